@@ -1,0 +1,31 @@
+# Every target installs what it needs and is missing, and does nothing about what is there.
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint fuzz bench docs
+
+# A file of your own to send through the demo: make demo FILE=photo.jpg
+FILE ?=
+# Seconds for each fuzz target.
+SECONDS_EACH ?= 60
+# The parts of the benchmark to run; `make bench PARTS=help` lists them.
+PARTS ?=
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## publish a file and fetch it twice through three forwarders
+	cargo run --release --package weir -- demo $(FILE)
+
+test: ## run every test: unit, property, portability, interoperation, end to end
+	scripts/test
+
+lint: ## check format, lints, documentation, house rules, scripts
+	scripts/lint
+
+fuzz: ## fuzz every decoder (SECONDS_EACH=60)
+	fuzz/run $(SECONDS_EACH)
+
+bench: ## measure Weir and its peers on this machine (PARTS="host veth")
+	bench/run $(PARTS)
+
+docs: ## write the generated references and the API documentation
+	scripts/docs
