@@ -1,0 +1,12 @@
+//! Reads the repository and enforces the rules that no compiler checks: lengths, words, layers,
+//! the order inside a scheme's file, links, what may be tracked.
+//!
+//! Each rule is one file in `rules/`: a function from the repository to what is wrong with it, and
+//! tests that show it finding something wrong. `tests/repository.rs` runs them all on this
+//! repository. Formatting and lints of the language belong to rustfmt and clippy, not here.
+
+mod repository;
+pub mod rules;
+mod rust;
+
+pub use repository::{Finding, Repository, SourceFile};

@@ -1,0 +1,33 @@
+//! The rules, each in a file of its own.
+
+use crate::{Finding, Repository};
+
+mod banned;
+mod bulk;
+mod columns;
+mod file_length;
+mod function_length;
+mod layers;
+mod links;
+mod machine_paths;
+mod marks;
+mod scheme_order;
+mod unsafe_code;
+
+pub use banned::banned_identifiers;
+pub use bulk::no_bulk;
+pub use columns::line_width;
+pub use file_length::file_length;
+pub use function_length::function_length;
+pub use layers::layers;
+pub use links::dead_links;
+pub use machine_paths::no_machine_paths;
+pub use marks::no_unfinished_marks;
+pub use scheme_order::scheme_order;
+pub use unsafe_code::unsafe_code;
+
+/// A rule: everything in the repository that breaks it.
+pub type Rule = fn(&Repository) -> Vec<Finding>;
+
+/// The crates that are state machines: no input or output, no clock, no dice, no `unsafe`.
+pub const CORE: &[&str] = &["packet", "security", "control", "schemes", "forwarder", "transport"];

@@ -1,0 +1,127 @@
+//! Who may know whom: the arrows between the crates.
+
+use toml::{Table, Value};
+
+use super::CORE;
+use crate::{Finding, Repository, SourceFile};
+
+/// Each crate and what it may depend on. `schemes` and `forwarder` do not know each other: drivers
+/// bring them together by name.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("packet", &[]),
+    ("security", &["packet"]),
+    ("control", &["packet"]),
+    ("schemes", &["packet", "control"]),
+    ("forwarder", &["packet", "control"]),
+    ("transport", &["packet", "security", "control"]),
+    ("net", &["packet", "security", "control", "schemes", "forwarder", "transport"]),
+    ("weir", &["packet", "security", "control", "schemes", "forwarder", "transport", "net"]),
+];
+
+/// Libraries that bring a runtime, a socket, a clock or dice of their own.
+const NOT_IN_CORE: &[&str] = &[
+    "async-std",
+    "futures",
+    "futures-util",
+    "getrandom",
+    "mio",
+    "quinn-udp",
+    "rand",
+    "rustix",
+    "signal-hook",
+    "smol",
+    "socket2",
+    "tokio",
+];
+
+/// Dependencies follow the arrows, and the core knows no runtime.
+pub fn layers(repository: &Repository) -> Vec<Finding> {
+    let manifests = repository.files.iter().filter(|file| {
+        file.crate_name().is_some()
+            && file.path.matches('/').count() == 2
+            && file.path.ends_with("/Cargo.toml")
+    });
+    manifests.flat_map(judge).collect()
+}
+
+fn judge(file: &SourceFile) -> Vec<Finding> {
+    let name = file.crate_name().unwrap_or_default();
+    let Some(manifest) = file.text().and_then(|text| text.parse::<Table>().ok()) else {
+        return vec![file.finding(0, "not a TOML file: mend it")];
+    };
+    let Some((_, allowed)) = ARROWS.iter().find(|(from, _)| *from == name) else {
+        let advice = "say in tidy/src/rules/layers.rs what it may depend on";
+        return vec![
+            file.finding(0, format!("crate `{name}` has no place in the layers: {advice}")),
+        ];
+    };
+    let mut found = Vec::new();
+    for dependency in dependencies(&manifest) {
+        let is_ours = ARROWS.iter().any(|(to, _)| *to == dependency);
+        if is_ours && !allowed.contains(&dependency.as_str()) {
+            let advice = "move what is shared down, or let a driver hand it in";
+            found.push(file.finding(0, format!("`{name}` must not know `{dependency}`: {advice}")));
+        }
+        if CORE.contains(&name) && NOT_IN_CORE.contains(&dependency.as_str()) {
+            let advice = "the core does no input or output; a driver hands in what it needs";
+            found.push(file.finding(0, format!("`{name}` must not use `{dependency}`: {advice}")));
+        }
+    }
+    found
+}
+
+/// What the crate is built from, on any platform; what only its tests use is not asked.
+fn dependencies(manifest: &Table) -> Vec<String> {
+    let kinds = ["dependencies", "build-dependencies"];
+    let of = |table: &Table| -> Vec<String> {
+        let tables = kinds.iter().filter_map(|kind| table.get(*kind)?.as_table());
+        tables.flatten().map(|(name, spec)| real_name(name, spec)).collect()
+    };
+    let targets = manifest.get("target").and_then(Value::as_table);
+    let by_target = targets.into_iter().flatten().filter_map(|(_, table)| table.as_table());
+    by_target.fold(of(manifest), |mut all, table| {
+        all.extend(of(table));
+        all
+    })
+}
+
+/// The package's name where the manifest gives it another; ours are known without their prefix.
+fn real_name(name: &str, spec: &Value) -> String {
+    let package = spec.get("package").and_then(Value::as_str).unwrap_or(name);
+    package.strip_prefix("weir-").unwrap_or(package).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str, manifest: &str) -> usize {
+        let path = format!("crates/{name}/Cargo.toml");
+        layers(&Repository::of(&[(&path, manifest)])).len()
+    }
+
+    #[test]
+    fn an_arrow_the_wrong_way_is_found() {
+        assert_eq!(check("schemes", "[dependencies]\ncontrol.workspace = true\n"), 0);
+        assert_eq!(check("schemes", "[dependencies]\nforwarder.workspace = true\n"), 1);
+        assert_eq!(check("forwarder", "[dependencies]\nschemes.workspace = true\n"), 1);
+        assert_eq!(check("packet", "[dependencies]\nx = { package = \"weir-control\" }\n"), 1);
+    }
+
+    #[test]
+    fn a_runtime_in_the_core_is_found() {
+        let manifest = "[target.'cfg(unix)'.dependencies]\nmio = \"1\"\n";
+        assert_eq!(check("forwarder", manifest), 1);
+        assert_eq!(check("net", manifest), 0);
+    }
+
+    #[test]
+    fn what_tests_use_is_not_asked() {
+        assert_eq!(check("forwarder", "[dev-dependencies]\nschemes.workspace = true\n"), 0);
+    }
+
+    #[test]
+    fn a_crate_without_a_place_is_found() {
+        assert_eq!(check("misc", "[package]\nname = \"weir-misc\"\n"), 1);
+    }
+}

@@ -1,0 +1,60 @@
+//! Memory safety is the compiler's business, but for a few named places.
+
+use super::CORE;
+use crate::{Finding, Repository, rust};
+
+/// Files that may say `unsafe`, each with the reason; the file's own header says how it is kept
+/// sound.
+const ALLOWED: &[(&str, &str)] = &[];
+
+/// The core crates forbid unsafe code at their root, and elsewhere it stands in known files only.
+pub fn unsafe_code(repository: &Repository) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (file, text) in repository.texts(&["rs"]) {
+        let is_core_root = file.path.ends_with("/src/lib.rs")
+            && file.path.matches('/').count() == 3
+            && file.crate_name().is_some_and(|name| CORE.contains(&name));
+        if is_core_root && !text.contains("#![forbid(unsafe_code)]") {
+            let message = "a core crate: begin with `#![forbid(unsafe_code)]`";
+            found.push(file.finding(0, message));
+        }
+        if ALLOWED.iter().any(|(path, _)| *path == file.path) {
+            continue;
+        }
+        rust::identifiers(text, |line, word, _| {
+            if word == "unsafe" {
+                let advice = "use a well-kept library, or add the file and the reason to the list \
+                              in tidy/src/rules/unsafe_code.rs";
+                found.push(file.finding(line, format!("`unsafe`: {advice}")));
+            }
+        });
+    }
+    for (path, _) in ALLOWED.iter().filter(|(path, _)| !repository.contains(path)) {
+        let message = format!("lists `{path}`, which is gone: take it off the list");
+        found.push(Finding { path: "tidy/src/rules/unsafe_code.rs".to_owned(), line: 0, message });
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_core_crate_without_the_ban_is_found() {
+        let bare = [("crates/packet/src/lib.rs", "//! Packets.\n")];
+        assert_eq!(unsafe_code(&Repository::of(&bare)).len(), 1);
+        let banned = [("crates/packet/src/lib.rs", "//! Packets.\n#![forbid(unsafe_code)]\n")];
+        assert_eq!(unsafe_code(&Repository::of(&banned)), []);
+        let driver = [("crates/net/src/lib.rs", "//! Drivers.\n")];
+        assert_eq!(unsafe_code(&Repository::of(&driver)), []);
+    }
+
+    #[test]
+    fn unsafe_outside_the_list_is_found_and_the_word_in_a_comment_is_not() {
+        let text = "// unsafe is not needed\nfn f() {\n    unsafe { g() }\n}\n";
+        let found = unsafe_code(&Repository::of(&[("crates/net/src/a.rs", text)]));
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].line, 3);
+    }
+}

@@ -1,0 +1,66 @@
+//! The rules of the house, kept by the whole repository.
+
+use tidy::rules::{self, Rule};
+use weir_tidy as tidy;
+
+/// Fails with every finding, one a line, so that one run is enough to mend them all.
+fn keeps(rule: Rule) {
+    let repository = tidy::Repository::read().expect("the repository can be read");
+    let found: Vec<String> = rule(&repository).iter().map(ToString::to_string).collect();
+    assert!(found.is_empty(), "{} to mend:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn files_are_short() {
+    keeps(rules::file_length);
+}
+
+#[test]
+fn functions_are_short() {
+    keeps(rules::function_length);
+}
+
+#[test]
+fn lines_are_narrow() {
+    keeps(rules::line_width);
+}
+
+#[test]
+fn nothing_is_marked_unfinished() {
+    keeps(rules::no_unfinished_marks);
+}
+
+#[test]
+fn no_banned_identifier_is_used() {
+    keeps(rules::banned_identifiers);
+}
+
+#[test]
+fn no_path_of_one_machine_is_named() {
+    keeps(rules::no_machine_paths);
+}
+
+#[test]
+fn scheme_files_have_one_order() {
+    keeps(rules::scheme_order);
+}
+
+#[test]
+fn documents_point_at_what_is_there() {
+    keeps(rules::dead_links);
+}
+
+#[test]
+fn unsafe_code_stands_in_known_places() {
+    keeps(rules::unsafe_code);
+}
+
+#[test]
+fn crates_keep_their_layers() {
+    keeps(rules::layers);
+}
+
+#[test]
+fn nothing_bulky_is_tracked() {
+    keeps(rules::no_bulk);
+}
