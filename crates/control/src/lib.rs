@@ -1,0 +1,38 @@
+//! The contract: what a congestion-control scheme is given, asked and told.
+//!
+//! There is no algorithm in this crate and no I/O. It holds the vocabulary that consumers, forwarders
+//! and schemes share: [`Time`] and the other quantities, named random streams ([`Rng`]), the context
+//! that every state-changing call gets ([`Cx`]), the traits of the parts of a scheme ([`Controller`],
+//! [`WindowLaw`], [`Marker`], [`Shaper`], [`Stamper`], [`Strategy`]), parameter tables and the registry.
+#![forbid(unsafe_code)]
+
+pub mod consumer;
+pub mod context;
+pub mod link;
+pub mod math;
+pub mod params;
+pub mod quantity;
+pub mod registry;
+pub mod rng;
+pub mod rtt;
+pub mod strategy;
+pub mod time;
+pub mod window;
+
+pub use consumer::{
+    Arrival, Ask, Cause, Controller, InFlight, Lane, Load, Loss, Memo, PathEstimate, Permit, Sent,
+    Ticket,
+};
+pub use context::{Cx, Event};
+pub use link::{
+    Crossing, DataMeta, Direction, Flow, InterestMeta, Kind, LinkView, Marker, NodeView, Offer,
+    QueueView, Released, Returned, Shaper, Stage, Stamper, Verdict,
+};
+pub use params::{ParamError, ParamSpec, Params, Value};
+pub use quantity::{QuantityError, Rate, Ratio, Size};
+pub use registry::Scheme;
+pub use rng::Rng;
+pub use rtt::RttEstimate;
+pub use strategy::{Action, Downstream, NextHop, Strategy, StrategyCx, Upstream};
+pub use time::{Duration, Time};
+pub use window::{Ack, Signal, WindowLaw, Windowed};

@@ -1,0 +1,228 @@
+//! Parameter tables: one row a parameter, beside the algorithm. Command line, configuration,
+//! reference manual and every other place where a parameter shows come from these rows.
+
+use crate::quantity::{QuantityError, Rate, Size};
+use crate::time::Duration;
+use std::fmt;
+use thiserror::Error;
+
+/// A parameter's value; the variant is its unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// A bare number.
+    Number(f64),
+    /// A span of time.
+    Time(Duration),
+    /// A rate.
+    Rate(Rate),
+    /// A size.
+    Size(Size),
+    /// On or off.
+    Switch(bool),
+}
+
+/// One parameter of a scheme.
+#[derive(Clone, Copy, Debug)]
+pub struct ParamSpec {
+    /// Its name, in the paper's symbols where they can be typed.
+    pub name: &'static str,
+    /// The default; its variant fixes the unit.
+    pub default: Value,
+    /// Smallest and largest value, in the unit's base (s, bit/s, octets).
+    pub range: (f64, f64),
+    /// What it does, in one sentence.
+    pub help: &'static str,
+    /// Where it stands in the paper ("eq. 4", "section IV"), or why it was chosen.
+    pub source: &'static str,
+}
+
+/// Why parameters were refused.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum ParamError {
+    /// No parameter has this name.
+    #[error("`{scheme}` has no parameter `{name}`; it has {valid}")]
+    Unknown {
+        /// The scheme.
+        scheme: String,
+        /// The name given.
+        name: String,
+        /// The names that exist.
+        valid: String,
+    },
+    /// The text is not a value of the parameter's unit.
+    #[error("parameter `{name}`: {why}")]
+    Malformed {
+        /// The parameter.
+        name: &'static str,
+        /// What is wrong.
+        why: String,
+    },
+    /// The value is outside the range.
+    #[error("parameter `{name}` = {value} is out of range; it may be {low} to {high}")]
+    OutOfRange {
+        /// The parameter.
+        name: &'static str,
+        /// The value given.
+        value: Value,
+        /// The smallest value allowed.
+        low: f64,
+        /// The largest value allowed.
+        high: f64,
+    },
+}
+
+impl Value {
+    /// The value in the unit's base: seconds, bits per second, octets, 0 or 1.
+    #[must_use]
+    pub fn base(self) -> f64 {
+        match self {
+            Value::Number(v) => v,
+            Value::Time(d) => d.as_secs_f64(),
+            Value::Rate(r) => r.0 as f64,
+            Value::Size(s) => s.0 as f64,
+            Value::Switch(on) => f64::from(u8::from(on)),
+        }
+    }
+
+    /// Reads `text` as a value of the same unit.
+    fn parse_like(self, text: &str) -> Result<Value, String> {
+        let quantity = |e: QuantityError| e.to_string();
+        match self {
+            Value::Number(_) => match text.trim().parse::<f64>() {
+                Ok(v) if v.is_finite() => Ok(Value::Number(v)),
+                _ => Err(format!("`{text}` is not a number")),
+            },
+            Value::Time(_) => text.parse().map(Value::Time).map_err(quantity),
+            Value::Rate(_) => text.parse().map(Value::Rate).map_err(quantity),
+            Value::Size(_) => text.parse().map(Value::Size).map_err(quantity),
+            Value::Switch(_) => match text.trim() {
+                "true" | "on" | "yes" => Ok(Value::Switch(true)),
+                "false" | "off" | "no" => Ok(Value::Switch(false)),
+                _ => Err(format!("`{text}` is neither `true` nor `false`")),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Number(v) => v.fmt(f),
+            Value::Time(d) => d.fmt(f),
+            Value::Rate(r) => r.fmt(f),
+            Value::Size(s) => s.fmt(f),
+            Value::Switch(on) => on.fmt(f),
+        }
+    }
+}
+
+/// Values for every row of a table, checked.
+#[derive(Clone, Debug)]
+pub struct Params {
+    table: &'static [ParamSpec],
+    values: Vec<Value>,
+}
+
+impl Params {
+    /// All defaults.
+    #[must_use]
+    pub fn defaults(table: &'static [ParamSpec]) -> Params {
+        Params { table, values: table.iter().map(|row| row.default).collect() }
+    }
+
+    /// Sets one parameter from text; `scheme` is for the message.
+    ///
+    /// # Errors
+    /// Unknown name, malformed text, or a value out of range; nothing is changed then.
+    pub fn set(&mut self, scheme: &str, name: &str, text: &str) -> Result<(), ParamError> {
+        let Some(i) = self.table.iter().position(|row| row.name == name) else {
+            let names: Vec<_> = self.table.iter().map(|row| format!("`{}`", row.name)).collect();
+            let valid = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            let (scheme, name) = (scheme.to_owned(), name.to_owned());
+            return Err(ParamError::Unknown { scheme, name, valid });
+        };
+        let row = &self.table[i];
+        let value = row
+            .default
+            .parse_like(text)
+            .map_err(|why| ParamError::Malformed { name: row.name, why })?;
+        let (low, high) = row.range;
+        if !(low..=high).contains(&value.base()) {
+            return Err(ParamError::OutOfRange { name: row.name, value, low, high });
+        }
+        self.values[i] = value;
+        Ok(())
+    }
+
+    /// The value of a parameter of the scheme's own table.
+    ///
+    /// # Panics
+    /// If the table has no such row: a mistake in the scheme's file, which its first test finds.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Value {
+        let i = self.table.iter().position(|row| row.name == name);
+        self.values[i.unwrap_or_else(|| panic!("the scheme's table has no row `{name}`"))]
+    }
+
+    /// [`Params::get`] as a number in the unit's base (s, bit/s, octets, 0 or 1).
+    #[must_use]
+    pub fn number(&self, name: &str) -> f64 {
+        self.get(name).base()
+    }
+
+    /// [`Params::get`] as a span of time; zero for another unit.
+    #[must_use]
+    pub fn time(&self, name: &str) -> Duration {
+        match self.get(name) {
+            Value::Time(d) => d,
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// [`Params::get`] as a switch; false for another unit.
+    #[must_use]
+    pub fn switch(&self, name: &str) -> bool {
+        self.get(name) == Value::Switch(true)
+    }
+
+    /// Every row with its value.
+    pub fn rows(&self) -> impl Iterator<Item = (&'static ParamSpec, Value)> {
+        self.table.iter().zip(self.values.iter().copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &[ParamSpec] = &[
+        ParamSpec {
+            name: "beta",
+            default: Value::Number(0.5),
+            range: (0.1, 0.9),
+            help: "factor of the cut",
+            source: "test",
+        },
+        ParamSpec {
+            name: "target",
+            default: Value::Time(Duration::from_millis(5)),
+            range: (0.0, 1.0),
+            help: "sojourn time",
+            source: "test",
+        },
+    ];
+
+    #[test]
+    fn text_is_checked_against_unit_and_range() {
+        let mut p = Params::defaults(TABLE);
+        p.set("x", "beta", "0.7").unwrap();
+        p.set("x", "target", "20 ms").unwrap();
+        assert_eq!((p.number("beta"), p.time("target")), (0.7, Duration::from_millis(20)));
+        let wrong = |p: &mut Params, n, t| p.set("x", n, t).unwrap_err().to_string();
+        assert!(wrong(&mut p, "bta", "1").contains("`beta`, `target`"));
+        assert!(wrong(&mut p, "beta", "2").contains("0.1 to 0.9"));
+        assert!(wrong(&mut p, "beta", "inf").contains("not a number"));
+        assert!(wrong(&mut p, "target", "20").contains("20"));
+        assert_eq!(p.number("beta"), 0.7, "a refused value changes nothing");
+    }
+}

@@ -1,0 +1,90 @@
+//! What a scheme's file declares, and the macro that turns a list of words into the registry.
+
+use crate::consumer::Controller;
+use crate::link::{Marker, Shaper, Stamper};
+use crate::params::{ParamSpec, Params};
+use crate::strategy::Strategy;
+
+/// Builds a part from checked parameters.
+pub type Make<T> = fn(&Params) -> Box<T>;
+
+/// Builds a startup around a controller.
+pub type Wrap = fn(&Params, Box<dyn Controller>) -> Box<dyn Controller>;
+
+/// A published scheme: the parts that its paper has.
+#[derive(Clone, Copy)]
+pub struct Scheme {
+    /// The name by which it is chosen.
+    pub name: &'static str,
+    /// One line that says what it does.
+    pub summary: &'static str,
+    /// Authors, title, venue, year.
+    pub paper: &'static str,
+    /// Its parameters.
+    pub params: &'static [ParamSpec],
+    /// Its consumer.
+    pub controller: Option<Make<dyn Controller>>,
+    /// A startup that wraps a controller and seeds it.
+    pub startup: Option<Wrap>,
+    /// Its queue management.
+    pub marker: Option<Make<dyn Marker>>,
+    /// Its Interest shaping.
+    pub shaper: Option<Make<dyn Shaper>>,
+    /// Its stamping of hop-by-hop options.
+    pub stamper: Option<Make<dyn Stamper>>,
+    /// Its forwarding strategy.
+    pub strategy: Option<Make<dyn Strategy>>,
+}
+
+impl Scheme {
+    /// A scheme without parts, to fill in the ones that exist.
+    pub const EMPTY: Scheme = Scheme {
+        name: "",
+        summary: "",
+        paper: "",
+        params: &[],
+        controller: None,
+        startup: None,
+        marker: None,
+        shaper: None,
+        stamper: None,
+        strategy: None,
+    };
+
+    /// The names of the parts that the scheme has, in a fixed order.
+    #[must_use]
+    pub fn parts(&self) -> Vec<&'static str> {
+        [
+            (self.controller.is_some(), "controller"),
+            (self.startup.is_some(), "startup"),
+            (self.marker.is_some(), "marker"),
+            (self.shaper.is_some(), "shaper"),
+            (self.stamper.is_some(), "stamper"),
+            (self.strategy.is_some(), "strategy"),
+        ]
+        .into_iter()
+        .filter_map(|(has, name)| has.then_some(name))
+        .collect()
+    }
+}
+
+impl std::fmt::Debug for Scheme {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Scheme").field("name", &self.name).field("parts", &self.parts()).finish()
+    }
+}
+
+/// Declares the modules and the list of schemes at once: a new scheme is its file and one word here.
+/// (No life before `main`: linker-section registries do not work on WebAssembly.)
+///
+/// ```text
+/// control::registry! { aimd, codel, cubic }
+/// ```
+#[macro_export]
+macro_rules! registry {
+    ($($name:ident),+ $(,)?) => {
+        $(pub mod $name;)+
+        /// Every scheme, in alphabetical order.
+        pub const SCHEMES: &[$crate::Scheme] = &[$($name::SCHEME),+];
+    };
+}

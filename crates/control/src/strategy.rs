@@ -1,0 +1,104 @@
+//! Forwarding strategies: told what happened to a PIT entry, answer with actions as values.
+
+use crate::context::Cx;
+use crate::time::Time;
+use packet::{HopOptions, NackReason, NameRef};
+
+/// A next hop of the FIB entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NextHop {
+    /// The face.
+    pub face: u64,
+    /// Its cost; smaller is better.
+    pub cost: u64,
+}
+
+/// A downstream's pending Interest (PIT in-record).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Downstream {
+    /// The face it came from.
+    pub face: u64,
+    /// When the latest one came.
+    pub arrived_at: Time,
+    /// When its lifetime ends.
+    pub expires: Time,
+}
+
+/// An Interest sent upstream (PIT out-record).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Upstream {
+    /// The face it left by.
+    pub face: u64,
+    /// When the latest one was released.
+    pub released_at: Time,
+    /// The Nack that came back for it.
+    pub nacked: Option<NackReason>,
+}
+
+/// What a strategy wants done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Send the Interest by this face.
+    Forward(u64),
+    /// Answer the downstreams that are still waiting with a Nack, and end the entry.
+    Nack(NackReason),
+    /// Call [`Strategy::on_timer`] for this entry at this instant, if it still exists.
+    RetryAt(Time),
+}
+
+/// What a strategy sees and may change.
+pub struct StrategyCx<'a, 'b> {
+    /// Time, dice and tap.
+    pub cx: &'a mut Cx<'b>,
+    /// The Interest's name.
+    pub name: NameRef<'a>,
+    /// The face that the packet came from.
+    pub ingress: u64,
+    /// The FIB entry's next hops, cheapest first, without the ingress face and without faces that
+    /// scope control forbids.
+    pub next_hops: &'a [NextHop],
+    /// The entry's in-records.
+    pub downstreams: &'a [Downstream],
+    /// The entry's out-records.
+    pub upstreams: &'a [Upstream],
+    /// Hop-by-hop options: of the Interest on its way up, of the Data on its way down.
+    pub options: &'a mut HopOptions,
+    /// The congestion mark that the Data or Nack carries; 0 on Interests.
+    pub mark: u64,
+    /// Two words of the strategy's own in the PIT entry; zero when the entry is new.
+    pub note: &'a mut [u64; 2],
+    /// Where actions go.
+    pub out: &'a mut Vec<Action>,
+}
+
+impl StrategyCx<'_, '_> {
+    /// Asks for an action.
+    pub fn act(&mut self, action: Action) {
+        self.out.push(action);
+    }
+
+    /// The out-record of `face`, if the Interest was sent there.
+    #[must_use]
+    pub fn upstream(&self, face: u64) -> Option<&Upstream> {
+        self.upstreams.iter().find(|u| u.face == face)
+    }
+}
+
+/// A forwarding strategy: one instance for each prefix that chose it.
+pub trait Strategy: Send {
+    /// An Interest that the content store could not answer; also for a retransmission, and for a
+    /// further downstream of an entry that is pending.
+    fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>);
+
+    /// Data from `ingress` satisfies the entry.
+    fn on_data(&mut self, _s: &mut StrategyCx<'_, '_>) {}
+
+    /// A Nack from `ingress`; already recorded in its out-record.
+    fn on_nack(&mut self, _s: &mut StrategyCx<'_, '_>, _reason: NackReason) {}
+
+    /// The instant of an [`Action::RetryAt`] has come.
+    fn on_timer(&mut self, _s: &mut StrategyCx<'_, '_>) {}
+
+    /// The entry expired unanswered; actions are ignored.
+    fn on_expiry(&mut self, _s: &mut StrategyCx<'_, '_>) {}
+}

@@ -1,0 +1,277 @@
+//! The easy door: a scheme that is only a window, and the adaptor that makes it a controller.
+
+use crate::consumer::{
+    Arrival, Ask, Cause, Controller, Lane, Loss, PathEstimate, Permit, Sent, Ticket,
+};
+use crate::context::Cx;
+use crate::quantity::Size;
+use crate::rtt::RttEstimate;
+use crate::time::{Duration, Time};
+use packet::HopOptions;
+
+/// What a window law is told of an arrival.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// The round-trip time, if unambiguous.
+    pub rtt: Option<Duration>,
+    /// The estimate, this sample included.
+    pub srtt: Duration,
+    /// The smallest round-trip time so far.
+    pub rtt_min: Duration,
+    /// When the segment's Interest left.
+    pub sent_at: Time,
+    /// Segments in flight when the Data came, itself included.
+    pub in_flight: u32,
+    /// The window was in use when the Interest left; a window that is not used must not grow.
+    pub window_limited: bool,
+}
+
+/// A reason to shrink.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Data carried a congestion mark.
+    Mark,
+    /// A segment is believed lost.
+    Lost(Cause),
+}
+
+/// A scheme that is only a window, in segments.
+pub trait WindowLaw: Send {
+    /// The window in segments: at least 1, finite.
+    fn window(&self) -> f64;
+
+    /// Unmarked Data arrived in time.
+    fn on_ack(&mut self, cx: &mut Cx<'_>, ack: &Ack);
+
+    /// Congestion; at most once a round trip, the adaptor sees to it.
+    fn on_congestion(&mut self, cx: &mut Cx<'_>, signal: Signal, rtt: &RttEstimate);
+
+    /// Start from this window.
+    fn seed(&mut self, segments: f64);
+
+    /// Send `gain` times the window in a round trip, evenly; 0 sends as the window allows. A law that
+    /// is in slow start asks for 2, RFC 9406 explains why bursts mislead.
+    fn pacing_gain(&self) -> f64 {
+        1.25
+    }
+}
+
+/// A window law with accounting, RFC 6298 timeouts, pacing, and at most one cut a round trip.
+pub struct Windowed {
+    law: Box<dyn WindowLaw>,
+    rtt: RttEstimate,
+    /// Signals of Interests that left before this instant belong to a congestion already answered.
+    recovered_at: Option<Time>,
+    /// The next Interest may leave at this instant.
+    release_at: Time,
+}
+
+/// Set in the second word of the memo when the window was full as the Interest left.
+const LIMITED: u64 = 1;
+
+impl Windowed {
+    /// Wraps `law`.
+    #[must_use]
+    pub fn new(law: Box<dyn WindowLaw>) -> Windowed {
+        Windowed { law, rtt: RttEstimate::new(), recovered_at: None, release_at: Time::ZERO }
+    }
+
+    /// RFC 9002, 7.3.2 in NDN's terms: an Interest that left before the last cut says nothing new.
+    fn congestion(&mut self, cx: &mut Cx<'_>, sent_at: Time, signal: Signal) {
+        if self.recovered_at.is_some_and(|t| sent_at <= t) {
+            return;
+        }
+        self.recovered_at = Some(cx.now);
+        self.law.on_congestion(cx, signal, &self.rtt);
+        cx.note("cut", self.law.window());
+    }
+
+    /// The pause after an Interest for `count` segments that spreads the window over a round trip.
+    fn pause(&self, count: u16) -> Duration {
+        let gain = self.law.pacing_gain();
+        match self.rtt.smoothed() {
+            Some(srtt) if gain > 0.0 => {
+                srtt.mul_f64(f64::from(count) / (self.law.window().max(1.0) * gain))
+            }
+            _ => Duration::ZERO,
+        }
+    }
+}
+
+/// Interests may leave this far ahead of their pace, so that a driver need not wake for each.
+const BURST: Duration = Duration::from_micros(500);
+
+impl Controller for Windowed {
+    fn permit(&self, now: Time, ask: &Ask<'_>) -> Permit {
+        let in_flight = ask.in_flight.total().segments;
+        if in_flight > 0 && f64::from(in_flight) + f64::from(ask.count) > self.law.window().max(1.0)
+        {
+            return Permit::Wait;
+        }
+        if self.release_at > now + BURST {
+            Permit::At(self.release_at - BURST)
+        } else {
+            Permit::Now(0)
+        }
+    }
+
+    fn on_sent(&mut self, cx: &mut Cx<'_>, sent: &Sent) -> Ticket {
+        self.release_at = self.release_at.max(cx.now) + self.pause(sent.count);
+        let after = f64::from(sent.before.segments) + f64::from(sent.count);
+        // RFC 9002, 7.8, as RFC 7661: within half of the window counts as using it.
+        let limited = after * 2.0 >= self.law.window();
+        Ticket {
+            timeout: self.rtt.rto(),
+            memo: [0, if limited { LIMITED } else { 0 }],
+            options: HopOptions::default(),
+        }
+    }
+
+    fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
+        if let Some(rtt) = arrival.rtt {
+            self.rtt.sample(rtt);
+        }
+        if arrival.mark > 0 {
+            self.congestion(cx, arrival.sent_at, Signal::Mark);
+        } else if !arrival.late {
+            let srtt = self.rtt.smoothed().unwrap_or(RttEstimate::INITIAL_RTO);
+            let ack = Ack {
+                rtt: arrival.rtt,
+                srtt,
+                rtt_min: self.rtt.min().unwrap_or(srtt),
+                sent_at: arrival.sent_at,
+                in_flight: arrival.in_flight.total().segments + 1,
+                window_limited: arrival.memo[1] == LIMITED,
+            };
+            self.law.on_ack(cx, &ack);
+        }
+    }
+
+    fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>) {
+        if loss.cause == Cause::Timeout && loss.in_flight.total() == Default::default() {
+            self.rtt.back_off();
+        }
+        self.congestion(cx, loss.sent_at, Signal::Lost(loss.cause));
+    }
+
+    fn seed(&mut self, _cx: &mut Cx<'_>, _lane: Lane, estimate: PathEstimate) -> bool {
+        let Size(bytes) = estimate.rate.size_in(estimate.rtt_min);
+        self.law.seed((bytes as f64 / estimate.segment.0.max(1) as f64).max(1.0));
+        true
+    }
+
+    fn gauges(&self, out: &mut dyn FnMut(Lane, &'static str, f64)) {
+        out(0, "window", self.law.window());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::consumer::{InFlight, Load};
+    use crate::rng::Rng;
+
+    struct Halving(f64);
+    impl WindowLaw for Halving {
+        fn window(&self) -> f64 {
+            self.0
+        }
+        fn on_ack(&mut self, _: &mut Cx<'_>, _: &Ack) {
+            self.0 += 1.0;
+        }
+        fn on_congestion(&mut self, _: &mut Cx<'_>, _: Signal, _: &RttEstimate) {
+            self.0 /= 2.0;
+        }
+        fn seed(&mut self, segments: f64) {
+            self.0 = segments;
+        }
+    }
+
+    struct Flying(u32);
+    impl InFlight for Flying {
+        fn total(&self) -> Load {
+            Load { segments: self.0, bytes: Size(0) }
+        }
+        fn lane(&self, _: Lane) -> Load {
+            self.total()
+        }
+    }
+
+    fn window(c: &Windowed) -> f64 {
+        let mut w = 0.0;
+        c.gauges(&mut |_, _, v| w = v);
+        w
+    }
+
+    fn ask(in_flight: &dyn InFlight) -> Ask<'_> {
+        Ask { first: 0, count: 1, attempt: 0, segment: Size(8000), in_flight }
+    }
+
+    fn loss(sent_at: Time, in_flight: &dyn InFlight) -> Loss<'_> {
+        static NONE: std::sync::LazyLock<HopOptions> = std::sync::LazyLock::new(Default::default);
+        let (segment, lane, memo, cause) = (0, 0, [0; 2], Cause::Gap);
+        Loss { segment, lane, memo, sent_at, cause, options: &NONE, in_flight }
+    }
+
+    #[test]
+    fn one_cut_a_round_trip() {
+        let mut rng = Rng::stream(0, &[]);
+        let mut c = Windowed::new(Box::new(Halving(16.0)));
+        let mut tap = |_| {};
+        let mut cx = Cx { now: Time(100), rng: &mut rng, tap: &mut tap };
+        c.on_loss(&mut cx, &loss(Time(10), &Flying(3)));
+        cx.now = Time(150);
+        c.on_loss(&mut cx, &loss(Time(11), &Flying(2)));
+        c.on_loss(&mut cx, &loss(Time(99), &Flying(1)));
+        assert_eq!(window(&c), 8.0, "Interests from before the cut do not cut again");
+        cx.now = Time(200);
+        c.on_loss(&mut cx, &loss(Time(120), &Flying(1)));
+        assert_eq!(window(&c), 4.0, "one that left after the cut does");
+    }
+
+    #[test]
+    fn an_empty_pipe_may_always_send_one() {
+        let c = Windowed::new(Box::new(Halving(0.25)));
+        assert_eq!(c.permit(Time(0), &ask(&Flying(0))), Permit::Now(0));
+        assert_eq!(c.permit(Time(0), &ask(&Flying(1))), Permit::Wait);
+    }
+
+    #[test]
+    fn a_window_is_spread_over_the_round_trip() {
+        let mut rng = Rng::stream(0, &[]);
+        let mut tap = |_| {};
+        let mut c = Windowed::new(Box::new(Halving(9.0)));
+        let options = HopOptions::default();
+        let rtt = Duration::from_millis(100);
+        let sent = Sent {
+            first: 0,
+            count: 1,
+            lane: 0,
+            attempt: 0,
+            expected: Size(8000),
+            before: Load::default(),
+        };
+        let mut cx = Cx { now: Time(0), rng: &mut rng, tap: &mut tap };
+        c.on_sent(&mut cx, &sent);
+        let arrival = Arrival {
+            segment: 0,
+            lane: 0,
+            memo: [0; 2],
+            sent_at: Time(0),
+            rtt: Some(rtt),
+            size: Size(8000),
+            mark: 0,
+            late: false,
+            options: &options,
+            in_flight: &Flying(0),
+        };
+        cx.now = Time::ZERO + rtt;
+        c.on_data(&mut cx, &arrival);
+        c.on_sent(&mut cx, &sent);
+        // Window 10, gain 1.25: an Interest every 8 ms, less the burst allowance of 0.5 ms.
+        assert_eq!(
+            c.permit(cx.now, &ask(&Flying(1))),
+            Permit::At(Time::ZERO + rtt + Duration::from_micros(7500))
+        );
+    }
+}
