@@ -1,0 +1,272 @@
+//! The Interest packet, borrowed.
+
+use crate::name::NameRef;
+use crate::signature::SignatureInfo;
+use crate::tlv::{self, DecodeError, Element, Fault, Reader, types};
+use sha2::{Digest as _, Sha256};
+
+/// InterestLifetime where a packet has none, in milliseconds.
+pub const DEFAULT_LIFETIME_MS: u64 = 4000;
+
+/// An Interest, checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Interest<'a> {
+    wire: &'a [u8],
+    name: NameRef<'a>,
+    can_be_prefix: bool,
+    must_be_fresh: bool,
+    forwarding_hint: &'a [u8],
+    nonce: Option<u32>,
+    nonce_at: u16,
+    lifetime_ms: u64,
+    hop_limit: Option<u8>,
+    hop_limit_at: u16,
+    /// From ApplicationParameters to the end; empty without parameters.
+    tail: &'a [u8],
+    parameters: Option<&'a [u8]>,
+    signature_info: Option<SignatureInfo<'a>>,
+    signature_value: Option<&'a [u8]>,
+}
+
+/// The offset of a part of `wire` in it.
+fn offset(wire: &[u8], part: &[u8]) -> usize {
+    (part.as_ptr() as usize).wrapping_sub(wire.as_ptr() as usize)
+}
+
+impl<'a> Interest<'a> {
+    /// Checks an Interest.
+    ///
+    /// # Errors
+    /// Anything that the packet format forbids: a malformed, critical unknown, repeated or misplaced
+    /// element, an empty name, a nonce that does not have 4 octets, more than
+    /// [`crate::MAX_PACKET`] octets.
+    pub fn decode(wire: &'a [u8]) -> Result<Interest<'a>, DecodeError> {
+        decode(wire).map_err(|fault| DecodeError::new("Interest", fault))
+    }
+
+    /// The name.
+    #[must_use]
+    #[inline]
+    pub const fn name(&self) -> NameRef<'a> {
+        self.name
+    }
+
+    /// Data whose name begins with the Interest's may answer.
+    #[must_use]
+    #[inline]
+    pub const fn can_be_prefix(&self) -> bool {
+        self.can_be_prefix
+    }
+
+    /// Stale Data may not answer from a content store.
+    #[must_use]
+    #[inline]
+    pub const fn must_be_fresh(&self) -> bool {
+        self.must_be_fresh
+    }
+
+    /// The names under which the network finds the producer, best first.
+    pub fn forwarding_hint(&self) -> impl Iterator<Item = NameRef<'a>> + use<'a> {
+        let mut reader = Reader::new(self.forwarding_hint);
+        std::iter::from_fn(move || {
+            let element = reader.next_element().ok().flatten()?;
+            NameRef::decode(element.value).ok()
+        })
+    }
+
+    /// The nonce.
+    #[must_use]
+    #[inline]
+    pub const fn nonce(&self) -> Option<u32> {
+        self.nonce
+    }
+
+    /// Where the 4 octets of the nonce are in [`Interest::wire`].
+    #[must_use]
+    pub fn nonce_at(&self) -> Option<usize> {
+        self.nonce.map(|_| usize::from(self.nonce_at))
+    }
+
+    /// The lifetime in milliseconds.
+    #[must_use]
+    #[inline]
+    pub const fn lifetime_ms(&self) -> u64 {
+        self.lifetime_ms
+    }
+
+    /// How many hops it may still go.
+    #[must_use]
+    #[inline]
+    pub const fn hop_limit(&self) -> Option<u8> {
+        self.hop_limit
+    }
+
+    /// Where the octet of the hop limit is in [`Interest::wire`], to decrement it in place.
+    #[must_use]
+    pub fn hop_limit_at(&self) -> Option<usize> {
+        self.hop_limit.map(|_| usize::from(self.hop_limit_at))
+    }
+
+    /// ApplicationParameters.
+    #[must_use]
+    pub const fn parameters(&self) -> Option<&'a [u8]> {
+        self.parameters
+    }
+
+    /// InterestSignatureInfo.
+    #[must_use]
+    pub const fn signature_info(&self) -> Option<SignatureInfo<'a>> {
+        self.signature_info
+    }
+
+    /// InterestSignatureValue.
+    #[must_use]
+    pub const fn signature_value(&self) -> Option<&'a [u8]> {
+        self.signature_value
+    }
+
+    /// What a signature covers, in pieces to be hashed one after the other: the name's components
+    /// without the parameters digest, then ApplicationParameters and InterestSignatureInfo.
+    #[must_use]
+    pub fn signed_portion(&self) -> [&'a [u8]; 3] {
+        let name = self.name.as_bytes();
+        let (mut before, mut after) = (name, &name[name.len()..]);
+        let mut start = 0;
+        for (component, end) in self.name.components().zip(self.name.prefix_ends()) {
+            if component.typ() == types::PARAMETERS_DIGEST {
+                (before, after) = (&name[..start], &name[end..]);
+                break;
+            }
+            start = end;
+        }
+        let value_len = self
+            .signature_value
+            .map_or(0, |value| tlv::tlv_len(types::INTEREST_SIGNATURE_VALUE, value.len()));
+        // The signature value is the last element unless ignorable ones follow it.
+        let end = self
+            .signature_value
+            .map_or(self.tail.len(), |value| offset(self.tail, value) + value.len() - value_len);
+        [before, after, &self.tail[..end]]
+    }
+
+    /// The name's ParametersSha256DigestComponent is right: present exactly if there are parameters,
+    /// and the digest of them and all that follows.
+    #[must_use]
+    pub fn check_parameters_digest(&self) -> bool {
+        let mut digests = self.name.components().filter(|c| c.typ() == types::PARAMETERS_DIGEST);
+        match (digests.next(), self.parameters) {
+            (None, None) => true,
+            (Some(digest), Some(_)) if digests.next().is_none() => {
+                digest.value() == Sha256::digest(self.tail).as_slice()
+            }
+            _ => false,
+        }
+    }
+
+    /// The whole packet.
+    #[must_use]
+    #[inline]
+    pub const fn wire(&self) -> &'a [u8] {
+        self.wire
+    }
+}
+
+/// The known elements behind the name, in their order. A known element that comes after one of a
+/// higher place is out of order, and treated like an unknown one.
+const fn place(typ: u64) -> Option<u8> {
+    Some(match typ {
+        types::CAN_BE_PREFIX => 1,
+        types::MUST_BE_FRESH => 2,
+        types::FORWARDING_HINT => 3,
+        types::NONCE => 4,
+        types::INTEREST_LIFETIME => 5,
+        types::HOP_LIMIT => 6,
+        types::APPLICATION_PARAMETERS => 7,
+        types::INTEREST_SIGNATURE_INFO => 8,
+        types::INTEREST_SIGNATURE_VALUE => 9,
+        _ => return None,
+    })
+}
+
+fn decode(wire: &[u8]) -> Result<Interest<'_>, Fault> {
+    if wire.len() > crate::MAX_PACKET {
+        return Err(Fault::TooLarge(wire.len() as u64));
+    }
+    let value = tlv::only(wire, types::INTEREST)?;
+    let mut reader = Reader::new(value);
+    let name = NameRef::decode(reader.expect(types::NAME)?.value).map_err(|e| e.fault)?;
+    if name.is_empty() {
+        return Err(Fault::BadLength(types::NAME));
+    }
+    let mut interest = Interest {
+        wire,
+        name,
+        can_be_prefix: false,
+        must_be_fresh: false,
+        forwarding_hint: &[],
+        nonce: None,
+        nonce_at: 0,
+        lifetime_ms: DEFAULT_LIFETIME_MS,
+        hop_limit: None,
+        hop_limit_at: 0,
+        tail: &[],
+        parameters: None,
+        signature_info: None,
+        signature_value: None,
+    };
+    let mut reached = 0;
+    while let Some(element) = reader.next_element()? {
+        match place(element.typ) {
+            Some(place) if place > reached => {
+                reached = place;
+                interest.take(&element)?;
+            }
+            _ if element.is_critical() => return Err(Fault::Critical(element.typ)),
+            _ => {}
+        }
+    }
+    if interest.signature_info.is_some() != interest.signature_value.is_some()
+        || (interest.signature_info.is_some() && interest.parameters.is_none())
+    {
+        return Err(Fault::Expected(types::INTEREST_SIGNATURE_VALUE));
+    }
+    Ok(interest)
+}
+
+impl<'a> Interest<'a> {
+    fn take(&mut self, element: &Element<'a>) -> Result<(), Fault> {
+        let bad_length = Fault::BadLength(element.typ);
+        match element.typ {
+            types::CAN_BE_PREFIX if element.value.is_empty() => self.can_be_prefix = true,
+            types::MUST_BE_FRESH if element.value.is_empty() => self.must_be_fresh = true,
+            types::CAN_BE_PREFIX | types::MUST_BE_FRESH => return Err(bad_length),
+            types::FORWARDING_HINT => {
+                let mut names = Reader::new(element.value);
+                while !names.is_empty() {
+                    NameRef::decode(names.expect(types::NAME)?.value).map_err(|e| e.fault)?;
+                }
+                self.forwarding_hint = element.value;
+            }
+            types::NONCE => {
+                let octets = element.value.try_into().map_err(|_| bad_length)?;
+                self.nonce = Some(u32::from_be_bytes(octets));
+                self.nonce_at = offset(self.wire, element.value) as u16;
+            }
+            types::INTEREST_LIFETIME => self.lifetime_ms = element.nni()?,
+            types::HOP_LIMIT => {
+                let [limit] = *element.value else { return Err(bad_length) };
+                self.hop_limit = Some(limit);
+                self.hop_limit_at = offset(self.wire, element.value) as u16;
+            }
+            types::APPLICATION_PARAMETERS => {
+                self.parameters = Some(element.value);
+                self.tail = &self.wire[offset(self.wire, element.whole)..];
+            }
+            types::INTEREST_SIGNATURE_INFO => {
+                self.signature_info = Some(SignatureInfo::decode(element.value)?);
+            }
+            _ => self.signature_value = Some(element.value),
+        }
+        Ok(())
+    }
+}

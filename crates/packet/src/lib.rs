@@ -1,0 +1,39 @@
+//! NDN Packet Format v0.3 and NDNLPv2.
+//!
+//! Every packet kind has one shape: a borrowed view (`Interest<'a>`, `Data<'a>`, `LpPacket<'a>`) whose
+//! `decode` checks everything once, so that its accessors cannot fail, and an owned form
+//! (`InterestBuf`, `DataBuf`, `LpHeader`) that encodes in one pass with the lengths computed first.
+//! Decoding allocates nothing. Malformed input is a [`DecodeError`], never a panic, and costs no more
+//! than a walk over its octets.
+#![forbid(unsafe_code)]
+
+pub mod component;
+pub mod convention;
+pub mod data;
+pub mod interest;
+pub mod interest_buf;
+pub mod link;
+pub mod link_header;
+pub mod nack;
+pub mod name;
+pub mod options;
+pub mod signature;
+pub mod tlv;
+mod uri;
+
+pub use bytes::Bytes;
+pub use component::{Component, ComponentRef};
+pub use data::{ContentType, Data, DataBuf, DataParts};
+pub use interest::Interest;
+pub use interest_buf::{InterestBuf, InterestSignature};
+pub use link::LpPacket;
+pub use link_header::LpHeader;
+pub use nack::NackReason;
+pub use name::{Name, NameRef};
+pub use options::{HopOption, HopOptions};
+pub use signature::{KeyLocator, Signature, SignatureInfo, SignatureInfoBuf, SignatureType};
+pub use tlv::{DecodeError, Fault};
+pub use uri::UriError;
+
+/// The largest network-layer packet that is accepted or made, in octets (ndn-cxx and NFD alike).
+pub const MAX_PACKET: usize = 8800;

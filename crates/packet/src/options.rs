@@ -1,0 +1,128 @@
+//! Hop-by-hop options: header fields that forwarders without them ignore.
+//!
+//! The codec keeps type and octets; only the file that defines an option knows what they mean.
+
+use smallvec::SmallVec;
+
+/// A hop-by-hop option.
+pub trait HopOption: Sized {
+    /// Its type: 849 to 959 and divisible by 4, so that others ignore it (NDNLPv2).
+    const TYPE: u32;
+    /// Whoever answers an Interest copies it to the Data.
+    const ECHO: bool = false;
+    /// Appends its value.
+    fn encode(&self, out: &mut Vec<u8>);
+    /// Reads its value; `None` if malformed.
+    fn decode(value: &[u8]) -> Option<Self>;
+}
+
+/// The most options that a packet may have.
+pub const MAX_OPTIONS: usize = 16;
+
+/// The options of one packet, in the order of their types. Without options, nothing is allocated.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HopOptions(Vec<(u32, SmallVec<[u8; 16]>)>);
+
+impl HopOptions {
+    /// No options.
+    #[must_use]
+    pub const fn new() -> HopOptions {
+        HopOptions(Vec::new())
+    }
+
+    /// `typ` may be the type of an option.
+    #[must_use]
+    pub const fn is_option_type(typ: u64) -> bool {
+        typ >= 849 && typ <= 959 && typ & 3 == 0
+    }
+
+    /// There are none.
+    #[must_use]
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The option of that type, if it is there and well-formed.
+    #[must_use]
+    pub fn get<T: HopOption>(&self) -> Option<T> {
+        T::decode(self.get_raw(T::TYPE)?)
+    }
+
+    /// The octets of the option of type `typ`.
+    #[must_use]
+    pub fn get_raw(&self, typ: u32) -> Option<&[u8]> {
+        let at = self.0.binary_search_by_key(&typ, |(t, _)| *t).ok()?;
+        Some(&self.0[at].1)
+    }
+
+    /// Sets an option; one of the same type is replaced. Returns false, and changes nothing, if there
+    /// are [`MAX_OPTIONS`] already or the type is not an option's.
+    pub fn set<T: HopOption>(&mut self, option: &T) -> bool {
+        let mut value = Vec::new();
+        option.encode(&mut value);
+        self.set_raw(T::TYPE, &value)
+    }
+
+    /// As [`HopOptions::set`], from octets.
+    pub fn set_raw(&mut self, typ: u32, value: &[u8]) -> bool {
+        if !HopOptions::is_option_type(u64::from(typ)) {
+            return false;
+        }
+        match self.0.binary_search_by_key(&typ, |(t, _)| *t) {
+            Ok(at) => self.0[at].1 = SmallVec::from_slice(value),
+            Err(_) if self.0.len() == MAX_OPTIONS => return false,
+            Err(at) => self.0.insert(at, (typ, SmallVec::from_slice(value))),
+        }
+        true
+    }
+
+    /// Removes the option of type `typ`.
+    pub fn remove(&mut self, typ: u32) {
+        self.0.retain(|(t, _)| *t != typ);
+    }
+
+    /// Type and octets of each, in the order of the types.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        self.0.iter().map(|(typ, value)| (*typ, &value[..]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Rate(u8);
+    impl HopOption for Rate {
+        const TYPE: u32 = 868;
+        fn encode(&self, out: &mut Vec<u8>) {
+            out.push(self.0);
+        }
+        fn decode(value: &[u8]) -> Option<Rate> {
+            let [n] = *value else { return None };
+            Some(Rate(n))
+        }
+    }
+
+    #[test]
+    fn options_are_set_replaced_read_and_bounded() {
+        let mut options = HopOptions::new();
+        assert!(options.set_raw(872, &[9]) && options.set(&Rate(1)) && options.set(&Rate(2)));
+        assert_eq!(options.get::<Rate>().unwrap().0, 2);
+        assert_eq!(options.iter().map(|(t, _)| t).collect::<Vec<_>>(), [868, 872]);
+        assert!(options.set_raw(868, &[]) && options.get::<Rate>().is_none(), "malformed");
+        options.remove(868);
+        assert_eq!(options.len(), 1);
+        assert!(!options.set_raw(866, &[]) && !options.set_raw(832, &[]));
+        for i in 0..20 {
+            options.set_raw(852 + 4 * i, &[]);
+        }
+        assert_eq!(options.len(), MAX_OPTIONS);
+    }
+}

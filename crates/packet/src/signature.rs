@@ -1,0 +1,250 @@
+//! SignatureInfo, of Data and of Interests, and signature values.
+
+use crate::name::{Name, NameRef};
+use crate::tlv::{self, Fault, Reader, types};
+use smallvec::SmallVec;
+
+/// How a packet is signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SignatureType {
+    /// SHA-256 of the signed portion: integrity, no origin.
+    DigestSha256,
+    /// RSA with SHA-256, PKCS #1 v1.5.
+    Sha256WithRsa,
+    /// ECDSA with SHA-256, a DER-encoded value.
+    Sha256WithEcdsa,
+    /// HMAC with SHA-256.
+    HmacWithSha256,
+    /// Ed25519 over the signed portion itself.
+    Ed25519,
+    /// No signature; for tests.
+    Null,
+    /// Another type.
+    Other(u64),
+}
+
+impl SignatureType {
+    /// The assigned number.
+    #[must_use]
+    pub const fn number(self) -> u64 {
+        match self {
+            SignatureType::DigestSha256 => 0,
+            SignatureType::Sha256WithRsa => 1,
+            SignatureType::Sha256WithEcdsa => 3,
+            SignatureType::HmacWithSha256 => 4,
+            SignatureType::Ed25519 => 5,
+            SignatureType::Null => 200,
+            SignatureType::Other(n) => n,
+        }
+    }
+}
+
+impl From<u64> for SignatureType {
+    fn from(n: u64) -> SignatureType {
+        match n {
+            0 => SignatureType::DigestSha256,
+            1 => SignatureType::Sha256WithRsa,
+            3 => SignatureType::Sha256WithEcdsa,
+            4 => SignatureType::HmacWithSha256,
+            5 => SignatureType::Ed25519,
+            200 => SignatureType::Null,
+            n => SignatureType::Other(n),
+        }
+    }
+}
+
+/// Where the key is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyLocator<'a> {
+    /// The name of a key or certificate.
+    Name(NameRef<'a>),
+    /// A digest of the key.
+    Digest(&'a [u8]),
+}
+
+/// A SignatureInfo or InterestSignatureInfo, checked.
+#[derive(Clone, Copy, Debug)]
+pub struct SignatureInfo<'a> {
+    value: &'a [u8],
+    signature_type: SignatureType,
+    key_locator: Option<KeyLocator<'a>>,
+    nonce: Option<&'a [u8]>,
+    time: Option<u64>,
+    sequence: Option<u64>,
+}
+
+impl<'a> SignatureInfo<'a> {
+    /// Checks the value of a SignatureInfo element.
+    pub(crate) fn decode(value: &'a [u8]) -> Result<SignatureInfo<'a>, Fault> {
+        let mut reader = Reader::new(value);
+        let signature_type = match reader.optional(types::SIGNATURE_TYPE)? {
+            Some(element) => SignatureType::from(element.nni()?),
+            None => return Err(Fault::Expected(types::SIGNATURE_TYPE)),
+        };
+        let key_locator = match reader.optional(types::KEY_LOCATOR)? {
+            Some(element) => key_locator(element.value)?,
+            None => None,
+        };
+        let nonce = reader.optional(types::SIGNATURE_NONCE)?.map(|e| e.value);
+        if nonce.is_some_and(<[u8]>::is_empty) {
+            return Err(Fault::BadLength(types::SIGNATURE_NONCE));
+        }
+        let time = reader.optional(types::SIGNATURE_TIME)?.map(|e| e.nni()).transpose()?;
+        let sequence = reader.optional(types::SIGNATURE_SEQ_NUM)?.map(|e| e.nni()).transpose()?;
+        // ValidityPeriod is critical by its number, but known: certificates carry it.
+        reader.optional(types::VALIDITY_PERIOD)?;
+        reader.finish()?;
+        Ok(SignatureInfo { value, signature_type, key_locator, nonce, time, sequence })
+    }
+
+    /// The type of the signature.
+    #[must_use]
+    pub const fn signature_type(&self) -> SignatureType {
+        self.signature_type
+    }
+
+    /// Where the key is found, if it says so in a form that is known.
+    #[must_use]
+    pub const fn key_locator(&self) -> Option<KeyLocator<'a>> {
+        self.key_locator
+    }
+
+    /// The signature's nonce (Interests).
+    #[must_use]
+    pub const fn nonce(&self) -> Option<&'a [u8]> {
+        self.nonce
+    }
+
+    /// Milliseconds since 1970 (Interests).
+    #[must_use]
+    pub const fn time_ms(&self) -> Option<u64> {
+        self.time
+    }
+
+    /// The signature's sequence number (Interests).
+    #[must_use]
+    pub const fn sequence(&self) -> Option<u64> {
+        self.sequence
+    }
+
+    /// The octets of an element of the SignatureInfo that this type does not know, such as the
+    /// ValidityPeriod of a certificate.
+    #[must_use]
+    pub fn element(&self, typ: u64) -> Option<&'a [u8]> {
+        let mut reader = Reader::new(self.value);
+        while let Ok(Some(element)) = reader.next_element() {
+            if element.typ == typ {
+                return Some(element.value);
+            }
+        }
+        None
+    }
+
+    /// The whole TLV-VALUE.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &'a [u8] {
+        self.value
+    }
+}
+
+fn key_locator(value: &[u8]) -> Result<Option<KeyLocator<'_>>, Fault> {
+    let mut reader = Reader::new(value);
+    match reader.next_element()? {
+        Some(e) if e.typ == types::NAME => {
+            NameRef::decode(e.value).map(|n| Some(KeyLocator::Name(n))).map_err(|e| e.fault)
+        }
+        Some(e) if e.typ == types::KEY_DIGEST => Ok(Some(KeyLocator::Digest(e.value))),
+        // A locator of another kind: no key is known by it, which is for the verifier to say.
+        _ => Ok(None),
+    }
+}
+
+/// An owned SignatureInfo.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SignatureInfoBuf {
+    value: Vec<u8>,
+}
+
+impl SignatureInfoBuf {
+    /// A signature of type `signature_type` by a key of that name.
+    #[must_use]
+    pub fn new(signature_type: SignatureType, key_locator: Option<Name>) -> SignatureInfoBuf {
+        let mut value = Vec::new();
+        tlv::put_nni_tlv(&mut value, types::SIGNATURE_TYPE, signature_type.number());
+        if let Some(name) = key_locator {
+            tlv::put_header(&mut value, types::KEY_LOCATOR, name.encoded_len());
+            name.encode_into(&mut value);
+        }
+        SignatureInfoBuf { value }
+    }
+
+    /// A DigestSha256 signature.
+    #[must_use]
+    pub fn digest() -> SignatureInfoBuf {
+        SignatureInfoBuf::new(SignatureType::DigestSha256, None)
+    }
+
+    /// With a nonce (Interests; 8 octets are advised).
+    #[must_use]
+    pub fn with_nonce(mut self, nonce: &[u8]) -> SignatureInfoBuf {
+        tlv::put_tlv(&mut self.value, types::SIGNATURE_NONCE, nonce);
+        self
+    }
+
+    /// With a time in milliseconds since 1970 (Interests); goes behind the nonce.
+    #[must_use]
+    pub fn with_time_ms(mut self, ms: u64) -> SignatureInfoBuf {
+        tlv::put_nni_tlv(&mut self.value, types::SIGNATURE_TIME, ms);
+        self
+    }
+
+    /// With a sequence number (Interests); goes behind the time.
+    #[must_use]
+    pub fn with_sequence(mut self, n: u64) -> SignatureInfoBuf {
+        tlv::put_nni_tlv(&mut self.value, types::SIGNATURE_SEQ_NUM, n);
+        self
+    }
+
+    /// With another element, such as a ValidityPeriod; elements are written in the order of the calls.
+    #[must_use]
+    pub fn with_element(mut self, typ: u64, value: &[u8]) -> SignatureInfoBuf {
+        tlv::put_tlv(&mut self.value, typ, value);
+        self
+    }
+
+    /// A copy of a decoded one, unknown elements included.
+    #[must_use]
+    pub fn from_view(view: &SignatureInfo<'_>) -> SignatureInfoBuf {
+        SignatureInfoBuf { value: view.value.to_vec() }
+    }
+
+    /// The TLV-VALUE.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.value
+    }
+}
+
+/// A signature value; the common ones need no allocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature(SmallVec<[u8; 72]>);
+
+impl Signature {
+    /// A value of any length.
+    #[must_use]
+    pub fn new(value: &[u8]) -> Signature {
+        Signature(SmallVec::from_slice(value))
+    }
+
+    /// The octets.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl<const N: usize> From<[u8; N]> for Signature {
+    fn from(value: [u8; N]) -> Signature {
+        Signature::new(&value)
+    }
+}

@@ -1,0 +1,391 @@
+//! Type-length-value: var-numbers, NonNegativeIntegers, and a reader over elements.
+//!
+//! NDN Packet Format v0.3, section "TLV". Numbers are sent in their shortest form. On receipt a
+//! var-number in a longer form is an error, as the format demands; a NonNegativeInteger may have any
+//! of its four widths, because deployed producers send wide ones.
+
+use thiserror::Error;
+
+/// Numbers of the elements.
+pub mod types {
+    #![allow(
+        missing_docs,
+        reason = "the names are those of the NDN Packet Format v0.3 and NDNLPv2"
+    )]
+    pub const IMPLICIT_DIGEST: u16 = 1;
+    pub const PARAMETERS_DIGEST: u16 = 2;
+    pub const INTEREST: u64 = 5;
+    pub const DATA: u64 = 6;
+    pub const NAME: u64 = 7;
+    pub const GENERIC: u16 = 8;
+    pub const NONCE: u64 = 10;
+    pub const INTEREST_LIFETIME: u64 = 12;
+    pub const MUST_BE_FRESH: u64 = 18;
+    pub const META_INFO: u64 = 20;
+    pub const CONTENT: u64 = 21;
+    pub const SIGNATURE_INFO: u64 = 22;
+    pub const SIGNATURE_VALUE: u64 = 23;
+    pub const CONTENT_TYPE: u64 = 24;
+    pub const FRESHNESS_PERIOD: u64 = 25;
+    pub const FINAL_BLOCK_ID: u64 = 26;
+    pub const SIGNATURE_TYPE: u64 = 27;
+    pub const KEY_LOCATOR: u64 = 28;
+    pub const KEY_DIGEST: u64 = 29;
+    pub const FORWARDING_HINT: u64 = 30;
+    pub const KEYWORD: u16 = 32;
+    pub const CAN_BE_PREFIX: u64 = 33;
+    pub const HOP_LIMIT: u64 = 34;
+    pub const APPLICATION_PARAMETERS: u64 = 36;
+    pub const SIGNATURE_NONCE: u64 = 38;
+    pub const SIGNATURE_TIME: u64 = 40;
+    pub const SIGNATURE_SEQ_NUM: u64 = 42;
+    pub const INTEREST_SIGNATURE_INFO: u64 = 44;
+    pub const INTEREST_SIGNATURE_VALUE: u64 = 46;
+    pub const SEGMENT: u16 = 50;
+    pub const BYTE_OFFSET: u16 = 52;
+    pub const VERSION: u16 = 54;
+    pub const TIMESTAMP: u16 = 56;
+    pub const SEQUENCE: u16 = 58;
+    pub const VALIDITY_PERIOD: u64 = 253;
+    pub const NOT_BEFORE: u64 = 254;
+    pub const NOT_AFTER: u64 = 255;
+
+    pub const LP_PACKET: u64 = 100;
+    pub const LP_FRAGMENT: u64 = 80;
+    pub const LP_SEQUENCE: u64 = 81;
+    pub const LP_FRAG_INDEX: u64 = 82;
+    pub const LP_FRAG_COUNT: u64 = 83;
+    pub const LP_PIT_TOKEN: u64 = 98;
+    pub const LP_NACK: u64 = 800;
+    pub const LP_NACK_REASON: u64 = 801;
+    pub const LP_INCOMING_FACE_ID: u64 = 812;
+    pub const LP_NEXT_HOP_FACE_ID: u64 = 816;
+    pub const LP_CACHE_POLICY: u64 = 820;
+    pub const LP_CACHE_POLICY_TYPE: u64 = 821;
+    pub const LP_CONGESTION_MARK: u64 = 832;
+    pub const LP_ACK: u64 = 836;
+    pub const LP_TX_SEQUENCE: u64 = 840;
+    pub const LP_NON_DISCOVERY: u64 = 844;
+    pub const LP_PREFIX_ANNOUNCEMENT: u64 = 848;
+}
+
+/// What is wrong with an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Fault {
+    /// The input ends inside an element.
+    #[error("it ends too early")]
+    Truncated,
+    /// A var-number is not in its shortest form.
+    #[error("a number is not in its shortest form")]
+    NotShortest,
+    /// A type number of 0 or above 2^32 - 1.
+    #[error("the type number {0} is not allowed")]
+    BadType(u64),
+    /// Another element than this was expected.
+    #[error("element {0} was expected")]
+    Expected(u64),
+    /// An element that may not be ignored is unknown, repeated or out of order.
+    #[error("element {0} is critical and unknown, repeated or out of order")]
+    Critical(u64),
+    /// A link header field that may not be ignored is unknown, repeated or out of order.
+    #[error("header field {0} is unknown, repeated or out of order and may not be ignored")]
+    Header(u64),
+    /// The element's value has a length that it cannot have.
+    #[error("element {0} has a wrong length")]
+    BadLength(u64),
+    /// The element's value is one that it cannot have.
+    #[error("element {0} has a wrong value")]
+    BadValue(u64),
+    /// Octets follow the element.
+    #[error("octets follow its end")]
+    Trailing,
+    /// The packet is larger than is accepted.
+    #[error("it has {0} octets, more than are accepted")]
+    TooLarge(u64),
+    /// A name has more components than are accepted.
+    #[error("its name has too many components")]
+    TooManyComponents,
+}
+
+/// Why an input is not what it should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("malformed {what}: {fault}")]
+pub struct DecodeError {
+    /// What was being decoded.
+    pub what: &'static str,
+    /// What is wrong with it.
+    pub fault: Fault,
+}
+
+impl DecodeError {
+    /// An error in a `what`.
+    #[must_use]
+    pub const fn new(what: &'static str, fault: Fault) -> DecodeError {
+        DecodeError { what, fault }
+    }
+}
+
+/// Octets that `n` takes as a var-number.
+#[must_use]
+#[inline]
+pub const fn var_len(n: u64) -> usize {
+    match n {
+        0..=0xfc => 1,
+        0xfd..=0xffff => 3,
+        0x1_0000..=0xffff_ffff => 5,
+        _ => 9,
+    }
+}
+
+/// Octets of a whole element of type `typ` with a value of `len` octets.
+#[must_use]
+#[inline]
+pub const fn tlv_len(typ: u64, len: usize) -> usize {
+    var_len(typ) + var_len(len as u64) + len
+}
+
+/// Appends `n` as a var-number.
+#[inline]
+pub fn put_var(out: &mut Vec<u8>, n: u64) {
+    match n {
+        0..=0xfc => out.push(n as u8),
+        0xfd..=0xffff => {
+            out.push(0xfd);
+            out.extend_from_slice(&(n as u16).to_be_bytes());
+        }
+        0x1_0000..=0xffff_ffff => {
+            out.push(0xfe);
+            out.extend_from_slice(&(n as u32).to_be_bytes());
+        }
+        _ => {
+            out.push(0xff);
+            out.extend_from_slice(&n.to_be_bytes());
+        }
+    }
+}
+
+/// Appends the type and length of an element.
+#[inline]
+pub fn put_header(out: &mut Vec<u8>, typ: u64, len: usize) {
+    put_var(out, typ);
+    put_var(out, len as u64);
+}
+
+/// Appends a whole element.
+#[inline]
+pub fn put_tlv(out: &mut Vec<u8>, typ: u64, value: &[u8]) {
+    put_header(out, typ, value.len());
+    out.extend_from_slice(value);
+}
+
+/// Octets that `n` takes as a NonNegativeInteger.
+#[must_use]
+#[inline]
+pub const fn nni_len(n: u64) -> usize {
+    match n {
+        0..=0xff => 1,
+        0x100..=0xffff => 2,
+        0x1_0000..=0xffff_ffff => 4,
+        _ => 8,
+    }
+}
+
+/// Appends `n` as a NonNegativeInteger, without type and length.
+#[inline]
+pub fn put_nni(out: &mut Vec<u8>, n: u64) {
+    let octets = n.to_be_bytes();
+    out.extend_from_slice(&octets[8 - nni_len(n)..]);
+}
+
+/// Appends an element whose value is a NonNegativeInteger.
+#[inline]
+pub fn put_nni_tlv(out: &mut Vec<u8>, typ: u64, n: u64) {
+    put_header(out, typ, nni_len(n));
+    put_nni(out, n);
+}
+
+/// Octets of an element whose value is the NonNegativeInteger `n`.
+#[must_use]
+#[inline]
+pub const fn nni_tlv_len(typ: u64, n: u64) -> usize {
+    tlv_len(typ, nni_len(n))
+}
+
+/// Reads a NonNegativeInteger of any legal width.
+#[must_use]
+#[inline]
+pub fn read_nni(value: &[u8]) -> Option<u64> {
+    match *value {
+        [a] => Some(u64::from(a)),
+        [a, b] => Some(u64::from(u16::from_be_bytes([a, b]))),
+        [a, b, c, d] => Some(u64::from(u32::from_be_bytes([a, b, c, d]))),
+        [a, b, c, d, e, f, g, h] => Some(u64::from_be_bytes([a, b, c, d, e, f, g, h])),
+        _ => None,
+    }
+}
+
+/// Reads a var-number: the number and the octets it takes.
+#[inline]
+pub fn read_var(input: &[u8]) -> Result<(u64, usize), Fault> {
+    let &first = input.first().ok_or(Fault::Truncated)?;
+    let (n, len) = match first {
+        0..=0xfc => return Ok((u64::from(first), 1)),
+        0xfd => (read_nni(input.get(1..3).ok_or(Fault::Truncated)?), 3),
+        0xfe => (read_nni(input.get(1..5).ok_or(Fault::Truncated)?), 5),
+        0xff => (read_nni(input.get(1..9).ok_or(Fault::Truncated)?), 9),
+    };
+    let n = n.ok_or(Fault::Truncated)?;
+    if var_len(n) == len { Ok((n, len)) } else { Err(Fault::NotShortest) }
+}
+
+/// One element of a [`Reader`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Element<'a> {
+    /// Its type.
+    pub typ: u64,
+    /// Its value.
+    pub value: &'a [u8],
+    /// Type, length and value.
+    pub whole: &'a [u8],
+}
+
+impl Element<'_> {
+    /// The value as a NonNegativeInteger.
+    pub fn nni(&self) -> Result<u64, Fault> {
+        read_nni(self.value).ok_or(Fault::BadLength(self.typ))
+    }
+
+    /// An unknown or misplaced element of this type must not be ignored.
+    #[must_use]
+    #[inline]
+    pub const fn is_critical(&self) -> bool {
+        is_critical(self.typ)
+    }
+}
+
+/// The evolvability rule: types up to 31 and odd types must be understood.
+#[must_use]
+#[inline]
+pub const fn is_critical(typ: u64) -> bool {
+    typ <= 31 || typ & 1 == 1
+}
+
+/// Walks over the elements of a value.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    /// A reader over `input`.
+    #[must_use]
+    #[inline]
+    pub const fn new(input: &'a [u8]) -> Reader<'a> {
+        Reader { rest: input }
+    }
+
+    /// No octets are left.
+    #[must_use]
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// The octets that are left.
+    #[must_use]
+    #[inline]
+    pub const fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// The next element, or `None` at the end.
+    #[inline]
+    pub fn next_element(&mut self) -> Result<Option<Element<'a>>, Fault> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let (typ, type_len) = read_var(self.rest)?;
+        if typ == 0 || typ > u64::from(u32::MAX) {
+            return Err(Fault::BadType(typ));
+        }
+        let (len, len_len) = read_var(&self.rest[type_len..])?;
+        let start = type_len + len_len;
+        let left = self.rest.len() - start;
+        if len > left as u64 {
+            return Err(Fault::Truncated);
+        }
+        let end = start + len as usize;
+        let whole = &self.rest[..end];
+        self.rest = &self.rest[end..];
+        Ok(Some(Element { typ, value: &whole[start..], whole }))
+    }
+
+    /// The next element, which must be of type `typ`.
+    #[inline]
+    pub fn expect(&mut self, typ: u64) -> Result<Element<'a>, Fault> {
+        match self.next_element()? {
+            Some(element) if element.typ == typ => Ok(element),
+            _ => Err(Fault::Expected(typ)),
+        }
+    }
+
+    /// The next element if it is of type `typ`; unknown elements that may be ignored are skipped on
+    /// the way only if `typ` follows them.
+    #[inline]
+    pub fn optional(&mut self, typ: u64) -> Result<Option<Element<'a>>, Fault> {
+        let mut ahead = *self;
+        while let Some(element) = ahead.next_element()? {
+            if element.typ == typ {
+                *self = ahead;
+                return Ok(Some(element));
+            }
+            if element.is_critical() {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Checks that all that is left may be ignored.
+    pub fn finish(mut self) -> Result<(), Fault> {
+        while let Some(element) = self.next_element()? {
+            if element.is_critical() {
+                return Err(Fault::Critical(element.typ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads the one element of type `typ` that `wire` consists of and returns its value.
+pub fn only(wire: &[u8], typ: u64) -> Result<&[u8], Fault> {
+    let mut reader = Reader::new(wire);
+    let element = reader.expect(typ)?;
+    if reader.is_empty() { Ok(element.value) } else { Err(Fault::Trailing) }
+}
+
+/// Frames of a stream: the length of the packet at the start of `buffer`, as soon as its type and
+/// length are there; `None` while more octets are needed to know.
+///
+/// # Errors
+/// The stream is broken (it cannot be resynchronised): the first element is no Interest, Data or
+/// LpPacket, or has more than `max` octets.
+pub fn frame_len(buffer: &[u8], max: usize) -> Result<Option<usize>, DecodeError> {
+    let fail = |fault| Err(DecodeError::new("stream", fault));
+    match buffer.first().copied().map(u64::from) {
+        None => return Ok(None),
+        Some(types::INTEREST | types::DATA | types::LP_PACKET) => {}
+        Some(other) => return fail(Fault::BadType(other)),
+    }
+    match read_var(&buffer[1..]) {
+        Ok((len, len_len)) => {
+            let whole = len.saturating_add(1 + len_len as u64);
+            if whole > max as u64 { fail(Fault::TooLarge(whole)) } else { Ok(Some(whole as usize)) }
+        }
+        Err(Fault::Truncated) => Ok(None),
+        Err(fault) => fail(fault),
+    }
+}
+
+#[cfg(test)]
+mod tests;
