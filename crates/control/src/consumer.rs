@@ -1,9 +1,10 @@
 //! The consumer's side of a scheme: when may which segment be asked for.
 //!
 //! The order of calls: [`Controller::permit`] any number of times; after each Interest that really
-//! left, [`Controller::on_sent`]; then for each segment of it exactly one of [`Controller::on_data`]
-//! and [`Controller::on_loss`] — and `on_data` once more, with `late` set, if Data comes after its
-//! loss was declared. [`Controller::on_deadline`] is called at or after [`Controller::next_deadline`].
+//! left, [`Controller::on_sent`]; then for each segment of it exactly one of
+//! [`Controller::on_data`] and [`Controller::on_loss`] — and `on_data` once more, with `late`
+//! set, if Data comes after its loss was declared. [`Controller::on_deadline`] is called at or
+//! after [`Controller::next_deadline`].
 
 use crate::context::Cx;
 use crate::quantity::{Rate, Size};

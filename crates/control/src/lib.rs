@@ -1,9 +1,10 @@
 //! The contract: what a congestion-control scheme is given, asked and told.
 //!
-//! There is no algorithm in this crate and no I/O. It holds the vocabulary that consumers, forwarders
-//! and schemes share: [`Time`] and the other quantities, named random streams ([`Rng`]), the context
-//! that every state-changing call gets ([`Cx`]), the traits of the parts of a scheme ([`Controller`],
-//! [`WindowLaw`], [`Marker`], [`Shaper`], [`Stamper`], [`Strategy`]), parameter tables and the registry.
+//! There is no algorithm in this crate and no I/O. It holds the vocabulary that consumers,
+//! forwarders and schemes share: [`Time`] and the other quantities, named random streams
+//! ([`Rng`]), the context that every state-changing call gets ([`Cx`]), the traits of the parts
+//! of a scheme ([`Controller`], [`WindowLaw`], [`Marker`], [`Shaper`], [`Stamper`],
+//! [`Strategy`]), parameter tables and the registry.
 #![forbid(unsafe_code)]
 
 pub mod consumer;

@@ -167,7 +167,8 @@ pub struct Returned {
     pub flow: Flow,
     /// What was expected when it was let through.
     pub expected: Size,
-    /// The Data's size; `None` if a Nack came or the Interest expired, so that credit is given back.
+    /// The Data's size; `None` if a Nack came or the Interest expired, so that credit is given
+    /// back.
     pub size: Option<Size>,
     /// The time since it was let through.
     pub since_release: Duration,
@@ -215,9 +216,9 @@ pub trait Shaper: Send {
     /// Where it stands.
     fn stage(&self) -> Stage;
 
-    /// An Interest wants to pass. `view` is the shaper's own link, `other` the link at the other end
-    /// of its way through the node (the downstream's for [`Stage::Departure`]; the same as `view`
-    /// where the way is not known yet).
+    /// An Interest wants to pass. `view` is the shaper's own link, `other` the link at the other
+    /// end of its way through the node (the downstream's for [`Stage::Departure`]; the same as
+    /// `view` where the way is not known yet).
     fn offer(
         &mut self,
         cx: &mut Cx<'_>,

@@ -1,7 +1,7 @@
 //! Transcendental functions that give the same bits on every platform.
 //!
-//! The standard library's forms call the platform's `libm`; x86-64 and WebAssembly differ in the last
-//! bit of several per cent of the results, which would make a browser's run another run.
+//! The standard library's forms call the platform's `libm`; x86-64 and WebAssembly differ in the
+//! last bit of several per cent of the results, which would make a browser's run another run.
 
 /// `x` to the power of `y`.
 #[must_use]

@@ -74,8 +74,8 @@ impl std::fmt::Debug for Scheme {
     }
 }
 
-/// Declares the modules and the list of schemes at once: a new scheme is its file and one word here.
-/// (No life before `main`: linker-section registries do not work on WebAssembly.)
+/// Declares the modules and the list of schemes at once: a new scheme is its file and one word
+/// here. (No life before `main`: linker-section registries do not work on WebAssembly.)
 ///
 /// ```text
 /// control::registry! { aimd, codel, cubic }

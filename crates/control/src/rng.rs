@@ -3,8 +3,9 @@
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
 
-/// A stream of random numbers (xoshiro256++ of Blackman and Vigna, 2019). The whole generator is here
-/// because a run must repeat byte for byte whatever a library changes; it is not for secrets.
+/// A stream of random numbers (xoshiro256++ of Blackman and Vigna, 2019). The whole generator is
+/// here because a run must repeat byte for byte whatever a library changes; it is not for
+/// secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rng([u64; 4]);
 

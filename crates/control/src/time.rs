@@ -57,8 +57,8 @@ impl Duration {
         Duration(n.saturating_mul(1_000))
     }
 
-    /// `s` seconds, rounded to the nearest nanosecond; negative values and NaN give zero, values out
-    /// of range the longest span.
+    /// `s` seconds, rounded to the nearest nanosecond; negative values and NaN give zero, values
+    /// out of range the longest span.
     #[must_use]
     pub fn from_secs_f64(s: f64) -> Duration {
         Duration((s * 1e9 + 0.5) as u64)

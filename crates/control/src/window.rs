@@ -49,8 +49,8 @@ pub trait WindowLaw: Send {
     /// Start from this window.
     fn seed(&mut self, segments: f64);
 
-    /// Send `gain` times the window in a round trip, evenly; 0 sends as the window allows. A law that
-    /// is in slow start asks for 2, RFC 9406 explains why bursts mislead.
+    /// Send `gain` times the window in a round trip, evenly; 0 sends as the window allows. A law
+    /// that is in slow start asks for 2, RFC 9406 explains why bursts mislead.
     fn pacing_gain(&self) -> f64 {
         1.25
     }

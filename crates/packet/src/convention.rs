@@ -1,7 +1,7 @@
 //! Naming conventions: what components mean to applications.
 //!
-//! Written in revision 3 (typed components); read in revision 3 and, by the `_any` forms, in revision
-//! 1, where a generic component's first octet is a marker.
+//! Written in revision 3 (typed components); read in revision 3 and, by the `_any` forms, in
+//! revision 1, where a generic component's first octet is a marker.
 
 use crate::component::{Component, ComponentRef};
 use crate::tlv::{self, types};

@@ -44,8 +44,8 @@ impl<'a> Data<'a> {
     /// Checks a Data packet.
     ///
     /// # Errors
-    /// Anything that the packet format forbids: a malformed, critical unknown, repeated or misplaced
-    /// element, a missing signature element, more than [`crate::MAX_PACKET`] octets.
+    /// Anything that the packet format forbids: a malformed, critical unknown, repeated or
+    /// misplaced element, a missing signature element, more than [`crate::MAX_PACKET`] octets.
     pub fn decode(wire: &'a [u8]) -> Result<Data<'a>, DecodeError> {
         decode(wire).map_err(|fault| DecodeError::new("Data", fault))
     }
@@ -204,8 +204,8 @@ pub struct DataParts<'a> {
 
 impl DataParts<'_> {
     /// Appends the packet. `sign` is given the signed portion. `value_len` is the length of the
-    /// signatures that `sign` makes, so that lengths are known beforehand; a value of another length
-    /// costs a second pass.
+    /// signatures that `sign` makes, so that lengths are known beforehand; a value of another
+    /// length costs a second pass.
     pub fn encode_into(
         &self,
         info: &SignatureInfoBuf,

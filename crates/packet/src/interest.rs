@@ -37,8 +37,8 @@ impl<'a> Interest<'a> {
     /// Checks an Interest.
     ///
     /// # Errors
-    /// Anything that the packet format forbids: a malformed, critical unknown, repeated or misplaced
-    /// element, an empty name, a nonce that does not have 4 octets, more than
+    /// Anything that the packet format forbids: a malformed, critical unknown, repeated or
+    /// misplaced element, an empty name, a nonce that does not have 4 octets, more than
     /// [`crate::MAX_PACKET`] octets.
     pub fn decode(wire: &'a [u8]) -> Result<Interest<'a>, DecodeError> {
         decode(wire).map_err(|fault| DecodeError::new("Interest", fault))
@@ -149,8 +149,8 @@ impl<'a> Interest<'a> {
         [before, after, &self.tail[..end]]
     }
 
-    /// The name's ParametersSha256DigestComponent is right: present exactly if there are parameters,
-    /// and the digest of them and all that follows.
+    /// The name's ParametersSha256DigestComponent is right: present exactly if there are
+    /// parameters, and the digest of them and all that follows.
     #[must_use]
     pub fn check_parameters_digest(&self) -> bool {
         let mut digests = self.name.components().filter(|c| c.typ() == types::PARAMETERS_DIGEST);

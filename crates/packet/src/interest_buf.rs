@@ -153,8 +153,8 @@ impl InterestBuf {
     }
 }
 
-/// Appends the plain Interest that consumers send by the thousand: `prefix` with one component more,
-/// a nonce and a lifetime; no allocation.
+/// Appends the plain Interest that consumers send by the thousand: `prefix` with one component
+/// more, a nonce and a lifetime; no allocation.
 pub fn encode_plain_interest(
     prefix: NameRef<'_>,
     last: ComponentRef<'_>,

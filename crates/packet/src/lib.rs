@@ -1,10 +1,11 @@
 //! NDN Packet Format v0.3 and NDNLPv2.
 //!
-//! Every packet kind has one shape: a borrowed view (`Interest<'a>`, `Data<'a>`, `LpPacket<'a>`) whose
+//! Every packet kind has one shape: a borrowed view (`Interest<'a>`, `Data<'a>`, `LpPacket<'a>`)
+//! whose
 //! `decode` checks everything once, so that its accessors cannot fail, and an owned form
 //! (`InterestBuf`, `DataBuf`, `LpHeader`) that encodes in one pass with the lengths computed first.
-//! Decoding allocates nothing. Malformed input is a [`DecodeError`], never a panic, and costs no more
-//! than a walk over its octets.
+//! Decoding allocates nothing. Malformed input is a [`DecodeError`], never a panic, and costs no
+//! more than a walk over its octets.
 #![forbid(unsafe_code)]
 
 pub mod component;

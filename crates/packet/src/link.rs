@@ -36,8 +36,9 @@ impl<'a> LpPacket<'a> {
     /// Checks a frame: a link packet, or a bare Interest or Data, whose inside is not looked at.
     ///
     /// # Errors
-    /// A malformed, misplaced or unknown header that may not be ignored; numbers of a wrong width; a
-    /// fragment index at or above the count; more acknowledgements or options than are accepted.
+    /// A malformed, misplaced or unknown header that may not be ignored; numbers of a wrong
+    /// width; a fragment index at or above the count; more acknowledgements or options than are
+    /// accepted.
     #[inline]
     pub fn decode(frame: &'a [u8]) -> Result<LpPacket<'a>, DecodeError> {
         decode(frame).map_err(|fault| DecodeError::new("link packet", fault))

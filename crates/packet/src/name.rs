@@ -6,8 +6,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// The most components that a name may have. Packets of 8800 octets could hold 4400; real names have
-/// about ten. The bound keeps the work that one packet can cause small.
+/// The most components that a name may have. Packets of 8800 octets could hold 4400; real names
+/// have about ten. The bound keeps the work that one packet can cause small.
 pub const MAX_COMPONENTS: usize = 256;
 
 /// The TLV-VALUE of a Name, checked.

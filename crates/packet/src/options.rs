@@ -62,8 +62,8 @@ impl HopOptions {
         Some(&self.0[at].1)
     }
 
-    /// Sets an option; one of the same type is replaced. Returns false, and changes nothing, if there
-    /// are [`MAX_OPTIONS`] already or the type is not an option's.
+    /// Sets an option; one of the same type is replaced. Returns false, and changes nothing, if
+    /// there are [`MAX_OPTIONS`] already or the type is not an option's.
     pub fn set<T: HopOption>(&mut self, option: &T) -> bool {
         let mut value = Vec::new();
         option.encode(&mut value);

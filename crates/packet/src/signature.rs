@@ -205,7 +205,8 @@ impl SignatureInfoBuf {
         self
     }
 
-    /// With another element, such as a ValidityPeriod; elements are written in the order of the calls.
+    /// With another element, such as a ValidityPeriod; elements are written in the order of the
+    /// calls.
     #[must_use]
     pub fn with_element(mut self, typ: u64, value: &[u8]) -> SignatureInfoBuf {
         tlv::put_tlv(&mut self.value, typ, value);

@@ -1,8 +1,8 @@
 //! Type-length-value: var-numbers, NonNegativeIntegers, and a reader over elements.
 //!
 //! NDN Packet Format v0.3, section "TLV". Numbers are sent in their shortest form. On receipt a
-//! var-number in a longer form is an error, as the format demands; a NonNegativeInteger may have any
-//! of its four widths, because deployed producers send wide ones.
+//! var-number in a longer form is an error, as the format demands; a NonNegativeInteger may have
+//! any of its four widths, because deployed producers send wide ones.
 
 use thiserror::Error;
 
