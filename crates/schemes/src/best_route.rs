@@ -1,0 +1,105 @@
+//! The cheapest next hop; another one for retransmissions and after a Nack.
+//!
+//! NFD Developer's Guide, NDN-0021 (A. Afanasyev and others), section 5.2.1, strategy
+//! `/localhost/nfd/strategy/best-route/v=5`; NFD's code, daemon/fw/best-route-strategy.cpp and
+//! process-nack-traits.cpp.
+//!
+//! - A new Interest goes to the cheapest next hop.
+//! - A retransmission is suppressed for a while (`suppression.rs`), then goes to the cheapest next hop
+//!   that was not used for it yet, else to the one that was used earliest.
+//! - When every upstream has returned a Nack, the downstreams get the least severe of the reasons.
+//!
+//! Deviations. A Nack sends the Interest to the cheapest next hop that was not tried yet at once; NFD
+//! waits for the consumer to ask again, which costs it a timeout. An upstream that is itself a
+//! downstream of the entry, and the only one that has not answered, counts as if it had returned a Nack
+//! too: each would wait for the other (NFD sends a Nack to that one alone).
+
+use crate::suppression::{self, Suppression};
+use control::{Action, NextHop, Params, Scheme, Strategy, StrategyCx, Upstream};
+use packet::NackReason;
+
+#[cfg(test)]
+mod tests;
+
+/// The scheme.
+pub const SCHEME: Scheme = Scheme {
+    name: "best-route",
+    summary: "the cheapest next hop; others for retransmissions and after a Nack",
+    paper: "A. Afanasyev and others, NFD Developer's Guide, NDN-0021, section 5.2.1",
+    params: suppression::PARAMS,
+    strategy: Some(|params| Box::new(BestRoute::new(params))),
+    ..Scheme::EMPTY
+};
+
+struct BestRoute {
+    suppression: Suppression,
+}
+
+impl BestRoute {
+    fn new(params: &Params) -> BestRoute {
+        BestRoute { suppression: Suppression::new(params) }
+    }
+}
+
+impl Strategy for BestRoute {
+    fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
+        let pending = s.upstreams.iter().filter(|u| u.nacked.is_none());
+        let Some(last) = pending.map(|u| u.released_at).max() else {
+            Suppression::restart(s.note);
+            let action = match s.next_hops.first() {
+                Some(hop) => Action::Forward(hop.face),
+                None => Action::Nack(NackReason::NoRoute),
+            };
+            s.act(action);
+            return;
+        };
+        if self.suppression.holds(s.note, s.cx.now, last) {
+            return;
+        }
+        let next = s.next_hops.iter().find(|hop| s.upstream(hop.face).is_none());
+        if let Some(hop) = next.or_else(|| used_earliest(s)) {
+            let face = hop.face;
+            self.suppression.lengthen(s.note);
+            s.act(Action::Forward(face));
+        }
+    }
+
+    fn on_nack(&mut self, s: &mut StrategyCx<'_, '_>, reason: NackReason) {
+        let untried = s.next_hops.iter().find(|hop| {
+            s.upstream(hop.face).is_none() && s.downstreams.iter().all(|d| d.face != hop.face)
+        });
+        if let Some(hop) = untried {
+            let face = hop.face;
+            s.act(Action::Forward(face));
+        } else if let Some(reason) = verdict_of_all(s, reason) {
+            s.act(Action::Nack(reason));
+        }
+    }
+}
+
+/// The next hop to which the Interest was last sent longest ago.
+fn used_earliest<'a>(s: &StrategyCx<'a, '_>) -> Option<&'a NextHop> {
+    s.next_hops.iter().min_by_key(|hop| s.upstream(hop.face).map(|u| u.released_at))
+}
+
+/// The reason to give to the downstreams, once no upstream is left that might still bring Data.
+pub(crate) fn verdict_of_all(s: &StrategyCx<'_, '_>, latest: NackReason) -> Option<NackReason> {
+    let waiting: Vec<&Upstream> = s.upstreams.iter().filter(|u| u.nacked.is_none()).collect();
+    let over = match waiting.as_slice() {
+        [] => true,
+        [only] => s.downstreams.iter().any(|d| d.face == only.face),
+        _ => false,
+    };
+    let reasons = s.upstreams.iter().filter_map(|u| u.nacked);
+    over.then(|| reasons.min_by_key(|reason| severity(*reason)).unwrap_or(latest))
+}
+
+/// NFD's order: Congestion, Duplicate, NoRoute, then whatever else.
+fn severity(reason: NackReason) -> u64 {
+    match reason {
+        NackReason::Congestion => 0,
+        NackReason::Duplicate => 1,
+        NackReason::NoRoute => 2,
+        NackReason::None | NackReason::Other(_) => 3,
+    }
+}

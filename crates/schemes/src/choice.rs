@@ -1,0 +1,260 @@
+//! Choosing a scheme by text, and building its parts.
+
+use crate::SCHEMES;
+use control::{Controller, Marker, ParamError, Params, Scheme, Shaper, Stamper, Strategy};
+use std::str::FromStr;
+use thiserror::Error;
+
+/// Why a text does not choose a scheme.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum ChoiceError {
+    /// No scheme has this name.
+    #[error("there is no scheme `{name}`{}; there are {valid}", did_you_mean(.nearest.as_deref()))]
+    UnknownScheme {
+        /// The name given.
+        name: String,
+        /// The scheme whose name is nearest to it, if one is near.
+        nearest: Option<String>,
+        /// The names that exist.
+        valid: String,
+    },
+    /// A parameter was written without `=`.
+    #[error("`{text}` is not a parameter of `{scheme}`; write it like {scheme}:{example}")]
+    NotAnAssignment {
+        /// The scheme.
+        scheme: &'static str,
+        /// The offending text.
+        text: String,
+        /// A parameter with its default.
+        example: String,
+    },
+    /// A parameter was refused.
+    #[error("{error}{}", did_you_mean(.nearest.as_deref()))]
+    Parameter {
+        /// Why.
+        error: ParamError,
+        /// The parameter whose name is nearest to the one given, if there is none of that name.
+        nearest: Option<String>,
+    },
+    /// The scheme lacks the part that is wanted.
+    #[error("`{scheme}` has no {part}; it is a {has}. With a {part}: {valid}")]
+    NoSuchPart {
+        /// The scheme.
+        scheme: &'static str,
+        /// The part that is wanted.
+        part: &'static str,
+        /// The parts that it has.
+        has: String,
+        /// The schemes that have the part.
+        valid: String,
+    },
+}
+
+/// A scheme with its parameters.
+///
+/// As text: the scheme's name, then a colon and parameters, separated by commas, as far as they are
+/// not to be the defaults: `"cubic"`, `"cubic:beta=0.8,C=0.4"`, `"codel:target=15 ms"`.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    scheme: &'static Scheme,
+    params: Params,
+}
+
+/// The scheme of this name. An underscore may stand for the hyphen.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Scheme> {
+    let name = name.trim().replace('_', "-");
+    SCHEMES.iter().find(|scheme| scheme.name == name)
+}
+
+impl Choice {
+    /// The scheme of this name with all defaults.
+    ///
+    /// # Errors
+    /// No scheme has the name; the error suggests the nearest one.
+    pub fn named(name: &str) -> Result<Choice, ChoiceError> {
+        let scheme = find(name).ok_or_else(|| ChoiceError::UnknownScheme {
+            name: name.trim().to_owned(),
+            nearest: nearest(name.trim(), SCHEMES.iter().map(|s| s.name)),
+            valid: quoted(SCHEMES.iter().map(|s| s.name)),
+        })?;
+        Ok(Choice { scheme, params: Params::defaults(scheme.params) })
+    }
+
+    /// Sets a parameter from its text.
+    ///
+    /// # Errors
+    /// No such parameter, text that is no value of its unit, or a value out of range.
+    pub fn set(&mut self, name: &str, text: &str) -> Result<(), ChoiceError> {
+        self.params.set(self.scheme.name, name, text).map_err(|error| {
+            let nearest = match &error {
+                ParamError::Unknown { name, .. } => {
+                    nearest(name, self.scheme.params.iter().map(|row| row.name))
+                }
+                ParamError::Malformed { .. } | ParamError::OutOfRange { .. } => None,
+            };
+            ChoiceError::Parameter { error, nearest }
+        })
+    }
+
+    /// The scheme.
+    #[must_use]
+    pub fn scheme(&self) -> &'static Scheme {
+        self.scheme
+    }
+
+    /// Its parameters.
+    #[must_use]
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// Builds its consumer.
+    ///
+    /// # Errors
+    /// The scheme has none.
+    pub fn controller(&self) -> Result<Box<dyn Controller>, ChoiceError> {
+        self.build("controller", |scheme| scheme.controller)
+    }
+
+    /// Builds its queue management.
+    ///
+    /// # Errors
+    /// The scheme has none.
+    pub fn marker(&self) -> Result<Box<dyn Marker>, ChoiceError> {
+        self.build("marker", |scheme| scheme.marker)
+    }
+
+    /// Builds its Interest shaping.
+    ///
+    /// # Errors
+    /// The scheme has none.
+    pub fn shaper(&self) -> Result<Box<dyn Shaper>, ChoiceError> {
+        self.build("shaper", |scheme| scheme.shaper)
+    }
+
+    /// Builds its stamping of hop-by-hop options.
+    ///
+    /// # Errors
+    /// The scheme has none.
+    pub fn stamper(&self) -> Result<Box<dyn Stamper>, ChoiceError> {
+        self.build("stamper", |scheme| scheme.stamper)
+    }
+
+    /// Builds its forwarding strategy.
+    ///
+    /// # Errors
+    /// The scheme has none.
+    pub fn strategy(&self) -> Result<Box<dyn Strategy>, ChoiceError> {
+        self.build("strategy", |scheme| scheme.strategy)
+    }
+
+    fn build<T: ?Sized>(
+        &self,
+        part: &'static str,
+        make: fn(&Scheme) -> Option<control::registry::Make<T>>,
+    ) -> Result<Box<T>, ChoiceError> {
+        match make(self.scheme) {
+            Some(make) => Ok(make(&self.params)),
+            None => Err(ChoiceError::NoSuchPart {
+                scheme: self.scheme.name,
+                part,
+                has: self.scheme.parts().join(" and "),
+                valid: quoted(SCHEMES.iter().filter(|s| make(s).is_some()).map(|s| s.name)),
+            }),
+        }
+    }
+}
+
+impl FromStr for Choice {
+    type Err = ChoiceError;
+
+    fn from_str(text: &str) -> Result<Choice, ChoiceError> {
+        let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+        let mut choice = Choice::named(name)?;
+        for assignment in rest.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let Some((name, value)) = assignment.split_once('=') else {
+                let row = choice.scheme.params.first();
+                return Err(ChoiceError::NotAnAssignment {
+                    scheme: choice.scheme.name,
+                    text: assignment.to_owned(),
+                    example: row
+                        .map_or("".to_owned(), |row| format!("{}={}", row.name, row.default)),
+                });
+            };
+            choice.set(name.trim(), value.trim())?;
+        }
+        Ok(choice)
+    }
+}
+
+/// The candidate that `word` was probably meant to be: at most two typing errors away, and fewer
+/// errors than letters.
+fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
+    let word = word.to_lowercase();
+    candidates
+        .map(|c| (strsim::osa_distance(&word, &c.to_lowercase().replace('_', "-")), c))
+        .filter(|(distance, c)| *distance <= 2 && *distance < c.chars().count())
+        .min()
+        .map(|(_, c)| c.to_owned())
+}
+
+fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        text.parse::<Choice>().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_name_alone_takes_the_defaults() {
+        let choice: Choice = "cubic".parse().unwrap();
+        assert_eq!((choice.scheme().name, choice.params().number("beta")), ("cubic", 0.7));
+        assert!(find("best_route").is_some() && find("best-route").is_some());
+    }
+
+    #[test]
+    fn parameters_follow_a_colon() {
+        let choice: Choice = " cubic: beta = 0.8 , C=0.5".parse().unwrap();
+        assert_eq!((choice.params().number("beta"), choice.params().number("C")), (0.8, 0.5));
+        let codel: Choice = "codel:target=15 ms".parse().unwrap();
+        assert_eq!(codel.params().time("target"), control::Duration::from_millis(15));
+    }
+
+    #[test]
+    fn errors_name_the_word_and_the_way_out() {
+        let unknown = error("cubik");
+        assert!(unknown.contains("`cubik`") && unknown.contains("did you mean `cubic`?"));
+        assert!(unknown.contains("`aimd`"), "{unknown}");
+        assert!(!error("reno-of-the-north").contains("did you mean"));
+        let unknown = error("cubic:bta=0.8");
+        assert!(unknown.contains("did you mean `beta`?"), "{unknown}");
+        assert!(error("cubic:beta=7").contains("out of range"));
+        assert!(error("cubic:beta").contains("cubic:C=0.4"), "{}", error("cubic:beta"));
+    }
+
+    #[test]
+    fn a_part_that_is_missing_is_said_with_those_that_have_it() {
+        let choice: Choice = "codel".parse().unwrap();
+        assert!(choice.marker().is_ok());
+        let Err(error) = choice.controller() else { panic!("CoDel has no consumer") };
+        let text = error.to_string();
+        assert!(text.contains("`codel` has no controller; it is a marker"), "{text}");
+        assert!(text.contains("`cubic`") && !text.contains("`drop-tail`"), "{text}");
+    }
+
+    #[test]
+    fn a_name_is_suggested_only_when_it_is_near() {
+        assert_eq!(nearest("CUBCI", ["cubic", "aimd"].into_iter()), Some("cubic".to_owned()));
+        assert_eq!(nearest("x", ["C", "beta"].into_iter()), None);
+    }
+}

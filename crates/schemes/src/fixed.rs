@@ -1,0 +1,76 @@
+//! A constant window.
+//!
+//! What consumers do without congestion control: ndnd's fetcher with its window of 100, ccncatchunks2
+//! at its maximum, `ndnget --pipeline-type fixed`. Nothing shrinks it, neither loss
+//! nor marks; it is the yardstick that shows what a controller is worth, and harmful on a shared
+//! network.
+
+use control::{
+    Ack, Cx, ParamSpec, Params, RttEstimate, Scheme, Signal, Value, WindowLaw, Windowed,
+};
+
+/// The scheme.
+pub const SCHEME: Scheme = Scheme {
+    name: "fixed",
+    summary: "a constant window; no congestion control",
+    paper: "No publication: what consumers without congestion control do",
+    params: PARAMS,
+    controller: Some(|params| Box::new(Windowed::new(Box::new(Fixed::new(params))))),
+    ..Scheme::EMPTY
+};
+
+const PARAMS: &[ParamSpec] = &[ParamSpec {
+    name: "window",
+    default: Value::Number(100.0),
+    range: (1.0, 1e6),
+    help: "segments in flight",
+    source: "ndnd's consumer, `NewFixedCongestionWindow(100)`",
+}];
+
+struct Fixed {
+    window: f64,
+}
+
+impl Fixed {
+    fn new(params: &Params) -> Fixed {
+        Fixed { window: params.number("window") }
+    }
+}
+
+impl WindowLaw for Fixed {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn on_ack(&mut self, _cx: &mut Cx<'_>, _ack: &Ack) {}
+
+    fn on_congestion(&mut self, _cx: &mut Cx<'_>, _signal: Signal, _rtt: &RttEstimate) {}
+
+    /// A measured start is a controller's business; this window is what it was told to be.
+    fn seed(&mut self, _segments: f64) {}
+
+    /// As fast as the window allows: pacing would be a control of its own.
+    fn pacing_gain(&self) -> f64 {
+        0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use control::{Cause, Rng, Time};
+
+    #[test]
+    fn nothing_moves_it() {
+        let mut law = Fixed::new(&Params::defaults(PARAMS));
+        let mut rng = Rng::stream(0, &[]);
+        let mut tap = |_| {};
+        let mut cx = Cx { now: Time(5), rng: &mut rng, tap: &mut tap };
+        let rtt = RttEstimate::new();
+        for signal in [Signal::Mark, Signal::Lost(Cause::Timeout), Signal::Lost(Cause::Gap)] {
+            law.on_congestion(&mut cx, signal, &rtt);
+        }
+        law.seed(7.0);
+        assert_eq!((law.window(), law.pacing_gain()), (100.0, 0.0));
+    }
+}

@@ -1,0 +1,22 @@
+//! Published schemes, one file each with all its parts: consumer, queue management, shaping,
+//! stamping, strategy, parameters and citation.
+//!
+//! A scheme is chosen by a line of text, [`Choice`]: `"cubic"`, `"cubic:beta=0.8,C=0.4"`.
+#![forbid(unsafe_code)]
+
+pub mod choice;
+mod hystart;
+pub mod reference;
+mod suppression;
+
+pub use choice::{Choice, ChoiceError, find};
+
+control::registry! {
+    aimd,
+    best_route,
+    codel,
+    cubic,
+    drop_tail,
+    fixed,
+    multicast,
+}
