@@ -1,0 +1,371 @@
+//! The content store: Data that passed by, kept to answer the next Interest for it.
+
+mod chain;
+mod policy;
+mod policy_fifo;
+mod policy_lfu;
+mod policy_lru;
+mod policy_random;
+mod tree;
+
+pub use policy::{PolicyKind, UnknownPolicy};
+
+use super::memory;
+use super::name_hash::{HashedName, MAX_PREFIX};
+use bytes::Bytes;
+use control::{Duration, Ratio, Rng, Time};
+use packet::{Data, Interest};
+use policy::Policy;
+use tree::{Cached, Tree};
+
+/// What a packet's `Bytes` takes beside its octets: the count of its owners.
+const SHARED: usize = memory::block(3 * size_of::<usize>());
+
+/// Nodes that a lookup by prefix looks at before it gives up. Only stale Data makes it go on from
+/// the first; a store full of it must not make an Interest expensive.
+const VISITS: usize = 256;
+
+/// Which Data is taken into the store.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Admission {
+    /// All of it.
+    #[default]
+    All,
+    /// Each packet with this probability.
+    Probability(Ratio),
+    /// None: what is there is served until it is replaced.
+    None,
+}
+
+/// How a content store is set up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContentStoreConfig {
+    /// Octets of memory that the store may take in all.
+    pub capacity: usize,
+    /// Who goes when room is needed.
+    pub policy: PolicyKind,
+    /// Who comes in.
+    pub admission: Admission,
+}
+
+impl Default for ContentStoreConfig {
+    /// 64 MiB, least recently used, everything.
+    fn default() -> Self {
+        let (policy, admission) = (PolicyKind::default(), Admission::default());
+        ContentStoreConfig { capacity: 64 << 20, policy, admission }
+    }
+}
+
+/// What happened to Data that was offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is in the store now.
+    Inserted,
+    /// The same packet was in the store; its freshness counts from now.
+    Refreshed,
+    /// Admission was against it.
+    NotAdmitted,
+    /// It does not fit in the store.
+    TooLarge,
+}
+
+/// What a content store has counted since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoreCounters {
+    /// Interests that were answered.
+    pub hits: u64,
+    /// Interests that were not.
+    pub misses: u64,
+    /// Data that came in.
+    pub inserted: u64,
+    /// Data that was there already.
+    pub refreshed: u64,
+    /// Data that had to go to make room.
+    pub evicted: u64,
+    /// Data that admission refused.
+    pub not_admitted: u64,
+    /// Data larger than the store.
+    pub too_large: u64,
+}
+
+/// Cached Data by name, within a bound on the memory that all of it takes: packets, names' nodes,
+/// index and the policy's records, as the allocator rounds them.
+///
+/// It keeps whole Data packets and nothing that came with them hop by hop. Of several packets with
+/// one name it keeps the one that came last, so that Data asked for by its digest drives out a false
+/// one.
+pub struct ContentStore {
+    capacity: usize,
+    admission: Admission,
+    tree: Tree,
+    policy: Box<dyn Policy + Send>,
+    kind: PolicyKind,
+    len: usize,
+    /// Octets of packets and digests.
+    packets: usize,
+    counters: StoreCounters,
+}
+
+impl ContentStore {
+    /// An empty store.
+    #[must_use]
+    pub fn new(config: ContentStoreConfig) -> Self {
+        ContentStore {
+            capacity: config.capacity,
+            admission: config.admission,
+            tree: Tree::default(),
+            policy: config.policy.build(),
+            kind: config.policy,
+            len: 0,
+            packets: 0,
+            counters: StoreCounters::default(),
+        }
+    }
+
+    /// Data packets in it.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it is empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Octets of memory that it takes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        size_of::<Self>() + self.tree.memory() + self.policy.memory() + self.packets
+    }
+
+    /// Octets of memory that it may take.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Its replacement policy.
+    #[must_use]
+    pub fn policy(&self) -> PolicyKind {
+        self.kind
+    }
+
+    /// What it has counted.
+    #[must_use]
+    pub fn counters(&self) -> &StoreCounters {
+        &self.counters
+    }
+
+    /// Changes which Data is taken in from now on.
+    pub fn set_admission(&mut self, admission: Admission) {
+        self.admission = admission;
+    }
+
+    /// Changes the capacity; of what is too much the policy's victims go at once, and their memory
+    /// is given back.
+    pub fn set_capacity(&mut self, octets: usize, rng: &mut Rng) {
+        self.capacity = octets;
+        while self.memory() > octets {
+            if self.tree.free() > 0 {
+                self.trim_one();
+            } else if !self.evict(rng) {
+                break;
+            }
+        }
+    }
+
+    /// Offers Data that arrived now. `wire` is its packet and should own exactly its octets: as a
+    /// part of a larger buffer it would keep that alive, which nobody here could see.
+    ///
+    /// Data with the NoCache policy is not to be offered.
+    pub fn insert(
+        &mut self,
+        now: Time,
+        rng: &mut Rng,
+        data: &Data<'_>,
+        wire: Bytes,
+        name: &HashedName<'_>,
+    ) -> Outcome {
+        debug_assert_eq!(data.wire(), &wire[..], "the view is of another packet");
+        let freshness = Duration::from_millis(data.freshness_ms().unwrap_or(0));
+        let cached = Cached {
+            name_at: memory::offset_of(data.wire(), name.name().as_bytes()) as u32,
+            wire,
+            stale_at: now + freshness,
+            digest: None,
+        };
+        let outcome = self.offer(rng, cached, name);
+        let counter = match outcome {
+            Outcome::Inserted => &mut self.counters.inserted,
+            Outcome::Refreshed => &mut self.counters.refreshed,
+            Outcome::NotAdmitted => &mut self.counters.not_admitted,
+            Outcome::TooLarge => &mut self.counters.too_large,
+        };
+        *counter += 1;
+        outcome
+    }
+
+    fn offer(&mut self, rng: &mut Rng, cached: Cached, name: &HashedName<'_>) -> Outcome {
+        let there = self.tree.find(name).filter(|slot| self.tree.data(*slot).is_some());
+        if let Some(slot) = there
+            && self.refresh(slot, &cached)
+        {
+            return Outcome::Refreshed;
+        }
+        let admitted = match self.admission {
+            Admission::All => true,
+            Admission::Probability(p) => rng.chance(p.get()),
+            Admission::None => false,
+        };
+        if !admitted {
+            return Outcome::NotAdmitted;
+        }
+        if let Some(slot) = there {
+            self.remove(slot);
+        }
+        let packet = packet_memory(&cached);
+        if !self.make_room(rng, packet, name) {
+            return Outcome::TooLarge;
+        }
+        let Some(slot) = self.tree.insert(name, cached) else { return Outcome::TooLarge };
+        self.policy.insert(slot);
+        self.packets += packet;
+        self.len += 1;
+        Outcome::Inserted
+    }
+
+    /// If the packet in `slot` is the same, makes it as fresh as the one that arrived.
+    fn refresh(&mut self, slot: u32, arrived: &Cached) -> bool {
+        let Some(there) = self.tree.data_mut(slot) else { return false };
+        if there.wire != arrived.wire {
+            return false;
+        }
+        there.stale_at = arrived.stale_at;
+        self.tree.bring_forward(slot);
+        self.policy.touch(slot);
+        true
+    }
+
+    /// The packet that answers an Interest, if there is one. A stale packet does not answer an
+    /// Interest with MustBeFresh; of several that do, one under a newer branch of names is taken.
+    pub fn find(
+        &mut self,
+        now: Time,
+        interest: &Interest<'_>,
+        name: &HashedName<'_>,
+    ) -> Option<Bytes> {
+        let must_be_fresh = interest.must_be_fresh();
+        let fresh = |cached: &Cached| !must_be_fresh || now < cached.stale_at;
+        let exact = self.tree.find(name).filter(|s| self.tree.data(*s).is_some_and(fresh));
+        let found = exact.or_else(|| self.find_by_digest(name, fresh)).or_else(|| {
+            let top = self.tree.find_prefix(name, name.components())?;
+            let below = interest.can_be_prefix().then_some(top)?;
+            self.tree.find_below(below, VISITS, fresh)
+        });
+        let wire = found.and_then(|slot| {
+            self.policy.touch(slot);
+            self.tree.data(slot).map(|cached| cached.wire.clone())
+        });
+        match wire {
+            Some(_) => self.counters.hits += 1,
+            None => self.counters.misses += 1,
+        }
+        wire
+    }
+
+    /// Whether there is Data of exactly this name, fresh or stale. Changes nothing.
+    #[must_use]
+    pub fn holds(&self, name: &HashedName<'_>) -> bool {
+        self.tree.find(name).is_some_and(|slot| self.tree.data(slot).is_some())
+    }
+
+    /// Removes Data at and below a prefix, at most `limit` packets; returns how many. Of a prefix
+    /// longer than [`MAX_PREFIX`] components only the Data of exactly that name can be found.
+    pub fn erase(&mut self, prefix: &HashedName<'_>, limit: usize) -> usize {
+        let mut erased = 0;
+        while erased < limit {
+            let Some(top) = self.tree.find(prefix) else { break };
+            // A node has Data or children with Data, at most MAX_PREFIX + 1 levels below.
+            let Some(slot) = self.tree.find_below(top, MAX_PREFIX + 2, |_| true) else { break };
+            self.remove(slot);
+            erased += 1;
+        }
+        erased
+    }
+
+    /// The Data whose name is that of the Interest without the last component, if that is its
+    /// implicit digest.
+    fn find_by_digest(
+        &mut self,
+        name: &HashedName<'_>,
+        fresh: impl Fn(&Cached) -> bool,
+    ) -> Option<u32> {
+        let wanted = name.implicit_digest()?;
+        let slot = self.tree.find_prefix(name, name.components() - 1)?;
+        let room = self.capacity.saturating_sub(self.memory());
+        let cached = self.tree.data_mut(slot).filter(|cached| fresh(cached))?;
+        if let Some(digest) = &cached.digest {
+            return (digest[..] == *wanted).then_some(slot);
+        }
+        let digest = Data::decode(&cached.wire).ok()?.implicit_digest();
+        if room >= memory::block(digest.len()) {
+            self.packets += memory::block(digest.len());
+            cached.digest = Some(Box::new(digest));
+        }
+        (digest[..] == *wanted).then_some(slot)
+    }
+
+    /// Evicts until Data of this name with so many octets fits; `false` if it never will.
+    fn make_room(&mut self, rng: &mut Rng, packet: usize, name: &HashedName<'_>) -> bool {
+        if packet >= self.capacity {
+            return false;
+        }
+        loop {
+            let (nodes, end) = self.tree.growth(name);
+            let needed = packet + nodes + self.policy.growth(end);
+            if self.memory() + needed <= self.capacity {
+                return true;
+            }
+            if !self.evict(rng) {
+                return false;
+            }
+        }
+    }
+
+    fn evict(&mut self, rng: &mut Rng) -> bool {
+        let Some(slot) = self.policy.victim(rng) else { return false };
+        self.remove(slot);
+        self.counters.evicted += 1;
+        true
+    }
+
+    fn remove(&mut self, slot: u32) {
+        let Some(cached) = self.tree.remove(slot) else { return };
+        self.policy.remove(slot);
+        self.packets -= packet_memory(&cached);
+        self.len -= 1;
+        // Where a quarter of the nodes is free (many small packets gave way to few large ones),
+        // their memory serves better as packets. Two steps a removal keep up with any pace.
+        for _ in 0..2 {
+            if self.tree.free() > 64 + self.tree.end() / 4 {
+                self.trim_one();
+            }
+        }
+    }
+
+    fn trim_one(&mut self) {
+        if let Some((from, to)) = self.tree.trim_one()
+            && self.tree.data(to).is_some()
+        {
+            self.policy.moved(from, to);
+        }
+        self.policy.truncate(self.tree.end());
+    }
+}
+
+fn packet_memory(cached: &Cached) -> usize {
+    let digest = if cached.digest.is_some() { memory::block(32) } else { 0 };
+    memory::block(cached.wire.len()) + SHARED + digest
+}

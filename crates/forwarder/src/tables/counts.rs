@@ -1,0 +1,48 @@
+//! Counters by number, for numbers that are few or sparse.
+
+use super::memory;
+use hashbrown::HashTable;
+
+/// How often each number is there. What is not there takes no memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts {
+    table: HashTable<(u64, u32)>,
+}
+
+/// Keys are face numbers, which the forwarder gives out itself, or keyed hashes: nobody can choose
+/// them to collide, so one multiplication by 2^64 / golden ratio is hash enough.
+fn hash(key: u64) -> u64 {
+    key.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+impl Counts {
+    pub(super) fn get(&self, key: u64) -> usize {
+        self.table.find(hash(key), |c| c.0 == key).map_or(0, |c| c.1 as usize)
+    }
+
+    pub(super) fn add(&mut self, key: u64) {
+        if let Some(count) = self.table.find_mut(hash(key), |c| c.0 == key) {
+            count.1 += 1;
+        } else {
+            self.table.insert_unique(hash(key), (key, 1), |c| hash(c.0));
+        }
+    }
+
+    pub(super) fn subtract(&mut self, key: u64) {
+        if let Ok(mut found) = self.table.find_entry(hash(key), |c| c.0 == key) {
+            if found.get().1 > 1 {
+                found.get_mut().1 -= 1;
+            } else {
+                found.remove();
+            }
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        memory::block(self.table.allocation_size())
+    }
+}

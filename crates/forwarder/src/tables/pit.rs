@@ -1,0 +1,416 @@
+//! The table of pending Interests.
+
+mod entry;
+mod token;
+
+pub use entry::{InRecord, OutRecord, PitEntry};
+pub use token::{MAX_TOKEN, PitToken};
+
+use super::counts::Counts;
+use super::face_id::FaceId;
+use super::index::Index;
+use super::memory;
+use super::name_hash::{DIGEST_HEADER, HashedName, MAX_PREFIX};
+use super::slab::Slab;
+use super::wheel::Wheel;
+use control::Time;
+use entry::digest_key;
+use packet::{Data, Interest};
+use thiserror::Error;
+
+/// An entry of the PIT, from outside. It leads nowhere once the entry is gone, also if the entry's
+/// place is used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PitKey {
+    slot: u32,
+    generation: u32,
+}
+
+impl PitKey {
+    /// The key as one number, to be kept where a scheme can hand it back.
+    #[must_use]
+    pub fn to_bits(self) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(self.slot)
+    }
+
+    /// The key that [`PitKey::to_bits`] made a number of.
+    #[must_use]
+    pub fn from_bits(bits: u64) -> Self {
+        PitKey { slot: bits as u32, generation: (bits >> 32) as u32 }
+    }
+}
+
+/// Bounds of a PIT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PitConfig {
+    /// Entries.
+    pub entries: usize,
+    /// Pending Interests (in-records) of one face.
+    pub per_face: usize,
+    /// Octets of memory for everything.
+    pub memory: usize,
+}
+
+impl Default for PitConfig {
+    /// A million entries in half a gigabyte, of which one face may have a quarter.
+    fn default() -> Self {
+        PitConfig { entries: 1 << 20, per_face: 1 << 18, memory: 1 << 29 }
+    }
+}
+
+/// Why an Interest was not taken into the PIT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+pub enum Refusal {
+    /// As many entries as allowed.
+    #[error("the PIT has as many entries as it may have")]
+    Entries,
+    /// As much memory as allowed.
+    #[error("the PIT takes as much memory as it may take")]
+    Memory,
+    /// As many pending Interests of this face as allowed.
+    #[error("the face has as many pending Interests as it may have")]
+    PerFace,
+    /// CanBePrefix with a name that is too long to match Data by.
+    #[error("CanBePrefix with a name of more than {MAX_PREFIX} components")]
+    PrefixTooDeep,
+    /// The entry is gone.
+    #[error("the PIT entry is gone")]
+    Gone,
+}
+
+/// Pending Interests by name and selectors (CanBePrefix, MustBeFresh). As in NFD, a forwarding hint
+/// does not tell Interests apart.
+///
+/// In-records of a face that was removed may stay until they expire: nothing answers to its number
+/// any more.
+#[derive(Clone, Debug)]
+pub struct Pit {
+    config: PitConfig,
+    entries: Slab<PitEntry>,
+    index: Index,
+    expiries: Wheel,
+    retries: Wheel,
+    /// In-records by face.
+    pending: Counts,
+    /// Entries with CanBePrefix by length of their name; bit `n` of `prefix_lengths` says whether
+    /// there are any of `n` components.
+    prefixes: [u32; MAX_PREFIX + 1],
+    prefix_lengths: u128,
+    /// Entries that ask for one digest, by what Data must have for its digest to matter: without
+    /// any, no digest is computed.
+    digests: Counts,
+    /// Octets that entries own outside of their slots.
+    heap: usize,
+}
+
+impl Pit {
+    /// An empty PIT with these bounds.
+    #[must_use]
+    pub fn new(config: PitConfig) -> Self {
+        Pit {
+            config,
+            entries: Slab::new(),
+            index: Index::default(),
+            expiries: Wheel::default(),
+            retries: Wheel::default(),
+            pending: Counts::default(),
+            prefixes: [0; MAX_PREFIX + 1],
+            prefix_lengths: 0,
+            digests: Counts::default(),
+            heap: 0,
+        }
+    }
+
+    /// Entries.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether nothing is pending.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Pending Interests (in-records) of a face.
+    #[must_use]
+    pub fn pending_of(&self, face: FaceId) -> usize {
+        self.pending.get(face.0)
+    }
+
+    /// Octets of memory held.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.entries.memory()
+            + self.index.memory()
+            + self.expiries.memory()
+            + self.retries.memory()
+            + self.pending.memory()
+            + self.digests.memory()
+            + self.heap
+    }
+
+    /// The entry of Interests with this name and these selectors.
+    #[must_use]
+    pub fn find(&self, interest: &Interest<'_>, name: &HashedName<'_>) -> Option<PitKey> {
+        let (can_be_prefix, must_be_fresh) = (interest.can_be_prefix(), interest.must_be_fresh());
+        let octets = name.name().as_bytes();
+        let slot = self.index.find(name.whole(), |slot| {
+            let entry = &self.entries[slot];
+            entry.can_be_prefix() == can_be_prefix
+                && entry.must_be_fresh() == must_be_fresh
+                && entry.name_octets() == octets
+        })?;
+        Some(self.key(slot))
+    }
+
+    /// Makes the entry of an Interest for which [`Pit::find`] found none, with its first in-record.
+    ///
+    /// # Errors
+    /// A bound is reached; nothing has changed.
+    pub fn insert(
+        &mut self,
+        interest: &Interest<'_>,
+        name: &HashedName<'_>,
+        record: InRecord,
+    ) -> Result<PitKey, Refusal> {
+        debug_assert!(self.find(interest, name).is_none(), "the entry is there already");
+        if self.len() >= self.config.entries {
+            return Err(Refusal::Entries);
+        }
+        if interest.can_be_prefix() && name.components() > MAX_PREFIX {
+            return Err(Refusal::PrefixTooDeep);
+        }
+        self.admit(record.face, memory::block(interest.wire().len()))?;
+        let entry = PitEntry::new(interest, name);
+        if entry.can_be_prefix() {
+            self.prefixes[name.components()] += 1;
+            self.prefix_lengths |= 1 << name.components();
+        }
+        if entry.wants_digest {
+            self.digests.add(entry.parent);
+        }
+        self.heap += entry.heap();
+        let slot = self.entries.insert(entry).ok_or(Refusal::Entries)?;
+        self.index.insert(name.whole(), slot);
+        let key = self.key(slot);
+        self.store_in_record(key, record);
+        Ok(key)
+    }
+
+    /// Adds the in-record of a further downstream, or replaces that of the same face, which is
+    /// returned. The entry lives at least as long as the record.
+    ///
+    /// # Errors
+    /// A bound is reached, or the entry is gone; nothing has changed.
+    pub fn put_in_record(
+        &mut self,
+        key: PitKey,
+        record: InRecord,
+    ) -> Result<Option<InRecord>, Refusal> {
+        if self.get(key).ok_or(Refusal::Gone)?.in_record(record.face).is_none() {
+            self.admit(record.face, 0)?;
+        }
+        Ok(self.store_in_record(key, record))
+    }
+
+    /// [`Pit::put_in_record`] for a record that is within the bounds.
+    fn store_in_record(&mut self, key: PitKey, record: InRecord) -> Option<InRecord> {
+        let entry = self.get_mut(key)?;
+        let (face, expires) = (record.face, record.expires.max(entry.expires));
+        let before = entry.heap();
+        let old = match entry.in_records.iter_mut().find(|r| r.face == face) {
+            Some(old) => Some(std::mem::replace(old, record)),
+            None => {
+                entry.in_records.push(record);
+                None
+            }
+        };
+        let after = entry.heap();
+        self.heap = self.heap - before + after;
+        if old.is_none() {
+            self.pending.add(face.0);
+        }
+        self.set_expiry(key, expires);
+        old
+    }
+
+    /// Takes the in-record of a face out. An entry without in-records stays until it expires or is
+    /// removed.
+    pub fn remove_in_record(&mut self, key: PitKey, face: FaceId) -> Option<InRecord> {
+        let entry = self.get_mut(key)?;
+        let at = entry.in_records.iter().position(|r| r.face == face)?;
+        let before = entry.heap();
+        let record = entry.in_records.remove(at);
+        let after = entry.heap();
+        self.heap = self.heap - before + after;
+        self.pending.subtract(face.0);
+        Some(record)
+    }
+
+    /// Adds the out-record of a further upstream, or replaces that of the same face.
+    ///
+    /// # Errors
+    /// The entry is gone, or memory is.
+    pub fn put_out_record(&mut self, key: PitKey, record: OutRecord) -> Result<(), Refusal> {
+        if self.memory() >= self.config.memory {
+            return Err(Refusal::Memory);
+        }
+        let entry = self.get_mut(key).ok_or(Refusal::Gone)?;
+        let before = entry.heap();
+        match entry.out_records.iter_mut().find(|r| r.face() == record.face()) {
+            Some(old) => *old = record,
+            None => entry.out_records.push(record),
+        }
+        let after = entry.heap();
+        self.heap = self.heap - before + after;
+        Ok(())
+    }
+
+    /// An entry.
+    #[must_use]
+    pub fn get(&self, key: PitKey) -> Option<&PitEntry> {
+        self.entries.get_checked(key.slot, key.generation)
+    }
+
+    /// An entry, to change its out-records and the strategy's note.
+    pub fn get_mut(&mut self, key: PitKey) -> Option<&mut PitEntry> {
+        self.entries.get_checked_mut(key.slot, key.generation)
+    }
+
+    /// Every entry that this Data satisfies, appended to `found`: those of its own name first, then
+    /// those of its prefixes, the longest first, then those of its digest. The digest is computed
+    /// only if somebody asked for a digest of Data with this name.
+    pub fn find_satisfied(&self, data: &Data<'_>, name: &HashedName<'_>, found: &mut Vec<PitKey>) {
+        let octets = name.name().as_bytes();
+        self.collect(name.whole(), octets, |_| true, found);
+        let mut lengths = self.prefix_lengths;
+        if name.components() <= MAX_PREFIX {
+            // The whole name was looked up already.
+            lengths &= (1 << name.components()) - 1;
+        }
+        while lengths != 0 {
+            let n = 127 - lengths.leading_zeros();
+            if let Some((hash, octets)) = name.prefix(n as usize) {
+                self.collect(hash, octets, PitEntry::can_be_prefix, found);
+            }
+            lengths &= !(1 << n);
+        }
+        if !self.digests.is_empty() && self.digests.get(digest_key(name, name.components())) > 0 {
+            self.collect_digest(data, name, found);
+        }
+    }
+
+    fn collect_digest(&self, data: &Data<'_>, name: &HashedName<'_>, found: &mut Vec<PitKey>) {
+        let mut component = [0; 34];
+        component[..2].copy_from_slice(&DIGEST_HEADER);
+        component[2..].copy_from_slice(&data.implicit_digest());
+        let mut octets = name.name().as_bytes().to_vec();
+        octets.extend_from_slice(&component);
+        self.collect(name.with_component(&component), &octets, |_| true, found);
+    }
+
+    /// Appends the entries of exactly this name, at most one for each choice of selectors, in the
+    /// order of the selectors.
+    fn collect(
+        &self,
+        hash: u64,
+        octets: &[u8],
+        wanted: impl Fn(&PitEntry) -> bool,
+        found: &mut Vec<PitKey>,
+    ) {
+        let start = found.len();
+        found.extend(
+            self.index
+                .candidates(hash)
+                .filter(|slot| {
+                    let entry = &self.entries[*slot];
+                    entry.name_octets() == octets && wanted(entry)
+                })
+                .map(|slot| self.key(slot)),
+        );
+        found[start..].sort_unstable_by_key(|key| {
+            let entry = &self.entries[key.slot];
+            (entry.can_be_prefix(), entry.must_be_fresh())
+        });
+    }
+
+    /// Changes when an entry expires; in the past for at once.
+    pub fn set_expiry(&mut self, key: PitKey, expires: Time) {
+        if let Some(entry) = self.get_mut(key) {
+            entry.expires = expires;
+            self.expiries.set(key.slot, expires);
+        }
+    }
+
+    /// Asks for [`Pit::pop_retry`] to return this entry at an instant, in place of the one asked for
+    /// before.
+    pub fn set_retry(&mut self, key: PitKey, at: Time) {
+        if self.get(key).is_some() {
+            self.retries.set(key.slot, at);
+        }
+    }
+
+    /// Takes an entry out.
+    pub fn remove(&mut self, key: PitKey) -> Option<PitEntry> {
+        self.get(key)?;
+        self.remove_slot(key.slot)
+    }
+
+    /// When [`Pit::pop_expired`] and [`Pit::pop_retry`] want to be called.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Time> {
+        [self.expiries.next_deadline(), self.retries.next_deadline()].into_iter().flatten().min()
+    }
+
+    /// Takes out an entry that has expired; to be called until it returns `None`. Entries expire up
+    /// to [`super::wheel::GRAIN`] late, never early.
+    pub fn pop_expired(&mut self, now: Time) -> Option<(PitKey, PitEntry)> {
+        let slot = self.expiries.pop_due(now)?;
+        let key = self.key(slot);
+        self.remove_slot(slot).map(|entry| (key, entry))
+    }
+
+    /// An entry whose instant for a retry has come; to be called until it returns `None`.
+    pub fn pop_retry(&mut self, now: Time) -> Option<PitKey> {
+        self.retries.pop_due(now).map(|slot| self.key(slot))
+    }
+
+    fn key(&self, slot: u32) -> PitKey {
+        PitKey { slot, generation: self.entries.generation(slot) }
+    }
+
+    /// Whether one more in-record of a face, and `octets` of memory, are within the bounds.
+    fn admit(&self, face: FaceId, octets: usize) -> Result<(), Refusal> {
+        if self.pending_of(face) >= self.config.per_face {
+            return Err(Refusal::PerFace);
+        }
+        if self.memory() + octets > self.config.memory {
+            return Err(Refusal::Memory);
+        }
+        Ok(())
+    }
+
+    fn remove_slot(&mut self, slot: u32) -> Option<PitEntry> {
+        let entry = self.entries.remove(slot)?;
+        self.index.remove(entry.hash, slot);
+        self.expiries.cancel(slot);
+        self.retries.cancel(slot);
+        self.heap -= entry.heap();
+        for record in entry.in_records() {
+            self.pending.subtract(record.face.0);
+        }
+        if entry.can_be_prefix() {
+            let n = entry.components as usize;
+            self.prefixes[n] -= 1;
+            if self.prefixes[n] == 0 {
+                self.prefix_lengths &= !(1 << n);
+            }
+        }
+        if entry.wants_digest {
+            self.digests.subtract(entry.parent);
+        }
+        Some(entry)
+    }
+}

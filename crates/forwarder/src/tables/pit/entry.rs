@@ -1,0 +1,204 @@
+//! What the PIT keeps for a pending Interest.
+
+use super::token::PitToken;
+use crate::tables::face_id::FaceId;
+use crate::tables::memory;
+use crate::tables::name_hash::{HashedName, MAX_PREFIX};
+use crate::tables::prefix_map::name_of;
+use control::Time;
+use packet::{HopOptions, Interest, NackReason, NameRef};
+use smallvec::SmallVec;
+
+/// A downstream's Interest: whom the Data goes to. Replaced as a whole by
+/// [`super::Pit::put_in_record`], so that the limits are kept.
+#[derive(Clone, Debug)]
+pub struct InRecord {
+    /// The face that the Interest came from.
+    pub face: FaceId,
+    /// The nonce of the latest one.
+    pub nonce: u32,
+    /// When the latest one came.
+    pub arrived_at: Time,
+    /// When its lifetime ends: arrival plus lifetime.
+    pub expires: Time,
+    /// Its PIT token, to go back with the Data or Nack.
+    pub token: PitToken,
+    /// Its hop-by-hop options, some of which are echoed.
+    pub options: HopOptions,
+}
+
+/// An Interest that was sent upstream: whom the Data may come from.
+#[derive(Clone, Debug)]
+pub struct OutRecord {
+    face: FaceId,
+    /// The nonce of the latest one.
+    pub nonce: u32,
+    /// When the strategy sent it.
+    pub sent_at: Time,
+    /// [`Time::MAX`] while a shaper holds it.
+    released_at: Time,
+    /// When it need not be waited for any longer.
+    pub expires: Time,
+    /// The Nack that came back for it.
+    pub nacked: Option<NackReason>,
+    /// What a marker or shaper of that face wants to know when the answer comes: events on the
+    /// upstream's queue while the Interest left can mark the Data that comes back (PCON).
+    pub memo: u64,
+}
+
+impl OutRecord {
+    /// The record of an Interest that leaves by `face`; not released yet.
+    #[must_use]
+    pub fn new(face: FaceId, nonce: u32, sent_at: Time, expires: Time) -> Self {
+        let released_at = Time::MAX;
+        OutRecord { face, nonce, sent_at, released_at, expires, nacked: None, memo: 0 }
+    }
+
+    /// The face that the Interest left by.
+    #[must_use]
+    pub fn face(&self) -> FaceId {
+        self.face
+    }
+
+    /// When the Interest was let go by the shaper; `None` while it is held. Round-trip times are
+    /// measured from here.
+    #[must_use]
+    pub fn released_at(&self) -> Option<Time> {
+        (self.released_at != Time::MAX).then_some(self.released_at)
+    }
+
+    /// Notes that the Interest left.
+    pub fn release(&mut self, now: Time) {
+        self.released_at = now;
+    }
+}
+
+/// An entry of the PIT: all Interests with one name and the same selectors.
+#[derive(Clone, Debug)]
+pub struct PitEntry {
+    /// The first Interest as it came. The name is a part of it and not stored twice.
+    interest: Box<[u8]>,
+    name_at: u32,
+    name_len: u32,
+    pub(super) hash: u64,
+    /// The hash under which Interests for one digest are counted; see [`digest_key`].
+    pub(super) parent: u64,
+    pub(super) components: u32,
+    can_be_prefix: bool,
+    must_be_fresh: bool,
+    pub(super) wants_digest: bool,
+    pub(super) in_records: SmallVec<[InRecord; 1]>,
+    pub(super) out_records: SmallVec<[OutRecord; 1]>,
+    pub(super) expires: Time,
+    /// Two words of the strategy's own; zero at first.
+    pub note: [u64; 2],
+}
+
+/// Where Interests for one digest and the Data they may mean meet: the hash of the Data's name, cut
+/// to [`MAX_PREFIX`] components.
+pub(super) fn digest_key(name: &HashedName<'_>, data_components: usize) -> u64 {
+    name.prefix(data_components.min(MAX_PREFIX)).map_or(0, |(hash, _)| hash)
+}
+
+impl PitEntry {
+    pub(super) fn new(interest: &Interest<'_>, name: &HashedName<'_>) -> Self {
+        let octets = name.name().as_bytes();
+        let wants_digest = name.implicit_digest().is_some();
+        PitEntry {
+            interest: interest.wire().into(),
+            name_at: memory::offset_of(interest.wire(), octets) as u32,
+            name_len: octets.len() as u32,
+            hash: name.whole(),
+            parent: if wants_digest { digest_key(name, name.components() - 1) } else { 0 },
+            components: name.components() as u32,
+            can_be_prefix: interest.can_be_prefix(),
+            must_be_fresh: interest.must_be_fresh(),
+            wants_digest,
+            in_records: SmallVec::new(),
+            out_records: SmallVec::new(),
+            expires: Time::ZERO,
+            note: [0; 2],
+        }
+    }
+
+    /// The first Interest that made the entry, as it came. Nonce, lifetime and hop limit of later
+    /// ones may differ.
+    #[must_use]
+    pub fn interest(&self) -> &[u8] {
+        &self.interest
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> NameRef<'_> {
+        name_of(self.name_octets())
+    }
+
+    pub(super) fn name_octets(&self) -> &[u8] {
+        &self.interest[self.name_at as usize..][..self.name_len as usize]
+    }
+
+    /// Whether Data below the name satisfies it too.
+    #[must_use]
+    pub fn can_be_prefix(&self) -> bool {
+        self.can_be_prefix
+    }
+
+    /// Whether stale Data from a content store does not satisfy it.
+    #[must_use]
+    pub fn must_be_fresh(&self) -> bool {
+        self.must_be_fresh
+    }
+
+    /// Downstreams, in the order in which they came.
+    #[must_use]
+    pub fn in_records(&self) -> &[InRecord] {
+        &self.in_records
+    }
+
+    /// The downstream of a face.
+    #[must_use]
+    pub fn in_record(&self, face: FaceId) -> Option<&InRecord> {
+        self.in_records.iter().find(|r| r.face == face)
+    }
+
+    /// Upstreams, in the order in which they were asked first.
+    #[must_use]
+    pub fn out_records(&self) -> &[OutRecord] {
+        &self.out_records
+    }
+
+    /// The upstream of a face.
+    #[must_use]
+    pub fn out_record(&self, face: FaceId) -> Option<&OutRecord> {
+        self.out_records.iter().find(|r| r.face == face)
+    }
+
+    /// The upstream of a face, to change it.
+    pub fn out_record_mut(&mut self, face: FaceId) -> Option<&mut OutRecord> {
+        self.out_records.iter_mut().find(|r| r.face == face)
+    }
+
+    /// When the entry expires: with its last in-record, unless it was set otherwise.
+    #[must_use]
+    pub fn expires(&self) -> Time {
+        self.expires
+    }
+
+    /// Octets that the entry owns outside of its slot.
+    pub(super) fn heap(&self) -> usize {
+        let ins = if self.in_records.spilled() { self.in_records.capacity() } else { 0 };
+        let outs = if self.out_records.spilled() { self.out_records.capacity() } else { 0 };
+        memory::block(self.interest.len())
+            + memory::block(ins * size_of::<InRecord>())
+            + memory::block(outs * size_of::<OutRecord>())
+            + self.in_records.iter().map(InRecord::heap).sum::<usize>()
+    }
+}
+
+impl InRecord {
+    fn heap(&self) -> usize {
+        let options: usize = self.options.iter().map(|(_, v)| memory::block(v.len()) + 40).sum();
+        self.token.heap() + options
+    }
+}

@@ -1,0 +1,253 @@
+//! Entries with stable small indexes.
+
+use super::chunked::Chunked;
+
+/// The index that stands for "none" in links between entries.
+pub(crate) const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+enum State<T> {
+    /// Links of the list of free slots, which is doubly linked so that trimming the end can take
+    /// any slot out of it.
+    Free {
+        prev: u32,
+        next: u32,
+    },
+    Used(T),
+}
+
+#[derive(Clone, Debug)]
+struct Slot<T> {
+    /// Raised on removal, so that an old handle does not reach the slot's next tenant.
+    generation: u32,
+    state: State<T>,
+}
+
+/// A slab: insertion and removal in constant time, slots used again, last freed first.
+///
+/// Invariants: slots `0..end` are used or in the list of free slots; slots from `end` on have never
+/// been used since the chunk they are in was added.
+#[derive(Clone, Debug)]
+pub(crate) struct Slab<T> {
+    slots: Chunked<Slot<T>>,
+    end: u32,
+    len: u32,
+    free: u32,
+}
+
+impl<T> Slab<T> {
+    pub(crate) const fn new() -> Self {
+        Slab { slots: Chunked::new(), end: 0, len: 0, free: NONE }
+    }
+
+    /// Entries.
+    pub(crate) fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// One more than the largest slot that may be in use.
+    pub(crate) fn end(&self) -> usize {
+        self.end as usize
+    }
+
+    /// Octets held, what entries own elsewhere not counted.
+    pub(crate) fn memory(&self) -> usize {
+        self.slots.memory()
+    }
+
+    /// Octets that `n` further insertions would add.
+    pub(crate) fn growth(&self, n: usize) -> usize {
+        let free = self.end() - self.len();
+        self.slots.growth(self.end() + n.saturating_sub(free))
+    }
+
+    /// The number of slots there will be after `n` further insertions.
+    pub(crate) fn end_after(&self, n: usize) -> usize {
+        self.end() + n.saturating_sub(self.end() - self.len())
+    }
+
+    /// Adds an entry; `None` if 2^32 - 1 are there already.
+    pub(crate) fn insert(&mut self, value: T) -> Option<u32> {
+        let slot = if self.free != NONE {
+            let slot = self.free;
+            self.unlink_free(slot);
+            slot
+        } else if self.end == NONE {
+            return None;
+        } else {
+            let empty = || Slot { generation: 0, state: State::Free { prev: NONE, next: NONE } };
+            self.slots.ensure(self.end as usize + 1, empty);
+            self.end += 1;
+            self.end - 1
+        };
+        self.slots[slot].state = State::Used(value);
+        self.len += 1;
+        Some(slot)
+    }
+
+    /// Takes an entry out.
+    pub(crate) fn remove(&mut self, slot: u32) -> Option<T> {
+        let head = self.free;
+        let place = self.slots.get_mut(slot)?;
+        if !matches!(place.state, State::Used(_)) {
+            return None;
+        }
+        let state = std::mem::replace(&mut place.state, State::Free { prev: NONE, next: head });
+        place.generation = place.generation.wrapping_add(1);
+        if head != NONE {
+            self.relink_free(head, |prev, _| *prev = slot);
+        }
+        self.free = slot;
+        self.len -= 1;
+        match state {
+            State::Used(value) => Some(value),
+            State::Free { .. } => None,
+        }
+    }
+
+    /// Brings the last slot down into a free one and drops it, if there are free slots. Returns
+    /// `(from, to)` if an entry was moved: the caller updates whatever pointed to `from`.
+    pub(crate) fn trim_one(&mut self) -> Option<(u32, u32)> {
+        if self.free == NONE {
+            return None;
+        }
+        let last = self.end - 1;
+        let moved = if matches!(self.slots[last].state, State::Free { .. }) {
+            self.unlink_free(last);
+            None
+        } else {
+            let to = self.free;
+            self.unlink_free(to);
+            let vacant = State::Free { prev: NONE, next: NONE };
+            let state = std::mem::replace(&mut self.slots[last].state, vacant);
+            self.slots[last].generation = self.slots[last].generation.wrapping_add(1);
+            self.slots[to].state = state;
+            Some((last, to))
+        };
+        self.end = last;
+        self.slots.truncate(self.end());
+        moved
+    }
+
+    pub(crate) fn get(&self, slot: u32) -> Option<&T> {
+        match &self.slots.get(slot)?.state {
+            State::Used(value) => Some(value),
+            State::Free { .. } => None,
+        }
+    }
+
+    pub(crate) fn get_mut(&mut self, slot: u32) -> Option<&mut T> {
+        match &mut self.slots.get_mut(slot)?.state {
+            State::Used(value) => Some(value),
+            State::Free { .. } => None,
+        }
+    }
+
+    /// The slot's generation; see [`Slab::get_checked`].
+    pub(crate) fn generation(&self, slot: u32) -> u32 {
+        self.slots.get(slot).map_or(0, |s| s.generation)
+    }
+
+    /// The entry, if the slot's tenant is still the one of that generation.
+    pub(crate) fn get_checked(&self, slot: u32, generation: u32) -> Option<&T> {
+        match self.slots.get(slot)? {
+            Slot { generation: g, state: State::Used(value) } if *g == generation => Some(value),
+            _ => None,
+        }
+    }
+
+    /// As [`Slab::get_checked`], to change it.
+    pub(crate) fn get_checked_mut(&mut self, slot: u32, generation: u32) -> Option<&mut T> {
+        match self.slots.get_mut(slot)? {
+            Slot { generation: g, state: State::Used(value) } if *g == generation => Some(value),
+            _ => None,
+        }
+    }
+
+    /// All entries by slot. The order depends on the history of insertions only, not on hashes.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
+        (0..self.end).filter_map(|slot| self.get(slot).map(|value| (slot, value)))
+    }
+
+    fn relink_free(&mut self, slot: u32, change: impl FnOnce(&mut u32, &mut u32)) {
+        if let State::Free { prev, next } = &mut self.slots[slot].state {
+            change(prev, next);
+        }
+    }
+
+    fn unlink_free(&mut self, slot: u32) {
+        let State::Free { prev: before, next: after } = self.slots[slot].state else { return };
+        if before == NONE {
+            self.free = after;
+        } else {
+            self.relink_free(before, |_, next| *next = after);
+        }
+        if after != NONE {
+            self.relink_free(after, |prev, _| *prev = before);
+        }
+    }
+}
+
+impl<T> std::ops::Index<u32> for Slab<T> {
+    type Output = T;
+    fn index(&self, slot: u32) -> &T {
+        self.get(slot).expect("links between entries point to entries")
+    }
+}
+
+impl<T> std::ops::IndexMut<u32> for Slab<T> {
+    fn index_mut(&mut self, slot: u32) -> &mut T {
+        self.get_mut(slot).expect("links between entries point to entries")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn an_old_handle_does_not_reach_the_next_tenant() {
+        let mut slab = Slab::new();
+        let slot = slab.insert('a').unwrap();
+        let generation = slab.generation(slot);
+        assert_eq!(slab.get_checked(slot, generation), Some(&'a'));
+        assert_eq!(slab.remove(slot), Some('a'));
+        assert_eq!(slab.remove(slot), None);
+        assert_eq!(slab.insert('b'), Some(slot));
+        assert_eq!(slab.get_checked(slot, generation), None);
+        assert_eq!(slab.get(slot), Some(&'b'));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn behaves_like_a_map(ops in prop::collection::vec((0u8..4, any::<u16>()), 0..400)) {
+            let mut slab = Slab::new();
+            let mut model: BTreeMap<u32, u16> = BTreeMap::new();
+            for (op, value) in ops {
+                match op {
+                    0 | 1 => {
+                        let slot = slab.insert(value).unwrap();
+                        prop_assert_eq!(model.insert(slot, value), None);
+                    }
+                    2 => {
+                        let slot = u32::from(value) % 128;
+                        prop_assert_eq!(slab.remove(slot), model.remove(&slot));
+                    }
+                    _ => {
+                        let end = slab.end();
+                        if let Some((from, to)) = slab.trim_one() {
+                            let moved = model.remove(&from).unwrap();
+                            prop_assert_eq!(model.insert(to, moved), None);
+                        }
+                        prop_assert!(slab.end() + 1 == end || slab.len() == slab.end());
+                    }
+                }
+                prop_assert_eq!(slab.len(), model.len());
+                prop_assert!(slab.iter().map(|(s, v)| (s, *v)).eq(model.clone()));
+            }
+        }
+    }
+}
