@@ -1,0 +1,223 @@
+//! NDN certificates, version 2: a public key under a name, for a time, signed.
+//!
+//! Follows the NDN Certificate Format 2.0: a Data packet named
+//! `/<identity>/KEY/<KeyId>/<IssuerId>/<version>` of ContentType KEY, whose content is the key's
+//! SubjectPublicKeyInfo and whose SignatureInfo has a ValidityPeriod.
+
+use packet::tlv::{self, Reader, types};
+use packet::{Bytes, Component, ContentType, Data, DataBuf, DecodeError, Name, NameRef};
+
+use crate::validity::{self, Validity};
+use crate::verify::{VerifyError, verify_signature};
+use crate::{KeyError, PublicKey, SecretKey, Signer, base64_text};
+
+/// Components that a key's name has after its identity: `KEY` and the key's id.
+const KEY_LEN: usize = 2;
+
+/// Components that a certificate's name has after its key's name: issuer and version.
+pub(crate) const SUFFIX_LEN: usize = 2;
+
+/// How long a certificate may answer Interests that ask for fresh Data, in ms: what the format
+/// recommends.
+pub const FRESHNESS_MS: u64 = 3_600_000;
+
+/// The component between identity and key id.
+const KEY: &[u8] = b"KEY";
+
+/// The issuer of a certificate that a key has signed for itself.
+const SELF: &[u8] = b"self";
+
+/// Octets of the public key's digest that a key's id is made of, in hexadecimal.
+const KEY_ID_OCTETS: usize = 8;
+
+/// Why octets are no certificate.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CertificateError {
+    /// Text that is not base64.
+    #[error("its base64 is broken")]
+    Base64,
+    /// Not a Data packet.
+    #[error("it is not a well-formed Data packet: {0}")]
+    Packet(#[from] DecodeError),
+    /// The name is not a certificate's.
+    #[error("{0} is not the name of a certificate, /<identity>/KEY/<key id>/<issuer>/<version>")]
+    Name(Name),
+    /// Not of ContentType KEY.
+    #[error("its ContentType is {0}, not 2 (KEY)")]
+    ContentType(u64),
+    /// The content is not a key that is known here.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The validity period is missing or not one.
+    #[error("it has no ValidityPeriod, or a malformed one")]
+    Validity,
+}
+
+/// A certificate: its packet, and what was read from it.
+///
+/// That it was read says nothing about its signature: a certificate is trusted because its owner
+/// handed it over ([`crate::TrustedKey::from_certificate`]), not because it says so itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Certificate {
+    wire: Bytes,
+    name: Name,
+    public: PublicKey,
+    validity: Validity,
+}
+
+impl Certificate {
+    /// A certificate for `identity`'s key, signed by the key itself.
+    ///
+    /// `version` is by the field's habit the time in ms since 1970: a later certificate of the same
+    /// key must have a greater one.
+    #[must_use]
+    pub fn self_signed(
+        identity: NameRef<'_>,
+        secret: &SecretKey,
+        validity: Validity,
+        version: u64,
+    ) -> Certificate {
+        let public = secret.public();
+        let key_locator = key_name(identity, &public);
+        let name =
+            key_locator.clone().with(&Component::generic(SELF)).with(&Component::version(version));
+        let data = DataBuf {
+            name: name.clone(),
+            content_type: ContentType::KEY,
+            freshness_ms: Some(FRESHNESS_MS),
+            final_block: None,
+            content: Bytes::from(public.to_spki()),
+        };
+        let signer = Signer::Key { secret: secret.clone(), key_locator };
+        let info = signer.info().with_element(types::VALIDITY_PERIOD, &encode_validity(validity));
+        let mut wire = Vec::new();
+        data.encode_into(&info, |portion| signer.sign(portion), &mut wire);
+        Certificate { wire: wire.into(), name, public, validity }
+    }
+
+    /// Reads a certificate's packet.
+    pub fn decode(wire: Bytes) -> Result<Certificate, CertificateError> {
+        let data = Data::decode(&wire)?;
+        let name = data.name().to_name();
+        if !is_certificate_name(data.name()) {
+            return Err(CertificateError::Name(name));
+        }
+        if data.content_type() != ContentType::KEY {
+            return Err(CertificateError::ContentType(data.content_type()));
+        }
+        let public = PublicKey::from_spki(data.content())?;
+        let validity = data
+            .signature_info()
+            .element(types::VALIDITY_PERIOD)
+            .and_then(decode_validity)
+            .ok_or(CertificateError::Validity)?;
+        Ok(Certificate { wire, name, public, validity })
+    }
+
+    /// Reads a certificate as the NDN tools store and print it: its packet in base64.
+    pub fn from_base64(text: &str) -> Result<Certificate, CertificateError> {
+        let wire = base64_text::decode(text).ok_or(CertificateError::Base64)?;
+        Certificate::decode(Bytes::copy_from_slice(&wire))
+    }
+
+    /// The packet in base64, in lines of 64 columns.
+    #[must_use]
+    pub fn to_base64(&self) -> String {
+        base64_text::encode(&self.wire).to_string()
+    }
+
+    /// The packet.
+    #[must_use]
+    pub fn wire(&self) -> &Bytes {
+        &self.wire
+    }
+
+    /// `/<identity>/KEY/<KeyId>/<IssuerId>/<version>`
+    #[must_use]
+    pub fn name(&self) -> &Name {
+        &self.name
+    }
+
+    /// `/<identity>/KEY/<KeyId>`
+    #[must_use]
+    pub fn key_name(&self) -> Name {
+        let name = self.name.as_ref();
+        name.prefix(name.len() - SUFFIX_LEN).to_name()
+    }
+
+    /// Whose key it is.
+    #[must_use]
+    pub fn identity(&self) -> Name {
+        let name = self.name.as_ref();
+        name.prefix(name.len() - SUFFIX_LEN - KEY_LEN).to_name()
+    }
+
+    /// The version, in the way of the field the time of issue in ms since 1970; 0 if the last
+    /// component is not a version.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.name.as_ref().last().and_then(|last| last.as_version_any()).unwrap_or(0)
+    }
+
+    /// The key.
+    #[must_use]
+    pub fn public_key(&self) -> &PublicKey {
+        &self.public
+    }
+
+    /// When it may be used.
+    #[must_use]
+    pub fn validity(&self) -> Validity {
+        self.validity
+    }
+
+    /// Checks that the key itself made the signature, as it must be in a self-signed certificate:
+    /// a transcription error, or a key that was exchanged, shows here.
+    pub fn verify_self_signed(&self) -> Result<(), VerifyError> {
+        let name = || self.name.clone();
+        let data = Data::decode(&self.wire)
+            .map_err(|_| VerifyError::BadSignature { name: name(), key: self.key_name() })?;
+        verify_signature(&data, &self.public, &self.key_name())
+    }
+}
+
+/// Name of `identity`'s key: `/<identity>/KEY/<KeyId>`, with the first eight octets of the key's
+/// digest in hexadecimal as its id.
+#[must_use]
+pub fn key_name(identity: NameRef<'_>, public: &PublicKey) -> Name {
+    let digest = public.digest();
+    let id: String = digest[..KEY_ID_OCTETS].iter().map(|octet| format!("{octet:02x}")).collect();
+    identity.to_name().with(&Component::generic(KEY)).with(&Component::generic(id.as_bytes()))
+}
+
+/// True if `name` is `/<identity>/KEY/<KeyId>`.
+#[must_use]
+pub fn is_key_name(name: NameRef<'_>) -> bool {
+    let key = name.len().checked_sub(KEY_LEN).and_then(|at| name.get(at));
+    key == Some(Component::generic(KEY).as_ref())
+}
+
+/// True if `name` is `/<identity>/KEY/<KeyId>/<IssuerId>/<version>`. The version may be of any
+/// convention.
+#[must_use]
+pub fn is_certificate_name(name: NameRef<'_>) -> bool {
+    name.len() >= SUFFIX_LEN + KEY_LEN && is_key_name(name.prefix(name.len() - SUFFIX_LEN))
+}
+
+fn encode_validity(validity: Validity) -> Vec<u8> {
+    let mut value = Vec::new();
+    tlv::put_tlv(&mut value, types::NOT_BEFORE, &validity::encode(validity.not_before()));
+    tlv::put_tlv(&mut value, types::NOT_AFTER, &validity::encode(validity.not_after()));
+    value
+}
+
+fn decode_validity(value: &[u8]) -> Option<Validity> {
+    let mut reader = Reader::new(value);
+    let not_before = reader.optional(types::NOT_BEFORE).ok()??;
+    let not_after = reader.optional(types::NOT_AFTER).ok()??;
+    reader.finish().ok()?;
+    Validity::new(validity::decode(not_before.value)?, validity::decode(not_after.value)?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+use super::*;
+
+fn octets(hex: &str) -> Vec<u8> {
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
+}
+
+/// RFC 8032, section 7.1, test 2.
+const SECRET: &str = "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb";
+const PUBLIC: &str = "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c";
+const SIGNATURE: &str = "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da\
+                         085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00";
+
+fn secret() -> SecretKey {
+    SecretKey::ed25519(&octets(SECRET).try_into().unwrap())
+}
+
+#[test]
+fn the_vector_of_rfc_8032() {
+    let secret = secret();
+    assert_eq!(secret.sign(&[0x72])[..], octets(SIGNATURE));
+    assert_eq!(secret.signature_len(), 64);
+    assert!(secret.public().verifies(&[0x72], &octets(SIGNATURE)));
+    assert!(!secret.public().verifies(&[0x73], &octets(SIGNATURE)));
+    assert!(!secret.public().verifies(&[0x72], &octets(SIGNATURE)[..63]));
+    assert!(!secret.public().verifies(&[0x72], &[]));
+    let other = SecretKey::ed25519(&[0; 32]).public();
+    assert!(!other.verifies(&[0x72], &octets(SIGNATURE)));
+}
+
+#[test]
+fn a_second_form_of_a_signature_is_refused() {
+    // S + L, with L the order of the group (RFC 8032, 5.1.7 asks for S < L).
+    let order = octets("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010");
+    let mut signature = octets(SIGNATURE);
+    let mut carry = 0;
+    for (octet, add) in signature[32..].iter_mut().zip(order) {
+        let sum = u16::from(*octet) + u16::from(add) + carry;
+        *octet = sum as u8;
+        carry = sum >> 8;
+    }
+    assert!(!secret().public().verifies(&[0x72], &signature));
+}
+
+#[test]
+fn the_structures_of_rfc_8410() {
+    // PrivateKeyInfo v1: version 0, OID 1.3.101.112, the octets in two octet strings.
+    let pkcs8 = octets(&format!("302e020100300506032b657004220420{SECRET}"));
+    assert_eq!(**secret().to_pkcs8(), pkcs8);
+    let spki = octets(&format!("302a300506032b6570032100{PUBLIC}"));
+    assert_eq!(secret().public().to_spki(), spki);
+
+    assert_eq!(SecretKey::from_pkcs8(&pkcs8).unwrap().public(), secret().public());
+    assert_eq!(PublicKey::from_spki(&spki), Ok(secret().public()));
+}
+
+#[test]
+fn version_two_with_the_public_key_is_read() {
+    // OneAsymmetricKey v2 (RFC 5958): the public key as [1].
+    let pkcs8 = octets(&format!("3051020101300506032b657004220420{SECRET}812100{PUBLIC}"));
+    assert_eq!(SecretKey::from_pkcs8(&pkcs8).unwrap().public(), secret().public());
+    // One that does not belong to the secret.
+    let other = PUBLIC.replace("3d40", "3d41");
+    let pkcs8 = octets(&format!("3051020101300506032b657004220420{SECRET}812100{other}"));
+    assert_eq!(SecretKey::from_pkcs8(&pkcs8).unwrap_err(), KeyError::Secret);
+}
+
+#[test]
+fn what_is_no_key() {
+    for der in [String::new(), "3000".into(), format!("302e020100300506032b656e04220420{SECRET}")] {
+        assert_eq!(SecretKey::from_pkcs8(&octets(&der)).unwrap_err(), KeyError::Secret);
+    }
+    for der in [String::new(), "302a".into(), format!("302a300506032b656e032100{PUBLIC}")] {
+        assert_eq!(PublicKey::from_spki(&octets(&der)), Err(KeyError::Public));
+    }
+    // The neutral element: every signature of a certain form verifies under it.
+    let weak = format!("302a300506032b6570032100{}01{}", "", "00".repeat(31));
+    assert_eq!(PublicKey::from_spki(&octets(&weak)), Err(KeyError::Weak));
+}
+
+#[test]
+fn debug_output_has_no_secret() {
+    let text = format!("{:?}", secret());
+    assert!(text.contains(PUBLIC), "{text}");
+    let bytes = format!("{:?}", octets(SECRET));
+    assert!(!text.contains(&SECRET[..8]) && !text.contains(&bytes[1..20]), "{text}");
+}

@@ -1,0 +1,184 @@
+//! Reading and writing the files of a key chain.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+
+use packet::{Name, NameRef};
+use sha2::{Digest as _, Sha256};
+use zeroize::Zeroizing;
+
+use super::KeyChainError;
+use crate::certificate::CertificateError;
+use crate::{KeyError, SecretKey, base64_text};
+
+/// What is wrong with a file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// Not text.
+    #[error("it is not text")]
+    NotText,
+    /// Larger than any such file is.
+    #[error("it is larger than {MAX_FILE} octets")]
+    TooBig,
+    /// The line with the name is missing or holds none.
+    #[error("it has no line `Name: /…` with the name of a key")]
+    NoName,
+    /// The name is another than the file's.
+    #[error("it belongs to {0}")]
+    OtherName(Name),
+    /// The armour around the secret is missing.
+    #[error("it has no `{BEGIN}` and `{END}`")]
+    NoArmour,
+    /// Base64 is broken.
+    #[error("its base64 is broken")]
+    Base64,
+    /// The secret is none.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The certificate is none.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+    /// The file that names the default key names none.
+    #[error("it does not hold the name of a key")]
+    NoKeyName,
+    /// A key without its certificate.
+    #[error("it does not exist, but its key does")]
+    Missing,
+}
+
+/// Far more than a key, a certificate or a name takes.
+const MAX_FILE: u64 = 64 * 1024;
+const BEGIN: &str = "-----BEGIN PRIVATE KEY-----";
+const END: &str = "-----END PRIVATE KEY-----";
+const NAME: &str = "Name: ";
+/// Begins the names of files that are being written.
+pub(super) const TEMPORARY: &str = ".tmp-";
+
+/// Most readable octets of a name that a file name takes over.
+const MAX_SLUG: usize = 64;
+
+/// The file name, without extension, for what belongs to the key named `name`.
+pub(super) fn stem(name: NameRef<'_>) -> String {
+    let mut stem = String::new();
+    for octet in name.to_string().bytes().take(MAX_SLUG) {
+        if octet.is_ascii_alphanumeric() {
+            stem.push(octet as char);
+        } else if !stem.is_empty() && !stem.ends_with('-') {
+            stem.push('-');
+        }
+    }
+    if !stem.ends_with('-') {
+        stem.push('-');
+    }
+    for octet in &Sha256::digest(name.as_bytes())[..8] {
+        stem.push_str(&format!("{octet:02x}"));
+    }
+    stem
+}
+
+/// The text of a secret's file.
+pub(super) fn secret_text(name: &Name, secret: &SecretKey) -> Zeroizing<String> {
+    let lines = base64_text::encode(&secret.to_pkcs8());
+    Zeroizing::new(format!(
+        "A secret key for Named Data Networking: whoever has this file can sign as its owner.\n\
+         {NAME}{name}\n{BEGIN}\n{lines}{END}\n",
+        lines = *lines
+    ))
+}
+
+/// The name in a secret's file.
+pub(super) fn parse_name(text: &str) -> Result<Name, Problem> {
+    let line = text.lines().take_while(|line| *line != BEGIN).find_map(|l| l.strip_prefix(NAME));
+    line.and_then(|name| name.trim_end().parse().ok()).ok_or(Problem::NoName)
+}
+
+/// The secret in a secret's file.
+pub(super) fn parse_secret(text: &str) -> Result<SecretKey, Problem> {
+    let (_, after) = text.split_once(BEGIN).ok_or(Problem::NoArmour)?;
+    let (body, _) = after.split_once(END).ok_or(Problem::NoArmour)?;
+    let der = base64_text::decode(body).ok_or(Problem::Base64)?;
+    Ok(SecretKey::from_pkcs8(&der)?)
+}
+
+/// Reads a text file of bounded size; a secret's only if nobody else can.
+pub(super) fn read(path: &Path, secret: bool) -> Result<Zeroizing<String>, KeyChainError> {
+    let io = |source| KeyChainError::Io { doing: "read", path: path.to_owned(), source };
+    let damaged = |problem| KeyChainError::Damaged { path: path.to_owned(), problem };
+    let file = File::open(path).map_err(io)?;
+    // The open file is asked, not the path, which may have been changed in between.
+    let metadata = file.metadata().map_err(io)?;
+    if secret && let Some(mode) = bits(&metadata, 0o077) {
+        return Err(KeyChainError::Exposed { path: path.to_owned(), mode });
+    }
+    let mut octets = Zeroizing::new(Vec::with_capacity(metadata.len().min(MAX_FILE) as usize + 1));
+    file.take(MAX_FILE + 1).read_to_end(&mut octets).map_err(io)?;
+    if octets.len() as u64 > MAX_FILE {
+        return Err(damaged(Problem::TooBig));
+    }
+    let text = std::str::from_utf8(&octets).map_err(|_| damaged(Problem::NotText))?;
+    Ok(Zeroizing::new(text.to_owned()))
+}
+
+/// Puts `text` at `path`, whole or not at all, readable by the owner only. With `replace` false, a
+/// file that is there already is left alone and the error has the kind `AlreadyExists`.
+pub(super) fn write(path: &Path, text: &str, replace: bool) -> Result<(), KeyChainError> {
+    let write = || -> io::Result<()> {
+        let dir = path.parent().unwrap_or(Path::new("."));
+        // Temporary files have mode 0600 from the start.
+        let mut file = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(dir)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        if replace {
+            file.persist(path)?;
+        } else {
+            file.persist_noclobber(path)?;
+        }
+        sync(dir)
+    };
+    write().map_err(|source| KeyChainError::Io { doing: "write", path: path.to_owned(), source })
+}
+
+/// Removes a file; one that is not there is no error.
+pub(super) fn remove(path: &Path) -> Result<(), KeyChainError> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(KeyChainError::Io { doing: "delete", path: path.to_owned(), source })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Makes the directory, mode 0700, if there is none; refuses one that others can write to.
+pub(super) fn prepare(dir: &Path) -> Result<(), KeyChainError> {
+    let io = |doing| move |source| KeyChainError::Io { doing, path: dir.to_owned(), source };
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir).map_err(io("make the key directory"))?;
+    let metadata = fs::metadata(dir).map_err(io("look at the key directory"))?;
+    match bits(&metadata, 0o022) {
+        Some(mode) => Err(KeyChainError::OpenDirectory { path: dir.to_owned(), mode }),
+        None => Ok(()),
+    }
+}
+
+/// Makes renames and deletions in a directory durable.
+pub(super) fn sync(dir: &Path) -> io::Result<()> {
+    // Only Unix opens directories as files; elsewhere the file system is trusted to order them.
+    if cfg!(unix) { File::open(dir)?.sync_all() } else { Ok(()) }
+}
+
+/// The permission bits, if any of `forbidden` is among them.
+#[cfg(unix)]
+fn bits(metadata: &fs::Metadata, forbidden: u32) -> Option<u32> {
+    let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o7777;
+    (mode & forbidden != 0).then_some(mode)
+}
+
+/// Other systems have no permission bits; the directory's own access rules hold.
+#[cfg(not(unix))]
+fn bits(_: &fs::Metadata, _: u32) -> Option<u32> {
+    None
+}

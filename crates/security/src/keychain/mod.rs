@@ -1,0 +1,342 @@
+//! Keys on disk.
+//!
+//! A key chain is a directory, mode 0700, with two files a key and one that names the default key:
+//!
+//! | file | mode | content |
+//! |---|---|---|
+//! | `<stem>.key` | 0600 | the key's name and the secret as PKCS#8 in PEM |
+//! | `<stem>.cert` | 0600 | the certificate in base64, as `ndnsec` reads and writes it |
+//! | `default` | 0600 | the default key's name |
+//!
+//! The stem is made of the readable octets of the key's name and of a digest of the whole name, so
+//! that no name leads out of the directory and no two names share a file. The name inside the file
+//! is the one that counts.
+//!
+//! Every file is written beside its place, flushed to the disk and then renamed, so that a crash
+//! leaves the old file or the new one. What a crash may leave behind has a name that begins with
+//! `.tmp-` and is never read.
+
+mod file;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use packet::{Name, NameRef};
+
+use crate::certificate::{self, Certificate};
+use crate::{SecretKey, Signer};
+
+pub use file::Problem;
+
+/// File that names the default key.
+const DEFAULT: &str = "default";
+
+/// Why the key chain could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyChainError {
+    /// The operating system refused.
+    #[error("cannot {doing} {path}: {source}", path = path.display())]
+    Io {
+        /// What was being done, as a verb.
+        doing: &'static str,
+        /// To which file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Others can read a secret, so that it may be theirs already.
+    #[error(
+        "{path} can be read by other users (mode {mode:04o}); if nobody has copied it, run \
+         `chmod 600 {path}`, otherwise delete the key and make a new one",
+        path = path.display()
+    )]
+    Exposed {
+        /// The file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// Others can replace the files of the directory.
+    #[error(
+        "others can write to the key directory {path} (mode {mode:04o}); run `chmod 700 {path}`",
+        path = path.display()
+    )]
+    OpenDirectory {
+        /// The directory.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// A file is not what it should be.
+    #[error(
+        "{path} is damaged: {problem}; restore it from a backup, or delete it and make a new key",
+        path = path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: Problem,
+    },
+    /// There is a key of that name already.
+    #[error("a key named {0} exists already")]
+    Exists(Name),
+    /// There is no such key.
+    #[error("no key or identity {name} in {dir}; `weir key list` shows what is there, and \
+        `weir key new {name}` makes one", dir = dir.display())]
+    NotFound {
+        /// The name asked for.
+        name: Name,
+        /// The key chain's directory.
+        dir: PathBuf,
+    },
+    /// No key has been made yet.
+    #[error("no default key in {dir}; `weir key new NAME` makes one", dir = dir.display())]
+    NoDefault {
+        /// The key chain's directory.
+        dir: PathBuf,
+    },
+    /// The certificate is not the key's.
+    #[error("the certificate {certificate} is not for the key {key}")]
+    OtherCertificate {
+        /// Name of the certificate.
+        certificate: Name,
+        /// Name of the key.
+        key: Name,
+    },
+}
+
+/// A directory of keys.
+#[derive(Debug, Clone)]
+pub struct KeyChain {
+    dir: PathBuf,
+}
+
+/// A key as the list shows it.
+#[derive(Debug, Clone)]
+pub struct KeyEntry {
+    /// `/<identity>/KEY/<KeyId>`
+    pub name: Name,
+    /// Its certificate.
+    pub certificate: Certificate,
+    /// Where the secret is.
+    pub path: PathBuf,
+    /// True for the key that is used when none is named.
+    pub default: bool,
+}
+
+/// Everything found in a key chain.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// The usable keys, by name.
+    pub keys: Vec<KeyEntry>,
+    /// What is wrong with the others.
+    pub problems: Vec<KeyChainError>,
+}
+
+/// A key taken from the disk.
+#[derive(Debug, Clone)]
+pub struct StoredKey {
+    /// Signs.
+    pub secret: SecretKey,
+    /// Says who signs.
+    pub certificate: Certificate,
+}
+
+impl StoredKey {
+    /// A signer that names the certificate in the KeyLocator, so that a consumer can ask for it.
+    #[must_use]
+    pub fn signer(&self) -> Signer {
+        let key_locator = self.certificate.name().clone();
+        Signer::Key { secret: self.secret.clone(), key_locator }
+    }
+}
+
+impl KeyChain {
+    /// Opens the key chain in `dir`, making the directory if there is none.
+    pub fn open(dir: impl Into<PathBuf>) -> Result<KeyChain, KeyChainError> {
+        let dir = dir.into();
+        file::prepare(&dir)?;
+        Ok(KeyChain { dir })
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Stores a new key with its certificate. The first key of a key chain becomes its default.
+    pub fn insert(
+        &self,
+        secret: &SecretKey,
+        certificate: &Certificate,
+    ) -> Result<(), KeyChainError> {
+        let name = certificate.key_name();
+        if *certificate.public_key() != secret.public() {
+            let certificate = certificate.name().clone();
+            return Err(KeyChainError::OtherCertificate { certificate, key: name });
+        }
+        let path = self.path(name.as_ref(), "key");
+        if path.exists() {
+            return Err(KeyChainError::Exists(name));
+        }
+        // The certificate first: without its key it is never looked at, so that a crash in between
+        // leaves nothing half done.
+        let text = certificate.to_base64();
+        file::write(&self.path(name.as_ref(), "cert"), &text, true)?;
+        match file::write(&path, &file::secret_text(&name, secret), false) {
+            Err(KeyChainError::Io { source, .. })
+                if source.kind() == io::ErrorKind::AlreadyExists =>
+            {
+                return Err(KeyChainError::Exists(name));
+            }
+            other => other?,
+        }
+        match self.default_key() {
+            Err(KeyChainError::NoDefault { .. }) => self.set_default(name.as_ref()),
+            _ => Ok(()),
+        }
+    }
+
+    /// All keys, by name, and all that is wrong.
+    pub fn list(&self) -> Result<Listing, KeyChainError> {
+        let io = |source| KeyChainError::Io { doing: "list", path: self.dir.clone(), source };
+        let default = self.default_key().ok();
+        let mut listing = Listing::default();
+        for entry in fs::read_dir(&self.dir).map_err(io)? {
+            let path = entry.map_err(io)?.path();
+            if path.extension().is_none_or(|extension| extension != "key") {
+                continue;
+            }
+            match self.entry(&path, default.as_ref()) {
+                Ok(entry) => listing.keys.push(entry),
+                Err(problem) => listing.problems.push(problem),
+            }
+        }
+        listing.keys.sort_by(|a, b| a.name.cmp(&b.name));
+        listing.problems.sort_by_key(ToString::to_string);
+        Ok(listing)
+    }
+
+    /// The key of that name, or of that identity: its default key if it is one of them, otherwise
+    /// the one with the newest certificate.
+    pub fn get(&self, name: NameRef<'_>) -> Result<StoredKey, KeyChainError> {
+        if certificate::is_key_name(name) && self.path(name, "key").exists() {
+            return self.load(name);
+        }
+        let mut listing = self.list()?;
+        let newest = listing
+            .keys
+            .iter()
+            .filter(|entry| entry.certificate.identity().as_ref() == name)
+            .max_by_key(|entry| (entry.default, entry.certificate.version()));
+        if let Some(entry) = newest {
+            return self.load(entry.name.as_ref());
+        }
+        // What was asked for may be among the damaged ones.
+        let not_found = || KeyChainError::NotFound { name: name.to_name(), dir: self.dir.clone() };
+        Err(listing.problems.pop().unwrap_or_else(not_found))
+    }
+
+    /// The default key.
+    pub fn get_default(&self) -> Result<StoredKey, KeyChainError> {
+        self.load(self.default_key()?.as_ref())
+    }
+
+    /// Name of the default key.
+    pub fn default_key(&self) -> Result<Name, KeyChainError> {
+        let path = self.dir.join(DEFAULT);
+        let text = match file::read(&path, false) {
+            Err(KeyChainError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                return Err(KeyChainError::NoDefault { dir: self.dir.clone() });
+            }
+            other => other?,
+        };
+        let name = text.trim().parse().ok().filter(|n: &Name| certificate::is_key_name(n.as_ref()));
+        name.ok_or(KeyChainError::Damaged { path, problem: Problem::NoKeyName })
+    }
+
+    /// Makes the key named `name` the default.
+    pub fn set_default(&self, name: NameRef<'_>) -> Result<(), KeyChainError> {
+        self.must_exist(name)?;
+        file::write(&self.dir.join(DEFAULT), &format!("{name}\n"), true)
+    }
+
+    /// Deletes the key named `name` and its certificate. If it was the default, there is none
+    /// afterwards.
+    pub fn delete(&self, name: NameRef<'_>) -> Result<(), KeyChainError> {
+        self.must_exist(name)?;
+        if self.default_key().is_ok_and(|default| default.as_ref() == name) {
+            file::remove(&self.dir.join(DEFAULT))?;
+        }
+        file::remove(&self.path(name, "key"))?;
+        file::remove(&self.path(name, "cert"))?;
+        let io = |source| KeyChainError::Io { doing: "write", path: self.dir.clone(), source };
+        file::sync(&self.dir).map_err(io)
+    }
+
+    fn must_exist(&self, name: NameRef<'_>) -> Result<(), KeyChainError> {
+        if self.path(name, "key").exists() {
+            return Ok(());
+        }
+        Err(KeyChainError::NotFound { name: name.to_name(), dir: self.dir.clone() })
+    }
+
+    fn load(&self, name: NameRef<'_>) -> Result<StoredKey, KeyChainError> {
+        self.must_exist(name)?;
+        let path = self.path(name, "key");
+        let text = file::read(&path, true)?;
+        let damaged = |problem| KeyChainError::Damaged { path: path.clone(), problem };
+        let found = file::parse_name(&text).map_err(damaged)?;
+        if found.as_ref() != name {
+            return Err(damaged(Problem::OtherName(found)));
+        }
+        let secret = file::parse_secret(&text).map_err(damaged)?;
+        let certificate = self.certificate(name)?;
+        if *certificate.public_key() != secret.public() {
+            return Err(KeyChainError::OtherCertificate {
+                certificate: certificate.name().clone(),
+                key: found,
+            });
+        }
+        Ok(StoredKey { secret, certificate })
+    }
+
+    fn entry(&self, path: &Path, default: Option<&Name>) -> Result<KeyEntry, KeyChainError> {
+        let text = file::read(path, true)?;
+        let damaged = |problem| KeyChainError::Damaged { path: path.to_owned(), problem };
+        let name = file::parse_name(&text).map_err(damaged)?;
+        if self.path(name.as_ref(), "key") != path {
+            return Err(damaged(Problem::OtherName(name)));
+        }
+        file::parse_secret(&text).map_err(damaged)?;
+        let certificate = self.certificate(name.as_ref())?;
+        let default = default == Some(&name);
+        Ok(KeyEntry { name, certificate, path: path.to_owned(), default })
+    }
+
+    fn certificate(&self, name: NameRef<'_>) -> Result<Certificate, KeyChainError> {
+        let path = self.path(name, "cert");
+        let damaged = |problem| KeyChainError::Damaged { path: path.clone(), problem };
+        let text = match file::read(&path, false) {
+            Err(KeyChainError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                return Err(damaged(Problem::Missing));
+            }
+            other => other?,
+        };
+        let certificate = Certificate::from_base64(&text).map_err(|why| damaged(why.into()))?;
+        if certificate.key_name().as_ref() != name {
+            return Err(damaged(Problem::OtherName(certificate.key_name())));
+        }
+        Ok(certificate)
+    }
+
+    fn path(&self, name: NameRef<'_>, extension: &str) -> PathBuf {
+        self.dir.join(format!("{}.{extension}", file::stem(name)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,30 @@
+//! Keys, certificates, signing, verification and signed manifests.
+//!
+//! The cryptography is that of `sha2` and `ed25519-dalek`: pure Rust, so that the same code runs in
+//! a browser, with the processor's SHA and vector instructions where there are any. Nothing here
+//! reads a clock or draws random numbers: both are arguments. Only [`keychain`] touches a disk.
+
+#![forbid(unsafe_code)]
+
+mod base64_text;
+pub mod certificate;
+mod key;
+#[cfg(not(target_family = "wasm"))]
+pub mod keychain;
+pub mod manifest;
+mod signer;
+mod trust;
+mod validity;
+mod verify;
+
+pub use certificate::Certificate;
+pub use key::{KeyError, PublicKey, SecretKey};
+#[cfg(not(target_family = "wasm"))]
+pub use keychain::KeyChain;
+pub use signer::Signer;
+pub use trust::{TrustPolicy, TrustedKey};
+pub use validity::{MAX_INSTANT, Validity};
+pub use verify::{Proof, VerifyError, verify_digest, verify_signature};
+
+/// A SHA-256 digest.
+pub type Digest = [u8; 32];

@@ -1,0 +1,241 @@
+//! The publisher's side: digests of segments in, manifest packets out.
+
+use packet::{Bytes, Name, NameRef};
+use sha2::{Digest as _, Sha256};
+
+use super::layout::{Children, Layout, LayoutError};
+use super::node::{self, Node};
+use crate::{Digest, Signer};
+
+/// Why a manifest cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BuildError {
+    /// No segments, too many, or a fan-out out of range.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// A node does not fit a packet: the name is long.
+    #[error(
+        "a manifest packet of {name} would have {len} octets, more than {max}; \
+         use a smaller fan-out or a shorter name", max = packet::MAX_PACKET
+    )]
+    TooBig {
+        /// The node's name.
+        name: Name,
+        /// Octets of the packet.
+        len: usize,
+    },
+    /// The tree has no such node.
+    #[error("there is no manifest node {0}")]
+    NoSuchNode(u64),
+    /// The digests handed in for a leaf are not those that the tree was built from.
+    #[error("the segments under manifest node {0} have changed since they were published")]
+    Changed(u64),
+}
+
+/// Collects the digests of an object's segments, in order, and keeps 32 octets a leaf.
+///
+/// 100 GB in segments of 8 kB are 12.5 million segments and 50,000 leaves: 1.6 MB. The leaves
+/// themselves are made again when they are asked for ([`Tree::encode_leaf`]) from the digests of
+/// their segments, which the publisher computes by encoding those segments once more.
+#[derive(Debug)]
+pub struct Builder {
+    object: Name,
+    fanout: u32,
+    segments: u64,
+    /// Digests of the leaf that is being filled.
+    open: Vec<Digest>,
+    /// Implicit digests of the leaves that are full.
+    leaves: Vec<Digest>,
+    packet: Vec<u8>,
+}
+
+impl Builder {
+    /// A builder for `object`, the versioned name that the segments' names begin with.
+    ///
+    /// `fanout` is [`super::DEFAULT_FANOUT`] or what [`super::largest_fanout`] says.
+    pub fn new(object: Name, fanout: u32) -> Result<Builder, LayoutError> {
+        Layout::new(1, fanout)?;
+        Ok(Builder {
+            object,
+            fanout,
+            segments: 0,
+            open: Vec::with_capacity(fanout as usize),
+            leaves: Vec::new(),
+            packet: Vec::new(),
+        })
+    }
+
+    /// Takes the implicit digest of the next segment.
+    pub fn push(&mut self, segment: Digest) -> Result<(), BuildError> {
+        // A full leaf is closed only when another segment follows it: the only leaf of an object
+        // is its root, and has another form and signature.
+        if self.open.len() == self.fanout as usize {
+            self.close_leaf()?;
+        }
+        self.open.push(segment);
+        self.segments += 1;
+        Ok(())
+    }
+
+    /// Segments taken so far.
+    #[must_use]
+    pub fn segments(&self) -> u64 {
+        self.segments
+    }
+
+    /// Octets that the builder holds, whatever the number of segments taken beyond 32 a leaf.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        (self.open.capacity() + self.leaves.capacity()) * size_of::<Digest>()
+            + self.packet.capacity()
+    }
+
+    /// Computes the levels above the leaves and signs the root.
+    pub fn finish(mut self, signer: &Signer) -> Result<Tree, BuildError> {
+        let layout = Layout::new(self.segments, self.fanout)?;
+        if layout.leaves() > 1 {
+            self.close_leaf()?;
+        }
+        let Builder { object, open, leaves: mut digests, mut packet, .. } = self;
+        for number in layout.leaves()..layout.root() {
+            let node = inner(&layout, &digests, number)?;
+            let digest = encode(object.as_ref(), number, &node, &Signer::Digest, &mut packet)?;
+            digests.push(digest);
+        }
+        let root = layout.root();
+        let mut node = match layout.leaves() {
+            1 => leaf(0, &open),
+            _ => inner(&layout, &digests, root)?,
+        };
+        node.shape = Some(layout.into());
+        let root_digest = encode(object.as_ref(), root, &node, signer, &mut packet)?;
+        Ok(Tree { object, layout, digests, root: Bytes::from(packet), root_digest })
+    }
+
+    fn close_leaf(&mut self) -> Result<(), BuildError> {
+        let number = self.leaves.len() as u64;
+        let node = leaf(number * u64::from(self.fanout), &self.open);
+        let object = self.object.as_ref();
+        self.leaves.push(encode(object, number, &node, &Signer::Digest, &mut self.packet)?);
+        self.open.clear();
+        Ok(())
+    }
+}
+
+/// A finished manifest: the signed root, and what it takes to make every other node again.
+#[derive(Debug, Clone)]
+pub struct Tree {
+    object: Name,
+    layout: Layout,
+    /// Implicit digests of all nodes but the root, by node number.
+    digests: Vec<Digest>,
+    root: Bytes,
+    root_digest: Digest,
+}
+
+impl Tree {
+    /// The shape of the tree.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The root: a Data packet signed by the publisher's key.
+    #[must_use]
+    pub fn root(&self) -> &Bytes {
+        &self.root
+    }
+
+    /// Implicit digest of the root.
+    #[must_use]
+    pub fn root_digest(&self) -> Digest {
+        self.root_digest
+    }
+
+    /// What the object's RDR metadata says of this manifest.
+    #[must_use]
+    pub fn announcement(&self) -> super::Announcement {
+        super::Announcement { layout: self.layout, root_digest: self.root_digest }
+    }
+
+    /// Octets held.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.digests.capacity() * size_of::<Digest>() + self.root.len()
+    }
+
+    /// Appends to `out` a node whose children are nodes, or the root.
+    ///
+    /// A leaf that is not the root is [`BuildError::NoSuchNode`] here: it takes
+    /// [`Tree::encode_leaf`].
+    pub fn encode_inner(&self, number: u64, out: &mut Vec<u8>) -> Result<(), BuildError> {
+        if number == self.layout.root() {
+            out.extend_from_slice(&self.root);
+            return Ok(());
+        }
+        let node = inner(&self.layout, &self.digests, number)?;
+        node::manifest_data(self.object.as_ref(), number, &node, &Signer::Digest, out);
+        Ok(())
+    }
+
+    /// Appends a leaf to `out`, made again from the implicit digests of the segments that
+    /// [`Layout::children`] names for it.
+    ///
+    /// Digests that do not lead to the packet published before are [`BuildError::Changed`], and
+    /// `out` is as it was: an altered file is never served under the old signature.
+    pub fn encode_leaf(
+        &self,
+        number: u64,
+        segments: &[Digest],
+        out: &mut Vec<u8>,
+    ) -> Result<(), BuildError> {
+        if number == self.layout.root() {
+            return self.encode_inner(number, out);
+        }
+        let Some(Children::Segments(run)) = self.layout.children(number) else {
+            return Err(BuildError::NoSuchNode(number));
+        };
+        let start = out.len();
+        let node = leaf(run.start, segments);
+        node::manifest_data(self.object.as_ref(), number, &node, &Signer::Digest, out);
+        let digest: Digest = Sha256::digest(&out[start..]).into();
+        if self.digests.get(number as usize) != Some(&digest) {
+            out.truncate(start);
+            return Err(BuildError::Changed(number));
+        }
+        Ok(())
+    }
+}
+
+fn leaf(first: u64, segments: &[Digest]) -> Node<'_> {
+    Node { shape: None, level: 0, first, digests: segments }
+}
+
+/// The node of that number, above the leaves; `nodes` are the digests of all nodes below it.
+fn inner<'a>(layout: &Layout, nodes: &'a [Digest], number: u64) -> Result<Node<'a>, BuildError> {
+    let no_such = BuildError::NoSuchNode(number);
+    let (Some(Children::Nodes(below)), Some(level)) =
+        (layout.children(number), layout.level_of(number))
+    else {
+        return Err(no_such);
+    };
+    let digests = nodes.get(below.start as usize..below.end as usize).ok_or(no_such)?;
+    Ok(Node { shape: None, level, first: below.start, digests })
+}
+
+/// Encodes one node into `packet`, checks that it fits, and returns its implicit digest.
+fn encode(
+    object: NameRef<'_>,
+    number: u64,
+    node: &Node<'_>,
+    signer: &Signer,
+    packet: &mut Vec<u8>,
+) -> Result<Digest, BuildError> {
+    packet.clear();
+    node::manifest_data(object, number, node, signer, packet);
+    if packet.len() > packet::MAX_PACKET {
+        let name = node::node_name(object, number);
+        return Err(BuildError::TooBig { name, len: packet.len() });
+    }
+    Ok(Sha256::digest(&packet).into())
+}

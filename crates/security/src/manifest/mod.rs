@@ -1,0 +1,23 @@
+//! Signed manifests: one signature by a key for an object of any size.
+//!
+//! The leaves of a tree list the implicit digests of the object's segments, the nodes above list
+//! the digests of the nodes below, and the root is signed. The layout on the wire is in
+//! `docs/reference/wire.md`, section "Manifests".
+//!
+//! [`Layout`] is the arithmetic, [`Builder`] and [`Tree`] the publisher's side, [`Verifier`] the
+//! consumer's, [`Announcement`] what an object's metadata says of its manifest.
+
+mod announcement;
+mod builder;
+mod layout;
+mod node;
+mod verifier;
+
+pub use announcement::Announcement;
+pub use builder::{BuildError, Builder, Tree};
+pub use layout::{Children, DEFAULT_FANOUT, Layout, LayoutError, MAX_FANOUT, MAX_SEGMENTS};
+pub use node::{
+    FRESHNESS_MS, KEYWORD, Node, NodeError, Shape, largest_fanout, manifest_data, node_name,
+    node_number,
+};
+pub use verifier::{Check, DEFAULT_NODE_LIMIT, ManifestError, Verifier};

@@ -1,0 +1,274 @@
+//! The consumer's side: from one trusted root to the digest of every segment.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use packet::{Component, Data, Name, NameRef};
+
+use super::layout::Layout;
+use super::node::{self, Node, NodeError};
+use crate::{Digest, Proof, TrustPolicy, VerifyError};
+
+/// Nodes that a [`Verifier`] keeps unless told otherwise: 2 MB, enough for a window of 60,000
+/// segments.
+pub const DEFAULT_NODE_LIMIT: usize = 256;
+
+/// Why a manifest packet is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ManifestError {
+    /// The packet's name is not that of a node of this object's manifest.
+    #[error("{0} is not a manifest packet of this object")]
+    WrongName(Name),
+    /// The content is not a manifest node, or not the one that its name says.
+    #[error("manifest packet {name} is malformed: {why}")]
+    Node {
+        /// The packet's name.
+        name: Name,
+        /// What is wrong with it.
+        why: NodeError,
+    },
+    /// The root does not satisfy the trust policy.
+    #[error("the manifest's root is not trusted: {0}")]
+    Untrusted(#[from] VerifyError),
+    /// The packet's digest is not the one that its parent (or the caller, for the root) has.
+    #[error("manifest packet {0} has another digest than the signed manifest says")]
+    Mismatch(Name),
+    /// The parent has not been accepted yet, or was forgotten: nothing to compare with.
+    #[error("manifest node {node} cannot be checked before node {parent}")]
+    NeedParent {
+        /// The node offered.
+        node: u64,
+        /// The one to fetch first.
+        parent: u64,
+    },
+    /// As many nodes are held as may be; forget some first.
+    #[error("{0} manifest nodes are held already; forget those that are done with")]
+    Full(usize),
+}
+
+/// What is known of a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Check {
+    /// The digest is the one that the signed manifest lists.
+    Verified,
+    /// It is another: drop the packet, count it, and ask again by the implicit digest `expected`,
+    /// which no poisoned cache can answer.
+    Mismatch {
+        /// The digest that the segment must have.
+        expected: Digest,
+    },
+    /// This manifest node must be fetched and accepted first.
+    NeedNode(u64),
+    /// The object has no such segment.
+    Beyond,
+}
+
+/// Checks segments against a manifest whose root is trusted. It does no I/O and holds a bounded
+/// number of nodes.
+///
+/// Order of calls: create it from the root; then, as the transfer goes on, fetch what
+/// [`Verifier::needed`] names for the segments ahead and hand it to [`Verifier::accept`]; ask
+/// [`Verifier::check_segment`] for each segment that arrives; and let go of what lies behind with
+/// [`Verifier::forget_before`]. A node that was forgotten can be fetched and accepted again.
+#[derive(Debug, Clone)]
+pub struct Verifier {
+    /// `/<object>/v=…/32=manifest`
+    prefix: Name,
+    layout: Layout,
+    root: Box<[Digest]>,
+    proof: Proof,
+    nodes: BTreeMap<u64, Box<[Digest]>>,
+    limit: usize,
+}
+
+impl Verifier {
+    /// A verifier for `object` (the versioned name), from the root packet, if `policy` accepts the
+    /// root's signature.
+    pub fn from_root(
+        object: NameRef<'_>,
+        root: &Data<'_>,
+        policy: &TrustPolicy,
+    ) -> Result<Verifier, ManifestError> {
+        let proof = policy.verify(root)?;
+        Verifier::build(object, root, proof)
+    }
+
+    /// A verifier from the root packet, if its implicit digest is `trusted`: one that came with
+    /// verified metadata, or that an earlier, verified run of the same transfer wrote down.
+    pub fn from_digest(
+        object: NameRef<'_>,
+        root: &Data<'_>,
+        trusted: &Digest,
+    ) -> Result<Verifier, ManifestError> {
+        if root.implicit_digest() != *trusted {
+            return Err(ManifestError::Mismatch(root.name().to_name()));
+        }
+        Verifier::build(object, root, Proof::Digest)
+    }
+
+    fn build(
+        object: NameRef<'_>,
+        root: &Data<'_>,
+        proof: Proof,
+    ) -> Result<Verifier, ManifestError> {
+        let prefix = object.to_name().with(&Component::keyword(node::KEYWORD));
+        let number = node::number_in(prefix.as_ref(), root.name())
+            .ok_or_else(|| ManifestError::WrongName(root.name().to_name()))?;
+        let malformed = |why| ManifestError::Node { name: root.name().to_name(), why };
+        let view = Node::decode_data(root).map_err(malformed)?;
+        let layout = view.root_layout(number).map_err(malformed)?;
+        Ok(Verifier {
+            prefix,
+            layout,
+            root: view.digests.into(),
+            proof,
+            nodes: BTreeMap::new(),
+            limit: DEFAULT_NODE_LIMIT,
+        })
+    }
+
+    /// Sets how many nodes below the root may be held at a time (at least the tree's height, so
+    /// that one segment can always be checked).
+    #[must_use]
+    pub fn with_node_limit(mut self, nodes: usize) -> Verifier {
+        self.limit = nodes.max(self.layout.levels() as usize);
+        self
+    }
+
+    /// The shape of the tree: also the object's number of segments, as signed.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// What the root's signature proved.
+    #[must_use]
+    pub fn proof(&self) -> &Proof {
+        &self.proof
+    }
+
+    /// Name of node `number`.
+    #[must_use]
+    pub fn node_name(&self, number: u64) -> Name {
+        self.prefix.clone().with(&Component::segment(number))
+    }
+
+    /// The nodes to fetch next so that `segments` can be checked: missing ones whose parent is
+    /// held, in the order of the segments. Where a node of an upper level is missing, it alone is
+    /// named, and what lies below it only after it has been accepted.
+    ///
+    /// Lazy: a caller that has room for `n` requests takes `n`, however long the run.
+    pub fn needed(&self, segments: Range<u64>) -> impl Iterator<Item = u64> + use<'_> {
+        let end = segments.end.min(self.layout.segments());
+        let mut segment = segments.start;
+        std::iter::from_fn(move || {
+            while segment < end {
+                let missing = self.missing_above(segment);
+                let node = missing.or_else(|| self.layout.leaf_of(segment))?;
+                segment = self.layout.cover(node).end;
+                if missing.is_some() {
+                    return missing;
+                }
+            }
+            None
+        })
+    }
+
+    /// The digest that node `number` must have; `None` while its parent is not held.
+    #[must_use]
+    pub fn expected_node(&self, number: u64) -> Option<Digest> {
+        let parent = self.layout.parent_of(number)?;
+        self.entry(parent, number)
+    }
+
+    /// The digest that `segment` must have; `None` while its leaf is not held.
+    #[must_use]
+    pub fn expected_segment(&self, segment: u64) -> Option<Digest> {
+        self.entry(self.layout.leaf_of(segment)?, segment)
+    }
+
+    /// Takes a node below the root and returns its number.
+    ///
+    /// A node that is held already, and the root, are accepted again without effect, so that a
+    /// duplicate is no error.
+    pub fn accept(&mut self, data: &Data<'_>) -> Result<u64, ManifestError> {
+        let name = data.name();
+        let number = node::number_in(self.prefix.as_ref(), name)
+            .filter(|number| *number <= self.layout.root())
+            .ok_or_else(|| ManifestError::WrongName(name.to_name()))?;
+        if self.digests(number).is_some() {
+            return Ok(number);
+        }
+        let parent = self.layout.parent_of(number).unwrap_or(number);
+        let expected =
+            self.entry(parent, number).ok_or(ManifestError::NeedParent { node: number, parent })?;
+        if self.nodes.len() >= self.limit {
+            return Err(ManifestError::Full(self.limit));
+        }
+        if data.implicit_digest() != expected {
+            return Err(ManifestError::Mismatch(name.to_name()));
+        }
+        let malformed = |why| ManifestError::Node { name: name.to_name(), why };
+        let view = Node::decode_data(data).map_err(malformed)?;
+        view.check_place(&self.layout, number).map_err(malformed)?;
+        self.nodes.insert(number, view.digests.into());
+        Ok(number)
+    }
+
+    /// Compares a segment's implicit digest with the manifest. The caller has matched the packet's
+    /// name with the segment's number.
+    #[must_use]
+    pub fn check_segment(&self, segment: u64, digest: &Digest) -> Check {
+        if segment >= self.layout.segments() {
+            return Check::Beyond;
+        }
+        if let Some(node) = self.missing_above(segment) {
+            return Check::NeedNode(node);
+        }
+        match self.expected_segment(segment) {
+            Some(expected) if expected == *digest => Check::Verified,
+            Some(expected) => Check::Mismatch { expected },
+            None => Check::Beyond,
+        }
+    }
+
+    /// Drops the nodes that cover segments below `segment` only.
+    pub fn forget_before(&mut self, segment: u64) {
+        let layout = self.layout;
+        self.nodes.retain(|number, _| layout.cover(*number).end > segment);
+    }
+
+    /// Nodes held below the root.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Octets of digests held.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let below: usize = self.nodes.values().map(|digests| digests.len()).sum();
+        (self.root.len() + below) * size_of::<Digest>()
+    }
+
+    /// The topmost node that is not held on the way from the root to `segment`.
+    fn missing_above(&self, segment: u64) -> Option<u64> {
+        std::iter::successors(self.layout.leaf_of(segment), |node| self.layout.parent_of(*node))
+            .filter(|node| self.digests(*node).is_none())
+            .last()
+    }
+
+    fn digests(&self, node: u64) -> Option<&[Digest]> {
+        if node == self.layout.root() {
+            return Some(&self.root);
+        }
+        self.nodes.get(&node).map(|digests| &**digests)
+    }
+
+    /// What `parent`, if it is held, lists for its child of that number.
+    fn entry(&self, parent: u64, child: u64) -> Option<Digest> {
+        let run = self.layout.children(parent)?.range();
+        let index = child.checked_sub(run.start)?;
+        self.digests(parent)?.get(usize::try_from(index).ok()?).copied()
+    }
+}

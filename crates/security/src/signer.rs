@@ -1,0 +1,76 @@
+//! What a producer signs with.
+
+use packet::{DataBuf, DataParts, Name, Signature, SignatureInfoBuf, SignatureType};
+use sha2::{Digest as _, Sha256};
+
+use crate::{Digest, SecretKey};
+
+/// Signs Data packets.
+///
+/// `Digest` proves only that a packet was not damaged: it is for segments that a signed manifest
+/// lists, and for packets that need no author. `Key` proves who made the packet, to whoever trusts
+/// the key.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Signer {
+    /// DigestSha256: the signature is the SHA-256 of the signed portion; there is no KeyLocator.
+    Digest,
+    /// A key, and the name that consumers find it by.
+    Key {
+        /// Signs.
+        secret: SecretKey,
+        /// Goes into the KeyLocator: the name of the key or of its certificate.
+        key_locator: Name,
+    },
+}
+
+impl Signer {
+    /// Type of the signatures made.
+    #[must_use]
+    pub fn signature_type(&self) -> SignatureType {
+        match self {
+            Signer::Digest => SignatureType::DigestSha256,
+            Signer::Key { secret, .. } => secret.signature_type(),
+        }
+    }
+
+    /// The SignatureInfo of every packet signed with this.
+    #[must_use]
+    pub fn info(&self) -> SignatureInfoBuf {
+        match self {
+            Signer::Digest => SignatureInfoBuf::digest(),
+            Signer::Key { secret, key_locator } => {
+                SignatureInfoBuf::new(secret.signature_type(), Some(key_locator.clone()))
+            }
+        }
+    }
+
+    /// The signature value over a packet's signed portion.
+    #[must_use]
+    pub fn sign(&self, portion: &[u8]) -> Signature {
+        match self {
+            Signer::Digest => Signature::from(Digest::from(Sha256::digest(portion))),
+            Signer::Key { secret, .. } => Signature::from(secret.sign(portion)),
+        }
+    }
+
+    /// Octets of a signature value.
+    #[must_use]
+    pub fn signature_len(&self) -> usize {
+        match self {
+            Signer::Digest => size_of::<Digest>(),
+            Signer::Key { secret, .. } => secret.signature_len(),
+        }
+    }
+
+    /// Encodes and signs a packet from its parts, appending it to `out`. `info` is what
+    /// [`Signer::info`] gave: a producer of many packets asks for it once.
+    pub fn encode_parts(&self, parts: &DataParts<'_>, info: &SignatureInfoBuf, out: &mut Vec<u8>) {
+        parts.encode_into(info, self.signature_len(), |portion| self.sign(portion), out);
+    }
+
+    /// Encodes and signs `data`, appending it to `out`.
+    pub fn encode(&self, data: &DataBuf, out: &mut Vec<u8>) {
+        data.encode_into(&self.info(), |portion| self.sign(portion), out);
+    }
+}

@@ -1,0 +1,139 @@
+use packet::{Bytes, DataBuf};
+
+use super::*;
+use crate::{SecretKey, Signer, TrustPolicy, TrustedKey};
+
+fn key_name() -> Name {
+    "/alice/KEY/1".parse().unwrap()
+}
+
+fn secret() -> SecretKey {
+    SecretKey::ed25519(&[1; 32])
+}
+
+fn packet(name: &str, signer: &Signer) -> Vec<u8> {
+    let data = DataBuf {
+        name: name.parse().unwrap(),
+        content_type: 0,
+        freshness_ms: None,
+        final_block: None,
+        content: Bytes::from_static(b"hello"),
+    };
+    let mut wire = Vec::new();
+    signer.encode(&data, &mut wire);
+    wire
+}
+
+fn signed(name: &str, locator: &str) -> Vec<u8> {
+    let key_locator = locator.parse().unwrap();
+    packet(name, &Signer::Key { secret: secret(), key_locator })
+}
+
+fn trusted(scope: &str) -> TrustedKey {
+    TrustedKey::new(key_name(), secret().public(), scope.parse().unwrap())
+}
+
+fn verdict(policy: &TrustPolicy, wire: &[u8]) -> Result<Proof, VerifyError> {
+    policy.verify(&Data::decode(wire).unwrap())
+}
+
+fn damaged(mut wire: Vec<u8>) -> Vec<u8> {
+    let at = wire.windows(5).position(|octets| octets == b"hello").unwrap();
+    wire[at] ^= 1;
+    wire
+}
+
+#[test]
+fn a_digest_proves_integrity_and_no_more() {
+    let name: Name = "/alice/file".parse().unwrap();
+    let wire = packet("/alice/file", &Signer::Digest);
+    let keys = TrustPolicy::Keys(vec![trusted("/")]);
+    let any = TrustPolicy::AnySigned(vec![]);
+    assert_eq!(verdict(&TrustPolicy::DigestOnly, &wire), Ok(Proof::Digest));
+    assert_eq!(verdict(&any, &wire), Ok(Proof::Digest));
+    assert_eq!(verdict(&keys, &wire), Err(VerifyError::NotSigned(name.clone())));
+
+    let wire = damaged(wire);
+    for policy in [TrustPolicy::DigestOnly, any] {
+        assert_eq!(verdict(&policy, &wire), Err(VerifyError::DigestMismatch(name.clone())));
+    }
+}
+
+#[test]
+fn a_trusted_key_is_found_by_all_its_names() {
+    let policy = TrustPolicy::Keys(vec![trusted("/alice")]);
+    for locator in ["/alice/KEY/1", "/alice/KEY/1/self", "/alice/KEY/1/self/v=1"] {
+        let wire = signed("/alice/file", locator);
+        assert_eq!(verdict(&policy, &wire), Ok(Proof::Key(key_name())), "{locator}");
+        let wire = damaged(wire);
+        assert_eq!(
+            verdict(&policy, &wire),
+            Err(VerifyError::BadSignature {
+                name: "/alice/file".parse().unwrap(),
+                key: key_name()
+            })
+        );
+    }
+}
+
+#[test]
+fn an_unknown_key_is_refused_unless_unchecked_packets_are_allowed() {
+    for locator in ["/alice/KEY", "/alice/KEY/2", "/bob/KEY/1", "/alice/KEY/1/self/v=1/more"] {
+        let wire = signed("/alice/file", locator);
+        assert_eq!(
+            verdict(&TrustPolicy::Keys(vec![trusted("/")]), &wire),
+            Err(VerifyError::UnknownKey {
+                name: "/alice/file".parse().unwrap(),
+                key: locator.to_owned()
+            })
+        );
+        assert_eq!(
+            verdict(&TrustPolicy::AnySigned(vec![trusted("/")]), &wire),
+            Ok(Proof::Unchecked)
+        );
+    }
+}
+
+#[test]
+fn a_forgery_in_the_name_of_a_known_key_is_refused_always() {
+    let forger = SecretKey::ed25519(&[2; 32]);
+    let wire = packet("/alice/file", &Signer::Key { secret: forger, key_locator: key_name() });
+    for policy in
+        [TrustPolicy::Keys(vec![trusted("/")]), TrustPolicy::AnySigned(vec![trusted("/")])]
+    {
+        assert!(matches!(verdict(&policy, &wire), Err(VerifyError::BadSignature { .. })));
+    }
+}
+
+#[test]
+fn a_key_signs_only_within_its_scope() {
+    let wire = signed("/bob/file", "/alice/KEY/1");
+    assert_eq!(
+        verdict(&TrustPolicy::Keys(vec![trusted("/alice")]), &wire),
+        Err(VerifyError::OutOfScope {
+            name: "/bob/file".parse().unwrap(),
+            key: key_name(),
+            scope: "/alice".parse().unwrap()
+        })
+    );
+    let both = TrustPolicy::Keys(vec![trusted("/alice"), trusted("/bob")]);
+    assert_eq!(verdict(&both, &wire), Ok(Proof::Key(key_name())));
+    let any = trusted("/alice").for_names_under(Name::default());
+    assert_eq!(verdict(&TrustPolicy::Keys(vec![any]), &wire), Ok(Proof::Key(key_name())));
+}
+
+#[test]
+fn digests_only_means_that_signed_packets_are_refused() {
+    let wire = signed("/alice/file", "/alice/KEY/1");
+    let refused = verdict(&TrustPolicy::DigestOnly, &wire);
+    assert_eq!(refused, Err(VerifyError::NoTrustedKeys("/alice/file".parse().unwrap())));
+}
+
+#[test]
+fn messages_say_what_to_do() {
+    let name: Name = "/alice/file".parse().unwrap();
+    let key = "/bob/KEY/1".to_owned();
+    let text = VerifyError::UnknownKey { name, key }.to_string();
+    assert!(text.contains("/alice/file") && text.contains("/bob/KEY/1"), "{text}");
+    assert!(text.contains("certificate"), "{text}");
+}
