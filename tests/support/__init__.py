@@ -1,0 +1,1 @@
+"""What end-to-end tests and benchmarks share: namespaces, child processes, the weir program."""

@@ -1,0 +1,167 @@
+"""Child processes that never outlive us, and what they cost.
+
+Every child dies with the process that started it, however that one ends, and is only ever
+signalled by its own process id.
+"""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+SAMPLE_SECONDS = 0.02
+
+
+@dataclass
+class Usage:
+    """What a process has used so far: processor seconds, and most memory at any time."""
+
+    cpu_seconds: float
+    peak_bytes: int
+
+
+class Failed(Exception):
+    """A command ended badly; the message holds its last words."""
+
+
+class Child:
+    """A running command. What it prints goes to files, because a full pipe would stop it.
+
+    `log` takes standard error, and standard output too unless `out` is given for it.
+    """
+
+    def __init__(self, argv, log, out=None):
+        self.argv = [str(word) for word in argv]
+        self.log = Path(log)
+        self.started = time.monotonic()
+        self.seconds = None
+        self.status = None
+        self._usage = Usage(0.0, 0)
+        with open(self.log, "ab") as said, open(out or self.log, "ab") as printed:
+            self._process = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", *self.argv],
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                stderr=said,
+            )
+        self.pid = self._process.pid
+        self._sampler = threading.Thread(target=self._sample, daemon=True)
+        self._sampler.start()
+
+    def _sample(self):
+        # The kernel forgets a process's peak when it ends, and the peak that wait4 tells begins
+        # with the size of whoever started it; so it is read while the process lives.
+        while self.status is None:
+            self._usage.peak_bytes = max(self._usage.peak_bytes, peak_bytes(self.pid))
+            time.sleep(SAMPLE_SECONDS)
+
+    @property
+    def running(self):
+        """Whether it has not ended yet."""
+        if self.status is None:
+            self._reap(os.WNOHANG)
+        return self.status is None
+
+    def _reap(self, options):
+        pid, status, used = os.wait4(self.pid, options)
+        if pid == 0:
+            return
+        self.seconds = time.monotonic() - self.started
+        self._usage.cpu_seconds = used.ru_utime + used.ru_stime
+        self.status = os.waitstatus_to_exitcode(status)
+        self._process.returncode = self.status
+
+    def wait(self, timeout):
+        """Wait for its end and return its exit status; after the time it is killed."""
+        deadline = time.monotonic() + timeout
+        while self.running:
+            if time.monotonic() > deadline:
+                self.kill()
+                raise Failed(f"{self.name} did not end within {timeout} s\n{self.last_words()}")
+            time.sleep(0.002)
+        return self.status
+
+    def stop(self, timeout=10):
+        """Ask it to end and wait until it has."""
+        if self.running:
+            os.kill(self.pid, signal.SIGTERM)
+            self.wait(timeout)
+        return self.status
+
+    def kill(self):
+        """End it at once, as a crash would."""
+        if self.running:
+            os.kill(self.pid, signal.SIGKILL)
+            self._reap(0)
+
+    def usage(self):
+        """What it has used, up to now or up to its end."""
+        if self.running:
+            self._usage.cpu_seconds = cpu_seconds(self.pid)
+            self._usage.peak_bytes = max(self._usage.peak_bytes, peak_bytes(self.pid))
+        return Usage(self._usage.cpu_seconds, self._usage.peak_bytes)
+
+    @property
+    def name(self):
+        """The command as one would type it."""
+        return " ".join(self.argv)
+
+    def last_words(self, lines=12):
+        """The end of what it printed."""
+        text = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        return "\n".join(f"    {line}" for line in text[-lines:])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+
+def cpu_seconds(pid):
+    """Processor time of a running process, its threads included; user and system together."""
+    text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    # The second field is the program's name in brackets and may hold spaces.
+    fields = text.rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
+
+
+def peak_bytes(pid):
+    """The most memory that a process has held (VmHWM); 0 if it has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    for line in lines:
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def run(argv, timeout=60):
+    """Run a short command to its end and return what it printed; Failed if it ends badly."""
+    done = subprocess.run(
+        [str(word) for word in argv],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    if done.returncode != 0:
+        words = " ".join(done.args)
+        raise Failed(f"{words}: status {done.returncode}\n{done.stderr.strip()}")
+    return done.stdout
+
+
+def wait_until(condition, what, timeout=30):
+    """Wait until the condition holds; Failed, saying what was awaited, if it never does."""
+    deadline = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > deadline:
+            raise Failed(f"waited {timeout} s in vain for {what}")
+        time.sleep(0.005)
