@@ -1,0 +1,203 @@
+//! The configuration as types: checked, with defaults filled in.
+
+use crate::emulate::Emulation;
+use crate::uri::FaceUri;
+use control::{Duration, Rate, Ratio, Size};
+use packet::Name;
+use schemes::Choice;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Everything that the file says.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The process.
+    pub daemon: Daemon,
+    /// Where peers and applications may come in.
+    pub listen: Listen,
+    /// Faces that peers bring about.
+    pub on_demand: OnDemand,
+    /// Faces of local applications.
+    pub application: Application,
+    /// Faces that exist from the start.
+    pub faces: Vec<Face>,
+    /// Routes that exist from the start.
+    pub routes: Vec<Route>,
+    /// The content store.
+    pub content_store: ContentStore,
+    /// Bounds of the forwarder's tables.
+    pub forwarder: ForwarderLimits,
+    /// Strategies by prefix.
+    pub strategies: Vec<Strategy>,
+}
+
+/// The process.
+#[derive(Clone, Debug)]
+pub struct Daemon {
+    /// What is logged: a level, or `tracing` directives.
+    pub log: String,
+    /// The form of log lines.
+    pub log_format: LogFormat,
+    /// Seed of all random streams; `None`: drawn anew at each start.
+    pub seed: Option<u64>,
+    /// Scheduling priority asked for, as in nice(1).
+    pub nice: i32,
+    /// How long a stop may take to send what is queued.
+    pub drain: Duration,
+}
+
+/// The form of log lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Where peers and applications may come in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listen {
+    /// UDP addresses.
+    pub udp: Vec<SocketAddr>,
+    /// TCP addresses.
+    pub tcp: Vec<SocketAddr>,
+    /// The Unix socket.
+    pub unix: Option<PathBuf>,
+    /// The UDP and the TCP addresses are defaults: one whose family the host lacks is left out
+    /// without an error.
+    pub optional: [bool; 2],
+    /// Kernel receive buffer asked for on UDP sockets.
+    pub receive_buffer: Size,
+    /// Exceed the kernel's limit for it (needs privileges).
+    pub force_receive_buffer: bool,
+}
+
+/// Faces that peers bring about over UDP and TCP.
+#[derive(Clone, Debug)]
+pub struct OnDemand {
+    /// The most of them at a time.
+    pub max: usize,
+    /// A UDP face over which nothing came for so long is removed.
+    pub idle: Duration,
+    /// Their links.
+    pub link: LinkOptions,
+}
+
+/// Faces of local applications.
+#[derive(Clone, Debug)]
+pub struct Application {
+    /// The most of them at a time.
+    pub max: usize,
+    /// The most routes that one may register.
+    pub routes: usize,
+    /// Their links.
+    pub link: LinkOptions,
+}
+
+/// A face that exists from the start.
+#[derive(Clone, Debug)]
+pub struct Face {
+    /// Where it leads.
+    pub uri: FaceUri,
+    /// Its name in routes; the URI if it has none.
+    pub name: Option<String>,
+    /// Its link.
+    pub link: LinkOptions,
+}
+
+/// What can be chosen for every link.
+#[derive(Clone, Debug, Default)]
+pub struct LinkOptions {
+    /// The largest datagram payload; `None`: as the route allows.
+    pub mtu: Option<usize>,
+    /// What the face is paced to; `None`: as the kernel takes it.
+    pub rate: Option<Rate>,
+    /// The bound of its queue; `None`: the forwarder's default.
+    pub queue: Option<Size>,
+    /// Delay and loss of an emulated link.
+    pub emulation: Emulation,
+    /// Its scheme parts.
+    pub parts: Parts,
+    /// Whether it sends Nacks.
+    pub nacks: bool,
+    /// Treated as local although its transport is not (UDP from this host).
+    pub local: bool,
+}
+
+/// The scheme parts of a link.
+#[derive(Clone, Debug, Default)]
+pub struct Parts {
+    /// Queue management.
+    pub marker: Option<Choice>,
+    /// Interest shaping.
+    pub shaper: Option<Choice>,
+    /// Stamping of options.
+    pub stamper: Option<Choice>,
+}
+
+/// A route that exists from the start.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// The prefix.
+    pub prefix: Name,
+    /// Index of its face in [`Config::faces`].
+    pub face: usize,
+    /// Smaller is preferred.
+    pub cost: u64,
+}
+
+/// The content store.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContentStore {
+    /// The bound of its memory; zero: no content store.
+    pub capacity: Size,
+    /// What is replaced when it is full.
+    pub policy: Policy,
+    /// What is taken in.
+    pub admission: Admission,
+}
+
+/// What a full content store replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// What was not used for longest.
+    Lru,
+    /// What was used least.
+    Lfu,
+    /// What came first.
+    Fifo,
+    /// Any entry.
+    Random,
+}
+
+/// What a content store takes in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Admission {
+    /// All Data.
+    All,
+    /// No Data.
+    None,
+    /// Each Data with this probability.
+    Probability(Ratio),
+}
+
+/// Bounds of the forwarder's tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForwarderLimits {
+    /// The most pending Interests.
+    pub pending_interests: usize,
+    /// The longest Interest lifetime that is honoured.
+    pub max_lifetime: Duration,
+    /// The most nonces remembered after their Interest was satisfied.
+    pub dead_nonces: usize,
+}
+
+/// A strategy for the names below a prefix.
+#[derive(Clone, Debug)]
+pub struct Strategy {
+    /// The prefix.
+    pub prefix: Name,
+    /// The scheme whose strategy it is.
+    pub choice: Choice,
+}

@@ -1,0 +1,102 @@
+//! Schemes and their parameters in the configuration.
+
+use super::model::Parts;
+use super::reader::{Section, shown, text};
+use schemes::{Choice, ChoiceError};
+use toml::Spanned;
+use toml::de::DeValue;
+
+/// Says why a choice lacks the part that a field wants; `None` if it has it.
+type Lacks = fn(&Choice) -> Option<String>;
+
+fn said<T>(part: Result<T, ChoiceError>) -> Option<String> {
+    part.err().map(|e| e.to_string())
+}
+
+fn lacks_marker(c: &Choice) -> Option<String> {
+    said(c.marker())
+}
+
+fn lacks_shaper(c: &Choice) -> Option<String> {
+    said(c.shaper())
+}
+
+fn lacks_stamper(c: &Choice) -> Option<String> {
+    said(c.stamper())
+}
+
+fn lacks_link_parts(c: &Choice) -> Option<String> {
+    let all = lacks_marker(c).is_some() && lacks_shaper(c).is_some() && lacks_stamper(c).is_some();
+    all.then(|| {
+        let (name, has) = (c.scheme().name, c.scheme().parts().join(" and "));
+        format!("`{name}` has neither marker, shaper nor stamper; it is a {has}")
+    })
+}
+
+fn lacks_strategy(c: &Choice) -> Option<String> {
+    said(c.strategy())
+}
+
+/// The scheme parts of a link: those of `scheme`, overridden one by one.
+pub(super) fn link_parts(section: &Section<'_>) -> Parts {
+    let all = part(section, "scheme", lacks_link_parts);
+    let one = |name, lacks: Lacks| {
+        part(section, name, lacks).or_else(|| all.clone().filter(|c| lacks(c).is_none()))
+    };
+    Parts {
+        marker: one("marker", lacks_marker),
+        shaper: one("shaper", lacks_shaper),
+        stamper: one("stamper", lacks_stamper),
+    }
+}
+
+/// The scheme whose strategy a section chooses.
+pub(super) fn strategy(section: &Section<'_>) -> Option<Choice> {
+    part(section, "strategy", lacks_strategy)
+}
+
+/// `"codel"`, `"codel:target=15 ms"` or `{ scheme = "codel", target = "15 ms" }`.
+fn part(section: &Section<'_>, field: &str, lacks: Lacks) -> Option<Choice> {
+    let given = section.given(field)?;
+    let mistake = |at: &Spanned<DeValue<'_>>, why: String| {
+        section.doc.mistake(at.span(), format!("`{field}`: {why}"));
+    };
+    let choice = match given.get_ref() {
+        DeValue::Table(table) => {
+            let Some(name) = table.get("scheme") else {
+                mistake(given, "it needs the scheme's name: { scheme = \"…\", … }".to_owned());
+                return None;
+            };
+            let named = text(name.get_ref())
+                .and_then(|word| Choice::named(word).map_err(|e| e.to_string()));
+            let mut choice = named.map_err(|why| mistake(name, why)).ok()?;
+            for (key, value) in table.iter().filter(|(key, _)| key.get_ref() != "scheme") {
+                if let Err(why) = set(&mut choice, key.get_ref(), value.get_ref()) {
+                    mistake(value, why);
+                }
+            }
+            choice
+        }
+        other => text(other)
+            .and_then(|line| line.parse::<Choice>().map_err(|e| e.to_string()))
+            .map_err(|why| mistake(given, why))
+            .ok()?,
+    };
+    if let Some(why) = lacks(&choice) {
+        mistake(given, why);
+        return None;
+    }
+    Some(choice)
+}
+
+/// Sets one parameter from its TOML value.
+fn set(choice: &mut Choice, key: &str, value: &DeValue<'_>) -> Result<(), String> {
+    let given = match value {
+        DeValue::String(s) => s.to_string(),
+        DeValue::Integer(n) if n.radix() == 10 => n.as_str().to_owned(),
+        DeValue::Float(n) => n.as_str().to_owned(),
+        DeValue::Boolean(b) => b.to_string(),
+        other => return Err(format!("parameter `{key}` takes a value, not {}", shown(other))),
+    };
+    choice.set(key, &given).map_err(|e| e.to_string())
+}

@@ -1,0 +1,321 @@
+//! Every section and field of the configuration file: name, form, default, meaning.
+
+/// What a field takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Any text.
+    Text,
+    /// A file's path.
+    Path,
+    /// A whole number in a range.
+    Number(i64, i64),
+    /// `true` or `false`.
+    Switch,
+    /// A size with its unit.
+    Size,
+    /// A rate with its unit.
+    Rate,
+    /// A span of time with its unit.
+    Duration,
+    /// A share.
+    Ratio,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A list of addresses with ports, or a port alone for all addresses.
+    Addresses,
+    /// A face URI.
+    Uri,
+    /// An NDN name.
+    Name,
+    /// A scheme that has this part, with parameters or without.
+    Part(&'static str),
+    /// `"all"`, `"none"` or a share.
+    Admission,
+}
+
+/// A field of a section.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Its name.
+    pub name: &'static str,
+    /// What it takes.
+    pub form: Form,
+    /// Its default as it would stand in the file; empty if there is none.
+    pub default: &'static str,
+    /// It must be given.
+    pub required: bool,
+    /// What it does.
+    pub help: &'static str,
+}
+
+/// A section of the file.
+#[derive(Clone, Copy, Debug)]
+pub struct Section {
+    /// Its name.
+    pub name: &'static str,
+    /// It may stand more than once (`[[name]]`).
+    pub repeated: bool,
+    /// What it is about.
+    pub help: &'static str,
+    /// Its fields, in groups.
+    pub fields: &'static [&'static [Field]],
+}
+
+impl Section {
+    /// All fields, in the order of the manual.
+    pub fn fields(&self) -> impl Iterator<Item = &'static Field> + Clone + use<> {
+        self.fields.iter().copied().flatten()
+    }
+
+    /// The field with this name.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&'static Field> {
+        self.fields().find(|f| f.name == name)
+    }
+}
+
+const fn field(name: &'static str, form: Form, default: &'static str, help: &'static str) -> Field {
+    Field { name, form, default, required: false, help }
+}
+
+const fn required(name: &'static str, form: Form, help: &'static str) -> Field {
+    Field { name, form, default: "", required: true, help }
+}
+
+/// Fields of every kind of link.
+const LINK: &[Field] = &[
+    field(
+        "mtu",
+        Form::Number(576, 65_507),
+        "",
+        "Largest UDP payload in octets; longer packets are sent as NDNLPv2 fragments. Without it: \
+         what the route's MTU allows, at most 1472 over IPv4 and 1452 over IPv6 (no fragments on \
+         loopback addresses). It is lowered when the path turns out to be narrower.",
+    ),
+    field(
+        "rate",
+        Form::Rate,
+        "",
+        "Pace what the face sends to this rate. Without it the kernel's back-pressure decides.",
+    ),
+    field("queue", Form::Size, "", "Bound of the face's queue. Without it: the forwarder's own."),
+    field("delay", Form::Duration, "\"0 ms\"", "Emulated one-way delay of what the face sends."),
+    field("loss", Form::Ratio, "\"0 %\"", "Emulated loss: share of sent frames that vanish."),
+    field(
+        "scheme",
+        Form::Part("marker, shaper or stamper"),
+        "",
+        "A scheme all of whose link parts work on the face.",
+    ),
+    field("marker", Form::Part("marker"), "", "The scheme that manages the face's queue."),
+    field("shaper", Form::Part("shaper"), "", "The scheme that shapes the face's Interests."),
+    field("stamper", Form::Part("stamper"), "", "The scheme that stamps hop-by-hop options."),
+    field("nacks", Form::Switch, "true", "Send network Nacks over the face."),
+    field(
+        "local",
+        Form::Switch,
+        "false",
+        "Treat UDP from this host as local, so that its applications may register prefixes; only \
+         loopback addresses count.",
+    ),
+];
+
+const DAEMON: Section = Section {
+    name: "daemon",
+    repeated: false,
+    help: "The process.",
+    fields: &[&[
+        field(
+            "log",
+            Form::Text,
+            "\"info\"",
+            "What is logged to standard error: `error`, `warn`, `info`, `debug`, `trace`, or \
+             directives like `info,net=debug`.",
+        ),
+        field("log_format", Form::Word(&["text", "json"]), "\"text\"", "Form of log lines."),
+        field(
+            "seed",
+            Form::Number(0, i64::MAX),
+            "",
+            "Seed of all random streams, for runs that shall repeat. Without it: drawn anew at \
+             each start.",
+        ),
+        field(
+            "nice",
+            Form::Number(-20, 19),
+            "0",
+            "Scheduling priority, as in nice(1). Negative values need privileges; they help to \
+             empty receive buffers in time on a busy host.",
+        ),
+        field(
+            "drain",
+            Form::Duration,
+            "\"500 ms\"",
+            "How long a stop may take to send what is queued.",
+        ),
+    ]],
+};
+
+const LISTEN: Section = Section {
+    name: "listen",
+    repeated: false,
+    help: "Where peers and applications may come in. An empty list or `\"off\"` closes a door.",
+    fields: &[&[
+        field("udp", Form::Addresses, "6363", "UDP addresses; a bare port means all addresses."),
+        field("tcp", Form::Addresses, "6363", "TCP addresses; a bare port means all addresses."),
+        field(
+            "unix",
+            Form::Path,
+            "\"/run/nfd/nfd.sock\"",
+            "Unix socket for local applications, or `\"off\"`. Its folder is made if it is missing.",
+        ),
+        field(
+            "receive_buffer",
+            Form::Size,
+            "\"8 MB\"",
+            "Receive buffer asked for on UDP sockets; the kernel grants at most \
+             `net.core.rmem_max`.",
+        ),
+        field(
+            "force_receive_buffer",
+            Form::Switch,
+            "false",
+            "Exceed `net.core.rmem_max` (SO_RCVBUFFORCE; needs CAP_NET_ADMIN).",
+        ),
+    ]],
+};
+
+const ON_DEMAND: Section = Section {
+    name: "on_demand",
+    repeated: false,
+    help: "Faces that come about when a peer sends over UDP or connects over TCP.",
+    fields: &[
+        &[
+            field("max", Form::Number(0, 10_000), "256", "The most such faces at a time."),
+            field(
+                "idle",
+                Form::Duration,
+                "\"10 min\"",
+                "A UDP face over which nothing came for so long is removed.",
+            ),
+        ],
+        LINK,
+    ],
+};
+
+const APPLICATION: Section = Section {
+    name: "application",
+    repeated: false,
+    help: "Faces of local applications, over the Unix socket. `mtu` and `local` mean nothing here.",
+    fields: &[
+        &[
+            field("max", Form::Number(1, 10_000), "1024", "The most such faces at a time."),
+            field(
+                "routes",
+                Form::Number(0, 1_000_000),
+                "10000",
+                "The most prefixes that one application may have registered.",
+            ),
+        ],
+        LINK,
+    ],
+};
+
+const FACE: Section = Section {
+    name: "face",
+    repeated: true,
+    help: "A face that exists from the start. UDP faces send from the port that the daemon listens \
+           on, so that two daemons which name each other share one face at each end. TCP and Unix \
+           faces are connected again when they break.",
+    fields: &[
+        &[
+            required("uri", Form::Uri, "Where it leads."),
+            field("name", Form::Text, "", "Its name in routes. Without it: the URI."),
+        ],
+        LINK,
+    ],
+};
+
+const ROUTE: Section = Section {
+    name: "route",
+    repeated: true,
+    help: "A route that exists from the start.",
+    fields: &[&[
+        required("prefix", Form::Name, "Names below it are asked for over the face."),
+        required("face", Form::Text, "Name or URI of a `[[face]]`."),
+        field("cost", Form::Number(0, i64::MAX), "0", "The smaller, the more preferred."),
+    ]],
+};
+
+const CONTENT_STORE: Section = Section {
+    name: "content_store",
+    repeated: false,
+    help: "The cache of Data packets.",
+    fields: &[&[
+        field(
+            "capacity",
+            Form::Size,
+            "\"64 MiB\"",
+            "Bound of its memory, everything counted; `\"0 B\"` switches it off.",
+        ),
+        field(
+            "policy",
+            Form::Word(&["lru", "lfu", "fifo", "random"]),
+            "\"lru\"",
+            "What is replaced when it is full.",
+        ),
+        field(
+            "admission",
+            Form::Admission,
+            "\"all\"",
+            "What is taken in: `\"all\"`, `\"none\"`, or each Data with a probability.",
+        ),
+    ]],
+};
+
+const FORWARDER: Section = Section {
+    name: "forwarder",
+    repeated: false,
+    help: "Bounds of the forwarder's tables.",
+    fields: &[&[
+        field(
+            "pending_interests",
+            Form::Number(1, 100_000_000),
+            "1000000",
+            "The most pending Interests; further ones are refused.",
+        ),
+        field(
+            "max_lifetime",
+            Form::Duration,
+            "\"1 min\"",
+            "The longest Interest lifetime that is honoured; longer ones are cut to it.",
+        ),
+        field(
+            "dead_nonces",
+            Form::Number(0, 100_000_000),
+            "100000",
+            "The most nonces remembered after their Interest was satisfied, against loops.",
+        ),
+    ]],
+};
+
+const STRATEGY: Section = Section {
+    name: "strategy",
+    repeated: true,
+    help: "The forwarding strategy for the names below a prefix. The root has `best-route` unless \
+           something else is said.",
+    fields: &[&[
+        required("prefix", Form::Name, "The names it is for."),
+        required("strategy", Form::Part("strategy"), "A scheme that has a strategy."),
+    ]],
+};
+
+/// All sections, in the order of the manual.
+pub const SECTIONS: &[Section] =
+    &[DAEMON, LISTEN, ON_DEMAND, APPLICATION, FACE, ROUTE, CONTENT_STORE, FORWARDER, STRATEGY];
+
+/// The section with this name.
+#[must_use]
+pub fn section(name: &str) -> Option<&'static Section> {
+    SECTIONS.iter().find(|s| s.name == name)
+}

@@ -1,0 +1,245 @@
+//! From the parsed file to the configuration, section by section.
+
+use super::mistake::ConfigError;
+use super::model::{
+    Admission, Application, Config, ContentStore, Daemon, Face, ForwarderLimits, LinkOptions,
+    Listen, LogFormat, OnDemand, Policy, Route, Strategy,
+};
+use super::parts;
+use super::reader::{Document, Section, shown, text};
+use super::schema::{SECTIONS, section as schema};
+use super::suggest::valid_words;
+use crate::emulate::Emulation;
+use crate::uri::FaceUri;
+use control::{Duration, Ratio, Size};
+use packet::Name;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Reads all sections of the text.
+pub(super) fn read(text: &str, file: &str) -> Result<Config, ConfigError> {
+    let doc = Document::new(file, text);
+    let table = match DeTable::parse(text) {
+        Ok(table) => table.into_inner(),
+        Err(error) => {
+            doc.mistake(error.span().unwrap_or(0..0), format!("not TOML: {}", error.message()));
+            return Err(ConfigError::Mistakes(doc.finish()));
+        }
+    };
+    for key in table.keys() {
+        let word: &str = key.get_ref();
+        if schema(word).is_none() {
+            let valid = valid_words(word, SECTIONS.iter().map(|s| s.name));
+            doc.mistake(key.span(), format!("there is no section `{word}`; {valid}"));
+        }
+    }
+    let config = sections(&doc, &table);
+    let mistakes = doc.finish();
+    match config {
+        Some(config) if mistakes.is_empty() => Ok(config),
+        _ => Err(ConfigError::Mistakes(mistakes)),
+    }
+}
+
+fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config> {
+    let single = |name| Some(Section::new(doc, schema(name)?, table.get(name)));
+    let faces: Vec<Section<'_>> = repeated(doc, table, "face");
+    let (at, read): (Vec<_>, Vec<_>) =
+        faces.iter().filter_map(|s| Some((s.at.clone(), face(s)?))).unzip();
+    let known = read.len() == faces.len();
+    for (i, face) in read.iter().enumerate() {
+        let name = face_name(face);
+        if read[..i].iter().any(|other| face_name(other) == name) {
+            doc.mistake(at[i].clone(), format!("there are two faces `{name}`"));
+        }
+    }
+    let routes: Vec<_> =
+        repeated(doc, table, "route").iter().filter_map(|s| route(s, &read, known)).collect();
+    let strategies = repeated(doc, table, "strategy").iter().filter_map(strategy).collect();
+    Some(Config {
+        daemon: daemon(&single("daemon")?)?,
+        listen: listen(&single("listen")?)?,
+        on_demand: on_demand(&single("on_demand")?)?,
+        application: application(&single("application")?)?,
+        faces: read,
+        routes,
+        content_store: content_store(&single("content_store")?)?,
+        forwarder: forwarder(&single("forwarder")?)?,
+        strategies,
+    })
+}
+
+fn repeated<'d>(
+    doc: &'d Document<'d>,
+    table: &'d DeTable<'d>,
+    name: &'static str,
+) -> Vec<Section<'d>> {
+    let (Some(schema), Some(value)) = (schema(name), table.get(name)) else { return Vec::new() };
+    match value.get_ref().as_array() {
+        Some(list) => list.iter().map(|v| Section::new(doc, schema, Some(v))).collect(),
+        None => {
+            doc.mistake(value.span(), format!("write `[[{name}]]`: it may stand more than once"));
+            Vec::new()
+        }
+    }
+}
+
+fn daemon(s: &Section<'_>) -> Option<Daemon> {
+    let log = s.get("log", |v| {
+        let given = text(v)?;
+        tracing_subscriber::EnvFilter::try_new(given)
+            .map_err(|e| format!("`{given}` is not a log level or directive: {e}"))?;
+        Ok(given.to_owned())
+    })?;
+    Some(Daemon {
+        log,
+        log_format: [LogFormat::Text, LogFormat::Json][s.word("log_format").min(1)],
+        seed: s.number("seed").and_then(|n| u64::try_from(n).ok()),
+        nice: s.number("nice").and_then(|n| i32::try_from(n).ok()).unwrap_or(0),
+        drain: s.quantity("drain")?,
+    })
+}
+
+fn listen(s: &Section<'_>) -> Option<Listen> {
+    Some(Listen {
+        udp: s.get("udp", addresses)?,
+        tcp: s.get("tcp", addresses)?,
+        unix: s.get("unix", |v| match text(v)? {
+            "off" => Ok(None),
+            path if path.starts_with('/') => Ok(Some(PathBuf::from(path))),
+            other => Err(format!("`{other}` is not an absolute path, nor `off`")),
+        })?,
+        optional: ["udp", "tcp"].map(|f| s.given(f).is_none()),
+        receive_buffer: s.quantity("receive_buffer")?,
+        force_receive_buffer: s.switch("force_receive_buffer"),
+    })
+}
+
+/// A port, an address with port, a list of these, or `"off"`.
+fn addresses(value: &DeValue<'_>) -> Result<Vec<SocketAddr>, String> {
+    const VALID: &str = "a port, \"192.0.2.1:6363\", \"[2001:db8::1]:6363\", a list, or \"off\"";
+    match value {
+        DeValue::Array(list) => {
+            let each = list.iter().map(|v| addresses(Spanned::get_ref(v)));
+            Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
+        }
+        DeValue::String(s) if s == "off" => Ok(Vec::new()),
+        DeValue::String(s) => s
+            .parse()
+            .map(|address| vec![address])
+            .map_err(|_| format!("`{s}` is not an address with its port; it takes {VALID}")),
+        DeValue::Integer(n) => match n.as_str().parse::<u16>() {
+            Ok(port) => Ok(vec![
+                SocketAddr::from((Ipv4Addr::UNSPECIFIED, port)),
+                SocketAddr::from((Ipv6Addr::UNSPECIFIED, port)),
+            ]),
+            Err(_) => Err(format!("`{}` is not a port (0 to 65535)", n.as_str())),
+        },
+        other => Err(format!("it takes {VALID}, not {}", shown(other))),
+    }
+}
+
+fn on_demand(s: &Section<'_>) -> Option<OnDemand> {
+    Some(OnDemand { max: s.count("max"), idle: s.quantity("idle")?, link: link(s) })
+}
+
+fn application(s: &Section<'_>) -> Option<Application> {
+    Some(Application { max: s.count("max"), routes: s.count("routes"), link: link(s) })
+}
+
+fn link(s: &Section<'_>) -> LinkOptions {
+    LinkOptions {
+        mtu: s.number("mtu").and_then(|n| usize::try_from(n).ok()),
+        rate: s.get("rate", |v| {
+            let rate: control::Rate = text(v)?.parse().map_err(|e| format!("{e}"))?;
+            (rate.0 > 0).then_some(rate).ok_or_else(|| "a rate of zero lets nothing pass".into())
+        }),
+        queue: s.quantity("queue"),
+        emulation: Emulation {
+            delay: s.quantity::<Duration>("delay").unwrap_or_default(),
+            loss: s.get("loss", ratio).unwrap_or_default(),
+        },
+        parts: parts::link_parts(s),
+        nacks: s.switch("nacks"),
+        local: s.switch("local"),
+    }
+}
+
+/// `"1 %"`, `"0.01"` or `0.01`.
+fn ratio(value: &DeValue<'_>) -> Result<Ratio, String> {
+    let given = match value {
+        DeValue::Float(n) => n.as_str(),
+        DeValue::Integer(n) => n.as_str(),
+        other => text(other)?,
+    };
+    given.parse().map_err(|e| format!("{e}"))
+}
+
+fn face(s: &Section<'_>) -> Option<Face> {
+    let uri = s.get("uri", |v| text(v)?.parse::<FaceUri>().map_err(|e| e.to_string()));
+    let name = s.get("name", |v| text(v).map(str::to_owned));
+    let link = link(s);
+    Some(Face { uri: uri?, name, link })
+}
+
+fn face_name(face: &Face) -> String {
+    face.name.clone().unwrap_or_else(|| face.uri.to_string())
+}
+
+fn route(s: &Section<'_>, faces: &[Face], all_known: bool) -> Option<Route> {
+    let prefix = s.get("prefix", name);
+    let cost = s.number("cost").and_then(|n| u64::try_from(n).ok());
+    let wanted = s.get("face", |v| text(v).map(str::to_owned))?;
+    let uri = wanted.parse::<FaceUri>().ok();
+    let face = faces.iter().position(|f| {
+        f.name.as_deref() == Some(&wanted) || uri.as_ref().is_some_and(|u| same(u, &f.uri))
+    });
+    // A face that has a mistake of its own is not there; its routes are not to blame.
+    if face.is_none() && all_known {
+        let names: Vec<String> = faces.iter().map(face_name).collect();
+        let valid = valid_words(&wanted, names.iter().map(String::as_str));
+        s.doc.mistake(s.place("face"), format!("there is no face `{wanted}`; {valid}"));
+    }
+    Some(Route { prefix: prefix?, face: face?, cost: cost? })
+}
+
+/// Whether two URIs lead to the same place, in whatever form they are written.
+fn same(a: &FaceUri, b: &FaceUri) -> bool {
+    a.to_string() == b.to_string()
+}
+
+fn name(value: &DeValue<'_>) -> Result<Name, String> {
+    let given = text(value)?;
+    given.parse().map_err(|e| format!("`{given}` is not a name: {e}"))
+}
+
+fn content_store(s: &Section<'_>) -> Option<ContentStore> {
+    let policies = [Policy::Lru, Policy::Lfu, Policy::Fifo, Policy::Random];
+    Some(ContentStore {
+        capacity: s.quantity::<Size>("capacity")?,
+        policy: policies[s.word("policy").min(policies.len() - 1)],
+        admission: s.get("admission", |v| match v.as_str() {
+            Some("all") => Ok(Admission::All),
+            Some("none") => Ok(Admission::None),
+            _ => ratio(v)
+                .map(Admission::Probability)
+                .map_err(|e| format!("{e}; or it is \"all\" or \"none\"")),
+        })?,
+    })
+}
+
+fn forwarder(s: &Section<'_>) -> Option<ForwarderLimits> {
+    Some(ForwarderLimits {
+        pending_interests: s.count("pending_interests"),
+        max_lifetime: s.quantity("max_lifetime")?,
+        dead_nonces: s.count("dead_nonces"),
+    })
+}
+
+fn strategy(s: &Section<'_>) -> Option<Strategy> {
+    let prefix = s.get("prefix", name);
+    let choice = parts::strategy(s);
+    Some(Strategy { prefix: prefix?, choice: choice? })
+}

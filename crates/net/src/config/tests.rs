@@ -1,0 +1,191 @@
+use super::*;
+use crate::uri::FaceUri;
+use control::{Duration, Rate, Ratio, Size};
+
+fn good(text: &str) -> Config {
+    parse(text, "weir.toml").unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The mistakes of a text, each as `line:column: message`.
+fn wrong(text: &str) -> Vec<String> {
+    match parse(text, "weir.toml") {
+        Err(ConfigError::Mistakes(found)) => {
+            found.iter().map(|m| format!("{}:{}: {}", m.line, m.column, m.message)).collect()
+        }
+        other => panic!("no mistake in {text}: {other:?}"),
+    }
+}
+
+#[test]
+fn an_empty_file_is_all_defaults() {
+    let config = good("");
+    let any = ["0.0.0.0:6363".parse().unwrap(), "[::]:6363".parse().unwrap()];
+    assert_eq!(config.listen.udp, any);
+    assert_eq!(config.listen.tcp, any);
+    assert_eq!(config.listen.optional, [true, true]);
+    assert_eq!(config.listen.unix.as_deref(), Some(Path::new("/run/nfd/nfd.sock")));
+    assert_eq!(config.content_store.capacity, Size(64 << 20));
+    assert_eq!(config.content_store.policy, Policy::Lru);
+    assert_eq!(config.content_store.admission, Admission::All);
+    assert_eq!(config.daemon.log, "info");
+    assert_eq!(config.daemon.seed, None);
+    assert!(config.application.link.nacks && config.faces.is_empty());
+}
+
+#[test]
+fn a_full_file_is_understood() {
+    let config = good(
+        r#"
+        [daemon]
+        log = "debug,net=trace"
+        log_format = "json"
+        seed = 7
+        [listen]
+        udp = ["127.0.0.1:7000", "[::1]:7000"]
+        tcp = "off"
+        unix = "off"
+        [[face]]
+        uri = "udp4://192.0.2.1"
+        name = "upstream"
+        mtu = 1400
+        rate = "40 Mbit/s"
+        queue = "150 kB"
+        delay = "5 ms"
+        loss = "1 %"
+        marker = { scheme = "codel", target = "15 ms" }
+        nacks = false
+        [[face]]
+        uri = "tcp6://[2001:db8::1]:99"
+        marker = "codel:target=20 ms"
+        [[route]]
+        prefix = "/a/b"
+        face = "upstream"
+        cost = 10
+        [[route]]
+        prefix = "/"
+        face = "tcp://[2001:db8::1]:99"
+        [content_store]
+        capacity = "1 GB"
+        policy = "random"
+        admission = "20 %"
+        [[strategy]]
+        prefix = "/a"
+        strategy = "multicast"
+        "#,
+    );
+    assert_eq!(config.daemon.log_format, LogFormat::Json);
+    assert_eq!(config.daemon.seed, Some(7));
+    assert_eq!((config.listen.udp.len(), config.listen.tcp.len()), (2, 0));
+    assert_eq!(config.listen.unix, None);
+    let [first, second] = &config.faces[..] else { panic!("two faces") };
+    assert_eq!(first.uri, "udp4://192.0.2.1:6363".parse::<FaceUri>().unwrap());
+    assert_eq!(first.link.rate, Some(Rate::from_mbps(40)));
+    assert_eq!(first.link.queue, Some(Size(150_000)));
+    assert_eq!(first.link.emulation.delay, Duration::from_millis(5));
+    assert_eq!(first.link.emulation.loss, Ratio::new(0.01).unwrap());
+    let target = |face: &Face| face.link.parts.marker.as_ref().unwrap().params().time("target");
+    assert_eq!(target(first), Duration::from_millis(15));
+    assert_eq!(target(second), Duration::from_millis(20));
+    assert!(!first.link.nacks && second.link.nacks);
+    let routes: Vec<_> = config.routes.iter().map(|r| (r.face, r.cost)).collect();
+    assert_eq!(routes, [(0, 10), (1, 0)]);
+    assert_eq!(config.content_store.admission, Admission::Probability(Ratio::new(0.2).unwrap()));
+    assert_eq!(config.strategies[0].choice.scheme().name, "multicast");
+}
+
+#[test]
+fn a_scheme_for_the_whole_link_gives_its_parts() {
+    let config = good("[on_demand]\nscheme = \"codel\"");
+    let parts = &config.on_demand.link.parts;
+    assert!(parts.marker.is_some() && parts.shaper.is_none());
+}
+
+#[test]
+fn every_mistake_has_its_place_the_text_and_the_way_out() {
+    for (text, at, said) in [
+        ("a = ", "1:5", &["not TOML"][..]),
+        ("[damon]\n", "1:2", &["`damon`", "did you mean `daemon`?", "`listen`"]),
+        ("[daemon]\nlgo = \"info\"", "2:1", &["`lgo`", "did you mean `log`?"]),
+        ("[daemon]\nlog = 3", "2:7", &["text in quotes", "the number 3"]),
+        ("[daemon]\nlog = \"net=loud\"", "2:7", &["net=loud"]),
+        ("[daemon]\nlog_format = \"jsn\"", "2:14", &["`jsn`", "did you mean `json`?"]),
+        ("[daemon]\nseed = -1", "2:8", &["whole number from 0", "-1"]),
+        ("[daemon]\nnice = 20", "2:8", &["-20 to 19", "the number 20"]),
+        ("[[daemon]]", "1:1", &["`[daemon]`"]),
+        ("[face]\nuri = \"unix:///x\"", "1:1", &["`[[face]]`"]),
+        ("[[face]]\nname = \"x\"", "1:1", &["needs a field `uri`"]),
+        ("[[face]]\nuri = \"192.0.2.1\"", "2:7", &["`192.0.2.1`", "udp4://192.0.2.1:6363"]),
+        (
+            "[[face]]\nuri = \"udp4://192.0.2.1\"\nrate = \"40 Mbits\"",
+            "3:8",
+            &["`40 Mbits`", "unit is unknown", "\"40 Mbit/s\""],
+        ),
+        ("[on_demand]\nrate = 40", "2:8", &["text in quotes", "the number 40"]),
+        ("[on_demand]\nrate = \"0 bit/s\"", "2:8", &["lets nothing pass"]),
+        ("[on_demand]\nloss = \"101 %\"", "2:8", &["101 %", "between 0 and 100"]),
+        ("[on_demand]\nloss = 2", "2:8", &["between 0 and 100"]),
+        ("[on_demand]\nnacks = \"yes\"", "2:9", &["`true` or `false`"]),
+        ("[on_demand]\nmtu = 100", "2:7", &["576 to 65507"]),
+        ("[on_demand]\nmarker = \"codle\"", "2:10", &["`codle`", "did you mean `codel`?"]),
+        ("[on_demand]\nmarker = \"cubic\"", "2:10", &["`cubic` has no marker", "`codel`"]),
+        ("[on_demand]\nscheme = \"cubic\"", "2:10", &["neither marker, shaper nor stamper"]),
+        ("[on_demand]\nmarker = { target = \"5 ms\" }", "2:10", &["scheme's name"]),
+        (
+            "[on_demand]\nmarker = { scheme = \"codel\", target = \"5 parsecs\" }",
+            "2:39",
+            &["`target`", "5 parsecs", "unit is unknown"],
+        ),
+        ("[listen]\nudp = \"localhost\"", "2:7", &["`localhost`", "192.0.2.1:6363"]),
+        ("[listen]\nudp = 70000", "2:7", &["`70000` is not a port"]),
+        ("[listen]\nunix = \"nfd.sock\"", "2:8", &["`nfd.sock`", "absolute path"]),
+        ("[content_store]\npolicy = \"lur\"", "2:10", &["did you mean `lru`?", "`fifo`"]),
+        ("[content_store]\ncapacity = \"many\"", "2:12", &["`many`", "64 MiB"]),
+        ("[content_store]\nadmission = \"some\"", "2:13", &["some", "\"all\" or \"none\""]),
+        (
+            "[[strategy]]\nprefix = \"/\"\nstrategy = \"codel\"",
+            "3:12",
+            &["no strategy", "multicast"],
+        ),
+        ("[[route]]\nprefix = \"/a\"\nface = \"up\"", "3:8", &["no face `up`", "none"]),
+    ] {
+        let found = wrong(text);
+        let first = &found[0];
+        assert!(first.starts_with(&format!("{at}: ")), "{text}: {found:?}");
+        for words in said {
+            assert!(first.contains(words), "{text}: {first} lacks {words}");
+        }
+        assert_eq!(found.len(), 1, "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn a_route_names_the_nearest_face() {
+    let found = wrong(
+        "[[face]]\nuri = \"udp4://192.0.2.1\"\nname = \"upstream\"\n\
+         [[route]]\nprefix = \"/%\"\nface = \"upsteam\"",
+    );
+    assert!(found[0].starts_with("5:10: `prefix`: `/%` is not a name"), "{found:?}");
+    assert!(found[1].contains("did you mean `upstream`?"), "{found:?}");
+}
+
+#[test]
+fn two_faces_of_one_name_are_a_mistake() {
+    let found =
+        wrong("[[face]]\nuri = \"udp4://192.0.2.1\"\n[[face]]\nuri = \"udp://192.0.2.1:6363\"");
+    assert!(found[0].starts_with("3:1: there are two faces"), "{found:?}");
+}
+
+#[test]
+fn all_mistakes_are_found_at_once_and_shown_with_their_line() {
+    let text = "[daemon]\nnice = 99\n[content_store]\ncapacity = 5\n";
+    assert_eq!(wrong(text).len(), 2);
+    let shown = parse(text, "etc/weir.toml").unwrap_err().to_string();
+    assert!(shown.contains("etc/weir.toml:2:8: `nice`"), "{shown}");
+    assert!(shown.contains("    4 | capacity = 5\n      |            ^"), "{shown}");
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let error = load(Path::new("/nonexistent/weir.toml")).unwrap_err().to_string();
+    assert!(error.contains("/nonexistent/weir.toml") && error.contains("No such file"), "{error}");
+}

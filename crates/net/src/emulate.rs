@@ -1,0 +1,180 @@
+//! An emulated link: one-way delay and random loss for what a face sends, so that a testbed needs
+//! no kernel module. Rate and queue are the forwarder's own pacing, in front of this.
+//!
+//! A machine without I/O: `push` what would be sent, `next_deadline` says when the head is due, `pop`
+//! hands it out. Order is kept.
+
+use control::{Duration, Ratio, Rng, Time};
+use std::collections::VecDeque;
+
+/// Bound of the octets on their way: 64 MiB are 100 ms at 5 Gbit/s. What exceeds it is dropped and
+/// counted, so that a configured delay cannot eat the host's memory.
+pub const MAX_IN_FLIGHT: usize = 64 << 20;
+
+/// What the link does to frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Emulation {
+    /// One-way delay.
+    pub delay: Duration,
+    /// The probability that a frame is lost; each is drawn for itself.
+    pub loss: Ratio,
+}
+
+impl Emulation {
+    /// The link is nothing but a wire.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Emulation::default()
+    }
+}
+
+/// Frames that leave together: `bytes` made of frames of `segment` octets each (the last may be
+/// shorter), or of one frame.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Burst {
+    /// When they are due.
+    pub due: Time,
+    /// The frames.
+    pub bytes: Vec<u8>,
+    /// The length of every frame but the last.
+    pub segment: Option<usize>,
+}
+
+/// What became of frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DelayLineCounters {
+    /// Frames given to the line.
+    pub frames: u64,
+    /// Frames that the emulated loss took.
+    pub lost: u64,
+    /// Frames that found the line full.
+    pub overflowed: u64,
+}
+
+/// Frames on their way over an emulated link.
+#[derive(Debug)]
+pub struct DelayLine {
+    emulation: Emulation,
+    rng: Rng,
+    on_the_way: VecDeque<Burst>,
+    octets: usize,
+    counters: DelayLineCounters,
+}
+
+impl DelayLine {
+    /// An empty line; `rng` is the face's own stream of dice.
+    #[must_use]
+    pub fn new(emulation: Emulation, rng: Rng) -> DelayLine {
+        let counters = DelayLineCounters::default();
+        DelayLine { emulation, rng, on_the_way: VecDeque::new(), octets: 0, counters }
+    }
+
+    /// Takes frames that leave now; each is lost or will be due after the delay.
+    pub fn push(&mut self, now: Time, frames: &[u8], segment: Option<usize>) {
+        let size = segment.unwrap_or(frames.len()).max(1);
+        let mut bytes = Vec::with_capacity(frames.len());
+        for frame in frames.chunks(size) {
+            self.counters.frames += 1;
+            if self.rng.chance(self.emulation.loss.get()) {
+                self.counters.lost += 1;
+            } else if self.octets + bytes.len() + frame.len() > MAX_IN_FLIGHT {
+                self.counters.overflowed += 1;
+            } else {
+                bytes.extend_from_slice(frame);
+            }
+        }
+        if bytes.is_empty() {
+            return;
+        }
+        self.octets += bytes.len();
+        // What is due never goes back in time, even if the caller's clock did.
+        let due = now + self.emulation.delay;
+        let due = self.on_the_way.back().map_or(due, |last| last.due.max(due));
+        self.on_the_way.push_back(Burst { due, bytes, segment });
+    }
+
+    /// The next frames that are due at `now`.
+    pub fn pop(&mut self, now: Time) -> Option<Burst> {
+        let due = self.next_deadline().is_some_and(|due| due <= now);
+        let burst = if due { self.on_the_way.pop_front() } else { None }?;
+        self.octets -= burst.bytes.len();
+        Some(burst)
+    }
+
+    /// When the head is due.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Time> {
+        self.on_the_way.front().map(|burst| burst.due)
+    }
+
+    /// What became of frames so far.
+    #[must_use]
+    pub fn counters(&self) -> DelayLineCounters {
+        self.counters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(delay_ms: u64, loss: f64) -> DelayLine {
+        let emulation =
+            Emulation { delay: Duration::from_millis(delay_ms), loss: Ratio::new(loss).unwrap() };
+        DelayLine::new(emulation, Rng::stream(1, &["test", "face", "loss"]))
+    }
+
+    #[test]
+    fn frames_arrive_after_exactly_the_delay_in_order() {
+        let mut line = line(25, 0.0);
+        line.push(Time(100), b"first", None);
+        line.push(Time(200), b"second", None);
+        assert_eq!(line.next_deadline(), Some(Time(25_000_100)));
+        assert_eq!(line.pop(Time(25_000_099)), None);
+        assert_eq!(line.pop(Time(25_000_200)).unwrap().bytes, b"first");
+        assert_eq!(line.pop(Time(25_000_200)).unwrap().bytes, b"second");
+        assert_eq!(line.next_deadline(), None);
+        assert_eq!(line.octets, 0);
+    }
+
+    #[test]
+    fn every_frame_of_a_burst_is_drawn_for_itself() {
+        let mut line = line(0, 0.05);
+        let burst = vec![0; 5 * 100 + 30];
+        let mut delivered = 0;
+        for _ in 0..20_000 {
+            line.push(Time(0), &burst, Some(100));
+            while let Some(b) = line.pop(Time(0)) {
+                // A lost frame leaves a run of whole frames, so that the rest can still be offloaded.
+                delivered += b.bytes.len().div_ceil(100) as u64;
+                assert!(b.bytes.len() % 100 == 0 || b.bytes.len() % 100 == 30);
+            }
+        }
+        let counters = line.counters();
+        assert_eq!(counters.frames, 120_000);
+        assert_eq!(counters.lost + delivered, counters.frames);
+        // 6000 expected, standard deviation 75; five of them are 377.
+        assert!(counters.lost.abs_diff(6000) < 377, "{}", counters.lost);
+    }
+
+    #[test]
+    fn the_line_is_bounded() {
+        let mut line = line(1000, 0.0);
+        let frame = vec![0; 1 << 20];
+        for _ in 0..100 {
+            line.push(Time(0), &frame, None);
+        }
+        assert_eq!(line.counters().overflowed, 36);
+        assert_eq!(line.octets, MAX_IN_FLIGHT);
+    }
+
+    #[test]
+    fn a_clock_that_stands_still_or_goes_back_keeps_the_order() {
+        let mut line = line(5, 0.0);
+        line.push(Time(1000), b"a", None);
+        line.push(Time(0), b"b", None);
+        assert_eq!(line.pop(Time(5_000_999)), None);
+        assert_eq!(line.pop(Time(5_001_000)).unwrap().bytes, b"a");
+        assert_eq!(line.pop(Time(5_001_000)).unwrap().bytes, b"b");
+    }
+}

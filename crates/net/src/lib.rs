@@ -1,0 +1,15 @@
+//! Drivers: what connects the state machines of the other crates to sockets and clocks.
+//!
+//! [`daemon`] is the forwarder on real links, [`client`] the side of applications, [`config`] the
+//! daemon's file, [`management`] the protocol by which applications register prefixes and tools ask
+//! for the forwarder's state.
+#![forbid(unsafe_code)]
+
+pub mod batch;
+pub mod clock;
+pub mod config;
+pub mod emulate;
+pub mod framing;
+pub mod socket;
+pub mod timer;
+pub mod uri;

@@ -1,0 +1,18 @@
+//! Sockets as faces see them: connected UDP with segmentation offload, byte streams, listeners.
+
+pub mod listen;
+pub mod stream;
+pub mod udp;
+
+/// What a call to the kernel brought about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Everything that there was to do is done.
+    Done,
+    /// The kernel takes (or has) no more at present; readiness will be reported.
+    Blocked,
+    /// There is more to do, but others come first.
+    More,
+    /// The other end has closed.
+    Closed,
+}

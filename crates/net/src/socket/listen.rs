@@ -1,0 +1,189 @@
+//! Listening sockets for streams.
+
+use super::stream::Socket;
+use mio::net::{TcpListener, UnixListener};
+use socket2::{Domain, Protocol, Type};
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Why the daemon does not listen at a Unix socket.
+#[derive(Debug, Error)]
+pub enum UnixListenError {
+    /// Somebody answers there.
+    #[error("a daemon is already running at {}", .0.display())]
+    Running(PathBuf),
+    /// The path is not a socket.
+    #[error("{} exists and is not a socket; it was left alone", .0.display())]
+    NotASocket(PathBuf),
+    /// The system refuses.
+    #[error("cannot listen at {path}: {source}", path = .path.display())]
+    System {
+        /// The socket's path.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// A Unix listener whose file goes when it goes.
+#[derive(Debug)]
+pub struct UnixDoor {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl UnixDoor {
+    /// Listens at `path`. A file that a dead daemon left is removed; a missing folder is made.
+    ///
+    /// # Errors
+    /// See [`UnixListenError`].
+    pub fn open(path: &Path) -> Result<UnixDoor, UnixListenError> {
+        let system = |source| UnixListenError::System { path: path.to_owned(), source };
+        match std::fs::symlink_metadata(path) {
+            Ok(meta) if !meta.file_type().is_socket() => {
+                return Err(UnixListenError::NotASocket(path.to_owned()));
+            }
+            Ok(_) => match UnixStream::connect(path) {
+                Err(e) if e.kind() == ErrorKind::ConnectionRefused => {
+                    tracing::info!(path = %path.display(), "removing the socket of a dead daemon");
+                    std::fs::remove_file(path).map_err(system)?;
+                }
+                Ok(_) => return Err(UnixListenError::Running(path.to_owned())),
+                // A listener whose queue is full is alive, too.
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                    return Err(UnixListenError::Running(path.to_owned()));
+                }
+                Err(e) => return Err(system(e)),
+            },
+            Err(e) if e.kind() == ErrorKind::NotFound => {
+                if let Some(folder) = path.parent() {
+                    std::fs::create_dir_all(folder).map_err(system)?;
+                }
+            }
+            Err(e) => return Err(system(e)),
+        }
+        let listener = UnixListener::bind(path).map_err(system)?;
+        Ok(UnixDoor { listener, path: path.to_owned() })
+    }
+
+    /// The socket, for registration with a poll.
+    pub fn source(&mut self) -> &mut UnixListener {
+        &mut self.listener
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The next connection; `None` when there is none.
+    ///
+    /// # Errors
+    /// What the system says; too many open files, for instance.
+    pub fn accept(&self) -> io::Result<Option<Socket>> {
+        next(|| self.listener.accept().map(|(s, _)| Socket::Unix(s)))
+    }
+}
+
+impl Drop for UnixDoor {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_file(&self.path) {
+            tracing::debug!(path = %self.path.display(), %error, "socket file already gone");
+        }
+    }
+}
+
+/// A TCP listener.
+#[derive(Debug)]
+pub struct TcpDoor {
+    listener: TcpListener,
+}
+
+impl TcpDoor {
+    /// Listens at `local`.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn open(local: SocketAddr) -> io::Result<TcpDoor> {
+        let domain = Domain::for_address(local);
+        let socket = socket2::Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_nonblocking(true)?;
+        if local.is_ipv6() {
+            socket.set_only_v6(true)?;
+        }
+        socket.set_reuse_address(true)?;
+        socket.bind(&local.into())?;
+        socket.listen(128)?;
+        Ok(TcpDoor { listener: TcpListener::from_std(socket.into()) })
+    }
+
+    /// The socket, for registration with a poll.
+    pub fn source(&mut self) -> &mut TcpListener {
+        &mut self.listener
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn local(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// The next connection and its other end; `None` when there is none.
+    ///
+    /// # Errors
+    /// What the system says; too many open files, for instance.
+    pub fn accept(&self) -> io::Result<Option<(Socket, SocketAddr)>> {
+        next(|| self.listener.accept().map(|(s, peer)| (Socket::Tcp(s), peer)))
+    }
+}
+
+/// Accepts, skipping connections that broke before they were taken.
+fn next<T>(mut accept: impl FnMut() -> io::Result<T>) -> io::Result<Option<T>> {
+    loop {
+        match accept() {
+            Ok(found) => return Ok(Some(found)),
+            Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(None),
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            Err(e) if e.kind() == ErrorKind::ConnectionAborted => {}
+            Err(e) => return Err(e),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_living_daemon_is_respected_and_a_dead_ones_socket_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run/nfd.sock");
+        let living = UnixDoor::open(&path).unwrap();
+        let error = UnixDoor::open(&path).unwrap_err();
+        assert_eq!(error.to_string(), format!("a daemon is already running at {}", path.display()));
+        assert!(path.exists(), "the socket of a living daemon stays");
+        drop(living);
+        assert!(!path.exists(), "a daemon takes its socket with it");
+        // A killed daemon leaves its file.
+        drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+        assert!(path.exists());
+        let second = UnixDoor::open(&path).unwrap();
+        assert!(UnixStream::connect(second.path()).is_ok());
+    }
+
+    #[test]
+    fn a_file_that_is_no_socket_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("precious");
+        std::fs::write(&path, "data").unwrap();
+        assert!(matches!(UnixDoor::open(&path), Err(UnixListenError::NotASocket(_))));
+        assert_eq!(std::fs::read(&path).unwrap(), b"data");
+    }
+}

@@ -1,0 +1,238 @@
+//! Byte streams: TCP and Unix sockets.
+
+use super::Progress;
+use crate::framing::{MAX_FRAME, Unframer};
+use mio::net::{TcpStream, UnixStream};
+use packet::tlv::DecodeError;
+use std::io::{self, ErrorKind, Read, Write};
+
+/// The buffer that all streams read into: as much as a Unix socket holds, so that one call empties
+/// it.
+pub const READ_BUFFER: usize = 256 << 10;
+
+/// Octets that are handed to the kernel in one call. What waits beyond that waits in the
+/// forwarder's queue, where its sojourn is known.
+pub const WRITE_CHUNK: usize = 128 << 10;
+
+/// A connected stream socket.
+#[derive(Debug)]
+pub enum Socket {
+    /// To another host, or over the loopback interface.
+    Tcp(TcpStream),
+    /// To a program on this host.
+    Unix(UnixStream),
+}
+
+impl Socket {
+    /// The socket, for registration with a poll.
+    pub fn source(&mut self) -> &mut dyn mio::event::Source {
+        match self {
+            Socket::Tcp(s) => s,
+            Socket::Unix(s) => s,
+        }
+    }
+
+    /// The error that the connection ended with, if it did.
+    ///
+    /// # Errors
+    /// What the system says about the call itself.
+    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
+        match self {
+            Socket::Tcp(s) => s.take_error(),
+            Socket::Unix(s) => s.take_error(),
+        }
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Socket::Tcp(s) => s.read(buffer),
+            Socket::Unix(s) => s.read(buffer),
+        }
+    }
+
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        match self {
+            Socket::Tcp(s) => s.write(octets),
+            Socket::Unix(s) => s.write(octets),
+        }
+    }
+}
+
+/// Why a stream is of no more use.
+#[derive(Debug, thiserror::Error)]
+pub enum StreamError {
+    /// The peer sent something that is no frame.
+    #[error("the peer sent what is not NDN: {0}")]
+    NotNdn(#[from] DecodeError),
+    /// The connection broke.
+    #[error("the connection broke: {0}")]
+    Broken(#[from] io::Error),
+}
+
+/// A stream with what was read and written in part.
+#[derive(Debug)]
+pub struct Stream {
+    socket: Socket,
+    unframer: Unframer,
+    out: Vec<u8>,
+    written: usize,
+}
+
+impl Stream {
+    /// A stream on a connected (or connecting) socket.
+    #[must_use]
+    pub fn new(socket: Socket) -> Stream {
+        if let Socket::Tcp(s) = &socket {
+            // A lone Interest must not wait for the acknowledgement of the one before it.
+            if let Err(error) = s.set_nodelay(true) {
+                tracing::debug!(%error, "TCP_NODELAY refused");
+            }
+        }
+        Stream { socket, unframer: Unframer::new(), out: Vec::new(), written: 0 }
+    }
+
+    /// The socket.
+    pub fn socket(&mut self) -> &mut Socket {
+        &mut self.socket
+    }
+
+    /// Reads until nothing is left or `budget` octets were taken; `each` gets every whole frame.
+    /// `buffer` has [`READ_BUFFER`] octets and is shared between streams.
+    ///
+    /// # Errors
+    /// The connection broke, or what came is no frame; close the face.
+    pub fn receive(
+        &mut self,
+        buffer: &mut [u8],
+        budget: usize,
+        mut each: impl FnMut(&[u8]),
+    ) -> Result<Progress, StreamError> {
+        debug_assert!(buffer.len() > 2 * MAX_FRAME);
+        let mut taken = 0;
+        while taken < budget {
+            let kept = self.unframer.begin(buffer);
+            let room = buffer.len() - kept;
+            let read = self.socket.read(&mut buffer[kept..]);
+            let octets = *read.as_ref().unwrap_or(&0);
+            self.unframer.frames(&buffer[..kept + octets], &mut each)?;
+            match read {
+                Ok(0) => return Ok(Progress::Closed),
+                // A read that is short found the socket empty; what comes later is a new edge.
+                Ok(n) if n < room => return Ok(Progress::Blocked),
+                Ok(n) => taken += n,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(Progress::Blocked),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e.into()),
+            }
+        }
+        Ok(Progress::More)
+    }
+
+    /// Sends what `fill` appends until `fill` has nothing (it returns false then), the kernel takes
+    /// no more, or `budget` octets were sent.
+    ///
+    /// # Errors
+    /// The connection broke; close the face.
+    pub fn send(
+        &mut self,
+        budget: usize,
+        mut fill: impl FnMut(&mut Vec<u8>) -> bool,
+    ) -> Result<Progress, StreamError> {
+        let mut sent = 0;
+        loop {
+            let mut more = true;
+            while more && self.out.len() < WRITE_CHUNK {
+                more = fill(&mut self.out);
+            }
+            while self.written < self.out.len() {
+                match self.socket.write(&self.out[self.written..]) {
+                    Ok(n) => {
+                        self.written += n;
+                        sent += n;
+                    }
+                    Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(Progress::Blocked),
+                    Err(e) if e.kind() == ErrorKind::NotConnected => return Ok(Progress::Blocked),
+                    Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                    Err(e) => return Err(e.into()),
+                }
+            }
+            self.out.clear();
+            self.written = 0;
+            if !more {
+                return Ok(Progress::Done);
+            }
+            if sent >= budget {
+                return Ok(Progress::More);
+            }
+        }
+    }
+
+    /// Octets that were taken for sending and that the kernel has not taken yet.
+    #[must_use]
+    pub fn unsent(&self) -> usize {
+        self.out.len() - self.written
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair() -> (Stream, UnixStream) {
+        let (a, b) = UnixStream::pair().unwrap();
+        (Stream::new(Socket::Unix(a)), b)
+    }
+
+    #[test]
+    fn frames_come_whole_whatever_the_writes_were() {
+        let (mut stream, mut peer) = pair();
+        let mut buffer = vec![0; READ_BUFFER];
+        let mut got: Vec<Vec<u8>> = Vec::new();
+        let frame = [vec![6, 253, 3, 232], vec![7; 1000]].concat();
+        peer.write_all(&frame[..3]).unwrap();
+        let first = stream.receive(&mut buffer, 1 << 20, |f| got.push(f.to_vec())).unwrap();
+        assert_eq!((first, got.len()), (Progress::Blocked, 0));
+        peer.write_all(&[&frame[3..], &frame, &frame[..500]].concat()).unwrap();
+        stream.receive(&mut buffer, 1 << 20, |f| got.push(f.to_vec())).unwrap();
+        assert_eq!(got, [frame.clone(), frame]);
+        drop(peer);
+        let end = stream.receive(&mut buffer, 1 << 20, |_| ()).unwrap();
+        assert_eq!(end, Progress::Closed);
+    }
+
+    #[test]
+    fn what_is_not_ndn_is_an_error() {
+        let (mut stream, mut peer) = pair();
+        let mut buffer = vec![0; READ_BUFFER];
+        peer.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        let error = stream.receive(&mut buffer, 1 << 20, |_| ()).unwrap_err();
+        assert!(matches!(error, StreamError::NotNdn(_)), "{error}");
+    }
+
+    #[test]
+    fn a_full_kernel_leaves_the_rest_with_the_caller() {
+        let (mut stream, mut peer) = pair();
+        let mut filled = 0;
+        let fill = |filled: &mut usize, out: &mut Vec<u8>| {
+            *filled += 1;
+            out.extend([1; 4000]);
+            *filled < 1000
+        };
+        let stopped = stream.send(64 << 20, |out| fill(&mut filled, out)).unwrap();
+        assert_eq!(stopped, Progress::Blocked);
+        // No more than one chunk was taken beyond what the kernel holds.
+        assert!(stream.unsent() > 0 && stream.unsent() <= WRITE_CHUNK + 4000);
+        let mut read = 0;
+        let mut sink = vec![0; 1 << 20];
+        let mut state = stopped;
+        while read < 4_000_000 {
+            read += peer.read(&mut sink).unwrap_or(0);
+            if state == Progress::Blocked && filled < 1000 {
+                state = stream.send(64 << 20, |out| fill(&mut filled, out)).unwrap();
+            } else if stream.unsent() > 0 {
+                stream.send(64 << 20, |_| false).unwrap();
+            }
+        }
+        assert_eq!((read, filled, stream.unsent()), (4_000_000, 1000, 0));
+    }
+}

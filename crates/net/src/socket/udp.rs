@@ -1,0 +1,279 @@
+//! UDP: one connected socket a peer.
+//!
+//! A face's socket is bound to the port that the daemon listens on and connected to its peer. The
+//! kernel then sorts datagrams to faces, each face has a receive buffer and a path MTU of its own,
+//! and both ends of a link see one face, whoever configured it.
+
+use super::Progress;
+use crate::batch::Batch;
+use mio::net::UdpSocket;
+use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io::{self, ErrorKind, IoSliceMut};
+use std::net::{IpAddr, SocketAddr, SocketAddrV6};
+
+/// Octets that the kernel may hand over at once: datagrams of one length joined by GRO.
+const SLOT: usize = 65_536;
+
+/// Buffers for one system call that receives, shared by all sockets.
+#[derive(Debug)]
+pub struct ReceiveBuffers {
+    octets: Vec<u8>,
+    slots: usize,
+}
+
+impl ReceiveBuffers {
+    /// Room for `slots` joined datagrams a call, at most what the system takes.
+    #[must_use]
+    pub fn new(slots: usize) -> ReceiveBuffers {
+        let slots = slots.clamp(1, quinn_udp::BATCH_SIZE);
+        ReceiveBuffers { octets: vec![0; slots * SLOT], slots }
+    }
+}
+
+/// What a UDP socket is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct UdpOptions {
+    /// Kernel receive buffer in octets.
+    pub receive_buffer: usize,
+    /// Exceed the kernel's limit for it.
+    pub force: bool,
+}
+
+/// A UDP socket.
+#[derive(Debug)]
+pub struct Udp {
+    socket: UdpSocket,
+    state: UdpSocketState,
+    peer: Option<SocketAddr>,
+}
+
+/// Binds a UDP socket whose address may be shared with the sockets of single peers.
+fn bind(local: SocketAddr, options: UdpOptions) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
+    socket.set_nonblocking(true)?;
+    if local.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    socket.set_reuse_address(true)?;
+    // The kernel grants what its limit allows; what it granted is not an error.
+    let asked = socket.set_recv_buffer_size(options.receive_buffer);
+    if let Err(error) = asked {
+        tracing::debug!(%local, %error, "receive buffer left as it is");
+    }
+    #[cfg(target_os = "linux")]
+    if options.force {
+        use rustix::net::sockopt::set_socket_recv_buffer_size_force as force;
+        force(&socket, options.receive_buffer).map_err(|e| {
+            io::Error::other(format!("cannot force the receive buffer (CAP_NET_ADMIN?): {e}"))
+        })?;
+    }
+    socket.bind(&local.into())?;
+    Ok(socket)
+}
+
+impl Udp {
+    /// A socket that takes datagrams from anyone.
+    ///
+    /// # Errors
+    /// The address is not the host's, taken, or not permitted.
+    pub fn listen(local: SocketAddr, options: UdpOptions) -> io::Result<Udp> {
+        Udp::finish(bind(local, options)?, None)
+    }
+
+    /// A socket for one peer, bound to `local`.
+    ///
+    /// # Errors
+    /// As [`Udp::listen`]; also if there is no route to the peer.
+    pub fn connect(local: SocketAddr, peer: SocketAddr, options: UdpOptions) -> io::Result<Udp> {
+        let socket = bind(local, options)?;
+        socket.connect(&peer.into())?;
+        Udp::finish(socket, Some(peer))
+    }
+
+    fn finish(socket: Socket, peer: Option<SocketAddr>) -> io::Result<Udp> {
+        let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
+        // Obey the path's MTU as the kernel learns it (the library's own choice is to probe above
+        // it): a datagram that is too long is refused and the route's MTU read again.
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::net::sockopt::{
+                self, Ipv4PathMtuDiscovery as V4, Ipv6PathMtuDiscovery as V6,
+            };
+            if peer.is_none_or(|p| p.is_ipv4()) {
+                let _ = sockopt::set_ip_mtu_discover(&socket, V4::DO);
+            }
+            if peer.is_none_or(|p| p.is_ipv6()) {
+                let _ = sockopt::set_ipv6_mtu_discover(&socket, V6::DO);
+            }
+        }
+        Ok(Udp { socket: UdpSocket::from_std(socket.into()), state, peer })
+    }
+
+    /// The socket, for registration with a poll.
+    pub fn source(&mut self) -> &mut UdpSocket {
+        &mut self.socket
+    }
+
+    /// The address that the socket is bound to.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn local(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// The most frames that one send may be made of.
+    #[must_use]
+    pub fn max_segments(&self) -> usize {
+        self.state.max_gso_segments()
+    }
+
+    /// The largest payload that the route to the peer takes now; `None` if the system does not say.
+    #[must_use]
+    pub fn route_payload(&self) -> Option<usize> {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::net::sockopt::{ip_mtu, ipv6_mtu};
+            // IP and UDP headers.
+            let (mtu, headers) = match self.peer? {
+                SocketAddr::V4(_) => (ip_mtu(&self.socket).ok()?, 20 + 8),
+                SocketAddr::V6(_) => (ipv6_mtu(&self.socket).ok()?, 40 + 8),
+            };
+            usize::try_from(mtu).ok()?.checked_sub(headers)
+        }
+        #[cfg(not(target_os = "linux"))]
+        None
+    }
+
+    /// Receives until the socket is empty or `budget` octets were taken. `each` gets every datagram
+    /// with the addresses that it came from and was sent to.
+    ///
+    /// # Errors
+    /// None that a datagram socket does not survive: refused ports and unreachable hosts are skipped.
+    pub fn receive(
+        &self,
+        buffers: &mut ReceiveBuffers,
+        budget: usize,
+        mut each: impl FnMut(&[u8], SocketAddr, Option<IpAddr>),
+    ) -> io::Result<Progress> {
+        let mut taken = 0;
+        let mut errors = 0;
+        while taken < budget {
+            let mut meta = [RecvMeta::default(); quinn_udp::BATCH_SIZE];
+            let mut slots: [IoSliceMut<'_>; quinn_udp::BATCH_SIZE] =
+                std::array::from_fn(|_| IoSliceMut::new(&mut []));
+            for (slot, octets) in slots.iter_mut().zip(buffers.octets.chunks_mut(SLOT)) {
+                *slot = IoSliceMut::new(octets);
+            }
+            let slots = &mut slots[..buffers.slots];
+            let count = match self.state.recv(UdpSockRef::from(&self.socket), slots, &mut meta) {
+                Ok(count) => count,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(Progress::Blocked),
+                // An earlier datagram of ours was refused: the peer's program is not running now.
+                Err(_) if errors < 16 => {
+                    errors += 1;
+                    continue;
+                }
+                Err(e) => return Err(e),
+            };
+            for (meta, slot) in meta.iter().zip(slots.iter()).take(count) {
+                let filled = slot.get(..meta.len).unwrap_or_default();
+                taken += filled.len();
+                for datagram in filled.chunks(meta.stride.max(1)) {
+                    each(datagram, meta.addr, meta.dst_ip);
+                }
+            }
+            // A call that did not fill its slots found the socket empty; asking again would only
+            // cost a system call. What arrives later is a new edge.
+            if count < slots.len() {
+                return Ok(Progress::Blocked);
+            }
+        }
+        Ok(Progress::More)
+    }
+
+    /// Sends a batch to the peer. It is gone afterwards, sent or not, unless the kernel is blocked.
+    ///
+    /// # Errors
+    /// `TooLong` if the path takes only shorter datagrams; anything else was lost as datagrams are.
+    pub fn send(&mut self, batch: &mut Batch) -> Result<Progress, SendError> {
+        let Some(destination) = self.peer else { return Ok(Progress::Done) };
+        let (frames, segment) = batch.frames();
+        let at_once = segment * self.state.max_gso_segments();
+        let mut outcome = Ok(Progress::Done);
+        let mut sent = 0;
+        for contents in frames.chunks(at_once.max(1)) {
+            let segment_size = (contents.len() > segment).then_some(segment);
+            let transmit =
+                Transmit { destination, ecn: None, contents, segment_size, src_ip: None };
+            match self.try_send(&transmit) {
+                Ok(()) => sent += contents.len(),
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                    batch.sent(sent);
+                    return Ok(Progress::Blocked);
+                }
+                Err(e) => {
+                    sent += contents.len();
+                    outcome = Err(self.classify(&e, segment));
+                }
+            }
+        }
+        batch.clear();
+        outcome
+    }
+
+    /// Sends once more if the first failure was an old one: the kernel reports what became of an
+    /// earlier datagram on the next call, and does not send then.
+    fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
+        let socket = UdpSockRef::from(&self.socket);
+        match self.state.try_send(socket, transmit) {
+            Err(e) if matches!(e.kind(), ErrorKind::ConnectionRefused) => {
+                self.state.try_send(UdpSockRef::from(&self.socket), transmit)
+            }
+            other => other,
+        }
+    }
+
+    /// What a failed send means for the face.
+    fn classify(&mut self, error: &io::Error, segment: usize) -> SendError {
+        let narrower = self.route_payload().filter(|payload| *payload < segment);
+        if let Some(payload) = narrower {
+            // Kernels before 6.14 call an offloaded segment above the MTU an invalid argument, upon
+            // which the library gives offloading up for good; it is started anew.
+            if let Ok(state) = UdpSocketState::new(UdpSockRef::from(&self.socket)) {
+                self.state = state;
+            }
+            return SendError::TooLong { payload };
+        }
+        SendError::Lost(error.kind())
+    }
+}
+
+/// Why a datagram was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendError {
+    /// The path takes `payload` octets at most.
+    TooLong {
+        /// The largest payload that the route takes now.
+        payload: usize,
+    },
+    /// It is lost, as datagrams may be: no route at the moment, a full device queue, a closed port.
+    Lost(ErrorKind),
+}
+
+/// The address to bind a peer's socket to: the one that the peer sent to, at the listener's port.
+#[must_use]
+pub fn local_for(listener: SocketAddr, reached: Option<IpAddr>, peer: SocketAddr) -> SocketAddr {
+    let ip = reached.filter(|ip| ip.is_ipv4() == peer.is_ipv4()).unwrap_or(listener.ip());
+    match (ip, peer) {
+        // A link-local address means nothing without its interface.
+        (IpAddr::V6(ip), SocketAddr::V6(peer)) if ip.is_unicast_link_local() => {
+            SocketAddrV6::new(ip, listener.port(), 0, peer.scope_id()).into()
+        }
+        _ => SocketAddr::new(ip, listener.port()),
+    }
+}
+
+#[cfg(test)]
+mod tests;
