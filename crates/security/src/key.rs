@@ -135,7 +135,7 @@ impl PublicKey {
     }
 
     /// SHA-256 of the SubjectPublicKeyInfo: what a KeyDigest in a KeyLocator holds, and where
-    /// [`crate::key_id`] comes from.
+    /// the id in [`crate::certificate::key_name`] comes from.
     #[must_use]
     pub fn digest(&self) -> Digest {
         Sha256::digest(self.to_spki()).into()

@@ -219,16 +219,10 @@ impl Verifier {
     /// name with the segment's number.
     #[must_use]
     pub fn check_segment(&self, segment: u64, digest: &Digest) -> Check {
-        if segment >= self.layout.segments() {
-            return Check::Beyond;
-        }
-        if let Some(node) = self.missing_above(segment) {
-            return Check::NeedNode(node);
-        }
         match self.expected_segment(segment) {
             Some(expected) if expected == *digest => Check::Verified,
             Some(expected) => Check::Mismatch { expected },
-            None => Check::Beyond,
+            None => self.missing_above(segment).map_or(Check::Beyond, Check::NeedNode),
         }
     }
 
@@ -251,10 +245,11 @@ impl Verifier {
         (self.root.len() + below) * size_of::<Digest>()
     }
 
-    /// The topmost node that is not held on the way from the root to `segment`.
+    /// The topmost node that is not held on the way from the root to `segment`. Above a node that
+    /// is held, all are: it was accepted by its parent, which covers more and is forgotten later.
     fn missing_above(&self, segment: u64) -> Option<u64> {
         std::iter::successors(self.layout.leaf_of(segment), |node| self.layout.parent_of(*node))
-            .filter(|node| self.digests(*node).is_none())
+            .take_while(|node| self.digests(*node).is_none())
             .last()
     }
 
