@@ -40,45 +40,47 @@ const PARTS: &[(&str, Section)] = &[
     ("Strategy", Section::Router),
 ];
 
-/// Words one of which shows that the header says where the scheme was published.
-const SOURCES: &[&str] = &["doi", "RFC", "http", "arXiv", "ICN", "Internet-Draft", "not published"];
-
 /// Every scheme's file opens with its paper and keeps its sections in the same order.
 pub fn scheme_order(repository: &Repository) -> Vec<Finding> {
     let mut found = Vec::new();
-    for (file, text) in repository.texts(&["rs"]).filter(|(file, _)| is_scheme(&file.path)) {
-        found.extend(header(file, text));
-        found.extend(order(file, text));
+    for (file, text) in repository.texts(&["rs"]).filter(|(file, _)| is_candidate(&file.path)) {
+        let Ok(parsed) = syn::parse_file(text) else { continue };
+        let sections = sections(&parsed);
+        // What several schemes share has a file in the same folder, and no `SCHEME`.
+        if sections.iter().any(|(section, _)| *section == Section::Scheme) {
+            found.extend(header(file, text));
+            found.extend(order(file, &sections));
+        }
     }
     found
 }
 
-/// A file directly in the folder of schemes, but for the list of them.
-fn is_scheme(path: &str) -> bool {
-    path.strip_prefix("crates/schemes/src/")
-        .is_some_and(|name| !name.contains('/') && name != "lib.rs")
+/// A file directly in the folder of schemes.
+fn is_candidate(path: &str) -> bool {
+    path.strip_prefix("crates/schemes/src/").is_some_and(|name| !name.contains('/'))
 }
 
-fn header(file: &SourceFile, text: &str) -> Option<Finding> {
-    let mut header = text.lines().take_while(|line| line.starts_with("//!"));
-    let names_source = header.any(|line| SOURCES.iter().any(|source| line.contains(source)));
-    (!names_source).then(|| {
-        let advice = "say in `//!` what it follows (DOI, RFC, address), or `not published`";
-        file.finding(1, format!("the header names no source: {advice}"))
-    })
-}
-
-fn order(file: &SourceFile, text: &str) -> Vec<Finding> {
-    let Ok(parsed) = syn::parse_file(text) else { return Vec::new() };
-    let sections: Vec<(Section, usize)> = parsed
-        .items
-        .iter()
-        .filter_map(|item| Some((section(item)?, item.span().start().line)))
-        .collect();
+fn header(file: &SourceFile, text: &str) -> Vec<Finding> {
     let mut found = Vec::new();
-    if !sections.iter().any(|(section, _)| *section == Section::Scheme) {
-        found.push(file.finding(0, "no constant `SCHEME`: a scheme's file says what it offers"));
+    if !text.starts_with("//! ") {
+        let advice =
+            "begin with `//!`: what it does, what it follows section by section, deviations";
+        found.push(file.finding(1, format!("no header: {advice}")));
     }
+    if !text.contains("\n    paper: \"") {
+        let advice = "give `SCHEME` a `paper`: authors, title, place, year, or `No publication`";
+        found.push(file.finding(0, format!("names no source: {advice}")));
+    }
+    found
+}
+
+fn sections(parsed: &syn::File) -> Vec<(Section, usize)> {
+    let places = parsed.items.iter().map(|item| (section(item), item.span().start().line));
+    places.filter_map(|(section, line)| Some((section?, line))).collect()
+}
+
+fn order(file: &SourceFile, sections: &[(Section, usize)]) -> Vec<Finding> {
+    let mut found = Vec::new();
     for pair in sections.windows(2) {
         let [(before, _), (after, line)] = pair else { continue };
         if after < before {
@@ -100,7 +102,10 @@ fn section(item: &Item) -> Option<Section> {
             let name = &item.trait_.as_ref()?.0.segments.last()?.ident;
             PARTS.iter().find(|(part, _)| name == part).map(|(_, section)| *section)
         }
-        Item::Mod(item) if rust::is_test(&item.attrs) => Some(Section::Tests),
+        // `mod tests;` says only that the tests have a file of their own.
+        Item::Mod(item) if rust::is_test(&item.attrs) && item.content.is_some() => {
+            Some(Section::Tests)
+        }
         _ => None,
     }
 }
@@ -122,42 +127,43 @@ fn is_parameter_table(of: &Type) -> bool {
 mod tests {
     use super::*;
 
-    const GOOD: &str = "//! CUBIC (RFC 9438).\n\
-        pub const SCHEME: Scheme = Scheme {};\n\
+    const GOOD: &str = "//! CUBIC.\n\
+        #[cfg(test)]\nmod tests;\n\
+        pub const SCHEME: Scheme = Scheme {\n    paper: \"RFC 9438\",\n};\n\
         const PARAMS: &[ParamSpec] = &[];\n\
         struct Cubic;\n\
         impl WindowLaw for Cubic {}\n\
         impl Marker for Cubic {}\n\
-        #[cfg(test)]\nmod tests {}\n";
+        #[cfg(test)]\nmod more_tests {}\n";
 
-    fn check(text: &str) -> Vec<Finding> {
-        scheme_order(&Repository::of(&[("crates/schemes/src/cubic.rs", text)]))
+    fn lines(text: &str) -> Vec<usize> {
+        let found = scheme_order(&Repository::of(&[("crates/schemes/src/cubic.rs", text)]));
+        found.into_iter().map(|finding| finding.line).collect()
     }
 
     #[test]
     fn the_agreed_order_passes() {
-        assert_eq!(check(GOOD), []);
+        assert_eq!(lines(GOOD), []);
     }
 
     #[test]
     fn parts_out_of_order_are_found() {
         let turned = GOOD.replace("WindowLaw", "Shaper").replace("Marker", "Controller");
-        let found = check(&turned);
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].line, 6);
-        let table_first = "//! RFC 9438\nconst P: [ParamSpec; 0] = [];\npub const SCHEME: S = S;\n";
-        assert_eq!(check(table_first).len(), 1);
+        assert_eq!(lines(&turned), [10]);
+        let table_last = format!("{GOOD}const MORE: [ParamSpec; 0] = [];\n");
+        assert_eq!(lines(&table_last), [13]);
     }
 
     #[test]
-    fn a_file_without_source_or_scheme_is_found() {
-        assert_eq!(check("//! Cubic.\npub const SCHEME: S = S;\n").len(), 1);
-        assert_eq!(check("//! RFC 9438\nstruct Cubic;\n").len(), 1);
+    fn a_file_without_header_or_source_is_found() {
+        assert_eq!(lines(&GOOD.replace("//! CUBIC.\n", "\n")), [1]);
+        assert_eq!(lines(&GOOD.replace("paper", "note")), [0]);
     }
 
     #[test]
-    fn the_list_and_files_under_a_scheme_are_left_alone() {
-        let files = [("crates/schemes/src/lib.rs", ""), ("crates/schemes/src/cubic/tests.rs", "")];
+    fn what_schemes_share_is_left_alone() {
+        assert_eq!(lines("impl Marker for Shared {}\nimpl Controller for Shared {}\n"), []);
+        let files = [("crates/schemes/src/cubic/tests.rs", "pub const SCHEME: S = S;")];
         assert_eq!(scheme_order(&Repository::of(&files)), []);
     }
 }
