@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use ed25519_dalek::pkcs8::spki::DecodePublicKey as _;
-use ed25519_dalek::pkcs8::{
+use ed25519::pkcs8::spki::DecodePublicKey as _;
+use ed25519::pkcs8::{
     DecodePrivateKey as _, EncodePrivateKey as _, EncodePublicKey as _, KeypairBytes,
 };
 use ed25519_dalek::{Signer as _, SigningKey, VerifyingKey};

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use packet::{Name, NameRef};
 use sha2::{Digest as _, Sha256};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize as _, Zeroizing};
 
 use super::KeyChainError;
 use crate::certificate::CertificateError;
@@ -49,6 +49,8 @@ pub enum Problem {
 
 /// Far more than a key, a certificate or a name takes.
 const MAX_FILE: u64 = 64 * 1024;
+const WARNING: &str =
+    "A secret key for Named Data Networking: whoever has this file can sign as its owner.";
 const BEGIN: &str = "-----BEGIN PRIVATE KEY-----";
 const END: &str = "-----END PRIVATE KEY-----";
 const NAME: &str = "Name: ";
@@ -80,11 +82,13 @@ pub(super) fn stem(name: NameRef<'_>) -> String {
 /// The text of a secret's file.
 pub(super) fn secret_text(name: &Name, secret: &SecretKey) -> Zeroizing<String> {
     let lines = base64_text::encode(&secret.to_pkcs8());
-    Zeroizing::new(format!(
-        "A secret key for Named Data Networking: whoever has this file can sign as its owner.\n\
-         {NAME}{name}\n{BEGIN}\n{lines}{END}\n",
-        lines = *lines
-    ))
+    let head = format!("{WARNING}\n{NAME}{name}\n");
+    let parts = [&head, BEGIN, "\n", &lines, END, "\n"];
+    // The exact size, so that growing leaves no half-filled copy of the secret in memory.
+    let len = parts.iter().map(|part| part.len()).sum();
+    let mut text = Zeroizing::new(String::with_capacity(len));
+    text.extend(parts);
+    text
 }
 
 /// The name in a secret's file.
@@ -116,8 +120,11 @@ pub(super) fn read(path: &Path, secret: bool) -> Result<Zeroizing<String>, KeyCh
     if octets.len() as u64 > MAX_FILE {
         return Err(damaged(Problem::TooBig));
     }
-    let text = std::str::from_utf8(&octets).map_err(|_| damaged(Problem::NotText))?;
-    Ok(Zeroizing::new(text.to_owned()))
+    let text = String::from_utf8(std::mem::take(&mut *octets)).map_err(|not_text| {
+        not_text.into_bytes().zeroize();
+        damaged(Problem::NotText)
+    })?;
+    Ok(Zeroizing::new(text))
 }
 
 /// Puts `text` at `path`, whole or not at all, readable by the owner only. With `replace` false, a
