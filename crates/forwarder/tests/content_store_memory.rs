@@ -1,0 +1,135 @@
+//! What the content store says it takes against what the allocator was really asked for.
+#![allow(unsafe_code, reason = "an allocator cannot be written without")]
+
+use bytes::Bytes;
+use control::{Rng, Time};
+use packet::{Component, Data, DataBuf, Interest, Name};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use weir_forwarder::tables::{ContentStore, ContentStoreConfig, NameHasher, PolicyKind};
+
+/// Octets in blocks that are in use, and the most there were.
+static IN_USE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+struct Counting;
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let now = IN_USE.fetch_add(layout.size(), Relaxed) + layout.size();
+        PEAK.fetch_max(now, Relaxed);
+        // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        IN_USE.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: `block` came from `alloc` above with this layout.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// What one insertion may take for itself while it works: the packet that is offered, encoded twice
+/// by this test.
+const SMALL: usize = 32 << 10;
+
+struct Run {
+    hasher: NameHasher,
+    store: ContentStore,
+    rng: Rng,
+    /// Octets in use before the store was made.
+    before: usize,
+    inserted: u64,
+}
+
+impl Run {
+    fn new(policy: PolicyKind, capacity: usize) -> Self {
+        let hasher = NameHasher::new(1);
+        let rng = Rng::stream(1, &["memory"]);
+        let before = IN_USE.load(Relaxed);
+        PEAK.store(before, Relaxed);
+        let config = ContentStoreConfig { capacity, policy, ..Default::default() };
+        Run { hasher, store: ContentStore::new(config), rng, before, inserted: 0 }
+    }
+
+    /// Inserts Data of this size, and asks for one of the last thousand.
+    fn insert(&mut self, size: usize, spread: bool) {
+        self.inserted += 1;
+        let wire = {
+            let name = self.name(self.inserted, spread);
+            let mut encoded = Vec::new();
+            encoded.extend_from_slice(&DataBuf::new(name, vec![0; size]).encode_digest());
+            Bytes::copy_from_slice(&encoded)
+        };
+        let data = Data::decode(&wire).unwrap();
+        let hashed = self.hasher.hash(data.name());
+        self.store.insert(Time::ZERO, &mut self.rng, &data, wire.clone(), &hashed);
+        let one = self.inserted - self.rng.below(self.inserted.min(1000));
+        let interest = packet::InterestBuf::new(self.name(one, spread)).encode();
+        let interest = Interest::decode(&interest).unwrap();
+        self.store.find(Time::ZERO, &interest, &self.hasher.hash(interest.name()));
+    }
+
+    /// Segments of one object, or every packet under a prefix of its own.
+    fn name(&self, n: u64, spread: bool) -> Name {
+        let mut name: Name = "/some/object".parse().unwrap();
+        name.push(Component::segment(n).as_ref());
+        if spread {
+            name.push(Component::generic(b"a").as_ref());
+            name.push(Component::generic(b"b").as_ref());
+        }
+        name
+    }
+
+    fn check(&self, what: &str) {
+        let measured = IN_USE.load(Relaxed) - self.before;
+        let (accounted, limit) = (self.store.memory(), self.store.capacity());
+        assert!(accounted * 100 >= measured * 95, "{what}: {accounted} of {measured} accounted");
+        assert!(accounted <= limit, "{what}: {accounted} with a limit of {limit}");
+        assert!(measured <= limit + SMALL, "{what}: {measured} with a limit of {limit}");
+    }
+
+    fn check_peak(&self, what: &str) {
+        let peak = PEAK.load(Relaxed) - self.before;
+        let limit = self.store.capacity();
+        assert!(peak <= limit + SMALL, "{what}: a peak of {peak} with a limit of {limit}");
+    }
+}
+
+/// One test, so that nothing else allocates meanwhile.
+#[test]
+fn the_limit_is_kept_in_real_memory() {
+    for policy in PolicyKind::ALL {
+        for (size, spread) in [(0, false), (64, false), (64, true), (8000, false)] {
+            let what = format!("{policy}, packets of {size}, spread: {spread}");
+            let limit = if size < 1000 { 1 << 20 } else { 8 << 20 };
+            let mut run = Run::new(policy, limit);
+            let packets = limit / (size + 150);
+            for n in 0..packets * 3 {
+                run.insert(size, spread);
+                if n % 1000 == 0 {
+                    run.check(&what);
+                }
+            }
+            assert!(run.store.counters().evicted > 0);
+            run.check(&what);
+            run.check_peak(&what);
+            // The reserve, too, is given back when there is less to use it for.
+            run.store.set_capacity(limit / 4, &mut run.rng);
+            run.check(&what);
+            for _ in 0..packets {
+                run.insert(8000 - size, spread);
+            }
+            run.check(&what);
+            run.store.set_capacity(2 * limit, &mut run.rng);
+            for _ in 0..packets {
+                run.insert(size, spread);
+            }
+            run.check(&what);
+        }
+    }
+}

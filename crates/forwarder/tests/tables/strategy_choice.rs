@@ -1,0 +1,38 @@
+use crate::support;
+use packet::Name;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use weir_forwarder::tables::{NameHasher, StrategyChoice};
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+    #[test]
+    fn agrees_with_a_sorted_map(
+        ops in prop::collection::vec((0u8..4, support::name(), 1u32..100), 1..80),
+    ) {
+        let hasher = NameHasher::new(7);
+        let mut table = StrategyChoice::new(0);
+        let mut model = BTreeMap::from([(Name::new(), 0)]);
+        for (op, name, value) in ops {
+            let hashed = hasher.hash(name.as_ref());
+            match op {
+                0 | 1 => {
+                    prop_assert_eq!(table.set(&hashed, value), Ok(model.insert(name, value)));
+                }
+                2 => {
+                    let old = if name.is_empty() { None } else { model.remove(&name) };
+                    prop_assert_eq!(table.unset(&hashed), old);
+                }
+                _ => {
+                    let longest = (0..=name.len())
+                        .rev()
+                        .find_map(|n| model.get(&name.as_ref().prefix(n).to_name()));
+                    prop_assert_eq!(Some(table.find(&hashed)), longest);
+                    prop_assert_eq!(Some(&*table.find_mut(&hashed)), longest);
+                }
+            }
+            prop_assert_eq!(table.len(), model.len());
+        }
+        prop_assert!(table.iter().map(|(name, v)| (name.to_name(), *v)).eq(model));
+    }
+}
