@@ -1,5 +1,6 @@
 //! What the content store says it takes against what the allocator was really asked for.
 #![allow(unsafe_code, reason = "an allocator cannot be written without")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use bytes::Bytes;
 use control::{Rng, Time};

@@ -234,7 +234,9 @@ fn random_replacement_spares_nobody() {
         n += 1;
     }
     let full = h.store.len();
-    (n..n + full).for_each(|n| drop(offer(&mut h, n)));
+    for n in n..n + full {
+        offer(&mut h, n);
+    }
     let survivors = (0..full)
         .filter(|n| {
             let name: Name = format!("/a/{n}").parse().unwrap();
