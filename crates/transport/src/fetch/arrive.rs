@@ -1,0 +1,293 @@
+//! What a frame from the network is to the fetch.
+
+use crate::fetch::Fetch;
+use crate::fetch::error::FetchError;
+use crate::fetch::flight::Item;
+use crate::fetch::object::{Object, ObjectInfo, Sink};
+use crate::fetch::requests::{Answer, Answered};
+use crate::fetch::verify::Verdict;
+use crate::rdr::{self, Metadata};
+use control::{Size, Time};
+use packet::tlv::types;
+use packet::{Component, Data, Interest, LpPacket, NackReason, Name, NameRef};
+use security::manifest::KEYWORD;
+
+/// A segment that was wrong so often will not get better.
+const MAX_FORGED: u32 = 8;
+
+impl Fetch {
+    /// A link-layer frame came from the forwarder. Frames that are not for this fetch are ignored.
+    pub fn receive(&mut self, now: Time, frame: &[u8], sink: &mut dyn Sink) {
+        if self.outcome.is_some() || self.started_at.is_none() {
+            return;
+        }
+        let Ok(link) = LpPacket::decode(frame) else {
+            self.requests.stats.malformed += 1;
+            return;
+        };
+        let Some(fragment) = link.fragment() else { return };
+        if let Some(reason) = link.nack() {
+            if let Ok(interest) = Interest::decode(fragment) {
+                self.receive_nack(now, &interest, reason, &link);
+            }
+            return;
+        }
+        match Data::decode(fragment) {
+            Ok(data) => self.receive_data(now, &data, &link, sink),
+            Err(_) => self.requests.stats.malformed += 1,
+        }
+    }
+
+    fn receive_nack(
+        &mut self,
+        now: Time,
+        interest: &Interest<'_>,
+        reason: NackReason,
+        link: &LpPacket<'_>,
+    ) {
+        // A second look at the name without the digest that a repeated request may carry.
+        let name = interest.name();
+        let exact = match name.last() {
+            Some(last) if last.typ() == types::IMPLICIT_DIGEST => name.parent(),
+            _ => name,
+        };
+        let Some(item) = self.item_of(exact) else { return };
+        let known = self.requests.nacked(now, item, reason, &link.to_options());
+        if known && item == Item::Metadata && reason == NackReason::NoRoute {
+            // Routes may be on their way (a producer that is just starting), but not for long.
+            const PATIENCE: u32 = 4;
+            if self.requests.stats.nacks >= u64::from(PATIENCE) {
+                self.fail(FetchError::NoRoute(self.config.name.clone()));
+            }
+        }
+    }
+
+    /// What a name answers, if it is one of ours.
+    fn item_of(&self, name: NameRef<'_>) -> Option<Item> {
+        let Some(object) = &self.object else {
+            return name.starts_with(self.unversioned().as_ref()).then_some(Item::Metadata);
+        };
+        let prefix = object.info.name.as_ref();
+        if !name.starts_with(prefix) {
+            return None;
+        }
+        let last = name.last()?;
+        match name.len() - prefix.len() {
+            1 if last == object.component(last.as_segment_any()?).as_ref() => {
+                last.as_segment_any().map(Item::Segment)
+            }
+            2 if name.get(prefix.len())?.is_keyword(KEYWORD) => last.as_segment().map(Item::Node),
+            _ => None,
+        }
+    }
+
+    fn receive_data(
+        &mut self,
+        now: Time,
+        data: &Data<'_>,
+        link: &LpPacket<'_>,
+        sink: &mut dyn Sink,
+    ) {
+        let Some(item) = self.item_of(data.name()) else { return };
+        let options = link.to_options();
+        let size = Size(data.wire().len() as u64);
+        let mark = link.congestion_mark();
+        let answered = Answered { item, size, mark, options: &options };
+        if self.requests.answered(now, &answered) == Answer::Unwanted {
+            return;
+        }
+        match item {
+            Item::Metadata => self.discovered(now, data, sink),
+            Item::Node(number) => self.receive_node(now, number, data, sink),
+            Item::Segment(number) => {
+                self.segment_data = size;
+                self.receive_segment(now, number, data, sink);
+            }
+        }
+    }
+
+    /// Metadata, or the first packet of an object that has none.
+    fn discovered(&mut self, now: Time, data: &Data<'_>, sink: &mut dyn Sink) {
+        let wanted = self.unversioned();
+        let name = data.name();
+        let is_metadata =
+            name.get(wanted.len()).is_some_and(|component| component.is_keyword(rdr::METADATA));
+        let found = if is_metadata {
+            Metadata::decode(wanted.as_ref(), data.content())
+        } else {
+            rdr::split_segment(data).map(|(object, _)| Metadata {
+                object: object.to_name(),
+                final_block: data.final_block().map(|c| c.to_component()),
+                segment_size: None,
+                size: None,
+                manifest: None,
+            })
+        };
+        match found {
+            Some(metadata) => self.begin(now, metadata, sink),
+            None => self.requests.ask_again(now, Item::Metadata, 2),
+        }
+    }
+
+    /// The object is known: the transfer begins.
+    fn begin(&mut self, now: Time, mut metadata: Metadata, sink: &mut dyn Sink) {
+        let versioned = self.config.name.len() > self.unversioned().len();
+        if versioned && metadata.object != self.config.name {
+            // Another version is newer; the one asked for has to do without its metadata.
+            metadata = Metadata {
+                object: self.config.name.clone(),
+                final_block: None,
+                segment_size: None,
+                size: None,
+                manifest: None,
+            };
+        }
+        let final_block = metadata.final_block.as_ref().map(Component::as_ref);
+        let segments = rdr::segments_from(final_block);
+        // Sizes and manifest describe one object; where they contradict each other, the manifest is
+        // what will be verified.
+        let manifest = metadata.manifest;
+        if let Some(announcement) = manifest {
+            self.verification.announce(announcement);
+        }
+        let info = ObjectInfo {
+            name: metadata.object,
+            segments: manifest.map(|m| m.layout.segments()).or(segments),
+            segment_size: metadata.segment_size,
+            size: metadata.size,
+            root_digest: manifest.map(|m| m.root_digest),
+        };
+        let mut object = Object::new(info);
+        let in_order = self.config.in_order || object.info.segment_size.is_none();
+        object.resume(&sink.begin(&object.info), in_order);
+        self.next_segment = object.first_missing();
+        self.object = Some(object);
+        self.progress_at = now;
+        self.finish_if_complete();
+    }
+
+    fn receive_node(&mut self, now: Time, number: u64, data: &Data<'_>, sink: &mut dyn Sink) {
+        let Some(object) = &self.object else { return };
+        let name = object.info.name.clone();
+        match self.verification.node(name.as_ref(), number, data) {
+            Ok(()) => {
+                self.progress_at = now;
+                if let (Some(layout), Some(object)) = (self.verification.layout(), &mut self.object)
+                {
+                    object.info.segments = Some(layout.segments());
+                }
+                for (segment, expected) in self.verification.judge_stash() {
+                    self.forged(now, segment, expected);
+                }
+                self.hand_on(sink);
+            }
+            Err(error) => {
+                self.requests.stats.forged += 1;
+                let attempts = self.verification.count_forged(u64::MAX - number, None);
+                if attempts >= MAX_FORGED || self.verification.layout().is_none() {
+                    self.fail(FetchError::Manifest(error));
+                } else {
+                    self.requests.ask_again(now, Item::Node(number), attempts as u16);
+                }
+            }
+        }
+    }
+
+    fn receive_segment(&mut self, now: Time, segment: u64, data: &Data<'_>, sink: &mut dyn Sink) {
+        let Some(object) = &mut self.object else { return };
+        if object.done.contains(&segment) || self.verification.is_stashed(segment) {
+            return;
+        }
+        let verdict = self.verification.judge(segment, data);
+        match verdict {
+            Verdict::Verified => {
+                if !self.verification.has_manifest() && object.info.segments.is_none() {
+                    object.info.segments = rdr::segments_from(data.final_block());
+                }
+                self.progress_at = now;
+                let first_missing = object.first_missing();
+                if self.is_in_order() && segment != first_missing {
+                    self.verification.stash(segment, data.content(), None);
+                } else {
+                    self.write(segment, data.content(), sink);
+                    self.hand_on(sink);
+                }
+                self.drop_beyond_the_end();
+            }
+            Verdict::Later(digest) => {
+                self.progress_at = now;
+                self.verification.stash(segment, data.content(), Some(digest));
+            }
+            Verdict::Forged(expected) => self.forged(now, segment, expected),
+            Verdict::Refused(error) => self.fail(error),
+        }
+    }
+
+    fn forged(&mut self, now: Time, segment: u64, expected: Option<[u8; 32]>) {
+        self.requests.stats.forged += 1;
+        let attempts = self.verification.count_forged(segment, expected);
+        if attempts < MAX_FORGED {
+            self.requests.ask_again(now, Item::Segment(segment), attempts as u16);
+        } else {
+            let name = self.object.as_ref().map_or_else(Name::new, |o| o.info.name.clone());
+            self.fail(FetchError::Forged { name, segment, attempts });
+        }
+    }
+
+    /// Hands on what was waiting and is verified now.
+    fn hand_on(&mut self, sink: &mut dyn Sink) {
+        let in_order = self.is_in_order();
+        loop {
+            let Some(object) = &self.object else { return };
+            let from = if in_order { object.first_missing() } else { 0 };
+            let Some(segment) = self.verification.next_verified(from, in_order) else { break };
+            let Some(content) = self.verification.take(segment) else { break };
+            self.write(segment, &content, sink);
+        }
+        self.finish_if_complete();
+    }
+
+    fn write(&mut self, segment: u64, content: &[u8], sink: &mut dyn Sink) {
+        let Some(object) = &mut self.object else { return };
+        let offset = match object.info.segment_size.filter(|_| !self.config.in_order) {
+            None => object.resumed_octets + object.octets,
+            Some(size) => {
+                let last = object.info.segments == Some(segment + 1);
+                let found = content.len() as u64;
+                if found != size && !(last && found <= size) {
+                    let name = object.info.name.clone();
+                    self.fail(FetchError::WrongSize { name, segment, found, expected: size });
+                    return;
+                }
+                segment.saturating_mul(size)
+            }
+        };
+        sink.write(segment, offset, content);
+        object.mark_done(segment, content.len());
+        self.requests.stats.verified += 1;
+        if segment.is_multiple_of(64) {
+            self.verification.forget_before(object.first_missing());
+        }
+    }
+
+    /// The end became known: nobody needs what lies behind it.
+    fn drop_beyond_the_end(&mut self) {
+        let Some(end) = self.object.as_ref().and_then(|object| object.info.segments) else {
+            return;
+        };
+        if self.next_segment > end {
+            self.requests.cancel_if(|item| matches!(item, Item::Segment(n) if n >= end));
+            self.ahead.retain(|n| *n < end);
+            self.next_segment = end;
+        }
+        self.finish_if_complete();
+    }
+
+    fn finish_if_complete(&mut self) {
+        if self.outcome.is_some() || !self.object.as_ref().is_some_and(Object::is_complete) {
+            return;
+        }
+        self.requests.cancel_if(|_| true);
+        self.outcome = Some(Ok(()));
+    }
+}

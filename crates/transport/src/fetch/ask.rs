@@ -1,0 +1,203 @@
+//! What to ask for next.
+
+use crate::fetch::Fetch;
+use crate::fetch::flight::Item;
+use crate::fetch::object::Object;
+use crate::rdr;
+use control::{Duration, Permit, Time};
+use packet::interest_buf::encode_plain_interest;
+use packet::{Component, HopOptions, InterestBuf, LpHeader, Name};
+
+/// How many segments are offered to a controller that says "not this one" before giving up.
+const LOOK_AHEAD: usize = 16;
+/// Manifest nodes are asked for when their segments are this close.
+const NODES_AHEAD: u64 = 256;
+/// Objects without metadata are looked for by their bare name after this many attempts.
+const BARE_AFTER: u16 = 2;
+/// Discovery has nothing to gain from waiting longer for an answer.
+const DISCOVERY_LIFETIME: Duration = Duration::from_secs(1);
+
+impl Fetch {
+    /// Appends the next Interest, as a link-layer frame, and returns true; or returns false if
+    /// nothing may leave now.
+    pub fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        if self.outcome.is_some() {
+            return false;
+        }
+        if self.started_at.is_none() {
+            self.started_at = Some(now);
+            self.progress_at = now;
+        }
+        self.paced_until = None;
+        let mut after = None;
+        for _ in 0..LOOK_AHEAD {
+            let Some((item, attempt)) = self.candidate(now, after) else { return false };
+            match self.requests.permit(now, item, attempt, self.segment_data) {
+                Permit::Now(lane) => {
+                    let options = self.requests.sent(now, item, lane, self.segment_data);
+                    self.asked(item);
+                    self.encode(item, attempt, &options, out);
+                    return true;
+                }
+                Permit::NotThis => after = Some(item),
+                Permit::At(at) => {
+                    self.paced_until = Some(at);
+                    return false;
+                }
+                Permit::Wait => return false,
+            }
+        }
+        false
+    }
+
+    /// The first thing behind `after` that may be asked for, with its attempt.
+    fn candidate(&self, now: Time, after: Option<Item>) -> Option<(Item, u16)> {
+        if let Some(again) = self.requests.retransmission(now, after) {
+            return Some(again);
+        }
+        let Some(object) = &self.object else {
+            let pending = self.requests.is_pending(Item::Metadata);
+            return (!pending).then_some((Item::Metadata, 0));
+        };
+        if !matches!(after, Some(Item::Node(_) | Item::Segment(_))) {
+            let node = self.next_node(object);
+            if node.is_some() {
+                return node;
+            }
+        }
+        let from = match after {
+            Some(Item::Segment(n)) => self.next_segment.max(n + 1),
+            _ => self.next_segment,
+        };
+        self.new_segment(object, from)
+    }
+
+    fn next_node(&self, object: &Object) -> Option<(Item, u16)> {
+        let end = self.next_segment.saturating_add(NODES_AHEAD);
+        // Without the root only one way down the tree can be asked for: that to the next segment.
+        let start = match self.verification.layout() {
+            Some(_) => object.first_missing(),
+            None => self.next_segment,
+        };
+        let mut nodes = self.verification.nodes_for(start..end).into_iter().map(Item::Node);
+        nodes.find(|node| !self.requests.is_pending(*node)).map(|node| (node, 0))
+    }
+
+    /// The first segment from `from` on that was never asked for and is not there.
+    fn new_segment(&self, object: &Object, from: u64) -> Option<(Item, u16)> {
+        let end = self.segments_end(object);
+        let mut segment = from;
+        while segment < end {
+            if let Some(run) = object.done.get(&segment) {
+                segment = run.end;
+            } else if self.ahead.contains(&segment) {
+                segment += 1;
+            } else {
+                let room = self.verification.is_ready(segment)
+                    || self.verification.has_room(self.requests.in_flight(), self.segment_data);
+                return room.then_some((Item::Segment(segment), 0));
+            }
+        }
+        None
+    }
+
+    /// The segment before which to stop: the object's end, or as far as may be stashed.
+    fn segments_end(&self, object: &Object) -> u64 {
+        let end = object.info.segments.unwrap_or(u64::MAX);
+        if self.is_in_order() {
+            let capacity = self.verification.capacity(self.segment_data);
+            return end.min(object.first_missing().saturating_add(capacity));
+        }
+        end
+    }
+
+    /// Segments are handed on in order: asked for, or because their places are not known.
+    pub(super) fn is_in_order(&self) -> bool {
+        self.config.in_order
+            || self.object.as_ref().is_none_or(|object| object.info.segment_size.is_none())
+    }
+
+    fn asked(&mut self, item: Item) {
+        let Item::Segment(segment) = item else { return };
+        if segment > self.next_segment {
+            self.ahead.insert(segment);
+        } else if segment == self.next_segment {
+            self.next_segment += 1;
+        }
+        let done = self.object.as_ref().map(|object| &object.done);
+        loop {
+            if self.ahead.remove(&self.next_segment) {
+                self.next_segment += 1;
+            } else if let Some(run) = done.and_then(|done| done.get(&self.next_segment)) {
+                self.next_segment = run.end;
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn encode(&mut self, item: Item, attempt: u16, options: &HopOptions, out: &mut Vec<u8>) {
+        let nonce = self.requests.nonce();
+        let lifetime = self.config.lifetime.as_millis().max(1);
+        let start = out.len();
+        match (item, &self.object) {
+            (Item::Segment(n), Some(object)) => {
+                let prefix = object.info.name.as_ref();
+                let component = object.component(n);
+                match self.verification.ask_by_digest(n) {
+                    None => {
+                        encode_plain_interest(prefix, component.as_ref(), nonce, lifetime, out);
+                    }
+                    Some(digest) => {
+                        let name = prefix.to_name().with(&component);
+                        let digest = Component::implicit_digest(digest);
+                        let digest = digest.as_ref();
+                        encode_plain_interest(name.as_ref(), digest, nonce, lifetime, out);
+                    }
+                }
+            }
+            (Item::Node(n), Some(object)) => {
+                let name = security::manifest::node_name(object.info.name.as_ref(), n);
+                InterestBuf {
+                    nonce: Some(nonce),
+                    lifetime_ms: Some(lifetime),
+                    ..InterestBuf::new(name)
+                }
+                .encode_into(out);
+            }
+            _ => {
+                let bare = attempt >= BARE_AFTER && attempt.is_multiple_of(2);
+                let lifetime = lifetime.min(DISCOVERY_LIFETIME.as_millis());
+                self.discovery(bare, nonce, lifetime).encode_into(out);
+            }
+        }
+        if !options.is_empty() {
+            let interest = out.split_off(start);
+            let header = LpHeader { options: options.clone(), ..LpHeader::default() };
+            header.encode_into(&interest, out);
+        }
+    }
+
+    /// The Interest that finds the object: its metadata, or whatever lies under its bare name.
+    fn discovery(&self, bare: bool, nonce: u32, lifetime_ms: u64) -> InterestBuf {
+        let name = self.unversioned();
+        let name =
+            if bare { self.config.name.clone() } else { rdr::metadata_prefix(name.as_ref()) };
+        InterestBuf {
+            can_be_prefix: true,
+            must_be_fresh: true,
+            nonce: Some(nonce),
+            lifetime_ms: Some(lifetime_ms),
+            ..InterestBuf::new(name)
+        }
+    }
+
+    /// The name whose metadata is asked for: without the version, if one was given.
+    pub(super) fn unversioned(&self) -> Name {
+        let name = self.config.name.as_ref();
+        match name.last() {
+            Some(last) if last.as_version_any().is_some() => name.parent().to_name(),
+            _ => name.to_name(),
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! What was asked for and has neither arrived nor been declared lost.
+//!
+//! Losses show in two ways. A *gap*: something asked for later, in the same lane, has arrived, and
+//! more than a round trip and a tolerance for reordering has passed (RACK, RFC 8985, section 6.2,
+//! with Interests in the place of segments and Data in the place of acknowledgements). Or the
+//! *time-out* that the controller put on the Interest.
+
+use control::{Duration, InFlight, Lane, Load, Memo, Size, Time};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// What an Interest asks for. The order is the order of retransmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Item {
+    /// The object's RDR metadata, or whatever lies under its bare name.
+    Metadata,
+    /// A node of the manifest.
+    Node(u64),
+    /// A segment.
+    Segment(u64),
+}
+
+impl Item {
+    /// The number by which controllers know it.
+    #[must_use]
+    pub const fn segment(self) -> u64 {
+        match self {
+            Item::Segment(n) => n,
+            Item::Metadata | Item::Node(_) => 0,
+        }
+    }
+}
+
+/// One Interest on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flying {
+    /// When it left.
+    pub sent_at: Time,
+    /// The controller's lane.
+    pub lane: Lane,
+    /// The controller's memory of it.
+    pub memo: Memo,
+    /// 0 for the first Interest for the item.
+    pub attempt: u16,
+    /// The octets of Data that it is expected to bring.
+    pub expected: Size,
+    /// When it times out.
+    pub deadline: Time,
+    /// Its place in the order of sending.
+    order: u64,
+}
+
+/// A lane's Interests in the order in which they left, with the latest one answered.
+#[derive(Debug, Default)]
+struct LaneState {
+    /// May hold entries that are no longer in flight; they are skipped by their order number.
+    sent: VecDeque<(u64, Item)>,
+    load: Load,
+    /// Order number and round-trip time of the latest-sent Interest that was answered.
+    newest: Option<(u64, Duration)>,
+}
+
+/// All Interests in flight.
+#[derive(Debug, Default)]
+pub struct Flight {
+    flying: BTreeMap<Item, Flying>,
+    deadlines: BTreeSet<(Time, Item)>,
+    lanes: Vec<LaneState>,
+    total: Load,
+    next_order: u64,
+}
+
+/// An Interest that is about to fly.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch {
+    /// When it leaves.
+    pub sent_at: Time,
+    /// See [`Flying::lane`].
+    pub lane: Lane,
+    /// See [`Flying::memo`].
+    pub memo: Memo,
+    /// See [`Flying::attempt`].
+    pub attempt: u16,
+    /// See [`Flying::expected`].
+    pub expected: Size,
+    /// Declared lost after this long.
+    pub timeout: Duration,
+}
+
+impl Flight {
+    /// Records an Interest that left; an earlier one for the same item is forgotten.
+    pub fn launch(&mut self, item: Item, launch: &Launch) {
+        self.remove(item);
+        let lane = usize::from(launch.lane);
+        if self.lanes.len() <= lane {
+            self.lanes.resize_with(lane + 1, LaneState::default);
+        }
+        let order = self.next_order;
+        self.next_order += 1;
+        let deadline = launch.sent_at + launch.timeout;
+        let Launch { sent_at, lane: number, memo, attempt, expected, .. } = *launch;
+        let flying = Flying { sent_at, lane: number, memo, attempt, expected, deadline, order };
+        self.flying.insert(item, flying);
+        self.deadlines.insert((deadline, item));
+        self.lanes[lane].sent.push_back((order, item));
+        for load in [&mut self.lanes[lane].load, &mut self.total] {
+            load.segments += 1;
+            load.bytes += expected;
+        }
+    }
+
+    /// The Interest for `item`, if it is in flight.
+    #[must_use]
+    pub fn get(&self, item: Item) -> Option<&Flying> {
+        self.flying.get(&item)
+    }
+
+    /// Takes `item` out of the air.
+    pub fn remove(&mut self, item: Item) -> Option<Flying> {
+        let flying = self.flying.remove(&item)?;
+        self.deadlines.remove(&(flying.deadline, item));
+        let lane = &mut self.lanes[usize::from(flying.lane)];
+        for load in [&mut lane.load, &mut self.total] {
+            load.segments -= 1;
+            load.bytes = load.bytes - flying.expected;
+        }
+        // What is left of answered Interests goes when it reaches the front; this keeps the queue
+        // no longer than twice what is in flight even when one old Interest stays unanswered.
+        if lane.sent.len() > 64 && lane.sent.len() as u64 > 2 * u64::from(lane.load.segments) {
+            let flying = &self.flying;
+            lane.sent.retain(|(order, item)| flying.get(item).is_some_and(|f| f.order == *order));
+        }
+        Some(flying)
+    }
+
+    /// An Interest was answered after `rtt`: those that left before it should have been too.
+    pub fn answered(&mut self, flying: &Flying, rtt: Duration) {
+        let newest = &mut self.lanes[usize::from(flying.lane)].newest;
+        if newest.is_none_or(|(order, _)| order < flying.order) {
+            *newest = Some((flying.order, rtt));
+        }
+    }
+
+    /// The first Interest that a gap shows to be lost at `now`, given the tolerance for reordering.
+    pub fn gap(&mut self, now: Time, tolerance: Duration) -> Option<Item> {
+        (0..self.lanes.len()).find_map(|lane| {
+            let (due, item) = self.gap_due(lane, tolerance)?;
+            (due <= now).then_some(item)
+        })
+    }
+
+    /// When [`Flight::gap`] is to be asked again, if nothing arrives until then.
+    pub fn next_gap(&mut self, tolerance: Duration) -> Option<Time> {
+        (0..self.lanes.len()).filter_map(|lane| Some(self.gap_due(lane, tolerance)?.0)).min()
+    }
+
+    /// The oldest Interest of a lane, if something sent later was answered, and when it is lost.
+    fn gap_due(&mut self, lane: usize, tolerance: Duration) -> Option<(Time, Item)> {
+        let state = &mut self.lanes[lane];
+        let (newest, rtt) = state.newest?;
+        loop {
+            let (order, item) = *state.sent.front()?;
+            match self.flying.get(&item) {
+                Some(flying) if flying.order == order => {
+                    return (order < newest).then(|| (flying.sent_at + rtt + tolerance, item));
+                }
+                _ => state.sent.pop_front(),
+            };
+        }
+    }
+
+    /// The first Interest whose time is out at `now`.
+    #[must_use]
+    pub fn timed_out(&self, now: Time) -> Option<Item> {
+        self.deadlines.first().filter(|(deadline, _)| *deadline <= now).map(|(_, item)| *item)
+    }
+
+    /// When the next Interest times out.
+    #[must_use]
+    pub fn next_timeout(&self) -> Option<Time> {
+        self.deadlines.first().map(|(deadline, _)| *deadline)
+    }
+
+    /// The Interest that has been in flight for longest.
+    #[must_use]
+    pub fn oldest(&self) -> Option<(Item, &Flying)> {
+        self.flying.iter().min_by_key(|(_, f)| f.order).map(|(item, f)| (*item, f))
+    }
+
+    /// Everything in flight.
+    pub fn items(&self) -> impl Iterator<Item = Item> + '_ {
+        self.flying.keys().copied()
+    }
+
+    /// Nothing is in flight.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.flying.is_empty()
+    }
+}
+
+impl InFlight for Flight {
+    fn total(&self) -> Load {
+        self.total
+    }
+
+    fn lane(&self, lane: Lane) -> Load {
+        self.lanes.get(usize::from(lane)).map_or_else(Load::default, |l| l.load)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launch(flight: &mut Flight, segment: u64, at_ms: u64, lane: Lane) {
+        let launch = Launch {
+            sent_at: Time::ZERO + Duration::from_millis(at_ms),
+            lane,
+            memo: [0; 2],
+            attempt: 0,
+            expected: Size(8000),
+            timeout: Duration::from_millis(200),
+        };
+        flight.launch(Item::Segment(segment), &launch);
+    }
+
+    fn ms(n: u64) -> Time {
+        Time::ZERO + Duration::from_millis(n)
+    }
+
+    #[test]
+    fn a_gap_needs_a_later_answer_in_the_same_lane_and_time() {
+        let mut flight = Flight::default();
+        let tolerance = Duration::from_millis(5);
+        launch(&mut flight, 0, 0, 0);
+        launch(&mut flight, 1, 1, 1);
+        launch(&mut flight, 2, 2, 0);
+        assert_eq!(flight.gap(ms(100), tolerance), None, "nothing was answered");
+
+        let other = flight.remove(Item::Segment(1)).unwrap();
+        flight.answered(&other, Duration::from_millis(10));
+        assert_eq!(flight.gap(ms(100), tolerance), None, "the answer came in another lane");
+
+        let later = flight.remove(Item::Segment(2)).unwrap();
+        flight.answered(&later, Duration::from_millis(10));
+        // Left at 0 ms; a round trip of 10 ms and 5 ms of tolerance.
+        assert_eq!(flight.next_gap(tolerance), Some(ms(15)));
+        assert_eq!(flight.gap(ms(14), tolerance), None);
+        assert_eq!(flight.gap(ms(15), tolerance), Some(Item::Segment(0)));
+    }
+
+    #[test]
+    fn a_retransmission_is_newer_than_what_left_before_it() {
+        let mut flight = Flight::default();
+        launch(&mut flight, 0, 0, 0);
+        launch(&mut flight, 1, 1, 0);
+        launch(&mut flight, 0, 20, 0);
+        let flying = flight.remove(Item::Segment(0)).unwrap();
+        flight.answered(&flying, Duration::from_millis(10));
+        assert_eq!(flight.gap(ms(30), Duration::ZERO), Some(Item::Segment(1)));
+    }
+
+    #[test]
+    fn loads_follow_what_is_in_flight() {
+        let mut flight = Flight::default();
+        launch(&mut flight, 0, 0, 0);
+        launch(&mut flight, 1, 0, 3);
+        launch(&mut flight, 1, 5, 3);
+        assert_eq!(flight.total(), Load { segments: 2, bytes: Size(16_000) });
+        assert_eq!(flight.lane(3).segments, 1);
+        assert_eq!(flight.lane(9), Load::default());
+        assert_eq!(flight.timed_out(ms(204)), Some(Item::Segment(0)));
+        flight.remove(Item::Segment(0));
+        assert_eq!(flight.timed_out(ms(204)), None, "its second Interest is younger");
+        assert_eq!(flight.next_timeout(), Some(ms(205)));
+        assert_eq!(flight.remove(Item::Segment(7)), None);
+        flight.remove(Item::Segment(1));
+        assert!(flight.is_empty());
+        assert_eq!(flight.total(), Load::default());
+    }
+
+    #[test]
+    fn the_order_queue_stays_short_behind_one_unanswered_interest() {
+        let mut flight = Flight::default();
+        launch(&mut flight, 0, 0, 0);
+        for n in 1..10_000 {
+            launch(&mut flight, n, n, 0);
+            flight.remove(Item::Segment(n));
+        }
+        assert!(flight.lanes[0].sent.len() <= 65, "{}", flight.lanes[0].sent.len());
+    }
+}

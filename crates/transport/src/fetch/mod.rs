@@ -1,0 +1,242 @@
+//! The consumer: brings a named object, whole and verified, or says what is missing.
+//!
+//! Order of calls: [`Fetch::receive`] for every frame; [`Fetch::poll_transmit`] until it returns
+//! false, after every other call; [`Fetch::on_deadline`] at [`Fetch::next_deadline`];
+//! [`Fetch::status`] says when it is over. Content goes to a [`Sink`], verified, as it comes.
+//!
+//! What is fetched, in this order where there is a choice: what was lost, the RDR metadata, manifest
+//! nodes ahead of the segments they cover, segments. All of it flies under one controller.
+
+mod arrive;
+mod ask;
+mod error;
+mod flight;
+mod object;
+mod requests;
+mod stats;
+mod verify;
+
+pub use error::{FetchError, StallCause};
+pub use flight::Item;
+pub use object::{ObjectInfo, Resume, Sink};
+pub use stats::Stats;
+
+use control::{Controller, Duration, Event, Lane, Rng, RttEstimate, Size, Time};
+use object::Object;
+use packet::Name;
+use requests::Requests;
+use security::{Proof, TrustPolicy};
+use std::collections::BTreeSet;
+use verify::Verification;
+
+/// What a fetch is to do.
+pub struct FetchConfig {
+    /// The object's name, with its version or without.
+    pub name: Name,
+    /// Whose signatures are accepted.
+    pub policy: TrustPolicy,
+    /// Segments must be handed on in order, for a sink that cannot seek.
+    pub in_order: bool,
+    /// The lifetime of Interests.
+    pub lifetime: Duration,
+    /// Give up when nothing new has come for this long.
+    pub patience: Duration,
+    /// The most octets of content that wait for verification or for their turn.
+    pub stash: Size,
+    /// Selects the random streams of nonces and of the controller.
+    pub seed: u64,
+    /// Receives the controller's events.
+    pub tap: Box<dyn FnMut(Event) + Send>,
+}
+
+impl FetchConfig {
+    /// The defaults: Interests live 4 s as everywhere, 30 s of patience, 16 MB of stash.
+    #[must_use]
+    pub fn new(name: Name, policy: TrustPolicy) -> FetchConfig {
+        FetchConfig {
+            name,
+            policy,
+            in_order: false,
+            lifetime: Duration::from_secs(4),
+            patience: Duration::from_secs(30),
+            stash: Size(16_000_000),
+            seed: 0,
+            tap: Box::new(|_| {}),
+        }
+    }
+}
+
+/// Where a fetch stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Status<'a> {
+    /// It goes on.
+    Running,
+    /// The object is whole and verified.
+    Done,
+    /// It failed.
+    Failed(&'a FetchError),
+}
+
+/// A fetch of one object.
+pub struct Fetch {
+    config: FetchConfig,
+    requests: Requests,
+    /// Discovery is over when it is there.
+    object: Option<Object>,
+    verification: Verification,
+    /// The lowest segment that was never asked for.
+    next_segment: u64,
+    /// Segments above `next_segment` that were asked for out of turn.
+    ahead: BTreeSet<u64>,
+    /// The size of a segment's Data, as last seen.
+    segment_data: Size,
+    /// The controller said that nothing may leave before.
+    paced_until: Option<Time>,
+    started_at: Option<Time>,
+    progress_at: Time,
+    outcome: Option<Result<(), FetchError>>,
+}
+
+/// What a segment's Data is taken to be before the first has come.
+const SEGMENT_DATA_GUESS: Size = Size(8200);
+
+impl Fetch {
+    /// A fetch under `controller`. It begins with the first call of [`Fetch::poll_transmit`].
+    #[must_use]
+    pub fn new(mut config: FetchConfig, controller: Box<dyn Controller>) -> Fetch {
+        let rng = Rng::stream(config.seed, &["fetch", &config.name.to_string()]);
+        let tap = std::mem::replace(&mut config.tap, Box::new(|_| {}));
+        Fetch {
+            verification: Verification::new(config.policy.clone(), config.stash),
+            config,
+            requests: Requests::new(controller, rng, tap),
+            object: None,
+            next_segment: 0,
+            ahead: BTreeSet::new(),
+            segment_data: SEGMENT_DATA_GUESS,
+            paced_until: None,
+            started_at: None,
+            progress_at: Time::ZERO,
+            outcome: None,
+        }
+    }
+
+    /// Where it stands.
+    #[must_use]
+    pub fn status(&self) -> Status<'_> {
+        match &self.outcome {
+            None => Status::Running,
+            Some(Ok(())) => Status::Done,
+            Some(Err(error)) => Status::Failed(error),
+        }
+    }
+
+    /// What is known of the object; `None` until it was found.
+    #[must_use]
+    pub fn object(&self) -> Option<&ObjectInfo> {
+        self.object.as_ref().map(|object| &object.info)
+    }
+
+    /// Octets of content that were there before this fetch, and that it has verified.
+    #[must_use]
+    pub fn octets(&self) -> (u64, u64) {
+        self.object.as_ref().map_or((0, 0), |object| (object.resumed_octets, object.octets))
+    }
+
+    /// What the object's signature proved; `None` before anything was verified.
+    #[must_use]
+    pub fn proof(&self) -> Option<&Proof> {
+        self.verification.proof()
+    }
+
+    /// Counters.
+    #[must_use]
+    pub fn stats(&self) -> &Stats {
+        &self.requests.stats
+    }
+
+    /// What the round-trip time is believed to be.
+    #[must_use]
+    pub fn rtt(&self) -> &RttEstimate {
+        self.requests.rtt()
+    }
+
+    /// Requests in flight.
+    #[must_use]
+    pub fn in_flight(&self) -> u32 {
+        self.requests.in_flight()
+    }
+
+    /// The controller's gauges.
+    pub fn gauges(&self, out: &mut dyn FnMut(Lane, &'static str, f64)) {
+        self.requests.gauges(out);
+    }
+
+    /// When [`Fetch::on_deadline`] wants to be called.
+    #[must_use]
+    pub fn next_deadline(&mut self, now: Time) -> Option<Time> {
+        if self.outcome.is_some() {
+            return None;
+        }
+        let patience = self.started_at.map(|_| self.progress_at + self.patience());
+        [self.requests.next_deadline(now), self.paced_until, patience].into_iter().flatten().min()
+    }
+
+    /// The instant asked for has come: losses are declared, and patience may be at its end.
+    pub fn on_deadline(&mut self, now: Time) {
+        if self.outcome.is_some() || self.started_at.is_none() {
+            return;
+        }
+        if self.paced_until.is_some_and(|at| at <= now) {
+            self.paced_until = None;
+        }
+        self.requests.on_deadline(now);
+        if now >= self.progress_at + self.patience() {
+            self.give_up(now);
+        }
+    }
+
+    /// Discovery has less patience: most names that do not answer at once never will.
+    fn patience(&self) -> Duration {
+        const DISCOVERY: Duration = Duration::from_secs(8);
+        match self.object {
+            Some(_) => self.config.patience,
+            None => self.config.patience.min(DISCOVERY),
+        }
+    }
+
+    fn give_up(&mut self, now: Time) {
+        let waited = now.since(self.progress_at);
+        let unanswered = self.requests.oldest_unanswered();
+        let error = match &self.object {
+            None => match unanswered {
+                Some((_, StallCause::Nack(packet::NackReason::NoRoute))) => {
+                    FetchError::NoRoute(self.config.name.clone())
+                }
+                _ => FetchError::NotFound {
+                    name: self.config.name.clone(),
+                    waited,
+                    asked: self.requests.stats.interests as u32,
+                },
+            },
+            Some(object) => {
+                let (missing, cause) = unanswered
+                    .unwrap_or((Item::Segment(object.first_missing()), StallCause::Unanswered));
+                FetchError::Stalled {
+                    name: object.info.name.clone(),
+                    missing,
+                    waited,
+                    cause,
+                    have: object.done_count,
+                    of: object.info.segments.unwrap_or(self.next_segment),
+                }
+            }
+        };
+        self.fail(error);
+    }
+
+    fn fail(&mut self, error: FetchError) {
+        self.outcome.get_or_insert(Err(error));
+        self.requests.cancel_if(|_| true);
+    }
+}

@@ -1,0 +1,337 @@
+//! Interests under a controller: when one may leave, which were lost, when to ask again.
+
+use crate::fetch::error::StallCause;
+use crate::fetch::flight::{Flight, Item, Launch};
+use crate::fetch::stats::Stats;
+use control::{
+    Arrival, Ask, Cause, Controller, Cx, Duration, Event, InFlight, Lane, Loss, Memo, Permit, Rng,
+    RttEstimate, Sent, Size, Time,
+};
+use packet::{HopOptions, NackReason};
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+/// Forwarders suppress a repeated Interest that comes within 10 ms of the one before (NFD,
+/// best-route, which Weir's follows) and double that with each; asking again sooner is in vain.
+const REASK_AFTER: Duration = Duration::from_millis(12);
+const REASK_AT_MOST: Duration = Duration::from_millis(250);
+/// After a Nack the same request waits at least this long, so that a missing route is not hammered.
+const AFTER_NACK: Duration = Duration::from_millis(50);
+const AFTER_NACK_AT_MOST: Duration = Duration::from_secs(1);
+/// The tolerance for reordering never falls below this: drivers have a granularity.
+const MIN_TOLERANCE: Duration = Duration::from_millis(1);
+/// RFC 8985, 6.2, step 4: the tolerance grows with each loss that was none, up to this factor.
+const MAX_TOLERANCE_FACTOR: u32 = 16;
+/// RFC 8985, 7.2: a probe goes out after two round trips of silence, but no sooner than this.
+const MIN_PROBE: Duration = Duration::from_millis(20);
+
+/// A request that is believed lost and waits to be sent again.
+#[derive(Clone, Copy, Debug)]
+struct Lost {
+    attempt: u16,
+    sent_at: Time,
+    lane: Lane,
+    memo: Memo,
+    cause: Cause,
+    not_before: Time,
+}
+
+/// What an answer was to the requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It was asked for, and not answered before.
+    Wanted,
+    /// Nobody asked for it, or it was answered before.
+    Unwanted,
+}
+
+/// A Data packet as the requests see it.
+#[derive(Clone, Copy)]
+pub struct Answered<'a> {
+    /// What it answers.
+    pub item: Item,
+    /// Its size.
+    pub size: Size,
+    /// Its congestion mark.
+    pub mark: u64,
+    /// Its hop-by-hop options.
+    pub options: &'a HopOptions,
+}
+
+/// All requests of a fetch, with the controller that governs them.
+pub struct Requests {
+    controller: Box<dyn Controller>,
+    flight: Flight,
+    lost: BTreeMap<Item, Lost>,
+    rtt: RttEstimate,
+    rng: Rng,
+    tap: Box<dyn FnMut(Event) + Send>,
+    tolerance_factor: u32,
+    last_sign: Time,
+    probes: u32,
+    /// Counters.
+    pub stats: Stats,
+}
+
+impl Requests {
+    /// No requests yet; `tap` receives the controller's events.
+    pub fn new(
+        controller: Box<dyn Controller>,
+        rng: Rng,
+        tap: Box<dyn FnMut(Event) + Send>,
+    ) -> Requests {
+        Requests {
+            controller,
+            flight: Flight::default(),
+            lost: BTreeMap::new(),
+            rtt: RttEstimate::new(),
+            rng,
+            tap,
+            tolerance_factor: 1,
+            last_sign: Time::ZERO,
+            probes: 0,
+            stats: Stats::default(),
+        }
+    }
+
+    /// The controller's gauges.
+    pub fn gauges(&self, out: &mut dyn FnMut(Lane, &'static str, f64)) {
+        self.controller.gauges(out);
+    }
+
+    /// What the round-trip time is believed to be.
+    pub fn rtt(&self) -> &RttEstimate {
+        &self.rtt
+    }
+
+    /// Segments in flight.
+    pub fn in_flight(&self) -> u32 {
+        self.flight.total().segments
+    }
+
+    /// `item` is in flight, or waits to be asked for again.
+    pub fn is_pending(&self, item: Item) -> bool {
+        self.flight.get(item).is_some() || self.lost.contains_key(&item)
+    }
+
+    /// A random nonce for an Interest.
+    pub fn nonce(&mut self) -> u32 {
+        self.rng.next_u32()
+    }
+
+    /// The first lost request behind `after` that may be sent again now, with its attempt.
+    pub fn retransmission(&self, now: Time, after: Option<Item>) -> Option<(Item, u16)> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let mut lost = self.lost.range((from, Bound::Unbounded));
+        lost.find(|(_, lost)| lost.not_before <= now).map(|(item, lost)| (*item, lost.attempt))
+    }
+
+    /// Asks the controller.
+    pub fn permit(&self, now: Time, item: Item, attempt: u16, segment: Size) -> Permit {
+        let ask =
+            Ask { first: item.segment(), count: 1, attempt, segment, in_flight: &self.flight };
+        self.controller.permit(now, &ask)
+    }
+
+    /// An Interest for `item` leaves; returns the options that travel with it.
+    pub fn sent(&mut self, now: Time, item: Item, lane: Lane, expected: Size) -> HopOptions {
+        let attempt = self.lost.remove(&item).map_or(0, |lost| lost.attempt);
+        let first = item.segment();
+        let before = self.flight.total();
+        let sent = Sent { first, count: 1, lane, attempt, expected, before };
+        let mut cx = Cx { now, rng: &mut self.rng, tap: &mut self.tap };
+        let ticket = self.controller.on_sent(&mut cx, &sent);
+        let memo = ticket.memo;
+        let launch =
+            Launch { sent_at: now, lane, memo, attempt, expected, timeout: ticket.timeout };
+        self.flight.launch(item, &launch);
+        self.last_sign = now;
+        self.stats.interests += 1;
+        self.stats.retransmissions += u64::from(attempt > 0);
+        ticket.options
+    }
+
+    /// Data came.
+    pub fn answered(&mut self, now: Time, data: &Answered<'_>) -> Answer {
+        let (flying, late) = match (self.flight.remove(data.item), self.lost.remove(&data.item)) {
+            (Some(flying), _) => {
+                let rtt = now.since(flying.sent_at);
+                // Sooner than any round trip: it answers an earlier Interest, which was not lost.
+                let early = flying.attempt > 0 && self.rtt.min().is_some_and(|min| rtt < min);
+                if early {
+                    self.widen_tolerance();
+                } else {
+                    self.flight.answered(&flying, rtt);
+                }
+                ((flying.attempt, flying.sent_at, flying.lane, flying.memo), early)
+            }
+            (None, Some(lost)) => {
+                self.stats.false_losses += 1;
+                if lost.cause == Cause::Gap {
+                    self.widen_tolerance();
+                }
+                ((lost.attempt - 1, lost.sent_at, lost.lane, lost.memo), true)
+            }
+            (None, None) => {
+                self.stats.duplicates += 1;
+                return Answer::Unwanted;
+            }
+        };
+        let (attempt, sent_at, lane, memo) = flying;
+        let rtt = (attempt == 0).then(|| now.since(sent_at));
+        if let Some(rtt) = rtt {
+            self.rtt.sample(rtt);
+            self.stats.rtt(rtt);
+        }
+        self.last_sign = now;
+        self.probes = 0;
+        self.stats.data += 1;
+        self.stats.data_bytes += data.size.0;
+        self.stats.marks += u64::from(data.mark > 0);
+        let segment = data.item.segment();
+        let arrival = Arrival {
+            segment,
+            lane,
+            memo,
+            sent_at,
+            rtt,
+            size: data.size,
+            mark: data.mark,
+            late,
+            options: data.options,
+            in_flight: &self.flight,
+        };
+        let mut cx = Cx { now, rng: &mut self.rng, tap: &mut self.tap };
+        self.controller.on_data(&mut cx, &arrival);
+        Answer::Wanted
+    }
+
+    /// A Nack came. Returns false if nobody waits for it.
+    pub fn nacked(
+        &mut self,
+        now: Time,
+        item: Item,
+        reason: NackReason,
+        options: &HopOptions,
+    ) -> bool {
+        let Some(flying) = self.flight.get(item) else { return false };
+        self.stats.nacks += 1;
+        // The first of two Interests with one nonce is still on its way.
+        if reason == NackReason::Duplicate {
+            return true;
+        }
+        let shift = u32::from(flying.attempt).min(5);
+        let pause = Duration(AFTER_NACK.0 << shift).min(AFTER_NACK_AT_MOST);
+        self.lose(now, item, Cause::Nack(reason.number()), options);
+        if let Some(lost) = self.lost.get_mut(&item) {
+            lost.not_before = now + pause;
+        }
+        true
+    }
+
+    /// Asks again for something that came and was not what it should be.
+    pub fn ask_again(&mut self, now: Time, item: Item, attempt: u16) {
+        let cause = Cause::Timeout;
+        let lost = Lost { attempt, sent_at: now, lane: 0, memo: [0; 2], cause, not_before: now };
+        self.lost.insert(item, lost);
+    }
+
+    /// Nobody needs `item` any more.
+    pub fn cancel(&mut self, item: Item) {
+        self.flight.remove(item);
+        self.lost.remove(&item);
+    }
+
+    /// Nobody needs anything that `unneeded` says so of.
+    pub fn cancel_if(&mut self, unneeded: impl Fn(Item) -> bool) {
+        let items: Vec<_> = self.flight.items().filter(|item| unneeded(*item)).collect();
+        items.into_iter().for_each(|item| self.cancel(item));
+        self.lost.retain(|item, _| !unneeded(*item));
+    }
+
+    /// Declares what is lost at `now` lost, and lets the controller's timer go off.
+    pub fn on_deadline(&mut self, now: Time) {
+        let none = HopOptions::new();
+        while let Some(item) = self.flight.gap(now, self.tolerance()) {
+            self.stats.gaps += 1;
+            self.lose(now, item, Cause::Gap, &none);
+        }
+        while let Some(item) = self.flight.timed_out(now) {
+            self.stats.timeouts += 1;
+            self.lose(now, item, Cause::Timeout, &none);
+        }
+        if self.probe_at().is_some_and(|at| at <= now) {
+            self.probes += 1;
+            self.stats.probes += 1;
+            self.last_sign = now;
+            if let Some((item, _)) = self.flight.oldest() {
+                self.lose(now, item, Cause::Gap, &none);
+            }
+        }
+        if self.controller.next_deadline().is_some_and(|at| at <= now) {
+            let mut cx = Cx { now, rng: &mut self.rng, tap: &mut self.tap };
+            self.controller.on_deadline(&mut cx);
+        }
+    }
+
+    /// When [`Requests::on_deadline`] wants to be called, or a retransmission becomes possible.
+    pub fn next_deadline(&mut self, now: Time) -> Option<Time> {
+        let tolerance = self.tolerance();
+        let retransmission = self.lost.values().map(|lost| lost.not_before).min();
+        [
+            self.flight.next_gap(tolerance),
+            self.flight.next_timeout(),
+            self.probe_at(),
+            self.controller.next_deadline(),
+            retransmission.filter(|at| *at > now),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    /// The lowest request that is unanswered, and what happened to it last.
+    pub fn oldest_unanswered(&self) -> Option<(Item, StallCause)> {
+        let lost = self.lost.iter().next().map(|(item, lost)| match lost.cause {
+            Cause::Nack(n) => (*item, StallCause::Nack(NackReason::from(n))),
+            _ => (*item, StallCause::Unanswered),
+        });
+        lost.or_else(|| Some((self.flight.items().next()?, StallCause::Unanswered)))
+    }
+
+    fn lose(&mut self, now: Time, item: Item, cause: Cause, options: &HopOptions) {
+        let Some(flying) = self.flight.remove(item) else { return };
+        let segment = item.segment();
+        let (lane, memo, sent_at) = (flying.lane, flying.memo, flying.sent_at);
+        let loss = Loss { segment, lane, memo, sent_at, cause, options, in_flight: &self.flight };
+        let mut cx = Cx { now, rng: &mut self.rng, tap: &mut self.tap };
+        self.controller.on_loss(&mut cx, &loss);
+        if cause == Cause::Timeout {
+            self.rtt.back_off();
+        }
+        let pause = Duration(REASK_AFTER.0 << u32::from(flying.attempt).min(5)).min(REASK_AT_MOST);
+        let not_before = (sent_at + pause).max(now);
+        let attempt = flying.attempt.saturating_add(1);
+        self.lost.insert(item, Lost { attempt, sent_at, lane, memo, cause, not_before });
+    }
+
+    /// RFC 8985, 6.2, step 4: a quarter of the smallest round-trip time, more where the network
+    /// was seen to reorder, never more than a round trip.
+    fn tolerance(&self) -> Duration {
+        let quarter = Duration(self.rtt.min().unwrap_or(Duration::ZERO).0 / 4).max(MIN_TOLERANCE);
+        let srtt = self.rtt.smoothed().unwrap_or(Duration::ZERO).max(MIN_TOLERANCE);
+        Duration(quarter.0.saturating_mul(u64::from(self.tolerance_factor))).min(srtt)
+    }
+
+    fn widen_tolerance(&mut self) {
+        self.tolerance_factor = (self.tolerance_factor + 1).min(MAX_TOLERANCE_FACTOR);
+    }
+
+    fn probe_at(&self) -> Option<Time> {
+        let (false, Some(srtt)) = (self.flight.is_empty(), self.rtt.smoothed()) else {
+            return None;
+        };
+        let silence = Duration(srtt.0.saturating_mul(2)).max(MIN_PROBE);
+        Some(self.last_sign + Duration(silence.0.saturating_mul(1 << self.probes.min(6))))
+    }
+}

@@ -1,0 +1,265 @@
+//! What has arrived and cannot be handed on yet, and what decides when it can.
+
+use crate::fetch::error::FetchError;
+use control::Size;
+use packet::{Bytes, Data, NameRef};
+use security::manifest::{Announcement, Check, Layout, ManifestError, Verifier};
+use security::{Digest, Proof, TrustPolicy};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// A segment's content that waits.
+#[derive(Debug)]
+pub(super) struct Stashed {
+    pub content: Bytes,
+    /// `None` once verified: it waits for its turn only.
+    digest: Option<Digest>,
+}
+
+/// What is known of a segment's authenticity.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Verdict {
+    /// It is what its publisher signed.
+    Verified,
+    /// Nobody can say before more of the manifest is there.
+    Later(Digest),
+    /// It is something else. The digest that it should have had, if that is known.
+    Forged(Option<Digest>),
+    /// It will never be accepted.
+    Refused(FetchError),
+}
+
+/// Verification of one object, by its manifest or segment by segment.
+pub(super) struct Verification {
+    policy: TrustPolicy,
+    proof: Option<Proof>,
+    announced: Option<Announcement>,
+    verifier: Option<Verifier>,
+    /// Manifest packets that came before their parents.
+    early_nodes: BTreeMap<u64, Bytes>,
+    stash: BTreeMap<u64, Stashed>,
+    stash_bytes: usize,
+    stash_limit: usize,
+    /// Segments that were forged, with the digest to ask for and how often it happened.
+    forged: BTreeMap<u64, (Option<Digest>, u32)>,
+}
+
+/// Manifest packets that are kept although they came before their parents.
+const MAX_EARLY_NODES: usize = 64;
+
+impl Verification {
+    pub fn new(policy: TrustPolicy, stash: Size) -> Verification {
+        Verification {
+            policy,
+            proof: None,
+            announced: None,
+            verifier: None,
+            early_nodes: BTreeMap::new(),
+            stash: BTreeMap::new(),
+            stash_bytes: 0,
+            stash_limit: stash.0 as usize,
+            forged: BTreeMap::new(),
+        }
+    }
+
+    pub fn proof(&self) -> Option<&Proof> {
+        self.proof.as_ref()
+    }
+
+    /// The object has this manifest.
+    pub fn announce(&mut self, announcement: Announcement) {
+        self.announced = Some(announcement);
+    }
+
+    /// The object has a manifest.
+    pub fn has_manifest(&self) -> bool {
+        self.announced.is_some()
+    }
+
+    /// The layout that the signed root says.
+    pub fn layout(&self) -> Option<Layout> {
+        self.verifier.as_ref().map(Verifier::layout)
+    }
+
+    /// Manifest nodes that `segments` need and that are not there, upper ones first. Before the
+    /// root is there, those on the way from the root to the first of the segments.
+    pub fn nodes_for(&self, segments: Range<u64>) -> Vec<u64> {
+        const AT_ONCE: usize = 16;
+        let missing = |node: &u64| !self.early_nodes.contains_key(node);
+        match (&self.verifier, &self.announced) {
+            (Some(verifier), _) => {
+                verifier.needed(segments).filter(missing).take(AT_ONCE).collect()
+            }
+            (None, Some(announced)) => {
+                let layout = announced.layout;
+                let leaf = layout.leaf_of(segments.start).unwrap_or(0);
+                let mut way: Vec<_> =
+                    std::iter::successors(Some(leaf), |n| layout.parent_of(*n)).collect();
+                way.reverse();
+                way.into_iter().filter(missing).collect()
+            }
+            (None, None) => Vec::new(),
+        }
+    }
+
+    /// A manifest packet came. Returns the number of segments once the root is known.
+    pub fn node(
+        &mut self,
+        object: NameRef<'_>,
+        number: u64,
+        data: &Data<'_>,
+    ) -> Result<(), ManifestError> {
+        let is_root = self.announced.is_some_and(|a| a.layout.root() == number);
+        match &mut self.verifier {
+            None if is_root => {
+                let verifier = Verifier::from_root(object, data, &self.policy)?;
+                self.proof = Some(verifier.proof().clone());
+                self.verifier = Some(verifier);
+            }
+            None => return self.keep_early(number, data),
+            Some(verifier) => match verifier.accept(data) {
+                Ok(_) => {}
+                Err(ManifestError::NeedParent { .. }) => return self.keep_early(number, data),
+                Err(error) => return Err(error),
+            },
+        }
+        self.accept_early()
+    }
+
+    fn keep_early(&mut self, number: u64, data: &Data<'_>) -> Result<(), ManifestError> {
+        if self.early_nodes.len() < MAX_EARLY_NODES {
+            self.early_nodes.insert(number, Bytes::copy_from_slice(data.wire()));
+        }
+        Ok(())
+    }
+
+    /// Highest numbers first: parents have higher numbers than their children.
+    fn accept_early(&mut self) -> Result<(), ManifestError> {
+        let Some(verifier) = &mut self.verifier else { return Ok(()) };
+        let early = std::mem::take(&mut self.early_nodes);
+        for (number, wire) in early.into_iter().rev() {
+            let Ok(data) = Data::decode(&wire) else { continue };
+            // A forged one is forgotten, and asked for again.
+            if let Err(ManifestError::NeedParent { .. }) = verifier.accept(&data) {
+                self.early_nodes.insert(number, wire);
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges a segment.
+    pub fn judge(&mut self, segment: u64, data: &Data<'_>) -> Verdict {
+        if self.announced.is_none() {
+            return match self.policy.verify(data) {
+                Ok(proof) => {
+                    self.proof.get_or_insert(proof);
+                    Verdict::Verified
+                }
+                Err(security::VerifyError::DigestMismatch(_)) => Verdict::Forged(None),
+                Err(error) => Verdict::Refused(FetchError::Untrusted(error)),
+            };
+        }
+        self.check(segment, &data.implicit_digest())
+    }
+
+    fn check(&self, segment: u64, digest: &Digest) -> Verdict {
+        let Some(verifier) = &self.verifier else { return Verdict::Later(*digest) };
+        match verifier.check_segment(segment, digest) {
+            Check::Verified => Verdict::Verified,
+            Check::NeedNode(_) => Verdict::Later(*digest),
+            Check::Mismatch { expected } => Verdict::Forged(Some(expected)),
+            Check::Beyond => Verdict::Forged(None),
+        }
+    }
+
+    /// A segment was forged; returns how often that has happened now.
+    pub fn count_forged(&mut self, segment: u64, expected: Option<Digest>) -> u32 {
+        let entry = self.forged.entry(segment).or_insert((expected, 0));
+        entry.0 = expected.or(entry.0);
+        entry.1 += 1;
+        entry.1
+    }
+
+    /// The digest to ask for `segment` by, after a forged one came.
+    pub fn ask_by_digest(&self, segment: u64) -> Option<Digest> {
+        self.forged.get(&segment)?.0
+    }
+
+    /// Room for more segments that may have to wait, `flying` of them under way already.
+    pub fn has_room(&self, flying: u32, segment: Size) -> bool {
+        let flying = u64::from(flying).saturating_mul(segment.0) as usize;
+        self.stash_bytes.saturating_add(flying) < self.stash_limit
+    }
+
+    /// The leaf for `segment` is there (or there is no manifest).
+    pub fn is_ready(&self, segment: u64) -> bool {
+        match (&self.verifier, &self.announced) {
+            (Some(verifier), _) => verifier.expected_segment(segment).is_some(),
+            (None, announced) => announced.is_none(),
+        }
+    }
+
+    /// The stash's octets fit into how many segments of this size.
+    pub fn capacity(&self, segment: Size) -> u64 {
+        (self.stash_limit as u64 / segment.0.max(1)).max(2)
+    }
+
+    pub fn stash(&mut self, segment: u64, content: &[u8], digest: Option<Digest>) {
+        self.stash_bytes += content.len();
+        let stashed = Stashed { content: Bytes::copy_from_slice(content), digest };
+        if let Some(old) = self.stash.insert(segment, stashed) {
+            self.stash_bytes -= old.content.len();
+        }
+    }
+
+    pub fn is_stashed(&self, segment: u64) -> bool {
+        self.stash.contains_key(&segment)
+    }
+
+    /// Judges what waited for the manifest. Forged segments leave the stash and are returned.
+    pub fn judge_stash(&mut self) -> Vec<(u64, Option<Digest>)> {
+        let mut forged = Vec::new();
+        let judged: Vec<_> = self
+            .stash
+            .iter()
+            .filter_map(|(n, s)| Some((*n, self.check(*n, s.digest.as_ref()?))))
+            .collect();
+        for (segment, verdict) in judged {
+            match verdict {
+                Verdict::Verified => {
+                    if let Some(stashed) = self.stash.get_mut(&segment) {
+                        stashed.digest = None;
+                    }
+                }
+                Verdict::Forged(expected) => {
+                    self.take(segment);
+                    forged.push((segment, expected));
+                }
+                Verdict::Later(_) | Verdict::Refused(_) => {}
+            }
+        }
+        forged
+    }
+
+    /// The first verified segment in the stash at or above `from`; exactly `from` if `in_order`.
+    pub fn next_verified(&self, from: u64, in_order: bool) -> Option<u64> {
+        let mut verified = self.stash.range(from..).filter(|(_, s)| s.digest.is_none());
+        let (segment, _) = verified.next()?;
+        (!in_order || *segment == from).then_some(*segment)
+    }
+
+    /// Takes a segment out of the stash.
+    pub fn take(&mut self, segment: u64) -> Option<Bytes> {
+        let stashed = self.stash.remove(&segment)?;
+        self.stash_bytes -= stashed.content.len();
+        Some(stashed.content)
+    }
+
+    /// All segments below are done.
+    pub fn forget_before(&mut self, segment: u64) {
+        if let Some(verifier) = &mut self.verifier {
+            verifier.forget_before(segment);
+        }
+        self.forged.retain(|n, _| *n >= segment);
+    }
+}

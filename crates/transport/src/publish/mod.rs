@@ -1,0 +1,180 @@
+//! The producer: answers Interests for published objects from whatever holds their octets.
+//!
+//! An object is hashed once ([`Preparation`]) and then served straight from its [`Source`]: what is
+//! kept in memory is a bounded number of digests, whatever the object's size.
+//!
+//! What satisfies every other tool (see `docs/reference/wire.md`): the bare name answers with segment
+//! 0, `32=metadata` with RDR metadata; every segment carries FinalBlockId; versions are typed; the PIT
+//! token comes back; an Interest without a nonce is an Interest.
+
+mod digests;
+mod preparation;
+mod publication;
+
+pub use preparation::{Preparation, PublishError, Source, Spec};
+pub use publication::Publication;
+
+use packet::tlv::types;
+use packet::{Bytes, Interest, LpHeader, LpPacket, NackReason, NameRef};
+use std::collections::VecDeque;
+
+/// The most requests that wait to be answered. A forwarder that sends more than this without taking
+/// an answer has its Interests dropped: consumers ask again.
+const MAX_WAITING: usize = 16_384;
+
+/// What a producer counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PublishStats {
+    /// Interests that were answered with Data.
+    pub answered: u64,
+    /// Octets of content sent.
+    pub content_bytes: u64,
+    /// Interests under a published name for something that does not exist; answered with a Nack.
+    pub refused: u64,
+    /// Interests for names that are not published.
+    pub unknown: u64,
+    /// Interests dropped because too many were waiting.
+    pub dropped: u64,
+    /// Frames that were no Interests.
+    pub malformed: u64,
+    /// Answers that failed because the source could not be read, or has changed.
+    pub failed: u64,
+}
+
+/// What an Interest asks of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Metadata,
+    Node(u64),
+    Segment(u64),
+}
+
+/// An Interest that waits to be answered.
+struct Waiting {
+    header: LpHeader,
+    answer: Answer,
+}
+
+enum Answer {
+    Data { object: usize, wanted: Wanted, digest: Option<[u8; 32]> },
+    Nack(Bytes),
+}
+
+/// A producer of any number of objects over one connection to a forwarder.
+#[derive(Default)]
+pub struct Publish {
+    objects: Vec<Publication>,
+    waiting: VecDeque<Waiting>,
+    packet: Vec<u8>,
+    stats: PublishStats,
+    last_failure: Option<PublishError>,
+}
+
+impl Publish {
+    /// A producer without objects.
+    #[must_use]
+    pub fn new() -> Publish {
+        Publish::default()
+    }
+
+    /// Serves `object` from now on.
+    pub fn add(&mut self, object: Publication) {
+        self.objects.push(object);
+    }
+
+    /// The objects served.
+    #[must_use]
+    pub fn objects(&self) -> &[Publication] {
+        &self.objects
+    }
+
+    /// Counters.
+    #[must_use]
+    pub fn stats(&self) -> &PublishStats {
+        &self.stats
+    }
+
+    /// Why the latest answer failed, if one did since the last call.
+    pub fn take_failure(&mut self) -> Option<PublishError> {
+        self.last_failure.take()
+    }
+
+    /// A link-layer frame came from the forwarder.
+    pub fn receive(&mut self, frame: &[u8]) {
+        let Ok(link) = LpPacket::decode(frame) else {
+            self.stats.malformed += 1;
+            return;
+        };
+        let Some(fragment) = link.fragment().filter(|_| link.nack().is_none()) else { return };
+        let Ok(interest) = Interest::decode(fragment) else {
+            self.stats.malformed += 1;
+            return;
+        };
+        let Some(object) = self.objects.iter().position(|o| o.covers(interest.name())) else {
+            self.stats.unknown += 1;
+            return;
+        };
+        if self.waiting.len() == MAX_WAITING {
+            self.stats.dropped += 1;
+            return;
+        }
+        let (name, digest) = split_digest(interest.name());
+        let mut header = LpHeader {
+            pit_token: link.pit_token().unwrap_or_default().into(),
+            ..LpHeader::default()
+        };
+        let answer = match self.objects[object].wanted(name, interest.can_be_prefix()) {
+            Some(wanted) => Answer::Data { object, wanted, digest },
+            None => {
+                self.stats.refused += 1;
+                header.nack = Some(NackReason::None);
+                Answer::Nack(Bytes::copy_from_slice(fragment))
+            }
+        };
+        self.waiting.push_back(Waiting { header, answer });
+    }
+
+    /// Something waits to be sent.
+    #[must_use]
+    pub fn has_answers(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Appends the next answer, as a link-layer frame, and returns true; false if there is none.
+    pub fn poll_transmit(&mut self, out: &mut Vec<u8>) -> bool {
+        while let Some(Waiting { header, answer }) = self.waiting.pop_front() {
+            let (object, wanted, digest) = match answer {
+                Answer::Nack(interest) => {
+                    header.encode_into(&interest, out);
+                    return true;
+                }
+                Answer::Data { object, wanted, digest } => (object, wanted, digest),
+            };
+            self.packet.clear();
+            match self.objects[object].encode(wanted, digest, &mut self.packet) {
+                Ok(None) => self.stats.refused += 1,
+                Ok(Some(content)) => {
+                    header.encode_into(&self.packet, out);
+                    self.stats.answered += 1;
+                    self.stats.content_bytes += content as u64;
+                    return true;
+                }
+                Err(error) => {
+                    self.stats.failed += 1;
+                    self.last_failure = Some(error);
+                }
+            }
+        }
+        false
+    }
+}
+
+/// The name without an implicit digest, and the digest.
+fn split_digest(name: NameRef<'_>) -> (NameRef<'_>, Option<[u8; 32]>) {
+    match name.last() {
+        Some(last) if last.typ() == types::IMPLICIT_DIGEST => {
+            (name.parent(), last.value().try_into().ok())
+        }
+        _ => (name, None),
+    }
+}

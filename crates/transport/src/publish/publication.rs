@@ -1,0 +1,182 @@
+//! One published object: which names are its, and the packets under them.
+
+use crate::publish::Wanted;
+use crate::publish::digests::{DigestCache, SegmentDigests};
+use crate::publish::preparation::{Cut, PublishError, Source, Spec};
+use crate::rdr::{Metadata, metadata_prefix};
+use packet::{Bytes, Component, DataBuf, Name, NameRef};
+use security::Signer;
+use security::manifest::{KEYWORD, Tree};
+use sha2::{Digest as _, Sha256};
+
+/// FreshnessPeriod of metadata, in milliseconds: how long a cache may hide a newer version.
+const METADATA_FRESHNESS_MS: u64 = 4000;
+
+/// A published object.
+pub struct Publication {
+    spec: Spec,
+    cut: Cut,
+    source: Box<dyn Source>,
+    tree: Tree,
+    digests: DigestCache,
+    metadata: Bytes,
+    content: Vec<u8>,
+}
+
+impl Publication {
+    pub(super) fn new(
+        spec: Spec,
+        cut: Cut,
+        source: Box<dyn Source>,
+        tree: Tree,
+        kept: Vec<SegmentDigests>,
+        signer: &Signer,
+    ) -> Publication {
+        let metadata = encode_metadata(&spec, &cut, &tree, signer);
+        let digests = DigestCache::new(spec.digest_memory, tree.layout().fanout(), &kept);
+        drop(kept);
+        Publication { spec, cut, source, tree, digests, metadata, content: Vec::new() }
+    }
+
+    /// The name without the version.
+    #[must_use]
+    pub fn name(&self) -> &Name {
+        &self.spec.name
+    }
+
+    /// The versioned name.
+    #[must_use]
+    pub fn object(&self) -> &Name {
+        &self.cut.object
+    }
+
+    /// Octets of content.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.cut.size
+    }
+
+    /// Segments.
+    #[must_use]
+    pub fn segments(&self) -> u64 {
+        self.cut.segments
+    }
+
+    /// The implicit digest of the manifest's root.
+    #[must_use]
+    pub fn root_digest(&self) -> [u8; 32] {
+        self.tree.root_digest()
+    }
+
+    /// The name is this object's, or under it.
+    #[must_use]
+    pub fn covers(&self, name: NameRef<'_>) -> bool {
+        name.starts_with(self.spec.name.as_ref())
+    }
+
+    /// What an Interest for `name` asks for; `None` if there is nothing of that name.
+    pub(super) fn wanted(&self, name: NameRef<'_>, can_be_prefix: bool) -> Option<Wanted> {
+        let object = self.cut.object.as_ref();
+        if !name.starts_with(object) {
+            let metadata = metadata_prefix(self.spec.name.as_ref());
+            let version = Component::version(self.spec.version);
+            let whole = metadata.clone().with(&version).with(&Component::segment(0));
+            return match () {
+                () if name == whole.as_ref() => Some(Wanted::Metadata),
+                () if !can_be_prefix => None,
+                () if whole.as_ref().starts_with(name) && name.starts_with(metadata.as_ref()) => {
+                    Some(Wanted::Metadata)
+                }
+                () => object.starts_with(name).then_some(Wanted::Segment(0)),
+            };
+        }
+        let behind = name.len() - object.len();
+        let last = name.last()?;
+        match behind {
+            0 => can_be_prefix.then_some(Wanted::Segment(0)),
+            1 => last.as_segment().filter(|n| *n < self.cut.segments).map(Wanted::Segment),
+            2 if name.get(object.len())?.is_keyword(KEYWORD) => {
+                last.as_segment().filter(|n| *n < self.tree.layout().nodes()).map(Wanted::Node)
+            }
+            _ => None,
+        }
+    }
+
+    /// Appends the packet and returns the octets of content in it; `None`, and nothing appended, if
+    /// the Interest asks by `digest` for another packet than this one.
+    pub(super) fn encode(
+        &mut self,
+        wanted: Wanted,
+        digest: Option<[u8; 32]>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<usize>, PublishError> {
+        let start = out.len();
+        let content = match wanted {
+            Wanted::Metadata => {
+                out.extend_from_slice(&self.metadata);
+                0
+            }
+            Wanted::Node(n) => self.encode_node(n, out)?,
+            Wanted::Segment(n) => self.encode_segment(n, out)?,
+        };
+        if digest.is_some_and(|digest| digest != <[u8; 32]>::from(Sha256::digest(&out[start..]))) {
+            out.truncate(start);
+            return Ok(None);
+        }
+        Ok(Some(content))
+    }
+
+    fn encode_segment(&mut self, segment: u64, out: &mut Vec<u8>) -> Result<usize, PublishError> {
+        let mut content = std::mem::take(&mut self.content);
+        let read = self.cut.read(&*self.source, segment, &mut content);
+        // The content may have been read from a file that was changed meanwhile: then the packet is
+        // not what the manifest lists, and the consumer refuses it. The driver watches the file.
+        let known = self.digests.segment(segment).map(|digests| digests.signature);
+        if read.is_ok() {
+            let sign = |portion: &[u8]| known.unwrap_or_else(|| Sha256::digest(portion).into());
+            self.cut.encode(segment, &content, sign, out);
+        }
+        let len = content.len();
+        self.content = content;
+        read.map(|()| len)
+    }
+
+    fn encode_node(&mut self, number: u64, out: &mut Vec<u8>) -> Result<usize, PublishError> {
+        let layout = self.tree.layout();
+        if number >= layout.leaves() || number == layout.root() {
+            self.tree.encode_inner(number, out)?;
+            return Ok(0);
+        }
+        if self.digests.leaf(number).is_none() {
+            let run = layout.cover(number);
+            self.digests.insert(number, self.cut.digests(&*self.source, run)?);
+        }
+        let run = self.digests.leaf(number).unwrap_or_default();
+        let implicit: Vec<_> = run.iter().map(|digests| digests.implicit).collect();
+        self.tree.encode_leaf(number, &implicit, out)?;
+        Ok(0)
+    }
+}
+
+fn encode_metadata(spec: &Spec, cut: &Cut, tree: &Tree, signer: &Signer) -> Bytes {
+    let metadata = Metadata {
+        object: cut.object.clone(),
+        final_block: Some(cut.final_block.clone()),
+        segment_size: Some(cut.segment_size as u64),
+        size: Some(cut.size),
+        manifest: Some(tree.announcement()),
+    };
+    let mut content = Vec::new();
+    metadata.encode_into(&mut content);
+    let name = metadata_prefix(spec.name.as_ref())
+        .with(&Component::version(spec.version))
+        .with(&Component::segment(0));
+    let data = DataBuf {
+        freshness_ms: Some(METADATA_FRESHNESS_MS),
+        final_block: Some(Component::segment(0)),
+        ..DataBuf::new(name, content)
+    };
+    let mut packet = Vec::new();
+    signer.encode(&data, &mut packet);
+    packet.into()
+}

@@ -1,0 +1,162 @@
+//! RDR metadata: how a consumer learns the latest version of an object.
+//!
+//! Real-time Data Retrieval as all NDN file tools speak it: an Interest for `<name>/32=metadata`
+//! (CanBePrefix, MustBeFresh) brings Data whose content begins with the versioned name. Elements
+//! behind it are optional: FinalBlockId (ndnd), sizes (the file servers of NDN-DPDK and ndn6), and
+//! the announcement of a manifest (Weir, see `docs/reference/wire.md`).
+
+use packet::tlv::{self, Reader, types};
+use packet::{Component, ComponentRef, Data, Name, NameRef};
+use security::manifest::Announcement;
+
+/// The keyword that asks for metadata.
+pub const METADATA: &[u8] = b"metadata";
+
+/// SegmentSize of the file servers' metadata: octets of content of every segment but the last.
+const SEGMENT_SIZE: u64 = 0xf500;
+/// Size of the file servers' metadata: octets of the whole object.
+const SIZE: u64 = 0xf502;
+
+/// What metadata says of an object. None of it is trusted before the packet's signature was
+/// checked, and sizes are hints even then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Metadata {
+    /// The versioned name.
+    pub object: Name,
+    /// The last segment's component.
+    pub final_block: Option<Component>,
+    /// Octets of content of every segment but the last.
+    pub segment_size: Option<u64>,
+    /// Octets of the whole object.
+    pub size: Option<u64>,
+    /// The object's signed manifest.
+    pub manifest: Option<Announcement>,
+}
+
+impl Metadata {
+    /// Appends the content of a metadata packet.
+    pub fn encode_into(&self, out: &mut Vec<u8>) {
+        self.object.encode_into(out);
+        if let Some(component) = &self.final_block {
+            let component = component.as_ref();
+            tlv::put_header(out, types::FINAL_BLOCK_ID, component.encoded_len());
+            component.encode_into(out);
+        }
+        if let Some(n) = self.segment_size {
+            tlv::put_nni_tlv(out, SEGMENT_SIZE, n);
+        }
+        if let Some(n) = self.size {
+            tlv::put_nni_tlv(out, SIZE, n);
+        }
+        if let Some(manifest) = &self.manifest {
+            manifest.encode_into(out);
+        }
+    }
+
+    /// Reads the content of a metadata packet for `name`. Unknown elements are ignored whatever
+    /// their types, as every consumer does; malformed ones that are known are left out, except for
+    /// the name.
+    ///
+    /// Returns `None` if the content does not begin with a name under `name`.
+    #[must_use]
+    pub fn decode(name: NameRef<'_>, content: &[u8]) -> Option<Metadata> {
+        let mut reader = Reader::new(content);
+        let first = reader.next_element().ok()??;
+        let object = (first.typ == types::NAME).then(|| NameRef::decode(first.value).ok())??;
+        if !object.starts_with(name) || object.len() <= name.len() {
+            return None;
+        }
+        let mut metadata = Metadata {
+            object: object.to_name(),
+            final_block: None,
+            segment_size: None,
+            size: None,
+            manifest: Announcement::find(content).ok().flatten(),
+        };
+        while let Ok(Some(element)) = reader.next_element() {
+            match element.typ {
+                types::FINAL_BLOCK_ID => {
+                    let name = NameRef::decode(element.value).ok();
+                    metadata.final_block = name.and_then(|n| n.first()).map(|c| c.to_component());
+                }
+                SEGMENT_SIZE => metadata.segment_size = element.nni().ok().filter(|n| *n > 0),
+                SIZE => metadata.size = element.nni().ok(),
+                _ => {}
+            }
+        }
+        Some(metadata)
+    }
+}
+
+/// The prefix that an Interest for the metadata of `name` asks for.
+#[must_use]
+pub fn metadata_prefix(name: NameRef<'_>) -> Name {
+    name.to_name().with(&Component::keyword(METADATA))
+}
+
+/// The component that names a segment, in the revision of the naming conventions that the object's
+/// version is written in.
+#[must_use]
+pub fn segment_component(object: NameRef<'_>, segment: u64) -> Component {
+    let rev1 =
+        object.last().is_some_and(|v| v.as_version().is_none() && v.as_version_any().is_some());
+    if rev1 { Component::segment_rev1(segment) } else { Component::segment(segment) }
+}
+
+/// The versioned object and segment number that a Data packet's name says, if it says so.
+#[must_use]
+pub fn split_segment<'a>(data: &Data<'a>) -> Option<(NameRef<'a>, u64)> {
+    let name = data.name();
+    Some((name.parent(), name.last()?.as_segment_any()?))
+}
+
+/// The number of segments that a FinalBlockId says.
+#[must_use]
+pub fn segments_from(final_block: Option<ComponentRef<'_>>) -> Option<u64> {
+    final_block?.as_segment_any()?.checked_add(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_as_ndnd_sends_it() {
+        // The captured content of `ndnd put /demo/file`: the versioned name, then 1a 03 32 01 02.
+        let object: Name = "/demo/file/v=1700000000000000".parse().unwrap();
+        let mut content = Vec::new();
+        object.encode_into(&mut content);
+        content.extend_from_slice(&[0x1a, 3, 0x32, 1, 2]);
+        let name: Name = "/demo/file".parse().unwrap();
+        let metadata = Metadata::decode(name.as_ref(), &content).unwrap();
+        assert_eq!(metadata.object, object);
+        assert_eq!(segments_from(metadata.final_block.as_ref().map(Component::as_ref)), Some(3));
+        assert_eq!(metadata.manifest, None);
+        let mut again = Vec::new();
+        metadata.encode_into(&mut again);
+        assert_eq!(again, content);
+    }
+
+    #[test]
+    fn a_name_elsewhere_is_refused_and_unknown_elements_are_not() {
+        let name: Name = "/demo/file".parse().unwrap();
+        let mut content = Vec::new();
+        "/other/v=1".parse::<Name>().unwrap().encode_into(&mut content);
+        assert_eq!(Metadata::decode(name.as_ref(), &content), None);
+        let mut content = Vec::new();
+        "/demo/file/v=1".parse::<Name>().unwrap().encode_into(&mut content);
+        // Type 31 would be critical in a packet; in metadata it is ignored.
+        content.extend_from_slice(&[31, 0]);
+        tlv::put_nni_tlv(&mut content, SIZE, 77);
+        assert_eq!(Metadata::decode(name.as_ref(), &content).unwrap().size, Some(77));
+        assert_eq!(Metadata::decode(name.as_ref(), &[]), None);
+    }
+
+    #[test]
+    fn segments_follow_the_revision_of_the_version() {
+        let typed: Name = "/a/v=1".parse().unwrap();
+        let marked = "/a".parse::<Name>().unwrap().with(&Component::version_rev1(1));
+        assert_eq!(segment_component(typed.as_ref(), 5), Component::segment(5));
+        assert_eq!(segment_component(marked.as_ref(), 5), Component::segment_rev1(5));
+    }
+}
