@@ -8,9 +8,10 @@
 //! | [`DeadNonces`] | did this Interest pass here before, and is its PIT entry gone? |
 //! | [`StrategyChoice`] | who decides where Interests under this prefix go? |
 //!
-//! A packet's name is hashed once, all its prefixes with it ([`NameHasher::hash`]); every table takes
-//! the resulting [`HashedName`]. Names come from the network, so the hash is keyed and no table ever
-//! shows the order of its hash buckets: what can be listed is listed in canonical order of names.
+//! A packet's name is hashed once, all its prefixes with it ([`NameHasher::hash`]); every table
+//! takes the resulting [`HashedName`]. Names come from the network, so the hash is keyed and no
+//! table ever shows the order of its hash buckets: what can be listed is listed in canonical order
+//! of names.
 //!
 //! Entries live in chunked slabs and are found through [`index::Index`], so that a table grows
 //! without copying its entries and without a long pause, and can say what memory it takes.

@@ -1,38 +1,12 @@
 //! What the content store says it takes against what the allocator was really asked for.
-#![allow(unsafe_code, reason = "an allocator cannot be written without")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod allocator;
 
 use bytes::Bytes;
 use control::{Rng, Time};
 use packet::{Component, Data, DataBuf, Interest, Name};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use weir_forwarder::tables::{ContentStore, ContentStoreConfig, NameHasher, PolicyKind};
-
-/// Octets in blocks that are in use, and the most there were.
-static IN_USE: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-struct Counting;
-
-// SAFETY: every call is passed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let now = IN_USE.fetch_add(layout.size(), Relaxed) + layout.size();
-        PEAK.fetch_max(now, Relaxed);
-        // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        IN_USE.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: `block` came from `alloc` above with this layout.
-        unsafe { System.dealloc(block, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// What one insertion may take for itself while it works: the packet that is offered, encoded twice
 /// by this test.
@@ -51,8 +25,8 @@ impl Run {
     fn new(policy: PolicyKind, capacity: usize) -> Self {
         let hasher = NameHasher::new(1);
         let rng = Rng::stream(1, &["memory"]);
-        let before = IN_USE.load(Relaxed);
-        PEAK.store(before, Relaxed);
+        let before = allocator::in_use();
+        allocator::reset_peak();
         let config = ContentStoreConfig { capacity, policy, ..Default::default() };
         Run { hasher, store: ContentStore::new(config), rng, before, inserted: 0 }
     }
@@ -87,7 +61,7 @@ impl Run {
     }
 
     fn check(&self, what: &str) {
-        let measured = IN_USE.load(Relaxed) - self.before;
+        let measured = allocator::in_use() - self.before;
         let (accounted, limit) = (self.store.memory(), self.store.capacity());
         assert!(accounted * 100 >= measured * 95, "{what}: {accounted} of {measured} accounted");
         assert!(accounted <= limit, "{what}: {accounted} with a limit of {limit}");
@@ -95,7 +69,7 @@ impl Run {
     }
 
     fn check_peak(&self, what: &str) {
-        let peak = PEAK.load(Relaxed) - self.before;
+        let peak = allocator::peak() - self.before;
         let limit = self.store.capacity();
         assert!(peak <= limit + SMALL, "{what}: a peak of {peak} with a limit of {limit}");
     }

@@ -3,9 +3,15 @@
 use super::CORE;
 use crate::{Finding, Repository, rust};
 
+/// Where the list is.
+const THIS: &str = "tidy/src/rules/unsafe_code.rs";
+
 /// Files that may say `unsafe`, each with the reason; the file's own header says how it is kept
 /// sound.
-const ALLOWED: &[(&str, &str)] = &[];
+const ALLOWED: &[(&str, &str)] = &[(
+    "crates/forwarder/tests/allocator/mod.rs",
+    "an allocator that counts, so that limits on memory are held against real memory",
+)];
 
 /// The core crates forbid unsafe code at their root, and elsewhere it stands in known files only.
 pub fn unsafe_code(repository: &Repository) -> Vec<Finding> {
@@ -29,9 +35,11 @@ pub fn unsafe_code(repository: &Repository) -> Vec<Finding> {
             }
         });
     }
-    for (path, _) in ALLOWED.iter().filter(|(path, _)| !repository.contains(path)) {
+    // A repository made up by a test holds neither the list nor what it lists.
+    let listed = ALLOWED.iter().filter(|_| repository.contains(THIS));
+    for (path, _) in listed.filter(|(path, _)| !repository.contains(path)) {
         let message = format!("lists `{path}`, which is gone: take it off the list");
-        found.push(Finding { path: "tidy/src/rules/unsafe_code.rs".to_owned(), line: 0, message });
+        found.push(Finding { path: THIS.to_owned(), line: 0, message });
     }
     found
 }

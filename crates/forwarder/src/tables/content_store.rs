@@ -92,8 +92,8 @@ pub struct StoreCounters {
 /// index and the policy's records, as the allocator rounds them.
 ///
 /// It keeps whole Data packets and nothing that came with them hop by hop. Of several packets with
-/// one name it keeps the one that came last, so that Data asked for by its digest drives out a false
-/// one.
+/// one name it keeps the one that came last, so that Data asked for by its digest drives out a
+/// false one.
 pub struct ContentStore {
     capacity: usize,
     admission: Admission,

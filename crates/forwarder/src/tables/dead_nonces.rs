@@ -15,8 +15,8 @@ pub const DEFAULT_LIFETIME: Duration = Duration::from_secs(6);
 /// Recent (name, nonce) pairs, as keyed hashes ([`super::NameHasher::nonce_key`]).
 ///
 /// Memory is bounded twice: what is older than the lifetime is dropped, and of more pairs than the
-/// capacity allows the oldest. Two pairs with the same 64-bit hash are taken for one; with a million
-/// remembered, one fresh Interest in 10^13 is taken for a looping one.
+/// capacity allows the oldest. Two pairs with the same 64-bit hash are taken for one; with a
+/// million remembered, one fresh Interest in 10^13 is taken for a looping one.
 ///
 /// Invariants: `ring` holds keys in the order of insertion, the first with the running number
 /// `first`; `places` finds the running number, cut to 32 bits, of each key that is not dead; a key

@@ -48,7 +48,8 @@ struct FaceRoutes {
 #[derive(Clone, Debug)]
 pub struct Fib {
     prefixes: PrefixMap<NextHops>,
-    /// So that a face that goes away costs as much as it had routes, not as much as the FIB is large.
+    /// So that a face that goes away costs as much as it had routes, not as much as the FIB is
+    /// large.
     faces: BTreeMap<FaceId, FaceRoutes>,
     limit: usize,
     /// Octets of next hops outside their entries.
@@ -142,8 +143,8 @@ impl Fib {
         of_face.routes
     }
 
-    /// The next hops of the longest prefix of a name that has any, cheapest first, and the length of
-    /// that prefix in components.
+    /// The next hops of the longest prefix of a name that has any, cheapest first, and the length
+    /// of that prefix in components.
     #[must_use]
     pub fn lookup(&self, name: &HashedName<'_>) -> Option<(usize, &[NextHop])> {
         self.prefixes.longest_match(name).map(|(length, hops)| (length, hops.as_slice()))

@@ -2,8 +2,8 @@
 
 use hashbrown::HashTable;
 
-/// Parts of an index. A part doubles on its own, so that the pause and the second copy that doubling
-/// costs are a 64th of what they were for one table.
+/// Parts of an index. A part doubles on its own, so that the pause and the second copy that
+/// doubling costs are a 64th of what they were for one table.
 const SHARDS: usize = 64;
 
 /// A bucket keeps half of the hash, so that neither growing nor a chance meeting in a bucket has to

@@ -7,8 +7,8 @@ use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
 
 /// The longest prefix that tables match by, in components. Routes, strategy choices and Interests
-/// with CanBePrefix longer than this are refused; names as a whole may be longer. The bound keeps the
-/// work for a packet of nothing but tiny components within that for an ordinary one.
+/// with CanBePrefix longer than this are refused; names as a whole may be longer. The bound keeps
+/// the work for a packet of nothing but tiny components within that for an ordinary one.
 pub const MAX_PREFIX: usize = 64;
 
 /// Type and length of an implicit digest component.

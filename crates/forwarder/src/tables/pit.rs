@@ -344,8 +344,8 @@ impl Pit {
         }
     }
 
-    /// Asks for [`Pit::pop_retry`] to return this entry at an instant, in place of the one asked for
-    /// before.
+    /// Asks for [`Pit::pop_retry`] to return this entry at an instant, in place of the one asked
+    /// for before.
     pub fn set_retry(&mut self, key: PitKey, at: Time) {
         if self.get(key).is_some() {
             self.retries.set(key.slot, at);

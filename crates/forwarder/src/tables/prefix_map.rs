@@ -100,7 +100,8 @@ impl<T> PrefixMap<T> {
         self.remove_slot(slot)
     }
 
-    /// The longest prefix of the name that is in the map, as its number of components, and its value.
+    /// The longest prefix of the name that is in the map, as its number of components, and its
+    /// value.
     #[must_use]
     pub fn longest_match(&self, name: &HashedName<'_>) -> Option<(usize, &T)> {
         let entry = &self.entries[self.longest_slot(name)?];

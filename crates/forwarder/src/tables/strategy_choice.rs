@@ -29,8 +29,8 @@ impl<T> StrategyChoice<T> {
         self.others.insert(prefix, choice)
     }
 
-    /// Takes back the choice for a prefix, which then follows the next shorter one. The root's choice
-    /// can be replaced only: `None`, as for a prefix without a choice of its own.
+    /// Takes back the choice for a prefix, which then follows the next shorter one. The root's
+    /// choice can be replaced only: `None`, as for a prefix without a choice of its own.
     pub fn unset(&mut self, prefix: &HashedName<'_>) -> Option<T> {
         self.others.remove(prefix)
     }

@@ -262,7 +262,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
         #[test]
-        fn behaves_like_a_sorted_map(ops in prop::collection::vec((0u8..8, 0u32..50, ticks()), 1..200)) {
+        fn behaves_like_a_sorted_map(
+            ops in prop::collection::vec((0u8..8, 0u32..50, ticks()), 1..200),
+        ) {
             let mut wheel = Wheel::default();
             let mut model: BTreeMap<u32, u64> = BTreeMap::new();
             let mut now = 0;

@@ -81,7 +81,8 @@ proptest! {
             }
             prop_assert_eq!(fib.len(), model.len());
         }
-        let listed: Vec<_> = fib.iter().map(|(name, hops)| (name.to_name(), hops.to_vec())).collect();
+        let listed: Vec<_> =
+            fib.iter().map(|(name, hops)| (name.to_name(), hops.to_vec())).collect();
         let wanted: Vec<_> = model.iter().map(|(name, f)| (name.clone(), hops(f))).collect();
         prop_assert_eq!(listed, wanted);
     }

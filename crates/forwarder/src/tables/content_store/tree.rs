@@ -1,10 +1,10 @@
 //! Cached Data by name, and by every prefix of its name.
 //!
-//! A lookup by prefix (CanBePrefix, and erasing) must not scan the store, and an ordered index would
-//! cost every insertion a search among all names. So prefixes are nodes of a tree, found by hash
-//! like the names themselves: a node costs memory and a hash insertion once for each distinct
-//! prefix, and the segments of an object share all of theirs. A node keeps no name: that of any Data
-//! below it begins with its own.
+//! A lookup by prefix (CanBePrefix, and erasing) must not scan the store, and an ordered index
+//! would cost every insertion a search among all names. So prefixes are nodes of a tree, found by
+//! hash like the names themselves: a node costs memory and a hash insertion once for each distinct
+//! prefix, and the segments of an object share all of theirs. A node keeps no name: that of any
+//! Data below it begins with its own.
 
 use crate::tables::index::Index;
 use crate::tables::name_hash::{HashedName, MAX_PREFIX};
@@ -26,8 +26,8 @@ pub(super) struct Cached {
 
 /// A name or prefix.
 ///
-/// Invariants: a node has Data or children; its name is its parent's and at least one component more
-/// (more than one only below [`MAX_PREFIX`] components); children are linked both ways.
+/// Invariants: a node has Data or children; its name is its parent's and at least one component
+/// more (more than one only below [`MAX_PREFIX`] components); children are linked both ways.
 #[derive(Clone, Debug)]
 struct Node {
     hash: u64,
