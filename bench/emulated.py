@@ -1,0 +1,50 @@
+"""A link that the daemons emulate themselves: delay, loss, and a bottleneck or none."""
+
+from experiment import MEGABIT, attempt
+from support import namespaces
+from table import Table
+from transfer import fetch, published
+
+DELAYS = (5, 25, 50)
+LOSSES = (0, 1, 5)
+BOTTLENECKS = (("50 Mbit/s, 200 kB", {"rate": "50 Mbit/s", "queue": "200 kB"}), ("none", {}))
+# A tenth of the bottleneck's rate would still be in time.
+PATIENCE = 60
+
+
+def measure(lab):
+    """Every combination, one transfer each."""
+    size = lab.size(20)
+    table = Table(
+        f"{size // 1_000_000} MB across an emulated link; delay and loss each way",
+        "delay, loss, bottleneck",
+        "Mbit/s",
+        "sent twice %",
+        "consumer CPU s",
+    )
+    for name, limits in BOTTLENECKS:
+        for delay in DELAYS:
+            for loss in LOSSES:
+                label = f"{delay} ms, {loss} %, {name}"
+                link = {"delay": f"{delay} ms", "loss": f"{loss} %", **limits}
+                with attempt(table, label):
+                    done = transfer(lab, link, size)
+                    cpu = done.consumer.cpu_seconds
+                    table.row(label, done.rate / MEGABIT, done.sent_twice * 100, cpu)
+
+
+def transfer(lab, link, size):
+    """One object across one such link, between fresh daemons."""
+    with namespaces.Network() as network:
+        near, far = network.host("consumer"), network.host("producer")
+        cable = network.cable(near, far)
+        back, forth = (f"udp4://{address}:6363" for address in cable.addresses)
+        # Both name the other, so that each end's face emulates what that end sends.
+        consumer = lab.daemon(
+            "near", host=near, faces=[("far", forth, link)], routes=[("/bench", "far")]
+        )
+        producer = lab.daemon("far", host=far, faces=[("near", back, link)])
+        with producer, consumer, published(
+            producer, "/bench/file", lab.content("emulated", size)
+        ) as thing:
+            return fetch(thing, [consumer, producer], lab.folder, PATIENCE)

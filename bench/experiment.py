@@ -1,0 +1,57 @@
+"""What every part of the benchmark needs: a folder, contents, daemons, sizes, patience."""
+
+import contextlib
+import tempfile
+from pathlib import Path
+
+from support import content, weir
+from support.children import Failed
+
+MEGABYTE = content.MEGABYTE
+MEGABIT = 1e6
+GIGABIT = 1e9
+
+
+class Lab:
+    """The place of one run; everything in it is gone when the `with` block ends."""
+
+    def __init__(self, quick=False):
+        self.quick = quick
+        self.weir = weir.program("release")
+        self._place = tempfile.TemporaryDirectory(prefix="weir-bench-")
+        self.folder = Path(self._place.name)
+        self._contents = {}
+
+    def size(self, megabytes):
+        """A size in octets; a tenth of it in a quick run."""
+        return megabytes * MEGABYTE // (10 if self.quick else 1)
+
+    def runs(self, count):
+        """A number of runs; at most two in a quick run."""
+        return min(count, 2) if self.quick else count
+
+    def content(self, name, size):
+        """A file of that size, made once."""
+        if self._contents.get(name) != size:
+            content.make(self.folder / name, size, seed=len(self._contents))
+            self._contents[name] = size
+        return self.folder / name
+
+    def daemon(self, name, **settings):
+        """A daemon that is not yet running."""
+        return weir.Daemon(self.weir, self.folder, name, **settings)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._place.cleanup()
+
+
+@contextlib.contextmanager
+def attempt(table, label):
+    """Turn a failure into a row of the table, so that the other rows are measured."""
+    try:
+        yield
+    except Failed as error:
+        table.failed(label, error)

@@ -1,0 +1,30 @@
+"""Many small packets: exchanges a second, and what one costs the forwarder."""
+
+from experiment import attempt
+from table import Table
+from transfer import fetch, published
+
+SEGMENT = 64
+PATIENCE = 300
+
+
+def measure(lab):
+    """An object of 64-octet segments through one forwarder on one host."""
+    size = SEGMENT * (30_000 if lab.quick else 300_000)
+    table = Table(
+        f"{SEGMENT}-octet Data on one host, {size // SEGMENT} exchanges, verified",
+        "",
+        "thousand/s",
+        "forwarder µs each",
+        "producer µs each",
+        "consumer µs each",
+    )
+    daemon = lab.daemon("one", listen={"udp": "off", "tcp": "off"})
+    options = ("--segment-size", SEGMENT)
+    with attempt(table, "weir"), daemon, published(
+        daemon, "/bench/small", lab.content("small", size), options
+    ) as thing:
+        done = fetch(thing, [daemon], lab.folder, PATIENCE)
+        costs = (done.forwarders[0], done.producer, done.consumer)
+        each = [used.cpu_seconds / done.segments * 1e6 for used in costs]
+        table.row("weir", done.segments / done.seconds / 1000, *each)
