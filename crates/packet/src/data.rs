@@ -47,7 +47,8 @@ impl<'a> Data<'a> {
     /// Anything that the packet format forbids: a malformed, critical unknown, repeated or
     /// misplaced element, a missing signature element, more than [`crate::MAX_PACKET`] octets.
     pub fn decode(wire: &'a [u8]) -> Result<Data<'a>, DecodeError> {
-        decode(wire).map_err(|fault| DecodeError::new("Data", fault))
+        let mut at = 0;
+        decode(wire, &mut at).map_err(|fault| DecodeError::new("Data", fault).at(at))
     }
 
     /// The name, without the implicit digest.
@@ -94,7 +95,7 @@ impl<'a> Data<'a> {
         self.signature_value
     }
 
-    /// What the signature covers: from the name to SignatureInfo.
+    /// What the signature covers: from the name up to, but not including, the SignatureValue.
     #[must_use]
     pub const fn signed_portion(&self) -> &'a [u8] {
         self.signed
@@ -128,24 +129,38 @@ impl<'a> Data<'a> {
     }
 }
 
-fn decode(wire: &[u8]) -> Result<Data<'_>, Fault> {
+/// `at` is left at the octet where the element begins that is at fault.
+fn decode<'a>(wire: &'a [u8], at: &mut usize) -> Result<Data<'a>, Fault> {
     if wire.len() > crate::MAX_PACKET {
         return Err(Fault::TooLarge(wire.len() as u64));
     }
     let value = tlv::only(wire, types::DATA)?;
     let mut reader = Reader::new(value);
+    *at = wire.len() - value.len();
     let name = NameRef::decode(reader.expect(types::NAME)?.value).map_err(|e| e.fault)?;
-    let meta = match reader.optional(types::META_INFO)? {
-        Some(element) => MetaInfo::decode(element.value)?,
-        None => MetaInfo::default(),
-    };
-    let content = reader.optional(types::CONTENT)?.map_or(&[][..], |element| element.value);
-    let info =
-        reader.optional(types::SIGNATURE_INFO)?.ok_or(Fault::Expected(types::SIGNATURE_INFO))?;
-    let signed = &value[..value.len() - reader.rest().len()];
-    let signature =
-        reader.optional(types::SIGNATURE_VALUE)?.ok_or(Fault::Expected(types::SIGNATURE_VALUE))?;
-    reader.finish()?;
+    let mut meta = MetaInfo::default();
+    let (mut content, mut signed) = (&value[..0], value);
+    let (mut info, mut signature) = (None, None);
+    let mut reached = 0;
+    loop {
+        let left = reader.rest().len();
+        *at = wire.len() - left;
+        let Some(element) = reader.next_element()? else { break };
+        match place(element.typ) {
+            Some(place) if place > reached => reached = place,
+            _ if element.is_critical() => return Err(Fault::Critical(element.typ)),
+            _ => continue,
+        }
+        match element.typ {
+            types::META_INFO => meta = MetaInfo::decode(element.value)?,
+            types::CONTENT => content = element.value,
+            types::SIGNATURE_INFO => info = Some(SignatureInfo::decode(element.value)?),
+            _ => {
+                signed = &value[..value.len() - left];
+                signature = Some(element.value);
+            }
+        }
+    }
     Ok(Data {
         wire,
         name,
@@ -154,8 +169,19 @@ fn decode(wire: &[u8]) -> Result<Data<'_>, Fault> {
         final_block: meta.final_block,
         content,
         signed,
-        signature_info: SignatureInfo::decode(info.value)?,
-        signature_value: signature.value,
+        signature_info: info.ok_or(Fault::Expected(types::SIGNATURE_INFO))?,
+        signature_value: signature.ok_or(Fault::Expected(types::SIGNATURE_VALUE))?,
+    })
+}
+
+/// The known elements behind the name, in their order.
+const fn place(typ: u64) -> Option<u8> {
+    Some(match typ {
+        types::META_INFO => 1,
+        types::CONTENT => 2,
+        types::SIGNATURE_INFO => 3,
+        types::SIGNATURE_VALUE => 4,
+        _ => return None,
     })
 }
 
@@ -169,20 +195,31 @@ struct MetaInfo<'a> {
 impl<'a> MetaInfo<'a> {
     fn decode(value: &'a [u8]) -> Result<MetaInfo<'a>, Fault> {
         let mut reader = Reader::new(value);
-        let content_type = reader.optional(types::CONTENT_TYPE)?.map(|e| e.nni()).transpose()?;
-        let freshness_ms =
-            reader.optional(types::FRESHNESS_PERIOD)?.map(|e| e.nni()).transpose()?;
-        let final_block = match reader.optional(types::FINAL_BLOCK_ID)? {
-            Some(element) => {
-                let name = NameRef::decode(element.value).map_err(|e| e.fault)?;
-                let component = name.first().filter(|_| name.len() == 1);
-                Some(component.ok_or(Fault::BadValue(types::FINAL_BLOCK_ID))?)
+        let mut meta = MetaInfo::default();
+        let mut reached = 0;
+        while let Some(element) = reader.next_element()? {
+            match element.typ {
+                // Their numbers are in their order.
+                types::CONTENT_TYPE..=types::FINAL_BLOCK_ID if element.typ > reached => {
+                    reached = element.typ;
+                }
+                typ if element.is_critical() => return Err(Fault::Critical(typ)),
+                _ => continue,
             }
-            None => None,
-        };
-        reader.finish()?;
-        Ok(MetaInfo { content_type: content_type.unwrap_or(0), freshness_ms, final_block })
+            match element.typ {
+                types::CONTENT_TYPE => meta.content_type = element.nni()?,
+                types::FRESHNESS_PERIOD => meta.freshness_ms = Some(element.nni()?),
+                _ => meta.final_block = Some(final_block(element.value)?),
+            }
+        }
+        Ok(meta)
     }
+}
+
+/// `FinalBlockId = FINAL-BLOCK-ID-TYPE TLV-LENGTH NameComponent`
+fn final_block(value: &[u8]) -> Result<ComponentRef<'_>, Fault> {
+    let name = NameRef::decode(value).map_err(|e| e.fault)?;
+    name.first().filter(|_| name.len() == 1).ok_or(Fault::BadValue(types::FINAL_BLOCK_ID))
 }
 
 /// A Data packet to be encoded, in borrowed parts.

@@ -2,7 +2,7 @@
 
 use crate::name::NameRef;
 use crate::signature::SignatureInfo;
-use crate::tlv::{self, DecodeError, Element, Fault, Reader, types};
+use crate::tlv::{self, DecodeError, Element, Fault, Reader, offset, types};
 use sha2::{Digest as _, Sha256};
 
 /// InterestLifetime where a packet has none, in milliseconds.
@@ -18,7 +18,7 @@ pub struct Interest<'a> {
     forwarding_hint: &'a [u8],
     nonce: Option<u32>,
     nonce_at: u16,
-    lifetime_ms: u64,
+    lifetime_ms: Option<u64>,
     hop_limit: Option<u8>,
     hop_limit_at: u16,
     /// From ApplicationParameters to the end; empty without parameters.
@@ -28,20 +28,17 @@ pub struct Interest<'a> {
     signature_value: Option<&'a [u8]>,
 }
 
-/// The offset of a part of `wire` in it.
-fn offset(wire: &[u8], part: &[u8]) -> usize {
-    (part.as_ptr() as usize).wrapping_sub(wire.as_ptr() as usize)
-}
-
 impl<'a> Interest<'a> {
     /// Checks an Interest.
     ///
     /// # Errors
     /// Anything that the packet format forbids: a malformed, critical unknown, repeated or
-    /// misplaced element, an empty name, a nonce that does not have 4 octets, more than
-    /// [`crate::MAX_PACKET`] octets.
+    /// misplaced element, an empty name or one with two parameters digests, a forwarding hint
+    /// without a name, half a signature, more than [`crate::MAX_PACKET`] octets. Whether the
+    /// parameters digest is right is told by [`Interest::check_parameters_digest`].
     pub fn decode(wire: &'a [u8]) -> Result<Interest<'a>, DecodeError> {
-        decode(wire).map_err(|fault| DecodeError::new("Interest", fault))
+        let mut at = 0;
+        decode(wire, &mut at).map_err(|fault| DecodeError::new("Interest", fault).at(at))
     }
 
     /// The name.
@@ -69,7 +66,7 @@ impl<'a> Interest<'a> {
     pub fn forwarding_hint(&self) -> impl Iterator<Item = NameRef<'a>> + use<'a> {
         let mut reader = Reader::new(self.forwarding_hint);
         std::iter::from_fn(move || {
-            let element = reader.next_element().ok().flatten()?;
+            let element = reader.optional(types::NAME).ok().flatten()?;
             NameRef::decode(element.value).ok()
         })
     }
@@ -87,10 +84,19 @@ impl<'a> Interest<'a> {
         self.nonce.map(|_| usize::from(self.nonce_at))
     }
 
-    /// The lifetime in milliseconds.
+    /// The lifetime in milliseconds; [`DEFAULT_LIFETIME_MS`] if the packet does not say.
     #[must_use]
     #[inline]
     pub const fn lifetime_ms(&self) -> u64 {
+        match self.lifetime_ms {
+            Some(ms) => ms,
+            None => DEFAULT_LIFETIME_MS,
+        }
+    }
+
+    /// The InterestLifetime element, in milliseconds, if there is one.
+    #[must_use]
+    pub const fn stated_lifetime_ms(&self) -> Option<u64> {
         self.lifetime_ms
     }
 
@@ -126,7 +132,8 @@ impl<'a> Interest<'a> {
     }
 
     /// What a signature covers, in pieces to be hashed one after the other: the name's components
-    /// without the parameters digest, then ApplicationParameters and InterestSignatureInfo.
+    /// before and after the parameters digest, then everything from ApplicationParameters up to,
+    /// but not including, InterestSignatureValue.
     #[must_use]
     pub fn signed_portion(&self) -> [&'a [u8]; 3] {
         let name = self.name.as_bytes();
@@ -139,14 +146,16 @@ impl<'a> Interest<'a> {
             }
             start = end;
         }
-        let value_len = self
-            .signature_value
-            .map_or(0, |value| tlv::tlv_len(types::INTEREST_SIGNATURE_VALUE, value.len()));
-        // The signature value is the last element unless ignorable ones follow it.
-        let end = self
-            .signature_value
-            .map_or(self.tail.len(), |value| offset(self.tail, value) + value.len() - value_len);
-        [before, after, &self.tail[..end]]
+        [before, after, &self.tail[..self.unsigned_at()]]
+    }
+
+    /// Where in the tail InterestSignatureValue begins; its end if there is none.
+    fn unsigned_at(&self) -> usize {
+        self.signature_value.map_or(self.tail.len(), |value| {
+            // Its type and length have their shortest forms, or it would not have been accepted.
+            let whole = tlv::tlv_len(types::INTEREST_SIGNATURE_VALUE, value.len());
+            offset(self.tail, value) + value.len() - whole
+        })
     }
 
     /// The name's ParametersSha256DigestComponent is right: present exactly if there are
@@ -188,35 +197,22 @@ const fn place(typ: u64) -> Option<u8> {
     })
 }
 
-fn decode(wire: &[u8]) -> Result<Interest<'_>, Fault> {
+/// `at` is left at the octet where the element begins that is at fault.
+fn decode<'a>(wire: &'a [u8], at: &mut usize) -> Result<Interest<'a>, Fault> {
     if wire.len() > crate::MAX_PACKET {
         return Err(Fault::TooLarge(wire.len() as u64));
     }
     let value = tlv::only(wire, types::INTEREST)?;
     let mut reader = Reader::new(value);
-    let name = NameRef::decode(reader.expect(types::NAME)?.value).map_err(|e| e.fault)?;
-    if name.is_empty() {
-        return Err(Fault::BadLength(types::NAME));
-    }
-    let mut interest = Interest {
-        wire,
-        name,
-        can_be_prefix: false,
-        must_be_fresh: false,
-        forwarding_hint: &[],
-        nonce: None,
-        nonce_at: 0,
-        lifetime_ms: DEFAULT_LIFETIME_MS,
-        hop_limit: None,
-        hop_limit_at: 0,
-        tail: &[],
-        parameters: None,
-        signature_info: None,
-        signature_value: None,
-    };
+    *at = wire.len() - value.len();
+    let mut interest = Interest::named(wire, name(reader.expect(types::NAME)?.value)?);
     let mut reached = 0;
-    while let Some(element) = reader.next_element()? {
+    loop {
+        *at = wire.len() - reader.rest().len();
+        let Some(element) = reader.next_element()? else { break };
         match place(element.typ) {
+            // Without ApplicationParameters before it, a signature is out of place.
+            Some(8 | 9) if interest.parameters.is_none() => {}
             Some(place) if place > reached => {
                 reached = place;
                 interest.take(&element)?;
@@ -225,15 +221,56 @@ fn decode(wire: &[u8]) -> Result<Interest<'_>, Fault> {
             _ => {}
         }
     }
-    if interest.signature_info.is_some() != interest.signature_value.is_some()
-        || (interest.signature_info.is_some() && interest.parameters.is_none())
-    {
-        return Err(Fault::Expected(types::INTEREST_SIGNATURE_VALUE));
+    match (interest.signature_info, interest.signature_value) {
+        (Some(_), None) => Err(Fault::Expected(types::INTEREST_SIGNATURE_VALUE)),
+        (None, Some(_)) => Err(Fault::Expected(types::INTEREST_SIGNATURE_INFO)),
+        _ => Ok(interest),
     }
-    Ok(interest)
+}
+
+/// The name of an Interest has a component, and at most one parameters digest.
+fn name(value: &[u8]) -> Result<NameRef<'_>, Fault> {
+    let (name, digests) = NameRef::decode_counting(value).map_err(|e| e.fault)?;
+    match (name.is_empty(), digests) {
+        (true, _) => Err(Fault::BadLength(types::NAME)),
+        (false, 0 | 1) => Ok(name),
+        _ => Err(Fault::BadValue(types::NAME)),
+    }
+}
+
+/// `ForwardingHint = FORWARDING-HINT-TYPE TLV-LENGTH 1*Name`
+fn check_forwarding_hint(value: &[u8]) -> Result<(), Fault> {
+    let mut reader = Reader::new(value);
+    let mut names = 0;
+    while let Some(element) = reader.optional(types::NAME)? {
+        NameRef::decode(element.value).map_err(|e| e.fault)?;
+        names += 1;
+    }
+    reader.finish()?;
+    if names == 0 { Err(Fault::Expected(types::NAME)) } else { Ok(()) }
 }
 
 impl<'a> Interest<'a> {
+    /// An Interest of which nothing but the name is known yet.
+    const fn named(wire: &'a [u8], name: NameRef<'a>) -> Interest<'a> {
+        Interest {
+            wire,
+            name,
+            can_be_prefix: false,
+            must_be_fresh: false,
+            forwarding_hint: &[],
+            nonce: None,
+            nonce_at: 0,
+            lifetime_ms: None,
+            hop_limit: None,
+            hop_limit_at: 0,
+            tail: &[],
+            parameters: None,
+            signature_info: None,
+            signature_value: None,
+        }
+    }
+
     fn take(&mut self, element: &Element<'a>) -> Result<(), Fault> {
         let bad_length = Fault::BadLength(element.typ);
         match element.typ {
@@ -241,10 +278,7 @@ impl<'a> Interest<'a> {
             types::MUST_BE_FRESH if element.value.is_empty() => self.must_be_fresh = true,
             types::CAN_BE_PREFIX | types::MUST_BE_FRESH => return Err(bad_length),
             types::FORWARDING_HINT => {
-                let mut names = Reader::new(element.value);
-                while !names.is_empty() {
-                    NameRef::decode(names.expect(types::NAME)?.value).map_err(|e| e.fault)?;
-                }
+                check_forwarding_hint(element.value)?;
                 self.forwarding_hint = element.value;
             }
             types::NONCE => {
@@ -252,7 +286,7 @@ impl<'a> Interest<'a> {
                 self.nonce = Some(u32::from_be_bytes(octets));
                 self.nonce_at = offset(self.wire, element.value) as u16;
             }
-            types::INTEREST_LIFETIME => self.lifetime_ms = element.nni()?,
+            types::INTEREST_LIFETIME => self.lifetime_ms = Some(element.nni()?),
             types::HOP_LIMIT => {
                 let [limit] = *element.value else { return Err(bad_length) };
                 self.hop_limit = Some(limit);

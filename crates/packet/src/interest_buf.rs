@@ -20,7 +20,8 @@ pub struct InterestSignature {
 /// An Interest with all its fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InterestBuf {
-    /// The name, without a parameters digest: encoding adds it where there are parameters.
+    /// The name. Where there are parameters, encoding adds their digest at the end, or puts it in
+    /// the place of a parameters digest that the name has already.
     pub name: Name,
     /// See [`Interest::can_be_prefix`].
     pub can_be_prefix: bool,
@@ -47,10 +48,12 @@ impl InterestBuf {
         InterestBuf { name, ..InterestBuf::default() }
     }
 
-    /// The fields of a decoded Interest. A parameters digest at the end of the name is left out.
+    /// The fields of a decoded Interest. A digest of its parameters at the end of the name is left
+    /// out. Elements that were ignored are lost.
     #[must_use]
     pub fn from_view(view: &Interest<'_>) -> InterestBuf {
-        let digest = view.name().last().is_some_and(|c| c.typ() == types::PARAMETERS_DIGEST);
+        let digest = view.parameters().and_then(|_| view.name().last());
+        let digest = digest.is_some_and(|last| last.typ() == types::PARAMETERS_DIGEST);
         let name = if digest { view.name().parent() } else { view.name() };
         InterestBuf {
             name: name.to_name(),
@@ -58,7 +61,7 @@ impl InterestBuf {
             must_be_fresh: view.must_be_fresh(),
             forwarding_hint: view.forwarding_hint().map(|n| n.to_name()).collect(),
             nonce: view.nonce(),
-            lifetime_ms: Some(view.lifetime_ms()),
+            lifetime_ms: view.stated_lifetime_ms(),
             hop_limit: view.hop_limit(),
             parameters: view.parameters().map(Bytes::copy_from_slice),
             signature: view.signature_info().zip(view.signature_value()).map(|(info, value)| {
@@ -70,7 +73,8 @@ impl InterestBuf {
         }
     }
 
-    /// Signs: `sign` is given the signed portion in two pieces (name, then parameters and info).
+    /// Signs: `sign` is given the signed portion in two pieces (the name's components without a
+    /// parameters digest, then parameters and info). Without parameters, empty ones are added.
     pub fn sign_with(
         &mut self,
         info: SignatureInfoBuf,
@@ -80,8 +84,24 @@ impl InterestBuf {
         let mut tail = Vec::new();
         tlv::put_tlv(&mut tail, types::APPLICATION_PARAMETERS, parameters);
         tlv::put_tlv(&mut tail, types::INTEREST_SIGNATURE_INFO, info.as_bytes());
-        let value = sign([self.name.as_bytes(), &tail]);
+        let value = match self.around_digest() {
+            (name, []) => sign([name, &tail]),
+            (before, after) => sign([&[before, after].concat(), &tail]),
+        };
         self.signature = Some(InterestSignature { info, value });
+    }
+
+    /// The components before the place of the parameters digest, and those after it.
+    fn around_digest(&self) -> (&[u8], &[u8]) {
+        let (name, octets) = (self.name.as_ref(), self.name.as_bytes());
+        let mut start = 0;
+        for (component, end) in name.components().zip(name.prefix_ends()) {
+            if component.typ() == types::PARAMETERS_DIGEST {
+                return (&octets[..start], &octets[end..]);
+            }
+            start = end;
+        }
+        (octets, &[])
     }
 
     /// The packet.
@@ -97,24 +117,44 @@ impl InterestBuf {
         let tail = self.tail();
         let digest: Option<[u8; 32]> = (!tail.is_empty()).then(|| Sha256::digest(&tail).into());
         let digest = digest.as_ref().map(|d| ComponentRef::new(types::PARAMETERS_DIGEST, d));
-        let name_len =
-            self.name.as_bytes().len() + digest.map_or(0, |component| component.encoded_len());
-        let hint_len: usize = self.forwarding_hint.iter().map(Name::encoded_len).sum();
-        let mut len = tlv::tlv_len(types::NAME, name_len) + tail.len();
-        len += if self.can_be_prefix { 2 } else { 0 } + if self.must_be_fresh { 2 } else { 0 };
-        if hint_len > 0 {
-            len += tlv::tlv_len(types::FORWARDING_HINT, hint_len);
-        }
-        len += self.nonce.map_or(0, |_| 6) + self.hop_limit.map_or(0, |_| 3);
-        len += self.lifetime_ms.map_or(0, |ms| tlv::nni_tlv_len(types::INTEREST_LIFETIME, ms));
+        let (before, after) = match digest {
+            Some(_) => self.around_digest(),
+            None => (self.name.as_bytes(), &[][..]),
+        };
+        let name_len = before.len() + digest.map_or(0, |d| d.encoded_len()) + after.len();
+        let hint_len = self.forwarding_hint.iter().map(Name::encoded_len).sum();
+        let len = tlv::tlv_len(types::NAME, name_len) + self.guiders_len(hint_len) + tail.len();
 
         out.reserve(tlv::tlv_len(types::INTEREST, len));
         tlv::put_header(out, types::INTEREST, len);
         tlv::put_header(out, types::NAME, name_len);
-        out.extend_from_slice(self.name.as_bytes());
+        out.extend_from_slice(before);
         if let Some(component) = digest {
             component.encode_into(out);
         }
+        out.extend_from_slice(after);
+        self.encode_guiders(hint_len, out);
+        out.extend_from_slice(&tail);
+    }
+
+    /// Octets of what stands between the name and the parameters.
+    fn guiders_len(&self, hint_len: usize) -> usize {
+        let mut len = 0;
+        if self.can_be_prefix {
+            len += tlv::tlv_len(types::CAN_BE_PREFIX, 0);
+        }
+        if self.must_be_fresh {
+            len += tlv::tlv_len(types::MUST_BE_FRESH, 0);
+        }
+        if hint_len > 0 {
+            len += tlv::tlv_len(types::FORWARDING_HINT, hint_len);
+        }
+        len += self.nonce.map_or(0, |_| tlv::tlv_len(types::NONCE, 4));
+        len += self.lifetime_ms.map_or(0, |ms| tlv::nni_tlv_len(types::INTEREST_LIFETIME, ms));
+        len + self.hop_limit.map_or(0, |_| tlv::tlv_len(types::HOP_LIMIT, 1))
+    }
+
+    fn encode_guiders(&self, hint_len: usize, out: &mut Vec<u8>) {
         if self.can_be_prefix {
             tlv::put_tlv(out, types::CAN_BE_PREFIX, &[]);
         }
@@ -134,7 +174,6 @@ impl InterestBuf {
         if let Some(limit) = self.hop_limit {
             tlv::put_tlv(out, types::HOP_LIMIT, &[limit]);
         }
-        out.extend_from_slice(&tail);
     }
 
     /// ApplicationParameters and what follows; empty if there are none.

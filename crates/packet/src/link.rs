@@ -1,13 +1,14 @@
 //! The link packet (NDNLPv2), borrowed.
 
 use crate::nack::NackReason;
-use crate::options::{HopOptions, MAX_OPTIONS};
+use crate::options::HopOptions;
 use crate::tlv::{DecodeError, Element, Fault, Reader, read_nni, types};
+use std::cmp::Ordering;
 
 /// The longest PIT token, in octets.
 pub const MAX_PIT_TOKEN: usize = 32;
-/// The most acknowledgements that one packet may carry.
-pub const MAX_ACKS: usize = 256;
+/// The CachePolicyType that asks that Data not be cached.
+pub(crate) const NO_CACHE: u64 = 1;
 
 /// A link packet, checked. A bare Interest or Data is one with nothing but a fragment; one without
 /// a fragment is IDLE.
@@ -36,12 +37,14 @@ impl<'a> LpPacket<'a> {
     /// Checks a frame: a link packet, or a bare Interest or Data, whose inside is not looked at.
     ///
     /// # Errors
-    /// A malformed, misplaced or unknown header that may not be ignored; numbers of a wrong
-    /// width; a fragment index at or above the count; more acknowledgements or options than are
-    /// accepted.
+    /// A malformed header; one that is unknown and may not be ignored; headers that are not in
+    /// the order of their types, or repeated though they are not repeatable; anything behind the
+    /// fragment; a fragment index at or above the count, or fragments without a sequence number; a
+    /// Nack without its Interest.
     #[inline]
     pub fn decode(frame: &'a [u8]) -> Result<LpPacket<'a>, DecodeError> {
-        decode(frame).map_err(|fault| DecodeError::new("link packet", fault))
+        let mut at = 0;
+        decode(frame, &mut at).map_err(|fault| DecodeError::new("link packet", fault).at(at))
     }
 
     /// The packet, or a fragment of it if [`LpPacket::frag_count`] is above 1.
@@ -139,11 +142,17 @@ impl<'a> LpPacket<'a> {
         self.has_options
     }
 
-    /// Type and octets of each hop-by-hop option.
+    /// Type and octets of each hop-by-hop option, in the order of the types. Of one that is
+    /// repeated, the first counts.
     pub fn options(&self) -> impl Iterator<Item = (u32, &'a [u8])> + use<'a> {
         let headers = if self.has_options { self.headers } else { &[] };
+        let mut last = 0;
         elements(headers)
-            .filter(|e| HopOptions::is_option_type(e.typ))
+            .filter(move |e| {
+                let first = e.typ != last;
+                last = e.typ;
+                first && HopOptions::is_option_type(e.typ)
+            })
             .map(|e| (e.typ as u32, e.value))
     }
 
@@ -169,7 +178,8 @@ fn elements(value: &[u8]) -> impl Iterator<Item = Element<'_>> {
     std::iter::from_fn(move || reader.next_element().ok().flatten())
 }
 
-fn decode(frame: &[u8]) -> Result<LpPacket<'_>, Fault> {
+/// `at` is left at the octet where the header begins that is at fault.
+fn decode<'a>(frame: &'a [u8], at: &mut usize) -> Result<LpPacket<'a>, Fault> {
     let mut reader = Reader::new(frame);
     let element = reader.next_element()?.ok_or(Fault::Truncated)?;
     if !reader.is_empty() {
@@ -185,35 +195,56 @@ fn decode(frame: &[u8]) -> Result<LpPacket<'_>, Fault> {
         other => return Err(Fault::BadType(other)),
     }
     let value = element.value;
+    packet.headers = value;
     let mut reader = Reader::new(value);
-    let (mut reached, mut acks, mut options) = (0, 0, 0);
-    while let Some(header) = reader.next_element()? {
+    let mut reached = 0;
+    loop {
+        let left = reader.rest().len();
+        *at = frame.len() - left;
+        let Some(header) = reader.next_element()? else { break };
         if header.typ == types::LP_FRAGMENT {
-            packet.headers = &value[..value.len() - reader.rest().len() - header.whole.len()];
+            packet.headers = &value[..value.len() - left];
             packet.fragment = Some(header.value).filter(|fragment| !fragment.is_empty());
+            *at = frame.len() - reader.rest().len();
             // Nothing may stand behind the fragment, whatever its type.
-            return if reader.is_empty() { packet.checked() } else { Err(Fault::Trailing) };
+            if !reader.is_empty() {
+                return Err(Fault::Trailing);
+            }
+            break;
         }
-        let repeated = header.typ == reached && header.typ == types::LP_ACK;
-        if header.typ <= reached && !repeated {
-            ignorable(header.typ)?;
-            continue;
+        match header.typ.cmp(&reached) {
+            Ordering::Greater => packet.take(&header)?,
+            Ordering::Equal => packet.take_again(&header)?,
+            Ordering::Less => return Err(Fault::Header(header.typ)),
         }
         reached = header.typ;
-        acks += usize::from(header.typ == types::LP_ACK);
-        options += usize::from(HopOptions::is_option_type(header.typ));
-        if acks > MAX_ACKS || options > MAX_OPTIONS {
-            return Err(Fault::TooLarge(value.len() as u64));
-        }
-        packet.take(&header)?;
     }
-    packet.headers = value;
     packet.checked()
 }
 
-/// NDNLPv2: an unknown header is ignored if its type is from 800 to 959 and divisible by 4.
+/// NDNLPv2: an unknown header is ignored if its type is from 800 to 959 and divisible by 4;
+/// otherwise the packet is dropped.
 fn ignorable(typ: u64) -> Result<(), Fault> {
     if (800..=959).contains(&typ) && typ & 3 == 0 { Ok(()) } else { Err(Fault::Header(typ)) }
+}
+
+/// Of the headers that are known, only acknowledgements may be repeated.
+const fn is_known(typ: u64) -> bool {
+    matches!(
+        typ,
+        types::LP_SEQUENCE
+            | types::LP_FRAG_INDEX
+            | types::LP_FRAG_COUNT
+            | types::LP_PIT_TOKEN
+            | types::LP_NACK
+            | types::LP_INCOMING_FACE_ID
+            | types::LP_NEXT_HOP_FACE_ID
+            | types::LP_CACHE_POLICY
+            | types::LP_CONGESTION_MARK
+            | types::LP_TX_SEQUENCE
+            | types::LP_NON_DISCOVERY
+            | types::LP_PREFIX_ANNOUNCEMENT
+    )
 }
 
 impl<'a> LpPacket<'a> {
@@ -229,17 +260,15 @@ impl<'a> LpPacket<'a> {
                 self.pit_token = Some(header.value);
             }
             types::LP_NACK => {
-                let mut inside = Reader::new(header.value);
-                let reason = inside.optional(types::LP_NACK_REASON)?;
-                let reason = reason.map(|e| e.nni()).transpose()?.unwrap_or(0);
-                self.nack = Some(NackReason::from(reason));
+                let reason = number_inside(header.value, types::LP_NACK_REASON)?;
+                self.nack = Some(NackReason::from(reason.unwrap_or(0)));
             }
             types::LP_INCOMING_FACE_ID => self.incoming_face_id = Some(header.nni()?),
             types::LP_NEXT_HOP_FACE_ID => self.next_hop_face_id = Some(header.nni()?),
             types::LP_CACHE_POLICY => {
-                let mut inside = Reader::new(header.value);
-                let policy = inside.optional(types::LP_CACHE_POLICY_TYPE)?;
-                self.no_cache = policy.map(|e| e.nni()).transpose()? == Some(1);
+                let policy = number_inside(header.value, types::LP_CACHE_POLICY_TYPE)?;
+                let missing = Fault::Expected(types::LP_CACHE_POLICY_TYPE);
+                self.no_cache = policy.ok_or(missing)? == NO_CACHE;
             }
             types::LP_CONGESTION_MARK => self.congestion_mark = header.nni()?,
             types::LP_ACK => {
@@ -247,12 +276,22 @@ impl<'a> LpPacket<'a> {
                 self.has_acks = true;
             }
             types::LP_TX_SEQUENCE => self.tx_sequence = Some(fixed(header)?),
-            types::LP_NON_DISCOVERY => self.non_discovery = true,
+            types::LP_NON_DISCOVERY if header.value.is_empty() => self.non_discovery = true,
+            types::LP_NON_DISCOVERY => return Err(Fault::BadLength(header.typ)),
             types::LP_PREFIX_ANNOUNCEMENT => self.prefix_announcement = Some(header.value),
             typ if HopOptions::is_option_type(typ) => self.has_options = true,
             typ => ignorable(typ)?,
         }
         Ok(())
+    }
+
+    /// A header of the same type as the one before it.
+    fn take_again(&mut self, header: &Element<'a>) -> Result<(), Fault> {
+        match header.typ {
+            types::LP_ACK => fixed(header).map(|_| ()),
+            typ if is_known(typ) => Err(Fault::Header(typ)),
+            typ => ignorable(typ),
+        }
     }
 
     fn checked(self) -> Result<LpPacket<'a>, Fault> {
@@ -262,11 +301,19 @@ impl<'a> LpPacket<'a> {
         if self.frag_count() > 1 && self.sequence.is_none() {
             return Err(Fault::Expected(types::LP_SEQUENCE));
         }
-        if self.nack.is_some() && self.fragment.is_none() {
+        if self.fragment.is_none() && (self.nack.is_some() || self.frag_count() > 1) {
             return Err(Fault::Expected(types::LP_FRAGMENT));
         }
         Ok(self)
     }
+}
+
+/// The number in the one known element that a header's value consists of.
+fn number_inside(value: &[u8], typ: u64) -> Result<Option<u64>, Fault> {
+    let mut inside = Reader::new(value);
+    let number = inside.optional(typ)?.map(|element| element.nni()).transpose()?;
+    inside.finish()?;
+    Ok(number)
 }
 
 /// A number of exactly 8 octets.

@@ -1,6 +1,6 @@
 //! The link header (NDNLPv2), owned.
 
-use crate::link::LpPacket;
+use crate::link::{LpPacket, NO_CACHE};
 use crate::nack::NackReason;
 use crate::options::HopOptions;
 use crate::tlv::{self, types};
@@ -13,7 +13,7 @@ pub struct LpHeader {
     pub sequence: Option<u64>,
     /// See [`LpPacket::frag_index`]; with the count, or not at all.
     pub frag_index: u64,
-    /// See [`LpPacket::frag_count`]; 0 and 1 are not written.
+    /// See [`LpPacket::frag_count`]; 0 stands for a whole packet, and like 1 is not written.
     pub frag_count: u64,
     /// See [`LpPacket::pit_token`]; empty is none.
     pub pit_token: SmallVec<[u8; 8]>,
@@ -44,7 +44,7 @@ impl From<&LpPacket<'_>> for LpHeader {
         LpHeader {
             sequence: packet.sequence(),
             frag_index: packet.frag_index(),
-            frag_count: packet.frag_count(),
+            frag_count: if packet.frag_count() > 1 { packet.frag_count() } else { 0 },
             pit_token: SmallVec::from_slice(packet.pit_token().unwrap_or_default()),
             nack: packet.nack(),
             incoming_face_id: packet.incoming_face_id(),
@@ -63,6 +63,12 @@ impl From<&LpPacket<'_>> for LpHeader {
 /// An element whose value is one element with a number.
 fn nested_len(outer: u64, inner: u64, n: u64) -> usize {
     tlv::tlv_len(outer, tlv::nni_tlv_len(inner, n))
+}
+
+/// Appends an element whose value is one element with a number.
+fn put_nested(out: &mut Vec<u8>, outer: u64, inner: u64, n: u64) {
+    tlv::put_header(out, outer, tlv::nni_tlv_len(inner, n));
+    tlv::put_nni_tlv(out, inner, n);
 }
 
 /// Type, length and value of a number of exactly 8 octets.
@@ -92,7 +98,7 @@ impl LpHeader {
         len += nni(types::LP_INCOMING_FACE_ID, self.incoming_face_id);
         len += nni(types::LP_NEXT_HOP_FACE_ID, self.next_hop_face_id);
         if self.no_cache {
-            len += nested_len(types::LP_CACHE_POLICY, types::LP_CACHE_POLICY_TYPE, 1);
+            len += nested_len(types::LP_CACHE_POLICY, types::LP_CACHE_POLICY_TYPE, NO_CACHE);
         }
         if self.congestion_mark > 0 {
             len += tlv::nni_tlv_len(types::LP_CONGESTION_MARK, self.congestion_mark);
@@ -154,28 +160,15 @@ impl LpHeader {
         if !self.pit_token.is_empty() {
             tlv::put_tlv(out, types::LP_PIT_TOKEN, &self.pit_token);
         }
-        if let Some(reason) = self.nack {
-            match reason.number() {
-                0 => tlv::put_tlv(out, types::LP_NACK, &[]),
-                n => {
-                    tlv::put_header(
-                        out,
-                        types::LP_NACK,
-                        tlv::nni_tlv_len(types::LP_NACK_REASON, n),
-                    );
-                    tlv::put_nni_tlv(out, types::LP_NACK_REASON, n);
-                }
-            }
+        match self.nack.map(NackReason::number) {
+            None => {}
+            Some(0) => tlv::put_tlv(out, types::LP_NACK, &[]),
+            Some(n) => put_nested(out, types::LP_NACK, types::LP_NACK_REASON, n),
         }
         nni(types::LP_INCOMING_FACE_ID, self.incoming_face_id, out);
         nni(types::LP_NEXT_HOP_FACE_ID, self.next_hop_face_id, out);
         if self.no_cache {
-            tlv::put_header(
-                out,
-                types::LP_CACHE_POLICY,
-                tlv::nni_tlv_len(types::LP_CACHE_POLICY_TYPE, 1),
-            );
-            tlv::put_nni_tlv(out, types::LP_CACHE_POLICY_TYPE, 1);
+            put_nested(out, types::LP_CACHE_POLICY, types::LP_CACHE_POLICY_TYPE, NO_CACHE);
         }
         nni(types::LP_CONGESTION_MARK, Some(self.congestion_mark).filter(|m| *m > 0), out);
         for ack in &self.acks {

@@ -14,14 +14,14 @@ pub const MAX_COMPONENTS: usize = 256;
 #[derive(Clone, Copy, Default)]
 pub struct NameRef<'a> {
     value: &'a [u8],
-    len: u16,
+    len: usize,
 }
 
 /// An owned name.
 #[derive(Clone, Default)]
 pub struct Name {
     value: Vec<u8>,
-    len: u16,
+    len: usize,
 }
 
 impl<'a> NameRef<'a> {
@@ -31,24 +31,33 @@ impl<'a> NameRef<'a> {
     /// Truncated elements, component types outside 1 to 65535, digests that do not have 32 octets,
     /// more than [`MAX_COMPONENTS`] components.
     pub fn decode(value: &'a [u8]) -> Result<NameRef<'a>, DecodeError> {
-        let fail = |fault| DecodeError::new("Name", fault);
+        NameRef::decode_counting(value).map(|(name, _)| name)
+    }
+
+    /// As [`NameRef::decode`]; counts the parameters digests, too.
+    #[inline]
+    pub(crate) fn decode_counting(value: &'a [u8]) -> Result<(NameRef<'a>, usize), DecodeError> {
         let mut reader = Reader::new(value);
-        let mut len = 0;
-        while let Some(element) = reader.next_element().map_err(fail)? {
+        let (mut len, mut digests) = (0, 0);
+        loop {
+            let here = value.len() - reader.rest().len();
+            let fail = |fault| DecodeError::new("Name", fault).at(here);
+            let Some(element) = reader.next_element().map_err(fail)? else { break };
             if element.typ > u64::from(u16::MAX) {
                 return Err(fail(Fault::BadType(element.typ)));
             }
-            let digest = element.typ == u64::from(types::IMPLICIT_DIGEST)
-                || element.typ == u64::from(types::PARAMETERS_DIGEST);
-            if digest && element.value.len() != 32 {
-                return Err(fail(Fault::BadLength(element.typ)));
+            if element.typ <= u64::from(types::PARAMETERS_DIGEST) {
+                if element.value.len() != 32 {
+                    return Err(fail(Fault::BadLength(element.typ)));
+                }
+                digests += usize::from(element.typ == u64::from(types::PARAMETERS_DIGEST));
             }
-            len += 1;
-            if usize::from(len) > MAX_COMPONENTS {
+            if len == MAX_COMPONENTS {
                 return Err(fail(Fault::TooManyComponents));
             }
+            len += 1;
         }
-        Ok(NameRef { value, len })
+        Ok((NameRef { value, len }, digests))
     }
 
     /// Checks a whole Name element.
@@ -71,7 +80,7 @@ impl<'a> NameRef<'a> {
     #[must_use]
     #[inline]
     pub const fn len(&self) -> usize {
-        self.len as usize
+        self.len
     }
 
     /// It has no components: the root of all names.
@@ -112,7 +121,7 @@ impl<'a> NameRef<'a> {
             return *self;
         }
         let end = n.checked_sub(1).and_then(|i| self.prefix_ends().nth(i)).unwrap_or(0);
-        NameRef { value: &self.value[..end], len: n as u16 }
+        NameRef { value: &self.value[..end], len: n }
     }
 
     /// All but the last component; the empty name stays empty.
@@ -228,7 +237,7 @@ impl Name {
     /// How many components it has.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.len as usize
+        self.len
     }
 
     /// It has no components.

@@ -16,8 +16,8 @@ pub trait HopOption: Sized {
     fn decode(value: &[u8]) -> Option<Self>;
 }
 
-/// The most options that a packet may have.
-pub const MAX_OPTIONS: usize = 16;
+/// The most options that a packet may have: one of each type.
+pub const MAX_OPTIONS: usize = 27;
 
 /// The options of one packet, in the order of their types. Without options, nothing is allocated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,8 +62,8 @@ impl HopOptions {
         Some(&self.0[at].1)
     }
 
-    /// Sets an option; one of the same type is replaced. Returns false, and changes nothing, if
-    /// there are [`MAX_OPTIONS`] already or the type is not an option's.
+    /// Sets an option; one of the same type is replaced. Returns false, and changes nothing, if the
+    /// type is not an option's.
     pub fn set<T: HopOption>(&mut self, option: &T) -> bool {
         let mut value = Vec::new();
         option.encode(&mut value);
@@ -77,7 +77,6 @@ impl HopOptions {
         }
         match self.0.binary_search_by_key(&typ, |(t, _)| *t) {
             Ok(at) => self.0[at].1 = SmallVec::from_slice(value),
-            Err(_) if self.0.len() == MAX_OPTIONS => return false,
             Err(at) => self.0.insert(at, (typ, SmallVec::from_slice(value))),
         }
         true
@@ -120,9 +119,10 @@ mod tests {
         options.remove(868);
         assert_eq!(options.len(), 1);
         assert!(!options.set_raw(866, &[]) && !options.set_raw(832, &[]));
-        for i in 0..20 {
-            options.set_raw(852 + 4 * i, &[]);
+        for typ in 0..2000 {
+            options.set_raw(typ, &[]);
         }
         assert_eq!(options.len(), MAX_OPTIONS);
+        assert!(options.iter().all(|(t, _)| t % 4 == 0 && (849..=959).contains(&t)));
     }
 }

@@ -1,7 +1,7 @@
 //! SignatureInfo, of Data and of Interests, and signature values.
 
 use crate::name::{Name, NameRef};
-use crate::tlv::{self, Fault, Reader, types};
+use crate::tlv::{self, Element, Fault, Reader, types};
 use smallvec::SmallVec;
 
 /// How a packet is signed.
@@ -74,27 +74,51 @@ pub struct SignatureInfo<'a> {
 }
 
 impl<'a> SignatureInfo<'a> {
-    /// Checks the value of a SignatureInfo element.
+    /// Checks the value of a SignatureInfo or InterestSignatureInfo element.
     pub(crate) fn decode(value: &'a [u8]) -> Result<SignatureInfo<'a>, Fault> {
         let mut reader = Reader::new(value);
-        let signature_type = match reader.optional(types::SIGNATURE_TYPE)? {
-            Some(element) => SignatureType::from(element.nni()?),
+        let mut info = match reader.optional(types::SIGNATURE_TYPE)? {
+            Some(element) => SignatureInfo::empty(value, SignatureType::from(element.nni()?)),
             None => return Err(Fault::Expected(types::SIGNATURE_TYPE)),
         };
-        let key_locator = match reader.optional(types::KEY_LOCATOR)? {
-            Some(element) => key_locator(element.value)?,
-            None => None,
-        };
-        let nonce = reader.optional(types::SIGNATURE_NONCE)?.map(|e| e.value);
-        if nonce.is_some_and(<[u8]>::is_empty) {
-            return Err(Fault::BadLength(types::SIGNATURE_NONCE));
+        let mut reached = 0;
+        while let Some(element) = reader.next_element()? {
+            match place(element.typ) {
+                Some(place) if place > reached => {
+                    reached = place;
+                    info.take(&element)?;
+                }
+                _ if element.is_critical() => return Err(Fault::Critical(element.typ)),
+                _ => {}
+            }
         }
-        let time = reader.optional(types::SIGNATURE_TIME)?.map(|e| e.nni()).transpose()?;
-        let sequence = reader.optional(types::SIGNATURE_SEQ_NUM)?.map(|e| e.nni()).transpose()?;
-        // ValidityPeriod is critical by its number, but known: certificates carry it.
-        reader.optional(types::VALIDITY_PERIOD)?;
-        reader.finish()?;
-        Ok(SignatureInfo { value, signature_type, key_locator, nonce, time, sequence })
+        Ok(info)
+    }
+
+    const fn empty(value: &'a [u8], signature_type: SignatureType) -> SignatureInfo<'a> {
+        SignatureInfo {
+            value,
+            signature_type,
+            key_locator: None,
+            nonce: None,
+            time: None,
+            sequence: None,
+        }
+    }
+
+    fn take(&mut self, element: &Element<'a>) -> Result<(), Fault> {
+        match element.typ {
+            types::KEY_LOCATOR => self.key_locator = key_locator(element.value)?,
+            types::SIGNATURE_NONCE if element.value.is_empty() => {
+                return Err(Fault::BadLength(element.typ));
+            }
+            types::SIGNATURE_NONCE => self.nonce = Some(element.value),
+            types::SIGNATURE_TIME => self.time = Some(element.nni()?),
+            types::SIGNATURE_SEQ_NUM => self.sequence = Some(element.nni()?),
+            // A certificate's: known, so that its critical number does no harm; see `element`.
+            _ => {}
+        }
+        Ok(())
     }
 
     /// The type of the signature.
@@ -147,16 +171,30 @@ impl<'a> SignatureInfo<'a> {
     }
 }
 
+/// The known elements behind the SignatureType, in their order (NDN Packet Format, "Signature";
+/// NDN Certificate Format, "SignatureInfo").
+const fn place(typ: u64) -> Option<u8> {
+    Some(match typ {
+        types::KEY_LOCATOR => 1,
+        types::SIGNATURE_NONCE => 2,
+        types::SIGNATURE_TIME => 3,
+        types::SIGNATURE_SEQ_NUM => 4,
+        types::VALIDITY_PERIOD => 5,
+        _ => return None,
+    })
+}
+
+/// `KeyLocator = KEY-LOCATOR-TYPE TLV-LENGTH (Name / KeyDigest)`. One that holds neither is no
+/// error here: that no key is known by it is for the verifier to say.
 fn key_locator(value: &[u8]) -> Result<Option<KeyLocator<'_>>, Fault> {
     let mut reader = Reader::new(value);
-    match reader.next_element()? {
-        Some(e) if e.typ == types::NAME => {
-            NameRef::decode(e.value).map(|n| Some(KeyLocator::Name(n))).map_err(|e| e.fault)
-        }
-        Some(e) if e.typ == types::KEY_DIGEST => Ok(Some(KeyLocator::Digest(e.value))),
-        // A locator of another kind: no key is known by it, which is for the verifier to say.
-        _ => Ok(None),
-    }
+    let locator = if let Some(name) = reader.optional(types::NAME)? {
+        Some(KeyLocator::Name(NameRef::decode(name.value).map_err(|e| e.fault)?))
+    } else {
+        reader.optional(types::KEY_DIGEST)?.map(|digest| KeyLocator::Digest(digest.value))
+    };
+    reader.finish()?;
+    Ok(locator)
 }
 
 /// An owned SignatureInfo.

@@ -6,68 +6,7 @@
 
 use thiserror::Error;
 
-/// Numbers of the elements.
-pub mod types {
-    #![allow(
-        missing_docs,
-        reason = "the names are those of the NDN Packet Format v0.3 and NDNLPv2"
-    )]
-    pub const IMPLICIT_DIGEST: u16 = 1;
-    pub const PARAMETERS_DIGEST: u16 = 2;
-    pub const INTEREST: u64 = 5;
-    pub const DATA: u64 = 6;
-    pub const NAME: u64 = 7;
-    pub const GENERIC: u16 = 8;
-    pub const NONCE: u64 = 10;
-    pub const INTEREST_LIFETIME: u64 = 12;
-    pub const MUST_BE_FRESH: u64 = 18;
-    pub const META_INFO: u64 = 20;
-    pub const CONTENT: u64 = 21;
-    pub const SIGNATURE_INFO: u64 = 22;
-    pub const SIGNATURE_VALUE: u64 = 23;
-    pub const CONTENT_TYPE: u64 = 24;
-    pub const FRESHNESS_PERIOD: u64 = 25;
-    pub const FINAL_BLOCK_ID: u64 = 26;
-    pub const SIGNATURE_TYPE: u64 = 27;
-    pub const KEY_LOCATOR: u64 = 28;
-    pub const KEY_DIGEST: u64 = 29;
-    pub const FORWARDING_HINT: u64 = 30;
-    pub const KEYWORD: u16 = 32;
-    pub const CAN_BE_PREFIX: u64 = 33;
-    pub const HOP_LIMIT: u64 = 34;
-    pub const APPLICATION_PARAMETERS: u64 = 36;
-    pub const SIGNATURE_NONCE: u64 = 38;
-    pub const SIGNATURE_TIME: u64 = 40;
-    pub const SIGNATURE_SEQ_NUM: u64 = 42;
-    pub const INTEREST_SIGNATURE_INFO: u64 = 44;
-    pub const INTEREST_SIGNATURE_VALUE: u64 = 46;
-    pub const SEGMENT: u16 = 50;
-    pub const BYTE_OFFSET: u16 = 52;
-    pub const VERSION: u16 = 54;
-    pub const TIMESTAMP: u16 = 56;
-    pub const SEQUENCE: u16 = 58;
-    pub const VALIDITY_PERIOD: u64 = 253;
-    pub const NOT_BEFORE: u64 = 254;
-    pub const NOT_AFTER: u64 = 255;
-
-    pub const LP_PACKET: u64 = 100;
-    pub const LP_FRAGMENT: u64 = 80;
-    pub const LP_SEQUENCE: u64 = 81;
-    pub const LP_FRAG_INDEX: u64 = 82;
-    pub const LP_FRAG_COUNT: u64 = 83;
-    pub const LP_PIT_TOKEN: u64 = 98;
-    pub const LP_NACK: u64 = 800;
-    pub const LP_NACK_REASON: u64 = 801;
-    pub const LP_INCOMING_FACE_ID: u64 = 812;
-    pub const LP_NEXT_HOP_FACE_ID: u64 = 816;
-    pub const LP_CACHE_POLICY: u64 = 820;
-    pub const LP_CACHE_POLICY_TYPE: u64 = 821;
-    pub const LP_CONGESTION_MARK: u64 = 832;
-    pub const LP_ACK: u64 = 836;
-    pub const LP_TX_SEQUENCE: u64 = 840;
-    pub const LP_NON_DISCOVERY: u64 = 844;
-    pub const LP_PREFIX_ANNOUNCEMENT: u64 = 848;
-}
+pub mod types;
 
 /// What is wrong with an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -109,20 +48,44 @@ pub enum Fault {
 
 /// Why an input is not what it should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("malformed {what}: {fault}")]
+#[error("malformed {what}{}: {fault}", Place(*.at))]
 pub struct DecodeError {
     /// What was being decoded.
     pub what: &'static str,
     /// What is wrong with it.
     pub fault: Fault,
+    /// The octet at which the element begins that is at fault, from 0, if it is one element.
+    pub at: Option<u32>,
+}
+
+/// Where a fault lies, in words.
+struct Place(Option<u32>);
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.map_or(Ok(()), |octet| write!(f, " at octet {octet}"))
+    }
 }
 
 impl DecodeError {
     /// An error in a `what`.
     #[must_use]
     pub const fn new(what: &'static str, fault: Fault) -> DecodeError {
-        DecodeError { what, fault }
+        DecodeError { what, fault, at: None }
     }
+
+    /// The same error, in the element that begins at octet `at`.
+    #[must_use]
+    pub(crate) fn at(self, at: usize) -> DecodeError {
+        DecodeError { at: u32::try_from(at).ok(), ..self }
+    }
+}
+
+/// The offset of `part`, which lies in `whole`.
+#[must_use]
+#[inline]
+pub(crate) fn offset(whole: &[u8], part: &[u8]) -> usize {
+    (part.as_ptr() as usize).wrapping_sub(whole.as_ptr() as usize)
 }
 
 /// Octets that `n` takes as a var-number.

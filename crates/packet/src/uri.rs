@@ -88,11 +88,11 @@ impl FromStr for Name {
         let fail = |why| UriError { text: text.to_owned(), why };
         let path = text.strip_prefix("ndn:").unwrap_or(text);
         let path = path.strip_prefix('/').ok_or_else(|| fail("it does not begin with a slash"))?;
-        let path = path.strip_suffix('/').unwrap_or(path);
         let mut name = Name::new();
         if path.is_empty() {
             return Ok(name);
         }
+        let path = path.strip_suffix('/').unwrap_or(path);
         for part in path.split('/') {
             if name.len() == MAX_COMPONENTS {
                 return Err(fail("it has too many components"));
@@ -227,7 +227,10 @@ mod tests {
         for bad in [
             "",
             "a/b",
+            "ndn:a/b",
             "/a//b",
+            "//",
+            "/a//",
             "/.",
             "/..",
             "/%",
