@@ -1,0 +1,181 @@
+//! A consumer and a producer at the two ends of a pipe, in virtual time.
+
+use control::{Controller, Duration, Rate, Rng, Size, Time};
+use packet::{Bytes, Name};
+use security::{Signer, TrustPolicy};
+use std::collections::VecDeque;
+use weir_transport::fetch::{Fetch, FetchConfig, FetchError, ObjectInfo, Resume, Sink, Status};
+use weir_transport::publish::{Preparation, Publication, Publish, Spec};
+
+/// What the pipe does to frames, each way alike.
+#[derive(Clone)]
+pub struct Pipe {
+    pub delay: Duration,
+    pub loss: f64,
+    /// Each frame is delayed by up to this much more, so that frames overtake each other.
+    pub jitter: Duration,
+    pub rate: Option<(Rate, Size)>,
+    pub seed: u64,
+}
+
+impl Default for Pipe {
+    fn default() -> Pipe {
+        let (delay, jitter) = (Duration::from_millis(5), Duration::ZERO);
+        Pipe { delay, loss: 0.0, jitter, rate: None, seed: 1 }
+    }
+}
+
+/// One direction: frames on their way, in order of arrival.
+struct Way {
+    pipe: Pipe,
+    rng: Rng,
+    frames: Vec<(Time, u64, Bytes)>,
+    sent: u64,
+    busy_until: Time,
+}
+
+impl Way {
+    fn new(pipe: &Pipe, name: &str) -> Way {
+        let rng = Rng::stream(pipe.seed, &[name]);
+        let (frames, busy_until) = (Vec::new(), Time::ZERO);
+        Way { pipe: pipe.clone(), rng, frames, sent: 0, busy_until }
+    }
+
+    fn send(&mut self, now: Time, frame: Bytes) {
+        self.sent += 1;
+        if self.rng.chance(self.pipe.loss) {
+            return;
+        }
+        let mut leaves = now;
+        if let Some((rate, queue)) = self.pipe.rate {
+            let backlog = rate.size_in(self.busy_until.since(now));
+            if backlog.0 + frame.len() as u64 > queue.0 {
+                return;
+            }
+            self.busy_until = self.busy_until.max(now) + rate.time_for(Size(frame.len() as u64));
+            leaves = self.busy_until;
+        }
+        let jitter = Duration(self.rng.below(self.pipe.jitter.0 + 1));
+        self.frames.push((leaves + self.pipe.delay + jitter, self.sent, frame));
+    }
+
+    fn next(&self) -> Option<Time> {
+        self.frames.iter().map(|(at, ..)| *at).min()
+    }
+
+    fn arrived(&mut self, now: Time) -> VecDeque<Bytes> {
+        let mut due: Vec<_> = self.frames.extract_if(.., |(at, ..)| *at <= now).collect();
+        due.sort_by_key(|(at, n, _)| (*at, *n));
+        due.into_iter().map(|(.., frame)| frame).collect()
+    }
+}
+
+/// Keeps what it is given, and what it is told was there before.
+#[derive(Default)]
+pub struct Memory {
+    pub octets: Vec<u8>,
+    pub resume: Resume,
+    pub info: Option<ObjectInfo>,
+    pub order: Vec<u64>,
+}
+
+impl Sink for Memory {
+    fn begin(&mut self, info: &ObjectInfo) -> Resume {
+        self.info = Some(info.clone());
+        self.resume.clone()
+    }
+
+    fn write(&mut self, segment: u64, offset: u64, content: &[u8]) {
+        let offset = offset as usize;
+        if self.octets.len() < offset + content.len() {
+            self.octets.resize(offset + content.len(), 0);
+        }
+        self.octets[offset..offset + content.len()].copy_from_slice(content);
+        self.order.push(segment);
+    }
+}
+
+pub fn octets(n: usize) -> Vec<u8> {
+    let mut rng = Rng::stream(9, &["content"]);
+    (0..n).map(|_| rng.next_u32() as u8).collect()
+}
+
+pub fn name(uri: &str) -> Name {
+    uri.parse().unwrap()
+}
+
+pub fn publish(uri: &str, content: Vec<u8>, signer: &Signer) -> Publication {
+    let spec = Spec { segment_size: 1000, ..Spec::new(name(uri), 7) };
+    Preparation::new(spec, content, signer).unwrap().run(signer).unwrap()
+}
+
+pub fn cubic() -> Box<dyn Controller> {
+    let scheme = schemes::find("cubic").unwrap();
+    scheme.controller.unwrap()(&control::Params::defaults(scheme.params))
+}
+
+pub fn fetch(uri: &str) -> Fetch {
+    Fetch::new(FetchConfig::new(name(uri), TrustPolicy::DigestOnly), cubic())
+}
+
+/// What happens to a frame from the producer on its way.
+pub type Tamper<'a> = &'a mut dyn FnMut(Time, Bytes) -> Option<Bytes>;
+
+/// Runs until the fetch is over or `limit` has passed; returns the time that it took.
+pub fn run(
+    fetch: &mut Fetch,
+    sink: &mut Memory,
+    producer: &mut Publish,
+    pipe: &Pipe,
+    limit: Duration,
+    tamper: Tamper<'_>,
+) -> Time {
+    let (mut up, mut down) = (Way::new(pipe, "up"), Way::new(pipe, "down"));
+    let mut now = Time::ZERO;
+    let end = Time::ZERO + limit;
+    while fetch.status() == Status::Running && now < end {
+        for frame in up.arrived(now) {
+            producer.receive(&frame);
+        }
+        let mut out = Vec::new();
+        while producer.poll_transmit(&mut out) {
+            let frame = Bytes::from(std::mem::take(&mut out));
+            if let Some(frame) = tamper(now, frame) {
+                down.send(now, frame);
+            }
+        }
+        for frame in down.arrived(now) {
+            fetch.receive(now, &frame, sink);
+        }
+        if fetch.next_deadline(now).is_some_and(|at| at <= now) {
+            fetch.on_deadline(now);
+        }
+        while fetch.poll_transmit(now, &mut out) {
+            up.send(now, Bytes::from(std::mem::take(&mut out)));
+        }
+        let next = [up.next(), down.next(), fetch.next_deadline(now)].into_iter().flatten().min();
+        let Some(next) = next else { break };
+        assert!(next > now || fetch.status() != Status::Running, "a deadline that does not move");
+        now = next;
+    }
+    now
+}
+
+/// Runs without tampering; the fetch must succeed.
+pub fn succeed(uri: &str, content: &[u8], pipe: &Pipe) -> (Fetch, Memory, Time) {
+    let mut producer = Publish::new();
+    producer.add(publish(uri, content.to_vec(), &Signer::Digest));
+    let (mut fetch, mut sink) = (fetch(uri), Memory::default());
+    let limit = Duration::from_secs(600);
+    let took = run(&mut fetch, &mut sink, &mut producer, pipe, limit, &mut |_, f| Some(f));
+    assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
+    assert!(sink.octets == content, "other octets came out than went in");
+    (fetch, sink, took)
+}
+
+pub fn failure(fetch: &Fetch) -> &FetchError {
+    match fetch.status() {
+        Status::Failed(error) => error,
+        other => panic!("{other:?}"),
+    }
+}
