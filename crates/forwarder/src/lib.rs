@@ -1,7 +1,18 @@
 //! The NDN forwarder: state machines without I/O, clock or dice of their own.
 //!
-//! [`tables`] holds what a forwarder remembers: routes, pending Interests, cached Data, dead nonces
-//! and the choice of strategies.
+//! [`Forwarder`] is what a driver works with: frames in, deadlines, frames out. Behind it, [`tables`]
+//! holds what a forwarder remembers, `pipeline` the three journeys of packets, and [`link`] what
+//! belongs to one face: queues, pacing, fragments, and the parts of a scheme that it hosts.
 #![forbid(unsafe_code)]
 
+pub mod counters;
+pub mod face;
+pub mod forwarder;
+pub mod link;
+mod node;
+mod pipeline;
 pub mod tables;
+
+pub use counters::{DropReason, Drops, FaceCounters, ForwarderStats, QueueTally, Traffic};
+pub use face::{FaceConfig, FaceId, LinkType, Scope};
+pub use forwarder::{Forwarder, ForwarderConfig, Reporter, Tap, Transmit, Wire};

@@ -1,0 +1,232 @@
+//! What a forwarder counts. Every packet that is not passed on has a reason from one list.
+
+use control::Kind;
+use std::fmt;
+
+macro_rules! reasons {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
+        /// Why a packet, a fragment or a frame was dropped.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum DropReason {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl DropReason {
+            /// All reasons, in the order in which they are listed.
+            pub const ALL: &[DropReason] = &[$(DropReason::$variant),+];
+
+            /// The name under which drops for this reason are counted and logged.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(DropReason::$variant => $name,)+ }
+            }
+        }
+    };
+}
+
+reasons! {
+    /// The frame or the packet in it does not follow the packet format.
+    Malformed = "malformed",
+    /// The packet is larger than [`packet::MAX_PACKET`], or does not fit the face's MTU even in
+    /// fragments.
+    TooBig = "too-big",
+    /// A fragment whose numbers contradict each other, or those of fragments before it.
+    FragmentInvalid = "fragment-invalid",
+    /// A packet whose missing fragments did not come in time.
+    ReassemblyTimeout = "reassembly-timeout",
+    /// A packet in parts that had to make room for newer ones.
+    ReassemblyLimit = "reassembly-limit",
+    /// A name under `/localhost` on a face that is not local.
+    Scope = "scope",
+    /// An Interest with a HopLimit of zero.
+    HopLimit = "hop-limit",
+    /// An Interest that has been here before, by its nonce.
+    Duplicate = "duplicate",
+    /// A name deeper than the tables match.
+    NameTooDeep = "name-too-deep",
+    /// The table of pending Interests is full.
+    PitFull = "pit-full",
+    /// The face has as many pending Interests as it may.
+    PitFaceLimit = "pit-face-limit",
+    /// An Interest that waits for the same face's shaper already.
+    HeldDuplicate = "held-duplicate",
+    /// The shaper's waiting room is full.
+    HeldLimit = "held-limit",
+    /// An Interest whose lifetime ended, or whose answer came, while a shaper held it.
+    HeldExpired = "held-expired",
+    /// An Interest that a shaper refused.
+    ShaperRefused = "shaper-refused",
+    /// An Interest without a next hop to send it to.
+    NoNextHop = "no-next-hop",
+    /// Data that nobody asked this face for.
+    Unsolicited = "unsolicited",
+    /// A Nack for an Interest that was not sent, or on a face that is not point-to-point.
+    NackUnsolicited = "nack-unsolicited",
+    /// A Nack that was not sent, because the face has them off or is not point-to-point.
+    NackDisabled = "nack-disabled",
+    /// The face's queue of Interests and Nacks is full.
+    InterestQueueFull = "interest-queue-full",
+    /// The face's queue of Data is full.
+    DataQueueFull = "data-queue-full",
+    /// The face's queue management dropped it.
+    Marker = "marker",
+    /// It waited for a face that was removed.
+    FaceRemoved = "face-removed",
+}
+
+impl fmt::Display for DropReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Drops by reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drops([u64; DropReason::ALL.len()]);
+
+impl Default for Drops {
+    fn default() -> Self {
+        Drops([0; DropReason::ALL.len()])
+    }
+}
+
+impl Drops {
+    /// Drops for this reason.
+    #[must_use]
+    pub fn of(&self, reason: DropReason) -> u64 {
+        self.0[reason as usize]
+    }
+
+    /// Every reason for which something was dropped, and how often.
+    pub fn iter(&self) -> impl Iterator<Item = (DropReason, u64)> {
+        DropReason::ALL.iter().map(|r| (*r, self.of(*r))).filter(|(_, n)| *n > 0)
+    }
+
+    /// All drops.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    pub(crate) fn add(&mut self, reason: DropReason) {
+        self.0[reason as usize] += 1;
+    }
+}
+
+/// Packets by kind, and the octets of all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Interests.
+    pub interests: u64,
+    /// Data packets.
+    pub data: u64,
+    /// Nacks.
+    pub nacks: u64,
+    /// Octets on the link: whole frames, headers of the link layer included.
+    pub bytes: u64,
+    /// Frames; a packet in fragments is several.
+    pub frames: u64,
+}
+
+impl Traffic {
+    pub(crate) fn count(&mut self, kind: Kind) {
+        match kind {
+            Kind::Interest => self.interests += 1,
+            Kind::Data => self.data += 1,
+            Kind::Nack => self.nacks += 1,
+        }
+    }
+}
+
+/// What became of the packets that were offered to a face's queues. At any time
+/// `offered = sent + dropped + queued`, in packets and in octets of network packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueTally {
+    /// Offered, in packets and octets.
+    pub offered: (u64, u64),
+    /// Put on the wire.
+    pub sent: (u64, u64),
+    /// Dropped: at the door, by queue management, or because they cannot be put into frames.
+    pub dropped: (u64, u64),
+}
+
+impl QueueTally {
+    pub(crate) fn offer(&mut self, len: usize) {
+        self.offered.0 += 1;
+        self.offered.1 += len as u64;
+    }
+
+    pub(crate) fn send(&mut self, len: usize) {
+        self.sent.0 += 1;
+        self.sent.1 += len as u64;
+    }
+
+    pub(crate) fn drop(&mut self, len: usize) {
+        self.dropped.0 += 1;
+        self.dropped.1 += len as u64;
+    }
+}
+
+/// Counters of one face.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FaceCounters {
+    /// Received, before any check but the packet format's.
+    pub received: Traffic,
+    /// Put on the wire.
+    pub sent: Traffic,
+    /// Frames that only keep the link alive.
+    pub idle: u64,
+    /// What became of what the queues were offered.
+    pub queue: QueueTally,
+    /// Data that left with a congestion mark.
+    pub marked: u64,
+    /// Drops by reason.
+    pub drops: Drops,
+}
+
+/// Counters of a forwarder: all faces that are or were, and what belongs to none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ForwarderStats {
+    /// Received on all faces.
+    pub received: Traffic,
+    /// Put on the wire of all faces.
+    pub sent: Traffic,
+    /// PIT entries that Data satisfied.
+    pub satisfied: u64,
+    /// PIT entries that ended with a Nack to those who waited.
+    pub nacked: u64,
+    /// PIT entries that expired.
+    pub expired: u64,
+    /// Interests that the content store answered.
+    pub hits: u64,
+    /// Interests that were looked up in the content store in vain.
+    pub misses: u64,
+    /// Interests that joined a pending one.
+    pub aggregated: u64,
+    /// Drops by reason.
+    pub drops: Drops,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn reasons_have_names_of_their_own() {
+        let names: BTreeSet<_> = DropReason::ALL.iter().map(|r| r.name()).collect();
+        assert_eq!(names.len(), DropReason::ALL.len());
+        assert_eq!(DropReason::Scope.to_string(), "scope");
+    }
+
+    #[test]
+    fn drops_list_what_happened() {
+        let mut drops = Drops::default();
+        drops.add(DropReason::Marker);
+        drops.add(DropReason::Marker);
+        drops.add(DropReason::Malformed);
+        let listed: Vec<_> = drops.iter().collect();
+        assert_eq!(listed, [(DropReason::Malformed, 1), (DropReason::Marker, 2)]);
+        assert_eq!(drops.total(), 3);
+    }
+}

@@ -1,0 +1,224 @@
+//! Faces: where packets come from and go to.
+
+use control::{Duration, Marker, Rate, Shaper, Size, Stamper};
+use hashbrown::HashTable;
+use std::fmt;
+
+pub use crate::tables::FaceId;
+
+use crate::counters::FaceCounters;
+use crate::link::{Link, ReassemblyLimits};
+
+/// Who is at the other end of a face.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// An application on this host. Names under `/localhost` cross only such faces.
+    Local,
+    /// Another host.
+    #[default]
+    NonLocal,
+}
+
+/// How many are at the other end of a face.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LinkType {
+    /// One.
+    #[default]
+    PointToPoint,
+    /// Several, who all hear each other.
+    MultiAccess,
+    /// Several, who do not all hear each other: packets may go back out of the face that they came
+    /// from.
+    AdHoc,
+}
+
+/// What a face is made with.
+pub struct FaceConfig {
+    /// A name of its own; it chooses the random streams of the face's parts.
+    pub name: String,
+    /// Who is at the other end.
+    pub scope: Scope,
+    /// How many are at the other end.
+    pub link_type: LinkType,
+    /// The largest frame in octets. `None` is a stream, on which packets are never fragmented.
+    /// A packet of [`packet::MAX_PACKET`] octets fits into frames of 100 or more; what does not fit
+    /// into 400 frames is dropped.
+    pub mtu: Option<usize>,
+    /// Octets that each frame takes on the link besides itself; counted against the rate.
+    pub overhead: usize,
+    /// The rate at which packets are let out. Without it, as fast as the driver takes them.
+    pub rate: Option<Rate>,
+    /// The rate in, for parts; without it, that of the other direction.
+    pub rate_in: Option<Rate>,
+    /// How far behind the rate a driver that wakes late may catch up in one go.
+    pub slack: Duration,
+    /// Octets that the queue of Data may hold.
+    pub data_queue: Size,
+    /// Octets that the queue of Interests and Nacks may hold.
+    pub interest_queue: Size,
+    /// Interests that the face's shaper may hold.
+    pub max_held: usize,
+    /// What the face may keep of packets that are not whole yet.
+    pub reassembly: ReassemblyLimits,
+    /// Whether Nacks are sent (to point-to-point faces only, at any rate).
+    pub nacks: bool,
+    /// Whether packets are sent with the number of the face they came from, and Interests may name
+    /// the face they are to leave by (the "local fields" of NFD).
+    pub local_fields: bool,
+    /// Whether hop-by-hop options are sent.
+    pub options: bool,
+    /// Management of the queue of Data.
+    pub marker: Option<Box<dyn Marker>>,
+    /// Interest shaping.
+    pub shaper: Option<Box<dyn Shaper>>,
+    /// Stamping of hop-by-hop options.
+    pub stamper: Option<Box<dyn Stamper>>,
+}
+
+impl Default for FaceConfig {
+    /// A non-local stream without a rate: 4 MiB of Data, 1 MiB of Interests and Nacks in its queues,
+    /// Nacks and options on, no parts.
+    fn default() -> Self {
+        FaceConfig {
+            name: String::new(),
+            scope: Scope::default(),
+            link_type: LinkType::default(),
+            mtu: None,
+            overhead: 0,
+            rate: None,
+            rate_in: None,
+            slack: Duration::from_millis(1),
+            data_queue: Size(4 << 20),
+            interest_queue: Size(1 << 20),
+            max_held: 16_384,
+            reassembly: ReassemblyLimits::default(),
+            nacks: true,
+            local_fields: false,
+            options: true,
+            marker: None,
+            shaper: None,
+            stamper: None,
+        }
+    }
+}
+
+impl fmt::Debug for FaceConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FaceConfig")
+            .field("name", &self.name)
+            .field("scope", &self.scope)
+            .field("link_type", &self.link_type)
+            .field("mtu", &self.mtu)
+            .field("rate", &self.rate)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether the driver knows that a face has something to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Readiness {
+    /// There is nothing to send now, or nobody asked yet.
+    Idle,
+    /// It waits in the list of ready faces.
+    Listed,
+    /// The driver was told, and has not found it drained since.
+    Told,
+}
+
+#[derive(Debug)]
+pub(crate) struct Face {
+    pub(crate) id: FaceId,
+    pub(crate) scope: Scope,
+    pub(crate) link_type: LinkType,
+    pub(crate) nacks: bool,
+    pub(crate) local_fields: bool,
+    pub(crate) readiness: Readiness,
+    /// The deadline under which the forwarder has it in its list.
+    pub(crate) deadline: Option<control::Time>,
+    pub(crate) link: Link,
+}
+
+impl Face {
+    pub(crate) fn new(seed: u64, node: &str, id: FaceId, mut config: FaceConfig) -> Face {
+        Face {
+            id,
+            scope: config.scope,
+            link_type: config.link_type,
+            nacks: config.nacks,
+            local_fields: config.local_fields,
+            readiness: Readiness::Idle,
+            deadline: None,
+            link: Link::new(seed, node, &mut config),
+        }
+    }
+
+    pub(crate) fn is_local(&self) -> bool {
+        self.scope == Scope::Local
+    }
+
+    pub(crate) fn counters(&self) -> &FaceCounters {
+        &self.link.counters
+    }
+}
+
+/// The faces that are up. Found by number in constant time; listed in the order of their numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Faces {
+    /// Number and slot.
+    slots: HashTable<(u64, u32)>,
+    faces: Vec<Option<Box<Face>>>,
+    free: Vec<u32>,
+    latest: u64,
+}
+
+/// Numbers of faces are given out one after the other, and not by strangers: Knuth's multiplication
+/// by 2^64 over the golden ratio spreads them well enough.
+fn spread(id: u64) -> u64 {
+    id.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+impl Faces {
+    /// The number of the next face.
+    pub(crate) fn next_id(&self) -> FaceId {
+        FaceId(self.latest + 1)
+    }
+
+    /// Adds the face whose number is [`Faces::next_id`].
+    pub(crate) fn insert(&mut self, face: Face) {
+        let id = face.id.0;
+        self.latest = id;
+        let slot = self.free.pop().unwrap_or(self.faces.len() as u32);
+        self.slots.insert_unique(spread(id), (id, slot), |(id, _)| spread(*id));
+        if slot as usize == self.faces.len() {
+            self.faces.push(None);
+        }
+        self.faces[slot as usize] = Some(Box::new(face));
+    }
+
+    pub(crate) fn remove(&mut self, id: FaceId) -> Option<Box<Face>> {
+        let found = self.slots.find_entry(spread(id.0), |(other, _)| *other == id.0).ok()?;
+        let ((_, slot), _) = found.remove();
+        self.free.push(slot);
+        self.faces[slot as usize].take()
+    }
+
+    pub(crate) fn get(&self, id: FaceId) -> Option<&Face> {
+        self.faces[self.slot(id)?].as_deref()
+    }
+
+    pub(crate) fn get_mut(&mut self, id: FaceId) -> Option<&mut Face> {
+        let slot = self.slot(id)?;
+        self.faces[slot].as_deref_mut()
+    }
+
+    pub(crate) fn ids(&self) -> Vec<FaceId> {
+        let mut ids: Vec<_> = self.faces.iter().flatten().map(|face| face.id).collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    fn slot(&self, id: FaceId) -> Option<usize> {
+        let found = self.slots.find(spread(id.0), |(other, _)| *other == id.0);
+        found.map(|(_, slot)| *slot as usize)
+    }
+}

@@ -1,0 +1,475 @@
+//! The forwarder: faces, tables and the pipelines between them, as one state machine.
+
+use bytes::Bytes;
+use control::{Duration, Event, Rng, Strategy, Time};
+use packet::{Name, NameRef};
+use std::collections::{BTreeSet, VecDeque};
+use std::fmt;
+
+use crate::counters::{DropReason, FaceCounters, ForwarderStats};
+use crate::face::{Face, FaceConfig, FaceId, Faces, Readiness};
+use crate::link::{Env, Link};
+use crate::node::Node;
+use crate::pipeline::Scratch;
+use crate::tables::{
+    ContentStore, ContentStoreConfig, DeadNonces, Fib, NameHasher, Pit, PitConfig, PrefixTooDeep,
+    StrategyChoice, dead_nonces, fib,
+};
+
+/// What a forwarder is made with.
+pub struct ForwarderConfig {
+    /// The seed of every random stream. Secret on a real network: the tables' hash key comes from it.
+    pub seed: u64,
+    /// The node's name; with the seed it chooses the random streams.
+    pub name: String,
+    /// The strategy of every prefix that has not chosen another.
+    pub strategy: Box<dyn Strategy>,
+    /// The content store.
+    pub content_store: ContentStoreConfig,
+    /// Bounds of the table of pending Interests.
+    pub pit: PitConfig,
+    /// The most prefixes with routes.
+    pub routes: usize,
+    /// How long nonces are remembered when their PIT entry is gone.
+    pub dead_nonce_lifetime: Duration,
+    /// The most nonces that are remembered.
+    pub dead_nonces: usize,
+    /// Longer InterestLifetimes are treated as this one, so that nobody can reserve memory for long.
+    pub max_lifetime: Duration,
+    /// Names of the regions that this node is in: a forwarding hint for one of them has reached its
+    /// goal here.
+    pub regions: Vec<Name>,
+    /// Types of the hop-by-hop options that are copied from an Interest to the Data that the content
+    /// store answers with.
+    pub echo: Vec<u32>,
+}
+
+impl ForwarderConfig {
+    /// Defaults for everything but the strategy: seed 0, 64 MiB of content store, a million pending
+    /// Interests and routes, nonces remembered for 6 s, lifetimes of up to 2 minutes.
+    #[must_use]
+    pub fn new(strategy: Box<dyn Strategy>) -> ForwarderConfig {
+        ForwarderConfig {
+            seed: 0,
+            name: String::new(),
+            strategy,
+            content_store: ContentStoreConfig::default(),
+            pit: PitConfig::default(),
+            routes: 1 << 20,
+            dead_nonce_lifetime: dead_nonces::DEFAULT_LIFETIME,
+            dead_nonces: 1 << 20,
+            max_lifetime: Duration::from_secs(120),
+            regions: Vec::new(),
+            echo: Vec::new(),
+        }
+    }
+}
+
+impl fmt::Debug for ForwarderConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ForwarderConfig").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// One link-layer frame that arrived.
+#[derive(Clone, Copy, Debug)]
+pub enum Wire<'a> {
+    /// In the driver's buffer: what is kept of it is copied, once and in its exact size.
+    Borrowed(&'a [u8]),
+    /// Shared: what is kept of it is kept by reference, which a simulator uses to hold payloads once.
+    /// The whole buffer stays alive with it, so it should hold this frame and nothing else.
+    Shared(&'a Bytes),
+}
+
+impl<'a> Wire<'a> {
+    pub(crate) fn octets(&self) -> &'a [u8] {
+        match *self {
+            Wire::Borrowed(octets) => octets,
+            Wire::Shared(octets) => octets,
+        }
+    }
+}
+
+/// What [`Forwarder::poll_transmit`] appended: the frames of one network packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// Octets appended.
+    pub len: usize,
+    /// `None` if they are one frame. Otherwise each frame has this many octets and the last one at
+    /// most as many: ready for UDP segmentation offload.
+    pub segment: Option<usize>,
+}
+
+/// Whose part reported an [`Event`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reporter {
+    /// A marker, shaper or stamper of this face.
+    Face(FaceId),
+    /// A strategy.
+    Strategy,
+}
+
+/// Receives what the parts of schemes report.
+pub type Tap = Box<dyn FnMut(Reporter, Event) + Send>;
+
+pub(crate) struct Taps(Option<Tap>);
+
+impl Taps {
+    pub(crate) fn of(&mut self, reporter: Reporter) -> impl FnMut(Event) + '_ {
+        move |event| {
+            if let Some(tap) = &mut self.0 {
+                tap(reporter, event);
+            }
+        }
+    }
+}
+
+/// A strategy with its random stream.
+pub(crate) struct Chosen {
+    pub(crate) strategy: Box<dyn Strategy>,
+    pub(crate) rng: Rng,
+}
+
+/// An NDN forwarder without I/O.
+///
+/// A driver calls it like this:
+///
+/// 1. [`Forwarder::receive`] for each frame that arrives, [`Forwarder::on_deadline`] when the time
+///    has come that [`Forwarder::next_deadline`] named, routes and faces as they change;
+/// 2. then [`Forwarder::poll_ready`] until `None`; for each face, [`Forwarder::poll_transmit`] until
+///    `None` or until the face takes no more. A driver that stopped because the face took no more
+///    goes on with that face when it can: it is not told again;
+/// 3. then [`Forwarder::next_deadline`].
+///
+/// `now` must not go backwards. Equal calls give equal answers, octet for octet.
+pub struct Forwarder {
+    pub(crate) seed: u64,
+    pub(crate) name: String,
+    pub(crate) id: u64,
+    pub(crate) hasher: NameHasher,
+    pub(crate) fib: Fib,
+    pub(crate) pit: Pit,
+    pub(crate) store: ContentStore,
+    pub(crate) store_rng: Rng,
+    pub(crate) dead_nonces: DeadNonces,
+    pub(crate) dead_nonce_lifetime: Duration,
+    pub(crate) strategies: StrategyChoice<Chosen>,
+    pub(crate) faces: Faces,
+    /// Faces with parts. Without any, nothing is done for their sake.
+    pub(crate) parts: usize,
+    pub(crate) stats: ForwarderStats,
+    pub(crate) nonces: Rng,
+    pub(crate) max_lifetime: Duration,
+    pub(crate) regions: Vec<Name>,
+    pub(crate) echo: Vec<u32>,
+    pub(crate) taps: Taps,
+    pub(crate) scratch: Scratch,
+    ready: VecDeque<FaceId>,
+    deadlines: BTreeSet<(Time, FaceId)>,
+}
+
+impl Forwarder {
+    /// A forwarder without faces and routes.
+    #[must_use]
+    pub fn new(config: ForwarderConfig) -> Forwarder {
+        let stream = |role| Rng::stream(config.seed, &[&config.name, role]);
+        let root = Chosen { strategy: config.strategy, rng: stream("strategy") };
+        Forwarder {
+            id: stream("id").next_u64(),
+            hasher: NameHasher::new(config.seed),
+            fib: Fib::new(config.routes),
+            pit: Pit::new(config.pit),
+            store: ContentStore::new(config.content_store),
+            store_rng: stream("content store"),
+            dead_nonces: DeadNonces::new(config.dead_nonce_lifetime, config.dead_nonces),
+            dead_nonce_lifetime: config.dead_nonce_lifetime,
+            strategies: StrategyChoice::new(root),
+            faces: Faces::default(),
+            parts: 0,
+            stats: ForwarderStats::default(),
+            nonces: stream("nonces"),
+            max_lifetime: config.max_lifetime,
+            regions: config.regions,
+            echo: config.echo,
+            taps: Taps(None),
+            scratch: Scratch::default(),
+            ready: VecDeque::new(),
+            deadlines: BTreeSet::new(),
+            seed: config.seed,
+            name: config.name,
+        }
+    }
+
+    /// Adds a face.
+    pub fn add_face(&mut self, now: Time, face: FaceConfig) -> FaceId {
+        let id = self.faces.next_id();
+        let face = Face::new(self.seed, &self.name, id, face);
+        self.parts += usize::from(face.link.has_parts());
+        self.faces.insert(face);
+        self.wake(now, id);
+        id
+    }
+
+    /// Removes a face with its routes; what waits in its queues is dropped and counted. Interests
+    /// that came from it stay pending until they expire, and their Data is not sent.
+    pub fn remove_face(&mut self, _now: Time, face: FaceId) {
+        let Some(mut gone) = self.faces.remove(face) else { return };
+        if let Some(deadline) = gone.deadline {
+            self.deadlines.remove(&(deadline, face));
+        }
+        self.ready.retain(|id| *id != face);
+        gone.link.clear(&mut self.stats);
+        self.fib.remove_face(face);
+        self.parts -= usize::from(gone.link.has_parts());
+    }
+
+    /// The instant has come that [`Forwarder::next_deadline`] named. Calling it earlier, or later,
+    /// does no harm.
+    pub fn on_deadline(&mut self, now: Time) {
+        self.expire_pending(now);
+        let due: Vec<FaceId> =
+            self.deadlines.iter().take_while(|(at, _)| *at <= now).map(|(_, id)| *id).collect();
+        for id in due {
+            self.with_link(now, id, |link, env, _| link.on_deadline(env));
+            self.release_held(now, id);
+            self.wake(now, id);
+            // A part that asks for an instant that has passed is called again at the next one, so
+            // that a driver that waits for deadlines gets on.
+            self.set_deadline(id, |at| at.max(now + Duration(1)));
+        }
+    }
+
+    /// When [`Forwarder::on_deadline`] wants to be called; `None` if never, as things are.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Time> {
+        let face = self.deadlines.first().map(|(at, _)| *at);
+        [face, self.pit.next_deadline()].into_iter().flatten().min()
+    }
+
+    /// A face that has something to send now. It is given once, until [`Forwarder::poll_transmit`]
+    /// has returned `None` for it.
+    pub fn poll_ready(&mut self) -> Option<FaceId> {
+        let id = self.ready.pop_front()?;
+        if let Some(face) = self.faces.get_mut(id) {
+            face.readiness = Readiness::Told;
+        }
+        Some(id)
+    }
+
+    /// Appends the frames of the next packet for a face to `out`. `None` if its queues are empty, or
+    /// its rate lets nothing out yet.
+    pub fn poll_transmit(
+        &mut self,
+        now: Time,
+        face: FaceId,
+        out: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        let mut marks = std::mem::take(&mut self.scratch.marks);
+        let left =
+            self.with_link(now, face, |link, env, node| link.transmit(env, node, &mut marks, out))?;
+        for (key, mark) in marks.drain(..) {
+            if let Some(record) = self.pit.get_mut(key).and_then(|e| e.out_record_mut(face)) {
+                record.memo = record.memo.max(mark);
+            }
+        }
+        self.scratch.marks = marks;
+        if left.is_none()
+            && let Some(face) = self.faces.get_mut(face)
+        {
+            face.readiness = Readiness::Idle;
+        }
+        self.wake(now, face);
+        left.map(|frames| Transmit { len: frames.len, segment: frames.segment })
+    }
+
+    /// Calls `f` with a face's link and what it needs. The caller sees to [`Forwarder::wake`].
+    pub(crate) fn with_link<R>(
+        &mut self,
+        now: Time,
+        face: FaceId,
+        f: impl FnOnce(&mut Link, &mut Env<'_>, &Node<'_>) -> R,
+    ) -> Option<R> {
+        let Forwarder { faces, stats, taps, id, store, hasher, .. } = self;
+        let link = &mut faces.get_mut(face)?.link;
+        let mut tap = taps.of(Reporter::Face(face));
+        let mut env = Env { now, tap: &mut tap, stats };
+        Some(f(link, &mut env, &Node { id: *id, store, hasher }))
+    }
+
+    /// Sees to it that the driver hears of a face whose state changed: now, if something may leave,
+    /// or at its deadline.
+    pub(crate) fn wake(&mut self, now: Time, id: FaceId) {
+        let Some(face) = self.faces.get_mut(id) else { return };
+        let mut deadline = face.link.next_part_deadline();
+        if face.readiness == Readiness::Idle
+            && let Some(at) = face.link.next_transmit()
+        {
+            if at <= now {
+                face.readiness = Readiness::Listed;
+                self.ready.push_back(id);
+            } else {
+                deadline = Some(deadline.map_or(at, |other| other.min(at)));
+            }
+        }
+        if face.deadline != deadline {
+            let old = std::mem::replace(&mut face.deadline, deadline);
+            old.map(|at| self.deadlines.remove(&(at, id)));
+            deadline.map(|at| self.deadlines.insert((at, id)));
+        }
+    }
+
+    fn set_deadline(&mut self, id: FaceId, change: impl FnOnce(Time) -> Time) {
+        let Some(face) = self.faces.get_mut(id) else { return };
+        let Some(old) = face.deadline else { return };
+        let new = change(old);
+        if new != old {
+            face.deadline = Some(new);
+            self.deadlines.remove(&(old, id));
+            self.deadlines.insert((new, id));
+        }
+    }
+
+    /// Counts a packet that came from this face and goes no further.
+    pub(crate) fn count_drop(&mut self, face: FaceId, reason: DropReason) {
+        match self.faces.get_mut(face) {
+            Some(face) => face.link.count_drop(&mut self.stats, reason),
+            None => self.stats.drops.add(reason),
+        }
+    }
+}
+
+/// Tables, settings and counters.
+impl Forwarder {
+    /// Adds a route, or changes its cost.
+    ///
+    /// # Errors
+    /// The prefix is too deep, or there are as many as allowed.
+    pub fn add_route(
+        &mut self,
+        face: FaceId,
+        prefix: NameRef<'_>,
+        cost: u64,
+    ) -> Result<fib::Added, fib::FibError> {
+        self.fib.add(&self.hasher.hash(prefix), face, cost)
+    }
+
+    /// Removes a route; says whether it was there.
+    pub fn remove_route(&mut self, face: FaceId, prefix: NameRef<'_>) -> bool {
+        self.fib.remove(&self.hasher.hash(prefix), face)
+    }
+
+    /// Chooses the strategy for a prefix.
+    ///
+    /// # Errors
+    /// The prefix is too deep.
+    pub fn set_strategy(
+        &mut self,
+        prefix: NameRef<'_>,
+        strategy: Box<dyn Strategy>,
+    ) -> Result<(), PrefixTooDeep> {
+        let uri = prefix.to_string();
+        let rng = Rng::stream(self.seed, &[&self.name, "strategy", &uri]);
+        self.strategies.set(&self.hasher.hash(prefix), Chosen { strategy, rng }).map(|_| ())
+    }
+
+    /// Takes back the choice for a prefix; says whether there was one. The root's cannot be taken
+    /// back.
+    pub fn unset_strategy(&mut self, prefix: NameRef<'_>) -> bool {
+        self.strategies.unset(&self.hasher.hash(prefix)).is_some()
+    }
+
+    /// The prefixes that have a strategy of their own, in canonical order; the root first.
+    pub fn strategy_prefixes(&self) -> impl Iterator<Item = NameRef<'_>> {
+        self.strategies.iter().map(|(prefix, _)| prefix)
+    }
+
+    /// The routes.
+    #[must_use]
+    pub fn fib(&self) -> &Fib {
+        &self.fib
+    }
+
+    /// The pending Interests.
+    #[must_use]
+    pub fn pit(&self) -> &Pit {
+        &self.pit
+    }
+
+    /// The content store.
+    #[must_use]
+    pub fn content_store(&self) -> &ContentStore {
+        &self.store
+    }
+
+    /// Changes the content store's capacity in octets, evicting what is too much.
+    pub fn set_content_store_capacity(&mut self, octets: usize) {
+        self.store.set_capacity(octets, &mut self.store_rng);
+    }
+
+    /// Removes at most `limit` Data packets at and below a prefix from the content store; returns
+    /// how many.
+    pub fn erase_content(&mut self, prefix: NameRef<'_>, limit: usize) -> usize {
+        self.store.erase(&self.hasher.hash(prefix), limit)
+    }
+
+    /// The nonces that are remembered.
+    #[must_use]
+    pub fn dead_nonces(&self) -> &DeadNonces {
+        &self.dead_nonces
+    }
+
+    /// The faces that are up, in the order of their numbers.
+    #[must_use]
+    pub fn faces(&self) -> Vec<FaceId> {
+        self.faces.ids()
+    }
+
+    /// What a face has counted.
+    #[must_use]
+    pub fn counters(&self, face: FaceId) -> Option<&FaceCounters> {
+        self.faces.get(face).map(Face::counters)
+    }
+
+    /// What waits in a face's queues: packets and octets.
+    #[must_use]
+    pub fn queued(&self, face: FaceId) -> Option<(u64, u64)> {
+        self.faces.get(face).map(|face| face.link.queued())
+    }
+
+    /// What parts see of a face's link.
+    #[must_use]
+    pub fn link_view(&self, now: Time, face: FaceId) -> Option<control::LinkView> {
+        self.faces.get(face).map(|face| face.link.view(now))
+    }
+
+    /// What the forwarder has counted.
+    #[must_use]
+    pub fn stats(&self) -> &ForwarderStats {
+        &self.stats
+    }
+
+    /// Switches the "local fields" of a face on or off; see [`FaceConfig::local_fields`].
+    pub fn set_local_fields(&mut self, face: FaceId, on: bool) {
+        if let Some(face) = self.faces.get_mut(face) {
+            face.local_fields = on;
+            face.link.set_local_fields(on);
+        }
+    }
+
+    /// Sends what the parts of schemes report to `tap` from now on.
+    pub fn set_tap(&mut self, tap: Option<Tap>) {
+        self.taps = Taps(tap);
+    }
+}
+
+impl fmt::Debug for Forwarder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Forwarder")
+            .field("name", &self.name)
+            .field("faces", &self.faces.ids())
+            .field("pit", &self.pit.len())
+            .field("fib", &self.fib.len())
+            .field("content_store", &self.store.len())
+            .finish_non_exhaustive()
+    }
+}

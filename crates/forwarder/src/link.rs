@@ -1,0 +1,440 @@
+//! One face's link: its queues, pacing, fragments, and the parts of a scheme that it hosts.
+//!
+//! A link without parts never builds what parts look at: no [`LinkView`], no [`DataMeta`], no flow.
+
+pub(crate) mod flows;
+pub(crate) mod fragment;
+pub mod pacing;
+pub(crate) mod queue;
+pub(crate) mod reassembly;
+pub(crate) mod shaping;
+mod transmit;
+
+use control::{
+    Crossing, Cx, DataMeta, Direction, Event, Flow, InterestMeta, Kind, LinkView, Marker, NodeView,
+    Released, Returned, Rng, Size, Stage, Stamper, Time, Verdict,
+};
+use packet::{HopOptions, LpPacket};
+
+use crate::counters::{DropReason, FaceCounters, ForwarderStats};
+use crate::face::FaceConfig;
+use crate::tables::PitKey;
+use flows::Flows;
+use fragment::Frames;
+use pacing::{DrainMeter, Pacer};
+use queue::{Fifo, QueuedControl, QueuedData, Ring};
+use reassembly::{Fragment, Partial, Place, Reassembler};
+pub use reassembly::{MAX_FRAGMENTS, ReassemblyLimits};
+use shaping::{Expectations, Expected, Offered, Shaping, Waiting};
+pub(crate) use transmit::InterestMark;
+
+/// What a link needs from the forwarder for a call.
+pub(crate) struct Env<'a> {
+    pub(crate) now: Time,
+    pub(crate) tap: &'a mut dyn FnMut(Event),
+    pub(crate) stats: &'a mut ForwarderStats,
+}
+
+/// A packet's flow and segment, for parts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Subject {
+    pub(crate) flow: Flow,
+    pub(crate) segment: u64,
+}
+
+/// What differs between an Interest as it came and as it goes on, as offsets and values.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Patch {
+    pub(crate) hop_limit: Option<(usize, u8)>,
+    pub(crate) nonce: Option<(usize, u32)>,
+}
+
+impl Patch {
+    fn apply(self, packet: &mut [u8]) {
+        if let Some((at, limit)) = self.hop_limit
+            && let Some(octet) = packet.get_mut(at)
+        {
+            *octet = limit;
+        }
+        if let Some((at, nonce)) = self.nonce
+            && let Some(octets) = packet.get_mut(at..at + 4)
+        {
+            octets.copy_from_slice(&nonce.to_be_bytes());
+        }
+    }
+}
+
+/// A face's link.
+pub(crate) struct Link {
+    mtu: Option<usize>,
+    overhead: usize,
+    pacer: Option<Pacer>,
+    meter: DrainMeter,
+    rate_in: Option<control::Rate>,
+    sequence: u64,
+    control: Fifo<QueuedControl>,
+    /// The packets of `control`, in its order.
+    ring: Ring,
+    data: Fifo<QueuedData>,
+    marker: Option<(Box<dyn Marker>, Rng)>,
+    stamper: Option<(Box<dyn Stamper>, Rng)>,
+    pub(crate) shaping: Option<Shaping>,
+    flows: Flows,
+    /// Data expected in, and out, for pending Interests.
+    expected_in: Expectations,
+    expected_out: Expectations,
+    pub(crate) reassembler: Reassembler,
+    pub(crate) counters: FaceCounters,
+    options: bool,
+    local_fields: bool,
+}
+
+impl Link {
+    /// The link of a new face; `names` choose its random streams.
+    pub(crate) fn new(seed: u64, node: &str, config: &mut FaceConfig) -> Link {
+        let stream = |role| Rng::stream(seed, &[node, &config.name, role]);
+        let mut sequence = stream("sequence");
+        let (marker, shaper, stamper) = (stream("marker"), stream("shaper"), stream("stamper"));
+        let bound = config.max_held;
+        Link {
+            mtu: config.mtu,
+            overhead: config.overhead,
+            pacer: config.rate.map(|rate| Pacer::new(rate, config.slack)),
+            meter: DrainMeter::default(),
+            rate_in: config.rate_in,
+            sequence: sequence.next_u64(),
+            control: Fifo::new(config.interest_queue),
+            ring: Ring::default(),
+            data: Fifo::new(config.data_queue),
+            marker: config.marker.take().map(|part| (part, marker)),
+            stamper: config.stamper.take().map(|part| (part, stamper)),
+            shaping: config.shaper.take().map(|part| Shaping::new(part, shaper, bound)),
+            flows: Flows::default(),
+            expected_in: Expectations::default(),
+            expected_out: Expectations::default(),
+            reassembler: Reassembler::new(config.reassembly),
+            counters: FaceCounters::default(),
+            options: config.options,
+            local_fields: config.local_fields,
+        }
+    }
+
+    /// Whether the link has parts, which want to know flows and segments.
+    pub(crate) fn has_parts(&self) -> bool {
+        self.marker.is_some() || self.stamper.is_some() || self.shaping.is_some()
+    }
+
+    pub(crate) fn set_local_fields(&mut self, on: bool) {
+        self.local_fields = on;
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        self.control.is_empty() && self.data.is_empty()
+    }
+
+    /// Packets and octets in the queues.
+    pub(crate) fn queued(&self) -> (u64, u64) {
+        let packets = self.control.packets() + self.data.packets();
+        (packets as u64, (self.control.octets() + self.data.octets()) as u64)
+    }
+
+    /// What parts see of the link.
+    pub(crate) fn view(&self, now: Time) -> LinkView {
+        let rate_out = self.pacer.as_ref().map_or_else(|| self.meter.rate(), Pacer::rate);
+        let shaping = self.shaping.as_ref();
+        LinkView {
+            rate_out,
+            rate_in: self.rate_in.unwrap_or(rate_out),
+            data_out: self.data.view(now),
+            interests_out: self.control.view(now),
+            held: shaping.map(|s| s.view(now)).unwrap_or_default(),
+            offered: shaping.map_or(0, |s| s.offered),
+            offered_bytes: shaping.map(|s| s.offered_bytes).unwrap_or_default(),
+            expected_in: self.expected_in.total,
+            expected_out: self.expected_out.total,
+            flows: self.flows.count(),
+        }
+    }
+
+    /// The octets of Data that an Interest of this flow is expected to bring.
+    pub(crate) fn expected(&self, flow: Flow) -> Size {
+        self.flows.expected(flow)
+    }
+
+    pub(crate) fn count_drop(&mut self, stats: &mut ForwarderStats, reason: DropReason) {
+        self.counters.drops.add(reason);
+        stats.drops.add(reason);
+    }
+
+    /// Something crossed the face: the parts that want to know are told. Only for links with parts.
+    pub(crate) fn on_crossing(&mut self, env: &mut Env<'_>, crossing: &Crossing<'_>) {
+        let data = (crossing.kind == Kind::Data).then_some(crossing.size);
+        self.flows.touch(env.now, crossing.flow, data);
+        if self.shaping.is_none() && self.stamper.is_none() {
+            return;
+        }
+        let view = self.view(env.now);
+        if let Some(shaping) = &mut self.shaping {
+            let (shaper, rng) = shaping.shaper();
+            shaper.on_crossing(&mut Cx { now: env.now, rng, tap: env.tap }, &view, crossing);
+        }
+        if let Some((stamper, rng)) = &mut self.stamper {
+            stamper.on_crossing(&mut Cx { now: env.now, rng, tap: env.tap }, &view, crossing);
+        }
+    }
+
+    /// An Interest came in: the stamper may read and change its options.
+    pub(crate) fn stamp_interest(
+        &mut self,
+        env: &mut Env<'_>,
+        node: &dyn NodeView,
+        meta: &mut InterestMeta,
+    ) {
+        if self.stamper.is_none() {
+            return;
+        }
+        let view = self.view(env.now);
+        if let Some((stamper, rng)) = &mut self.stamper {
+            let mut cx = Cx { now: env.now, rng, tap: env.tap };
+            stamper.on_interest(&mut cx, &view, node, meta);
+        }
+    }
+
+    /// Where the shaper stands, if there is one.
+    pub(crate) fn shaper_stage(&self) -> Option<Stage> {
+        self.shaping.as_ref().map(Shaping::stage)
+    }
+
+    /// Offers an Interest to the shaper, if it stands at this stage; see [`Shaping::offer`].
+    pub(crate) fn offer(
+        &mut self,
+        env: &mut Env<'_>,
+        stage: Stage,
+        other: Option<&LinkView>,
+        meta: InterestMeta,
+        collapse: Option<u64>,
+        waiting: impl FnOnce() -> Waiting,
+    ) -> Option<Offered> {
+        if self.shaper_stage() != Some(stage) {
+            return Some(Offered::Pass(meta));
+        }
+        let view = self.view(env.now);
+        let shaping = self.shaping.as_mut()?;
+        let views = (&view, other.unwrap_or(&view));
+        shaping.offer((env.now, env.tap), views, meta, collapse, waiting)
+    }
+
+    /// What the shaper gives back now.
+    pub(crate) fn release(&mut self, env: &mut Env<'_>) -> Option<(Stage, Released, Waiting)> {
+        self.shaping.as_ref()?;
+        let view = self.view(env.now);
+        let shaping = self.shaping.as_mut()?;
+        let (released, waiting) = shaping.release(env.now, env.tap, &view)?;
+        Some((shaping.stage(), released, waiting))
+    }
+
+    /// Takes a fragment; gives the packet when it is whole.
+    pub(crate) fn reassemble(
+        &mut self,
+        env: &mut Env<'_>,
+        header: &LpPacket<'_>,
+        frame: &[u8],
+    ) -> Option<Partial> {
+        let place = Place {
+            sequence: header.sequence()?,
+            index: header.frag_index(),
+            count: header.frag_count(),
+        };
+        let fragment =
+            Fragment { place, frame, payload: header.fragment()?, mark: header.congestion_mark() };
+        let Link { reassembler, counters, .. } = self;
+        let stats = &mut *env.stats;
+        reassembler.receive(env.now, &fragment, &mut |reason| {
+            counters.drops.add(reason);
+            stats.drops.add(reason);
+        })
+    }
+
+    /// Notes that an answer is expected over this face. Only for links with parts.
+    pub(crate) fn expect(&mut self, direction: Direction, key: PitKey, expected: Expected) {
+        self.expectations(direction).insert(key, expected);
+    }
+
+    /// A PIT entry got its answer over this face (`size`), or will not get one; the shaper that let
+    /// its Interest through is told. Only for links with parts.
+    pub(crate) fn settle(
+        &mut self,
+        env: &mut Env<'_>,
+        direction: Direction,
+        key: PitKey,
+        size: Option<Size>,
+    ) {
+        let Some(expected) = self.expectations(direction).remove(key) else { return };
+        self.returned(env, &expected, size);
+    }
+
+    /// Tells the shaper what an Interest that it let through brought.
+    pub(crate) fn returned(&mut self, env: &mut Env<'_>, of: &Expected, size: Option<Size>) {
+        let Some(released_at) = of.released_at else { return };
+        let view = self.view(env.now);
+        let Some(shaping) = &mut self.shaping else { return };
+        let since_release = env.now.since(released_at);
+        let returned = Returned { flow: of.flow, expected: of.size, size, since_release };
+        shaping.on_returned(env.now, env.tap, &view, &returned);
+    }
+
+    fn expectations(&mut self, direction: Direction) -> &mut Expectations {
+        match direction {
+            Direction::In => &mut self.expected_in,
+            Direction::Out => &mut self.expected_out,
+        }
+    }
+
+    /// Queues an Interest or Nack; `patch` changes its octets in the queue, not their number.
+    pub(crate) fn queue_control(
+        &mut self,
+        env: &mut Env<'_>,
+        item: QueuedControl,
+        packet: &[u8],
+        patch: Patch,
+    ) {
+        self.counters.queue.offer(packet.len());
+        if !self.control.fits(packet.len()) {
+            self.counters.queue.drop(packet.len());
+            self.count_drop(env.stats, DropReason::InterestQueueFull);
+            return;
+        }
+        self.before_queueing(env.now);
+        patch.apply(self.ring.write(packet));
+        self.control.push(item);
+    }
+
+    /// Queues Data, if the marker lets it and there is room.
+    pub(crate) fn queue_data(&mut self, env: &mut Env<'_>, mut item: QueuedData) {
+        let len = item.packet.len();
+        self.counters.queue.offer(len);
+        let verdict = self
+            .ask_marker(env, &mut item, |marker, cx, view, data| marker.on_enqueue(cx, view, data));
+        let refused = match verdict {
+            Verdict::Drop => Some(DropReason::Marker),
+            _ if !self.data.fits(len) => Some(DropReason::DataQueueFull),
+            _ => None,
+        };
+        if let Some(reason) = refused {
+            self.counters.queue.drop(len);
+            self.count_drop(env.stats, reason);
+            return;
+        }
+        self.before_queueing(env.now);
+        self.data.push(item);
+    }
+
+    fn before_queueing(&mut self, now: Time) {
+        if self.is_idle() {
+            match &mut self.pacer {
+                Some(pacer) => pacer.on_backlog(now),
+                None => self.meter.on_backlog(now),
+            }
+        }
+    }
+
+    /// Asks the marker, if there is one, about Data; a mark that it gives is put on the Data.
+    fn ask_marker(
+        &mut self,
+        env: &mut Env<'_>,
+        item: &mut QueuedData,
+        ask: impl FnOnce(&mut dyn Marker, &mut Cx<'_>, &LinkView, &DataMeta) -> Verdict,
+    ) -> Verdict {
+        if self.marker.is_none() {
+            return Verdict::Pass;
+        }
+        let view = self.view(env.now);
+        let Some((marker, rng)) = &mut self.marker else { return Verdict::Pass };
+        let data = DataMeta {
+            flow: item.subject.flow,
+            segment: item.subject.segment,
+            size: Size(item.packet.len() as u64),
+            mark: item.mark,
+            options: std::mem::take(&mut item.options),
+        };
+        let mut cx = Cx { now: env.now, rng, tap: env.tap };
+        let verdict = ask(&mut **marker, &mut cx, &view, &data);
+        item.options = data.options;
+        if let Verdict::Mark(mark) = verdict {
+            item.mark = item.mark.max(mark);
+        }
+        verdict
+    }
+
+    /// Puts a packet of ours into frames and counts them.
+    fn put(
+        &mut self,
+        header: &mut packet::LpHeader,
+        packet: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Option<Frames> {
+        fragment::put_frames(header, packet, self.mtu, &mut self.sequence, out)
+    }
+
+    /// The first instant at which something in the queues may leave; `None` if they are empty.
+    pub(crate) fn next_transmit(&self) -> Option<Time> {
+        if self.is_idle() {
+            return None;
+        }
+        Some(self.pacer.as_ref().map_or(Time::ZERO, Pacer::next))
+    }
+
+    /// When a part or the reassembler wants to be called.
+    pub(crate) fn next_part_deadline(&self) -> Option<Time> {
+        let shaper = self.shaping.as_ref().and_then(Shaping::next_release);
+        let stamper = self.stamper.as_ref().and_then(|(stamper, _)| stamper.next_deadline());
+        let reassembler = self.reassembler.next_deadline();
+        [shaper, stamper, reassembler].into_iter().flatten().min()
+    }
+
+    /// Calls the stamper and the reassembler if their time has come. (What a shaper releases goes on
+    /// through the pipelines, so the forwarder asks it.)
+    pub(crate) fn on_deadline(&mut self, env: &mut Env<'_>) {
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= env.now);
+        if due(self.reassembler.next_deadline()) {
+            let Link { reassembler, counters, .. } = self;
+            let stats = &mut *env.stats;
+            reassembler.on_deadline(env.now, &mut |reason| {
+                counters.drops.add(reason);
+                stats.drops.add(reason);
+            });
+        }
+        let stamper = self.stamper.as_ref().and_then(|(stamper, _)| stamper.next_deadline());
+        if due(stamper) {
+            let view = self.view(env.now);
+            if let Some((stamper, rng)) = &mut self.stamper {
+                stamper.on_deadline(&mut Cx { now: env.now, rng, tap: env.tap }, &view);
+            }
+        }
+    }
+
+    /// Empties the queues of a face that goes away.
+    pub(crate) fn clear(&mut self, stats: &mut ForwarderStats) {
+        let held = self.shaping.as_mut().map_or(0, Shaping::clear);
+        (0..held).for_each(|_| self.count_drop(stats, DropReason::FaceRemoved));
+        while let Some(item) = self.control.pop() {
+            self.ring.consume(item.len);
+            self.counters.queue.drop(item.len);
+            self.count_drop(stats, DropReason::FaceRemoved);
+        }
+        while let Some(item) = self.data.pop() {
+            self.counters.queue.drop(item.packet.len());
+            self.count_drop(stats, DropReason::FaceRemoved);
+        }
+    }
+
+    fn out_options(&self, options: HopOptions) -> HopOptions {
+        if self.options { options } else { HopOptions::default() }
+    }
+}
+
+impl std::fmt::Debug for Link {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Link").field("mtu", &self.mtu).field("queued", &self.queued()).finish()
+    }
+}

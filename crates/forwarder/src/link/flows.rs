@@ -1,0 +1,116 @@
+//! The flows that are active on a face, and how large their Data is.
+
+use control::{Duration, Flow, Size, Time};
+use std::collections::{BTreeMap, VecDeque};
+
+/// A flow is active if a packet of it crossed the face within this time: a few round trips on the
+/// longest terrestrial paths.
+const ACTIVE: Duration = Duration::from_secs(1);
+
+/// More flows than this are not told apart: the one that was quiet longest is forgotten first.
+const MAX_FLOWS: usize = 4096;
+
+/// What Data is expected to bring before any was seen: the segment size that NDN tools agree on,
+/// 8000 octets, with name and signature.
+const DEFAULT_SIZE: Size = Size(8192);
+
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    at: Time,
+    /// The size of its latest Data.
+    size: Option<Size>,
+}
+
+/// The flows that crossed a face lately. Kept only where a scheme's part looks at them.
+#[derive(Debug, Default)]
+pub(crate) struct Flows {
+    seen: BTreeMap<Flow, Seen>,
+    /// In order of time; an entry whose time is not its flow's latest is left over.
+    order: VecDeque<(Time, Flow)>,
+    latest: Option<Size>,
+}
+
+impl Flows {
+    /// A packet of the flow crossed the face; `data` is its size if it is Data.
+    pub(crate) fn touch(&mut self, now: Time, flow: Flow, data: Option<Size>) {
+        self.expire(now);
+        let seen = self.seen.entry(flow).or_insert(Seen { at: Time::MAX, size: None });
+        if data.is_some() {
+            (seen.size, self.latest) = (data, data);
+        }
+        // A note for every sixteenth of the time is enough, and bounds the notes.
+        if seen.at == Time::MAX || now.since(seen.at).0 >= ACTIVE.0 / 16 {
+            seen.at = now;
+            self.order.push_back((now, flow));
+        }
+        while self.seen.len() > MAX_FLOWS && self.forget_first() {}
+    }
+
+    /// Flows that are active.
+    pub(crate) fn count(&self) -> u32 {
+        self.seen.len() as u32
+    }
+
+    /// The octets of Data that an Interest of this flow is expected to bring: as many as the flow's
+    /// latest, else the face's latest.
+    pub(crate) fn expected(&self, flow: Flow) -> Size {
+        let own = self.seen.get(&flow).and_then(|s| s.size);
+        own.or(self.latest).unwrap_or(DEFAULT_SIZE)
+    }
+
+    fn expire(&mut self, now: Time) {
+        while let Some(&(at, _)) = self.order.front()
+            && now.since(at) > ACTIVE
+        {
+            self.forget_first();
+        }
+    }
+
+    fn forget_first(&mut self) -> bool {
+        let Some((at, flow)) = self.order.pop_front() else { return false };
+        if self.seen.get(&flow).is_some_and(|s| s.at == at) {
+            self.seen.remove(&flow);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Time {
+        Time(n * 1_000_000)
+    }
+
+    #[test]
+    fn a_flow_is_active_for_a_while_after_its_latest_packet() {
+        let mut flows = Flows::default();
+        flows.touch(ms(0), 1, None);
+        flows.touch(ms(10), 2, None);
+        flows.touch(ms(900), 1, None);
+        assert_eq!(flows.count(), 2);
+        flows.touch(ms(1500), 1, None);
+        assert_eq!(flows.count(), 1, "flow 2 was quiet for more than a second");
+    }
+
+    #[test]
+    fn an_interest_is_expected_to_bring_what_its_flow_brought_last() {
+        let mut flows = Flows::default();
+        assert_eq!(flows.expected(1), DEFAULT_SIZE);
+        flows.touch(ms(0), 1, Some(Size(500)));
+        flows.touch(ms(1), 2, Some(Size(9)));
+        assert_eq!((flows.expected(1), flows.expected(3)), (Size(500), Size(9)));
+    }
+
+    #[test]
+    fn what_strangers_can_make_it_keep_is_bounded() {
+        let mut flows = Flows::default();
+        for flow in 0..100_000 {
+            flows.touch(Time(flow), flow, None);
+            flows.touch(Time(flow), flow, None);
+        }
+        assert_eq!(flows.count() as usize, MAX_FLOWS);
+        assert!(flows.order.len() <= MAX_FLOWS + 1);
+    }
+}

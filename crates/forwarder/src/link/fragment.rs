@@ -1,0 +1,193 @@
+//! Cutting a packet into NDNLPv2 frames that fit a datagram.
+//!
+//! All frames of a packet have the same size, the last one at most that, so that the kernel can cut
+//! them from one buffer (UDP segmentation offload). The header fields are on fragment 0 alone, where
+//! NFD looks for them, so that fragment carries less of the packet than the others.
+
+use packet::LpHeader;
+use packet::tlv::{nni_tlv_len, tlv_len, types, var_len};
+
+use super::reassembly::MAX_FRAGMENTS;
+
+/// The frames that a packet became.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Frames {
+    /// Octets of all of them.
+    pub(crate) len: usize,
+    /// Octets of each but the last; `None` if there is only one frame.
+    pub(crate) segment: Option<usize>,
+    pub(crate) count: u64,
+}
+
+/// How a packet is cut.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    frame: usize,
+    count: u64,
+}
+
+/// Appends the frames of a packet, none of which has more than `mtu` octets. `sequence` is the
+/// face's next sequence number. `None`, and nothing appended, if the packet needs more than
+/// [`MAX_FRAGMENTS`] frames or the header leaves no room.
+pub(crate) fn put_frames(
+    header: &mut LpHeader,
+    packet: &[u8],
+    mtu: Option<usize>,
+    sequence: &mut u64,
+    out: &mut Vec<u8>,
+) -> Option<Frames> {
+    let start = out.len();
+    let whole = header.encoded_len(packet.len());
+    if mtu.is_none_or(|mtu| whole <= mtu) {
+        header.encode_into(packet, out);
+        return Some(Frames { len: out.len() - start, segment: None, count: 1 });
+    }
+    let fields = header.headers_len();
+    let cut = cut(fields, packet.len(), mtu?)?;
+    out.reserve(cut.frame * cut.count as usize);
+    let mut rest = packet;
+    for index in 0..cut.count {
+        let fields = if index == 0 { fields } else { 0 };
+        let room = payload(fields + numbers_len(index, cut.count), cut.frame)?;
+        let (now, later) = rest.split_at(room.min(rest.len()));
+        rest = later;
+        let mut others = LpHeader::default();
+        let header = if index == 0 { &mut *header } else { &mut others };
+        header.sequence = Some(sequence.wrapping_add(index));
+        header.frag_index = index;
+        header.frag_count = cut.count;
+        header.encode_into(now, out);
+    }
+    *sequence = sequence.wrapping_add(cut.count);
+    Some(Frames { len: out.len() - start, segment: Some(cut.frame), count: cut.count })
+}
+
+/// Octets of Sequence, FragIndex and FragCount.
+fn numbers_len(index: u64, count: u64) -> usize {
+    tlv_len(types::LP_SEQUENCE, 8)
+        + nni_tlv_len(types::LP_FRAG_INDEX, index)
+        + nni_tlv_len(types::LP_FRAG_COUNT, count)
+}
+
+/// The payload that makes a frame of exactly `frame` octets together with `fields` octets of header
+/// fields. `None` if there is no room, or no such payload: lengths from 253 on take three octets
+/// where 252 takes one, so some sizes are skipped.
+fn payload(fields: usize, frame: usize) -> Option<usize> {
+    let value = value_of(frame)?;
+    value_of(value.checked_sub(fields)?).filter(|len| *len > 0)
+}
+
+/// The length of the value of an element of one-octet type that takes `whole` octets.
+fn value_of(whole: usize) -> Option<usize> {
+    [1, 3, 5].into_iter().find_map(|len_len| {
+        let value = whole.checked_sub(1 + len_len)?;
+        (var_len(value as u64) == len_len).then_some(value)
+    })
+}
+
+/// Finds the largest size of frames for which every frame can be exactly of that size. There are
+/// three kinds of frames (the first, indexes of one octet, indexes of two); the lengths in them skip
+/// at most two sizes each, and the frame's own length two more, so that few steps suffice.
+fn cut(fields: usize, packet: usize, mtu: usize) -> Option<Cut> {
+    (mtu.saturating_sub(16)..=mtu).rev().find_map(|frame| {
+        // FragCount's own size depends on the count.
+        [0xff, MAX_FRAGMENTS].into_iter().find_map(|most| {
+            let count = count(fields, packet, frame, most)?;
+            Some(Cut { frame, count })
+        })
+    })
+}
+
+/// The number of frames of size `frame`, if the field for it takes as much as that for `most`.
+fn count(fields: usize, packet: usize, frame: usize, most: u64) -> Option<u64> {
+    let mut left = packet.checked_sub(payload(fields + numbers_len(0, most), frame)?)?;
+    let short = payload(numbers_len(1, most), frame)?;
+    // Indexes 1 to 255 take one octet.
+    let many = left.div_ceil(short) as u64;
+    let count = if many <= 255 {
+        1 + many
+    } else {
+        left -= 255 * short;
+        256 + left.div_ceil(payload(numbers_len(256, most), frame)?) as u64
+    };
+    let same_size = numbers_len(0, count) == numbers_len(0, most);
+    (count > 1 && count <= most && same_size).then_some(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::LpPacket;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_stream_never_sees_a_fragment() {
+        let (mut out, mut sequence) = (Vec::new(), 7);
+        let packet = vec![6; 8800];
+        let frames =
+            put_frames(&mut LpHeader::default(), &packet, None, &mut sequence, &mut out).unwrap();
+        assert_eq!((out, sequence, frames.segment), (packet, 7, None));
+    }
+
+    #[test]
+    fn a_packet_of_8800_octets_in_frames_of_1400() {
+        // A frame of 1400 octets: 100 (64) fd 0574, Sequence 10, FragIndex 3, FragCount 3,
+        // Fragment 50 fd ....: 1400 - 4 - 16 - 4 = 1376 octets of the packet.
+        // 6 * 1376 = 8256; the seventh carries the other 544 and has 544 + 24 = 568 octets.
+        let (mut out, mut sequence) = (Vec::new(), 0);
+        let packet = vec![6; 8800];
+        let frames =
+            put_frames(&mut LpHeader::default(), &packet, Some(1400), &mut sequence, &mut out)
+                .unwrap();
+        assert_eq!(frames, Frames { len: 6 * 1400 + 568, segment: Some(1400), count: 7 });
+        assert_eq!(sequence, 7);
+        assert_eq!(out[..5], [0x64, 0xfd, 0x05, 0x74, 0x51]);
+    }
+
+    #[test]
+    fn a_packet_that_needs_too_many_frames_is_refused() {
+        let (mut out, mut sequence) = (Vec::new(), 0);
+        let packet = vec![6; 8800];
+        for mtu in [0, 1, 20, 30, 40] {
+            let header = &mut LpHeader::default();
+            assert_eq!(put_frames(header, &packet, Some(mtu), &mut sequence, &mut out), None);
+            assert!(out.is_empty());
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+        #[test]
+        fn frames_have_one_size_and_hold_the_packet(
+            mtu in 100usize..9000,
+            len in 1usize..8800,
+            token in prop::collection::vec(any::<u8>(), 0..33),
+            mark in 0u64..3,
+        ) {
+            let packet: Vec<u8> = (0..len).map(|i| (i * 7) as u8).collect();
+            let mut header = LpHeader { congestion_mark: mark, ..LpHeader::default() };
+            if !token.is_empty() {
+                header.pit_token = token.clone().into();
+            }
+            let (mut out, mut sequence) = (Vec::new(), u64::MAX - 3);
+            let frames = put_frames(&mut header, &packet, Some(mtu), &mut sequence, &mut out);
+            let frames = frames.expect("400 frames of 100 octets hold any packet");
+            prop_assert_eq!(frames.len, out.len());
+            let Some(segment) = frames.segment else {
+                prop_assert!(out.len() <= mtu);
+                return Ok(());
+            };
+            prop_assert!(segment <= mtu && segment + 16 >= mtu);
+            let mut joined = Vec::new();
+            for (i, frame) in out.chunks(segment).enumerate() {
+                let lp = LpPacket::decode(frame).unwrap();
+                prop_assert_eq!(lp.sequence(), Some((u64::MAX - 3).wrapping_add(i as u64)));
+                prop_assert_eq!((lp.frag_index(), lp.frag_count()), (i as u64, frames.count));
+                let first = (i == 0).then_some(token.as_slice()).filter(|t| !t.is_empty());
+                prop_assert_eq!(lp.pit_token(), first);
+                joined.extend_from_slice(lp.fragment().unwrap());
+            }
+            prop_assert_eq!(joined, packet);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! When a face may send next, and how fast its queue really drains.
+
+use control::{Duration, Rate, Size, Time};
+
+/// Lets packets out at a rate, exactly: what a division leaves over, less than a nanosecond, is
+/// carried to the next packet, so that the rate holds over any number of packets.
+#[derive(Clone, Debug)]
+pub struct Pacer {
+    rate: Rate,
+    /// How late the driver may call and still catch up. Time in which there was nothing to send
+    /// earns nothing: a burst after a pause leaves at the rate too.
+    slack: Duration,
+    next: Time,
+    /// Nanoseconds times the rate, left over by earlier divisions; less than the rate.
+    remainder: u64,
+}
+
+impl Pacer {
+    /// A pacer that lets the first packet out at once.
+    #[must_use]
+    pub fn new(rate: Rate, slack: Duration) -> Pacer {
+        Pacer { rate, slack, next: Time::ZERO, remainder: 0 }
+    }
+
+    /// The configured rate.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// The first instant at which the next packet may leave.
+    #[must_use]
+    pub fn next(&self) -> Time {
+        if self.rate.0 == 0 { Time::MAX } else { self.next }
+    }
+
+    /// A packet joined an empty queue: the pause before it is forgotten.
+    pub fn on_backlog(&mut self, now: Time) {
+        if self.next < now {
+            self.next = now;
+            self.remainder = 0;
+        }
+    }
+
+    /// A packet of `size` octets leaves at `now`, which is not before [`Pacer::next`].
+    pub fn on_sent(&mut self, now: Time, size: Size) {
+        let base = self.next.max(now - self.slack);
+        let bits = u128::from(size.0) * 8_000_000_000 + u128::from(self.remainder);
+        let rate = u128::from(self.rate.0.max(1));
+        let span = u64::try_from(bits / rate).unwrap_or(u64::MAX);
+        self.remainder = (bits % rate) as u64;
+        self.next = base + Duration(span);
+    }
+}
+
+/// Measures the rate at which a queue drains while it is never empty.
+#[derive(Clone, Debug, Default)]
+pub struct DrainMeter {
+    since: Option<Time>,
+    octets: u64,
+    rate: Rate,
+}
+
+/// A sample needs this long a backlog; shorter ones say more about the driver's batches than about
+/// the link.
+const SAMPLE: Duration = Duration::from_millis(10);
+
+impl DrainMeter {
+    /// The measured rate; zero until there was a backlog for long enough.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// A packet joined an empty queue.
+    pub fn on_backlog(&mut self, now: Time) {
+        self.since = Some(now);
+        self.octets = 0;
+    }
+
+    /// A packet left; `empty` says whether it was the last one.
+    pub fn on_sent(&mut self, now: Time, size: Size, empty: bool) {
+        let Some(since) = self.since else { return };
+        self.octets = self.octets.saturating_add(size.0);
+        let span = now.since(since);
+        if span >= SAMPLE {
+            let sample = Rate::of(Size(self.octets), span);
+            self.rate = if self.rate == Rate(0) {
+                sample
+            } else {
+                // An average over some eight samples: the gain that RFC 6298 uses for its mean.
+                Rate((self.rate.0 - self.rate.0 / 8).saturating_add(sample.0 / 8))
+            };
+            self.on_backlog(now);
+        }
+        if empty {
+            self.since = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_holds_over_any_number_of_packets() {
+        // 7 Mbit/s: 1500 octets take 1714285.714... ns; 7000 of them take 12 s exactly.
+        let mut pacer = Pacer::new(Rate::from_mbps(7), Duration::ZERO);
+        pacer.on_backlog(Time(0));
+        for _ in 0..7000 {
+            pacer.on_sent(pacer.next(), Size(1500));
+        }
+        assert_eq!(pacer.next(), Time(12_000_000_000));
+    }
+
+    #[test]
+    fn lateness_is_made_up_for_and_idleness_is_not() {
+        let ms = |n: u64| Time(n * 1_000_000);
+        // 8 Mbit/s: 1000 octets take 1 ms.
+        let mut pacer = Pacer::new(Rate::from_mbps(8), Duration::from_millis(2));
+        pacer.on_backlog(ms(0));
+        pacer.on_sent(ms(0), Size(1000));
+        assert_eq!(pacer.next(), ms(1));
+        pacer.on_sent(ms(3), Size(1000));
+        assert_eq!(pacer.next(), ms(2), "2 ms late: the next two may leave at once");
+        pacer.on_sent(ms(103), Size(1000));
+        assert_eq!(pacer.next(), ms(102), "never more than the slack behind");
+        pacer.on_backlog(ms(200));
+        assert_eq!(pacer.next(), ms(200));
+    }
+
+    #[test]
+    fn a_rate_of_zero_stops_the_face() {
+        let pacer = Pacer::new(Rate(0), Duration::ZERO);
+        assert_eq!(pacer.next(), Time::MAX);
+    }
+
+    #[test]
+    fn drain_rate_counts_backlogged_time_only() {
+        let mut meter = DrainMeter::default();
+        meter.on_backlog(Time(0));
+        // 1000 octets each millisecond for 10 ms: 8 Mbit/s.
+        for i in 1..=10 {
+            meter.on_sent(Time(i * 1_000_000), Size(1000), i == 10);
+        }
+        assert_eq!(meter.rate(), Rate::from_mbps(8));
+        meter.on_backlog(Time(5_000_000_000));
+        meter.on_sent(Time(5_001_000_000), Size(1000), true);
+        assert_eq!(meter.rate(), Rate::from_mbps(8), "a pause is not a slow link");
+    }
+}

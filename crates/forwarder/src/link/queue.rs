@@ -1,0 +1,234 @@
+//! The bounded queues of a face.
+//!
+//! Two first-in first-out classes: Interests and Nacks leave before Data. An Interest is small and
+//! asks for something large, so holding it behind Data would idle the other direction of the link to
+//! save almost nothing on this one; congestion lives in Data, and that queue is the one that schemes
+//! manage. Either class has its own bound in octets.
+
+use bytes::Bytes;
+use control::{QueueView, Size, Time};
+use packet::{HopOptions, NackReason};
+use std::collections::VecDeque;
+
+use super::Subject;
+use crate::tables::{PitKey, PitToken};
+
+/// Data waiting to leave.
+#[derive(Debug)]
+pub(crate) struct QueuedData {
+    pub(crate) at: Time,
+    /// The Data packet, shared with the content store and other queues.
+    pub(crate) packet: Bytes,
+    pub(crate) token: PitToken,
+    pub(crate) mark: u64,
+    pub(crate) options: HopOptions,
+    /// Where it came from, for applications that want to know; 0 if it is from the content store.
+    pub(crate) from: u64,
+    /// Zero if the face has no parts that ask for it.
+    pub(crate) subject: Subject,
+}
+
+/// What waits in the queue of Interests and Nacks.
+#[derive(Debug)]
+pub(crate) struct QueuedControl {
+    pub(crate) at: Time,
+    pub(crate) len: usize,
+    pub(crate) nack: Option<NackReason>,
+    pub(crate) token: PitToken,
+    pub(crate) mark: u64,
+    pub(crate) options: HopOptions,
+    pub(crate) from: u64,
+    /// Of what follows nothing is set on a face without parts.
+    pub(crate) subject: Subject,
+    /// The octets of Data that the Interest is expected to bring.
+    pub(crate) expected: Size,
+    pub(crate) expires: Time,
+    /// The Interest's PIT entry, in whose out-record a mark by the marker is remembered.
+    pub(crate) key: Option<PitKey>,
+}
+
+impl QueuedControl {
+    /// A packet of `len` octets without anything else.
+    pub(crate) fn new(at: Time, len: usize) -> QueuedControl {
+        QueuedControl {
+            at,
+            len,
+            nack: None,
+            token: PitToken::NONE,
+            mark: 0,
+            options: HopOptions::new(),
+            from: 0,
+            subject: Subject::default(),
+            expected: Size::ZERO,
+            expires: Time::MAX,
+            key: None,
+        }
+    }
+}
+
+/// Packets with a size that wait in order, bounded in octets.
+#[derive(Debug)]
+pub(crate) struct Fifo<T> {
+    items: VecDeque<T>,
+    octets: usize,
+    bound: usize,
+}
+
+/// What a [`Fifo`] needs to know of an item.
+pub(crate) trait Queued {
+    fn len(&self) -> usize;
+    fn at(&self) -> Time;
+}
+
+impl Queued for QueuedData {
+    fn len(&self) -> usize {
+        self.packet.len()
+    }
+    fn at(&self) -> Time {
+        self.at
+    }
+}
+
+impl Queued for QueuedControl {
+    fn len(&self) -> usize {
+        self.len
+    }
+    fn at(&self) -> Time {
+        self.at
+    }
+}
+
+impl<T: Queued> Fifo<T> {
+    pub(crate) fn new(bound: Size) -> Self {
+        let bound = usize::try_from(bound.0).unwrap_or(usize::MAX);
+        Fifo { items: VecDeque::new(), octets: 0, bound }
+    }
+
+    /// Whether `len` more octets are within the bound.
+    pub(crate) fn fits(&self, len: usize) -> bool {
+        len <= self.bound - self.octets
+    }
+
+    /// Adds an item that [`Fifo::fits`].
+    pub(crate) fn push(&mut self, item: T) {
+        debug_assert!(self.fits(item.len()));
+        self.octets += item.len();
+        self.items.push_back(item);
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<T> {
+        let item = self.items.pop_front()?;
+        self.octets -= item.len();
+        Some(item)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    pub(crate) fn octets(&self) -> usize {
+        self.octets
+    }
+
+    pub(crate) fn packets(&self) -> usize {
+        self.items.len()
+    }
+
+    pub(crate) fn view(&self, now: Time) -> QueueView {
+        QueueView {
+            packets: u32::try_from(self.items.len()).unwrap_or(u32::MAX),
+            bytes: Size(self.octets as u64),
+            head_sojourn: self.items.front().map(|head| now.since(head.at())).unwrap_or_default(),
+        }
+    }
+}
+
+/// Octets that are written at one end and read at the other. The packets of the queue of Interests
+/// and Nacks live here, so that forwarding one allocates nothing once the buffer has grown to what
+/// the queue needs; its bound is the queue's.
+#[derive(Debug, Default)]
+pub(crate) struct Ring {
+    buffer: Vec<u8>,
+    head: usize,
+}
+
+impl Ring {
+    /// Appends octets and gives them back to be changed in place.
+    pub(crate) fn write(&mut self, octets: &[u8]) -> &mut [u8] {
+        let start = self.buffer.len();
+        self.buffer.extend_from_slice(octets);
+        &mut self.buffer[start..]
+    }
+
+    /// The first `len` octets.
+    pub(crate) fn front(&self, len: usize) -> &[u8] {
+        &self.buffer[self.head..self.head + len]
+    }
+
+    /// Drops the first `len` octets.
+    pub(crate) fn consume(&mut self, len: usize) {
+        self.head += len;
+        if self.head == self.buffer.len() {
+            self.buffer.clear();
+            self.head = 0;
+        } else if self.head > self.buffer.len() / 2 {
+            // Moving the shorter half pays for itself: each octet is moved at most once on average.
+            self.buffer.copy_within(self.head.., 0);
+            self.buffer.truncate(self.buffer.len() - self.head);
+            self.head = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    struct Item(usize, Time);
+    impl Queued for Item {
+        fn len(&self) -> usize {
+            self.0
+        }
+        fn at(&self) -> Time {
+            self.1
+        }
+    }
+
+    #[test]
+    fn the_bound_is_in_octets_and_never_passed() {
+        let mut q = Fifo::new(Size(100));
+        assert!(q.fits(100) && !q.fits(101));
+        q.push(Item(60, Time(5)));
+        assert!(q.fits(40) && !q.fits(41));
+        q.push(Item(40, Time(7)));
+        let view = q.view(Time(9));
+        assert_eq!((view.packets, view.bytes, view.head_sojourn.0), (2, Size(100), 4));
+        assert_eq!(q.pop().map(|i| i.0), Some(60));
+        assert!(q.fits(60) && !q.fits(61));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn a_ring_reads_what_was_written(ops in prop::collection::vec((any::<bool>(), 0usize..40), 0..200)) {
+            let mut ring = Ring::default();
+            let mut model: VecDeque<u8> = VecDeque::new();
+            let mut counter = 0u8;
+            for (write, n) in ops {
+                if write {
+                    let octets: Vec<u8> = (0..n).map(|i| counter.wrapping_add(i as u8)).collect();
+                    counter = counter.wrapping_add(n as u8);
+                    ring.write(&octets);
+                    model.extend(octets);
+                } else {
+                    let n = n.min(model.len());
+                    let read: Vec<u8> = model.drain(..n).collect();
+                    prop_assert_eq!(ring.front(n), &read[..]);
+                    ring.consume(n);
+                }
+                prop_assert!(ring.head <= ring.buffer.len() / 2);
+            }
+        }
+    }
+}

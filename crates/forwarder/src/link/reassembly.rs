@@ -1,0 +1,249 @@
+//! Putting NDNLPv2 fragments together.
+//!
+//! Fragments of a packet have consecutive sequence numbers, so sequence less index names the packet.
+//! What a stranger can make us keep is bounded: packets in parts, octets in all, fragments a packet,
+//! and time.
+
+use control::{Duration, Time};
+use packet::MAX_PACKET;
+use std::collections::BTreeMap;
+
+use crate::counters::DropReason;
+
+/// The most fragments that a packet may have; the value of NFD's `LpReassembler`.
+pub const MAX_FRAGMENTS: u64 = 400;
+
+/// What one face may keep of unfinished packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReassemblyLimits {
+    /// Packets that are not whole yet.
+    pub packets: usize,
+    /// Octets of all of them.
+    pub octets: usize,
+    /// The time after the latest fragment in which the next one must come.
+    pub timeout: Duration,
+}
+
+impl Default for ReassemblyLimits {
+    /// 64 packets, 512 KiB, 500 ms (NFD's time-out).
+    fn default() -> Self {
+        ReassemblyLimits { packets: 64, octets: 512 * 1024, timeout: Duration::from_millis(500) }
+    }
+}
+
+/// Where a fragment belongs; from its header fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) sequence: u64,
+    pub(crate) index: u64,
+    pub(crate) count: u64,
+}
+
+/// A fragment as it came.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fragment<'a> {
+    pub(crate) place: Place,
+    /// The whole link-layer packet.
+    pub(crate) frame: &'a [u8],
+    /// The part of the network packet that it carries.
+    pub(crate) payload: &'a [u8],
+    pub(crate) mark: u64,
+}
+
+/// A packet in parts, or, when given back to the caller, a whole one.
+#[derive(Debug, Default)]
+pub(crate) struct Partial {
+    /// The frame of fragment 0 as it came: the packet's link-layer header is read from it.
+    pub(crate) first: Vec<u8>,
+    /// The payloads, in order of arrival; in order of index when the packet is whole.
+    pub(crate) packet: Vec<u8>,
+    /// The highest congestion mark on any fragment: some senders mark fragments other than the first.
+    pub(crate) mark: u64,
+    /// Where in `packet` each fragment's payload is; `None` while it is missing.
+    pieces: Vec<Option<(u32, u32)>>,
+    missing: usize,
+    /// Fragments came in order of index so far, so `packet` is in order too.
+    in_order: bool,
+    deadline: Time,
+}
+
+impl Partial {
+    fn octets(&self) -> usize {
+        self.first.len() + self.packet.len()
+    }
+
+    fn reset(&mut self, count: usize) {
+        self.first.clear();
+        self.packet.clear();
+        self.pieces.clear();
+        self.pieces.resize(count, None);
+        self.missing = count;
+        self.in_order = true;
+        self.mark = 0;
+    }
+
+    fn sort(&mut self) {
+        let mut sorted = Vec::with_capacity(self.packet.len());
+        for &(start, len) in self.pieces.iter().flatten() {
+            sorted.extend_from_slice(&self.packet[start as usize..(start + len) as usize]);
+        }
+        self.packet = sorted;
+    }
+}
+
+/// The unfinished packets of one face.
+#[derive(Debug, Default)]
+pub(crate) struct Reassembler {
+    limits: ReassemblyLimits,
+    partials: BTreeMap<u64, Partial>,
+    octets: usize,
+    /// Not later than the earliest deadline. It is found anew only when it has come: fragments
+    /// put deadlines off all the time.
+    wake: Option<Time>,
+    /// Emptied partials whose buffers are used again.
+    spare: Vec<Partial>,
+}
+
+/// Buffers kept for the next packets: senders have few packets in parts at a time.
+const SPARE: usize = 4;
+
+impl Reassembler {
+    pub(crate) fn new(limits: ReassemblyLimits) -> Self {
+        Reassembler { limits, ..Reassembler::default() }
+    }
+
+    /// Takes a fragment; gives the packet when it is whole. Drops that it causes go to `dropped`, one
+    /// for each fragment or packet.
+    pub(crate) fn receive(
+        &mut self,
+        now: Time,
+        fragment: &Fragment<'_>,
+        dropped: &mut dyn FnMut(DropReason),
+    ) -> Option<Partial> {
+        let Fragment { place, frame, payload, mark } = *fragment;
+        let Place { sequence, index, count } = place;
+        if count > MAX_FRAGMENTS || index >= count || payload.is_empty() {
+            dropped(DropReason::FragmentInvalid);
+            return None;
+        }
+        let base = sequence.wrapping_sub(index);
+        if !self.partials.contains_key(&base) {
+            self.begin(base, count as usize, dropped);
+        }
+        let partial = self.partials.get_mut(&base)?;
+        let place = partial.pieces.get(index as usize).copied();
+        // Overlaps and changed counts cannot come from an honest sender. What is here already is
+        // kept: an attacker's later fragment must not spoil it.
+        if partial.pieces.len() as u64 != count || place != Some(None) {
+            dropped(DropReason::FragmentInvalid);
+            return None;
+        }
+        if partial.packet.len() + payload.len() > MAX_PACKET {
+            dropped(DropReason::TooBig);
+            self.drop_partial(base);
+            return None;
+        }
+        let added = payload.len() + if index == 0 { frame.len() } else { 0 };
+        partial.deadline = now + self.limits.timeout;
+        self.wake.get_or_insert(partial.deadline);
+        let start = partial.packet.len() as u32;
+        partial.in_order &= index as usize == partial.pieces.len() - partial.missing;
+        partial.pieces[index as usize] = Some((start, payload.len() as u32));
+        partial.packet.extend_from_slice(payload);
+        if index == 0 {
+            partial.first.extend_from_slice(frame);
+        }
+        partial.mark = partial.mark.max(mark);
+        partial.missing -= 1;
+        let whole = partial.missing == 0;
+        self.octets += added;
+        if whole {
+            let mut packet = self.take(base)?;
+            if !packet.in_order {
+                packet.sort();
+            }
+            return Some(packet);
+        }
+        self.make_room(base, dropped);
+        None
+    }
+
+    /// Gives a packet's buffers back for use by later ones.
+    pub(crate) fn recycle(&mut self, packet: Partial) {
+        if self.spare.len() < SPARE {
+            self.spare.push(packet);
+        }
+    }
+
+    /// When [`Reassembler::on_deadline`] wants to be called.
+    pub(crate) fn next_deadline(&self) -> Option<Time> {
+        self.wake
+    }
+
+    /// Drops what waited too long.
+    pub(crate) fn on_deadline(&mut self, now: Time, dropped: &mut dyn FnMut(DropReason)) {
+        while let Some((base, deadline)) = self.oldest()
+            && deadline <= now
+        {
+            dropped(DropReason::ReassemblyTimeout);
+            self.drop_partial(base);
+        }
+        self.wake = self.oldest().map(|(_, deadline)| deadline);
+    }
+
+    /// Octets kept.
+    #[cfg(test)]
+    pub(crate) fn octets(&self) -> usize {
+        self.octets
+    }
+
+    /// Packets that are not whole yet.
+    #[cfg(test)]
+    pub(crate) fn packets(&self) -> usize {
+        self.partials.len()
+    }
+
+    fn begin(&mut self, base: u64, count: usize, dropped: &mut dyn FnMut(DropReason)) {
+        if self.partials.len() >= self.limits.packets.max(1)
+            && let Some((oldest, _)) = self.oldest()
+        {
+            dropped(DropReason::ReassemblyLimit);
+            self.drop_partial(oldest);
+        }
+        let mut partial = self.spare.pop().unwrap_or_default();
+        partial.reset(count);
+        self.partials.insert(base, partial);
+    }
+
+    /// Drops the oldest other packets until the octets are within the limit, and `keep` itself if
+    /// it alone is beyond.
+    fn make_room(&mut self, keep: u64, dropped: &mut dyn FnMut(DropReason)) {
+        while self.octets > self.limits.octets {
+            let others = self.partials.iter().filter(|(base, _)| **base != keep);
+            let oldest = others.min_by_key(|(base, p)| (p.deadline, **base)).map(|(base, _)| *base);
+            dropped(DropReason::ReassemblyLimit);
+            self.drop_partial(oldest.unwrap_or(keep));
+        }
+    }
+
+    /// The packet that has waited longest for its next fragment. A scan: there are few, and it is
+    /// needed only when something is to be dropped.
+    fn oldest(&self) -> Option<(u64, Time)> {
+        self.partials.iter().map(|(base, p)| (*base, p.deadline)).min_by_key(|&(b, d)| (d, b))
+    }
+
+    fn take(&mut self, base: u64) -> Option<Partial> {
+        let partial = self.partials.remove(&base)?;
+        self.octets -= partial.octets();
+        Some(partial)
+    }
+
+    fn drop_partial(&mut self, base: u64) {
+        if let Some(partial) = self.take(base) {
+            self.recycle(partial);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+//! The waiting room of a shaper: Interests that it holds, and what those that it let through are
+//! expected to bring.
+
+use bytes::Bytes;
+use control::{
+    Cx, Event, Flow, InterestMeta, LinkView, Offer, QueueView, Released, Returned, Rng, Shaper,
+    Size, Stage, Time,
+};
+use packet::HopOptions;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::tables::{PitKey, PitToken};
+
+/// An Interest that is held before the PIT knows it.
+#[derive(Debug)]
+pub(crate) struct Early {
+    pub(crate) packet: Bytes,
+    pub(crate) token: PitToken,
+    pub(crate) mark: u64,
+    pub(crate) next_hop: Option<u64>,
+}
+
+/// What a shaper holds.
+#[derive(Debug)]
+pub(crate) enum Waiting {
+    /// At stage *arrival*.
+    Early(Box<Early>),
+    /// At stage *miss* or *departure*: the Interest is in the PIT.
+    Pending(PitKey),
+}
+
+#[derive(Debug)]
+struct Held {
+    since: Time,
+    expected: Size,
+    collapse: Option<u64>,
+    waiting: Waiting,
+}
+
+/// What became of an Interest that was offered.
+#[derive(Debug)]
+pub(crate) enum Offered {
+    Pass(InterestMeta),
+    Held,
+    Refused(HopOptions),
+    /// The waiting room is full; the shaper was not asked.
+    Full,
+}
+
+/// A hosted shaper.
+pub(crate) struct Shaping {
+    shaper: Box<dyn Shaper>,
+    rng: Rng,
+    stage: Stage,
+    held: BTreeMap<u64, Held>,
+    /// Names or PIT entries of which one Interest is held already.
+    collapsed: BTreeSet<u64>,
+    held_bytes: Size,
+    bound: usize,
+    next_handle: u64,
+    pub(crate) offered: u64,
+    pub(crate) offered_bytes: Size,
+}
+
+impl Shaping {
+    /// Hosts a shaper that may hold `bound` Interests.
+    pub(crate) fn new(shaper: Box<dyn Shaper>, rng: Rng, bound: usize) -> Shaping {
+        let stage = shaper.stage();
+        Shaping {
+            shaper,
+            rng,
+            stage,
+            held: BTreeMap::new(),
+            collapsed: BTreeSet::new(),
+            held_bytes: Size::ZERO,
+            bound,
+            next_handle: 0,
+            offered: 0,
+            offered_bytes: Size::ZERO,
+        }
+    }
+
+    pub(crate) fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// The shaper with the context that its calls need.
+    pub(crate) fn shaper(&mut self) -> (&mut dyn Shaper, &mut Rng) {
+        (&mut *self.shaper, &mut self.rng)
+    }
+
+    pub(crate) fn view(&self, now: Time) -> QueueView {
+        QueueView {
+            packets: self.held.len() as u32,
+            bytes: self.held_bytes,
+            head_sojourn: self.held.values().next().map(|h| now.since(h.since)).unwrap_or_default(),
+        }
+    }
+
+    /// Offers an Interest; `waiting` makes what is kept if the shaper holds it. While it does, further
+    /// Interests with the same `collapse` are not offered: `None`.
+    pub(crate) fn offer(
+        &mut self,
+        (now, tap): (Time, &mut dyn FnMut(Event)),
+        views: (&LinkView, &LinkView),
+        mut meta: InterestMeta,
+        collapse: Option<u64>,
+        waiting: impl FnOnce() -> Waiting,
+    ) -> Option<Offered> {
+        if collapse.is_some_and(|collapse| self.collapsed.contains(&collapse)) {
+            return None;
+        }
+        let expected = meta.expected;
+        self.offered += 1;
+        self.offered_bytes += expected;
+        if self.held.len() >= self.bound {
+            return Some(Offered::Full);
+        }
+        let handle = self.next_handle;
+        self.next_handle += 1;
+        meta.handle = handle;
+        let mut cx = Cx { now, rng: &mut self.rng, tap };
+        Some(match self.shaper.offer(&mut cx, views.0, views.1, meta) {
+            Offer::Pass(meta) => Offered::Pass(meta),
+            Offer::Refused(meta) => Offered::Refused(meta.options),
+            Offer::Held => {
+                collapse.map(|collapse| self.collapsed.insert(collapse));
+                self.held_bytes += expected;
+                let held = Held { since: now, expected, collapse, waiting: waiting() };
+                self.held.insert(handle, held);
+                Offered::Held
+            }
+        })
+    }
+
+    /// The next Interest that the shaper gives back, with what was kept for it. What it gives back
+    /// without having been given it is passed over.
+    pub(crate) fn release(
+        &mut self,
+        now: Time,
+        tap: &mut dyn FnMut(Event),
+        view: &LinkView,
+    ) -> Option<(Released, Waiting)> {
+        loop {
+            let mut cx = Cx { now, rng: &mut self.rng, tap: &mut *tap };
+            let released = self.shaper.release(&mut cx, view)?;
+            let (Released::Pass(meta) | Released::Refused(meta)) = &released;
+            if let Some(held) = self.held.remove(&meta.handle) {
+                self.held_bytes = self.held_bytes - held.expected;
+                held.collapse.map(|collapse| self.collapsed.remove(&collapse));
+                return Some((released, held.waiting));
+            }
+        }
+    }
+
+    /// Drops everything that is held; says how much that was.
+    pub(crate) fn clear(&mut self) -> usize {
+        self.collapsed.clear();
+        self.held_bytes = Size::ZERO;
+        std::mem::take(&mut self.held).len()
+    }
+
+    /// When [`Shaping::release`] wants to be called.
+    pub(crate) fn next_release(&self) -> Option<Time> {
+        if self.held.is_empty() { None } else { self.shaper.next_release() }
+    }
+
+    pub(crate) fn on_returned(
+        &mut self,
+        now: Time,
+        tap: &mut dyn FnMut(Event),
+        view: &LinkView,
+        returned: &Returned,
+    ) {
+        self.shaper.on_returned(&mut Cx { now, rng: &mut self.rng, tap }, view, returned);
+    }
+}
+
+impl std::fmt::Debug for Shaping {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shaping")
+            .field("stage", &self.stage)
+            .field("held", &self.held.len())
+            .finish()
+    }
+}
+
+/// An answer that is expected over a face.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expected {
+    pub(crate) flow: Flow,
+    pub(crate) size: Size,
+    /// When the face's shaper let the Interest through; `None` if it has no shaper on this way.
+    pub(crate) released_at: Option<Time>,
+}
+
+/// What is expected over a face for PIT entries that are pending; kept where a part looks at it.
+#[derive(Debug, Default)]
+pub(crate) struct Expectations {
+    entries: BTreeMap<PitKey, Expected>,
+    pub(crate) total: Size,
+}
+
+impl Expectations {
+    pub(crate) fn insert(&mut self, key: PitKey, expected: Expected) {
+        self.remove(key);
+        self.total += expected.size;
+        self.entries.insert(key, expected);
+    }
+
+    pub(crate) fn remove(&mut self, key: PitKey) -> Option<Expected> {
+        let expected = self.entries.remove(&key)?;
+        self.total = self.total - expected.size;
+        Some(expected)
+    }
+}

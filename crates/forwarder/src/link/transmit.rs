@@ -1,0 +1,211 @@
+//! Taking packets out of the queues and putting them on the wire.
+
+use control::{Crossing, Cx, DataMeta, Direction, InterestMeta, Kind, NodeView, Size, Verdict};
+use packet::{Data, HopOptions, LpHeader};
+use smallvec::SmallVec;
+
+use super::fragment::Frames;
+use super::queue::{QueuedControl, QueuedData};
+use super::{Env, Link};
+use crate::counters::DropReason;
+use crate::node::{Node, NodeAt};
+use crate::tables::{PitKey, PitToken};
+
+/// A mark that a marker gave an Interest on its way out.
+pub(crate) type InterestMark = (PitKey, u64);
+
+impl Link {
+    /// Appends the frames of the next packet that may leave now. Marks that the marker gives to
+    /// Interests go to `marks`, to be remembered in the PIT.
+    pub(crate) fn transmit(
+        &mut self,
+        env: &mut Env<'_>,
+        node: &Node<'_>,
+        marks: &mut Vec<InterestMark>,
+        out: &mut Vec<u8>,
+    ) -> Option<Frames> {
+        loop {
+            if self.next_transmit()? > env.now {
+                return None;
+            }
+            let left = if let Some(item) = self.control.pop() {
+                self.send_control(env, node, marks, item, out)
+            } else {
+                let item = self.data.pop()?;
+                self.send_data(env, node, item, out)
+            };
+            if left.is_some() {
+                return left;
+            }
+        }
+    }
+
+    fn send_control(
+        &mut self,
+        env: &mut Env<'_>,
+        node: &Node<'_>,
+        marks: &mut Vec<InterestMark>,
+        mut item: QueuedControl,
+        out: &mut Vec<u8>,
+    ) -> Option<Frames> {
+        let kind = if item.nack.is_some() { Kind::Nack } else { Kind::Interest };
+        if self.has_parts() && !self.ask_parts(env, node, marks, &mut item) {
+            self.ring.consume(item.len);
+            self.drop_queued(env, item.len, DropReason::Marker);
+            return None;
+        }
+        let (flow, expected) = (item.subject.flow, item.expected);
+        let mut header = self.header(item.mark, &item.token, item.options, item.from);
+        header.nack = item.nack;
+        // The ring is taken out for the call: its octets are read while the link changes.
+        let ring = std::mem::take(&mut self.ring);
+        let frames = self.put(&mut header, ring.front(item.len), out);
+        self.ring = ring;
+        self.ring.consume(item.len);
+        let frames = self.book(env, kind, item.len, frames)?;
+        self.tell_crossing(env, kind, &frames, flow, expected, &header.options);
+        Some(frames)
+    }
+
+    /// Asks the marker about an Interest, the stamper about a Nack; says whether it may go on.
+    fn ask_parts(
+        &mut self,
+        env: &mut Env<'_>,
+        node: &Node<'_>,
+        marks: &mut Vec<InterestMark>,
+        item: &mut QueuedControl,
+    ) -> bool {
+        let view = self.view(env.now);
+        if item.nack.is_some() {
+            if let Some((stamper, rng)) = &mut self.stamper {
+                let mut cx = Cx { now: env.now, rng, tap: env.tap };
+                let node = NodeAt::unnamed(node);
+                stamper.on_nack(&mut cx, &view, &node, item.subject.flow, &mut item.options);
+            }
+            return true;
+        }
+        let (Some((marker, rng)), Some(key)) = (&mut self.marker, item.key) else { return true };
+        let meta = InterestMeta {
+            flow: item.subject.flow,
+            segment: item.subject.segment,
+            expected: item.expected,
+            expires: item.expires,
+            options: std::mem::take(&mut item.options),
+            handle: 0,
+        };
+        let sojourn = env.now.since(item.at);
+        let mut cx = Cx { now: env.now, rng, tap: env.tap };
+        let verdict = marker.on_interest_dequeue(&mut cx, &view, &meta, sojourn);
+        item.options = meta.options;
+        if let Verdict::Mark(mark) = verdict {
+            marks.push((key, mark));
+        }
+        verdict != Verdict::Drop
+    }
+
+    fn send_data(
+        &mut self,
+        env: &mut Env<'_>,
+        node: &Node<'_>,
+        mut item: QueuedData,
+        out: &mut Vec<u8>,
+    ) -> Option<Frames> {
+        let len = item.packet.len();
+        let sojourn = env.now.since(item.at);
+        let verdict = self.ask_marker(env, &mut item, |marker, cx, view, data| {
+            marker.on_dequeue(cx, view, data, sojourn)
+        });
+        if verdict == Verdict::Drop {
+            self.drop_queued(env, len, DropReason::Marker);
+            return None;
+        }
+        self.stamp_data(env, node, &mut item);
+        let mut header = self.header(item.mark, &item.token, item.options, item.from);
+        let frames = self.put(&mut header, &item.packet, out);
+        let frames = self.book(env, Kind::Data, len, frames)?;
+        self.counters.marked += u64::from(item.mark > 0);
+        let flow = item.subject.flow;
+        self.tell_crossing(env, Kind::Data, &frames, flow, Size::ZERO, &header.options);
+        Some(frames)
+    }
+
+    fn stamp_data(&mut self, env: &mut Env<'_>, node: &Node<'_>, item: &mut QueuedData) {
+        if self.stamper.is_none() {
+            return;
+        }
+        let view = self.view(env.now);
+        let Some((stamper, rng)) = &mut self.stamper else { return };
+        let Ok(packet) = Data::decode(&item.packet) else { return };
+        let mut data = DataMeta {
+            flow: item.subject.flow,
+            segment: item.subject.segment,
+            size: Size(item.packet.len() as u64),
+            mark: item.mark,
+            options: std::mem::take(&mut item.options),
+        };
+        let node = NodeAt { node, name: packet.name(), subject: item.subject };
+        let mut cx = Cx { now: env.now, rng, tap: env.tap };
+        stamper.on_data(&mut cx, &view, &node as &dyn NodeView, &mut data);
+        item.options = data.options;
+        // A stamper may raise the mark; what the path said already is not taken back.
+        item.mark = item.mark.max(data.mark);
+    }
+
+    fn header(&self, mark: u64, token: &PitToken, options: HopOptions, from: u64) -> LpHeader {
+        LpHeader {
+            congestion_mark: mark,
+            pit_token: SmallVec::from_slice(token.as_bytes()),
+            options: self.out_options(options),
+            incoming_face_id: (self.local_fields && from != 0).then_some(from),
+            ..LpHeader::default()
+        }
+    }
+
+    /// Counts what became of a packet that was taken out of a queue.
+    fn book(
+        &mut self,
+        env: &mut Env<'_>,
+        kind: Kind,
+        len: usize,
+        frames: Option<Frames>,
+    ) -> Option<Frames> {
+        let Some(frames) = frames else {
+            self.drop_queued(env, len, DropReason::TooBig);
+            return None;
+        };
+        self.counters.queue.send(len);
+        for traffic in [&mut self.counters.sent, &mut env.stats.sent] {
+            traffic.count(kind);
+            traffic.bytes += frames.len as u64;
+            traffic.frames += frames.count;
+        }
+        let size = Size(frames.len as u64 + self.overhead as u64 * frames.count);
+        let empty = self.is_idle();
+        match &mut self.pacer {
+            Some(pacer) => pacer.on_sent(env.now, size),
+            None => self.meter.on_sent(env.now, size, empty),
+        }
+        Some(frames)
+    }
+
+    fn drop_queued(&mut self, env: &mut Env<'_>, len: usize, reason: DropReason) {
+        self.counters.queue.drop(len);
+        self.count_drop(env.stats, reason);
+    }
+
+    fn tell_crossing(
+        &mut self,
+        env: &mut Env<'_>,
+        kind: Kind,
+        frames: &Frames,
+        flow: control::Flow,
+        expected: Size,
+        options: &HopOptions,
+    ) {
+        if self.has_parts() {
+            let size = Size(frames.len as u64);
+            let direction = Direction::Out;
+            self.on_crossing(env, &Crossing { direction, kind, flow, size, expected, options });
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The journeys of packets: [`interest`], [`data`] and [`nack`], each read from top to bottom, after
+//! the NFD Developer's Guide, section 4. What two of them share is in the other files.
+
+mod data;
+mod finish;
+mod held;
+mod interest;
+mod nack;
+mod rewrite;
+mod upstream;
+
+use bytes::Bytes;
+use control::{Action, Crossing, Direction, Downstream, Kind, NextHop, Size, Time, Upstream};
+use packet::tlv::types;
+use packet::{HopOptions, LpPacket, NameRef};
+
+use crate::counters::DropReason;
+use crate::face::{Face, FaceId};
+use crate::forwarder::{Forwarder, Wire};
+use crate::link::{InterestMark, Subject};
+use crate::tables::PitKey;
+
+/// Buffers that are used again for every packet.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    pub(crate) marks: Vec<InterestMark>,
+    /// The Interest at hand, where it is not in the driver's buffer.
+    interest: Vec<u8>,
+    satisfied: Vec<PitKey>,
+    actions: Vec<Action>,
+    next_hops: Vec<NextHop>,
+    downstreams: Vec<Downstream>,
+    upstreams: Vec<Upstream>,
+}
+
+/// A network packet as it came.
+#[derive(Clone, Copy)]
+struct Packet<'a> {
+    octets: &'a [u8],
+    /// The buffer that `octets` is a part of, if it may be kept.
+    shared: Option<&'a Bytes>,
+}
+
+impl Packet<'_> {
+    fn to_bytes(self) -> Bytes {
+        match self.shared {
+            Some(shared) => shared.slice_ref(self.octets),
+            None => Bytes::copy_from_slice(self.octets),
+        }
+    }
+}
+
+/// The name component `localhost`, as it is encoded.
+const LOCALHOST: &[u8] = b"\x08\x09localhost";
+/// The name component `localhop`, as it is encoded.
+const LOCALHOP: &[u8] = b"\x08\x08localhop";
+
+/// Names under `/localhost` never cross a face that is not local (NFD, "Scope control").
+fn violates_scope(face: &Face, name: NameRef<'_>) -> bool {
+    !face.is_local() && name.as_bytes().starts_with(LOCALHOST)
+}
+
+impl Forwarder {
+    /// A frame arrived on a face.
+    pub fn receive(&mut self, now: Time, face: FaceId, frame: Wire<'_>) {
+        let octets = frame.octets();
+        let Some(state) = self.faces.get_mut(face) else {
+            self.stats.drops.add(DropReason::FaceRemoved);
+            return;
+        };
+        for traffic in [&mut state.link.counters.received, &mut self.stats.received] {
+            traffic.frames += 1;
+            traffic.bytes += octets.len() as u64;
+        }
+        let Ok(header) = LpPacket::decode(octets) else {
+            return self.count_drop(face, DropReason::Malformed);
+        };
+        let Some(fragment) = header.fragment() else {
+            state.link.counters.idle += 1;
+            return;
+        };
+        if header.frag_count() > 1 {
+            return self.receive_fragment(now, face, &header, octets);
+        }
+        let shared = match frame {
+            Wire::Shared(shared) => Some(shared),
+            Wire::Borrowed(_) => None,
+        };
+        let packet = Packet { octets: fragment, shared };
+        self.receive_packet(now, face, &header, header.congestion_mark(), packet);
+    }
+
+    fn receive_fragment(&mut self, now: Time, face: FaceId, header: &LpPacket<'_>, frame: &[u8]) {
+        let whole = self.with_link(now, face, |link, env, _| link.reassemble(env, header, frame));
+        self.wake(now, face);
+        let Some(whole) = whole.flatten() else { return };
+        // The frame of fragment 0 was decoded when it came.
+        if let Ok(header) = LpPacket::decode(&whole.first) {
+            let packet = Packet { octets: &whole.packet, shared: None };
+            self.receive_packet(now, face, &header, whole.mark, packet);
+        }
+        if let Some(face) = self.faces.get_mut(face) {
+            face.link.reassembler.recycle(whole);
+        }
+    }
+
+    fn receive_packet(
+        &mut self,
+        now: Time,
+        face: FaceId,
+        header: &LpPacket<'_>,
+        mark: u64,
+        packet: Packet<'_>,
+    ) {
+        match (header.nack(), packet.octets.first().copied().map(u64::from)) {
+            (Some(reason), Some(types::INTEREST)) => {
+                self.on_nack(now, face, header, reason, packet.octets);
+            }
+            (None, Some(types::INTEREST)) => {
+                self.on_interest(now, face, header, mark, packet.octets);
+            }
+            (None, Some(types::DATA)) => self.on_data(now, face, header, mark, packet),
+            _ => self.count_drop(face, DropReason::Malformed),
+        }
+    }
+
+    /// Counts a packet that was decoded.
+    fn count_received(&mut self, face: FaceId, kind: Kind) {
+        self.stats.received.count(kind);
+        if let Some(face) = self.faces.get_mut(face) {
+            face.link.counters.received.count(kind);
+        }
+    }
+
+    /// Tells the parts of a face of a packet that came in, if there are any.
+    fn crossed(
+        &mut self,
+        now: Time,
+        face: FaceId,
+        kind: Kind,
+        subject: Subject,
+        size: usize,
+        options: &HopOptions,
+    ) {
+        self.with_link(now, face, |link, env, _| {
+            if link.has_parts() {
+                let flow = subject.flow;
+                let expected = match kind {
+                    Kind::Interest => link.expected(flow),
+                    _ => Size::ZERO,
+                };
+                let (direction, size) = (Direction::In, Size(size as u64));
+                let crossing = Crossing { direction, kind, flow, size, expected, options };
+                link.on_crossing(env, &crossing);
+            }
+        });
+    }
+}

@@ -1,0 +1,127 @@
+//! The way of Data.
+
+use bytes::Bytes;
+use control::{Kind, Time};
+use packet::{Data, HopOptions, LpPacket};
+
+use super::Packet;
+use super::finish::Ending;
+use super::upstream::Trigger;
+use crate::counters::DropReason;
+use crate::face::{FaceId, LinkType};
+use crate::forwarder::Forwarder;
+use crate::link::Subject;
+use crate::link::queue::QueuedData;
+use crate::node::subject_of;
+use crate::tables::{HashedName, PitEntry, PitKey, content_store::Outcome};
+
+/// Data with what its link header says of it.
+struct Arrived<'a> {
+    /// The face that it came from: the upstream.
+    face: FaceId,
+    data: &'a Data<'a>,
+    name: &'a HashedName<'a>,
+    /// The packet, owned: shared by the content store and the queues of all downstreams.
+    packet: Bytes,
+    mark: u64,
+    options: HopOptions,
+    subject: Subject,
+    /// The content store has it now.
+    cached: bool,
+}
+
+impl Forwarder {
+    /// Incoming Data pipeline.
+    pub(super) fn on_data(
+        &mut self,
+        now: Time,
+        face: FaceId,
+        header: &LpPacket<'_>,
+        mark: u64,
+        packet: Packet<'_>,
+    ) {
+        let Ok(data) = Data::decode(packet.octets) else {
+            return self.count_drop(face, DropReason::Malformed);
+        };
+        self.count_received(face, Kind::Data);
+        let Some(state) = self.faces.get(face) else { return };
+        if super::violates_scope(state, data.name()) {
+            return self.count_drop(face, DropReason::Scope);
+        }
+        let name = self.hasher.hash(data.name());
+        let options = if header.has_options() { header.to_options() } else { HopOptions::new() };
+        let mut subject = Subject::default();
+        if self.parts > 0 {
+            subject = subject_of(&name);
+            self.crossed(now, face, Kind::Data, subject, packet.octets.len(), &options);
+            self.wake(now, face);
+        }
+        // PIT match: entries that were sent to this very face. Data that somebody else was asked for
+        // is as unsolicited as Data that nobody was asked for; taking it would let any neighbour
+        // fill the content store.
+        let mut satisfied = std::mem::take(&mut self.scratch.satisfied);
+        self.pit.find_satisfied(&data, &name, &mut satisfied);
+        satisfied.retain(|key| self.pit.get(*key).is_some_and(|e| e.out_record(face).is_some()));
+        if satisfied.is_empty() {
+            self.count_drop(face, DropReason::Unsolicited);
+        } else {
+            let packet = packet.to_bytes();
+            let cached = !header.no_cache() && self.cache(now, &data, &packet, &name);
+            let arrived =
+                Arrived { face, data: &data, name: &name, packet, mark, options, subject, cached };
+            for key in satisfied.drain(..) {
+                if let Some(entry) = self.pit.remove(key) {
+                    self.satisfy(now, &arrived, key, entry);
+                }
+            }
+        }
+        self.scratch.satisfied = satisfied;
+    }
+
+    /// Content store insert; the store is given the bare packet. Says whether it has it now.
+    fn cache(&mut self, now: Time, data: &Data<'_>, packet: &Bytes, name: &HashedName<'_>) -> bool {
+        // The view that was checked is of the same octets, but not of the same memory.
+        let outcome = self.store.insert(now, &mut self.store_rng, data, packet.clone(), name);
+        matches!(outcome, Outcome::Inserted | Outcome::Refreshed)
+    }
+
+    /// Shapers and strategy are told, downstreams get the Data, the entry ends.
+    fn satisfy(&mut self, now: Time, a: &Arrived<'_>, key: PitKey, mut entry: PitEntry) {
+        self.stats.satisfied += 1;
+        self.settle_all(now, key, &entry, Some((a.face, a.packet.len())));
+        let mut options = a.options.clone();
+        if entry.name().len() == a.name.components() {
+            self.tell(now, a.name, &mut entry, a.face, &mut options, a.mark, Trigger::Data);
+        } else {
+            // Data below a prefix that was asked for: the strategy is the one of the Interest.
+            let octets = entry.name().to_name();
+            let name = self.hasher.hash(octets.as_ref());
+            self.tell(now, &name, &mut entry, a.face, &mut options, a.mark, Trigger::Data);
+        }
+        // A mark that a marker of the upstream gave the Interest comes back on the Data.
+        let memo = entry.out_record(a.face).map_or(0, |record| record.memo);
+        let mark = a.mark.max(memo);
+        for record in entry.in_records().iter().filter(|record| record.expires > now) {
+            let Some(face) = self.faces.get(record.face) else { continue };
+            if record.face == a.face && face.link_type != LinkType::AdHoc {
+                continue;
+            }
+            self.send_data(
+                now,
+                record.face,
+                QueuedData {
+                    at: now,
+                    packet: a.packet.clone(),
+                    token: record.token.clone(),
+                    mark,
+                    options: options.clone(),
+                    from: a.face.0,
+                    subject: a.subject,
+                },
+            );
+        }
+        let freshness = control::Duration::from_millis(a.data.freshness_ms().unwrap_or(0));
+        let ending = Ending::Satisfied { freshness, cached: a.cached };
+        self.bury(now, a.name, &entry, ending);
+    }
+}

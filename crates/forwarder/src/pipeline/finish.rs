@@ -1,0 +1,201 @@
+//! How Interests end, and what is sent to downstreams.
+
+use control::{Direction, Duration, Size, Time};
+use packet::{HopOptions, Interest, NackReason};
+
+use super::upstream::Trigger;
+use crate::counters::DropReason;
+use crate::face::{FaceId, LinkType};
+use crate::forwarder::Forwarder;
+use crate::link::Patch;
+use crate::link::queue::{QueuedControl, QueuedData};
+use crate::node::subject_of;
+use crate::tables::{HashedName, InRecord, PitEntry, PitKey, PitToken};
+
+/// How a PIT entry ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ending {
+    Satisfied { freshness: Duration, cached: bool },
+    Unsatisfied,
+}
+
+impl Forwarder {
+    /// Outgoing Data pipeline.
+    pub(super) fn send_data(&mut self, now: Time, face: FaceId, item: QueuedData) {
+        self.with_link(now, face, |link, env, _| link.queue_data(env, item));
+        self.wake(now, face);
+    }
+
+    /// Outgoing Nack pipeline: only to a point-to-point face that has them on. The Interest in it is
+    /// as it came, with the downstream's own nonce.
+    pub(super) fn send_nack(
+        &mut self,
+        now: Time,
+        face: FaceId,
+        interest: &Interest<'_>,
+        nonce: u32,
+        (token, options): (PitToken, HopOptions),
+        reason: NackReason,
+    ) {
+        let Some(state) = self.faces.get(face) else { return };
+        if !state.nacks || state.link_type != LinkType::PointToPoint {
+            return self.count_drop(face, DropReason::NackDisabled);
+        }
+        let mut item = QueuedControl::new(now, interest.wire().len());
+        item.nack = Some(reason);
+        item.token = token;
+        item.options = self.echoed(&options);
+        if self.parts > 0 {
+            item.subject = subject_of(&self.hasher.hash(interest.name()));
+        }
+        let patch = Patch { hop_limit: None, nonce: interest.nonce_at().map(|at| (at, nonce)) };
+        let packet = interest.wire();
+        self.with_link(now, face, |link, env, _| link.queue_control(env, item, packet, patch));
+        self.wake(now, face);
+    }
+
+    /// The options of an Interest that whoever answers it copies.
+    pub(super) fn echoed(&self, options: &HopOptions) -> HopOptions {
+        let mut echoed = HopOptions::new();
+        for (typ, value) in options.iter().filter(|(typ, _)| self.echo.contains(typ)) {
+            echoed.set_raw(typ, value);
+        }
+        echoed
+    }
+
+    /// Ends an entry with a Nack to everyone who still waits.
+    pub(super) fn nack_all(
+        &mut self,
+        now: Time,
+        key: PitKey,
+        name: &HashedName<'_>,
+        reason: NackReason,
+    ) {
+        let Some(entry) = self.pit.remove(key) else { return };
+        self.stats.nacked += 1;
+        self.settle_all(now, key, &entry, None);
+        if let Ok(interest) = Interest::decode(entry.interest()) {
+            for record in entry.in_records().iter().filter(|record| record.expires > now) {
+                self.nack_record(now, &interest, record, reason);
+            }
+        }
+        self.bury(now, name, &entry, Ending::Unsatisfied);
+    }
+
+    fn nack_record(
+        &mut self,
+        now: Time,
+        interest: &Interest<'_>,
+        record: &InRecord,
+        reason: NackReason,
+    ) {
+        let with = (record.token.clone(), record.options.clone());
+        self.send_nack(now, record.face, interest, record.nonce, with, reason);
+    }
+
+    /// A downstream's pending Interest is refused by its own shaper; the entry goes with its last
+    /// one if nobody was asked.
+    pub(super) fn refuse_pending(
+        &mut self,
+        now: Time,
+        key: PitKey,
+        face: FaceId,
+        reason: DropReason,
+    ) {
+        self.count_drop(face, reason);
+        self.settle(now, face, Direction::Out, key, None);
+        let Some(record) = self.pit.remove_in_record(key, face) else { return };
+        let Some(entry) = self.pit.get(key) else { return };
+        let octets = entry.interest().to_vec();
+        if entry.in_records().is_empty() && entry.out_records().is_empty() {
+            self.pit.remove(key);
+            self.stats.nacked += 1;
+        }
+        if let Ok(interest) = Interest::decode(&octets) {
+            self.nack_record(now, &interest, &record, NackReason::Congestion);
+        }
+    }
+
+    /// Expired entries, and those that a strategy wanted to be asked about again.
+    pub(crate) fn expire_pending(&mut self, now: Time) {
+        while let Some((key, mut entry)) = self.pit.pop_expired(now) {
+            self.stats.expired += 1;
+            self.settle_all(now, key, &entry, None);
+            let octets = entry.name().to_name();
+            let name = self.hasher.hash(octets.as_ref());
+            let ingress = entry.in_records().first().map_or(FaceId(0), |record| record.face);
+            let mut options = HopOptions::new();
+            self.tell(now, &name, &mut entry, ingress, &mut options, 0, Trigger::Expiry);
+            self.bury(now, &name, &entry, Ending::Unsatisfied);
+        }
+        while let Some(key) = self.pit.pop_retry(now) {
+            self.reconsider(now, key, None, Trigger::Timer);
+        }
+    }
+
+    /// Dead nonce list insert. While Data can answer from the content store, a looping Interest
+    /// meets it there; otherwise its nonces have to be remembered (NFD Developer's Guide, 4.2.1).
+    pub(super) fn bury(
+        &mut self,
+        now: Time,
+        name: &HashedName<'_>,
+        entry: &PitEntry,
+        ending: Ending,
+    ) {
+        let stops_loops = match ending {
+            Ending::Unsatisfied => false,
+            Ending::Satisfied { freshness, cached } => {
+                cached && (!entry.must_be_fresh() || freshness >= self.dead_nonce_lifetime)
+            }
+        };
+        if stops_loops || entry.out_records().is_empty() {
+            return;
+        }
+        let hash = if entry.name().len() == name.components() {
+            name.whole()
+        } else {
+            self.hasher.hash(entry.name()).whole()
+        };
+        for record in entry.out_records() {
+            let key = self.hasher.nonce_key(hash, record.nonce);
+            self.dead_nonces.insert(now, key);
+        }
+    }
+
+    /// Tells the shapers on both sides of an entry what it brought: Data of `answer.1` octets from
+    /// the face `answer.0`, or nothing.
+    pub(super) fn settle_all(
+        &mut self,
+        now: Time,
+        key: PitKey,
+        entry: &PitEntry,
+        answer: Option<(FaceId, usize)>,
+    ) {
+        if self.parts == 0 {
+            return;
+        }
+        let size = answer.map(|(_, len)| Size(len as u64));
+        for record in entry.out_records() {
+            let from_here = answer.is_some_and(|(face, _)| face == record.face());
+            let size = size.filter(|_| from_here);
+            self.settle(now, record.face(), Direction::In, key, size);
+        }
+        for record in entry.in_records() {
+            self.settle(now, record.face, Direction::Out, key, size);
+        }
+    }
+
+    pub(super) fn settle(
+        &mut self,
+        now: Time,
+        face: FaceId,
+        direction: Direction,
+        key: PitKey,
+        size: Option<Size>,
+    ) {
+        if self.parts > 0 {
+            self.with_link(now, face, |link, env, _| link.settle(env, direction, key, size));
+            self.wake(now, face);
+        }
+    }
+}

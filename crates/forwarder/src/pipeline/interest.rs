@@ -1,0 +1,326 @@
+//! The way of an Interest.
+
+use bytes::Bytes;
+use control::{Direction, Duration, InterestMeta, Kind, Size, Stage, Time};
+use packet::{HopOptions, Interest, LpPacket, NackReason};
+
+use super::rewrite::rewrite;
+use super::upstream::{Outbound, Trigger};
+use crate::counters::DropReason;
+use crate::face::{FaceId, LinkType};
+use crate::forwarder::Forwarder;
+use crate::link::Subject;
+use crate::link::queue::QueuedData;
+use crate::link::shaping::{Early, Expected, Offered, Waiting};
+use crate::node::{NodeAt, subject_of};
+use crate::tables::{HashedName, InRecord, PitEntry, PitKey, PitToken, Refusal};
+
+/// An Interest with what its link header and its way so far say of it.
+pub(super) struct Arrived<'a> {
+    /// The face that it came from: the downstream.
+    pub(super) face: FaceId,
+    pub(super) interest: &'a Interest<'a>,
+    pub(super) name: &'a HashedName<'a>,
+    pub(super) nonce: u32,
+    pub(super) expires: Time,
+    pub(super) token: PitToken,
+    pub(super) mark: u64,
+    pub(super) options: HopOptions,
+    pub(super) next_hop: Option<u64>,
+    pub(super) subject: Subject,
+    /// What the downstream's parts expect of it.
+    pub(super) expected: Option<Expected>,
+}
+
+impl Forwarder {
+    /// Incoming Interest pipeline.
+    pub(super) fn on_interest(
+        &mut self,
+        now: Time,
+        face: FaceId,
+        header: &LpPacket<'_>,
+        mark: u64,
+        octets: &[u8],
+    ) {
+        let Ok(interest) = Interest::decode(octets) else {
+            return self.count_drop(face, DropReason::Malformed);
+        };
+        self.count_received(face, Kind::Interest);
+        let Some(state) = self.faces.get(face) else { return };
+        if super::violates_scope(state, interest.name()) {
+            return self.count_drop(face, DropReason::Scope);
+        }
+        if interest.hop_limit() == Some(0) {
+            return self.count_drop(face, DropReason::HopLimit);
+        }
+        // Local applications alone may say where their Interests are to go.
+        let next_hop = header.next_hop_face_id().filter(|_| state.local_fields);
+        let home = self.reached_its_region(&interest);
+        let mut buffer = std::mem::take(&mut self.scratch.interest);
+        if interest.nonce().is_none() || home {
+            rewrite(&interest, self.nonces.next_u32(), home, &mut buffer);
+        }
+        let interest = if buffer.is_empty() { Ok(interest) } else { Interest::decode(&buffer) };
+        // A nonce may make the packet larger than a packet may be.
+        if let Ok(interest) = interest {
+            let name = self.hasher.hash(interest.name());
+            self.arrive(
+                now,
+                &mut Arrived {
+                    face,
+                    interest: &interest,
+                    name: &name,
+                    nonce: interest.nonce().unwrap_or_default(),
+                    expires: now + self.lifetime(&interest),
+                    token: PitToken::new(header.pit_token().unwrap_or_default())
+                        .unwrap_or_default(),
+                    mark,
+                    options: if header.has_options() {
+                        header.to_options()
+                    } else {
+                        HopOptions::new()
+                    },
+                    next_hop,
+                    subject: Subject::default(),
+                    expected: None,
+                },
+            );
+        } else {
+            self.count_drop(face, DropReason::TooBig);
+        }
+        buffer.clear();
+        self.scratch.interest = buffer;
+    }
+
+    /// A hint for a region that this node is in has done its duty and is taken out.
+    fn reached_its_region(&self, interest: &Interest<'_>) -> bool {
+        !self.regions.is_empty()
+            && interest
+                .forwarding_hint()
+                .any(|hint| self.regions.iter().any(|region| region.as_ref().starts_with(hint)))
+    }
+
+    pub(super) fn lifetime(&self, interest: &Interest<'_>) -> Duration {
+        Duration::from_millis(interest.lifetime_ms()).min(self.max_lifetime)
+    }
+
+    /// Dead nonces, stamper, shaper at stage *arrival*.
+    fn arrive(&mut self, now: Time, a: &mut Arrived<'_>) {
+        let nonce = self.hasher.nonce_key(a.name.whole(), a.nonce);
+        if self.dead_nonces.contains(now, nonce) {
+            return self.refuse(now, a, DropReason::Duplicate, NackReason::Duplicate);
+        }
+        if self.parts == 0 || self.pass_arrival_parts(now, a) {
+            self.enter(now, a);
+        }
+    }
+
+    /// Says whether the Interest goes on now.
+    fn pass_arrival_parts(&mut self, now: Time, a: &mut Arrived<'_>) -> bool {
+        a.subject = subject_of(a.name);
+        let wire = a.interest.wire();
+        self.crossed(now, a.face, Kind::Interest, a.subject, wire.len(), &a.options);
+        let offered = self.with_link(now, a.face, |link, env, node| {
+            if !link.has_parts() {
+                return Some(Offered::Pass(a.meta(Size::ZERO)));
+            }
+            let size = link.expected(a.subject.flow);
+            let mut expected = Expected { flow: a.subject.flow, size, released_at: None };
+            let mut meta = a.meta(size);
+            let at = NodeAt { node, name: a.name.name(), subject: a.subject };
+            link.stamp_interest(env, &at, &mut meta);
+            let offered = link.offer(env, Stage::Arrival, None, meta, Some(a.name.whole()), || {
+                Waiting::Early(Box::new(Early {
+                    packet: Bytes::copy_from_slice(wire),
+                    token: a.token.clone(),
+                    mark: a.mark,
+                    next_hop: a.next_hop,
+                }))
+            });
+            if link.shaper_stage() == Some(Stage::Arrival) {
+                expected.released_at = Some(now);
+            }
+            a.expected = Some(expected);
+            offered
+        });
+        self.wake(now, a.face);
+        match offered.flatten() {
+            Some(Offered::Pass(meta)) => {
+                a.options = meta.options;
+                true
+            }
+            Some(Offered::Held) => false,
+            Some(Offered::Refused(options)) => {
+                a.options = options;
+                self.refuse(now, a, DropReason::ShaperRefused, NackReason::Congestion);
+                false
+            }
+            Some(Offered::Full) => {
+                self.refuse(now, a, DropReason::HeldLimit, NackReason::Congestion);
+                false
+            }
+            None => {
+                self.count_drop(a.face, DropReason::HeldDuplicate);
+                false
+            }
+        }
+    }
+
+    /// PIT and content store.
+    pub(super) fn enter(&mut self, now: Time, a: &mut Arrived<'_>) {
+        let key = self.pit.find(a.interest, a.name);
+        let entry = key.and_then(|key| self.pit.get(key));
+        let pending = entry.is_some_and(|entry| !entry.in_records().is_empty());
+        if entry.is_some_and(|entry| self.is_loop(entry, a)) {
+            return self.refuse(now, a, DropReason::Duplicate, NackReason::Duplicate);
+        }
+        if !pending && self.answer_from_store(now, a) {
+            return;
+        }
+        let record = InRecord {
+            face: a.face,
+            nonce: a.nonce,
+            arrived_at: now,
+            expires: a.expires,
+            token: a.token.clone(),
+            options: a.options.clone(),
+        };
+        let stored = match key {
+            Some(key) => self.pit.put_in_record(key, record).map(|_| key),
+            None => self.pit.insert(a.interest, a.name, record),
+        };
+        let key = match stored {
+            Ok(key) => key,
+            Err(refusal) => return self.count_drop(a.face, reason_of(refusal)),
+        };
+        self.stats.aggregated += u64::from(pending);
+        if self.parts == 0 || self.pass_miss_shaper(now, key, a) {
+            self.forward(now, key, a);
+        }
+    }
+
+    /// A nonce that is here already, from or to another face, has come round a loop. On a
+    /// point-to-point face the same nonce from the same face is a copy, not a loop.
+    fn is_loop(&self, entry: &PitEntry, a: &Arrived<'_>) -> bool {
+        let copies = self.faces.get(a.face).is_some_and(|f| f.link_type == LinkType::PointToPoint);
+        if copies && entry.in_record(a.face).is_some_and(|r| r.nonce == a.nonce) {
+            return false;
+        }
+        entry.in_records().iter().any(|r| r.nonce == a.nonce)
+            || entry.out_records().iter().any(|r| r.nonce == a.nonce)
+    }
+
+    /// Content store; a hit goes the Data's way. Nothing hop-by-hop comes out of it: the token and
+    /// the options to be echoed are the Interest's, and there is no mark.
+    fn answer_from_store(&mut self, now: Time, a: &Arrived<'_>) -> bool {
+        let Some(packet) = self.store.find(now, a.interest, a.name) else {
+            self.stats.misses += 1;
+            return false;
+        };
+        self.stats.hits += 1;
+        let options = self.echoed(&a.options);
+        if let Some(expected) = a.expected {
+            let size = Size(packet.len() as u64);
+            self.with_link(now, a.face, |link, env, _| link.returned(env, &expected, Some(size)));
+        }
+        self.send_data(
+            now,
+            a.face,
+            QueuedData {
+                at: now,
+                packet,
+                token: a.token.clone(),
+                mark: 0,
+                options,
+                from: 0,
+                subject: a.subject,
+            },
+        );
+        true
+    }
+
+    /// Shaper of the downstream at stage *miss*; says whether the Interest goes on now.
+    fn pass_miss_shaper(&mut self, now: Time, key: PitKey, a: &mut Arrived<'_>) -> bool {
+        let Some(mut expected) = a.expected else { return true };
+        let offered = self.with_link(now, a.face, |link, env, _| {
+            let meta = a.meta(expected.size);
+            let offered = link
+                .offer(env, Stage::Miss, None, meta, Some(key.to_bits()), || Waiting::Pending(key));
+            let passed = matches!(offered, Some(Offered::Pass(_)));
+            if passed && link.shaper_stage() == Some(Stage::Miss) {
+                expected.released_at = Some(now);
+            }
+            link.expect(Direction::Out, key, expected);
+            offered
+        });
+        self.wake(now, a.face);
+        match offered.flatten() {
+            Some(Offered::Pass(meta)) => {
+                a.options = meta.options;
+                true
+            }
+            Some(Offered::Held) => false,
+            Some(Offered::Refused(_)) => {
+                self.refuse_pending(now, key, a.face, DropReason::ShaperRefused);
+                false
+            }
+            Some(Offered::Full) => {
+                self.refuse_pending(now, key, a.face, DropReason::HeldLimit);
+                false
+            }
+            None => {
+                self.count_drop(a.face, DropReason::HeldDuplicate);
+                false
+            }
+        }
+    }
+
+    /// FIB and strategy, or the face that a local application asked for.
+    fn forward(&mut self, now: Time, key: PitKey, a: &mut Arrived<'_>) {
+        let mut out = Outbound {
+            key,
+            ingress: a.face,
+            interest: a.interest,
+            name: a.name,
+            nonce: a.nonce,
+            mark: a.mark,
+            options: std::mem::take(&mut a.options),
+            subject: a.subject,
+        };
+        match a.next_hop {
+            Some(face) => {
+                self.send_interest(now, &out, FaceId(face));
+            }
+            None => self.decide(now, &mut out, a.face, Trigger::Interest),
+        }
+    }
+
+    /// Drops an Interest that is not in the PIT and tells the downstream why.
+    fn refuse(&mut self, now: Time, a: &Arrived<'_>, reason: DropReason, nack: NackReason) {
+        self.count_drop(a.face, reason);
+        let (token, options) = (a.token.clone(), a.options.clone());
+        self.send_nack(now, a.face, a.interest, a.nonce, (token, options), nack);
+    }
+}
+
+impl Arrived<'_> {
+    /// The Interest as parts see it; takes its options.
+    fn meta(&mut self, expected: Size) -> InterestMeta {
+        InterestMeta {
+            flow: self.subject.flow,
+            segment: self.subject.segment,
+            expected,
+            expires: self.expires,
+            options: std::mem::take(&mut self.options),
+            handle: 0,
+        }
+    }
+}
+
+fn reason_of(refusal: Refusal) -> DropReason {
+    match refusal {
+        Refusal::PerFace => DropReason::PitFaceLimit,
+        Refusal::PrefixTooDeep => DropReason::NameTooDeep,
+        Refusal::Entries | Refusal::Memory | Refusal::Gone => DropReason::PitFull,
+    }
+}

@@ -1,0 +1,344 @@
+//! Strategies and what they ask for: Interests that are sent upstream.
+
+use control::{
+    Action, Cx, Direction, Downstream, InterestMeta, NextHop, Size, Stage, StrategyCx, Time,
+    Upstream,
+};
+use packet::{HopOptions, Interest, NackReason};
+use smallvec::{SmallVec, smallvec};
+
+use super::{LOCALHOP, LOCALHOST, Scratch};
+use crate::counters::DropReason;
+use crate::face::{Face, FaceId, LinkType};
+use crate::forwarder::{Chosen, Forwarder, Reporter, Taps};
+use crate::link::queue::QueuedControl;
+use crate::link::shaping::{Expected, Offered, Waiting};
+use crate::link::{Patch, Subject};
+use crate::tables::{HashedName, OutRecord, PitEntry, PitKey};
+
+/// An Interest of a PIT entry that a strategy may send upstream.
+pub(super) struct Outbound<'a> {
+    pub(super) key: PitKey,
+    /// The downstream that it is sent for.
+    pub(super) ingress: FaceId,
+    /// The Interest as it came; its hop limit is that of the hop before.
+    pub(super) interest: &'a Interest<'a>,
+    pub(super) name: &'a HashedName<'a>,
+    pub(super) nonce: u32,
+    pub(super) mark: u64,
+    pub(super) options: HopOptions,
+    pub(super) subject: Subject,
+}
+
+/// What a strategy is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trigger {
+    Interest,
+    Data,
+    Nack(NackReason),
+    Timer,
+    Expiry,
+}
+
+/// Shapers that refuse make a strategy decide anew; a strategy that never tires of asking them is
+/// stopped after so many decisions for one packet.
+const MAX_DECISIONS: usize = 16;
+
+/// A packet that a strategy is asked about.
+struct Question<'a> {
+    now: Time,
+    name: &'a HashedName<'a>,
+    ingress: FaceId,
+    mark: u64,
+    trigger: Trigger,
+}
+
+impl Question<'_> {
+    /// Asks the strategy of the name; its actions are in `scratch` then.
+    fn ask(
+        self,
+        chosen: &mut Chosen,
+        taps: &mut Taps,
+        scratch: &mut Scratch,
+        entry: &mut PitEntry,
+        options: &mut HopOptions,
+    ) {
+        scratch.downstreams.clear();
+        scratch.downstreams.extend(entry.in_records().iter().map(|r| Downstream {
+            face: r.face.0,
+            arrived_at: r.arrived_at,
+            expires: r.expires,
+        }));
+        scratch.upstreams.clear();
+        scratch.upstreams.extend(entry.out_records().iter().map(|r| Upstream {
+            face: r.face().0,
+            released_at: r.released_at().unwrap_or(r.sent_at),
+            nacked: r.nacked,
+        }));
+        scratch.actions.clear();
+        let mut tap = taps.of(Reporter::Strategy);
+        let mut cx = Cx { now: self.now, rng: &mut chosen.rng, tap: &mut tap };
+        let mut s = StrategyCx {
+            cx: &mut cx,
+            name: self.name.name(),
+            ingress: self.ingress.0,
+            next_hops: &scratch.next_hops,
+            downstreams: &scratch.downstreams,
+            upstreams: &scratch.upstreams,
+            options,
+            mark: self.mark,
+            note: &mut entry.note,
+            out: &mut scratch.actions,
+        };
+        match self.trigger {
+            Trigger::Interest => chosen.strategy.on_interest(&mut s),
+            Trigger::Data => chosen.strategy.on_data(&mut s),
+            Trigger::Nack(reason) => chosen.strategy.on_nack(&mut s, reason),
+            Trigger::Timer => chosen.strategy.on_timer(&mut s),
+            Trigger::Expiry => chosen.strategy.on_expiry(&mut s),
+        }
+    }
+}
+
+impl Forwarder {
+    /// Tells the strategy of the end of an entry that is out of the PIT already; there is nothing
+    /// left that it could do.
+    #[allow(clippy::too_many_arguments, reason = "the fields of a question, one by one")]
+    pub(super) fn tell(
+        &mut self,
+        now: Time,
+        name: &HashedName<'_>,
+        entry: &mut PitEntry,
+        ingress: FaceId,
+        options: &mut HopOptions,
+        mark: u64,
+        trigger: Trigger,
+    ) {
+        let Forwarder { strategies, taps, scratch, .. } = self;
+        scratch.next_hops.clear();
+        let question = Question { now, name, ingress, mark, trigger };
+        question.ask(strategies.find_mut(name), taps, scratch, entry, options);
+    }
+
+    /// Asks the strategy what to do with a pending Interest, and does it. `from` is the face that
+    /// the packet came from that the question is about.
+    pub(super) fn decide(
+        &mut self,
+        now: Time,
+        out: &mut Outbound<'_>,
+        from: FaceId,
+        trigger: Trigger,
+    ) {
+        let mut questions: SmallVec<[(FaceId, Trigger); 2]> = smallvec![(from, trigger)];
+        for _ in 0..MAX_DECISIONS {
+            let Some((ingress, trigger)) = questions.pop() else { return };
+            self.collect_next_hops(out, ingress);
+            let Forwarder { pit, strategies, taps, scratch, .. } = self;
+            let Some(entry) = pit.get_mut(out.key) else { return };
+            let question = Question { now, name: out.name, ingress, mark: out.mark, trigger };
+            question.ask(strategies.find_mut(out.name), taps, scratch, entry, &mut out.options);
+            let mut actions = std::mem::take(&mut self.scratch.actions);
+            for action in actions.drain(..) {
+                match action {
+                    Action::Forward(face) => {
+                        let face = FaceId(face);
+                        if let Some(reason) = self.send_interest(now, out, face) {
+                            questions.push((face, Trigger::Nack(reason)));
+                        }
+                    }
+                    Action::Nack(reason) => self.nack_all(now, out.key, out.name, reason),
+                    Action::RetryAt(at) => self.pit.set_retry(out.key, at),
+                }
+            }
+            self.scratch.actions = actions;
+        }
+    }
+
+    /// Asks the strategy anew about an entry, for another reason than an Interest that came. The
+    /// Interest that it may send is that of the latest downstream.
+    pub(super) fn reconsider(
+        &mut self,
+        now: Time,
+        key: PitKey,
+        from: Option<FaceId>,
+        trigger: Trigger,
+    ) {
+        let Some(entry) = self.pit.get(key) else { return };
+        let Some(latest) = entry.in_records().iter().max_by_key(|r| r.arrived_at) else { return };
+        let (ingress, nonce, options) = (latest.face, latest.nonce, latest.options.clone());
+        let octets = entry.interest().to_vec();
+        // What is in the PIT was decoded when it came.
+        let Ok(interest) = Interest::decode(&octets) else { return };
+        let name = self.hasher.hash(interest.name());
+        let subject =
+            if self.parts > 0 { crate::node::subject_of(&name) } else { Subject::default() };
+        let mark = 0;
+        let interest = &interest;
+        let name = &name;
+        let mut out = Outbound { key, ingress, interest, name, nonce, mark, options, subject };
+        self.decide(now, &mut out, from.unwrap_or(ingress), trigger);
+    }
+
+    /// FIB: longest-prefix match by the name, or by the first hint that has a route.
+    fn collect_next_hops(&mut self, out: &Outbound<'_>, ingress: FaceId) {
+        let mut hops = std::mem::take(&mut self.scratch.next_hops);
+        hops.clear();
+        let mut hinted = false;
+        for hint in out.interest.forwarding_hint() {
+            hinted = true;
+            if let Some((_, found)) = self.fib.lookup(&self.hasher.hash(hint)) {
+                hops.extend_from_slice(found);
+                break;
+            }
+        }
+        if !hinted && let Some((_, found)) = self.fib.lookup(out.name) {
+            hops.extend_from_slice(found);
+        }
+        hops.retain(|hop: &NextHop| {
+            let face = self.faces.get(FaceId(hop.face));
+            face.is_some_and(|face| {
+                (face.id != ingress || face.link_type == LinkType::AdHoc)
+                    && self.may_leave(out, face)
+            })
+        });
+        self.scratch.next_hops = hops;
+    }
+
+    /// Scope control and hop limit: whether the Interest may leave by this face.
+    fn may_leave(&self, out: &Outbound<'_>, face: &Face) -> bool {
+        if face.is_local() {
+            return true;
+        }
+        let name = out.name.name().as_bytes();
+        // A hop limit of 1 is 0 after this hop: only applications here may still answer.
+        let spent = out.interest.hop_limit().is_some_and(|limit| limit <= 1);
+        let from_here = || self.faces.get(out.ingress).is_some_and(Face::is_local);
+        !spent && !name.starts_with(LOCALHOST) && (!name.starts_with(LOCALHOP) || from_here())
+    }
+
+    /// Outgoing Interest pipeline. Gives the reason if the face's shaper refused it.
+    pub(super) fn send_interest(
+        &mut self,
+        now: Time,
+        out: &Outbound<'_>,
+        face: FaceId,
+    ) -> Option<NackReason> {
+        if !self.faces.get(face).is_some_and(|state| self.may_leave(out, state)) {
+            self.count_drop(out.ingress, DropReason::NoNextHop);
+            return None;
+        }
+        let entry = self.pit.get(out.key)?;
+        if entry.out_record(face).is_some_and(|record| record.released_at().is_none()) {
+            // The shaper has it already.
+            return None;
+        }
+        let expires = now + self.lifetime(out.interest);
+        let record = OutRecord::new(face, out.nonce, now, expires);
+        if self.pit.put_out_record(out.key, record).is_err() {
+            self.count_drop(out.ingress, DropReason::PitFull);
+            return None;
+        }
+        let mut leaving = Leaving { expires, ..Leaving::default() };
+        leaving.options = out.options.clone();
+        if self.parts > 0 {
+            match self.pass_departure_shaper(now, out, face, expires)? {
+                Ok(passed) => leaving = passed,
+                Err(refused) => return Some(refused),
+            }
+        }
+        self.release_interest(now, out, face, leaving);
+        None
+    }
+
+    /// Shaper of the upstream at stage *departure*. `None` if it holds the Interest.
+    fn pass_departure_shaper(
+        &mut self,
+        now: Time,
+        out: &Outbound<'_>,
+        face: FaceId,
+        expires: Time,
+    ) -> Option<Result<Leaving, NackReason>> {
+        let other = self.faces.get(out.ingress).map(|face| face.link.view(now));
+        let offered = self.with_link(now, face, |link, env, _| {
+            let size = if link.has_parts() { link.expected(out.subject.flow) } else { Size::ZERO };
+            let meta = InterestMeta {
+                flow: out.subject.flow,
+                segment: out.subject.segment,
+                expected: size,
+                expires,
+                options: out.options.clone(),
+                handle: 0,
+            };
+            let waiting = || Waiting::Pending(out.key);
+            link.offer(env, Stage::Departure, other.as_ref(), meta, None, waiting)
+        });
+        self.wake(now, face);
+        match offered?? {
+            Offered::Pass(meta) => {
+                Some(Ok(Leaving { expected: meta.expected, expires, options: meta.options }))
+            }
+            Offered::Held => None,
+            Offered::Refused(_) => {
+                Some(Err(self.refused_upstream(out, face, DropReason::ShaperRefused)))
+            }
+            Offered::Full => Some(Err(self.refused_upstream(out, face, DropReason::HeldLimit))),
+        }
+    }
+
+    fn refused_upstream(
+        &mut self,
+        out: &Outbound<'_>,
+        face: FaceId,
+        reason: DropReason,
+    ) -> NackReason {
+        self.count_drop(face, reason);
+        let record = self.pit.get_mut(out.key).and_then(|entry| entry.out_record_mut(face));
+        if let Some(record) = record {
+            record.release(record.sent_at);
+            record.nacked = Some(NackReason::Congestion);
+        }
+        NackReason::Congestion
+    }
+
+    /// The Interest leaves: from here on its round trip counts.
+    pub(super) fn release_interest(
+        &mut self,
+        now: Time,
+        out: &Outbound<'_>,
+        face: FaceId,
+        leaving: Leaving,
+    ) {
+        if let Some(record) = self.pit.get_mut(out.key).and_then(|e| e.out_record_mut(face)) {
+            record.release(now);
+        }
+        let interest = out.interest;
+        let limit = interest.hop_limit().map(|limit| limit.saturating_sub(1));
+        let patch = Patch {
+            hop_limit: interest.hop_limit_at().zip(limit),
+            nonce: interest.nonce_at().map(|at| (at, out.nonce)),
+        };
+        let packet = interest.wire();
+        let mut item = QueuedControl::new(now, packet.len());
+        (item.mark, item.options, item.from) = (out.mark, leaving.options, out.ingress.0);
+        self.with_link(now, face, |link, env, _| {
+            if link.has_parts() {
+                let shaped = link.shaper_stage() == Some(Stage::Departure);
+                let released_at = shaped.then_some(now);
+                let (flow, size) = (out.subject.flow, leaving.expected);
+                link.expect(Direction::In, out.key, Expected { flow, size, released_at });
+                (item.subject, item.expected) = (out.subject, leaving.expected);
+                (item.expires, item.key) = (leaving.expires, Some(out.key));
+            }
+            link.queue_control(env, item, packet, patch);
+        });
+        self.wake(now, face);
+    }
+}
+
+/// An Interest that passed the shaper of the face that it leaves by, if there is one.
+#[derive(Debug, Default)]
+pub(super) struct Leaving {
+    pub(super) expected: Size,
+    pub(super) expires: Time,
+    pub(super) options: HopOptions,
+}
