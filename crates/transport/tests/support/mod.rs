@@ -1,5 +1,7 @@
 //! A consumer and a producer at the two ends of a pipe, in virtual time.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
+
 use control::{Controller, Duration, Rate, Rng, Size, Time};
 use packet::{Bytes, Name};
 use security::{Signer, TrustPolicy};
