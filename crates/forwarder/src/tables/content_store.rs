@@ -100,7 +100,6 @@ pub struct ContentStore {
     tree: Tree,
     policy: Box<dyn Policy + Send>,
     kind: PolicyKind,
-    len: usize,
     /// Octets of packets and digests.
     packets: usize,
     counters: StoreCounters,
@@ -116,7 +115,6 @@ impl ContentStore {
             tree: Tree::default(),
             policy: config.policy.build(),
             kind: config.policy,
-            len: 0,
             packets: 0,
             counters: StoreCounters::default(),
         }
@@ -125,13 +123,13 @@ impl ContentStore {
     /// Data packets in it.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.len
+        self.tree.len()
     }
 
     /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// Octets of memory that it takes.
@@ -168,7 +166,7 @@ impl ContentStore {
     pub fn set_capacity(&mut self, octets: usize, rng: &mut Rng) {
         self.capacity = octets;
         while self.memory() > octets {
-            if self.tree.free() > 0 {
+            if self.tree.can_trim() {
                 self.trim_one();
             } else if !self.evict(rng) {
                 break;
@@ -190,12 +188,8 @@ impl ContentStore {
     ) -> Outcome {
         debug_assert_eq!(data.wire(), &wire[..], "the view is of another packet");
         let freshness = Duration::from_millis(data.freshness_ms().unwrap_or(0));
-        let cached = Cached {
-            name_at: memory::offset_of(data.wire(), name.name().as_bytes()) as u32,
-            wire,
-            stale_at: now + freshness,
-            digest: None,
-        };
+        let name_at = memory::offset_of(data.wire(), name.name().as_bytes());
+        let cached = Cached::new(wire, name_at, now + freshness);
         let outcome = self.offer(rng, cached, name);
         let counter = match outcome {
             Outcome::Inserted => &mut self.counters.inserted,
@@ -208,7 +202,7 @@ impl ContentStore {
     }
 
     fn offer(&mut self, rng: &mut Rng, cached: Cached, name: &HashedName<'_>) -> Outcome {
-        let there = self.tree.find(name).filter(|slot| self.tree.data(*slot).is_some());
+        let there = self.tree.find(name);
         if let Some(slot) = there
             && self.refresh(slot, &cached)
         {
@@ -232,13 +226,12 @@ impl ContentStore {
         let Some(slot) = self.tree.insert(name, cached) else { return Outcome::TooLarge };
         self.policy.insert(slot);
         self.packets += packet;
-        self.len += 1;
         Outcome::Inserted
     }
 
     /// If the packet in `slot` is the same, makes it as fresh as the one that arrived.
     fn refresh(&mut self, slot: u32, arrived: &Cached) -> bool {
-        let Some(there) = self.tree.data_mut(slot) else { return false };
+        let there = self.tree.get_mut(slot);
         if there.wire != arrived.wire {
             return false;
         }
@@ -258,15 +251,14 @@ impl ContentStore {
     ) -> Option<Bytes> {
         let must_be_fresh = interest.must_be_fresh();
         let fresh = |cached: &Cached| !must_be_fresh || now < cached.stale_at;
-        let exact = self.tree.find(name).filter(|s| self.tree.data(*s).is_some_and(fresh));
+        let exact = self.tree.find(name).filter(|slot| fresh(self.tree.get(*slot)));
         let found = exact.or_else(|| self.find_by_digest(name, fresh)).or_else(|| {
-            let top = self.tree.find_prefix(name, name.components())?;
-            let below = interest.can_be_prefix().then_some(top)?;
-            self.tree.find_below(below, VISITS, fresh)
+            let below = || self.tree.find_below(name, VISITS, fresh);
+            interest.can_be_prefix().then(below)?
         });
-        let wire = found.and_then(|slot| {
+        let wire = found.map(|slot| {
             self.policy.touch(slot);
-            self.tree.data(slot).map(|cached| cached.wire.clone())
+            self.tree.get(slot).wire.clone()
         });
         match wire {
             Some(_) => self.counters.hits += 1,
@@ -278,7 +270,7 @@ impl ContentStore {
     /// Whether there is Data of exactly this name, fresh or stale. Changes nothing.
     #[must_use]
     pub fn holds(&self, name: &HashedName<'_>) -> bool {
-        self.tree.find(name).is_some_and(|slot| self.tree.data(slot).is_some())
+        self.tree.find(name).is_some()
     }
 
     /// Removes Data at and below a prefix, at most `limit` packets; returns how many. Of a prefix
@@ -286,9 +278,9 @@ impl ContentStore {
     pub fn erase(&mut self, prefix: &HashedName<'_>, limit: usize) -> usize {
         let mut erased = 0;
         while erased < limit {
-            let Some(top) = self.tree.find(prefix) else { break };
             // A node has Data or children with Data, at most MAX_PREFIX + 1 levels below.
-            let Some(slot) = self.tree.find_below(top, MAX_PREFIX + 2, |_| true) else { break };
+            let found = self.tree.find_below(prefix, MAX_PREFIX + 2, |_| true);
+            let Some(slot) = found else { break };
             self.remove(slot);
             erased += 1;
         }
@@ -305,7 +297,10 @@ impl ContentStore {
         let wanted = name.implicit_digest()?;
         let slot = self.tree.find_prefix(name, name.components() - 1)?;
         let room = self.capacity.saturating_sub(self.memory());
-        let cached = self.tree.data_mut(slot).filter(|cached| fresh(cached))?;
+        let cached = self.tree.get_mut(slot);
+        if !fresh(cached) {
+            return None;
+        }
         if let Some(digest) = &cached.digest {
             return (digest[..] == *wanted).then_some(slot);
         }
@@ -345,20 +340,17 @@ impl ContentStore {
         let Some(cached) = self.tree.remove(slot) else { return };
         self.policy.remove(slot);
         self.packets -= packet_memory(&cached);
-        self.len -= 1;
-        // Where a quarter of the nodes is free (many small packets gave way to few large ones),
+        // Where a quarter of the slots is free (many small packets gave way to few large ones),
         // their memory serves better as packets. Two steps a removal keep up with any pace.
         for _ in 0..2 {
-            if self.tree.free() > 64 + self.tree.end() / 4 {
+            if self.tree.is_sparse() {
                 self.trim_one();
             }
         }
     }
 
     fn trim_one(&mut self) {
-        if let Some((from, to)) = self.tree.trim_one()
-            && self.tree.data(to).is_some()
-        {
+        if let Some((from, to)) = self.tree.trim_one() {
             self.policy.moved(from, to);
         }
         self.policy.truncate(self.tree.end());

@@ -26,8 +26,13 @@ pub struct Index {
 
 /// The half of a hash that the index works with. Its bits 0 to 18 choose the bucket, 19 to 24 the
 /// shard, 25 to 31 are hashbrown's tag.
-fn half(hash: u64) -> u32 {
+pub(super) const fn half(hash: u64) -> u32 {
     (hash >> 32) as u32
+}
+
+/// A hash with this half, for entries that keep no more of theirs.
+pub(super) const fn whole(half: u32) -> u64 {
+    (half as u64) << 32
 }
 
 /// hashbrown takes the bucket from the low end and the tag from the high end of a `u64`.

@@ -6,8 +6,8 @@
 //! prefix, and the segments of an object share all of theirs. A node keeps no name: that of any
 //! Data below it begins with its own.
 
-use crate::tables::index::Index;
-use crate::tables::name_hash::{HashedName, MAX_PREFIX};
+use crate::tables::index::{Index, half, whole};
+use crate::tables::name_hash::HashedName;
 use crate::tables::slab::{NONE, Slab};
 use bytes::Bytes;
 use control::Time;
@@ -16,21 +16,32 @@ use control::Time;
 #[derive(Clone, Debug)]
 pub(super) struct Cached {
     pub(super) wire: Bytes,
-    /// Where in `wire` the octets of the name begin.
-    pub(super) name_at: u32,
     /// From when on it does not satisfy MustBeFresh.
     pub(super) stale_at: Time,
     /// The implicit digest, once somebody asked for it.
     pub(super) digest: Option<Box<[u8; 32]>>,
+    /// Where in `wire` the octets of the name begin.
+    name_at: u32,
+    /// The node of its name.
+    node: u32,
 }
 
-/// A name or prefix.
+impl Cached {
+    pub(super) fn new(wire: Bytes, name_at: usize, stale_at: Time) -> Self {
+        Cached { wire, stale_at, digest: None, name_at: name_at as u32, node: NONE }
+    }
+}
+
+/// A name or prefix. Small, because names that share nothing need several for each packet.
 ///
 /// Invariants: a node has Data or children; its name is its parent's and at least one component
-/// more (more than one only below [`MAX_PREFIX`] components); children are linked both ways.
-#[derive(Clone, Debug)]
+/// more (more than one only below [`crate::tables::MAX_PREFIX`] components); children are linked
+/// both ways.
+#[derive(Clone, Copy, Debug)]
 struct Node {
-    hash: u64,
+    hash: u32,
+    /// The slot of its Data.
+    data: u32,
     parent: u32,
     /// The child that was added last.
     first_child: u32,
@@ -38,44 +49,44 @@ struct Node {
     next: u32,
     /// Octets of its name.
     name_len: u32,
-    data: Option<Cached>,
 }
 
-/// All nodes.
+/// All nodes and the Data of those that have some. What the world knows is the slot of the Data.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
     nodes: Slab<Node>,
+    data: Slab<Cached>,
     index: Index,
 }
 
 impl Default for Tree {
     fn default() -> Self {
-        Tree { nodes: Slab::new(), index: Index::default() }
+        Tree { nodes: Slab::new(), data: Slab::new(), index: Index::default() }
     }
 }
 
 impl Tree {
     /// Octets held, packets not counted.
     pub(super) fn memory(&self) -> usize {
-        self.nodes.memory() + self.index.memory()
+        self.nodes.memory() + self.data.memory() + self.index.memory()
     }
 
-    /// One more than the largest slot in use.
+    /// Data packets.
+    pub(super) fn len(&self) -> usize {
+        self.data.len()
+    }
+
+    /// One more than the largest slot of Data in use.
     pub(super) fn end(&self) -> usize {
-        self.nodes.end()
-    }
-
-    /// Slots below [`Tree::end`] that are free.
-    pub(super) fn free(&self) -> usize {
-        self.nodes.end() - self.nodes.len()
+        self.data.end()
     }
 
     /// Octets that inserting Data of this name would allocate (packet and policy not counted), and
     /// [`Tree::end`] afterwards.
     pub(super) fn growth(&self, name: &HashedName<'_>) -> (usize, usize) {
-        let mut octets = 0;
+        let mut octets = self.data.growth(1);
         let mut nodes = 0;
-        if self.find(name).is_none() {
+        if self.node(name).is_none() {
             octets += self.index.growth(name.whole());
             nodes += 1;
             for n in self.ancestors(name) {
@@ -87,44 +98,146 @@ impl Tree {
                 nodes += 1;
             }
         }
-        (octets + self.nodes.growth(nodes), self.nodes.end_after(nodes))
+        (octets + self.nodes.growth(nodes), self.data.end_after(1))
     }
 
-    /// The node of exactly this name.
+    /// The slot of the Data of exactly this name.
     pub(super) fn find(&self, name: &HashedName<'_>) -> Option<u32> {
-        self.find_node(name.whole(), name.name().as_bytes())
+        self.data_of(self.node(name)?)
     }
 
-    /// The node of the name's prefix of `components`.
+    /// The slot of the Data of the name's prefix of `components`.
     pub(super) fn find_prefix(&self, name: &HashedName<'_>, components: usize) -> Option<u32> {
         let (hash, octets) = name.prefix(components)?;
-        self.find_node(hash, octets)
+        self.data_of(self.find_node(hash, octets)?)
     }
 
-    pub(super) fn data(&self, slot: u32) -> Option<&Cached> {
-        self.nodes.get(slot)?.data.as_ref()
-    }
-
-    pub(super) fn data_mut(&mut self, slot: u32) -> Option<&mut Cached> {
-        self.nodes.get_mut(slot)?.data.as_mut()
-    }
-
-    /// The first Data at or below a node that `accept`s, newer branches first; gives up after
+    /// The first Data at or below a name that `accept`s, newer branches first; gives up after
     /// `visits` nodes.
     pub(super) fn find_below(
         &self,
-        top: u32,
+        name: &HashedName<'_>,
         visits: usize,
-        mut accept: impl FnMut(&Cached) -> bool,
+        accept: impl Fn(&Cached) -> bool,
     ) -> Option<u32> {
+        let top = self.node(name)?;
         let mut at = top;
         for _ in 0..visits {
-            if self.data(at).is_some_and(&mut accept) {
-                return Some(at);
+            let slot = self.data_of(at).filter(|slot| accept(&self.data[*slot]));
+            if slot.is_some() {
+                return slot;
             }
             at = self.following(top, at)?;
         }
         None
+    }
+
+    pub(super) fn get(&self, slot: u32) -> &Cached {
+        &self.data[slot]
+    }
+
+    pub(super) fn get_mut(&mut self, slot: u32) -> &mut Cached {
+        &mut self.data[slot]
+    }
+
+    /// Adds Data of a name that has none; `None` if there are 2^32 - 1 packets or nodes.
+    pub(super) fn insert(&mut self, name: &HashedName<'_>, data: Cached) -> Option<u32> {
+        let slot = self.data.insert(data)?;
+        if let Some(node) = self.node(name) {
+            self.join(node, slot);
+            return Some(slot);
+        }
+        let Some(leaf) = self.add(name.whole(), name.name().as_bytes().len()) else {
+            self.data.remove(slot);
+            return None;
+        };
+        self.join(leaf, slot);
+        let mut child = leaf;
+        for n in self.ancestors(name) {
+            let Some((hash, octets)) = name.prefix(n) else { break };
+            if let Some(parent) = self.find_node(hash, octets) {
+                self.attach(child, parent);
+                break;
+            }
+            // Without room for a node the Data can be found by its name alone.
+            let Some(parent) = self.add(hash, octets.len()) else { break };
+            self.attach(child, parent);
+            child = parent;
+        }
+        Some(slot)
+    }
+
+    /// Takes Data out, and the nodes that have nothing below them any more.
+    pub(super) fn remove(&mut self, slot: u32) -> Option<Cached> {
+        let data = self.data.remove(slot)?;
+        self.nodes[data.node].data = NONE;
+        self.prune(data.node);
+        Some(data)
+    }
+
+    /// Makes the node of this Data and those above it the first of their parents, so that it is
+    /// found first from there, up to one that is the first already.
+    pub(super) fn bring_forward(&mut self, slot: u32) {
+        let mut node = self.data[slot].node;
+        while self.nodes[node].prev != NONE {
+            let parent = self.nodes[node].parent;
+            self.detach(node);
+            self.attach(node, parent);
+            node = parent;
+        }
+    }
+
+    /// Whether more than a quarter of the slots is free.
+    pub(super) fn is_sparse(&self) -> bool {
+        let sparse = |len: usize, end: usize| end - len > 64 + end / 4;
+        sparse(self.nodes.len(), self.nodes.end()) || sparse(self.data.len(), self.data.end())
+    }
+
+    /// Whether any slot is free.
+    pub(super) fn can_trim(&self) -> bool {
+        self.nodes.len() < self.nodes.end() || self.data.len() < self.data.end()
+    }
+
+    /// Fills a free slot with the last node, and one with the last Data, if there are free slots;
+    /// gives the last ones back. Returns `(from, to)` if Data was moved.
+    pub(super) fn trim_one(&mut self) -> Option<(u32, u32)> {
+        if let Some((from, to)) = self.nodes.trim_one() {
+            self.node_moved(from, to);
+        }
+        let (from, to) = self.data.trim_one()?;
+        self.nodes[self.data[to].node].data = to;
+        Some((from, to))
+    }
+
+    fn node_moved(&mut self, from: u32, to: u32) {
+        let Node { hash, data, parent, first_child, prev, next, .. } = self.nodes[to];
+        self.index.moved(whole(hash), from, to);
+        if data != NONE {
+            self.data[data].node = to;
+        }
+        if prev != NONE {
+            self.nodes[prev].next = to;
+        } else if parent != NONE {
+            self.nodes[parent].first_child = to;
+        }
+        if next != NONE {
+            self.nodes[next].prev = to;
+        }
+        let mut child = first_child;
+        while child != NONE {
+            self.nodes[child].parent = to;
+            child = self.nodes[child].next;
+        }
+    }
+
+    fn data_of(&self, node: u32) -> Option<u32> {
+        let slot = self.nodes[node].data;
+        (slot != NONE).then_some(slot)
+    }
+
+    fn join(&mut self, node: u32, slot: u32) {
+        self.nodes[node].data = slot;
+        self.data[slot].node = node;
     }
 
     /// The node after `at` in a walk, parents first, of what is below `top`.
@@ -142,102 +255,43 @@ impl Tree {
         None
     }
 
-    /// Adds Data of a name that has none; `None` if there are 2^32 nodes.
-    pub(super) fn insert(&mut self, name: &HashedName<'_>, data: Cached) -> Option<u32> {
-        if let Some(slot) = self.find(name) {
-            self.nodes[slot].data = Some(data);
-            return Some(slot);
-        }
-        let slot = self.add(name.whole(), name.name().as_bytes().len(), Some(data))?;
-        let mut child = slot;
-        for n in self.ancestors(name) {
-            let Some((hash, octets)) = name.prefix(n) else { break };
-            if let Some(parent) = self.find_node(hash, octets) {
-                self.attach(child, parent);
-                break;
-            }
-            // Without room for a node the Data can be found by its name alone.
-            let Some(parent) = self.add(hash, octets.len(), None) else { break };
-            self.attach(child, parent);
-            child = parent;
-        }
-        Some(slot)
-    }
-
-    /// Takes the Data of a node out, and the nodes that have nothing below them any more.
-    pub(super) fn remove(&mut self, slot: u32) -> Option<Cached> {
-        let data = self.nodes.get_mut(slot)?.data.take()?;
-        self.prune(slot);
-        Some(data)
-    }
-
-    /// Makes a node and those above it the first of their parents, so that it is found first from
-    /// there, up to one that is the first already.
-    pub(super) fn bring_forward(&mut self, mut slot: u32) {
-        while self.nodes[slot].prev != NONE {
-            let parent = self.nodes[slot].parent;
-            self.detach(slot);
-            self.attach(slot, parent);
-            slot = parent;
-        }
-    }
-
-    /// Moves the last node into a free slot and gives the last slot back, if there are free slots;
-    /// see [`Slab::trim_one`].
-    pub(super) fn trim_one(&mut self) -> Option<(u32, u32)> {
-        let (from, to) = self.nodes.trim_one()?;
-        let Node { hash, parent, first_child, prev, next, .. } = self.nodes[to];
-        self.index.moved(hash, from, to);
-        if prev != NONE {
-            self.nodes[prev].next = to;
-        } else if parent != NONE {
-            self.nodes[parent].first_child = to;
-        }
-        if next != NONE {
-            self.nodes[next].prev = to;
-        }
-        let mut child = first_child;
-        while child != NONE {
-            self.nodes[child].parent = to;
-            child = self.nodes[child].next;
-        }
-        Some((from, to))
-    }
-
     /// Lengths of the prefixes that are nodes above a name, the longest first.
     fn ancestors(&self, name: &HashedName<'_>) -> impl Iterator<Item = usize> + use<> {
-        (0..name.components().min(MAX_PREFIX + 1).min(name.longest_prefix() + 1)).rev()
+        (0..name.components().min(name.longest_prefix() + 1)).rev()
+    }
+
+    fn node(&self, name: &HashedName<'_>) -> Option<u32> {
+        self.find_node(name.whole(), name.name().as_bytes())
     }
 
     fn find_node(&self, hash: u64, octets: &[u8]) -> Option<u32> {
-        self.index.find(hash, |slot| {
-            let node = &self.nodes[slot];
+        self.index.find(hash, |at| {
+            let node = &self.nodes[at];
             node.name_len as usize == octets.len() && self.has_name(node, octets)
         })
     }
 
-    /// Whether a node of the right length has this name: any Data below it can tell.
+    /// Whether a node of the right length has this name: any Data at or below it can tell.
     fn has_name<'a>(&'a self, mut node: &'a Node, octets: &[u8]) -> bool {
-        loop {
-            if let Some(data) = &node.data {
-                return data.wire[data.name_at as usize..].starts_with(octets);
-            }
+        while node.data == NONE {
             node = &self.nodes[node.first_child];
         }
+        let data = &self.data[node.data];
+        data.wire[data.name_at as usize..].starts_with(octets)
     }
 
-    fn add(&mut self, hash: u64, name_len: usize, data: Option<Cached>) -> Option<u32> {
-        let slot = self.nodes.insert(Node {
-            hash,
+    fn add(&mut self, hash: u64, name_len: usize) -> Option<u32> {
+        let node = self.nodes.insert(Node {
+            hash: half(hash),
+            data: NONE,
             parent: NONE,
             first_child: NONE,
             prev: NONE,
             next: NONE,
             name_len: name_len as u32,
-            data,
         })?;
-        self.index.insert(hash, slot);
-        Some(slot)
+        self.index.insert(hash, node);
+        Some(node)
     }
 
     fn attach(&mut self, child: u32, parent: u32) {
@@ -261,16 +315,16 @@ impl Tree {
         }
     }
 
-    fn prune(&mut self, mut slot: u32) {
-        while slot != NONE {
-            let Node { hash, parent, first_child, ref data, .. } = self.nodes[slot];
-            if data.is_some() || first_child != NONE {
+    fn prune(&mut self, mut at: u32) {
+        while at != NONE {
+            let Node { hash, data, parent, first_child, .. } = self.nodes[at];
+            if data != NONE || first_child != NONE {
                 return;
             }
-            self.detach(slot);
-            self.nodes.remove(slot);
-            self.index.remove(hash, slot);
-            slot = parent;
+            self.detach(at);
+            self.nodes.remove(at);
+            self.index.remove(whole(hash), at);
+            at = parent;
         }
     }
 }
