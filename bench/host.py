@@ -27,8 +27,9 @@ def measure(lab):
         # A name of its own, so that the second fetch is the first that the store can answer.
         with published(daemon, "/bench/again", lab.content("again", small)) as thing:
             for label in ("first time", "again, from the store"):
-                with attempt(table, f"weir, {small // MEGABYTE} MB, {label}"):
-                    add_row(table, label_of(small, label), fetch(thing, [daemon], lab.folder, PATIENCE))
+                row = f"weir, {small // MEGABYTE} MB, {label}"
+                with attempt(table, row):
+                    add_row(table, row, fetch(thing, [daemon], lab.folder, PATIENCE))
     with attempt(table, "curl from nginx"):
         by_http(lab, table, large)
     with attempt(table, "iperf3, 8 kB datagrams"):
@@ -39,7 +40,8 @@ def measure(lab):
 
 def through_weir(lab, table, daemon, label, size):
     """One object, fetched once."""
-    with attempt(table, label), published(daemon, "/bench/file", lab.content("file", size)) as thing:
+    path = lab.content("file", size)
+    with attempt(table, label), published(daemon, "/bench/file", path) as thing:
         add_row(table, label, fetch(thing, [daemon], lab.folder, PATIENCE))
 
 
@@ -53,11 +55,6 @@ def by_http(lab, table, size):
     peaks = f"{megabytes(server)}, -, {megabytes(client)}"
     rate = size * 8 / child.seconds / GIGABIT
     table.row("curl from nginx", rate, server.cpu_seconds, "-", client.cpu_seconds, peaks)
-
-
-def label_of(size, what):
-    """The label of a Weir row."""
-    return f"weir, {size // MEGABYTE} MB, {what}"
 
 
 def add_row(table, label, done):

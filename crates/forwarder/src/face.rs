@@ -76,8 +76,8 @@ pub struct FaceConfig {
 }
 
 impl Default for FaceConfig {
-    /// A non-local stream without a rate: 4 MiB of Data, 1 MiB of Interests and Nacks in its queues,
-    /// Nacks and options on, no parts.
+    /// A non-local stream without a rate: 4 MiB of Data, 1 MiB of Interests and Nacks in its
+    /// queues, Nacks and options on, no parts.
     fn default() -> Self {
         FaceConfig {
             name: String::new(),

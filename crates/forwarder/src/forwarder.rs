@@ -18,7 +18,8 @@ use crate::tables::{
 
 /// What a forwarder is made with.
 pub struct ForwarderConfig {
-    /// The seed of every random stream. Secret on a real network: the tables' hash key comes from it.
+    /// The seed of every random stream. Secret on a real network: the tables' hash key comes from
+    /// it.
     pub seed: u64,
     /// The node's name; with the seed it chooses the random streams.
     pub name: String,
@@ -34,13 +35,14 @@ pub struct ForwarderConfig {
     pub dead_nonce_lifetime: Duration,
     /// The most nonces that are remembered.
     pub dead_nonces: usize,
-    /// Longer InterestLifetimes are treated as this one, so that nobody can reserve memory for long.
+    /// Longer InterestLifetimes are treated as this one, so that nobody can reserve memory for
+    /// long.
     pub max_lifetime: Duration,
     /// Names of the regions that this node is in: a forwarding hint for one of them has reached its
     /// goal here.
     pub regions: Vec<Name>,
-    /// Types of the hop-by-hop options that are copied from an Interest to the Data that the content
-    /// store answers with.
+    /// Types of the hop-by-hop options that are copied from an Interest to the Data that the
+    /// content store answers with.
     pub echo: Vec<u32>,
 }
 
@@ -76,8 +78,8 @@ impl fmt::Debug for ForwarderConfig {
 pub enum Wire<'a> {
     /// In the driver's buffer: what is kept of it is copied, once and in its exact size.
     Borrowed(&'a [u8]),
-    /// Shared: what is kept of it is kept by reference, which a simulator uses to hold payloads once.
-    /// The whole buffer stays alive with it, so it should hold this frame and nothing else.
+    /// Shared: what is kept of it is kept by reference, which a simulator uses to hold payloads
+    /// once. The whole buffer stays alive with it, so it should hold this frame and nothing else.
     Shared(&'a Bytes),
 }
 
@@ -136,9 +138,9 @@ pub(crate) struct Chosen {
 ///
 /// 1. [`Forwarder::receive`] for each frame that arrives, [`Forwarder::on_deadline`] when the time
 ///    has come that [`Forwarder::next_deadline`] named, routes and faces as they change;
-/// 2. then [`Forwarder::poll_ready`] until `None`; for each face, [`Forwarder::poll_transmit`] until
-///    `None` or until the face takes no more. A driver that stopped because the face took no more
-///    goes on with that face when it can: it is not told again;
+/// 2. then [`Forwarder::poll_ready`] until `None`; for each face, [`Forwarder::poll_transmit`]
+///    until `None` or until the face takes no more. A driver that stopped because the face took no
+///    more goes on with that face when it can: it is not told again;
 /// 3. then [`Forwarder::next_deadline`].
 ///
 /// `now` must not go backwards. Equal calls give equal answers, octet for octet.
@@ -256,8 +258,8 @@ impl Forwarder {
         Some(id)
     }
 
-    /// Appends the frames of the next packet for a face to `out`. `None` if its queues are empty, or
-    /// its rate lets nothing out yet.
+    /// Appends the frames of the next packet for a face to `out`. `None` if its queues are empty,
+    /// or its rate lets nothing out yet.
     pub fn poll_transmit(
         &mut self,
         now: Time,

@@ -1,8 +1,9 @@
 //! The NDN forwarder: state machines without I/O, clock or dice of their own.
 //!
-//! [`Forwarder`] is what a driver works with: frames in, deadlines, frames out. Behind it, [`tables`]
-//! holds what a forwarder remembers, `pipeline` the three journeys of packets, and [`link`] what
-//! belongs to one face: queues, pacing, fragments, and the parts of a scheme that it hosts.
+//! [`Forwarder`] is what a driver works with: frames in, deadlines, frames out. Behind it,
+//! [`tables`] holds what a forwarder remembers, `pipeline` the three journeys of packets, and
+//! [`link`] what belongs to one face: queues, pacing, fragments, and the parts of a scheme that it
+//! hosts.
 #![forbid(unsafe_code)]
 
 pub mod counters;

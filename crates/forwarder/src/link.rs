@@ -392,8 +392,8 @@ impl Link {
         [shaper, stamper, reassembler].into_iter().flatten().min()
     }
 
-    /// Calls the stamper and the reassembler if their time has come. (What a shaper releases goes on
-    /// through the pipelines, so the forwarder asks it.)
+    /// Calls the stamper and the reassembler if their time has come. (What a shaper releases goes
+    /// on through the pipelines, so the forwarder asks it.)
     pub(crate) fn on_deadline(&mut self, env: &mut Env<'_>) {
         let due = |at: Option<Time>| at.is_some_and(|at| at <= env.now);
         if due(self.reassembler.next_deadline()) {

@@ -1,5 +1,5 @@
-//! The journeys of packets: [`interest`], [`data`] and [`nack`], each read from top to bottom, after
-//! the NFD Developer's Guide, section 4. What two of them share is in the other files.
+//! The journeys of packets: [`interest`], [`data`] and [`nack`], each read from top to bottom,
+//! after the NFD Developer's Guide, section 4. What two of them share is in the other files.
 
 mod data;
 mod finish;

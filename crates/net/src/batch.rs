@@ -41,9 +41,9 @@ impl Batch {
         &mut self.bytes
     }
 
-    /// Takes what was appended, frames of `segment` octets (`None`: one frame), into the batch if it
-    /// has the batch's shape. If not, it stays behind as the beginning of the next batch, and this
-    /// one is full.
+    /// Takes what was appended, frames of `segment` octets (`None`: one frame), into the batch if
+    /// it has the batch's shape. If not, it stays behind as the beginning of the next batch, and
+    /// this one is full.
     pub fn appended(&mut self, segment: Option<usize>) {
         let added = self.bytes.len() - self.len;
         let size = segment.unwrap_or(added).clamp(1, added.max(1));
@@ -133,7 +133,10 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn datagrams_are_the_frames_one_by_one(
-            packets in prop::collection::vec((1usize..9000, prop::option::of(500usize..1500)), 1..60),
+            packets in prop::collection::vec(
+                (1usize..9000, prop::option::of(500usize..1500)),
+                1..60,
+            ),
             max in 1usize..64,
         ) {
             let expected: Vec<usize> = packets.iter().flat_map(|(len, segment)| {

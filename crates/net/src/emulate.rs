@@ -1,8 +1,8 @@
 //! An emulated link: one-way delay and random loss for what a face sends, so that a testbed needs
 //! no kernel module. Rate and queue are the forwarder's own pacing, in front of this.
 //!
-//! A machine without I/O: `push` what would be sent, `next_deadline` says when the head is due, `pop`
-//! hands it out. Order is kept.
+//! A machine without I/O: `push` what would be sent, `next_deadline` says when the head is due,
+//! `pop` hands it out. Order is kept.
 
 use control::{Duration, Ratio, Rng, Time};
 use std::collections::VecDeque;
@@ -145,7 +145,8 @@ mod tests {
         for _ in 0..20_000 {
             line.push(Time(0), &burst, Some(100));
             while let Some(b) = line.pop(Time(0)) {
-                // A lost frame leaves a run of whole frames, so that the rest can still be offloaded.
+                // A lost frame leaves a run of whole frames, so that the rest can still be
+                // offloaded.
                 delivered += b.bytes.len().div_ceil(100) as u64;
                 assert!(b.bytes.len() % 100 == 0 || b.bytes.len() % 100 == 30);
             }

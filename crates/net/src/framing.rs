@@ -22,8 +22,8 @@ impl Unframer {
         Unframer::default()
     }
 
-    /// Puts the kept octets at the start of `buffer`; the driver reads behind them. Returns how many
-    /// they are, less than [`MAX_FRAME`]; `buffer` must be longer than that.
+    /// Puts the kept octets at the start of `buffer`; the driver reads behind them. Returns how
+    /// many they are, less than [`MAX_FRAME`]; `buffer` must be longer than that.
     pub fn begin(&mut self, buffer: &mut [u8]) -> usize {
         let kept = self.rest.len();
         buffer[..kept].copy_from_slice(&self.rest);
@@ -35,8 +35,8 @@ impl Unframer {
     /// in order, and keeps the rest.
     ///
     /// # Errors
-    /// What follows is no frame or exceeds [`MAX_FRAME`]. A stream has no way to find the next frame
-    /// then: close it.
+    /// What follows is no frame or exceeds [`MAX_FRAME`]. A stream has no way to find the next
+    /// frame then: close it.
     pub fn frames(
         &mut self,
         filled: &[u8],

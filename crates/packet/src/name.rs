@@ -351,6 +351,7 @@ impl fmt::Display for Name {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
     use proptest::prelude::*;
 
     fn name(uri: &str) -> Name {
@@ -388,8 +389,8 @@ mod tests {
         /// The specification's definition, component by component, against the order of octets.
         #[test]
         fn canonical_order_is_the_order_of_components(
-            a in proptest::collection::vec((1u16..400, proptest::collection::vec(0u8..4, 0..4)), 0..4),
-            b in proptest::collection::vec((1u16..400, proptest::collection::vec(0u8..4, 0..4)), 0..4),
+            a in vec((1u16..400, vec(0u8..4, 0..4)), 0..4),
+            b in vec((1u16..400, vec(0u8..4, 0..4)), 0..4),
         ) {
             let build = |list: &[(u16, Vec<u8>)]| -> Name {
                 list.iter().map(|(t, v)| Component::new(*t, v)).collect()

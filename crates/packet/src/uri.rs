@@ -188,6 +188,7 @@ fn unescape(text: &str) -> Result<Vec<u8>, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
     use proptest::prelude::*;
 
     #[test]
@@ -251,7 +252,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_name_reads_back(
-            list in proptest::collection::vec((3u16..70, proptest::collection::vec(any::<u8>(), 0..10)), 0..6)
+            list in vec((3u16..70, vec(any::<u8>(), 0..10)), 0..6),
         ) {
             let name: Name = list.iter().map(|(t, v)| Component::new(*t, v)).collect();
             prop_assert_eq!(name.to_string().parse::<Name>().unwrap(), name);

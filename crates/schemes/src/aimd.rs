@@ -7,11 +7,12 @@
 //!
 //! - Data, W below ssthresh: W += s; else W += s / floor(W);
 //! - loss, Nack (Congestion) or a congestion mark: ssthresh = max(2, m W), W = ssthresh (or, with
-//!   `reset`, the initial window); at most once a round trip (their conservative window adaptation).
+//!   `reset`, the initial window); at most once a round trip (their conservative window
+//!   adaptation).
 //!
-//! Deviations: a window that is not in use does not grow (RFC 7661), because a consumer that waits for
-//! its disk would otherwise build up a burst. Timeouts and gaps are one signal; `ndnget` knows timeouts
-//! only.
+//! Deviations: a window that is not in use does not grow (RFC 7661), because a consumer that waits
+//! for its disk would otherwise build up a burst. Timeouts and gaps are one signal; `ndnget` knows
+//! timeouts only.
 
 use control::{
     Ack, Cx, ParamSpec, Params, RttEstimate, Scheme, Signal, Value, WindowLaw, Windowed,

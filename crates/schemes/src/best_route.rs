@@ -5,14 +5,14 @@
 //! process-nack-traits.cpp.
 //!
 //! - A new Interest goes to the cheapest next hop.
-//! - A retransmission is suppressed for a while (`suppression.rs`), then goes to the cheapest next hop
-//!   that was not used for it yet, else to the one that was used earliest.
+//! - A retransmission is suppressed for a while (`suppression.rs`), then goes to the cheapest next
+//!   hop that was not used for it yet, else to the one that was used earliest.
 //! - When every upstream has returned a Nack, the downstreams get the least severe of the reasons.
 //!
-//! Deviations. A Nack sends the Interest to the cheapest next hop that was not tried yet at once; NFD
-//! waits for the consumer to ask again, which costs it a timeout. An upstream that is itself a
-//! downstream of the entry, and the only one that has not answered, counts as if it had returned a Nack
-//! too: each would wait for the other (NFD sends a Nack to that one alone).
+//! Deviations. A Nack sends the Interest to the cheapest next hop that was not tried yet at once;
+//! NFD waits for the consumer to ask again, which costs it a timeout. An upstream that is itself a
+//! downstream of the entry, and the only one that has not answered, counts as if it had returned a
+//! Nack too: each would wait for the other (NFD sends a Nack to that one alone).
 
 use crate::suppression::{self, Suppression};
 use control::{Action, NextHop, Params, Scheme, Strategy, StrategyCx, Upstream};

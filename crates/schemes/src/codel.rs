@@ -1,9 +1,9 @@
 //! Controlled delay: marks (or drops) what leaves a queue in which everything waits too long.
 //!
-//! K. Nichols, V. Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012; in the form of RFC 8289
-//! (K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, 2018), section 5: `dequeue`, `dodequeue` and
-//! `control_law` of its pseudocode. NDN takes it for marking: PCON (Schneider and others, ACM ICN 2016,
-//! section 3.1) and NDN-DPDK.
+//! K. Nichols, V. Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012; in the form of RFC
+//! 8289 (K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, 2018), section 5: `dequeue`, `dodequeue`
+//! and `control_law` of its pseudocode. NDN takes it for marking: PCON (Schneider and others, ACM
+//! ICN 2016, section 3.1) and NDN-DPDK.
 //!
 //! - Ok to signal: sojourn times have been at least `target` for an `interval`, and more than one
 //!   packet of the largest size is still queued.
@@ -13,10 +13,9 @@
 //! Data and Interests wait in queues of their own, so each has a state of its own; a mark on an
 //! Interest comes back on its Data (PCON, section 3.2).
 //!
-//! Deviations: a signal is a congestion mark unless `drop` is set (the RFC leaves the choice
-//! to the queue).
-//! The pseudocode drops in a loop until one packet may leave; here the host asks again for the packet
-//! behind a dropped one, at the same instant, which comes to the same.
+//! Deviations: a signal is a congestion mark unless `drop` is set (the RFC leaves the choice to the
+//! queue). The pseudocode drops in a loop until one packet may leave; here the host asks again for
+//! the packet behind a dropped one, at the same instant, which comes to the same.
 
 use control::{
     Cx, DataMeta, Duration, InterestMeta, LinkView, Marker, ParamSpec, Params, QueueView, Scheme,
@@ -30,7 +29,8 @@ mod tests;
 pub const SCHEME: Scheme = Scheme {
     name: "codel",
     summary: "marks what leaves a queue that stays longer than 5 ms",
-    paper: "K. Nichols, V. Jacobson, Controlling Queue Delay, ACM Queue 10(5), 2012; RFC 8289, 2018",
+    paper: "K. Nichols, V. Jacobson, Controlling Queue Delay, ACM Queue 10(5), 2012; \
+            RFC 8289, 2018",
     params: PARAMS,
     marker: Some(|params| Box::new(Codel::new(params))),
     ..Scheme::EMPTY

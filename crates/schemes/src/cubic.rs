@@ -7,17 +7,17 @@
 //! - Growth after the first congestion: (1) W_cubic(t) = C (t - K)^3 + W_max with (2)
 //!   K = cbrt((W_max - cwnd_epoch) / C); the target is W_cubic(t + RTT), between cwnd and 1.5 cwnd
 //!   (section 4.2); each Data adds (target - cwnd) / cwnd.
-//! - Reno-friendly region: (4) W_est += alpha / cwnd for each Data, alpha = 3 (1 - beta) / (1 + beta)
-//!   until W_est reaches the window before the cut, 1 from then on.
+//! - Reno-friendly region: (4) W_est += alpha / cwnd for each Data, alpha = 3 (1 - beta) / (1 +
+//!   beta) until W_est reaches the window before the cut, 1 from then on.
 //! - Congestion: ssthresh = cwnd = max(beta cwnd, 2) (section 4.6); fast convergence (section 4.7).
 //! - Slow start ends by HyStart++ (RFC 9406), which section 4.10 asks for; see `hystart.rs`.
 //!
 //! Deviations. The rules of NDN consumers: a cut starts from cwnd, not from the segments in flight,
-//! and timeouts cut as gaps do instead of falling to one segment, since each segment has its own timer
-//! and one expiry does not mean that the path has gone silent. At most one cut a round trip, as their
-//! conservative window adaptation has it (PCON; ndnget). No undo of spurious cuts (section 4.9): window
-//! laws are not told of late Data. While the window is not in use, it stands still and so does t
-//! (section 5.8).
+//! and timeouts cut as gaps do instead of falling to one segment, since each segment has its own
+//! timer and one expiry does not mean that the path has gone silent. At most one cut a round trip,
+//! as their conservative window adaptation has it (PCON; ndnget). No undo of spurious cuts (section
+//! 4.9): window laws are not told of late Data. While the window is not in use, it stands still and
+//! so does t (section 5.8).
 
 use crate::hystart::{CSS_GROWTH_DIVISOR, HyStart, Phase};
 use control::{
@@ -66,7 +66,8 @@ const PARAMS: &[ParamSpec] = &[
         name: "fast_convergence",
         default: Value::Switch(true),
         range: (0.0, 1.0),
-        help: "give way to new flows: remember less than the window if it did not reach the last one",
+        help: "give way to new flows: remember less than the window if it did not \
+               reach the last one",
         source: "RFC 9438, section 4.7",
     },
     ParamSpec {
@@ -218,8 +219,8 @@ impl WindowLaw for Cubic {
             if converge { self.window * (1.0 + self.beta) / 2.0 } else { self.window };
         self.ssthresh = (self.window * self.beta).max(MIN_WINDOW);
         self.window = self.ssthresh;
-        // RFC 9406, section 4.2: HyStart++ is for the first slow start; no other follows here, since
-        // the window is never below ssthresh again.
+        // RFC 9406, section 4.2: HyStart++ is for the first slow start; no other follows here,
+        // since the window is never below ssthresh again.
         self.hystart = None;
         self.conservative = false;
         let mut epoch = self.begin_epoch(cx.now);

@@ -1,7 +1,7 @@
 //! A constant window.
 //!
-//! What consumers do without congestion control: ndnd's fetcher with its window of 100, ccncatchunks2
-//! at its maximum, `ndnget --pipeline-type fixed`. Nothing shrinks it, neither loss
+//! What consumers do without congestion control: ndnd's fetcher with its window of 100,
+//! ccncatchunks2 at its maximum, `ndnget --pipeline-type fixed`. Nothing shrinks it, neither loss
 //! nor marks; it is the yardstick that shows what a controller is worth, and harmful on a shared
 //! network.
 

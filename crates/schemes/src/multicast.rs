@@ -7,8 +7,9 @@
 //!   than the suppression interval (`suppression.rs`).
 //! - When every upstream has returned a Nack, the downstreams get the least severe of the reasons.
 //!
-//! Deviation: NFD keeps a suppression interval for each out-record; here one serves the entry, since
-//! the records of an entry are renewed together. The age that is compared with it is each record's own.
+//! Deviation: NFD keeps a suppression interval for each out-record; here one serves the entry,
+//! since the records of an entry are renewed together. The age that is compared with it is each
+//! record's own.
 
 use crate::best_route::verdict_of_all;
 use crate::suppression::{self, Suppression};

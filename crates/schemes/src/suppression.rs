@@ -1,8 +1,8 @@
 //! Suppression of retransmissions that come too fast: NFD's `RetxSuppressionExponential`.
 //!
 //! An Interest for a pending name is forwarded again only when an interval has passed since it was
-//! last forwarded; each such retransmission doubles the interval up to a bound. The interval in force
-//! lives in the first word of the strategy's note in the PIT entry.
+//! last forwarded; each such retransmission doubles the interval up to a bound. The interval in
+//! force lives in the first word of the strategy's note in the PIT entry.
 
 use control::{Duration, ParamSpec, Params, Time, Value};
 

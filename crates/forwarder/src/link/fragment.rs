@@ -1,8 +1,8 @@
 //! Cutting a packet into NDNLPv2 frames that fit a datagram.
 //!
 //! All frames of a packet have the same size, the last one at most that, so that the kernel can cut
-//! them from one buffer (UDP segmentation offload). The header fields are on fragment 0 alone, where
-//! NFD looks for them, so that fragment carries less of the packet than the others.
+//! them from one buffer (UDP segmentation offload). The header fields are on fragment 0 alone,
+//! where NFD looks for them, so that fragment carries less of the packet than the others.
 
 use packet::LpHeader;
 use packet::tlv::{nni_tlv_len, tlv_len, types, var_len};
@@ -86,8 +86,8 @@ fn value_of(whole: usize) -> Option<usize> {
 }
 
 /// Finds the largest size of frames for which every frame can be exactly of that size. There are
-/// three kinds of frames (the first, indexes of one octet, indexes of two); the lengths in them skip
-/// at most two sizes each, and the frame's own length two more, so that few steps suffice.
+/// three kinds of frames (the first, indexes of one octet, indexes of two); the lengths in them
+/// skip at most two sizes each, and the frame's own length two more, so that few steps suffice.
 fn cut(fields: usize, packet: usize, mtu: usize) -> Option<Cut> {
     (mtu.saturating_sub(16)..=mtu).rev().find_map(|frame| {
         // FragCount's own size depends on the count.

@@ -1,9 +1,9 @@
 //! The bounded queues of a face.
 //!
 //! Two first-in first-out classes: Interests and Nacks leave before Data. An Interest is small and
-//! asks for something large, so holding it behind Data would idle the other direction of the link to
-//! save almost nothing on this one; congestion lives in Data, and that queue is the one that schemes
-//! manage. Either class has its own bound in octets.
+//! asks for something large, so holding it behind Data would idle the other direction of the link
+//! to save almost nothing on this one; congestion lives in Data, and that queue is the one that
+//! schemes manage. Either class has its own bound in octets.
 
 use bytes::Bytes;
 use control::{QueueView, Size, Time};
@@ -211,7 +211,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn a_ring_reads_what_was_written(ops in prop::collection::vec((any::<bool>(), 0usize..40), 0..200)) {
+        fn a_ring_reads_what_was_written(
+            ops in prop::collection::vec((any::<bool>(), 0usize..40), 0..200),
+        ) {
             let mut ring = Ring::default();
             let mut model: VecDeque<u8> = VecDeque::new();
             let mut counter = 0u8;

@@ -1,8 +1,8 @@
 //! Putting NDNLPv2 fragments together.
 //!
-//! Fragments of a packet have consecutive sequence numbers, so sequence less index names the packet.
-//! What a stranger can make us keep is bounded: packets in parts, octets in all, fragments a packet,
-//! and time.
+//! Fragments of a packet have consecutive sequence numbers, so sequence less index names the
+//! packet. What a stranger can make us keep is bounded: packets in parts, octets in all, fragments
+//! a packet, and time.
 
 use control::{Duration, Time};
 use packet::MAX_PACKET;
@@ -57,7 +57,8 @@ pub(crate) struct Partial {
     pub(crate) first: Vec<u8>,
     /// The payloads, in order of arrival; in order of index when the packet is whole.
     pub(crate) packet: Vec<u8>,
-    /// The highest congestion mark on any fragment: some senders mark fragments other than the first.
+    /// The highest congestion mark on any fragment: some senders mark fragments other than the
+    /// first.
     pub(crate) mark: u64,
     /// Where in `packet` each fragment's payload is; `None` while it is missing.
     pieces: Vec<Option<(u32, u32)>>,
@@ -112,8 +113,8 @@ impl Reassembler {
         Reassembler { limits, ..Reassembler::default() }
     }
 
-    /// Takes a fragment; gives the packet when it is whole. Drops that it causes go to `dropped`, one
-    /// for each fragment or packet.
+    /// Takes a fragment; gives the packet when it is whole. Drops that it causes go to `dropped`,
+    /// one for each fragment or packet.
     pub(crate) fn receive(
         &mut self,
         now: Time,

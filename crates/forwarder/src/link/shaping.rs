@@ -97,8 +97,8 @@ impl Shaping {
         }
     }
 
-    /// Offers an Interest; `waiting` makes what is kept if the shaper holds it. While it does, further
-    /// Interests with the same `collapse` are not offered: `None`.
+    /// Offers an Interest; `waiting` makes what is kept if the shaper holds it. While it does,
+    /// further Interests with the same `collapse` are not offered: `None`.
     pub(crate) fn offer(
         &mut self,
         (now, tap): (Time, &mut dyn FnMut(Event)),

@@ -56,9 +56,9 @@ impl Forwarder {
             self.crossed(now, face, Kind::Data, subject, packet.octets.len(), &options);
             self.wake(now, face);
         }
-        // PIT match: entries that were sent to this very face. Data that somebody else was asked for
-        // is as unsolicited as Data that nobody was asked for; taking it would let any neighbour
-        // fill the content store.
+        // PIT match: entries that were sent to this very face. Data that somebody else was asked
+        // for is as unsolicited as Data that nobody was asked for; taking it would let any
+        // neighbour fill the content store.
         let mut satisfied = std::mem::take(&mut self.scratch.satisfied);
         self.pit.find_satisfied(&data, &name, &mut satisfied);
         satisfied.retain(|key| self.pit.get(*key).is_some_and(|e| e.out_record(face).is_some()));

@@ -26,8 +26,8 @@ impl Forwarder {
         self.wake(now, face);
     }
 
-    /// Outgoing Nack pipeline: only to a point-to-point face that has them on. The Interest in it is
-    /// as it came, with the downstream's own nonce.
+    /// Outgoing Nack pipeline: only to a point-to-point face that has them on. The Interest in it
+    /// is as it came, with the downstream's own nonce.
     pub(super) fn send_nack(
         &mut self,
         now: Time,

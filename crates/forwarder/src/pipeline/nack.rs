@@ -44,8 +44,8 @@ impl Forwarder {
         self.reconsider(now, key, Some(face), Trigger::Nack(reason));
     }
 
-    /// Notes the Nack in the out-record of the very Interest that it is for: the nonce tells it from
-    /// a Nack for an earlier one.
+    /// Notes the Nack in the out-record of the very Interest that it is for: the nonce tells it
+    /// from a Nack for an earlier one.
     fn record_nack(
         &mut self,
         face: FaceId,

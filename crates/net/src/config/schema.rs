@@ -167,7 +167,8 @@ const LISTEN: Section = Section {
             "unix",
             Form::Path,
             "\"/run/nfd/nfd.sock\"",
-            "Unix socket for local applications, or `\"off\"`. Its folder is made if it is missing.",
+            "Unix socket for local applications, or `\"off\"`. Its folder is made if it is \
+             missing.",
         ),
         field(
             "receive_buffer",

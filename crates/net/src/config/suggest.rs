@@ -1,7 +1,7 @@
 //! The nearest valid word to a mistyped one.
 
-/// The word of `valid` nearest to `word`, if it is near enough to be what was meant: at most a third
-/// of its letters differ.
+/// The word of `valid` nearest to `word`, if it is near enough to be what was meant: at most a
+/// third of its letters differ.
 pub(super) fn nearest<'a>(word: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase().replace('-', "_");
     valid

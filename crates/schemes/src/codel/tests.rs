@@ -16,8 +16,8 @@ fn queue(packets: u32) -> QueueView {
     QueueView { packets, bytes: Size(8000 * u64::from(packets)), head_sojourn: Duration::ZERO }
 }
 
-/// The verdict on a packet of 8000 octets that leaves at `at` after `sojourn` (both in ms) and leaves
-/// `behind` packets in the queue.
+/// The verdict on a packet of 8000 octets that leaves at `at` after `sojourn` (both in ms) and
+/// leaves `behind` packets in the queue.
 fn leave(codel: &mut Codel, at: u64, sojourn: u64, behind: u32) -> Verdict {
     let mut rng = Rng::stream(0, &[]);
     let mut tap = |_| {};
@@ -40,8 +40,8 @@ fn signals(codel: &mut Codel, from: u64, to: u64) -> Vec<u64> {
 
 #[test]
 fn signals_follow_the_control_law() {
-    // First above at 0, so ok from 100. Then 100 / sqrt(count) apart: 200, 270.711, 328.446, 378.446,
-    // 423.167, each seen at the next whole millisecond.
+    // First above at 0, so ok from 100. Then 100 / sqrt(count) apart: 200, 270.711, 328.446,
+    // 378.446, 423.167, each seen at the next whole millisecond.
     let mut codel = marker(&[]);
     assert_eq!(signals(&mut codel, 0, 430), [100, 200, 271, 329, 379, 424]);
 }

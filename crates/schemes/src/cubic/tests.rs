@@ -92,7 +92,8 @@ fn small_windows_grow_as_aimd_does() {
     let mut cubic = law(&[]);
     cubic.window = 10.0;
     cut(&mut cubic, Time(0), Signal::Lost(Cause::Gap));
-    // (4): alpha = 3 * 0.3 / 1.7 = 0.529412. At 10 ms the cubic is flat at 7: the Reno estimate wins.
+    // (4): alpha = 3 * 0.3 / 1.7 = 0.529412. At 10 ms the cubic is flat at 7: the Reno estimate
+    // wins.
     ack(&mut cubic, seconds(0.01), true);
     assert!(near(cubic.window, 7.0 + 0.529_412 / 7.0, 1e-6), "{}", cubic.window);
     // Once the estimate has reached the window before the cut, alpha is 1.

@@ -4,8 +4,8 @@
 //! false, after every other call; [`Fetch::on_deadline`] at [`Fetch::next_deadline`];
 //! [`Fetch::status`] says when it is over. Content goes to a [`Sink`], verified, as it comes.
 //!
-//! What is fetched, in this order where there is a choice: what was lost, the RDR metadata, manifest
-//! nodes ahead of the segments they cover, segments. All of it flies under one controller.
+//! What is fetched, in this order where there is a choice: what was lost, the RDR metadata,
+//! manifest nodes ahead of the segments they cover, segments. All of it flies under one controller.
 
 mod arrive;
 mod ask;

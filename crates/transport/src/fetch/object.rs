@@ -20,12 +20,12 @@ pub struct ObjectInfo {
     pub root_digest: Option<[u8; 32]>,
 }
 
-/// Receives the object's octets. Errors are the sink's own business: it remembers the first, and the
-/// driver that owns both ends the fetch.
+/// Receives the object's octets. Errors are the sink's own business: it remembers the first, and
+/// the driver that owns both ends the fetch.
 pub trait Sink {
     /// The transfer begins. The answer is what an earlier, interrupted transfer of the same object
-    /// left: runs of segments that are there, verified, and need not be fetched. Where segments must
-    /// come in order only a run from 0 counts, with `octets` its length.
+    /// left: runs of segments that are there, verified, and need not be fetched. Where segments
+    /// must come in order only a run from 0 counts, with `octets` its length.
     fn begin(&mut self, info: &ObjectInfo) -> Resume;
 
     /// Segment `segment`, verified, is at octet `offset` of the object.

@@ -3,9 +3,9 @@
 //! An object is hashed once ([`Preparation`]) and then served straight from its [`Source`]: what is
 //! kept in memory is a bounded number of digests, whatever the object's size.
 //!
-//! What satisfies every other tool (see `docs/reference/wire.md`): the bare name answers with segment
-//! 0, `32=metadata` with RDR metadata; every segment carries FinalBlockId; versions are typed; the PIT
-//! token comes back; an Interest without a nonce is an Interest.
+//! What satisfies every other tool (see `docs/reference/wire.md`): the bare name answers with
+//! segment 0, `32=metadata` with RDR metadata; every segment carries FinalBlockId; versions are
+//! typed; the PIT token comes back; an Interest without a nonce is an Interest.
 
 mod digests;
 mod preparation;

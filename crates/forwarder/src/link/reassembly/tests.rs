@@ -101,12 +101,12 @@ fn the_oldest_makes_room_for_the_newest() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Several packets, their fragments lost, repeated and out of order: whatever is whole is right,
-    /// and everything of which each fragment arrived is whole.
+    /// Several packets, their fragments lost, repeated and out of order: whatever is whole is
+    /// right, and everything of which each fragment arrived is whole.
     #[test]
     fn what_arrives_whole_is_what_was_sent(
         lens in prop::collection::vec((1usize..3000, 2usize..12), 1..6),
-        order in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..150),
+        order in prop::collection::vec(any::<[prop::sample::Index; 2]>(), 0..150),
         start in any::<u64>(),
     ) {
         let mut bench = Bench::new(ReassemblyLimits::default());
@@ -120,7 +120,7 @@ proptest! {
             packets.push((first, packet, parts));
         }
         let mut seen: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); packets.len()];
-        for (which, fragment) in order {
+        for [which, fragment] in order {
             let p = which.index(packets.len());
             let (first, packet, parts) = &packets[p];
             let f = fragment.index(parts.len());
@@ -143,7 +143,10 @@ proptest! {
     /// than a packet may be.
     #[test]
     fn strangers_are_kept_within_bounds(
-        input in prop::collection::vec((0u64..40, 0u64..6, 0u64..6, 1usize..2000, 0u64..200), 0..400),
+        input in prop::collection::vec(
+            (0u64..40, 0u64..6, 0u64..6, 1usize..2000, 0u64..200),
+            0..400,
+        ),
     ) {
         let limits = ReassemblyLimits {
             packets: 4,
