@@ -42,11 +42,11 @@ fn nanoseconds<T>(
 }
 
 fn report(what: &str, nanoseconds: f64) {
-    println!("{what:<58}{nanoseconds:>8.0} ns");
+    println!("{what:<64}{nanoseconds:>8.0} ns");
 }
 
 fn report_memory(what: &str, octets: f64) {
-    println!("{what:<58}{octets:>8.0} octets");
+    println!("{what:<64}{octets:>8.0} octets");
 }
 
 /// Prefixes of 2, 3 and 4 components, about 30 octets.
@@ -56,12 +56,27 @@ fn prefix(n: usize) -> Name {
     parts.iter().take(2 + n % 3).map(|p| Component::generic(p.as_bytes())).collect()
 }
 
-/// Segment names of 5 to 7 components below a prefix.
-fn segment(n: usize) -> Name {
-    prefix(n)
-        .with(&Component::generic(b"video.mp4"))
-        .with(&Component::version(1_700_000_000_000))
-        .with(&Component::segment(n as u64))
+/// How names of packets that follow each other hang together.
+#[derive(Clone, Copy, Debug)]
+enum Mix {
+    /// As in transfers: 64 objects at a time, a segment of each in turn, 250 segments an object.
+    Objects,
+    /// No two packets have more than one component in common: the worst there is.
+    Strangers,
+}
+
+impl Mix {
+    /// The name of packet `n`, of 5 to 7 components below one of `routes` prefixes.
+    fn name(self, n: usize, routes: usize) -> Name {
+        let (object, segment) = match self {
+            Mix::Objects => (n / (64 * 250) * 64 + n % 64, n / 64 % 250),
+            Mix::Strangers => (n, n),
+        };
+        prefix(object.wrapping_mul(7_919) % routes)
+            .with(&Component::generic(format!("video-{object}.mp4").as_bytes()))
+            .with(&Component::version(1_700_000_000_000))
+            .with(&Component::segment(segment as u64))
+    }
 }
 
 fn interest(name: Name) -> Bytes {
@@ -70,8 +85,8 @@ fn interest(name: Name) -> Bytes {
     interest.encode()
 }
 
-fn data(n: usize, size: usize) -> Bytes {
-    let mut data = DataBuf::new(segment(n), vec![0; size]);
+fn data(name: Name, size: usize) -> Bytes {
+    let mut data = DataBuf::new(name, vec![0; size]);
     data.freshness_ms = Some(10_000);
     Bytes::copy_from_slice(&data.encode_digest())
 }
@@ -108,25 +123,34 @@ impl Bench {
         all
     }
 
+    fn stranger(&self, n: usize) -> Name {
+        Mix::Strangers.name(n, self.entries)
+    }
+
     fn names(&mut self) {
-        let hasher = self.hasher.clone();
+        let (hasher, routes) = (self.hasher.clone(), self.entries);
+        let names = self.random(|n| Mix::Strangers.name(n, routes));
         let ns = nanoseconds(
-            |_| self.random(segment),
+            |_| names.clone(),
             BATCHES,
-            |name| drop(black_box(hasher.hash(black_box(name.as_ref())))),
+            |name| {
+                black_box(hasher.hash(black_box(name.as_ref())));
+            },
         );
         report("hash a name of 6 components and its prefixes", ns);
-        let wires = self.random(|n| interest(segment(n)));
+        let wires = self.random(|n| interest(Mix::Strangers.name(n, routes)));
         let ns = nanoseconds(
             |_| wires.clone(),
             BATCHES,
-            |wire| drop(black_box(Interest::decode(black_box(wire)))),
+            |wire| {
+                black_box(Interest::decode(black_box(wire))).unwrap();
+            },
         );
-        report("decode an Interest (of a small set)", ns);
+        report("decode an Interest", ns);
     }
 
     fn fib(&mut self) -> Fib {
-        let hasher = self.hasher.clone();
+        let (hasher, routes) = (self.hasher.clone(), self.entries);
         let mut fib = Fib::new(self.entries);
         let before = allocator::in_use();
         let order = self.shuffled();
@@ -144,7 +168,7 @@ impl Bench {
         report_memory("FIB: memory of an entry with one next hop", measured);
         report_memory("     as accounted", fib.memory() as f64 / fib.len() as f64);
         let ns = nanoseconds(
-            |_| self.random(segment),
+            |_| self.random(|n| Mix::Strangers.name(n, routes)),
             BATCHES,
             |name| assert!(black_box(fib.lookup(&hasher.hash(name.as_ref()))).is_some()),
         );
@@ -153,7 +177,7 @@ impl Bench {
     }
 
     fn pit(&mut self) -> Pit {
-        let hasher = self.hasher.clone();
+        let (hasher, routes) = (self.hasher.clone(), self.entries);
         let config = PitConfig { entries: usize::MAX, per_face: usize::MAX, memory: usize::MAX };
         let mut pit = Pit::new(config);
         let before = allocator::in_use();
@@ -161,7 +185,7 @@ impl Bench {
         let ns = nanoseconds(
             |_| {
                 made += BATCH.min(self.entries);
-                (made - BATCH.min(self.entries)..made).map(|n| interest(segment(n))).collect()
+                (made - BATCH.min(self.entries)..made).map(|n| interest(self.stranger(n))).collect()
             },
             self.entries.div_ceil(BATCH),
             |wire| {
@@ -179,10 +203,10 @@ impl Bench {
         report_memory("     as accounted", pit.memory() as f64 / pit.len() as f64);
         report_memory(
             "     of which the Interest",
-            interest(segment(self.entries / 2)).len() as f64,
+            interest(self.stranger(self.entries / 2)).len() as f64,
         );
         let ns = nanoseconds(
-            |_| self.random(|n| interest(segment(n))),
+            |_| self.random(|n| interest(Mix::Strangers.name(n, routes))),
             BATCHES,
             |wire| {
                 let interest = Interest::decode(wire).unwrap();
@@ -194,8 +218,8 @@ impl Bench {
         pit
     }
 
-    fn store(&mut self, policy: PolicyKind, size: usize) -> ContentStore {
-        let hasher = self.hasher.clone();
+    fn store(&mut self, policy: PolicyKind, size: usize, mix: Mix) -> ContentStore {
+        let (hasher, routes) = (self.hasher.clone(), self.entries);
         let mut rng = self.rng.clone();
         let capacity = self.entries * if size < 1000 { 330 } else { 1100 };
         let before = allocator::in_use();
@@ -209,17 +233,17 @@ impl Bench {
         };
         let mut next = || {
             made += 1;
-            data(made, size)
+            data(mix.name(made, routes), size)
         };
         while store.counters().evicted < 1000 {
             let wire = next();
             offer(&mut store, &wire);
         }
         let count = store.len();
-        let what = format!("CS, {policy}, {size} octets of content");
+        let what = format!("CS, {policy}, {size} octets, {mix:?}");
         let measured = (allocator::in_use() - before) as f64;
         report_memory(&format!("{what}: memory of an entry"), measured / count as f64);
-        report_memory("     of which the Data", data(count, size).len() as f64);
+        report_memory("     of which the Data", data(mix.name(count, routes), size).len() as f64);
         report_memory("     measured / limit, in percent", measured * 100.0 / capacity as f64);
         let ns = nanoseconds(
             |_| (0..BATCH).map(|_| next()).collect(),
@@ -231,7 +255,7 @@ impl Bench {
         let ns = nanoseconds(
             |_| {
                 let some = |rng: &mut Rng| newest - rng.below(count as u64 / 2) as usize;
-                (0..BATCH).map(|_| interest(segment(some(&mut self.rng)))).collect()
+                (0..BATCH).map(|_| interest(mix.name(some(&mut self.rng), routes))).collect()
             },
             BATCHES,
             |wire: &Bytes| {
@@ -261,14 +285,16 @@ impl Bench {
     }
 
     /// What the tables take of a forwarder's time for an Interest that goes on and for its Data.
-    fn journeys(&mut self, fib: &Fib, pit: &mut Pit, store: &mut ContentStore) {
-        let hasher = self.hasher.clone();
+    fn journeys(&mut self, fib: &Fib, pit: &mut Pit, store: &mut ContentStore, mix: Mix) {
+        let (hasher, routes) = (self.hasher.clone(), self.entries);
         let mut rng = self.rng.clone();
         let mut nonces = DeadNonces::new(DEFAULT_LIFETIME, self.entries);
         let now = Time(1_000_000);
-        let fresh = |batch: usize| (0..BATCH).map(move |n| 3_000_000 + batch * BATCH + n);
+        // Names that nothing knows yet.
+        let first = 16_000 * 1000 + pit.len() + store.len();
+        let fresh = |batch: usize| (0..BATCH).map(move |n| first + batch * BATCH + n);
         let ns = nanoseconds(
-            |batch| fresh(batch).map(|n| interest(self.below_a_route(n))).collect(),
+            |batch| fresh(batch).map(|n| interest(mix.name(n, routes))).collect(),
             BATCHES,
             |wire| {
                 let interest = Interest::decode(wire).unwrap();
@@ -282,13 +308,10 @@ impl Bench {
                 pit.put_out_record(key, out).unwrap();
             },
         );
-        report("an Interest: decode, hash, nonce, PIT, CS, FIB, PIT", ns);
+        report(&format!("an Interest ({mix:?}): decode, hash, nonce, PIT, CS, FIB"), ns);
         let mut found = Vec::new();
         let ns = nanoseconds(
-            |batch| {
-                let of = |n| DataBuf::new(self.below_a_route(n), vec![0; 64]).encode_digest();
-                fresh(batch).map(|n| Bytes::copy_from_slice(&of(n))).collect()
-            },
+            |batch| fresh(batch).map(|n| data(mix.name(n, routes), 64)).collect(),
             BATCHES,
             |wire: &Bytes| {
                 let data = Data::decode(wire).unwrap();
@@ -303,14 +326,7 @@ impl Bench {
                 store.insert(now, &mut rng, &data, wire.clone(), &name);
             },
         );
-        report("its Data: decode, hash, PIT, nonce, CS (full)", ns);
-    }
-
-    /// A name that nothing has yet, below the prefix of some route.
-    fn below_a_route(&self, n: usize) -> Name {
-        prefix(n.wrapping_mul(7_919) % self.entries)
-            .with(&Component::generic(b"new"))
-            .with(&Component::segment(n as u64))
+        report(&format!("its Data ({mix:?}): decode, hash, PIT, nonce, CS"), ns);
     }
 }
 
@@ -323,10 +339,12 @@ fn main() {
     bench.names();
     bench.nonces();
     for policy in PolicyKind::ALL {
-        bench.store(policy, 1000);
+        bench.store(policy, 1000, Mix::Objects);
     }
     let fib = bench.fib();
-    let mut store = bench.store(PolicyKind::Lru, 64);
     let mut pit = bench.pit();
-    bench.journeys(&fib, &mut pit, &mut store);
+    for mix in [Mix::Objects, Mix::Strangers] {
+        let mut store = bench.store(PolicyKind::Lru, 64, mix);
+        bench.journeys(&fib, &mut pit, &mut store, mix);
+    }
 }
