@@ -6,10 +6,12 @@
 #![forbid(unsafe_code)]
 
 pub mod batch;
+pub mod client;
 pub mod clock;
 pub mod config;
 pub mod emulate;
 pub mod framing;
+pub mod management;
 pub mod socket;
 pub mod timer;
 pub mod uri;

@@ -1,0 +1,29 @@
+//! The side of applications: a connection to a forwarder, driven for a state machine.
+//!
+//! [`Connection`] owns the socket and the loop; what it drives is an [`Endpoint`]: a fetch, a
+//! producer, a management request. One thread, no runtime: a program drives one connection.
+
+mod address;
+mod connection;
+mod register;
+
+pub use address::{Address, AddressError};
+pub use connection::{ConnectError, Connection, Turn};
+pub use register::RegisterError;
+
+use control::Time;
+
+/// A state machine at the end of a connection, with the verbs of all of them.
+pub trait Endpoint {
+    /// A link-layer frame came.
+    fn receive(&mut self, now: Time, frame: &[u8]);
+
+    /// Appends the next frame to send and returns true, or returns false.
+    fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool;
+
+    /// When [`Endpoint::on_deadline`] wants to be called.
+    fn next_deadline(&mut self, now: Time) -> Option<Time>;
+
+    /// The instant asked for has come.
+    fn on_deadline(&mut self, now: Time);
+}

@@ -1,0 +1,116 @@
+//! Where the forwarder is.
+
+use crate::uri::DEFAULT_SOCKET;
+use std::fmt;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// The variable by which all NDN programs are told where the forwarder is.
+pub const TRANSPORT_VARIABLE: &str = "NDN_CLIENT_TRANSPORT";
+const DEFAULT_PORT: u16 = 6363;
+
+/// Where a forwarder is, as `NDN_CLIENT_TRANSPORT` says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// A Unix stream socket: `unix:///run/nfd/nfd.sock`, or a path.
+    Unix(PathBuf),
+    /// `tcp://host:port`, `tcp4://…`, `tcp6://…`.
+    Tcp(SocketAddr),
+    /// `udp://host:port`, `udp4://…`, `udp6://…`.
+    Udp(SocketAddr),
+}
+
+/// Why a text is no address of a forwarder.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "`{text}` is not the address of a forwarder: {why}; write it like \
+     unix:///run/nfd/nfd.sock, tcp://127.0.0.1:6363 or udp://192.0.2.1:6363"
+)]
+pub struct AddressError {
+    /// The offending text.
+    pub text: String,
+    /// What is wrong.
+    pub why: String,
+}
+
+impl Address {
+    /// The address given on the command line, or in the environment, or the default socket.
+    ///
+    /// # Errors
+    /// The text is no address.
+    pub fn find(given: Option<&str>) -> Result<Address, AddressError> {
+        let from_environment = || std::env::var(TRANSPORT_VARIABLE).ok().filter(|v| !v.is_empty());
+        match given.map(str::to_owned).or_else(from_environment) {
+            Some(text) => text.parse(),
+            None => Ok(Address::Unix(DEFAULT_SOCKET.into())),
+        }
+    }
+}
+
+impl FromStr for Address {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Address, AddressError> {
+        let fail = |why: String| AddressError { text: text.to_owned(), why };
+        let Some((scheme, rest)) = text.split_once("://") else {
+            let path = text.strip_prefix("unix:").unwrap_or(text);
+            if path.is_empty() {
+                return Err(fail("it is empty".into()));
+            }
+            return Ok(Address::Unix(path.into()));
+        };
+        let (carrier, family) = match scheme {
+            "unix" if rest.is_empty() => return Err(fail("the path is missing".into())),
+            "unix" => return Ok(Address::Unix(rest.into())),
+            _ => scheme.split_at_checked(3).unwrap_or((scheme, "")),
+        };
+        let wanted = |peer: &SocketAddr| match family {
+            "4" => peer.is_ipv4(),
+            "6" => peer.is_ipv6(),
+            _ => true,
+        };
+        if !matches!(carrier, "tcp" | "udp") || !matches!(family, "" | "4" | "6") {
+            return Err(fail(format!("`{scheme}` is no known transport")));
+        }
+        let has_port = rest.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        let host = if has_port { rest.to_owned() } else { format!("{rest}:{DEFAULT_PORT}") };
+        let peers = host.to_socket_addrs().map_err(|error| fail(error.to_string()))?;
+        let peer = peers.into_iter().find(wanted);
+        let peer = peer.ok_or_else(|| fail("the host has no address of that family".into()))?;
+        Ok(if carrier == "tcp" { Address::Tcp(peer) } else { Address::Udp(peer) })
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Unix(path) => write!(f, "unix://{}", path.display()),
+            Address::Tcp(peer) => write!(f, "tcp://{peer}"),
+            Address::Udp(peer) => write!(f, "udp://{peer}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_as_the_clients_of_the_field_accept_them() {
+        for (text, shown) in [
+            ("unix:///run/nfd/nfd.sock", "unix:///run/nfd/nfd.sock"),
+            ("/tmp/a.sock", "unix:///tmp/a.sock"),
+            ("tcp://127.0.0.1", "tcp://127.0.0.1:6363"),
+            ("tcp4://127.0.0.1:7000", "tcp://127.0.0.1:7000"),
+            ("udp6://[::1]:6364", "udp://[::1]:6364"),
+        ] {
+            assert_eq!(text.parse::<Address>().unwrap().to_string(), shown);
+        }
+        for bad in ["", "unix://", "http://127.0.0.1", "tcp5://127.0.0.1", "tcp6://127.0.0.1:1"] {
+            let error = bad.parse::<Address>().unwrap_err();
+            assert!(error.to_string().contains(&format!("`{bad}`")), "{error}");
+        }
+    }
+}

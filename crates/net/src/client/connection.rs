@@ -1,0 +1,287 @@
+//! A connection to a forwarder: one socket, one endpoint, one loop.
+
+use crate::client::{Address, Endpoint};
+use crate::clock::Clock;
+use crate::framing::{MAX_FRAME, Unframer};
+use control::Time;
+use packet::tlv::DecodeError;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Octets that are read at a time.
+const READ: usize = 256 * 1024;
+/// Octets of frames that are gathered before they are written.
+const WRITE: usize = 256 * 1024;
+
+/// Why there is no connection to a forwarder.
+#[derive(Debug, Error)]
+pub enum ConnectError {
+    /// There is no socket of that name.
+    #[error(
+        "no forwarder at {0}: there is no such socket; start one with `weir daemon`, or say where \
+         it is with --socket or NDN_CLIENT_TRANSPORT"
+    )]
+    NoSocket(PathBuf),
+    /// Nobody listens.
+    #[error(
+        "no forwarder at {0}: nobody listens there; start one with `weir daemon`, or say where it \
+         is with --socket or NDN_CLIENT_TRANSPORT"
+    )]
+    NobodyListens(Address),
+    /// The socket's permissions keep this user out.
+    #[error("the forwarder at {0} is not for this user: its socket may not be opened")]
+    NotAllowed(Address),
+    /// Anything else.
+    #[error("no connection to the forwarder at {address}: {error}")]
+    Other {
+        /// The address.
+        address: Address,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The forwarder closed the connection.
+    #[error("the forwarder at {0} closed the connection: it stopped, or did not like what it got")]
+    Closed(Address),
+    /// The forwarder sends something that is not NDN.
+    #[error("what listens at {address} does not speak NDN: {error}")]
+    NotNdn {
+        /// The address.
+        address: Address,
+        /// What it sent.
+        error: DecodeError,
+    },
+}
+
+enum Socket {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+    Udp(UdpSocket),
+}
+
+/// What a turn of the loop ended with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Something was received, sent, or due.
+    Moved,
+    /// The time given to the turn is over.
+    Idle,
+    /// A signal came in.
+    Interrupted,
+}
+
+/// A connection to a forwarder.
+pub struct Connection {
+    address: Address,
+    socket: Socket,
+    clock: Clock,
+    unframer: Unframer,
+    read: Vec<u8>,
+    /// Frames that wait to be written, from `written` on.
+    write: Vec<u8>,
+    written: usize,
+}
+
+impl Connection {
+    /// Connects to the forwarder at `address`.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be reached.
+    pub fn open(address: Address) -> Result<Connection, ConnectError> {
+        let socket = connect(&address).map_err(|error| match (error.kind(), &address) {
+            (io::ErrorKind::NotFound, Address::Unix(path)) => ConnectError::NoSocket(path.clone()),
+            (io::ErrorKind::ConnectionRefused, _) => ConnectError::NobodyListens(address.clone()),
+            (io::ErrorKind::PermissionDenied, _) => ConnectError::NotAllowed(address.clone()),
+            _ => ConnectError::Other { address: address.clone(), error },
+        })?;
+        Ok(Connection {
+            address,
+            socket,
+            clock: Clock::start(),
+            unframer: Unframer::new(),
+            read: vec![0; READ + MAX_FRAME],
+            write: Vec::with_capacity(WRITE + MAX_FRAME),
+            written: 0,
+        })
+    }
+
+    /// The forwarder's address.
+    #[must_use]
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// The time since the connection was made.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// One turn of the loop: sends what there is to send, waits until something comes, is due, or
+    /// `until`, and hands over what came.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    pub fn turn(&mut self, endpoint: &mut dyn Endpoint, until: Time) -> Result<Turn, ConnectError> {
+        let now = self.clock.now();
+        self.send(now, endpoint)?;
+        let deadline = endpoint.next_deadline(now);
+        let wake = deadline.map_or(until, |at| at.min(until));
+        let ready = match self.wait(now, wake) {
+            Ok(ready) => ready,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                return Ok(Turn::Interrupted);
+            }
+            Err(error) => return Err(self.broken(error)),
+        };
+        let now = self.clock.now();
+        if ready {
+            self.receive(now, endpoint)?;
+        }
+        if endpoint.next_deadline(now).is_some_and(|at| at <= now) {
+            endpoint.on_deadline(now);
+            return Ok(Turn::Moved);
+        }
+        Ok(if ready { Turn::Moved } else { Turn::Idle })
+    }
+
+    /// Gathers frames and writes them, until there are none or the socket takes no more.
+    fn send(&mut self, now: Time, endpoint: &mut dyn Endpoint) -> Result<(), ConnectError> {
+        loop {
+            let datagrams = matches!(self.socket, Socket::Udp(_));
+            let most = if datagrams { 1 } else { WRITE };
+            while self.write.len() < most && endpoint.poll_transmit(now, &mut self.write) {}
+            if self.write.is_empty() {
+                return Ok(());
+            }
+            match self.socket.write(&self.write[self.written..]) {
+                Ok(n) => self.written += n,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.broken(error)),
+            }
+            if self.written == self.write.len() {
+                self.write.clear();
+                self.written = 0;
+            }
+        }
+    }
+
+    /// Waits until there is something to read, or room to write what waits, or `wake`; true if it
+    /// is worth reading.
+    fn wait(&self, now: Time, wake: Time) -> io::Result<bool> {
+        let mut flags = PollFlags::IN;
+        flags.set(PollFlags::OUT, !self.write.is_empty());
+        let mut fds = [PollFd::from_borrowed_fd(self.socket.as_fd(), flags)];
+        let span = wake.since(now);
+        let timeout = Timespec {
+            tv_sec: (span.0 / 1_000_000_000) as i64,
+            tv_nsec: (span.0 % 1_000_000_000) as i64,
+        };
+        poll(&mut fds, Some(&timeout))?;
+        Ok(fds[0].revents().intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR))
+    }
+
+    /// Reads what there is, once: the loop sends before it reads again, so that the answer to what
+    /// came goes out early.
+    fn receive(&mut self, now: Time, endpoint: &mut dyn Endpoint) -> Result<(), ConnectError> {
+        if let Socket::Udp(_) = self.socket {
+            return self.receive_datagrams(now, endpoint);
+        }
+        let kept = self.unframer.begin(&mut self.read);
+        let got = match self.socket.read(&mut self.read[kept..]) {
+            Ok(0) => return Err(ConnectError::Closed(self.address.clone())),
+            Ok(got) => got,
+            Err(error) if is_transient(&error) => 0,
+            Err(error) => return Err(self.broken(error)),
+        };
+        let filled = &self.read[..kept + got];
+        self.unframer
+            .frames(filled, |frame| endpoint.receive(now, frame))
+            .map_err(|error| ConnectError::NotNdn { address: self.address.clone(), error })
+    }
+
+    fn receive_datagrams(
+        &mut self,
+        now: Time,
+        endpoint: &mut dyn Endpoint,
+    ) -> Result<(), ConnectError> {
+        const AT_ONCE: usize = 64;
+        for _ in 0..AT_ONCE {
+            match self.socket.read(&mut self.read) {
+                Ok(got) => endpoint.receive(now, &self.read[..got]),
+                Err(error) if is_transient(&error) => return Ok(()),
+                Err(error) => return Err(self.broken(error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn broken(&self, error: io::Error) -> ConnectError {
+        let address = self.address.clone();
+        match error.kind() {
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
+                ConnectError::Closed(address)
+            }
+            io::ErrorKind::ConnectionRefused => ConnectError::NobodyListens(address),
+            _ => ConnectError::Other { address, error },
+        }
+    }
+}
+
+fn is_transient(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+fn connect(address: &Address) -> io::Result<Socket> {
+    Ok(match address {
+        Address::Unix(path) => {
+            let stream = UnixStream::connect(path)?;
+            stream.set_nonblocking(true)?;
+            Socket::Unix(stream)
+        }
+        Address::Tcp(peer) => {
+            let stream = TcpStream::connect(peer)?;
+            stream.set_nodelay(true)?;
+            stream.set_nonblocking(true)?;
+            Socket::Tcp(stream)
+        }
+        Address::Udp(peer) => {
+            let any = if peer.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
+            let socket = UdpSocket::bind(any)?;
+            socket.connect(peer)?;
+            socket.set_nonblocking(true)?;
+            Socket::Udp(socket)
+        }
+    })
+}
+
+impl Socket {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Socket::Unix(stream) => stream.read(buffer),
+            Socket::Tcp(stream) => stream.read(buffer),
+            Socket::Udp(socket) => socket.recv(buffer),
+        }
+    }
+
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        match self {
+            Socket::Unix(stream) => stream.write(octets),
+            Socket::Tcp(stream) => stream.write(octets),
+            Socket::Udp(socket) => socket.send(octets),
+        }
+    }
+
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Socket::Unix(stream) => stream.as_fd(),
+            Socket::Tcp(stream) => stream.as_fd(),
+            Socket::Udp(socket) => socket.as_fd(),
+        }
+    }
+}
