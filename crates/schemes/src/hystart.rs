@@ -5,6 +5,8 @@
 //!
 //! - `N_RTT_SAMPLE` is 4 instead of 8. An NDN segment is up to six times a TCP segment, so a round has
 //!   fewer samples, and eight of them are a whole queue of a small buffer.
+//! - The rise that counts is never more than twice the round-trip time: 4 ms are all of the buffer on a
+//!   short path.
 //! - Slow start is over without the five rounds of conservative slow start when the smallest
 //!   round-trip time of a round is more than twice the smallest ever, plus the threshold: the queue is
 //!   then longer than the pipe. The rounds exist to forgive jitter, and this is none.
@@ -119,8 +121,10 @@ impl HyStart {
     }
 }
 
-fn threshold(rtt: Duration) -> Duration {
-    Duration(rtt.0 / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
+/// The rise over this round-trip time that counts.
+pub(crate) fn threshold(rtt: Duration) -> Duration {
+    let short = Duration(rtt.0.saturating_mul(2));
+    Duration(rtt.0 / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH).min(short)
 }
 
 #[cfg(test)]

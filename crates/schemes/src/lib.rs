@@ -13,6 +13,7 @@ pub use choice::{Choice, ChoiceError, find};
 
 control::registry! {
     aimd,
+    bbr,
     best_route,
     codel,
     cubic,

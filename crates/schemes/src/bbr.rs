@@ -1,0 +1,514 @@
+//! Bottleneck bandwidth and round-trip time, for a consumer that asks instead of a sender that sends.
+//!
+//! N. Cardwell, Y. Cheng, C. S. Gunn, S. Hassas Yeganeh, V. Jacobson, "BBR: Congestion-Based Congestion
+//! Control", ACM Queue 14(5), 2016; draft-cardwell-iccrg-bbr-congestion-control-00, 2017 (BBRv1), and
+//! -02, 2022 (BBRv2), whose names are used here.
+//!
+//! **This is Weir's own carrying-over; no publication describes BBR for NDN.** What is as in the draft:
+//! delivery rate samples and their windowed maximum over ten rounds (`bbr/delivery.rs`); min_rtt over
+//! ten seconds; the states Startup, Drain, ProbeBW (up 1.25, down 0.75, cruise 1) and ProbeRTT; pacing
+//! at gain x bandwidth; a window of 2 BDP; the plateau rule of Startup (three rounds with less than 25 %
+//! growth); a bound `inflight_hi` after rounds with too much loss. What is not:
+//!
+//! - The unit is the segment; Interests are paced, Data follow. A consumer asks for more than it wants
+//!   to get: the rate is divided by the share that arrives when losses come without delay, that is at
+//!   random. Otherwise a path that loses one in twenty would be used to nineteen twentieths.
+//! - Startup is a slow start, its window doubled by each round, and ends as HyStart++ says
+//!   (`hystart.rs`) when the round-trip time rises. Data that the path stretched (`bbr/train.rs`) show
+//!   the bottleneck early, in most cases the first window's after one round trip: from then on that is
+//!   what is tried, and 1.25 times as much for a round when it is confirmed. Doubling would overrun a
+//!   buffer of a third of the pipe by most of a round.
+//! - Loss counts as congestion only where the smoothed round-trip time is in the upper half of its
+//!   range of the last ten seconds, or has none.
+//! - A round with a congestion mark sets `inflight_hi` by 0.85 (RFC 8511), by 0.7 if half of its Data
+//!   are marked. BBRv2 answers to the share of marks, as DCTCP; CoDel, whose marks are what NDN
+//!   forwarders give, marks a few packets a second however large the share of the culprit is.
+//! - ProbeBW goes up for as long as going up yields more, so that an early end of Startup is made good;
+//!   ProbeRTT keeps half of a BDP in flight (BBRv2).
+//! - The window has room for hosts that wake up late (`slack`), in place of the draft's offload budget.
+//! - Timeouts follow RFC 9002, without the 200 ms of RFC 6298's implementations; see `timeout`.
+
+mod delivery;
+mod flight;
+mod train;
+
+use crate::hystart::{self, HyStart, Phase};
+use control::{
+    Arrival, Ask, Cause, Controller, Cx, Duration, Lane, Loss, ParamSpec, Params, PathEstimate,
+    Permit, Rate, RttEstimate, Scheme, Sent, Size, Ticket, Time, Value,
+};
+use delivery::{Delivery, MaxFilter};
+use flight::{Bounds, Longest, Round};
+use packet::{HopOptions, NackReason};
+use train::Train;
+
+#[cfg(test)]
+mod tests;
+
+/// The scheme.
+pub const SCHEME: Scheme = Scheme {
+    name: "bbr",
+    summary: "paces at the bottleneck's rate and keeps little more in flight than the path holds",
+    paper: "After N. Cardwell and others, BBR: Congestion-Based Congestion Control, ACM Queue 14(5), \
+            2016; carried over to NDN by Weir",
+    params: PARAMS,
+    controller: Some(|params| Box::new(Bbr::new(params))),
+    ..Scheme::EMPTY
+};
+
+const PARAMS: &[ParamSpec] = &[
+    ParamSpec {
+        name: "initial_window",
+        default: Value::Number(10.0),
+        range: (4.0, 1000.0),
+        help: "segments at the start",
+        source: "RFC 6928's count; ten segments of 8 kB fit a buffer of 100 kB and make a train that \
+                 can be measured",
+    },
+    ParamSpec {
+        name: "probe_gain",
+        default: Value::Number(1.25),
+        range: (1.01, 2.0),
+        help: "how much more than the estimate is tried when ProbeBW goes up",
+        source: "BBR draft, section 4.3.4.1",
+    },
+    ParamSpec {
+        name: "window_gain",
+        default: Value::Number(2.0),
+        range: (1.0, 4.0),
+        help: "the window in bandwidth-delay products",
+        source: "BBR draft, section 4.2.3",
+    },
+    ParamSpec {
+        name: "loss",
+        default: Value::Number(0.02),
+        range: (0.0, 1.0),
+        help: "share of a round's segments that may be lost, beyond what is lost at random",
+        source: "BBR draft -02, `BBRLossThresh`",
+    },
+    ParamSpec {
+        name: "slack",
+        default: Value::Time(Duration::from_millis(2)),
+        range: (0.0, 1.0),
+        help: "what the window holds beyond window_gain, as time at the bottleneck's rate",
+        source: "own: wake-ups of hosts along the path come up to a millisecond late",
+    },
+    ParamSpec {
+        name: "probe_rtt_interval",
+        default: Value::Time(Duration::from_secs(10)),
+        range: (0.1, 3600.0),
+        help: "how long the smallest round-trip time is believed",
+        source: "BBR draft, section 4.1.1.5",
+    },
+];
+
+/// The smallest window, `BBRMinPipeCwnd`.
+const MIN_WINDOW: f64 = 4.0;
+/// Room in the window beyond all products, in segments: one being sent, one being received, one spare.
+const SPARE: f64 = 3.0;
+/// Interests may leave this far ahead of or behind their pace, so that a driver need not wake for each.
+const BURST: Duration = Duration::from_micros(500);
+/// `ProbeRTTDuration`.
+const PROBE_RTT: Duration = Duration::from_millis(200);
+/// What a timeout allows for at least beyond the smoothed round-trip time.
+const LATEST_WAKEUP: Duration = Duration::from_millis(50);
+/// A consumer that leaves a permit unused for longer than this has nothing to ask.
+const UNUSED: Duration = Duration::from_millis(4);
+
+/// The draft's states.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mode {
+    Startup,
+    Drain,
+    Down { since: Time },
+    Cruise { until: Time },
+    Up { round: u64, since: Time, bandwidth: f64 },
+    ProbeRtt { until: Option<Time> },
+}
+
+struct Bbr {
+    initial_window: f64,
+    probe_gain: f64,
+    window_gain: f64,
+    slack: Duration,
+    probe_rtt_interval: Duration,
+    mode: Mode,
+    rtt: RttEstimate,
+    rtt_min: Duration,
+    rtt_min_at: Time,
+    longest: Longest,
+    delivery: Delivery,
+    bandwidth: MaxFilter,
+    round: Round,
+    bounds: Bounds,
+    startup: Startup,
+    release_at: Time,
+    /// When something other than the consumer last kept Interests back.
+    held_at: Time,
+    /// How often everything has timed out since Data came last: tread softly until they do.
+    timeouts: u32,
+    /// The size of a segment, for rates in bit/s.
+    segment: Size,
+}
+
+/// What Startup needs beyond the rest.
+struct Startup {
+    window: f64,
+    hystart: HyStart,
+    train: Train,
+    /// The bottleneck's rate in segments per second as the train or a seed shows it.
+    hint: Option<f64>,
+    /// The round in which the bandwidth came up to the hint.
+    confirmed: Option<u64>,
+    full_bandwidth: f64,
+    full_count: u32,
+}
+
+impl Startup {
+    /// How much of what the train showed is tried: more only after it is confirmed.
+    fn gain(&self) -> f64 {
+        if self.confirmed.is_some() { 1.25 } else { 1.0 }
+    }
+}
+
+impl Bbr {
+    fn new(params: &Params) -> Bbr {
+        let initial_window = params.number("initial_window");
+        Bbr {
+            initial_window,
+            probe_gain: params.number("probe_gain"),
+            window_gain: params.number("window_gain"),
+            slack: params.time("slack"),
+            probe_rtt_interval: params.time("probe_rtt_interval"),
+            mode: Mode::Startup,
+            rtt: RttEstimate::new(),
+            rtt_min: Duration::MAX,
+            rtt_min_at: Time::ZERO,
+            longest: Longest::default(),
+            delivery: Delivery::default(),
+            bandwidth: MaxFilter::default(),
+            round: Round::default(),
+            bounds: Bounds::new(params.number("loss")),
+            startup: Startup {
+                window: initial_window,
+                hystart: HyStart::new(),
+                train: Train::default(),
+                hint: None,
+                confirmed: None,
+                full_bandwidth: 0.0,
+                full_count: 0,
+            },
+            release_at: Time::ZERO,
+            held_at: Time::ZERO,
+            timeouts: 0,
+            segment: Size(8000),
+        }
+    }
+
+    /// Segments that a pipe of this rate holds, those included that will be lost on the way.
+    fn pipe(&self, rate: f64) -> f64 {
+        if self.rtt_min == Duration::MAX {
+            return self.initial_window;
+        }
+        rate * self.rtt_min.as_secs_f64() / self.bounds.arriving()
+    }
+
+    fn slack(&self, rate: f64) -> f64 {
+        rate * self.slack.as_secs_f64() + SPARE
+    }
+
+    /// The window in segments.
+    fn window(&self) -> f64 {
+        let bandwidth = self.bandwidth.max();
+        let window = match self.mode {
+            _ if self.timeouts > 0 => MIN_WINDOW,
+            Mode::Startup => match self.startup.hint {
+                Some(hint) => {
+                    let gain = self.startup.gain();
+                    self.startup.window.min(gain * self.pipe(hint) + self.slack(hint))
+                }
+                None => self.startup.window,
+            },
+            Mode::ProbeRtt { .. } => self.pipe(bandwidth) / 2.0,
+            _ => self.window_gain * self.pipe(bandwidth) + self.slack(bandwidth),
+        };
+        window.min(self.bounds.inflight(matches!(self.mode, Mode::Up { .. }))).max(MIN_WINDOW)
+    }
+
+    /// Segments per second; `None` while there is nothing to go by.
+    fn pace(&self) -> Option<f64> {
+        let gain = match self.mode {
+            Mode::Startup => {
+                let srtt = self.rtt.smoothed()?.as_secs_f64().max(1e-6);
+                let pace = 2.0 * self.startup.window / srtt;
+                let cap = self.startup.hint.map_or(f64::INFINITY, |h| self.startup.gain() * h);
+                return Some(pace.min(cap / self.bounds.arriving()));
+            }
+            Mode::Drain => 0.5,
+            Mode::Down { .. } => 0.75,
+            Mode::Cruise { .. } | Mode::ProbeRtt { .. } => 1.0,
+            Mode::Up { .. } => self.probe_gain,
+        };
+        let rate = gain * self.bandwidth.max() / self.bounds.arriving();
+        (rate > 0.0).then_some(rate)
+    }
+
+    /// How far Interests may be off their pace: [`BURST`], and never less than one segment.
+    fn burst(&self) -> Duration {
+        self.pace().map_or(BURST, |pace| Duration::from_secs_f64(1.0 / pace).max(BURST))
+    }
+
+    /// Is the queue of the bottleneck nearer to its longest than to its shortest? Where no difference
+    /// was ever seen, it may be full all the time: only Startup, which is on its way up, says no.
+    fn queued(&self) -> bool {
+        let Some(srtt) = self.rtt.smoothed() else { return false };
+        let range = self.longest.max().saturating_sub(self.rtt_min);
+        if range.0 < hystart::threshold(self.rtt_min).0 / 2 {
+            return self.mode != Mode::Startup;
+        }
+        srtt >= self.rtt_min + Duration(range.0 / 2)
+    }
+
+    fn sample_rtt(&mut self, now: Time, rtt: Duration) {
+        self.rtt.sample(rtt);
+        self.round.rtt_min = self.round.rtt_min.min(rtt);
+        if rtt <= self.rtt_min {
+            self.rtt_min = rtt;
+            self.rtt_min_at = now;
+        }
+        self.longest.sample(now, self.rtt.smoothed().unwrap_or(rtt));
+    }
+
+    fn end_round(&mut self, cx: &mut Cx<'_>, in_flight: u32) {
+        let queued = self.queued();
+        let going_up = matches!(self.mode, Mode::Up { .. });
+        let congested = self.bounds.judge(&self.round, queued, going_up);
+        if congested {
+            cx.note("cut", self.bounds.inflight(true));
+            match self.mode {
+                Mode::Startup => self.leave_startup(cx),
+                Mode::Up { .. } => self.mode = Mode::Down { since: cx.now },
+                _ => {}
+            }
+        }
+        self.bounds.forget_if_loose(
+            self.window_gain * self.pipe(self.bandwidth.max()) + self.slack(self.bandwidth.max()),
+        );
+        if self.mode == Mode::Startup {
+            self.judge_plateau(cx);
+        }
+        self.round.next(self.delivery.delivered, in_flight);
+        self.bandwidth.next_round();
+    }
+
+    /// Startup is over when the bandwidth has come up to what the train showed and more did not come
+    /// of trying for a round, or when three rounds brought less than a quarter more each.
+    fn judge_plateau(&mut self, cx: &mut Cx<'_>) {
+        let bandwidth = self.bandwidth.max();
+        let startup = &mut self.startup;
+        if let Some(hint) = startup.hint {
+            if bandwidth >= 1.1 * hint {
+                startup.hint = None;
+            } else if startup.confirmed.is_some_and(|round| round < self.round.number) {
+                self.leave_startup(cx);
+                return;
+            } else if bandwidth >= 0.9 * hint {
+                startup.confirmed = Some(self.round.number);
+            }
+        }
+        if bandwidth >= 1.25 * startup.full_bandwidth {
+            startup.full_bandwidth = bandwidth;
+            startup.full_count = 0;
+        } else if !self.round.app_limited {
+            startup.full_count += 1;
+            if startup.full_count >= 3 {
+                self.leave_startup(cx);
+            }
+        }
+    }
+
+    fn leave_startup(&mut self, cx: &mut Cx<'_>) {
+        self.mode = Mode::Drain;
+        cx.note("startup_end", self.bandwidth.max());
+    }
+
+    /// Startup's window grows by what arrives, and to the pipe that a train shows.
+    fn grow(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
+        self.startup.train.arrived(arrival.sent_at, cx.now);
+        if let Some(rate) = self.startup.train.rate() {
+            let first = self.startup.hint.is_none();
+            self.startup.hint = Some(rate);
+            if first {
+                cx.note("hint", rate);
+                self.startup.window = self.startup.window.max(self.pipe(rate));
+            }
+        }
+        let startup = &mut self.startup;
+        if !self.round.app_limited {
+            startup.window += 1.0;
+        }
+        let phase = startup.hystart.on_data(cx.now, arrival.sent_at, arrival.rtt, self.rtt_min);
+        // Where HyStart++ would go on more carefully, ProbeBW does.
+        if phase != Phase::SlowStart {
+            self.leave_startup(cx);
+        }
+    }
+
+    /// The transitions of the draft's section 4.3, after each arrival.
+    fn advance(&mut self, cx: &mut Cx<'_>, in_flight: f64) {
+        let now = cx.now;
+        let bandwidth = self.bandwidth.max();
+        let full = self.pipe(bandwidth);
+        let drained = in_flight <= full.max(SPARE);
+        match self.mode {
+            Mode::Startup => {}
+            Mode::Drain if drained => self.cruise(cx),
+            Mode::Down { since } if drained || now.since(since) > self.rtt_min => self.cruise(cx),
+            Mode::Cruise { until } if now >= until => {
+                self.mode = Mode::Up { round: self.round.number, since: now, bandwidth };
+            }
+            Mode::Up { round, since, bandwidth: before } => {
+                let filled = in_flight >= self.probe_gain * full.max(SPARE);
+                let tried = self.round.number >= round + 2;
+                let more = bandwidth >= 1.1 * before || self.bounds.reached(&self.round);
+                if more && tried {
+                    self.mode = Mode::Up { round: self.round.number, since: now, bandwidth };
+                } else if tried || (filled && now.since(since) > self.rtt_min) {
+                    self.mode = Mode::Down { since: now };
+                }
+            }
+            Mode::ProbeRtt { until: None } if in_flight <= (full / 2.0).max(MIN_WINDOW) => {
+                self.mode = Mode::ProbeRtt { until: Some(now + PROBE_RTT.max(self.rtt_min)) };
+            }
+            Mode::ProbeRtt { until: Some(until) } if now >= until => {
+                self.rtt_min_at = now;
+                self.cruise(cx);
+            }
+            _ => {}
+        }
+        let stale = now.since(self.rtt_min_at) > self.probe_rtt_interval;
+        if stale && !matches!(self.mode, Mode::ProbeRtt { .. } | Mode::Startup) {
+            self.rtt_min = self.round.rtt_min.min(self.rtt.latest().unwrap_or(self.rtt_min));
+            self.rtt_min_at = now;
+            self.mode = Mode::ProbeRtt { until: None };
+        }
+    }
+
+    /// Cruises for four to seven round trips, at random so that flows do not go up together.
+    fn cruise(&mut self, cx: &mut Cx<'_>) {
+        let bounded = self.bounds.inflight(true) < self.pipe(self.bandwidth.max());
+        let rounds = if bounded { 1 } else { 4 } + cx.rng.below(4);
+        let span = Duration(self.rtt_min.0.saturating_mul(rounds));
+        self.mode = Mode::Cruise { until: cx.now + span };
+    }
+
+    /// RFC 9002, section 6.2.1: SRTT + 4 RTTVAR with a floor for hosts that wake up late, in place of
+    /// the 200 ms that RFC 6298 leaves for delayed acknowledgements, which Data do not know.
+    fn timeout(&self) -> Duration {
+        let Some(srtt) = self.rtt.smoothed() else { return self.rtt.rto() };
+        let margin = Duration(self.rtt.variation().0.saturating_mul(4)).max(LATEST_WAKEUP);
+        // The first repetition is a probe for a lost tail, as RFC 8985's, and not yet backed off.
+        let backoff = 1 << self.timeouts.saturating_sub(1);
+        Duration((srtt + margin).0.saturating_mul(backoff)).min(RttEstimate::MAX_RTO)
+    }
+}
+
+impl Controller for Bbr {
+    fn permit(&self, now: Time, ask: &Ask<'_>) -> Permit {
+        let in_flight = ask.in_flight.total().segments;
+        if in_flight > 0 && f64::from(in_flight) + f64::from(ask.count) > self.window() {
+            return Permit::Wait;
+        }
+        let burst = self.burst();
+        if self.release_at > now + burst {
+            Permit::At(self.release_at - burst)
+        } else {
+            Permit::Now(0)
+        }
+    }
+
+    fn on_sent(&mut self, cx: &mut Cx<'_>, sent: &Sent) -> Ticket {
+        let now = cx.now;
+        let room = f64::from(sent.before.segments) + f64::from(sent.count) < self.window();
+        let unused = now.since(self.release_at.max(self.held_at));
+        if room && unused > UNUSED.max(self.burst()) && self.delivery.delivered > 0 {
+            self.delivery.app_limited(sent.before.segments);
+        }
+        if let Some(pace) = self.pace() {
+            let span = Duration::from_secs_f64(f64::from(sent.count) / pace);
+            self.release_at = self.release_at.max(now - self.burst()) + span;
+        }
+        self.round.in_flight(sent.before.segments + u32::from(sent.count));
+        Ticket {
+            timeout: self.timeout(),
+            memo: self.delivery.stamp(now, sent.before.segments == 0),
+            options: HopOptions::default(),
+        }
+    }
+
+    fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
+        let in_flight = arrival.in_flight.total().segments;
+        if f64::from(in_flight) + 2.0 > self.window() {
+            self.held_at = cx.now;
+        }
+        self.timeouts = 0;
+        self.segment = arrival.size;
+        self.round.arrived(arrival.mark > 0);
+        if arrival.late {
+            self.delivery.count(cx.now);
+            self.round.found();
+            return;
+        }
+        if let Some(rtt) = arrival.rtt {
+            self.sample_rtt(cx.now, rtt);
+        }
+        let (sent_at, memo) = (arrival.sent_at, arrival.memo);
+        if let Some(sample) = self.delivery.arrived(cx.now, sent_at, memo, self.rtt_min) {
+            self.round.app_limited = sample.app_limited;
+            if !sample.app_limited || sample.rate > self.bandwidth.max() {
+                self.bandwidth.sample(sample.rate);
+            }
+        }
+        if self.mode == Mode::Startup {
+            self.grow(cx, arrival);
+        }
+        if Delivery::prior(memo) >= self.round.ends_at {
+            self.end_round(cx, in_flight);
+        }
+        self.advance(cx, f64::from(in_flight));
+    }
+
+    fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>) {
+        if loss.cause == Cause::Nack(NackReason::Congestion.number()) {
+            self.round.refused();
+        } else if !matches!(loss.cause, Cause::Nack(_)) {
+            self.round.lost(self.queued());
+        }
+        self.held_at = cx.now;
+        if loss.cause == Cause::Timeout && loss.in_flight.total().segments == 0 {
+            self.rtt.back_off();
+            self.timeouts = (self.timeouts + 1).min(16);
+        }
+    }
+
+    fn seed(&mut self, _cx: &mut Cx<'_>, lane: Lane, estimate: PathEstimate) -> bool {
+        let bits = 8.0 * estimate.segment.0.max(1) as f64;
+        let rate = estimate.rate.0 as f64 / bits;
+        if lane != 0 || self.mode != Mode::Startup || rate <= 0.0 {
+            return false;
+        }
+        self.rtt_min = self.rtt_min.min(estimate.rtt_min);
+        self.startup.hint = Some(rate);
+        self.startup.window = self.pipe(rate).max(MIN_WINDOW);
+        true
+    }
+
+    fn gauges(&self, out: &mut dyn FnMut(Lane, &'static str, f64)) {
+        let bits = 8.0 * self.segment.0 as f64;
+        out(0, "window", self.window());
+        out(0, "bandwidth", self.bandwidth.max() * bits);
+        if let Some(pace) = self.pace() {
+            out(0, "rate", Rate((pace * bits) as u64).0 as f64);
+        }
+    }
+}
