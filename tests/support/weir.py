@@ -87,7 +87,6 @@ class Daemon:
     def start(self):
         """Start it and wait until applications can connect."""
         self.config.write_text(self.text(), encoding="utf-8")
-        self.socket.unlink(missing_ok=True)
         argv = self.command(self.weir, "daemon", "--config", self.config)
         self.process = Child(argv, self.folder / f"{self.name}.log")
         wait_until(self._answers, f"{self.name} to listen at {self.socket}")
@@ -109,6 +108,8 @@ class Daemon:
         """Publish files; the returned process serves them until it is stopped."""
         argv = [self.weir, "put", name, *files, "--socket", self.socket, *options]
         log = self.folder / f"{self.name}-put{name.replace('/', '-')}.log"
+        # What an earlier one said does not tell that this one is ready.
+        log.unlink(missing_ok=True)
         child = Child(self.command(*argv), log)
 
         def published():

@@ -1,0 +1,56 @@
+"""Runs unittest cases and says how each went, in the words that `scripts/suite` counts."""
+
+import time
+import unittest
+
+
+class Result(unittest.TestResult):
+    """Says how each test went, with the time that it took."""
+
+    passed = 0
+
+    def startTest(self, test):  # noqa: N802 (the library's name)
+        """Note the time."""
+        super().startTest(test)
+        self.began = time.monotonic()
+
+    def say(self, test, how, why=""):
+        """One line a test, and the reason if it did not pass."""
+        print(f"{how:>7} {time.monotonic() - self.began:6.1f} s  {test.id()}", flush=True)
+        if why:
+            print(why, flush=True)
+
+    def addSuccess(self, test):  # noqa: N802
+        """Count and say."""
+        self.passed += 1
+        self.say(test, "passed")
+
+    def addFailure(self, test, err):  # noqa: N802
+        """Count and say."""
+        super().addFailure(test, err)
+        self.say(test, "FAILED", self.failures[-1][1])
+
+    def addError(self, test, err):  # noqa: N802
+        """Count and say."""
+        super().addError(test, err)
+        self.say(test, "FAILED", self.errors[-1][1])
+
+    def addSubTest(self, test, subtest, err):  # noqa: N802
+        """Say which part failed; the whole is counted once."""
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            self.say(subtest, "FAILED", (self.failures + self.errors)[-1][1])
+
+    def addSkip(self, test, reason):  # noqa: N802
+        """Count and say."""
+        super().addSkip(test, reason)
+        self.say(test, "SKIPPED", reason)
+
+
+def run(names):
+    """Run the named tests, say the counts on the last line, and return the exit status."""
+    result = Result()
+    unittest.defaultTestLoader.loadTestsFromNames(names).run(result)
+    failed, skipped = len(result.failures) + len(result.errors), len(result.skipped)
+    print(f"{result.passed} passed, {failed} failed, {skipped} skipped")
+    return int(failed > 0)
