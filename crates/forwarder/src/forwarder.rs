@@ -458,6 +458,14 @@ impl Forwarder {
         }
     }
 
+    /// Changes a face's largest frame, when the path turns out to take longer or shorter ones; see
+    /// [`FaceConfig::mtu`].
+    pub fn set_mtu(&mut self, face: FaceId, mtu: Option<usize>) {
+        if let Some(face) = self.faces.get_mut(face) {
+            face.link.set_mtu(mtu);
+        }
+    }
+
     /// Sends what the parts of schemes report to `tap` from now on.
     pub fn set_tap(&mut self, tap: Option<Tap>) {
         self.taps = Taps(tap);

@@ -128,6 +128,10 @@ impl Link {
         self.local_fields = on;
     }
 
+    pub(crate) fn set_mtu(&mut self, mtu: Option<usize>) {
+        self.mtu = mtu;
+    }
+
     pub(crate) fn is_idle(&self) -> bool {
         self.control.is_empty() && self.data.is_empty()
     }

@@ -15,8 +15,8 @@ mod suggest;
 
 pub use mistake::{ConfigError, Mistake};
 pub use model::{
-    Admission, Application, Config, ContentStore, Daemon, Face, ForwarderLimits, LinkOptions,
-    Listen, LogFormat, OnDemand, Parts, Policy, Route, Strategy,
+    Application, Config, Daemon, Face, ForwarderLimits, LinkOptions, Listen, LogFormat, OnDemand,
+    Parts, Route, Strategy,
 };
 
 use std::path::Path;

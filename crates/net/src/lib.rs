@@ -9,6 +9,7 @@ pub mod batch;
 pub mod client;
 pub mod clock;
 pub mod config;
+pub mod daemon;
 pub mod emulate;
 pub mod framing;
 pub mod management;

@@ -2,7 +2,8 @@
 
 use crate::emulate::Emulation;
 use crate::uri::FaceUri;
-use control::{Duration, Rate, Ratio, Size};
+use control::{Duration, Rate, Size};
+use forwarder::tables::{ContentStoreConfig, PitConfig};
 use packet::Name;
 use schemes::Choice;
 use std::net::SocketAddr;
@@ -24,7 +25,7 @@ pub struct Config {
     /// Routes that exist from the start.
     pub routes: Vec<Route>,
     /// The content store.
-    pub content_store: ContentStore,
+    pub content_store: ContentStoreConfig,
     /// Bounds of the forwarder's tables.
     pub forwarder: ForwarderLimits,
     /// Strategies by prefix.
@@ -147,46 +148,13 @@ pub struct Route {
     pub cost: u64,
 }
 
-/// The content store.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ContentStore {
-    /// The bound of its memory; zero: no content store.
-    pub capacity: Size,
-    /// What is replaced when it is full.
-    pub policy: Policy,
-    /// What is taken in.
-    pub admission: Admission,
-}
-
-/// What a full content store replaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
-    /// What was not used for longest.
-    Lru,
-    /// What was used least.
-    Lfu,
-    /// What came first.
-    Fifo,
-    /// Any entry.
-    Random,
-}
-
-/// What a content store takes in.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Admission {
-    /// All Data.
-    All,
-    /// No Data.
-    None,
-    /// Each Data with this probability.
-    Probability(Ratio),
-}
-
 /// Bounds of the forwarder's tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForwarderLimits {
-    /// The most pending Interests.
-    pub pending_interests: usize,
+    /// The pending Interests.
+    pub pit: PitConfig,
+    /// The most prefixes with routes.
+    pub routes: usize,
     /// The longest Interest lifetime that is honoured.
     pub max_lifetime: Duration,
     /// The most nonces remembered after their Interest was satisfied.

@@ -8,7 +8,7 @@ use std::fmt::Write;
 pub fn manual() -> String {
     let mut out = String::from(
         "# Configuration file\n\n\
-         `weir daemon FILE` reads one TOML file; `weir daemon --check FILE` only checks it. Every \
+         `weir daemon --config FILE` reads one TOML file; with `--check` it only checks it. Every \
          section and every field may be left out unless it says *required*. Values with a unit \
          are texts in quotes. (This page is made from `crates/net/src/config/schema.rs`.)\n\n\
          | form | examples |\n|---|---|\n",

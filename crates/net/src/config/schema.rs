@@ -282,20 +282,33 @@ const FORWARDER: Section = Section {
         field(
             "pending_interests",
             Form::Number(1, 100_000_000),
-            "1000000",
+            "1048576",
             "The most pending Interests; further ones are refused.",
         ),
         field(
+            "pending_per_face",
+            Form::Number(1, 100_000_000),
+            "262144",
+            "The most pending Interests that came in by one face.",
+        ),
+        field(
+            "pending_memory",
+            Form::Size,
+            "\"512 MiB\"",
+            "The most memory that pending Interests may take.",
+        ),
+        field("routes", Form::Number(1, 100_000_000), "1048576", "The most prefixes with routes."),
+        field(
             "max_lifetime",
             Form::Duration,
-            "\"1 min\"",
+            "\"2 min\"",
             "The longest Interest lifetime that is honoured; longer ones are cut to it.",
         ),
         field(
             "dead_nonces",
             Form::Number(0, 100_000_000),
-            "100000",
-            "The most nonces remembered after their Interest was satisfied, against loops.",
+            "1048576",
+            "The most nonces remembered after their Interest is gone, against loops.",
         ),
     ]],
 };

@@ -2,8 +2,8 @@
 
 use super::mistake::ConfigError;
 use super::model::{
-    Admission, Application, Config, ContentStore, Daemon, Face, ForwarderLimits, LinkOptions,
-    Listen, LogFormat, OnDemand, Policy, Route, Strategy,
+    Application, Config, Daemon, Face, ForwarderLimits, LinkOptions, Listen, LogFormat, OnDemand,
+    Route, Strategy,
 };
 use super::parts;
 use super::reader::{Document, Section, shown, text};
@@ -12,6 +12,8 @@ use super::suggest::valid_words;
 use crate::emulate::Emulation;
 use crate::uri::FaceUri;
 use control::{Duration, Ratio, Size};
+use forwarder::tables::{Admission, PolicyKind};
+use forwarder::tables::{ContentStoreConfig, PitConfig};
 use packet::Name;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
@@ -215,10 +217,10 @@ fn name(value: &DeValue<'_>) -> Result<Name, String> {
     given.parse().map_err(|e| format!("`{given}` is not a name: {e}"))
 }
 
-fn content_store(s: &Section<'_>) -> Option<ContentStore> {
-    let policies = [Policy::Lru, Policy::Lfu, Policy::Fifo, Policy::Random];
-    Some(ContentStore {
-        capacity: s.quantity::<Size>("capacity")?,
+fn content_store(s: &Section<'_>) -> Option<ContentStoreConfig> {
+    let policies = [PolicyKind::Lru, PolicyKind::Lfu, PolicyKind::Fifo, PolicyKind::Random];
+    Some(ContentStoreConfig {
+        capacity: size(s, "capacity")?,
         policy: policies[s.word("policy").min(policies.len() - 1)],
         admission: s.get("admission", |v| match v.as_str() {
             Some("all") => Ok(Admission::All),
@@ -230,9 +232,19 @@ fn content_store(s: &Section<'_>) -> Option<ContentStore> {
     })
 }
 
+/// A size in octets of this host's memory.
+fn size(s: &Section<'_>, name: &str) -> Option<usize> {
+    s.quantity::<Size>(name).and_then(|size| usize::try_from(size.0).ok())
+}
+
 fn forwarder(s: &Section<'_>) -> Option<ForwarderLimits> {
     Some(ForwarderLimits {
-        pending_interests: s.count("pending_interests"),
+        pit: PitConfig {
+            entries: s.count("pending_interests"),
+            per_face: s.count("pending_per_face"),
+            memory: size(s, "pending_memory")?,
+        },
+        routes: s.count("routes"),
         max_lifetime: s.quantity("max_lifetime")?,
         dead_nonces: s.count("dead_nonces"),
     })

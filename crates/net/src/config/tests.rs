@@ -1,6 +1,7 @@
 use super::*;
 use crate::uri::FaceUri;
 use control::{Duration, Rate, Ratio, Size};
+use forwarder::tables::{Admission, PolicyKind};
 
 fn good(text: &str) -> Config {
     parse(text, "weir.toml").unwrap_or_else(|e| panic!("{e}"))
@@ -24,9 +25,8 @@ fn an_empty_file_is_all_defaults() {
     assert_eq!(config.listen.tcp, any);
     assert_eq!(config.listen.optional, [true, true]);
     assert_eq!(config.listen.unix.as_deref(), Some(Path::new("/run/nfd/nfd.sock")));
-    assert_eq!(config.content_store.capacity, Size(64 << 20));
-    assert_eq!(config.content_store.policy, Policy::Lru);
-    assert_eq!(config.content_store.admission, Admission::All);
+    assert_eq!(config.content_store, forwarder::tables::ContentStoreConfig::default());
+    assert_eq!(config.forwarder.pit, forwarder::tables::PitConfig::default());
     assert_eq!(config.daemon.log, "info");
     assert_eq!(config.daemon.seed, None);
     assert!(config.application.link.nacks && config.faces.is_empty());
@@ -89,6 +89,7 @@ fn a_full_file_is_understood() {
     assert!(!first.link.nacks && second.link.nacks);
     let routes: Vec<_> = config.routes.iter().map(|r| (r.face, r.cost)).collect();
     assert_eq!(routes, [(0, 10), (1, 0)]);
+    assert_eq!(config.content_store.policy, PolicyKind::Random);
     assert_eq!(config.content_store.admission, Admission::Probability(Ratio::new(0.2).unwrap()));
     assert_eq!(config.strategies[0].choice.scheme().name, "multicast");
 }

@@ -115,6 +115,12 @@ impl Udp {
         &mut self.socket
     }
 
+    /// The peer that the socket is connected to.
+    #[must_use]
+    pub fn peer(&self) -> Option<SocketAddr> {
+        self.peer
+    }
+
     /// The address that the socket is bound to.
     ///
     /// # Errors

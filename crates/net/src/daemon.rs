@@ -1,0 +1,122 @@
+//! The forwarder on real links: one thread, one poll, one loop.
+//!
+//! ```text
+//! poll -> datagrams -> streams -> new connections -> deadlines -> send -> poll
+//! ```
+//!
+//! Datagrams come first, because a socket that is not emptied loses what comes next, while a stream
+//! only waits. Every step is bounded in octets, so that the others have their turn in time. What the
+//! kernel does not take stays in the forwarder's queues, where its sojourn is known.
+
+mod accept;
+mod doors;
+mod error;
+mod face;
+mod faces;
+pub mod log;
+mod start;
+mod stop;
+mod turn;
+
+pub use error::DaemonError;
+pub use stop::Stopper;
+
+use crate::clock::Clock;
+use crate::config::{Application, Config, OnDemand};
+use crate::management::Management;
+use crate::socket::udp::{ReceiveBuffers, UdpOptions};
+use crate::timer::Timer;
+use control::{Duration, Time};
+use doors::Doors;
+use faces::Faces;
+use forwarder::{FaceId, Forwarder};
+use mio::net::UnixStream;
+use mio::{Events, Poll};
+use packet::Name;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+/// Runs a daemon in the foreground until SIGINT or SIGTERM.
+///
+/// # Errors
+/// It cannot start, or the poll itself fails; everything else that goes wrong is logged.
+pub fn run(config: &Config) -> Result<(), DaemonError> {
+    log::start(&config.daemon);
+    let daemon = Daemon::new(config)?;
+    daemon.stop_on_signals()?;
+    daemon.run()
+}
+
+/// What the loop takes from the configuration.
+#[derive(Debug)]
+struct Settings {
+    on_demand: OnDemand,
+    application: Application,
+    udp: UdpOptions,
+    drain: Duration,
+    seed: u64,
+    strategies: Vec<(Name, Name)>,
+}
+
+/// Faces with work to be done.
+#[derive(Debug, Default)]
+struct Work {
+    /// UDP faces that may have datagrams.
+    datagrams: VecDeque<FaceId>,
+    /// Streams that may have octets.
+    streams: VecDeque<FaceId>,
+    /// Faces that may send.
+    sending: VecDeque<FaceId>,
+    /// Some door may have somebody before it.
+    doors: bool,
+}
+
+/// Buffers that all faces share.
+#[derive(Debug)]
+struct Buffers {
+    datagrams: ReceiveBuffers,
+    stream: Vec<u8>,
+    packet: Vec<u8>,
+}
+
+/// A forwarder with its sockets.
+#[derive(Debug)]
+pub struct Daemon {
+    clock: Clock,
+    poll: Poll,
+    events: Events,
+    timer: Timer,
+    forwarder: Forwarder,
+    management: Management,
+    faces: Faces,
+    doors: Doors,
+    settings: Settings,
+    buffers: Buffers,
+    work: Work,
+    stopped: UnixStream,
+    stopper: Stopper,
+    stopping: bool,
+    next_idle_check: Time,
+}
+
+impl Daemon {
+    /// The addresses at which it listens for UDP.
+    #[must_use]
+    pub fn udp_addresses(&self) -> Vec<SocketAddr> {
+        self.doors.udp_addresses()
+    }
+
+    /// The addresses at which it listens for TCP.
+    #[must_use]
+    pub fn tcp_addresses(&self) -> Vec<SocketAddr> {
+        self.doors.tcp_addresses()
+    }
+
+    /// A handle that stops it from another thread.
+    ///
+    /// # Errors
+    /// The system refuses a descriptor.
+    pub fn stopper(&self) -> std::io::Result<Stopper> {
+        self.stopper.try_clone()
+    }
+}

@@ -1,0 +1,189 @@
+//! Faces that peers and applications bring about.
+
+use super::Daemon;
+use super::doors::FACES;
+use super::face::{Face, Link, Stranger};
+use super::start::default_payload;
+use crate::batch::Batch;
+use crate::config::LinkOptions;
+use crate::management::Persistency;
+use crate::socket::Progress;
+use crate::socket::stream::{Socket, Stream};
+use crate::socket::udp::{Udp, local_for};
+use crate::uri::FaceUri;
+use control::{Duration, Time};
+use forwarder::{FaceId, Wire};
+use mio::{Interest, Token};
+use packet::LpPacket;
+use std::io;
+use std::net::SocketAddr;
+
+/// Octets of first datagrams that are looked at in one turn.
+const BUDGET: usize = 256 << 10;
+
+/// When all places are taken, a face that was quiet for so long makes room for a new one.
+const QUIET: Duration = Duration::from_secs(30);
+
+/// How long no connection is accepted when the process is out of descriptors.
+const PAUSE: Duration = Duration::from_millis(100);
+
+impl Daemon {
+    /// Lets in whoever is before the doors.
+    pub(super) fn accept(&mut self) {
+        let now = self.clock.now();
+        if self.doors.paused.is_some_and(|until| now < until) {
+            return;
+        }
+        self.doors.paused = None;
+        self.work.doors = false;
+        self.first_datagrams(now);
+        if let Err(error) = self.connections(now) {
+            tracing::warn!(%error, "cannot accept a connection");
+            self.doors.paused = Some(now + PAUSE);
+            self.work.doors = true;
+        }
+    }
+
+    fn first_datagrams(&mut self, now: Time) {
+        let mut strangers = Vec::new();
+        for door in 0..self.doors.udp.len() {
+            let Daemon { doors, buffers, .. } = self;
+            let udp = &doors.udp[door];
+            let received =
+                udp.receive(&mut buffers.datagrams, BUDGET, |datagram, peer, reached| {
+                    strangers.push(Stranger { peer, reached, datagram: datagram.to_vec() });
+                });
+            match received {
+                Ok(Progress::More) => self.work.doors = true,
+                Ok(_) => {}
+                Err(error) => tracing::warn!(%error, "a UDP listener has trouble"),
+            }
+        }
+        self.welcome(strangers, now);
+    }
+
+    /// Gives datagrams that came to a socket of somebody else to their sender's face, which is made
+    /// if need be.
+    pub(super) fn welcome(&mut self, strangers: Vec<Stranger>, now: Time) {
+        for stranger in strangers {
+            let known = self.faces.of_peer(stranger.peer);
+            let Some(id) = known.or_else(|| self.udp_guest(&stranger, now)) else { continue };
+            if let Some(face) = self.faces.get_mut(id) {
+                face.heard = now;
+            }
+            self.forwarder.receive(now, id, Wire::Borrowed(&stranger.datagram));
+        }
+    }
+
+    /// A face for a UDP peer that sent its first datagram; `None` if it is not NDN or there is no
+    /// room.
+    fn udp_guest(&mut self, stranger: &Stranger, now: Time) -> Option<FaceId> {
+        LpPacket::decode(&stranger.datagram).ok()?;
+        let peer = stranger.peer;
+        if self.faces.guests >= self.settings.on_demand.max {
+            let (quietest, heard) = self.faces.quietest_guest()?;
+            if now.since(heard) < QUIET {
+                tracing::debug!(%peer, "no room for another face");
+                return None;
+            }
+            self.close(quietest, "it makes room for another face");
+        }
+        let listener = self.doors.local_for(peer);
+        let made =
+            Udp::connect(local_for(listener, stranger.reached, peer), peer, self.settings.udp);
+        let udp = match made {
+            Ok(udp) => udp,
+            Err(error) => {
+                tracing::warn!(%peer, %error, "no socket for a new peer");
+                return None;
+            }
+        };
+        let link = self.settings.on_demand.link.clone();
+        let payload = link.mtu.unwrap_or_else(|| default_payload(peer, udp.route_payload()));
+        let uri = FaceUri::udp(peer).to_string();
+        let local = link.local && peer.ip().is_loopback();
+        let id = self.add_to_forwarder(&uri, local, Some(payload), Some(peer), &link, now);
+        let batch = Batch::new(udp.max_segments());
+        let local_uri = udp.local().map(|a| FaceUri::udp(a).to_string()).unwrap_or_default();
+        let mut face = Face::new(id, uri, Persistency::OnDemand, Link::Udp(udp, batch));
+        face.local_uri = local_uri;
+        face.local = local;
+        face.fixed_mtu = link.mtu;
+        face.mtu = Some(payload);
+        face.heard = now;
+        self.admit(face, &link, Some(peer))
+    }
+
+    /// Watches a new face's socket and lists the face.
+    fn admit(
+        &mut self,
+        mut face: Face,
+        link: &LinkOptions,
+        peer: Option<SocketAddr>,
+    ) -> Option<FaceId> {
+        let id = face.id;
+        face.delay = self.delay_line(&face.uri, link);
+        let token = Token(FACES + id.0 as usize);
+        let interests = Interest::READABLE | Interest::WRITABLE;
+        let registry = self.poll.registry();
+        let watched = match &mut face.link {
+            Link::Udp(udp, _) => registry.register(udp.source(), token, interests),
+            Link::Stream(stream) => registry.register(stream.socket().source(), token, interests),
+            Link::Down { .. } => Ok(()),
+        };
+        if let Err(error) = watched {
+            tracing::warn!(%error, "cannot watch a new socket");
+            self.forwarder.remove_face(self.clock.now(), id);
+            return None;
+        }
+        tracing::info!(face = %id, uri = face.uri, local = face.local, "face created");
+        self.faces.insert(face, peer);
+        Some(id)
+    }
+
+    fn connections(&mut self, now: Time) -> io::Result<()> {
+        while let Some(door) = &self.doors.unix {
+            let local_uri = FaceUri::Unix(door.path().to_owned()).to_string();
+            let Some(socket) = door.accept()? else { break };
+            if self.faces.applications >= self.settings.application.max {
+                tracing::warn!("no room for another application");
+                continue;
+            }
+            let link = self.settings.application.link.clone();
+            // As NFD names them: applications have no addresses, so they get numbers.
+            let uri = format!("fd://{}", self.faces.next_number());
+            self.stream_guest(socket, uri, local_uri, true, &link, now);
+        }
+        for door in 0..self.doors.tcp.len() {
+            while let Some((socket, peer)) = self.doors.tcp[door].accept()? {
+                if self.faces.guests >= self.settings.on_demand.max {
+                    tracing::debug!(%peer, "no room for another face");
+                    continue;
+                }
+                let link = self.settings.on_demand.link.clone();
+                let here = self.doors.tcp[door].local()?;
+                let (uri, here) = (FaceUri::tcp(peer).to_string(), FaceUri::tcp(here).to_string());
+                self.stream_guest(socket, uri, here, peer.ip().is_loopback(), &link, now);
+            }
+        }
+        Ok(())
+    }
+
+    fn stream_guest(
+        &mut self,
+        socket: Socket,
+        uri: String,
+        local_uri: String,
+        local: bool,
+        link: &LinkOptions,
+        now: Time,
+    ) {
+        let id = self.add_to_forwarder(&uri, local, None, None, link, now);
+        let stream = Link::Stream(Stream::new(socket));
+        let mut face = Face::new(id, uri, Persistency::OnDemand, stream);
+        face.local_uri = local_uri;
+        face.local = local;
+        face.heard = now;
+        self.admit(face, link, None);
+    }
+}

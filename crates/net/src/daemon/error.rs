@@ -1,0 +1,54 @@
+//! Why a daemon does not run.
+
+use crate::socket::listen::UnixListenError;
+use crate::uri::FaceUri;
+use packet::Name;
+use std::io;
+use thiserror::Error;
+
+/// Why a daemon does not run.
+#[derive(Debug, Error)]
+pub enum DaemonError {
+    /// The Unix socket cannot be had.
+    #[error(transparent)]
+    Unix(#[from] UnixListenError),
+    /// An address cannot be had.
+    #[error("cannot listen at {uri}: {source}")]
+    Listen {
+        /// The address as a URI.
+        uri: FaceUri,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A configured face's host is not known.
+    #[error("cannot find the host of face {uri}: {source}")]
+    Host {
+        /// The face.
+        uri: FaceUri,
+        /// What the resolver says.
+        source: io::Error,
+    },
+    /// A configured route or strategy is refused by the tables.
+    #[error("cannot set up {prefix}: {why}")]
+    Table {
+        /// The prefix.
+        prefix: Name,
+        /// What the table says.
+        why: String,
+    },
+    /// The system refuses something that the loop cannot do without.
+    #[error("{what}: {source}")]
+    System {
+        /// What was wanted.
+        what: &'static str,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+impl DaemonError {
+    /// A wrapper for the system's refusals.
+    pub(super) fn system(what: &'static str) -> impl Fn(io::Error) -> DaemonError {
+        move |source| DaemonError::System { what, source }
+    }
+}

@@ -1,0 +1,297 @@
+//! One face's socket, and what is between it and the forwarder.
+
+use super::Buffers;
+use crate::batch::Batch;
+use crate::emulate::DelayLine;
+use crate::management::{FaceInfo, Persistency};
+use crate::socket::Progress;
+use crate::socket::stream::Stream;
+use crate::socket::udp::{SendError, Udp};
+use control::{Duration, Time};
+use forwarder::{FaceId, Forwarder, Wire};
+use std::net::{IpAddr, SocketAddr};
+
+/// The first and the longest wait before a broken face is connected again.
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// What carries a face's frames.
+#[derive(Debug)]
+pub(super) enum Link {
+    Stream(Stream),
+    Udp(Udp, Batch),
+    /// Broken or not yet connected; what is sent meanwhile is lost, as on a broken wire.
+    Down {
+        retry: Time,
+    },
+}
+
+/// A datagram that came to a socket that is not its sender's.
+#[derive(Debug)]
+pub(super) struct Stranger {
+    pub peer: SocketAddr,
+    pub reached: Option<IpAddr>,
+    pub datagram: Vec<u8>,
+}
+
+/// Where a configured face leads.
+#[derive(Clone, Debug)]
+pub(super) enum Target {
+    Udp(SocketAddr),
+    Tcp(SocketAddr),
+    Unix(std::path::PathBuf),
+}
+
+/// A face as the daemon sees it.
+#[derive(Debug)]
+pub(super) struct Face {
+    pub id: FaceId,
+    pub name: Option<String>,
+    pub uri: String,
+    pub local_uri: String,
+    pub local: bool,
+    pub persistency: Persistency,
+    pub link: Link,
+    /// Where to connect again.
+    pub target: Option<Target>,
+    /// The MTU that the configuration fixes.
+    pub fixed_mtu: Option<usize>,
+    pub mtu: Option<usize>,
+    pub delay: Option<DelayLine>,
+    /// The kernel takes no more; readiness will be reported.
+    pub blocked: bool,
+    /// The face is in a list of readable ones.
+    pub readable: bool,
+    /// When something last came.
+    pub heard: Time,
+    pub lost: u64,
+    wait: Duration,
+}
+
+impl Face {
+    pub fn new(id: FaceId, uri: String, persistency: Persistency, link: Link) -> Face {
+        Face {
+            id,
+            name: None,
+            uri,
+            local_uri: String::new(),
+            local: false,
+            persistency,
+            link,
+            target: None,
+            fixed_mtu: None,
+            mtu: None,
+            delay: None,
+            blocked: false,
+            readable: false,
+            heard: Time::ZERO,
+            lost: 0,
+            wait: FIRST_WAIT,
+        }
+    }
+
+    pub fn info(&self) -> FaceInfo {
+        let emulated = self.delay.as_ref().map(DelayLine::counters).unwrap_or_default();
+        FaceInfo {
+            id: self.id,
+            name: self.name.clone(),
+            uri: self.uri.clone(),
+            local_uri: self.local_uri.clone(),
+            local: self.local,
+            persistency: self.persistency,
+            mtu: self.mtu,
+            up: !matches!(self.link, Link::Down { .. }),
+            lost: self.lost + emulated.lost + emulated.overflowed,
+        }
+    }
+
+    /// Takes what has come, at most `budget` octets.
+    ///
+    /// # Errors
+    /// The face is of no more use, and why.
+    pub fn receive(
+        &mut self,
+        forwarder: &mut Forwarder,
+        buffers: &mut Buffers,
+        strangers: &mut Vec<Stranger>,
+        now: Time,
+        budget: usize,
+    ) -> Result<Progress, String> {
+        let (id, mut any) = (self.id, false);
+        let progress = match &mut self.link {
+            Link::Down { .. } => return Ok(Progress::Blocked),
+            Link::Stream(stream) => stream
+                .receive(&mut buffers.stream, budget, |frame| {
+                    any = true;
+                    forwarder.receive(now, id, Wire::Borrowed(frame));
+                })
+                .map_err(|e| e.to_string())?,
+            Link::Udp(udp, _) => {
+                let own = udp.peer();
+                udp.receive(&mut buffers.datagrams, budget, |datagram, peer, reached| {
+                    if own == Some(peer) {
+                        any = true;
+                        forwarder.receive(now, id, Wire::Borrowed(datagram));
+                    } else {
+                        // It came between the socket's binding and its connecting.
+                        strangers.push(Stranger { peer, reached, datagram: datagram.to_vec() });
+                    }
+                })
+                .map_err(|e| e.to_string())?
+            }
+        };
+        if any {
+            self.heard = now;
+            self.wait = FIRST_WAIT;
+        }
+        match progress {
+            Progress::Closed => Err("the other end closed it".to_owned()),
+            other => Ok(other),
+        }
+    }
+
+    /// Sends what the forwarder has for the face, at most about `budget` octets.
+    ///
+    /// # Errors
+    /// The face is of no more use, and why.
+    pub fn send(
+        &mut self,
+        forwarder: &mut Forwarder,
+        scratch: &mut Vec<u8>,
+        now: Time,
+        budget: usize,
+    ) -> Result<Progress, String> {
+        let id = self.id;
+        if let Some(line) = &mut self.delay {
+            scratch.clear();
+            while let Some(sent) = forwarder.poll_transmit(now, id, scratch) {
+                line.push(now, scratch, sent.segment);
+                scratch.clear();
+            }
+        }
+        let delay = &mut self.delay;
+        let mut next = |forwarder: &mut Forwarder, out: &mut Vec<u8>| match delay {
+            None => forwarder.poll_transmit(now, id, out).map(|sent| sent.segment),
+            Some(line) => line.pop(now).map(|burst| {
+                out.extend_from_slice(&burst.bytes);
+                burst.segment
+            }),
+        };
+        let progress = match &mut self.link {
+            Link::Down { .. } => {
+                scratch.clear();
+                while let Some(segment) = next(forwarder, scratch) {
+                    self.lost += scratch.len().div_ceil(segment.unwrap_or(usize::MAX)) as u64;
+                    scratch.clear();
+                }
+                Progress::Done
+            }
+            Link::Stream(stream) => stream
+                .send(budget, |out| next(forwarder, out).is_some())
+                .map_err(|e| e.to_string())?,
+            Link::Udp(udp, batch) => {
+                let mut sender = Sender { udp, batch, lost: &mut self.lost, payload: None };
+                let progress = sender.run(budget, |out| next(forwarder, out));
+                if let Some(payload) = sender.payload {
+                    tracing::info!(face = %id, payload, "the path takes only shorter datagrams");
+                    self.mtu = Some(payload);
+                    forwarder.set_mtu(id, Some(payload));
+                }
+                progress
+            }
+        };
+        self.blocked = progress == Progress::Blocked;
+        Ok(progress)
+    }
+
+    /// A local application's face over the Unix socket.
+    pub fn is_application(&self) -> bool {
+        self.target.is_none() && self.local_uri.starts_with("unix://")
+    }
+
+    /// A UDP face that a peer brought about: it has no end but silence.
+    pub fn is_idle_guest(&self) -> bool {
+        self.persistency == Persistency::OnDemand && matches!(self.link, Link::Udp(..))
+    }
+
+    /// When a broken face is to be connected again.
+    pub fn retry(&self) -> Option<Time> {
+        match self.link {
+            Link::Down { retry } => Some(retry),
+            _ => None,
+        }
+    }
+
+    /// When the emulated link has something due.
+    pub fn next_due(&self) -> Option<Time> {
+        if self.blocked { None } else { self.delay.as_ref()?.next_deadline() }
+    }
+
+    /// Whether nothing waits between the forwarder and the kernel.
+    pub fn is_flushed(&self) -> bool {
+        let waiting = match &self.link {
+            Link::Stream(stream) => stream.unsent() > 0,
+            Link::Udp(_, batch) => !batch.is_empty(),
+            Link::Down { .. } => false,
+        };
+        !waiting && self.delay.as_ref().is_none_or(|line| line.next_deadline().is_none())
+    }
+
+    /// The socket is gone; when to connect again.
+    pub fn down(&mut self, now: Time) {
+        let retry = now + self.wait;
+        self.wait = Duration((self.wait.0 * 2).min(LONGEST_WAIT.0));
+        self.link = Link::Down { retry };
+        self.blocked = false;
+    }
+}
+
+/// Sends batches of frames over a UDP socket.
+struct Sender<'a> {
+    udp: &'a mut Udp,
+    batch: &'a mut Batch,
+    lost: &'a mut u64,
+    /// The path turned out to take no longer datagrams than this.
+    payload: Option<usize>,
+}
+
+impl Sender<'_> {
+    fn run(
+        &mut self,
+        budget: usize,
+        mut next: impl FnMut(&mut Vec<u8>) -> Option<Option<usize>>,
+    ) -> Progress {
+        let mut sent = 0;
+        loop {
+            let mut more = true;
+            while more && !self.batch.is_full() {
+                match next(self.batch.buffer()) {
+                    Some(segment) => self.batch.appended(segment),
+                    None => more = false,
+                }
+            }
+            if self.batch.is_empty() {
+                return Progress::Done;
+            }
+            let (frames, segment) = self.batch.frames();
+            let (octets, count) = (frames.len(), frames.len().div_ceil(segment) as u64);
+            match self.udp.send(self.batch) {
+                Ok(Progress::Blocked) => return Progress::Blocked,
+                Ok(_) => {}
+                Err(SendError::TooLong { payload }) => {
+                    *self.lost += count;
+                    self.payload = Some(payload);
+                }
+                Err(SendError::Lost(kind)) => {
+                    *self.lost += count;
+                    tracing::trace!(?kind, count, "datagrams lost at the kernel's door");
+                }
+            }
+            self.batch.set_max_segments(self.udp.max_segments());
+            sent += octets;
+            if sent >= budget {
+                return Progress::More;
+            }
+        }
+    }
+}

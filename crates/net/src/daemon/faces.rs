@@ -1,0 +1,96 @@
+//! All faces with sockets.
+
+use super::face::Face;
+use crate::management::{FaceInfo, Persistency};
+use control::Time;
+use forwarder::FaceId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+
+/// Faces by number, and UDP faces by peer.
+#[derive(Debug, Default)]
+pub(super) struct Faces {
+    all: BTreeMap<FaceId, Face>,
+    peers: BTreeMap<SocketAddr, FaceId>,
+    /// Faces over emulated links, which have deadlines of their own.
+    emulated: BTreeSet<FaceId>,
+    /// Faces that peers and applications brought about.
+    pub guests: usize,
+    pub applications: usize,
+    numbers: u64,
+}
+
+impl Faces {
+    pub fn get_mut(&mut self, id: FaceId) -> Option<&mut Face> {
+        self.all.get_mut(&id)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Face> {
+        self.all.values()
+    }
+
+    /// A number for an application's URI.
+    pub fn next_number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    /// The face to a UDP peer.
+    pub fn of_peer(&self, peer: SocketAddr) -> Option<FaceId> {
+        self.peers.get(&peer).copied()
+    }
+
+    pub fn insert(&mut self, face: Face, peer: Option<SocketAddr>) {
+        if let Some(peer) = peer {
+            self.peers.insert(peer, face.id);
+        }
+        if face.delay.is_some() {
+            self.emulated.insert(face.id);
+        }
+        *self.counter(&face) += usize::from(face.target.is_none());
+        self.all.insert(face.id, face);
+    }
+
+    pub fn remove(&mut self, id: FaceId) -> Option<Face> {
+        let face = self.all.remove(&id)?;
+        self.peers.retain(|_, of| *of != id);
+        self.emulated.remove(&id);
+        *self.counter(&face) -= usize::from(face.target.is_none());
+        Some(face)
+    }
+
+    fn counter(&mut self, face: &Face) -> &mut usize {
+        if face.persistency == Persistency::OnDemand && !face.is_application() {
+            &mut self.guests
+        } else {
+            &mut self.applications
+        }
+    }
+
+    /// When the next emulated link has something due.
+    pub fn next_due(&self) -> Option<Time> {
+        self.emulated.iter().filter_map(|id| self.all.get(id)?.next_due()).min()
+    }
+
+    /// The faces whose emulated links have something due.
+    pub fn due(&self, now: Time) -> Vec<FaceId> {
+        let due =
+            |id: &&FaceId| self.all.get(id).and_then(Face::next_due).is_some_and(|at| at <= now);
+        self.emulated.iter().filter(due).copied().collect()
+    }
+
+    /// When the next broken face is to be connected.
+    pub fn next_retry(&self) -> Option<Time> {
+        self.iter().filter_map(Face::retry).min()
+    }
+
+    /// The UDP face over which nothing came for longest, of those that peers brought about.
+    pub fn quietest_guest(&self) -> Option<(FaceId, Time)> {
+        let guests = self.iter().filter(|f| f.is_idle_guest());
+        guests.min_by_key(|f| f.heard).map(|f| (f.id, f.heard))
+    }
+
+    pub fn infos(&self) -> Vec<FaceInfo> {
+        self.iter().map(Face::info).collect()
+    }
+}

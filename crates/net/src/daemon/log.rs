@@ -1,0 +1,19 @@
+//! Log lines on standard error.
+
+use crate::config::{Daemon, LogFormat};
+use tracing_subscriber::EnvFilter;
+
+/// Sends log lines to standard error as the configuration says. Does nothing if the program has
+/// chosen a receiver already.
+pub fn start(config: &Daemon) {
+    // The directives were checked when the file was read.
+    let filter = EnvFilter::try_new(&config.log).unwrap_or_default();
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let taken = match config.log_format {
+        LogFormat::Text => lines.try_init(),
+        LogFormat::Json => lines.json().flatten_event(true).try_init(),
+    };
+    if taken.is_err() {
+        tracing::debug!("log lines go where the program sends them");
+    }
+}

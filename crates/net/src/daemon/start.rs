@@ -1,0 +1,345 @@
+//! From the configuration to a daemon that is ready to run.
+
+use super::doors::{Doors, FACES};
+use super::error::DaemonError;
+use super::face::{Face, Link, Target};
+use super::{Buffers, Daemon, Settings, Work, stop};
+use crate::batch::Batch;
+use crate::clock::{Clock, unix_millis};
+use crate::config::{self, Config, LinkOptions};
+use crate::emulate::DelayLine;
+use crate::framing::MAX_FRAME;
+use crate::management::rib::{CHILD_INHERIT, ORIGIN_STATIC, Route};
+use crate::management::{self, Management, Persistency};
+use crate::socket::stream::{READ_BUFFER, Socket, Stream};
+use crate::socket::udp::{ReceiveBuffers, Udp, UdpOptions};
+use crate::timer::Timer;
+use crate::uri::{Carrier, FaceUri};
+use control::{Rng, Time};
+use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope};
+use mio::net::{TcpStream, UnixStream};
+use mio::{Events, Interest, Poll, Token};
+use packet::{Component, Name};
+use std::io;
+use std::net::SocketAddr;
+
+/// Joined datagrams that one call receives at most: a megabyte of buffers, most of it untouched.
+const RECEIVE_SLOTS: usize = 16;
+
+/// The payload of a datagram that fits into an Ethernet frame.
+const ETHERNET: usize = 1500;
+
+pub(super) const TIMER: Token = Token(0);
+pub(super) const STOP: Token = Token(1);
+
+impl Daemon {
+    /// Opens all sockets and fills the tables.
+    ///
+    /// # Errors
+    /// See [`DaemonError`]. A face that cannot be connected at present is not an error: it is tried
+    /// again.
+    pub fn new(config: &Config) -> Result<Daemon, DaemonError> {
+        let system = DaemonError::system;
+        let clock = Clock::start();
+        let poll = Poll::new().map_err(system("cannot make a poll"))?;
+        let timer = Timer::new(poll.registry(), TIMER).map_err(system("cannot make a timer"))?;
+        let udp = UdpOptions {
+            receive_buffer: usize::try_from(config.listen.receive_buffer.0).unwrap_or(usize::MAX),
+            force: config.listen.force_receive_buffer,
+        };
+        let doors = Doors::open(&config.listen, udp, poll.registry())?;
+        let seed = match config.daemon.seed {
+            Some(seed) => seed,
+            None => getrandom::u64().map_err(|e| DaemonError::System {
+                what: "cannot get random numbers",
+                source: io::Error::other(e),
+            })?,
+        };
+        let mut forwarder = forwarder(config, seed);
+        let now = clock.now();
+        let management = management(&mut forwarder, config.application.routes, now)?;
+        let strategies = strategies(&mut forwarder, config)?;
+        let (stopper, mut stopped) =
+            stop::pair().map_err(system("cannot make a pair of sockets"))?;
+        let watched = poll.registry().register(&mut stopped, STOP, Interest::READABLE);
+        watched.map_err(system("cannot watch for the end"))?;
+        become_nice(config.daemon.nice);
+        let mut daemon = Daemon {
+            clock,
+            poll,
+            events: Events::with_capacity(256),
+            timer,
+            forwarder,
+            management,
+            faces: super::Faces::default(),
+            doors,
+            settings: Settings {
+                on_demand: config.on_demand.clone(),
+                application: config.application.clone(),
+                udp,
+                drain: config.daemon.drain,
+                seed,
+                strategies,
+            },
+            buffers: Buffers {
+                datagrams: ReceiveBuffers::new(RECEIVE_SLOTS),
+                stream: vec![0; READ_BUFFER],
+                packet: Vec::with_capacity(2 * MAX_FRAME),
+            },
+            work: Work { doors: true, ..Work::default() },
+            stopped,
+            stopper,
+            stopping: false,
+            next_idle_check: now + config.on_demand.idle,
+        };
+        daemon.configured_faces(config)?;
+        daemon.announce();
+        Ok(daemon)
+    }
+
+    fn announce(&self) {
+        let listening = self.doors.uris().join(" ");
+        tracing::info!(%listening, version = env!("CARGO_PKG_VERSION"), "the forwarder is up");
+    }
+
+    /// Makes the faces of the configuration, and their routes.
+    fn configured_faces(&mut self, config: &Config) -> Result<(), DaemonError> {
+        let now = self.clock.now();
+        let mut ids = Vec::new();
+        for face in &config.faces {
+            ids.push(self.configured_face(face, now)?);
+        }
+        for route in &config.routes {
+            let entry = Route { cost: route.cost, flags: CHILD_INHERIT, expires: None };
+            let key = (ids[route.face], ORIGIN_STATIC);
+            let rib = self.management.rib();
+            rib.add(&mut self.forwarder, &route.prefix, key, entry).map_err(|e| {
+                DaemonError::Table { prefix: route.prefix.clone(), why: e.to_string() }
+            })?;
+        }
+        Ok(())
+    }
+
+    fn configured_face(&mut self, face: &config::Face, now: Time) -> Result<FaceId, DaemonError> {
+        let target = match &face.uri {
+            FaceUri::Unix(path) => Target::Unix(path.clone()),
+            FaceUri::Internet { carrier, .. } => {
+                let address = face.uri.resolve();
+                let address = address
+                    .map_err(|source| DaemonError::Host { uri: face.uri.clone(), source })?;
+                match carrier {
+                    Carrier::Udp => Target::Udp(address),
+                    Carrier::Tcp => Target::Tcp(address),
+                }
+            }
+        };
+        let uri = face.uri.to_string();
+        let name = face.name.clone().unwrap_or_else(|| uri.clone());
+        let peer = match target {
+            Target::Udp(peer) => Some(peer),
+            _ => None,
+        };
+        let local = match &target {
+            Target::Unix(_) => true,
+            Target::Tcp(peer) => peer.ip().is_loopback(),
+            Target::Udp(peer) => face.link.local && peer.ip().is_loopback(),
+        };
+        let mtu = peer.map(|peer| face.link.mtu.unwrap_or(default_payload(peer, None)));
+        let id = self.add_to_forwarder(&name, local, mtu, peer, &face.link, now);
+        let mut made = Face::new(id, uri, Persistency::Permanent, Link::Down { retry: now });
+        made.name.clone_from(&face.name);
+        made.local = local;
+        made.target = Some(target);
+        made.fixed_mtu = face.link.mtu;
+        made.mtu = mtu;
+        made.delay = self.delay_line(&name, &face.link);
+        self.faces.insert(made, peer);
+        self.dial(id, now);
+        Ok(id)
+    }
+
+    /// The emulated link of a face, if it has one.
+    pub(super) fn delay_line(&self, name: &str, link: &LinkOptions) -> Option<DelayLine> {
+        let rng = || Rng::stream(self.settings.seed, &["daemon", name, "loss"]);
+        (!link.emulation.is_none()).then(|| DelayLine::new(link.emulation, rng()))
+    }
+
+    /// Adds a face to the forwarder.
+    pub(super) fn add_to_forwarder(
+        &mut self,
+        name: &str,
+        local: bool,
+        mtu: Option<usize>,
+        peer: Option<SocketAddr>,
+        link: &LinkOptions,
+        now: Time,
+    ) -> FaceId {
+        let defaults = FaceConfig::default();
+        // IP and UDP headers count against a configured rate, as they do on a real link.
+        let overhead = peer.map_or(0, |p| if p.is_ipv4() { 28 } else { 48 });
+        // That the schemes have these parts was checked when the file was read.
+        let config = FaceConfig {
+            name: name.to_owned(),
+            scope: if local { Scope::Local } else { Scope::NonLocal },
+            mtu,
+            overhead,
+            rate: link.rate,
+            data_queue: link.queue.unwrap_or(defaults.data_queue),
+            nacks: link.nacks,
+            marker: link.parts.marker.as_ref().and_then(|c| c.marker().ok()),
+            shaper: link.parts.shaper.as_ref().and_then(|c| c.shaper().ok()),
+            stamper: link.parts.stamper.as_ref().and_then(|c| c.stamper().ok()),
+            ..defaults
+        };
+        self.forwarder.add_face(now, config)
+    }
+
+    /// Connects a configured face; if that fails, it is tried again later.
+    pub(super) fn dial(&mut self, id: FaceId, now: Time) {
+        let Some(target) = self.faces.get_mut(id).and_then(|f| f.target.clone()) else { return };
+        match self.connect(id, &target) {
+            Ok((link, local_uri, payload)) => {
+                let Some(face) = self.faces.get_mut(id) else { return };
+                tracing::debug!(face = %id, uri = face.uri, "connecting");
+                face.link = link;
+                face.blocked = false;
+                face.heard = now;
+                face.local_uri = local_uri;
+                if let Some(payload) = payload {
+                    let mtu = face.fixed_mtu.unwrap_or(payload);
+                    face.mtu = Some(mtu);
+                    self.forwarder.set_mtu(id, Some(mtu));
+                }
+                self.work.sending.push_back(id);
+            }
+            Err(error) => {
+                let Some(face) = self.faces.get_mut(id) else { return };
+                tracing::warn!(face = %id, uri = face.uri, %error, "cannot connect, trying again");
+                face.down(now);
+            }
+        }
+    }
+
+    fn connect(
+        &mut self,
+        id: FaceId,
+        target: &Target,
+    ) -> io::Result<(Link, String, Option<usize>)> {
+        let token = Token(FACES + id.0 as usize);
+        let interests = Interest::READABLE | Interest::WRITABLE;
+        let registry = self.poll.registry();
+        let stream = |mut socket: Socket| {
+            registry.register(socket.source(), token, interests)?;
+            Ok::<_, io::Error>(Link::Stream(Stream::new(socket)))
+        };
+        match target {
+            Target::Udp(peer) => {
+                let local = self.doors.local_for(*peer);
+                let mut udp = Udp::connect(local, *peer, self.settings.udp)?;
+                registry.register(udp.source(), token, interests)?;
+                let uri = FaceUri::udp(udp.local()?).to_string();
+                let payload = default_payload(*peer, udp.route_payload());
+                let batch = Batch::new(udp.max_segments());
+                Ok((Link::Udp(udp, batch), uri, Some(payload)))
+            }
+            Target::Tcp(peer) => {
+                let socket = TcpStream::connect(*peer)?;
+                let uri = FaceUri::tcp(socket.local_addr()?).to_string();
+                Ok((stream(Socket::Tcp(socket))?, uri, None))
+            }
+            Target::Unix(path) => {
+                let socket = UnixStream::connect(path)?;
+                Ok((stream(Socket::Unix(socket))?, "unix://".to_owned(), None))
+            }
+        }
+    }
+}
+
+/// The datagram payload to begin with: what the route takes, at most an Ethernet frame's (a wider
+/// first hop says nothing of those behind it), but a whole packet on loopback, where there are none
+/// behind it and where some applications cannot put fragments together.
+pub(super) fn default_payload(peer: SocketAddr, route: Option<usize>) -> usize {
+    let headers = if peer.is_ipv4() { 28 } else { 48 };
+    let wanted = if peer.ip().is_loopback() { MAX_FRAME } else { ETHERNET - headers };
+    route.map_or(wanted, |route| route.min(wanted))
+}
+
+/// The forwarder's own part of the configuration.
+fn forwarder(config: &Config, seed: u64) -> Forwarder {
+    let limits = &config.forwarder;
+    Forwarder::new(ForwarderConfig {
+        seed,
+        name: "daemon".to_owned(),
+        content_store: config.content_store,
+        pit: limits.pit,
+        routes: limits.routes,
+        dead_nonces: limits.dead_nonces,
+        max_lifetime: limits.max_lifetime,
+        ..ForwarderConfig::new(root_strategy())
+    })
+}
+
+/// The strategy of the root, unless the configuration says otherwise.
+fn root_strategy() -> Box<dyn control::Strategy> {
+    schemes::Choice::named(ROOT_STRATEGY)
+        .and_then(|choice| choice.strategy())
+        .expect("best-route is among the schemes and has a strategy")
+}
+
+const ROOT_STRATEGY: &str = "best-route";
+
+/// Sets the strategies of the configuration; returns all prefixes with their strategies' names.
+fn strategies(
+    forwarder: &mut Forwarder,
+    config: &Config,
+) -> Result<Vec<(Name, Name)>, DaemonError> {
+    let named = |scheme: &str| {
+        let word = |w: &str| Component::generic(w.as_bytes());
+        ["localhost", "nfd", "strategy", scheme]
+            .into_iter()
+            .fold(Name::default(), |name, w| name.with(&word(w)))
+            .with(&Component::version(1))
+    };
+    let mut all = vec![(Name::default(), named(ROOT_STRATEGY))];
+    for entry in &config.strategies {
+        let prefix = entry.prefix.clone();
+        let refused = |why: String| DaemonError::Table { prefix: entry.prefix.clone(), why };
+        let strategy = entry.choice.strategy().map_err(|e| refused(e.to_string()))?;
+        let set = forwarder.set_strategy(prefix.as_ref(), strategy);
+        set.map_err(|e| refused(e.to_string()))?;
+        all.retain(|(p, _)| *p != prefix);
+        all.push((prefix, named(entry.choice.scheme().name)));
+    }
+    Ok(all)
+}
+
+/// Adds the internal face and its routes.
+fn management(
+    forwarder: &mut Forwarder,
+    routes: usize,
+    now: Time,
+) -> Result<Management, DaemonError> {
+    let face = FaceConfig {
+        name: "management".to_owned(),
+        scope: Scope::Local,
+        local_fields: true,
+        nacks: false,
+        ..FaceConfig::default()
+    };
+    let id = forwarder.add_face(now, face);
+    for prefix in management::prefixes() {
+        forwarder
+            .add_route(id, prefix.as_ref(), 0)
+            .map_err(|e| DaemonError::Table { prefix: prefix.clone(), why: e.to_string() })?;
+    }
+    Ok(Management::new(id, routes, unix_millis()))
+}
+
+fn become_nice(nice: i32) {
+    if nice == 0 {
+        return;
+    }
+    if let Err(error) = rustix::process::nice(nice) {
+        tracing::warn!(nice, %error, "scheduling priority left as it is");
+    }
+}

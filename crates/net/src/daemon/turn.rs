@@ -1,0 +1,259 @@
+//! The loop.
+
+use super::Daemon;
+use super::doors::FACES;
+use super::error::DaemonError;
+use super::face::{Face, Link};
+use super::start::{STOP, TIMER};
+use crate::clock::unix_millis;
+use crate::management::Host;
+use crate::socket::Progress;
+use crate::timer::Sleep;
+use control::{Duration, Time};
+use forwarder::{FaceId, Wire};
+use std::io::ErrorKind;
+
+/// Octets that a UDP face may bring in one turn. A turn must end before the others' receive buffers
+/// overflow: 200 kB fill within a millisecond at 1.5 Gbit/s.
+const DATAGRAM_BUDGET: usize = 512 << 10;
+
+/// Octets that a stream may bring in one turn.
+const STREAM_BUDGET: usize = 256 << 10;
+
+/// Octets that a face may send in one turn.
+const SEND_BUDGET: usize = 256 << 10;
+
+/// How often faces are looked at for silence, at least.
+const IDLE_CHECK: Duration = Duration::from_secs(30);
+
+impl Daemon {
+    /// Runs until it is stopped.
+    ///
+    /// # Errors
+    /// The poll fails.
+    pub fn run(mut self) -> Result<(), DaemonError> {
+        while !self.stopping {
+            self.turn()?;
+        }
+        self.finish()
+    }
+
+    /// Waits for something to happen, and deals with it.
+    fn turn(&mut self) -> Result<(), DaemonError> {
+        let work = &self.work;
+        let busy = !work.datagrams.is_empty()
+            || !work.streams.is_empty()
+            || !work.sending.is_empty()
+            || (work.doors && self.doors.paused.is_none());
+        let sleep = if busy { Sleep::Not } else { Sleep::Until(self.next_deadline()) };
+        self.poll(sleep)?;
+        self.receive_datagrams();
+        self.receive_streams();
+        if self.work.doors {
+            self.accept();
+        }
+        self.on_deadlines();
+        self.send();
+        Ok(())
+    }
+
+    /// Waits, and sorts what has become ready.
+    pub(super) fn poll(&mut self, sleep: Sleep) -> Result<(), DaemonError> {
+        let failed = DaemonError::system("cannot wait for sockets");
+        let timeout = self.timer.prepare(self.clock.now(), sleep).map_err(&failed)?;
+        match self.poll.poll(&mut self.events, timeout) {
+            Ok(()) => {}
+            Err(e) if e.kind() == ErrorKind::Interrupted => return Ok(()),
+            Err(e) => return Err(failed(e)),
+        }
+        let mut stop = false;
+        for event in &self.events {
+            match event.token() {
+                TIMER => {}
+                STOP => stop = true,
+                token if token.0 < FACES => self.work.doors = true,
+                token => {
+                    let id = FaceId((token.0 - FACES) as u64);
+                    let Some(face) = self.faces.get_mut(id) else { continue };
+                    let readable =
+                        event.is_readable() || event.is_read_closed() || event.is_error();
+                    if readable && !face.readable {
+                        face.readable = true;
+                        match face.link {
+                            Link::Udp(..) => self.work.datagrams.push_back(id),
+                            _ => self.work.streams.push_back(id),
+                        }
+                    }
+                    if event.is_writable() && face.blocked {
+                        face.blocked = false;
+                        self.work.sending.push_back(id);
+                    }
+                }
+            }
+        }
+        if stop {
+            self.stop_requested();
+        }
+        Ok(())
+    }
+
+    fn receive_datagrams(&mut self) {
+        let mut strangers = Vec::new();
+        for _ in 0..self.work.datagrams.len() {
+            let Some(id) = self.work.datagrams.pop_front() else { break };
+            let now = self.clock.now();
+            let Daemon { faces, forwarder, buffers, .. } = self;
+            let Some(face) = faces.get_mut(id) else { continue };
+            match face.receive(forwarder, buffers, &mut strangers, now, DATAGRAM_BUDGET) {
+                Ok(Progress::More) => self.work.datagrams.push_back(id),
+                Ok(_) => face.readable = false,
+                Err(why) => self.broken(id, &why),
+            }
+        }
+        if !strangers.is_empty() {
+            self.welcome(strangers, self.clock.now());
+        }
+    }
+
+    fn receive_streams(&mut self) {
+        let mut strangers = Vec::new();
+        for _ in 0..self.work.streams.len() {
+            let Some(id) = self.work.streams.pop_front() else { break };
+            let now = self.clock.now();
+            let Daemon { faces, forwarder, buffers, .. } = self;
+            let Some(face) = faces.get_mut(id) else { continue };
+            match face.receive(forwarder, buffers, &mut strangers, now, STREAM_BUDGET) {
+                Ok(Progress::More) => self.work.streams.push_back(id),
+                Ok(_) => face.readable = false,
+                Err(why) => self.broken(id, &why),
+            }
+        }
+    }
+
+    /// When something is due, whatever the sockets do.
+    pub(super) fn next_deadline(&self) -> Option<Time> {
+        [
+            self.forwarder.next_deadline(),
+            self.management.next_deadline(),
+            self.faces.next_due(),
+            self.faces.next_retry(),
+            self.doors.paused,
+            (self.faces.guests > 0).then_some(self.next_idle_check),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    fn on_deadlines(&mut self) {
+        let now = self.clock.now();
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
+        if due(self.forwarder.next_deadline()) {
+            self.forwarder.on_deadline(now);
+        }
+        if due(self.management.next_deadline()) {
+            self.management.on_deadline(&mut self.forwarder, now);
+        }
+        if due(self.faces.next_due()) {
+            self.work.sending.extend(self.faces.due(now));
+        }
+        if due(self.faces.next_retry()) {
+            let retry = |f: &Face| f.retry().filter(|at| *at <= now).map(|_| f.id);
+            let ids: Vec<FaceId> = self.faces.iter().filter_map(retry).collect();
+            ids.into_iter().for_each(|id| self.dial(id, now));
+        }
+        if now >= self.next_idle_check {
+            self.close_idle(now);
+        }
+    }
+
+    /// Closes UDP faces that peers brought about and over which nothing came for long.
+    fn close_idle(&mut self, now: Time) {
+        let limit = self.settings.on_demand.idle;
+        while let Some((id, heard)) = self.faces.quietest_guest() {
+            let end = heard + limit;
+            if end > now {
+                self.next_idle_check = end.min(now + IDLE_CHECK);
+                return;
+            }
+            self.close(id, "nothing came over it for long");
+        }
+        self.next_idle_check = now + IDLE_CHECK;
+    }
+
+    /// Gives the kernel what the forwarder has to send.
+    pub(super) fn send(&mut self) {
+        loop {
+            while let Some(id) = self.forwarder.poll_ready() {
+                if id == self.management.face() {
+                    self.manage();
+                } else if self.faces.get_mut(id).is_some_and(|face| !face.blocked) {
+                    self.work.sending.push_back(id);
+                }
+            }
+            if self.work.sending.is_empty() {
+                return;
+            }
+            let mut more = Vec::new();
+            while let Some(id) = self.work.sending.pop_front() {
+                let now = self.clock.now();
+                let Daemon { faces, forwarder, buffers, .. } = self;
+                let Some(face) = faces.get_mut(id).filter(|face| !face.blocked) else { continue };
+                match face.send(forwarder, &mut buffers.packet, now, SEND_BUDGET) {
+                    Ok(Progress::More) => more.push(id),
+                    Ok(_) => {}
+                    Err(why) => self.broken(id, &why),
+                }
+            }
+            if !more.is_empty() {
+                // They go on in the next turn, when the others have been heard.
+                self.work.sending.extend(more);
+                return;
+            }
+        }
+    }
+
+    /// Hands what the forwarder sends to its internal face to management, and takes the answers.
+    fn manage(&mut self) {
+        let now = self.clock.now();
+        let Daemon { forwarder, management, faces, doors, settings, buffers, .. } = self;
+        let face = management.face();
+        let infos = || faces.infos();
+        let channels = doors.uris();
+        let frame = &mut buffers.packet;
+        frame.clear();
+        while forwarder.poll_transmit(now, face, frame).is_some() {
+            let mut host = Host {
+                forwarder,
+                faces: &infos,
+                channels: &channels,
+                strategies: &settings.strategies,
+            };
+            let answer = management.receive(&mut host, now, unix_millis(), frame);
+            if let Some(answer) = answer {
+                forwarder.receive(now, face, Wire::Borrowed(&answer));
+            }
+            frame.clear();
+        }
+    }
+
+    /// The face's socket is of no more use: a configured face is connected again, others end.
+    fn broken(&mut self, id: FaceId, why: &str) {
+        let now = self.clock.now();
+        let Some(face) = self.faces.get_mut(id) else { return };
+        if face.target.is_none() {
+            return self.close(id, why);
+        }
+        tracing::warn!(face = %id, uri = face.uri, why, "face down, connecting again");
+        face.readable = false;
+        face.down(now);
+    }
+
+    /// Ends a face and its routes.
+    pub(super) fn close(&mut self, id: FaceId, why: &str) {
+        let Some(face) = self.faces.remove(id) else { return };
+        tracing::info!(face = %id, uri = face.uri, why, "face closed");
+        self.forwarder.remove_face(self.clock.now(), id);
+        self.management.face_gone(id);
+    }
+}

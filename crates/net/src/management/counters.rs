@@ -1,0 +1,88 @@
+//! `/localhost/weir/counters`: everything that the forwarder counts, as JSON.
+//!
+//! The object's fields are described in `docs/reference/counters.md`.
+
+use super::FaceInfo;
+use control::Time;
+use forwarder::{Drops, Forwarder, Traffic};
+use serde_json::{Map, Value, json};
+
+/// The whole state as a JSON text.
+#[must_use]
+pub fn counters_json(
+    forwarder: &Forwarder,
+    faces: &[FaceInfo],
+    now: Time,
+    uptime_ms: u64,
+) -> String {
+    let stats = forwarder.stats();
+    let store = forwarder.content_store();
+    let faces: Vec<Value> = faces.iter().filter_map(|f| face(forwarder, f, now)).collect();
+    json!({
+        "version": 1,
+        "uptime_ms": uptime_ms,
+        "received": traffic(&stats.received),
+        "sent": traffic(&stats.sent),
+        "satisfied": stats.satisfied,
+        "nacked": stats.nacked,
+        "expired": stats.expired,
+        "aggregated": stats.aggregated,
+        "drops": drops(&stats.drops),
+        "fib": forwarder.fib().len(),
+        "pit": { "entries": forwarder.pit().len(), "bytes": forwarder.pit().memory() },
+        "content_store": {
+            "entries": store.len(),
+            "bytes": store.memory(),
+            "capacity": store.capacity(),
+            "policy": store.policy().to_string(),
+            "hits": stats.hits,
+            "misses": stats.misses,
+        },
+        "faces": faces,
+    })
+    .to_string()
+}
+
+fn face(forwarder: &Forwarder, info: &FaceInfo, now: Time) -> Option<Value> {
+    let counters = forwarder.counters(info.id)?;
+    let (packets, octets) = forwarder.queued(info.id)?;
+    let view = forwarder.link_view(now, info.id)?;
+    let pair = |(packets, octets): (u64, u64)| json!({ "packets": packets, "bytes": octets });
+    Some(json!({
+        "id": info.id.0,
+        "name": info.name,
+        "uri": info.uri,
+        "local_uri": info.local_uri,
+        "local": info.local,
+        "up": info.up,
+        "mtu": info.mtu,
+        "received": traffic(&counters.received),
+        "sent": traffic(&counters.sent),
+        "idle": counters.idle,
+        "marked": counters.marked,
+        "lost": info.lost,
+        "drops": drops(&counters.drops),
+        "queue": {
+            "packets": packets,
+            "bytes": octets,
+            "head_sojourn_us": view.data_out.head_sojourn.0 / 1000,
+            "offered": pair(counters.queue.offered),
+            "sent": pair(counters.queue.sent),
+            "dropped": pair(counters.queue.dropped),
+        },
+    }))
+}
+
+fn traffic(t: &Traffic) -> Value {
+    json!({
+        "interests": t.interests,
+        "data": t.data,
+        "nacks": t.nacks,
+        "frames": t.frames,
+        "bytes": t.bytes,
+    })
+}
+
+fn drops(drops: &Drops) -> Value {
+    Value::Object(drops.iter().map(|(r, n)| (r.name().to_owned(), json!(n))).collect::<Map<_, _>>())
+}

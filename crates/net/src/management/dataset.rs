@@ -1,0 +1,153 @@
+//! Status datasets: versioned, segmented objects that are made when somebody asks.
+
+use super::response::FRESHNESS_MS;
+use control::{Duration, Time};
+use packet::{Bytes, Component, DataBuf, Interest, NameRef};
+use std::collections::VecDeque;
+
+/// Octets of content in one packet.
+const PAYLOAD: usize = 8000;
+
+/// How long segments behind the first can be asked for.
+const KEPT: Duration = Duration::from_secs(10);
+
+/// Datasets of more than one segment that are kept at a time.
+const MAX_KEPT: usize = 16;
+
+/// The latest datasets, as long as somebody may ask for their further segments.
+#[derive(Debug, Default)]
+pub(super) struct Datasets {
+    /// When each goes, and its packets by name.
+    kept: VecDeque<(Time, Vec<Bytes>)>,
+}
+
+impl Datasets {
+    /// The segment of an earlier dataset that answers the Interest.
+    pub fn published(&self, now: Time, interest: &Interest<'_>) -> Option<Bytes> {
+        interest.name().last()?.as_segment()?;
+        self.kept
+            .iter()
+            .filter(|(until, _)| *until > now)
+            .flat_map(|(_, segments)| segments)
+            .find(|wire| packet::Data::decode(wire).is_ok_and(|data| data.satisfies(interest)))
+            .cloned()
+    }
+
+    /// Makes a dataset of `content` and returns its first segment; `None` if the Interest asks for a
+    /// version or segment, or wants the bare name and nothing below it.
+    pub fn publish(
+        &mut self,
+        now: Time,
+        version: u64,
+        interest: &Interest<'_>,
+        content: &[u8],
+    ) -> Option<Bytes> {
+        let name = interest.name();
+        let last = name.last()?;
+        let versioned = last.as_version().is_some() || last.as_segment().is_some();
+        if versioned || !interest.can_be_prefix() {
+            return None;
+        }
+        let segments = segments(name, version, content);
+        let first = segments.first().cloned();
+        self.forget(now);
+        if segments.len() > 1 {
+            if self.kept.len() == MAX_KEPT {
+                self.kept.pop_front();
+            }
+            self.kept.push_back((now + KEPT, segments));
+        }
+        first
+    }
+
+    /// Lets go of what is too old.
+    pub fn forget(&mut self, now: Time) {
+        while self.kept.front().is_some_and(|(until, _)| *until <= now) {
+            self.kept.pop_front();
+        }
+    }
+}
+
+/// `content` as signed packets `<name>/v=<version>/seg=<n>`, the final block on each.
+fn segments(name: NameRef<'_>, version: u64, content: &[u8]) -> Vec<Bytes> {
+    let versioned = name.to_name().with(&Component::version(version));
+    let count = content.len().div_ceil(PAYLOAD).max(1);
+    let last = Component::segment(count as u64 - 1);
+    (0..count)
+        .map(|i| {
+            let end = content.len().min((i + 1) * PAYLOAD);
+            let payload = Bytes::copy_from_slice(&content[i * PAYLOAD..end]);
+            let name = versioned.clone().with(&Component::segment(i as u64));
+            let mut data = DataBuf::new(name, payload);
+            data.freshness_ms = Some(FRESHNESS_MS);
+            data.final_block = Some(last.clone());
+            data.encode_digest()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::{Data, InterestBuf};
+
+    fn interest(uri: &str, prefix: bool) -> Bytes {
+        let mut interest = InterestBuf::new(uri.parse().unwrap());
+        interest.can_be_prefix = prefix;
+        interest.must_be_fresh = prefix;
+        interest.encode()
+    }
+
+    #[test]
+    fn a_large_dataset_comes_in_segments_of_one_version() {
+        let mut datasets = Datasets::default();
+        let content: Vec<u8> = (0..17_000u32).map(|i| i as u8).collect();
+        let asked = interest("/localhost/nfd/faces/list", true);
+        let asked = Interest::decode(&asked).unwrap();
+        let first = datasets.publish(Time(0), 77, &asked, &content).unwrap();
+        let mut got = Data::decode(&first).unwrap().content().to_vec();
+        let last = Data::decode(&first).unwrap().final_block().unwrap().as_segment();
+        assert_eq!(last, Some(2));
+        for i in 1..=2 {
+            let uri = format!("/localhost/nfd/faces/list/v=77/seg={i}");
+            let wire = interest(&uri, false);
+            let wanted = Interest::decode(&wire).unwrap();
+            let packet = datasets.published(Time(KEPT.0 - 1), &wanted).unwrap();
+            got.extend(Data::decode(&packet).unwrap().content());
+            assert!(datasets.published(Time(KEPT.0), &wanted).is_none(), "it is forgotten");
+        }
+        assert_eq!(got, content);
+    }
+
+    #[test]
+    fn only_the_bare_name_with_can_be_prefix_makes_a_new_one() {
+        let mut datasets = Datasets::default();
+        for (uri, prefix) in [
+            ("/localhost/nfd/cs/info", false),
+            ("/localhost/nfd/cs/info/v=3", true),
+            ("/localhost/nfd/cs/info/v=3/seg=0", true),
+        ] {
+            let wire = interest(uri, prefix);
+            let asked = Interest::decode(&wire).unwrap();
+            assert!(datasets.publish(Time(0), 1, &asked, b"x").is_none(), "{uri}");
+        }
+        let wire = interest("/localhost/nfd/cs/info", true);
+        let asked = Interest::decode(&wire).unwrap();
+        let packet = datasets.publish(Time(0), 1, &asked, b"").unwrap();
+        let data = Data::decode(&packet).unwrap();
+        assert!(data.satisfies(&asked) && data.content().is_empty());
+        assert_eq!(data.freshness_ms(), Some(1000));
+        assert!(datasets.kept.is_empty(), "one segment needs no keeping");
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let mut datasets = Datasets::default();
+        let wire = interest("/localhost/nfd/fib/list", true);
+        let asked = Interest::decode(&wire).unwrap();
+        for version in 0..100 {
+            datasets.publish(Time(0), version, &asked, &[0; 9000]);
+        }
+        assert_eq!(datasets.kept.len(), MAX_KEPT);
+    }
+}

@@ -1,0 +1,247 @@
+//! A daemon in a thread, and the simplest consumer and producer.
+#![allow(dead_code, reason = "not every test needs all of it")]
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
+use control::{Duration, Time};
+use net::client::{Client, Endpoint};
+use net::config;
+use net::daemon::{Daemon, DaemonError, Stopper};
+use net::uri::FaceUri;
+use packet::{Bytes, Component, Data, DataBuf, Interest, InterestBuf, LpHeader, LpPacket, Name};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+/// Longer than anything takes on the slowest machine.
+pub const LONG: Duration = Duration::from_secs(60);
+
+/// A running daemon; it is stopped when it goes.
+pub struct Running {
+    pub socket: PathBuf,
+    pub udp: Vec<SocketAddr>,
+    pub tcp: Vec<SocketAddr>,
+    stopper: Stopper,
+    thread: Option<JoinHandle<Result<(), DaemonError>>>,
+    _folder: tempfile::TempDir,
+}
+
+impl Running {
+    /// Starts one with loopback ports of its own; `rest` is the configuration behind `[listen]`.
+    pub fn start(rest: &str) -> Running {
+        Running::start_at("\"127.0.0.1:0\"", "\"127.0.0.1:0\"", rest)
+    }
+
+    pub fn start_at(udp: &str, tcp: &str, rest: &str) -> Running {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("nfd.sock");
+        let text =
+            format!("[listen]\nunix = \"{}\"\nudp = {udp}\ntcp = {tcp}\n{rest}", socket.display());
+        let config = config::parse(&text, "test.toml").unwrap_or_else(|e| panic!("{e}"));
+        let daemon = Daemon::new(&config).unwrap();
+        let (udp, tcp) = (daemon.udp_addresses(), daemon.tcp_addresses());
+        let stopper = daemon.stopper().unwrap();
+        let thread = Some(std::thread::spawn(move || daemon.run()));
+        Running { socket, udp, tcp, stopper, thread, _folder: folder }
+    }
+
+    pub fn connect(&self) -> Client {
+        Client::connect(&FaceUri::Unix(self.socket.clone())).unwrap()
+    }
+
+    /// Everything that it counts.
+    pub fn counters(&self) -> serde_json::Value {
+        let name = "/localhost/weir/counters".parse().unwrap();
+        serde_json::from_slice(&self.connect().dataset(&name).unwrap()).unwrap()
+    }
+
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        self.stopper.stop();
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap().unwrap();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.thread.is_some() {
+            self.end();
+        }
+    }
+}
+
+/// The content of a segment: octets that depend on its number.
+pub fn content(segment: u64, size: usize) -> Vec<u8> {
+    (0..size).map(|i| (i as u64 ^ segment.wrapping_mul(31)) as u8).collect()
+}
+
+/// Answers every Interest that ends in a segment number.
+pub struct Producer<'a> {
+    pub size: usize,
+    answers: VecDeque<Vec<u8>>,
+    end: &'a AtomicBool,
+}
+
+impl Endpoint for Producer<'_> {
+    fn receive(&mut self, _now: Time, frame: &[u8]) {
+        let link = LpPacket::decode(frame).unwrap();
+        let interest = Interest::decode(link.fragment().unwrap()).unwrap();
+        let segment = interest.name().last().unwrap().as_segment().unwrap();
+        let data = DataBuf::new(interest.name().to_name(), content(segment, self.size));
+        let header = LpHeader {
+            pit_token: link.pit_token().unwrap_or_default().into(),
+            ..LpHeader::default()
+        };
+        let mut out = Vec::new();
+        header.encode_into(&data.encode_digest(), &mut out);
+        self.answers.push_back(out);
+    }
+
+    fn poll_transmit(&mut self, _now: Time, out: &mut Vec<u8>) -> bool {
+        self.answers.pop_front().map(|frame| out.extend(frame)).is_some()
+    }
+
+    fn on_deadline(&mut self, _now: Time) {}
+
+    fn next_deadline(&mut self, _now: Time) -> Option<Time> {
+        None
+    }
+
+    fn is_done(&self) -> bool {
+        self.end.load(Ordering::Relaxed)
+    }
+}
+
+/// Produces `prefix` in a thread as long as `work` runs, which begins when it is registered.
+pub fn with_producer<T>(
+    daemon: &Running,
+    prefix: &str,
+    size: usize,
+    work: impl FnOnce() -> T,
+) -> T {
+    let mut client = daemon.connect();
+    client.register(&prefix.parse().unwrap()).unwrap();
+    let end = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut producer = Producer { size, answers: VecDeque::new(), end: &end };
+            let tick = Duration::from_millis(10);
+            // The daemon may be stopped before the producer.
+            let _ = client.drive(&mut producer, tick, |_, _| ControlFlow::Continue(()));
+        });
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+        end.store(true, Ordering::Relaxed);
+        result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Asks for the segments of an object with a fixed window, and again for those that do not come.
+pub struct Consumer {
+    prefix: Name,
+    window: usize,
+    timeout: Duration,
+    next: u64,
+    count: u64,
+    pending: BTreeMap<u64, Time>,
+    again: BTreeSet<u64>,
+    nonce: u32,
+    pub received: BTreeMap<u64, Bytes>,
+    pub resent: u64,
+    pub first_rtt: Option<Duration>,
+    sent_first: Time,
+}
+
+impl Consumer {
+    pub fn new(prefix: &str, count: u64, window: usize) -> Consumer {
+        Consumer {
+            prefix: prefix.parse().unwrap(),
+            window,
+            timeout: Duration::from_secs(1),
+            next: 0,
+            count,
+            pending: BTreeMap::new(),
+            again: BTreeSet::new(),
+            nonce: 1,
+            received: BTreeMap::new(),
+            resent: 0,
+            first_rtt: None,
+            sent_first: Time::ZERO,
+        }
+    }
+
+    /// Fetches everything over a connection of its own and checks it.
+    pub fn fetch(mut self, daemon: &Running, size: usize) -> Consumer {
+        let mut client = daemon.connect();
+        let end = client.now() + LONG;
+        client
+            .drive(&mut self, Duration::from_secs(1), |now, consumer| {
+                assert!(now < end, "{} of {} came", consumer.received.len(), consumer.count);
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+        for (segment, octets) in &self.received {
+            assert_eq!(octets[..], content(*segment, size), "segment {segment}");
+        }
+        self
+    }
+}
+
+impl Endpoint for Consumer {
+    fn receive(&mut self, now: Time, frame: &[u8]) {
+        let link = LpPacket::decode(frame).unwrap();
+        if link.nack().is_some() {
+            return;
+        }
+        let data = Data::decode(link.fragment().unwrap()).unwrap();
+        let segment = data.name().last().unwrap().as_segment().unwrap();
+        self.pending.remove(&segment);
+        self.again.remove(&segment);
+        self.first_rtt.get_or_insert(now.since(self.sent_first));
+        self.received.insert(segment, Bytes::copy_from_slice(data.content()));
+    }
+
+    fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        let segment = if let Some(segment) = self.again.pop_first() {
+            self.resent += 1;
+            segment
+        } else if self.next < self.count && self.pending.len() < self.window {
+            self.next += 1;
+            self.next - 1
+        } else {
+            return false;
+        };
+        if self.nonce == 1 {
+            self.sent_first = now;
+        }
+        self.nonce += 1;
+        self.pending.insert(segment, now + self.timeout);
+        let mut interest = InterestBuf::new(self.prefix.clone().with(&Component::segment(segment)));
+        interest.nonce = Some(self.nonce);
+        interest.encode_into(out);
+        true
+    }
+
+    fn on_deadline(&mut self, now: Time) {
+        let late: Vec<u64> =
+            self.pending.iter().filter(|(_, at)| **at <= now).map(|(s, _)| *s).collect();
+        for segment in late {
+            self.pending.insert(segment, now + self.timeout);
+            self.again.insert(segment);
+        }
+    }
+
+    fn next_deadline(&mut self, _now: Time) -> Option<Time> {
+        self.pending.values().min().copied()
+    }
+
+    fn is_done(&self) -> bool {
+        self.received.len() as u64 == self.count
+    }
+}
