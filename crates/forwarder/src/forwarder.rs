@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 
 use crate::counters::{DropReason, FaceCounters, ForwarderStats};
-use crate::face::{Face, FaceConfig, FaceId, Faces, Readiness};
+use crate::face::{Face, FaceConfig, FaceId, Faces, Readiness, Scope};
 use crate::link::{Env, Link};
 use crate::node::Node;
 use crate::pipeline::Scratch;
@@ -430,6 +430,12 @@ impl Forwarder {
     #[must_use]
     pub fn counters(&self, face: FaceId) -> Option<&FaceCounters> {
         self.faces.get(face).map(Face::counters)
+    }
+
+    /// Who is at the other end of a face.
+    #[must_use]
+    pub fn face_scope(&self, face: FaceId) -> Option<Scope> {
+        self.faces.get(face).map(|face| face.scope)
     }
 
     /// What waits in a face's queues: packets and octets.

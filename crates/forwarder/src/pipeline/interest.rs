@@ -177,17 +177,9 @@ impl Forwarder {
         if !pending && self.answer_from_store(now, a) {
             return;
         }
-        let record = InRecord {
-            face: a.face,
-            nonce: a.nonce,
-            arrived_at: now,
-            expires: a.expires,
-            token: a.token.clone(),
-            options: a.options.clone(),
-        };
         let stored = match key {
-            Some(key) => self.pit.put_in_record(key, record).map(|_| key),
-            None => self.pit.insert(a.interest, a.name, record),
+            Some(key) => self.join(now, key, a).map(|()| key),
+            None => self.pit.insert(a.interest, a.name, a.in_record(now)),
         };
         let key = match stored {
             Ok(key) => key,
@@ -197,6 +189,23 @@ impl Forwarder {
         if self.parts == 0 || self.pass_miss_shaper(now, key, a) {
             self.forward(now, key, a);
         }
+    }
+
+    /// Puts the in-record of an Interest that is pending already. A record keeps one nonce: the one
+    /// that it had is remembered, or it could circle for ever. For the same reason a copy does not
+    /// live longer than what it is a copy of.
+    fn join(&mut self, now: Time, key: PitKey, a: &Arrived<'_>) -> Result<(), Refusal> {
+        let mut record = a.in_record(now);
+        let before = self.pit.get(key).and_then(|entry| entry.in_record(a.face));
+        if let Some(before) = before.filter(|before| before.nonce == a.nonce) {
+            record.expires = before.expires;
+        }
+        let before = self.pit.put_in_record(key, record)?;
+        if let Some(before) = before.filter(|before| before.nonce != a.nonce) {
+            let nonce = self.hasher.nonce_key(a.name.whole(), before.nonce);
+            self.dead_nonces.insert(now, nonce);
+        }
+        Ok(())
     }
 
     /// A nonce that is here already, from or to another face, has come round a loop. On a
@@ -304,6 +313,17 @@ impl Forwarder {
 }
 
 impl Arrived<'_> {
+    fn in_record(&self, now: Time) -> InRecord {
+        InRecord {
+            face: self.face,
+            nonce: self.nonce,
+            arrived_at: now,
+            expires: self.expires,
+            token: self.token.clone(),
+            options: self.options.clone(),
+        }
+    }
+
     /// The Interest as parts see it; takes its options.
     fn meta(&mut self, expected: Size) -> InterestMeta {
         InterestMeta {

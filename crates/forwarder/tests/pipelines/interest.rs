@@ -1,0 +1,353 @@
+//! The way of Interests.
+
+use crate::support::{Bench, Cheapest, Everyone, data, frame, fresh_data, interest, ms, name};
+use control::Duration;
+use packet::{InterestBuf, LpHeader, NackReason};
+use weir_forwarder::tables::PitConfig;
+use weir_forwarder::{DropReason, FaceConfig, ForwarderConfig, LinkType, Scope};
+
+#[test]
+fn an_interest_takes_the_cheapest_route() {
+    let mut b = Bench::new();
+    let (d, near, far) = (b.face(), b.face(), b.face());
+    b.route_cost("/a", far, 5);
+    b.route_cost("/a", near, 3);
+    b.route_cost("/", far, 0);
+    let asked = interest("/a/b", 7);
+    b.ask(d, &asked);
+    assert_eq!(b.one(near).packet, asked.encode());
+    assert!(b.sent(far).is_empty());
+}
+
+#[test]
+fn localhost_stays_on_this_host() {
+    let mut b = Bench::new();
+    let (local, remote, app) = (b.local(), b.face(), b.local());
+    b.route("/localhost/x", app);
+    b.route("/localhost/y", remote);
+    b.ask(remote, &interest("/localhost/x", 1));
+    assert!(b.sent(app).is_empty());
+    assert_eq!(b.drops(remote, DropReason::Scope), 1);
+    b.ask(local, &interest("/localhost/x", 2));
+    assert_eq!(b.sent(app).len(), 1);
+    b.ask(local, &interest("/localhost/y", 3));
+    assert!(b.sent(remote).is_empty());
+    assert_eq!(b.one(local).header.nack, Some(NackReason::NoRoute));
+}
+
+#[test]
+fn localhop_goes_one_hop() {
+    let mut b = Bench::new();
+    let (local, d, u, app) = (b.local(), b.face(), b.face(), b.local());
+    b.route_cost("/localhop", u, 0);
+    b.ask(d, &interest("/localhop/n", 1));
+    assert!(b.sent(u).is_empty());
+    b.ask(local, &interest("/localhop/m", 2));
+    assert_eq!(b.sent(u).len(), 1, "it may leave this host");
+    b.route_cost("/localhop", app, 9);
+    b.ask(d, &interest("/localhop/o", 3));
+    assert_eq!(b.sent(app).len(), 1, "one that came in goes to applications only");
+}
+
+#[test]
+fn names_that_only_begin_alike_are_not_localhost() {
+    let mut b = Bench::new();
+    let (d, u) = (b.face(), b.face());
+    b.route("/", u);
+    b.ask(d, &interest("/localhosts/x", 1));
+    b.ask(d, &interest("/x/localhost", 2));
+    assert_eq!(b.sent(u).len(), 2);
+}
+
+#[test]
+fn the_hop_limit_is_spent_hop_by_hop() {
+    let mut b = Bench::new();
+    let (d, u, app) = (b.face(), b.face(), b.local());
+    b.route("/far", u);
+    b.route("/here", app);
+    let limited = |uri, limit| InterestBuf { hop_limit: Some(limit), ..interest(uri, 5) };
+    b.ask(d, &limited("/far/0", 0));
+    assert_eq!(b.drops(d, DropReason::HopLimit), 1);
+    b.ask(d, &limited("/far/2", 2));
+    assert_eq!(b.one(u).packet, limited("/far/2", 1).encode());
+    b.ask(d, &limited("/far/1", 1));
+    assert!(b.sent(u).is_empty());
+    assert_eq!(b.one(d).header.nack, Some(NackReason::NoRoute));
+    b.ask(d, &limited("/here/1", 1));
+    assert_eq!(b.one(app).interest().hop_limit(), Some(0), "applications may still answer");
+}
+
+#[test]
+fn the_content_store_answers_when_the_hop_limit_is_spent() {
+    let mut b = Bench::new();
+    let (d, u) = (b.face(), b.face());
+    b.route("/a", u);
+    b.ask(d, &interest("/a", 1));
+    b.receive(u, &data("/a", b"x"));
+    b.sent(d);
+    b.ask(d, &InterestBuf { hop_limit: Some(1), ..interest("/a", 2) });
+    assert_eq!(b.one(d).packet, data("/a", b"x"));
+}
+
+#[test]
+fn a_missing_nonce_is_added() {
+    let mut b = Bench::new();
+    let (d, u) = (b.face(), b.face());
+    b.route("/a", u);
+    b.ask(d, &InterestBuf { nonce: None, ..interest("/a", 0) });
+    let nonce = b.one(u).interest().nonce();
+    assert!(nonce.is_some());
+    b.ask(d, &InterestBuf { nonce: None, ..interest("/a/2", 0) });
+    assert_ne!(b.one(u).interest().nonce(), nonce);
+}
+
+#[test]
+fn interests_for_the_same_are_asked_once() {
+    let mut b = Bench::new();
+    let (d1, d2, u) = (b.face(), b.face(), b.face());
+    b.route("/a", u);
+    b.ask(d1, &interest("/a", 1));
+    b.ask(d2, &interest("/a", 2));
+    assert_eq!(b.sent(u).len(), 1);
+    assert_eq!(b.fw.stats().aggregated, 1);
+    b.receive(u, &data("/a", b"x"));
+    for d in [d1, d2] {
+        assert_eq!(b.one(d).packet, data("/a", b"x"));
+    }
+    assert!(b.fw.pit().is_empty());
+}
+
+#[test]
+fn different_selectors_are_different_interests() {
+    let mut b = Bench::new();
+    let (d1, d2, u) = (b.face(), b.face(), b.face());
+    b.route("/a", u);
+    b.ask(d1, &interest("/a", 1));
+    b.ask(d2, &InterestBuf { must_be_fresh: true, ..interest("/a", 2) });
+    assert_eq!(b.sent(u).len(), 2);
+    b.receive(u, &fresh_data("/a", 1000));
+    assert_eq!((b.sent(d1).len(), b.sent(d2).len()), (1, 1), "one Data satisfies both");
+}
+
+#[test]
+fn a_retransmission_is_the_strategys_to_decide_and_refreshes_the_record() {
+    let mut b = Bench::new();
+    let (d, u) = (b.face(), b.face());
+    b.route("/a", u);
+    b.ask(d, &interest("/a", 1));
+    b.pass(ms(3000));
+    b.ask(d, &interest("/a", 2));
+    let nonces: Vec<_> = b.sent(u).iter().map(|s| s.interest().nonce().unwrap()).collect();
+    assert_eq!(nonces, [1, 2]);
+    b.pass(ms(3000));
+    assert_eq!(b.fw.pit().len(), 1, "the first one's lifetime is over, the second one's is not");
+    b.receive(u, &data("/a", b"x"));
+    assert_eq!(b.sent(d).len(), 1);
+}
+
+#[test]
+fn an_interest_that_comes_back_is_a_loop() {
+    let mut b = Bench::new();
+    let (d, u) = (b.face(), b.face());
+    b.route("/a", u);
+    b.ask(d, &interest("/a", 1));
+    b.sent(u);
+    b.ask(u, &interest("/a", 1));
+    assert_eq!(b.drops(u, DropReason::Duplicate), 1);
+    let nack = b.one(u);
+    assert_eq!((nack.header.nack, nack.interest().nonce()), (Some(NackReason::Duplicate), Some(1)));
+}
+
+#[test]
+fn the_same_nonce_from_another_face_is_a_loop_too() {
+    let mut b = Bench::new();
+    let (d1, d2, u) = (b.face(), b.face(), b.face());
+    b.route("/a", u);
+    b.ask(d1, &interest("/a", 1));
+    b.ask(d2, &interest("/a", 1));
+    assert_eq!(b.one(d2).header.nack, Some(NackReason::Duplicate));
+    assert!(b.sent(d1).is_empty());
+}
+
+#[test]
+fn a_copy_from_the_same_face_is_not_a_loop_unless_several_share_it() {
+    let mut b = Bench::new();
+    let u = b.face();
+    b.route("/a", u);
+    let p2p = b.face();
+    b.ask(p2p, &interest("/a", 1));
+    b.ask(p2p, &interest("/a", 1));
+    assert_eq!(b.drops(p2p, DropReason::Duplicate), 0);
+    let shared = FaceConfig { link_type: LinkType::MultiAccess, ..FaceConfig::default() };
+    let shared = b.face_with(shared);
+    b.ask(shared, &interest("/a/2", 2));
+    b.ask(shared, &interest("/a/2", 2));
+    assert_eq!(b.drops(shared, DropReason::Duplicate), 1);
+    assert!(b.sent(shared).is_empty(), "no Nack to a link that several share");
+}
+
+#[test]
+fn nonces_outlive_their_entries() {
+    let mut b = Bench::new();
+    let (d1, d2, u) = (b.face(), b.face(), b.face());
+    b.route("/a", u);
+    b.ask(d1, &InterestBuf { lifetime_ms: Some(100), ..interest("/a", 1) });
+    b.sent(u);
+    b.pass(ms(200));
+    assert!(b.fw.pit().is_empty());
+    assert_eq!(b.fw.stats().expired, 1);
+    b.ask(d2, &interest("/a", 1));
+    assert_eq!(b.one(d2).header.nack, Some(NackReason::Duplicate));
+    // 6 s, and at most a 32nd of that more.
+    b.pass(ms(6200));
+    b.ask(d2, &interest("/a", 1));
+    assert!(b.sent(d2).is_empty());
+    assert_eq!(b.sent(u).len(), 1);
+}
+
+#[test]
+fn satisfied_nonces_are_remembered_only_where_the_content_store_does_not_stop_loops() {
+    // (MustBeFresh, FreshnessPeriod, NoCache) -> remembered
+    let cases = [
+        (false, 0, false, false),
+        (true, 1_000, false, true),
+        (true, 10_000, false, false),
+        (false, 10_000, true, true),
+    ];
+    for (i, (must_be_fresh, freshness, no_cache, remembered)) in cases.into_iter().enumerate() {
+        let mut b = Bench::new();
+        let (d, u) = (b.face(), b.face());
+        let uri = format!("/a/{i}");
+        b.route("/a", u);
+        b.ask(d, &InterestBuf { must_be_fresh, ..interest(&uri, 1) });
+        let header = LpHeader { no_cache, ..LpHeader::default() };
+        b.receive(u, &frame(&header, &fresh_data(&uri, freshness)));
+        assert_eq!(b.sent(d).len(), 1);
+        assert_eq!(b.fw.dead_nonces().len(), usize::from(remembered), "case {i}");
+    }
+}
+
+#[test]
+fn one_face_may_have_so_many_pending_interests() {
+    let mut config = ForwarderConfig::new(Box::new(Cheapest));
+    config.pit = PitConfig { per_face: 2, ..PitConfig::default() };
+    let mut b = Bench::with(config);
+    let (d, other, u) = (b.face(), b.face(), b.face());
+    b.route("/a", u);
+    for i in 0..3 {
+        b.ask(d, &interest(&format!("/a/{i}"), i));
+    }
+    assert_eq!((b.fw.pit().len(), b.drops(d, DropReason::PitFaceLimit)), (2, 1));
+    b.ask(other, &interest("/a/9", 9));
+    assert_eq!(b.fw.pit().len(), 3, "others are not concerned");
+    b.receive(u, &data("/a/0", b"x"));
+    b.ask(d, &interest("/a/4", 4));
+    assert_eq!(b.drops(d, DropReason::PitFaceLimit), 1, "what was answered makes room");
+}
+
+#[test]
+fn the_pit_may_have_so_many_entries() {
+    let mut config = ForwarderConfig::new(Box::new(Cheapest));
+    config.pit = PitConfig { entries: 5, ..PitConfig::default() };
+    let mut b = Bench::with(config);
+    let (d, u) = (b.face(), b.face());
+    b.route("/a", u);
+    for i in 0..9 {
+        b.ask(d, &interest(&format!("/a/{i}"), i));
+    }
+    assert_eq!((b.fw.pit().len(), b.drops(d, DropReason::PitFull)), (5, 4));
+}
+
+#[test]
+fn lifetimes_are_clipped() {
+    let mut config = ForwarderConfig::new(Box::new(Cheapest));
+    config.max_lifetime = Duration::from_secs(10);
+    let mut b = Bench::with(config);
+    let (d, u) = (b.face(), b.face());
+    b.route("/a", u);
+    b.ask(d, &InterestBuf { lifetime_ms: Some(u64::MAX), ..interest("/a", 1) });
+    b.pass(ms(9_990));
+    assert_eq!(b.fw.pit().len(), 1);
+    b.pass(ms(20));
+    assert!(b.fw.pit().is_empty());
+}
+
+#[test]
+fn a_forwarding_hint_leads_until_its_region_is_reached() {
+    let mut b = Bench::new();
+    let (d, by_name, by_hint) = (b.face(), b.face(), b.face());
+    b.route("/content", by_name);
+    b.route("/isp", by_hint);
+    let hinted = |uri| InterestBuf {
+        forwarding_hint: vec![name("/unknown"), name("/isp/x")],
+        ..interest(uri, 1)
+    };
+    b.ask(d, &hinted("/content/1"));
+    assert_eq!(b.one(by_hint).packet, hinted("/content/1").encode());
+
+    let mut config = ForwarderConfig::new(Box::new(Cheapest));
+    config.regions = vec![name("/isp/x/router")];
+    let mut b = Bench::with(config);
+    let (d, by_name, by_hint) = (b.face(), b.face(), b.face());
+    b.route("/content", by_name);
+    b.route("/isp", by_hint);
+    b.ask(d, &hinted("/content/1"));
+    assert_eq!(b.one(by_name).packet, interest("/content/1", 1).encode(), "the hint is gone");
+    assert!(b.sent(by_hint).is_empty());
+}
+
+#[test]
+fn local_applications_may_choose_the_next_hop_if_they_are_allowed() {
+    let mut b = Bench::new();
+    let local = FaceConfig { scope: Scope::Local, local_fields: true, ..FaceConfig::default() };
+    let (app, plain, u1, u2) = (b.face_with(local), b.local(), b.face(), b.face());
+    b.route("/a", u1);
+    let header = LpHeader { next_hop_face_id: Some(u2.0), ..LpHeader::default() };
+    b.receive(app, &frame(&header, &interest("/a/1", 1).encode()));
+    assert_eq!((b.sent(u1).len(), b.sent(u2).len()), (0, 1));
+    b.receive(plain, &frame(&header, &interest("/a/2", 2).encode()));
+    assert_eq!((b.sent(u1).len(), b.sent(u2).len()), (1, 0), "others are not");
+    b.receive(u2, &data("/a/1", b"x"));
+    let got = b.one(app);
+    assert_eq!(got.header.incoming_face_id, Some(u2.0));
+}
+
+#[test]
+fn an_interest_does_not_go_back_where_it_came_from_unless_ad_hoc() {
+    let mut b = Bench::with(ForwarderConfig::new(Box::new(Everyone)));
+    let adhoc = FaceConfig { link_type: LinkType::AdHoc, ..FaceConfig::default() };
+    let (d, adhoc) = (b.face(), b.face_with(adhoc));
+    b.route("/a", d);
+    b.route("/a", adhoc);
+    b.ask(d, &interest("/a/1", 1));
+    assert_eq!((b.sent(d).len(), b.sent(adhoc).len()), (0, 1));
+    b.ask(adhoc, &interest("/a/2", 2));
+    assert_eq!((b.sent(d).len(), b.sent(adhoc).len()), (1, 1));
+}
+
+#[test]
+fn an_interests_mark_goes_on_with_it() {
+    let mut b = Bench::new();
+    let (d, u) = (b.face(), b.face());
+    b.route("/a", u);
+    let header = LpHeader { congestion_mark: 3, ..LpHeader::default() };
+    b.receive(d, &frame(&header, &interest("/a", 1).encode()));
+    assert_eq!(b.one(u).header.congestion_mark, 3);
+}
+
+#[test]
+fn a_face_that_is_gone_has_no_routes_and_gets_no_data() {
+    let mut b = Bench::new();
+    let (d, u) = (b.face(), b.face());
+    b.route("/a", u);
+    b.ask(d, &interest("/a/1", 1));
+    b.fw.remove_face(b.now, d);
+    b.receive(u, &data("/a/1", b"x"));
+    assert_eq!(b.fw.stats().satisfied, 1);
+    b.fw.remove_face(b.now, u);
+    assert_eq!(b.fw.stats().drops.of(DropReason::FaceRemoved), 1, "the Interest in its queue");
+    let d = b.face();
+    assert_eq!(d.0, 3, "numbers are never used again");
+    b.ask(d, &interest("/a/2", 2));
+    assert_eq!(b.one(d).header.nack, Some(NackReason::NoRoute));
+}

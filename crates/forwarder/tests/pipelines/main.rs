@@ -1,0 +1,12 @@
+//! What a forwarder does with packets, rule by rule, and several forwarders together.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod data;
+mod interest;
+mod link;
+mod nack;
+mod net;
+mod network;
+mod parts;
+mod shaper;
+mod support;

@@ -1,0 +1,278 @@
+//! Shapers at every stage.
+
+use crate::support::{Bench, data, interest, ms};
+use control::{Cx, InterestMeta, LinkView, Offer, Released, Returned, Shaper, Size, Stage, Time};
+use packet::{InterestBuf, NackReason};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use weir_forwarder::{DropReason, FaceConfig, FaceId};
+
+/// What the shaper does with what it is offered, and what it was told.
+#[derive(Default)]
+struct State {
+    open: bool,
+    refuse: bool,
+    release_at: Option<Time>,
+    refuse_held: bool,
+    queue: VecDeque<InterestMeta>,
+    offered: Vec<(u64, LinkView, LinkView)>,
+    returned: Vec<Returned>,
+}
+
+#[derive(Clone)]
+struct Gate(Stage, Arc<Mutex<State>>);
+
+impl Gate {
+    fn new(stage: Stage) -> Gate {
+        Gate(stage, Arc::default())
+    }
+
+    fn set(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.1.lock().unwrap());
+    }
+
+    fn get<T>(&self, read: impl FnOnce(&State) -> T) -> T {
+        read(&self.1.lock().unwrap())
+    }
+}
+
+impl Shaper for Gate {
+    fn stage(&self) -> Stage {
+        self.0
+    }
+
+    fn offer(
+        &mut self,
+        _cx: &mut Cx<'_>,
+        view: &LinkView,
+        other: &LinkView,
+        interest: InterestMeta,
+    ) -> Offer {
+        let mut state = self.1.lock().unwrap();
+        state.offered.push((interest.segment, *view, *other));
+        if state.refuse {
+            Offer::Refused(interest)
+        } else if state.open {
+            Offer::Pass(interest)
+        } else {
+            state.queue.push_back(interest);
+            Offer::Held
+        }
+    }
+
+    fn release(&mut self, cx: &mut Cx<'_>, _view: &LinkView) -> Option<Released> {
+        let mut state = self.1.lock().unwrap();
+        if state.release_at.is_none_or(|at| at > cx.now) {
+            return None;
+        }
+        let refuse = state.refuse_held;
+        let interest = state.queue.pop_front()?;
+        Some(if refuse { Released::Refused(interest) } else { Released::Pass(interest) })
+    }
+
+    fn next_release(&self) -> Option<Time> {
+        self.get(|state| state.release_at)
+    }
+
+    fn on_returned(&mut self, _cx: &mut Cx<'_>, _view: &LinkView, returned: &Returned) {
+        self.1.lock().unwrap().returned.push(*returned);
+    }
+}
+
+/// A downstream and an upstream, one of them with the shaper.
+fn gated(stage: Stage) -> (Bench, Gate, FaceId, FaceId) {
+    let mut b = Bench::new();
+    let gate = Gate::new(stage);
+    let shaper: Option<Box<dyn Shaper>> = Some(Box::new(gate.clone()));
+    let shaped = FaceConfig { shaper, max_held: 3, ..FaceConfig::default() };
+    let (d, u) = match stage {
+        Stage::Departure => (b.face(), b.face_with(shaped)),
+        _ => (b.face_with(shaped), b.face()),
+    };
+    b.route("/a", u);
+    (b, gate, d, u)
+}
+
+/// A shaper changes its mind when the forwarder calls it only; the test changed it from outside.
+fn poke(b: &mut Bench, faces: [FaceId; 2]) {
+    for face in faces {
+        assert!(b.sent(face).is_empty());
+    }
+}
+
+const STAGES: [Stage; 3] = [Stage::Arrival, Stage::Miss, Stage::Departure];
+
+#[test]
+fn a_held_interest_goes_on_when_it_is_released() {
+    for stage in STAGES {
+        let (mut b, gate, d, u) = gated(stage);
+        let asked = InterestBuf { hop_limit: Some(9), ..interest("/a/seg=4", 7) };
+        b.ask(d, &asked);
+        assert!(b.sent(u).is_empty(), "{stage:?}");
+        assert_eq!(b.fw.pit().len(), usize::from(stage != Stage::Arrival));
+        assert_eq!(gate.get(|s| s.offered[0].0), 4);
+        gate.set(|s| s.release_at = Some(b.now + ms(30)));
+        poke(&mut b, [d, u]);
+        b.pass(ms(29));
+        assert!(b.sent(u).is_empty());
+        b.pass(ms(1));
+        let forwarded = InterestBuf { hop_limit: Some(8), ..asked };
+        assert_eq!(b.one(u).packet, forwarded.encode(), "{stage:?}");
+        b.receive(u, &data("/a/seg=4", b"x"));
+        assert_eq!(b.sent(d).len(), 1);
+    }
+}
+
+#[test]
+fn round_trips_are_measured_from_release() {
+    for stage in STAGES {
+        let (mut b, gate, d, u) = gated(stage);
+        gate.set(|s| s.release_at = Some(b.now + ms(30)));
+        b.ask(d, &interest("/a/seg=4", 7));
+        b.pass(ms(50));
+        assert_eq!(b.sent(u).len(), 1);
+        let answer = data("/a/seg=4", b"x");
+        b.receive(u, &answer);
+        let returned = gate.get(|s| s.returned.clone());
+        assert_eq!(returned.len(), 1, "{stage:?}");
+        assert_eq!(returned[0].since_release, ms(20));
+        assert_eq!(returned[0].size, Some(Size(answer.len() as u64)));
+        assert_eq!(returned[0].expected, Size(8192));
+    }
+}
+
+#[test]
+fn what_is_let_through_at_once_is_told_what_it_brought_or_that_it_brought_nothing() {
+    for stage in STAGES {
+        let (mut b, gate, d, u) = gated(stage);
+        gate.set(|s| s.open = true);
+        b.ask(d, &InterestBuf { lifetime_ms: Some(100), ..interest("/a/1", 1) });
+        b.ask(d, &interest("/a/2", 2));
+        assert_eq!(b.sent(u).len(), 2);
+        b.pass(ms(200));
+        b.receive(u, &data("/a/2", b"x"));
+        let sizes = gate.get(|s| s.returned.iter().map(|r| r.size.is_some()).collect::<Vec<_>>());
+        assert_eq!(sizes, [false, true], "{stage:?}");
+    }
+}
+
+#[test]
+fn a_hit_is_held_back_by_arrival_only() {
+    for stage in STAGES {
+        let (mut b, gate, d, u) = gated(stage);
+        gate.set(|s| s.open = true);
+        b.ask(d, &interest("/a/1", 1));
+        b.sent(u);
+        b.receive(u, &data("/a/1", b"x"));
+        b.sent(d);
+        gate.set(|s| s.open = false);
+        b.ask(d, &interest("/a/1", 2));
+        let hits = b.sent(d).len();
+        assert_eq!(hits, usize::from(stage != Stage::Arrival), "{stage:?}");
+    }
+}
+
+#[test]
+fn copies_of_a_held_interest_are_collapsed() {
+    for stage in STAGES {
+        let (mut b, gate, d, u) = gated(stage);
+        b.ask(d, &interest("/a/1", 1));
+        b.ask(d, &interest("/a/1", 2));
+        assert_eq!(gate.get(|s| s.offered.len()), 1, "{stage:?}");
+        gate.set(|s| s.release_at = Some(b.now));
+        poke(&mut b, [d, u]);
+        b.pass(ms(1));
+        assert_eq!(b.sent(u).len(), 1);
+        if stage != Stage::Departure {
+            assert_eq!(b.drops(d, DropReason::HeldDuplicate), 1);
+        }
+    }
+}
+
+#[test]
+fn an_interest_that_expires_while_it_is_held_is_dropped_and_its_credit_given_back() {
+    for stage in STAGES {
+        let (mut b, gate, d, u) = gated(stage);
+        let shaped = if stage == Stage::Departure { u } else { d };
+        b.ask(d, &InterestBuf { lifetime_ms: Some(100), ..interest("/a/1", 1) });
+        gate.set(|s| s.release_at = Some(b.now + ms(200)));
+        poke(&mut b, [d, u]);
+        b.pass(ms(300));
+        assert!(b.sent(u).is_empty(), "{stage:?}");
+        assert_eq!(b.drops(shaped, DropReason::HeldExpired), 1);
+        let returned = gate.get(|s| s.returned.clone());
+        assert!(returned.iter().all(|r| r.size.is_none()) && returned.len() == 1, "{returned:?}");
+    }
+}
+
+#[test]
+fn a_refusal_reaches_the_downstream_as_congestion() {
+    for stage in STAGES {
+        for held in [false, true] {
+            let (mut b, gate, d, u) = gated(stage);
+            let shaped = if stage == Stage::Departure { u } else { d };
+            gate.set(|s| {
+                s.refuse = !held;
+                s.refuse_held = true;
+                s.release_at = Some(Time(1_010_000_000));
+            });
+            b.ask(d, &interest("/a/1", 7));
+            b.pass(ms(20));
+            let nack = b.one(d);
+            assert_eq!(nack.header.nack, Some(NackReason::Congestion), "{stage:?} {held}");
+            assert_eq!(nack.interest().nonce(), Some(7));
+            assert_eq!(b.drops(shaped, DropReason::ShaperRefused), 1);
+            assert!(b.sent(u).is_empty() && b.fw.pit().is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_refusal_on_the_way_out_lets_the_strategy_try_elsewhere() {
+    let (mut b, gate, d, _) = gated(Stage::Departure);
+    let other = b.face();
+    b.route_cost("/a", other, 9);
+    gate.set(|s| s.refuse = true);
+    b.ask(d, &interest("/a/1", 7));
+    assert_eq!((b.sent(d).len(), b.sent(other).len()), (0, 1));
+}
+
+#[test]
+fn the_waiting_room_is_bounded() {
+    for stage in STAGES {
+        let (mut b, gate, d, u) = gated(stage);
+        let shaped = if stage == Stage::Departure { u } else { d };
+        for i in 0..5 {
+            b.ask(d, &interest(&format!("/a/{i}"), i));
+        }
+        assert_eq!(gate.get(|s| s.queue.len()), 3, "{stage:?}");
+        assert_eq!(b.drops(shaped, DropReason::HeldLimit), 2);
+        assert_eq!(b.sent(d).len(), 2, "who is turned away is told");
+        let view = b.fw.link_view(b.now, shaped).unwrap();
+        assert_eq!((view.held.packets, view.held.bytes), (3, Size(3 * 8192)));
+        assert_eq!((view.offered, view.offered_bytes), (5, Size(5 * 8192)));
+        b.pass(ms(10));
+        assert_eq!(b.fw.link_view(b.now, shaped).unwrap().held.head_sojourn, ms(10));
+    }
+}
+
+#[test]
+fn departure_is_shown_the_link_that_the_interest_came_from() {
+    let (mut b, gate, d, u) = gated(Stage::Departure);
+    gate.set(|s| s.open = true);
+    b.ask(d, &interest("/a/0", 1));
+    b.receive(u, &data("/a/0", b"x"));
+    b.ask(d, &interest("/a/1", 2));
+    let (_, _, other) = gate.get(|s| s.offered[1]);
+    assert_eq!(other.data_out.packets, 1, "the Data that waits on the downstream");
+}
+
+#[test]
+fn what_is_held_goes_with_its_face() {
+    let (mut b, _, d, u) = gated(Stage::Miss);
+    b.ask(d, &interest("/a/1", 1));
+    b.fw.remove_face(b.now, d);
+    assert_eq!(b.fw.stats().drops.of(DropReason::FaceRemoved), 1);
+    b.pass(ms(5000));
+    assert!(b.sent(u).is_empty() && b.fw.pit().is_empty());
+}
