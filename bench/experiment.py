@@ -1,6 +1,7 @@
 """What every part of the benchmark needs: a folder, contents, daemons, sizes, patience."""
 
 import contextlib
+import functools
 import tempfile
 from pathlib import Path
 
@@ -17,10 +18,14 @@ class Lab:
 
     def __init__(self, quick=False):
         self.quick = quick
-        self.weir = weir.program("release")
         self._place = tempfile.TemporaryDirectory(prefix="weir-bench-")
         self.folder = Path(self._place.name)
         self._contents = {}
+
+    @functools.cached_property
+    def weir(self):
+        """The program, built when the first part asks for it."""
+        return weir.program("release")
 
     def size(self, megabytes):
         """A size in octets; a tenth of it in a quick run."""
