@@ -5,13 +5,16 @@ use crate::{Finding, Repository};
 /// Spelled apart, so that this file does not find itself.
 const MARKS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("X", "XX"), "HACK"];
 
-/// No text says that something is still to be done.
+/// No text says that something is still to be done, and no merge was left half done.
 pub fn no_unfinished_marks(repository: &Repository) -> Vec<Finding> {
     let mut found = Vec::new();
     for file in &repository.files {
         let is_ours = !file.path.contains("corpus/") && file.path != "tidy/src/rules/marks.rs";
         let Some(text) = file.text().filter(|_| is_ours) else { continue };
         for (at, line) in text.lines().enumerate() {
+            if line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ") {
+                found.push(file.finding(at + 1, "left by a merge: keep one side"));
+            }
             for mark in MARKS.iter().filter(|mark| has_word(line, mark)) {
                 let advice = "do it now, or open an issue and take the mark away";
                 found.push(file.finding(at + 1, format!("`{mark}`: {advice}")));
@@ -40,6 +43,12 @@ mod tests {
         let found = no_unfinished_marks(&Repository::of(&[("Makefile", &text)]));
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].line, 2);
+    }
+
+    #[test]
+    fn what_a_merge_left_is_found() {
+        let text = "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n";
+        assert_eq!(no_unfinished_marks(&Repository::of(&[("a.toml", text)])).len(), 2);
     }
 
     #[test]
