@@ -39,5 +39,12 @@ pub fn parse(text: &str, file: &str) -> Result<Config, ConfigError> {
     sections::read(text, file)
 }
 
+impl Default for Config {
+    /// What an empty file says.
+    fn default() -> Config {
+        parse("", "").expect("an empty file has no mistakes")
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -40,7 +40,7 @@ use std::net::SocketAddr;
 ///
 /// # Errors
 /// It cannot start, or the poll itself fails; everything else that goes wrong is logged.
-pub fn run(config: &Config) -> Result<(), DaemonError> {
+pub fn run(config: Config) -> Result<(), DaemonError> {
     log::start(&config.daemon);
     let daemon = Daemon::new(config)?;
     daemon.stop_on_signals()?;

@@ -1,9 +1,3 @@
-<<<<<<< HEAD
-//! The forwarder's management protocol, as NFD speaks it.
-
-pub mod parameters;
-pub mod response;
-=======
 //! The management protocol: how applications register prefixes and tools ask for the forwarder's
 //! state, by Interests under `/localhost/nfd` as NFD defines them and `/localhost/weir` for what is
 //! Weir's own.
@@ -238,4 +232,3 @@ pub fn is_reserved(name: NameRef<'_>) -> bool {
     prefixes().iter().any(|p| name.starts_with(p.as_ref()) || p.as_ref().starts_with(name))
         && name.first().is_some()
 }
->>>>>>> e9dc446 (Run the forwarder on real links: daemon loop, management protocol, client side)

@@ -3,7 +3,7 @@
 mod support;
 
 use control::Duration;
-use net::client::Client;
+use net::client::{Address, Connection};
 use net::uri::FaceUri;
 use packet::{Data, LpPacket, Name};
 use std::io::{Read, Write};
@@ -252,11 +252,11 @@ fn a_stopped_daemon_takes_its_socket_along_and_two_are_one_too_many() {
     let text =
         format!("[listen]\nunix = \"{}\"\nudp = \"off\"\ntcp = \"off\"", daemon.socket.display());
     let config = net::config::parse(&text, "second.toml").unwrap();
-    let error = net::daemon::Daemon::new(&config).unwrap_err().to_string();
+    let error = net::daemon::Daemon::new(config).unwrap_err().to_string();
     assert!(error.starts_with("a daemon is already running at /"), "{error}");
     let socket = daemon.socket.clone();
     daemon.stop();
     assert!(!socket.exists());
-    let error = Client::connect(&FaceUri::Unix(socket)).unwrap_err();
-    assert!(error.to_string().contains("there is no socket"), "{error}");
+    let error = Connection::open(Address::Unix(socket)).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("there is no such socket"), "{error}");
 }

@@ -38,7 +38,7 @@ impl Daemon {
     /// # Errors
     /// See [`DaemonError`]. A face that cannot be connected at present is not an error: it is tried
     /// again.
-    pub fn new(config: &Config) -> Result<Daemon, DaemonError> {
+    pub fn new(config: Config) -> Result<Daemon, DaemonError> {
         let system = DaemonError::system;
         let clock = Clock::start();
         let poll = Poll::new().map_err(system("cannot make a poll"))?;
@@ -55,15 +55,16 @@ impl Daemon {
                 source: io::Error::other(e),
             })?,
         };
-        let mut forwarder = forwarder(config, seed);
+        let mut forwarder = forwarder(&config, seed);
         let now = clock.now();
         let management = management(&mut forwarder, config.application.routes, now)?;
-        let strategies = strategies(&mut forwarder, config)?;
+        let strategies = strategies(&mut forwarder, &config)?;
         let (stopper, mut stopped) =
             stop::pair().map_err(system("cannot make a pair of sockets"))?;
         let watched = poll.registry().register(&mut stopped, STOP, Interest::READABLE);
         watched.map_err(system("cannot watch for the end"))?;
         become_nice(config.daemon.nice);
+        let next_idle_check = now + config.on_demand.idle;
         let mut daemon = Daemon {
             clock,
             poll,
@@ -74,8 +75,8 @@ impl Daemon {
             faces: super::Faces::default(),
             doors,
             settings: Settings {
-                on_demand: config.on_demand.clone(),
-                application: config.application.clone(),
+                on_demand: config.on_demand,
+                application: config.application,
                 udp,
                 drain: config.daemon.drain,
                 seed,
@@ -90,9 +91,9 @@ impl Daemon {
             stopped,
             stopper,
             stopping: false,
-            next_idle_check: now + config.on_demand.idle,
+            next_idle_check,
         };
-        daemon.configured_faces(config)?;
+        daemon.configured_faces(&config.faces, &config.routes)?;
         daemon.announce();
         Ok(daemon)
     }
@@ -103,13 +104,17 @@ impl Daemon {
     }
 
     /// Makes the faces of the configuration, and their routes.
-    fn configured_faces(&mut self, config: &Config) -> Result<(), DaemonError> {
+    fn configured_faces(
+        &mut self,
+        faces: &[config::Face],
+        routes: &[config::Route],
+    ) -> Result<(), DaemonError> {
         let now = self.clock.now();
         let mut ids = Vec::new();
-        for face in &config.faces {
+        for face in faces {
             ids.push(self.configured_face(face, now)?);
         }
-        for route in &config.routes {
+        for route in routes {
             let entry = Route { cost: route.cost, flags: CHILD_INHERIT, expires: None };
             let key = (ids[route.face], ORIGIN_STATIC);
             let rib = self.management.rib();

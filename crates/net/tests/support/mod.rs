@@ -3,14 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
 use control::{Duration, Time};
-use net::client::{Client, Endpoint};
+use net::client::{Address, Connection, Endpoint};
 use net::config;
 use net::daemon::{Daemon, DaemonError, Stopper};
-use net::uri::FaceUri;
 use packet::{Bytes, Component, Data, DataBuf, Interest, InterestBuf, LpHeader, LpPacket, Name};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -40,15 +38,15 @@ impl Running {
         let text =
             format!("[listen]\nunix = \"{}\"\nudp = {udp}\ntcp = {tcp}\n{rest}", socket.display());
         let config = config::parse(&text, "test.toml").unwrap_or_else(|e| panic!("{e}"));
-        let daemon = Daemon::new(&config).unwrap();
+        let daemon = Daemon::new(config).unwrap();
         let (udp, tcp) = (daemon.udp_addresses(), daemon.tcp_addresses());
         let stopper = daemon.stopper().unwrap();
         let thread = Some(std::thread::spawn(move || daemon.run()));
         Running { socket, udp, tcp, stopper, thread, _folder: folder }
     }
 
-    pub fn connect(&self) -> Client {
-        Client::connect(&FaceUri::Unix(self.socket.clone())).unwrap()
+    pub fn connect(&self) -> Connection {
+        Connection::open(Address::Unix(self.socket.clone())).unwrap()
     }
 
     /// Everything that it counts.
@@ -89,6 +87,18 @@ pub struct Producer<'a> {
     end: &'a AtomicBool,
 }
 
+impl Producer<'_> {
+    /// Serves until the end, or until the daemon is stopped.
+    fn serve(mut self, mut connection: Connection) {
+        while !self.end.load(Ordering::Relaxed) {
+            let tick = connection.now() + Duration::from_millis(10);
+            if connection.turn(&mut self, tick).is_err() {
+                return;
+            }
+        }
+    }
+}
+
 impl Endpoint for Producer<'_> {
     fn receive(&mut self, _now: Time, frame: &[u8]) {
         let link = LpPacket::decode(frame).unwrap();
@@ -113,10 +123,6 @@ impl Endpoint for Producer<'_> {
     fn next_deadline(&mut self, _now: Time) -> Option<Time> {
         None
     }
-
-    fn is_done(&self) -> bool {
-        self.end.load(Ordering::Relaxed)
-    }
 }
 
 /// Produces `prefix` in a thread as long as `work` runs, which begins when it is registered.
@@ -126,16 +132,12 @@ pub fn with_producer<T>(
     size: usize,
     work: impl FnOnce() -> T,
 ) -> T {
-    let mut client = daemon.connect();
-    client.register(&prefix.parse().unwrap()).unwrap();
+    let mut connection = daemon.connect();
+    connection.register(&prefix.parse().unwrap()).unwrap();
     let end = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let mut producer = Producer { size, answers: VecDeque::new(), end: &end };
-            let tick = Duration::from_millis(10);
-            // The daemon may be stopped before the producer.
-            let _ = client.drive(&mut producer, tick, |_, _| ControlFlow::Continue(()));
-        });
+        let producer = Producer { size, answers: VecDeque::new(), end: &end };
+        scope.spawn(move || producer.serve(connection));
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
         end.store(true, Ordering::Relaxed);
         result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -176,16 +178,19 @@ impl Consumer {
         }
     }
 
+    fn is_done(&self) -> bool {
+        self.received.len() as u64 == self.count
+    }
+
     /// Fetches everything over a connection of its own and checks it.
     pub fn fetch(mut self, daemon: &Running, size: usize) -> Consumer {
-        let mut client = daemon.connect();
-        let end = client.now() + LONG;
-        client
-            .drive(&mut self, Duration::from_secs(1), |now, consumer| {
-                assert!(now < end, "{} of {} came", consumer.received.len(), consumer.count);
-                ControlFlow::Continue(())
-            })
-            .unwrap();
+        let mut connection = daemon.connect();
+        let end = connection.now() + LONG;
+        while !self.is_done() {
+            let now = connection.now();
+            assert!(now < end, "{} of {} came", self.received.len(), self.count);
+            connection.turn(&mut self, now + Duration::from_secs(1)).unwrap();
+        }
         for (segment, octets) in &self.received {
             assert_eq!(octets[..], content(*segment, size), "segment {segment}");
         }
@@ -239,9 +244,5 @@ impl Endpoint for Consumer {
 
     fn next_deadline(&mut self, _now: Time) -> Option<Time> {
         self.pending.values().min().copied()
-    }
-
-    fn is_done(&self) -> bool {
-        self.received.len() as u64 == self.count
     }
 }
