@@ -3,8 +3,10 @@
 //! `cargo run -p weir-schemes --example bottleneck` prints a table for `bbr` and `cubic`; with names of
 //! controllers, for those. With settings, it runs one situation in which all of them share the link:
 //! `... --example bottleneck bbr cubic rate="50 Mbit/s" queue="200 kB" delay="25 ms" loss="1 %"
-//! marker=codel bucket="32 kB" wakeup="1 ms" segments=100000 gap="2 s" until="40 s" seed=1 trace=1`
-//! (`gap`: between the flows' starts; `trace`: the flow whose events and gauges are printed).
+//! later="5 Mbit/s" marker=codel bucket="32 kB" wakeup="1 ms" segments=100000 gap="2 s" until="40 s"
+//! seed=1 trace=1`
+//! (`later`: the rate after 5 s; `gap`: between the flows' starts; `trace`: the flow whose events and
+//! gauges are printed).
 #![allow(clippy::print_stdout, reason = "a table for a person is all that it does")]
 
 #[path = "../tests/bottleneck/mod.rs"]
@@ -116,6 +118,7 @@ fn one(controls: &[&'static str], settings: &[(String, String)]) {
             "wakeup" => path.wakeup = parse(key, value),
             "marker" => path.marker = value.clone().leak(),
             "segments" => segments = parse(key, value),
+            "later" => path.later = Some((Time::ZERO + Duration::from_secs(5), parse(key, value))),
             "gap" => gap = parse(key, value),
             "until" => until = parse(key, value),
             "seed" => seed = parse(key, value),

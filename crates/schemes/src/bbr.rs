@@ -122,7 +122,7 @@ enum Mode {
     Drain,
     Down { since: Time },
     Cruise { until: Time },
-    Up { round: u64, since: Time, bandwidth: f64 },
+    Up { round: u64, since: Time, bandwidth: f64, hold: bool },
     ProbeRtt { until: Option<Time> },
 }
 
@@ -141,11 +141,15 @@ struct Bbr {
     bandwidth: MaxFilter,
     round: Round,
     bounds: Bounds,
+    /// When `bounds` were last cut.
+    cut_at: Option<Time>,
     startup: Startup,
     release_at: Time,
     /// When something other than the consumer last kept Interests back.
     held_at: Time,
-    /// How often everything has timed out since Data came last: tread softly until they do.
+    /// Everything timed out: tread softly until Data come.
+    silent: bool,
+    /// How often that happened since the last unambiguous round-trip time (Karn's rule).
     timeouts: u32,
     /// The size of a segment, for rates in bit/s.
     segment: Size,
@@ -189,6 +193,7 @@ impl Bbr {
             bandwidth: MaxFilter::default(),
             round: Round::default(),
             bounds: Bounds::new(params.number("loss")),
+            cut_at: None,
             startup: Startup {
                 window: initial_window,
                 hystart: HyStart::new(),
@@ -200,6 +205,7 @@ impl Bbr {
             },
             release_at: Time::ZERO,
             held_at: Time::ZERO,
+            silent: false,
             timeouts: 0,
             segment: Size(8000),
         }
@@ -221,7 +227,7 @@ impl Bbr {
     fn window(&self) -> f64 {
         let bandwidth = self.bandwidth.max();
         let window = match self.mode {
-            _ if self.timeouts > 0 => MIN_WINDOW,
+            _ if self.silent => MIN_WINDOW,
             Mode::Startup => match self.startup.hint {
                 Some(hint) => {
                     let gain = self.startup.gain();
@@ -246,7 +252,7 @@ impl Bbr {
             }
             Mode::Drain => 0.5,
             Mode::Down { .. } => 0.75,
-            Mode::Cruise { .. } | Mode::ProbeRtt { .. } => 1.0,
+            Mode::Cruise { .. } | Mode::ProbeRtt { .. } | Mode::Up { hold: true, .. } => 1.0,
             Mode::Up { .. } => self.probe_gain,
         };
         let rate = gain * self.bandwidth.max() / self.bounds.arriving();
@@ -271,6 +277,7 @@ impl Bbr {
 
     fn sample_rtt(&mut self, now: Time, rtt: Duration) {
         self.rtt.sample(rtt);
+        self.timeouts = 0;
         self.round.rtt_min = self.round.rtt_min.min(rtt);
         if rtt <= self.rtt_min {
             self.rtt_min = rtt;
@@ -285,6 +292,7 @@ impl Bbr {
         let congested = self.bounds.judge(&self.round, queued, going_up);
         if congested {
             cx.note("cut", self.bounds.inflight(true));
+            self.cut_at = Some(cx.now);
             match self.mode {
                 Mode::Startup => self.leave_startup(cx),
                 Mode::Up { .. } => self.mode = Mode::Down { since: cx.now },
@@ -364,17 +372,21 @@ impl Bbr {
             Mode::Startup => {}
             Mode::Drain if drained => self.cruise(cx),
             Mode::Down { since } if drained || now.since(since) > self.rtt_min => self.cruise(cx),
-            Mode::Cruise { until } if now >= until => {
-                self.mode = Mode::Up { round: self.round.number, since: now, bandwidth };
-            }
-            Mode::Up { round, since, bandwidth: before } => {
-                let filled = in_flight >= self.probe_gain * full.max(SPARE);
+            Mode::Cruise { until } if now >= until => self.go_up(now),
+            Mode::Up { round, since, bandwidth: before, hold } => {
+                let full_round = now.since(since) > self.rtt_min;
                 let tried = self.round.number >= round + 2;
                 let more = bandwidth >= 1.1 * before || self.bounds.reached(&self.round);
-                if more && tried {
-                    self.mode = Mode::Up { round: self.round.number, since: now, bandwidth };
-                } else if tried || (filled && now.since(since) > self.rtt_min) {
+                if full_round && in_flight >= self.probe_gain * full.max(SPARE) {
                     self.mode = Mode::Down { since: now };
+                } else if tried && more {
+                    self.go_up(now);
+                } else if tried {
+                    self.mode = Mode::Down { since: now };
+                } else if full_round && !hold {
+                    // What going up has brought shows a round trip later; to go on meanwhile could
+                    // fill a buffer of half a pipe.
+                    self.mode = Mode::Up { round, since, bandwidth: before, hold: true };
                 }
             }
             Mode::ProbeRtt { until: None } if in_flight <= (full / 2.0).max(MIN_WINDOW) => {
@@ -394,6 +406,11 @@ impl Bbr {
         }
     }
 
+    fn go_up(&mut self, now: Time) {
+        let (round, bandwidth) = (self.round.number, self.bandwidth.max());
+        self.mode = Mode::Up { round, since: now, bandwidth, hold: false };
+    }
+
     /// Cruises for four to seven round trips, at random so that flows do not go up together.
     fn cruise(&mut self, cx: &mut Cx<'_>) {
         let bounded = self.bounds.inflight(true) < self.pipe(self.bandwidth.max());
@@ -402,11 +419,17 @@ impl Bbr {
         self.mode = Mode::Cruise { until: cx.now + span };
     }
 
-    /// RFC 9002, section 6.2.1: SRTT + 4 RTTVAR with a floor for hosts that wake up late, in place of
-    /// the 200 ms that RFC 6298 leaves for delayed acknowledgements, which Data do not know.
+    /// RFC 9002, section 6.2.1: SRTT + 4 RTTVAR, in place of the 200 ms that RFC 6298's implementations
+    /// leave for delayed acknowledgements, which Data do not know. The floors: hosts that wake up late;
+    /// a queue that grows within a round trip; a few segments at the bottleneck, if it is slow.
     fn timeout(&self) -> Duration {
         let Some(srtt) = self.rtt.smoothed() else { return self.rtt.rto() };
-        let margin = Duration(self.rtt.variation().0.saturating_mul(4)).max(LATEST_WAKEUP);
+        let bandwidth = self.bandwidth.max();
+        let segments = if bandwidth > 0.0 { MIN_WINDOW / bandwidth } else { 0.0 };
+        let margin = Duration(self.rtt.variation().0.saturating_mul(4))
+            .max(LATEST_WAKEUP)
+            .max(Duration(srtt.0 / 2))
+            .max(Duration::from_secs_f64(segments));
         // The first repetition is a probe for a lost tail, as RFC 8985's, and not yet backed off.
         let backoff = 1 << self.timeouts.saturating_sub(1);
         Duration((srtt + margin).0.saturating_mul(backoff)).min(RttEstimate::MAX_RTO)
@@ -451,7 +474,7 @@ impl Controller for Bbr {
         if f64::from(in_flight) + 2.0 > self.window() {
             self.held_at = cx.now;
         }
-        self.timeouts = 0;
+        self.silent = false;
         self.segment = arrival.size;
         self.round.arrived(arrival.mark > 0);
         if arrival.late {
@@ -482,12 +505,15 @@ impl Controller for Bbr {
         if loss.cause == Cause::Nack(NackReason::Congestion.number()) {
             self.round.refused();
         } else if !matches!(loss.cause, Cause::Nack(_)) {
-            self.round.lost(self.queued());
+            // RFC 9002, 7.3.2: what left before the last cut belongs to the congestion it answered.
+            let news = self.cut_at.is_none_or(|cut| loss.sent_at > cut);
+            self.round.lost(news && self.queued());
         }
         self.held_at = cx.now;
         if loss.cause == Cause::Timeout && loss.in_flight.total().segments == 0 {
             self.rtt.back_off();
             self.timeouts = (self.timeouts + 1).min(16);
+            self.silent = true;
         }
     }
 

@@ -3,7 +3,7 @@
 mod bottleneck;
 
 use bottleneck::{Flow, Outcome, Path, Report, run};
-use control::{Duration, Size, Time};
+use control::{Duration, Rate, Size, Time};
 
 const MINUTE: Time = Time(60_000_000_000);
 const SEEDS: u64 = 5;
@@ -111,7 +111,21 @@ fn a_crowd_of_bbr_does_not_collapse() {
     let asked: u64 = report.flows.iter().map(|flow| flow.asked).sum();
     // 30 s hold 23,437 segments; BBRv1 would lose a quarter of what it sends.
     assert!(delivered > 22_000, "{delivered}");
-    assert!(asked < delivered + delivered / 10, "{asked} Interests for {delivered} segments");
+    assert!(asked < delivered + delivered / 5, "{asked} Interests for {delivered} segments");
+}
+
+#[test]
+fn bbr_follows_a_rate_that_changes() {
+    for (before, after) in [(50, 5), (5, 50)] {
+        let mut path = Path::new(before, 200, 25_000, 0.0);
+        path.later = Some((Time(5_000_000_000), Rate::from_mbps(after)));
+        let flow = Flow { control: "bbr", segments: 1_000_000, start: Time::ZERO };
+        let report = run(path, &[flow], 1, Time(15_000_000_000));
+        // Five seconds to find the new rate are plenty.
+        let octets: u64 = report.flows[0].by_second[10..15].iter().sum();
+        let rate = octets as f64 * 8.0 / 5.0;
+        assert!(rate > 0.9 * after as f64 * 1e6, "{before} to {after} Mbit/s: {rate:.0} bit/s");
+    }
 }
 
 #[test]

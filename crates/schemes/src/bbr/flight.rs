@@ -123,9 +123,9 @@ impl Bounds {
     pub(super) fn judge(&mut self, round: &Round, queued: bool, going_up: bool) -> bool {
         let all = f64::from(round.arrived + round.lost);
         let lost = f64::from(round.lost);
-        // Twice the standard deviation of a random loss of that share, so that chance is no pattern.
+        // Three standard deviations above a random loss of that share, so that chance is no pattern.
         let beyond = |lost: u32, share: f64| {
-            f64::from(lost) > share * all + 2.0 * (share * all).sqrt()
+            f64::from(lost) > share * all + 3.0 * (share * all).sqrt()
         };
         let usual = 1.0 - self.arriving();
         let overrun = beyond(round.overflowed, self.loss_threshold + usual)
@@ -142,8 +142,9 @@ impl Bounds {
             return true;
         }
         if going_up && self.reached(round) {
-            self.hi = self.hi.map(|hi| hi + self.step);
-            self.step *= 2.0;
+            let hi = self.hi.unwrap_or(MIN_INFLIGHT);
+            self.hi = Some(hi + self.step);
+            self.step = (2.0 * self.step).min((hi / 4.0).max(1.0));
         }
         false
     }
@@ -160,7 +161,8 @@ impl Bounds {
 
     /// The bound kept more from being in flight.
     pub(super) fn reached(&self, round: &Round) -> bool {
-        self.hi.is_some_and(|hi| f64::from(round.in_flight) >= 0.9 * hi)
+        let in_flight = f64::from(round.in_flight);
+        self.hi.is_some_and(|hi| in_flight >= 0.9 * hi || in_flight + 1.0 > hi)
     }
 
     /// Once the window is smaller for other reasons, the bound has had its say.
@@ -217,10 +219,10 @@ mod tests {
     #[test]
     fn loss_with_a_long_queue_is_congestion() {
         let mut bounds = Bounds::new(0.02);
-        // 2 % of 100 are 2, and twice the root of 2 is 2.8: four are chance, five are not.
-        assert!(!bounds.judge(&round(96, 4, true, 100), true, false));
+        // 2 % of 100 are 2, and three times the root of 2 are 4.2: six are chance, seven are not.
+        assert!(!bounds.judge(&round(94, 6, true, 100), true, false));
         assert_eq!(bounds.inflight(true), f64::INFINITY);
-        assert!(bounds.judge(&round(95, 5, true, 100), true, false));
+        assert!(bounds.judge(&round(93, 7, true, 100), true, false));
         assert!((bounds.inflight(true) - 70.0).abs() < 1e-9);
     }
 
@@ -242,7 +244,10 @@ mod tests {
     #[test]
     fn most_of_a_round_lost_is_congestion_whatever_the_queue() {
         let mut bounds = Bounds::new(0.02);
-        assert!(bounds.judge(&round(50, 50, false, 100), false, false));
+        // 35 % and 2 %, and three times the root of 37 are 18.2.
+        assert!(!bounds.judge(&round(45, 55, false, 100), false, false));
+        let mut bounds = Bounds::new(0.02);
+        assert!(bounds.judge(&round(44, 56, false, 100), false, false));
         assert!(bounds.arriving() == 1.0, "and no evidence of random loss");
     }
 
@@ -261,6 +266,7 @@ mod tests {
     fn a_bound_rises_while_going_up_and_is_forgotten_when_loose() {
         let mut bounds = Bounds::new(0.02);
         bounds.judge(&round(50, 50, true, 100), true, false);
+        // The bound is 70 now.
         for expected in [71.0, 73.0, 77.0] {
             bounds.judge(&round(70, 0, false, 70), false, true);
             assert_eq!(bounds.inflight(true), expected);

@@ -19,6 +19,8 @@ use weir_schemes::Choice;
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
     pub rate: Rate,
+    /// From that instant on, another rate.
+    pub later: Option<(Time, Rate)>,
     /// The bound of the queue, in octets, without the packet in transmission.
     pub queue: Size,
     pub one_way: Duration,
@@ -38,6 +40,7 @@ impl Path {
     pub fn new(rate_mbps: u64, queue_kb: u64, one_way_us: u64, loss_percent: f64) -> Path {
         Path {
             rate: Rate::from_mbps(rate_mbps),
+            later: None,
             queue: Size(queue_kb * 1000),
             one_way: Duration::from_micros(one_way_us),
             loss: Ratio::new(loss_percent / 100.0).expect("a percentage"),
@@ -170,8 +173,12 @@ impl World {
         self.busy = false;
         while let Some(head) = self.queue.pop_front() {
             self.queued = self.queued - self.path.segment;
+            let rate = match self.path.later {
+                Some((from, rate)) if self.now >= from => rate,
+                _ => self.path.rate,
+            };
             let view = LinkView {
-                rate_out: self.path.rate,
+                rate_out: rate,
                 data_out: QueueView {
                     packets: self.queue.len() as u32,
                     bytes: self.queued,
@@ -194,9 +201,9 @@ impl World {
                 Verdict::Mark(mark) => mark,
                 Verdict::Pass => 0,
             };
-            let credit = self.path.rate.time_for(self.path.bucket);
+            let credit = rate.time_for(self.path.bucket);
             self.rate_clock =
-                self.rate_clock.max(self.now - credit) + self.path.rate.time_for(self.path.segment);
+                self.rate_clock.max(self.now - credit) + rate.time_for(self.path.segment);
             let free = self.rate_clock.max(self.now);
             let arrival = free + self.path.one_way;
             self.busy = true;
