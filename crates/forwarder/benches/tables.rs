@@ -1,4 +1,5 @@
-//! The tables at their largest: a million routes, a million pending Interests, a full content store.
+//! The tables at their largest: a million routes, a million pending Interests, a full content
+//! store.
 //!
 //! Prints nanoseconds an operation, every packet in random order so that nothing is in the
 //! processor's caches by luck, and octets of memory an entry as the allocator was asked for them.

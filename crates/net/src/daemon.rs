@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Datagrams come first, because a socket that is not emptied loses what comes next, while a stream
-//! only waits. Every step is bounded in octets, so that the others have their turn in time. What the
-//! kernel does not take stays in the forwarder's queues, where its sojourn is known.
+//! only waits. Every step is bounded in octets, so that the others have their turn in time. What
+//! the kernel does not take stays in the forwarder's queues, where its sojourn is known.
 
 mod accept;
 mod doors;

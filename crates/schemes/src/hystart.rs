@@ -1,15 +1,15 @@
 //! The end of slow start before the queue overflows: HyStart++ (RFC 9406), in the consumer's terms.
 //!
-//! Used by the schemes that have a slow start of their own choosing. Names follow the RFC, section 4.2.
-//! A round ends when Data arrives for an Interest that left after the round began. Deviations:
+//! Used by the schemes that have a slow start of their own choosing. Names follow the RFC, section
+//! 4.2. A round ends when Data arrives for an Interest that left after the round began. Deviations:
 //!
-//! - `N_RTT_SAMPLE` is 4 instead of 8. An NDN segment is up to six times a TCP segment, so a round has
-//!   fewer samples, and eight of them are a whole queue of a small buffer.
-//! - The rise that counts is never more than twice the round-trip time: 4 ms are all of the buffer on a
-//!   short path.
+//! - `N_RTT_SAMPLE` is 4 instead of 8. An NDN segment is up to six times a TCP segment, so a round
+//!   has fewer samples, and eight of them are a whole queue of a small buffer.
+//! - The rise that counts is never more than twice the round-trip time: 4 ms are all of the buffer
+//!   on a short path.
 //! - Slow start is over without the five rounds of conservative slow start when the smallest
-//!   round-trip time of a round is more than twice the smallest ever, plus the threshold: the queue is
-//!   then longer than the pipe. The rounds exist to forgive jitter, and this is none.
+//!   round-trip time of a round is more than twice the smallest ever, plus the threshold: the queue
+//!   is then longer than the pipe. The rounds exist to forgive jitter, and this is none.
 
 use control::{Duration, Time};
 

@@ -40,8 +40,8 @@ pub enum DatasetError {
 }
 
 impl Connection {
-    /// Reads a dataset, such as `/localhost/weir/counters`. Nothing else should be going on over the
-    /// connection: frames that are not its answer are left aside.
+    /// Reads a dataset, such as `/localhost/weir/counters`. Nothing else should be going on over
+    /// the connection: frames that are not its answer are left aside.
     ///
     /// # Errors
     /// The forwarder does not answer, or not with a dataset; or the connection is lost.

@@ -33,8 +33,8 @@ impl Datasets {
             .cloned()
     }
 
-    /// Makes a dataset of `content` and returns its first segment; `None` if the Interest asks for a
-    /// version or segment, or wants the bare name and nothing below it.
+    /// Makes a dataset of `content` and returns its first segment; `None` if the Interest asks for
+    /// a version or segment, or wants the bare name and nothing below it.
     pub fn publish(
         &mut self,
         now: Time,

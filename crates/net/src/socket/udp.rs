@@ -156,7 +156,8 @@ impl Udp {
     /// with the addresses that it came from and was sent to.
     ///
     /// # Errors
-    /// None that a datagram socket does not survive: refused ports and unreachable hosts are skipped.
+    /// None that a datagram socket does not survive: refused ports and unreachable hosts are
+    /// skipped.
     pub fn receive(
         &self,
         buffers: &mut ReceiveBuffers,

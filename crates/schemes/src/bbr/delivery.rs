@@ -1,9 +1,9 @@
 //! How fast Data arrives: draft-cheng-iccrg-delivery-rate-estimation-00 (Y. Cheng, N. Cardwell,
 //! S. Hassas Yeganeh, V. Jacobson, 2017), in segments.
 //!
-//! The state that the draft keeps in each packet has to fit into a memo of 128 bits: `P.delivered` with
-//! `P.is_app_limited` as its top bit, and `P.delivered_time` and `P.first_sent_time` as spans before the
-//! Interest left, in units of 64 ns (so at most 274 s, then saturated).
+//! The state that the draft keeps in each packet has to fit into a memo of 128 bits: `P.delivered`
+//! with `P.is_app_limited` as its top bit, and `P.delivered_time` and `P.first_sent_time` as spans
+//! before the Interest left, in units of 64 ns (so at most 274 s, then saturated).
 
 use control::{Duration, Memo, Time};
 
@@ -54,8 +54,8 @@ impl Delivery {
         self.app_limited_until = (self.delivered + u64::from(in_flight)).max(1);
     }
 
-    /// A segment arrived whose Interest left at `sent_at`. No sample if the interval is shorter than
-    /// the path's round trip, which means that the Interest was not the one that was answered.
+    /// A segment arrived whose Interest left at `sent_at`. No sample if the interval is shorter
+    /// than the path's round trip, which means that the Interest was not the one that was answered.
     pub(super) fn arrived(
         &mut self,
         now: Time,

@@ -1,7 +1,7 @@
-//! The bottleneck's rate, seen from segments that the path stretched: their Data arrive further apart
-//! than their Interests left (the packet pair of S. Keshav, SIGCOMM 1991, as trains; for NDN a poster of
-//! ACM ICN 2019). Startup sends the first window at once and every other at twice its average rate, so
-//! the bottleneck shows a round trip before the average has come up to it.
+//! The bottleneck's rate, seen from segments that the path stretched: their Data arrive further
+//! apart than their Interests left (the packet pair of S. Keshav, SIGCOMM 1991, as trains; for NDN
+//! a poster of ACM ICN 2019). Startup sends the first window at once and every other at twice its
+//! average rate, so the bottleneck shows a round trip before the average has come up to it.
 
 use control::Time;
 use std::collections::VecDeque;
@@ -14,8 +14,8 @@ const SHORTEST: usize = 6;
 const FASTEST: f64 = 10_000.0;
 /// Data this much further apart than the Interests were stretched on the way.
 const STRETCHED: f64 = 1.2;
-/// A train is even when one half of it was not this much faster than the other. A filled token bucket,
-/// a hiccup of a host, or packets that it collected make it uneven.
+/// A train is even when one half of it was not this much faster than the other. A filled token
+/// bucket, a hiccup of a host, or packets that it collected make it uneven.
 const UNEVEN: f64 = 1.5;
 
 /// The latest arrivals: when each Interest left, and when its Data came.
@@ -59,7 +59,8 @@ impl Train {
 mod tests {
     use super::*;
 
-    /// The rate that a train shows, whose Interests left every `left` us and whose Data came at `came`.
+    /// The rate that a train shows, whose Interests left every `left` us and whose Data came at
+    /// `came`.
     fn rate(left: u64, came: &[u64]) -> Option<f64> {
         let mut train = Train::default();
         for (i, came) in (0..).zip(came) {
