@@ -4,6 +4,7 @@ Every child dies with the process that started it, however that one ends, and is
 signalled by its own process id.
 """
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -14,6 +15,9 @@ from pathlib import Path
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 SAMPLE_SECONDS = 0.02
+
+PRCTL = ctypes.CDLL(None).prctl
+PR_SET_PDEATHSIG = 1  # from <linux/prctl.h>
 
 
 @dataclass
@@ -43,10 +47,11 @@ class Child:
         self._usage = Usage(0.0, 0)
         with open(self.log, "ab") as said, open(out or self.log, "ab") as printed:
             self._process = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", *self.argv],
+                self.argv,
                 stdin=subprocess.DEVNULL,
                 stdout=printed,
                 stderr=said,
+                preexec_fn=die_with_caller(os.getpid()),
             )
         self.pid = self._process.pid
         self._sampler = threading.Thread(target=self._sample, daemon=True)
@@ -120,6 +125,21 @@ class Child:
 
     def __exit__(self, *_):
         self.kill()
+
+
+def die_with_caller(caller):
+    """What a new process does before it becomes the command: tie its life to the caller's.
+
+    It has happened by the time that the caller knows the process id, so there is no moment at which
+    the caller's death would leave the child behind. It takes no lock that another thread could hold.
+    """
+
+    def tie():
+        PRCTL(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != caller:
+            os._exit(1)
+
+    return tie
 
 
 def cpu_seconds(pid):
