@@ -1,12 +1,11 @@
 //! Controllers over one bottleneck, in virtual time.
 //!
-//! `cargo run -p weir-schemes --example bottleneck` prints a table for `bbr` and `cubic`; with names of
-//! controllers, for those. With settings, it runs one situation in which all of them share the link:
-//! `... --example bottleneck bbr cubic rate="50 Mbit/s" queue="200 kB" delay="25 ms" loss="1 %"
-//! later="5 Mbit/s" marker=codel bucket="32 kB" wakeup="1 ms" segments=100000 gap="2 s" until="40 s"
-//! seed=1 trace=1`
-//! (`later`: the rate after 5 s; `gap`: between the flows' starts; `trace`: the flow whose events and
-//! gauges are printed).
+//! `cargo run -p weir-schemes --example bottleneck` prints a table for `bbr` and `cubic`; with
+//! names of controllers, for those. With settings, it runs one situation in which all of them share
+//! the link: `... --example bottleneck bbr cubic rate="50 Mbit/s" queue="200 kB" delay="25 ms"
+//! loss="1 %" later="5 Mbit/s" marker=codel bucket="32 kB" wakeup="1 ms" segments=100000 gap="2 s"
+//! until="40 s" seed=1 trace=1` (`later`: the rate after 5 s; `gap`: between the flows' starts;
+//! `trace`: the flow whose events and gauges are printed).
 #![allow(clippy::print_stdout, reason = "a table for a person is all that it does")]
 
 #[path = "../tests/bottleneck/mod.rs"]

@@ -1,31 +1,35 @@
-//! Bottleneck bandwidth and round-trip time, for a consumer that asks instead of a sender that sends.
+//! Bottleneck bandwidth and round-trip time, for a consumer that asks instead of a sender that
+//! sends.
 //!
-//! N. Cardwell, Y. Cheng, C. S. Gunn, S. Hassas Yeganeh, V. Jacobson, "BBR: Congestion-Based Congestion
-//! Control", ACM Queue 14(5), 2016; draft-cardwell-iccrg-bbr-congestion-control-00, 2017 (BBRv1), and
-//! -02, 2022 (BBRv2), whose names are used here.
+//! N. Cardwell, Y. Cheng, C. S. Gunn, S. Hassas Yeganeh, V. Jacobson, "BBR: Congestion-Based
+//! Congestion Control", ACM Queue 14(5), 2016; draft-cardwell-iccrg-bbr-congestion-control-00, 2017
+//! (BBRv1), and -02, 2022 (BBRv2), whose names are used here.
 //!
-//! **This is Weir's own carrying-over; no publication describes BBR for NDN.** What is as in the draft:
-//! delivery rate samples and their windowed maximum over ten rounds (`bbr/delivery.rs`); min_rtt over
-//! ten seconds; the states Startup, Drain, ProbeBW (up 1.25, down 0.75, cruise 1) and ProbeRTT; pacing
-//! at gain x bandwidth; a window of 2 BDP; the plateau rule of Startup (three rounds with less than 25 %
-//! growth); a bound `inflight_hi` after rounds with too much loss. What is not:
+//! **This is Weir's own carrying-over; no publication describes BBR for NDN.** What is as in the
+//! draft: delivery rate samples and their windowed maximum over ten rounds (`bbr/delivery.rs`);
+//! min_rtt over ten seconds; the states Startup, Drain, ProbeBW (up 1.25, down 0.75, cruise 1) and
+//! ProbeRTT; pacing at gain x bandwidth; a window of 2 BDP; the plateau rule of Startup (three
+//! rounds with less than 25 % growth); a bound `inflight_hi` after rounds with too much loss. What
+//! is not:
 //!
-//! - The unit is the segment; Interests are paced, Data follow. A consumer asks for more than it wants
-//!   to get: the rate is divided by the share that arrives when losses come without delay, that is at
-//!   random. Otherwise a path that loses one in twenty would be used to nineteen twentieths.
+//! - The unit is the segment; Interests are paced, Data follow. A consumer asks for more than it
+//!   wants to get: the rate is divided by the share that arrives when losses come without delay,
+//!   that is at random. Otherwise a path that loses one in twenty would be used to nineteen
+//!   twentieths.
 //! - Startup is a slow start, its window doubled by each round, and ends as HyStart++ says
-//!   (`hystart.rs`) when the round-trip time rises. Data that the path stretched (`bbr/train.rs`) show
-//!   the bottleneck early, in most cases the first window's after one round trip: from then on that is
-//!   what is tried, and 1.25 times as much for a round when it is confirmed. Doubling would overrun a
-//!   buffer of a third of the pipe by most of a round.
+//!   (`hystart.rs`) when the round-trip time rises. Data that the path stretched (`bbr/train.rs`)
+//!   show the bottleneck early, in most cases the first window's after one round trip: from then on
+//!   that is what is tried, and 1.25 times as much for a round when it is confirmed. Doubling would
+//!   overrun a buffer of a third of the pipe by most of a round.
 //! - Loss counts as congestion only where the smoothed round-trip time is in the upper half of its
 //!   range of the last ten seconds, or has none.
-//! - A round with a congestion mark sets `inflight_hi` by 0.85 (RFC 8511), by 0.7 if half of its Data
-//!   are marked. BBRv2 answers to the share of marks, as DCTCP; CoDel, whose marks are what NDN
-//!   forwarders give, marks a few packets a second however large the share of the culprit is.
-//! - ProbeBW goes up for as long as going up yields more, so that an early end of Startup is made good;
-//!   ProbeRTT keeps half of a BDP in flight (BBRv2).
-//! - The window has room for hosts that wake up late (`slack`), in place of the draft's offload budget.
+//! - A round with a congestion mark sets `inflight_hi` by 0.85 (RFC 8511), by 0.7 if half of its
+//!   Data are marked. BBRv2 answers to the share of marks, as DCTCP; CoDel, whose marks are what
+//!   NDN forwarders give, marks a few packets a second however large the share of the culprit is.
+//! - ProbeBW goes up for as long as going up yields more, so that an early end of Startup is made
+//!   good; ProbeRTT keeps half of a BDP in flight (BBRv2).
+//! - The window has room for hosts that wake up late (`slack`), in place of the draft's offload
+//!   budget.
 //! - Timeouts follow RFC 9002, without the 200 ms of RFC 6298's implementations; see `timeout`.
 
 mod delivery;
@@ -42,15 +46,12 @@ use flight::{Bounds, Longest, Round};
 use packet::{HopOptions, NackReason};
 use train::Train;
 
-#[cfg(test)]
-mod tests;
-
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "bbr",
     summary: "paces at the bottleneck's rate and keeps little more in flight than the path holds",
-    paper: "After N. Cardwell and others, BBR: Congestion-Based Congestion Control, ACM Queue 14(5), \
-            2016; carried over to NDN by Weir",
+    paper: "After N. Cardwell and others, BBR: Congestion-Based Congestion Control, ACM Queue \
+            14(5), 2016; carried over to NDN by Weir",
     params: PARAMS,
     controller: Some(|params| Box::new(Bbr::new(params))),
     ..Scheme::EMPTY
@@ -62,8 +63,8 @@ const PARAMS: &[ParamSpec] = &[
         default: Value::Number(10.0),
         range: (4.0, 1000.0),
         help: "segments at the start",
-        source: "RFC 6928's count; ten segments of 8 kB fit a buffer of 100 kB and make a train that \
-                 can be measured",
+        source: "RFC 6928's count; ten segments of 8 kB fit a buffer of 100 kB and make a train \
+                 that can be measured",
     },
     ParamSpec {
         name: "probe_gain",
@@ -104,14 +105,19 @@ const PARAMS: &[ParamSpec] = &[
 
 /// The smallest window, `BBRMinPipeCwnd`.
 const MIN_WINDOW: f64 = 4.0;
-/// Room in the window beyond all products, in segments: one being sent, one being received, one spare.
+/// Room in the window beyond all products, in segments: one being sent, one being received, one
+/// spare.
 const SPARE: f64 = 3.0;
-/// Interests may leave this far ahead of or behind their pace, so that a driver need not wake for each.
+/// Interests may leave this far ahead of or behind their pace, so that a driver need not wake for
+/// each.
 const BURST: Duration = Duration::from_micros(500);
 /// `ProbeRTTDuration`.
 const PROBE_RTT: Duration = Duration::from_millis(200);
 /// What a timeout allows for at least beyond the smoothed round-trip time.
 const LATEST_WAKEUP: Duration = Duration::from_millis(50);
+/// Backing off ends here: four seconds are an Interest's usual lifetime, so nothing is pending
+/// longer in the network, and a path that comes back is found soon.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(4);
 /// A consumer that leaves a permit unused for longer than this has nothing to ask.
 const UNUSED: Duration = Duration::from_millis(4);
 
@@ -147,8 +153,12 @@ struct Bbr {
     release_at: Time,
     /// When something other than the consumer last kept Interests back.
     held_at: Time,
-    /// Everything timed out: tread softly until Data come.
+    /// When Data came last.
+    heard_at: Time,
+    /// Nothing has come for a whole timeout: tread softly until Data do.
     silent: bool,
+    /// When the timeout was last doubled.
+    backed_off_at: Option<Time>,
     /// How often that happened since the last unambiguous round-trip time (Karn's rule).
     timeouts: u32,
     /// The size of a segment, for rates in bit/s.
@@ -205,7 +215,9 @@ impl Bbr {
             },
             release_at: Time::ZERO,
             held_at: Time::ZERO,
+            heard_at: Time::ZERO,
             silent: false,
+            backed_off_at: None,
             timeouts: 0,
             segment: Size(8000),
         }
@@ -264,8 +276,9 @@ impl Bbr {
         self.pace().map_or(BURST, |pace| Duration::from_secs_f64(1.0 / pace).max(BURST))
     }
 
-    /// Is the queue of the bottleneck nearer to its longest than to its shortest? Where no difference
-    /// was ever seen, it may be full all the time: only Startup, which is on its way up, says no.
+    /// Is the queue of the bottleneck nearer to its longest than to its shortest? Where no
+    /// difference was ever seen, it may be full all the time: only Startup, which is on its way up,
+    /// says no.
     fn queued(&self) -> bool {
         let Some(srtt) = self.rtt.smoothed() else { return false };
         let range = self.longest.max().saturating_sub(self.rtt_min);
@@ -309,8 +322,8 @@ impl Bbr {
         self.bandwidth.next_round();
     }
 
-    /// Startup is over when the bandwidth has come up to what the train showed and more did not come
-    /// of trying for a round, or when three rounds brought less than a quarter more each.
+    /// Startup is over when the bandwidth has come up to what the train showed and more did not
+    /// come of trying for a round, or when three rounds brought less than a quarter more each.
     fn judge_plateau(&mut self, cx: &mut Cx<'_>) {
         let bandwidth = self.bandwidth.max();
         let startup = &mut self.startup;
@@ -419,9 +432,10 @@ impl Bbr {
         self.mode = Mode::Cruise { until: cx.now + span };
     }
 
-    /// RFC 9002, section 6.2.1: SRTT + 4 RTTVAR, in place of the 200 ms that RFC 6298's implementations
-    /// leave for delayed acknowledgements, which Data do not know. The floors: hosts that wake up late;
-    /// a queue that grows within a round trip; a few segments at the bottleneck, if it is slow.
+    /// RFC 9002, section 6.2.1: SRTT + 4 RTTVAR, in place of the 200 ms that RFC 6298's
+    /// implementations leave for delayed acknowledgements, which Data do not know. The floors:
+    /// hosts that wake up late; a queue that grows within a round trip; a few segments at the
+    /// bottleneck, if it is slow.
     fn timeout(&self) -> Duration {
         let Some(srtt) = self.rtt.smoothed() else { return self.rtt.rto() };
         let bandwidth = self.bandwidth.max();
@@ -432,7 +446,8 @@ impl Bbr {
             .max(Duration::from_secs_f64(segments));
         // The first repetition is a probe for a lost tail, as RFC 8985's, and not yet backed off.
         let backoff = 1 << self.timeouts.saturating_sub(1);
-        Duration((srtt + margin).0.saturating_mul(backoff)).min(RttEstimate::MAX_RTO)
+        let base = srtt + margin;
+        Duration(base.0.saturating_mul(backoff)).min(LONGEST_TIMEOUT.max(base))
     }
 }
 
@@ -475,6 +490,7 @@ impl Controller for Bbr {
             self.held_at = cx.now;
         }
         self.silent = false;
+        self.heard_at = cx.now;
         self.segment = arrival.size;
         self.round.arrived(arrival.mark > 0);
         if arrival.late {
@@ -510,10 +526,14 @@ impl Controller for Bbr {
             self.round.lost(news && self.queued());
         }
         self.held_at = cx.now;
-        if loss.cause == Cause::Timeout && loss.in_flight.total().segments == 0 {
-            self.rtt.back_off();
-            self.timeouts = (self.timeouts + 1).min(16);
+        // Nothing has come since it left: neither its Data nor another's.
+        if loss.cause == Cause::Timeout && loss.sent_at >= self.heard_at {
             self.silent = true;
+            if self.backed_off_at.is_none_or(|at| loss.sent_at >= at) {
+                self.backed_off_at = Some(cx.now);
+                self.rtt.back_off();
+                self.timeouts = (self.timeouts + 1).min(16);
+            }
         }
     }
 
@@ -538,3 +558,6 @@ impl Controller for Bbr {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,9 +18,6 @@ use crate::suppression::{self, Suppression};
 use control::{Action, NextHop, Params, Scheme, Strategy, StrategyCx, Upstream};
 use packet::NackReason;
 
-#[cfg(test)]
-mod tests;
-
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "best-route",
@@ -103,3 +100,6 @@ fn severity(reason: NackReason) -> u64 {
         NackReason::None | NackReason::Other(_) => 3,
     }
 }
+
+#[cfg(test)]
+mod tests;

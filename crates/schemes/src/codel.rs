@@ -22,9 +22,6 @@ use control::{
     Size, Time, Value, Verdict,
 };
 
-#[cfg(test)]
-mod tests;
-
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "codel",
@@ -177,3 +174,6 @@ impl Marker for Codel {
         self.verdict(signal)
     }
 }
+
+#[cfg(test)]
+mod tests;

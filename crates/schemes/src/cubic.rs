@@ -25,9 +25,6 @@ use control::{
     Windowed, math,
 };
 
-#[cfg(test)]
-mod tests;
-
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "cubic",
@@ -239,3 +236,6 @@ impl WindowLaw for Cubic {
         if self.window < self.ssthresh && !self.conservative { 2.0 } else { 1.25 }
     }
 }
+
+#[cfg(test)]
+mod tests;

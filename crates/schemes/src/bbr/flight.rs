@@ -119,11 +119,13 @@ impl Bounds {
         self.hi.map_or(f64::INFINITY, |hi| (share * hi).max(MIN_INFLIGHT))
     }
 
-    /// The round is over. Was there congestion in it? `queued`: the queue of the bottleneck is long.
+    /// The round is over. Was there congestion in it? `queued`: the queue of the bottleneck is
+    /// long.
     pub(super) fn judge(&mut self, round: &Round, queued: bool, going_up: bool) -> bool {
         let all = f64::from(round.arrived + round.lost);
         let lost = f64::from(round.lost);
-        // Three standard deviations above a random loss of that share, so that chance is no pattern.
+        // Three standard deviations above a random loss of that share, so that chance is no
+        // pattern.
         let beyond = |lost: u32, share: f64| {
             f64::from(lost) > share * all + 3.0 * (share * all).sqrt()
         };

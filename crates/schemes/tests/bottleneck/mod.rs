@@ -1,5 +1,6 @@
-//! One bottleneck in virtual time: consumers with a controller each, a producer behind a link with a
-//! rate, a delay, a drop-tail queue and random loss. Deterministic: equal arguments, equal outcome.
+//! One bottleneck in virtual time: consumers with a controller each, a producer behind a link with
+//! a rate, a delay, a drop-tail queue and random loss. Deterministic: equal arguments, equal
+//! outcome.
 //!
 //! Interests cross the delay and may be lost; the Data of those that arrive may be lost too, before
 //! it joins the queue (as `netem` has it); what leaves the queue crosses the delay back.

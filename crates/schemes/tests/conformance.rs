@@ -1,0 +1,82 @@
+//! What every scheme must keep, whatever it does: the suite walks the registry.
+
+#[path = "conformance/controllers.rs"]
+mod controllers;
+#[path = "conformance/links.rs"]
+mod links;
+#[path = "conformance/strategies.rs"]
+mod strategies;
+
+use weir_schemes::{Choice, SCHEMES, find};
+
+/// Every scheme that `pick` finds the wanted part in.
+fn choices(pick: fn(&control::Scheme) -> bool) -> Vec<Choice> {
+    let names = SCHEMES.iter().filter(|scheme| pick(scheme)).map(|scheme| scheme.name);
+    names.map(|name| Choice::named(name).expect("its own name")).collect()
+}
+
+#[test]
+fn names_are_words_in_order_and_found() {
+    for pair in SCHEMES.windows(2) {
+        assert!(pair[0].name < pair[1].name, "{} before {}", pair[0].name, pair[1].name);
+    }
+    for scheme in SCHEMES {
+        let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        assert!(!scheme.name.is_empty() && scheme.name.chars().all(word), "{}", scheme.name);
+        assert_eq!(find(scheme.name).map(|found| found.name), Some(scheme.name));
+        assert!(!scheme.parts().is_empty(), "{} has no part", scheme.name);
+        assert!(!scheme.summary.is_empty() && !scheme.paper.is_empty(), "{}", scheme.name);
+    }
+}
+
+#[test]
+fn defaults_are_in_range_and_rows_are_told_apart() {
+    for scheme in SCHEMES {
+        for (i, row) in scheme.params.iter().enumerate() {
+            let (low, high) = row.range;
+            let at = format!("{}: {}", scheme.name, row.name);
+            assert!((low..=high).contains(&row.default.base()), "{at}");
+            assert!(scheme.params[..i].iter().all(|other| other.name != row.name), "{at}");
+            assert!(!row.help.is_empty() && !row.source.is_empty(), "{at}");
+        }
+    }
+}
+
+#[test]
+fn every_default_can_be_written_as_it_is_printed() {
+    for scheme in SCHEMES {
+        let mut choice = Choice::named(scheme.name).unwrap();
+        for row in scheme.params {
+            choice.set(row.name, &row.default.to_string()).unwrap();
+            assert_eq!(choice.params().number(row.name), row.default.base(), "{}", row.name);
+        }
+    }
+}
+
+#[test]
+fn parts_can_be_built_at_the_ends_of_every_range() {
+    for scheme in SCHEMES {
+        for row in scheme.params {
+            for end in [row.range.0, row.range.1] {
+                let text = match row.default {
+                    control::Value::Number(_) => format!("{end}"),
+                    control::Value::Time(_) => format!("{end} s"),
+                    control::Value::Rate(_) => format!("{end} bit/s"),
+                    control::Value::Size(_) => format!("{end} B"),
+                    control::Value::Switch(_) => (end > 0.0).to_string(),
+                };
+                let mut choice = Choice::named(scheme.name).unwrap();
+                choice.set(row.name, &text).unwrap();
+                let built = [
+                    choice.controller().is_ok(),
+                    choice.marker().is_ok(),
+                    choice.shaper().is_ok(),
+                    choice.stamper().is_ok(),
+                    choice.strategy().is_ok(),
+                ];
+                let count = built.iter().filter(|built| **built).count();
+                assert!(count > 0 || scheme.startup.is_some(), "{}", scheme.name);
+            }
+        }
+    }
+}

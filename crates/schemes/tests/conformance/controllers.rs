@@ -1,0 +1,295 @@
+//! Controllers under random sequences of events, with a consumer that keeps the order of calls.
+
+use super::choices;
+use control::{
+    Arrival, Ask, Cause, Controller, Cx, Duration, InFlight, Lane, Load, Loss, Memo, Permit, Rng,
+    Sent, Size, Time,
+};
+use packet::HopOptions;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// What a random consumer does next.
+#[derive(Clone, Debug)]
+enum Step {
+    /// Time passes, in microseconds; often none at all.
+    Pass(u32),
+    /// Ask for so many segments with one Interest, if permitted.
+    Ask(u16),
+    /// Data for one of the Interests that are out, marked or not.
+    Data(usize, bool),
+    /// One of them is lost.
+    Lose(usize, u8),
+    /// Data for a segment that was declared lost.
+    Late(bool),
+    /// Every Interest that is out is lost at once.
+    Silence,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        2 => prop_oneof![Just(0), 1..5_000u32, Just(3_000_000)].prop_map(Step::Pass),
+        6 => prop_oneof![9 => Just(1u16), 1 => 2..32u16].prop_map(Step::Ask),
+        6 => (any::<usize>(), prop::bool::weighted(0.1)).prop_map(|(i, m)| Step::Data(i, m)),
+        1 => (any::<usize>(), 0..5u8).prop_map(|(i, cause)| Step::Lose(i, cause)),
+        1 => any::<bool>().prop_map(Step::Late),
+        1 => Just(Step::Silence),
+    ]
+}
+
+#[derive(Clone, Copy)]
+struct Out {
+    segment: u64,
+    sent_at: Time,
+    lane: Lane,
+    memo: Memo,
+}
+
+#[derive(Default)]
+struct Flight(BTreeMap<Lane, u32>);
+
+fn load(segments: u32) -> Load {
+    Load { segments, bytes: Size(8000 * u64::from(segments)) }
+}
+
+impl InFlight for Flight {
+    fn total(&self) -> Load {
+        load(self.0.values().sum())
+    }
+    fn lane(&self, lane: Lane) -> Load {
+        load(self.0.get(&lane).copied().unwrap_or(0))
+    }
+}
+
+struct Consumer {
+    name: &'static str,
+    control: Box<dyn Controller>,
+    rng: Rng,
+    now: Time,
+    next: u64,
+    out: Vec<Out>,
+    lost: Vec<Out>,
+    flight: Flight,
+    options: HopOptions,
+}
+
+impl Consumer {
+    fn new(name: &'static str, control: Box<dyn Controller>) -> Consumer {
+        Consumer {
+            name,
+            control,
+            rng: Rng::stream(1, &["conformance"]),
+            now: Time(1_000_000),
+            next: 0,
+            out: Vec::new(),
+            lost: Vec::new(),
+            flight: Flight::default(),
+            options: HopOptions::default(),
+        }
+    }
+
+    fn permit(&self, at: Time, count: u16) -> Permit {
+        let ask = Ask {
+            first: self.next,
+            count,
+            attempt: 0,
+            segment: Size(8000),
+            in_flight: &self.flight,
+        };
+        let permit = self.control.permit(at, &ask);
+        assert_eq!(permit, self.control.permit(at, &ask), "{}: permit is not pure", self.name);
+        permit
+    }
+
+    fn ask(&mut self, count: u16) {
+        let Permit::Now(lane) = self.permit(self.now, count) else { return };
+        let sent = Sent {
+            first: self.next,
+            count,
+            lane,
+            attempt: 0,
+            expected: Size(8000 * u64::from(count)),
+            before: self.flight.total(),
+        };
+        let mut tap = |_| {};
+        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
+        let ticket = self.control.on_sent(&mut cx, &sent);
+        assert!(ticket.timeout > Duration::ZERO, "{}: no timeout", self.name);
+        assert!(ticket.timeout <= Duration::from_secs(120), "{}: {}", self.name, ticket.timeout);
+        for _ in 0..count {
+            let (segment, memo) = (self.next, ticket.memo);
+            self.out.push(Out { segment, sent_at: self.now, lane, memo });
+            self.next += 1;
+        }
+        *self.flight.0.entry(lane).or_default() += u32::from(count);
+    }
+
+    fn data(&mut self, out: Out, marked: bool, late: bool) {
+        let arrival = Arrival {
+            segment: out.segment,
+            lane: out.lane,
+            memo: out.memo,
+            sent_at: out.sent_at,
+            rtt: (!late).then(|| self.now.since(out.sent_at)),
+            size: Size(8000),
+            mark: u64::from(marked),
+            late,
+            options: &self.options,
+            in_flight: &self.flight,
+        };
+        let mut tap = |_| {};
+        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
+        self.control.on_data(&mut cx, &arrival);
+    }
+
+    fn take(&mut self, index: usize) -> Option<Out> {
+        if self.out.is_empty() {
+            return None;
+        }
+        let out = self.out.swap_remove(index % self.out.len());
+        *self.flight.0.entry(out.lane).or_default() -= 1;
+        Some(out)
+    }
+
+    fn lose(&mut self, index: usize, cause: Cause) {
+        let Some(out) = self.take(index) else { return };
+        let loss = Loss {
+            segment: out.segment,
+            lane: out.lane,
+            memo: out.memo,
+            sent_at: out.sent_at,
+            cause,
+            options: &self.options,
+            in_flight: &self.flight,
+        };
+        let mut tap = |_| {};
+        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
+        self.control.on_loss(&mut cx, &loss);
+        self.lost.push(out);
+    }
+
+    fn take_step(&mut self, step: &Step) {
+        match *step {
+            Step::Pass(us) => self.now += Duration::from_micros(u64::from(us)),
+            Step::Ask(count) => self.ask(count),
+            Step::Data(index, marked) => {
+                if let Some(out) = self.take(index) {
+                    self.data(out, marked, false);
+                }
+            }
+            Step::Lose(index, cause) => {
+                let cause = match cause {
+                    0 | 1 => Cause::Gap,
+                    2 => Cause::Timeout,
+                    3 => Cause::Nack(50),
+                    _ => Cause::Nack(150),
+                };
+                self.lose(index, cause);
+            }
+            Step::Late(marked) => {
+                if let Some(out) = self.lost.pop() {
+                    self.data(out, marked, true);
+                }
+            }
+            Step::Silence => {
+                while !self.out.is_empty() {
+                    self.lose(0, Cause::Timeout);
+                }
+            }
+        }
+        self.meet_deadlines();
+        self.look();
+    }
+
+    fn meet_deadlines(&mut self) {
+        if let Some(deadline) = self.control.next_deadline().filter(|at| *at <= self.now) {
+            let mut tap = |_| {};
+            let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
+            self.control.on_deadline(&mut cx);
+            let next = self.control.next_deadline();
+            assert!(next.is_none_or(|at| at > self.now), "{}: {deadline:?} again", self.name);
+        }
+    }
+
+    fn look(&self) {
+        let mut gauges = 0;
+        self.control.gauges(&mut |_, gauge, value| {
+            gauges += 1;
+            assert!(value.is_finite() && value >= 0.0, "{}: {gauge} is {value}", self.name);
+        });
+        assert!(gauges > 0, "{} shows nothing", self.name);
+        if let Permit::At(at) = self.permit(self.now, 1) {
+            assert!(at > self.now, "{}: {at:?} is not later than {:?}", self.name, self.now);
+        }
+    }
+
+    /// With nothing in flight, a permit comes by itself.
+    fn recovers(&mut self) {
+        self.take_step(&Step::Silence);
+        let give_up = self.now + Duration::from_secs(300);
+        while self.now < give_up {
+            match self.permit(self.now, 1) {
+                Permit::Now(_) => return,
+                Permit::At(at) => self.now = at,
+                Permit::Wait | Permit::NotThis => match self.control.next_deadline() {
+                    Some(at) => self.now = self.now.max(at),
+                    None => break,
+                },
+            }
+            self.meet_deadlines();
+        }
+        panic!("{} has stalled", self.name);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_sequence_of_events_upsets_or_stalls_a_controller(
+        steps in prop::collection::vec(step(), 1..400),
+    ) {
+        for choice in choices(|scheme| scheme.controller.is_some()) {
+            let mut consumer = Consumer::new(choice.scheme().name, choice.controller().unwrap());
+            steps.iter().for_each(|step| consumer.take_step(step));
+            consumer.recovers();
+        }
+    }
+}
+
+#[test]
+fn a_clock_that_stands_still_is_no_trouble() {
+    for choice in choices(|scheme| scheme.controller.is_some()) {
+        let mut consumer = Consumer::new(choice.scheme().name, choice.controller().unwrap());
+        for round in 0..1000 {
+            consumer.take_step(&Step::Ask(1));
+            consumer.take_step(&Step::Data(round, round % 7 == 0));
+            if round % 5 == 0 {
+                consumer.take_step(&Step::Lose(0, 0));
+            }
+        }
+        consumer.recovers();
+    }
+}
+
+#[test]
+fn an_hour_of_loss_does_not_stop_a_controller() {
+    for choice in choices(|scheme| scheme.controller.is_some()) {
+        let mut consumer = Consumer::new(choice.scheme().name, choice.controller().unwrap());
+        for _ in 0..60 {
+            consumer.recovers();
+            consumer.take_step(&Step::Ask(1));
+            consumer.now += Duration::from_secs(60);
+            consumer.take_step(&Step::Silence);
+        }
+        consumer.recovers();
+        // And it works again when the path does.
+        for _ in 0..200 {
+            consumer.recovers();
+            consumer.take_step(&Step::Ask(1));
+            consumer.now += Duration::from_millis(10);
+            consumer.take_step(&Step::Data(0, false));
+        }
+        assert!(matches!(consumer.permit(consumer.now, 1), Permit::Now(_) | Permit::At(_)));
+    }
+}

@@ -1,0 +1,269 @@
+//! The curves of bare controllers in fixed situations, committed as tables: a change of behaviour
+//! shows in review.
+//!
+//! Each column is a situation, each row a round trip of 50 ms, each cell the window in whole segments
+//! at its end. `WEIR_REGENERATE=1 cargo test -p weir-schemes --test response` writes them anew.
+
+use control::{
+    Arrival, Ask, Cause, Controller, Cx, Duration, InFlight, Lane, Load, Loss, Permit, Rng, Sent,
+    Size, Ticket, Time,
+};
+use packet::HopOptions;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use weir_schemes::{Choice, SCHEMES};
+
+const RTT: Duration = Duration::from_millis(50);
+const ROUNDS: u64 = 40;
+/// A window as large as this is large enough.
+const ENOUGH: f64 = 2000.0;
+
+/// What happens on the way.
+#[derive(Clone, Copy)]
+struct Situation {
+    name: &'static str,
+    /// Segments a second through the path; 0 is no bound.
+    rate: u64,
+    /// Interests that are lost, by their number.
+    lost: &'static [u64],
+    /// Interests whose Data are marked.
+    marked: &'static [u64],
+    /// In these round trips the consumer has five segments to ask for in each, no more.
+    idle: (u64, u64),
+    /// What leaves in these round trips is lost.
+    silent: (u64, u64),
+}
+
+const CALM: Situation =
+    Situation { name: "", rate: 0, lost: &[], marked: &[], idle: (0, 0), silent: (0, 0) };
+
+const SITUATIONS: &[Situation] = &[
+    Situation { name: "start", ..CALM },
+    Situation { name: "loss", lost: &[200], ..CALM },
+    Situation { name: "losses", lost: &[200, 1000], ..CALM },
+    Situation { name: "mark", marked: &[200], ..CALM },
+    Situation { name: "idle", lost: &[200], idle: (10, 30), ..CALM },
+    Situation { name: "silence", rate: 1000, silent: (10, 20), ..CALM },
+    Situation { name: "link", rate: 1000, ..CALM },
+];
+
+struct Flying(u32);
+
+impl InFlight for Flying {
+    fn total(&self) -> Load {
+        Load { segments: self.0, bytes: Size(8000 * u64::from(self.0)) }
+    }
+    fn lane(&self, _: Lane) -> Load {
+        self.total()
+    }
+}
+
+/// What becomes of an Interest, and when.
+#[derive(Clone)]
+struct Fate {
+    number: u64,
+    sent_at: Time,
+    ticket: Ticket,
+    lost: bool,
+}
+
+struct Bench {
+    situation: Situation,
+    control: Box<dyn Controller>,
+    rng: Rng,
+    flying: Flying,
+    /// By instant and number.
+    fates: BTreeMap<(Time, u64), Fate>,
+    sent: u64,
+    sent_in_round: u64,
+    path_free: Time,
+}
+
+impl Bench {
+    fn ask(&mut self, now: Time, round: u64) -> Option<Time> {
+        let within = |(from, to): (u64, u64)| (from..to).contains(&round);
+        loop {
+            if within(self.situation.idle) && self.sent_in_round >= 5 {
+                return None;
+            }
+            let ask = Ask {
+                first: self.sent,
+                count: 1,
+                attempt: 0,
+                segment: Size(8000),
+                in_flight: &self.flying,
+            };
+            match self.control.permit(now, &ask) {
+                Permit::Now(_) => self.send(now, within(self.situation.silent)),
+                Permit::At(at) => return Some(at),
+                Permit::Wait | Permit::NotThis => return None,
+            }
+        }
+    }
+
+    fn send(&mut self, now: Time, silent: bool) {
+        let number = self.sent;
+        let sent = Sent {
+            first: number,
+            count: 1,
+            lane: 0,
+            attempt: 0,
+            expected: Size(8000),
+            before: self.flying.total(),
+        };
+        let mut tap = |_| {};
+        let mut cx = Cx { now, rng: &mut self.rng, tap: &mut tap };
+        let ticket = self.control.on_sent(&mut cx, &sent);
+        let single = self.situation.lost.contains(&number);
+        let at = if silent {
+            now + ticket.timeout
+        } else if single {
+            now + RTT + Duration(RTT.0 / 4)
+        } else {
+            let spacing = 1_000_000_000u64.checked_div(self.situation.rate).unwrap_or(0);
+            self.path_free = self.path_free.max(now) + Duration(spacing);
+            self.path_free + RTT
+        };
+        self.fates
+            .insert((at, number), Fate { number, sent_at: now, ticket, lost: silent || single });
+        self.flying.0 += 1;
+        self.sent += 1;
+        self.sent_in_round += 1;
+    }
+
+    fn meet(&mut self, now: Time, fate: &Fate) {
+        self.flying.0 -= 1;
+        let options = HopOptions::default();
+        let mut tap = |_| {};
+        let mut cx = Cx { now, rng: &mut self.rng, tap: &mut tap };
+        let (segment, sent_at, memo) = (fate.number, fate.sent_at, fate.ticket.memo);
+        if fate.lost {
+            let single = self.situation.lost.contains(&segment);
+            let loss = Loss {
+                segment,
+                lane: 0,
+                memo,
+                sent_at,
+                cause: if single { Cause::Gap } else { Cause::Timeout },
+                options: &options,
+                in_flight: &self.flying,
+            };
+            self.control.on_loss(&mut cx, &loss);
+        } else {
+            let arrival = Arrival {
+                segment,
+                lane: 0,
+                memo,
+                sent_at,
+                rtt: Some(now.since(sent_at)),
+                size: Size(8000),
+                mark: u64::from(self.situation.marked.contains(&segment)),
+                late: false,
+                options: &options,
+                in_flight: &self.flying,
+            };
+            self.control.on_data(&mut cx, &arrival);
+        }
+    }
+
+    fn window(&self) -> f64 {
+        let mut window = 0.0;
+        self.control.gauges(&mut |lane, name, value| {
+            if (lane, name) == (0, "window") {
+                window = value;
+            }
+        });
+        window
+    }
+
+    /// One round trip of the clock, from `round` times 50 ms on.
+    fn round(&mut self, round: u64) {
+        let (mut now, end) = (Time(RTT.0 * round), Time(RTT.0 * (round + 1)));
+        self.sent_in_round = 0;
+        loop {
+            let paced = self.ask(now, round);
+            let fate = self.fates.first_key_value().map(|((at, _), _)| *at);
+            let deadline = self.control.next_deadline();
+            let Some(next) = [paced, fate, deadline].into_iter().flatten().min() else { return };
+            if next >= end {
+                return;
+            }
+            now = now.max(next);
+            while let Some(first) = self.fates.first_entry().filter(|e| e.key().0 <= now) {
+                let fate = first.remove();
+                self.meet(now, &fate);
+            }
+            if deadline.is_some_and(|at| at <= now) {
+                let mut tap = |_| {};
+                self.control.on_deadline(&mut Cx { now, rng: &mut self.rng, tap: &mut tap });
+            }
+        }
+    }
+}
+
+/// The window after each round trip; a window that is large enough ends the curve.
+fn curve(choice: &Choice, situation: Situation) -> Vec<String> {
+    let mut bench = Bench {
+        situation,
+        control: choice.controller().expect("it was picked for that"),
+        rng: Rng::stream(1, &["response"]),
+        flying: Flying(0),
+        fates: BTreeMap::new(),
+        sent: 0,
+        sent_in_round: 0,
+        path_free: Time::ZERO,
+    };
+    let mut cells = Vec::new();
+    for round in 0..ROUNDS {
+        bench.round(round);
+        if bench.window() > ENOUGH {
+            break;
+        }
+        cells.push(format!("{}", bench.window().floor()));
+    }
+    cells.resize(ROUNDS as usize, "-".to_owned());
+    cells
+}
+
+fn table(choice: &Choice) -> String {
+    let curves: Vec<_> = SITUATIONS.iter().map(|s| curve(choice, *s)).collect();
+    let mut out = format!("{:>5}", "round");
+    for situation in SITUATIONS {
+        // Writing to a string cannot fail.
+        let _ = write!(out, "{:>9}", situation.name);
+    }
+    out.push('\n');
+    for round in 0..ROUNDS as usize {
+        let _ = write!(out, "{round:>5}");
+        for curve in &curves {
+            let _ = write!(out, "{:>9}", curve[round]);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+#[test]
+fn controllers_respond_as_committed() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/response");
+    let regenerate = std::env::var_os("WEIR_REGENERATE").is_some();
+    let mut changed = Vec::new();
+    for scheme in SCHEMES.iter().filter(|scheme| scheme.controller.is_some()) {
+        let path = folder.join(format!("{}.txt", scheme.name));
+        let current = table(&Choice::named(scheme.name).expect("its own name"));
+        if regenerate {
+            std::fs::create_dir_all(&folder).expect("the folder can be made");
+            std::fs::write(&path, &current).expect("the table can be written");
+        }
+        if std::fs::read_to_string(&path).unwrap_or_default() != current {
+            changed.push(format!("{}:\n{current}", scheme.name));
+        }
+    }
+    assert!(
+        changed.is_empty(),
+        "responses have changed; if they should, run WEIR_REGENERATE=1 cargo test -p weir-schemes \
+         --test response\n{}",
+        changed.join("\n")
+    );
+}
