@@ -131,7 +131,7 @@ def die_with_caller(caller):
     """What a new process does before it becomes the command: tie its life to the caller's.
 
     It has happened by the time that the caller knows the process id, so there is no moment at which
-    the caller's death would leave the child behind. It takes no lock that another thread could hold.
+    the caller's death would leave the child behind. It takes no lock that a thread could hold.
     """
 
     def tie():

@@ -1,8 +1,9 @@
 //! The curves of bare controllers in fixed situations, committed as tables: a change of behaviour
 //! shows in review.
 //!
-//! Each column is a situation, each row a round trip of 50 ms, each cell the window in whole segments
-//! at its end. `WEIR_REGENERATE=1 cargo test -p weir-schemes --test response` writes them anew.
+//! Each column is a situation, each row a round trip of 50 ms, each cell the window in whole
+//! segments at its end. `WEIR_REGENERATE=1 cargo test -p weir-schemes --test response` writes them
+//! anew.
 
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, InFlight, Lane, Load, Loss, Permit, Rng, Sent,
