@@ -22,7 +22,7 @@
 //!   that is what is tried, and 1.25 times as much for a round when it is confirmed. Doubling would
 //!   overrun a buffer of a third of the pipe by most of a round.
 //! - Loss counts as congestion only where the smoothed round-trip time is in the upper half of its
-//!   range of the last ten seconds, or has none.
+//!   range of the last ten to twenty seconds, or has no range; or where it is more than a third.
 //! - A round with a congestion mark sets `inflight_hi` by 0.85 (RFC 8511), by 0.7 if half of its
 //!   Data are marked. BBRv2 answers to the share of marks, as DCTCP; CoDel, whose marks are what
 //!   NDN forwarders give, marks a few packets a second however large the share of the culprit is.
@@ -39,7 +39,7 @@ mod train;
 use crate::hystart::{self, HyStart, Phase};
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Lane, Loss, ParamSpec, Params, PathEstimate,
-    Permit, Rate, RttEstimate, Scheme, Sent, Size, Ticket, Time, Value,
+    Permit, RttEstimate, Scheme, Sent, Size, Ticket, Time, Value,
 };
 use delivery::{Delivery, MaxFilter};
 use flight::{Bounds, Longest, Round};
@@ -554,7 +554,7 @@ impl Controller for Bbr {
         out(0, "window", self.window());
         out(0, "bandwidth", self.bandwidth.max() * bits);
         if let Some(pace) = self.pace() {
-            out(0, "rate", Rate((pace * bits) as u64).0 as f64);
+            out(0, "rate", pace * bits);
         }
     }
 }

@@ -44,7 +44,7 @@ const SITUATIONS: &[Situation] = &[
     Situation { name: "loss", lost: &[200], ..CALM },
     Situation { name: "losses", lost: &[200, 1000], ..CALM },
     Situation { name: "mark", marked: &[200], ..CALM },
-    Situation { name: "idle", lost: &[200], idle: (10, 30), ..CALM },
+    Situation { name: "idle", lost: &[200], idle: (4, 25), ..CALM },
     Situation { name: "silence", rate: 1000, silent: (10, 20), ..CALM },
     Situation { name: "link", rate: 1000, ..CALM },
 ];

@@ -1,5 +1,5 @@
 use super::*;
-use control::{InFlight, Load, Rng};
+use control::{InFlight, Load, Rate, Rng};
 
 const MS: u64 = 1_000_000;
 
@@ -225,4 +225,62 @@ fn gauges_are_in_the_units_of_the_record() {
         rate = if name == "rate" { value } else { rate };
     });
     assert!((rate - 50e6).abs() < 1e3, "{rate} bit/s");
+}
+
+/// A bench whose path is known: 50 Mbit/s, 100 ms, in a cruise that is just over.
+fn cruising() -> Bench {
+    let mut bench = Bench::new();
+    bench.first_window(100, 1280);
+    bench.bbr.bandwidth.sample(781.25);
+    bench.bbr.mode = Mode::Cruise { until: Time(200 * MS) };
+    bench
+}
+
+#[test]
+fn going_up_lasts_a_round_trip_and_is_held_while_it_shows() {
+    let mut bench = cruising();
+    let mut pace = Vec::new();
+    // One Interest a round trip, with 78 in flight all the time, so that every Data ends a round.
+    for round in 2..6 {
+        let ticket = bench.send(round * 101 * MS, 77);
+        bench.data((round + 1) * 101 * MS - 1, round * 101 * MS, &ticket, 78);
+        pace.push(bench.bbr.pace().map(f64::round));
+    }
+    // 1.25 times 781.25; then what it brought is waited for; it was nothing, so down again.
+    assert_eq!(pace[..3], [Some(977.0), Some(781.0), Some(586.0)], "{:?}", bench.bbr.mode);
+}
+
+#[test]
+fn an_old_minimum_is_measured_again_with_half_a_pipe() {
+    let mut bench = cruising();
+    let ticket = bench.send(10_200 * MS, 77);
+    bench.data(10_310 * MS, 10_200 * MS, &ticket, 78);
+    assert_eq!(bench.bbr.mode, Mode::ProbeRtt { until: None });
+    // The minimum is the latest sample now, 110 ms: half of 781.25 a second in it are 43.
+    assert_eq!(bench.bbr.window().round(), 43.0);
+    // It is 102 ms then, and half of the pipe not quite 40.
+    let ticket = bench.send(10_400 * MS, 39);
+    bench.data(10_502 * MS, 10_400 * MS, &ticket, 39);
+    let until = Time(10_702 * MS);
+    assert_eq!(bench.bbr.mode, Mode::ProbeRtt { until: Some(until) }, "200 ms from there");
+    let ticket = bench.send(10_650 * MS, 30);
+    bench.data(10_752 * MS, 10_650 * MS, &ticket, 30);
+    assert!(matches!(bench.bbr.mode, Mode::Cruise { .. }));
+}
+
+#[test]
+fn a_path_that_says_nothing_is_not_asked_at_full_rate() {
+    let mut bench = cruising();
+    // Interests leave all the time, so something is always in flight.
+    bench.send(300 * MS, 50);
+    assert!(bench.bbr.window() > 100.0);
+    bench.lose(500 * MS, 300 * MS, Cause::Timeout, 50);
+    assert_eq!(bench.bbr.window(), 4.0);
+    let timeout = bench.bbr.timeout();
+    bench.lose(501 * MS, 301 * MS, Cause::Timeout, 50);
+    assert_eq!(bench.bbr.timeout(), timeout, "the same silence");
+    for n in 1..20 {
+        bench.lose((n + 1) * 5_000 * MS, n * 5_000 * MS, Cause::Timeout, 0);
+    }
+    assert_eq!(bench.bbr.timeout(), LONGEST_TIMEOUT);
 }
