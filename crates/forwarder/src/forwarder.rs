@@ -2,76 +2,17 @@
 
 use bytes::Bytes;
 use control::{Duration, Event, Rng, Strategy, Time};
-use packet::{Name, NameRef};
+use packet::Name;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 
-use crate::counters::{DropReason, FaceCounters, ForwarderStats};
-use crate::face::{Face, FaceConfig, FaceId, Faces, Readiness, Scope};
+use crate::config::ForwarderConfig;
+use crate::counters::{DropReason, ForwarderStats};
+use crate::face::{Face, FaceConfig, FaceId, Faces, Readiness};
 use crate::link::{Env, Link};
 use crate::node::Node;
 use crate::pipeline::Scratch;
-use crate::tables::{
-    ContentStore, ContentStoreConfig, DeadNonces, Fib, NameHasher, Pit, PitConfig, PrefixTooDeep,
-    StrategyChoice, dead_nonces, fib,
-};
-
-/// What a forwarder is made with.
-pub struct ForwarderConfig {
-    /// The seed of every random stream. Secret on a real network: the tables' hash key comes from
-    /// it.
-    pub seed: u64,
-    /// The node's name; with the seed it chooses the random streams.
-    pub name: String,
-    /// The strategy of every prefix that has not chosen another.
-    pub strategy: Box<dyn Strategy>,
-    /// The content store.
-    pub content_store: ContentStoreConfig,
-    /// Bounds of the table of pending Interests.
-    pub pit: PitConfig,
-    /// The most prefixes with routes.
-    pub routes: usize,
-    /// How long nonces are remembered when their PIT entry is gone.
-    pub dead_nonce_lifetime: Duration,
-    /// The most nonces that are remembered.
-    pub dead_nonces: usize,
-    /// Longer InterestLifetimes are treated as this one, so that nobody can reserve memory for
-    /// long.
-    pub max_lifetime: Duration,
-    /// Names of the regions that this node is in: a forwarding hint for one of them has reached its
-    /// goal here.
-    pub regions: Vec<Name>,
-    /// Types of the hop-by-hop options that are copied from an Interest to the Data that the
-    /// content store answers with.
-    pub echo: Vec<u32>,
-}
-
-impl ForwarderConfig {
-    /// Defaults for everything but the strategy: seed 0, 64 MiB of content store, a million pending
-    /// Interests and routes, nonces remembered for 6 s, lifetimes of up to 2 minutes.
-    #[must_use]
-    pub fn new(strategy: Box<dyn Strategy>) -> ForwarderConfig {
-        ForwarderConfig {
-            seed: 0,
-            name: String::new(),
-            strategy,
-            content_store: ContentStoreConfig::default(),
-            pit: PitConfig::default(),
-            routes: 1 << 20,
-            dead_nonce_lifetime: dead_nonces::DEFAULT_LIFETIME,
-            dead_nonces: 1 << 20,
-            max_lifetime: Duration::from_secs(120),
-            regions: Vec::new(),
-            echo: Vec::new(),
-        }
-    }
-}
-
-impl fmt::Debug for ForwarderConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ForwarderConfig").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+use crate::tables::{ContentStore, DeadNonces, Fib, NameHasher, Pit, StrategyChoice};
 
 /// One link-layer frame that arrived.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +55,7 @@ pub enum Reporter {
 /// Receives what the parts of schemes report.
 pub type Tap = Box<dyn FnMut(Reporter, Event) + Send>;
 
-pub(crate) struct Taps(Option<Tap>);
+pub(crate) struct Taps(pub(crate) Option<Tap>);
 
 impl Taps {
     pub(crate) fn of(&mut self, reporter: Reporter) -> impl FnMut(Event) + '_ {
@@ -277,6 +218,7 @@ impl Forwarder {
         self.scratch.marks = marks;
         if left.is_none()
             && let Some(face) = self.faces.get_mut(face)
+            && face.readiness == Readiness::Told
         {
             face.readiness = Readiness::Idle;
         }
@@ -303,12 +245,14 @@ impl Forwarder {
     pub(crate) fn wake(&mut self, now: Time, id: FaceId) {
         let Some(face) = self.faces.get_mut(id) else { return };
         let mut deadline = face.link.next_part_deadline();
-        if face.readiness == Readiness::Idle
+        if face.readiness != Readiness::Told
             && let Some(at) = face.link.next_transmit()
         {
             if at <= now {
-                face.readiness = Readiness::Listed;
-                self.ready.push_back(id);
+                if face.readiness == Readiness::Idle {
+                    face.readiness = Readiness::Listed;
+                    self.ready.push_back(id);
+                }
             } else {
                 deadline = Some(deadline.map_or(at, |other| other.min(at)));
             }
@@ -337,144 +281,6 @@ impl Forwarder {
             Some(face) => face.link.count_drop(&mut self.stats, reason),
             None => self.stats.drops.add(reason),
         }
-    }
-}
-
-/// Tables, settings and counters.
-impl Forwarder {
-    /// Adds a route, or changes its cost.
-    ///
-    /// # Errors
-    /// The prefix is too deep, or there are as many as allowed.
-    pub fn add_route(
-        &mut self,
-        face: FaceId,
-        prefix: NameRef<'_>,
-        cost: u64,
-    ) -> Result<fib::Added, fib::FibError> {
-        self.fib.add(&self.hasher.hash(prefix), face, cost)
-    }
-
-    /// Removes a route; says whether it was there.
-    pub fn remove_route(&mut self, face: FaceId, prefix: NameRef<'_>) -> bool {
-        self.fib.remove(&self.hasher.hash(prefix), face)
-    }
-
-    /// Chooses the strategy for a prefix.
-    ///
-    /// # Errors
-    /// The prefix is too deep.
-    pub fn set_strategy(
-        &mut self,
-        prefix: NameRef<'_>,
-        strategy: Box<dyn Strategy>,
-    ) -> Result<(), PrefixTooDeep> {
-        let uri = prefix.to_string();
-        let rng = Rng::stream(self.seed, &[&self.name, "strategy", &uri]);
-        self.strategies.set(&self.hasher.hash(prefix), Chosen { strategy, rng }).map(|_| ())
-    }
-
-    /// Takes back the choice for a prefix; says whether there was one. The root's cannot be taken
-    /// back.
-    pub fn unset_strategy(&mut self, prefix: NameRef<'_>) -> bool {
-        self.strategies.unset(&self.hasher.hash(prefix)).is_some()
-    }
-
-    /// The prefixes that have a strategy of their own, in canonical order; the root first.
-    pub fn strategy_prefixes(&self) -> impl Iterator<Item = NameRef<'_>> {
-        self.strategies.iter().map(|(prefix, _)| prefix)
-    }
-
-    /// The routes.
-    #[must_use]
-    pub fn fib(&self) -> &Fib {
-        &self.fib
-    }
-
-    /// The pending Interests.
-    #[must_use]
-    pub fn pit(&self) -> &Pit {
-        &self.pit
-    }
-
-    /// The content store.
-    #[must_use]
-    pub fn content_store(&self) -> &ContentStore {
-        &self.store
-    }
-
-    /// Changes the content store's capacity in octets, evicting what is too much.
-    pub fn set_content_store_capacity(&mut self, octets: usize) {
-        self.store.set_capacity(octets, &mut self.store_rng);
-    }
-
-    /// Removes at most `limit` Data packets at and below a prefix from the content store; returns
-    /// how many.
-    pub fn erase_content(&mut self, prefix: NameRef<'_>, limit: usize) -> usize {
-        self.store.erase(&self.hasher.hash(prefix), limit)
-    }
-
-    /// The nonces that are remembered.
-    #[must_use]
-    pub fn dead_nonces(&self) -> &DeadNonces {
-        &self.dead_nonces
-    }
-
-    /// The faces that are up, in the order of their numbers.
-    #[must_use]
-    pub fn faces(&self) -> Vec<FaceId> {
-        self.faces.ids()
-    }
-
-    /// What a face has counted.
-    #[must_use]
-    pub fn counters(&self, face: FaceId) -> Option<&FaceCounters> {
-        self.faces.get(face).map(Face::counters)
-    }
-
-    /// Who is at the other end of a face.
-    #[must_use]
-    pub fn face_scope(&self, face: FaceId) -> Option<Scope> {
-        self.faces.get(face).map(|face| face.scope)
-    }
-
-    /// What waits in a face's queues: packets and octets.
-    #[must_use]
-    pub fn queued(&self, face: FaceId) -> Option<(u64, u64)> {
-        self.faces.get(face).map(|face| face.link.queued())
-    }
-
-    /// What parts see of a face's link.
-    #[must_use]
-    pub fn link_view(&self, now: Time, face: FaceId) -> Option<control::LinkView> {
-        self.faces.get(face).map(|face| face.link.view(now))
-    }
-
-    /// What the forwarder has counted.
-    #[must_use]
-    pub fn stats(&self) -> &ForwarderStats {
-        &self.stats
-    }
-
-    /// Switches the "local fields" of a face on or off; see [`FaceConfig::local_fields`].
-    pub fn set_local_fields(&mut self, face: FaceId, on: bool) {
-        if let Some(face) = self.faces.get_mut(face) {
-            face.local_fields = on;
-            face.link.set_local_fields(on);
-        }
-    }
-
-    /// Changes a face's largest frame, when the path turns out to take longer or shorter ones; see
-    /// [`FaceConfig::mtu`].
-    pub fn set_mtu(&mut self, face: FaceId, mtu: Option<usize>) {
-        if let Some(face) = self.faces.get_mut(face) {
-            face.link.set_mtu(mtu);
-        }
-    }
-
-    /// Sends what the parts of schemes report to `tap` from now on.
-    pub fn set_tap(&mut self, tap: Option<Tap>) {
-        self.taps = Taps(tap);
     }
 }
 

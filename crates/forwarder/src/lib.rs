@@ -6,14 +6,17 @@
 //! hosts.
 #![forbid(unsafe_code)]
 
+pub mod config;
 pub mod counters;
 pub mod face;
 pub mod forwarder;
 pub mod link;
 mod node;
+mod operator;
 mod pipeline;
 pub mod tables;
 
+pub use config::ForwarderConfig;
 pub use counters::{DropReason, Drops, FaceCounters, ForwarderStats, QueueTally, Traffic};
 pub use face::{FaceConfig, FaceId, LinkType, Scope};
-pub use forwarder::{Forwarder, ForwarderConfig, Reporter, Tap, Transmit, Wire};
+pub use forwarder::{Forwarder, Reporter, Tap, Transmit, Wire};

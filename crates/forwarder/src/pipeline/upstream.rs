@@ -196,16 +196,19 @@ impl Forwarder {
         }
         hops.retain(|hop: &NextHop| {
             let face = self.faces.get(FaceId(hop.face));
-            face.is_some_and(|face| {
-                (face.id != ingress || face.link_type == LinkType::AdHoc)
-                    && self.may_leave(out, face)
-            })
+            // Whoever has just said no is not asked again.
+            let nacked = FaceId(hop.face) == ingress && ingress != out.ingress;
+            face.is_some_and(|face| !nacked && self.may_leave(out, face))
         });
         self.scratch.next_hops = hops;
     }
 
-    /// Scope control and hop limit: whether the Interest may leave by this face.
+    /// Whether the Interest may leave by this face: not back to where it came from (unless ad hoc),
+    /// scope control, hop limit.
     fn may_leave(&self, out: &Outbound<'_>, face: &Face) -> bool {
+        if face.id == out.ingress && face.link_type != LinkType::AdHoc {
+            return false;
+        }
         if face.is_local() {
             return true;
         }

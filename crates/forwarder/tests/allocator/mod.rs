@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
+static BLOCKS: AtomicUsize = AtomicUsize::new(0);
 
 struct Counting;
 
@@ -17,6 +18,7 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let now = IN_USE.fetch_add(layout.size(), Relaxed) + layout.size();
         PEAK.fetch_max(now, Relaxed);
+        BLOCKS.fetch_add(1, Relaxed);
         // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc`.
         unsafe { System.alloc(layout) }
     }
@@ -44,4 +46,9 @@ pub fn peak() -> usize {
 /// Begins to look for the peak anew.
 pub fn reset_peak() {
     PEAK.store(in_use(), Relaxed);
+}
+
+/// Blocks that were asked for since the program began.
+pub fn blocks() -> usize {
+    BLOCKS.load(Relaxed)
 }

@@ -104,8 +104,8 @@ fn a_lost_interest_is_asked_for_again() {
     assert_eq!(net.nodes[a].stats().expired, 1);
 }
 
-/// A network made by dice: topology, routes (loops among them), strategies, loss, MTUs, rates,
-/// small queues.
+/// A network made by dice: topology, routes (loops among them), strategies, loss, MTUs, rates; its
+/// queues are small.
 fn random_net(seed: u64) -> (Net, Vec<Port>) {
     let mut rng = Rng::stream(seed, &["network"]);
     let mut net = Net::new(seed);
@@ -173,8 +173,7 @@ fn drive(seed: u64) -> Net {
 /// What holds at any time.
 fn check(node: &Forwarder, net: &Net) {
     let stats = node.stats();
-    // Each Interest was refused, answered from the store, joined to a pending one, or made an
-    // entry.
+    // Each Interest was refused, answered from the store, joined to another, or made an entry.
     let refused: u64 = [
         DropReason::Scope,
         DropReason::HopLimit,

@@ -1,0 +1,147 @@
+//! What an operator may look at and change: routes, strategies, tables, counters.
+
+use control::{LinkView, Rng, Strategy, Time};
+use packet::NameRef;
+
+use crate::counters::{FaceCounters, ForwarderStats};
+use crate::face::{Face, FaceId, Scope};
+use crate::forwarder::{Chosen, Forwarder, Tap, Taps};
+use crate::tables::{ContentStore, DeadNonces, Fib, Pit, PrefixTooDeep, fib};
+
+impl Forwarder {
+    /// Adds a route, or changes its cost.
+    ///
+    /// # Errors
+    /// The prefix is too deep, or there are as many as allowed.
+    pub fn add_route(
+        &mut self,
+        face: FaceId,
+        prefix: NameRef<'_>,
+        cost: u64,
+    ) -> Result<fib::Added, fib::FibError> {
+        self.fib.add(&self.hasher.hash(prefix), face, cost)
+    }
+
+    /// Removes a route; says whether it was there.
+    pub fn remove_route(&mut self, face: FaceId, prefix: NameRef<'_>) -> bool {
+        self.fib.remove(&self.hasher.hash(prefix), face)
+    }
+
+    /// Chooses the strategy for a prefix.
+    ///
+    /// # Errors
+    /// The prefix is too deep.
+    pub fn set_strategy(
+        &mut self,
+        prefix: NameRef<'_>,
+        strategy: Box<dyn Strategy>,
+    ) -> Result<(), PrefixTooDeep> {
+        let uri = prefix.to_string();
+        let rng = Rng::stream(self.seed, &[&self.name, "strategy", &uri]);
+        self.strategies.set(&self.hasher.hash(prefix), Chosen { strategy, rng }).map(|_| ())
+    }
+
+    /// Takes back the choice for a prefix; says whether there was one. The root's cannot be taken
+    /// back.
+    pub fn unset_strategy(&mut self, prefix: NameRef<'_>) -> bool {
+        self.strategies.unset(&self.hasher.hash(prefix)).is_some()
+    }
+
+    /// The prefixes that have a strategy of their own, in canonical order; the root first.
+    pub fn strategy_prefixes(&self) -> impl Iterator<Item = NameRef<'_>> {
+        self.strategies.iter().map(|(prefix, _)| prefix)
+    }
+
+    /// The routes.
+    #[must_use]
+    pub fn fib(&self) -> &Fib {
+        &self.fib
+    }
+
+    /// The pending Interests.
+    #[must_use]
+    pub fn pit(&self) -> &Pit {
+        &self.pit
+    }
+
+    /// The content store.
+    #[must_use]
+    pub fn content_store(&self) -> &ContentStore {
+        &self.store
+    }
+
+    /// Changes the content store's capacity in octets, evicting what is too much.
+    pub fn set_content_store_capacity(&mut self, octets: usize) {
+        self.store.set_capacity(octets, &mut self.store_rng);
+    }
+
+    /// Removes at most `limit` Data packets at and below a prefix from the content store; returns
+    /// how many.
+    pub fn erase_content(&mut self, prefix: NameRef<'_>, limit: usize) -> usize {
+        self.store.erase(&self.hasher.hash(prefix), limit)
+    }
+
+    /// The nonces that are remembered.
+    #[must_use]
+    pub fn dead_nonces(&self) -> &DeadNonces {
+        &self.dead_nonces
+    }
+
+    /// The faces that are up, in the order of their numbers.
+    #[must_use]
+    pub fn faces(&self) -> Vec<FaceId> {
+        self.faces.ids()
+    }
+
+    /// What a face has counted.
+    #[must_use]
+    pub fn counters(&self, face: FaceId) -> Option<&FaceCounters> {
+        self.faces.get(face).map(Face::counters)
+    }
+
+    /// Who is at the other end of a face.
+    #[must_use]
+    pub fn face_scope(&self, face: FaceId) -> Option<Scope> {
+        self.faces.get(face).map(|face| face.scope)
+    }
+
+    /// What waits in a face's queues: packets and octets.
+    #[must_use]
+    pub fn queued(&self, face: FaceId) -> Option<(u64, u64)> {
+        self.faces.get(face).map(|face| face.link.queued())
+    }
+
+    /// What parts see of a face's link.
+    #[must_use]
+    pub fn link_view(&self, now: Time, face: FaceId) -> Option<LinkView> {
+        self.faces.get(face).map(|face| face.link.view(now))
+    }
+
+    /// What the forwarder has counted.
+    #[must_use]
+    pub fn stats(&self) -> &ForwarderStats {
+        &self.stats
+    }
+
+    /// Switches the "local fields" of a face on or off; see
+    /// [`crate::FaceConfig::local_fields`].
+    pub fn set_local_fields(&mut self, face: FaceId, on: bool) {
+        if let Some(face) = self.faces.get_mut(face) {
+            face.local_fields = on;
+            face.link.set_local_fields(on);
+        }
+    }
+
+    /// Changes a face's largest frame, when the path turns out to take longer or shorter ones; see
+    /// [`crate::FaceConfig::mtu`].
+    pub fn set_mtu(&mut self, face: FaceId, mtu: Option<usize>) {
+        if let Some(face) = self.faces.get_mut(face) {
+            face.link.set_mtu(mtu);
+        }
+    }
+
+    /// Sends what the parts of schemes report to `tap` from now on.
+    pub fn set_tap(&mut self, tap: Option<Tap>) {
+        self.taps = Taps(tap);
+    }
+}
