@@ -1,0 +1,197 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand};
+use control::Size;
+use packet::Name;
+use std::path::PathBuf;
+
+/// Exit codes, for the manual.
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found (name or route), \
+4 not verified, 5 interrupted, 6 no forwarder, 7 a local file cannot be read or written.";
+
+/// Moves named content over NDN networks without congesting them.
+#[derive(Parser)]
+#[command(name = "weir", version, after_help = EXIT_CODES, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run a forwarder.
+    Daemon(DaemonArgs),
+    /// Publish files under a name and serve them until interrupted.
+    Put(PutArgs),
+    /// Fetch what a name stands for, verified, into a file or standard output.
+    Get(GetArgs),
+    /// Show what the forwarder is doing.
+    Status(StatusArgs),
+    /// List the congestion-control schemes, or explain one.
+    Schemes(SchemesArgs),
+    /// Make and list keys.
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Publish a file and fetch it twice through three forwarders on this machine.
+    Demo(DemoArgs),
+}
+
+/// Where the forwarder is.
+#[derive(Args)]
+pub struct ForwarderArgs {
+    /// The forwarder's address: a socket's path, or a URI such as tcp://127.0.0.1:6363.
+    /// Without it, $NDN_CLIENT_TRANSPORT or /run/nfd/nfd.sock.
+    #[arg(long, value_name = "ADDRESS")]
+    pub socket: Option<String>,
+}
+
+/// How much to say.
+#[derive(Args)]
+pub struct OutputArgs {
+    /// Print one JSON object at the end.
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Show the events of the protocol.
+    #[arg(long, short)]
+    pub verbose: bool,
+}
+
+/// `weir daemon`
+#[derive(Args)]
+pub struct DaemonArgs {
+    /// The configuration file; without it, all defaults.
+    #[arg(long, short, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Check the configuration and stop.
+    #[arg(long)]
+    pub check: bool,
+}
+
+/// `weir put`
+#[derive(Args)]
+pub struct PutArgs {
+    /// The name; of several files, each is published under it by its own file name.
+    pub name: Name,
+    /// The files; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Octets of content in a segment.
+    #[arg(long, default_value = "8000 B", value_name = "SIZE")]
+    pub segment_size: Size,
+    /// Sign with this key, by key or identity name; without it, with the default key, or, if there
+    /// is none, with a digest that protects from damage only.
+    #[arg(long, value_name = "KEY")]
+    pub sign: Option<Name>,
+    /// Stop once every segment has been asked for and nobody asked for this long.
+    #[arg(long, value_name = "DURATION")]
+    pub linger: Option<control::Duration>,
+    #[command(flatten)]
+    pub forwarder: ForwarderArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `weir get`
+#[derive(Args)]
+pub struct GetArgs {
+    /// The name, with a version or without.
+    pub name: Name,
+    /// Where to put it; `-` is standard output. Without it, a file in this directory that is called
+    /// like the last component of the name.
+    #[arg(long = "output", short, value_name = "FILE")]
+    pub output_file: Option<PathBuf>,
+    /// The congestion-control scheme of the consumer.
+    #[arg(long, default_value = "bbr", value_name = "SCHEME")]
+    pub control: String,
+    /// A parameter of the scheme; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Accept only what is signed by this key: a certificate's file, or a name in the key chain; may
+    /// be repeated.
+    #[arg(long, value_name = "KEY")]
+    pub trust: Vec<String>,
+    /// Give up when nothing new has come for this long.
+    #[arg(long, default_value = "30 s", value_name = "DURATION")]
+    pub patience: control::Duration,
+    #[command(flatten)]
+    pub forwarder: ForwarderArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `weir status`
+#[derive(Args)]
+pub struct StatusArgs {
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub forwarder: ForwarderArgs,
+}
+
+/// `weir schemes`
+#[derive(Args)]
+pub struct SchemesArgs {
+    /// The scheme to explain.
+    pub name: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `weir key`
+#[derive(Subcommand)]
+pub enum KeyCommand {
+    /// Make an Ed25519 key with a self-signed certificate.
+    New {
+        /// The identity, such as /example/alice.
+        identity: Name,
+        /// Make it the default key.
+        #[arg(long)]
+        default: bool,
+    },
+    /// List the keys.
+    List {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// `weir demo`
+#[derive(Args)]
+pub struct DemoArgs {
+    /// The file; without it, this program's own.
+    pub file: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn names_and_quantities_are_checked() {
+        assert!(Cli::try_parse_from(["weir", "get", "/a", "-o", "-"]).is_ok());
+        for wrong in [
+            &["weir", "get", "a"][..],
+            &["weir", "get", "/a", "--patience", "5"],
+            &["weir", "put", "/a"],
+            &["weir", "put", "/a", "f", "--segment-size", "8 parsecs"],
+        ] {
+            assert!(Cli::try_parse_from(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

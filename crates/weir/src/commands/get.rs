@@ -1,0 +1,104 @@
+//! `weir get`
+
+use crate::cli::GetArgs;
+use crate::consumer::{self, Summary, Target};
+use crate::exit::{Failure, Kind};
+use crate::identity;
+use crate::output::{self, Progress};
+use crate::signals::Stop;
+use net::client::{Address, Connection};
+use packet::NameRef;
+use schemes::Choice;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use transport::fetch::{Fetch, FetchConfig};
+
+/// Fetches.
+pub fn run(args: &GetArgs) -> Result<(), Failure> {
+    let controller = controller(args)?;
+    let path = match &args.output_file {
+        Some(path) => path.clone(),
+        None => file_name(args.name.as_ref())?,
+    };
+    let target = Target::new(&path);
+    let address = Address::find(args.forwarder.socket.as_deref())?;
+    let mut config = FetchConfig::new(args.name.clone(), identity::policy(&args.trust)?);
+    config.in_order = target.is_stream();
+    config.patience = args.patience;
+    config.seed = seed()?;
+    if args.output.verbose {
+        config.tap = Box::new(|event| {
+            let (at, name, value) = (event.at.as_secs_f64(), event.name, event.value);
+            output::note(&format!("{at:.6} {name} {value}"));
+        });
+    }
+    let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
+    let mut connection = Connection::open(address)?;
+    let mut fetch = Fetch::new(config, controller);
+    // Octets on a terminal and a bar on the same terminal do not go together.
+    let hidden = args.output.quiet || target.is_stream() && std::io::stdout().is_terminal();
+    let progress = Progress::new(&args.name.to_string(), hidden);
+    let result = consumer::run(&mut connection, &mut fetch, target, &progress, &stop);
+    progress.end();
+    let summary = Summary::of(&fetch, &args.control, result?);
+    if args.output.json && path.as_os_str() != "-" {
+        output::json(&summary);
+    } else if args.output.json {
+        output::note(&serde_json::to_string(&summary).unwrap_or_default());
+    } else if !args.output.quiet {
+        output::note(&summary.line());
+    }
+    Ok(())
+}
+
+fn controller(args: &GetArgs) -> Result<Box<dyn control::Controller>, Failure> {
+    let mut choice: Choice = args.control.parse()?;
+    for setting in &args.set {
+        let (name, value) = setting.split_once('=').ok_or_else(|| {
+            let message = format!("--set {setting}: write it like --set name=value");
+            Failure::new(Kind::Usage, message)
+        })?;
+        choice.set(name, value)?;
+    }
+    Ok(choice.controller()?)
+}
+
+/// The file that a name is fetched into if nobody says otherwise: its last component that is
+/// neither version nor segment, if that is a plain file name.
+fn file_name(name: NameRef<'_>) -> Result<PathBuf, Failure> {
+    let last = name.components().rev().find(|component| {
+        component.as_version_any().is_none() && component.as_segment_any().is_none()
+    });
+    let text = last.and_then(|component| String::from_utf8(component.value().to_vec()).ok());
+    let plain = |text: &String| {
+        !text.is_empty()
+            && !text.starts_with('.')
+            && !text.chars().any(|c| c == '/' || c.is_control())
+    };
+    text.filter(plain).map(PathBuf::from).ok_or_else(|| {
+        let message = format!("{name} gives no file name; say where to put it with -o FILE");
+        Failure::new(Kind::Usage, message)
+    })
+}
+
+/// Nonces must differ between runs.
+fn seed() -> Result<u64, Failure> {
+    getrandom::u64().map_err(|error| {
+        Failure::new(Kind::Failed, format!("the system gives no random numbers: {error}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_names_come_from_names_and_never_lead_elsewhere() {
+        let of = |uri: &str| file_name(uri.parse::<packet::Name>().unwrap().as_ref());
+        assert_eq!(of("/a/report.pdf").unwrap(), PathBuf::from("report.pdf"));
+        assert_eq!(of("/a/report.pdf/v=3").unwrap(), PathBuf::from("report.pdf"));
+        for bad in ["/", "/v=1", "/a/%2E%2E%2E..", "/a/..%2Fetc", "/a/x%2Fy", "/a/%FF", "/a/..."] {
+            assert!(of(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The subcommands, one file each.
+
+mod daemon;
+mod demo;
+mod get;
+mod key;
+mod put;
+mod schemes;
+mod status;
+
+use crate::cli::{Cli, Command};
+use crate::exit::Failure;
+
+/// Does what the command line says.
+pub fn run(cli: Cli) -> Result<(), Failure> {
+    match cli.command {
+        Command::Daemon(args) => daemon::run(&args),
+        Command::Put(args) => put::run(&args),
+        Command::Get(args) => get::run(&args),
+        Command::Status(args) => status::run(&args),
+        Command::Schemes(args) => schemes::run(&args),
+        Command::Key(command) => key::run(&command),
+        Command::Demo(args) => demo::run(&args),
+    }
+}

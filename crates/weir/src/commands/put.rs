@@ -1,0 +1,129 @@
+//! `weir put`
+
+use crate::cli::PutArgs;
+use crate::exit::{Failure, Kind};
+use crate::file::{FileSource, Watch};
+use crate::output::{self, Progress};
+use crate::signals::Stop;
+use crate::{identity, producer};
+use net::client::{Address, Connection};
+use net::clock::unix_millis;
+use packet::{Component, Name};
+use security::Signer;
+use serde::Serialize;
+use std::path::Path;
+use transport::publish::{Preparation, Publication, Publish, Spec};
+
+/// What was served, for programs.
+#[derive(Serialize)]
+struct Summary {
+    objects: Vec<Object>,
+    answered: u64,
+    content_bytes: u64,
+    refused: u64,
+    unknown: u64,
+    dropped: u64,
+    malformed: u64,
+    failed: u64,
+}
+
+#[derive(Serialize)]
+struct Object {
+    name: String,
+    bytes: u64,
+    segments: u64,
+}
+
+/// Publishes and serves.
+pub fn run(args: &PutArgs) -> Result<(), Failure> {
+    let signer = identity::signer(args.sign.as_ref())?;
+    let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
+    // Before hours of hashing, see whether there is a forwarder at all.
+    let mut connection = Connection::open(Address::find(args.forwarder.socket.as_deref())?)?;
+    let mut publish = Publish::new();
+    let mut watches = Vec::new();
+    for path in &args.files {
+        let (publication, watch) = prepare(args, path, &signer)?;
+        publish.add(publication);
+        watches.push(watch);
+    }
+    connection.register(&args.name)?;
+    for object in publish.objects() {
+        if !args.output.quiet && !args.output.json {
+            output::note(&format!(
+                "serving {} ({}, {} segments); Ctrl-C ends it",
+                object.object(),
+                control::Size(object.size()),
+                object.segments()
+            ));
+        }
+    }
+    let progress = Progress::new("sent", args.output.quiet);
+    let (linger, watches) = (args.linger, &watches);
+    let served = producer::serve(&mut connection, &mut publish, watches, linger, &progress, &stop);
+    progress.end();
+    served?;
+    // The forwarder would notice by itself; saying it saves consumers a time-out.
+    connection.unregister(&args.name).ok();
+    if args.output.json {
+        output::json(&summary(&publish));
+    }
+    Ok(())
+}
+
+fn prepare(args: &PutArgs, path: &Path, signer: &Signer) -> Result<(Publication, Watch), Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::new(Kind::File, format!("cannot publish {}: {error}", path.display()))
+    };
+    let stdin = path.as_os_str() == "-";
+    let source = match stdin {
+        true => FileSource::spool(&mut std::io::stdin().lock()),
+        false => FileSource::open(path),
+    };
+    let source = source.map_err(failed)?;
+    let watch = source.watch().map_err(failed)?;
+    let spec = Spec {
+        segment_size: usize::try_from(args.segment_size.0).unwrap_or(usize::MAX),
+        ..Spec::new(object_name(args, path)?, unix_millis())
+    };
+    let preparation = Preparation::new(spec, source, signer)?;
+    let progress = Progress::new(&format!("hashing {}", path.display()), args.output.quiet);
+    let publication = producer::prepare(preparation, signer, &progress);
+    progress.end();
+    Ok((publication?, watch))
+}
+
+/// The name itself for one file; with the file's name behind it for several.
+fn object_name(args: &PutArgs, path: &Path) -> Result<Name, Failure> {
+    if args.files.len() == 1 {
+        return Ok(args.name.clone());
+    }
+    let file = path.file_name().filter(|_| path.as_os_str() != "-").ok_or_else(|| {
+        let message = format!(
+            "of several files each is published by its name, and `{}` has none; publish it alone",
+            path.display()
+        );
+        Failure::new(Kind::Usage, message)
+    })?;
+    let component = Component::generic(std::os::unix::ffi::OsStrExt::as_bytes(file));
+    Ok(args.name.clone().with(&component))
+}
+
+fn summary(publish: &Publish) -> Summary {
+    let stats = *publish.stats();
+    let objects = publish.objects().iter().map(|object| Object {
+        name: object.object().to_string(),
+        bytes: object.size(),
+        segments: object.segments(),
+    });
+    Summary {
+        objects: objects.collect(),
+        answered: stats.answered,
+        content_bytes: stats.content_bytes,
+        refused: stats.refused,
+        unknown: stats.unknown,
+        dropped: stats.dropped,
+        malformed: stats.malformed,
+        failed: stats.failed,
+    }
+}

@@ -1,0 +1,257 @@
+//! Fetching over a connection: the loop behind `weir get`.
+
+use crate::exit::{Failure, Kind};
+use crate::file::{FileSink, SinkError, StreamSink};
+use crate::output::Progress;
+use crate::signals::Stop;
+use control::{Duration, Rate, Size, Time};
+use net::client::{Connection, Endpoint};
+use security::Proof;
+use serde::Serialize;
+use std::io::Stdout;
+use std::path::Path;
+use transport::fetch::{Fetch, ObjectInfo, Resume, Sink, Status};
+
+/// How often the progress bar and the signals are looked at.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Where the octets go.
+pub enum Target {
+    /// A file.
+    File(FileSink),
+    /// Standard output.
+    Stream(StreamSink<Stdout>),
+}
+
+impl Target {
+    /// `-` is standard output, anything else a file.
+    pub fn new(path: &Path) -> Target {
+        match path.as_os_str() == "-" {
+            true => Target::Stream(StreamSink::new(std::io::stdout())),
+            false => Target::File(FileSink::new(path)),
+        }
+    }
+
+    /// It wants segments in order.
+    pub fn is_stream(&self) -> bool {
+        matches!(self, Target::Stream(_))
+    }
+
+    fn take_failure(&mut self) -> Option<SinkError> {
+        match self {
+            Target::File(sink) => sink.take_failure(),
+            Target::Stream(sink) => sink.take_failure(),
+        }
+    }
+
+    fn flush(&mut self) {
+        match self {
+            Target::File(sink) => sink.flush(),
+            Target::Stream(sink) => sink.flush(),
+        }
+    }
+
+    fn finish(mut self) -> Result<(), SinkError> {
+        self.flush();
+        match self.take_failure() {
+            Some(failure) => Err(failure),
+            None => match self {
+                Target::File(sink) => sink.finish(),
+                Target::Stream(_) => Ok(()),
+            },
+        }
+    }
+}
+
+impl Sink for Target {
+    fn begin(&mut self, info: &ObjectInfo) -> Resume {
+        match self {
+            Target::File(sink) => sink.begin(info),
+            Target::Stream(sink) => sink.begin(info),
+        }
+    }
+
+    fn write(&mut self, segment: u64, offset: u64, content: &[u8]) {
+        match self {
+            Target::File(sink) => sink.write(segment, offset, content),
+            Target::Stream(sink) => sink.write(segment, offset, content),
+        }
+    }
+}
+
+/// A fetch and where its octets go.
+struct Driven<'a> {
+    fetch: &'a mut Fetch,
+    target: &'a mut Target,
+}
+
+impl Endpoint for Driven<'_> {
+    fn receive(&mut self, now: Time, frame: &[u8]) {
+        self.fetch.receive(now, frame, self.target);
+    }
+
+    fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        self.fetch.poll_transmit(now, out)
+    }
+
+    fn next_deadline(&mut self, now: Time) -> Option<Time> {
+        self.fetch.next_deadline(now)
+    }
+
+    fn on_deadline(&mut self, now: Time) {
+        self.fetch.on_deadline(now);
+    }
+}
+
+/// What a fetch came to, for people and for programs.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// The object's versioned name.
+    pub name: String,
+    /// The scheme.
+    pub control: String,
+    /// Octets of the object.
+    pub bytes: u64,
+    /// Octets that an earlier transfer had left.
+    pub resumed_bytes: u64,
+    /// Segments verified by this transfer.
+    pub segments: u64,
+    /// From the first Interest to the last octet in its place.
+    pub duration_s: f64,
+    /// Octets fetched by this transfer over its duration.
+    pub goodput_mbps: f64,
+    /// What the signature proved: `key`, `digest` or `unchecked`.
+    pub verified: &'static str,
+    /// The key that signed.
+    pub key: Option<String>,
+    /// Counters of the transfer.
+    pub interests: u64,
+    /// Interests sent again.
+    pub retransmissions: u64,
+    /// Losses by time-out.
+    pub timeouts: u64,
+    /// Losses that were none.
+    pub false_losses: u64,
+    /// Nacks.
+    pub nacks: u64,
+    /// Data with a congestion mark.
+    pub marks: u64,
+    /// Data that nobody waited for any more.
+    pub duplicates: u64,
+    /// Data that was not what its publisher signed.
+    pub forged: u64,
+    /// The smallest and the mean round-trip time.
+    pub rtt_min_ms: Option<f64>,
+    /// See above.
+    pub rtt_mean_ms: Option<f64>,
+}
+
+/// Runs a fetch to its end.
+pub fn run(
+    connection: &mut Connection,
+    fetch: &mut Fetch,
+    mut target: Target,
+    progress: &Progress,
+    stop: &Stop,
+) -> Result<Duration, Failure> {
+    let started = connection.now();
+    let mut shown = false;
+    let mut tick = started;
+    while fetch.status() == Status::Running {
+        let mut driven = Driven { fetch, target: &mut target };
+        let moved = connection.turn(&mut driven, tick + TICK);
+        let now = connection.now();
+        if let Some(failure) = target.take_failure() {
+            return Err(failure.into());
+        }
+        if let Err(error) = moved {
+            target.flush();
+            return Err(error.into());
+        }
+        if now >= tick + TICK {
+            tick = now;
+            show(fetch, progress, &mut shown);
+        }
+        if stop.requested() {
+            target.flush();
+            return Err(Failure::new(
+                Kind::Interrupted,
+                match target.is_stream() {
+                    true => "interrupted",
+                    false => "interrupted; run the same command again to resume",
+                },
+            ));
+        }
+    }
+    if let Status::Failed(error) = fetch.status() {
+        let failure = Failure::from(error);
+        target.flush();
+        return Err(failure);
+    }
+    target.finish()?;
+    Ok(connection.now().since(started))
+}
+
+fn show(fetch: &Fetch, progress: &Progress, shown: &mut bool) {
+    let Some(object) = fetch.object() else { return };
+    let (there, fetched) = fetch.octets();
+    if !std::mem::replace(shown, true) {
+        progress.begin(object.size, there);
+    }
+    progress.at(there + fetched);
+}
+
+impl Summary {
+    /// The summary of a fetch that took `took`.
+    pub fn of(fetch: &Fetch, control: &str, took: Duration) -> Summary {
+        let stats = fetch.stats();
+        let (there, fetched) = fetch.octets();
+        let (verified, key) = match fetch.proof() {
+            Some(Proof::Key(name)) => ("key", Some(name.to_string())),
+            Some(Proof::Digest) => ("digest", None),
+            Some(Proof::Unchecked) | None => ("unchecked", None),
+        };
+        let ms = |d: Duration| d.as_secs_f64() * 1e3;
+        Summary {
+            name: fetch.object().map_or_else(String::new, |object| object.name.to_string()),
+            control: control.to_owned(),
+            bytes: there + fetched,
+            resumed_bytes: there,
+            segments: stats.verified,
+            duration_s: took.as_secs_f64(),
+            goodput_mbps: Rate::of(Size(fetched), took).0 as f64 / 1e6,
+            verified,
+            key,
+            interests: stats.interests,
+            retransmissions: stats.retransmissions,
+            timeouts: stats.timeouts,
+            false_losses: stats.false_losses,
+            nacks: stats.nacks,
+            marks: stats.marks,
+            duplicates: stats.duplicates,
+            forged: stats.forged,
+            rtt_min_ms: stats.rtt_min().map(ms),
+            rtt_mean_ms: stats.rtt_mean().map(ms),
+        }
+    }
+
+    /// One line for people.
+    pub fn line(&self) -> String {
+        let proof = match (self.verified, &self.key) {
+            ("key", Some(key)) => format!("signed by {key}"),
+            ("digest", _) => "undamaged, but not signed by anybody".to_owned(),
+            _ => "its signature could not be checked: no --trust, and not your own key".to_owned(),
+        };
+        let resumed = match self.resumed_bytes {
+            0 => String::new(),
+            n => format!(" ({} were there already)", Size(n)),
+        };
+        format!(
+            "{}: {}{resumed} in {}, {}; {proof}",
+            self.name,
+            Size(self.bytes),
+            Duration::from_secs_f64(self.duration_s),
+            Rate((self.goodput_mbps * 1e6) as u64),
+        )
+    }
+}

@@ -1,0 +1,276 @@
+//! Where fetched octets go: a partial file that becomes the file when all is verified, or a stream.
+
+use crate::file::journal::{Journal, Run};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+use transport::fetch::{ObjectInfo, Resume, Sink};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Octets that are gathered before they are written and recorded together.
+const RUN: usize = 512 * 1024;
+
+/// Why octets could not be kept.
+#[derive(Debug, Error)]
+#[error("cannot write {path}: {error}")]
+pub struct SinkError {
+    /// The file.
+    pub path: String,
+    /// Why.
+    pub error: io::Error,
+}
+
+/// A file that is being fetched. Under its final name it appears whole or not at all; until then the
+/// octets are in `<file>.part`, with a journal in `<file>.part.journal`, so that an interrupted
+/// transfer resumes.
+pub struct FileSink {
+    path: PathBuf,
+    part_path: PathBuf,
+    part: Option<(File, Journal)>,
+    /// The run that is being gathered: its first segment, how many, and its offset.
+    first: u64,
+    segments: u64,
+    offset: u64,
+    run: Vec<u8>,
+    failure: Option<SinkError>,
+}
+
+impl FileSink {
+    /// A sink for `path`. Nothing is touched before the transfer begins.
+    #[must_use]
+    pub fn new(path: &Path) -> FileSink {
+        let mut part_path = path.as_os_str().to_owned();
+        part_path.push(".part");
+        FileSink {
+            path: path.to_owned(),
+            part_path: part_path.into(),
+            part: None,
+            first: 0,
+            segments: 0,
+            offset: 0,
+            run: Vec::with_capacity(RUN + 8800),
+            failure: None,
+        }
+    }
+
+    /// The first error, once.
+    pub fn take_failure(&mut self) -> Option<SinkError> {
+        self.failure.take()
+    }
+
+    /// Writes what was gathered, so that it is not lost when the transfer stops here.
+    pub fn flush(&mut self) {
+        if let Err(error) = self.write_run() {
+            self.fail(error);
+        }
+    }
+
+    /// The object is complete: gives the file its name.
+    ///
+    /// # Errors
+    /// What could not be written, synchronised or renamed.
+    pub fn finish(mut self) -> Result<(), SinkError> {
+        self.flush();
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        let failed = |error| SinkError { path: self.path.display().to_string(), error };
+        let Some((part, journal)) = self.part.take() else { return Ok(()) };
+        part.sync_all().map_err(failed)?;
+        std::fs::rename(&self.part_path, &self.path).map_err(failed)?;
+        journal.remove().map_err(failed)?;
+        let parent = self.path.parent().filter(|p| !p.as_os_str().is_empty());
+        let parent = File::open(parent.unwrap_or(Path::new(".")));
+        parent.and_then(|dir| dir.sync_all()).map_err(failed)
+    }
+
+    fn open(&mut self, info: &ObjectInfo) -> io::Result<Resume> {
+        let mut options = OpenOptions::new();
+        let part = options.read(true).write(true).create(true).truncate(false);
+        let part = part.open(&self.part_path)?;
+        let mut journal = self.part_path.as_os_str().to_owned();
+        journal.push(".journal");
+        let (journal, resume) = Journal::open(journal.into(), info, &part)?;
+        if let Some(size) = info.size {
+            reserve(&part, size)?;
+        }
+        self.part = Some((part, journal));
+        Ok(resume)
+    }
+
+    fn write_run(&mut self) -> io::Result<()> {
+        let Some((part, journal)) = &mut self.part else { return Ok(()) };
+        if self.segments == 0 {
+            return Ok(());
+        }
+        part.write_all_at(&self.run, self.offset)?;
+        journal.append(&Run {
+            first: self.first,
+            segments: self.segments,
+            offset: self.offset,
+            len: self.run.len() as u64,
+            hash: xxh3_64(&self.run),
+        })?;
+        self.run.clear();
+        self.segments = 0;
+        Ok(())
+    }
+
+    fn fail(&mut self, error: io::Error) {
+        let path = self.part_path.display().to_string();
+        self.failure.get_or_insert(SinkError { path, error });
+    }
+}
+
+/// Takes the disk space beforehand, so that a full disk shows at once. File systems that cannot do
+/// that are no obstacle.
+fn reserve(file: &File, size: u64) -> io::Result<()> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    if size == 0 {
+        return Ok(());
+    }
+    match fallocate(file, FallocateFlags::KEEP_SIZE, 0, size) {
+        Err(rustix::io::Errno::NOSPC | rustix::io::Errno::FBIG | rustix::io::Errno::DQUOT) => {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+impl Sink for FileSink {
+    fn begin(&mut self, info: &ObjectInfo) -> Resume {
+        self.open(info).unwrap_or_else(|error| {
+            self.fail(error);
+            Resume::default()
+        })
+    }
+
+    fn write(&mut self, segment: u64, offset: u64, content: &[u8]) {
+        if self.failure.is_some() {
+            return;
+        }
+        let follows = segment == self.first + self.segments
+            && offset == self.offset + self.run.len() as u64
+            && self.run.len() + content.len() <= RUN;
+        if !follows || self.segments == 0 {
+            self.flush();
+            (self.first, self.offset) = (segment, offset);
+        }
+        self.run.extend_from_slice(content);
+        self.segments += 1;
+    }
+}
+
+/// A stream, such as standard output; it wants segments in order.
+pub struct StreamSink<W> {
+    stream: W,
+    failure: Option<SinkError>,
+}
+
+impl<W: Write> StreamSink<W> {
+    /// A sink that writes to `stream`.
+    pub fn new(stream: W) -> StreamSink<W> {
+        StreamSink { stream, failure: None }
+    }
+
+    /// The first error, once. A reader that has gone away is one.
+    pub fn take_failure(&mut self) -> Option<SinkError> {
+        self.failure.take()
+    }
+
+    /// Everything was written.
+    pub fn flush(&mut self) {
+        let result = self.stream.flush();
+        self.keep(result);
+    }
+
+    fn keep(&mut self, result: io::Result<()>) {
+        if let Err(error) = result {
+            self.failure.get_or_insert(SinkError { path: "standard output".into(), error });
+        }
+    }
+}
+
+impl<W: Write> Sink for StreamSink<W> {
+    fn begin(&mut self, _info: &ObjectInfo) -> Resume {
+        Resume::default()
+    }
+
+    fn write(&mut self, _segment: u64, _offset: u64, content: &[u8]) {
+        if self.failure.is_none() {
+            let result = self.stream.write_all(content);
+            self.keep(result);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(version: u64) -> ObjectInfo {
+        ObjectInfo {
+            name: format!("/a/v={version}").parse().unwrap(),
+            segments: Some(4),
+            segment_size: Some(3),
+            size: Some(12),
+            root_digest: None,
+        }
+    }
+
+    #[test]
+    fn the_file_appears_whole_and_leaves_nothing_beside_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let mut sink = FileSink::new(&path);
+        assert_eq!(sink.begin(&info(1)), Resume::default());
+        for (segment, content) in [(1, b"def"), (2, b"ghi"), (0, b"abc"), (3, b"jkl")] {
+            sink.write(segment, segment * 3, content);
+            assert!(!path.exists());
+        }
+        sink.finish().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"abcdefghijkl");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_interrupted_transfer_resumes_with_what_is_really_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let begin = |version| {
+            let mut sink = FileSink::new(&path);
+            let resume = sink.begin(&info(version));
+            (sink, resume)
+        };
+        let (mut sink, _) = begin(1);
+        sink.write(0, 0, b"abc");
+        sink.write(3, 9, b"jkl");
+        sink.flush();
+        drop(sink);
+        let (_, resume) = begin(1);
+        let there: Vec<_> = resume.segments.iter().cloned().collect();
+        assert_eq!((there, resume.octets), (vec![0..1, 3..4], 6));
+
+        // Octets that were changed since do not count, nor does half a record.
+        let part = dir.path().join("file.part");
+        File::options().write(true).open(&part).unwrap().write_all_at(b"X", 1).unwrap();
+        let journal = dir.path().join("file.part.journal");
+        File::options().append(true).open(&journal).unwrap().write_all(&[1; 17]).unwrap();
+        let (_, resume) = begin(1);
+        assert_eq!(resume.segments.iter().cloned().collect::<Vec<_>>(), vec![3..4]);
+
+        let (_, resume) = begin(2);
+        assert_eq!(resume, Resume::default(), "another version begins anew");
+        assert_eq!(std::fs::metadata(part).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_written_is_named() {
+        let mut sink = FileSink::new(Path::new("/nonexistent/dir/file"));
+        sink.begin(&info(1));
+        sink.write(0, 0, b"abc");
+        assert!(sink.take_failure().unwrap().to_string().contains("/nonexistent/dir/file.part"));
+    }
+}

@@ -1,0 +1,160 @@
+//! The octets of a published file.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use transport::publish::Source;
+
+/// Segments are asked for in order, mostly; reading this much at a time saves system calls.
+const BLOCK: usize = 256 * 1024;
+
+/// A file that is published. It is not read as a whole: memory stays small whatever its size.
+pub struct FileSource {
+    file: File,
+    path: PathBuf,
+    stamp: Stamp,
+    /// The block that was read last, and where it begins.
+    block: Mutex<(u64, Vec<u8>)>,
+}
+
+/// What changes when a file's content does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    size: u64,
+    modified: (i64, i64),
+}
+
+impl FileSource {
+    /// Opens a regular file.
+    ///
+    /// # Errors
+    /// It cannot be opened, or is no regular file.
+    pub fn open(path: &Path) -> io::Result<FileSource> {
+        let file = File::open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+        }
+        FileSource::new(file, path.to_owned())
+    }
+
+    /// Takes all that `input` has, such as standard input, into a temporary file that goes with the
+    /// process, because the producer has to know it all before it can sign.
+    ///
+    /// # Errors
+    /// Reading fails, or the temporary file cannot be written.
+    pub fn spool(input: &mut dyn Read) -> io::Result<FileSource> {
+        let mut file = tempfile::tempfile()?;
+        io::copy(input, &mut file)?;
+        FileSource::new(file, PathBuf::from("-"))
+    }
+
+    fn new(file: File, path: PathBuf) -> io::Result<FileSource> {
+        let stamp = Stamp::of(&file)?;
+        Ok(FileSource { file, path, stamp, block: Mutex::new((0, Vec::new())) })
+    }
+
+    /// A second source of the same file, that tells whether it has changed since it was opened.
+    ///
+    /// # Errors
+    /// The system has no more file descriptors.
+    pub fn watch(&self) -> io::Result<Watch> {
+        Ok(Watch { file: self.file.try_clone()?, path: self.path.clone(), stamp: self.stamp })
+    }
+}
+
+/// Tells whether a published file has changed.
+pub struct Watch {
+    file: File,
+    path: PathBuf,
+    stamp: Stamp,
+}
+
+impl Watch {
+    /// The file's path, if it is no longer what it was.
+    #[must_use]
+    pub fn changed(&self) -> Option<&Path> {
+        let same = Stamp::of(&self.file).is_ok_and(|stamp| stamp == self.stamp);
+        (!same).then_some(&self.path)
+    }
+}
+
+impl Stamp {
+    fn of(file: &File) -> io::Result<Stamp> {
+        let meta = file.metadata()?;
+        Ok(Stamp { size: meta.len(), modified: (meta.mtime(), meta.mtime_nsec()) })
+    }
+}
+
+impl Source for FileSource {
+    fn size(&self) -> u64 {
+        self.stamp.size
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        // Several threads hash one file: whoever does not get the block reads for itself.
+        let Ok(mut block) = self.block.try_lock() else {
+            return self.file.read_exact_at(buffer, offset);
+        };
+        let (start, octets) = &mut *block;
+        let inside = |start: u64, octets: &[u8]| {
+            let from = usize::try_from(offset.checked_sub(start)?).ok()?;
+            let to = from.checked_add(buffer.len())?;
+            (to <= octets.len()).then_some(from..to)
+        };
+        if inside(*start, octets).is_none() {
+            let left = self.stamp.size.saturating_sub(offset);
+            let len = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK).max(buffer.len());
+            octets.resize(len, 0);
+            *start = offset;
+            if let Err(error) = self.file.read_exact_at(octets, offset) {
+                octets.clear();
+                return Err(error);
+            }
+        }
+        let range = inside(*start, octets).ok_or(io::ErrorKind::UnexpectedEof)?;
+        buffer.copy_from_slice(&octets[range]);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn every_octet_is_where_it_was() {
+        let content: Vec<u8> = (0..700_000u32).map(|n| (n % 251) as u8).collect();
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&content).unwrap();
+        let source = FileSource::open(file.path()).unwrap();
+        for offset in [0, 8000, 255_000, 256_000, 692_000, 4, 699_000] {
+            let len = 8000.min(content.len() - offset);
+            let mut buffer = vec![0; len];
+            source.read_at(offset as u64, &mut buffer).unwrap();
+            assert!(buffer == content[offset..offset + len], "at {offset}");
+        }
+        assert!(source.read_at(699_999, &mut [0; 2]).is_err(), "beyond the end");
+    }
+
+    #[test]
+    fn a_change_shows() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"before").unwrap();
+        let watch = FileSource::open(file.path()).unwrap().watch().unwrap();
+        assert_eq!(watch.changed(), None);
+        file.write_all(b"after").unwrap();
+        assert_eq!(watch.changed(), Some(file.path()));
+    }
+
+    #[test]
+    fn a_stream_is_spooled_and_a_directory_refused() {
+        let source = FileSource::spool(&mut &b"from a pipe"[..]).unwrap();
+        let mut buffer = [0; 4];
+        source.read_at(7, &mut buffer).unwrap();
+        assert_eq!((source.size(), &buffer), (11, b"pipe"));
+        assert!(FileSource::open(Path::new("/")).is_err());
+    }
+}

@@ -1,0 +1,111 @@
+//! Publishing over a connection: the loop behind `weir put`.
+
+use crate::exit::{Failure, Kind};
+use crate::file::FileSource;
+use crate::output::Progress;
+use crate::signals::Stop;
+use control::{Duration, Time};
+use net::client::{Connection, Endpoint};
+use security::Signer;
+use std::sync::Mutex;
+use std::thread;
+use transport::publish::{Preparation, Publication, Publish, PublishError};
+
+/// How often signals, changed files and the end are looked at.
+const TICK: Duration = Duration::from_millis(250);
+
+/// Hashes a file on all cores, with progress, and signs its manifest.
+pub fn prepare(
+    mut preparation: Preparation<FileSource>,
+    signer: &Signer,
+    progress: &Progress,
+) -> Result<Publication, Failure> {
+    let runs: Vec<_> = preparation.runs().collect();
+    progress.begin(runs.last().map(|run| preparation.octets(&(0..run.end))), 0);
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let mut done = 0;
+    // A batch at a time keeps the digests in order and the memory small.
+    for batch in runs.chunks(threads * 16) {
+        let results = Mutex::new(Vec::with_capacity(batch.len()));
+        thread::scope(|scope| {
+            for first in 0..threads {
+                let (preparation, results) = (&preparation, &results);
+                scope.spawn(move || {
+                    for (i, run) in batch.iter().enumerate().skip(first).step_by(threads) {
+                        let digests = preparation.digest_run(run.clone());
+                        if let Ok(mut results) = results.lock() {
+                            results.push((i, digests));
+                        }
+                    }
+                });
+            }
+        });
+        let mut results = results.into_inner().unwrap_or_default();
+        results.sort_by_key(|(i, _)| *i);
+        for (_, digests) in results {
+            preparation.push(digests?)?;
+        }
+        done += batch.iter().map(|run| preparation.octets(run)).sum::<u64>();
+        progress.at(done);
+    }
+    Ok(preparation.finish(signer)?)
+}
+
+struct Driven<'a>(&'a mut Publish);
+
+impl Endpoint for Driven<'_> {
+    fn receive(&mut self, _now: Time, frame: &[u8]) {
+        self.0.receive(frame);
+    }
+
+    fn poll_transmit(&mut self, _now: Time, out: &mut Vec<u8>) -> bool {
+        self.0.poll_transmit(out)
+    }
+
+    fn next_deadline(&mut self, _now: Time) -> Option<Time> {
+        None
+    }
+
+    fn on_deadline(&mut self, _now: Time) {}
+}
+
+/// Serves until interrupted, or for `linger` after the last answer.
+pub fn serve(
+    connection: &mut Connection,
+    publish: &mut Publish,
+    watches: &[crate::file::Watch],
+    linger: Option<Duration>,
+    progress: &Progress,
+    stop: &Stop,
+) -> Result<(), Failure> {
+    let mut tick = connection.now();
+    let (mut answered, mut answered_at) = (0, connection.now());
+    progress.begin(None, 0);
+    while !stop.requested() {
+        connection.turn(&mut Driven(publish), tick + TICK)?;
+        let now = connection.now();
+        if now < tick + TICK {
+            continue;
+        }
+        tick = now;
+        progress.at(publish.stats().content_bytes);
+        if let Some(path) = watches.iter().find_map(crate::file::Watch::changed) {
+            let message = format!(
+                "{} has changed: what is being served is no longer what was signed; publish it \
+                 again",
+                path.display()
+            );
+            return Err(Failure::new(Kind::File, message));
+        }
+        if let Some(error @ PublishError::Read { .. }) = publish.take_failure() {
+            return Err(error.into());
+        }
+        if publish.stats().answered != answered {
+            (answered, answered_at) = (publish.stats().answered, now);
+        }
+        if linger.is_some_and(|span| answered > 0 && now >= answered_at + span) {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
