@@ -7,7 +7,6 @@ use crate::output::{self, Progress};
 use crate::signals::Stop;
 use crate::{identity, producer};
 use net::client::{Address, Connection};
-use net::clock::unix_millis;
 use packet::{Component, Name};
 use security::Signer;
 use serde::Serialize;
@@ -84,7 +83,7 @@ fn prepare(args: &PutArgs, path: &Path, signer: &Signer) -> Result<(Publication,
     let watch = source.watch().map_err(failed)?;
     let spec = Spec {
         segment_size: usize::try_from(args.segment_size.0).unwrap_or(usize::MAX),
-        ..Spec::new(object_name(args, path)?, unix_millis())
+        ..Spec::new(object_name(args, path)?, source.version())
     };
     let preparation = Preparation::new(spec, source, signer)?;
     let progress = Progress::new(&format!("hashing {}", path.display()), args.output.quiet);

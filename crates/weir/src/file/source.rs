@@ -55,6 +55,16 @@ impl FileSource {
         Ok(FileSource { file, path, stamp, block: Mutex::new((0, Vec::new())) })
     }
 
+    /// The version under which the file is published: when it was last modified, in milliseconds
+    /// since 1970. A file that has not changed has the same version, segments and signatures when it
+    /// is published again, so that interrupted transfers resume after a producer's restart.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        let (seconds, nanoseconds) = self.stamp.modified;
+        let millis = seconds.saturating_mul(1000).saturating_add(nanoseconds / 1_000_000);
+        u64::try_from(millis).unwrap_or(0)
+    }
+
     /// A second source of the same file, that tells whether it has changed since it was opened.
     ///
     /// # Errors
