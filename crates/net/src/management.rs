@@ -232,3 +232,6 @@ pub fn is_reserved(name: NameRef<'_>) -> bool {
     prefixes().iter().any(|p| name.starts_with(p.as_ref()) || p.as_ref().starts_with(name))
         && name.first().is_some()
 }
+
+#[cfg(test)]
+mod tests;

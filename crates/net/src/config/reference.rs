@@ -98,21 +98,6 @@ fn form(form: Form) -> String {
 mod tests {
     use super::*;
 
-    /// Set `WEIR_WRITE_REFERENCE=1` to write the page anew.
-    #[test]
-    fn the_page_is_current() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/configuration.md");
-        if std::env::var_os("WEIR_WRITE_REFERENCE").is_some() {
-            std::fs::write(path, manual()).unwrap();
-        }
-        let page = std::fs::read_to_string(path).unwrap_or_default();
-        assert!(
-            page == manual(),
-            "docs/reference/configuration.md is not what the code says; \
-             run: WEIR_WRITE_REFERENCE=1 cargo test -p weir-net reference"
-        );
-    }
-
     #[test]
     fn every_default_is_a_value() {
         for field in SECTIONS.iter().flat_map(Section::fields) {

@@ -14,6 +14,8 @@ pub(super) struct Faces {
     peers: BTreeMap<SocketAddr, FaceId>,
     /// Faces over emulated links, which have deadlines of their own.
     emulated: BTreeSet<FaceId>,
+    /// Configured faces, which are connected again when they break.
+    permanent: Vec<FaceId>,
     /// Faces that peers and applications brought about.
     pub guests: usize,
     pub applications: usize,
@@ -46,6 +48,9 @@ impl Faces {
         }
         if face.delay.is_some() {
             self.emulated.insert(face.id);
+        }
+        if face.target.is_some() {
+            self.permanent.push(face.id);
         }
         *self.counter(&face) += usize::from(face.target.is_none());
         self.all.insert(face.id, face);
@@ -81,7 +86,12 @@ impl Faces {
 
     /// When the next broken face is to be connected.
     pub fn next_retry(&self) -> Option<Time> {
-        self.iter().filter_map(Face::retry).min()
+        self.retries().map(|(at, _)| at).min()
+    }
+
+    /// Broken faces, and when they are to be connected.
+    pub fn retries(&self) -> impl Iterator<Item = (Time, FaceId)> {
+        self.permanent.iter().filter_map(|id| Some((self.all.get(id)?.retry()?, *id)))
     }
 
     /// The UDP face over which nothing came for longest, of those that peers brought about.

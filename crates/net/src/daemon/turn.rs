@@ -3,7 +3,7 @@
 use super::Daemon;
 use super::doors::FACES;
 use super::error::DaemonError;
-use super::face::{Face, Link};
+use super::face::Link;
 use super::start::{STOP, TIMER};
 use crate::clock::unix_millis;
 use crate::management::Host;
@@ -158,8 +158,8 @@ impl Daemon {
             self.work.sending.extend(self.faces.due(now));
         }
         if due(self.faces.next_retry()) {
-            let retry = |f: &Face| f.retry().filter(|at| *at <= now).map(|_| f.id);
-            let ids: Vec<FaceId> = self.faces.iter().filter_map(retry).collect();
+            let due = self.faces.retries().filter(|(at, _)| *at <= now);
+            let ids: Vec<FaceId> = due.map(|(_, id)| id).collect();
             ids.into_iter().for_each(|id| self.dial(id, now));
         }
         if now >= self.next_idle_check {

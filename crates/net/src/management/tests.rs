@@ -1,0 +1,306 @@
+use super::*;
+use control::Duration;
+use forwarder::{FaceConfig, ForwarderConfig, Scope, Wire};
+use packet::tlv::{Reader, types};
+use packet::{Bytes, Component, Data, InterestBuf, Signature, SignatureInfoBuf};
+use parameters::numbers as n;
+use sha2::{Digest as _, Sha256};
+
+/// A forwarder with its management and two applications, in virtual time.
+struct Node {
+    forwarder: Forwarder,
+    management: Management,
+    apps: [FaceId; 2],
+    now: Time,
+    nonce: u32,
+}
+
+impl Node {
+    fn new(routes_per_face: usize) -> Node {
+        let strategy = schemes::Choice::named("best-route").unwrap().strategy().unwrap();
+        let mut forwarder = Forwarder::new(ForwarderConfig::new(strategy));
+        let mut local = |local_fields| {
+            let scope = Scope::Local;
+            forwarder.add_face(Time(0), FaceConfig { scope, local_fields, ..Default::default() })
+        };
+        let (face, apps) = (local(true), [local(false), local(false)]);
+        for prefix in prefixes() {
+            forwarder.add_route(face, prefix.as_ref(), 0).unwrap();
+        }
+        let management = Management::new(face, routes_per_face, 1_000);
+        Node { forwarder, management, apps, now: Time(0), nonce: 0 }
+    }
+
+    /// Sends an Interest from an application; returns the Data that comes back to it.
+    fn ask(&mut self, app: usize, wire: &[u8]) -> Option<Bytes> {
+        let app = self.apps[app];
+        self.forwarder.receive(self.now, app, Wire::Borrowed(wire));
+        let mut answer = None;
+        while let Some(face) = self.forwarder.poll_ready() {
+            let mut frame = Vec::new();
+            while self.forwarder.poll_transmit(self.now, face, &mut frame).is_some() {
+                if face == self.management.face() {
+                    let mut host = Host {
+                        forwarder: &mut self.forwarder,
+                        faces: &|| vec![info(app)],
+                        channels: &["udp4://0.0.0.0:6363".to_owned()],
+                        strategies: &[(Name::default(), "/s/v=1".parse().unwrap())],
+                    };
+                    let reply = self.management.receive(&mut host, self.now, 5_000, &frame);
+                    if let Some(reply) = reply {
+                        self.forwarder.receive(self.now, face, Wire::Borrowed(&reply));
+                    }
+                } else {
+                    let link = LpPacket::decode(&frame).unwrap();
+                    answer = link.fragment().map(Bytes::copy_from_slice);
+                }
+                frame.clear();
+            }
+        }
+        answer
+    }
+
+    /// Sends a signed command; returns the response.
+    fn command(&mut self, verb: &str, asked: &ControlParameters) -> ControlResponse {
+        let mut parameters = Vec::new();
+        asked.encode_into(&mut parameters);
+        self.raw_command(verb, &parameters)
+    }
+
+    fn raw_command(&mut self, verb: &str, parameters: &[u8]) -> ControlResponse {
+        let name: Name = format!("/localhost/nfd/{verb}").parse().unwrap();
+        let wire = self.signed(InterestBuf::new(name.with(&Component::generic(parameters))));
+        let packet = self.ask(0, &wire).expect("an answer");
+        let data = Data::decode(&packet).unwrap();
+        let asked = Interest::decode(&wire).unwrap();
+        assert_eq!((data.name(), data.freshness_ms()), (asked.name(), Some(1000)));
+        ControlResponse::decode(data.content()).unwrap()
+    }
+
+    fn signed(&mut self, mut interest: InterestBuf) -> Bytes {
+        self.nonce += 1;
+        interest.nonce = Some(self.nonce);
+        let info = SignatureInfoBuf::digest().with_nonce(&self.nonce.to_be_bytes());
+        interest.sign_with(info, |parts| {
+            let mut digest = Sha256::new();
+            parts.iter().for_each(|part| digest.update(part));
+            Signature::from(<[u8; 32]>::from(digest.finalize()))
+        });
+        interest.encode()
+    }
+
+    fn next_hops(&self, prefix: &str) -> Vec<(u64, u64)> {
+        let prefix: Name = prefix.parse().unwrap();
+        let found = self.forwarder.fib().iter().find(|(p, _)| *p == prefix.as_ref());
+        found.map_or(Vec::new(), |(_, hops)| hops.iter().map(|h| (h.face, h.cost)).collect())
+    }
+}
+
+fn info(id: FaceId) -> FaceInfo {
+    FaceInfo {
+        id,
+        name: None,
+        uri: "fd://1".to_owned(),
+        local_uri: "unix:///x".to_owned(),
+        local: true,
+        persistency: Persistency::OnDemand,
+        mtu: None,
+        up: true,
+        lost: 0,
+    }
+}
+
+fn of(prefix: &str) -> ControlParameters {
+    ControlParameters { name: Some(prefix.parse().unwrap()), ..ControlParameters::default() }
+}
+
+#[test]
+fn a_registration_is_for_the_face_it_came_from_and_echoes_what_was_set() {
+    let mut node = Node::new(10);
+    let app = node.apps[0].0;
+    let reply = node.command("rib/register", &of("/a"));
+    let body = ControlParameters {
+        face_id: Some(app),
+        origin: Some(0),
+        cost: Some(0),
+        flags: Some(1),
+        ..of("/a")
+    };
+    assert_eq!(reply, ControlResponse::new(200, "Success", body));
+    assert_eq!(node.next_hops("/a"), [(app, 0)]);
+    // As NDNts does it.
+    let asked = ControlParameters {
+        face_id: Some(0),
+        origin: Some(65),
+        cost: Some(7),
+        flags: Some(2),
+        expiration_ms: Some(1_200_000),
+        ..of("/b")
+    };
+    let reply = node.command("rib/register", &asked);
+    assert_eq!(reply.body, ControlParameters { face_id: Some(app), ..asked });
+    assert_eq!(node.next_hops("/b"), [(app, 7)]);
+    let reply = node.command("rib/unregister", &of("/a"));
+    assert_eq!((reply.code, node.next_hops("/a")), (200, vec![]));
+    assert_eq!(node.command("rib/unregister", &of("/a")).code, 200, "also if there is none");
+}
+
+#[test]
+fn a_route_expires_when_it_said_and_can_be_refreshed() {
+    let mut node = Node::new(10);
+    let asked = ControlParameters { expiration_ms: Some(1000), ..of("/a") };
+    node.command("rib/register", &asked);
+    assert_eq!(node.management.next_deadline(), Some(Time(1_000_000_000)));
+    node.now = Time(600_000_000);
+    node.command("rib/register", &asked);
+    assert_eq!(node.management.next_deadline(), Some(Time(1_600_000_000)));
+    node.management.on_deadline(&mut node.forwarder, Time(1_599_999_999));
+    assert_eq!(node.next_hops("/a").len(), 1);
+    node.management.on_deadline(&mut node.forwarder, Time(1_600_000_000));
+    assert_eq!((node.next_hops("/a"), node.management.next_deadline()), (vec![], None));
+}
+
+#[test]
+fn the_fib_has_the_cheapest_of_a_faces_routes() {
+    let mut node = Node::new(10);
+    let app = node.apps[0].0;
+    let route =
+        |origin, cost| ControlParameters { origin: Some(origin), cost: Some(cost), ..of("/a") };
+    node.command("rib/register", &route(0, 5));
+    node.command("rib/register", &route(128, 2));
+    assert_eq!(node.next_hops("/a"), [(app, 2)]);
+    node.command("rib/register", &route(0, 9));
+    assert_eq!(node.next_hops("/a"), [(app, 2)]);
+    node.command("rib/unregister", &route(128, 0));
+    assert_eq!(node.next_hops("/a"), [(app, 9)]);
+}
+
+#[test]
+fn routes_may_be_for_another_face_and_go_with_it() {
+    let mut node = Node::new(10);
+    let other = node.apps[1];
+    let asked = ControlParameters { face_id: Some(other.0), expiration_ms: Some(5000), ..of("/a") };
+    assert_eq!(node.command("rib/register", &asked).code, 200);
+    assert_eq!(node.next_hops("/a"), [(other.0, 0)]);
+    node.forwarder.remove_face(node.now, other);
+    node.management.face_gone(other);
+    assert_eq!((node.next_hops("/a"), node.management.next_deadline()), (vec![], None));
+    let asked = ControlParameters { face_id: Some(other.0), ..of("/a") };
+    assert_eq!(node.command("rib/register", &asked).code, 410);
+}
+
+#[test]
+fn an_application_has_only_so_many_routes() {
+    let mut node = Node::new(2);
+    for prefix in ["/a", "/b"] {
+        assert_eq!(node.command("rib/register", &of(prefix)).code, 200);
+    }
+    let refused = node.command("rib/register", &of("/c"));
+    assert_eq!(refused.code, 403);
+    assert!(refused.text.contains("2 routes"), "{}", refused.text);
+    assert_eq!(node.command("rib/register", &of("/b")).code, 200, "one that it has may change");
+    node.command("rib/unregister", &of("/a"));
+    assert_eq!(node.command("rib/register", &of("/c")).code, 200);
+}
+
+#[test]
+fn what_cannot_be_done_is_said_with_a_body() {
+    let mut node = Node::new(2);
+    assert_eq!(node.command("rib/register", &ControlParameters::default()).code, 400);
+    assert_eq!(node.raw_command("rib/register", b"\x68\x03\x6a\x05\x00").code, 400);
+    assert_eq!(node.raw_command("rib/register", b"junk").code, 400);
+    assert_eq!(node.command("rib/announce", &of("/a")).code, 501);
+    assert_eq!(node.command("faces/create", &of("/a")).code, 501);
+    assert_eq!(node.command("rib/register", &of("/localhost/nfd/rib")).code, 403);
+    let deep: String = (0..200).map(|i| format!("/{i}")).collect();
+    assert_eq!(node.command("rib/register", &of(&deep)).code, 414);
+    let unsigned = InterestBuf::new("/localhost/nfd/rib/register/x".parse().unwrap()).encode();
+    let packet = node.ask(0, &unsigned).unwrap();
+    let response = ControlResponse::decode(Data::decode(&packet).unwrap().content()).unwrap();
+    assert_eq!(response.code, 403);
+}
+
+fn dataset(node: &mut Node, name: &str, signed: bool) -> (Name, Vec<u8>) {
+    let mut interest = InterestBuf::new(name.parse().unwrap());
+    interest.can_be_prefix = true;
+    interest.must_be_fresh = true;
+    let wire = if signed { node.signed(interest) } else { interest.encode() };
+    let packet = node.ask(1, &wire).expect("a dataset");
+    let data = Data::decode(&packet).unwrap();
+    assert!(data.satisfies(&Interest::decode(&wire).unwrap()));
+    (data.name().to_name(), data.content().to_vec())
+}
+
+/// The types of a value's elements, with those of the elements within.
+fn elements(value: &[u8]) -> Vec<u64> {
+    let mut reader = Reader::new(value);
+    let mut found = Vec::new();
+    while let Some(element) = reader.next_element().unwrap() {
+        found.push(element.typ);
+    }
+    found
+}
+
+#[test]
+fn general_status_has_nfds_fields() {
+    let mut node = Node::new(2);
+    let (name, content) = dataset(&mut node, "/localhost/nfd/status/general", false);
+    assert_eq!(name.to_string(), "/localhost/nfd/status/general/v=5000/seg=0");
+    let expected: Vec<u64> = (128..=135).chain([144, 145, 151, 146, 147, 152, 153, 154]).collect();
+    assert_eq!(elements(&content), expected);
+}
+
+#[test]
+fn a_signed_dataset_interest_is_answered_below_its_whole_name() {
+    let mut node = Node::new(2);
+    let (name, _) = dataset(&mut node, "/localhost/nfd/rib/list", true);
+    // localhost, nfd, rib, list, parameters digest, version, segment.
+    assert_eq!(name.len(), 7);
+    assert_eq!(name.as_ref().get(4).unwrap().typ(), types::PARAMETERS_DIGEST);
+}
+
+#[test]
+fn lists_have_an_entry_for_each() {
+    let mut node = Node::new(2);
+    node.command("rib/register", &ControlParameters { expiration_ms: Some(9000), ..of("/a") });
+    let first =
+        |content: &[u8]| Reader::new(content).next_element().unwrap().unwrap().value.to_vec();
+    let (_, content) = dataset(&mut node, "/localhost/nfd/rib/list", false);
+    assert_eq!(elements(&content), [128]);
+    let entry = first(&content);
+    assert_eq!(elements(&entry), [types::NAME, 129]);
+    let route = Reader::new(&entry[first_len(&entry)..]).next_element().unwrap().unwrap();
+    let fields = [n::FACE_ID, n::ORIGIN, n::COST, n::FLAGS, n::EXPIRATION_PERIOD];
+    assert_eq!(elements(route.value), fields);
+    let (_, content) = dataset(&mut node, "/localhost/nfd/fib/list", false);
+    // In canonical order: /a, /localhost/nfd, /localhost/weir.
+    assert_eq!(elements(&content), [128, 128, 128]);
+    assert!(first(&content).starts_with(b"\x07\x03\x08\x01a"));
+    let (_, content) = dataset(&mut node, "/localhost/nfd/faces/list", false);
+    let fields = [105, 114, 129, 132, 133, 134, 144, 145, 151, 146, 147, 152, 148, 149, 108];
+    assert_eq!(elements(&first(&content)), fields);
+    let (_, content) = dataset(&mut node, "/localhost/nfd/cs/info", false);
+    assert_eq!(elements(&first(&content)), [131, 108, 135, 129, 130]);
+    let (_, content) = dataset(&mut node, "/localhost/nfd/faces/channels", false);
+    assert_eq!(elements(&content), [130]);
+    let (_, content) = dataset(&mut node, "/localhost/nfd/strategy-choice/list", false);
+    assert_eq!(elements(&first(&content)), [types::NAME, n::STRATEGY]);
+}
+
+/// The length of the first element, header included.
+fn first_len(value: &[u8]) -> usize {
+    Reader::new(value).next_element().unwrap().unwrap().whole.len()
+}
+
+#[test]
+fn counters_are_json_and_current() {
+    let mut node = Node::new(2);
+    for expected in [1, 2] {
+        let (_, content) = dataset(&mut node, "/localhost/weir/counters", false);
+        let json: serde_json::Value = serde_json::from_slice(&content).unwrap();
+        assert_eq!(json["received"]["interests"], expected);
+        assert_eq!(json["uptime_ms"], 4_000);
+        assert_eq!(json["faces"][0]["uri"], "fd://1");
+        node.now += Duration::from_millis(1);
+    }
+}
