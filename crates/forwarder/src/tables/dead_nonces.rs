@@ -19,8 +19,8 @@ pub const DEFAULT_LIFETIME: Duration = Duration::from_secs(6);
 /// million remembered, one fresh Interest in 10^13 is taken for a looping one.
 ///
 /// Invariants: `ring` holds keys in the order of insertion, the first with the running number
-/// `first`; `places` finds the running number, cut to 32 bits, of each key that is not dead; a key
-/// is dead if it was inserted again later.
+/// `first`; `places` has, for each key once, the running number of its latest insertion, cut to 32
+/// bits. Earlier insertions of a key stay in the ring until their turn comes, and mean nothing.
 #[derive(Clone, Debug)]
 pub struct DeadNonces {
     lifetime: Duration,
@@ -32,9 +32,6 @@ pub struct DeadNonces {
     periods: VecDeque<(u64, u32)>,
     dropped_early: u64,
 }
-
-/// Takes the place of keys that are dead, and is never used as a key.
-const DEAD: u64 = 0;
 
 impl DeadNonces {
     /// Remembers pairs for `lifetime`, and at most `capacity` of them (at least 1).
@@ -80,14 +77,11 @@ impl DeadNonces {
     /// Remembers a pair from `now` on; if it is remembered already, for a whole lifetime again.
     pub fn insert(&mut self, now: Time, key: u64) {
         self.expire(now);
-        let key = key.max(1);
         if self.ring.len() >= self.capacity && self.forget_first() {
             self.dropped_early += 1;
         }
         let place = self.first.wrapping_add(self.ring.len() as u32);
         if let Some(old) = self.find(key) {
-            let at = self.at(old);
-            self.ring[at] = DEAD;
             self.places.moved(key, old, place);
         } else {
             self.places.insert(key, place);
@@ -103,7 +97,7 @@ impl DeadNonces {
     /// Whether a pair was inserted within the lifetime (and up to a 32nd of it longer).
     pub fn contains(&mut self, now: Time, key: u64) -> bool {
         self.expire(now);
-        self.find(key.max(1)).is_some()
+        self.find(key).is_some()
     }
 
     fn at(&self, place: u32) -> usize {
@@ -132,7 +126,7 @@ impl DeadNonces {
         }
     }
 
-    /// Forgets the first of the ring; says whether it was not dead.
+    /// Forgets the first of the ring; says whether that was the latest insertion of its key.
     fn forget_first(&mut self) -> bool {
         let Some(&key) = self.ring.front() else { return false };
         let alive = self.places.remove(key, self.first);

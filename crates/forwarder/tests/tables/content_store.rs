@@ -20,7 +20,7 @@ enum Op {
 
 fn op() -> impl Strategy<Value = Op> {
     let flag = any::<bool>;
-    let size = || prop_oneof![Just(10usize), Just(10), Just(900)];
+    let size = || prop_oneof![Just(10usize), Just(900), Just(4000)];
     let digest = prop_oneof![3 => Just(None), 1 => (0u8..2, size()).prop_map(Some)];
     let freshness = prop_oneof![Just(None), Just(Some(0)), (1u64..5000).prop_map(Some)];
     prop_oneof![
@@ -169,11 +169,11 @@ impl Harness {
 
 fn agrees_with_a_list(kind: PolicyKind) {
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
-        cases: 100,
+        cases: 150,
         failure_persistence: None,
         ..Default::default()
     });
-    let result = runner.run(&prop::collection::vec(op(), 1..150), |ops| {
+    let result = runner.run(&prop::collection::vec(op(), 1..200), |ops| {
         let mut harness = Harness::new(kind);
         ops.into_iter().try_for_each(|op| harness.step(op))
     });

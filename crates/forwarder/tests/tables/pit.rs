@@ -275,6 +275,32 @@ fn names_too_long_to_match_by_are_refused_with_can_be_prefix_only() {
 }
 
 #[test]
+fn interests_that_come_and_go_leave_nothing_behind() {
+    let hasher = NameHasher::new(7);
+    let mut pit = Pit::new(PitConfig::default());
+    let mut peak = 0;
+    for n in 0..5000 {
+        let name = name(&format!("/{n}"));
+        let wire = support::interest(&name, true, false, Some(&variant(&name, 0)));
+        let interest = Interest::decode(&wire).unwrap();
+        let mut record = record(n);
+        record.token = PitToken::new(&[1; 32]).unwrap();
+        record.options.set_raw(864, &[0; 40]);
+        let key = pit.insert(&interest, &hasher.hash(interest.name()), record).unwrap();
+        for face in 0..4 {
+            let out = OutRecord::new(FaceId(face), 1, Time::ZERO, Time::ZERO);
+            pit.put_out_record(key, out).unwrap();
+        }
+        if n < 2500 {
+            peak = peak.max(pit.memory());
+        }
+        assert!(n < 2500 || pit.memory() <= peak, "{} over {peak}", pit.memory());
+        pit.remove(key).unwrap();
+        assert_eq!(pit.pending_of(FaceId(n)), 0);
+    }
+}
+
+#[test]
 fn retries_come_when_they_were_asked_for_and_die_with_their_entry() {
     let hasher = NameHasher::new(7);
     let mut pit = Pit::new(PitConfig::default());
