@@ -245,7 +245,8 @@ impl Bench {
         let measured = (allocator::in_use() - before) as f64;
         report_memory(&format!("{what}: memory of an entry"), measured / count as f64);
         report_memory("     of which the Data", data(mix.name(count, routes), size).len() as f64);
-        report_memory("     measured / limit, in percent", measured * 100.0 / capacity as f64);
+        let share = measured * 100.0 / capacity as f64;
+        println!("{:<64}{share:>8.1} %", "     measured, as a share of the limit");
         let ns = nanoseconds(
             |_| (0..BATCH).map(|_| next()).collect(),
             BATCHES,
