@@ -1,6 +1,6 @@
 //! Name components.
 
-use crate::tlv::{self, types};
+use crate::tlv::{self, Element, Fault, types};
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -24,6 +24,16 @@ impl<'a> ComponentRef<'a> {
     #[must_use]
     pub const fn new(typ: u16, value: &'a [u8]) -> ComponentRef<'a> {
         ComponentRef { typ: if typ == 0 { types::GENERIC } else { typ }, value }
+    }
+
+    /// Checks an element that should be a component.
+    #[inline]
+    pub(crate) fn from_element(element: &Element<'a>) -> Result<ComponentRef<'a>, Fault> {
+        let typ = u16::try_from(element.typ).map_err(|_| Fault::BadType(element.typ))?;
+        if typ <= types::PARAMETERS_DIGEST && element.value.len() != 32 {
+            return Err(Fault::BadLength(element.typ));
+        }
+        Ok(ComponentRef { typ, value: element.value })
     }
 
     /// A generic component.

@@ -218,8 +218,10 @@ impl<'a> MetaInfo<'a> {
 
 /// `FinalBlockId = FINAL-BLOCK-ID-TYPE TLV-LENGTH NameComponent`
 fn final_block(value: &[u8]) -> Result<ComponentRef<'_>, Fault> {
-    let name = NameRef::decode(value).map_err(|e| e.fault)?;
-    name.first().filter(|_| name.len() == 1).ok_or(Fault::BadValue(types::FINAL_BLOCK_ID))
+    let bad = Fault::BadValue(types::FINAL_BLOCK_ID);
+    let mut reader = Reader::new(value);
+    let component = ComponentRef::from_element(&reader.next_element()?.ok_or(bad)?)?;
+    if reader.is_empty() { Ok(component) } else { Err(bad) }
 }
 
 /// A Data packet to be encoded, in borrowed parts.

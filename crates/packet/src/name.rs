@@ -43,15 +43,8 @@ impl<'a> NameRef<'a> {
             let here = value.len() - reader.rest().len();
             let fail = |fault| DecodeError::new("Name", fault).at(here);
             let Some(element) = reader.next_element().map_err(fail)? else { break };
-            if element.typ > u64::from(u16::MAX) {
-                return Err(fail(Fault::BadType(element.typ)));
-            }
-            if element.typ <= u64::from(types::PARAMETERS_DIGEST) {
-                if element.value.len() != 32 {
-                    return Err(fail(Fault::BadLength(element.typ)));
-                }
-                digests += usize::from(element.typ == u64::from(types::PARAMETERS_DIGEST));
-            }
+            let component = ComponentRef::from_element(&element).map_err(fail)?;
+            digests += usize::from(component.typ() == types::PARAMETERS_DIGEST);
             if len == MAX_COMPONENTS {
                 return Err(fail(Fault::TooManyComponents));
             }

@@ -77,14 +77,19 @@ impl<'a> SignatureInfo<'a> {
     /// Checks the value of a SignatureInfo or InterestSignatureInfo element.
     pub(crate) fn decode(value: &'a [u8]) -> Result<SignatureInfo<'a>, Fault> {
         let mut reader = Reader::new(value);
-        let mut info = match reader.optional(types::SIGNATURE_TYPE)? {
-            Some(element) => SignatureInfo::empty(value, SignatureType::from(element.nni()?)),
-            None => return Err(Fault::Expected(types::SIGNATURE_TYPE)),
+        let mut info = SignatureInfo {
+            value,
+            signature_type: SignatureType::Null,
+            key_locator: None,
+            nonce: None,
+            time: None,
+            sequence: None,
         };
         let mut reached = 0;
         while let Some(element) = reader.next_element()? {
             match place(element.typ) {
-                Some(place) if place > reached => {
+                // Before the SignatureType, all else is out of order.
+                Some(place) if place > reached && (reached > 0 || place == 1) => {
                     reached = place;
                     info.take(&element)?;
                 }
@@ -92,22 +97,12 @@ impl<'a> SignatureInfo<'a> {
                 _ => {}
             }
         }
-        Ok(info)
-    }
-
-    const fn empty(value: &'a [u8], signature_type: SignatureType) -> SignatureInfo<'a> {
-        SignatureInfo {
-            value,
-            signature_type,
-            key_locator: None,
-            nonce: None,
-            time: None,
-            sequence: None,
-        }
+        if reached == 0 { Err(Fault::Expected(types::SIGNATURE_TYPE)) } else { Ok(info) }
     }
 
     fn take(&mut self, element: &Element<'a>) -> Result<(), Fault> {
         match element.typ {
+            types::SIGNATURE_TYPE => self.signature_type = SignatureType::from(element.nni()?),
             types::KEY_LOCATOR => self.key_locator = key_locator(element.value)?,
             types::SIGNATURE_NONCE if element.value.is_empty() => {
                 return Err(Fault::BadLength(element.typ));
@@ -171,15 +166,16 @@ impl<'a> SignatureInfo<'a> {
     }
 }
 
-/// The known elements behind the SignatureType, in their order (NDN Packet Format, "Signature";
+/// The known elements, in their order (NDN Packet Format, "Signature";
 /// NDN Certificate Format, "SignatureInfo").
 const fn place(typ: u64) -> Option<u8> {
     Some(match typ {
-        types::KEY_LOCATOR => 1,
-        types::SIGNATURE_NONCE => 2,
-        types::SIGNATURE_TIME => 3,
-        types::SIGNATURE_SEQ_NUM => 4,
-        types::VALIDITY_PERIOD => 5,
+        types::SIGNATURE_TYPE => 1,
+        types::KEY_LOCATOR => 2,
+        types::SIGNATURE_NONCE => 3,
+        types::SIGNATURE_TIME => 4,
+        types::SIGNATURE_SEQ_NUM => 5,
+        types::VALIDITY_PERIOD => 6,
         _ => return None,
     })
 }

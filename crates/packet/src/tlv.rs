@@ -262,11 +262,24 @@ impl<'a> Reader<'a> {
     }
 
     /// The next element, or `None` at the end.
-    #[inline]
+    #[inline(always)]
     pub fn next_element(&mut self) -> Result<Option<Element<'a>>, Fault> {
-        if self.rest.is_empty() {
-            return Ok(None);
-        }
+        // Nearly all elements have a type and a length of one octet each.
+        let whole = self.rest;
+        let [typ @ 1..=0xfc, len @ 0..=0xfc, rest @ ..] = whole else {
+            return if whole.is_empty() { Ok(None) } else { self.next_wide_element() };
+        };
+        let len = usize::from(*len);
+        let (Some(value), Some(whole)) = (rest.get(..len), whole.get(..len + 2)) else {
+            return Err(Fault::Truncated);
+        };
+        self.rest = &rest[len..];
+        Ok(Some(Element { typ: u64::from(*typ), value, whole }))
+    }
+
+    /// The same for numbers of any width.
+    #[inline(never)]
+    fn next_wide_element(&mut self) -> Result<Option<Element<'a>>, Fault> {
         let (typ, type_len) = read_var(self.rest)?;
         if typ == 0 || typ > u64::from(u32::MAX) {
             return Err(Fault::BadType(typ));

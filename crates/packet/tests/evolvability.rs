@@ -277,7 +277,9 @@ fn signature_info_keeps_its_order() {
     assert_eq!(all, (true, Some(vec![1, 2]), Some(5), Some(6)));
     assert_eq!(read("1b0100 2a0106 280105 26020102").unwrap(), (false, None, None, Some(6)));
     assert_eq!(fault_of(read(&format!("1b0103 26020102 {locator}"))), Fault::Critical(0x1c));
-    assert_eq!(fault_of(read(locator)), Fault::Expected(0x1b));
+    assert_eq!(fault_of(read(locator)), Fault::Critical(0x1c));
+    assert_eq!(fault_of(read("280105")), Fault::Expected(0x1b));
+    assert_eq!(read("280105 1b0100").unwrap(), (false, None, None, None));
     assert_eq!(fault_of(read("1b0100 1b0100")), Fault::Critical(0x1b));
     assert!(read("1b0103 fd00fd00 fd010200").is_ok(), "a certificate's elements");
     assert_eq!(fault_of(read("1b0103 fd00fd00 fd010300")), Fault::Critical(0x103));
