@@ -9,7 +9,10 @@ use crate::tlv::{self, types};
 /// Markers of revision 1.
 mod marker {
     pub const SEGMENT: u8 = 0x00;
+    pub const BYTE_OFFSET: u8 = 0xfb;
+    pub const TIMESTAMP: u8 = 0xfc;
     pub const VERSION: u8 = 0xfd;
+    pub const SEQUENCE: u8 = 0xfe;
 }
 
 fn number(typ: u16, n: u64) -> Component {
@@ -117,16 +120,34 @@ impl ComponentRef<'_> {
         self.typed(types::BYTE_OFFSET)
     }
 
+    /// The octet at which a segment begins, in either revision.
+    #[must_use]
+    pub fn as_byte_offset_any(&self) -> Option<u64> {
+        self.as_byte_offset().or_else(|| self.rev1(marker::BYTE_OFFSET))
+    }
+
     /// Microseconds since 1970.
     #[must_use]
     pub fn as_timestamp(&self) -> Option<u64> {
         self.typed(types::TIMESTAMP)
     }
 
+    /// Microseconds since 1970, in either revision.
+    #[must_use]
+    pub fn as_timestamp_any(&self) -> Option<u64> {
+        self.as_timestamp().or_else(|| self.rev1(marker::TIMESTAMP))
+    }
+
     /// The number in a sequence.
     #[must_use]
     pub fn as_sequence(&self) -> Option<u64> {
         self.typed(types::SEQUENCE)
+    }
+
+    /// The number in a sequence, in either revision.
+    #[must_use]
+    pub fn as_sequence_any(&self) -> Option<u64> {
+        self.as_sequence().or_else(|| self.rev1(marker::SEQUENCE))
     }
 
     /// It is this keyword.

@@ -15,7 +15,8 @@ pub struct LpHeader {
     pub frag_index: u64,
     /// See [`LpPacket::frag_count`]; 0 stands for a whole packet, and like 1 is not written.
     pub frag_count: u64,
-    /// See [`LpPacket::pit_token`]; empty is none.
+    /// See [`LpPacket::pit_token`]; empty is none, and more than 32 octets are refused by whoever
+    /// decodes them.
     pub pit_token: SmallVec<[u8; 8]>,
     /// See [`LpPacket::nack`].
     pub nack: Option<NackReason>,

@@ -214,7 +214,8 @@ impl Name {
         NameRef { value: &self.value, len: self.len }
     }
 
-    /// Adds a component at the end.
+    /// Adds a component at the end. A name of more than [`MAX_COMPONENTS`] can be built, and is
+    /// refused by whoever decodes it.
     pub fn push(&mut self, component: ComponentRef<'_>) {
         component.encode_into(&mut self.value);
         self.len += 1;
