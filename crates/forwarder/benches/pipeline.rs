@@ -1,9 +1,9 @@
 //! The whole forwarder in memory: an Interest from its frame to the frame that goes upstream, and
 //! its Data from its frame to the frame that goes downstream, one packet at a time.
 //!
-//! Prints nanoseconds and allocations a packet for a plain small configuration and for a large one:
-//! a million routes, a million pending Interests, a full content store. An argument that is a number
-//! takes the place of the million.
+//! Prints nanoseconds and allocations a packet for a plain small configuration and for a large
+//! one: a million routes, a million pending Interests, a full content store. An argument that is a
+//! number takes the place of the million.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints or fails")]
 
 #[path = "../tests/allocator/mod.rs"]
@@ -87,8 +87,8 @@ impl Bench {
         Cost(nanoseconds, (allocator::blocks() - blocks) as f64 / packets)
     }
 
-    /// Measures Interests and the Data for them, with `content` octets each; then the same Interests
-    /// once more, which the content store answers.
+    /// Measures Interests and the Data for them, with `content` octets each; then the same
+    /// Interests again, which the content store answers.
     fn measure(&mut self, what: &str, name: impl Fn(usize) -> Name, content: usize) {
         let mut costs = [const { Vec::new() }; 3];
         for batch in 0..BATCHES {
@@ -108,7 +108,7 @@ impl Bench {
             costs.sort_by(|a, b| a.0.total_cmp(&b.0));
             // The fastest batch: what disturbs one from outside only makes it slower.
             let Cost(nanoseconds, blocks) = costs[0];
-            println!("{what}, {kind:<42} {nanoseconds:>7.0} ns  {blocks:>5.2} allocations");
+            println!("{what:<42}{kind:<40}{nanoseconds:>7.0} ns {blocks:>6.2} allocations");
         }
         let stats = self.forwarder.stats();
         assert_eq!(stats.drops.total(), 0, "{:?}", stats.drops);

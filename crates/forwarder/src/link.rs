@@ -259,9 +259,19 @@ impl Link {
         })
     }
 
-    /// Notes that an answer is expected over this face. Only for links with parts.
-    pub(crate) fn expect(&mut self, direction: Direction, key: PitKey, expected: Expected) {
-        self.expectations(direction).insert(key, expected);
+    /// Notes that an answer is expected over this face. If the shaper has let an earlier Interest
+    /// of the entry through, one answer serves both, and the earlier one's credit is given back.
+    /// Only for links with parts.
+    pub(crate) fn expect(
+        &mut self,
+        env: &mut Env<'_>,
+        direction: Direction,
+        key: PitKey,
+        expected: Expected,
+    ) {
+        if let Some(earlier) = self.expectations(direction).insert(key, expected) {
+            self.returned(env, &earlier, None);
+        }
     }
 
     /// A PIT entry got its answer over this face (`size`), or will not get one; the shaper that let

@@ -202,10 +202,12 @@ pub(crate) struct Expectations {
 }
 
 impl Expectations {
-    pub(crate) fn insert(&mut self, key: PitKey, expected: Expected) {
-        self.remove(key);
+    /// Adds what is expected; returns what was expected for the same entry before.
+    pub(crate) fn insert(&mut self, key: PitKey, expected: Expected) -> Option<Expected> {
+        let before = self.remove(key);
         self.total += expected.size;
         self.entries.insert(key, expected);
+        before
     }
 
     pub(crate) fn remove(&mut self, key: PitKey) -> Option<Expected> {

@@ -1,6 +1,6 @@
 //! Interests that a shaper gives back.
 
-use control::{InterestMeta, Released, Stage, Time};
+use control::{Direction, InterestMeta, Released, Stage, Time};
 use packet::{Interest, NackReason};
 
 use super::interest::Arrived;
@@ -88,8 +88,8 @@ impl Forwarder {
         if refused {
             return self.refuse_pending(now, key, face, DropReason::ShaperRefused);
         }
-        self.with_link(now, face, |link, _, _| {
-            link.expect(control::Direction::Out, key, expected);
+        self.with_link(now, face, |link, env, _| {
+            link.expect(env, Direction::Out, key, expected);
         });
         self.reconsider(now, key, Some(face), Trigger::Interest);
     }

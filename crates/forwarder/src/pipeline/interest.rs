@@ -172,6 +172,7 @@ impl Forwarder {
         let entry = key.and_then(|key| self.pit.get(key));
         let pending = entry.is_some_and(|entry| !entry.in_records().is_empty());
         if entry.is_some_and(|entry| self.is_loop(entry, a)) {
+            self.give_back(now, a);
             return self.refuse(now, a, DropReason::Duplicate, NackReason::Duplicate);
         }
         if !pending && self.answer_from_store(now, a) {
@@ -183,11 +184,22 @@ impl Forwarder {
         };
         let key = match stored {
             Ok(key) => key,
-            Err(refusal) => return self.count_drop(a.face, reason_of(refusal)),
+            Err(refusal) => {
+                self.give_back(now, a);
+                return self.count_drop(a.face, reason_of(refusal));
+            }
         };
         self.stats.aggregated += u64::from(pending);
         if self.parts == 0 || self.pass_miss_shaper(now, key, a) {
             self.forward(now, key, a);
+        }
+    }
+
+    /// Tells the shaper at stage *arrival* that an Interest that it let through will bring nothing.
+    fn give_back(&mut self, now: Time, a: &Arrived<'_>) {
+        if let Some(expected) = a.expected {
+            self.with_link(now, a.face, |link, env, _| link.returned(env, &expected, None));
+            self.wake(now, a.face);
         }
     }
 
@@ -259,7 +271,7 @@ impl Forwarder {
             if passed && link.shaper_stage() == Some(Stage::Miss) {
                 expected.released_at = Some(now);
             }
-            link.expect(Direction::Out, key, expected);
+            link.expect(env, Direction::Out, key, expected);
             offered
         });
         self.wake(now, a.face);

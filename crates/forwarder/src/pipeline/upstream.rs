@@ -44,6 +44,10 @@ pub(super) enum Trigger {
 /// stopped after so many decisions for one packet.
 const MAX_DECISIONS: usize = 16;
 
+/// Hints beyond these are not looked up: a packet of nothing but hints would cost thousands of
+/// lookups.
+const MAX_HINTS: usize = 16;
+
 /// A packet that a strategy is asked about.
 struct Question<'a> {
     now: Time,
@@ -184,7 +188,7 @@ impl Forwarder {
         let mut hops = std::mem::take(&mut self.scratch.next_hops);
         hops.clear();
         let mut hinted = false;
-        for hint in out.interest.forwarding_hint() {
+        for hint in out.interest.forwarding_hint().take(MAX_HINTS) {
             hinted = true;
             if let Some((_, found)) = self.fib.lookup(&self.hasher.hash(hint)) {
                 hops.extend_from_slice(found);
@@ -328,7 +332,7 @@ impl Forwarder {
                 let shaped = link.shaper_stage() == Some(Stage::Departure);
                 let released_at = shaped.then_some(now);
                 let (flow, size) = (out.subject.flow, leaving.expected);
-                link.expect(Direction::In, out.key, Expected { flow, size, released_at });
+                link.expect(env, Direction::In, out.key, Expected { flow, size, released_at });
                 (item.subject, item.expected) = (out.subject, leaving.expected);
                 (item.expires, item.key) = (leaving.expires, Some(out.key));
             }

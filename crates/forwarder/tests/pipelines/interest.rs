@@ -297,6 +297,22 @@ fn a_forwarding_hint_leads_until_its_region_is_reached() {
 }
 
 #[test]
+fn of_many_hints_the_first_few_are_looked_up() {
+    let mut b = Bench::new();
+    let (d, u) = (b.face(), b.face());
+    b.route("/here", u);
+    let hinted = |uri, nowhere: usize| {
+        let mut forwarding_hint = vec![name("/nowhere"); nowhere];
+        forwarding_hint.push(name("/here"));
+        InterestBuf { forwarding_hint, ..interest(uri, 1) }
+    };
+    b.ask(d, &hinted("/a/1", 15));
+    b.ask(d, &hinted("/a/2", 16));
+    assert_eq!(b.sent(u).len(), 1);
+    assert_eq!(b.one(d).header.nack, Some(NackReason::NoRoute));
+}
+
+#[test]
 fn local_applications_may_choose_the_next_hop_if_they_are_allowed() {
     let mut b = Bench::new();
     let local = FaceConfig { scope: Scope::Local, local_fields: true, ..FaceConfig::default() };

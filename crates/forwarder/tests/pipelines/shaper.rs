@@ -157,6 +157,31 @@ fn what_is_let_through_at_once_is_told_what_it_brought_or_that_it_brought_nothin
 }
 
 #[test]
+fn a_retransmission_gives_the_first_ones_credit_back() {
+    for stage in STAGES {
+        let (mut b, gate, d, u) = gated(stage);
+        gate.set(|s| s.open = true);
+        b.ask(d, &interest("/a/1", 1));
+        b.ask(d, &interest("/a/1", 2));
+        assert_eq!(b.sent(u).len(), 2);
+        b.receive(u, &data("/a/1", b"x"));
+        let sizes = gate.get(|s| s.returned.iter().map(|r| r.size.is_some()).collect::<Vec<_>>());
+        assert_eq!(sizes, [false, true], "{stage:?}");
+    }
+}
+
+#[test]
+fn what_arrival_lets_through_in_vain_gives_its_credit_back() {
+    let (mut b, gate, d, _) = gated(Stage::Arrival);
+    let other = b.face();
+    gate.set(|s| s.open = true);
+    b.ask(other, &interest("/a/1", 7));
+    b.ask(d, &interest("/a/1", 7));
+    assert_eq!(b.drops(d, DropReason::Duplicate), 1);
+    assert_eq!(gate.get(|s| s.returned.iter().map(|r| r.size).collect::<Vec<_>>()), [None]);
+}
+
+#[test]
 fn a_hit_is_held_back_by_arrival_only() {
     for stage in STAGES {
         let (mut b, gate, d, u) = gated(stage);
