@@ -179,6 +179,15 @@ impl Params {
         }
     }
 
+    /// [`Params::get`] as a rate; zero for another unit.
+    #[must_use]
+    pub fn rate(&self, name: &str) -> Rate {
+        match self.get(name) {
+            Value::Rate(r) => r,
+            _ => Rate::default(),
+        }
+    }
+
     /// [`Params::get`] as a switch; false for another unit.
     #[must_use]
     pub fn switch(&self, name: &str) -> bool {

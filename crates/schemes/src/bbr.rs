@@ -22,7 +22,9 @@
 //!   that is what is tried, and 1.25 times as much for a round when it is confirmed. Doubling would
 //!   overrun a buffer of a third of the pipe by most of a round.
 //! - Loss counts as congestion only where the smoothed round-trip time is in the upper half of its
-//!   range of the last ten to twenty seconds, or has no range; or where it is more than a third.
+//!   range of the last ten to twenty seconds, or has no range; or where most lost segments are
+//!   neighbours, as when a buffer overflows, while chance loses one here and one there; or where it
+//!   is more than a third.
 //! - A round with a congestion mark sets `inflight_hi` by 0.85 (RFC 8511), by 0.7 if half of its
 //!   Data are marked. BBRv2 answers to the share of marks, as DCTCP; CoDel, whose marks are what
 //!   NDN forwarders give, marks a few packets a second however large the share of the culprit is.
@@ -39,7 +41,7 @@ mod train;
 use crate::hystart::{self, HyStart, Phase};
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Lane, Loss, ParamSpec, Params, PathEstimate,
-    Permit, RttEstimate, Scheme, Sent, Size, Ticket, Time, Value,
+    Permit, Rate, RttEstimate, Scheme, Sent, Size, Ticket, Time, Value,
 };
 use delivery::{Delivery, MaxFilter};
 use flight::{Bounds, Longest, Round};
@@ -65,6 +67,15 @@ const PARAMS: &[ParamSpec] = &[
         help: "segments at the start",
         source: "RFC 6928's count; ten segments of 8 kB fit a buffer of 100 kB and make a train \
                  that can be measured",
+    },
+    ParamSpec {
+        name: "initial_rate",
+        default: Value::Rate(Rate(20_000_000)),
+        range: (0.0, 1e12),
+        help: "what follows the initial window until its first Data come, if the round-trip time is \
+               known from one request that went before",
+        source: "own: on paths of 100 ms one round trip with ten segments only is a tenth of a \
+                 second lost; on short paths it adds nothing",
     },
     ParamSpec {
         name: "probe_gain",
@@ -103,6 +114,8 @@ const PARAMS: &[ParamSpec] = &[
     },
 ];
 
+/// Octets that a segment is taken to have before the first has come.
+const INITIAL_SEGMENT: f64 = 8000.0;
 /// The smallest window, `BBRMinPipeCwnd`.
 const MIN_WINDOW: f64 = 4.0;
 /// Room in the window beyond all products, in segments: one being sent, one being received, one
@@ -111,6 +124,8 @@ const SPARE: f64 = 3.0;
 /// Interests may leave this far ahead of or behind their pace, so that a driver need not wake for
 /// each.
 const BURST: Duration = Duration::from_micros(500);
+/// Where losses bound what is in flight, going up is tried no more often than after this.
+const BOUNDED_CRUISE: Duration = Duration::from_millis(500);
 /// `ProbeRTTDuration`.
 const PROBE_RTT: Duration = Duration::from_millis(200);
 /// What a timeout allows for at least beyond the smoothed round-trip time.
@@ -134,6 +149,7 @@ enum Mode {
 
 struct Bbr {
     initial_window: f64,
+    initial_rate: Rate,
     probe_gain: f64,
     window_gain: f64,
     slack: Duration,
@@ -168,6 +184,8 @@ struct Bbr {
 /// What Startup needs beyond the rest.
 struct Startup {
     window: f64,
+    /// Interests of the initial window that may still leave at once.
+    burst: f64,
     hystart: HyStart,
     train: Train,
     /// The bottleneck's rate in segments per second as the train or a seed shows it.
@@ -190,6 +208,7 @@ impl Bbr {
         let initial_window = params.number("initial_window");
         Bbr {
             initial_window,
+            initial_rate: params.rate("initial_rate"),
             probe_gain: params.number("probe_gain"),
             window_gain: params.number("window_gain"),
             slack: params.time("slack"),
@@ -206,6 +225,7 @@ impl Bbr {
             cut_at: None,
             startup: Startup {
                 window: initial_window,
+                burst: initial_window,
                 hystart: HyStart::new(),
                 train: Train::default(),
                 hint: None,
@@ -235,11 +255,26 @@ impl Bbr {
         rate * self.slack.as_secs_f64() + SPARE
     }
 
+    /// Nothing has come of the initial window yet. The first answer of all may be that of a single
+    /// request that went before, such as the one that found the object.
+    fn first_flight(&self) -> bool {
+        self.mode == Mode::Startup && self.delivery.delivered < 2 && self.startup.hint.is_none()
+    }
+
+    /// The initial rate in segments per second.
+    fn initial_pace(&self) -> f64 {
+        self.initial_rate.0 as f64 / (8.0 * INITIAL_SEGMENT)
+    }
+
     /// The window in segments.
     fn window(&self) -> f64 {
         let bandwidth = self.bandwidth.max();
         let window = match self.mode {
             _ if self.silent => MIN_WINDOW,
+            Mode::Startup if self.first_flight() => {
+                let srtt = self.rtt.smoothed().unwrap_or(Duration::ZERO);
+                self.initial_window + self.initial_pace() * srtt.as_secs_f64()
+            }
             Mode::Startup => match self.startup.hint {
                 Some(hint) => {
                     let gain = self.startup.gain();
@@ -250,12 +285,18 @@ impl Bbr {
             Mode::ProbeRtt { .. } => self.pipe(bandwidth) / 2.0,
             _ => self.window_gain * self.pipe(bandwidth) + self.slack(bandwidth),
         };
-        window.min(self.bounds.inflight(matches!(self.mode, Mode::Up { .. }))).max(MIN_WINDOW)
+        // What the path holds without a queue overruns nothing, whatever was lost before.
+        let bound = self.bounds.inflight(matches!(self.mode, Mode::Up { .. }));
+        window.min(bound.max(self.pipe(bandwidth))).max(MIN_WINDOW)
     }
 
     /// Segments per second; `None` while there is nothing to go by.
     fn pace(&self) -> Option<f64> {
         let gain = match self.mode {
+            Mode::Startup if self.first_flight() => {
+                let known = self.startup.burst < 1.0 && self.rtt.smoothed().is_some();
+                return known.then(|| self.initial_pace());
+            }
             Mode::Startup => {
                 let srtt = self.rtt.smoothed()?.as_secs_f64().max(1e-6);
                 let pace = 2.0 * self.startup.window / srtt;
@@ -426,9 +467,13 @@ impl Bbr {
 
     /// Cruises for four to seven round trips, at random so that flows do not go up together.
     fn cruise(&mut self, cx: &mut Cx<'_>) {
-        let bounded = self.bounds.inflight(true) < self.pipe(self.bandwidth.max());
-        let rounds = if bounded { 1 } else { 4 } + cx.rng.below(4);
-        let span = Duration(self.rtt_min.0.saturating_mul(rounds));
+        let rounds = 4 + cx.rng.below(4);
+        let mut span = Duration(self.rtt_min.0.saturating_mul(rounds));
+        if self.bounds.inflight(true) < f64::INFINITY {
+            // BBRv2, section 4.3.3.6: trying for more costs losses, so it is not tried by the round
+            // trip, of which there may be thousands in a second.
+            span = span.max(BOUNDED_CRUISE + Duration(cx.rng.below(BOUNDED_CRUISE.0)));
+        }
         self.mode = Mode::Cruise { until: cx.now + span };
     }
 
@@ -476,7 +521,12 @@ impl Controller for Bbr {
             let span = Duration::from_secs_f64(f64::from(sent.count) / pace);
             self.release_at = self.release_at.max(now - self.burst()) + span;
         }
-        self.round.in_flight(sent.before.segments + u32::from(sent.count));
+        let in_flight = sent.before.segments + u32::from(sent.count);
+        self.round.in_flight(in_flight);
+        if self.first_flight() && self.rtt.smoothed().is_some() {
+            self.startup.burst -= f64::from(sent.count);
+            self.startup.window = self.startup.window.max(f64::from(in_flight));
+        }
         Ticket {
             timeout: self.timeout(),
             memo: self.delivery.stamp(now, sent.before.segments == 0),
@@ -523,7 +573,7 @@ impl Controller for Bbr {
         } else if !matches!(loss.cause, Cause::Nack(_)) {
             // RFC 9002, 7.3.2: what left before the last cut belongs to the congestion it answered.
             let news = self.cut_at.is_none_or(|cut| loss.sent_at > cut);
-            self.round.lost(news && self.queued());
+            self.round.lost(news && self.queued(), loss.segment);
         }
         self.held_at = cx.now;
         // Nothing has come since it left: neither its Data nor another's.

@@ -2,7 +2,7 @@
 
 use crate::exit::{Failure, Kind};
 use crate::file::{FileSink, SinkError, StreamSink};
-use crate::output::Progress;
+use crate::output::{self, Progress};
 use crate::signals::Stop;
 use control::{Duration, Rate, Size, Time};
 use net::client::{Connection, Endpoint};
@@ -146,13 +146,22 @@ pub struct Summary {
     pub rtt_mean_ms: Option<f64>,
 }
 
-/// Runs a fetch to its end.
+/// Who looks on while a fetch runs.
+pub struct Watch<'a> {
+    /// Shows how far it is.
+    pub progress: &'a Progress,
+    /// Says when to stop.
+    pub stop: &'a Stop,
+    /// Every tick gets a line.
+    pub verbose: bool,
+}
+
+/// Runs a fetch to its end, and returns the time from the first Interest to the last octet.
 pub fn run(
     connection: &mut Connection,
     fetch: &mut Fetch,
     mut target: Target,
-    progress: &Progress,
-    stop: &Stop,
+    watch: &Watch<'_>,
 ) -> Result<Duration, Failure> {
     let started = connection.now();
     let mut shown = false;
@@ -170,9 +179,12 @@ pub fn run(
         }
         if now >= tick + TICK {
             tick = now;
-            show(fetch, progress, &mut shown);
+            show(fetch, watch.progress, &mut shown);
+            if watch.verbose {
+                output::note(&state(now, fetch));
+            }
         }
-        if stop.requested() {
+        if watch.stop.requested() {
             target.flush();
             return Err(Failure::new(
                 Kind::Interrupted,
@@ -188,8 +200,26 @@ pub fn run(
         target.flush();
         return Err(failure);
     }
+    // Making it durable takes the disk's time, not the network's.
+    target.flush();
+    let took = connection.now().since(started);
     target.finish()?;
-    Ok(connection.now().since(started))
+    Ok(took)
+}
+
+/// One line for `--verbose`: where the transfer stands, and what its controller thinks.
+fn state(now: Time, fetch: &Fetch) -> String {
+    let (there, fetched) = fetch.octets();
+    let srtt = fetch.rtt().smoothed().unwrap_or_default();
+    let mut line = format!(
+        "{:.6} state octets={} in_flight={} srtt={srtt} sent_again={}",
+        now.as_secs_f64(),
+        there + fetched,
+        fetch.in_flight(),
+        fetch.stats().retransmissions,
+    );
+    fetch.gauges(&mut |lane, name, value| line += &format!(" {name}[{lane}]={value:.1}"));
+    line
 }
 
 fn show(fetch: &Fetch, progress: &Progress, shown: &mut bool) {

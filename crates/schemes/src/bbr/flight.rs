@@ -17,6 +17,9 @@ pub(super) struct Round {
     marked: u32,
     lost: u32,
     overflowed: u32,
+    /// Lost segments whose neighbour was lost just before.
+    neighbours: u32,
+    last_lost: Option<u64>,
     refused: u32,
     in_flight: u32,
 }
@@ -32,6 +35,8 @@ impl Default for Round {
             marked: 0,
             lost: 0,
             overflowed: 0,
+            neighbours: 0,
+            last_lost: None,
             refused: 0,
             in_flight: 0,
         }
@@ -45,9 +50,11 @@ impl Round {
     }
 
     /// A segment was lost; `queued`: while the queue of the bottleneck was long.
-    pub(super) fn lost(&mut self, queued: bool) {
+    pub(super) fn lost(&mut self, queued: bool, segment: u64) {
         self.lost += 1;
         self.overflowed += u32::from(queued);
+        let before = self.last_lost.replace(segment);
+        self.neighbours += u32::from(before.is_some_and(|n| n.abs_diff(segment) <= 1));
     }
 
     /// A segment that counted as lost was not.
@@ -131,7 +138,8 @@ impl Bounds {
         };
         let usual = 1.0 - self.arriving();
         let overrun = beyond(round.overflowed, self.loss_threshold + usual)
-            || beyond(round.lost, self.loss_threshold + MOST_RANDOM);
+            || beyond(round.lost, self.loss_threshold + MOST_RANDOM)
+            || (beyond(round.lost, self.loss_threshold) && 2 * round.neighbours > round.lost);
         self.learn(lost, all, !queued && !overrun && round.marked == 0 && !going_up);
         let signals = round.marked + round.refused;
         if signals > 0 {
@@ -213,7 +221,7 @@ mod tests {
     fn round(arrived: u32, lost: u32, queued: bool, in_flight: u32) -> Round {
         let mut round = Round { number: 5, ..Round::default() };
         (0..arrived).for_each(|_| round.arrived(false));
-        (0..lost).for_each(|_| round.lost(queued));
+        (0..u64::from(lost)).for_each(|n| round.lost(queued, 10 * n));
         round.in_flight(in_flight);
         round
     }
@@ -241,6 +249,17 @@ mod tests {
             bounds.judge(&round(90, 10, true, 100), true, false);
         }
         assert!(bounds.arriving() > 0.99);
+    }
+
+    #[test]
+    fn loss_of_neighbours_is_an_overflow_whatever_the_queue() {
+        let lose = |every: u64| {
+            let mut round = round(90, 0, false, 100);
+            (0..10).for_each(|n| round.lost(false, every * n));
+            Bounds::new(0.02).judge(&round, false, false)
+        };
+        assert!(lose(1), "ten in a row");
+        assert!(!lose(3), "ten here and there");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `weir get`
 
 use crate::cli::GetArgs;
-use crate::consumer::{self, Summary, Target};
+use crate::consumer::{self, Summary, Target, Watch};
 use crate::exit::{Failure, Kind};
 use crate::identity;
 use crate::output::{self, Progress};
@@ -38,7 +38,8 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
     // Octets on a terminal and a bar on the same terminal do not go together.
     let hidden = args.output.quiet || target.is_stream() && std::io::stdout().is_terminal();
     let progress = Progress::new(&args.name.to_string(), hidden);
-    let result = consumer::run(&mut connection, &mut fetch, target, &progress, &stop);
+    let watch = Watch { progress: &progress, stop: &stop, verbose: args.output.verbose };
+    let result = consumer::run(&mut connection, &mut fetch, target, &watch);
     progress.end();
     let summary = Summary::of(&fetch, &args.control, result?);
     if args.output.json && path.as_os_str() != "-" {
