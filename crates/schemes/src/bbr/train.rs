@@ -27,7 +27,9 @@ pub(super) struct Train {
 impl Train {
     /// Data arrived at `now` for an Interest that left at `sent_at`.
     pub(super) fn arrived(&mut self, sent_at: Time, now: Time) {
-        if self.cars.back().is_some_and(|(before, _)| sent_at < *before) {
+        // What left after the car before it had come is another train.
+        let apart = |(sent_before, came): &(Time, Time)| sent_at < *sent_before || sent_at >= *came;
+        if self.cars.back().is_some_and(apart) {
             self.cars.clear();
         }
         if self.cars.len() == LONGEST {
@@ -96,10 +98,20 @@ mod tests {
     fn retransmissions_out_of_order_begin_a_new_train() {
         let mut train = Train::default();
         for i in 0..10 {
-            train.arrived(Time(i), Time(i * 1_000_000));
+            train.arrived(Time(i), Time((i + 1) * 1_000_000));
         }
         assert!(train.rate().is_some());
-        train.arrived(Time(3), Time(10_000_000));
+        train.arrived(Time(3), Time(11_000_000));
         assert_eq!(train.rate(), None);
+    }
+
+    #[test]
+    fn a_request_that_went_ahead_is_no_car() {
+        let mut train = Train::default();
+        train.arrived(Time(0), Time(20_000_000));
+        for i in 0..6 {
+            train.arrived(Time(20_000_000), Time(40_000_000 + i * 1_000_000));
+        }
+        assert_eq!(train.rate(), Some(1000.0));
     }
 }
