@@ -177,6 +177,46 @@ fn faces_of_strangers_are_bounded() {
     assert_eq!(udp.count(), 3);
 }
 
+#[test]
+fn a_silent_strangers_face_goes() {
+    let daemon = Running::start("[on_demand]\nidle = \"20 ms\"");
+    let interest = packet::InterestBuf::new("/nobody".parse().unwrap()).encode();
+    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    peer.send_to(&interest, daemon.udp[0]).unwrap();
+    let mut buffer = [0; 2000];
+    peer.recv(&mut buffer).unwrap();
+    let udp_faces = || {
+        let faces = daemon.counters()["faces"].as_array().unwrap().clone();
+        faces.iter().filter(|f| f["uri"].as_str().unwrap().starts_with("udp")).count()
+    };
+    while udp_faces() > 0 {}
+    // It may come again.
+    peer.send_to(&interest, daemon.udp[0]).unwrap();
+    peer.recv(&mut buffer).unwrap();
+}
+
+#[test]
+fn what_is_queued_is_sent_before_the_end() {
+    // 50 Data of 8 kB at 8 Mbit/s take 400 ms; the daemon is stopped as soon as they are queued.
+    let far = Running::start("[daemon]\ndrain = \"30 s\"\n[application]\nrate = \"8 Mbit/s\"");
+    let mut stream = UnixStream::connect(&far.socket).unwrap();
+    with_producer(&far, "/p", 8000, || {
+        for i in 0..50 {
+            let name: Name = format!("/p/seg={i}").parse().unwrap();
+            stream.write_all(&packet::InterestBuf::new(name).encode()).unwrap();
+        }
+        while far.counters()["content_store"]["entries"] != 50 {}
+    });
+    let reader = std::thread::spawn(move || {
+        let mut all = Vec::new();
+        stream.read_to_end(&mut all).unwrap();
+        all
+    });
+    far.stop();
+    let all = reader.join().unwrap();
+    assert!(all.len() > 50 * 8000, "{} octets came", all.len());
+}
+
 /// The register command that python-ndn 0.5.2 sends for `/hello` (captured).
 const CAPTURED: &str = "0597074e08096c6f63616c686f737408036e6664080372696208087265676973746572\
     080b68090707080568656c6c6f0220865ee4cdbb28ce3c172544ee8fc43e44a4a3c70177d87e3dc113aac8b2660b47\

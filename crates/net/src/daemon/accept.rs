@@ -111,6 +111,7 @@ impl Daemon {
         face.fixed_mtu = link.mtu;
         face.mtu = Some(payload);
         face.heard = now;
+        self.next_idle_check = self.next_idle_check.min(now + self.settings.on_demand.idle);
         self.admit(face, &link, Some(peer))
     }
 

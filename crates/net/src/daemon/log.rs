@@ -1,6 +1,7 @@
 //! Log lines on standard error.
 
 use crate::config::{Daemon, LogFormat};
+use std::io::IsTerminal;
 use tracing_subscriber::EnvFilter;
 
 /// Sends log lines to standard error as the configuration says. Does nothing if the program has
@@ -8,7 +9,10 @@ use tracing_subscriber::EnvFilter;
 pub fn start(config: &Daemon) {
     // The directives were checked when the file was read.
     let filter = EnvFilter::try_new(&config.log).unwrap_or_default();
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
     let taken = match config.log_format {
         LogFormat::Text => lines.try_init(),
         LogFormat::Json => lines.json().flatten_event(true).try_init(),
