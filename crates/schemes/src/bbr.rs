@@ -70,7 +70,7 @@ const PARAMS: &[ParamSpec] = &[
     },
     ParamSpec {
         name: "initial_rate",
-        default: Value::Rate(Rate(20_000_000)),
+        default: Value::Rate(Rate(30_000_000)),
         range: (0.0, 1e12),
         help: "what follows the initial window until its first Data come, if the round-trip time is \
                known from one request that went before",
@@ -121,6 +121,8 @@ const MIN_WINDOW: f64 = 4.0;
 /// Room in the window beyond all products, in segments: one being sent, one being received, one
 /// spare.
 const SPARE: f64 = 3.0;
+/// No bound goes below this many pipes, and [`SPARE`].
+const LEAST_BOUND: f64 = 1.1;
 /// Interests may leave this far ahead of or behind their pace, so that a driver need not wake for
 /// each.
 const BURST: Duration = Duration::from_micros(500);
@@ -285,9 +287,10 @@ impl Bbr {
             Mode::ProbeRtt { .. } => self.pipe(bandwidth) / 2.0,
             _ => self.window_gain * self.pipe(bandwidth) + self.slack(bandwidth),
         };
-        // What the path holds without a queue overruns nothing, whatever was lost before.
-        let bound = self.bounds.inflight(matches!(self.mode, Mode::Up { .. }));
-        window.min(bound.max(self.pipe(bandwidth))).max(MIN_WINDOW)
+        // What the path holds with hardly a queue overruns nothing, whatever was lost before.
+        let least = LEAST_BOUND * self.pipe(bandwidth) + SPARE;
+        let bound = self.bounds.inflight(matches!(self.mode, Mode::Up { .. }), least);
+        window.min(bound).max(MIN_WINDOW)
     }
 
     /// Segments per second; `None` while there is nothing to go by.
@@ -345,7 +348,7 @@ impl Bbr {
         let going_up = matches!(self.mode, Mode::Up { .. });
         let congested = self.bounds.judge(&self.round, queued, going_up);
         if congested {
-            cx.note("cut", self.bounds.inflight(true));
+            cx.note("cut", self.bounds.inflight(true, 0.0));
             self.cut_at = Some(cx.now);
             match self.mode {
                 Mode::Startup => self.leave_startup(cx),
@@ -469,7 +472,7 @@ impl Bbr {
     fn cruise(&mut self, cx: &mut Cx<'_>) {
         let rounds = 4 + cx.rng.below(4);
         let mut span = Duration(self.rtt_min.0.saturating_mul(rounds));
-        if self.bounds.inflight(true) < f64::INFINITY {
+        if self.bounds.is_bounded() {
             // BBRv2, section 4.3.3.6: trying for more costs losses, so it is not tried by the round
             // trip, of which there may be thousands in a second.
             span = span.max(BOUNDED_CRUISE + Duration(cx.rng.below(BOUNDED_CRUISE.0)));

@@ -91,6 +91,8 @@ const BETA_MARK: f64 = 0.85;
 const HEADROOM: f64 = 0.85;
 /// Loss is never believed to be random beyond this share.
 const MOST_RANDOM: f64 = 0.35;
+/// Fewer lost segments are neighbours by chance often enough.
+const FEWEST_NEIGHBOURS: u32 = 6;
 /// What is left of the evidence of random loss after a round.
 const FADE: f64 = 0.9;
 /// The smallest bound.
@@ -102,6 +104,8 @@ pub(super) struct Bounds {
     loss_threshold: f64,
     /// `inflight_hi`.
     hi: Option<f64>,
+    /// It was set by a mark or a refusal: nodes on the path want less, whatever the path holds.
+    asked_for: bool,
     /// By how much the bound rises with the next good round in which it was reached.
     step: f64,
     /// Segments that were lost without delay, and all of those rounds, both fading.
@@ -110,7 +114,8 @@ pub(super) struct Bounds {
 
 impl Bounds {
     pub(super) fn new(loss_threshold: f64) -> Bounds {
-        Bounds { loss_threshold, hi: None, step: 1.0, random: (0.0, 0.0) }
+        let random = (0.0, 0.0);
+        Bounds { loss_threshold, hi: None, asked_for: false, step: 1.0, random }
     }
 
     /// The share of Interests that are answered where nothing is congested.
@@ -120,10 +125,17 @@ impl Bounds {
         1.0 - (lost / (all + 30.0)).min(MOST_RANDOM)
     }
 
-    /// What may be in flight; all of it only while going up.
-    pub(super) fn inflight(&self, going_up: bool) -> f64 {
+    /// What may be in flight; all of it only while going up. Where only losses set the bound, it is
+    /// not below `least`.
+    pub(super) fn inflight(&self, going_up: bool, least: f64) -> f64 {
         let share = if going_up { 1.0 } else { HEADROOM };
-        self.hi.map_or(f64::INFINITY, |hi| (share * hi).max(MIN_INFLIGHT))
+        let least = if self.asked_for { MIN_INFLIGHT } else { least.max(MIN_INFLIGHT) };
+        self.hi.map_or(f64::INFINITY, |hi| (share * hi).max(least))
+    }
+
+    /// There is a bound.
+    pub(super) fn is_bounded(&self) -> bool {
+        self.hi.is_some()
     }
 
     /// The round is over. Was there congestion in it? `queued`: the queue of the bottleneck is
@@ -139,11 +151,14 @@ impl Bounds {
         let usual = 1.0 - self.arriving();
         let overrun = beyond(round.overflowed, self.loss_threshold + usual)
             || beyond(round.lost, self.loss_threshold + MOST_RANDOM)
-            || (beyond(round.lost, self.loss_threshold) && 2 * round.neighbours > round.lost);
+            || (beyond(round.lost, self.loss_threshold)
+                && round.lost >= FEWEST_NEIGHBOURS
+                && 2 * round.neighbours > round.lost);
         self.learn(lost, all, !queued && !overrun && round.marked == 0 && !going_up);
         let signals = round.marked + round.refused;
         if signals > 0 {
             let many = f64::from(signals) >= 0.5 * all;
+            self.asked_for = true;
             self.cut(round, if many { BETA_LOSS } else { BETA_MARK });
             return true;
         }
@@ -179,6 +194,7 @@ impl Bounds {
     pub(super) fn forget_if_loose(&mut self, window: f64) {
         if self.hi.is_some_and(|hi| HEADROOM * hi > window) {
             self.hi = None;
+            self.asked_for = false;
         }
     }
 
@@ -231,9 +247,9 @@ mod tests {
         let mut bounds = Bounds::new(0.02);
         // 2 % of 100 are 2, and three times the root of 2 are 4.2: six are chance, seven are not.
         assert!(!bounds.judge(&round(94, 6, true, 100), true, false));
-        assert_eq!(bounds.inflight(true), f64::INFINITY);
+        assert_eq!(bounds.inflight(true, 0.0), f64::INFINITY);
         assert!(bounds.judge(&round(93, 7, true, 100), true, false));
-        assert!((bounds.inflight(true) - 70.0).abs() < 1e-9);
+        assert!((bounds.inflight(true, 0.0) - 70.0).abs() < 1e-9);
     }
 
     #[test]
@@ -279,7 +295,7 @@ mod tests {
             let mut round = round(100 - marked, 0, false, 100);
             (0..marked).for_each(|_| round.arrived(true));
             assert!(bounds.judge(&round, false, false));
-            assert!((bounds.inflight(true) - left).abs() < 1e-9);
+            assert!((bounds.inflight(true, 0.0) - left).abs() < 1e-9);
         }
     }
 
@@ -290,14 +306,14 @@ mod tests {
         // The bound is 70 now.
         for expected in [71.0, 73.0, 77.0] {
             bounds.judge(&round(70, 0, false, 70), false, true);
-            assert_eq!(bounds.inflight(true), expected);
+            assert_eq!(bounds.inflight(true, 0.0), expected);
         }
         bounds.judge(&round(40, 0, false, 40), false, true);
-        assert_eq!(bounds.inflight(true), 77.0, "it was not reached");
+        assert_eq!(bounds.inflight(true, 0.0), 77.0, "it was not reached");
         bounds.forget_if_loose(66.0);
-        assert_eq!(bounds.inflight(true), 77.0, "0.85 of 77 is 65.5");
+        assert_eq!(bounds.inflight(true, 0.0), 77.0, "0.85 of 77 is 65.5");
         bounds.forget_if_loose(65.0);
-        assert_eq!(bounds.inflight(true), f64::INFINITY);
+        assert_eq!(bounds.inflight(true, 0.0), f64::INFINITY);
     }
 
     #[test]

@@ -196,8 +196,8 @@ fn a_marked_round_bounds_what_is_in_flight() {
     bench.data(460 * MS, 360 * MS, &last, 0);
     // 39 were in flight when the marked round began: 0.85 of them are 33.15, and 0.85 of that may
     // be while not going up.
-    assert!((bench.bbr.bounds.inflight(true) - 33.15).abs() < 1e-9);
-    assert!((bench.bbr.bounds.inflight(false) - 28.1775).abs() < 1e-9);
+    assert!((bench.bbr.bounds.inflight(true, 0.0) - 33.15).abs() < 1e-9);
+    assert!((bench.bbr.bounds.inflight(false, 0.0) - 28.1775).abs() < 1e-9);
     assert!(bench.events.contains(&"cut") && bench.bbr.mode != Mode::Startup);
 }
 
