@@ -18,7 +18,7 @@ use crate::counters::DropReason;
 use crate::face::{Face, FaceId};
 use crate::forwarder::{Forwarder, Wire};
 use crate::link::{InterestMark, Subject};
-use crate::tables::PitKey;
+use crate::tables::{PitKey, memory};
 
 /// Buffers that are used again for every packet.
 #[derive(Debug, Default)]
@@ -45,7 +45,11 @@ impl Packet<'_> {
     fn to_bytes(self) -> Bytes {
         match self.shared {
             Some(shared) => shared.slice_ref(self.octets),
-            None => Bytes::copy_from_slice(self.octets),
+            None => {
+                let mut kept = Vec::with_capacity(memory::roomy(self.octets.len()));
+                kept.extend_from_slice(self.octets);
+                Bytes::from(kept)
+            }
         }
     }
 }

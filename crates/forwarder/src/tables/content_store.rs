@@ -357,7 +357,8 @@ impl ContentStore {
     }
 }
 
+/// What a packet takes; a driver that shares its buffers may have asked for less.
 fn packet_memory(cached: &Cached) -> usize {
     let digest = if cached.digest.is_some() { memory::block(32) } else { 0 };
-    memory::block(cached.wire.len()) + SHARED + digest
+    memory::block(memory::roomy(cached.wire.len())) + SHARED + digest
 }
