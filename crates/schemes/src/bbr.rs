@@ -36,9 +36,10 @@
 
 mod delivery;
 mod flight;
+mod startup;
 mod train;
 
-use crate::hystart::{self, HyStart, Phase};
+use crate::hystart::{self, Phase};
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Lane, Loss, ParamSpec, Params, PathEstimate,
     Permit, Rate, RttEstimate, Scheme, Sent, Size, Ticket, Time, Value,
@@ -46,7 +47,7 @@ use control::{
 use delivery::{Delivery, MaxFilter};
 use flight::{Bounds, Longest, Round};
 use packet::{HopOptions, NackReason};
-use train::Train;
+use startup::Startup;
 
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
@@ -72,8 +73,8 @@ const PARAMS: &[ParamSpec] = &[
         name: "initial_rate",
         default: Value::Rate(Rate(30_000_000)),
         range: (0.0, 1e12),
-        help: "what follows the initial window until its first Data come, if the round-trip time is \
-               known from one request that went before",
+        help: "what follows the initial window until its first Data come, if the round-trip time \
+               is known from one request that went before",
         source: "own: on paths of 100 ms one round trip with ten segments only is a tenth of a \
                  second lost; on short paths it adds nothing",
     },
@@ -183,28 +184,6 @@ struct Bbr {
     segment: Size,
 }
 
-/// What Startup needs beyond the rest.
-struct Startup {
-    window: f64,
-    /// Interests of the initial window that may still leave at once.
-    burst: f64,
-    hystart: HyStart,
-    train: Train,
-    /// The bottleneck's rate in segments per second as the train or a seed shows it.
-    hint: Option<f64>,
-    /// The round in which the bandwidth came up to the hint.
-    confirmed: Option<u64>,
-    full_bandwidth: f64,
-    full_count: u32,
-}
-
-impl Startup {
-    /// How much of what the train showed is tried: more only after it is confirmed.
-    fn gain(&self) -> f64 {
-        if self.confirmed.is_some() { 1.25 } else { 1.0 }
-    }
-}
-
 impl Bbr {
     fn new(params: &Params) -> Bbr {
         let initial_window = params.number("initial_window");
@@ -225,16 +204,7 @@ impl Bbr {
             round: Round::default(),
             bounds: Bounds::new(params.number("loss")),
             cut_at: None,
-            startup: Startup {
-                window: initial_window,
-                burst: initial_window,
-                hystart: HyStart::new(),
-                train: Train::default(),
-                hint: None,
-                confirmed: None,
-                full_bandwidth: 0.0,
-                full_count: 0,
-            },
+            startup: Startup::new(initial_window),
             release_at: Time::ZERO,
             held_at: Time::ZERO,
             heard_at: Time::ZERO,

@@ -6,8 +6,9 @@ use packet::Name;
 use std::path::PathBuf;
 
 /// Exit codes, for the manual.
-const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found (name or route), \
-4 not verified, 5 interrupted, 6 no forwarder, 7 a local file cannot be read or written.";
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found (name or \
+                          route), 4 not verified, 5 interrupted, 6 no forwarder, 7 a local file \
+                          cannot be read or written.";
 
 /// Moves named content over NDN networks without congesting them.
 #[derive(Parser)]
@@ -111,8 +112,8 @@ pub struct GetArgs {
     /// A parameter of the scheme; may be repeated.
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Accept only what is signed by this key: a certificate's file, or a name in the key chain; may
-    /// be repeated.
+    /// Accept only what is signed by this key: a certificate's file, or a name in the key chain;
+    /// may be repeated.
     #[arg(long, value_name = "KEY")]
     pub trust: Vec<String>,
     /// Give up when nothing new has come for this long.

@@ -34,8 +34,8 @@ pub fn signer(wanted: Option<&Name>) -> Result<Signer, Failure> {
     }
 }
 
-/// What `--trust` says; without it, the user's own keys are checked and others are let through, with
-/// the summary saying so.
+/// What `--trust` says; without it, the user's own keys are checked and others are let through,
+/// with the summary saying so.
 pub fn policy(trusted: &[String]) -> Result<TrustPolicy, Failure> {
     if trusted.is_empty() {
         let own = keychain()?.list()?.keys;

@@ -2,9 +2,9 @@
 //!
 //! A header line of JSON says which object it is; behind it stands a record for each run of octets
 //! that was written: first segment, segments, offset, octets, XXH3 of the octets, each 8 octets in
-//! little-endian order. When a transfer resumes, every run is read again and counts only if its hash
-//! is right, so that neither a crash nor a lost write nor another program's meddling leaves octets
-//! in the file that were never verified.
+//! little-endian order. When a transfer resumes, every run is read again and counts only if its
+//! hash is right, so that neither a crash nor a lost write nor another program's meddling leaves
+//! octets in the file that were never verified.
 
 use rangemap::RangeSet;
 use serde::{Deserialize, Serialize};

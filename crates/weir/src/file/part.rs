@@ -22,8 +22,8 @@ pub struct SinkError {
     pub error: io::Error,
 }
 
-/// A file that is being fetched. Under its final name it appears whole or not at all; until then the
-/// octets are in `<file>.part`, with a journal in `<file>.part.journal`, so that an interrupted
+/// A file that is being fetched. Under its final name it appears whole or not at all; until then
+/// the octets are in `<file>.part`, with a journal in `<file>.part.journal`, so that an interrupted
 /// transfer resumes.
 pub struct FileSink {
     path: PathBuf,

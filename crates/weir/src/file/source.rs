@@ -56,8 +56,8 @@ impl FileSource {
     }
 
     /// The version under which the file is published: when it was last modified, in milliseconds
-    /// since 1970. A file that has not changed has the same version, segments and signatures when it
-    /// is published again, so that interrupted transfers resume after a producer's restart.
+    /// since 1970. A file that has not changed has the same version, segments and signatures when
+    /// it is published again, so that interrupted transfers resume after a producer's restart.
     #[must_use]
     pub fn version(&self) -> u64 {
         let (seconds, nanoseconds) = self.stamp.modified;
