@@ -5,6 +5,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::JoinHandle;
 use thiserror::Error;
 use transport::fetch::{ObjectInfo, Resume, Sink};
 use xxhash_rust::xxh3::xxh3_64;
@@ -29,6 +31,7 @@ pub struct FileSink {
     path: PathBuf,
     part_path: PathBuf,
     part: Option<(File, Journal)>,
+    writeback: Option<Writeback>,
     /// The run that is being gathered: its first segment, how many, and its offset.
     first: u64,
     segments: u64,
@@ -47,6 +50,7 @@ impl FileSink {
             path: path.to_owned(),
             part_path: part_path.into(),
             part: None,
+            writeback: None,
             first: 0,
             segments: 0,
             offset: 0,
@@ -78,12 +82,11 @@ impl FileSink {
         }
         let failed = |error| SinkError { path: self.path.display().to_string(), error };
         let Some((part, journal)) = self.part.take() else { return Ok(()) };
+        drop(self.writeback.take());
+        // Before the name, so that not even a power cut leaves half a file under it.
         part.sync_all().map_err(failed)?;
         std::fs::rename(&self.part_path, &self.path).map_err(failed)?;
-        journal.remove().map_err(failed)?;
-        let parent = self.path.parent().filter(|p| !p.as_os_str().is_empty());
-        let parent = File::open(parent.unwrap_or(Path::new(".")));
-        parent.and_then(|dir| dir.sync_all()).map_err(failed)
+        journal.remove().map_err(failed)
     }
 
     fn open(&mut self, info: &ObjectInfo) -> io::Result<Resume> {
@@ -96,6 +99,7 @@ impl FileSink {
         if let Some(size) = info.size {
             reserve(&part, size)?;
         }
+        self.writeback = Some(Writeback::start(part.try_clone()?));
         self.part = Some((part, journal));
         Ok(resume)
     }
@@ -113,6 +117,9 @@ impl FileSink {
             len: self.run.len() as u64,
             hash: xxh3_64(&self.run),
         })?;
+        if let Some(writeback) = &mut self.writeback {
+            writeback.wrote(self.run.len());
+        }
         self.run.clear();
         self.segments = 0;
         Ok(())
@@ -121,6 +128,46 @@ impl FileSink {
     fn fail(&mut self, error: io::Error) {
         let path = self.part_path.display().to_string();
         self.failure.get_or_insert(SinkError { path, error });
+    }
+}
+
+/// Has what was written go to the disk while the transfer goes on, so that the end need not wait
+/// for all of it.
+struct Writeback {
+    due: Option<SyncSender<()>>,
+    thread: Option<JoinHandle<()>>,
+    written: usize,
+}
+
+impl Writeback {
+    /// Octets after which the disk is told.
+    const EVERY: usize = 4 << 20;
+
+    fn start(file: File) -> Writeback {
+        // One place: while the disk is busy, further requests are the same request.
+        let (due, requests) = sync_channel(1);
+        let thread = std::thread::spawn(move || {
+            // An error shows again at the end, where it is reported.
+            requests.iter().for_each(|()| drop(file.sync_data()));
+        });
+        Writeback { due: Some(due), thread: Some(thread), written: 0 }
+    }
+
+    fn wrote(&mut self, octets: usize) {
+        self.written += octets;
+        if self.written >= Writeback::EVERY {
+            self.written = 0;
+            let _ = self.due.as_ref().map(|due| due.try_send(()));
+        }
+    }
+}
+
+impl Drop for Writeback {
+    fn drop(&mut self) {
+        self.due = None;
+        if let Some(thread) = self.thread.take() {
+            thread.join().ok();
+        }
     }
 }
 
