@@ -20,7 +20,7 @@ def measure(lab):
         "consumer µs each",
     )
     daemon = lab.daemon("one", listen={"udp": "off", "tcp": "off"})
-    options = ("--segment-size", SEGMENT)
+    options = ("--segment-size", f"{SEGMENT} B")
     with attempt(table, "weir"), daemon, published(
         daemon, "/bench/small", lab.content("small", size), options
     ) as thing:
