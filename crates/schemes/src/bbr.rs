@@ -128,7 +128,7 @@ const LEAST_BOUND: f64 = 1.1;
 /// each.
 const BURST: Duration = Duration::from_micros(500);
 /// Where losses bound what is in flight, going up is tried no more often than after this.
-const BOUNDED_CRUISE: Duration = Duration::from_millis(500);
+const BOUNDED_CRUISE: Duration = Duration::from_secs(2);
 /// `ProbeRTTDuration`.
 const PROBE_RTT: Duration = Duration::from_millis(200);
 /// What a timeout allows for at least beyond the smoothed round-trip time.
@@ -443,9 +443,9 @@ impl Bbr {
         let rounds = 4 + cx.rng.below(4);
         let mut span = Duration(self.rtt_min.0.saturating_mul(rounds));
         if self.bounds.is_bounded() {
-            // BBRv2, section 4.3.3.6: trying for more costs losses, so it is not tried by the round
-            // trip, of which there may be thousands in a second.
-            span = span.max(BOUNDED_CRUISE + Duration(cx.rng.below(BOUNDED_CRUISE.0)));
+            // BBRv2, section 4.3.3.6: trying for more costs losses, so it is tried every two to three
+            // seconds and not by the round trip, of which there may be thousands in a second.
+            span = span.max(BOUNDED_CRUISE + Duration(cx.rng.below(BOUNDED_CRUISE.0 / 2)));
         }
         self.mode = Mode::Cruise { until: cx.now + span };
     }
