@@ -443,8 +443,8 @@ impl Bbr {
         let rounds = 4 + cx.rng.below(4);
         let mut span = Duration(self.rtt_min.0.saturating_mul(rounds));
         if self.bounds.is_bounded() {
-            // BBRv2, section 4.3.3.6: trying for more costs losses, so it is tried every two to three
-            // seconds and not by the round trip, of which there may be thousands in a second.
+            // BBRv2, section 4.3.3.6: trying for more costs losses, so it is tried every two to
+            // three seconds, not by the round trip, of which there may be thousands in a second.
             span = span.max(BOUNDED_CRUISE + Duration(cx.rng.below(BOUNDED_CRUISE.0 / 2)));
         }
         self.mode = Mode::Cruise { until: cx.now + span };
