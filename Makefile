@@ -13,7 +13,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## publish a file and fetch it twice through three forwarders
-	cargo run --release --package weir -- demo $(if $(FILE),"$(FILE)")
+	@cargo run --release --package weir -- demo $(if $(FILE),"$(FILE)")
 
 test: ## run every test: unit, property, portability, interoperation, end to end
 	scripts/test

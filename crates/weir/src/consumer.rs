@@ -226,7 +226,7 @@ fn show(fetch: &Fetch, progress: &Progress, shown: &mut bool) {
     let Some(object) = fetch.object() else { return };
     let (there, fetched) = fetch.octets();
     if !std::mem::replace(shown, true) {
-        progress.begin(object.size, there);
+        progress.begin(object.size, there + fetched);
     }
     progress.at(there + fetched);
 }

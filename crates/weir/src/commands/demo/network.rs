@@ -1,0 +1,269 @@
+//! Three forwarders in a row, and the processes that go with them.
+
+use crate::commands::status;
+use crate::exit::{Failure, Kind};
+use crate::signals::Stop;
+use control::{Duration, Rate, Size};
+use net::client::{Address, Connection};
+use serde_json::Value;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::net::UdpSocket;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration as Span;
+
+const NODES: [&str; 3] = ["A", "B", "C"];
+
+/// How often children and signals are looked at.
+const TICK: Span = Span::from_millis(20);
+
+/// Ticks that a child gets to say its last word once the demonstration is to stop.
+const LAST_WORD: u32 = 25;
+
+/// What both links are like, in both directions.
+pub struct Link {
+    /// Frames leave at this pace.
+    pub rate: Rate,
+    /// One way.
+    pub delay: Duration,
+    /// Frames wait in this much room.
+    pub queue: Size,
+}
+
+/// The forwarders A, B and C, linked in this order, in a temporary directory. They end with this
+/// value.
+pub struct Network {
+    program: PathBuf,
+    dir: tempfile::TempDir,
+    children: Vec<Child>,
+    stop: Stop,
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        for child in &mut self.children {
+            child.kill().ok();
+            child.wait().ok();
+        }
+    }
+}
+
+impl Network {
+    /// Starts the forwarders. A's content store has room for `cache`.
+    pub fn start(link: &Link, cache: Size) -> Result<Network, Failure> {
+        let failed = |error: std::io::Error| Failure::new(Kind::Failed, error);
+        let dir = tempfile::tempdir().map_err(|error| {
+            Failure::new(Kind::File, format!("cannot make a temporary directory: {error}"))
+        })?;
+        let program = std::env::current_exe().map_err(failed)?;
+        let stop = Stop::listen().map_err(failed)?;
+        let mut network = Network { program, dir, children: Vec::new(), stop };
+        let ports = free_ports()?;
+        for (i, node) in NODES.iter().enumerate() {
+            let path = network.path(&format!("{node}.toml"));
+            std::fs::write(&path, network.config(i, ports, link, cache)).map_err(|error| {
+                Failure::new(Kind::File, format!("cannot write {}: {error}", path.display()))
+            })?;
+            let log = File::create(network.path(&format!("{node}.log")));
+            let log = log.map_err(|error| Failure::new(Kind::File, error))?;
+            let path = path.display().to_string();
+            let mut command = network.weir(&["daemon", "--config", &path]);
+            network.spawn(command.stdout(Stdio::null()).stderr(log))?;
+        }
+        for i in 0..NODES.len() {
+            network.wait_for(i)?;
+        }
+        Ok(network)
+    }
+
+    /// A file of this name in the temporary directory.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn socket(&self, node: &str) -> PathBuf {
+        self.path(&format!("{node}.sock"))
+    }
+
+    /// This program, with its keys in the temporary directory and nothing to read.
+    fn weir(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(args).stdin(Stdio::null());
+        command.env("WEIR_HOME", self.dir.path()).env_remove("NDN_CLIENT_TRANSPORT");
+        command
+    }
+
+    fn spawn(&mut self, command: &mut Command) -> Result<usize, Failure> {
+        let child = command.spawn().map_err(|error| {
+            let program = self.program.display();
+            Failure::new(Kind::Failed, format!("cannot start {program}: {error}"))
+        })?;
+        self.children.push(child);
+        Ok(self.children.len() - 1)
+    }
+
+    /// Every node has a face to each neighbour; names lead from A over B to C.
+    fn config(&self, node: usize, ports: [u16; 3], link: &Link, cache: Size) -> String {
+        let face = |name: &str, at: usize| {
+            format!(
+                "[[face]]\nname = \"{name}\"\nuri = \"udp4://127.0.0.1:{}\"\n\
+                 rate = \"{}\"\ndelay = \"{}\"\nqueue = \"{} B\"\n",
+                ports[at], link.rate, link.delay, link.queue.0,
+            )
+        };
+        let mut text = format!(
+            "[listen]\nunix = {:?}\nudp = \"127.0.0.1:{}\"\ntcp = \"off\"\n",
+            self.socket(NODES[node]),
+            ports[node],
+        );
+        if node == 0 {
+            text += &format!("[content_store]\ncapacity = \"{} B\"\n", cache.0);
+        } else {
+            text += &face("back", node - 1);
+        }
+        if node + 1 < NODES.len() {
+            text += &face("next", node + 1);
+            text += "[[route]]\nprefix = \"/demo\"\nface = \"next\"\n";
+        }
+        text
+    }
+
+    /// A daemon is ready when its socket answers; one that has ended says why in its log.
+    fn wait_for(&mut self, index: usize) -> Result<(), Failure> {
+        let node = NODES[index];
+        loop {
+            self.check_stop()?;
+            let socket = self.socket(node);
+            if socket.exists() && Connection::open(Address::Unix(socket)).is_ok() {
+                return Ok(());
+            }
+            if let Ok(Some(ended)) = self.children[index].try_wait() {
+                let log = std::fs::read_to_string(self.path(&format!("{node}.log")));
+                let log = log.unwrap_or_default();
+                let message = format!("forwarder {node} ended ({ended}): {}", log.trim());
+                return Err(Failure::new(Kind::Failed, message));
+            }
+            std::thread::park_timeout(TICK);
+        }
+    }
+
+    fn check_stop(&self) -> Result<(), Failure> {
+        match self.stop.requested() {
+            true => Err(Failure::new(Kind::Interrupted, "the demonstration was interrupted")),
+            false => Ok(()),
+        }
+    }
+
+    /// Publishes `file` as `name` at C, signed by a new key of the identity `by`.
+    pub fn publish(&mut self, name: &str, file: &Path, by: &str) -> Result<(), Failure> {
+        let made = self.weir(&["key", "new", by]).output();
+        if !made.is_ok_and(|made| made.status.success()) {
+            return Err(Failure::new(Kind::Failed, "no key could be made for the demonstration"));
+        }
+        let (socket, file) = (self.socket("C").display().to_string(), file.display().to_string());
+        let mut command = self.weir(&["put", name, &file, "--sign", by, "--socket", &socket]);
+        let child = self.spawn(command.stderr(Stdio::piped()))?;
+        let Some(stderr) = self.children[child].stderr.take() else {
+            return Err(Failure::new(Kind::Failed, "the producer has no output"));
+        };
+        let (mut said, mut lines) = (String::new(), BufReader::new(stderr));
+        while !said.contains("serving ") {
+            match lines.read_line(&mut said) {
+                Ok(n) if n > 0 => {}
+                _ => {
+                    self.check_stop()?;
+                    let why = said.trim().trim_start_matches("weir: ");
+                    return Err(Failure::new(Kind::Failed, format!("the producer ended: {why}")));
+                }
+            }
+        }
+        // Nobody reads what it says from now on; the pipe must not fill up.
+        std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
+        Ok(())
+    }
+
+    /// Fetches `name` at A into `path`, trusting the identity `by` alone, and returns the summary
+    /// that `weir get` prints. Its progress bar goes to our standard error.
+    pub fn fetch(
+        &mut self,
+        name: &str,
+        path: &Path,
+        by: &str,
+        quiet: bool,
+    ) -> Result<Value, Failure> {
+        let (socket, path) = (self.socket("A").display().to_string(), path.display().to_string());
+        let args = ["get", name, "-o", &path, "--socket", &socket, "--trust", by, "--json"];
+        let mut command = self.weir(&args);
+        if quiet {
+            command.arg("--quiet");
+        }
+        let child = self.spawn(command.stdout(Stdio::piped()))?;
+        let got = self.wait(child)?;
+        if !got.status.success() {
+            self.check_stop()?;
+            let message = format!("the consumer failed ({})", got.status);
+            return Err(Failure::new(Kind::Failed, message));
+        }
+        serde_json::from_slice(&got.stdout).map_err(|error| {
+            Failure::new(Kind::Failed, format!("the consumer's summary is malformed: {error}"))
+        })
+    }
+
+    /// Waits for a child that says little on standard output.
+    fn wait(&mut self, child: usize) -> Result<Output, Failure> {
+        let failed = |error| Failure::new(Kind::Failed, error);
+        let child = &mut self.children[child];
+        let mut patience = LAST_WORD;
+        let status = loop {
+            if let Some(status) = child.try_wait().map_err(failed)? {
+                break status;
+            }
+            if self.stop.requested() {
+                patience -= 1;
+                if patience == 0 {
+                    child.kill().map_err(failed)?;
+                    break child.wait().map_err(failed)?;
+                }
+            }
+            std::thread::park_timeout(TICK);
+        };
+        let mut stdout = Vec::new();
+        if let Some(mut pipe) = child.stdout.take() {
+            pipe.read_to_end(&mut stdout).map_err(failed)?;
+        }
+        Ok(Output { status, stdout, stderr: Vec::new() })
+    }
+
+    /// Data that A's content store has answered with.
+    pub fn hits(&self) -> Result<u64, Failure> {
+        let counters = self.counters("A")?;
+        Ok(counters.pointer("/content_store/hits").and_then(Value::as_u64).unwrap_or(0))
+    }
+
+    /// Data that has crossed the link from C to B.
+    pub fn producer_sent(&self) -> Result<u64, Failure> {
+        let counters = self.counters("C")?;
+        let faces = counters.get("faces").and_then(Value::as_array);
+        let back = faces.into_iter().flatten().find(|face| face["name"] == "back");
+        Ok(back.and_then(|face| face.pointer("/sent/data")?.as_u64()).unwrap_or(0))
+    }
+
+    fn counters(&self, node: &str) -> Result<Value, Failure> {
+        status::counters(&mut Connection::open(Address::Unix(self.socket(node)))?)
+    }
+}
+
+/// Three UDP ports that are free now.
+fn free_ports() -> Result<[u16; 3], Failure> {
+    let bind = |_| UdpSocket::bind("127.0.0.1:0");
+    let sockets: Result<Vec<_>, _> = (0..3).map(bind).collect();
+    let sockets = sockets.map_err(|error| {
+        Failure::new(Kind::Failed, format!("no free UDP ports on 127.0.0.1: {error}"))
+    })?;
+    let mut ports = [0; 3];
+    for (port, socket) in ports.iter_mut().zip(&sockets) {
+        *port = socket.local_addr().map_or(0, |address| address.port());
+    }
+    Ok(ports)
+}
