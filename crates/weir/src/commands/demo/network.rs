@@ -2,7 +2,6 @@
 
 use crate::commands::status;
 use crate::exit::{Failure, Kind};
-use crate::signals::Stop;
 use control::{Duration, Rate, Size};
 use net::client::{Address, Connection};
 use serde_json::Value;
@@ -11,6 +10,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration as Span;
 
 const NODES: [&str; 3] = ["A", "B", "C"];
@@ -37,7 +38,8 @@ pub struct Network {
     program: PathBuf,
     dir: tempfile::TempDir,
     children: Vec<Child>,
-    stop: Stop,
+    /// Set by SIGINT and SIGTERM. However many come, the children have to be ended.
+    stop: Arc<AtomicBool>,
 }
 
 impl Drop for Network {
@@ -57,7 +59,10 @@ impl Network {
             Failure::new(Kind::File, format!("cannot make a temporary directory: {error}"))
         })?;
         let program = std::env::current_exe().map_err(failed)?;
-        let stop = Stop::listen().map_err(failed)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(failed)?;
+        }
         let mut network = Network { program, dir, children: Vec::new(), stop };
         let ports = free_ports()?;
         for (i, node) in NODES.iter().enumerate() {
@@ -149,7 +154,7 @@ impl Network {
     }
 
     fn check_stop(&self) -> Result<(), Failure> {
-        match self.stop.requested() {
+        match self.stop.load(Ordering::Relaxed) {
             true => Err(Failure::new(Kind::Interrupted, "the demonstration was interrupted")),
             false => Ok(()),
         }
@@ -219,7 +224,7 @@ impl Network {
             if let Some(status) = child.try_wait().map_err(failed)? {
                 break status;
             }
-            if self.stop.requested() {
+            if self.stop.load(Ordering::Relaxed) {
                 patience -= 1;
                 if patience == 0 {
                     child.kill().map_err(failed)?;
