@@ -123,7 +123,7 @@ impl Publish {
             pit_token: link.pit_token().unwrap_or_default().into(),
             ..LpHeader::default()
         };
-        let answer = match self.objects[object].wanted(name, interest.can_be_prefix()) {
+        let answer = match self.objects[object].wanted(name, &interest) {
             Some(wanted) => Answer::Data { object, wanted, digest },
             None => {
                 self.stats.refused += 1;

@@ -4,7 +4,7 @@ use crate::publish::Wanted;
 use crate::publish::digests::{DigestCache, SegmentDigests};
 use crate::publish::preparation::{Cut, PublishError, Source, Spec};
 use crate::rdr::{Metadata, metadata_prefix};
-use packet::{Bytes, Component, DataBuf, Name, NameRef};
+use packet::{Bytes, Component, DataBuf, Interest, Name, NameRef};
 use security::Signer;
 use security::manifest::{KEYWORD, Tree};
 use sha2::{Digest as _, Sha256};
@@ -74,8 +74,10 @@ impl Publication {
         name.starts_with(self.spec.name.as_ref())
     }
 
-    /// What an Interest for `name` asks for; `None` if there is nothing of that name.
-    pub(super) fn wanted(&self, name: NameRef<'_>, can_be_prefix: bool) -> Option<Wanted> {
+    /// What an Interest asks for; `None` if there is nothing of its name. `name` is the Interest's
+    /// without an implicit digest.
+    pub(super) fn wanted(&self, name: NameRef<'_>, interest: &Interest<'_>) -> Option<Wanted> {
+        let can_be_prefix = interest.can_be_prefix();
         let object = self.cut.object.as_ref();
         if !name.starts_with(object) {
             let metadata = metadata_prefix(self.spec.name.as_ref());
@@ -85,6 +87,11 @@ impl Publication {
                 () if name == whole.as_ref() => Some(Wanted::Metadata),
                 () if !can_be_prefix => None,
                 () if whole.as_ref().starts_with(name) && name.starts_with(metadata.as_ref()) => {
+                    Some(Wanted::Metadata)
+                }
+                // NDNts and python-ndn's library look for segments under the bare name and want them
+                // fresh; python-ndn's `catchunks` looks for metadata there and does not say fresh.
+                () if name == self.spec.name.as_ref() && !interest.must_be_fresh() => {
                     Some(Wanted::Metadata)
                 }
                 () => object.starts_with(name).then_some(Wanted::Segment(0)),

@@ -1,5 +1,6 @@
 //! A consumer and a producer at the two ends of a pipe, in virtual time.
 
+#![allow(dead_code, reason = "each test uses some of it")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 use control::{Controller, Duration, Rate, Rng, Size, Time};

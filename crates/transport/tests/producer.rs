@@ -1,0 +1,107 @@
+//! What a producer answers to whom.
+
+mod support;
+
+use packet::{Data, InterestBuf, LpHeader, LpPacket, NackReason, Name};
+use security::Signer;
+use security::manifest::Announcement;
+use support::{name, octets, publish};
+use weir_transport::publish::Publish;
+use weir_transport::rdr::Metadata;
+
+fn producer() -> Publish {
+    let mut producer = Publish::new();
+    producer.add(publish("/a/file", octets(2500), &Signer::Digest));
+    producer
+}
+
+/// The frame that an Interest brings, if any.
+fn answer(producer: &mut Publish, interest: &InterestBuf, header: &LpHeader) -> Option<Vec<u8>> {
+    let mut frame = Vec::new();
+    header.encode_into(&interest.encode(), &mut frame);
+    producer.receive(&frame);
+    let mut out = Vec::new();
+    producer.poll_transmit(&mut out).then_some(out)
+}
+
+fn name_of_answer(uri: &str, prefix: bool, fresh: bool) -> Option<String> {
+    let mut interest = InterestBuf::new(name(uri));
+    (interest.can_be_prefix, interest.must_be_fresh) = (prefix, fresh);
+    let frame = answer(&mut producer(), &interest, &LpHeader::default())?;
+    Data::decode(&frame).ok().map(|data| data.name().to_string())
+}
+
+#[test]
+fn names_that_other_tools_ask_for() {
+    let metadata = Some("/a/file/32=metadata/v=7/seg=0".to_owned());
+    let first = Some("/a/file/v=7/seg=0".to_owned());
+    // ndnget, ndnd cat, NDNts `retrieveMetadata`
+    assert_eq!(name_of_answer("/a/file/32=metadata", true, true), metadata);
+    assert_eq!(name_of_answer("/a/file/32=metadata/v=7/seg=0", false, false), metadata);
+    // NDNts `discoverVersion`, python-ndn `segment_fetcher`
+    assert_eq!(name_of_answer("/a/file", true, true), first);
+    assert_eq!(name_of_answer("/a/file/v=7", true, false), first);
+    // python-ndn `catchunks`
+    assert_eq!(name_of_answer("/a/file", true, false), metadata);
+    // Whole names only are answered where no prefix is asked for.
+    assert_eq!(name_of_answer("/a/file/v=7/seg=2", false, false).unwrap(), "/a/file/v=7/seg=2");
+    assert_eq!(name_of_answer("/a/file/32=metadata", false, true), None);
+    assert_eq!(name_of_answer("/a/file/v=7", false, false), None);
+    assert_eq!(name_of_answer("/a/file/v=8/seg=0", false, false), None);
+}
+
+#[test]
+fn every_segment_says_where_the_end_is_and_metadata_names_the_manifest() {
+    let mut producer = producer();
+    for n in 0..3 {
+        let interest = InterestBuf::new(name(&format!("/a/file/v=7/seg={n}")));
+        let frame = answer(&mut producer, &interest, &LpHeader::default()).unwrap();
+        let data = Data::decode(&frame).unwrap();
+        assert_eq!(data.final_block().unwrap().as_segment(), Some(2));
+        assert_eq!(data.content().len(), if n == 2 { 500 } else { 1000 });
+        assert!(data.freshness_ms().unwrap() >= 10_000);
+        security::verify_digest(&data).unwrap();
+    }
+    let interest =
+        InterestBuf { can_be_prefix: true, ..InterestBuf::new(name("/a/file/32=metadata")) };
+    let frame = answer(&mut producer, &interest, &LpHeader::default()).unwrap();
+    let data = Data::decode(&frame).unwrap();
+    let metadata = Metadata::decode(name("/a/file").as_ref(), data.content()).unwrap();
+    assert_eq!((metadata.segment_size, metadata.size), (Some(1000), Some(2500)));
+    let announced: Announcement = metadata.manifest.unwrap();
+    assert_eq!(announced.root_digest, producer.objects()[0].root_digest());
+}
+
+#[test]
+fn tokens_come_back_and_what_is_not_there_is_refused() {
+    let mut producer = producer();
+    let header =
+        LpHeader { pit_token: [1, 2, 3, 4, 5, 6].as_slice().into(), ..LpHeader::default() };
+    let interest = InterestBuf::new(name("/a/file/v=7/seg=1"));
+    let frame = answer(&mut producer, &interest, &header).unwrap();
+    assert_eq!(LpPacket::decode(&frame).unwrap().pit_token(), Some(&[1, 2, 3, 4, 5, 6][..]));
+
+    let interest = InterestBuf::new(name("/a/file/v=7/seg=3"));
+    let frame = answer(&mut producer, &interest, &header).unwrap();
+    let link = LpPacket::decode(&frame).unwrap();
+    assert_eq!((link.nack(), link.pit_token().is_some()), (Some(NackReason::None), true));
+    assert_eq!(link.fragment().unwrap(), &interest.encode()[..]);
+
+    let interest = InterestBuf::new(name("/b"));
+    assert_eq!(answer(&mut producer, &interest, &header), None, "not ours: nobody is told");
+    assert_eq!((producer.stats().refused, producer.stats().unknown), (1, 1));
+}
+
+#[test]
+fn a_digest_in_the_name_gets_that_packet_or_none() {
+    let mut producer = producer();
+    let plain = InterestBuf::new(name("/a/file/v=7/seg=1"));
+    let frame = answer(&mut producer, &plain, &LpHeader::default()).unwrap();
+    let digest = Data::decode(&frame).unwrap().implicit_digest();
+    let asked = |digest: [u8; 32]| {
+        let name: Name = name("/a/file/v=7/seg=1");
+        InterestBuf::new(name.with(&packet::Component::implicit_digest(digest)))
+    };
+    assert_eq!(answer(&mut producer, &asked(digest), &LpHeader::default()), Some(frame));
+    assert_eq!(answer(&mut producer, &asked([0; 32]), &LpHeader::default()), None);
+}
