@@ -55,14 +55,18 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-fn value(value: Value) -> String {
+/// A parameter's value as people write it.
+#[must_use]
+pub fn value(value: Value) -> String {
     match value {
         Value::Switch(on) => if on { "on" } else { "off" }.to_owned(),
         other => other.to_string(),
     }
 }
 
-fn range(row: &ParamSpec) -> String {
+/// The values that a parameter may have, with their unit.
+#[must_use]
+pub fn range(row: &ParamSpec) -> String {
     let (low, high) = row.range;
     let unit = match row.default {
         Value::Switch(_) => return "on, off".to_owned(),

@@ -8,7 +8,7 @@ use control::{Duration, Rate, Size, Time};
 use net::client::{Connection, Endpoint};
 use security::Proof;
 use serde::Serialize;
-use std::io::Stdout;
+use std::fs::OpenOptions;
 use std::path::Path;
 use transport::fetch::{Fetch, ObjectInfo, Resume, Sink, Status};
 
@@ -19,16 +19,31 @@ const TICK: Duration = Duration::from_millis(100);
 pub enum Target {
     /// A file.
     File(FileSink),
-    /// Standard output.
-    Stream(StreamSink<Stdout>),
+    /// Standard output, a device, a named pipe.
+    Stream(StreamSink),
 }
 
 impl Target {
-    /// `-` is standard output, anything else a file.
-    pub fn new(path: &Path) -> Target {
-        match path.as_os_str() == "-" {
-            true => Target::Stream(StreamSink::new(std::io::stdout())),
-            false => Target::File(FileSink::new(path)),
+    /// `-` is standard output, anything else a file. What exists and is neither file nor folder,
+    /// such as `/dev/null`, is written to: giving a file its name would take it away from others.
+    ///
+    /// # Errors
+    /// It is a folder, or cannot be opened.
+    pub fn new(path: &Path) -> Result<Target, Failure> {
+        if path.as_os_str() == "-" {
+            return Ok(Target::Stream(StreamSink::new(std::io::stdout(), "standard output")));
+        }
+        let shown = path.display().to_string();
+        match std::fs::metadata(path) {
+            Ok(meta) if meta.is_dir() => {
+                let message = format!("cannot write {shown}: it is a folder");
+                Err(Failure::new(Kind::File, message).then("name a file in it with -o FILE"))
+            }
+            Ok(meta) if !meta.is_file() => match OpenOptions::new().write(true).open(path) {
+                Ok(stream) => Ok(Target::Stream(StreamSink::new(stream, &shown))),
+                Err(error) => Err(SinkError { path: shown, error }.into()),
+            },
+            _ => Ok(Target::File(FileSink::new(path))),
         }
     }
 
@@ -186,13 +201,7 @@ pub fn run(
         }
         if watch.stop.requested() {
             target.flush();
-            return Err(Failure::new(
-                Kind::Interrupted,
-                match target.is_stream() {
-                    true => "interrupted",
-                    false => "interrupted; run the same command again to resume",
-                },
-            ));
+            return Err(interrupted(fetch, target.is_stream()));
         }
     }
     if let Status::Failed(error) = fetch.status() {
@@ -205,6 +214,20 @@ pub fn run(
     let took = connection.now().since(started);
     target.finish()?;
     Ok(took)
+}
+
+fn interrupted(fetch: &Fetch, stream: bool) -> Failure {
+    let (there, fetched) = fetch.octets();
+    let message = match fetch.object() {
+        Some(object) => {
+            format!("interrupted with {} of {} there", Size(there + fetched), object.name)
+        }
+        None => format!("interrupted before anything of {} was found", fetch.name()),
+    };
+    Failure::new(Kind::Interrupted, message).then(match stream {
+        true => "run the same command again to begin anew",
+        false => "run the same command again to resume",
+    })
 }
 
 /// One line for `--verbose`: where the transfer stands, and what its controller thinks.

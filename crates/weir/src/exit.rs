@@ -1,4 +1,4 @@
-//! How the program ends: exit codes and the errors behind them.
+//! How the program ends: exit codes, and what is said with them.
 
 use std::process::ExitCode;
 
@@ -32,14 +32,28 @@ impl Failure {
     /// A failure with its message: what happened, where, what to do next.
     #[expect(clippy::needless_pass_by_value, reason = "callers hand over errors that they own")]
     pub fn new(kind: Kind, message: impl ToString) -> Failure {
-        Failure { kind, message: message.to_string() }
+        Failure { kind, message: without_numbers(&message.to_string()) }
+    }
+
+    /// A failure of which nothing has to be said.
+    pub fn silent(kind: Kind) -> Failure {
+        Failure { kind, message: String::new() }
+    }
+
+    /// The same failure, with what to do next behind it.
+    #[must_use]
+    pub fn then(mut self, next: &str) -> Failure {
+        if !next.is_empty() {
+            self.message += "; ";
+            self.message += next;
+        }
+        self
     }
 
     /// Says it on standard error.
-    #[expect(clippy::print_stderr, reason = "the one place where errors are printed")]
     pub fn report(&self) -> ExitCode {
         if !self.message.is_empty() {
-            eprintln!("weir: {}", self.message);
+            crate::output::note(&format!("weir: {}", self.message));
         }
         ExitCode::from(self.kind as u8)
     }
@@ -51,86 +65,37 @@ impl std::fmt::Display for Failure {
     }
 }
 
-impl From<net::client::ConnectError> for Failure {
-    fn from(error: net::client::ConnectError) -> Failure {
-        Failure::new(Kind::NoForwarder, error)
+/// The system's errors without their numbers, which say no more than the words before them.
+fn without_numbers(text: &str) -> String {
+    const NUMBER: &str = " (os error ";
+    let mut parts = text.split(NUMBER);
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(')') {
+            Some((number, rest)) if number.parse::<i32>().is_ok() => plain += rest,
+            _ => plain = plain + NUMBER + part,
+        }
     }
+    plain
 }
 
-impl From<net::client::AddressError> for Failure {
-    fn from(error: net::client::AddressError) -> Failure {
-        Failure::new(Kind::Usage, error)
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl From<net::client::RegisterError> for Failure {
-    fn from(error: net::client::RegisterError) -> Failure {
-        let kind = match error {
-            net::client::RegisterError::Interrupted => Kind::Interrupted,
-            net::client::RegisterError::Refused { .. } => Kind::Failed,
-            _ => Kind::NoForwarder,
-        };
-        Failure::new(kind, error)
+    #[test]
+    fn the_systems_words_stay_without_their_numbers() {
+        let missing = std::io::Error::from_raw_os_error(2);
+        let shown = Failure::new(Kind::File, format!("cannot read a: {missing}, nor b"));
+        assert_eq!(shown.to_string(), "cannot read a: No such file or directory, nor b");
+        assert_eq!(without_numbers("a (os error of mine) b"), "a (os error of mine) b");
+        assert_eq!(without_numbers("a (os error "), "a (os error ");
     }
-}
 
-impl From<net::client::DatasetError> for Failure {
-    fn from(error: net::client::DatasetError) -> Failure {
-        let kind = match error {
-            net::client::DatasetError::Interrupted => Kind::Interrupted,
-            net::client::DatasetError::Malformed { .. } => Kind::Failed,
-            _ => Kind::NoForwarder,
-        };
-        Failure::new(kind, error)
-    }
-}
-
-impl From<&transport::fetch::FetchError> for Failure {
-    fn from(error: &transport::fetch::FetchError) -> Failure {
-        use transport::fetch::FetchError as E;
-        let (kind, next) = match error {
-            E::NoRoute(_) => (
-                Kind::NotFound,
-                "; is its producer running, and does a [[route]] on the way lead to it?",
-            ),
-            E::NotFound { .. } => (Kind::NotFound, "; is its producer running?"),
-            E::Stalled { .. } => (Kind::Failed, "; run the same command again to resume"),
-            E::Untrusted(_) => {
-                (Kind::NotVerified, "; --trust names the keys and certificates that are trusted")
-            }
-            E::Manifest(_) | E::Forged { .. } => (Kind::NotVerified, ""),
-            E::WrongSize { .. } => (Kind::Failed, ""),
-        };
-        Failure::new(kind, format!("{error}{next}"))
-    }
-}
-
-impl From<transport::publish::PublishError> for Failure {
-    fn from(error: transport::publish::PublishError) -> Failure {
-        let kind = match error {
-            transport::publish::PublishError::Read { .. } => Kind::File,
-            _ => Kind::Failed,
-        };
-        Failure::new(kind, error)
-    }
-}
-
-impl From<crate::file::SinkError> for Failure {
-    fn from(error: crate::file::SinkError) -> Failure {
-        let full = error.error.kind() == std::io::ErrorKind::StorageFull;
-        let next = if full { "; make room and run the same command again to resume" } else { "" };
-        Failure::new(Kind::File, format!("{error}{next}"))
-    }
-}
-
-impl From<security::keychain::KeyChainError> for Failure {
-    fn from(error: security::keychain::KeyChainError) -> Failure {
-        Failure::new(Kind::File, error)
-    }
-}
-
-impl From<schemes::ChoiceError> for Failure {
-    fn from(error: schemes::ChoiceError) -> Failure {
-        Failure::new(Kind::Usage, error)
+    #[test]
+    fn what_to_do_next_comes_last() {
+        let failure = Failure::new(Kind::Failed, "it broke").then("mend it");
+        assert_eq!(failure.to_string(), "it broke; mend it");
+        assert_eq!(Failure::new(Kind::Failed, "it broke").then("").to_string(), "it broke");
     }
 }

@@ -49,11 +49,13 @@ pub fn policy(trusted: &[String]) -> Result<TrustPolicy, Failure> {
 fn trusted_key(text: &str) -> Result<TrustedKey, Failure> {
     let certificate = match std::fs::read_to_string(text) {
         Ok(file) => Certificate::from_base64(&file).map_err(|error| {
-            Failure::new(Kind::Usage, format!("{text} is no certificate: {error}"))
+            let message = format!("--trust {text} is no certificate: {error}");
+            Failure::new(Kind::Usage, message)
+                .then("`weir key new` prints one, and its owner can send it")
         })?,
         Err(no_file) => {
             let name: Name = text.parse().map_err(|no_name| {
-                let message = format!("--trust {text}: no such file ({no_file}), and {no_name}");
+                let message = format!("--trust {text} is no file ({no_file}), and {no_name}");
                 Failure::new(Kind::Usage, message)
             })?;
             keychain()?.get(name.as_ref())?.certificate
@@ -62,7 +64,8 @@ fn trusted_key(text: &str) -> Result<TrustedKey, Failure> {
     let validity = certificate.validity();
     if !validity.contains(unix_millis() / 1000) {
         let message = format!("the certificate {} is not valid now", certificate.name());
-        return Err(Failure::new(Kind::NotVerified, message));
+        return Err(Failure::new(Kind::NotVerified, message)
+            .then("get a new one from its owner, and check this host's clock"));
     }
     Ok(TrustedKey::from_certificate(&certificate))
 }

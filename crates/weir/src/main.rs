@@ -4,18 +4,23 @@ mod cli;
 mod commands;
 mod consumer;
 mod exit;
+mod failures;
 mod file;
 mod identity;
 mod output;
 mod producer;
 mod signals;
+mod usage;
 
 use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = cli::Cli::parse();
-    match commands::run(cli) {
+    let done = match cli::Cli::try_parse() {
+        Ok(cli) => commands::run(cli),
+        Err(error) => usage::answer(&error),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }

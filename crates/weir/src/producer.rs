@@ -14,11 +14,15 @@ use transport::publish::{Preparation, Publication, Publish, PublishError};
 /// How often signals, changed files and the end are looked at.
 const TICK: Duration = Duration::from_millis(250);
 
+/// What an interruption before the first answer leaves behind.
+pub const NOTHING_PUBLISHED: &str = "nothing was published; run the same command again";
+
 /// Hashes a file on all cores, with progress, and signs its manifest.
 pub fn prepare(
     mut preparation: Preparation<FileSource>,
     signer: &Signer,
     progress: &Progress,
+    stop: &Stop,
 ) -> Result<Publication, Failure> {
     let runs: Vec<_> = preparation.runs().collect();
     progress.begin(runs.last().map(|run| preparation.octets(&(0..run.end))), 0);
@@ -26,6 +30,9 @@ pub fn prepare(
     let mut done = 0;
     // A batch at a time keeps the digests in order and the memory small.
     for batch in runs.chunks(threads * 16) {
+        if stop.requested() {
+            return Err(Failure::new(Kind::Interrupted, "interrupted").then(NOTHING_PUBLISHED));
+        }
         let results = Mutex::new(Vec::with_capacity(batch.len()));
         thread::scope(|scope| {
             for first in 0..threads {
@@ -91,11 +98,10 @@ pub fn serve(
         progress.at(publish.stats().content_bytes);
         if let Some(path) = watches.iter().find_map(crate::file::Watch::changed) {
             let message = format!(
-                "{} has changed: what is being served is no longer what was signed; publish it \
-                 again",
+                "{} has changed: what is being served is no longer what was signed",
                 path.display()
             );
-            return Err(Failure::new(Kind::File, message));
+            return Err(Failure::new(Kind::File, message).then("publish it again"));
         }
         if let Some(error @ PublishError::Read { .. }) = publish.take_failure() {
             return Err(error.into());

@@ -1,5 +1,8 @@
 //! Being told to stop.
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{self, Read};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,7 +16,7 @@ impl Stop {
     ///
     /// # Errors
     /// The system refuses.
-    pub fn listen() -> std::io::Result<Stop> {
+    pub fn listen() -> io::Result<Stop> {
         let flag = Arc::new(AtomicBool::new(false));
         for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
             signal_hook::flag::register_conditional_shutdown(signal, 5, Arc::clone(&flag))?;
@@ -22,9 +25,53 @@ impl Stop {
         Ok(Stop(flag))
     }
 
+    /// `input`, as long as no signal has come: reading from a terminal or a pipe can take for ever.
+    pub fn interrupts<'a, R: Read + AsFd>(&'a self, input: &'a mut R) -> impl Read {
+        Interruptible { input, stop: self }
+    }
+
     /// A signal came.
     #[must_use]
     pub fn requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// How long a signal may go unnoticed that came between a look and the wait behind it.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+struct Interruptible<'a, R> {
+    input: &'a mut R,
+    stop: &'a Stop,
+}
+
+impl<R: Read + AsFd> Read for Interruptible<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while !self.stop.requested() {
+            let mut fds = [PollFd::from_borrowed_fd(self.input.as_fd(), PollFlags::IN)];
+            match poll(&mut fds, Some(&LOOK)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                Ok(_) => return self.input.read(buffer),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        // Not `Interrupted`, at which readers try again.
+        Err(io::Error::other("interrupted"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_ends_a_read_that_would_take_for_ever() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let stop = Stop(Arc::new(AtomicBool::new(false)));
+        rustix::io::write(&writer, b"abc").unwrap();
+        let mut buffer = [0; 8];
+        assert_eq!(stop.interrupts(&mut reader).read(&mut buffer).unwrap(), 3);
+        stop.0.store(true, Ordering::Relaxed);
+        assert!(stop.interrupts(&mut reader).read_to_end(&mut Vec::new()).is_err());
     }
 }

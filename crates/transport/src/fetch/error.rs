@@ -14,7 +14,7 @@ pub enum FetchError {
     #[error("no route leads to {0}: nobody has registered it where the forwarder can see it")]
     NoRoute(Name),
     /// A route leads there, but nobody answered.
-    #[error("{name} was not found: no answer in {waited} to {asked} requests")]
+    #[error("{name} was not found: no answer in {waited}, requests: {asked}")]
     NotFound {
         /// The name asked for.
         name: Name,

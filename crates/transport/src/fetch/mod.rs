@@ -121,6 +121,12 @@ impl Fetch {
         }
     }
 
+    /// The name asked for.
+    #[must_use]
+    pub fn name(&self) -> &Name {
+        &self.config.name
+    }
+
     /// Where it stands.
     #[must_use]
     pub fn status(&self) -> Status<'_> {

@@ -62,7 +62,7 @@ pub enum PublishError {
         len: usize,
     },
     /// The segment size is 0.
-    #[error("a segment has at least one octet")]
+    #[error("a segment size of 0 octets makes no segments")]
     NoSegmentSize,
     /// The manifest cannot be made, or the octets have changed since it was made.
     #[error(transparent)]

@@ -3,12 +3,14 @@
 use crate::cli::DaemonArgs;
 use crate::exit::{Failure, Kind};
 use crate::output;
-use net::config::{self, Config};
+use net::config::{self, Config, ConfigError};
+use net::daemon::DaemonError;
+use net::socket::listen::UnixListenError;
 
 /// Runs the forwarder, or checks its configuration.
 pub fn run(args: &DaemonArgs) -> Result<(), Failure> {
     let config = match &args.config {
-        Some(path) => config::load(path).map_err(|error| Failure::new(Kind::Usage, error))?,
+        Some(path) => config::load(path).map_err(|error| failure(&error))?,
         None => Config::default(),
     };
     if args.check {
@@ -16,8 +18,35 @@ pub fn run(args: &DaemonArgs) -> Result<(), Failure> {
             || "the built-in configuration".to_owned(),
             |path| path.display().to_string(),
         );
-        output::result(&format!("{what}: no mistakes"));
-        return Ok(());
+        return output::result(&format!("{what}: no mistakes"));
     }
-    net::daemon::run(config).map_err(|error| Failure::new(Kind::Failed, error))
+    net::daemon::run(config).map_err(|error| stopped(&error))
+}
+
+/// Every mistake is shown with its line, below one line that says how many there are.
+fn failure(error: &ConfigError) -> Failure {
+    let ConfigError::Mistakes(mistakes) = error else {
+        return Failure::new(Kind::Usage, error).then("--config names a file that can be read");
+    };
+    let file = mistakes.first().map_or("", |mistake| mistake.file.as_str());
+    let (many, them) = match mistakes.len() {
+        1 => ("a mistake".to_owned(), "it"),
+        n => (format!("{n} mistakes"), "them"),
+    };
+    let next = format!("mend {them} and try `weir daemon --check --config {file}`:\n{error}");
+    Failure::new(Kind::Usage, format!("{file} has {many}")).then(&next)
+}
+
+fn stopped(error: &DaemonError) -> Failure {
+    let next = match error {
+        DaemonError::Unix(UnixListenError::Running(_)) => {
+            "stop that one, or give this one another `unix` socket under [listen]"
+        }
+        DaemonError::Unix(_) => "`unix` under [listen] names another place",
+        DaemonError::Listen { .. } => "choose another address under [listen]",
+        DaemonError::Host { .. } => "check the `uri` of that [[face]]",
+        DaemonError::Table { .. } => "check its [[route]] and [[strategy]]",
+        DaemonError::System { .. } => "",
+    };
+    Failure::new(Kind::Failed, error).then(next)
 }

@@ -59,7 +59,10 @@ struct Transfer {
 pub fn run(args: &DemoArgs) -> Result<(), Failure> {
     let file = match &args.file {
         Some(file) => file.clone(),
-        None => std::env::current_exe().map_err(|e| Failure::new(Kind::Failed, e))?,
+        None => std::env::current_exe().map_err(|error| {
+            Failure::new(Kind::Failed, format!("cannot find this program's own file: {error}"))
+                .then("name a file to send")
+        })?,
     };
     let quiet = args.output.quiet || args.output.json;
     let say = |text: &str| {
@@ -91,11 +94,9 @@ pub fn run(args: &DemoArgs) -> Result<(), Failure> {
     let link_delay_ms = link.delay.as_secs_f64() * 1e3;
     let summary = Summary { file, bytes, link_mbps, link_delay_ms, key, transfers };
     if args.output.json {
-        output::json(&summary);
-    } else if !quiet {
-        table(&summary);
+        return output::json(&summary);
     }
-    Ok(())
+    if quiet { Ok(()) } else { table(&summary) }
 }
 
 /// The fastest link over which the file takes a few seconds; its queue holds 50 ms.
@@ -135,8 +136,8 @@ fn fetch(
     Ok((transfer, summary.get("key").and_then(Value::as_str).map(str::to_owned)))
 }
 
-fn table(summary: &Summary) {
-    output::result("\nconsumer   Mbit/s       s   Data from A's cache   Data over the links");
+fn table(summary: &Summary) -> Result<(), Failure> {
+    output::result("\nconsumer   Mbit/s       s   Data from A's cache   Data over the links")?;
     for row in &summary.transfers {
         output::result(&format!(
             "{:>8} {:>8} {:>7} {:>21} {:>21}",
@@ -145,11 +146,11 @@ fn table(summary: &Summary) {
             three_digits(row.duration_s),
             row.from_cache,
             row.from_producer,
-        ));
+        ))?;
     }
     let key = summary.key.as_deref().unwrap_or("nobody");
-    output::result(&format!("\nboth copies are whole: SHA-256 equal, signed by {key}"));
-    let Some([_, second]) = summary.transfers.first_chunk::<2>() else { return };
+    output::result(&format!("\nboth copies are whole: SHA-256 equal, signed by {key}"))?;
+    let Some([_, second]) = summary.transfers.first_chunk::<2>() else { return Ok(()) };
     output::result(&match (second.from_cache, second.from_producer) {
         (_, 0) => {
             "the second came from A's cache alone: nothing crossed the links again".to_owned()
@@ -162,7 +163,7 @@ fn table(summary: &Summary) {
             "A's cache has no room for so large a file: it crossed the links again".to_owned()
         }
         (_, n) => format!("the second came from A's cache, but for {n} Data that it no longer had"),
-    });
+    })
 }
 
 /// Three significant digits, not beyond four decimals.

@@ -20,7 +20,7 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
         Some(path) => path.clone(),
         None => file_name(args.name.as_ref())?,
     };
-    let target = Target::new(&path);
+    let target = Target::new(&path)?;
     let address = Address::find(args.forwarder.socket.as_deref())?;
     let mut config = FetchConfig::new(args.name.clone(), identity::policy(&args.trust)?);
     config.in_order = target.is_stream();
@@ -36,14 +36,15 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
     let mut connection = Connection::open(address)?;
     let mut fetch = Fetch::new(config, controller);
     // Octets on a terminal and a bar on the same terminal do not go together.
-    let hidden = args.output.quiet || target.is_stream() && std::io::stdout().is_terminal();
+    let on_terminal = path.as_os_str() == "-" && std::io::stdout().is_terminal();
+    let hidden = args.output.quiet || on_terminal;
     let progress = Progress::new(&args.name.to_string(), hidden);
     let watch = Watch { progress: &progress, stop: &stop, verbose: args.output.verbose };
     let result = consumer::run(&mut connection, &mut fetch, target, &watch);
     progress.end();
     let summary = Summary::of(&fetch, &args.control, result?);
     if args.output.json && path.as_os_str() != "-" {
-        output::json(&summary);
+        output::json(&summary)?;
     } else if args.output.json {
         output::note(&serde_json::to_string(&summary).unwrap_or_default());
     } else if !args.output.quiet {
@@ -56,8 +57,8 @@ fn controller(args: &GetArgs) -> Result<Box<dyn control::Controller>, Failure> {
     let mut choice: Choice = args.control.parse()?;
     for setting in &args.set {
         let (name, value) = setting.split_once('=').ok_or_else(|| {
-            let message = format!("--set {setting}: write it like --set name=value");
-            Failure::new(Kind::Usage, message)
+            let message = format!("--set {setting} has no value");
+            Failure::new(Kind::Usage, message).then("write it like --set name=value")
         })?;
         choice.set(name, value)?;
     }
@@ -77,8 +78,8 @@ fn file_name(name: NameRef<'_>) -> Result<PathBuf, Failure> {
             && !text.chars().any(|c| c == '/' || c.is_control())
     };
     text.filter(plain).map(PathBuf::from).ok_or_else(|| {
-        let message = format!("{name} gives no file name; say where to put it with -o FILE");
-        Failure::new(Kind::Usage, message)
+        let message = format!("the name {name} gives no file name");
+        Failure::new(Kind::Usage, message).then("say where to put it with -o FILE")
     })
 }
 

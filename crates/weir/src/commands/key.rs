@@ -19,8 +19,7 @@ pub fn run(command: &KeyCommand) -> Result<(), Failure> {
         KeyCommand::New { identity, default } => {
             let certificate = identity::new_key(identity, *default)?;
             output::note(&format!("made {}; its certificate:", certificate.key_name()));
-            output::result(certificate.to_base64().trim_end());
-            Ok(())
+            output::result(certificate.to_base64().trim_end())
         }
         KeyCommand::List { json } => list(*json),
     }
@@ -43,14 +42,13 @@ fn list(json: bool) -> Result<(), Failure> {
         })
         .collect();
     if json {
-        output::json(&keys);
-    } else if keys.is_empty() {
+        return output::json(&keys);
+    }
+    if keys.is_empty() {
         let dir = keychain.dir().display();
         output::note(&format!("no keys in {dir}; make one with `weir key new /your/name`"));
-    } else {
-        for key in keys {
-            output::result(&format!("{} {}", if key.default { "*" } else { " " }, key.name));
-        }
     }
-    Ok(())
+    keys.iter().try_for_each(|key| {
+        output::result(&format!("{} {}", if key.default { "*" } else { " " }, key.name))
+    })
 }

@@ -10,6 +10,8 @@ use net::client::{Address, Connection};
 use packet::{Component, Name};
 use security::Signer;
 use serde::Serialize;
+use std::fs::File;
+use std::os::fd::AsFd;
 use std::path::Path;
 use transport::publish::{Preparation, Publication, Publish, Spec};
 
@@ -42,7 +44,7 @@ pub fn run(args: &PutArgs) -> Result<(), Failure> {
     let mut publish = Publish::new();
     let mut watches = Vec::new();
     for path in &args.files {
-        let (publication, watch) = prepare(args, path, &signer)?;
+        let (publication, watch) = prepare(args, path, &signer, &stop)?;
         publish.add(publication);
         watches.push(watch);
     }
@@ -65,31 +67,48 @@ pub fn run(args: &PutArgs) -> Result<(), Failure> {
     // The forwarder would notice by itself; saying it saves consumers a time-out.
     connection.unregister(&args.name).ok();
     if args.output.json {
-        output::json(&summary(&publish));
+        output::json(&summary(&publish))?;
     }
     Ok(())
 }
 
-fn prepare(args: &PutArgs, path: &Path, signer: &Signer) -> Result<(Publication, Watch), Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::new(Kind::File, format!("cannot publish {}: {error}", path.display()))
-    };
-    let stdin = path.as_os_str() == "-";
-    let source = match stdin {
-        true => FileSource::spool(&mut std::io::stdin().lock()),
-        false => FileSource::open(path),
-    };
-    let source = source.map_err(failed)?;
-    let watch = source.watch().map_err(failed)?;
+fn prepare(
+    args: &PutArgs,
+    path: &Path,
+    signer: &Signer,
+    stop: &Stop,
+) -> Result<(Publication, Watch), Failure> {
+    let source = source(path, stop)?;
+    let watch = source.watch().map_err(|error| cannot_publish(path, &error))?;
     let spec = Spec {
         segment_size: usize::try_from(args.segment_size.0).unwrap_or(usize::MAX),
         ..Spec::new(object_name(args, path)?, source.version())
     };
     let preparation = Preparation::new(spec, source, signer)?;
     let progress = Progress::new(&format!("hashing {}", path.display()), args.output.quiet);
-    let publication = producer::prepare(preparation, signer, &progress);
+    let publication = producer::prepare(preparation, signer, &progress, stop);
     progress.end();
     Ok((publication?, watch))
+}
+
+/// The octets of a file, or all that standard input brings.
+fn source(path: &Path, stop: &Stop) -> Result<FileSource, Failure> {
+    if path.as_os_str() != "-" {
+        return FileSource::open(path).map_err(|error| cannot_publish(path, &error));
+    }
+    let input = std::io::stdin().as_fd().try_clone_to_owned().map(File::from);
+    let spooled = input.and_then(|mut input| FileSource::spool(&mut stop.interrupts(&mut input)));
+    spooled.map_err(|error| match stop.requested() {
+        true => Failure::new(Kind::Interrupted, "interrupted while reading standard input")
+            .then(producer::NOTHING_PUBLISHED),
+        false => Failure::new(Kind::File, format!("cannot publish standard input: {error}"))
+            .then("it is kept in a file in TMPDIR while it is served; is there room?"),
+    })
+}
+
+fn cannot_publish(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(Kind::File, format!("cannot publish {}: {error}", path.display()))
+        .then("name a file that can be read, or `-` for standard input")
 }
 
 /// The name itself for one file; with the file's name behind it for several.
@@ -99,10 +118,10 @@ fn object_name(args: &PutArgs, path: &Path) -> Result<Name, Failure> {
     }
     let file = path.file_name().filter(|_| path.as_os_str() != "-").ok_or_else(|| {
         let message = format!(
-            "of several files each is published by its name, and `{}` has none; publish it alone",
+            "of several files each is published by its name, and `{}` has none",
             path.display()
         );
-        Failure::new(Kind::Usage, message)
+        Failure::new(Kind::Usage, message).then("publish it alone")
     })?;
     let component = Component::generic(std::os::unix::ffi::OsStrExt::as_bytes(file));
     Ok(args.name.clone().with(&component))

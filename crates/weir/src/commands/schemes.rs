@@ -2,9 +2,9 @@
 
 use crate::cli::SchemesArgs;
 use crate::exit::Failure;
-use crate::output;
+use crate::output::{self, Align, Column, Table};
 use control::Scheme;
-use schemes::{Choice, SCHEMES};
+use schemes::{Choice, SCHEMES, reference};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -33,17 +33,17 @@ pub fn run(args: &SchemesArgs) -> Result<(), Failure> {
         None => SCHEMES.iter().collect(),
     };
     if args.json {
-        output::json(&chosen.into_iter().map(row).collect::<Vec<_>>());
-        return Ok(());
+        return output::json(&chosen.into_iter().map(row).collect::<Vec<_>>());
     }
-    match (&args.name, chosen.first()) {
-        (Some(_), Some(scheme)) => explain(&row(scheme)),
-        _ => chosen.into_iter().for_each(|scheme| {
-            let (name, parts) = (scheme.name, scheme.parts().join(", "));
-            output::result(&format!("{name:<12} {parts:<12} {}", scheme.summary));
-        }),
+    if let (Some(_), Some(scheme)) = (&args.name, chosen.first()) {
+        return explain(scheme);
     }
-    Ok(())
+    let column = |head| Column { head, align: Align::Left, rank: 0 };
+    let mut table = Table::new(["scheme", "parts", "what it does"].map(column).to_vec());
+    for scheme in chosen {
+        table.row(vec![scheme.name.into(), scheme.parts().join(", "), scheme.summary.into()]);
+    }
+    table.lines(None).iter().try_for_each(|line| output::result(line))
 }
 
 fn row(scheme: &Scheme) -> Row {
@@ -64,16 +64,17 @@ fn row(scheme: &Scheme) -> Row {
     }
 }
 
-fn explain(row: &Row) {
-    output::result(&format!("{}: {}", row.name, row.summary));
-    output::result(&format!("paper: {}", row.paper));
-    output::result(&format!("parts: {}", row.parts.join(", ")));
-    if row.parameters.is_empty() {
+fn explain(scheme: &Scheme) -> Result<(), Failure> {
+    output::result(&format!("{}: {}", scheme.name, scheme.summary))?;
+    output::result(&format!("paper: {}", scheme.paper))?;
+    output::result(&format!("parts: {}", scheme.parts().join(", ")))?;
+    if scheme.params.is_empty() {
         return output::result("no parameters");
     }
-    output::result("parameters:");
-    for p in &row.parameters {
-        output::result(&format!("  {} = {} ({} to {})", p.name, p.default, p.low, p.high));
-        output::result(&format!("      {} [{}]", p.help, p.source));
-    }
+    output::result("parameters:")?;
+    scheme.params.iter().try_for_each(|p| {
+        let (default, range) = (reference::value(p.default), reference::range(p));
+        output::result(&format!("  {} = {default} ({range})", p.name))?;
+        output::result(&format!("      {} [{}]", p.help, p.source))
+    })
 }

@@ -2,7 +2,8 @@
 
 use crate::cli::StatusArgs;
 use crate::exit::{Failure, Kind};
-use crate::output;
+use crate::output::{self, Align, Column, Table};
+use crate::signals::Stop;
 use control::{Duration, Size};
 use net::client::{Address, Connection};
 use packet::Name;
@@ -13,14 +14,16 @@ const COUNTERS: &str = "/localhost/weir/counters";
 
 /// Shows what the forwarder is doing.
 pub fn run(args: &StatusArgs) -> Result<(), Failure> {
+    // Asking ends with the first signal, as a failure with its own exit code.
+    let _stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     let mut connection = Connection::open(Address::find(args.forwarder.socket.as_deref())?)?;
     let counters = counters(&mut connection)?;
     if args.json {
-        output::json(&counters);
-    } else {
-        table(&counters);
+        return output::json(&counters);
     }
-    Ok(())
+    let width = output::width(std::io::stdout());
+    let lines = summary(&counters).into_iter().chain([String::new()]);
+    lines.chain(faces(&counters).lines(width)).try_for_each(|line| output::result(&line))
 }
 
 /// Asks a Weir forwarder for all its counters.
@@ -36,48 +39,68 @@ fn number(value: &Value, path: &str) -> u64 {
     value.pointer(path).and_then(Value::as_u64).unwrap_or(0)
 }
 
-fn table(counters: &Value) {
+/// What concerns the forwarder as a whole.
+fn summary(counters: &Value) -> Vec<String> {
     let n = |path| number(counters, path);
     let uptime = Duration::from_millis(n("/uptime_ms"));
-    output::result(&format!("up {uptime}, {} routes, {} pending", n("/fib"), n("/pit/entries")));
     let (hits, misses) = (n("/content_store/hits"), n("/content_store/misses"));
-    output::result(&format!(
-        "content store {} of {}, {} packets, {hits} hits, {misses} misses",
-        Size(n("/content_store/bytes")),
-        Size(n("/content_store/capacity")),
-        n("/content_store/entries"),
-    ));
-    dropped(counters);
-    output::result("");
-    output::result(
-        "face  in: Interests       Data      Bytes  out: Interests       Data      Bytes  queue",
-    );
-    for face in counters.get("faces").and_then(Value::as_array).into_iter().flatten() {
-        let n = |path| number(face, path);
-        output::result(&format!(
-            "{:>4} {:>14} {:>10} {:>10} {:>15} {:>10} {:>10} {:>6}  {}",
-            n("/id"),
-            n("/received/interests"),
-            n("/received/data"),
-            Size(n("/received/bytes")).to_string(),
-            n("/sent/interests"),
-            n("/sent/data"),
-            Size(n("/sent/bytes")).to_string(),
-            n("/queue/packets"),
-            face.get("uri").and_then(Value::as_str).unwrap_or_default(),
-        ));
-    }
+    let mut lines = vec![
+        format!("up {uptime}, {} routes, {} pending", n("/fib"), n("/pit/entries")),
+        format!(
+            "content store {} of {}, {} packets",
+            Size(n("/content_store/bytes")),
+            Size(n("/content_store/capacity")),
+            n("/content_store/entries"),
+        ),
+        format!("it had {hits} of {} packets that it was asked for", hits + misses),
+    ];
+    lines.extend(dropped(counters));
+    lines
 }
 
-/// Drops by reason, those that happened.
-fn dropped(counters: &Value) {
-    let drops = counters.get("drops").and_then(Value::as_object);
-    let happened: Vec<_> = drops
-        .into_iter()
-        .flatten()
-        .filter_map(|(reason, n)| n.as_u64().filter(|n| *n > 0).map(|n| format!("{n} {reason}")))
-        .collect();
-    if !happened.is_empty() {
-        output::result(&format!("dropped: {}", happened.join(", ")));
+/// A row for each face. Where there is no room, the packets go first, then what waits.
+fn faces(counters: &Value) -> Table {
+    let column = |head, rank| Column { head, align: Align::Right, rank };
+    let mut table = Table::new(vec![
+        column("face", 0),
+        column("in MB", 0),
+        column("Interests", 2),
+        column("Data", 2),
+        column("out MB", 0),
+        column("Interests", 2),
+        column("Data", 2),
+        column("queued", 1),
+        column("dropped", 1),
+        Column { head: "where", align: Align::Left, rank: 0 },
+    ]);
+    for face in counters.get("faces").and_then(Value::as_array).into_iter().flatten() {
+        let n = |path| number(face, path).to_string();
+        let megabytes = |path| format!("{:.2}", number(face, path) as f64 / 1e6);
+        table.row(vec![
+            n("/id"),
+            megabytes("/received/bytes"),
+            n("/received/interests"),
+            n("/received/data"),
+            megabytes("/sent/bytes"),
+            n("/sent/interests"),
+            n("/sent/data"),
+            n("/queue/packets"),
+            drops(face).map(|(_, n)| n).sum::<u64>().to_string(),
+            face.get("uri").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        ]);
     }
+    table
+}
+
+/// Packets that were dropped, by reason.
+fn drops(counters: &Value) -> impl Iterator<Item = (&str, u64)> {
+    let drops = counters.get("drops").and_then(Value::as_object);
+    drops.into_iter().flatten().filter_map(|(reason, n)| Some((reason.as_str(), n.as_u64()?)))
+}
+
+/// A line about packets that were dropped, if any were.
+fn dropped(counters: &Value) -> Option<String> {
+    let happened = drops(counters).filter(|(_, n)| *n > 0);
+    let texts: Vec<_> = happened.map(|(reason, n)| format!("{n} {reason}")).collect();
+    (!texts.is_empty()).then(|| format!("dropped: {}", texts.join(", ")))
 }

@@ -211,15 +211,16 @@ impl Sink for FileSink {
 }
 
 /// A stream, such as standard output; it wants segments in order.
-pub struct StreamSink<W> {
-    stream: W,
+pub struct StreamSink {
+    stream: Box<dyn Write>,
+    called: String,
     failure: Option<SinkError>,
 }
 
-impl<W: Write> StreamSink<W> {
-    /// A sink that writes to `stream`.
-    pub fn new(stream: W) -> StreamSink<W> {
-        StreamSink { stream, failure: None }
+impl StreamSink {
+    /// A sink that writes to `stream`, which errors call `called`.
+    pub fn new(stream: impl Write + 'static, called: &str) -> StreamSink {
+        StreamSink { stream: Box::new(stream), called: called.to_owned(), failure: None }
     }
 
     /// The first error, once. A reader that has gone away is one.
@@ -235,12 +236,12 @@ impl<W: Write> StreamSink<W> {
 
     fn keep(&mut self, result: io::Result<()>) {
         if let Err(error) = result {
-            self.failure.get_or_insert(SinkError { path: "standard output".into(), error });
+            self.failure.get_or_insert(SinkError { path: self.called.clone(), error });
         }
     }
 }
 
-impl<W: Write> Sink for StreamSink<W> {
+impl Sink for StreamSink {
     fn begin(&mut self, _info: &ObjectInfo) -> Resume {
         Resume::default()
     }
@@ -256,6 +257,15 @@ impl<W: Write> Sink for StreamSink<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stream_says_by_its_name_that_it_takes_no_more() {
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut sink = StreamSink::new(full, "the stream");
+        sink.write(0, 0, b"abc");
+        let said = sink.take_failure().unwrap().to_string();
+        assert!(said.starts_with("cannot write the stream: "), "{said}");
+    }
 
     fn info(version: u64) -> ObjectInfo {
         ObjectInfo {

@@ -47,7 +47,7 @@ impl FileSource {
     pub fn spool(input: &mut dyn Read) -> io::Result<FileSource> {
         let mut file = tempfile::tempfile()?;
         io::copy(input, &mut file)?;
-        FileSource::new(file, PathBuf::from("-"))
+        FileSource::new(file, PathBuf::from("standard input"))
     }
 
     fn new(file: File, path: PathBuf) -> io::Result<FileSource> {
@@ -103,6 +103,14 @@ impl Source for FileSource {
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.read(offset, buffer).map_err(|error| {
+            io::Error::new(error.kind(), format!("{}: {error}", self.path.display()))
+        })
+    }
+}
+
+impl FileSource {
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         // Several threads hash one file: whoever does not get the block reads for itself.
         let Ok(mut block) = self.block.try_lock() else {
             return self.file.read_exact_at(buffer, offset);

@@ -1,22 +1,42 @@
 //! What the user sees.
 
 mod progress;
+mod table;
 
 pub use progress::Progress;
+pub use table::{Align, Column, Table};
+
+use crate::exit::{Failure, Kind};
+use std::io::{ErrorKind, Write};
 
 /// Prints a result on standard output.
-#[expect(clippy::print_stdout, reason = "the one place where results are printed")]
-pub fn result(text: &str) {
-    println!("{text}");
+///
+/// # Errors
+/// It cannot be written. A reader who has seen enough, such as `head`, gets no message.
+pub fn result(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => Failure::silent(Kind::File),
+        _ => Failure::new(Kind::File, format!("cannot write standard output: {error}"))
+            .then("see where it leads"),
+    })
 }
 
-/// Prints a line about what is going on, on standard error.
-#[expect(clippy::print_stderr, reason = "the one place where notes are printed")]
+/// Prints a line about what is going on, on standard error. There is nobody to tell if that fails.
 pub fn note(text: &str) {
-    eprintln!("{text}");
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// Prints an object as JSON on standard output.
-pub fn json(value: &impl serde::Serialize) {
-    result(&serde_json::to_string(value).unwrap_or_default());
+///
+/// # Errors
+/// As for [`result`].
+pub fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    result(&serde_json::to_string(value).unwrap_or_default())
+}
+
+/// The columns of a terminal; `None` if `stream` is none.
+pub fn width(stream: impl std::os::fd::AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    (size.ws_col > 0).then_some(size.ws_col.into())
 }

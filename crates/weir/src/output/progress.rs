@@ -4,8 +4,19 @@ use control::{Duration, Rate, Size};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write;
 
+/// Below this many columns there is no room for a bar beside the numbers.
+const NARROW: usize = 80;
+/// The most columns that the numbers take, with the space before them.
+const NUMBERS: usize = 52;
+const NARROW_NUMBERS: usize = 38;
+/// The least columns of a bar, with its brackets and the space before it.
+const BAR: usize = 13;
+
 /// A progress bar on standard error; silent where that is no terminal, or if told to be.
-pub struct Progress(ProgressBar);
+pub struct Progress {
+    bar: ProgressBar,
+    width: usize,
+}
 
 impl Progress {
     /// A bar that says `what` is going on.
@@ -14,39 +25,39 @@ impl Progress {
             true => ProgressDrawTarget::hidden(),
             false => ProgressDrawTarget::stderr_with_hz(10),
         };
-        let bar = ProgressBar::with_draw_target(None, target).with_message(what.to_owned());
-        bar.set_style(unknown_size());
-        Progress(bar)
+        let width = super::width(std::io::stderr()).unwrap_or(NARROW);
+        let room = match width {
+            ..NARROW => width.saturating_sub(NARROW_NUMBERS),
+            _ => width - NUMBERS - BAR,
+        };
+        let bar = ProgressBar::with_draw_target(None, target).with_message(shortened(what, room));
+        bar.set_style(style("{msg} {there}, {rate}"));
+        Progress { bar, width }
     }
 
     /// How many octets there are in all, and how many are there already.
     pub fn begin(&self, total: Option<u64>, there: u64) {
         if let Some(total) = total {
-            self.0.set_length(total);
-            self.0.set_style(known_size());
+            self.bar.set_length(total);
+            self.bar.set_style(style(match self.width {
+                ..NARROW => "{msg} {percent:>3} %, {rate:>11}, {left} left",
+                _ => "{msg} [{wide_bar}] {percent:>3} % of {size}, {rate:>11}, {left} left",
+            }));
         }
-        self.0.set_position(there);
+        self.bar.set_position(there);
         // What was there before is no part of the rate.
-        self.0.reset_eta();
+        self.bar.reset_eta();
     }
 
     /// Octets that are there now.
     pub fn at(&self, octets: u64) {
-        self.0.set_position(octets);
+        self.bar.set_position(octets);
     }
 
     /// Takes the bar away.
     pub fn end(self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
-}
-
-fn known_size() -> ProgressStyle {
-    style("{msg} [{bar:20}] {percent:>3} % of {size}, {rate}, {left} left")
-}
-
-fn unknown_size() -> ProgressStyle {
-    style("{msg} {there}, {rate}")
 }
 
 fn style(template: &str) -> ProgressStyle {
@@ -68,11 +79,36 @@ fn style(template: &str) -> ProgressStyle {
         })
 }
 
+/// The text itself if it fits into `room` columns; else its beginning and, because names differ at
+/// their ends, more of its end.
+fn shortened(text: &str, room: usize) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let room = room.max(2);
+    if letters.len() <= room {
+        return text.to_owned();
+    }
+    let first = (room - 1) / 3;
+    let last = letters.len() - (room - 1 - first);
+    letters[..first].iter().chain(&['…']).chain(&letters[last..]).collect()
+}
+
 fn whole_seconds(span: std::time::Duration) -> String {
     match span.as_secs() {
         s if s >= 3600 => format!("{} h {:02} min", s / 3600, s % 3600 / 60),
         s if s >= 60 => format!("{} min {:02} s", s / 60, s % 60),
         0 => Duration(span.subsec_nanos().into()).to_string(),
         s => format!("{s} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_keeps_its_end() {
+        assert_eq!(shortened("/a/b", 4), "/a/b");
+        assert_eq!(shortened("/example/report.pdf", 10), "/ex…rt.pdf");
+        assert_eq!(shortened("/example", 0), "…e");
     }
 }

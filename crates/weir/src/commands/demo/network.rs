@@ -155,7 +155,8 @@ impl Network {
 
     fn check_stop(&self) -> Result<(), Failure> {
         match self.stop.load(Ordering::Relaxed) {
-            true => Err(Failure::new(Kind::Interrupted, "the demonstration was interrupted")),
+            true => Err(Failure::new(Kind::Interrupted, "the demonstration was interrupted")
+                .then("nothing is left of it; run the same command again")),
             false => Ok(()),
         }
     }

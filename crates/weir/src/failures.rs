@@ -1,0 +1,135 @@
+//! Other crates' errors as failures of the program: the exit code, and what to do next.
+//!
+//! An error says itself what happened and where. What to do about it depends on the program that
+//! it happened to, so that is said here, unless the error can know it.
+
+use crate::exit::{Failure, Kind};
+use crate::file::SinkError;
+use net::client::{AddressError, ConnectError, DatasetError, RegisterError};
+use security::keychain::KeyChainError;
+use std::io::ErrorKind;
+use transport::fetch::FetchError;
+use transport::publish::PublishError;
+
+impl From<ConnectError> for Failure {
+    fn from(error: ConnectError) -> Failure {
+        let next = match error {
+            ConnectError::NoSocket(_) | ConnectError::NobodyListens(_) => "",
+            ConnectError::NotAllowed(_) => {
+                "run this as a user who may write to it, or change the rights of the socket"
+            }
+            ConnectError::Other { .. } | ConnectError::NotNdn { .. } => {
+                "check --socket and NDN_CLIENT_TRANSPORT"
+            }
+            ConnectError::Closed(_) => "its log says more; run the same command again",
+        };
+        Failure::new(Kind::NoForwarder, error).then(next)
+    }
+}
+
+impl From<AddressError> for Failure {
+    fn from(error: AddressError) -> Failure {
+        Failure::new(Kind::Usage, error)
+    }
+}
+
+impl From<RegisterError> for Failure {
+    fn from(error: RegisterError) -> Failure {
+        let (kind, next) = match error {
+            RegisterError::Connection(error) => return error.into(),
+            RegisterError::Interrupted => (Kind::Interrupted, "nothing was published"),
+            RegisterError::Refused { code: 403, .. } => {
+                (Kind::Failed, "publish under another name")
+            }
+            RegisterError::Refused { code: 414, .. } => (Kind::Failed, "use a shorter name"),
+            RegisterError::Refused { .. } => (Kind::Failed, "the forwarder's log says more"),
+            RegisterError::NoAnswer { .. } => (
+                Kind::NoForwarder,
+                "does it take rib/register commands from this host? its log says more",
+            ),
+        };
+        Failure::new(kind, error).then(next)
+    }
+}
+
+impl From<DatasetError> for Failure {
+    fn from(error: DatasetError) -> Failure {
+        let (kind, next) = match error {
+            DatasetError::Connection(error) => return error.into(),
+            DatasetError::Interrupted => (Kind::Interrupted, ""),
+            DatasetError::Malformed { .. } => (Kind::Failed, "is it a weir forwarder?"),
+            DatasetError::NoAnswer { .. } => {
+                (Kind::NoForwarder, "only weir's own forwarder does, and only to its own host")
+            }
+        };
+        Failure::new(kind, error).then(next)
+    }
+}
+
+impl From<&FetchError> for Failure {
+    fn from(error: &FetchError) -> Failure {
+        use FetchError as E;
+        let (kind, next) = match error {
+            E::NoRoute(_) => (
+                Kind::NotFound,
+                "is its producer running, and does a [[route]] on the way lead to it?",
+            ),
+            E::NotFound { .. } => {
+                (Kind::NotFound, "is its producer running, and is the name spelled as it is there?")
+            }
+            E::Stalled { .. } => (Kind::Failed, "run the same command again to resume"),
+            E::Untrusted(_) => {
+                (Kind::NotVerified, "--trust names the keys and certificates that are trusted")
+            }
+            E::Manifest(_) | E::Forged { .. } => (
+                Kind::NotVerified,
+                "run the same command again, and tell its publisher if that does not help",
+            ),
+            E::WrongSize { .. } => (Kind::Failed, ""),
+        };
+        Failure::new(kind, error).then(next)
+    }
+}
+
+impl From<PublishError> for Failure {
+    fn from(error: PublishError) -> Failure {
+        let (kind, next) = match error {
+            PublishError::Read { .. } => (Kind::File, "publish it again when it can be read"),
+            PublishError::NoSegmentSize => (Kind::Usage, "choose another --segment-size"),
+            PublishError::TooLarge { .. } => (Kind::Usage, "see --segment-size"),
+            _ => (Kind::Failed, ""),
+        };
+        Failure::new(kind, error).then(next)
+    }
+}
+
+impl From<SinkError> for Failure {
+    fn from(error: SinkError) -> Failure {
+        let next = match error.error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                "make room and run the same command again to resume"
+            }
+            ErrorKind::BrokenPipe => "its reader went away before all had come",
+            ErrorKind::NotFound => "make its folder, or choose another place with -o FILE",
+            _ => "choose another place with -o FILE",
+        };
+        Failure::new(Kind::File, error).then(next)
+    }
+}
+
+impl From<KeyChainError> for Failure {
+    fn from(error: KeyChainError) -> Failure {
+        let next = match &error {
+            KeyChainError::Io { .. } => "WEIR_HOME names another place for keys",
+            KeyChainError::Exists(_) => "`weir key list` shows it",
+            _ => "",
+        };
+        Failure::new(Kind::File, error).then(next)
+    }
+}
+
+impl From<schemes::ChoiceError> for Failure {
+    fn from(error: schemes::ChoiceError) -> Failure {
+        Failure::new(Kind::Usage, error).then("`weir schemes NAME` explains a scheme")
+    }
+}
