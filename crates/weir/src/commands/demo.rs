@@ -78,7 +78,7 @@ pub fn run(args: &DemoArgs) -> Result<(), Failure> {
         link.rate, link.delay
     ));
     let mut network = Network::start(&link, cache(bytes))?;
-    say(&format!("C: publishing {} ({}) as {NAME}", file.display(), Size(bytes)));
+    say(&format!("C: publishing {} ({}) as {NAME}", short(&file).display(), Size(bytes)));
     network.publish(NAME, &file, IDENTITY)?;
 
     let mut key = None;
@@ -97,6 +97,12 @@ pub fn run(args: &DemoArgs) -> Result<(), Failure> {
         return output::json(&summary);
     }
     if quiet { Ok(()) } else { table(&summary) }
+}
+
+/// The path as one would type it here.
+fn short(path: &Path) -> &Path {
+    let here = std::env::current_dir().ok();
+    here.and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path)
 }
 
 /// The fastest link over which the file takes a few seconds; its queue holds 50 ms.
