@@ -376,6 +376,9 @@ impl Bbr {
             if first {
                 cx.note("hint", rate);
                 self.startup.window = self.startup.window.max(self.pipe(rate));
+                // What was delivered before the train was even came out of a bucket, not through
+                // the bottleneck.
+                self.bandwidth = MaxFilter::default();
             }
         }
         let startup = &mut self.startup;

@@ -232,6 +232,8 @@ impl Requests {
     /// Asks again for something that came and was not what it should be.
     pub fn ask_again(&mut self, now: Time, item: Item, attempt: u16) {
         let cause = Cause::Timeout;
+        // A second copy of what came already must not count as an answer to a first attempt.
+        let attempt = attempt.max(2);
         let lost = Lost { attempt, sent_at: now, lane: 0, memo: [0; 2], cause, not_before: now };
         self.lost.insert(item, lost);
     }
