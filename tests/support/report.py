@@ -39,7 +39,8 @@ class Result(unittest.TestResult):
         """Say which part failed; the whole is counted once."""
         super().addSubTest(test, subtest, err)
         if err is not None:
-            self.say(subtest, "FAILED", (self.failures + self.errors)[-1][1])
+            broken = not issubclass(err[0], test.failureException)
+            self.say(subtest, "FAILED", (self.errors if broken else self.failures)[-1][1])
 
     def addSkip(self, test, reason):  # noqa: N802
         """Count and say."""

@@ -84,11 +84,11 @@ pub struct PutArgs {
     /// Octets of content in a segment.
     #[arg(long, default_value = "8000 B", value_name = "SIZE")]
     pub segment_size: Size,
-    /// Sign with this key, by key or identity name; without it, with the default key, or, if there
-    /// is none, with a digest that protects from damage only.
+    /// Sign with this key, by key or identity name. Without it, with the default key if the name
+    /// is under its identity, otherwise with a digest, which protects from damage only.
     #[arg(long, value_name = "KEY")]
     pub sign: Option<Name>,
-    /// Stop once every segment has been asked for and nobody asked for this long.
+    /// Stop when nobody has asked for anything for this long, after the first answer.
     #[arg(long, value_name = "DURATION")]
     pub linger: Option<control::Duration>,
     #[command(flatten)]
@@ -169,8 +169,12 @@ pub enum KeyCommand {
 pub struct DemoArgs {
     /// The file; without it, this program's own.
     pub file: Option<PathBuf>,
-    #[command(flatten)]
-    pub output: OutputArgs,
+    /// Print one JSON object at the end.
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors.
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 #[cfg(test)]

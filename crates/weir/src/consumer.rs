@@ -2,7 +2,7 @@
 
 use crate::exit::{Failure, Kind};
 use crate::file::{FileSink, SinkError, StreamSink};
-use crate::output::{self, Progress};
+use crate::output::Progress;
 use crate::signals::Stop;
 use control::{Duration, Rate, Size, Time};
 use net::client::{Connection, Endpoint};
@@ -196,7 +196,7 @@ pub fn run(
             tick = now;
             show(fetch, watch.progress, &mut shown);
             if watch.verbose {
-                output::note(&state(now, fetch));
+                watch.progress.above(&state(now, fetch));
             }
         }
         if watch.stop.requested() {

@@ -7,6 +7,7 @@ use crate::exit::{Failure, Kind};
 use crate::file::SinkError;
 use net::client::{AddressError, ConnectError, DatasetError, RegisterError};
 use security::keychain::KeyChainError;
+use security::manifest::ManifestError;
 use std::io::ErrorKind;
 use transport::fetch::FetchError;
 use transport::publish::PublishError;
@@ -78,7 +79,7 @@ impl From<&FetchError> for Failure {
                 (Kind::NotFound, "is its producer running, and is the name spelled as it is there?")
             }
             E::Stalled { .. } => (Kind::Failed, "run the same command again to resume"),
-            E::Untrusted(_) => {
+            E::Untrusted(_) | E::Manifest(ManifestError::Untrusted(_)) => {
                 (Kind::NotVerified, "--trust names the keys and certificates that are trusted")
             }
             E::Manifest(_) | E::Forged { .. } => (

@@ -76,26 +76,51 @@ impl Endpoint for Driven<'_> {
     fn on_deadline(&mut self, _now: Time) {}
 }
 
+/// Who looks on while something is served.
+pub struct Look<'a> {
+    /// Shows how much was sent.
+    pub progress: &'a Progress,
+    /// Says when to stop.
+    pub stop: &'a Stop,
+    /// Every tick in which something was answered gets a line.
+    pub verbose: bool,
+}
+
+/// One line for `--verbose`: what came and what became of it.
+fn state(now: Time, publish: &Publish) -> String {
+    let stats = publish.stats();
+    format!(
+        "{:.6} state answered={} octets={} refused={} unknown={} dropped={} malformed={} failed={}",
+        now.as_secs_f64(),
+        stats.answered,
+        stats.content_bytes,
+        stats.refused,
+        stats.unknown,
+        stats.dropped,
+        stats.malformed,
+        stats.failed,
+    )
+}
+
 /// Serves until interrupted, or for `linger` after the last answer.
 pub fn serve(
     connection: &mut Connection,
     publish: &mut Publish,
     watches: &[crate::file::Watch],
     linger: Option<Duration>,
-    progress: &Progress,
-    stop: &Stop,
+    look: &Look<'_>,
 ) -> Result<(), Failure> {
     let mut tick = connection.now();
     let (mut answered, mut answered_at) = (0, connection.now());
-    progress.begin(None, 0);
-    while !stop.requested() {
+    look.progress.begin(None, 0);
+    while !look.stop.requested() {
         connection.turn(&mut Driven(publish), tick + TICK)?;
         let now = connection.now();
         if now < tick + TICK {
             continue;
         }
         tick = now;
-        progress.at(publish.stats().content_bytes);
+        look.progress.at(publish.stats().content_bytes);
         if let Some(path) = watches.iter().find_map(crate::file::Watch::changed) {
             let message = format!(
                 "{} has changed: what is being served is no longer what was signed",
@@ -108,6 +133,9 @@ pub fn serve(
         }
         if publish.stats().answered != answered {
             (answered, answered_at) = (publish.stats().answered, now);
+            if look.verbose {
+                look.progress.above(&state(now, publish));
+            }
         }
         if linger.is_some_and(|span| answered > 0 && now >= answered_at + span) {
             return Ok(());

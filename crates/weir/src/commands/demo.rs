@@ -64,7 +64,7 @@ pub fn run(args: &DemoArgs) -> Result<(), Failure> {
                 .then("name a file to send")
         })?,
     };
-    let quiet = args.output.quiet || args.output.json;
+    let quiet = args.quiet || args.json;
     let say = |text: &str| {
         if !quiet {
             output::note(text);
@@ -93,7 +93,7 @@ pub fn run(args: &DemoArgs) -> Result<(), Failure> {
     let link_mbps = link.rate.0 as f64 / 1e6;
     let link_delay_ms = link.delay.as_secs_f64() * 1e3;
     let summary = Summary { file, bytes, link_mbps, link_delay_ms, key, transfers };
-    if args.output.json {
+    if args.json {
         return output::json(&summary);
     }
     if quiet { Ok(()) } else { table(&summary) }

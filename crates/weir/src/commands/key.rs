@@ -3,6 +3,7 @@
 use crate::cli::KeyCommand;
 use crate::exit::Failure;
 use crate::{identity, output};
+use security::keychain::Listing;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -26,8 +27,10 @@ pub fn run(command: &KeyCommand) -> Result<(), Failure> {
 }
 
 fn list(json: bool) -> Result<(), Failure> {
-    let keychain = identity::keychain()?;
-    let listing = keychain.list()?;
+    let listing = match identity::keychain()? {
+        Some(keychain) => keychain.list()?,
+        None => Listing::default(),
+    };
     for problem in &listing.problems {
         output::note(&format!("weir: {problem}"));
     }
@@ -45,7 +48,7 @@ fn list(json: bool) -> Result<(), Failure> {
         return output::json(&keys);
     }
     if keys.is_empty() {
-        let dir = keychain.dir().display();
+        let dir = identity::key_dir()?.display().to_string();
         output::note(&format!("no keys in {dir}; make one with `weir key new /your/name`"));
     }
     keys.iter().try_for_each(|key| {

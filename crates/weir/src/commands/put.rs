@@ -4,6 +4,7 @@ use crate::cli::PutArgs;
 use crate::exit::{Failure, Kind};
 use crate::file::{FileSource, Watch};
 use crate::output::{self, Progress};
+use crate::producer::Look;
 use crate::signals::Stop;
 use crate::{identity, producer};
 use net::client::{Address, Connection};
@@ -37,7 +38,10 @@ struct Object {
 
 /// Publishes and serves.
 pub fn run(args: &PutArgs) -> Result<(), Failure> {
-    let signer = identity::signer(args.sign.as_ref())?;
+    let (signer, remark) = identity::signer(args.sign.as_ref(), &args.name)?;
+    if let Some(remark) = remark.filter(|_| !args.output.quiet) {
+        output::note(&remark);
+    }
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     // Before hours of hashing, see whether there is a forwarder at all.
     let mut connection = Connection::open(Address::find(args.forwarder.socket.as_deref())?)?;
@@ -60,8 +64,8 @@ pub fn run(args: &PutArgs) -> Result<(), Failure> {
         }
     }
     let progress = Progress::new("sent", args.output.quiet);
-    let (linger, watches) = (args.linger, &watches);
-    let served = producer::serve(&mut connection, &mut publish, watches, linger, &progress, &stop);
+    let look = Look { progress: &progress, stop: &stop, verbose: args.output.verbose };
+    let served = producer::serve(&mut connection, &mut publish, &watches, args.linger, &look);
     progress.end();
     served?;
     // The forwarder would notice by itself; saying it saves consumers a time-out.

@@ -54,6 +54,11 @@ impl Progress {
         self.bar.set_position(octets);
     }
 
+    /// Prints a line about what is going on above the bar, which stays whole.
+    pub fn above(&self, text: &str) {
+        self.bar.suspend(|| super::note(text));
+    }
+
     /// Takes the bar away.
     pub fn end(self) {
         self.bar.finish_and_clear();

@@ -1,0 +1,125 @@
+//! The committed manual of the commands is what the command line's reader knows of them.
+
+#[path = "../src/cli.rs"]
+mod cli;
+mod summaries;
+
+use clap::{Arg, Command, CommandFactory};
+use std::fmt::Write;
+use std::path::Path;
+use summaries::SUMMARIES;
+
+/// Set `WEIR_REGENERATE=1` to write the file anew.
+#[test]
+fn the_manual_is_current() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/commands.md");
+    let current = markdown();
+    if std::env::var_os("WEIR_REGENERATE").is_some() {
+        std::fs::write(&path, &current).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == current,
+        "docs/reference/commands.md is out of date; run \
+         WEIR_REGENERATE=1 cargo test -p weir --test reference"
+    );
+}
+
+fn markdown() -> String {
+    let mut weir = cli::Cli::command();
+    weir.build();
+    let mut out = String::from(
+        "# Commands\n\nWritten from the program's own description of its command line; a test \
+         compares. `weir COMMAND --help`\nsays the same.\n\n",
+    );
+    commands(&mut out, &weir, "weir");
+    out.push_str(EXIT_CODES);
+    out.push_str(
+        "\n## JSON\n\nWith `--json` a command prints one JSON object (`key list` and `schemes`: a \
+         list of them) on standard\noutput, and nothing if it fails. `get -o -` prints it on \
+         standard error, because the content is on\nstandard output. Fields may be added, but none \
+         changes its meaning. The object of `weir status` is\ndescribed in \
+         [counters](counters.md).\n",
+    );
+    for (command, fields) in SUMMARIES {
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "\n### `{command} --json`\n\n| field | meaning |\n|---|---|");
+        for (field, meaning) in *fields {
+            let _ = writeln!(out, "| `{field}` | {meaning} |");
+        }
+    }
+    out
+}
+
+/// A command, then those below it.
+fn commands(out: &mut String, command: &Command, path: &str) {
+    let below: Vec<_> = command.get_subcommands().filter(|c| c.get_name() != "help").collect();
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    if below.is_empty() {
+        let usage = command.clone().render_usage().to_string();
+        let usage = usage.trim_start_matches("Usage: ");
+        let _ =
+            writeln!(out, "## `{path}`\n\n{}.\n\n```\n{usage}\n```\n", about.trim_end_matches('.'));
+        let arguments = command.get_arguments().filter(|a| !a.is_hide_set());
+        let shown: Vec<_> = arguments.filter(|a| a.get_id() != "help").collect();
+        if !shown.is_empty() {
+            out.push_str("| argument | meaning | default |\n|---|---|---|\n");
+            shown.into_iter().for_each(|argument| row(out, argument));
+            out.push('\n');
+        }
+    }
+    for command in below {
+        commands(out, command, &format!("{path} {}", command.get_name()));
+    }
+}
+
+fn row(out: &mut String, argument: &Arg) {
+    let names = argument.get_short().map(|short| format!("-{short}")).into_iter();
+    let names = names.chain(argument.get_long().map(|long| format!("--{long}")));
+    let mut shown = names.collect::<Vec<_>>().join(", ");
+    if argument.is_positional() || argument.get_action().takes_values() {
+        let values = argument.get_value_names().unwrap_or_default();
+        let value = values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        shown = format!("{shown} {value}").trim().to_owned();
+    }
+    let help = argument.get_long_help().or(argument.get_help());
+    let help = help.map(ToString::to_string).unwrap_or_default().replace(['\n', '|'], " ");
+    let default: Vec<_> =
+        argument.get_default_values().iter().map(|v| v.to_string_lossy()).collect();
+    let default = match default.join(" ") {
+        none if none.is_empty() || !argument.get_action().takes_values() => String::new(),
+        value => format!("`{value}`"),
+    };
+    let _ = writeln!(out, "| `{shown}` | {} | {default} |", help.trim_end_matches('.'));
+}
+
+const EXIT_CODES: &str = "\
+## Exit codes
+
+| code | the command |
+|---|---|
+| 0 | has done what it was asked to; `put` and `daemon` also when a signal ended them |
+| 1 | failed, for a reason that is none of those below |
+| 2 | was used wrongly: its command line or a configuration has a mistake |
+| 3 | found no such name, or no route to it |
+| 4 | refused a signature or a digest |
+| 5 | was interrupted by a signal before it was done |
+| 6 | found no forwarder, or lost the connection to it |
+| 7 | could not read or write a local file or stream |
+
+Every error is one line on standard error: `weir: `, what happened and where, then what to do next.
+A file that `get` could not complete never appears under its name; what has come is in `FILE.part`,
+beside a journal of what was verified, and the same command goes on from there.
+";
+
+/// The short form in `weir --help` has the same codes.
+#[test]
+fn the_help_knows_every_exit_code() {
+    let help = cli::Cli::command().render_help().to_string();
+    let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for code in 0..=7 {
+        assert!(EXIT_CODES.contains(&format!("| {code} | ")));
+        let named = words.contains(&format!(" {code} "));
+        assert!(named, "{code} is missing in the help: {words}");
+    }
+}

@@ -1,0 +1,87 @@
+//! What the fields of the commands' JSON objects mean. The end-to-end tests compare the fields with
+//! those that the commands print.
+
+/// A command, and its fields with their meanings, in the order in which they are printed.
+pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
+    (
+        "weir get",
+        &[
+            ("name", "the object's name, with its version"),
+            ("control", "the congestion-control scheme"),
+            ("bytes", "octets of the object"),
+            ("resumed_bytes", "those of them that an earlier transfer had left"),
+            ("segments", "segments that this transfer verified"),
+            ("duration_s", "seconds from the first Interest to the last octet"),
+            ("goodput_mbps", "Mbit/s of content that this transfer brought"),
+            (
+                "verified",
+                "what was proved: `key` (signed by a trusted key or one's own), `digest` \
+                 (undamaged, but anybody's), `unchecked` (signed by a key that is not known here)",
+            ),
+            ("key", "the name of the key that signed, or null"),
+            ("interests", "Interests sent"),
+            ("retransmissions", "those of them that were sent again"),
+            ("timeouts", "losses found by time-out"),
+            ("false_losses", "losses that were none"),
+            ("nacks", "Nacks received"),
+            ("marks", "Data received with a congestion mark"),
+            ("duplicates", "Data received that nobody waited for any more"),
+            ("forged", "Data received that was not what its publisher signed"),
+            ("rtt_min_ms", "the smallest round-trip time in ms, or null"),
+            ("rtt_mean_ms", "the mean round-trip time in ms, or null"),
+        ],
+    ),
+    (
+        "weir put",
+        &[
+            (
+                "objects",
+                "a list: `name` with its version, `bytes` of content, and `segments` of each",
+            ),
+            ("answered", "Interests answered with Data"),
+            ("content_bytes", "octets of content sent"),
+            ("refused", "Interests for what a published object does not have"),
+            ("unknown", "Interests for names that are not published"),
+            ("dropped", "Interests dropped because too many were waiting"),
+            ("malformed", "frames that were no Interests"),
+            ("failed", "answers that failed because the file could not be read or had changed"),
+        ],
+    ),
+    (
+        "weir key list",
+        &[
+            ("name", "the key's name"),
+            ("certificate", "the name of its certificate"),
+            ("default", "whether it signs when no other key is asked for"),
+            ("secret", "the file that holds the secret"),
+        ],
+    ),
+    (
+        "weir schemes",
+        &[
+            ("name", "the scheme's name"),
+            ("summary", "what it does, in a line"),
+            ("paper", "who thought of it, where"),
+            ("parts", "a list of the parts that it has"),
+            (
+                "parameters",
+                "a list: `name`, `default`, range from `low` to `high`, `help`, `source`",
+            ),
+        ],
+    ),
+    (
+        "weir demo",
+        &[
+            ("file", "the file that was sent"),
+            ("bytes", "its size"),
+            ("link_mbps", "the rate of the links in Mbit/s"),
+            ("link_delay_ms", "their delay in ms, each way"),
+            ("key", "the name of the key that signed"),
+            (
+                "transfers",
+                "a list: `consumer`, `goodput_mbps`, `duration_s`, `sha256_matches`, and Data \
+                 `from_cache` and `from_producer`",
+            ),
+        ],
+    ),
+];

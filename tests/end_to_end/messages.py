@@ -1,0 +1,486 @@
+"""What the tools say when they cannot do what they are asked to, and how they end.
+
+Every message is one line with three parts: what happened, where, what to do next. The exit codes
+are those of `weir --help`.
+"""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import unittest
+import unittest.mock
+from pathlib import Path
+
+from support import content, weir
+from support.children import Child, wait_until
+
+FAILED, USAGE, NOT_FOUND, NOT_VERIFIED, INTERRUPTED, NO_FORWARDER, FILE = range(1, 8)
+PATIENCE = 60
+SIZE = 2 * content.MEGABYTE
+# Nobody's user id on every system that this runs on.
+NOBODY = "65534"
+# A daemon that peers cannot reach.
+ALONE = {"udp": "off", "tcp": "off"}
+REFERENCE = weir.ROOT / "docs/reference/commands.md"
+
+
+class Messages(unittest.TestCase):
+    """One daemon without neighbours, and the tools around it."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="weir-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = Path(folder.name)
+        cls.program = weir.program()
+        cls.sent = content.make(cls.folder / "sent", SIZE)
+        faces = [("nobody", "udp4://127.0.0.1:9")]
+        routes = [("/nobody", "nobody")]
+        cls.daemon = weir.Daemon(
+            cls.program, cls.folder, "daemon", faces=faces, routes=routes, listen=ALONE
+        )
+        cls.daemon.start()
+        cls.addClassCleanup(cls.daemon.process.kill)
+
+    def keep(self, context):
+        """Enter a context for as long as the test takes."""
+        entered = context.__enter__()
+        self.addCleanup(context.__exit__, None, None, None)
+        return entered
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(dir=self.folder)
+        self.addCleanup(folder.cleanup)
+        self.here = Path(folder.name)
+        # Keys of the test's own, and no forwarder but the one that is named.
+        given = {"WEIR_HOME": str(self.here / "home")}
+        given["NDN_CLIENT_TRANSPORT"] = f"unix://{self.folder}/no.sock"
+        self.keep(unittest.mock.patch.dict(os.environ, given))
+
+    def run_weir(self, *arguments, before=(), **options):
+        """Run the program to its end, in the test's own folder."""
+        argv = [*map(str, before), str(self.program), *map(str, arguments)]
+        given = {"stdin": subprocess.DEVNULL, "cwd": self.here, "timeout": PATIENCE, **options}
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.run(argv, text=True, check=False, **{**streams, **given})
+
+    def refused(self, status, parts, *arguments, **options):
+        """The program ends with the status and one line that has all the parts."""
+        done = self.run_weir(*arguments, **options)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assert_message(done.stderr, parts)
+        self.assertFalse(done.stdout, "a failure has no result")
+        return done
+
+    def assert_message(self, said, parts):
+        """One line: lower case, without the system's numbers or Rust's names, what to do last."""
+        lines = said.splitlines()
+        self.assertEqual(len(lines), 1, said)
+        self.assertRegex(said, r"\Aweir: [^A-Z]")
+        self.assertRegex(said, r"; [^;]+\n\Z", "what to do next is missing")
+        self.assertNotRegex(said, r"os error|panicked|[A-Z][a-z]+ ?[({]|!|\.\n")
+        for part in parts:
+            self.assertIn(part, said)
+
+    def on_daemon(self, *arguments):
+        """Arguments with the daemon's address."""
+        return (*arguments, "--socket", self.daemon.socket)
+
+    def put(self, name, *files, options=()):
+        """Publish for as long as the test takes."""
+        return self.keep(self.daemon.put(name, *(files or [self.sent]), options=options))
+
+    def new_key(self, identity):
+        """Make a key, and return its certificate's file."""
+        made = self.run_weir("key", "new", identity)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        path = self.here / "certificate"
+        path.write_text(made.stdout, encoding="utf-8")
+        return path
+
+    # No forwarder.
+
+    def test_no_socket(self):
+        """There is no such file."""
+        parts = [f"no forwarder at {self.folder}/no.sock", "no such socket", "`weir daemon`"]
+        for command in (["status"], ["get", "/a"], ["put", "/a", self.sent]):
+            with self.subTest(command=command[0]):
+                self.refused(NO_FORWARDER, parts, *command)
+
+    def test_nobody_listens(self):
+        """A file that a dead daemon has left, a file that is no socket, a closed port."""
+        dead = self.here / "dead.sock"
+        with socket.socket(socket.AF_UNIX) as unbound:
+            unbound.bind(str(dead))
+        with socket.socket(socket.AF_INET) as unused:
+            unused.bind(("127.0.0.1", 0))
+            port = unused.getsockname()[1]
+        for address in (dead, self.sent, f"tcp://127.0.0.1:{port}"):
+            with self.subTest(address=address):
+                parts = [str(address), "nobody listens there", "`weir daemon`"]
+                self.refused(NO_FORWARDER, parts, "get", "/a", "--socket", address)
+
+    def test_not_allowed(self):
+        """A socket that is for others."""
+        as_nobody = ["setpriv", "--reuid", NOBODY, "--clear-groups"]
+        if self.run_weir("--version", before=as_nobody).returncode != 0:
+            self.skipTest("this system lets us be nobody else")
+        self.folder.chmod(0o711)
+        self.here.chmod(0o711)
+        locked = self.here / "locked.sock"
+        with socket.socket(socket.AF_UNIX) as door:
+            door.bind(str(locked))
+            door.listen()
+            locked.chmod(0o600)
+            parts = [str(locked), "not for this user", "rights"]
+            arguments = ["status", "--socket", locked]
+            self.refused(NO_FORWARDER, parts, *arguments, before=as_nobody)
+
+    def test_not_ndn(self):
+        """Something else listens there."""
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            address = f"tcp://127.0.0.1:{other.getsockname()[1]}"
+            argv = [self.program, "get", "/a", "--socket", address]
+            fetch = self.keep(Child(argv, self.here / "log"))
+            peer, _ = other.accept()
+            with peer:
+                peer.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                self.assertEqual(fetch.wait(PATIENCE), NO_FORWARDER)
+        said = (self.here / "log").read_text(encoding="utf-8")
+        self.assert_message(said, [address, "does not speak NDN", "check --socket"])
+
+    def test_forwarder_goes(self):
+        """The forwarder ends while something is served."""
+        other = weir.Daemon(self.program, self.here, "other", listen=ALONE)
+        with other:
+            serving = self.keep(other.put("/a", self.sent))
+            other.process.kill()
+            self.assertEqual(serving.wait(PATIENCE), NO_FORWARDER)
+            said = serving.log.read_text(encoding="utf-8").splitlines(keepends=True)[-1]
+            self.assert_message(said, [str(other.socket), "closed the connection"])
+
+    # Names.
+
+    def test_no_route(self):
+        """Nobody has registered the name."""
+        parts = ["no route leads to /elsewhere/file", "is its producer running"]
+        self.refused(NOT_FOUND, parts, *self.on_daemon("get", "/elsewhere/file"))
+
+    def test_not_found(self):
+        """A route leads there, but nobody is at its end; a producer does not have it."""
+        self.put("/found/file")
+        for name in ("/nobody/file", "/found/file/other"):
+            with self.subTest(name=name):
+                parts = [f"{name} was not found", "no answer in", "is its producer running"]
+                command = self.on_daemon("get", name, "--patience", "1 s")
+                self.refused(NOT_FOUND, parts, *command)
+        self.assertEqual(os.listdir(self.here), [])
+
+    def test_wrong_prefix(self):
+        """The forwarder keeps its own names to itself."""
+        for name in ("/localhost/nfd/rib", "/localhost/weir/x", "/localhost"):
+            with self.subTest(name=name):
+                parts = [f"refused to register {name}", "403", "publish under another name"]
+                self.refused(FAILED, parts, *self.on_daemon("put", name, self.sent))
+
+    def test_wrong_names(self):
+        """Names that do not parse."""
+        for name, part in (
+            ("file", "does not begin with a slash"),
+            ("/a%zz", "two hexadecimal digits"),
+            ("/a/../b", "no components"),
+            ("/a/sha256digest=00", "64 hexadecimal digits"),
+            ("/65536=a", "`/65536=a`"),
+        ):
+            with self.subTest(name=name):
+                parts = [f"`{name}` is not a name", part, "/example/file"]
+                self.refused(USAGE, parts, "get", name)
+
+    def test_no_file_name(self):
+        """Names that would lead out of the folder, or nowhere."""
+        for name in ("/", "/a/v=1/..%2Fb", "/v=1"):
+            with self.subTest(name=name):
+                parts = [f"{name} gives no file name", "-o FILE"]
+                self.refused(USAGE, parts, *self.on_daemon("get", name))
+
+    # Signatures.
+
+    def test_signed_by_another_key(self):
+        """Trust is in one key, another one signed."""
+        self.new_key("/alice")
+        certificate = self.new_key("/mallory")
+        self.put("/alice/file", options=["--sign", "/alice"])
+        for trusted in (certificate, "/mallory"):
+            with self.subTest(trusted=trusted):
+                command = self.on_daemon("get", "/alice/file", "--trust", trusted)
+                parts = ["/alice/file", "a key that is not trusted", "/alice/KEY/", "--trust"]
+                self.refused(NOT_VERIFIED, parts, *command)
+        command = self.on_daemon("get", "/alice/file", "--trust", "/alice", "-o", "got")
+        self.assertEqual(self.run_weir(*command).returncode, 0)
+        self.assertEqual(content.sha256(self.here / "got"), content.sha256(self.sent))
+
+    def test_not_signed(self):
+        """A digest is no signature."""
+        self.put("/only/digest")
+        self.new_key("/bob")
+        command = self.on_daemon("get", "/only/digest", "--trust", "/bob", "-o", "got")
+        parts = ["/only/digest", "only a digest", "--trust"]
+        self.refused(NOT_VERIFIED, parts, *command)
+        self.assertNotIn("got", os.listdir(self.here))
+
+    def test_key_for_other_names(self):
+        """A key signs under its identity; elsewhere nobody would believe it."""
+        self.new_key("/carol")
+        parts = ["/carol/KEY/", "is for names under /carol, not for /dave", "another key"]
+        command = self.on_daemon("put", "/dave", self.sent, "--sign", "/carol")
+        self.refused(USAGE, parts, *command)
+        put = self.put("/dave")
+        said = put.log.read_text(encoding="utf-8")
+        self.assertRegex(said, r"\Anot signed: the key /carol/KEY/\w+ is for names under /carol")
+        done = self.run_weir(*self.on_daemon("get", "/dave", "--json", "--quiet"))
+        self.assertEqual(json.loads(done.stdout)["verified"], "digest")
+
+    def test_wrong_keys(self):
+        """Keys that are not there, and files that are no certificates."""
+        trust = ("get", "/a", "--trust")
+        self.refused(FILE, ["no key or identity /nobody", "`weir key"], *trust, "/nobody")
+        self.refused(USAGE, ["--trust nothing", "is not a name"], *trust, "nothing")
+        self.refused(FILE, [f"--trust {self.sent}", "certificate"], *trust, self.sent)
+        parts = ["no key or identity /nobody", "`weir key new /nobody`"]
+        self.refused(FILE, parts, *self.on_daemon("put", "/a", self.sent, "--sign", "/nobody"))
+
+    # Files.
+
+    def test_nothing_to_publish(self):
+        """No file, a folder, no right to read, and a list that cannot be named."""
+        for path, part in (
+            ("missing", "No such file or directory"),
+            (self.here, "not a regular file"),
+            ("/dev/null", "not a regular file"),
+        ):
+            with self.subTest(path=path):
+                parts = [f"cannot publish {path}", part, "name a file"]
+                self.refused(FILE, parts, *self.on_daemon("put", "/a", path))
+        parts = ["`-` has none", "publish it alone"]
+        self.refused(USAGE, parts, *self.on_daemon("put", "/a", self.sent, "-"))
+
+    def test_nowhere_to_write(self):
+        """A folder, a missing folder, and a device, which must stay a device."""
+        self.put("/writable/file")
+        for path, part in ((self.here, "it is a folder"), ("no/folder", "make its folder")):
+            with self.subTest(path=path):
+                parts = [f"cannot write {path}", part, "-o FILE"]
+                self.refused(FILE, parts, *self.on_daemon("get", "/writable/file", "-o", path))
+        parts = ["cannot write /dev/full", "No space left"]
+        command = self.on_daemon("get", "/writable/file", "--quiet")
+        self.refused(FILE, parts, *command, "-o", "/dev/full")
+        self.assertEqual(self.run_weir(*command, "-o", "/dev/null").returncode, 0)
+        for device in ("/dev/full", "/dev/null"):
+            self.assertTrue(Path(device).is_char_device(), device)
+
+    def test_disk_full(self):
+        """No room for the file; no room any more while it is written."""
+        self.put("/large/file")
+        in_namespace = ["unshare", "--mount"]
+        if self.run_weir("--version", before=in_namespace).returncode != 0:
+            self.skipTest("this system lets us mount nothing")
+        script = 'mount -t tmpfs -o "$1" none "$0" && cd "$0" && shift && "$@"; s=$?; ls; exit $s'
+        get = self.on_daemon("get", "/large/file", "-o", "file")
+        # Room is reserved beforehand; or the file has room, but what is kept beside it has none.
+        for limit in ("size=1m", "nr_inodes=2"):
+            with self.subTest(limit=limit):
+                shell = [*in_namespace, "sh", "-c", script, self.here, limit]
+                done = self.run_weir(*get, before=shell)
+                self.assertEqual(done.returncode, FILE, done.stderr)
+                self.assert_message(done.stderr, ["cannot write file", "make room", "to resume"])
+                self.assertNotIn("file", done.stdout.split(), "under its final name")
+
+    # The command line and the configuration.
+
+    def test_usage(self):
+        """What is wrong is named, and what would be right."""
+        for arguments, parts in (
+            (["got"], ["'got'", "`weir --help`"]),
+            (["statu"], ["'statu'", "'status'"]),
+            (["get"], ["<NAME>", "`weir get --help`"]),
+            (["put", "/a"], ["<FILE>", "`weir put --help`"]),
+            (["get", "/a", "--contrl", "bbr"], ["'--contrl'", "'--control'"]),
+            (["get", "/a", "--patience", "5"], ["`5` is not a duration", '"5 ms"']),
+            (["get", "/a", "--control", "cubik"], ["`cubik`", "did you mean `cubic`?", "`bbr`"]),
+            (["get", "/a", "--control", "codel"], ["`codel` has no controller", "`cubic`"]),
+            (["get", "/a", "--control", "cubic", "--set", "bta=1"], ["`bta`", "`beta`"]),
+            (["get", "/a", "--control", "cubic", "--set", "beta=7"], ["`beta` = 7", "0.1 to"]),
+            (["get", "/a", "--set", "beta"], ["--set beta", "name=value"]),
+            (["get", "/a", "--socket", "http://a"], ["`http://a`", "tcp://127.0.0.1:6363"]),
+            (["put", "/a", "f", "--segment-size", "8"], ["`8` is not a size", "kB"]),
+            (["schemes", "cubik"], ["`cubik`", "did you mean `cubic`?"]),
+        ):
+            with self.subTest(arguments=arguments):
+                self.refused(USAGE, parts, *arguments)
+        for size in ("0 B", "8.8 kB", "1000 GB"):
+            with self.subTest(size=size):
+                command = self.on_daemon("put", "/a", self.sent, "--segment-size", size)
+                self.refused(USAGE, ["--segment-size"], *command)
+
+    def test_no_arguments(self):
+        """Help is what one needs then, but it is not what one asked for."""
+        done = self.run_weir()
+        self.assertEqual((done.returncode, done.stdout), (USAGE, ""))
+        self.assertIn("Usage: weir", done.stderr)
+        asked = self.run_weir("--help")
+        self.assertEqual((asked.returncode, asked.stderr), (0, ""))
+        self.assertIn("Exit codes: 0 done, 1 failed", asked.stdout)
+
+    def test_configuration(self):
+        """Every mistake is shown with its place, below one line that says what to do."""
+        config = self.here / "bad.toml"
+        config.write_text('[damon]\n[listen]\nunix = "x"\nudp = "a"\n', encoding="utf-8")
+        done = self.run_weir("daemon", "--check", "--config", config)
+        self.assertEqual(done.returncode, USAGE)
+        first, *rest = done.stderr.splitlines()
+        self.assertEqual(first.partition("; ")[0], f"weir: {config} has 3 mistakes")
+        places = [line.split(" ")[0] for line in rest if line.startswith(str(config))]
+        self.assertEqual(places, [f"{config}:{place}:" for place in ("1:2", "3:8", "4:7")])
+        self.assertIn("did you mean `daemon`?", done.stderr)
+        parts = ["missing.toml", "--config"]
+        self.refused(USAGE, parts, "daemon", "--config", "missing.toml")
+        done = self.run_weir("daemon", "--check", "--config", self.daemon.config)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_second_daemon(self):
+        """The socket is taken."""
+        parts = [f"already running at {self.daemon.socket}", "[listen]"]
+        self.refused(FAILED, parts, "daemon", "--config", self.daemon.config)
+
+    # Streams.
+
+    def test_streams(self):
+        """Standard input goes in, standard output comes out, and nothing else gets between."""
+        argv = self.on_daemon("put", "/stream", "-")
+        log = self.here / "log"
+        with open(self.sent, "rb") as sent, open(log, "wb") as said:
+            put = subprocess.Popen([self.program, *argv], stdin=sent, stderr=said)
+        self.addCleanup(put.wait)
+        self.addCleanup(put.terminate)
+        wait_until(lambda: b"serving" in log.read_bytes(), "the stream to be served")
+        with open(self.here / "got", "wb") as got:
+            done = self.run_weir(*self.on_daemon("get", "/stream", "-o", "-", "--json"), stdout=got)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(content.sha256(self.here / "got"), content.sha256(self.sent))
+        self.assertEqual(json.loads(done.stderr)["bytes"], SIZE)
+
+    def test_reader_goes(self):
+        """`weir get -o - | head`: half an object is a failure; half a list is none of ours."""
+        self.put("/stream/broken")
+        for arguments, parts in (
+            (
+                self.on_daemon("get", "/stream/broken", "-o", "-"),
+                ["standard output", "Broken pipe"],
+            ),
+            (("schemes",), None),
+        ):
+            reader, writer = os.pipe()
+            os.close(reader)
+            done = self.run_weir(*arguments, stdout=writer)
+            os.close(writer)
+            self.assertEqual(done.returncode, FILE)
+            if parts:
+                self.assert_message(done.stderr, parts)
+            else:
+                self.assertEqual(done.stderr, "")
+
+    def test_quiet_and_json(self):
+        """`--quiet` leaves errors only; `--json` is one object, whose fields the manual names."""
+        log, out = self.here / "put.log", self.here / "put.json"
+        argv = self.on_daemon("put", "/summary/file", self.sent)
+        argv = [self.program, *argv, "--json", "--quiet", "--linger", "1 s"]
+        put = self.keep(Child(argv, log, out))
+        get = self.on_daemon("get", "/summary/file", "-o", "got", "--quiet")
+        wait_until(lambda: self.run_weir(*get).returncode == 0, "the file to be served")
+        done = self.run_weir(*get)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        done = self.run_weir(*get, "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        summary = json.loads(done.stdout)
+        self.assertEqual(summary["bytes"], SIZE)
+        self.assert_documented("weir get", summary)
+        self.assertEqual(put.wait(PATIENCE), 0)
+        self.assertEqual(log.read_text(encoding="utf-8"), "")
+        served = json.loads(out.read_text(encoding="utf-8"))
+        self.assert_documented("weir put", served)
+        self.assertEqual([served["objects"][0][key] for key in ("bytes", "segments")], [SIZE, 250])
+        self.new_key("/summary")
+        keys = json.loads(self.run_weir("key", "list", "--json").stdout)
+        self.assert_documented("weir key list", keys[0])
+
+    def assert_documented(self, command, summary):
+        """The manual's table for the command has just the summary's fields."""
+        text = REFERENCE.read_text(encoding="utf-8")
+        section = text.partition(f"\n### `{command} --json`\n")[2].partition("\n#")[0]
+        documented = re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
+        self.assertEqual(documented, list(summary))
+
+    # Interruptions.
+
+    def test_interrupted(self):
+        """Ctrl-C ends with its own code; the same command again goes on where it was."""
+        slow = self.keep(SlowDaemon(self.program, self.here, "slow", listen=ALONE))
+        self.keep(slow.put("/interrupted/file", self.sent))
+        target = self.here / "got"
+        journal = self.here / "got.part.journal"
+        fetch = slow.get("/interrupted/file", target)
+        self.keep(fetch.child)
+        wait_until(lambda: journal.exists() and journal.stat().st_size, "the journal to begin")
+        begun = journal.stat().st_size
+        wait_until(lambda: journal.stat().st_size > begun, "something to keep")
+        os.kill(fetch.child.pid, signal.SIGINT)
+        self.assertEqual(fetch.child.wait(PATIENCE), INTERRUPTED)
+        said = fetch.child.log.read_text(encoding="utf-8")
+        self.assert_message(said, ["interrupted with", "/interrupted/file", "to resume"])
+        self.assertFalse(target.exists(), "a partial file under the final name")
+        again = slow.get("/interrupted/file", target).finish(PATIENCE)
+        self.assertGreater(again.summary["resumed_bytes"], 0)
+        self.assertEqual(content.sha256(target), content.sha256(self.sent))
+        self.assertFalse(journal.exists(), "left behind")
+
+    def test_input_interrupted(self):
+        """Waiting for standard input can be ended, too."""
+        argv = [str(self.program), *map(str, self.on_daemon("put", "/a", "-"))]
+        with subprocess.Popen(
+            argv, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as put:
+            # It has a handler for the signal before it connects.
+            wait_until(lambda: catches(put.pid, signal.SIGINT), "the signal to be expected")
+            put.send_signal(signal.SIGINT)
+            said = put.stderr.read()
+        self.assertEqual(put.returncode, INTERRUPTED)
+        self.assert_message(said, ["interrupted", "standard input", "nothing was published"])
+
+    def test_file_changes(self):
+        """What is served must be what was signed."""
+        changing = content.make(self.here / "changing", SIZE)
+        put = self.put("/changing", changing)
+        with open(changing, "ab") as file:
+            file.write(b"more")
+        self.assertEqual(put.wait(PATIENCE), FILE)
+        said = put.log.read_text(encoding="utf-8").splitlines(keepends=True)[-1]
+        self.assert_message(said, [f"{changing} has changed", "publish it again"])
+
+
+class SlowDaemon(weir.Daemon):
+    """A forwarder that takes two seconds to hand the file over."""
+
+    def text(self):
+        """The configuration."""
+        return super().text() + weir.section("[application]", {"rate": "8 Mbit/s"})
+
+
+def catches(pid, number):
+    """Whether a process has a handler for the signal."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    caught = int(re.search(r"^SigCgt:\s*(\w+)", status, re.MULTILINE)[1], 16)
+    return bool(caught >> (number - 1) & 1)
