@@ -89,8 +89,9 @@ impl Publication {
                 () if whole.as_ref().starts_with(name) && name.starts_with(metadata.as_ref()) => {
                     Some(Wanted::Metadata)
                 }
-                // NDNts and python-ndn's library look for segments under the bare name and want them
-                // fresh; python-ndn's `catchunks` looks for metadata there and does not say fresh.
+                // NDNts and python-ndn's library look for segments under the bare name and want
+                // them fresh; python-ndn's `catchunks` looks for metadata there and does not say
+                // fresh.
                 () if name == self.spec.name.as_ref() && !interest.must_be_fresh() => {
                     Some(Wanted::Metadata)
                 }
