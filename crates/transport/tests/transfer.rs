@@ -9,7 +9,7 @@ use rangemap::RangeSet;
 use security::{Proof, SecretKey, Signer, TrustPolicy, TrustedKey};
 use support::{Memory, Pipe, failure, name, octets, publish, run, succeed};
 use weir_transport::fetch::{Fetch, FetchConfig, FetchError, Resume, Status};
-use weir_transport::publish::Publish;
+use weir_transport::publish::{Preparation, Publish, Spec};
 
 const LIMIT: Duration = Duration::from_secs(600);
 
@@ -293,4 +293,19 @@ fn frames_of_any_kind_are_harmless() {
     }
     assert_eq!(fetch.status(), Status::Running);
     assert!(!producer.has_answers());
+}
+
+#[test]
+fn an_object_whose_digests_do_not_all_fit_is_served_all_the_same() {
+    let content = octets(51_000);
+    let spec = Spec { segment_size: 100, digest_memory: 300 * 64, ..Spec::new(name("/a/file"), 7) };
+    let mut producer = Publish::new();
+    // Runs of 250, 250 and 10 segments: the second does not fit beside the first, the third would.
+    let preparation = Preparation::new(spec, content.clone(), &Signer::Digest).unwrap();
+    producer.add(preparation.run(&Signer::Digest).unwrap());
+    let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
+    run(&mut fetch, &mut sink, &mut producer, &Pipe::default(), LIMIT, &mut |_, f| Some(f));
+    assert_eq!(fetch.status(), Status::Done);
+    assert_eq!(fetch.stats().forged, 0);
+    assert!(sink.octets == content);
 }

@@ -7,11 +7,13 @@
 //! segment 0, `32=metadata` with RDR metadata; every segment carries FinalBlockId; versions are
 //! typed; the PIT token comes back; an Interest without a nonce is an Interest.
 
+mod cut;
 mod digests;
 mod preparation;
 mod publication;
 
-pub use preparation::{Preparation, PublishError, Source, Spec};
+pub use cut::{PublishError, Source, Spec};
+pub use preparation::{DigestRun, Preparation};
 pub use publication::Publication;
 
 use packet::tlv::types;

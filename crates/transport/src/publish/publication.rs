@@ -1,8 +1,8 @@
 //! One published object: which names are its, and the packets under them.
 
 use crate::publish::Wanted;
+use crate::publish::cut::{Cut, PublishError, Source, Spec};
 use crate::publish::digests::{DigestCache, SegmentDigests};
-use crate::publish::preparation::{Cut, PublishError, Source, Spec};
 use crate::rdr::{Metadata, metadata_prefix};
 use packet::{Bytes, Component, DataBuf, Interest, Name, NameRef};
 use security::Signer;

@@ -1,0 +1,201 @@
+//! How an object is cut into segments, and how their packets look.
+
+use crate::publish::digests::SegmentDigests;
+use packet::{Component, DataParts, Name, Signature, SignatureInfoBuf};
+use security::manifest::{BuildError, LayoutError};
+use sha2::{Digest as _, Sha256};
+use std::io;
+use std::ops::Range;
+use thiserror::Error;
+
+/// Where an object's octets are.
+pub trait Source: Send + Sync {
+    /// How many there are.
+    fn size(&self) -> u64;
+
+    /// Fills `buffer` with the octets from `offset` on.
+    ///
+    /// # Errors
+    /// They cannot be read, or are no longer there.
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
+}
+
+impl Source for Vec<u8> {
+    fn size(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let range = usize::try_from(offset).ok().and_then(|from| {
+            let to = from.checked_add(buffer.len())?;
+            self.get(from..to)
+        });
+        buffer.copy_from_slice(range.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+}
+
+/// Why an object cannot be published, or no longer served.
+#[derive(Debug, Error)]
+pub enum PublishError {
+    /// The octets cannot be read.
+    #[error("octets from {offset} on cannot be read: {error}")]
+    Read {
+        /// Where.
+        offset: u64,
+        /// Why.
+        error: io::Error,
+    },
+    /// A segment's packet would be too large.
+    #[error(
+        "a segment of {segment_size} octets under {name} makes a packet of {len} octets, more than \
+         {max}; use a smaller segment size", max = packet::MAX_PACKET
+    )]
+    TooLarge {
+        /// The object.
+        name: Name,
+        /// The segment size asked for.
+        segment_size: usize,
+        /// The packet's size.
+        len: usize,
+    },
+    /// The segment size is 0.
+    #[error("a segment size of 0 octets makes no segments")]
+    NoSegmentSize,
+    /// The manifest cannot be made, or the octets have changed since it was made.
+    #[error(transparent)]
+    Manifest(#[from] BuildError),
+    /// The object has too many segments.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+}
+
+/// How an object is cut and named. Everything that a segment's packet depends on is here, so that
+/// it can be made again at any time, octet by octet the same.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// The name, without the version.
+    pub name: Name,
+    /// The version.
+    pub version: u64,
+    /// Octets of content in every segment but the last.
+    pub segment_size: usize,
+    /// FreshnessPeriod of segments, in milliseconds.
+    pub freshness_ms: u64,
+    /// The most octets of digests that are kept, so that segments need not be hashed again.
+    pub digest_memory: usize,
+}
+
+impl Spec {
+    /// The defaults: 8000 octets a segment, which every NDN tool accepts; an hour of freshness,
+    /// because a version never changes; digests for 2 GB.
+    #[must_use]
+    pub fn new(name: Name, version: u64) -> Spec {
+        Spec {
+            name,
+            version,
+            segment_size: 8000,
+            freshness_ms: 3_600_000,
+            digest_memory: 16_000_000,
+        }
+    }
+
+    /// The versioned name.
+    #[must_use]
+    pub fn object(&self) -> Name {
+        self.name.clone().with(&Component::version(self.version))
+    }
+}
+
+/// The cut of one object: which octets are in which segment, and how their packets look.
+#[derive(Clone, Debug)]
+pub(super) struct Cut {
+    pub object: Name,
+    pub segment_size: usize,
+    pub size: u64,
+    pub segments: u64,
+    pub freshness_ms: u64,
+    pub final_block: Component,
+    info: SignatureInfoBuf,
+}
+
+impl Cut {
+    pub fn new(spec: &Spec, size: u64) -> Result<Cut, PublishError> {
+        if spec.segment_size == 0 {
+            return Err(PublishError::NoSegmentSize);
+        }
+        // An empty object has one empty segment, so that there is something to fetch.
+        let segments = size.div_ceil(spec.segment_size as u64).max(1);
+        Ok(Cut {
+            object: spec.object(),
+            segment_size: spec.segment_size,
+            size,
+            segments,
+            freshness_ms: spec.freshness_ms,
+            final_block: Component::segment(segments - 1),
+            info: SignatureInfoBuf::digest(),
+        })
+    }
+
+    /// Reads a segment's content into `content`.
+    pub fn read(
+        &self,
+        source: &dyn Source,
+        segment: u64,
+        content: &mut Vec<u8>,
+    ) -> Result<(), PublishError> {
+        let offset = segment * self.segment_size as u64;
+        let len = (self.size - offset).min(self.segment_size as u64) as usize;
+        content.resize(len, 0);
+        source.read_at(offset, content).map_err(|error| PublishError::Read { offset, error })
+    }
+
+    /// Appends a segment's packet; `sign` makes its DigestSha256 signature.
+    pub fn encode(
+        &self,
+        segment: u64,
+        content: &[u8],
+        sign: impl FnOnce(&[u8]) -> [u8; 32],
+        out: &mut Vec<u8>,
+    ) {
+        let component = Component::segment(segment);
+        let parts = DataParts {
+            name: self.object.as_ref(),
+            last: Some(component.as_ref()),
+            content_type: packet::ContentType::BLOB,
+            freshness_ms: Some(self.freshness_ms),
+            final_block: Some(self.final_block.as_ref()),
+            content,
+        };
+        parts.encode_into(&self.info, 32, |portion| Signature::from(sign(portion)), out);
+    }
+
+    /// The digests of a run of segments.
+    pub fn digests(
+        &self,
+        source: &dyn Source,
+        segments: Range<u64>,
+    ) -> Result<Vec<SegmentDigests>, PublishError> {
+        let (mut content, mut packet) = (Vec::new(), Vec::new());
+        let mut digests = Vec::with_capacity(segments.clone().count());
+        for segment in segments {
+            self.read(source, segment, &mut content)?;
+            let mut signature = [0; 32];
+            packet.clear();
+            let sign = |portion: &[u8]| {
+                signature = Sha256::digest(portion).into();
+                signature
+            };
+            self.encode(segment, &content, sign, &mut packet);
+            if packet.len() > packet::MAX_PACKET {
+                return Err(PublishError::TooLarge {
+                    name: self.object.clone(),
+                    segment_size: self.segment_size,
+                    len: packet.len(),
+                });
+            }
+            digests.push(SegmentDigests { signature, implicit: Sha256::digest(&packet).into() });
+        }
+        Ok(digests)
+    }
+}
