@@ -4,19 +4,17 @@
 //! [`schema`] is the single list of sections and fields: reading, checking and the reference manual
 //! all come from it.
 
-mod mistake;
+mod error;
 mod model;
-mod parts;
-mod reader;
 pub mod reference;
 pub mod schema;
 mod sections;
-mod suggest;
 
-pub use mistake::{ConfigError, Mistake};
+pub use document::{Mistake, Parts};
+pub use error::ConfigError;
 pub use model::{
     Application, Config, Daemon, Face, ForwarderLimits, LinkOptions, Listen, LogFormat, OnDemand,
-    Parts, Route, Strategy,
+    Route, Strategy,
 };
 
 use std::path::Path;

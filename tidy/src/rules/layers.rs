@@ -14,7 +14,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("schemes", &["packet", "control"]),
     ("forwarder", &["packet", "control"]),
     ("transport", &["packet", "security", "control"]),
-    ("net", &["packet", "security", "control", "schemes", "forwarder", "transport"]),
+    ("document", &["packet", "control", "schemes"]),
+    ("net", &["packet", "security", "control", "schemes", "forwarder", "transport", "document"]),
     ("weir", &["packet", "security", "control", "schemes", "forwarder", "transport", "net"]),
 ];
 

@@ -3,6 +3,7 @@
 use crate::emulate::Emulation;
 use crate::uri::FaceUri;
 use control::{Duration, Rate, Size};
+use document::Parts;
 use forwarder::tables::{ContentStoreConfig, PitConfig};
 use packet::Name;
 use schemes::Choice;
@@ -124,17 +125,6 @@ pub struct LinkOptions {
     pub nacks: bool,
     /// Treated as local although its transport is not (UDP from this host).
     pub local: bool,
-}
-
-/// The scheme parts of a link.
-#[derive(Clone, Debug, Default)]
-pub struct Parts {
-    /// Queue management.
-    pub marker: Option<Choice>,
-    /// Interest shaping.
-    pub shaper: Option<Choice>,
-    /// Stamping of options.
-    pub stamper: Option<Choice>,
 }
 
 /// A route that exists from the start.

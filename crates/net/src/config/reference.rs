@@ -1,6 +1,7 @@
 //! The reference manual of the configuration file, made from [`schema`](super::schema).
 
-use super::schema::{Field, Form, SECTIONS, Section};
+use super::schema::SECTIONS;
+use document::manual::write_section;
 use std::fmt::Write;
 
 /// The text of `docs/reference/configuration.md`.
@@ -44,59 +45,10 @@ const FORMS: &[(&str, &str)] = &[
     ),
 ];
 
-fn write_section(out: &mut String, section: &Section) {
-    let title = if section.repeated {
-        format!("`[[{}]]`, any number of them", section.name)
-    } else {
-        format!("`[{}]`", section.name)
-    };
-    let _ = writeln!(out, "\n## {title}\n\n{}\n", section.help);
-    out.push_str("| field | form | default | meaning |\n|---|---|---|---|\n");
-    for field in section.fields() {
-        let _ = writeln!(
-            out,
-            "| `{}` | {} | {} | {} |",
-            field.name,
-            form(field.form),
-            default(field),
-            field.help
-        );
-    }
-}
-
-fn default(field: &Field) -> String {
-    match field.default {
-        "" if field.required => "*required*".to_owned(),
-        "" => "none".to_owned(),
-        given => format!("`{given}`"),
-    }
-}
-
-fn form(form: Form) -> String {
-    match form {
-        Form::Text => "text".to_owned(),
-        Form::Path => "absolute path".to_owned(),
-        Form::Number(low, i64::MAX) => format!("number from {low}"),
-        Form::Number(low, high) => format!("number, {low} to {high}"),
-        Form::Switch => "`true` or `false`".to_owned(),
-        Form::Size => "size".to_owned(),
-        Form::Rate => "rate".to_owned(),
-        Form::Duration => "time".to_owned(),
-        Form::Ratio => "share".to_owned(),
-        Form::Word(words) => {
-            words.iter().map(|w| format!("`\"{w}\"`")).collect::<Vec<_>>().join(", ")
-        }
-        Form::Addresses => "addresses".to_owned(),
-        Form::Uri => "face URI".to_owned(),
-        Form::Name => "NDN name".to_owned(),
-        Form::Part(part) => format!("scheme with a {part}"),
-        Form::Admission => "`\"all\"`, `\"none\"` or share".to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use document::schema::Section;
 
     #[test]
     fn every_default_is_a_value() {

@@ -1,86 +1,6 @@
 //! Every section and field of the configuration file: name, form, default, meaning.
 
-/// What a field takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// Any text.
-    Text,
-    /// A file's path.
-    Path,
-    /// A whole number in a range.
-    Number(i64, i64),
-    /// `true` or `false`.
-    Switch,
-    /// A size with its unit.
-    Size,
-    /// A rate with its unit.
-    Rate,
-    /// A span of time with its unit.
-    Duration,
-    /// A share.
-    Ratio,
-    /// One of these words.
-    Word(&'static [&'static str]),
-    /// A list of addresses with ports, or a port alone for all addresses.
-    Addresses,
-    /// A face URI.
-    Uri,
-    /// An NDN name.
-    Name,
-    /// A scheme that has this part, with parameters or without.
-    Part(&'static str),
-    /// `"all"`, `"none"` or a share.
-    Admission,
-}
-
-/// A field of a section.
-#[derive(Clone, Copy, Debug)]
-pub struct Field {
-    /// Its name.
-    pub name: &'static str,
-    /// What it takes.
-    pub form: Form,
-    /// Its default as it would stand in the file; empty if there is none.
-    pub default: &'static str,
-    /// It must be given.
-    pub required: bool,
-    /// What it does.
-    pub help: &'static str,
-}
-
-/// A section of the file.
-#[derive(Clone, Copy, Debug)]
-pub struct Section {
-    /// Its name.
-    pub name: &'static str,
-    /// It may stand more than once (`[[name]]`).
-    pub repeated: bool,
-    /// What it is about.
-    pub help: &'static str,
-    /// Its fields, in groups.
-    pub fields: &'static [&'static [Field]],
-}
-
-impl Section {
-    /// All fields, in the order of the manual.
-    pub fn fields(&self) -> impl Iterator<Item = &'static Field> + Clone + use<> {
-        self.fields.iter().copied().flatten()
-    }
-
-    /// The field with this name.
-    #[must_use]
-    pub fn field(&self, name: &str) -> Option<&'static Field> {
-        self.fields().find(|f| f.name == name)
-    }
-}
-
-const fn field(name: &'static str, form: Form, default: &'static str, help: &'static str) -> Field {
-    Field { name, form, default, required: false, help }
-}
-
-const fn required(name: &'static str, form: Form, help: &'static str) -> Field {
-    Field { name, form, default: "", required: true, help }
-}
+use document::schema::{Field, Form, Section, field, required};
 
 /// Fields of every kind of link.
 const LINK: &[Field] = &[
@@ -161,8 +81,18 @@ const LISTEN: Section = Section {
     repeated: false,
     help: "Where peers and applications may come in. An empty list or `\"off\"` closes a door.",
     fields: &[&[
-        field("udp", Form::Addresses, "6363", "UDP addresses; a bare port means all addresses."),
-        field("tcp", Form::Addresses, "6363", "TCP addresses; a bare port means all addresses."),
+        field(
+            "udp",
+            Form::As("addresses"),
+            "6363",
+            "UDP addresses; a bare port means all addresses.",
+        ),
+        field(
+            "tcp",
+            Form::As("addresses"),
+            "6363",
+            "TCP addresses; a bare port means all addresses.",
+        ),
         field(
             "unix",
             Form::Path,
@@ -230,7 +160,7 @@ const FACE: Section = Section {
            faces are connected again when they break.",
     fields: &[
         &[
-            required("uri", Form::Uri, "Where it leads."),
+            required("uri", Form::As("face URI"), "Where it leads."),
             field("name", Form::Text, "", "Its name in routes. Without it: the URI."),
         ],
         LINK,
@@ -267,7 +197,7 @@ const CONTENT_STORE: Section = Section {
         ),
         field(
             "admission",
-            Form::Admission,
+            Form::As("`\"all\"`, `\"none\"` or share"),
             "\"all\"",
             "What is taken in: `\"all\"`, `\"none\"`, or each Data with a probability.",
         ),
@@ -327,9 +257,3 @@ const STRATEGY: Section = Section {
 /// All sections, in the order of the manual.
 pub const SECTIONS: &[Section] =
     &[DAEMON, LISTEN, ON_DEMAND, APPLICATION, FACE, ROUTE, CONTENT_STORE, FORWARDER, STRATEGY];
-
-/// The section with this name.
-#[must_use]
-pub fn section(name: &str) -> Option<&'static Section> {
-    SECTIONS.iter().find(|s| s.name == name)
-}

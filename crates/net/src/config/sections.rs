@@ -1,20 +1,18 @@
 //! From the parsed file to the configuration, section by section.
 
-use super::mistake::ConfigError;
+use super::error::ConfigError;
 use super::model::{
     Application, Config, Daemon, Face, ForwarderLimits, LinkOptions, Listen, LogFormat, OnDemand,
     Route, Strategy,
 };
-use super::parts;
-use super::reader::{Document, Section, shown, text};
-use super::schema::{SECTIONS, section as schema};
-use super::suggest::valid_words;
+use super::schema::SECTIONS;
 use crate::emulate::Emulation;
 use crate::uri::FaceUri;
-use control::{Duration, Ratio, Size};
+use control::{Duration, Size};
+use document::parts;
+use document::{Document, Section, name, ratio, shown, text, valid_words};
 use forwarder::tables::{Admission, PolicyKind};
 use forwarder::tables::{ContentStoreConfig, PitConfig};
-use packet::Name;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use toml::Spanned;
@@ -23,21 +21,7 @@ use toml::de::{DeTable, DeValue};
 /// Reads all sections of the text.
 pub(super) fn read(text: &str, file: &str) -> Result<Config, ConfigError> {
     let doc = Document::new(file, text);
-    let table = match DeTable::parse(text) {
-        Ok(table) => table.into_inner(),
-        Err(error) => {
-            doc.mistake(error.span().unwrap_or(0..0), format!("not TOML: {}", error.message()));
-            return Err(ConfigError::Mistakes(doc.finish()));
-        }
-    };
-    for key in table.keys() {
-        let word: &str = key.get_ref();
-        if schema(word).is_none() {
-            let valid = valid_words(word, SECTIONS.iter().map(|s| s.name));
-            doc.mistake(key.span(), format!("there is no section `{word}`; {valid}"));
-        }
-    }
-    let config = sections(&doc, &table);
+    let config = doc.table(SECTIONS).and_then(|table| sections(&doc, &table));
     let mistakes = doc.finish();
     match config {
         Some(config) if mistakes.is_empty() => Ok(config),
@@ -46,8 +30,8 @@ pub(super) fn read(text: &str, file: &str) -> Result<Config, ConfigError> {
 }
 
 fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config> {
-    let single = |name| Some(Section::new(doc, schema(name)?, table.get(name)));
-    let faces: Vec<Section<'_>> = repeated(doc, table, "face");
+    let single = |name| Section::single(doc, SECTIONS, table, name);
+    let faces: Vec<Section<'_>> = Section::repeated(doc, SECTIONS, table, "face");
     let (at, read): (Vec<_>, Vec<_>) =
         faces.iter().filter_map(|s| Some((s.at.clone(), face(s)?))).unzip();
     let known = read.len() == faces.len();
@@ -57,9 +41,12 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config>
             doc.mistake(at[i].clone(), format!("there are two faces `{name}`"));
         }
     }
-    let routes: Vec<_> =
-        repeated(doc, table, "route").iter().filter_map(|s| route(s, &read, known)).collect();
-    let strategies = repeated(doc, table, "strategy").iter().filter_map(strategy).collect();
+    let routes: Vec<_> = Section::repeated(doc, SECTIONS, table, "route")
+        .iter()
+        .filter_map(|s| route(s, &read, known))
+        .collect();
+    let strategies =
+        Section::repeated(doc, SECTIONS, table, "strategy").iter().filter_map(strategy).collect();
     Some(Config {
         daemon: daemon(&single("daemon")?)?,
         listen: listen(&single("listen")?)?,
@@ -71,21 +58,6 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config>
         forwarder: forwarder(&single("forwarder")?)?,
         strategies,
     })
-}
-
-fn repeated<'d>(
-    doc: &'d Document<'d>,
-    table: &'d DeTable<'d>,
-    name: &'static str,
-) -> Vec<Section<'d>> {
-    let (Some(schema), Some(value)) = (schema(name), table.get(name)) else { return Vec::new() };
-    match value.get_ref().as_array() {
-        Some(list) => list.iter().map(|v| Section::new(doc, schema, Some(v))).collect(),
-        None => {
-            doc.mistake(value.span(), format!("write `[[{name}]]`: it may stand more than once"));
-            Vec::new()
-        }
-    }
 }
 
 fn daemon(s: &Section<'_>) -> Option<Daemon> {
@@ -169,16 +141,6 @@ fn link(s: &Section<'_>) -> LinkOptions {
     }
 }
 
-/// `"1 %"`, `"0.01"` or `0.01`.
-fn ratio(value: &DeValue<'_>) -> Result<Ratio, String> {
-    let given = match value {
-        DeValue::Float(n) => n.as_str(),
-        DeValue::Integer(n) => n.as_str(),
-        other => text(other)?,
-    };
-    given.parse().map_err(|e| format!("{e}"))
-}
-
 fn face(s: &Section<'_>) -> Option<Face> {
     let uri = s.get("uri", |v| text(v)?.parse::<FaceUri>().map_err(|e| e.to_string()));
     let name = s.get("name", |v| text(v).map(str::to_owned));
@@ -210,11 +172,6 @@ fn route(s: &Section<'_>, faces: &[Face], all_known: bool) -> Option<Route> {
 /// Whether two URIs lead to the same place, in whatever form they are written.
 fn same(a: &FaceUri, b: &FaceUri) -> bool {
     a.to_string() == b.to_string()
-}
-
-fn name(value: &DeValue<'_>) -> Result<Name, String> {
-    let given = text(value)?;
-    given.parse().map_err(|e| format!("`{given}` is not a name: {e}"))
 }
 
 fn content_store(s: &Section<'_>) -> Option<ContentStoreConfig> {

@@ -1,42 +1,18 @@
-//! Takes values out of the parsed file, checks their form, and collects what is wrong.
+//! Takes values out of the parsed file and checks their form.
 
-use super::mistake::Mistake;
-use super::schema;
-use super::suggest::valid_words;
-use std::cell::RefCell;
+use crate::Document;
+use crate::schema;
+use crate::suggest::valid_words;
+use crate::value::{shown, text};
 use std::fmt::Display;
 use std::ops::Range;
 use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// The file being read, and its mistakes.
-pub(super) struct Document<'a> {
-    file: &'a str,
-    text: &'a str,
-    mistakes: RefCell<Vec<(Range<usize>, String)>>,
-}
-
-impl<'a> Document<'a> {
-    pub fn new(file: &'a str, text: &'a str) -> Document<'a> {
-        Document { file, text, mistakes: RefCell::default() }
-    }
-
-    /// Remembers a mistake.
-    pub fn mistake(&self, at: Range<usize>, message: impl Into<String>) {
-        self.mistakes.borrow_mut().push((at, message.into()));
-    }
-
-    /// All mistakes in the order in which they stand in the file.
-    pub fn finish(self) -> Vec<Mistake> {
-        let mut found = self.mistakes.into_inner();
-        found.sort_by_key(|(at, _)| at.start);
-        found.into_iter().map(|(at, m)| Mistake::new(self.file, self.text, at, m)).collect()
-    }
-}
-
 /// One section of the file, or its absence.
-pub(super) struct Section<'d> {
+pub struct Section<'d> {
+    /// The file.
     pub doc: &'d Document<'d>,
     schema: &'static schema::Section,
     table: Option<&'d DeTable<'d>>,
@@ -46,6 +22,7 @@ pub(super) struct Section<'d> {
 
 impl<'d> Section<'d> {
     /// Takes the section on: unknown and missing fields are mistakes at once.
+    #[must_use]
     pub fn new(
         doc: &'d Document<'d>,
         schema: &'static schema::Section,
@@ -80,12 +57,57 @@ impl<'d> Section<'d> {
         section
     }
 
+    /// The section of this name, which may stand once or not at all.
+    #[must_use]
+    pub fn single(
+        doc: &'d Document<'d>,
+        sections: &'static [schema::Section],
+        table: &'d DeTable<'d>,
+        name: &str,
+    ) -> Option<Section<'d>> {
+        let schema = sections.iter().find(|s| s.name == name)?;
+        Some(Section::new(doc, schema, table.get(name)))
+    }
+
+    /// All sections of this name.
+    #[must_use]
+    pub fn repeated(
+        doc: &'d Document<'d>,
+        sections: &'static [schema::Section],
+        table: &'d DeTable<'d>,
+        name: &str,
+    ) -> Vec<Section<'d>> {
+        let schema = sections.iter().find(|s| s.name == name);
+        let (Some(schema), Some(value)) = (schema, table.get(name)) else { return Vec::new() };
+        match value.get_ref().as_array() {
+            Some(list) => list.iter().map(|v| Section::new(doc, schema, Some(v))).collect(),
+            None => {
+                let what = format!("write `[[{name}]]`: it may stand more than once");
+                doc.mistake(value.span(), what);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Whether the section stands in the file.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.table.is_some()
+    }
+
+    /// A mistake at the field, or at the section's beginning if the field is not there.
+    pub fn mistake(&self, field: &str, why: &str) {
+        self.doc.mistake(self.place(field), format!("`{field}`: {why}"));
+    }
+
     /// The value in the file, if the field is there.
+    #[must_use]
     pub fn given(&self, name: &str) -> Option<&'d Spanned<DeValue<'d>>> {
         self.table?.get(name)
     }
 
     /// Where the field's value stands; the section's beginning if it is not there.
+    #[must_use]
     pub fn place(&self, name: &str) -> Range<usize> {
         self.given(name).map_or(self.at.clone(), Spanned::span)
     }
@@ -108,11 +130,13 @@ impl<'d> Section<'d> {
     }
 
     /// A quantity with its unit: size, rate, span of time, share.
+    #[must_use]
     pub fn quantity<T: FromStr<Err: Display>>(&self, name: &str) -> Option<T> {
         self.get(name, |v| text(v)?.parse().map_err(|e: T::Err| e.to_string()))
     }
 
     /// A whole number in the field's range.
+    #[must_use]
     pub fn number(&self, name: &str) -> Option<i64> {
         let Some(schema::Form::Number(low, high)) = self.schema.field(name).map(|f| f.form) else {
             return None;
@@ -127,11 +151,13 @@ impl<'d> Section<'d> {
     }
 
     /// [`Section::number`] for fields that have a default and no negative values.
+    #[must_use]
     pub fn count(&self, name: &str) -> usize {
         self.number(name).and_then(|n| usize::try_from(n).ok()).unwrap_or(0)
     }
 
     /// A switch; false if the field has no default.
+    #[must_use]
     pub fn switch(&self, name: &str) -> bool {
         let convert = |v: &DeValue<'_>| {
             v.as_bool().ok_or_else(|| format!("it is `true` or `false`, not {}", shown(v)))
@@ -140,6 +166,7 @@ impl<'d> Section<'d> {
     }
 
     /// One of the field's words, as its number in the list.
+    #[must_use]
     pub fn word(&self, name: &str) -> usize {
         let Some(schema::Form::Word(words)) = self.schema.field(name).map(|f| f.form) else {
             return 0;
@@ -151,23 +178,5 @@ impl<'d> Section<'d> {
             })
         };
         self.get(name, convert).unwrap_or(0)
-    }
-}
-
-/// The value as text.
-pub(super) fn text<'v>(value: &'v DeValue<'_>) -> Result<&'v str, String> {
-    value.as_str().ok_or_else(|| format!("it is a text in quotes, not {}", shown(value)))
-}
-
-/// The value as it may be quoted in a message.
-pub(super) fn shown(value: &DeValue<'_>) -> String {
-    match value {
-        DeValue::String(s) => format!("the text \"{s}\""),
-        DeValue::Integer(n) => format!("the number {}", n.as_str()),
-        DeValue::Float(n) => format!("the number {}", n.as_str()),
-        DeValue::Boolean(b) => format!("`{b}`"),
-        DeValue::Datetime(d) => format!("the date {d}"),
-        DeValue::Array(_) => "a list".to_owned(),
-        DeValue::Table(_) => "a table".to_owned(),
     }
 }

@@ -2,7 +2,8 @@
 
 /// The word of `valid` nearest to `word`, if it is near enough to be what was meant: at most a
 /// third of its letters differ.
-pub(super) fn nearest<'a>(word: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(word: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase().replace('-', "_");
     valid
         .into_iter()
@@ -13,10 +14,8 @@ pub(super) fn nearest<'a>(word: &str, valid: impl IntoIterator<Item = &'a str>) 
 }
 
 /// `; did you mean …?` for the nearest word, then the list of valid ones.
-pub(super) fn valid_words<'a>(
-    word: &str,
-    valid: impl IntoIterator<Item = &'a str> + Clone,
-) -> String {
+#[must_use]
+pub fn valid_words<'a>(word: &str, valid: impl IntoIterator<Item = &'a str> + Clone) -> String {
     let list: Vec<String> = valid.clone().into_iter().map(|v| format!("`{v}`")).collect();
     let list = if list.is_empty() { "none".to_owned() } else { list.join(", ") };
     match nearest(word, valid) {

@@ -1,29 +1,7 @@
-//! What is wrong in a configuration file, and where.
+//! What is wrong in a file, and where.
 
 use std::fmt;
 use std::ops::Range;
-use std::path::PathBuf;
-use thiserror::Error;
-
-/// Why there is no configuration.
-#[derive(Debug, Error)]
-pub enum ConfigError {
-    /// The file cannot be read.
-    #[error("cannot read the configuration {path}: {source}", path = path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
-    },
-    /// The file has mistakes, in the order in which they stand there.
-    #[error("{}", join(.0))]
-    Mistakes(Vec<Mistake>),
-}
-
-fn join(mistakes: &[Mistake]) -> String {
-    mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-}
 
 /// One mistake, with the line that it stands in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +22,7 @@ pub struct Mistake {
 
 impl Mistake {
     /// A mistake at octets `at` of `text`.
-    pub(super) fn new(file: &str, text: &str, at: Range<usize>, message: String) -> Mistake {
+    pub(crate) fn new(file: &str, text: &str, at: Range<usize>, message: String) -> Mistake {
         let start = floor_char_boundary(text, at.start);
         let line_start = text[..start].rfind('\n').map_or(0, |i| i + 1);
         let line_end = text[start..].find('\n').map_or(text.len(), |i| start + i);
@@ -58,6 +36,12 @@ impl Mistake {
             width: text[start..end].chars().count().max(1),
         }
     }
+}
+
+/// The mistakes one below the other.
+#[must_use]
+pub fn lines(mistakes: &[Mistake]) -> String {
+    mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 fn floor_char_boundary(text: &str, mut at: usize) -> usize {

@@ -1,10 +1,21 @@
-//! Schemes and their parameters in the configuration.
+//! Schemes and their parameters in a file.
 
-use super::model::Parts;
-use super::reader::{Section, shown, text};
+use crate::reader::Section;
+use crate::value::{shown, text};
 use schemes::{Choice, ChoiceError};
 use toml::Spanned;
 use toml::de::DeValue;
+
+/// The scheme parts of a link.
+#[derive(Clone, Debug, Default)]
+pub struct Parts {
+    /// Queue management.
+    pub marker: Option<Choice>,
+    /// Interest shaping.
+    pub shaper: Option<Choice>,
+    /// Stamping of options.
+    pub stamper: Option<Choice>,
+}
 
 /// Says why a choice lacks the part that a field wants; `None` if it has it.
 type Lacks = fn(&Choice) -> Option<String>;
@@ -38,7 +49,8 @@ fn lacks_strategy(c: &Choice) -> Option<String> {
 }
 
 /// The scheme parts of a link: those of `scheme`, overridden one by one.
-pub(super) fn link_parts(section: &Section<'_>) -> Parts {
+#[must_use]
+pub fn link_parts(section: &Section<'_>) -> Parts {
     let all = part(section, "scheme", lacks_link_parts);
     let one = |name, lacks: Lacks| {
         part(section, name, lacks).or_else(|| all.clone().filter(|c| lacks(c).is_none()))
@@ -50,8 +62,15 @@ pub(super) fn link_parts(section: &Section<'_>) -> Parts {
     }
 }
 
+/// The scheme whose consumer a section chooses under this field.
+#[must_use]
+pub fn controller(section: &Section<'_>, field: &str) -> Option<Choice> {
+    part(section, field, |c| said(c.controller()))
+}
+
 /// The scheme whose strategy a section chooses.
-pub(super) fn strategy(section: &Section<'_>) -> Option<Choice> {
+#[must_use]
+pub fn strategy(section: &Section<'_>) -> Option<Choice> {
     part(section, "strategy", lacks_strategy)
 }
 

@@ -1,0 +1,89 @@
+//! What a file may say: sections and fields with form, default and meaning. One list serves
+//! reading, checking and the manual.
+
+/// What a field takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Any text.
+    Text,
+    /// A file's path.
+    Path,
+    /// A whole number in a range.
+    Number(i64, i64),
+    /// `true` or `false`.
+    Switch,
+    /// A size with its unit.
+    Size,
+    /// A rate with its unit.
+    Rate,
+    /// A span of time with its unit.
+    Duration,
+    /// A share.
+    Ratio,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// What the words say.
+    As(&'static str),
+    /// An NDN name.
+    Name,
+    /// A scheme that has this part, with parameters or without.
+    Part(&'static str),
+}
+
+/// A field of a section.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Its name.
+    pub name: &'static str,
+    /// What it takes.
+    pub form: Form,
+    /// Its default as it would stand in the file; empty if there is none.
+    pub default: &'static str,
+    /// It must be given.
+    pub required: bool,
+    /// What it does.
+    pub help: &'static str,
+}
+
+/// A section of the file.
+#[derive(Clone, Copy, Debug)]
+pub struct Section {
+    /// Its name.
+    pub name: &'static str,
+    /// It may stand more than once (`[[name]]`).
+    pub repeated: bool,
+    /// What it is about.
+    pub help: &'static str,
+    /// Its fields, in groups.
+    pub fields: &'static [&'static [Field]],
+}
+
+impl Section {
+    /// All fields, in the order of the manual.
+    pub fn fields(&self) -> impl Iterator<Item = &'static Field> + Clone + use<> {
+        self.fields.iter().copied().flatten()
+    }
+
+    /// The field with this name.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&'static Field> {
+        self.fields().find(|f| f.name == name)
+    }
+}
+
+/// A field that may be left out.
+#[must_use]
+pub const fn field(
+    name: &'static str,
+    form: Form,
+    default: &'static str,
+    help: &'static str,
+) -> Field {
+    Field { name, form, default, required: false, help }
+}
+
+/// A field that must be given.
+#[must_use]
+pub const fn required(name: &'static str, form: Form, help: &'static str) -> Field {
+    Field { name, form, default: "", required: true, help }
+}

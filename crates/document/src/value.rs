@@ -1,0 +1,49 @@
+//! Values of fields.
+
+use control::Ratio;
+use packet::Name;
+use toml::de::DeValue;
+
+/// The value as text.
+///
+/// # Errors
+/// It is something else.
+pub fn text<'v>(value: &'v DeValue<'_>) -> Result<&'v str, String> {
+    value.as_str().ok_or_else(|| format!("it is a text in quotes, not {}", shown(value)))
+}
+
+/// The value as it may be quoted in a message.
+#[must_use]
+pub fn shown(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(s) => format!("the text \"{s}\""),
+        DeValue::Integer(n) => format!("the number {}", n.as_str()),
+        DeValue::Float(n) => format!("the number {}", n.as_str()),
+        DeValue::Boolean(b) => format!("`{b}`"),
+        DeValue::Datetime(d) => format!("the date {d}"),
+        DeValue::Array(_) => "a list".to_owned(),
+        DeValue::Table(_) => "a table".to_owned(),
+    }
+}
+
+/// A share: `"1 %"`, `"0.01"` or `0.01`.
+///
+/// # Errors
+/// It is none.
+pub fn ratio(value: &DeValue<'_>) -> Result<Ratio, String> {
+    let given = match value {
+        DeValue::Float(n) => n.as_str(),
+        DeValue::Integer(n) => n.as_str(),
+        other => text(other)?,
+    };
+    given.parse().map_err(|e| format!("{e}"))
+}
+
+/// An NDN name.
+///
+/// # Errors
+/// It is none.
+pub fn name(value: &DeValue<'_>) -> Result<Name, String> {
+    let given = text(value)?;
+    given.parse().map_err(|e| format!("`{given}` is not a name: {e}"))
+}
