@@ -17,6 +17,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 const RECORD: usize = 40;
 
+/// The most octets in one run: what a damaged record may make a resuming transfer read at once.
+pub const MAX_RUN: usize = 512 * 1024;
+
 /// The object that a partial file belongs to.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Header {
@@ -137,7 +140,7 @@ fn checked(record: &[u8; RECORD], part: &File) -> Option<Run> {
     let mut next = || words.next().unwrap_or(0);
     let run = Run { first: next(), segments: next(), offset: next(), len: next(), hash: next() };
     let size = part.metadata().ok()?.len();
-    if run.offset.checked_add(run.len)? > size {
+    if run.len > MAX_RUN as u64 || run.offset.checked_add(run.len)? > size {
         return None;
     }
     let mut octets = vec![0; usize::try_from(run.len).ok()?];

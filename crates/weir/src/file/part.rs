@@ -1,6 +1,6 @@
 //! Where fetched octets go: a partial file that becomes the file when all is verified, or a stream.
 
-use crate::file::journal::{Journal, Run};
+use crate::file::journal::{Journal, MAX_RUN, Run};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -10,9 +10,6 @@ use std::thread::JoinHandle;
 use thiserror::Error;
 use transport::fetch::{ObjectInfo, Resume, Sink};
 use xxhash_rust::xxh3::xxh3_64;
-
-/// Octets that are gathered before they are written and recorded together.
-const RUN: usize = 512 * 1024;
 
 /// Why octets could not be kept.
 #[derive(Debug, Error)]
@@ -54,7 +51,7 @@ impl FileSink {
             first: 0,
             segments: 0,
             offset: 0,
-            run: Vec::with_capacity(RUN + 8800),
+            run: Vec::with_capacity(MAX_RUN),
             failure: None,
         }
     }
@@ -93,6 +90,7 @@ impl FileSink {
         let mut options = OpenOptions::new();
         let part = options.read(true).write(true).create(true).truncate(false);
         let part = part.open(&self.part_path)?;
+        lock(&part)?;
         let mut journal = self.part_path.as_os_str().to_owned();
         journal.push(".journal");
         let (journal, resume) = Journal::open(journal.into(), info, &part)?;
@@ -128,6 +126,19 @@ impl FileSink {
     fn fail(&mut self, error: io::Error) {
         let path = self.part_path.display().to_string();
         self.failure.get_or_insert(SinkError { path, error });
+    }
+}
+
+/// Two transfers into one file would undo each other's work. The lock ends with the process.
+fn lock(part: &File) -> io::Result<()> {
+    use rustix::fs::{FlockOperation, flock};
+    match flock(part, FlockOperation::NonBlockingLockExclusive) {
+        Err(rustix::io::Errno::WOULDBLOCK) => {
+            let why = "another transfer is writing it; let that one finish, or name another file";
+            Err(io::Error::new(io::ErrorKind::ResourceBusy, why))
+        }
+        // File systems without locks are no obstacle.
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 
@@ -200,7 +211,7 @@ impl Sink for FileSink {
         }
         let follows = segment == self.first + self.segments
             && offset == self.offset + self.run.len() as u64
-            && self.run.len() + content.len() <= RUN;
+            && self.run.len() + content.len() <= MAX_RUN;
         if !follows || self.segments == 0 {
             self.flush();
             (self.first, self.offset) = (segment, offset);
@@ -321,6 +332,21 @@ mod tests {
         let (_, resume) = begin(2);
         assert_eq!(resume, Resume::default(), "another version begins anew");
         assert_eq!(std::fs::metadata(part).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn two_transfers_into_one_file_do_not_meet() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let mut first = FileSink::new(&path);
+        first.begin(&info(1));
+        let mut second = FileSink::new(&path);
+        second.begin(&info(1));
+        assert!(second.take_failure().unwrap().to_string().contains("another transfer"));
+        drop(first);
+        let mut third = FileSink::new(&path);
+        third.begin(&info(1));
+        assert!(third.take_failure().is_none(), "the lock goes with its owner");
     }
 
     #[test]
