@@ -98,7 +98,7 @@ const LISTEN: Section = Section {
             Form::Path,
             "\"/run/nfd/nfd.sock\"",
             "Unix socket for local applications, or `\"off\"`. Its folder is made if it is \
-             missing.",
+             missing; whoever may enter it may connect.",
         ),
         field(
             "receive_buffer",

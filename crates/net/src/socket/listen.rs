@@ -3,9 +3,11 @@
 use super::stream::Socket;
 use mio::net::{TcpListener, UnixListener};
 use socket2::{Domain, Protocol, Type};
+use std::fs::Permissions;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -67,6 +69,8 @@ impl UnixDoor {
             Err(e) => return Err(system(e)),
         }
         let listener = UnixListener::bind(path).map_err(system)?;
+        // As NFD's: whoever may enter the folder may use the forwarder, whatever the umask.
+        std::fs::set_permissions(path, Permissions::from_mode(0o666)).map_err(system)?;
         Ok(UnixDoor { listener, path: path.to_owned() })
     }
 
@@ -169,6 +173,8 @@ mod tests {
         let error = UnixDoor::open(&path).unwrap_err();
         assert_eq!(error.to_string(), format!("a daemon is already running at {}", path.display()));
         assert!(path.exists(), "the socket of a living daemon stays");
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o666, "applications of all users may connect");
         drop(living);
         assert!(!path.exists(), "a daemon takes its socket with it");
         // A killed daemon leaves its file.
