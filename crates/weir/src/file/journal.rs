@@ -124,8 +124,10 @@ fn read(path: &Path, wanted: &Header, part: &File) -> io::Result<Option<(Vec<Run
     let mut record = [0; RECORD];
     while reader.read_exact(&mut record).is_ok() {
         let Some(run) = checked(&record, part) else { continue };
-        let range = run.first..run.first.saturating_add(run.segments);
-        if run.segments > 0 && !segments.overlaps(&range) {
+        // A damaged record may speak of segments that no object has.
+        let Some(end) = run.first.checked_add(run.segments) else { continue };
+        let range = run.first..end;
+        if !range.is_empty() && !segments.overlaps(&range) {
             segments.insert(range);
             octets += run.len;
             runs.push(run);

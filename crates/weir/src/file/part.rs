@@ -329,6 +329,20 @@ mod tests {
         let (_, resume) = begin(1);
         assert_eq!(resume.segments.iter().cloned().collect::<Vec<_>>(), vec![3..4]);
 
+        // Nor does a record of segments that cannot be, though its octets are there.
+        let words = [u64::MAX, 2, 9, 3, xxh3_64(b"jkl")];
+        std::fs::write(
+            &journal,
+            [
+                std::fs::read(&journal).unwrap(),
+                words.iter().flat_map(|word| word.to_le_bytes()).collect(),
+            ]
+            .concat(),
+        )
+        .unwrap();
+        let (_, resume) = begin(1);
+        assert_eq!(resume.segments.iter().cloned().collect::<Vec<_>>(), vec![3..4]);
+
         let (_, resume) = begin(2);
         assert_eq!(resume, Resume::default(), "another version begins anew");
         assert_eq!(std::fs::metadata(part).unwrap().len(), 0);
