@@ -71,6 +71,18 @@ fn bbr_keeps_a_short_link_busy() {
 }
 
 #[test]
+fn bbr_does_not_ask_twice_where_a_segment_takes_a_sixtieth_of_a_second_or_more() {
+    for (mbps, one_way) in [(4, 100), (1, 100), (1, 100_000)] {
+        let path = Path::new(mbps, 5000, one_way, 0.0);
+        let flow = Flow { control: "bbr", segments: 250, start: Time::ZERO };
+        let report = run(path, &[flow], 1, MINUTE);
+        let outcome = &report.flows[0];
+        assert!(outcome.goodput(&path) >= 0.9e6 * mbps as f64, "{}", outcome.line(&path));
+        assert!(outcome.again() <= 0.03, "{}", outcome.line(&path));
+    }
+}
+
+#[test]
 fn bbr_uses_a_path_without_a_bottleneck() {
     for (one_way, loss, wanted) in
         [(5_000, 0.0, 460.0), (25_000, 0.0, 260.0), (50_000, 0.0, 140.0), (25_000, 1.0, 163.0)]

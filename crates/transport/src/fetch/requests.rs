@@ -25,6 +25,10 @@ const MAX_TOLERANCE_FACTOR: u32 = 16;
 /// RFC 8985, 7.2: a probe goes out after two round trips of silence, but no sooner than this.
 const MIN_PROBE: Duration = Duration::from_millis(20);
 
+/// Before this many answers nobody knows how slow the path is: then silence is longer.
+const FEW: u64 = 8;
+const FIRST_PROBE: Duration = Duration::from_millis(200);
+
 /// A request that is believed lost and waits to be sent again.
 #[derive(Clone, Copy, Debug)]
 struct Lost {
@@ -68,6 +72,9 @@ pub struct Requests {
     tap: Box<dyn FnMut(Event) + Send>,
     tolerance_factor: u32,
     last_sign: Time,
+    /// When Data came last, and how far apart they come, smoothed.
+    answered_at: Time,
+    spacing: Duration,
     probes: u32,
     /// Counters.
     pub stats: Stats,
@@ -89,6 +96,8 @@ impl Requests {
             tap,
             tolerance_factor: 1,
             last_sign: Time::ZERO,
+            answered_at: Time::ZERO,
+            spacing: Duration::ZERO,
             probes: 0,
             stats: Stats::default(),
         }
@@ -183,8 +192,7 @@ impl Requests {
             self.rtt.sample(rtt);
             self.stats.rtt(rtt);
         }
-        self.last_sign = now;
-        self.probes = 0;
+        self.note_answer(now);
         self.stats.data += 1;
         self.stats.data_bytes += data.size.0;
         self.stats.marks += u64::from(data.mark > 0);
@@ -325,6 +333,16 @@ impl Requests {
         Duration(quarter.0.saturating_mul(u64::from(self.tolerance_factor))).min(srtt)
     }
 
+    fn note_answer(&mut self, now: Time) {
+        if self.stats.data > 0 {
+            let (before, apart) = (self.spacing.0, now.since(self.answered_at).0);
+            self.spacing = Duration(before - before / 8 + apart / 8);
+        }
+        self.answered_at = now;
+        self.last_sign = now;
+        self.probes = 0;
+    }
+
     fn widen_tolerance(&mut self) {
         self.tolerance_factor = (self.tolerance_factor + 1).min(MAX_TOLERANCE_FACTOR);
     }
@@ -333,7 +351,10 @@ impl Requests {
         let (false, Some(srtt)) = (self.flight.is_empty(), self.rtt.smoothed()) else {
             return None;
         };
-        let silence = Duration(srtt.0.saturating_mul(2)).max(MIN_PROBE);
+        let silence = Duration(srtt.0.saturating_mul(2))
+            .max(MIN_PROBE)
+            .max(Duration(self.spacing.0.saturating_mul(4)))
+            .max(if self.stats.data < FEW { FIRST_PROBE } else { Duration::ZERO });
         Some(self.last_sign + Duration(silence.0.saturating_mul(1 << self.probes.min(6))))
     }
 }
