@@ -56,6 +56,8 @@ pub struct FaceConfig {
     pub data_queue: Size,
     /// Octets that the queue of Interests and Nacks may hold.
     pub interest_queue: Size,
+    /// Packets that either queue may hold, whatever their octets.
+    pub queue_packets: usize,
     /// Interests that the face's shaper may hold.
     pub max_held: usize,
     /// What the face may keep of packets that are not whole yet.
@@ -90,6 +92,7 @@ impl Default for FaceConfig {
             slack: Duration::from_millis(1),
             data_queue: Size(4 << 20),
             interest_queue: Size(1 << 20),
+            queue_packets: usize::MAX,
             max_held: 16_384,
             reassembly: ReassemblyLimits::default(),
             nacks: true,

@@ -9,7 +9,7 @@ use std::fmt;
 use crate::config::ForwarderConfig;
 use crate::counters::{DropReason, ForwarderStats};
 use crate::face::{Face, FaceConfig, FaceId, Faces, Readiness};
-use crate::link::{Env, Link};
+use crate::link::{Env, Link, Out};
 use crate::node::Node;
 use crate::pipeline::Scratch;
 use crate::tables::{ContentStore, DeadNonces, Fib, NameHasher, Pit, StrategyChoice};
@@ -155,13 +155,13 @@ impl Forwarder {
 
     /// Removes a face with its routes; what waits in its queues is dropped and counted. Interests
     /// that came from it stay pending until they expire, and their Data is not sent.
-    pub fn remove_face(&mut self, _now: Time, face: FaceId) {
+    pub fn remove_face(&mut self, now: Time, face: FaceId) {
         let Some(mut gone) = self.faces.remove(face) else { return };
         if let Some(deadline) = gone.deadline {
             self.deadlines.remove(&(deadline, face));
         }
         self.ready.retain(|id| *id != face);
-        gone.link.clear(&mut self.stats);
+        gone.link.clear(now, &mut self.stats);
         self.fib.remove_face(face);
         self.parts -= usize::from(gone.link.has_parts());
     }
@@ -207,6 +207,22 @@ impl Forwarder {
         face: FaceId,
         out: &mut Vec<u8>,
     ) -> Option<Transmit> {
+        self.transmit(now, face, &mut Out { frames: out, shared: None })
+    }
+
+    /// The same for a driver that can hold packets by reference: if the frame is a bare Data packet
+    /// on a stream, it is put into `shared` and nothing is appended to `out`.
+    pub fn poll_transmit_shared(
+        &mut self,
+        now: Time,
+        face: FaceId,
+        out: &mut Vec<u8>,
+        shared: &mut Option<Bytes>,
+    ) -> Option<Transmit> {
+        self.transmit(now, face, &mut Out { frames: out, shared: Some(shared) })
+    }
+
+    fn transmit(&mut self, now: Time, face: FaceId, out: &mut Out<'_>) -> Option<Transmit> {
         let mut marks = std::mem::take(&mut self.scratch.marks);
         let left =
             self.with_link(now, face, |link, env, node| link.transmit(env, node, &mut marks, out))?;

@@ -20,4 +20,4 @@ pub use config::ForwarderConfig;
 pub use counters::{DropReason, Drops, FaceCounters, ForwarderStats, QueueTally, Traffic};
 pub use face::{FaceConfig, FaceId, LinkType, Scope};
 pub use forwarder::{Forwarder, Reporter, Tap, Transmit, Wire};
-pub use link::ReassemblyLimits;
+pub use link::{Occupancy, ReassemblyLimits};

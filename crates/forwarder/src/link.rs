@@ -11,8 +11,8 @@ pub(crate) mod shaping;
 mod transmit;
 
 use control::{
-    Crossing, Cx, DataMeta, Direction, Event, Flow, InterestMeta, Kind, LinkView, Marker, NodeView,
-    Released, Returned, Rng, Size, Stage, Stamper, Time, Verdict,
+    Crossing, Cx, DataMeta, Direction, Duration, Event, Flow, InterestMeta, Kind, LinkView, Marker,
+    NodeView, Rate, Released, Returned, Rng, Size, Stage, Stamper, Time, Verdict,
 };
 use packet::{HopOptions, LpPacket};
 
@@ -22,11 +22,12 @@ use crate::tables::PitKey;
 use flows::Flows;
 use fragment::Frames;
 use pacing::{DrainMeter, Pacer};
+pub use queue::Occupancy;
 use queue::{Fifo, QueuedControl, QueuedData, Ring};
 use reassembly::{Fragment, Partial, Place, Reassembler};
 pub use reassembly::{MAX_FRAGMENTS, ReassemblyLimits};
 use shaping::{Expectations, Expected, Offered, Shaping, Waiting};
-pub(crate) use transmit::InterestMark;
+pub(crate) use transmit::{InterestMark, Out};
 
 /// What a link needs from the forwarder for a call.
 pub(crate) struct Env<'a> {
@@ -70,7 +71,7 @@ pub(crate) struct Link {
     overhead: usize,
     pacer: Option<Pacer>,
     meter: DrainMeter,
-    rate_in: Option<control::Rate>,
+    rate_in: Option<Rate>,
     sequence: u64,
     control: Fifo<QueuedControl>,
     /// The packets of `control`, in its order.
@@ -103,9 +104,9 @@ impl Link {
             meter: DrainMeter::default(),
             rate_in: config.rate_in,
             sequence: sequence.next_u64(),
-            control: Fifo::new(config.interest_queue),
+            control: Fifo::new(config.interest_queue, config.queue_packets),
             ring: Ring::default(),
-            data: Fifo::new(config.data_queue),
+            data: Fifo::new(config.data_queue, config.queue_packets),
             marker: config.marker.take().map(|part| (part, marker)),
             stamper: config.stamper.take().map(|part| (part, stamper)),
             shaping: config.shaper.take().map(|part| Shaping::new(part, shaper, bound)),
@@ -140,6 +141,22 @@ impl Link {
     pub(crate) fn queued(&self) -> (u64, u64) {
         let packets = self.control.packets() + self.data.packets();
         (packets as u64, (self.control.octets() + self.data.octets()) as u64)
+    }
+
+    /// How full the queue of Data was until now.
+    pub(crate) fn data_occupancy(&self, now: Time) -> Occupancy {
+        self.data.occupancy(now)
+    }
+
+    /// Changes the rate; a packet that is leaving takes the time that it would have taken.
+    pub(crate) fn set_rate(&mut self, rate: Option<Rate>, slack: Duration) {
+        self.pacer = match (self.pacer.take(), rate) {
+            (Some(mut pacer), Some(rate)) => {
+                pacer.set_rate(rate);
+                Some(pacer)
+            }
+            (_, rate) => rate.map(|rate| Pacer::new(rate, slack)),
+        };
     }
 
     /// What parts see of the link.
@@ -428,15 +445,15 @@ impl Link {
     }
 
     /// Empties the queues of a face that goes away.
-    pub(crate) fn clear(&mut self, stats: &mut ForwarderStats) {
+    pub(crate) fn clear(&mut self, now: Time, stats: &mut ForwarderStats) {
         let held = self.shaping.as_mut().map_or(0, Shaping::clear);
         (0..held).for_each(|_| self.count_drop(stats, DropReason::FaceRemoved));
-        while let Some(item) = self.control.pop() {
+        while let Some(item) = self.control.pop(now) {
             self.ring.consume(item.len);
             self.counters.queue.drop(item.len);
             self.count_drop(stats, DropReason::FaceRemoved);
         }
-        while let Some(item) = self.data.pop() {
+        while let Some(item) = self.data.pop(now) {
             self.counters.queue.drop(item.packet.len());
             self.count_drop(stats, DropReason::FaceRemoved);
         }

@@ -1,11 +1,12 @@
 //! What an operator may look at and change: routes, strategies, tables, counters.
 
-use control::{LinkView, Rng, Strategy, Time};
+use control::{Duration, LinkView, Rate, Rng, Strategy, Time};
 use packet::NameRef;
 
 use crate::counters::{FaceCounters, ForwarderStats};
 use crate::face::{Face, FaceId, Scope};
 use crate::forwarder::{Chosen, Forwarder, Tap, Taps};
+use crate::link::Occupancy;
 use crate::tables::{ContentStore, DeadNonces, Fib, Pit, PrefixTooDeep, fib};
 
 impl Forwarder {
@@ -109,6 +110,21 @@ impl Forwarder {
     #[must_use]
     pub fn queued(&self, face: FaceId) -> Option<(u64, u64)> {
         self.faces.get(face).map(|face| face.link.queued())
+    }
+
+    /// How full a face's queue of Data was until now.
+    #[must_use]
+    pub fn queue_occupancy(&self, now: Time, face: FaceId) -> Option<Occupancy> {
+        self.faces.get(face).map(|face| face.link.data_occupancy(now))
+    }
+
+    /// Changes the rate of a face; `slack` is that of [`crate::FaceConfig::slack`], for a face that
+    /// had no rate.
+    pub fn set_rate(&mut self, now: Time, id: FaceId, rate: Option<Rate>, slack: Duration) {
+        if let Some(face) = self.faces.get_mut(id) {
+            face.link.set_rate(rate, slack);
+            self.wake(now, id);
+        }
     }
 
     /// What parts see of a face's link.

@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("transport", &["packet", "security", "control"]),
     ("document", &["packet", "control", "schemes"]),
     ("net", &["packet", "security", "control", "schemes", "forwarder", "transport", "document"]),
+    ("sim", &["packet", "security", "control", "forwarder", "transport"]),
     ("weir", &["packet", "security", "control", "schemes", "forwarder", "transport", "net"]),
 ];
 

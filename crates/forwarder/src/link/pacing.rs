@@ -28,6 +28,12 @@ impl Pacer {
         self.rate
     }
 
+    /// Changes the rate. What has left takes the time that it would have taken.
+    pub fn set_rate(&mut self, rate: Rate) {
+        self.rate = rate;
+        self.remainder = 0;
+    }
+
     /// The first instant at which the next packet may leave.
     #[must_use]
     pub fn next(&self) -> Time {
@@ -45,10 +51,18 @@ impl Pacer {
     /// A packet of `size` octets leaves at `now`, which is not before [`Pacer::next`].
     pub fn on_sent(&mut self, now: Time, size: Size) {
         let base = self.next.max(now - self.slack);
-        let bits = u128::from(size.0) * 8_000_000_000 + u128::from(self.remainder);
-        let rate = u128::from(self.rate.0.max(1));
-        let span = u64::try_from(bits / rate).unwrap_or(u64::MAX);
-        self.remainder = (bits % rate) as u64;
+        let rate = self.rate.0.max(1);
+        // A division of 64 bits takes a tenth of the time of one of 128, and packets fit into it.
+        let bits = size.0.checked_mul(8_000_000_000).and_then(|b| b.checked_add(self.remainder));
+        let (span, remainder) = match bits {
+            Some(bits) => (bits / rate, bits % rate),
+            None => {
+                let bits = u128::from(size.0) * 8_000_000_000 + u128::from(self.remainder);
+                let span = u64::try_from(bits / u128::from(rate)).unwrap_or(u64::MAX);
+                (span, (bits % u128::from(rate)) as u64)
+            }
+        };
+        self.remainder = remainder;
         self.next = base + Duration(span);
     }
 }
@@ -134,6 +148,24 @@ mod tests {
     fn a_rate_of_zero_stops_the_face() {
         let pacer = Pacer::new(Rate(0), Duration::ZERO);
         assert_eq!(pacer.next(), Time::MAX);
+    }
+
+    #[test]
+    fn a_new_rate_counts_from_the_next_packet() {
+        let mut pacer = Pacer::new(Rate::from_mbps(8), Duration::ZERO);
+        pacer.on_sent(Time(0), Size(1000));
+        pacer.set_rate(Rate::from_mbps(16));
+        assert_eq!(pacer.next(), Time(1_000_000));
+        pacer.on_sent(Time(1_000_000), Size(1000));
+        assert_eq!(pacer.next(), Time(1_500_000));
+    }
+
+    #[test]
+    fn a_size_beyond_any_packet_is_counted_too() {
+        // 10^10 octets at 8 Gbit/s take 10 s.
+        let mut pacer = Pacer::new(Rate(8_000_000_000), Duration::ZERO);
+        pacer.on_sent(Time(0), Size(10_000_000_000));
+        assert_eq!(pacer.next(), Time(10_000_000_000));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Two first-in first-out classes: Interests and Nacks leave before Data. An Interest is small and
 //! asks for something large, so holding it behind Data would idle the other direction of the link
 //! to save almost nothing on this one; congestion lives in Data, and that queue is the one that
-//! schemes manage. Either class has its own bound in octets.
+//! schemes manage. Either class has its own bound in octets and may have one in packets.
 
 use bytes::Bytes;
 use control::{QueueView, Size, Time};
@@ -66,12 +66,39 @@ impl QueuedControl {
     }
 }
 
-/// Packets with a size that wait in order, bounded in octets.
+/// How full a queue was over time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Occupancy {
+    /// The instant up to which the sums below count.
+    pub at: Time,
+    /// Octets times nanoseconds: divided by a span it is the mean over it.
+    pub octet_ns: u128,
+    /// Squared octets times nanoseconds, for the variance.
+    pub octet2_ns: u128,
+    /// The most octets that there ever were.
+    pub peak: Size,
+}
+
+impl Occupancy {
+    /// There were `octets` in the queue until `now`.
+    fn advance(&mut self, now: Time, octets: usize) {
+        let (span, octets) = (u128::from(now.since(self.at).0), octets as u64);
+        self.at = self.at.max(now);
+        if octets > 0 {
+            self.octet_ns += u128::from(octets) * span;
+            self.octet2_ns += u128::from(octets) * u128::from(octets) * span;
+        }
+    }
+}
+
+/// Packets with a size that wait in order, bounded in octets and in number.
 #[derive(Debug)]
 pub(crate) struct Fifo<T> {
     items: VecDeque<T>,
     octets: usize,
     bound: usize,
+    most: usize,
+    occupancy: Occupancy,
 }
 
 /// What a [`Fifo`] needs to know of an item.
@@ -99,25 +126,37 @@ impl Queued for QueuedControl {
 }
 
 impl<T: Queued> Fifo<T> {
-    pub(crate) fn new(bound: Size) -> Self {
+    /// An empty queue for at most `bound` octets and `most` packets.
+    pub(crate) fn new(bound: Size, most: usize) -> Self {
         let bound = usize::try_from(bound.0).unwrap_or(usize::MAX);
-        Fifo { items: VecDeque::new(), octets: 0, bound }
+        let occupancy = Occupancy::default();
+        Fifo { items: VecDeque::new(), octets: 0, bound, most, occupancy }
     }
 
-    /// Whether `len` more octets are within the bound.
+    /// Whether a packet of `len` octets is within the bounds.
     pub(crate) fn fits(&self, len: usize) -> bool {
-        len <= self.bound - self.octets
+        len <= self.bound - self.octets && self.items.len() < self.most
     }
 
-    /// Adds an item that [`Fifo::fits`].
+    /// Adds an item that [`Fifo::fits`]; it joins at [`Queued::at`].
     pub(crate) fn push(&mut self, item: T) {
         debug_assert!(self.fits(item.len()));
+        self.occupancy.advance(item.at(), self.octets);
         self.octets += item.len();
+        self.occupancy.peak = self.occupancy.peak.max(Size(self.octets as u64));
         self.items.push_back(item);
     }
 
-    pub(crate) fn pop(&mut self) -> Option<T> {
+    /// How full it was until now.
+    pub(crate) fn occupancy(&self, now: Time) -> Occupancy {
+        let mut occupancy = self.occupancy;
+        occupancy.advance(now, self.octets);
+        occupancy
+    }
+
+    pub(crate) fn pop(&mut self, now: Time) -> Option<T> {
         let item = self.items.pop_front()?;
+        self.occupancy.advance(now, self.octets);
         self.octets -= item.len();
         Some(item)
     }
@@ -197,15 +236,21 @@ mod tests {
 
     #[test]
     fn the_bound_is_in_octets_and_never_passed() {
-        let mut q = Fifo::new(Size(100));
+        let mut q = Fifo::new(Size(100), 2);
         assert!(q.fits(100) && !q.fits(101));
         q.push(Item(60, Time(5)));
         assert!(q.fits(40) && !q.fits(41));
         q.push(Item(40, Time(7)));
         let view = q.view(Time(9));
         assert_eq!((view.packets, view.bytes, view.head_sojourn.0), (2, Size(100), 4));
-        assert_eq!(q.pop().map(|i| i.0), Some(60));
+        assert!(!q.fits(0), "two packets are as many as it may hold");
+        assert_eq!(q.pop(Time(9)).map(|i| i.0), Some(60));
         assert!(q.fits(60) && !q.fits(61));
+        // 60 octets from 5 to 7, 100 from 7 to 9, 40 from 9 to 12.
+        let occupancy = q.occupancy(Time(12));
+        assert_eq!((occupancy.at, occupancy.peak), (Time(12), Size(100)));
+        assert_eq!(occupancy.octet_ns, 120 + 200 + 120);
+        assert_eq!(occupancy.octet2_ns, 7_200 + 20_000 + 4_800);
     }
 
     proptest! {

@@ -1,5 +1,6 @@
 //! Taking packets out of the queues and putting them on the wire.
 
+use bytes::Bytes;
 use control::{Crossing, Cx, DataMeta, Direction, InterestMeta, Kind, NodeView, Size, Verdict};
 use packet::{Data, HopOptions, LpHeader};
 use smallvec::SmallVec;
@@ -14,6 +15,15 @@ use crate::tables::{PitKey, PitToken};
 /// A mark that a marker gave an Interest on its way out.
 pub(crate) type InterestMark = (PitKey, u64);
 
+/// Where frames go.
+pub(crate) struct Out<'a> {
+    /// Frames are appended here.
+    pub(crate) frames: &'a mut Vec<u8>,
+    /// A driver that can hold packets by reference has Data put here, where the frame is the bare
+    /// packet.
+    pub(crate) shared: Option<&'a mut Option<Bytes>>,
+}
+
 impl Link {
     /// Appends the frames of the next packet that may leave now. Marks that the marker gives to
     /// Interests go to `marks`, to be remembered in the PIT.
@@ -22,16 +32,16 @@ impl Link {
         env: &mut Env<'_>,
         node: &Node<'_>,
         marks: &mut Vec<InterestMark>,
-        out: &mut Vec<u8>,
+        out: &mut Out<'_>,
     ) -> Option<Frames> {
         loop {
             if self.next_transmit()? > env.now {
                 return None;
             }
-            let left = if let Some(item) = self.control.pop() {
-                self.send_control(env, node, marks, item, out)
+            let left = if let Some(item) = self.control.pop(env.now) {
+                self.send_control(env, node, marks, item, out.frames)
             } else {
-                let item = self.data.pop()?;
+                let item = self.data.pop(env.now)?;
                 self.send_data(env, node, item, out)
             };
             if left.is_some() {
@@ -108,7 +118,7 @@ impl Link {
         env: &mut Env<'_>,
         node: &Node<'_>,
         mut item: QueuedData,
-        out: &mut Vec<u8>,
+        out: &mut Out<'_>,
     ) -> Option<Frames> {
         let len = item.packet.len();
         let sojourn = env.now.since(item.at);
@@ -121,7 +131,13 @@ impl Link {
         }
         self.stamp_data(env, node, &mut item);
         let mut header = self.header(item.mark, &item.token, item.options, item.from);
-        let frames = self.put(&mut header, &item.packet, out);
+        let frames = match &mut out.shared {
+            Some(shared) if self.mtu.is_none() && header.headers_len() == 0 => {
+                **shared = Some(item.packet);
+                Some(Frames { len, segment: None, count: 1 })
+            }
+            _ => self.put(&mut header, &item.packet, out.frames),
+        };
         let frames = self.book(env, Kind::Data, len, frames)?;
         self.counters.marked += u64::from(item.mark > 0);
         let flow = item.subject.flow;

@@ -37,12 +37,14 @@ pub struct Stats {
     rtt_sum: u64,
     rtt_count: u64,
     rtt_min: Option<Duration>,
+    rtt_last: Option<Duration>,
 }
 
 impl Stats {
     pub(super) fn rtt(&mut self, rtt: Duration) {
         self.rtt_sum = self.rtt_sum.saturating_add(rtt.0);
         self.rtt_count += 1;
+        self.rtt_last = Some(rtt);
         self.rtt_min = Some(self.rtt_min.map_or(rtt, |min| min.min(rtt)));
     }
 
@@ -50,6 +52,13 @@ impl Stats {
     #[must_use]
     pub fn rtt_mean(&self) -> Option<Duration> {
         self.rtt_sum.checked_div(self.rtt_count).map(Duration)
+    }
+
+    /// The latest round-trip time sample, and how many there were: whoever looks after each frame
+    /// sees all of them.
+    #[must_use]
+    pub fn rtt_latest(&self) -> Option<(u64, Duration)> {
+        self.rtt_last.map(|rtt| (self.rtt_count, rtt))
     }
 
     /// The smallest round-trip time; `None` without a sample.

@@ -1,0 +1,218 @@
+//! The run: from event to event.
+
+use control::{Duration, Kind, Time};
+use forwarder::{FaceId, Forwarder, Wire as Arrival};
+use packet::LpPacket;
+use packet::tlv::types;
+
+use crate::app::{App, Role};
+use crate::network::{Network, Target};
+use crate::node::Port;
+use crate::outcome::Outcome;
+use crate::record::PacketHop;
+use crate::spec::{LinkId, NodeId};
+use crate::wire::Frame;
+
+impl Network {
+    /// Runs until an instant and says what has come of it. May be called again, to go on.
+    pub fn run(&mut self, until: Time) -> Outcome {
+        self.advance(until);
+        self.outcome()
+    }
+
+    /// Runs until an instant.
+    pub fn advance(&mut self, until: Time) {
+        while let Some((at, component)) = self.events.peek() {
+            if at > until {
+                break;
+            }
+            self.now = at;
+            self.calls += 1;
+            match self.targets[component as usize] {
+                Target::Wire(wire) => self.deliver(wire as usize),
+                Target::Node(node) => self.wake_node(node as usize),
+                Target::App(app) => self.wake_app(app as usize),
+                Target::Faults => self.wake_faults(),
+                Target::Sampler => self.sample(),
+            }
+            if self.event_queue.is_some() {
+                self.report_events();
+            }
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// Whether every consumer has ended.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.flows.iter().all(|app| match &self.apps[*app as usize].role {
+            Role::Fetch(_, consumer) => consumer.is_over(),
+            Role::Rate(consumer) => consumer.is_over(),
+            Role::Publish(_) => true,
+        })
+    }
+
+    /// Hands what has arrived at the end of a wire to the node there.
+    fn deliver(&mut self, wire: usize) {
+        let now = self.now;
+        let to = self.wires[wire].to as usize;
+        loop {
+            let end = &mut self.wires[wire];
+            let Some(arrival) = end.wire.arrived(now) else { break };
+            if let Some(forwarder) = &mut self.nodes[to].forwarder {
+                let frame: &[u8] = match arrival {
+                    Arrival::Borrowed(octets) => octets,
+                    Arrival::Shared(octets) => octets,
+                };
+                let hop = PacketHop {
+                    at: now,
+                    node: NodeId(end.to),
+                    face: end.to_face.0,
+                    link: LinkId(wire as u32 / 2),
+                    backward: wire % 2 == 1,
+                    kind: kind_of(frame),
+                    frame,
+                };
+                self.trace.add(&hop);
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.packet(&hop);
+                }
+                forwarder.receive(now, end.to_face, arrival);
+                end.wire.consume();
+                end.wire.counters.delivered += 1;
+                self.pump(to);
+            } else {
+                end.wire.consume();
+                end.wire.counters.node_down += 1;
+            }
+        }
+        let end = &self.wires[wire];
+        self.events.set(end.component, end.wire.next_arrival());
+    }
+
+    fn wake_node(&mut self, number: usize) {
+        let node = &mut self.nodes[number];
+        let Some(forwarder) = &mut node.forwarder else {
+            self.events.set(node.component, None);
+            return;
+        };
+        forwarder.on_deadline(self.now);
+        self.pump(number);
+        // Everything that was due was done: what still asks for this instant is called at the next.
+        let node = &self.nodes[number];
+        let next = node.forwarder.as_ref().and_then(Forwarder::next_deadline);
+        self.events.set(node.component, next.map(|at| at.max(self.now + Duration(1))));
+    }
+
+    fn wake_app(&mut self, number: usize) {
+        let app = &mut self.apps[number];
+        app.on_deadline(self.now, self.event_queue.as_ref());
+        let node = app.node as usize;
+        match &mut self.nodes[node].forwarder {
+            Some(forwarder) => speak(self.now, app, forwarder, &mut self.out),
+            // Nobody listens: what it says is lost, as it would be in a closed connection.
+            None => {
+                self.out.clear();
+                while app.poll_transmit(self.now, &mut self.out) {
+                    self.out.clear();
+                }
+            }
+        }
+        let next = app.settle(self.now);
+        self.events.set(app.component, next.map(|at| at.max(self.now + Duration(1))));
+        self.pump(node);
+    }
+
+    fn wake_faults(&mut self) {
+        while let Some(first) = self.faults.first_entry().filter(|f| f.key().0 <= self.now) {
+            let fault = first.remove();
+            self.apply(&fault);
+        }
+        self.schedule_fault();
+    }
+
+    /// Moves what a node's forwarder has for its faces to wires and applications, until it has
+    /// nothing more for now.
+    pub(crate) fn pump(&mut self, number: usize) {
+        let now = self.now;
+        let Network { nodes, wires, apps, events, out, .. } = self;
+        let node = &mut nodes[number];
+        let Some(forwarder) = &mut node.forwarder else { return };
+        while let Some(face) = forwarder.poll_ready() {
+            match &node.ports[face.0 as usize - 1] {
+                Port::Link { wire, .. } => {
+                    let end = &mut wires[*wire as usize];
+                    drain(now, forwarder, face, out, |frame| end.wire.send(now, frame));
+                    events.set(end.component, end.wire.next_arrival());
+                }
+                Port::App(app) => {
+                    let app = &mut apps[*app as usize];
+                    drain(now, forwarder, face, out, |frame| match frame {
+                        Frame::Octets(octets) => app.receive(now, octets),
+                        Frame::Shared(octets) => app.receive(now, &octets),
+                    });
+                    speak(now, app, forwarder, out);
+                    let next = app.settle(now).map(|at| at.max(now + Duration(1)));
+                    events.set(app.component, next);
+                }
+            }
+        }
+        node.pit_max = node.pit_max.max(forwarder.pit().len());
+        events.set(node.component, forwarder.next_deadline().map(|at| at.max(now)));
+    }
+
+    fn report_events(&mut self) {
+        let (Some(queue), Some(recorder)) = (&self.event_queue, &mut self.recorder) else { return };
+        if let Ok(mut queue) = queue.lock() {
+            queue.drain(..).for_each(|(origin, event)| recorder.event(origin, &event));
+        }
+    }
+}
+
+/// Takes all frames that may leave by a face now.
+fn drain(
+    now: Time,
+    forwarder: &mut Forwarder,
+    face: FaceId,
+    out: &mut Vec<u8>,
+    mut to: impl FnMut(Frame<'_>),
+) {
+    loop {
+        out.clear();
+        let mut shared = None;
+        let left = forwarder.poll_transmit_shared(now, face, out, &mut shared);
+        let Some(transmit) = left else { return };
+        match shared {
+            Some(packet) => to(Frame::Shared(packet)),
+            None => {
+                let segment = transmit.segment.unwrap_or(transmit.len).max(1);
+                out.chunks(segment).for_each(|frame| to(Frame::Octets(frame)));
+            }
+        }
+    }
+}
+
+/// Hands what an application has to say to its forwarder.
+fn speak(now: Time, app: &mut App, forwarder: &mut Forwarder, out: &mut Vec<u8>) {
+    out.clear();
+    while app.poll_transmit(now, out) {
+        forwarder.receive(now, app.face, Arrival::Borrowed(out));
+        out.clear();
+    }
+}
+
+/// What is in a frame.
+fn kind_of(frame: &[u8]) -> Kind {
+    let bare = |octets: &[u8]| match octets.first().copied().map(u64::from) {
+        Some(types::INTEREST) => Kind::Interest,
+        _ => Kind::Data,
+    };
+    if frame.first().copied().map(u64::from) != Some(types::LP_PACKET) {
+        return bare(frame);
+    }
+    match LpPacket::decode(frame) {
+        Ok(link) if link.nack().is_some() => Kind::Nack,
+        Ok(link) => bare(link.fragment().unwrap_or_default()),
+        Err(_) => Kind::Data,
+    }
+}

@@ -1,0 +1,82 @@
+//! Quantiles of durations in constant memory.
+
+use control::Duration;
+
+/// Sub-buckets of each power of two: values are kept to within 1/64.
+const FINE: u64 = 64;
+
+/// Counts durations in buckets whose width grows with the value, after G. Tene's HdrHistogram.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Histogram {
+    counts: Vec<u64>,
+    total: u64,
+    sum: u128,
+}
+
+impl Histogram {
+    pub fn record(&mut self, value: Duration) {
+        let bucket = bucket_of(value.0);
+        if bucket >= self.counts.len() {
+            self.counts.resize(bucket + 1, 0);
+        }
+        self.counts[bucket] += 1;
+        self.total += 1;
+        self.sum += u128::from(value.0);
+    }
+
+    pub fn mean(&self) -> Option<Duration> {
+        self.sum.checked_div(u128::from(self.total)).map(|mean| Duration(mean as u64))
+    }
+
+    /// The lower end of the bucket in which the quantile is.
+    pub fn quantile(&self, q: f64) -> Option<Duration> {
+        let rank = ((self.total as f64 * q) as u64).min(self.total.checked_sub(1)?);
+        let mut seen = 0;
+        let bucket = self.counts.iter().position(|count| {
+            seen += count;
+            seen > rank
+        })?;
+        Some(Duration(lower_end(bucket)))
+    }
+}
+
+fn bucket_of(value: u64) -> usize {
+    if value < FINE {
+        return value as usize;
+    }
+    let shift = u64::from(value.ilog2()) - u64::from(FINE.ilog2());
+    (shift * FINE + (value >> shift)) as usize
+}
+
+fn lower_end(bucket: usize) -> u64 {
+    let bucket = bucket as u64;
+    if bucket < FINE {
+        return bucket;
+    }
+    let shift = bucket / FINE - 1;
+    (bucket - shift * FINE) << shift
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_kept_to_within_a_sixty_fourth() {
+        for value in (0..200).chain([1_000, 999_999, 123_456_789_012, u64::MAX]) {
+            let lower = lower_end(bucket_of(value));
+            assert!(lower <= value && value - lower <= value / 64, "{value} became {lower}");
+        }
+    }
+
+    #[test]
+    fn quantiles_of_a_known_row() {
+        let mut histogram = Histogram::default();
+        assert_eq!((histogram.mean(), histogram.quantile(0.5)), (None, None));
+        (1..=50).for_each(|n| histogram.record(Duration(n)));
+        assert_eq!(histogram.mean(), Some(Duration(25)));
+        assert_eq!(histogram.quantile(0.5), Some(Duration(26)));
+        assert_eq!(histogram.quantile(0.99), Some(Duration(50)));
+        assert_eq!(histogram.quantile(1.0), Some(Duration(50)));
+    }
+}

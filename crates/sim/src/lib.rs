@@ -1,0 +1,42 @@
+//! The simulator: one more driver of the unchanged forwarder, fetch and publish, in virtual time.
+//!
+//! A [`Network`] is built from nodes, links, objects and consumers, and then run. Its clock jumps
+//! from event to event. The list of events holds components (nodes, wires, applications), not
+//! packets: each has one pending event, and a wire keeps the frames that are on it itself.
+//!
+//! What a link is made of: the face of the unchanged forwarder has its rate, its queue and the
+//! parts of the scheme; the [`wire`] behind it adds what a forwarder cannot know: the time of
+//! serialisation and propagation, loss, jitter, reordering, duplication, corruption.
+//!
+//! Nothing here reads a file, prints, or knows a scheme by name. Equal seeds give equal runs, which
+//! [`Outcome::trace_hash`] shows.
+#![forbid(unsafe_code)]
+
+mod app;
+mod constant_rate;
+mod consumer;
+mod content;
+mod engine;
+mod events;
+mod fault;
+mod histogram;
+pub mod impairment;
+mod network;
+mod node;
+mod outcome;
+mod producer;
+mod record;
+mod results;
+mod spec;
+mod trace;
+pub mod wire;
+
+pub use fault::Fault;
+pub use impairment::{Impairment, Loss, Reorder};
+pub use network::{BuildError, Network};
+pub use outcome::{FlowResult, LinkResult, NodeResult, Outcome, Queue, jain_index};
+pub use record::{FlowSample, LinkSample, NodeSample, Origin, PacketHop, Recorder};
+pub use spec::{
+    Arrivals, FetchSpec, FlowId, LinkId, Make, NodeId, NodeSpec, ObjectSpec, RateSpec, Signing,
+    WireSpec,
+};

@@ -1,0 +1,339 @@
+//! The network as it is built.
+
+use control::{Duration, Rate, Time};
+use forwarder::FaceId;
+use forwarder::tables::fib::FibError;
+use packet::Name;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use thiserror::Error;
+use transport::publish::PublishError;
+
+use crate::app::{App, Role};
+use crate::constant_rate::ConstantRate;
+use crate::consumer::Consumer;
+use crate::events::{Component, EventList};
+use crate::fault::Fault;
+use crate::impairment::Dice;
+use crate::node::{LinkPlan, Node, Port, Route};
+use crate::producer::Producer;
+use crate::record::{EventQueue, Recorder};
+use crate::results::LinkSums;
+use crate::spec::{FetchSpec, FlowId, LinkId, NodeId, NodeSpec, ObjectSpec, RateSpec, WireSpec};
+use crate::trace::Trace;
+use crate::wire::Wire;
+
+/// Why something cannot be part of a network.
+#[derive(Debug, Error)]
+pub enum BuildError {
+    /// The node is not at either end of the link.
+    #[error("the node {node} is at neither end of the link that its route uses")]
+    NotAtLink {
+        /// The node's name.
+        node: String,
+    },
+    /// The route is refused.
+    #[error(transparent)]
+    Route(#[from] FibError),
+    /// The object cannot be published.
+    #[error(transparent)]
+    Object(#[from] PublishError),
+}
+
+/// What a component is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Target {
+    Node(u32),
+    Wire(u32),
+    App(u32),
+    Faults,
+    Sampler,
+}
+
+/// A wire with the faces at its ends.
+pub(crate) struct WireEnd {
+    pub wire: Wire,
+    pub from: u32,
+    pub from_face: FaceId,
+    pub to: u32,
+    pub to_face: FaceId,
+    pub component: Component,
+    /// The sums of the lives of the sending node that ended.
+    pub past: LinkSums,
+}
+
+/// A network of forwarders, links and applications in virtual time: built, then run.
+///
+/// Ids belong to the network that gave them out.
+pub struct Network {
+    pub(crate) seed: u64,
+    pub(crate) now: Time,
+    pub(crate) events: EventList,
+    pub(crate) targets: Vec<Target>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) wires: Vec<WireEnd>,
+    pub(crate) apps: Vec<App>,
+    /// The applications of the flows.
+    pub(crate) flows: Vec<u32>,
+    pub(crate) flow_names: Vec<(String, String)>,
+    pub(crate) faults: BTreeMap<(Time, u64), Fault>,
+    pub(crate) recorder: Option<Box<dyn Recorder>>,
+    pub(crate) every: Duration,
+    pub(crate) event_queue: Option<EventQueue>,
+    pub(crate) trace: Trace,
+    pub(crate) calls: u64,
+    pub(crate) out: Vec<u8>,
+    fault_component: Component,
+    sampler: Component,
+}
+
+impl Network {
+    /// An empty network. The seed decides everything that is left to chance.
+    #[must_use]
+    pub fn new(seed: u64) -> Network {
+        let mut events = EventList::default();
+        let (fault_component, sampler) = (events.add(), events.add());
+        Network {
+            seed,
+            now: Time::ZERO,
+            events,
+            targets: vec![Target::Faults, Target::Sampler],
+            nodes: Vec::new(),
+            wires: Vec::new(),
+            apps: Vec::new(),
+            flows: Vec::new(),
+            flow_names: Vec::new(),
+            faults: BTreeMap::new(),
+            recorder: None,
+            every: Duration::ZERO,
+            event_queue: None,
+            trace: Trace::new(),
+            calls: 0,
+            out: Vec::new(),
+            fault_component,
+            sampler,
+        }
+    }
+
+    fn component(&mut self, target: Target) -> Component {
+        self.targets.push(target);
+        self.events.add()
+    }
+
+    /// Adds a node.
+    pub fn add_node(&mut self, spec: NodeSpec) -> NodeId {
+        let id = self.nodes.len() as u32;
+        let component = self.component(Target::Node(id));
+        self.nodes.push(Node::new(NodeId(id), spec, self.seed, component));
+        NodeId(id)
+    }
+
+    /// Adds a link: `ab` is its direction from `a` to `b`, `ba` the other one.
+    pub fn add_link(&mut self, a: NodeId, b: NodeId, ab: WireSpec, ba: WireSpec) -> LinkId {
+        let link = self.wires.len() as u32 / 2;
+        let parallel =
+            self.wires.iter().filter(|end| (end.from, end.to) == (a.0, b.0)).count().to_string();
+        let forth = self.wire((a, b), &ab, &parallel);
+        let back = self.wire((b, a), &ba, &parallel);
+        let (rate_ab, rate_ba) = (ab.rate, ba.rate);
+        let face_a = self.add_link_face((a, b), 2 * link, (ab, rate_ba), &parallel);
+        let face_b = self.add_link_face((b, a), 2 * link + 1, (ba, rate_ab), &parallel);
+        self.add_wire(forth, (a, face_a), (b, face_b));
+        self.add_wire(back, (b, face_b), (a, face_a));
+        LinkId(link)
+    }
+
+    fn wire(&self, (from, to): (NodeId, NodeId), spec: &WireSpec, parallel: &str) -> Wire {
+        let name = |node: NodeId| self.nodes[node.index()].spec.name.as_str();
+        let dice = Dice::new(self.seed, [name(from), name(to), parallel], &spec.impairment);
+        Wire::new(spec.rate, spec.delay, spec.overhead, dice)
+    }
+
+    fn add_link_face(
+        &mut self,
+        (from, to): (NodeId, NodeId),
+        wire: u32,
+        (spec, rate_in): (WireSpec, Option<Rate>),
+        parallel: &str,
+    ) -> FaceId {
+        let name = format!("{} {parallel}", self.nodes[to.index()].spec.name);
+        let plan = Box::new(LinkPlan { name, spec, rate_in });
+        self.nodes[from.index()].add_port(self.now, Port::Link { wire, plan })
+    }
+
+    fn add_wire(&mut self, wire: Wire, from: (NodeId, FaceId), to: (NodeId, FaceId)) {
+        let name = |node: NodeId| self.nodes[node.index()].spec.name.clone();
+        let past = LinkSums::new(name(from.0), name(to.0));
+        let component = self.component(Target::Wire(self.wires.len() as u32));
+        self.wires.push(WireEnd {
+            wire,
+            from: from.0.0,
+            from_face: from.1,
+            to: to.0.0,
+            to_face: to.1,
+            component,
+            past,
+        });
+    }
+
+    /// The node's face on a link; the one of `a`, if both ends are at the node.
+    pub(crate) fn face_on(&self, at: NodeId, link: LinkId) -> Option<FaceId> {
+        let ends = &self.wires[link.index()..][..2];
+        ends.iter().find(|end| end.from == at.0).map(|end| end.from_face)
+    }
+
+    /// Adds a route, or changes its cost.
+    ///
+    /// # Errors
+    /// The link is not the node's, or the prefix is too deep.
+    pub fn add_route(
+        &mut self,
+        at: NodeId,
+        prefix: &Name,
+        link: LinkId,
+        cost: u64,
+    ) -> Result<(), BuildError> {
+        let face = self.face_on(at, link).ok_or_else(|| self.not_at_link(at))?;
+        self.add_route_to(at, prefix, face, cost)
+    }
+
+    fn not_at_link(&self, at: NodeId) -> BuildError {
+        BuildError::NotAtLink { node: self.nodes[at.index()].spec.name.clone() }
+    }
+
+    fn add_route_to(
+        &mut self,
+        at: NodeId,
+        prefix: &Name,
+        face: FaceId,
+        cost: u64,
+    ) -> Result<(), BuildError> {
+        let node = &mut self.nodes[at.index()];
+        if let Some(forwarder) = &mut node.forwarder {
+            forwarder.add_route(face, prefix.as_ref(), cost)?;
+        }
+        node.routes.retain(|route| route.face != face || route.prefix != *prefix);
+        node.routes.push(Route { face, prefix: prefix.clone(), cost });
+        Ok(())
+    }
+
+    fn add_app(&mut self, at: NodeId, role: Role) -> FaceId {
+        let number = self.apps.len() as u32;
+        let component = self.component(Target::App(number));
+        let face = self.nodes[at.index()].add_port(self.now, Port::App(number));
+        let mut app = App { node: at.0, face, component, role };
+        let first = app.first_deadline();
+        self.events.set(component, first.map(|at| at.max(self.now)));
+        self.apps.push(app);
+        face
+    }
+
+    /// Publishes an object at a node, and adds the route to it there.
+    ///
+    /// # Errors
+    /// The object cannot be cut into segments of the size asked for, or its name is too deep.
+    pub fn publish(&mut self, at: NodeId, object: ObjectSpec) -> Result<(), BuildError> {
+        let name = object.name.clone();
+        let face = self.add_app(at, Role::Publish(Producer::new(object)?));
+        self.add_route_to(at, &name, face, 0)
+    }
+
+    /// Adds a fetch.
+    pub fn fetch(&mut self, at: NodeId, fetch: FetchSpec) -> FlowId {
+        let flow = self.flow(at, &fetch.name, fetch.label.clone());
+        let names = self.stream_names(at, flow);
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let consumer = Consumer::new(fetch, self.seed, &names);
+        self.add_app(at, Role::Fetch(flow, Box::new(consumer)));
+        flow
+    }
+
+    /// Adds a consumer that asks at a constant rate.
+    pub fn constant_rate(&mut self, at: NodeId, spec: RateSpec) -> FlowId {
+        let flow = self.flow(at, &spec.name, "constant-rate".to_owned());
+        let names = self.stream_names(at, flow);
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let consumer = ConstantRate::new(spec, self.seed, &names);
+        self.add_app(at, Role::Rate(Box::new(consumer)));
+        flow
+    }
+
+    fn flow(&mut self, at: NodeId, name: &Name, label: String) -> FlowId {
+        debug_assert!(at.index() < self.nodes.len());
+        let flow = FlowId(self.flows.len() as u32);
+        self.flows.push(self.apps.len() as u32);
+        self.flow_names.push((name.to_string(), label));
+        flow
+    }
+
+    /// The names of a flow's random streams: those of the other flows on its node do not matter,
+    /// unless they ask for the same name.
+    fn stream_names(&self, at: NodeId, flow: FlowId) -> [String; 4] {
+        let name = &self.flow_names[flow.index()].0;
+        let same = |other: &usize| {
+            let app = self.apps.get(self.flows[*other] as usize);
+            app.is_some_and(|app| app.node == at.0) && self.flow_names[*other].0 == *name
+        };
+        let twin = (0..flow.index()).filter(same).count();
+        let node = self.nodes[at.index()].spec.name.clone();
+        ["flow".to_owned(), node, name.clone(), twin.to_string()]
+    }
+
+    /// Has something happen at an instant. Faults of one instant happen in the order in which they
+    /// were announced.
+    ///
+    /// # Errors
+    /// The fault is a route that cannot be.
+    pub fn at(&mut self, when: Time, fault: Fault) -> Result<(), BuildError> {
+        if let Fault::AddRoute { at, prefix, link, .. } = &fault {
+            self.try_route(*at, prefix, *link)?;
+        }
+        let number = self.faults.len() as u64;
+        self.faults.insert((when.max(self.now), number), fault);
+        self.schedule_fault();
+        Ok(())
+    }
+
+    fn try_route(&mut self, at: NodeId, prefix: &Name, link: LinkId) -> Result<(), BuildError> {
+        let face = self.face_on(at, link).ok_or_else(|| self.not_at_link(at))?;
+        let node = &mut self.nodes[at.index()];
+        let there = node.routes.iter().any(|r| r.face == face && r.prefix == *prefix);
+        if let Some(forwarder) = node.forwarder.as_mut().filter(|_| !there) {
+            forwarder.add_route(face, prefix.as_ref(), 0)?;
+            forwarder.remove_route(face, prefix.as_ref());
+        }
+        Ok(())
+    }
+
+    pub(crate) fn schedule_fault(&mut self) {
+        let first = self.faults.first_key_value().map(|((at, _), _)| *at);
+        self.events.set(self.fault_component, first);
+    }
+
+    /// Has a recorder told of everything, and samples taken at an interval from now on; none if it
+    /// is zero.
+    pub fn observe(&mut self, every: Duration, recorder: Box<dyn Recorder>) {
+        self.event_queue = recorder.wants_events().then(|| Arc::new(Mutex::new(Vec::new())));
+        for node in &mut self.nodes {
+            node.listen(self.event_queue.as_ref());
+        }
+        self.recorder = Some(recorder);
+        self.every = every;
+        self.schedule_sample(self.now);
+    }
+
+    pub(crate) fn schedule_sample(&mut self, at: Time) {
+        self.events.set(self.sampler, (self.every > Duration::ZERO).then_some(at));
+    }
+
+    /// The recorder, when the run is over.
+    pub fn take_recorder(&mut self) -> Option<Box<dyn Recorder>> {
+        self.recorder.take()
+    }
+
+    /// The instant that was reached.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+}

@@ -1,0 +1,169 @@
+//! A node: a forwarder, and what it is made of again after a crash.
+
+use control::{Duration, Rate, Time};
+use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope};
+use packet::Name;
+
+use crate::events::Component;
+use crate::outcome::NodeResult;
+use crate::record::{EventQueue, Origin};
+use crate::results::add_traffic;
+use crate::spec::{NodeId, NodeSpec, WireSpec};
+
+/// What is behind a face.
+pub(crate) enum Port {
+    /// A wire leaves here.
+    Link { wire: u32, plan: Box<LinkPlan> },
+    /// An application.
+    App(u32),
+}
+
+/// What a link's face is made of.
+pub(crate) struct LinkPlan {
+    /// The face's name, which chooses its random streams.
+    pub name: String,
+    pub spec: WireSpec,
+    pub rate_in: Option<Rate>,
+}
+
+/// A route, which outlives a crash.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Route {
+    pub face: FaceId,
+    pub prefix: Name,
+    pub cost: u64,
+}
+
+/// A node.
+pub(crate) struct Node {
+    pub id: NodeId,
+    pub spec: NodeSpec,
+    pub component: Component,
+    /// `None` while it is down.
+    pub forwarder: Option<Forwarder>,
+    /// By the number of the face, from 1 on.
+    pub ports: Vec<Port>,
+    pub routes: Vec<Route>,
+    pub pit_max: usize,
+    /// The sums of the lives that ended.
+    pub past: NodeResult,
+}
+
+impl Node {
+    pub fn new(id: NodeId, spec: NodeSpec, seed: u64, component: Component) -> Node {
+        let past = NodeResult { node: spec.name.clone(), ..NodeResult::default() };
+        let forwarder = Some(forwarder(&spec, seed));
+        let (ports, routes) = (Vec::new(), Vec::new());
+        Node { id, spec, component, forwarder, ports, routes, pit_max: 0, past }
+    }
+
+    /// Adds a face and what is behind it. Nodes are up while a network is built.
+    pub fn add_port(&mut self, now: Time, port: Port) -> FaceId {
+        let config = face_config(&port);
+        self.ports.push(port);
+        if let Some(forwarder) = &mut self.forwarder {
+            forwarder.add_face(now, config);
+        }
+        FaceId(self.ports.len() as u64)
+    }
+
+    pub fn port(&self, face: FaceId) -> &Port {
+        &self.ports[face.0 as usize - 1]
+    }
+
+    pub fn port_mut(&mut self, face: FaceId) -> &mut Port {
+        &mut self.ports[face.0 as usize - 1]
+    }
+
+    /// The forwarder and all that it holds are gone.
+    pub fn crash(&mut self) {
+        let Some(gone) = self.forwarder.take() else { return };
+        add_life(&mut self.past, &gone);
+        self.past.crashes += 1;
+    }
+
+    /// A new forwarder, with the same faces and routes and nothing else.
+    pub fn restart(&mut self, now: Time, seed: u64, events: Option<&EventQueue>) {
+        if self.forwarder.is_some() {
+            return;
+        }
+        let mut forwarder = forwarder(&self.spec, seed);
+        for port in &self.ports {
+            forwarder.add_face(now, face_config(port));
+        }
+        for route in &self.routes {
+            // It was accepted before, by a forwarder with the same bounds.
+            let _ = forwarder.add_route(route.face, route.prefix.as_ref(), route.cost);
+        }
+        self.forwarder = Some(forwarder);
+        self.listen(events);
+    }
+
+    /// Sends what the parts of schemes report to the queue.
+    pub fn listen(&mut self, events: Option<&EventQueue>) {
+        let (Some(forwarder), Some(events)) = (&mut self.forwarder, events.cloned()) else {
+            return;
+        };
+        let id = self.id;
+        forwarder.set_tap(Some(Box::new(move |reporter, event| {
+            if let Ok(mut events) = events.lock() {
+                events.push((Origin::Node(id, reporter), event));
+            }
+        })));
+    }
+
+    pub fn result(&self) -> NodeResult {
+        let mut result = self.past.clone();
+        if let Some(forwarder) = &self.forwarder {
+            add_life(&mut result, forwarder);
+            result.pit = forwarder.pit().len() as u64;
+        }
+        result.pit_max = self.pit_max as u64;
+        result
+    }
+}
+
+fn add_life(sum: &mut NodeResult, life: &Forwarder) {
+    let stats = life.stats();
+    sum.cs_hits += stats.hits;
+    sum.cs_misses += stats.misses;
+    sum.satisfied += stats.satisfied;
+    sum.nacked += stats.nacked;
+    sum.expired += stats.expired;
+    sum.aggregated += stats.aggregated;
+    add_traffic(&mut sum.received, &stats.received);
+    add_traffic(&mut sum.sent, &stats.sent);
+    sum.drops = stats.drops.clone();
+}
+
+fn forwarder(spec: &NodeSpec, seed: u64) -> Forwarder {
+    let mut config = ForwarderConfig::new((spec.strategy)());
+    config.seed = seed;
+    config.name.clone_from(&spec.name);
+    config.content_store = spec.content_store;
+    config.echo.clone_from(&spec.echo);
+    Forwarder::new(config)
+}
+
+fn face_config(port: &Port) -> FaceConfig {
+    let Port::Link { plan, .. } = port else {
+        return FaceConfig { scope: Scope::Local, ..FaceConfig::default() };
+    };
+    let spec = &plan.spec;
+    FaceConfig {
+        name: plan.name.clone(),
+        mtu: spec.mtu,
+        overhead: spec.overhead,
+        rate: spec.rate,
+        rate_in: plan.rate_in,
+        // The simulator is never late.
+        slack: Duration::ZERO,
+        data_queue: spec.queue,
+        interest_queue: spec.queue,
+        queue_packets: spec.queue_packets,
+        marker: spec.marker.as_ref().map(|make| make()),
+        shaper: spec.shaper.as_ref().map(|make| make()),
+        stamper: spec.stamper.as_ref().map(|make| make()),
+        ..FaceConfig::default()
+    }
+}

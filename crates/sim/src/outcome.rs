@@ -1,0 +1,178 @@
+//! What a run comes to.
+
+use control::{Duration, Rate, Time};
+use forwarder::{Drops, Traffic};
+
+use crate::wire::WireCounters;
+
+/// The result of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Simulated time.
+    pub duration: Duration,
+    /// Calls of components.
+    pub events: u64,
+    /// Packets that went through a forwarder's pipeline after crossing a link.
+    pub packet_hops: u64,
+    /// Consumers, in the order in which they were added.
+    pub flows: Vec<FlowResult>,
+    /// Two directions of every link.
+    pub links: Vec<LinkResult>,
+    /// Nodes.
+    pub nodes: Vec<NodeResult>,
+    /// Equal for equal runs: xxh3 over time, node, face, kind and size of every packet-hop.
+    pub trace_hash: u64,
+}
+
+/// A consumer's result.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowResult {
+    /// The name of its node.
+    pub node: String,
+    /// The name that it asked for.
+    pub name: String,
+    /// Its controller's name.
+    pub control: String,
+    /// When it began.
+    pub start: Time,
+    /// When it ended, well or badly; `None` if it still runs, or has not begun.
+    pub end: Option<Time>,
+    /// Everything came.
+    pub complete: bool,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// Octets of content that came, verified where a fetch verifies.
+    pub bytes: u64,
+    /// Interests, the repeated ones included.
+    pub interests: u64,
+    /// Data that was asked for.
+    pub data: u64,
+    /// Interests that timed out, or whose lifetime ended.
+    pub timeouts: u64,
+    /// Losses that later answers, or silence, showed before a time-out.
+    pub gaps: u64,
+    /// Losses that were none.
+    pub false_timeouts: u64,
+    /// Nacks.
+    pub nacks: u64,
+    /// Interests sent again.
+    pub retransmissions: u64,
+    /// Data with a congestion mark.
+    pub marks: u64,
+    /// Interests in flight at the end.
+    pub in_flight: u64,
+    /// Mean and standard deviation of the window over time, in segments.
+    pub window: Option<(f64, f64)>,
+    /// The mean round-trip time.
+    pub rtt_mean: Option<Duration>,
+    /// The time that 99 % of the round trips stay below, to within 1/64.
+    pub rtt_p99: Option<Duration>,
+}
+
+/// The queue of Data at the head of a direction of a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Queue {
+    /// Mean octets over the run.
+    pub mean: f64,
+    /// Their standard deviation over time.
+    pub stdev: f64,
+    /// The most octets that there were.
+    pub max: u64,
+}
+
+/// The result of one direction of a link.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkResult {
+    /// The name of the sending node.
+    pub from: String,
+    /// The name of the receiving node.
+    pub to: String,
+    /// The rate at the end of the run.
+    pub rate: Option<Rate>,
+    /// The share of the time in which something was being sent.
+    pub utilization: f64,
+    /// The queue of Data.
+    pub queue: Queue,
+    /// What the face sent.
+    pub sent: Traffic,
+    /// Packets and octets of packets offered to the queues.
+    pub offered: (u64, u64),
+    /// Packets and octets that left the queues for the wire.
+    pub left: (u64, u64),
+    /// Packets and octets that the queues and their management dropped.
+    pub dropped: (u64, u64),
+    /// Packets and octets that waited in a node that crashed.
+    pub crashed: (u64, u64),
+    /// Packets and octets in the queues at the end.
+    pub queued: (u64, u64),
+    /// Data that left with a congestion mark.
+    pub marked: u64,
+    /// What the wire did, in frames.
+    pub wire: WireCounters,
+    /// Frames on the wire at the end.
+    pub in_flight: u64,
+}
+
+impl LinkResult {
+    /// Packets that were lost on this direction, for whatever reason.
+    #[must_use]
+    pub fn drops(&self) -> u64 {
+        let wire = &self.wire;
+        self.dropped.0 + self.crashed.0 + wire.lost + wire.down + wire.node_down
+    }
+}
+
+/// A node's result, over all its lives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NodeResult {
+    /// Its name.
+    pub node: String,
+    /// Interests that the content store answered.
+    pub cs_hits: u64,
+    /// Interests that it did not.
+    pub cs_misses: u64,
+    /// The most pending Interests.
+    pub pit_max: u64,
+    /// Pending Interests at the end.
+    pub pit: u64,
+    /// What came in, over all faces.
+    pub received: Traffic,
+    /// What went out, over all faces.
+    pub sent: Traffic,
+    /// Pending Interests that Data satisfied.
+    pub satisfied: u64,
+    /// Pending Interests that ended with a Nack.
+    pub nacked: u64,
+    /// Pending Interests that expired.
+    pub expired: u64,
+    /// Interests that joined a pending one.
+    pub aggregated: u64,
+    /// Drops by reason, of the last life.
+    pub drops: Drops,
+    /// How often it crashed.
+    pub crashes: u64,
+}
+
+/// How fair shares are (R. Jain and others, DEC-TR-301, 1984): 1 if all are equal, 1/n if one has
+/// everything. `None` if there are none, or all are zero.
+#[must_use]
+pub fn jain_index(shares: &[f64]) -> Option<f64> {
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|share| share * share).sum();
+    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fairness_of_known_shares() {
+        assert_eq!(jain_index(&[]), None);
+        assert_eq!(jain_index(&[0.0, 0.0]), None);
+        assert_eq!(jain_index(&[3.0, 3.0, 3.0]), Some(1.0));
+        assert_eq!(jain_index(&[5.0, 0.0, 0.0, 0.0]), Some(0.25));
+        // (1 + 2 + 3)^2 / (3 (1 + 4 + 9))
+        assert_eq!(jain_index(&[1.0, 2.0, 3.0]), Some(36.0 / 42.0));
+    }
+}

@@ -1,0 +1,148 @@
+//! Producers: the unchanged `Publish`, and one that signs nothing.
+
+use bytes::Bytes;
+use packet::tlv::types;
+use packet::{
+    Component, ContentType, DataParts, Interest, LpHeader, LpPacket, Name, Signature,
+    SignatureInfoBuf, SignatureType,
+};
+use security::Signer;
+use std::collections::VecDeque;
+use transport::publish::{Preparation, Publish, PublishError, Spec};
+
+use crate::content::Virtual;
+use crate::spec::{ObjectSpec, Signing};
+
+/// FreshnessPeriod of segments without a signature, as [`Spec::new`] has it.
+const FRESHNESS_MS: u64 = 3_600_000;
+
+/// A producer of one object.
+pub(crate) enum Producer {
+    /// Nobody has asked for it yet, so that nothing was hashed.
+    Unprepared(Box<ObjectSpec>),
+    Published(Box<Publish>),
+    Unsigned(Box<Unsigned>),
+}
+
+impl Producer {
+    /// # Errors
+    /// The object cannot be cut into segments of the size asked for.
+    pub fn new(spec: ObjectSpec) -> Result<Producer, PublishError> {
+        // The first segment shows whether the others fit a packet.
+        preparation(&spec)?.digest_run(0..1)?;
+        Ok(match spec.signing {
+            Signing::Manifest => Producer::Unprepared(Box::new(spec)),
+            Signing::Unsigned => Producer::Unsigned(Box::new(Unsigned::new(&spec))),
+        })
+    }
+
+    pub fn receive(&mut self, frame: &[u8]) {
+        if let Producer::Unprepared(spec) = self {
+            let mut publish = Publish::new();
+            // What can fail was tried when the object was announced, but for the depth of a
+            // manifest; then there is nothing to serve.
+            let signer = Signer::Digest;
+            if let Ok(object) = preparation(spec).and_then(|p| p.run(&signer)) {
+                publish.add(object);
+            }
+            *self = Producer::Published(Box::new(publish));
+        }
+        match self {
+            Producer::Published(publish) => publish.receive(frame),
+            Producer::Unsigned(unsigned) => unsigned.receive(frame),
+            Producer::Unprepared(_) => {}
+        }
+    }
+
+    pub fn poll_transmit(&mut self, out: &mut Vec<u8>) -> bool {
+        match self {
+            Producer::Published(publish) => publish.poll_transmit(out),
+            Producer::Unsigned(unsigned) => unsigned.poll_transmit(out),
+            Producer::Unprepared(_) => false,
+        }
+    }
+
+    /// Its node crashed: what it was about to answer is forgotten. Its object is not, for it lies
+    /// on a disk that survives.
+    pub fn crash(&mut self) {
+        let mut nowhere = Vec::new();
+        while self.poll_transmit(&mut nowhere) {
+            nowhere.clear();
+        }
+    }
+}
+
+fn preparation(spec: &ObjectSpec) -> Result<Preparation<Virtual>, PublishError> {
+    let source = Virtual::new(&spec.name, spec.size.0);
+    let spec =
+        Spec { segment_size: spec.segment_size, ..Spec::new(spec.name.clone(), spec.version) };
+    Preparation::new(spec, source, &Signer::Digest)
+}
+
+/// Answers with segments that are made on the spot.
+pub(crate) struct Unsigned {
+    object: Name,
+    source: Virtual,
+    size: u64,
+    segment_size: u64,
+    segments: u64,
+    last: Component,
+    info: SignatureInfoBuf,
+    waiting: VecDeque<(u64, Bytes)>,
+    content: Vec<u8>,
+    packet: Vec<u8>,
+}
+
+impl Unsigned {
+    fn new(spec: &ObjectSpec) -> Unsigned {
+        let segments = spec.size.0.div_ceil(spec.segment_size as u64).max(1);
+        Unsigned {
+            object: spec.versioned(),
+            source: Virtual::new(&spec.name, spec.size.0),
+            size: spec.size.0,
+            segment_size: spec.segment_size as u64,
+            segments,
+            last: Component::segment(segments - 1),
+            info: SignatureInfoBuf::new(SignatureType::Null, None),
+            waiting: VecDeque::new(),
+            content: Vec::new(),
+            packet: Vec::new(),
+        }
+    }
+
+    fn receive(&mut self, frame: &[u8]) {
+        let Ok(link) = LpPacket::decode(frame) else { return };
+        let Some(fragment) = link.fragment().filter(|_| link.nack().is_none()) else { return };
+        let Ok(interest) = Interest::decode(fragment) else { return };
+        let name = interest.name();
+        let object = self.object.as_ref();
+        let fits = name.len() == object.len() + 1 && name.starts_with(object);
+        let segment = name.last().filter(|_| fits).and_then(|last| last.as_segment());
+        if let Some(segment) = segment.filter(|n| *n < self.segments) {
+            let token = Bytes::copy_from_slice(link.pit_token().unwrap_or_default());
+            self.waiting.push_back((segment, token));
+        }
+    }
+
+    fn poll_transmit(&mut self, out: &mut Vec<u8>) -> bool {
+        let Some((segment, token)) = self.waiting.pop_front() else { return false };
+        let offset = segment * self.segment_size;
+        self.content.resize((self.size - offset).min(self.segment_size) as usize, 0);
+        self.source.fill(offset, &mut self.content);
+        let component = Component::segment(segment);
+        let parts = DataParts {
+            name: self.object.as_ref(),
+            last: Some(component.as_ref()),
+            content_type: ContentType::BLOB,
+            freshness_ms: Some(FRESHNESS_MS),
+            final_block: Some(self.last.as_ref()),
+            content: &self.content,
+        };
+        self.packet.clear();
+        parts.encode_into(&self.info, 0, |_| Signature::new(&[]), &mut self.packet);
+        debug_assert_eq!(self.packet.first().map(|t| u64::from(*t)), Some(types::DATA));
+        let header = LpHeader { pit_token: token[..].into(), ..LpHeader::default() };
+        header.encode_into(&self.packet, out);
+        true
+    }
+}

@@ -1,0 +1,164 @@
+//! Samples while it runs, and what it came to.
+
+use control::{Duration, Time};
+use forwarder::{FaceId, Forwarder, Traffic};
+
+use crate::app::Role;
+use crate::network::{Network, WireEnd};
+use crate::node::Port;
+use crate::outcome::{FlowResult, LinkResult, Outcome, Queue};
+use crate::record::{FlowSample, LinkSample, NodeSample};
+use crate::spec::{FlowId, LinkId};
+
+/// What a link's faces have counted, over all lives of the sending node.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkSums {
+    pub result: LinkResult,
+    /// Of the queue of Data: octets, and their squares, times nanoseconds.
+    occupancy: (u128, u128),
+}
+
+impl LinkSums {
+    pub fn new(from: String, to: String) -> LinkSums {
+        let result = LinkResult { from, to, ..LinkResult::default() };
+        LinkSums { result, occupancy: (0, 0) }
+    }
+
+    /// Adds what the sending face has counted in its present life.
+    pub fn add(&mut self, now: Time, forwarder: &Forwarder, face: FaceId) {
+        let sum = &mut self.result;
+        if let Some(counters) = forwarder.counters(face) {
+            add_traffic(&mut sum.sent, &counters.sent);
+            let queue = &counters.queue;
+            for (sum, life) in [
+                (&mut sum.offered, queue.offered),
+                (&mut sum.left, queue.sent),
+                (&mut sum.dropped, queue.dropped),
+            ] {
+                *sum = (sum.0 + life.0, sum.1 + life.1);
+            }
+            sum.marked += counters.marked;
+        }
+        sum.queued = forwarder.queued(face).unwrap_or_default();
+        if let Some(occupancy) = forwarder.queue_occupancy(now, face) {
+            self.occupancy.0 += occupancy.octet_ns;
+            self.occupancy.1 += occupancy.octet2_ns;
+            sum.queue.max = sum.queue.max.max(occupancy.peak.0);
+        }
+    }
+
+    /// The sending node crashed: what waited in it is lost.
+    pub fn crash(&mut self) {
+        let (packets, octets) = std::mem::take(&mut self.result.queued);
+        let crashed = &mut self.result.crashed;
+        *crashed = (crashed.0 + packets, crashed.1 + octets);
+    }
+}
+
+/// Adds what one life has counted to the sum.
+pub(crate) fn add_traffic(sum: &mut Traffic, life: &Traffic) {
+    sum.interests += life.interests;
+    sum.data += life.data;
+    sum.nacks += life.nacks;
+    sum.bytes += life.bytes;
+    sum.frames += life.frames;
+}
+
+impl Network {
+    /// What has come of it so far.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        Outcome {
+            duration: self.now.since(Time::ZERO),
+            events: self.calls,
+            packet_hops: self.trace.hops,
+            flows: (0..self.flows.len()).map(|flow| self.flow_result(flow)).collect(),
+            links: self.wires.iter().map(|end| self.link_result(end)).collect(),
+            nodes: self.nodes.iter().map(|node| node.result()).collect(),
+            trace_hash: self.trace.digest(),
+        }
+    }
+
+    fn flow_result(&self, flow: usize) -> FlowResult {
+        let app = &self.apps[self.flows[flow] as usize];
+        let (name, control) = self.flow_names[flow].clone();
+        let node = self.nodes[app.node as usize].spec.name.clone();
+        let mut result = FlowResult { node, name, control, ..FlowResult::default() };
+        match &app.role {
+            Role::Fetch(_, consumer) => consumer.result(&mut result),
+            Role::Rate(consumer) => consumer.result(&mut result),
+            Role::Publish(_) => {}
+        }
+        result
+    }
+
+    /// The sums over all lives of the sending node.
+    fn link_sums(&self, end: &WireEnd) -> LinkSums {
+        let mut sums = end.past.clone();
+        if let Some(forwarder) = &self.nodes[end.from as usize].forwarder {
+            sums.add(self.now, forwarder, end.from_face);
+        }
+        sums
+    }
+
+    fn link_result(&self, end: &WireEnd) -> LinkResult {
+        let LinkSums { mut result, occupancy } = self.link_sums(end);
+        let span = self.now.0.max(1) as f64;
+        let mean = occupancy.0 as f64 / span;
+        let variance = (occupancy.1 as f64 / span - mean * mean).max(0.0);
+        result.queue = Queue { mean, stdev: variance.sqrt(), max: result.queue.max };
+        if let Port::Link { plan, .. } = self.nodes[end.from as usize].port(end.from_face) {
+            result.rate = plan.spec.rate;
+        }
+        result.wire = end.wire.counters;
+        result.in_flight = end.wire.in_flight() as u64;
+        result.utilization = (end.wire.counters.busy.0 as f64 / span).min(1.0);
+        result
+    }
+
+    /// Gives the recorder a sample of everything.
+    pub(crate) fn sample(&mut self) {
+        let Some(mut recorder) = self.recorder.take() else {
+            self.every = Duration::ZERO;
+            return self.schedule_sample(self.now);
+        };
+        for (number, end) in self.wires.iter().enumerate() {
+            let LinkSums { result, .. } = self.link_sums(end);
+            recorder.link(&LinkSample {
+                at: self.now,
+                link: LinkId(number as u32 / 2),
+                backward: number % 2 == 1,
+                queue: result.queued,
+                bytes: result.sent.bytes,
+                drops: LinkResult { wire: end.wire.counters, ..result }.drops(),
+                marked: result.marked,
+            });
+        }
+        for (flow, app) in (0..).map(FlowId).zip(&self.flows) {
+            if let Some(sample) = self.flow_sample(flow, *app as usize) {
+                recorder.flow(&sample);
+            }
+        }
+        for node in &self.nodes {
+            let Some(forwarder) = &node.forwarder else { continue };
+            recorder.node(&NodeSample {
+                at: self.now,
+                node: node.id,
+                pit: forwarder.pit().len(),
+                content_store: forwarder.content_store().len(),
+                hits: node.past.cs_hits + forwarder.stats().hits,
+                misses: node.past.cs_misses + forwarder.stats().misses,
+            });
+        }
+        self.recorder = Some(recorder);
+        self.schedule_sample(self.now + self.every);
+    }
+
+    fn flow_sample(&self, flow: FlowId, app: usize) -> Option<FlowSample> {
+        match &self.apps[app].role {
+            Role::Fetch(_, consumer) => consumer.sample(self.now, flow),
+            Role::Rate(consumer) => consumer.sample(self.now, flow),
+            Role::Publish(_) => None,
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! What a network is built from.
+
+use control::{Controller, Duration, Marker, Rate, Shaper, Size, Stamper, Strategy, Time};
+use forwarder::tables::ContentStoreConfig;
+use packet::{Component, Name};
+use std::fmt;
+use std::sync::Arc;
+
+use crate::impairment::Impairment;
+
+/// Builds a part of a scheme: again after each restart of its node.
+pub type Make<T> = Arc<dyn Fn() -> Box<T> + Send + Sync>;
+
+/// A node of the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub(crate) u32);
+
+/// A link of the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkId(pub(crate) u32);
+
+/// A consumer of the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId(pub(crate) u32);
+
+impl NodeId {
+    /// Its place in [`crate::Outcome::nodes`].
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl LinkId {
+    /// The place of its direction from `a` to `b` in [`crate::Outcome::links`]; the other one
+    /// follows.
+    #[must_use]
+    pub fn index(self) -> usize {
+        2 * self.0 as usize
+    }
+}
+
+impl FlowId {
+    /// Its place in [`crate::Outcome::flows`].
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A node: a forwarder and what it has.
+#[derive(Clone)]
+pub struct NodeSpec {
+    /// Its name, which chooses its random streams. No two nodes should have the same.
+    pub name: String,
+    /// The forwarding strategy.
+    pub strategy: Make<dyn Strategy>,
+    /// The content store.
+    pub content_store: ContentStoreConfig,
+    /// Types of the options that the content store copies from an Interest to its Data.
+    pub echo: Vec<u32>,
+}
+
+impl NodeSpec {
+    /// A node with the forwarder's own content store.
+    #[must_use]
+    pub fn new(name: &str, strategy: Make<dyn Strategy>) -> NodeSpec {
+        let (content_store, echo) = (ContentStoreConfig::default(), Vec::new());
+        NodeSpec { name: name.to_owned(), strategy, content_store, echo }
+    }
+
+    /// The same without a content store.
+    #[must_use]
+    pub fn without_store(mut self) -> NodeSpec {
+        self.content_store.capacity = 0;
+        self
+    }
+}
+
+/// One direction of a link: the sending face and the wire behind it.
+#[derive(Clone)]
+pub struct WireSpec {
+    /// The rate; as fast as packets come, without one.
+    pub rate: Option<Rate>,
+    /// The propagation delay.
+    pub delay: Duration,
+    /// Octets that the queue of Data may hold, and that of Interests and Nacks.
+    pub queue: Size,
+    /// Packets that either queue may hold.
+    pub queue_packets: usize,
+    /// Octets that a frame takes on the link besides itself.
+    pub overhead: usize,
+    /// The largest frame. A stream, on which nothing is fragmented, without one.
+    pub mtu: Option<usize>,
+    /// Loss, jitter and so on.
+    pub impairment: Impairment,
+    /// Queue management of the sending face.
+    pub marker: Option<Make<dyn Marker>>,
+    /// Interest shaping at the sending face.
+    pub shaper: Option<Make<dyn Shaper>>,
+    /// Stamping at the sending face.
+    pub stamper: Option<Make<dyn Stamper>>,
+}
+
+impl WireSpec {
+    /// A perfect link with a queue of 4 MB and no parts.
+    #[must_use]
+    pub fn new(rate: Rate, delay: Duration) -> WireSpec {
+        WireSpec {
+            rate: Some(rate),
+            delay,
+            queue: Size(4_000_000),
+            queue_packets: usize::MAX,
+            overhead: 0,
+            mtu: None,
+            impairment: Impairment::default(),
+            marker: None,
+            shaper: None,
+            stamper: None,
+        }
+    }
+}
+
+/// How Data is signed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Signing {
+    /// As a real producer does: a digest in every segment and a manifest that lists them, which a
+    /// fetch verifies. The content is hashed when the first Interest comes.
+    #[default]
+    Manifest,
+    /// Segments without a signature, made on the spot, for consumers that verify nothing
+    /// ([`RateSpec`]); a fetch refuses them.
+    Unsigned,
+}
+
+/// A published object. Its content is virtual: a function of its name and the offset.
+#[derive(Clone, Debug)]
+pub struct ObjectSpec {
+    /// The name, without the version.
+    pub name: Name,
+    /// The version.
+    pub version: u64,
+    /// Octets of content.
+    pub size: Size,
+    /// Octets of content in a segment.
+    pub segment_size: usize,
+    /// How it is signed.
+    pub signing: Signing,
+}
+
+impl ObjectSpec {
+    /// Version 1 of an object, with segments of 8000 octets and a manifest.
+    #[must_use]
+    pub fn new(name: Name, size: Size) -> ObjectSpec {
+        ObjectSpec { name, version: 1, size, segment_size: 8000, signing: Signing::Manifest }
+    }
+
+    /// The versioned name, below which its segments are.
+    #[must_use]
+    pub fn versioned(&self) -> Name {
+        self.name.clone().with(&Component::version(self.version))
+    }
+}
+
+/// A fetch of an object.
+pub struct FetchSpec {
+    /// The object's name, with the version or without.
+    pub name: Name,
+    /// When it begins.
+    pub start: Time,
+    /// What controls it.
+    pub controller: Box<dyn Controller>,
+    /// The controller's name, for the results.
+    pub label: String,
+    /// The lifetime of its Interests.
+    pub lifetime: Duration,
+    /// It gives up when nothing new has come for this long.
+    pub patience: Duration,
+    /// Segments are handed on in order.
+    pub in_order: bool,
+}
+
+impl FetchSpec {
+    /// A fetch from the beginning, with the defaults of [`transport::fetch::FetchConfig`].
+    #[must_use]
+    pub fn new(name: Name, controller: Box<dyn Controller>, label: &str) -> FetchSpec {
+        FetchSpec {
+            name,
+            start: Time::ZERO,
+            controller,
+            label: label.to_owned(),
+            lifetime: Duration::from_secs(4),
+            patience: Duration::from_secs(30),
+            in_order: false,
+        }
+    }
+}
+
+/// The distances between Interests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrivals {
+    /// All the same.
+    #[default]
+    Constant,
+    /// Exponentially distributed: a Poisson process.
+    Poisson,
+}
+
+/// A consumer that asks for the segments of an object one after the other at a rate of its own,
+/// whatever the network says, and never again for one that it did not get.
+#[derive(Clone, Debug)]
+pub struct RateSpec {
+    /// The name below which segments are asked for: that of an object with its version.
+    pub name: Name,
+    /// When it begins.
+    pub start: Time,
+    /// Interests in a second.
+    pub per_second: f64,
+    /// The distances between them.
+    pub arrivals: Arrivals,
+    /// The first segment.
+    pub first: u64,
+    /// How many.
+    pub count: u64,
+    /// The lifetime of its Interests.
+    pub lifetime: Duration,
+}
+
+impl RateSpec {
+    /// `count` segments from the first on, at a constant rate.
+    #[must_use]
+    pub fn new(name: Name, per_second: f64, count: u64) -> RateSpec {
+        RateSpec {
+            name,
+            start: Time::ZERO,
+            per_second,
+            arrivals: Arrivals::Constant,
+            first: 0,
+            count,
+            lifetime: Duration::from_secs(4),
+        }
+    }
+}
+
+impl fmt::Debug for NodeSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NodeSpec").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for WireSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WireSpec")
+            .field("rate", &self.rate)
+            .field("delay", &self.delay)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for FetchSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FetchSpec")
+            .field("name", &self.name)
+            .field("label", &self.label)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,329 @@
+//! One direction of a link, from the end of the sending face to the receiving node.
+//!
+//! The frames on it are kept here, in the order of their arrival; the list of events knows the
+//! first alone. Small frames lie one behind the other in one buffer, Data is shared with whoever
+//! else holds it, so that a frame on its way allocates nothing.
+
+use bytes::Bytes;
+use control::{Duration, Rate, Size, Time};
+use forwarder::link::pacing::Pacer;
+use std::collections::VecDeque;
+
+use crate::impairment::{Dice, Fate};
+
+/// What a wire counts, in frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WireCounters {
+    /// Put on the wire by the face.
+    pub sent: u64,
+    /// Handed to the node at the other end.
+    pub delivered: u64,
+    /// Lost by the loss model.
+    pub lost: u64,
+    /// Lost because the link was down.
+    pub down: u64,
+    /// Lost because the node at the other end was down.
+    pub node_down: u64,
+    /// Copies added by duplication.
+    pub duplicated: u64,
+    /// Changed on the way.
+    pub corrupted: u64,
+    /// Time during which something was being put on the wire.
+    pub busy: Duration,
+}
+
+/// A frame to be sent, or that has arrived.
+#[derive(Debug)]
+pub(crate) enum Frame<'a> {
+    Octets(&'a [u8]),
+    Shared(Bytes),
+}
+
+#[derive(Debug)]
+struct InFlight {
+    at: Time,
+    len: u32,
+    /// The octets, unless they are the next ones of the buffer.
+    shared: Option<Bytes>,
+}
+
+/// One direction of a link.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    delay: Duration,
+    overhead: u64,
+    /// Says when the last bit of a frame has left. It is told what the face's own pacer is told, so
+    /// that the two agree to the nanosecond.
+    pacer: Option<Pacer>,
+    dice: Option<Box<Dice>>,
+    /// The latest arrival that keeps the order.
+    latest: Time,
+    frames: VecDeque<InFlight>,
+    buffer: Vec<u8>,
+    head: usize,
+    up: bool,
+    pub counters: WireCounters,
+}
+
+impl Wire {
+    pub fn new(
+        rate: Option<Rate>,
+        delay: Duration,
+        overhead: usize,
+        dice: Option<Box<Dice>>,
+    ) -> Wire {
+        Wire {
+            delay,
+            overhead: overhead as u64,
+            pacer: rate.map(|rate| Pacer::new(rate, Duration::ZERO)),
+            dice,
+            latest: Time::ZERO,
+            frames: VecDeque::new(),
+            buffer: Vec::new(),
+            head: 0,
+            up: true,
+            counters: WireCounters::default(),
+        }
+    }
+
+    /// Frames on the wire.
+    pub fn in_flight(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// When the next frame arrives.
+    pub fn next_arrival(&self) -> Option<Time> {
+        self.frames.front().map(|frame| frame.at)
+    }
+
+    /// The face begins to send a frame.
+    pub fn send(&mut self, now: Time, frame: Frame<'_>) {
+        let len = match &frame {
+            Frame::Octets(octets) => octets.len(),
+            Frame::Shared(octets) => octets.len(),
+        };
+        self.counters.sent += 1;
+        let mut sent = now;
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_backlog(now);
+            pacer.on_sent(now, Size(len as u64 + self.overhead));
+            sent = pacer.next();
+            self.counters.busy += sent.since(now);
+        }
+        let fate = self.dice.as_mut().map(|dice| dice.roll());
+        if !self.up {
+            self.counters.down += 1;
+            return;
+        }
+        match fate {
+            Some(fate) => self.send_impaired(sent, frame, fate),
+            None => {
+                let shared = match frame {
+                    Frame::Octets(octets) => {
+                        self.buffer.extend_from_slice(octets);
+                        None
+                    }
+                    Frame::Shared(octets) => Some(octets),
+                };
+                self.frames.push_back(InFlight { at: sent + self.delay, len: len as u32, shared });
+            }
+        }
+    }
+
+    /// Frames that may overtake each other do not go through the buffer.
+    fn send_impaired(&mut self, sent: Time, frame: Frame<'_>, fate: Fate) {
+        if fate.lost {
+            self.counters.lost += 1;
+            return;
+        }
+        let mut octets = match frame {
+            Frame::Octets(octets) => Bytes::copy_from_slice(octets),
+            Frame::Shared(octets) => octets,
+        };
+        if let Some((position, change)) = fate.corrupt.filter(|_| !octets.is_empty()) {
+            let mut changed = octets.to_vec();
+            changed[(position % octets.len() as u64) as usize] ^= change;
+            octets = changed.into();
+            self.counters.corrupted += 1;
+        }
+        self.latest = self.latest.max(sent + self.delay + fate.jitter);
+        let at = self.latest + fate.held_back;
+        self.insert(at, octets.clone());
+        if fate.twice {
+            self.counters.duplicated += 1;
+            self.insert(at, octets);
+        }
+    }
+
+    fn insert(&mut self, at: Time, octets: Bytes) {
+        let behind = self.frames.iter().rev().take_while(|frame| frame.at > at).count();
+        let len = octets.len() as u32;
+        self.frames.insert(self.frames.len() - behind, InFlight { at, len, shared: Some(octets) });
+    }
+
+    /// The first frame, if it has arrived.
+    pub fn arrived(&self, now: Time) -> Option<forwarder::Wire<'_>> {
+        let frame = self.frames.front().filter(|frame| frame.at <= now)?;
+        Some(match &frame.shared {
+            Some(octets) => forwarder::Wire::Shared(octets),
+            None => {
+                let end = self.head + frame.len as usize;
+                forwarder::Wire::Borrowed(&self.buffer[self.head..end])
+            }
+        })
+    }
+
+    /// Forgets the first frame.
+    pub fn consume(&mut self) {
+        let Some(frame) = self.frames.pop_front() else { return };
+        if frame.shared.is_some() {
+            return;
+        }
+        self.head += frame.len as usize;
+        if self.head == self.buffer.len() {
+            self.buffer.clear();
+            self.head = 0;
+        } else if self.head > self.buffer.len() / 2 {
+            // Moving the shorter half pays for itself: each octet moves once at most, on average.
+            self.buffer.copy_within(self.head.., 0);
+            self.buffer.truncate(self.buffer.len() - self.head);
+            self.head = 0;
+        }
+    }
+
+    /// The link goes down, and what is on it is lost; or it comes up.
+    pub fn set_up(&mut self, up: bool) {
+        self.up = up;
+        if !up {
+            self.counters.down += self.frames.len() as u64;
+            self.frames.clear();
+            self.buffer.clear();
+            self.head = 0;
+        }
+    }
+
+    /// Changes the rate for the frames to come.
+    pub fn set_rate(&mut self, rate: Option<Rate>) {
+        self.pacer = match (self.pacer.take(), rate) {
+            (Some(mut pacer), Some(rate)) => {
+                pacer.set_rate(rate);
+                Some(pacer)
+            }
+            (_, rate) => rate.map(|rate| Pacer::new(rate, Duration::ZERO)),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::impairment::{Impairment, Loss, Reorder};
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn arrivals(wire: &mut Wire) -> Vec<(u64, Vec<u8>)> {
+        let mut all = Vec::new();
+        while let Some(at) = wire.next_arrival() {
+            let octets = match wire.arrived(at).unwrap() {
+                forwarder::Wire::Borrowed(octets) => octets.to_vec(),
+                forwarder::Wire::Shared(octets) => octets.to_vec(),
+            };
+            all.push((at.0, octets));
+            wire.consume();
+        }
+        all
+    }
+
+    fn impaired(impairment: Impairment) -> Wire {
+        Wire::new(None, MS, 0, Dice::new(1, ["a", "b", "0"], &impairment))
+    }
+
+    #[test]
+    fn serialisation_and_propagation_to_the_nanosecond() {
+        // 7 Mbit/s: 1500 octets take 1714285 and 5/7 ns, two of them 3428571 and 3/7, three
+        // 5142857 and 1/7.
+        let mut wire = Wire::new(Some(Rate::from_mbps(7)), MS, 0, None);
+        for at in [0, 1_714_285, 3_428_571] {
+            wire.send(Time(at), Frame::Octets(&[0; 1500]));
+        }
+        let times: Vec<u64> = arrivals(&mut wire).into_iter().map(|(at, _)| at).collect();
+        assert_eq!(times, [2_714_285, 4_428_571, 6_142_857]);
+        assert_eq!(wire.counters.busy, Duration(5_142_857));
+    }
+
+    #[test]
+    fn the_overhead_takes_time_and_a_new_rate_counts_at_once() {
+        // 990 octets and 10 of overhead at 8 Mbit/s take 1 ms, at 80 Mbit/s a tenth.
+        let mut wire = Wire::new(Some(Rate::from_mbps(8)), MS, 10, None);
+        wire.send(Time(0), Frame::Octets(&[0; 990]));
+        wire.set_rate(Some(Rate::from_mbps(80)));
+        wire.send(Time(1_000_000), Frame::Octets(&[0; 990]));
+        let times: Vec<u64> = arrivals(&mut wire).into_iter().map(|(at, _)| at).collect();
+        assert_eq!(times, [2_000_000, 2_100_000]);
+    }
+
+    #[test]
+    fn octets_come_out_as_they_went_in() {
+        let mut wire = Wire::new(None, MS, 0, None);
+        let mut out = Vec::new();
+        for n in 0..100u8 {
+            let octets = vec![n; usize::from(n % 7)];
+            match n % 3 {
+                0 => wire.send(Time(0), Frame::Shared(octets.into())),
+                _ => wire.send(Time(0), Frame::Octets(&octets)),
+            }
+            if n % 2 == 0 {
+                out.extend(wire.arrived(Time(MS.0)).map(|_| ()));
+            }
+        }
+        let all = arrivals(&mut wire);
+        assert_eq!(all.len(), 100);
+        assert!(all.iter().zip(0..100u8).all(|((_, o), n)| *o == vec![n; usize::from(n % 7)]));
+        assert!(wire.buffer.is_empty());
+    }
+
+    #[test]
+    fn jitter_keeps_the_order_and_reordering_does_not() {
+        let jitter = Duration(1000);
+        let mut wire = impaired(Impairment { jitter, ..Impairment::default() });
+        (0..50u8).for_each(|n| wire.send(Time(u64::from(n) * 10), Frame::Octets(&[n])));
+        let all = arrivals(&mut wire);
+        assert!(all.is_sorted_by_key(|(_, octets)| octets[0]) && all.is_sorted_by_key(|(t, _)| *t));
+        assert!(all.iter().any(|(at, octets)| *at > MS.0 + u64::from(octets[0]) * 10));
+
+        let reorder = Reorder { probability: 0.5, by: Duration(25) };
+        let mut wire = impaired(Impairment { reorder, ..Impairment::default() });
+        (0..50u8).for_each(|n| wire.send(Time(u64::from(n) * 10), Frame::Octets(&[n])));
+        let all = arrivals(&mut wire);
+        assert!(all.is_sorted_by_key(|(at, _)| *at) && all.len() == 50);
+        assert!(!all.is_sorted_by_key(|(_, octets)| octets[0]));
+        let late = |(at, octets): &(u64, Vec<u8>)| at - MS.0 - u64::from(octets[0]) * 10;
+        assert!(all.iter().all(|frame| matches!(late(frame), 0 | 25)));
+    }
+
+    #[test]
+    fn loss_duplication_and_corruption_are_counted() {
+        let mut wire = impaired(Impairment { loss: Loss::Random(1.0), ..Impairment::default() });
+        wire.send(Time(0), Frame::Octets(&[1]));
+        assert_eq!((wire.in_flight(), wire.counters.lost), (0, 1));
+        let mut wire = impaired(Impairment { duplicate: 1.0, ..Impairment::default() });
+        wire.send(Time(0), Frame::Octets(&[1]));
+        assert_eq!((arrivals(&mut wire).len(), wire.counters.duplicated), (2, 1));
+        let mut wire = impaired(Impairment { corrupt: 1.0, ..Impairment::default() });
+        wire.send(Time(0), Frame::Octets(&[0; 10]));
+        let all = arrivals(&mut wire);
+        assert_eq!(all[0].1.iter().filter(|octet| **octet != 0).count(), 1);
+    }
+
+    #[test]
+    fn what_is_on_a_link_that_goes_down_is_lost() {
+        let mut wire = Wire::new(None, MS, 0, None);
+        wire.send(Time(0), Frame::Octets(&[1, 2, 3]));
+        wire.set_up(false);
+        wire.send(Time(5), Frame::Octets(&[4]));
+        assert_eq!((wire.next_arrival(), wire.counters.down), (None, 2));
+        wire.set_up(true);
+        wire.send(Time(9), Frame::Octets(&[5]));
+        assert_eq!(arrivals(&mut wire), [(9 + MS.0, vec![5])]);
+    }
+}

@@ -1,0 +1,117 @@
+//! Small networks.
+
+#![allow(dead_code, reason = "each test uses some of it")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
+
+use control::{Controller, Duration, Params, Rate, Size, Strategy, Time};
+use packet::Name;
+use std::sync::Arc;
+use weir_sim::{
+    FetchSpec, LinkId, Make, Network, NodeId, NodeSpec, ObjectSpec, Outcome, Signing, WireSpec,
+};
+
+pub fn name(uri: &str) -> Name {
+    uri.parse().unwrap()
+}
+
+pub fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+pub fn at_ms(n: u64) -> Time {
+    Time::ZERO + ms(n)
+}
+
+pub fn strategy() -> Make<dyn Strategy> {
+    let scheme = schemes::find("best-route").unwrap();
+    Arc::new(move || scheme.strategy.unwrap()(&Params::defaults(scheme.params)))
+}
+
+pub fn controller(scheme: &str) -> Box<dyn Controller> {
+    let scheme = schemes::find(scheme).unwrap();
+    scheme.controller.unwrap()(&Params::defaults(scheme.params))
+}
+
+pub fn node(net: &mut Network, name: &str) -> NodeId {
+    net.add_node(NodeSpec::new(name, strategy()).without_store())
+}
+
+/// A wire of this many Mbit/s and milliseconds.
+pub fn wire(mbps: u64, delay: u64) -> WireSpec {
+    WireSpec::new(Rate::from_mbps(mbps), ms(delay))
+}
+
+/// Nodes `n0` to `n<n-1>` in a row over such wires, with routes for `/p` to the last.
+pub struct Line {
+    pub net: Network,
+    pub nodes: Vec<NodeId>,
+    pub links: Vec<LinkId>,
+}
+
+pub fn line(seed: u64, n: usize, wire: &WireSpec) -> Line {
+    let mut net = Network::new(seed);
+    let nodes: Vec<NodeId> = (0..n).map(|i| node(&mut net, &format!("n{i}"))).collect();
+    let mut links = Vec::new();
+    for pair in nodes.windows(2) {
+        let link = net.add_link(pair[0], pair[1], wire.clone(), wire.clone());
+        net.add_route(pair[0], &name("/p"), link, 1).unwrap();
+        links.push(link);
+    }
+    Line { net, nodes, links }
+}
+
+impl Line {
+    /// Publishes an object at the last node.
+    pub fn publish(&mut self, uri: &str, size: u64, segment_size: usize, signing: Signing) {
+        let object = ObjectSpec { segment_size, signing, ..ObjectSpec::new(name(uri), Size(size)) };
+        let last = *self.nodes.last().unwrap();
+        self.net.publish(last, object).unwrap();
+    }
+
+    /// Fetches it from the first node, from this millisecond on.
+    pub fn fetch(&mut self, uri: &str, scheme: &str, start: u64) {
+        let mut fetch = FetchSpec::new(name(uri), controller(scheme), scheme);
+        fetch.start = at_ms(start);
+        let first = self.nodes[0];
+        self.net.fetch(first, fetch);
+    }
+}
+
+/// What holds in every run, wherever it is stopped.
+pub fn assert_conserved(outcome: &Outcome) {
+    for link in &outcome.links {
+        let (offered, left) = (link.offered, link.left);
+        let sum =
+            |f: fn((u64, u64)) -> u64| f(left) + f(link.dropped) + f(link.crashed) + f(link.queued);
+        assert_eq!(offered.0, sum(|p| p.0), "packets: {link:?}");
+        assert_eq!(offered.1, sum(|p| p.1), "octets: {link:?}");
+        let wire = &link.wire;
+        assert_eq!(link.sent.frames, wire.sent, "{link:?}");
+        let ends = wire.delivered + wire.lost + wire.down + wire.node_down + link.in_flight;
+        assert_eq!(wire.sent + wire.duplicated, ends, "{link:?}");
+        assert!(link.utilization <= 1.0);
+        // The fluid bound: no more goes out than the rate lets out, but for the frame that has
+        // begun to leave.
+        if let Some(rate) = link.rate {
+            let most = rate.size_in(outcome.duration).0 + 9000;
+            assert!(link.sent.bytes <= most, "{link:?}");
+        }
+    }
+    for flow in outcome.flows.iter().filter(|flow| flow.control == "constant-rate") {
+        let ends = flow.data + flow.nacks + flow.timeouts + flow.in_flight;
+        assert_eq!(flow.interests, ends, "{flow:?}");
+    }
+    for node in outcome.nodes.iter().filter(|node| node.crashes == 0) {
+        // Every Interest that came in joined another, was answered by the content store, refused,
+        // or became an entry, and every entry ended or is there.
+        let dropped: u64 = node
+            .drops
+            .iter()
+            .filter(|(reason, _)| matches!(reason.name(), "duplicate" | "hop-limit" | "pit-full"))
+            .map(|(_, n)| n)
+            .sum();
+        let entries = node.satisfied + node.nacked + node.expired + node.pit;
+        let ends = entries + node.aggregated + node.cs_hits + dropped;
+        assert_eq!(node.received.interests, ends, "{node:?}");
+    }
+}
