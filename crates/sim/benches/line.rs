@@ -62,12 +62,13 @@ fn measure(what: &str, data: u64, store: usize) {
     assert_eq!(outcome.packet_hops, data * 2 * (NODES as u64 - 1));
     println!(
         "{what:<28}{:>10.0} packet-hops/s {wall:>7.2} s {:>6.1} MB at most {:>6.2} allocations a \
-         packet-hop; {} events, link {:.1} % full, trace {:016x}",
+         packet-hop; {} events, link {:.1} % full, {} Data in a store, trace {:016x}",
         hops / wall,
         (allocator::peak() - before) as f64 / 1e6,
         (allocator::blocks() - blocks) as f64 / hops,
         outcome.events,
         100.0 * outcome.links[1].utilization,
+        outcome.nodes[1].cs_packets,
         outcome.trace_hash,
     );
 }
@@ -76,6 +77,6 @@ fn main() {
     let number = std::env::args().skip(1).find_map(|argument| argument.parse().ok());
     let data = number.unwrap_or(200_000);
     measure("line", data, 0);
-    // A packet takes some 1.6 kB of a store with all that belongs to it.
-    measure("line, stores of 10,000", data, 10_000 * 1_600);
+    // A packet takes 1254 octets of a store with all that belongs to it.
+    measure("line, stores of 10,000", data, 10_000 * 1_254);
 }

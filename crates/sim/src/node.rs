@@ -117,6 +117,7 @@ impl Node {
         if let Some(forwarder) = &self.forwarder {
             add_life(&mut result, forwarder);
             result.pit = forwarder.pit().len() as u64;
+            result.cs_packets = forwarder.content_store().len() as u64;
         }
         result.pit_max = self.pit_max as u64;
         result

@@ -131,6 +131,8 @@ pub struct NodeResult {
     pub cs_hits: u64,
     /// Interests that it did not.
     pub cs_misses: u64,
+    /// Data in the content store at the end.
+    pub cs_packets: u64,
     /// The most pending Interests.
     pub pit_max: u64,
     /// Pending Interests at the end.

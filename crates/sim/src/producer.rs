@@ -1,7 +1,6 @@
 //! Producers: the unchanged `Publish`, and one that signs nothing.
 
 use bytes::Bytes;
-use packet::tlv::types;
 use packet::{
     Component, ContentType, DataParts, Interest, LpHeader, LpPacket, Name, Signature,
     SignatureInfoBuf, SignatureType,
@@ -138,9 +137,13 @@ impl Unsigned {
             final_block: Some(self.last.as_ref()),
             content: &self.content,
         };
+        let sign = |_: &[u8]| Signature::new(&[]);
+        if token.is_empty() {
+            parts.encode_into(&self.info, 0, sign, out);
+            return true;
+        }
         self.packet.clear();
-        parts.encode_into(&self.info, 0, |_| Signature::new(&[]), &mut self.packet);
-        debug_assert_eq!(self.packet.first().map(|t| u64::from(*t)), Some(types::DATA));
+        parts.encode_into(&self.info, 0, sign, &mut self.packet);
         let header = LpHeader { pit_token: token[..].into(), ..LpHeader::default() };
         header.encode_into(&self.packet, out);
         true
