@@ -160,6 +160,21 @@ mod tests {
     }
 
     #[test]
+    fn every_direction_of_every_link_has_draws_of_its_own() {
+        let impairment = Impairment { loss: Loss::Random(0.5), ..Impairment::default() };
+        let draws = |seed, names| {
+            let mut dice = Dice::new(seed, names, &impairment).unwrap();
+            (0..64).fold(0u64, |bits, _| bits << 1 | u64::from(dice.roll().lost))
+        };
+        let first = draws(1, ["a", "b", "0"]);
+        assert_eq!(first, draws(1, ["a", "b", "0"]));
+        for names in [["b", "a", "0"], ["a", "b", "1"], ["a", "c", "0"]] {
+            assert_ne!(first, draws(1, names), "{names:?}");
+        }
+        assert_ne!(first, draws(2, ["a", "b", "0"]));
+    }
+
+    #[test]
     fn one_impairment_does_not_change_the_draws_of_another() {
         let loss = Loss::Random(0.5);
         let mut alone = dice(Impairment { loss, ..Impairment::default() });
