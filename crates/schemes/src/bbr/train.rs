@@ -7,7 +7,7 @@ use control::Time;
 use std::collections::VecDeque;
 
 /// Arrivals that are looked at.
-const LONGEST: usize = 8;
+const LONGEST: usize = 16;
 /// Fewer arrivals say nothing.
 const SHORTEST: usize = 6;
 /// Segments per second above which spacing is the host's doing: 100 us, the grain of wake-ups.

@@ -28,6 +28,10 @@ impl Fetch {
             self.started_at = Some(now);
             self.progress_at = now;
         }
+        if let Some((item, attempt)) = self.requests.take_probe(now) {
+            self.encode(item, attempt, &HopOptions::new(), out);
+            return true;
+        }
         self.paced_until = None;
         let mut after = None;
         for _ in 0..LOOK_AHEAD {

@@ -35,6 +35,9 @@ impl Item {
 pub struct Flying {
     /// When it left.
     pub sent_at: Time,
+    /// When the Interest left that the controller knows of: earlier than `sent_at` if that was a
+    /// probe.
+    pub asked_at: Time,
     /// The controller's lane.
     pub lane: Lane,
     /// The controller's memory of it.
@@ -64,6 +67,7 @@ struct LaneState {
 pub struct Flight {
     flying: BTreeMap<Item, Flying>,
     deadlines: BTreeSet<(Time, Item)>,
+    by_order: BTreeMap<u64, Item>,
     lanes: Vec<LaneState>,
     total: Load,
     next_order: u64,
@@ -98,14 +102,31 @@ impl Flight {
         self.next_order += 1;
         let deadline = launch.sent_at + launch.timeout;
         let Launch { sent_at, lane: number, memo, attempt, expected, .. } = *launch;
-        let flying = Flying { sent_at, lane: number, memo, attempt, expected, deadline, order };
+        let asked_at = sent_at;
+        let flying =
+            Flying { sent_at, asked_at, lane: number, memo, attempt, expected, deadline, order };
         self.flying.insert(item, flying);
         self.deadlines.insert((deadline, item));
+        self.by_order.insert(order, item);
         self.lanes[lane].sent.push_back((order, item));
         for load in [&mut self.lanes[lane].load, &mut self.total] {
             load.segments += 1;
             load.bytes += expected;
         }
+    }
+
+    /// Sends what is in flight once more, without the controller: its answer shows whether others
+    /// that left before are lost. Returns the attempt that it is.
+    pub fn probe(&mut self, item: Item, now: Time) -> Option<u16> {
+        let flying = *self.get(item)?;
+        let attempt = flying.attempt.saturating_add(1);
+        let Flying { asked_at, lane, memo, expected, deadline, .. } = flying;
+        let timeout = deadline.since(flying.sent_at);
+        self.launch(item, &Launch { sent_at: now, lane, memo, attempt, expected, timeout });
+        if let Some(flying) = self.flying.get_mut(&item) {
+            flying.asked_at = asked_at;
+        }
+        Some(attempt)
     }
 
     /// The Interest for `item`, if it is in flight.
@@ -118,6 +139,7 @@ impl Flight {
     pub fn remove(&mut self, item: Item) -> Option<Flying> {
         let flying = self.flying.remove(&item)?;
         self.deadlines.remove(&(flying.deadline, item));
+        self.by_order.remove(&flying.order);
         let lane = &mut self.lanes[usize::from(flying.lane)];
         for load in [&mut lane.load, &mut self.total] {
             load.segments -= 1;
@@ -183,18 +205,13 @@ impl Flight {
     /// The Interest that has been in flight for longest.
     #[must_use]
     pub fn oldest(&self) -> Option<(Item, &Flying)> {
-        self.flying.iter().min_by_key(|(_, f)| f.order).map(|(item, f)| (*item, f))
+        let (_, item) = self.by_order.first_key_value()?;
+        Some((*item, self.flying.get(item)?))
     }
 
     /// Everything in flight.
     pub fn items(&self) -> impl Iterator<Item = Item> + '_ {
         self.flying.keys().copied()
-    }
-
-    /// Nothing is in flight.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.flying.is_empty()
     }
 }
 
@@ -275,7 +292,7 @@ mod tests {
         assert_eq!(flight.next_timeout(), Some(ms(205)));
         assert_eq!(flight.remove(Item::Segment(7)), None);
         flight.remove(Item::Segment(1));
-        assert!(flight.is_empty());
+        assert_eq!(flight.oldest(), None);
         assert_eq!(flight.total(), Load::default());
     }
 

@@ -22,7 +22,7 @@ const AFTER_NACK_AT_MOST: Duration = Duration::from_secs(1);
 const MIN_TOLERANCE: Duration = Duration::from_millis(1);
 /// RFC 8985, 6.2, step 4: the tolerance grows with each loss that was none, up to this factor.
 const MAX_TOLERANCE_FACTOR: u32 = 16;
-/// RFC 8985, 7.2: a probe goes out after two round trips of silence, but no sooner than this.
+/// A probe goes out when nothing came for this long at least.
 const MIN_PROBE: Duration = Duration::from_millis(20);
 
 /// Before this many answers nobody knows how slow the path is: then silence is longer.
@@ -76,6 +76,8 @@ pub struct Requests {
     answered_at: Time,
     spacing: Duration,
     probes: u32,
+    /// The request to be sent once more.
+    probe: Option<Item>,
     /// Counters.
     pub stats: Stats,
 }
@@ -99,6 +101,7 @@ impl Requests {
             answered_at: Time::ZERO,
             spacing: Duration::ZERO,
             probes: 0,
+            probe: None,
             stats: Stats::default(),
         }
     }
@@ -133,6 +136,16 @@ impl Requests {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
         let mut lost = self.lost.range((from, Bound::Unbounded));
         lost.find(|(_, lost)| lost.not_before <= now).map(|(item, lost)| (*item, lost.attempt))
+    }
+
+    /// What is to be sent once more because nothing comes, with its attempt.
+    pub fn take_probe(&mut self, now: Time) -> Option<(Item, u16)> {
+        let item = self.probe.take()?;
+        let attempt = self.flight.probe(item, now)?;
+        self.stats.probes += 1;
+        self.stats.interests += 1;
+        self.stats.retransmissions += 1;
+        Some((item, attempt))
     }
 
     /// Asks the controller.
@@ -172,7 +185,7 @@ impl Requests {
                 } else {
                     self.flight.answered(&flying, rtt);
                 }
-                ((flying.attempt, flying.sent_at, flying.lane, flying.memo), early)
+                ((flying.attempt, flying.asked_at, flying.lane, flying.memo), early)
             }
             (None, Some(lost)) => {
                 self.stats.false_losses += 1;
@@ -272,11 +285,8 @@ impl Requests {
         }
         if self.probe_at().is_some_and(|at| at <= now) {
             self.probes += 1;
-            self.stats.probes += 1;
             self.last_sign = now;
-            if let Some((item, _)) = self.flight.oldest() {
-                self.lose(now, item, Cause::Gap, &none);
-            }
+            self.probe = self.flight.oldest().map(|(item, _)| item);
         }
         if self.controller.next_deadline().is_some_and(|at| at <= now) {
             let mut cx = Cx { now, rng: &mut self.rng, tap: &mut self.tap };
@@ -312,7 +322,7 @@ impl Requests {
     fn lose(&mut self, now: Time, item: Item, cause: Cause, options: &HopOptions) {
         let Some(flying) = self.flight.remove(item) else { return };
         let segment = item.segment();
-        let (lane, memo, sent_at) = (flying.lane, flying.memo, flying.sent_at);
+        let (lane, memo, sent_at) = (flying.lane, flying.memo, flying.asked_at);
         let loss = Loss { segment, lane, memo, sent_at, cause, options, in_flight: &self.flight };
         let mut cx = Cx { now, rng: &mut self.rng, tap: &mut self.tap };
         self.controller.on_loss(&mut cx, &loss);
@@ -320,7 +330,7 @@ impl Requests {
             self.rtt.back_off();
         }
         let pause = Duration(REASK_AFTER.0 << u32::from(flying.attempt).min(5)).min(REASK_AT_MOST);
-        let not_before = (sent_at + pause).max(now);
+        let not_before = (flying.sent_at + pause).max(now);
         let attempt = flying.attempt.saturating_add(1);
         self.lost.insert(item, Lost { attempt, sent_at, lane, memo, cause, not_before });
     }
@@ -347,14 +357,16 @@ impl Requests {
         self.tolerance_factor = (self.tolerance_factor + 1).min(MAX_TOLERANCE_FACTOR);
     }
 
+    /// RFC 8985, 7.2, with RFC 9002's 6.2.1 for the time: the oldest request is overdue, and nothing
+    /// has come for longer than answers are apart.
     fn probe_at(&self) -> Option<Time> {
-        let (false, Some(srtt)) = (self.flight.is_empty(), self.rtt.smoothed()) else {
-            return None;
-        };
-        let silence = Duration(srtt.0.saturating_mul(2))
+        let srtt = self.rtt.smoothed()?;
+        let (_, oldest) = self.flight.oldest()?;
+        let margin = Duration(self.rtt.variation().0.saturating_mul(4)).max(self.tolerance());
+        let silence = Duration(self.spacing.0.saturating_mul(4))
             .max(MIN_PROBE)
-            .max(Duration(self.spacing.0.saturating_mul(4)))
             .max(if self.stats.data < FEW { FIRST_PROBE } else { Duration::ZERO });
-        Some(self.last_sign + Duration(silence.0.saturating_mul(1 << self.probes.min(6))))
+        let silence = Duration(silence.0.saturating_mul(1 << self.probes.min(6)));
+        Some((oldest.sent_at + srtt + margin).max(self.last_sign + silence))
     }
 }
