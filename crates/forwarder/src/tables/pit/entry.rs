@@ -73,11 +73,14 @@ impl OutRecord {
     }
 }
 
+/// Interests of up to this many octets lie in the entry itself: most do.
+const USUAL_INTEREST: usize = 64;
+
 /// An entry of the PIT: all Interests with one name and the same selectors.
 #[derive(Clone, Debug)]
 pub struct PitEntry {
     /// The first Interest as it came. The name is a part of it and not stored twice.
-    interest: Box<[u8]>,
+    interest: SmallVec<[u8; USUAL_INTEREST]>,
     name_at: u32,
     name_len: u32,
     pub(super) hash: u64,
@@ -189,7 +192,8 @@ impl PitEntry {
     pub(super) fn heap(&self) -> usize {
         let ins = if self.in_records.spilled() { self.in_records.capacity() } else { 0 };
         let outs = if self.out_records.spilled() { self.out_records.capacity() } else { 0 };
-        memory::block(self.interest.len())
+        let octets = self.interest.spilled().then(|| memory::block(self.interest.len()));
+        octets.unwrap_or_default()
             + memory::block(ins * size_of::<InRecord>())
             + memory::block(outs * size_of::<OutRecord>())
             + self.in_records.iter().map(InRecord::heap).sum::<usize>()
