@@ -35,6 +35,12 @@ pub enum Command {
     /// Make and list keys.
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Run scenarios in the simulator.
+    #[command(subcommand)]
+    Sim(SimCommand),
+    /// Check and show scenario files.
+    #[command(subcommand)]
+    Scenario(ScenarioCommand),
     /// Publish a file and fetch it twice through three forwarders on this machine.
     Demo(DemoArgs),
 }
@@ -162,6 +168,55 @@ pub enum KeyCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// `weir sim`
+#[derive(Subcommand)]
+pub enum SimCommand {
+    /// Run a scenario, or all runs of its sweep.
+    Run(SimRunArgs),
+}
+
+/// A scenario file, and what is different from it.
+#[derive(Args)]
+pub struct ScenarioArgs {
+    /// The scenario.
+    pub file: PathBuf,
+    /// A field that is to have another value, such as link.queue=50 packets; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+/// `weir sim run`
+#[derive(Args)]
+pub struct SimRunArgs {
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// The seed; of a sweep's repetitions, the first one.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u32>,
+    /// Write the summary, the scenario with all defaults and the program's version into this
+    /// folder.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Runs of a sweep that are done at a time; without it, one for each core.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<std::num::NonZeroUsize>,
+    /// Print one JSON object at the end.
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `weir scenario`
+#[derive(Subcommand)]
+pub enum ScenarioCommand {
+    /// Say what is wrong with a scenario, and where; nothing is run.
+    Check(ScenarioArgs),
+    /// Show nodes, links and the ways from consumers to producers.
+    Show(ScenarioArgs),
 }
 
 /// `weir demo`

@@ -17,7 +17,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("document", &["packet", "control", "schemes"]),
     ("net", &["packet", "security", "control", "schemes", "forwarder", "transport", "document"]),
     ("sim", &["packet", "security", "control", "forwarder", "transport"]),
-    ("weir", &["packet", "security", "control", "schemes", "forwarder", "transport", "net"]),
+    ("scenario", &["packet", "control", "schemes", "forwarder", "document", "sim"]),
+    (
+        "weir",
+        &["packet", "security", "control", "schemes", "forwarder", "transport", "net", "scenario"],
+    ),
 ];
 
 /// Libraries that bring a runtime, a socket, a clock or dice of their own.

@@ -5,7 +5,9 @@ mod demo;
 mod get;
 mod key;
 mod put;
+mod scenario;
 mod schemes;
+mod sim;
 mod status;
 
 use crate::cli::{Cli, Command};
@@ -20,6 +22,8 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Status(args) => status::run(&args),
         Command::Schemes(args) => schemes::run(&args),
         Command::Key(command) => key::run(&command),
+        Command::Sim(command) => sim::run(&command),
+        Command::Scenario(command) => scenario::run(&command),
         Command::Demo(args) => demo::run(&args),
     }
 }

@@ -3,7 +3,7 @@
 mod progress;
 mod table;
 
-pub use progress::Progress;
+pub use progress::{Progress, RunProgress};
 pub use table::{Align, Column, Table};
 
 use crate::exit::{Failure, Kind};
@@ -39,4 +39,15 @@ pub fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
 pub fn width(stream: impl std::os::fd::AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(stream).ok()?;
     (size.ws_col > 0).then_some(size.ws_col.into())
+}
+
+/// A number with three significant digits.
+pub fn digits(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        v if v >= 99.95 => format!("{value:.0}"),
+        v if v >= 9.995 => format!("{value:.1}"),
+        v if v >= 0.9995 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
 }

@@ -65,6 +65,40 @@ impl Progress {
     }
 }
 
+/// A bar for simulated time, on standard error; silent where that is no terminal, or if told to be.
+pub struct RunProgress {
+    bar: ProgressBar,
+}
+
+impl RunProgress {
+    /// A bar for `what`, which takes `total` simulated nanoseconds.
+    pub fn new(what: &str, total: u64, quiet: bool) -> RunProgress {
+        let target = match quiet {
+            true => ProgressDrawTarget::hidden(),
+            false => ProgressDrawTarget::stderr_with_hz(10),
+        };
+        let width = super::width(std::io::stderr()).unwrap_or(NARROW);
+        let what = shortened(what, width.saturating_sub(NUMBERS + BAR));
+        let bar = ProgressBar::with_draw_target(Some(total), target).with_message(what);
+        bar.set_style(style(match width {
+            ..NARROW => "{msg} {simulated}, {prefix}, {left} left",
+            _ => "{msg} [{wide_bar}] {simulated} simulated, {prefix}, {left} left",
+        }));
+        RunProgress { bar }
+    }
+
+    /// Simulated nanoseconds that have passed, and events in a second.
+    pub fn at(&self, simulated: u64, events: f64) {
+        self.bar.set_prefix(format!("{:.2} M events/s", events / 1e6));
+        self.bar.set_position(simulated);
+    }
+
+    /// Takes the bar away.
+    pub fn end(self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 fn style(template: &str) -> ProgressStyle {
     let style = ProgressStyle::with_template(template);
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -75,6 +109,9 @@ fn style(template: &str) -> ProgressStyle {
         })
         .with_key("there", |state: &ProgressState, out: &mut dyn Write| {
             let _ = write!(out, "{}", Size(state.pos()));
+        })
+        .with_key("simulated", |state: &ProgressState, out: &mut dyn Write| {
+            let _ = write!(out, "{}", Duration(state.pos()));
         })
         .with_key("rate", |state: &ProgressState, out: &mut dyn Write| {
             let _ = write!(out, "{}", Rate((state.per_sec() * 8.0) as u64));

@@ -1,0 +1,177 @@
+//! From a scenario to a network.
+
+use crate::model::{Consumer, Direction, FaultKind, Manner, Queue, Scenario};
+use control::{Duration, Size, Time};
+use packet::{Component, Name};
+use schemes::{Choice, ChoiceError};
+use sim::{Fault, FetchSpec, LinkId, Network, NodeId, NodeSpec, ObjectSpec, RateSpec, WireSpec};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// Why a scenario that has no mistake of form cannot be built.
+#[derive(Debug, Error)]
+pub enum BuildError {
+    /// Something cannot be part of a network.
+    #[error("{what}: {source}")]
+    Network {
+        /// What.
+        what: String,
+        /// Why.
+        source: sim::BuildError,
+    },
+    /// A scheme lacks a part: reading should have found it.
+    #[error(transparent)]
+    Part(#[from] ChoiceError),
+}
+
+/// Builds the network, ready to run; `seed` stands in for that of the scenario.
+///
+/// # Errors
+/// The network refuses a part.
+pub fn build(scenario: &Scenario, seed: u64) -> Result<Network, BuildError> {
+    let mut network = Network::new(seed);
+    let mut nodes = Vec::new();
+    for node in &scenario.nodes {
+        let mut spec = NodeSpec::new(&node.name, part(&node.strategy, Choice::strategy)?);
+        spec.content_store = node.content_store;
+        nodes.push(network.add_node(spec));
+    }
+    let mut links = Vec::new();
+    for link in &scenario.links {
+        let [ab, ba] = &link.directions;
+        let [a, b] = link.ends.map(|end| nodes[end]);
+        links.push(network.add_link(a, b, wire(ab)?, wire(ba)?));
+    }
+    for route in &scenario.routes {
+        let (at, link) = (nodes[route.at], links[route.link]);
+        network.add_route(at, &route.prefix, link, route.cost).map_err(|source| {
+            let what =
+                format!("the route of {} at {}", route.prefix, scenario.nodes[route.at].name);
+            BuildError::Network { what, source }
+        })?;
+    }
+    for content in &scenario.contents {
+        for at in &content.at {
+            let mut object = ObjectSpec::new(content.name.clone(), content.size);
+            object.segment_size = usize::try_from(content.segment.0).unwrap_or(usize::MAX);
+            network.publish(nodes[*at], object).map_err(|source| {
+                let what = format!("the content {}", content.name);
+                BuildError::Network { what, source }
+            })?;
+        }
+    }
+    for consumer in &scenario.consumers {
+        ask(&mut network, scenario, consumer, nodes[consumer.at])?;
+    }
+    for (number, fault) in scenario.faults.iter().enumerate() {
+        let when = Time::ZERO + fault.at;
+        network.at(when, translated(&fault.kind, &nodes, &links)).map_err(|source| {
+            BuildError::Network { what: format!("fault {}", number + 1), source }
+        })?;
+    }
+    Ok(network)
+}
+
+/// A part that can be built again and again.
+fn part<T: ?Sized + 'static>(
+    choice: &Choice,
+    build: fn(&Choice) -> Result<Box<T>, ChoiceError>,
+) -> Result<sim::Make<T>, ChoiceError> {
+    build(choice)?;
+    let choice = choice.clone();
+    Ok(Arc::new(move || match build(&choice) {
+        Ok(part) => part,
+        Err(error) => unreachable!("it was built a moment ago: {error}"),
+    }))
+}
+
+fn wire(direction: &Direction) -> Result<WireSpec, ChoiceError> {
+    let mut spec = WireSpec::new(direction.rate, direction.delay);
+    match direction.queue {
+        Queue::Size(size) => spec.queue = size,
+        Queue::Packets(packets) => {
+            // So many packets of any size must fit.
+            spec.queue_packets = usize::try_from(packets).unwrap_or(usize::MAX);
+            spec.queue = Size(packets.saturating_mul(packet::MAX_PACKET as u64));
+        }
+    }
+    spec.impairment = direction.impairment;
+    let parts = &direction.parts;
+    spec.marker = parts.marker.as_ref().map(|c| part(c, Choice::marker)).transpose()?;
+    spec.shaper = parts.shaper.as_ref().map(|c| part(c, Choice::shaper)).transpose()?;
+    spec.stamper = parts.stamper.as_ref().map(|c| part(c, Choice::stamper)).transpose()?;
+    Ok(spec)
+}
+
+fn ask(
+    network: &mut Network,
+    scenario: &Scenario,
+    consumer: &Consumer,
+    at: NodeId,
+) -> Result<(), BuildError> {
+    let content = &scenario.contents[consumer.content];
+    let start = Time::ZERO + consumer.start;
+    match &consumer.manner {
+        Manner::Fetch { control, patience } => {
+            let mut spec =
+                FetchSpec::new(content.name.clone(), control.controller()?, &label(control));
+            (spec.start, spec.patience, spec.lifetime) = (start, *patience, consumer.lifetime);
+            network.fetch(at, spec);
+        }
+        Manner::Constant { per_second, stop } => {
+            let segments = content.size.0.div_ceil(content.segment.0);
+            let count = match stop {
+                Some(stop) => segments.min(asked(*per_second, stop.saturating_sub(consumer.start))),
+                None => segments,
+            };
+            let mut spec = RateSpec::new(versioned(&content.name), *per_second, count);
+            (spec.start, spec.lifetime) = (start, consumer.lifetime);
+            network.constant_rate(at, spec);
+        }
+    }
+    Ok(())
+}
+
+/// Interests at a constant rate in a span: one at its beginning, and none at its end.
+fn asked(per_second: f64, span: Duration) -> u64 {
+    (span.as_secs_f64() * per_second).ceil() as u64
+}
+
+/// Published objects have version 1, and a consumer that takes no notice of anything asks for its
+/// segments without looking for the version.
+fn versioned(name: &Name) -> Name {
+    name.clone().with(&Component::version(1))
+}
+
+/// The scheme with those of its parameters that are not the defaults, as it is chosen.
+pub fn label(choice: &Choice) -> String {
+    let other = choice.params().rows().filter(|(row, value)| row.default != *value);
+    let set: Vec<String> = other.map(|(row, value)| format!("{}={value}", row.name)).collect();
+    match set.is_empty() {
+        true => choice.scheme().name.to_owned(),
+        false => format!("{}:{}", choice.scheme().name, set.join(",")),
+    }
+}
+
+fn translated(kind: &FaultKind, nodes: &[NodeId], links: &[LinkId]) -> Fault {
+    match kind {
+        FaultKind::LinkDown(link) => Fault::LinkDown(links[*link]),
+        FaultKind::LinkUp(link) => Fault::LinkUp(links[*link]),
+        FaultKind::NodeCrash(node) => Fault::NodeCrash(nodes[*node]),
+        FaultKind::NodeRestart(node) => Fault::NodeRestart(nodes[*node]),
+        FaultKind::LinkRate { link, direction, rate } => {
+            Fault::Rate { link: links[*link], backward: *direction == 1, rate: Some(*rate) }
+        }
+        FaultKind::RouteAdd(route) => Fault::AddRoute {
+            at: nodes[route.at],
+            prefix: route.prefix.clone(),
+            link: links[route.link],
+            cost: route.cost,
+        },
+        FaultKind::RouteRemove(route) => Fault::RemoveRoute {
+            at: nodes[route.at],
+            prefix: route.prefix.clone(),
+            link: links[route.link],
+        },
+    }
+}

@@ -1,0 +1,31 @@
+//! Why there is no scenario.
+
+use document::Mistake;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why there is no scenario.
+#[derive(Debug, Error)]
+pub enum ScenarioError {
+    /// The file cannot be read.
+    #[error("cannot read the scenario {path}: {source}", path = path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The file is larger than any scenario that people write.
+    #[error("{path} has {size} octets, a scenario at most {limit}", path = path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its octets.
+        size: u64,
+        /// The most that are read.
+        limit: u64,
+    },
+    /// The file, or what was set beside it, has mistakes, in the order in which they stand there.
+    #[error("{}", document::mistake::lines(.0))]
+    Mistakes(Vec<Mistake>),
+}

@@ -1,0 +1,94 @@
+//! Runs runs: one after the other, or several at a time.
+
+use crate::build::{BuildError, build};
+use crate::result::RunResult;
+use crate::study::{Run, Study};
+use control::{Duration, Time};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The run's place in [`Study::runs`].
+    pub run: usize,
+    /// Simulated time that has passed.
+    pub now: Duration,
+    /// Simulated time at which it ends.
+    pub end: Duration,
+    /// Events so far.
+    pub events: u64,
+}
+
+/// Whoever has runs done: the clock, and the one to be told.
+pub trait Watch: Sync {
+    /// Seconds since some origin.
+    fn seconds(&self) -> f64;
+
+    /// Told a hundred times or more in a run. No more is done once the answer is `false`.
+    fn progress(&self, _progress: Progress) -> bool {
+        true
+    }
+}
+
+/// A run is looked at so many times.
+const LOOKS: u32 = 200;
+
+/// Does one run, whose place in its study is `number`.
+///
+/// # Errors
+/// The network refuses a part of the scenario.
+pub fn execute(run: &Run, number: usize, watch: &dyn Watch) -> Result<RunResult, BuildError> {
+    let began = watch.seconds();
+    let mut network = build(&run.scenario, run.seed)?;
+    let end = run.scenario.duration;
+    let mut look = 0;
+    loop {
+        look += 1;
+        let now = (u128::from(end.0) * u128::from(look) / u128::from(LOOKS)) as u64;
+        let outcome = network.run(Time(now));
+        let progress = Progress { run: number, now: Duration(now), end, events: outcome.events };
+        let goes_on = watch.progress(progress);
+        if look == LOOKS || !goes_on {
+            let wall_s = watch.seconds() - began;
+            return Ok(RunResult::new(run, &outcome, wall_s, look < LOOKS));
+        }
+    }
+}
+
+/// Does all runs of a study, `jobs` at a time; results in the order of the runs. What had not begun
+/// when the watch said no is not there; what had begun is there, as far as it came.
+///
+/// # Errors
+/// The first that occurred.
+pub fn execute_all(
+    study: &Study,
+    jobs: usize,
+    watch: &dyn Watch,
+) -> Result<Vec<RunResult>, BuildError> {
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::new());
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(run) = study.runs.get(number) else { return };
+            let result = execute(run, number, watch);
+            let is_end = result.as_ref().map_or(true, |result| result.interrupted);
+            if is_end {
+                next.store(study.runs.len(), Ordering::Relaxed);
+            }
+            if let Ok(mut results) = results.lock() {
+                results.push((number, result));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..jobs.clamp(1, study.runs.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut results = results.into_inner().unwrap_or_default();
+    results.sort_by_key(|(number, _)| *number);
+    results.into_iter().map(|(_, result)| result).collect()
+}

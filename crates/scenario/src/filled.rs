@@ -1,0 +1,76 @@
+//! The file again, with every default filled in: what was run, to be run again.
+
+use crate::schema::SECTIONS;
+use document::schema::Section;
+use std::fmt::Write;
+use toml::de::{DeTable, DeValue};
+
+/// The sections as TOML, in the order of the manual.
+pub(crate) fn toml(table: &DeTable<'_>) -> String {
+    let mut out = String::new();
+    for section in SECTIONS {
+        let Some(value) = table.get(section.name) else { continue };
+        let single = std::slice::from_ref(value);
+        let list = value.get_ref().as_array().map_or(single, |list| &**list);
+        for fields in list.iter().filter_map(|entry| entry.get_ref().as_table()) {
+            let name = section.name;
+            let head = if section.repeated { format!("[[{name}]]") } else { format!("[{name}]") };
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "{}{head}", if out.is_empty() { "" } else { "\n" });
+            write_fields(&mut out, section, fields);
+        }
+    }
+    out
+}
+
+/// Fields that are mistakes, or mean nothing, beside another one that is given.
+fn is_out_of_place(section: &Section, field: &str, fields: &DeTable<'_>) -> bool {
+    let has = |name: &str| fields.contains_key(name);
+    let is = |name: &str, words: &[&str]| {
+        let value = fields.get(name).and_then(|v| v.get_ref().as_str());
+        value.is_some_and(|value| words.contains(&value))
+    };
+    match (section.name, field) {
+        ("consumer", "control" | "patience") => has("rate"),
+        ("fault", "cost") => !is("kind", &["route-add"]),
+        ("topology", "size") => is("generator", &["grid", "tree"]),
+        ("topology", "rows" | "columns") => !is("generator", &["grid"]),
+        ("topology", "depth" | "branches") => !is("generator", &["tree"]),
+        _ => false,
+    }
+}
+
+fn write_fields(out: &mut String, section: &Section, fields: &DeTable<'_>) {
+    for field in section.fields() {
+        let value = match fields.get(field.name) {
+            Some(value) => shown(value.get_ref()),
+            None if field.default.is_empty() => continue,
+            None if is_out_of_place(section, field.name, fields) => continue,
+            None => field.default.to_owned(),
+        };
+        let _ = writeln!(out, "{} = {value}", field.name);
+    }
+}
+
+/// A value as it may stand in a file.
+pub(crate) fn shown(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(text) => toml::Value::from(text.as_ref()).to_string(),
+        DeValue::Integer(number) => number.to_string(),
+        DeValue::Float(number) => number.to_string(),
+        DeValue::Boolean(switch) => switch.to_string(),
+        DeValue::Datetime(date) => date.to_string(),
+        DeValue::Array(list) => {
+            let values: Vec<_> = list.iter().map(|v| shown(v.get_ref())).collect();
+            format!("[{}]", values.join(", "))
+        }
+        DeValue::Table(table) => {
+            let key = |key: &str| toml::Value::from(key).to_string();
+            let fields: Vec<_> = table
+                .iter()
+                .map(|(k, v)| format!("{} = {}", key(k.get_ref()), shown(v.get_ref())))
+                .collect();
+            format!("{{ {} }}", fields.join(", "))
+        }
+    }
+}

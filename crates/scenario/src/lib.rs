@@ -1,0 +1,68 @@
+//! Scenarios: a TOML file that names nodes, links, content, consumers and what happens; read and
+//! checked here, planned, built as a network of the simulator, run, and summed up.
+//!
+//! [`schema`] is the single list of sections and fields. There is no engine here: that is
+//! [`sim`]. Schemes are known by name alone.
+#![forbid(unsafe_code)]
+
+mod build;
+mod error;
+mod execute;
+mod filled;
+pub mod model;
+mod read;
+pub mod reference;
+pub mod result;
+mod routes;
+pub mod schema;
+mod settings;
+mod statistics;
+pub mod study;
+mod topology;
+
+pub use build::{BuildError, build, label};
+pub use error::ScenarioError;
+pub use execute::{Progress, Watch, execute, execute_all};
+pub use model::Scenario;
+pub use statistics::Mean;
+pub use study::{Run, Study};
+
+use document::Document;
+use std::path::Path;
+
+/// The largest file that is read: forty nodes a kilobyte, it is more than the most nodes need.
+const MAX_FILE: u64 = 4_000_000;
+
+/// Reads and checks a file; `settings` are what `--set` takes, `KEY=VALUE`.
+///
+/// # Errors
+/// The file cannot be read or is too large, or it or the settings have mistakes; all that were
+/// found are in the error.
+pub fn load(path: &Path, settings: &[String]) -> Result<Study, ScenarioError> {
+    let unreadable = |source| ScenarioError::Unreadable { path: path.to_owned(), source };
+    let size = std::fs::metadata(path).map_err(unreadable)?.len();
+    if size > MAX_FILE {
+        return Err(ScenarioError::TooLarge { path: path.to_owned(), size, limit: MAX_FILE });
+    }
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    parse(&text, &path.display().to_string(), settings)
+}
+
+/// Checks the text of a file; `file` is its path in messages.
+///
+/// # Errors
+/// All mistakes that were found.
+pub fn parse(text: &str, file: &str, settings: &[String]) -> Result<Study, ScenarioError> {
+    let mut doc = Document::new(file, text);
+    let starts: Vec<usize> = settings.iter().map(|s| doc.add(&format!("--set {s}"), s)).collect();
+    let name = Path::new(file).file_stem().map_or_else(String::new, |s| s.to_string_lossy().into());
+    let study = study::read(&doc, settings, &starts, &name);
+    let mistakes = doc.finish();
+    match study {
+        Some(study) if mistakes.is_empty() => Ok(study),
+        _ => Err(ScenarioError::Mistakes(mistakes)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+//! A scenario as types: checked, with defaults filled in.
+
+use control::{Duration, Rate, Size};
+use document::Parts;
+use forwarder::tables::ContentStoreConfig;
+use packet::Name;
+use schemes::Choice;
+pub use sim::impairment::{Impairment, Loss, Reorder};
+
+/// Everything that one run needs.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Its name in results.
+    pub name: String,
+    /// Simulated time after which the run ends.
+    pub duration: Duration,
+    /// Where everything random comes from.
+    pub seed: u64,
+    /// The nodes.
+    pub nodes: Vec<Node>,
+    /// The links.
+    pub links: Vec<Link>,
+    /// The named objects.
+    pub contents: Vec<Content>,
+    /// Who asks.
+    pub consumers: Vec<Consumer>,
+    /// All routes, computed and listed.
+    pub routes: Vec<Route>,
+    /// What happens, in the order of the file.
+    pub faults: Vec<Fault>,
+}
+
+/// A forwarder.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Its content store.
+    pub content_store: ContentStoreConfig,
+    /// The scheme of its forwarding strategy.
+    pub strategy: Choice,
+}
+
+/// A link.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// Its ends, as indices of nodes.
+    pub ends: [usize; 2],
+    /// From the first end to the second, and back.
+    pub directions: [Direction; 2],
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct Direction {
+    /// How fast octets leave; greater than zero.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// The bound of the queue.
+    pub queue: Queue,
+    /// Loss and other harm.
+    pub impairment: Impairment,
+    /// The parts of schemes on the sending face.
+    pub parts: Parts,
+}
+
+/// The bound of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queue {
+    /// In octets.
+    Size(Size),
+    /// In packets.
+    Packets(u64),
+}
+
+/// A named object.
+#[derive(Clone, Debug)]
+pub struct Content {
+    /// Its name.
+    pub name: Name,
+    /// Its producers, as indices of nodes.
+    pub at: Vec<usize>,
+    /// Octets of content.
+    pub size: Size,
+    /// Octets of content in a segment.
+    pub segment: Size,
+}
+
+/// Who asks.
+#[derive(Clone, Debug)]
+pub struct Consumer {
+    /// Index of the node.
+    pub at: usize,
+    /// Index of the content.
+    pub content: usize,
+    /// When it begins.
+    pub start: Duration,
+    /// The InterestLifetime.
+    pub lifetime: Duration,
+    /// How it asks.
+    pub manner: Manner,
+}
+
+/// How a consumer asks.
+#[derive(Clone, Debug)]
+pub enum Manner {
+    /// A fetch under congestion control.
+    Fetch {
+        /// The scheme.
+        control: Choice,
+        /// It gives up when nothing new has come for this long.
+        patience: Duration,
+    },
+    /// Interests at a constant rate.
+    Constant {
+        /// How many in a second; greater than zero.
+        per_second: f64,
+        /// When they end.
+        stop: Option<Duration>,
+    },
+}
+
+/// A route.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Route {
+    /// Index of the node that has it.
+    pub at: usize,
+    /// The prefix.
+    pub prefix: Name,
+    /// Index of the link that it leads to.
+    pub link: usize,
+    /// The smaller, the more preferred.
+    pub cost: u64,
+}
+
+/// Something that happens.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// When.
+    pub at: Duration,
+    /// What.
+    pub kind: FaultKind,
+}
+
+/// What happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// Both directions of a link carry nothing from now on.
+    LinkDown(usize),
+    /// The link carries again.
+    LinkUp(usize),
+    /// A node loses its state and answers nothing.
+    NodeCrash(usize),
+    /// The node begins anew, with the routes of the file.
+    NodeRestart(usize),
+    /// A direction of a link has another rate.
+    LinkRate {
+        /// The link.
+        link: usize,
+        /// 0: from its first end to its second; 1: back.
+        direction: usize,
+        /// The new rate, greater than zero.
+        rate: Rate,
+    },
+    /// A route comes.
+    RouteAdd(Route),
+    /// A route goes.
+    RouteRemove(Route),
+}
+
+impl Scenario {
+    /// The link between two nodes, and which of its directions leads from the first to the second;
+    /// of several, the one that stands first in the file.
+    #[must_use]
+    pub fn link_between(links: &[Link], from: usize, to: usize) -> Option<(usize, usize)> {
+        links.iter().enumerate().find_map(|(i, link)| match link.ends {
+            ends if ends == [from, to] => Some((i, 0)),
+            ends if ends == [to, from] => Some((i, 1)),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,242 @@
+//! From the sections of a file to a scenario.
+
+mod links;
+mod workload;
+
+pub(crate) use links::direction;
+
+use crate::model::{Node, Scenario};
+use crate::routes;
+use crate::schema::SECTIONS;
+use crate::topology;
+use control::Size;
+use document::{Document, Section, parts, ratio, shown, text, valid_words};
+use forwarder::tables::{Admission, ContentStoreConfig, PolicyKind};
+use schemes::Choice;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// The most nodes that a scenario may have.
+pub const MAX_NODES: usize = 20_000;
+
+/// Reads all sections but the sweep. What is wrong is remembered by the document; `None` if it is
+/// so wrong that there is nothing to go on with.
+pub fn scenario<'d>(
+    doc: &'d Document<'d>,
+    table: &'d DeTable<'d>,
+    file_name: &str,
+) -> Option<Scenario> {
+    if table.get("scenario").is_none() {
+        doc.mistake(0..0, "a scenario needs a section `[scenario]` with its `duration`");
+    }
+    let about = Section::single(doc, SECTIONS, table, "scenario")?;
+    let duration = about.quantity("duration");
+    if duration == Some(control::Duration::ZERO) {
+        about.mistake("duration", "in no time nothing happens");
+    }
+    let strategy = parts::strategy(&about).or_else(|| Choice::named("best-route").ok())?;
+    let generated = topology::generated(doc, table, &strategy);
+    let is_whole = generated.is_some();
+    let mut plan = generated.unwrap_or_default();
+    let all_known = nodes(&mut plan, doc, table, &strategy) && is_whole;
+    let names = Names { nodes: &plan.nodes, all_known };
+    links::read(&mut plan.links, doc, table, &names);
+    let contents = workload::contents(doc, table, &names);
+    let consumers = workload::consumers(doc, table, &names, &contents);
+    let places = Places { names: &names, links: &plan.links };
+    let listed = routes::listed(doc, table, &places);
+    let faults = workload::faults(doc, table, &places);
+    let scenario = Scenario {
+        name: about
+            .get("name", |v| text(v).map(str::to_owned))
+            .unwrap_or_else(|| file_name.to_owned()),
+        duration: duration?,
+        seed: about.number("seed").and_then(|n| u64::try_from(n).ok()).unwrap_or(1),
+        contents: contents.into_iter().map(|(content, _)| content).collect(),
+        consumers: consumers.iter().map(|(consumer, _)| consumer.clone()).collect(),
+        routes: Vec::new(),
+        faults,
+        nodes: plan.nodes,
+        links: plan.links,
+    };
+    if doc.has_mistakes() {
+        return None;
+    }
+    let scenario = routes::complete(scenario, about.word("routing"), listed);
+    let places = consumers.into_iter().map(|(_, place)| place).collect::<Vec<_>>();
+    routes::check(&scenario, &places, doc);
+    Some(scenario)
+}
+
+/// The nodes, by name.
+pub(crate) struct Names<'p> {
+    nodes: &'p [Node],
+    /// Whether every node of the file could be read: others are not to blame for one that could
+    /// not.
+    all_known: bool,
+}
+
+/// Nodes and links.
+pub(crate) struct Places<'p> {
+    pub names: &'p Names<'p>,
+    pub links: &'p [crate::model::Link],
+}
+
+impl Names<'_> {
+    /// The node of this name; a mistake if there is none.
+    pub fn find(
+        &self,
+        value: &Spanned<DeValue<'_>>,
+        field: &str,
+        doc: &Document<'_>,
+    ) -> Option<usize> {
+        let wrong = |why: String| doc.mistake(value.span(), format!("`{field}`: {why}"));
+        let name = text(value.get_ref()).map_err(wrong).ok()?;
+        let found = self.nodes.iter().position(|node| node.name == name);
+        if found.is_none() && self.all_known {
+            let names: Vec<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
+            let valid = valid_words(name, names.iter().copied().take(MOST_NAMES));
+            let more = names.len().saturating_sub(MOST_NAMES);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            wrong(format!("there is no node `{name}`; {valid}{more}"));
+        }
+        found
+    }
+
+    /// The node that a field names.
+    pub fn one(&self, section: &Section<'_>, field: &str) -> Option<usize> {
+        self.find(section.given(field)?, field, section.doc)
+    }
+
+    /// The node or nodes that a field names.
+    pub fn several(&self, section: &Section<'_>, field: &str) -> Vec<usize> {
+        let Some(value) = section.given(field) else { return Vec::new() };
+        let Some(list) = value.get_ref().as_array() else {
+            return self.find(value, field, section.doc).into_iter().collect();
+        };
+        let mut found = Vec::new();
+        for value in list.iter() {
+            match self.find(value, field, section.doc) {
+                Some(node) if found.contains(&node) => {
+                    let why = format!("`{field}`: it stands in the list twice");
+                    section.doc.mistake(value.span(), why);
+                }
+                node => found.extend(node),
+            }
+        }
+        if list.is_empty() {
+            section.mistake(field, "the list is empty");
+        }
+        found
+    }
+
+    /// The two nodes that a field names.
+    pub fn pair(&self, section: &Section<'_>, field: &str) -> Option<[usize; 2]> {
+        let value = section.given(field)?;
+        let Some([a, b]) = value.get_ref().as_array().and_then(|list| list.get(0..2)) else {
+            let given = shown(value.get_ref());
+            section.mistake(field, &format!("it is two nodes, [\"a\", \"b\"], not {given}"));
+            return None;
+        };
+        if value.get_ref().as_array().is_some_and(|list| list.len() > 2) {
+            section.mistake(field, "it is two nodes, [\"a\", \"b\"], and no more");
+            return None;
+        }
+        let ends = [self.find(a, field, section.doc), self.find(b, field, section.doc)];
+        let [Some(a), Some(b)] = ends else { return None };
+        if a == b {
+            section.mistake(field, "both ends are the same node");
+            return None;
+        }
+        Some([a, b])
+    }
+
+    pub fn name(&self, node: usize) -> &str {
+        self.nodes.get(node).map_or("", |node| node.name.as_str())
+    }
+}
+
+/// So many names are listed in a message.
+const MOST_NAMES: usize = 20;
+
+/// Reads all `[[node]]`; whether all could be read.
+fn nodes<'d>(
+    plan: &mut topology::Plan,
+    doc: &'d Document<'d>,
+    table: &'d DeTable<'d>,
+    strategy: &Choice,
+) -> bool {
+    let generated = plan.nodes.len();
+    let mut all_known = true;
+    let mut seen = vec![false; generated];
+    for section in Section::repeated(doc, SECTIONS, table, "node") {
+        let own = parts::strategy(&section);
+        let content_store = content_store(&section).unwrap_or(NO_STORE);
+        let strategy = own.unwrap_or_else(|| strategy.clone());
+        let Some(names) = node_names(&section) else {
+            all_known = false;
+            continue;
+        };
+        for (name, at) in names {
+            let node = Node { name, content_store, strategy: strategy.clone() };
+            let there = plan.nodes.iter().position(|other| other.name == node.name);
+            match there {
+                Some(i) if i < generated && !seen[i] => {
+                    plan.nodes[i] = node;
+                    seen[i] = true;
+                }
+                Some(_) => doc.mistake(at, format!("there are two nodes `{}`", node.name)),
+                None => plan.nodes.push(node),
+            }
+        }
+    }
+    if plan.nodes.is_empty() && all_known {
+        doc.mistake(0..0, "there is no node; write `[[node]]` with a `name`, or `[topology]`");
+    }
+    if plan.nodes.len() > MAX_NODES {
+        let many = plan.nodes.len();
+        doc.mistake(0..0, format!("there are {many} nodes; a scenario has at most {MAX_NODES}"));
+    }
+    all_known
+}
+
+/// No content store.
+pub(crate) const NO_STORE: ContentStoreConfig =
+    ContentStoreConfig { capacity: 0, policy: PolicyKind::Lru, admission: Admission::All };
+
+type Placed = Vec<(String, std::ops::Range<usize>)>;
+
+fn node_names(section: &Section<'_>) -> Option<Placed> {
+    let value = section.given("name")?;
+    let single = std::slice::from_ref(value);
+    let list = value.get_ref().as_array().map_or(single, |list| &**list);
+    let name = |value: &Spanned<DeValue<'_>>| match text(value.get_ref()) {
+        Ok("") => Err("a node's name is not empty".to_owned()),
+        Ok(name) => Ok((name.to_owned(), value.span())),
+        Err(why) => Err(why),
+    };
+    let read = |value| {
+        let wrong = |why| section.doc.mistake(Spanned::span(value), format!("`name`: {why}"));
+        name(value).map_err(wrong).ok()
+    };
+    list.iter().map(read).collect()
+}
+
+fn content_store(s: &Section<'_>) -> Option<ContentStoreConfig> {
+    let policies = [PolicyKind::Lru, PolicyKind::Lfu, PolicyKind::Fifo, PolicyKind::Random];
+    Some(ContentStoreConfig {
+        capacity: usize::try_from(s.quantity::<Size>("content_store")?.0).ok()?,
+        policy: policies[s.word("policy").min(policies.len() - 1)],
+        admission: s.get("admission", admission)?,
+    })
+}
+
+fn admission(value: &DeValue<'_>) -> Result<Admission, String> {
+    match value.as_str() {
+        Some("all") => Ok(Admission::All),
+        Some("none") => Ok(Admission::None),
+        _ => ratio(value)
+            .map(Admission::Probability)
+            .map_err(|e| format!("{e}; or it is \"all\" or \"none\"")),
+    }
+}

@@ -1,0 +1,135 @@
+//! Links and their directions.
+
+use super::Names;
+use crate::model::{Direction, Impairment, Link, Loss, Queue, Reorder};
+use crate::schema::{OTHER_DIRECTION, SECTIONS};
+use control::{Duration, Rate, Ratio, Size};
+use document::{Document, Section, parts, ratio, shown, text, valid_words};
+use std::borrow::Cow;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Reads all `[[link]]`, behind those that a generator made.
+pub fn read<'d>(
+    links: &mut Vec<Link>,
+    doc: &'d Document<'d>,
+    table: &'d DeTable<'d>,
+    names: &Names<'_>,
+) {
+    for section in Section::repeated(doc, SECTIONS, table, "link") {
+        let ends = names.pair(&section, "between");
+        let there = direction(&section, None);
+        let back = section.given("back").map_or_else(
+            || there.clone(),
+            |value| direction(&Section::new(doc, &OTHER_DIRECTION, Some(value)), there.as_ref()),
+        );
+        if let (Some(ends), Some(there), Some(back)) = (ends, there, back) {
+            links.push(Link { ends, directions: [there, back] });
+        }
+    }
+}
+
+/// One direction; what is not given is as in `like`, or the default.
+pub fn direction(s: &Section<'_>, like: Option<&Direction>) -> Option<Direction> {
+    let is_like = |field: &str| like.filter(|_| s.given(field).is_none());
+    let rate = match is_like("rate") {
+        Some(like) => Some(like.rate),
+        None => rate(s, "rate"),
+    };
+    if like.is_none() && s.given("rate").is_none() {
+        s.doc.mistake(s.at.clone(), "a link needs a `rate`, such as \"10 Mbit/s\"");
+    }
+    Some(Direction {
+        rate: rate?,
+        delay: is_like("delay").map_or_else(|| s.quantity("delay"), |like| Some(like.delay))?,
+        queue: is_like("queue").map_or_else(|| s.get("queue", queue), |like| Some(like.queue))?,
+        impairment: impairment(s, like)?,
+        parts: match like {
+            Some(like) if !HAVE_PARTS.iter().any(|f| s.given(f).is_some()) => like.parts.clone(),
+            _ => parts::link_parts(s),
+        },
+    })
+}
+
+const HAVE_PARTS: &[&str] = &["scheme", "marker", "shaper", "stamper"];
+
+/// A rate greater than zero.
+pub fn rate(s: &Section<'_>, field: &str) -> Option<Rate> {
+    s.get(field, |v| {
+        let rate: Rate = text(v)?.parse().map_err(|e| format!("{e}"))?;
+        (rate.0 > 0).then_some(rate).ok_or_else(|| "a rate of zero lets nothing pass".into())
+    })
+}
+
+/// `"1500 kB"` or `"100 packets"`.
+fn queue(value: &DeValue<'_>) -> Result<Queue, String> {
+    let given = text(value)?;
+    let Some(number) = given.trim().strip_suffix("packets").map(str::trim) else {
+        return given
+            .parse::<Size>()
+            .map_err(|e| format!("{e}, \"100 packets\""))
+            .and_then(|size| (size.0 > 0).then_some(Queue::Size(size)).ok_or_else(no_queue));
+    };
+    let packets = number.replace('_', "").parse::<u64>().map_err(|_| {
+        format!("`{given}` is not a number of packets; write it like \"100 packets\"")
+    })?;
+    (packets > 0).then_some(Queue::Packets(packets)).ok_or_else(no_queue)
+}
+
+fn no_queue() -> String {
+    "a queue that holds nothing lets nothing pass".to_owned()
+}
+
+fn impairment(s: &Section<'_>, like: Option<&Direction>) -> Option<Impairment> {
+    let like = like.map(|like| like.impairment);
+    let is_like = |field: &str| like.filter(|_| s.given(field).is_none());
+    let share = |field| s.get(field, ratio).map(Ratio::get);
+    let reorder =
+        is_like("reorder").map_or_else(|| share("reorder"), |i| Some(i.reorder.probability));
+    let by = is_like("reorder_by")
+        .map_or_else(|| s.quantity::<Duration>("reorder_by"), |i| Some(i.reorder.by));
+    let probability = reorder?;
+    Some(Impairment {
+        loss: is_like("loss").map_or_else(|| loss(s), |i| Some(i.loss))?,
+        jitter: is_like("jitter").map_or_else(|| s.quantity("jitter"), |i| Some(i.jitter))?,
+        // Without a share there is nothing to hold back: two such links are the same.
+        reorder: Reorder { probability, by: if probability > 0.0 { by? } else { Duration::ZERO } },
+        duplicate: is_like("duplicate")
+            .map_or_else(|| share("duplicate"), |i| Some(i.duplicate))?,
+        corrupt: is_like("corrupt").map_or_else(|| share("corrupt"), |i| Some(i.corrupt))?,
+    })
+}
+
+const GILBERT_ELLIOTT: [&str; 4] = ["to_bad", "to_good", "good", "bad"];
+
+fn loss(s: &Section<'_>) -> Option<Loss> {
+    let Some(DeValue::Table(table)) = s.given("loss").map(|v| v.get_ref()) else {
+        let share = s.get("loss", ratio)?.get();
+        return Some(if share > 0.0 { Loss::Random(share) } else { Loss::None });
+    };
+    let unknown = |key: &&Spanned<Cow<'_, str>>| !GILBERT_ELLIOTT.contains(&key.get_ref().as_ref());
+    if let Some(key) = table.keys().find(unknown) {
+        let word = key.get_ref();
+        let valid = valid_words(word, GILBERT_ELLIOTT);
+        s.doc.mistake(key.span(), format!("`loss` has no field `{word}`; {valid}"));
+        return None;
+    }
+    let share = |name: &str, default: Option<f64>| {
+        let Some(value) = table.get(name) else {
+            if default.is_none() {
+                s.mistake("loss", &format!("it needs `{name}`, a share such as \"1 %\""));
+            }
+            return default;
+        };
+        let wrong = |why: String| s.doc.mistake(value.span(), format!("`{name}`: {why}"));
+        let given = match value.get_ref() {
+            DeValue::Table(_) | DeValue::Array(_) => Err(format!("not {}", shown(value.get_ref()))),
+            other => ratio(other),
+        };
+        given.map(Ratio::get).map_err(wrong).ok()
+    };
+    let shares = [share("to_bad", None), share("to_good", None)];
+    let (loss_good, loss_bad) = (share("good", Some(0.0))?, share("bad", Some(1.0))?);
+    let [to_bad, to_good] = shares;
+    Some(Loss::GilbertElliott { to_bad: to_bad?, to_good: to_good?, loss_good, loss_bad })
+}

@@ -1,0 +1,239 @@
+//! Content, consumers, faults.
+
+use super::{Names, Places, links};
+use crate::model::{Consumer, Content, Fault, FaultKind, Manner, Route, Scenario};
+use crate::schema::{FAULTS, SECTIONS};
+use control::{Duration, Size};
+use document::{Document, Section, name, parts, text};
+use packet::Name;
+use schemes::Choice;
+use std::ops::Range;
+use toml::de::{DeTable, DeValue};
+
+/// Whether a content could be read; where it stands.
+type Found = (Content, Range<usize>);
+
+/// The largest segment that fits into a packet with its name and signature.
+const MAX_SEGMENT: u64 = 8192;
+
+/// Reads all `[[content]]`.
+pub fn contents<'d>(
+    doc: &'d Document<'d>,
+    table: &'d DeTable<'d>,
+    names: &Names<'_>,
+) -> Vec<Found> {
+    let mut found: Vec<Found> = Vec::new();
+    for section in Section::repeated(doc, SECTIONS, table, "content") {
+        let Some(content) = content(&section, names) else { continue };
+        for (other, _) in &found {
+            let [a, b] = [other.name.as_ref(), content.name.as_ref()];
+            if a == b {
+                section.mistake("name", &format!("there are two contents `{a}`"));
+            } else if a.starts_with(b) || b.starts_with(a) {
+                let why = format!("`{b}` and `{a}`: one is the prefix of the other");
+                section.mistake("name", &why);
+            }
+        }
+        found.push((content, section.at.clone()));
+    }
+    found
+}
+
+fn content(s: &Section<'_>, names: &Names<'_>) -> Option<Content> {
+    let content_name = s.get("name", |v| match name(v)? {
+        name if name.as_ref().is_empty() => Err("it has no component; write \"/a\"".to_owned()),
+        name => Ok(name),
+    });
+    let at = names.several(s, "at");
+    let size = s.get("size", |v| match text(v)?.parse::<Size>().map_err(|e| e.to_string())? {
+        Size(0) => Err("a size of zero brings nothing".to_owned()),
+        size => Ok(size),
+    });
+    let segment =
+        s.get("segment", |v| match text(v)?.parse::<Size>().map_err(|e| e.to_string())? {
+            Size(octets @ 1..=MAX_SEGMENT) => Ok(Size(octets)),
+            other => Err(format!("{other} is not between 1 B and {MAX_SEGMENT} B")),
+        });
+    Some(Content { name: content_name?, at, size: size?, segment: segment? })
+}
+
+/// Reads all `[[consumer]]`, each with its place.
+pub fn consumers<'d>(
+    doc: &'d Document<'d>,
+    table: &'d DeTable<'d>,
+    names: &Names<'_>,
+    contents: &[Found],
+) -> Vec<(Consumer, Range<usize>)> {
+    let all_known =
+        table.get("content").and_then(|v| v.get_ref().as_array()).map_or(0, |l| l.len())
+            == contents.len();
+    let mut found = Vec::new();
+    for section in Section::repeated(doc, SECTIONS, table, "consumer") {
+        let nodes = names.several(&section, "at");
+        let wanted = section.get("name", name);
+        let content = wanted.and_then(|wanted| served(&section, &wanted, contents, all_known));
+        let timing = (section.quantity::<Duration>("start"), section.quantity("lifetime"));
+        let manner = manner(&section);
+        let (Some(content), (Some(start), Some(lifetime)), Some(manner)) =
+            (content, timing, manner)
+        else {
+            continue;
+        };
+        for at in nodes {
+            let consumer = Consumer { at, content, start, lifetime, manner: manner.clone() };
+            found.push((consumer, section.place("name")));
+        }
+    }
+    if table.get("consumer").is_none() {
+        doc.mistake(0..0, "nobody asks for anything; write `[[consumer]]`");
+    }
+    found
+}
+
+/// The content that is asked for; a mistake if nobody serves it.
+fn served(s: &Section<'_>, wanted: &Name, contents: &[Found], all_known: bool) -> Option<usize> {
+    let content = contents.iter().position(|(content, _)| content.name == *wanted);
+    if content.is_none() && all_known {
+        let names: Vec<String> = contents.iter().map(|(c, _)| c.name.to_string()).collect();
+        let shown = wanted.to_string();
+        let valid = document::valid_words(&shown, names.iter().map(String::as_str));
+        s.mistake("name", &format!("nobody serves `{shown}`; {valid}"));
+    }
+    content
+}
+
+/// Fields that mean something for one manner of asking alone.
+const FETCH_ONLY: [&str; 2] = ["control", "patience"];
+
+fn manner(s: &Section<'_>) -> Option<Manner> {
+    if s.given("rate").is_none() {
+        if s.given("stop").is_some() {
+            s.mistake("stop", "only Interests at a constant `rate` stop; a fetch has `patience`");
+        }
+        let control = match s.given("control") {
+            Some(_) => parts::controller(s, "control"),
+            None => Choice::named("bbr").ok(),
+        };
+        return Some(Manner::Fetch { control: control?, patience: s.quantity("patience")? });
+    }
+    for field in FETCH_ONLY.iter().filter(|field| s.given(field).is_some()) {
+        s.mistake(field, "a consumer has it, or a constant `rate`, but not both");
+    }
+    let stop = s.quantity::<Duration>("stop");
+    if stop.is_some_and(|stop| s.quantity("start").is_some_and(|start| stop <= start)) {
+        s.mistake("stop", "it is not later than `start`");
+    }
+    Some(Manner::Constant { per_second: s.get("rate", per_second)?, stop })
+}
+
+/// `"140 /s"`
+fn per_second(value: &DeValue<'_>) -> Result<f64, String> {
+    const EXAMPLE: &str = "write it like \"140 /s\"";
+    let given = text(value)?;
+    let number = given.trim().strip_suffix("/s").ok_or_else(|| {
+        format!("`{given}` is not a number a second: the unit is missing or unknown; {EXAMPLE}")
+    })?;
+    match number.trim().replace('_', "").parse::<f64>() {
+        Ok(n) if n > 0.0 && n <= 1e9 => Ok(n),
+        Ok(0.0) => Err("at a rate of zero nothing is asked for".to_owned()),
+        Ok(_) => Err(format!("`{given}` is not between 0 and 1000000000 /s")),
+        Err(_) => Err(format!("`{given}` is not a number a second; {EXAMPLE}")),
+    }
+}
+
+/// Reads all `[[fault]]`.
+pub fn faults<'d>(
+    doc: &'d Document<'d>,
+    table: &'d DeTable<'d>,
+    places: &Places<'_>,
+) -> Vec<Fault> {
+    let sections = Section::repeated(doc, SECTIONS, table, "fault");
+    sections.iter().filter_map(|section| fault(section, places)).collect()
+}
+
+/// Fields that each kind of fault takes besides `at` and `kind`, and needs unless it has a default.
+fn fields_of(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "link-down" | "link-up" => &["link"],
+        "node-crash" | "node-restart" => &["node"],
+        "link-rate" => &["link", "rate"],
+        "route-add" => &["node", "prefix", "via", "cost"],
+        _ => &["node", "prefix", "via"],
+    }
+}
+
+fn fault(s: &Section<'_>, places: &Places<'_>) -> Option<Fault> {
+    let at = s.quantity("at");
+    let kind = s.get("kind", |v| {
+        let given = text(v)?;
+        FAULTS.iter().find(|word| **word == given).copied().ok_or_else(|| {
+            let valid = document::valid_words(given, FAULTS.iter().copied());
+            format!("`{given}` is not known; {valid}")
+        })
+    })?;
+    let wanted = fields_of(kind);
+    for field in ["link", "node", "rate", "prefix", "via", "cost"] {
+        let is_given = s.given(field).is_some();
+        if is_given && !wanted.contains(&field) {
+            s.mistake(field, &format!("a fault `{kind}` has none"));
+        } else if !is_given && field != "cost" && wanted.contains(&field) {
+            s.mistake("kind", &format!("a fault `{kind}` needs a field `{field}`"));
+        }
+    }
+    let node = places.names.one(s, "node");
+    let link = places.link(s, "link");
+    let kind = match kind {
+        "link-down" => FaultKind::LinkDown(link?.0),
+        "link-up" => FaultKind::LinkUp(link?.0),
+        "node-crash" => FaultKind::NodeCrash(node?),
+        "node-restart" => FaultKind::NodeRestart(node?),
+        "link-rate" => {
+            let rate = links::rate(s, "rate");
+            let (link, direction) = link?;
+            FaultKind::LinkRate { link, direction, rate: rate? }
+        }
+        "route-add" => FaultKind::RouteAdd(places.route(s, node, s.get("prefix", name))?),
+        _ => FaultKind::RouteRemove(places.route(s, node, s.get("prefix", name))?),
+    };
+    Some(Fault { at: at?, kind })
+}
+
+impl Places<'_> {
+    /// The link between the two nodes that a field names, and the direction from the first to the
+    /// second.
+    fn link(&self, s: &Section<'_>, field: &str) -> Option<(usize, usize)> {
+        let [from, to] = self.names.pair(s, field)?;
+        let found = Scenario::link_between(self.links, from, to);
+        if found.is_none() {
+            s.mistake(field, &self.no_link(from, to));
+        }
+        found
+    }
+
+    /// The route of node `at` to the neighbour `via`.
+    pub fn route(&self, s: &Section<'_>, at: Option<usize>, prefix: Option<Name>) -> Option<Route> {
+        let via = self.names.one(s, "via");
+        let cost = s.number("cost").and_then(|n| u64::try_from(n).ok())?;
+        let (at, via) = (at?, via?);
+        let Some((link, _)) = Scenario::link_between(self.links, at, via) else {
+            s.mistake("via", &self.no_link(at, via));
+            return None;
+        };
+        Some(Route { at, prefix: prefix?, link, cost })
+    }
+
+    fn no_link(&self, from: usize, to: usize) -> String {
+        let neighbours: Vec<&str> = self
+            .links
+            .iter()
+            .filter_map(|link| match link.ends {
+                [a, b] if a == from => Some(self.names.name(b)),
+                [a, b] if b == from => Some(self.names.name(a)),
+                _ => None,
+            })
+            .collect();
+        let (from, to) = (self.names.name(from), self.names.name(to));
+        let valid = document::valid_words(to, neighbours.iter().copied());
+        format!("no link joins `{from}` and `{to}`; neighbours of `{from}`: {valid}")
+    }
+}

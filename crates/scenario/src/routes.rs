@@ -1,0 +1,212 @@
+//! Routes: computed to every producer, listed by hand, and checked by following them.
+
+use crate::model::{Consumer, Route, Scenario};
+use crate::read::Places;
+use crate::schema::SECTIONS;
+use document::{Document, Section, name};
+use packet::NameRef;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::Range;
+use toml::de::DeTable;
+
+/// What makes a path short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Measure {
+    Delay,
+    Hops,
+}
+
+/// Reads all `[[route]]`.
+pub(crate) fn listed<'d>(
+    doc: &'d Document<'d>,
+    table: &'d DeTable<'d>,
+    places: &Places<'_>,
+) -> Vec<Route> {
+    let read = |section: &Section<'_>| {
+        let at = places.names.one(section, "at");
+        places.route(section, at, section.get("prefix", name))
+    };
+    Section::repeated(doc, SECTIONS, table, "route").iter().filter_map(read).collect()
+}
+
+/// Gives the scenario its routes: those that `routing` (its place in [`crate::schema::ROUTING`])
+/// computes, and the listed ones.
+pub(crate) fn complete(mut scenario: Scenario, routing: usize, listed: Vec<Route>) -> Scenario {
+    let computed = match routing {
+        0 => computed(&scenario, Measure::Delay),
+        1 => computed(&scenario, Measure::Hops),
+        _ => Vec::new(),
+    };
+    // Two routes of one node, prefix and link are one: a listed one replaces a computed one.
+    let key = |route: &Route| (route.at, route.prefix.clone(), route.link);
+    let mut routes: BTreeMap<_, Route> = BTreeMap::new();
+    for route in computed {
+        let known = routes.entry(key(&route)).or_insert_with(|| route.clone());
+        known.cost = known.cost.min(route.cost);
+    }
+    routes.extend(listed.into_iter().map(|route| (key(&route), route)));
+    scenario.routes = routes.into_values().collect();
+    scenario
+}
+
+/// For every producer of every content a route at every other node, along the shortest path.
+fn computed(scenario: &Scenario, measure: Measure) -> Vec<Route> {
+    let graph = Graph::new(scenario, measure);
+    let mut trees: BTreeMap<usize, Vec<Option<Step>>> = BTreeMap::new();
+    let mut routes = Vec::new();
+    for content in &scenario.contents {
+        for producer in &content.at {
+            let tree = trees.entry(*producer).or_insert_with(|| graph.towards(*producer));
+            let steps = tree.iter().enumerate().filter_map(|(at, step)| Some((at, (*step)?)));
+            routes.extend(steps.filter(|(at, _)| !content.at.contains(at)).map(|(at, step)| {
+                let prefix = content.name.clone();
+                Route { at, prefix, link: step.link, cost: step.cost(measure) }
+            }));
+        }
+    }
+    routes
+}
+
+/// The first step of a shortest path: the link, and how long the path is.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    link: usize,
+    /// Nanoseconds and hops, or hops and nanoseconds.
+    length: (u64, u64),
+}
+
+impl Step {
+    /// Microseconds or hops, so that people can write such numbers too.
+    fn cost(self, measure: Measure) -> u64 {
+        match measure {
+            Measure::Delay => self.length.0 / 1000,
+            Measure::Hops => self.length.0,
+        }
+    }
+}
+
+/// A neighbour, the link to it, and the length of the way from it here.
+type Edge = (usize, usize, (u64, u64));
+
+/// For each node those who can reach it at once.
+struct Graph(Vec<Vec<Edge>>);
+
+impl Graph {
+    fn new(scenario: &Scenario, measure: Measure) -> Graph {
+        let mut graph = vec![Vec::new(); scenario.nodes.len()];
+        for (i, link) in scenario.links.iter().enumerate() {
+            for (from, direction) in link.directions.iter().enumerate() {
+                let [sender, receiver] = [link.ends[from], link.ends[1 - from]];
+                let length = match measure {
+                    Measure::Delay => (direction.delay.0, 1),
+                    Measure::Hops => (1, direction.delay.0),
+                };
+                graph[receiver].push((sender, i, length));
+            }
+        }
+        Graph(graph)
+    }
+
+    /// The first step of the shortest path from every node to `goal` (E. W. Dijkstra 1959). Of
+    /// paths equally long in both measures, that over the node and link that stand first.
+    fn towards(&self, goal: usize) -> Vec<Option<Step>> {
+        let mut first: Vec<Option<Step>> = vec![None; self.0.len()];
+        let mut queue = BinaryHeap::from([Reverse(((0, 0), goal, usize::MAX, goal))]);
+        let mut done = vec![false; self.0.len()];
+        while let Some(Reverse((length, _, link, at))) = queue.pop() {
+            if std::mem::replace(&mut done[at], true) {
+                continue;
+            }
+            if at != goal {
+                first[at] = Some(Step { link, length });
+            }
+            for (from, link, more) in self.0[at].iter().filter(|(from, ..)| !done[*from]) {
+                let sum = (length.0.saturating_add(more.0), length.1.saturating_add(more.1));
+                queue.push(Reverse((sum, at, *link, *from)));
+            }
+        }
+        first
+    }
+}
+
+/// The tables of all nodes, as far as the file knows them.
+struct Tables<'s> {
+    scenario: &'s Scenario,
+    routes: Vec<Vec<&'s Route>>,
+}
+
+/// Why a way does not lead to a producer.
+enum Astray {
+    /// This node has no route.
+    NoRoute(usize),
+    /// These nodes are passed again and again.
+    Circle(Vec<usize>),
+}
+
+impl<'s> Tables<'s> {
+    fn new(scenario: &'s Scenario) -> Tables<'s> {
+        let mut routes: Vec<Vec<&Route>> = vec![Vec::new(); scenario.nodes.len()];
+        for route in &scenario.routes {
+            routes[route.at].push(route);
+        }
+        Tables { scenario, routes }
+    }
+
+    /// The links on the cheapest way from the consumer to a producer.
+    fn way(&self, consumer: &Consumer) -> Result<Vec<usize>, Astray> {
+        let content = &self.scenario.contents[consumer.content];
+        let (mut nodes, mut links) = (vec![consumer.at], Vec::new());
+        let mut at = consumer.at;
+        while !content.at.contains(&at) {
+            let next = next_hop(&self.routes[at], content.name.as_ref());
+            let link = next.ok_or(Astray::NoRoute(at))?.link;
+            let ends = self.scenario.links[link].ends;
+            at = if ends[0] == at { ends[1] } else { ends[0] };
+            let before = nodes.iter().position(|node| *node == at);
+            nodes.push(at);
+            links.push(link);
+            if let Some(before) = before {
+                return Err(Astray::Circle(nodes.split_off(before)));
+            }
+        }
+        Ok(links)
+    }
+}
+
+impl Scenario {
+    /// The links on the way of the consumer's Interests to the nearest producer.
+    #[must_use]
+    pub fn way(&self, consumer: &Consumer) -> Vec<usize> {
+        Tables::new(self).way(consumer).unwrap_or_default()
+    }
+}
+
+/// Follows the cheapest routes from every consumer: they must come to a producer. `places` says
+/// where the consumers stand in the file.
+pub(crate) fn check(scenario: &Scenario, places: &[Range<usize>], doc: &Document<'_>) {
+    let tables = Tables::new(scenario);
+    let quoted = |node: &usize| format!("`{}`", scenario.nodes[*node].name);
+    for (consumer, place) in scenario.consumers.iter().zip(places) {
+        let name = &scenario.contents[consumer.content].name;
+        let why = match tables.way(consumer) {
+            Ok(_) => continue,
+            Err(Astray::NoRoute(at)) => format!(
+                "{} has no route to `{name}`; join it to a producer by links, or give it a \
+                 `[[route]]`",
+                quoted(&at)
+            ),
+            Err(Astray::Circle(nodes)) => {
+                let nodes: Vec<_> = nodes.iter().map(quoted).collect();
+                format!("routes to `{name}` go in a circle: {}", nodes.join(", "))
+            }
+        };
+        doc.mistake(place.clone(), format!("`name`: {why}"));
+    }
+}
+
+/// As a forwarder looks it up: the longest prefix, and of its routes the cheapest.
+fn next_hop<'r>(table: &[&'r Route], name: NameRef<'_>) -> Option<&'r Route> {
+    let matching = table.iter().filter(|route| name.starts_with(route.prefix.as_ref()));
+    matching.copied().min_by_key(|r| (Reverse(r.prefix.as_ref().len()), r.cost, r.link))
+}

@@ -1,0 +1,276 @@
+//! Every section and field of a scenario file: name, form, default, meaning.
+
+use document::schema::{Field, Form, Section, field, required};
+
+/// Generators of topologies.
+pub const GENERATORS: &[&str] =
+    &["line", "ring", "star", "dumbbell", "parking-lot", "tree", "grid"];
+/// How routes come about.
+pub const ROUTING: &[&str] = &["delay", "hops", "listed"];
+/// What can happen to a network.
+pub const FAULTS: &[&str] = &[
+    "link-down",
+    "link-up",
+    "node-crash",
+    "node-restart",
+    "link-rate",
+    "route-add",
+    "route-remove",
+];
+
+/// What one direction of a link is made of.
+const DIRECTION: &[Field] = &[
+    field("rate", Form::Rate, "", "How fast octets leave. Required of a link."),
+    field("delay", Form::Duration, "\"0 ms\"", "Propagation delay."),
+    field(
+        "queue",
+        Form::As("size, or packets (`\"100 packets\"`)"),
+        "\"100 packets\"",
+        "Bound of the queue of Data at the sending end; Interests and Nacks have one of their own \
+         with the same bound.",
+    ),
+    field(
+        "loss",
+        Form::As("share, or `{ to_bad, to_good, good, bad }`"),
+        "\"0 %\"",
+        "Share of frames that are lost (Bernoulli); as a table, the four probabilities of the \
+         Gilbert-Elliott model: of changing the state after a frame, and of loss in each state \
+         (`good` is 0 and `bad` is 1 unless given).",
+    ),
+    field(
+        "jitter",
+        Form::Duration,
+        "\"0 ms\"",
+        "Every frame takes up to this much longer, evenly distributed; frames keep their order.",
+    ),
+    field("reorder", Form::Ratio, "\"0 %\"", "Share of frames that later ones overtake."),
+    field("reorder_by", Form::Duration, "\"5 ms\"", "For how long these are held back."),
+    field("duplicate", Form::Ratio, "\"0 %\"", "Share of frames that arrive twice."),
+    field("corrupt", Form::Ratio, "\"0 %\"", "Share of frames of which an octet is changed."),
+    field(
+        "scheme",
+        Form::Part("marker, shaper or stamper"),
+        "",
+        "A scheme all of whose link parts work on the sending face.",
+    ),
+    field("marker", Form::Part("marker"), "", "The scheme that manages the queue."),
+    field("shaper", Form::Part("shaper"), "", "The scheme that shapes Interests."),
+    field("stamper", Form::Part("stamper"), "", "The scheme that stamps hop-by-hop options."),
+];
+
+/// A direction that differs from another one; not a section of its own.
+pub const OTHER_DIRECTION: Section = Section {
+    name: "link direction",
+    repeated: false,
+    help: "What differs from the fields around it.",
+    fields: &[DIRECTION],
+};
+
+const SCENARIO: Section = Section {
+    name: "scenario",
+    repeated: false,
+    help: "What the whole run is about.",
+    fields: &[&[
+        field("name", Form::Text, "", "Its name in results. Without it: the file's."),
+        required("duration", Form::Duration, "Simulated time after which the run ends."),
+        field(
+            "seed",
+            Form::Number(0, i64::MAX),
+            "1",
+            "Everything random comes from it; equal seeds give equal results, octet for octet.",
+        ),
+        field(
+            "routing",
+            Form::Word(ROUTING),
+            "\"delay\"",
+            "Routes from every node to every producer along the path of the smallest delay or of \
+             the fewest hops; or only those of the `[[route]]` sections, which come on top of \
+             computed ones otherwise.",
+        ),
+        field(
+            "strategy",
+            Form::Part("strategy"),
+            "\"best-route\"",
+            "The forwarding strategy of nodes that name none.",
+        ),
+    ]],
+};
+
+const NODE: Section = Section {
+    name: "node",
+    repeated: true,
+    help: "A forwarder, or several alike. A generated one may be named to say more about it.",
+    fields: &[&[
+        required("name", Form::As("text, or a list of texts"), "Its name; of several, theirs."),
+        field(
+            "content_store",
+            Form::Size,
+            "\"0 B\"",
+            "Bound of the content store's memory, everything counted; `\"0 B\"` switches it off.",
+        ),
+        field(
+            "policy",
+            Form::Word(&["lru", "lfu", "fifo", "random"]),
+            "\"lru\"",
+            "What is replaced when it is full.",
+        ),
+        field(
+            "admission",
+            Form::As("`\"all\"`, `\"none\"` or share"),
+            "\"all\"",
+            "What is taken in: everything, nothing, or each Data with a probability.",
+        ),
+        field("strategy", Form::Part("strategy"), "", "Its forwarding strategy."),
+    ]],
+};
+
+const LINK: Section = Section {
+    name: "link",
+    repeated: true,
+    help: "A link between two nodes, the same both ways unless `back` says something else.",
+    fields: &[
+        &[required("between", Form::As("list of two nodes"), "Its ends.")],
+        DIRECTION,
+        &[field(
+            "back",
+            Form::As("table of link fields"),
+            "",
+            "What is different from the second end to the first: `back = { rate = \"1 Mbit/s\" }`.",
+        )],
+    ],
+};
+
+const TOPOLOGY: Section = Section {
+    name: "topology",
+    repeated: false,
+    help: "Nodes and links made by a generator. `line`, `ring` and `star` name their nodes \
+           `n0`, `n1`, …, the hub of a star being `n0`. `grid` has `rows` times `columns` nodes \
+           `n0_0`, `n0_1`, … by row and column. `tree` has the root `n0` and numbers level by \
+           level. `dumbbell` joins consumers `c0`, … over routers `left` and `right` to \
+           producers `p0`, …; `parking-lot` is a line of routers `r0`, … with a consumer `c` \
+           and a producer `p` at its ends, and for each of its links a consumer `c0`, … before \
+           and a producer `p0`, … behind it.",
+    fields: &[
+        &[
+            required("generator", Form::Word(GENERATORS), "The shape."),
+            field(
+                "size",
+                Form::Number(1, 10_000),
+                "2",
+                "Nodes of a line, ring or star; pairs of a dumbbell; links in the row of a \
+                 parking lot.",
+            ),
+            field("rows", Form::Number(1, 1_000), "2", "Rows of a grid."),
+            field("columns", Form::Number(1, 1_000), "2", "Columns of a grid."),
+            field("depth", Form::Number(1, 16), "2", "Levels of a tree below its root."),
+            field("branches", Form::Number(1, 100), "2", "Children of each node of a tree."),
+        ],
+        DIRECTION,
+        &[field(
+            "access",
+            Form::As("table of link fields"),
+            "",
+            "What is different on the links of consumers and producers (dumbbell, parking lot).",
+        )],
+    ],
+};
+
+const CONTENT: Section = Section {
+    name: "content",
+    repeated: true,
+    help: "A named object, made from its name: it takes no memory, whatever its size.",
+    fields: &[&[
+        required("name", Form::Name, "Its name; it must not be the prefix of another one's."),
+        required("at", Form::As("node, or a list of nodes"), "Its producer, or producers."),
+        required("size", Form::Size, "Octets of content."),
+        field("segment", Form::Size, "\"8000 B\"", "Octets of content in a segment."),
+    ]],
+};
+
+const CONSUMER: Section = Section {
+    name: "consumer",
+    repeated: true,
+    help: "Who asks: a fetch under congestion control, or, with `rate`, Interests at a constant \
+           rate for the segments one after the other, whatever happens.",
+    fields: &[&[
+        required("at", Form::As("node, or a list of nodes"), "Where; one at each node."),
+        required("name", Form::Name, "The content."),
+        field("start", Form::Duration, "\"0 s\"", "When it begins."),
+        field(
+            "control",
+            Form::Part("controller"),
+            "\"bbr\"",
+            "The congestion-control scheme of a fetch.",
+        ),
+        field(
+            "patience",
+            Form::Duration,
+            "\"30 s\"",
+            "A fetch gives up when nothing new has come for this long.",
+        ),
+        field(
+            "rate",
+            Form::As("number a second (`\"140 /s\"`)"),
+            "",
+            "Interests a second at a constant rate, without congestion control.",
+        ),
+        field("lifetime", Form::Duration, "\"4 s\"", "InterestLifetime."),
+        field(
+            "stop",
+            Form::Duration,
+            "",
+            "When Interests at a constant rate end. Without it: never.",
+        ),
+    ]],
+};
+
+const ROUTE: Section = Section {
+    name: "route",
+    repeated: true,
+    help: "A route, on top of those that `routing` computes.",
+    fields: &[&[
+        required("at", Form::As("node"), "The node that has it."),
+        required("prefix", Form::Name, "Names below it are asked for by it."),
+        required("via", Form::As("node"), "The neighbour that it leads to."),
+        field("cost", Form::Number(0, i64::MAX), "0", "The smaller, the more preferred."),
+    ]],
+};
+
+const FAULT: Section = Section {
+    name: "fault",
+    repeated: true,
+    help: "Something that happens during the run.",
+    fields: &[&[
+        required("at", Form::Duration, "When."),
+        required("kind", Form::Word(FAULTS), "What."),
+        field("link", Form::As("list of two nodes"), "", "The link of a `link-…` fault."),
+        field("node", Form::As("node"), "", "The node of a `node-…` or `route-…` fault."),
+        field(
+            "rate",
+            Form::Rate,
+            "",
+            "The new rate of `link-rate`, from the first node to the second.",
+        ),
+        field("prefix", Form::Name, "", "The prefix of a `route-…` fault."),
+        field("via", Form::As("node"), "", "The neighbour of a `route-…` fault."),
+        field("cost", Form::Number(0, i64::MAX), "0", "The cost of `route-add`."),
+    ]],
+};
+
+/// Its other fields are settings, as `--set` takes them.
+pub const SWEEP: Section = Section {
+    name: "sweep",
+    repeated: false,
+    help: "Runs with each of several settings: a field's name as `--set` takes it, and a list of \
+           values. Several fields give every combination.",
+    fields: &[&[field(
+        "repetitions",
+        Form::Number(1, 10_000),
+        "1",
+        "Runs of each combination, with seeds counted up from `seed`.",
+    )]],
+};
+
+/// All sections, in the order of the manual.
+pub const SECTIONS: &[Section] =
+    &[SCENARIO, TOPOLOGY, NODE, LINK, CONTENT, CONSUMER, ROUTE, FAULT, SWEEP];

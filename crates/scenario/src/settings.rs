@@ -1,0 +1,244 @@
+//! Settings: `--set KEY=VALUE`, and the sweep, which is settings by the list.
+
+use crate::schema::{SECTIONS, SWEEP};
+use document::{Document, schema, shown, valid_words};
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A field, and the value that it is to have.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting<'d> {
+    /// The field as it was written.
+    pub key: String,
+    /// Where.
+    pub at: Range<usize>,
+    /// The value.
+    pub value: Spanned<DeValue<'d>>,
+}
+
+/// What is to be run: combinations of settings, and how often each.
+#[derive(Debug)]
+pub(crate) struct Sweep<'d> {
+    pub combinations: Vec<Vec<Setting<'d>>>,
+    pub repetitions: u64,
+}
+
+/// The most runs that a sweep may have.
+pub(crate) const MAX_RUNS: usize = 100_000;
+
+/// Reads `KEY=VALUE`, which was added to the document at octet `start`. What is no TOML value is a
+/// text: quotes may be left out.
+pub(crate) fn argument<'d>(doc: &Document<'_>, text: &'d str, start: usize) -> Option<Setting<'d>> {
+    let whole = start..start + text.len();
+    let Some((key, value)) = text.split_once('=') else {
+        doc.mistake(whole, "a setting has the form KEY=VALUE, such as consumer.control=cubic");
+        return None;
+    };
+    let at = start + key.len() + 1..start + text.len();
+    let parsed = match DeValue::parse(value.trim()) {
+        Ok(value) => value.into_inner(),
+        Err(_) => DeValue::String(value.trim().into()),
+    };
+    // The places inside of a list are those in its own text; the whole argument stands in for them.
+    let value = Spanned::new(at.clone(), moved(parsed, &at));
+    Some(Setting { key: key.trim().to_owned(), at: start..start + key.len(), value })
+}
+
+fn moved<'d>(value: DeValue<'d>, at: &Range<usize>) -> DeValue<'d> {
+    match value {
+        DeValue::Array(list) => DeValue::Array(
+            list.into_iter().map(|v| Spanned::new(at.clone(), moved(v.into_inner(), at))).collect(),
+        ),
+        DeValue::Table(table) => DeValue::Table(
+            table
+                .into_iter()
+                .map(|(key, v)| {
+                    let key = Spanned::new(at.clone(), key.into_inner());
+                    (key, Spanned::new(at.clone(), moved(v.into_inner(), at)))
+                })
+                .collect(),
+        ),
+        other => other,
+    }
+}
+
+/// Reads the section `[sweep]`.
+pub(crate) fn sweep<'d>(doc: &Document<'_>, table: &DeTable<'d>) -> Option<Sweep<'d>> {
+    let single = Sweep { combinations: vec![Vec::new()], repetitions: 1 };
+    let Some(value) = table.get("sweep") else { return Some(single) };
+    let Some(section) = value.get_ref().as_table() else {
+        doc.mistake(value.span(), "`sweep` is a section; write `[sweep]`");
+        return None;
+    };
+    let mut sweep = single;
+    let mut fields = Vec::new();
+    flatten("", section, &mut fields);
+    for (key, at, value) in fields {
+        if key == "repetitions" {
+            sweep.repetitions = repetitions(doc, value)?;
+            continue;
+        }
+        let Some(list) = value.get_ref().as_array().filter(|list| !list.is_empty()) else {
+            let given = shown(value.get_ref());
+            let why = format!("`{key}`: it takes a list of values, [\"…\", \"…\"], not {given}");
+            doc.mistake(value.span(), why);
+            continue;
+        };
+        let mut combinations = Vec::new();
+        if sweep.combinations.len() * list.len() > MAX_RUNS {
+            doc.mistake(at, format!("the sweep has more than {MAX_RUNS} combinations"));
+            return None;
+        }
+        for settings in &sweep.combinations {
+            for value in list.iter() {
+                let setting = Setting { key: key.clone(), at: at.clone(), value: value.clone() };
+                combinations.push(settings.iter().cloned().chain([setting]).collect());
+            }
+        }
+        sweep.combinations = combinations;
+    }
+    if sweep.combinations.len() as u64 * sweep.repetitions > MAX_RUNS as u64 {
+        doc.mistake(value.span(), format!("the sweep has more than {MAX_RUNS} runs"));
+        return None;
+    }
+    Some(sweep)
+}
+
+type Flat<'t, 'd> = Vec<(String, Range<usize>, &'t Spanned<DeValue<'d>>)>;
+
+/// `link.queue = […]` is a table `link` in TOML; its key here is `link.queue`.
+fn flatten<'t, 'd>(before: &str, table: &'t DeTable<'d>, found: &mut Flat<'t, 'd>) {
+    for (key, value) in table {
+        let path = format!("{before}{}", key.get_ref());
+        match value.get_ref() {
+            DeValue::Table(inner) => flatten(&(path + "."), inner, found),
+            _ => found.push((path, key.span(), value)),
+        }
+    }
+}
+
+fn repetitions(doc: &Document<'_>, value: &Spanned<DeValue<'_>>) -> Option<u64> {
+    let field = SWEEP.field("repetitions")?;
+    let schema::Form::Number(low, high) = field.form else { return None };
+    let number = value.get_ref().as_integer().and_then(|n| n.as_str().parse::<i64>().ok());
+    match number.filter(|n| (low..=high).contains(n)) {
+        Some(n) => u64::try_from(n).ok(),
+        None => {
+            let given = shown(value.get_ref());
+            let why =
+                format!("`repetitions`: it is a whole number from {low} to {high}, not {given}");
+            doc.mistake(value.span(), why);
+            None
+        }
+    }
+}
+
+/// Puts a setting into the sections of the file.
+pub(crate) fn apply<'d>(doc: &Document<'_>, table: &mut DeTable<'d>, setting: &Setting<'d>) {
+    let Some((section, one, field)) = place(doc, setting) else { return };
+    let key = Spanned::new(setting.at.clone(), field.into());
+    let value = setting.value.clone();
+    if !section.repeated {
+        let empty = || Spanned::new(setting.at.clone(), DeValue::Table(DeTable::new()));
+        let name = Spanned::new(setting.at.clone(), section.name.into());
+        let slot = table.entry(name).or_insert_with(empty);
+        if let DeValue::Table(fields) = slot.get_mut() {
+            replace(fields, key, value);
+        }
+        return;
+    }
+    let mut count = 0;
+    let list = table.get_mut(section.name).map(Spanned::get_mut);
+    if let Some(DeValue::Array(list)) = list {
+        for entry in list.iter_mut() {
+            let DeValue::Table(fields) = entry.get_mut() else { continue };
+            if one.is_none_or(|name| is_called(fields, name)) && !excludes(fields, field) {
+                replace(fields, key.clone(), value.clone());
+                count += 1;
+            }
+        }
+    }
+    if count == 0 {
+        let called = one.map(|name| format!(" called `{name}`")).unwrap_or_default();
+        let why = format!("`{}`: no `[[{}]]`{called} takes it", setting.key, section.name);
+        doc.mistake(setting.at.clone(), why);
+    }
+}
+
+/// Inserting would keep the old key, whose place is elsewhere.
+fn replace<'d>(
+    fields: &mut DeTable<'d>,
+    key: Spanned<std::borrow::Cow<'d, str>>,
+    value: Spanned<DeValue<'d>>,
+) {
+    fields.remove(key.get_ref().as_ref());
+    fields.insert(key, value);
+}
+
+/// A consumer at a constant rate has no congestion control that could be set for all consumers.
+fn excludes(fields: &DeTable<'_>, field: &str) -> bool {
+    match field {
+        "control" | "patience" => fields.contains_key("rate"),
+        "stop" => !fields.contains_key("rate"),
+        _ => false,
+    }
+}
+
+/// Whether an entry is called so: by its name, its place, or its ends as `a-b`.
+fn is_called(fields: &DeTable<'_>, name: &str) -> bool {
+    let is = |field: &str| fields.get(field).and_then(|v| v.get_ref().as_str()) == Some(name);
+    let ends = fields.get("between").and_then(|v| v.get_ref().as_array());
+    let ends = ends.map(|list| {
+        let ends = list.iter().filter_map(|v| v.get_ref().as_str());
+        ends.collect::<Vec<_>>().join("-")
+    });
+    is("name") || is("at") || ends.as_deref() == Some(name)
+}
+
+/// The section, the one entry that is meant, and the field.
+type Place<'k> = (&'static schema::Section, Option<&'k str>, &'static str);
+
+/// What a key means: `FIELD` if one section alone has such a field, `SECTION.FIELD`, or
+/// `SECTION.NAME.FIELD`.
+fn place<'k>(doc: &Document<'_>, setting: &'k Setting<'_>) -> Option<Place<'k>> {
+    let wrong = |why: String| {
+        doc.mistake(setting.at.clone(), why);
+        None
+    };
+    let key = setting.key.as_str();
+    let sections = || SECTIONS.iter().filter(|section| section.name != SWEEP.name);
+    let Some((name, rest)) = key.split_once('.') else {
+        let having: Vec<_> = sections().filter_map(|s| Some((s, s.field(key)?.name))).collect();
+        return match having[..] {
+            [(section, field)] => Some((section, None, field)),
+            [] => {
+                let all: Vec<_> =
+                    sections().flat_map(schema::Section::fields).map(|f| f.name).collect();
+                let near = document::suggest::nearest(key, all);
+                let near = near.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
+                wrong(format!("no section has a field `{key}`{near}"))
+            }
+            _ => {
+                let keys: Vec<_> =
+                    having.iter().map(|(s, f)| format!("`{}.{f}`", s.name)).collect();
+                wrong(format!("`{key}` may be {}: write which", keys.join(" or ")))
+            }
+        };
+    };
+    let Some(section) = sections().find(|section| section.name == name) else {
+        let valid = valid_words(name, sections().map(|s| s.name));
+        return wrong(format!("there is no section `{name}`; {valid}"));
+    };
+    let (one, word) = match rest.rsplit_once('.') {
+        Some((one, word)) if section.repeated => (Some(one), word),
+        _ => (None, rest),
+    };
+    match section.field(word) {
+        Some(field) => Some((section, one, field.name)),
+        None => {
+            let valid = valid_words(word, section.fields().map(|f| f.name));
+            wrong(format!("`{name}` has no field `{word}`; {valid}"))
+        }
+    }
+}

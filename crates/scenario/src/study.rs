@@ -1,0 +1,79 @@
+//! What a file asks for: one run, or those of a sweep.
+
+use crate::model::Scenario;
+use crate::schema::SECTIONS;
+use crate::{filled, read, settings};
+use document::Document;
+use std::sync::Arc;
+
+/// Runs that belong together.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// The scenario's name.
+    pub name: String,
+    /// The runs, repetitions of a combination one behind the other.
+    pub runs: Vec<Run>,
+    /// How often each combination is run.
+    pub repetitions: u64,
+    /// The file has a sweep.
+    pub is_sweep: bool,
+}
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What the sweep sets, field and value.
+    pub settings: Vec<(String, String)>,
+    /// Its seed.
+    pub seed: u64,
+    /// What is run.
+    pub scenario: Arc<Scenario>,
+    /// The file with the settings of the run and all defaults, as TOML.
+    pub filled: Arc<str>,
+}
+
+/// Reads the file of the document and what was set beside it. Mistakes are remembered by the
+/// document.
+pub(crate) fn read<'d>(
+    doc: &'d Document<'d>,
+    arguments: &'d [String],
+    starts: &[usize],
+    file_name: &str,
+) -> Option<Study> {
+    let mut table = doc.table(SECTIONS)?;
+    for (text, start) in arguments.iter().zip(starts) {
+        if let Some(setting) = settings::argument(doc, text, *start) {
+            settings::apply(doc, &mut table, &setting);
+        }
+    }
+    let sweep = settings::sweep(doc, &table)?;
+    let is_sweep = table.remove("sweep").is_some();
+    let mut study =
+        Study { name: String::new(), runs: Vec::new(), repetitions: sweep.repetitions, is_sweep };
+    for combination in &sweep.combinations {
+        let mut table = table.clone();
+        for setting in combination {
+            settings::apply(doc, &mut table, setting);
+        }
+        let scenario = {
+            // Values of the clone live no longer than it, mistakes do.
+            let table = &table;
+            read::scenario(doc, table, file_name)
+        };
+        let Some(scenario) = scenario else { continue };
+        study.name.clone_from(&scenario.name);
+        let (scenario, filled) = (Arc::new(scenario), Arc::from(filled::toml(&table)));
+        let shown = |s: &settings::Setting<'_>| {
+            let value = s.value.get_ref();
+            let text = value.as_str().map_or_else(|| filled::shown(value), str::to_owned);
+            (s.key.clone(), text)
+        };
+        study.runs.extend((0..sweep.repetitions).map(|repetition| Run {
+            settings: combination.iter().map(shown).collect(),
+            seed: scenario.seed.wrapping_add(repetition),
+            scenario: Arc::clone(&scenario),
+            filled: Arc::clone(&filled),
+        }));
+    }
+    (!study.runs.is_empty()).then_some(study)
+}

@@ -1,0 +1,203 @@
+//! Scenarios are run, and what comes out is what has to.
+
+use scenario::result::{RunResult, SweepResult};
+use scenario::{Progress, Study, Watch, execute_all, load, parse};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// A watch without a clock, which says no when a run has come so far.
+struct Until(u64);
+
+impl Watch for Until {
+    fn seconds(&self) -> f64 {
+        0.0
+    }
+
+    fn progress(&self, progress: Progress) -> bool {
+        progress.now.0 < self.0
+    }
+}
+
+fn all(study: &Study, jobs: usize) -> Vec<RunResult> {
+    execute_all(study, jobs, &Until(u64::MAX)).expect("it can be built")
+}
+
+fn tutorial(settings: &[&str]) -> Study {
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/tutorial/three-hops.toml");
+    let settings: Vec<String> = settings.iter().map(|s| (*s).to_owned()).collect();
+    load(&file, &settings).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// What holds in every run that was not cut short by crashes.
+fn assert_conserved(result: &RunResult) {
+    for link in &result.links {
+        let accounted = link.bytes + link.dropped_bytes + link.queued_bytes;
+        assert_eq!(link.offered_bytes, accounted, "{} to {}", link.from, link.to);
+        assert!((0.0..=1.0).contains(&link.utilization), "{link:?}");
+    }
+    for node in &result.nodes {
+        let ended = node.satisfied + node.nacked + node.expired + node.pending;
+        // Every Interest was answered by the store, joined a pending one, or began one.
+        assert_eq!(node.interests_in, node.cs_hits + node.aggregated + ended, "{node:?}");
+    }
+    for flow in &result.flows {
+        assert!(flow.bytes <= flow.data * 8800, "{flow:?}");
+        assert!(flow.data <= flow.interests, "{flow:?}");
+    }
+}
+
+/// The names in an object, in their order.
+fn names(value: &Value) -> Vec<&str> {
+    let names = value.as_object().into_iter().flatten();
+    names.map(|(name, _)| name.as_str()).collect()
+}
+
+#[test]
+fn the_result_has_the_names_that_were_promised() {
+    let result = serde_json::to_value(&all(&tutorial(&[]), 1)[0]).unwrap();
+    let promised = [
+        (
+            &result,
+            "scenario seed duration_s wall_s events packet_hops flows links nodes jain_index \
+             trace_hash",
+        ),
+        (
+            &result["flows"][0],
+            "node name control start_s end_s bytes goodput_mbps fct_s timeouts false_timeouts \
+             nacks retransmissions marks window_mean window_stdev rtt_mean_ms rtt_p99_ms \
+             delivery_ratio complete",
+        ),
+        (
+            &result["links"][0],
+            "from to utilization queue_mean_bytes queue_stdev_bytes queue_max_bytes drops marked \
+             interests data nacks bytes",
+        ),
+        (&result["nodes"][0], "node cs_hits cs_misses pit_max interests_in data_out"),
+    ];
+    for (object, wanted) in promised {
+        let there = names(object);
+        for name in wanted.split_whitespace() {
+            assert!(there.contains(&name), "{name} is not in {there:?}");
+        }
+    }
+}
+
+#[test]
+fn three_hops_bring_what_was_asked_for() {
+    let results = all(&tutorial(&[]), 1);
+    let result = &results[0];
+    assert_conserved(result);
+    let value = serde_json::to_value(result).unwrap();
+    let pick = |object: &Value, fields: &[&str]| {
+        fields.iter().map(|f| ((*f).to_owned(), object[*f].clone())).collect::<Value>()
+    };
+    let fields = ["scenario", "seed", "duration_s", "interrupted", "jain_index"];
+    assert_eq!(
+        pick(&value, &fields),
+        json!({"scenario": "three-hops", "seed": 1, "duration_s": 10.0, "interrupted": false,
+               "jain_index": 1.0})
+    );
+    // 2000 segments of 1000 octets; their digests of 32 octets fill 9 leaves and the root of the
+    // manifest's tree; one packet of metadata says the version.
+    let fields = ["node", "name", "control", "start_s", "bytes", "data", "complete", "nacks"];
+    assert_eq!(
+        pick(&value["flows"][0], &fields),
+        json!({"node": "consumer", "name": "/example/film", "control": "cubic", "start_s": 0.0,
+               "bytes": 2_000_000, "data": 2010, "complete": true, "nacks": 0})
+    );
+    // The narrowest link takes 0.8 s for the content alone, and 24 ms is the shortest round trip.
+    let flow = &result.flows[0];
+    assert!(flow.fct_s.unwrap() > 0.824 && flow.goodput_mbps.unwrap() < 20.0, "{flow:?}");
+    assert!(flow.rtt_mean_ms.unwrap() > 24.0 && flow.delivery_ratio == Some(1.0), "{flow:?}");
+    let ends: Vec<_> = result.links.iter().map(|l| format!("{} {}", l.from, l.to)).collect();
+    let wanted =
+        ["consumer near", "near consumer", "near far", "far near", "far producer", "producer far"];
+    assert_eq!(ends, wanted);
+    // Data that is dropped is dropped where the way becomes narrow: in front of the middle link.
+    for (i, link) in result.links.iter().enumerate() {
+        assert!(i == 3 || link.drops == 0, "{link:?}");
+        assert!(link.queue_max_bytes <= if i == 3 { 50 * 8800 } else { 100 * 8800 }, "{link:?}");
+    }
+    let consumer = &result.nodes[0];
+    assert_eq!((consumer.data_out, consumer.cs_hits), (2010, 0));
+}
+
+#[test]
+fn a_constant_rate_beyond_the_link_loses_what_does_not_fit() {
+    // 4600 segments of 1000 octets a second are 36.8 Mbit/s of content, and the link has 20.
+    let text = r#"
+        [scenario]
+        duration = "2 s"
+        [[node]]
+        name = ["a", "b"]
+        [[link]]
+        between = ["a", "b"]
+        rate = "20 Mbit/s"
+        delay = "1 ms"
+        [[content]]
+        name = "/x"
+        at = "b"
+        size = "100 MB"
+        segment = "1000 B"
+        [[consumer]]
+        at = "a"
+        name = "/x"
+        rate = "4600 /s"
+        stop = "2 s"
+    "#;
+    let results = all(&parse(text, "x.toml", &[]).unwrap(), 1);
+    assert_conserved(&results[0]);
+    let (flow, down) = (&results[0].flows[0], &results[0].links[1]);
+    assert_eq!((flow.interests, flow.control.as_str()), (9200, "constant-rate"));
+    assert!(down.utilization > 0.97, "{down:?}");
+    // When the run ends, one packet is being sent and 1 ms of 20 Mbit/s, two packets and a half, is
+    // on the wire.
+    assert!(down.data - flow.data <= 4, "{flow:?} {down:?}");
+    assert!(flow.goodput_mbps.unwrap() < 20.0 && down.drops > 3000, "{flow:?} {down:?}");
+}
+
+#[test]
+fn equal_seeds_give_equal_results_however_many_run_at_a_time() {
+    let settings = ["link.near-far.loss=2 %"];
+    let sweep = "[sweep]\ncontrol = [\"cubic\", \"aimd\"]\nrepetitions = 3\n";
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/tutorial/three-hops.toml");
+    let text = std::fs::read_to_string(file).unwrap() + sweep;
+    let study = parse(&text, "x.toml", &settings.map(str::to_owned)).unwrap();
+    let [one, four] = [1, 4].map(|jobs| all(&study, jobs));
+    assert_eq!(one, four);
+    let hashes: std::collections::BTreeSet<_> = one.iter().map(|r| &r.trace_hash).collect();
+    assert_eq!(hashes.len(), 6, "other seeds and schemes are other runs");
+    let sum = SweepResult::new("x", 3, one);
+    assert_eq!(sum.combinations.len(), 2);
+    assert!(sum.combinations.iter().all(|c| c.fct_s.is_some_and(|m| m.n == 3 && m.ci95.is_some())));
+}
+
+#[test]
+fn what_is_stopped_keeps_what_it_had() {
+    let study = tutorial(&[]);
+    let results = execute_all(&study, 1, &Until(500_000_000)).unwrap();
+    let result = &results[0];
+    assert!(result.interrupted && result.duration_s == 0.5, "{}", result.duration_s);
+    assert!(result.flows[0].bytes > 0 && !result.flows[0].complete);
+    assert_eq!(result.flows[0].end_s, None);
+    assert_conserved(result);
+}
+
+#[test]
+fn a_network_mends_itself_as_the_faults_say() {
+    let broken = "[[fault]]\nat = \"200 ms\"\nkind = \"link-down\"\nlink = [\"near\", \"far\"]\n";
+    let mended = "[[fault]]\nat = \"1 s\"\nkind = \"link-up\"\nlink = [\"far\", \"near\"]\n";
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/tutorial/three-hops.toml");
+    let text = std::fs::read_to_string(file).unwrap();
+    let done = |faults: &str| {
+        let study = parse(&(text.clone() + faults), "x.toml", &[]).unwrap();
+        all(&study, 1).remove(0)
+    };
+    let down = done(broken);
+    assert!(!down.flows[0].complete && down.links[3].drops > 0, "{:?}", down.flows[0]);
+    let up = done(&(broken.to_owned() + mended));
+    assert!(up.flows[0].complete && up.flows[0].fct_s > Some(1.0), "{:?}", up.flows[0]);
+}

@@ -1,0 +1,193 @@
+//! Results as tables for people.
+
+use crate::exit::Failure;
+use crate::output::{self, Align, Column, Table, digits};
+use scenario::result::{Flow, Link, Node, RunResult, SweepResult};
+
+/// Shows the result of a run.
+pub fn run(result: &RunResult) -> Result<(), Failure> {
+    let RunResult { scenario, seed, duration_s, wall_s, packet_hops, .. } = result;
+    let rate = if *wall_s > 0.0 { *packet_hops as f64 / wall_s } else { 0.0 };
+    output::result(&format!(
+        "{scenario}: {} s simulated in {} s, seed {seed}, {packet_hops} packet-hops ({} a second)",
+        digits(*duration_s),
+        digits(*wall_s),
+        count(rate),
+    ))?;
+    let fair = result.jain_index.map_or(String::new(), |index| format!(", Jain index {index:.3}"));
+    section(&flows(&result.flows))?;
+    section(&links(&result.links))?;
+    section(&nodes(&result.nodes))?;
+    output::result("")?;
+    for flow in result.flows.iter().filter(|flow| flow.error.is_some()) {
+        let why = flow.error.as_deref().unwrap_or_default();
+        output::result(&format!("{} at {}: {why}", flow.name, flow.node))?;
+    }
+    output::result(&format!("trace {}{fair}", result.trace_hash))
+}
+
+/// Shows the combinations of a sweep.
+pub fn sweep(result: &SweepResult) -> Result<(), Failure> {
+    let SweepResult { scenario, runs, combinations, .. } = result;
+    output::result(&format!("{scenario}: {} runs, means with 95 % intervals", runs.len()))?;
+    let mut table = Table::new(vec![
+        left("settings", 0),
+        right("runs", 1),
+        right("goodput (Mbit/s)", 0),
+        right("completion (s)", 0),
+        right("RTT (ms)", 1),
+        right("Jain", 1),
+        right("drops", 2),
+    ]);
+    for c in combinations {
+        let settings = c.settings.iter().map(|(key, value)| format!("{key}={value}"));
+        let mean = |mean: Option<scenario::Mean>| match mean {
+            None => "-".to_owned(),
+            Some(scenario::Mean { mean, ci95: None, .. }) => digits(mean),
+            Some(scenario::Mean { mean, ci95: Some(ci), .. }) => {
+                format!("{} ± {}", digits(mean), digits(ci))
+            }
+        };
+        let of = runs.iter().filter(|run| run.settings == c.settings).count();
+        table.row(vec![
+            settings.collect::<Vec<_>>().join(" "),
+            of.to_string(),
+            mean(c.goodput_mbps),
+            mean(c.fct_s),
+            mean(c.rtt_mean_ms),
+            mean(c.jain_index),
+            mean(c.drops),
+        ]);
+    }
+    section(&table)
+}
+
+fn left(head: &'static str, rank: u8) -> Column {
+    Column { head, align: Align::Left, rank }
+}
+
+fn right(head: &'static str, rank: u8) -> Column {
+    Column { head, align: Align::Right, rank }
+}
+
+fn section(table: &Table) -> Result<(), Failure> {
+    output::result("")?;
+    let width = output::width(std::io::stdout());
+    table.lines(width).iter().try_for_each(|line| output::result(line))
+}
+
+fn flows(flows: &[Flow]) -> Table {
+    let mut table = Table::new(vec![
+        left("consumer", 0),
+        left("name", 1),
+        left("control", 0),
+        right("MB", 2),
+        right("Mbit/s", 0),
+        right("completion (s)", 0),
+        right("window", 3),
+        right("RTT (ms)", 1),
+        right("timeouts", 2),
+        right("again", 3),
+        right("marks", 3),
+        right("delivered (%)", 2),
+    ]);
+    for flow in flows {
+        let given = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), digits);
+        table.row(vec![
+            flow.node.clone(),
+            flow.name.clone(),
+            flow.control.clone(),
+            digits(flow.bytes as f64 / 1e6),
+            given(flow.goodput_mbps),
+            given(flow.fct_s),
+            given(flow.window_mean),
+            given(flow.rtt_mean_ms),
+            flow.timeouts.to_string(),
+            flow.retransmissions.to_string(),
+            flow.marks.to_string(),
+            given(flow.delivery_ratio.map(|ratio| ratio * 100.0)),
+        ]);
+    }
+    table
+}
+
+fn links(links: &[Link]) -> Table {
+    let mut table = Table::new(vec![
+        left("from", 0),
+        left("to", 0),
+        right("Mbit/s", 1),
+        right("used (%)", 0),
+        right("queue (kB)", 0),
+        right("most (kB)", 1),
+        right("drops", 0),
+        right("marked", 2),
+        right("Interests", 2),
+        right("Data", 2),
+        right("Nacks", 3),
+    ]);
+    for link in links {
+        table.row(vec![
+            link.from.clone(),
+            link.to.clone(),
+            link.rate_mbps.map_or_else(|| "-".to_owned(), digits),
+            digits(link.utilization * 100.0),
+            digits(link.queue_mean_bytes / 1e3),
+            digits(link.queue_max_bytes as f64 / 1e3),
+            link.drops.to_string(),
+            link.marked.to_string(),
+            link.interests.to_string(),
+            link.data.to_string(),
+            link.nacks.to_string(),
+        ]);
+    }
+    table
+}
+
+fn nodes(nodes: &[Node]) -> Table {
+    let mut table = Table::new(vec![
+        left("node", 0),
+        right("Interests in", 0),
+        right("Data out", 0),
+        right("store hits", 0),
+        right("misses", 1),
+        right("most pending", 1),
+        right("expired", 2),
+    ]);
+    for node in nodes {
+        let numbers = [
+            node.interests_in,
+            node.data_out,
+            node.cs_hits,
+            node.cs_misses,
+            node.pit_max,
+            node.expired,
+        ];
+        let numbers = numbers.iter().map(u64::to_string);
+        table.row([node.node.clone()].into_iter().chain(numbers).collect());
+    }
+    table
+}
+
+/// A number of things, with the prefixes of rates.
+fn count(value: f64) -> String {
+    match value {
+        v if v >= 999_500.0 => format!("{} million", digits(v / 1e6)),
+        v if v >= 999.5 => format!("{} thousand", digits(v / 1e3)),
+        v => digits(v),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits_that_matter() {
+        let shown = [0.0, 0.1234, 1.0, 99.94, 99.96, 12_345.6].map(digits);
+        assert_eq!(shown, ["0", "0.123", "1.00", "99.9", "100", "12346"]);
+        assert_eq!(
+            [950.0, 1_500_000.0, 20_000.0].map(count),
+            ["950", "1.50 million", "20.0 thousand"]
+        );
+    }
+}

@@ -1,0 +1,57 @@
+//! The clock of runs, their progress, and the signal that ends them.
+
+use crate::output::RunProgress;
+use crate::signals::Stop;
+use scenario::{Progress, Study, Watch};
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// Watches the runs of a study.
+pub struct Watcher {
+    origin: Instant,
+    stop: Stop,
+    state: Mutex<State>,
+}
+
+struct State {
+    bar: RunProgress,
+    /// Simulated nanoseconds and events by run.
+    runs: Vec<(u64, u64)>,
+}
+
+impl Watcher {
+    /// Begins to watch.
+    pub fn new(study: &Study, stop: Stop, quiet: bool) -> Watcher {
+        let total =
+            study.runs.iter().map(|run| run.scenario.duration.0).fold(0, u64::saturating_add);
+        let bar = RunProgress::new(&study.name, total, quiet);
+        let state = State { bar, runs: vec![(0, 0); study.runs.len()] };
+        #[expect(clippy::disallowed_methods, reason = "a driver: it is the one who has a clock")]
+        let origin = Instant::now();
+        Watcher { origin, stop, state: Mutex::new(state) }
+    }
+
+    /// Takes the bar away.
+    pub fn end(self) {
+        if let Ok(state) = self.state.into_inner() {
+            state.bar.end();
+        }
+    }
+}
+
+impl Watch for Watcher {
+    fn seconds(&self) -> f64 {
+        self.origin.elapsed().as_secs_f64()
+    }
+
+    fn progress(&self, progress: Progress) -> bool {
+        if let Ok(mut state) = self.state.lock() {
+            state.runs[progress.run] = (progress.now.0, progress.events);
+            let sum = |(a, b): (u64, u64), (c, d): &(u64, u64)| (a.saturating_add(*c), b + d);
+            let (now, events) = state.runs.iter().fold((0, 0), sum);
+            let seconds = self.seconds();
+            state.bar.at(now, if seconds > 0.0 { events as f64 / seconds } else { 0.0 });
+        }
+        !self.stop.requested()
+    }
+}
