@@ -66,7 +66,7 @@ const PARAMS: &[ParamSpec] = &[
         default: Value::Number(8.0),
         range: (4.0, 1000.0),
         help: "segments at the start",
-        source: "own: RFC 6928 has ten, of a sixth of the size; eight of 8 kB fit a buffer of 64 kB \
+        source: "own: RFC 6928 has ten, of a sixth of the size; eight of 8 kB fit 64 kB of buffer \
                  and make a train that can be measured",
     },
     ParamSpec {
@@ -460,8 +460,8 @@ impl Bbr {
     /// RFC 9002, section 6.2.1: SRTT + 4 RTTVAR, in place of the 200 ms that RFC 6298's
     /// implementations leave for delayed acknowledgements, which Data do not know. The floors:
     /// hosts that wake up late; a queue that grows within a round trip; twice the time that what is
-    /// in flight takes at the bottleneck, if it is slow. How slow it is nobody knows while the first
-    /// window is on its way: what is lost of it shows by gaps and silence.
+    /// in flight takes at the bottleneck, if it is slow. How slow it is nobody knows while the
+    /// first window is on its way: what is lost of it shows by gaps and silence.
     fn timeout(&self, in_flight: u32) -> Duration {
         let Some(srtt) = self.rtt.smoothed() else { return self.rtt.rto() };
         if self.delivery.delivered < MIN_WINDOW as u64 {

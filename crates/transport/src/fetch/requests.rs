@@ -357,8 +357,8 @@ impl Requests {
         self.tolerance_factor = (self.tolerance_factor + 1).min(MAX_TOLERANCE_FACTOR);
     }
 
-    /// RFC 8985, 7.2, with RFC 9002's 6.2.1 for the time: the oldest request is overdue, and nothing
-    /// has come for longer than answers are apart.
+    /// RFC 8985, 7.2, with RFC 9002's 6.2.1 for the time: the oldest request is overdue, and
+    /// nothing has come for longer than answers are apart.
     fn probe_at(&self) -> Option<Time> {
         let srtt = self.rtt.smoothed()?;
         let (_, oldest) = self.flight.oldest()?;
