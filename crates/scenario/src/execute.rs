@@ -25,14 +25,16 @@ pub trait Watch: Sync {
     /// Seconds since some origin.
     fn seconds(&self) -> f64;
 
-    /// Told a hundred times or more in a run. No more is done once the answer is `false`.
+    /// Told two hundred times or more in a run, and in a long one several times a second. No more is done once the answer is `false`.
     fn progress(&self, _progress: Progress) -> bool {
         true
     }
 }
 
-/// A run is looked at so many times.
-const LOOKS: u32 = 200;
+/// A run is looked at so many times or more.
+const LOOKS: u64 = 200;
+/// Seconds from look to look, so that whoever wants to end a run need not wait.
+const PATIENCE: f64 = 0.1;
 
 /// Does one run, whose place in its study is `number`.
 ///
@@ -42,17 +44,25 @@ pub fn execute(run: &Run, number: usize, watch: &dyn Watch) -> Result<RunResult,
     let began = watch.seconds();
     let mut network = build(&run.scenario, run.seed)?;
     let end = run.scenario.duration;
-    let mut look = 0;
+    let longest = Duration(end.0.div_ceil(LOOKS));
+    let (mut step, mut now, mut looked) = (longest, Time::ZERO, began);
     loop {
-        look += 1;
-        let now = (u128::from(end.0) * u128::from(look) / u128::from(LOOKS)) as u64;
-        let outcome = network.run(Time(now));
-        let progress = Progress { run: number, now: Duration(now), end, events: outcome.events };
+        now = (now + step).min(Time(end.0));
+        let outcome = network.run(now);
+        let span = now.since(Time::ZERO);
+        let progress = Progress { run: number, now: span, end, events: outcome.events };
         let goes_on = watch.progress(progress);
-        if look == LOOKS || !goes_on {
-            let wall_s = watch.seconds() - began;
-            return Ok(RunResult::new(run, &outcome, wall_s, look < LOOKS));
+        let seconds = watch.seconds();
+        if span == end || !goes_on {
+            return Ok(RunResult::new(run, &outcome, seconds - began, span < end));
         }
+        // Where the looks fall does not change what happens.
+        step = match seconds - looked {
+            taken if taken > PATIENCE => Duration((step.0 / 2).max(1)),
+            taken if taken < PATIENCE / 4.0 => (step + step).min(longest),
+            _ => step,
+        };
+        looked = seconds;
     }
 }
 

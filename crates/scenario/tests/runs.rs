@@ -4,6 +4,7 @@ use scenario::result::{RunResult, SweepResult};
 use scenario::{Progress, Study, Watch, execute_all, load, parse};
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// A watch without a clock, which says no when a run has come so far.
 struct Until(u64);
@@ -183,6 +184,32 @@ fn what_is_stopped_keeps_what_it_had() {
     assert!(result.flows[0].bytes > 0 && !result.flows[0].complete);
     assert_eq!(result.flows[0].end_s, None);
     assert_conserved(result);
+}
+
+/// A clock by which the first looks take a second each, so that the next ones come sooner.
+struct Slow(AtomicU32, AtomicU32);
+
+impl Watch for Slow {
+    fn seconds(&self) -> f64 {
+        f64::from(self.0.fetch_add(1, Relaxed).min(10))
+    }
+
+    fn progress(&self, _: Progress) -> bool {
+        self.1.fetch_add(1, Relaxed);
+        true
+    }
+}
+
+#[test]
+fn how_often_it_is_looked_at_does_not_change_a_run() {
+    let study = tutorial(&["duration=2 s"]);
+    let (slow, quick) = (Slow(0.into(), 0.into()), Slow(99.into(), 0.into()));
+    let [mut often, seldom] =
+        [&slow, &quick].map(|watch| execute_all(&study, 1, watch).unwrap().remove(0));
+    assert!(slow.1.into_inner() > quick.1.into_inner());
+    assert_eq!((often.wall_s, seldom.wall_s), (10.0, 0.0));
+    often.wall_s = 0.0;
+    assert_eq!(often, seldom);
 }
 
 #[test]
