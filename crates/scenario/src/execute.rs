@@ -25,7 +25,8 @@ pub trait Watch: Sync {
     /// Seconds since some origin.
     fn seconds(&self) -> f64;
 
-    /// Told two hundred times or more in a run, and in a long one several times a second. No more is done once the answer is `false`.
+    /// Told two hundred times or more in a run, and in a long one several times a second. No more
+    /// is done once the answer is `false`.
     fn progress(&self, _progress: Progress) -> bool {
         true
     }
@@ -45,7 +46,9 @@ pub fn execute(run: &Run, number: usize, watch: &dyn Watch) -> Result<RunResult,
     let mut network = build(&run.scenario, run.seed)?;
     let end = run.scenario.duration;
     let longest = Duration(end.0.div_ceil(LOOKS));
-    let (mut step, mut now, mut looked) = (longest, Time::ZERO, began);
+    // How much happens in a span is not known yet: the first ones are short.
+    let first = Duration((longest.0 / 1024).max(1));
+    let (mut step, mut now, mut looked) = (first, Time::ZERO, began);
     loop {
         now = (now + step).min(Time(end.0));
         let outcome = network.run(now);

@@ -189,6 +189,17 @@ impl RunResult {
     }
 }
 
+impl RunResult {
+    /// All content that came, over the time from the first flow's beginning to the last one's end.
+    fn goodput_mbps(&self) -> Option<f64> {
+        let end = |flow: &Flow| flow.end_s.unwrap_or(self.duration_s);
+        let last = self.flows.iter().map(end).fold(0.0, f64::max);
+        let first = self.flows.iter().map(|flow| flow.start_s).fold(last, f64::min);
+        let bytes: u64 = self.flows.iter().map(|flow| flow.bytes).sum();
+        (last > first).then(|| bytes as f64 * 8e-6 / (last - first))
+    }
+}
+
 impl Flow {
     fn new(flow: &FlowResult, run: Duration) -> Flow {
         let end = flow.end.map_or(run.as_secs_f64(), |end| end.as_secs_f64());
@@ -285,7 +296,7 @@ pub struct SweepResult {
 pub struct Combination {
     /// Fields and values.
     pub settings: Vec<(String, String)>,
-    /// The sum of all flows' goodputs.
+    /// All content that came, over the time from the first flow's beginning to the last one's end.
     pub goodput_mbps: Option<Mean>,
     /// The mean completion time of those flows that completed.
     pub fct_s: Option<Mean>,
@@ -322,7 +333,7 @@ impl Combination {
         };
         Combination {
             settings: settings.to_vec(),
-            goodput_mbps: over(&|run| Some(run.flows.iter().filter_map(|f| f.goodput_mbps).sum())),
+            goodput_mbps: over(&RunResult::goodput_mbps),
             fct_s: over(&|run| mean_of(run, |flow| flow.fct_s)),
             jain_index: over(&|run| run.jain_index),
             drops: over(&|run| Some(run.links.iter().map(|link| link.drops as f64).sum())),

@@ -180,7 +180,7 @@ fn what_is_stopped_keeps_what_it_had() {
     let study = tutorial(&[]);
     let results = execute_all(&study, 1, &Until(500_000_000)).unwrap();
     let result = &results[0];
-    assert!(result.interrupted && result.duration_s == 0.5, "{}", result.duration_s);
+    assert!(result.interrupted && (0.5..0.6).contains(&result.duration_s), "{result:?}");
     assert!(result.flows[0].bytes > 0 && !result.flows[0].complete);
     assert_eq!(result.flows[0].end_s, None);
     assert_conserved(result);
