@@ -39,6 +39,8 @@ pub struct Node {
     pub content_store: ContentStoreConfig,
     /// The scheme of its forwarding strategy.
     pub strategy: Choice,
+    /// Where it stands in a picture, to the right and down in any unit.
+    pub position: Option<[f64; 2]>,
 }
 
 /// A link.

@@ -178,11 +178,12 @@ fn nodes<'d>(
             continue;
         };
         for (name, at) in names {
-            let node = Node { name, content_store, strategy: strategy.clone() };
+            let strategy = strategy.clone();
+            let node = Node { name, content_store, strategy, position: None };
             let there = plan.nodes.iter().position(|other| other.name == node.name);
             match there {
                 Some(i) if i < generated && !seen[i] => {
-                    plan.nodes[i] = node;
+                    plan.nodes[i] = Node { position: plan.nodes[i].position, ..node };
                     seen[i] = true;
                 }
                 Some(_) => doc.mistake(at, format!("there are two nodes `{}`", node.name)),

@@ -180,6 +180,13 @@ impl Scenario {
     pub fn way(&self, consumer: &Consumer) -> Vec<usize> {
         Tables::new(self).way(consumer).unwrap_or_default()
     }
+
+    /// The same for all consumers.
+    #[must_use]
+    pub fn ways(&self) -> Vec<Vec<usize>> {
+        let tables = Tables::new(self);
+        self.consumers.iter().map(|consumer| tables.way(consumer).unwrap_or_default()).collect()
+    }
 }
 
 /// Follows the cheapest routes from every consumer: they must come to a producer. `places` says

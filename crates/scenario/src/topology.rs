@@ -45,7 +45,8 @@ pub(crate) fn generated<'d>(
     );
     let shape = shape(&section);
     let (core, access, shape) = (core?, access?, shape?);
-    let node = |name| Node { name, content_store: NO_STORE, strategy: strategy.clone() };
+    let node =
+        |name| Node { name, content_store: NO_STORE, strategy: strategy.clone(), position: None };
     let link = |(a, b, kind)| {
         let direction: &Direction = if kind == Kind::Core { &core } else { &access };
         Link { ends: [a, b], directions: [direction.clone(), direction.clone()] }
