@@ -1,9 +1,9 @@
 //! Means with confidence intervals.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A mean over repetitions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mean {
     /// The mean.
     pub mean: f64,

@@ -1,0 +1,151 @@
+//! What became of a consumer.
+
+use super::described::record;
+use control::Duration;
+use sim::FlowResult;
+use std::collections::BTreeMap;
+
+record! {
+    /// A consumer.
+    pub struct Flow {
+        /// Its label, which no other flow of the run has: `entity` in the series.
+        pub flow: String,
+        /// Its node.
+        pub node: String,
+        /// The content that it asked for.
+        pub name: String,
+        /// Its congestion control.
+        pub control: String,
+        /// When it began.
+        pub start_s: f64,
+        /// When it ended, well or badly; nothing if it still ran.
+        pub end_s: Option<f64>,
+        /// Octets of content that came.
+        pub bytes: u64,
+        /// Content over time, from its beginning to its end or that of the run.
+        pub goodput_mbps: Option<f64>,
+        /// Flow completion time, if everything came.
+        pub fct_s: Option<f64>,
+        /// Interests sent.
+        pub interests: u64,
+        /// Data that came for them.
+        pub data: u64,
+        /// Time-outs.
+        pub timeouts: u64,
+        /// Losses that were none.
+        pub false_timeouts: u64,
+        /// Losses that later answers, or silence, showed before a time-out.
+        pub gaps: u64,
+        /// Nacks.
+        pub nacks: u64,
+        /// Interests sent again.
+        pub retransmissions: u64,
+        /// Data with a congestion mark.
+        pub marks: u64,
+        /// Mean of the window over time, in segments.
+        pub window_mean: Option<f64>,
+        /// Its standard deviation.
+        pub window_stdev: Option<f64>,
+        /// The mean round-trip time.
+        pub rtt_mean_ms: Option<f64>,
+        /// The time that 99 % of the round trips stay below, to within 1/64.
+        pub rtt_p99_ms: Option<f64>,
+        /// Segments asked for whose fate was open when the run, or the flow, ended.
+        pub in_flight: u64,
+        /// Segments that came, as a share of those asked for whose fate is known: what is in flight
+        /// counts neither as delivered nor as lost. Nothing, if no fate is known.
+        pub delivery_ratio: Option<f64>,
+        /// Everything came.
+        pub complete: bool,
+        /// Why it failed.
+        pub error: Option<String>,
+    }
+}
+
+impl Flow {
+    pub(super) fn new(flow: &FlowResult, run: Duration) -> Flow {
+        let end = flow.end.map_or(run.as_secs_f64(), |end| end.as_secs_f64());
+        let start_s = flow.start.as_secs_f64();
+        let taken = end - start_s;
+        let millis = |span: Option<Duration>| span.map(|d| d.as_secs_f64() * 1e3);
+        let settled =
+            flow.interests.saturating_sub(flow.retransmissions).saturating_sub(flow.in_flight);
+        Flow {
+            flow: String::new(),
+            node: flow.node.clone(),
+            name: flow.name.clone(),
+            control: flow.control.clone(),
+            start_s,
+            end_s: flow.end.map(|end| end.as_secs_f64()),
+            bytes: flow.bytes,
+            goodput_mbps: (taken > 0.0).then(|| flow.bytes as f64 * 8e-6 / taken),
+            fct_s: flow.end.filter(|_| flow.complete).map(|_| taken),
+            interests: flow.interests,
+            data: flow.data,
+            timeouts: flow.timeouts,
+            false_timeouts: flow.false_timeouts,
+            gaps: flow.gaps,
+            nacks: flow.nacks,
+            retransmissions: flow.retransmissions,
+            marks: flow.marks,
+            window_mean: flow.window.map(|(mean, _)| mean),
+            window_stdev: flow.window.map(|(_, stdev)| stdev),
+            rtt_mean_ms: millis(flow.rtt_mean),
+            rtt_p99_ms: millis(flow.rtt_p99),
+            in_flight: flow.in_flight,
+            delivery_ratio: (settled > 0).then(|| (flow.data as f64 / settled as f64).min(1.0)),
+            complete: flow.complete,
+            error: flow.error.clone(),
+        }
+    }
+}
+
+/// Gives every flow its label: node and name, and a number where these are not enough.
+pub(super) fn label(flows: &mut [Flow]) {
+    let labels = labels(flows.iter().map(|flow| (flow.node.as_str(), flow.name.as_str())));
+    for (flow, label) in flows.iter_mut().zip(labels) {
+        flow.flow = label;
+    }
+}
+
+/// Labels of flows, by their nodes and names.
+pub fn labels<'a>(flows: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
+    let mut seen: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    flows
+        .map(|(node, name)| {
+            let twins = seen.entry((node, name)).or_insert(0);
+            *twins += 1;
+            match *twins {
+                1 => format!("{node} {name}"),
+                n => format!("{node} {name} #{n}"),
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn twins_have_a_number() {
+        let flows = [("a", "/x"), ("a", "/y"), ("a", "/x"), ("b", "/x")];
+        assert_eq!(labels(flows.into_iter()), ["a /x", "a /y", "a /x #2", "b /x"]);
+    }
+
+    #[test]
+    fn what_is_in_flight_is_neither_delivered_nor_lost() {
+        // 100 segments, 5 of them asked for twice; 90 came, 6 are on their way: 90 of 94.
+        let flow = FlowResult {
+            interests: 105,
+            retransmissions: 5,
+            in_flight: 6,
+            data: 90,
+            ..FlowResult::default()
+        };
+        let flow = Flow::new(&flow, Duration::from_secs(1));
+        assert_eq!((flow.delivery_ratio, flow.in_flight), (Some(90.0 / 94.0), 6));
+        let flow = FlowResult { interests: 6, in_flight: 6, ..FlowResult::default() };
+        assert_eq!(Flow::new(&flow, Duration::from_secs(1)).delivery_ratio, None);
+    }
+}

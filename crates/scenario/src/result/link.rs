@@ -1,0 +1,82 @@
+//! What became of one direction of a link.
+
+use super::described::record;
+use crate::model::{Direction, Queue};
+use sim::LinkResult;
+
+record! {
+    /// One direction of a link.
+    pub struct Link {
+        /// The sending node.
+        pub from: String,
+        /// The receiving node.
+        pub to: String,
+        /// The rate at the end.
+        pub rate_mbps: Option<f64>,
+        /// The propagation delay.
+        pub delay_ms: f64,
+        /// The bound of the queue of Data in octets, if it has such a one.
+        pub queue_limit_bytes: Option<u64>,
+        /// The bound in packets, if it has such a one.
+        pub queue_limit_packets: Option<u64>,
+        /// The share of the time in which something was being sent.
+        pub utilization: f64,
+        /// Mean octets of Data in the queue.
+        pub queue_mean_bytes: f64,
+        /// Their standard deviation over time.
+        pub queue_stdev_bytes: f64,
+        /// The most that there were.
+        pub queue_max_bytes: u64,
+        /// Packets lost, by the queue or on the wire.
+        pub drops: u64,
+        /// Of these, packets that the queue or its management dropped.
+        pub queue_drops: u64,
+        /// Data that left with a congestion mark.
+        pub marked: u64,
+        /// Interests sent.
+        pub interests: u64,
+        /// Data sent.
+        pub data: u64,
+        /// Nacks sent.
+        pub nacks: u64,
+        /// Octets sent.
+        pub bytes: u64,
+        /// Octets offered to the queues: those that left, that were dropped, and that are queued.
+        pub offered_bytes: u64,
+        /// Octets that the queues dropped, and that were lost with a node.
+        pub dropped_bytes: u64,
+        /// Octets in the queues at the end.
+        pub queued_bytes: u64,
+    }
+}
+
+impl Link {
+    pub(super) fn new(link: &LinkResult, direction: &Direction) -> Link {
+        let (bytes, packets) = match direction.queue {
+            Queue::Size(size) => (Some(size.0), None),
+            Queue::Packets(packets) => (None, Some(packets)),
+        };
+        Link {
+            from: link.from.clone(),
+            to: link.to.clone(),
+            rate_mbps: link.rate.map(|rate| rate.0 as f64 / 1e6),
+            delay_ms: direction.delay.as_secs_f64() * 1e3,
+            queue_limit_bytes: bytes,
+            queue_limit_packets: packets,
+            utilization: link.utilization,
+            queue_mean_bytes: link.queue.mean,
+            queue_stdev_bytes: link.queue.stdev,
+            queue_max_bytes: link.queue.max,
+            drops: link.drops(),
+            queue_drops: link.dropped.0,
+            marked: link.marked,
+            interests: link.sent.interests,
+            data: link.sent.data,
+            nacks: link.sent.nacks,
+            bytes: link.sent.bytes,
+            offered_bytes: link.offered.1,
+            dropped_bytes: link.dropped.1 + link.crashed.1,
+            queued_bytes: link.queued.1,
+        }
+    }
+}

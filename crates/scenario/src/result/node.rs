@@ -1,0 +1,62 @@
+//! What became of a node.
+
+use super::described::record;
+use crate::model::Scenario;
+use sim::NodeResult;
+
+record! {
+    /// A node.
+    pub struct Node {
+        /// Its name.
+        pub node: String,
+        /// `consumer`, `producer`, `consumer and producer`, or `forwarder` if it is none of these.
+        pub role: String,
+        /// Interests that the content store answered.
+        pub cs_hits: u64,
+        /// Interests that it did not.
+        pub cs_misses: u64,
+        /// The most pending Interests.
+        pub pit_max: u64,
+        /// Interests that came in.
+        pub interests_in: u64,
+        /// Data that went out.
+        pub data_out: u64,
+        /// Pending Interests that Data satisfied.
+        pub satisfied: u64,
+        /// Pending Interests that ended with a Nack.
+        pub nacked: u64,
+        /// Pending Interests that expired.
+        pub expired: u64,
+        /// Interests that joined a pending one.
+        pub aggregated: u64,
+        /// Pending Interests at the end.
+        pub pending: u64,
+    }
+}
+
+impl Node {
+    pub(super) fn new(node: &NodeResult, at: usize, scenario: &Scenario) -> Node {
+        let asks = scenario.consumers.iter().any(|consumer| consumer.at == at);
+        let serves = scenario.contents.iter().any(|content| content.at.contains(&at));
+        let role = match (asks, serves) {
+            (true, true) => "consumer and producer",
+            (true, false) => "consumer",
+            (false, true) => "producer",
+            (false, false) => "forwarder",
+        };
+        Node {
+            node: node.node.clone(),
+            role: role.to_owned(),
+            cs_hits: node.cs_hits,
+            cs_misses: node.cs_misses,
+            pit_max: node.pit_max,
+            interests_in: node.received.interests,
+            data_out: node.sent.data,
+            satisfied: node.satisfied,
+            nacked: node.nacked,
+            expired: node.expired,
+            aggregated: node.aggregated,
+            pending: node.pit,
+        }
+    }
+}
