@@ -2,6 +2,7 @@
 
 use crate::build::{BuildError, build};
 use crate::result::RunResult;
+use crate::series::{Rows, Sampler, interval};
 use crate::study::{Run, Study};
 use control::{Duration, Time};
 use std::sync::Mutex;
@@ -30,6 +31,11 @@ pub trait Watch: Sync {
     fn progress(&self, _progress: Progress) -> bool {
         true
     }
+
+    /// Where the time series of a run go, whose place in its study is `run`; nowhere, for `None`.
+    fn rows(&self, _run: usize) -> Option<Box<dyn Rows>> {
+        None
+    }
 }
 
 /// A run is looked at so many times or more.
@@ -44,6 +50,10 @@ const PATIENCE: f64 = 0.1;
 pub fn execute(run: &Run, number: usize, watch: &dyn Watch) -> Result<RunResult, BuildError> {
     let began = watch.seconds();
     let mut network = build(&run.scenario, run.seed)?;
+    if let Some(rows) = watch.rows(number) {
+        let recorder = Box::new(Sampler::new(&run.scenario, rows));
+        network.observe(interval(&run.scenario), recorder);
+    }
     let end = run.scenario.duration;
     let longest = Duration(end.0.div_ceil(LOOKS));
     // How much happens in a span is not known yet: the first ones are short.

@@ -9,7 +9,14 @@ use toml::de::{DeTable, DeValue};
 pub(crate) fn toml(table: &DeTable<'_>) -> String {
     let mut out = String::new();
     for section in SECTIONS {
-        let Some(value) = table.get(section.name) else { continue };
+        let Some(value) = table.get(section.name) else {
+            // What is recorded has an answer in every run, whether its section is there or not.
+            if section.name == "record" {
+                out.push_str("\n[record]\n");
+                write_fields(&mut out, section, &DeTable::new());
+            }
+            continue;
+        };
         let single = std::slice::from_ref(value);
         let list = value.get_ref().as_array().map_or(single, |list| &**list);
         for fields in list.iter().filter_map(|entry| entry.get_ref().as_table()) {

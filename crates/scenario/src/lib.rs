@@ -16,6 +16,7 @@ pub mod reference;
 pub mod result;
 mod routes;
 pub mod schema;
+pub mod series;
 mod settings;
 mod statistics;
 pub mod study;

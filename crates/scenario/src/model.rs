@@ -28,6 +28,8 @@ pub struct Scenario {
     pub routes: Vec<Route>,
     /// What happens, in the order of the file.
     pub faults: Vec<Fault>,
+    /// What is kept besides the summary.
+    pub record: Recording,
 }
 
 /// A forwarder.
@@ -169,6 +171,40 @@ pub enum FaultKind {
     RouteAdd(Route),
     /// A route goes.
     RouteRemove(Route),
+}
+
+/// What is kept of a run besides its summary.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recording {
+    /// From sample to sample; `None` for one that suits the run.
+    pub interval: Option<Duration>,
+    /// Consumers, by the indices of their nodes.
+    pub flows: Pick,
+    /// Links, by index.
+    pub links: Pick,
+    /// Nodes, by index.
+    pub nodes: Pick,
+}
+
+/// Some of many.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Pick {
+    /// All of them.
+    #[default]
+    All,
+    /// These, in order.
+    These(Vec<usize>),
+}
+
+impl Pick {
+    /// Whether this one is among them.
+    #[must_use]
+    pub fn has(&self, index: usize) -> bool {
+        match self {
+            Pick::All => true,
+            Pick::These(list) => list.binary_search(&index).is_ok(),
+        }
+    }
 }
 
 impl Scenario {

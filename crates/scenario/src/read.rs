@@ -1,6 +1,7 @@
 //! From the sections of a file to a scenario.
 
 mod links;
+mod record;
 mod workload;
 
 pub(crate) use links::direction;
@@ -46,6 +47,7 @@ pub fn scenario<'d>(
     let places = Places { names: &names, links: &plan.links };
     let listed = routes::listed(doc, table, &places);
     let faults = workload::faults(doc, table, &places);
+    let record = record::read(doc, table, &places);
     let scenario = Scenario {
         name: about
             .get("name", |v| text(v).map(str::to_owned))
@@ -56,6 +58,7 @@ pub fn scenario<'d>(
         consumers: consumers.iter().map(|(consumer, _)| consumer.clone()).collect(),
         routes: Vec::new(),
         faults,
+        record: record?,
         nodes: plan.nodes,
         links: plan.links,
     };

@@ -6,7 +6,7 @@ mod link;
 mod node;
 
 pub use described::{Field, Held, Kind, Value};
-pub use flow::Flow;
+pub use flow::{Flow, flow_labels};
 pub use link::Link;
 pub use node::Node;
 
@@ -59,7 +59,9 @@ impl RunResult {
         for (flow, consumer) in flows.iter_mut().zip(&scenario.consumers) {
             flow.name = scenario.contents[consumer.content].name.to_string();
         }
-        flow::label(&mut flows);
+        for (flow, label) in flows.iter_mut().zip(flow_labels(scenario)) {
+            flow.flow = label;
+        }
         let directions = scenario.links.iter().flat_map(|link| &link.directions);
         let shares: Vec<f64> = flows.iter().filter_map(|flow| flow.goodput_mbps).collect();
         RunResult {

@@ -257,6 +257,36 @@ const FAULT: Section = Section {
     ]],
 };
 
+const RECORD: Section = Section {
+    name: "record",
+    repeated: false,
+    help: "What `--out` keeps of the run besides its summary: a sample of each quantity at every \
+           interval. [Results](results.md) lists the quantities.",
+    fields: &[&[
+        field(
+            "interval",
+            Form::As("time, or `\"auto\"`"),
+            "\"auto\"",
+            "From sample to sample. `auto` takes 500 to 1000 samples, and fewer where there is so \
+             much to sample that it would come to more than two million values; never fewer than \
+             50.",
+        ),
+        field(
+            "flows",
+            Form::As("`\"all\"`, `\"none\"`, or list of nodes"),
+            "\"all\"",
+            "Consumers of which samples are kept, by their nodes.",
+        ),
+        field(
+            "links",
+            Form::As("`\"all\"`, `\"none\"`, or list of pairs of nodes"),
+            "\"all\"",
+            "Links, both directions of each: `[[\"a\", \"b\"], [\"b\", \"c\"]]`.",
+        ),
+        field("nodes", Form::As("`\"all\"`, `\"none\"`, or list of nodes"), "\"all\"", "Nodes."),
+    ]],
+};
+
 /// Its other fields are settings, as `--set` takes them.
 pub const SWEEP: Section = Section {
     name: "sweep",
@@ -273,4 +303,4 @@ pub const SWEEP: Section = Section {
 
 /// All sections, in the order of the manual.
 pub const SECTIONS: &[Section] =
-    &[SCENARIO, TOPOLOGY, NODE, LINK, CONTENT, CONSUMER, ROUTE, FAULT, SWEEP];
+    &[SCENARIO, TOPOLOGY, NODE, LINK, CONTENT, CONSUMER, ROUTE, FAULT, RECORD, SWEEP];

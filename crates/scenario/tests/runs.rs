@@ -1,10 +1,13 @@
 //! Scenarios are run, and what comes out is what has to.
 
 use scenario::result::{RunResult, SweepResult};
+use scenario::series::{Row, Rows};
 use scenario::{Progress, Study, Watch, execute_all, load, parse};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 /// A watch without a clock, which says no when a run has come so far.
 struct Until(u64);
@@ -168,7 +171,7 @@ fn equal_seeds_give_equal_results_however_many_run_at_a_time() {
     let study = parse(&text, "x.toml", &settings.map(str::to_owned)).unwrap();
     let [one, four] = [1, 4].map(|jobs| all(&study, jobs));
     assert_eq!(one, four);
-    let hashes: std::collections::BTreeSet<_> = one.iter().map(|r| &r.trace_hash).collect();
+    let hashes: BTreeSet<_> = one.iter().map(|r| &r.trace_hash).collect();
     assert_eq!(hashes.len(), 6, "other seeds and schemes are other runs");
     let sum = SweepResult::new("x", 3, one);
     assert_eq!(sum.combinations.len(), 2);
@@ -227,4 +230,63 @@ fn a_network_mends_itself_as_the_faults_say() {
     assert!(!down.flows[0].complete && down.links[3].drops > 0, "{:?}", down.flows[0]);
     let up = done(&(broken.to_owned() + mended));
     assert!(up.flows[0].complete && up.flows[0].fct_s > Some(1.0), "{:?}", up.flows[0]);
+}
+
+/// Rows as text, and how many there were.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<(f64, String, f64)>>>);
+
+impl Rows for Kept {
+    fn row(&mut self, row: &Row<'_>) {
+        let what = format!("{} {} {}", row.subject.as_str(), row.entity, row.quantity);
+        self.0.lock().unwrap().push((row.time_s, what, row.value));
+    }
+}
+
+impl Watch for Kept {
+    fn seconds(&self) -> f64 {
+        0.0
+    }
+
+    fn rows(&self, _run: usize) -> Option<Box<dyn Rows>> {
+        Some(Box::new(self.clone()))
+    }
+}
+
+#[test]
+fn samples_are_taken_of_what_the_file_says_and_change_nothing() {
+    let mut study = tutorial(&["record.interval=100 ms", "record.nodes=none"]);
+    let text = study.runs[0].filled.to_string() + "links = [[\"far\", \"near\"]]\n";
+    let text = text.replace("links = \"all\"\n", "");
+    study = parse(&text, "x.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+    let kept = Kept::default();
+    let seen = execute_all(&study, 1, &kept).expect("it can be built").remove(0);
+    assert_eq!(seen, all(&study, 1).remove(0));
+
+    let rows = kept.0.lock().unwrap().clone();
+    assert!(rows.is_sorted_by_key(|(time, ..)| *time));
+    let of = |what: &str| -> Vec<(f64, f64)> {
+        let rows = rows.iter().filter(|(_, w, _)| w == what);
+        rows.map(|(time, _, value)| (*time, *value)).collect()
+    };
+    let subjects: BTreeSet<&str> =
+        rows.iter().map(|(_, what, _)| what.rsplit_once(' ').unwrap().0).collect();
+    let wanted = ["flow consumer /example/film", "link far > near", "link near > far"];
+    assert!(subjects.into_iter().eq(wanted));
+    // From 0 to 10 s; what needs a sample before it has one less.
+    assert_eq!(of("link far > near queue_bytes").len(), 101);
+    let sent = of("link far > near throughput_mbps");
+    assert_eq!((sent.len(), sent[0].0), (100, 0.1));
+    // What was sent in all is the sum of what was sent in each interval.
+    let bytes: f64 = sent.iter().map(|(_, mbps)| mbps * 0.1 / 8e-6).sum();
+    let link = seen.links.iter().find(|link| link.from == "far" && link.to == "near").unwrap();
+    assert!((bytes - link.bytes as f64).abs() < 1.0, "{bytes} {}", link.bytes);
+    let used = of("link far > near utilization");
+    let mean = used.iter().map(|(_, share)| share).sum::<f64>() / used.len() as f64;
+    assert!((mean - link.utilization).abs() < 1e-9, "{mean} {}", link.utilization);
+    assert!(used.iter().any(|(_, share)| *share > 0.99), "the narrowest link was full");
+    let window = of("flow consumer /example/film window");
+    let flow = &seen.flows[0];
+    assert!(window.iter().all(|(time, _)| *time <= flow.end_s.unwrap()), "{window:?}");
+    assert!(window.len() >= 8, "{window:?}");
 }

@@ -33,7 +33,11 @@ impl Network {
                 Target::Node(node) => self.wake_node(node as usize),
                 Target::App(app) => self.wake_app(app as usize),
                 Target::Faults => self.wake_faults(),
-                Target::Sampler => self.sample(),
+                Target::Sampler => {
+                    // Being looked at is no event of the network.
+                    self.calls -= 1;
+                    self.sample();
+                }
             }
             if self.event_queue.is_some() {
                 self.report_events();

@@ -1,6 +1,6 @@
 //! What is pushed out while a run goes on.
 
-use control::{Event, Kind, Size, Time};
+use control::{Duration, Event, Kind, Rate, Size, Time};
 use forwarder::Reporter;
 use std::sync::{Arc, Mutex};
 
@@ -51,6 +51,10 @@ pub struct LinkSample {
     pub queue: (u64, u64),
     /// Octets sent.
     pub bytes: u64,
+    /// Time in which something was being sent.
+    pub busy: Duration,
+    /// The rate.
+    pub rate: Option<Rate>,
     /// Packets dropped by the sending face's queues and lost by the wire.
     pub drops: u64,
     /// Data sent with a congestion mark.

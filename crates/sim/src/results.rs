@@ -1,6 +1,6 @@
 //! Samples while it runs, and what it came to.
 
-use control::{Duration, Time};
+use control::{Duration, Rate, Time};
 use forwarder::{FaceId, Forwarder, Traffic};
 
 use crate::app::Role;
@@ -107,13 +107,18 @@ impl Network {
         let mean = occupancy.0 as f64 / span;
         let variance = (occupancy.1 as f64 / span - mean * mean).max(0.0);
         result.queue = Queue { mean, stdev: variance.sqrt(), max: result.queue.max };
-        if let Port::Link { plan, .. } = self.nodes[end.from as usize].port(end.from_face) {
-            result.rate = plan.spec.rate;
-        }
+        result.rate = self.rate(end);
         result.wire = end.wire.counters;
         result.in_flight = end.wire.in_flight() as u64;
         result.utilization = (end.wire.counters.busy.0 as f64 / span).min(1.0);
         result
+    }
+
+    fn rate(&self, end: &WireEnd) -> Option<Rate> {
+        match self.nodes[end.from as usize].port(end.from_face) {
+            Port::Link { plan, .. } => plan.spec.rate,
+            Port::App(_) => None,
+        }
     }
 
     /// Gives the recorder a sample of everything.
@@ -130,6 +135,8 @@ impl Network {
                 backward: number % 2 == 1,
                 queue: result.queued,
                 bytes: result.sent.bytes,
+                busy: end.wire.busy(self.now),
+                rate: self.rate(end),
                 drops: LinkResult { wire: end.wire.counters, ..result }.drops(),
                 marked: result.marked,
             });

@@ -91,6 +91,13 @@ impl Wire {
         self.frames.len()
     }
 
+    /// Time in which something was being put on the wire, until now: what is left of the last frame
+    /// was counted when it began.
+    pub fn busy(&self, now: Time) -> Duration {
+        let ahead = self.pacer.as_ref().map_or(Duration::ZERO, |pacer| pacer.next().since(now));
+        self.counters.busy.saturating_sub(ahead)
+    }
+
     /// When the next frame arrives.
     pub fn next_arrival(&self) -> Option<Time> {
         self.frames.front().map(|frame| frame.at)

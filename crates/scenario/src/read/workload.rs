@@ -222,7 +222,7 @@ impl Places<'_> {
         Some(Route { at, prefix: prefix?, link, cost })
     }
 
-    fn no_link(&self, from: usize, to: usize) -> String {
+    pub fn no_link(&self, from: usize, to: usize) -> String {
         let neighbours: Vec<&str> = self
             .links
             .iter()

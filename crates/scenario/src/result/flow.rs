@@ -1,6 +1,7 @@
 //! What became of a consumer.
 
 use super::described::record;
+use crate::model::Scenario;
 use control::Duration;
 use sim::FlowResult;
 use std::collections::BTreeMap;
@@ -100,16 +101,17 @@ impl Flow {
     }
 }
 
-/// Gives every flow its label: node and name, and a number where these are not enough.
-pub(super) fn label(flows: &mut [Flow]) {
-    let labels = labels(flows.iter().map(|flow| (flow.node.as_str(), flow.name.as_str())));
-    for (flow, label) in flows.iter_mut().zip(labels) {
-        flow.flow = label;
-    }
+/// The labels of a run's flows, in their order: node and name, and a number where these are not
+/// enough.
+#[must_use]
+pub fn flow_labels(scenario: &Scenario) -> Vec<String> {
+    let names: Vec<String> = scenario.contents.iter().map(|c| c.name.to_string()).collect();
+    labels(scenario.consumers.iter().map(|consumer| {
+        (scenario.nodes[consumer.at].name.as_str(), names[consumer.content].as_str())
+    }))
 }
 
-/// Labels of flows, by their nodes and names.
-pub fn labels<'a>(flows: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
+fn labels<'a>(flows: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
     let mut seen: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     flows
         .map(|(node, name)| {

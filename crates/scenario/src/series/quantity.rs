@@ -1,0 +1,83 @@
+//! The quantities that are recorded: a line each.
+
+use control::{Duration, Time};
+use sim::{FlowSample, LinkSample, NodeSample};
+
+/// Something that a sample says.
+#[derive(Clone, Copy)]
+pub struct Quantity<S: 'static> {
+    /// Its name, with the unit at its end.
+    pub name: &'static str,
+    /// What it is.
+    pub help: &'static str,
+    /// Its value by a sample and the one before it, if there was one.
+    pub value: fn(&S, Option<&S>) -> Option<f64>,
+}
+
+const fn quantity<S>(
+    name: &'static str,
+    help: &'static str,
+    value: fn(&S, Option<&S>) -> Option<f64>,
+) -> Quantity<S> {
+    Quantity { name, help, value }
+}
+
+/// What is recorded of a consumer while it runs.
+pub const FLOW: &[Quantity<FlowSample>] = &[
+    quantity("window", "segments that may be in flight", |s, _| s.window),
+    quantity("in_flight", "segments in flight", |s, _| Some(s.in_flight.into())),
+    quantity("goodput_mbps", "content handed on since the sample before", |s, before| {
+        let before = before?;
+        per_second(s.bytes.0.saturating_sub(before.bytes.0) as f64 * 8e-6, s.at, before.at)
+    }),
+    quantity("rtt_ms", "smoothed round-trip time; at a constant rate, the mean one", |s, _| {
+        Some(s.rtt? as f64 / 1e6)
+    }),
+    quantity("bytes", "content handed on since the beginning", |s, _| Some(s.bytes.0 as f64)),
+    quantity("retransmissions", "Interests sent again since the beginning", |s, _| {
+        Some(s.retransmissions as f64)
+    }),
+];
+
+/// What is recorded of a direction of a link.
+pub const LINK: &[Quantity<LinkSample>] = &[
+    quantity("queue_bytes", "octets in the sending face's queues", |s, _| Some(s.queue.1 as f64)),
+    quantity("queue_packets", "packets in them", |s, _| Some(s.queue.0 as f64)),
+    quantity(
+        "utilization",
+        "share of the time since the sample before in which it was sending",
+        |s, before| {
+            let before = before?;
+            let busy = s.busy.saturating_sub(before.busy).as_secs_f64();
+            per_second(busy, s.at, before.at).map(|share| share.min(1.0))
+        },
+    ),
+    quantity("throughput_mbps", "octets sent since the sample before", |s, before| {
+        let before = before?;
+        per_second(s.bytes.saturating_sub(before.bytes) as f64 * 8e-6, s.at, before.at)
+    }),
+    quantity("capacity_mbps", "the rate", |s, _| Some(s.rate?.0 as f64 / 1e6)),
+    quantity("drops", "packets lost since the beginning, by the queue or on the wire", |s, _| {
+        Some(s.drops as f64)
+    }),
+    quantity("marked", "Data sent with a congestion mark since the beginning", |s, _| {
+        Some(s.marked as f64)
+    }),
+];
+
+/// What is recorded of a node while it is up.
+pub const NODE: &[Quantity<NodeSample>] = &[
+    quantity("pit", "pending Interests", |s, _| Some(s.pit as f64)),
+    quantity("cs_packets", "Data in the content store", |s, _| Some(s.content_store as f64)),
+    quantity("cs_hits", "Interests since the beginning that it answered", |s, _| {
+        Some(s.hits as f64)
+    }),
+    quantity("cs_misses", "Interests since the beginning that it did not answer", |s, _| {
+        Some(s.misses as f64)
+    }),
+];
+
+fn per_second(amount: f64, now: Time, before: Time) -> Option<f64> {
+    let span = now.since(before);
+    (span > Duration::ZERO).then(|| amount / span.as_secs_f64())
+}
