@@ -171,14 +171,23 @@ class Messages(unittest.TestCase):
         self.refused(NOT_FOUND, parts, *self.on_daemon("get", "/elsewhere/file"))
 
     def test_not_found(self):
-        """A route leads there, but nobody is at its end; a producer does not have it."""
-        self.put("/found/file")
-        for name in ("/nobody/file", "/found/file/other"):
-            with self.subTest(name=name):
-                parts = [f"{name} was not found", "no answer in", "is its producer running"]
-                command = self.on_daemon("get", name, "--patience", "1 s")
-                self.refused(NOT_FOUND, parts, *command)
+        """A route leads there, but nobody is at its end."""
+        parts = ["/nobody/file was not found", "no answer in", "is its producer running"]
+        command = self.on_daemon("get", "/nobody/file", "--patience", "1 s")
+        self.refused(NOT_FOUND, parts, *command)
         self.assertEqual(os.listdir(self.here), [])
+
+    def test_producer_does_not_have_it(self):
+        """A producer is there and says no: nobody waits until patience is at its end."""
+        other = content.make(self.here / "other", 1)
+        self.put("/found", self.sent, other)
+        names = ["/found", "/found/missing", "/found/other/more", "/found/other/v=1"]
+        for name in names:
+            with self.subTest(name=name):
+                parts = [f"{name} was not found", "nothing of that name", "compare it"]
+                command = self.on_daemon("get", name, "-o", "got", "--patience", "10 min")
+                self.refused(NOT_FOUND, parts, *command)
+        self.assertEqual(os.listdir(self.here), ["other"])
 
     def test_wrong_prefix(self):
         """The forwarder keeps its own names to itself."""
@@ -282,8 +291,8 @@ class Messages(unittest.TestCase):
         for device in ("/dev/full", "/dev/null"):
             self.assertTrue(Path(device).is_char_device(), device)
 
-    def test_disk_full(self):
-        """No room for the file; no room any more while it is written."""
+    def test_no_room(self):
+        """No room for the file, or for what is kept beside it; `disk` fills one in mid-write."""
         self.put("/large/file")
         in_namespace = ["unshare", "--mount"]
         if self.run_weir("--version", before=in_namespace).returncode != 0:
@@ -297,7 +306,7 @@ class Messages(unittest.TestCase):
                 done = self.run_weir(*get, before=shell)
                 self.assertEqual(done.returncode, FILE, done.stderr)
                 self.assert_message(done.stderr, ["cannot write file", "make room", "to resume"])
-                self.assertNotIn("file", done.stdout.split(), "under its final name")
+                self.assertEqual(done.stdout, "", "left behind, and nobody can resume from it")
 
     # The command line and the configuration.
 

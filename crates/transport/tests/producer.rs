@@ -90,6 +90,14 @@ fn tokens_come_back_and_what_is_not_there_is_refused() {
     let interest = InterestBuf::new(name("/b"));
     assert_eq!(answer(&mut producer, &interest, &header), None, "not ours: nobody is told");
     assert_eq!((producer.stats().refused, producer.stats().unknown), (1, 1));
+
+    producer.claim(name("/a"));
+    let interest = InterestBuf::new(name("/a/other"));
+    let frame = answer(&mut producer, &interest, &header).unwrap();
+    assert_eq!(LpPacket::decode(&frame).unwrap().nack(), Some(NackReason::None));
+    let interest = InterestBuf::new(name("/b"));
+    assert_eq!(answer(&mut producer, &interest, &header), None, "not claimed");
+    assert_eq!((producer.stats().refused, producer.stats().unknown), (1, 3));
 }
 
 #[test]

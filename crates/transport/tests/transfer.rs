@@ -267,6 +267,76 @@ fn nobody_there_and_no_route_are_different_errors() {
 }
 
 #[test]
+fn what_a_producer_does_not_have_is_known_soon() {
+    // Nothing under the published name; another name of the same producer's; another version,
+    // whose metadata speak of the one that there is.
+    for uri in ["/a/file/other", "/a/other", "/a/file/v=8"] {
+        let mut producer = Publish::new();
+        producer.claim(name("/a"));
+        producer.add(publish("/a/file", octets(5000), &Signer::Digest));
+        let (mut fetch, mut sink) = (support::fetch(uri), Memory::default());
+        let pipe = Pipe::default();
+        let took = run(&mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut |_, f| Some(f));
+        assert_eq!(failure(&fetch), &FetchError::NotThere(name(uri)));
+        // Five round trips of 10 ms, with pauses of 50, 100 and 200 ms between four of them; the
+        // controller's pace is the rest.
+        assert!(took.0 < 500_000_000, "{uri}: {took:?}");
+        assert!(sink.order.is_empty());
+    }
+}
+
+#[test]
+fn a_producers_signed_word_that_there_is_nothing_is_no_content() {
+    let content = octets(50_000);
+    // The answer to discovery: it ends there and then.
+    let mut producer = Publish::new();
+    producer.add(publish("/a/file", content.clone(), &Signer::Digest));
+    let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
+    let deny = |data: &Data<'_>| {
+        let denied = packet::DataBuf::new(data.name().to_name(), Bytes::new());
+        packet::DataBuf { content_type: packet::ContentType::NACK, ..denied }.encode_digest()
+    };
+    let mut tamper = |_, frame: Bytes| Some(deny(&Data::decode(&frame).unwrap()));
+    let pipe = Pipe::default();
+    let took = run(&mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut tamper);
+    assert_eq!(failure(&fetch), &FetchError::NotThere(name("/a/file")));
+    assert_eq!(took.0, 10_000_000, "one round trip");
+
+    // The answer to a segment behind an end that is not known yet: the others count. A segment
+    // within that is denied at first is asked for again.
+    let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
+    let mut denials = 0;
+    let mut tamper = |_, frame: Bytes| {
+        let link = packet::LpPacket::decode(&frame).unwrap();
+        if link.nack().is_some() {
+            let interest = packet::Interest::decode(link.fragment().unwrap()).unwrap();
+            let denied = packet::DataBuf {
+                content_type: packet::ContentType::NACK,
+                ..packet::DataBuf::new(interest.name().to_name(), Bytes::new())
+            };
+            return Some(denied.encode_digest());
+        }
+        let data = Data::decode(&frame).unwrap();
+        if data.name().components().any(|c| c.is_keyword(b"metadata")) {
+            return None;
+        }
+        let segment = data.name().last().unwrap().as_segment();
+        if segment == Some(20) && denials == 0 {
+            denials += 1;
+            return Some(deny(&data));
+        }
+        let mut bare = packet::DataBuf::from_view(&data);
+        if segment != Some(49) {
+            bare.final_block = None;
+        }
+        Some(bare.encode_digest())
+    };
+    run(&mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut tamper);
+    assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
+    assert!(sink.octets == content);
+}
+
+#[test]
 fn a_producer_that_comes_back_goes_on() {
     let content = octets(400_000);
     let mut producer = Publish::new();

@@ -75,6 +75,9 @@ impl From<&FetchError> for Failure {
                 Kind::NotFound,
                 "is its producer running, and does a [[route]] on the way lead to it?",
             ),
+            E::NotThere(_) => {
+                (Kind::NotFound, "compare it with what the producer printed when it began to serve")
+            }
             E::NotFound { .. } => {
                 (Kind::NotFound, "is its producer running, and is the name spelled as it is there?")
             }

@@ -9,11 +9,14 @@ use crate::fetch::verify::Verdict;
 use crate::rdr::{self, Metadata};
 use control::{Size, Time};
 use packet::tlv::types;
-use packet::{Component, Data, Interest, LpPacket, NackReason, Name, NameRef};
+use packet::{Component, ContentType, Data, Interest, LpPacket, NackReason, Name, NameRef};
 use security::manifest::KEYWORD;
 
 /// A segment that was wrong so often will not get better.
 const MAX_FORGED: u32 = 8;
+/// What was refused so often at the beginning will not come. Routes may be on their way (a producer
+/// that is just starting), and objects without metadata are asked for by their bare name meanwhile.
+const MAX_REFUSALS: u32 = 4;
 
 impl Fetch {
     /// A link-layer frame came from the forwarder. Frames that are not for this fetch are ignored.
@@ -52,14 +55,38 @@ impl Fetch {
             _ => name,
         };
         let Some(item) = self.item_of(exact) else { return };
-        let known = self.requests.nacked(now, item, reason, &link.to_options());
-        if known && item == Item::Metadata && reason == NackReason::NoRoute {
-            // Routes may be on their way (a producer that is just starting), but not for long.
-            const PATIENCE: u32 = 4;
-            if self.requests.stats.nacks >= u64::from(PATIENCE) {
-                self.fail(FetchError::NoRoute(self.config.name.clone()));
-            }
+        if self.requests.nacked(now, item, reason, &link.to_options()) {
+            self.refused(item, reason);
         }
+    }
+
+    /// Somebody says that there is nothing to be had. At the beginning that is believed, once it
+    /// was said often enough; later a producer that is started again may still go on.
+    fn refused(&mut self, item: Item, reason: NackReason) {
+        let passing = matches!(reason, NackReason::Congestion | NackReason::Duplicate);
+        if passing || !self.begins_with(item) {
+            return;
+        }
+        self.refusals += 1;
+        if self.refusals >= MAX_REFUSALS {
+            let name = self.config.name.clone();
+            self.fail(match reason {
+                NackReason::NoRoute => FetchError::NoRoute(name),
+                _ => FetchError::NotThere(name),
+            });
+        }
+    }
+
+    /// Nothing of the object has come yet, and `item` is what it begins with.
+    fn begins_with(&self, item: Item) -> bool {
+        let Some(object) = &self.object else { return item == Item::Metadata };
+        let nothing_came =
+            self.requests.stats.verified == 0 && self.verification.layout().is_none();
+        nothing_came
+            && match self.verification.root() {
+                Some(root) => item == Item::Node(root),
+                None => item == Item::Segment(object.first_missing()),
+            }
     }
 
     /// What a name answers, if it is one of ours.
@@ -108,6 +135,9 @@ impl Fetch {
 
     /// Metadata, or the first packet of an object that has none.
     fn discovered(&mut self, now: Time, data: &Data<'_>, sink: &mut dyn Sink) {
+        if data.content_type() == ContentType::NACK {
+            return self.fail(FetchError::NotThere(self.config.name.clone()));
+        }
         let wanted = self.unversioned();
         let name = data.name();
         let is_metadata =
@@ -200,6 +230,11 @@ impl Fetch {
         }
         let verdict = self.verification.judge(segment, data);
         match verdict {
+            // Not content, but its producer's word that there is none.
+            Verdict::Verified if data.content_type() == ContentType::NACK => {
+                self.requests.ask_later(now, Item::Segment(segment));
+                self.refused(Item::Segment(segment), NackReason::None);
+            }
             Verdict::Verified => {
                 if !self.verification.has_manifest() && object.info.segments.is_none() {
                     object.info.segments = rdr::segments_from(data.final_block());

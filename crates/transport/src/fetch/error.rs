@@ -13,6 +13,9 @@ pub enum FetchError {
     /// No route leads to the name.
     #[error("no route leads to {0}: nobody has registered it where the forwarder can see it")]
     NoRoute(Name),
+    /// A producer was reached, and has nothing of that name.
+    #[error("{0} was not found: a producer was reached, but it has nothing of that name")]
+    NotThere(Name),
     /// A route leads there, but nobody answered.
     #[error("{name} was not found: no answer in {waited}, requests: {asked}")]
     NotFound {

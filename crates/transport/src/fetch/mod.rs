@@ -23,7 +23,7 @@ pub use stats::Stats;
 
 use control::{Controller, Duration, Event, Lane, Rng, RttEstimate, Size, Time};
 use object::Object;
-use packet::Name;
+use packet::{NackReason, Name};
 use requests::Requests;
 use security::{Proof, TrustPolicy};
 use std::collections::BTreeSet;
@@ -94,6 +94,8 @@ pub struct Fetch {
     paced_until: Option<Time>,
     started_at: Option<Time>,
     progress_at: Time,
+    /// How often what the object begins with was refused.
+    refusals: u32,
     outcome: Option<Result<(), FetchError>>,
 }
 
@@ -117,6 +119,7 @@ impl Fetch {
             paced_until: None,
             started_at: None,
             progress_at: Time::ZERO,
+            refusals: 0,
             outcome: None,
         }
     }
@@ -216,8 +219,11 @@ impl Fetch {
         let unanswered = self.requests.oldest_unanswered();
         let error = match &self.object {
             None => match unanswered {
-                Some((_, StallCause::Nack(packet::NackReason::NoRoute))) => {
+                Some((_, StallCause::Nack(NackReason::NoRoute))) => {
                     FetchError::NoRoute(self.config.name.clone())
+                }
+                Some((_, StallCause::Nack(NackReason::None))) => {
+                    FetchError::NotThere(self.config.name.clone())
                 }
                 _ => FetchError::NotFound {
                     name: self.config.name.clone(),

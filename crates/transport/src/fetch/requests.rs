@@ -259,6 +259,14 @@ impl Requests {
         self.lost.insert(item, lost);
     }
 
+    /// Asks again, after a while, for something that a producer said it does not have.
+    pub fn ask_later(&mut self, now: Time, item: Item) {
+        self.ask_again(now, item, 2);
+        if let Some(lost) = self.lost.get_mut(&item) {
+            lost.not_before = now + AFTER_NACK_AT_MOST;
+        }
+    }
+
     /// Nobody needs `item` any more.
     pub fn cancel(&mut self, item: Item) {
         self.flight.remove(item);

@@ -81,6 +81,11 @@ impl Verification {
         self.verifier.as_ref().map(Verifier::layout)
     }
 
+    /// The node that is the root, as announced.
+    pub fn root(&self) -> Option<u64> {
+        self.announced.map(|announced| announced.layout.root())
+    }
+
     /// Manifest nodes that `segments` need and that are not there, upper ones first. Before the
     /// root is there, those on the way from the root to the first of the segments.
     pub fn nodes_for(&self, segments: Range<u64>) -> Vec<u64> {

@@ -17,7 +17,7 @@ pub use preparation::{DigestRun, Preparation};
 pub use publication::Publication;
 
 use packet::tlv::types;
-use packet::{Bytes, Interest, LpHeader, LpPacket, NackReason, NameRef};
+use packet::{Bytes, Interest, LpHeader, LpPacket, NackReason, Name, NameRef};
 use std::collections::VecDeque;
 
 /// The most requests that wait to be answered. A forwarder that sends more than this without taking
@@ -33,7 +33,7 @@ pub struct PublishStats {
     pub content_bytes: u64,
     /// Interests under a published name for something that does not exist; answered with a Nack.
     pub refused: u64,
-    /// Interests for names that are not published.
+    /// Interests for names that are not published; answered with a Nack if they are claimed.
     pub unknown: u64,
     /// Interests dropped because too many were waiting.
     pub dropped: u64,
@@ -65,6 +65,7 @@ enum Answer {
 /// A producer of any number of objects over one connection to a forwarder.
 #[derive(Default)]
 pub struct Publish {
+    claims: Vec<Name>,
     objects: Vec<Publication>,
     waiting: VecDeque<Waiting>,
     packet: Vec<u8>,
@@ -82,6 +83,12 @@ impl Publish {
     /// Serves `object` from now on.
     pub fn add(&mut self, object: Publication) {
         self.objects.push(object);
+    }
+
+    /// Everything under `prefix` is this producer's to answer: what it does not have is refused
+    /// from now on, so that consumers need not wait for somebody else's answer.
+    pub fn claim(&mut self, prefix: Name) {
+        self.claims.push(prefix);
     }
 
     /// The objects served.
@@ -112,10 +119,13 @@ impl Publish {
             self.stats.malformed += 1;
             return;
         };
-        let Some(object) = self.objects.iter().position(|o| o.covers(interest.name())) else {
+        let object = self.objects.iter().position(|o| o.covers(interest.name()));
+        if object.is_none() {
             self.stats.unknown += 1;
-            return;
-        };
+            if !self.claims.iter().any(|prefix| interest.name().starts_with(prefix.as_ref())) {
+                return;
+            }
+        }
         if self.waiting.len() == MAX_WAITING {
             self.stats.dropped += 1;
             return;
@@ -125,10 +135,11 @@ impl Publish {
             pit_token: link.pit_token().unwrap_or_default().into(),
             ..LpHeader::default()
         };
-        let answer = match self.objects[object].wanted(name, &interest) {
-            Some(wanted) => Answer::Data { object, wanted, digest },
+        let wanted = object.and_then(|at| Some((at, self.objects[at].wanted(name, &interest)?)));
+        let answer = match wanted {
+            Some((object, wanted)) => Answer::Data { object, wanted, digest },
             None => {
-                self.stats.refused += 1;
+                self.stats.refused += u64::from(object.is_some());
                 header.nack = Some(NackReason::None);
                 Answer::Nack(Bytes::copy_from_slice(fragment))
             }

@@ -53,6 +53,7 @@ pub fn run(args: &PutArgs) -> Result<(), Failure> {
         watches.push(watch);
     }
     connection.register(&args.name)?;
+    publish.claim(args.name.clone());
     for object in publish.objects() {
         if !args.output.quiet && !args.output.json {
             output::note(&format!(
