@@ -1,7 +1,7 @@
 //! Fetching over a connection: the loop behind `weir get`.
 
 use crate::exit::{Failure, Kind};
-use crate::file::{FileSink, SinkError, StreamSink};
+use crate::file::{FileSink, SinkError, StreamSink, behind_links, is_open_file};
 use crate::output::Progress;
 use crate::signals::Stop;
 use control::{Duration, Rate, Size, Time};
@@ -26,6 +26,7 @@ pub enum Target {
 impl Target {
     /// `-` is standard output, anything else a file. What exists and is neither file nor folder,
     /// such as `/dev/null`, is written to: giving a file its name would take it away from others.
+    /// A symbolic link stays one, and the file is where it leads to.
     ///
     /// # Errors
     /// It is a folder, or cannot be opened.
@@ -39,11 +40,16 @@ impl Target {
                 let message = format!("cannot write {shown}: it is a folder");
                 Err(Failure::new(Kind::File, message).then("name a file in it with -o FILE"))
             }
-            Ok(meta) if !meta.is_file() => match OpenOptions::new().write(true).open(path) {
-                Ok(stream) => Ok(Target::Stream(StreamSink::new(stream, &shown))),
+            Ok(meta) if !meta.is_file() || is_open_file(path) => {
+                match OpenOptions::new().write(true).open(path) {
+                    Ok(stream) => Ok(Target::Stream(StreamSink::new(stream, &shown))),
+                    Err(error) => Err(SinkError { path: shown, error }.into()),
+                }
+            }
+            _ => match behind_links(path) {
+                Ok(path) => Ok(Target::File(FileSink::new(&path))),
                 Err(error) => Err(SinkError { path: shown, error }.into()),
             },
-            _ => Ok(Target::File(FileSink::new(path))),
         }
     }
 

@@ -99,12 +99,12 @@ impl Journal {
         self.file.write_all(&record)
     }
 
-    /// The transfer is complete: nobody needs the journal any more.
+    /// Nobody needs the journal any more: the transfer is complete, or nothing came of it.
     ///
     /// # Errors
     /// It cannot be removed.
-    pub fn remove(self) -> io::Result<()> {
-        std::fs::remove_file(self.path)
+    pub fn remove(&self) -> io::Result<()> {
+        std::fs::remove_file(&self.path)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::file::journal::{Journal, MAX_RUN, Run};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -34,6 +34,8 @@ pub struct FileSink {
     segments: u64,
     offset: u64,
     run: Vec<u8>,
+    /// There is something that a later transfer can go on with.
+    worth_keeping: bool,
     failure: Option<SinkError>,
 }
 
@@ -52,6 +54,7 @@ impl FileSink {
             segments: 0,
             offset: 0,
             run: Vec::with_capacity(MAX_RUN),
+            worth_keeping: false,
             failure: None,
         }
     }
@@ -78,27 +81,33 @@ impl FileSink {
             return Err(failure);
         }
         let failed = |error| SinkError { path: self.path.display().to_string(), error };
-        let Some((part, journal)) = self.part.take() else { return Ok(()) };
         drop(self.writeback.take());
+        let Some((part, journal)) = &self.part else { return Ok(()) };
         // Before the name, so that not even a power cut leaves half a file under it.
         part.sync_all().map_err(failed)?;
         std::fs::rename(&self.part_path, &self.path).map_err(failed)?;
-        journal.remove().map_err(failed)
+        journal.remove().map_err(failed)?;
+        self.part = None;
+        Ok(())
     }
 
     fn open(&mut self, info: &ObjectInfo) -> io::Result<Resume> {
-        let mut options = OpenOptions::new();
-        let part = options.read(true).write(true).create(true).truncate(false);
-        let part = part.open(&self.part_path)?;
-        lock(&part)?;
+        let part = locked(&self.part_path)?;
         let mut journal = self.part_path.as_os_str().to_owned();
         journal.push(".journal");
-        let (journal, resume) = Journal::open(journal.into(), info, &part)?;
+        let (journal, resume) = match Journal::open(journal.into(), info, &part) {
+            Ok(opened) => opened,
+            Err(error) => {
+                remove_empty(&part, &self.part_path);
+                return Err(error);
+            }
+        };
+        self.worth_keeping = !resume.segments.is_empty();
+        let (part, _) = self.part.insert((part, journal));
         if let Some(size) = info.size {
-            reserve(&part, size)?;
+            reserve(part, size)?;
         }
         self.writeback = Some(Writeback::start(part.try_clone()?));
-        self.part = Some((part, journal));
         Ok(resume)
     }
 
@@ -115,6 +124,7 @@ impl FileSink {
             len: self.run.len() as u64,
             hash: xxh3_64(&self.run),
         })?;
+        self.worth_keeping = true;
         if let Some(writeback) = &mut self.writeback {
             writeback.wrote(self.run.len());
         }
@@ -126,6 +136,39 @@ impl FileSink {
     fn fail(&mut self, error: io::Error) {
         let path = self.part_path.display().to_string();
         self.failure.get_or_insert(SinkError { path, error });
+    }
+}
+
+/// What nobody can resume from is not left behind.
+impl Drop for FileSink {
+    fn drop(&mut self) {
+        if let Some((part, journal)) = self.part.take().filter(|_| !self.worth_keeping) {
+            // Whether it can be removed changes nothing about what has failed already.
+            let _ = std::fs::remove_file(&self.part_path);
+            let _ = journal.remove();
+            drop(part);
+        }
+    }
+}
+
+/// Removes a partial file in which nothing is.
+fn remove_empty(part: &File, path: &Path) {
+    if part.metadata().is_ok_and(|meta| meta.len() == 0) {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+/// Opens a partial file, or makes it, and locks it.
+fn locked(path: &Path) -> io::Result<File> {
+    loop {
+        let mut options = OpenOptions::new();
+        let part = options.read(true).write(true).create(true).truncate(false).open(path)?;
+        lock(&part)?;
+        // Between the two, another transfer may have ended and given the file its final name.
+        let here = |meta: std::fs::Metadata| (meta.dev(), meta.ino());
+        if std::fs::metadata(path).ok().map(here) == Some(here(part.metadata()?)) {
+            return Ok(part);
+        }
     }
 }
 
@@ -343,9 +386,34 @@ mod tests {
         let (_, resume) = begin(1);
         assert_eq!(resume.segments.iter().cloned().collect::<Vec<_>>(), vec![3..4]);
 
-        let (_, resume) = begin(2);
+        let (_sink, resume) = begin(2);
         assert_eq!(resume, Resume::default(), "another version begins anew");
         assert_eq!(std::fs::metadata(part).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_transfer_that_brought_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let left = || std::fs::read_dir(dir.path()).unwrap().count();
+        let mut sink = FileSink::new(&path);
+        sink.begin(&info(1));
+        assert_eq!(left(), 2);
+        // While the second is kept out, the first one's files stay.
+        let mut second = FileSink::new(&path);
+        second.begin(&info(1));
+        drop(second);
+        assert_eq!(left(), 2);
+        drop(sink);
+        assert_eq!(left(), 0);
+
+        // The partial file alone, where the journal cannot be made.
+        std::fs::create_dir(dir.path().join("file.part.journal")).unwrap();
+        let mut sink = FileSink::new(&path);
+        sink.begin(&info(1));
+        assert!(sink.take_failure().is_some());
+        drop(sink);
+        assert_eq!(left(), 1);
     }
 
     #[test]
