@@ -41,9 +41,10 @@ class Host:
         """Run a short command here to its end and return what it printed."""
         return run(self.command(*argv))
 
-    def forward_ip(self):
+    def forward_ip(self, version=4):
         """Let the kernel pass IP packets on between this host's interfaces."""
-        self.run("sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward")
+        switch = "ipv6/conf/all/forwarding" if version == 6 else "ipv4/ip_forward"
+        self.run("sh", "-c", f"echo 1 >/proc/sys/net/{switch}")
 
     def shape(self, interface, bits_per_second, limit_bytes, burst_bytes=15_000):
         """Send on the interface through a token bucket with a buffer of that many bytes.

@@ -140,12 +140,24 @@ impl Udp {
     pub fn route_payload(&self) -> Option<usize> {
         #[cfg(target_os = "linux")]
         {
+            use rustix::io::Errno;
             use rustix::net::sockopt::{ip_mtu, ipv6_mtu};
-            // IP and UDP headers.
-            let (mtu, headers) = match self.peer? {
-                SocketAddr::V4(_) => (ip_mtu(&self.socket).ok()?, 20 + 8),
-                SocketAddr::V6(_) => (ipv6_mtu(&self.socket).ok()?, 40 + 8),
+            let peer = self.peer?;
+            let ask = || match peer {
+                SocketAddr::V4(_) => ip_mtu(&self.socket),
+                SocketAddr::V6(_) => ipv6_mtu(&self.socket),
             };
+            // When the path becomes narrower Linux drops the route that an IPv6 socket was
+            // connected by, and knows no MTU without one; connecting again looks the route up.
+            let mtu = match ask() {
+                Err(Errno::NOTCONN) => {
+                    self.socket.connect(peer).ok()?;
+                    ask().ok()?
+                }
+                answer => answer.ok()?,
+            };
+            // IP and UDP headers.
+            let headers = if peer.is_ipv4() { 20 + 8 } else { 40 + 8 };
             usize::try_from(mtu).ok()?.checked_sub(headers)
         }
         #[cfg(not(target_os = "linux"))]
