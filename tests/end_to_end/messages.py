@@ -360,6 +360,11 @@ class Messages(unittest.TestCase):
         done = self.run_weir("daemon", "--check", "--config", self.daemon.config)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_status_often(self):
+        """No question is taken for another one that has come round a loop."""
+        seen = [self.daemon.status()["drops"].get("duplicate", 0) for _ in range(200)]
+        self.assertEqual(seen[-1], seen[0])
+
     def test_second_daemon(self):
         """The socket is taken."""
         parts = [f"already running at {self.daemon.socket}", "[listen]"]

@@ -70,12 +70,13 @@ impl Connection {
 
     fn ask(&mut self, mut interest: InterestBuf) -> Result<Bytes, DatasetError> {
         interest.lifetime_ms = Some(ATTEMPT.as_millis());
-        for attempt in 0..ATTEMPTS {
-            // The forwarder takes the second Interest with the same nonce for a loop.
-            interest.nonce = Some(self.now().0 as u32 ^ attempt);
-            let mut question = Question { wire: interest.encode(), sent: false, answer: None };
+        for _ in 0..ATTEMPTS {
+            // The forwarder takes a second Interest with the same nonce for a loop, whoever sent the
+            // first, and remembers for seconds: the time since the program began is no nonce.
+            interest.nonce = Some(getrandom::u32().unwrap_or(self.now().0 as u32));
+            let mut question = Question::new(interest.encode());
             let end = self.now() + ATTEMPT;
-            while question.answer.is_none() && self.now() < end {
+            while question.answer.is_none() && !question.refused && self.now() < end {
                 if self.turn(&mut question, end)? == Turn::Interrupted {
                     return Err(DatasetError::Interrupted);
                 }
@@ -93,12 +94,24 @@ struct Question {
     wire: Bytes,
     sent: bool,
     answer: Option<Bytes>,
+    /// A Nack came.
+    refused: bool,
+}
+
+impl Question {
+    fn new(wire: Bytes) -> Question {
+        Question { wire, sent: false, answer: None, refused: false }
+    }
 }
 
 impl Endpoint for Question {
     fn receive(&mut self, _now: Time, frame: &[u8]) {
         let Ok(link) = LpPacket::decode(frame) else { return };
-        let (Some(fragment), None) = (link.fragment(), link.nack()) else { return };
+        let Some(fragment) = link.fragment() else { return };
+        if link.nack().is_some() {
+            self.refused = true;
+            return;
+        }
         let (Ok(data), Ok(asked)) = (Data::decode(fragment), Interest::decode(&self.wire)) else {
             return;
         };
