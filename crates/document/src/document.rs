@@ -3,44 +3,78 @@
 use crate::mistake::Mistake;
 use crate::schema::Section;
 use crate::suggest::valid_words;
-use std::cell::RefCell;
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
+use std::path::Path;
+use std::rc::Rc;
 use toml::de::DeTable;
 
 /// A text, and where it begins in the count of octets over all texts.
-struct Source<'a> {
+struct Source {
     name: String,
-    text: &'a str,
+    text: Rc<str>,
     start: usize,
 }
 
+/// So many mistakes are shown: behind them is hardly a file that somebody meant.
+const MOST_MISTAKES: usize = 200;
+
 /// The file being read, and its mistakes.
 pub struct Document<'a> {
-    sources: Vec<Source<'a>>,
+    file: &'a str,
+    sources: RefCell<Vec<Source>>,
     mistakes: RefCell<Vec<(Range<usize>, String)>>,
+    /// Mistakes that were found, shown or not.
+    count: Cell<usize>,
 }
 
 impl<'a> Document<'a> {
     /// A file; `name` is its name in messages.
     #[must_use]
     pub fn new(name: &str, text: &'a str) -> Document<'a> {
-        let file = Source { name: name.to_owned(), text, start: 0 };
-        Document { sources: vec![file], mistakes: RefCell::default() }
+        let doc = Document {
+            file: text,
+            sources: RefCell::default(),
+            mistakes: RefCell::default(),
+            count: Cell::new(0),
+        };
+        doc.attach(name, text);
+        doc
     }
 
     /// Adds a text that says more, such as an argument of the command line. Its first octet has the
     /// place that is returned.
-    pub fn add(&mut self, name: &str, text: &'a str) -> usize {
+    pub fn add(&self, name: &str, text: &str) -> usize {
+        self.attach(name, text).0
+    }
+
+    /// Adds the text of another file, once: one that is there already is not added again.
+    pub fn attach<'t>(&self, name: &str, text: impl Into<Cow<'t, str>>) -> (usize, Rc<str>) {
+        let text = text.into();
+        let mut sources = self.sources.borrow_mut();
+        if let Some(known) = sources.iter().find(|s| s.name == name && *s.text == *text) {
+            return (known.start, Rc::clone(&known.text));
+        }
         // One octet between two texts keeps the end of one from being the beginning of the next.
-        let start = self.sources.last().map_or(0, |last| last.start + last.text.len() + 1);
-        self.sources.push(Source { name: name.to_owned(), text, start });
-        start
+        let start = sources.last().map_or(0, |last| last.start + last.text.len() + 1);
+        let text: Rc<str> = text.into();
+        sources.push(Source { name: name.to_owned(), text: Rc::clone(&text), start });
+        (start, text)
+    }
+
+    /// The folder of the file.
+    #[must_use]
+    pub fn folder(&self) -> std::path::PathBuf {
+        let sources = self.sources.borrow();
+        let name = sources.first().map_or("", |file| file.name.as_str());
+        Path::new(name).parent().map_or_else(Default::default, Path::to_path_buf)
     }
 
     /// The sections of the file. Unknown ones are mistakes; `None` if it is not TOML.
     #[must_use]
     pub fn table(&self, sections: &[Section]) -> Option<DeTable<'a>> {
-        let table = match DeTable::parse(self.sources.first()?.text) {
+        let table = match DeTable::parse(self.file) {
             Ok(table) => table.into_inner(),
             Err(error) => {
                 let at = error.span().unwrap_or(0..0);
@@ -62,9 +96,21 @@ impl<'a> Document<'a> {
     pub fn mistake(&self, at: Range<usize>, message: impl Into<String>) {
         let found = (at, message.into());
         let mut mistakes = self.mistakes.borrow_mut();
-        if !mistakes.contains(&found) {
-            mistakes.push(found);
+        if mistakes.len() <= MOST_MISTAKES && mistakes.contains(&found) {
+            return;
         }
+        self.count.set(self.count.get() + 1);
+        match mistakes.len() {
+            0..MOST_MISTAKES => mistakes.push(found),
+            MOST_MISTAKES => mistakes.push((found.0, "more is wrong than is shown".to_owned())),
+            _ => {}
+        }
+    }
+
+    /// How many mistakes were found.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.count.get()
     }
 
     /// Whether there is a mistake.
@@ -76,14 +122,14 @@ impl<'a> Document<'a> {
     /// All mistakes in the order in which they stand in the file.
     #[must_use]
     pub fn finish(self) -> Vec<Mistake> {
-        let mut found = self.mistakes.into_inner();
+        let (mut found, sources) = (self.mistakes.into_inner(), self.sources.into_inner());
         found.sort_by_key(|(at, _)| at.start);
         found
             .into_iter()
             .filter_map(|(at, message)| {
-                let source = self.sources.iter().rev().find(|s| s.start <= at.start)?;
+                let source = sources.iter().rev().find(|s| s.start <= at.start)?;
                 let at = at.start - source.start..at.end.saturating_sub(source.start);
-                Some(Mistake::new(&source.name, source.text, at, message))
+                Some(Mistake::new(&source.name, &source.text, at, message))
             })
             .collect()
     }
@@ -95,7 +141,7 @@ mod tests {
 
     #[test]
     fn what_was_set_beside_the_file_has_its_own_places() {
-        let mut doc = Document::new("a.toml", "x = 1\ny = 2\n");
+        let doc = Document::new("a.toml", "x = 1\ny = 2\n");
         let start = doc.add("--set", "y=3");
         doc.mistake(start + 2..start + 3, "second");
         doc.mistake(10..11, "first");

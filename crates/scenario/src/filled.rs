@@ -1,19 +1,21 @@
 //! The file again, with every default filled in: what was run, to be run again.
 
 use crate::schema::SECTIONS;
+use crate::topology::{FIELDS_OF_FILES, OWN_FIELDS, fields_of};
 use document::schema::Section;
 use std::fmt::Write;
+use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
 /// The sections as TOML, in the order of the manual.
-pub(crate) fn toml(table: &DeTable<'_>) -> String {
+pub(crate) fn toml(table: &DeTable<'_>, folder: &Path) -> String {
     let mut out = String::new();
     for section in SECTIONS {
         let Some(value) = table.get(section.name) else {
             // What is recorded has an answer in every run, whether its section is there or not.
             if section.name == "record" {
                 out.push_str("\n[record]\n");
-                write_fields(&mut out, section, &DeTable::new());
+                write_fields(&mut out, section, &DeTable::new(), folder);
             }
             continue;
         };
@@ -24,7 +26,7 @@ pub(crate) fn toml(table: &DeTable<'_>) -> String {
             let head = if section.repeated { format!("[[{name}]]") } else { format!("[{name}]") };
             // Writing to a string cannot fail.
             let _ = writeln!(out, "{}{head}", if out.is_empty() { "" } else { "\n" });
-            write_fields(&mut out, section, fields);
+            write_fields(&mut out, section, fields, folder);
         }
     }
     out
@@ -40,16 +42,26 @@ fn is_out_of_place(section: &Section, field: &str, fields: &DeTable<'_>) -> bool
     match (section.name, field) {
         ("consumer", "control" | "patience") => has("rate"),
         ("fault", "cost") => !is("kind", &["route-add"]),
-        ("topology", "size") => is("generator", &["grid", "tree"]),
-        ("topology", "rows" | "columns") => !is("generator", &["grid"]),
-        ("topology", "depth" | "branches") => !is("generator", &["tree"]),
+        ("topology", _) => {
+            let generator = fields.get("generator").and_then(|v| v.get_ref().as_str());
+            let own = generator.map_or(FIELDS_OF_FILES, fields_of);
+            OWN_FIELDS.contains(&field) && !own.contains(&field)
+        }
         _ => false,
     }
 }
 
-fn write_fields(out: &mut String, section: &Section, fields: &DeTable<'_>) {
+fn write_fields(out: &mut String, section: &Section, fields: &DeTable<'_>, folder: &Path) {
     for field in section.fields() {
         let value = match fields.get(field.name) {
+            // The filled-in file is kept elsewhere.
+            Some(value)
+                if matches!((section.name, field.name), ("topology", "file" | "latencies")) =>
+            {
+                let path = folder.join(value.get_ref().as_str().unwrap_or_default());
+                let path = std::path::absolute(&path).unwrap_or(path);
+                toml::Value::from(path.display().to_string()).to_string()
+            }
             Some(value) => shown(value.get_ref()),
             None if field.default.is_empty() => continue,
             None if is_out_of_place(section, field.name, fields) => continue,

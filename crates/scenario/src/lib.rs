@@ -56,7 +56,7 @@ pub fn load(path: &Path, settings: &[String]) -> Result<Study, ScenarioError> {
 /// # Errors
 /// All mistakes that were found.
 pub fn parse(text: &str, file: &str, settings: &[String]) -> Result<Study, ScenarioError> {
-    let mut doc = Document::new(file, text);
+    let doc = Document::new(file, text);
     let starts: Vec<usize> = settings.iter().map(|s| doc.add(&format!("--set {s}"), s)).collect();
     let name = Path::new(file).file_stem().map_or_else(String::new, |s| s.to_string_lossy().into());
     let study = study::read(&doc, settings, &starts, &name);

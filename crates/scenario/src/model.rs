@@ -63,6 +63,8 @@ pub struct Direction {
     pub delay: Duration,
     /// The bound of the queue.
     pub queue: Queue,
+    /// What it costs where routes go by metric, in thousandths.
+    pub metric: u64,
     /// Loss and other harm.
     pub impairment: Impairment,
     /// The parts of schemes on the sending face.

@@ -4,7 +4,7 @@ mod links;
 mod record;
 mod workload;
 
-pub(crate) use links::direction;
+pub(crate) use links::{direction, link_defaults, queue_text};
 
 use crate::model::{Node, Scenario};
 use crate::routes;
@@ -14,6 +14,7 @@ use control::Size;
 use document::{Document, Section, parts, ratio, shown, text, valid_words};
 use forwarder::tables::{Admission, ContentStoreConfig, PolicyKind};
 use schemes::Choice;
+use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -36,11 +37,11 @@ pub fn scenario<'d>(
         about.mistake("duration", "in no time nothing happens");
     }
     let strategy = parts::strategy(&about).or_else(|| Choice::named("best-route").ok())?;
-    let generated = topology::generated(doc, table, &strategy);
+    let generated = topology::planned(doc, table, &strategy);
     let is_whole = generated.is_some();
     let mut plan = generated.unwrap_or_default();
-    let all_known = nodes(&mut plan, doc, table, &strategy) && is_whole;
-    let names = Names { nodes: &plan.nodes, all_known };
+    let all_known = nodes(&mut plan, is_whole, doc, table, &strategy);
+    let names = Names::new(&plan.nodes, all_known);
     links::read(&mut plan.links, doc, table, &names);
     let contents = workload::contents(doc, table, &names);
     let consumers = workload::consumers(doc, table, &names, &contents);
@@ -74,6 +75,7 @@ pub fn scenario<'d>(
 /// The nodes, by name.
 pub(crate) struct Names<'p> {
     nodes: &'p [Node],
+    index: BTreeMap<&'p str, usize>,
     /// Whether every node of the file could be read: others are not to blame for one that could
     /// not.
     all_known: bool,
@@ -85,7 +87,12 @@ pub(crate) struct Places<'p> {
     pub links: &'p [crate::model::Link],
 }
 
-impl Names<'_> {
+impl<'p> Names<'p> {
+    fn new(nodes: &'p [Node], all_known: bool) -> Names<'p> {
+        let index = nodes.iter().enumerate().map(|(i, node)| (node.name.as_str(), i)).collect();
+        Names { nodes, index, all_known }
+    }
+
     /// The node of this name; a mistake if there is none.
     pub fn find(
         &self,
@@ -95,7 +102,7 @@ impl Names<'_> {
     ) -> Option<usize> {
         let wrong = |why: String| doc.mistake(value.span(), format!("`{field}`: {why}"));
         let name = text(value.get_ref()).map_err(wrong).ok()?;
-        let found = self.nodes.iter().position(|node| node.name == name);
+        let found = self.index.get(name).copied();
         if found.is_none() && self.all_known {
             let names: Vec<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
             let valid = valid_words(name, names.iter().copied().take(MOST_NAMES));
@@ -165,13 +172,16 @@ const MOST_NAMES: usize = 20;
 /// Reads all `[[node]]`; whether all could be read.
 fn nodes<'d>(
     plan: &mut topology::Plan,
+    is_whole: bool,
     doc: &'d Document<'d>,
     table: &'d DeTable<'d>,
     strategy: &Choice,
 ) -> bool {
     let generated = plan.nodes.len();
-    let mut all_known = true;
+    let mut all_known = is_whole;
     let mut seen = vec![false; generated];
+    let mut index: BTreeMap<String, usize> =
+        plan.nodes.iter().enumerate().map(|(i, node)| (node.name.clone(), i)).collect();
     for section in Section::repeated(doc, SECTIONS, table, "node") {
         let own = parts::strategy(&section);
         let content_store = content_store(&section).unwrap_or(NO_STORE);
@@ -183,14 +193,16 @@ fn nodes<'d>(
         for (name, at) in names {
             let strategy = strategy.clone();
             let node = Node { name, content_store, strategy, position: None };
-            let there = plan.nodes.iter().position(|other| other.name == node.name);
-            match there {
+            match index.get(&node.name).copied() {
                 Some(i) if i < generated && !seen[i] => {
                     plan.nodes[i] = Node { position: plan.nodes[i].position, ..node };
                     seen[i] = true;
                 }
                 Some(_) => doc.mistake(at, format!("there are two nodes `{}`", node.name)),
-                None => plan.nodes.push(node),
+                None => {
+                    index.insert(node.name.clone(), plan.nodes.len());
+                    plan.nodes.push(node);
+                }
             }
         }
     }
@@ -216,6 +228,9 @@ fn node_names(section: &Section<'_>) -> Option<Placed> {
     let list = value.get_ref().as_array().map_or(single, |list| &**list);
     let name = |value: &Spanned<DeValue<'_>>| match text(value.get_ref()) {
         Ok("") => Err("a node's name is not empty".to_owned()),
+        Ok(name) if name.contains(char::is_control) => {
+            Err("a node's name is text in one line".to_owned())
+        }
         Ok(name) => Ok((name.to_owned(), value.span())),
         Err(why) => Err(why),
     };

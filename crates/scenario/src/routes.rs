@@ -15,6 +15,7 @@ use toml::de::DeTable;
 enum Measure {
     Delay,
     Hops,
+    Metric,
 }
 
 /// Reads all `[[route]]`.
@@ -36,6 +37,7 @@ pub(crate) fn complete(mut scenario: Scenario, routing: usize, listed: Vec<Route
     let computed = match routing {
         0 => computed(&scenario, Measure::Delay),
         1 => computed(&scenario, Measure::Hops),
+        2 => computed(&scenario, Measure::Metric),
         _ => Vec::new(),
     };
     // Two routes of one node, prefix and link are one: a listed one replaces a computed one.
@@ -81,7 +83,7 @@ impl Step {
     fn cost(self, measure: Measure) -> u64 {
         match measure {
             Measure::Delay => self.length.0 / 1000,
-            Measure::Hops => self.length.0,
+            Measure::Hops | Measure::Metric => self.length.0,
         }
     }
 }
@@ -101,6 +103,7 @@ impl Graph {
                 let length = match measure {
                     Measure::Delay => (direction.delay.0, 1),
                     Measure::Hops => (1, direction.delay.0),
+                    Measure::Metric => (direction.metric, direction.delay.0),
                 };
                 graph[receiver].push((sender, i, length));
             }

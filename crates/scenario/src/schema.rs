@@ -3,10 +3,22 @@
 use document::schema::{Field, Form, Section, field, required};
 
 /// Generators of topologies.
-pub const GENERATORS: &[&str] =
-    &["line", "ring", "star", "dumbbell", "parking-lot", "tree", "grid"];
+pub const GENERATORS: &[&str] = &[
+    "line",
+    "ring",
+    "star",
+    "dumbbell",
+    "parking-lot",
+    "tree",
+    "grid",
+    "waxman",
+    "barabasi-albert",
+];
+/// Formats of files that hold topologies.
+pub const FORMATS: &[&str] =
+    &["graphml", "fnss", "rocketfuel-cch", "rocketfuel-latencies", "rocketfuel-weights", "ndnsim"];
 /// How routes come about.
-pub const ROUTING: &[&str] = &["delay", "hops", "listed"];
+pub const ROUTING: &[&str] = &["delay", "hops", "metric", "listed"];
 /// What can happen to a network.
 pub const FAULTS: &[&str] = &[
     "link-down",
@@ -22,6 +34,12 @@ pub const FAULTS: &[&str] = &[
 const DIRECTION: &[Field] = &[
     field("rate", Form::Rate, "", "How fast octets leave. Required of a link."),
     field("delay", Form::Duration, "\"0 ms\"", "Propagation delay."),
+    field(
+        "metric",
+        Form::As("number from 0 on"),
+        "1",
+        "What it costs with `routing = \"metric\"`; counted in thousandths.",
+    ),
     field(
         "queue",
         Form::As("size, or packets (`\"100 packets\"`)"),
@@ -83,9 +101,9 @@ const SCENARIO: Section = Section {
             "routing",
             Form::Word(ROUTING),
             "\"delay\"",
-            "Routes from every node to every producer along the path of the smallest delay or of \
-             the fewest hops; or only those of the `[[route]]` sections, which come on top of \
-             computed ones otherwise.",
+            "Routes from every node to every producer along the path of the smallest delay, of \
+             the fewest hops or of the smallest sum of the links' metrics; or only those of the \
+             `[[route]]` sections, which come on top of computed ones otherwise.",
         ),
         field(
             "strategy",
@@ -143,27 +161,80 @@ const LINK: Section = Section {
 const TOPOLOGY: Section = Section {
     name: "topology",
     repeated: false,
-    help: "Nodes and links made by a generator. `line`, `ring` and `star` name their nodes \
+    help: "Nodes and links that a generator makes or a file holds. `line`, `ring` and `star` name their nodes \
            `n0`, `n1`, …, the hub of a star being `n0`. `grid` has `rows` times `columns` nodes \
            `n0_0`, `n0_1`, … by row and column. `tree` has the root `n0` and numbers level by \
            level. `dumbbell` joins consumers `c0`, … over routers `left` and `right` to \
            producers `p0`, …; `parking-lot` is a line of routers `r0`, … with a consumer `c` \
            and a producer `p` at its ends, and for each of its links a consumer `c0`, … before \
-           and a producer `p0`, … behind it.",
+           and a producer `p0`, … behind it. `waxman` and `barabasi-albert` draw networks of nodes \
+           `n0`, `n1`, …; [topologies](topologies.md) says how, and what files are read.",
     fields: &[
         &[
-            required("generator", Form::Word(GENERATORS), "The shape."),
+            field("generator", Form::Word(GENERATORS), "", "The shape; or else a `file`."),
             field(
                 "size",
                 Form::Number(1, 10_000),
                 "2",
-                "Nodes of a line, ring or star; pairs of a dumbbell; links in the row of a \
-                 parking lot.",
+                "Nodes of a line, ring, star or drawn network; pairs of a dumbbell; links in the \
+                 row of a parking lot.",
             ),
             field("rows", Form::Number(1, 1_000), "2", "Rows of a grid."),
             field("columns", Form::Number(1, 1_000), "2", "Columns of a grid."),
             field("depth", Form::Number(1, 16), "2", "Levels of a tree below its root."),
             field("branches", Form::Number(1, 100), "2", "Children of each node of a tree."),
+            field(
+                "drawn_from",
+                Form::Number(0, i64::MAX),
+                "1",
+                "The seed of a drawn network; the run's own seed does not change it.",
+            ),
+            field(
+                "alpha",
+                Form::Ratio,
+                "\"15 %\"",
+                "How far links of `waxman` reach, as a share of the largest distance.",
+            ),
+            field("beta", Form::Ratio, "\"40 %\"", "How many links `waxman` makes."),
+            field(
+                "across",
+                Form::Duration,
+                "",
+                "Propagation delay over one side of the square of `waxman`: links have delays by \
+                 their lengths. Without it: all have `delay`.",
+            ),
+            field(
+                "attach",
+                Form::Number(1, 100),
+                "2",
+                "Links that each new node of `barabasi-albert` brings.",
+            ),
+            field(
+                "file",
+                Form::As("path, from the folder of the scenario"),
+                "",
+                "A file that holds the network. Where it says nothing of a link's rate, delay or \
+                 queue, the fields of this section count.",
+            ),
+            field(
+                "format",
+                Form::Word(FORMATS),
+                "",
+                "What the file is. `.graphml` and `.cch` are known by their endings.",
+            ),
+            field(
+                "latencies",
+                Form::As("path, from the folder of the scenario"),
+                "",
+                "The file with the delays for `rocketfuel-weights`.",
+            ),
+            field(
+                "signal_speed",
+                Form::Ratio,
+                "\"66.7 %\"",
+                "Share of the speed of light at which signals travel, where a file has places or \
+                 lengths but no delays.",
+            ),
         ],
         DIRECTION,
         &[field(

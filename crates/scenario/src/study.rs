@@ -62,7 +62,8 @@ pub(crate) fn read<'d>(
         };
         let Some(scenario) = scenario else { continue };
         study.name.clone_from(&scenario.name);
-        let (scenario, filled) = (Arc::new(scenario), Arc::from(filled::toml(&table)));
+        let (scenario, filled) =
+            (Arc::new(scenario), Arc::from(filled::toml(&table, &doc.folder())));
         let shown = |s: &settings::Setting<'_>| {
             let value = s.value.get_ref();
             let text = value.as_str().map_or_else(|| filled::shown(value), str::to_owned);

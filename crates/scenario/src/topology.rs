@@ -1,10 +1,21 @@
-//! Generators of nodes and links.
+//! Nodes and links that a generator makes or another program's file holds.
 
-use crate::model::{Direction, Link, Node};
-use crate::read::{NO_STORE, direction};
-use crate::schema::{GENERATORS, OTHER_DIRECTION, SECTIONS};
+mod annotated;
+mod earth;
+mod fnss;
+mod graphml;
+mod random;
+mod rocketfuel;
+mod shapes;
+mod source;
+
+use crate::model::{Direction, Link, Loss, Node, Queue};
+use crate::read::{MAX_NODES, NO_STORE, direction, link_defaults};
+use crate::schema::{FORMATS, GENERATORS, OTHER_DIRECTION, SECTIONS};
+use control::{Duration, Rate};
 use document::{Document, Section};
 use schemes::Choice;
+use source::Source;
 use toml::de::DeTable;
 
 /// Nodes and links.
@@ -14,22 +25,45 @@ pub(crate) struct Plan {
     pub links: Vec<Link>,
 }
 
-/// What a generator says: names, and links between their places with whether they are access links.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Shape {
-    names: Vec<String>,
-    links: Vec<(usize, usize, Kind)>,
+/// Nodes and links as a generator or a file says them.
+#[derive(Debug, Default, PartialEq)]
+struct Sketch {
+    nodes: Vec<Spot>,
+    links: Vec<Line>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Core,
-    Access,
+/// A node.
+#[derive(Debug, Default, PartialEq)]
+struct Spot {
+    name: String,
+    position: Option<[f64; 2]>,
+}
+
+/// A link.
+#[derive(Debug, Default, PartialEq)]
+struct Line {
+    ends: [usize; 2],
+    is_access: bool,
+    /// There, and back.
+    ways: [Way; 2],
+    /// Where it stands in its file.
+    at: usize,
+}
+
+/// What is known of a direction of a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Way {
+    rate: Option<Rate>,
+    delay: Option<Duration>,
+    queue: Option<Queue>,
+    loss: Option<Loss>,
+    /// In thousandths.
+    metric: Option<u64>,
 }
 
 /// The nodes and links of the section `[topology]`; none if it is not there, `None` if it
 /// cannot be read.
-pub(crate) fn generated<'d>(
+pub(crate) fn planned<'d>(
     doc: &'d Document<'d>,
     table: &'d DeTable<'d>,
     strategy: &Choice,
@@ -38,173 +72,250 @@ pub(crate) fn generated<'d>(
     else {
         return Some(Plan::default());
     };
-    let core = direction(&section, None);
-    let access = section.given("access").map_or_else(
-        || core.clone(),
-        |value| direction(&Section::new(doc, &OTHER_DIRECTION, Some(value)), core.as_ref()),
-    );
-    let shape = shape(&section);
-    let (core, access, shape) = (core?, access?, shape?);
-    let node =
-        |name| Node { name, content_store: NO_STORE, strategy: strategy.clone(), position: None };
-    let link = |(a, b, kind)| {
-        let direction: &Direction = if kind == Kind::Core { &core } else { &access };
-        Link { ends: [a, b], directions: [direction.clone(), direction.clone()] }
-    };
-    Some(Plan {
-        nodes: shape.names.into_iter().map(node).collect(),
-        links: shape.links.into_iter().map(link).collect(),
-    })
+    match (section.given("generator"), section.given("file")) {
+        (Some(_), Some(_)) => {
+            section.mistake("file", "a `generator` makes the network, or a `file` holds it");
+            None
+        }
+        (None, None) => {
+            let why = "a topology needs a `generator`, or a `file`";
+            doc.mistake(section.at.clone(), why);
+            None
+        }
+        (Some(_), None) => generated(&section, strategy),
+        (None, Some(_)) => read(&section, strategy),
+    }
 }
 
-/// Fields that a generator takes besides those of links.
-fn fields_of(generator: &str) -> &'static [&'static str] {
+fn generated(section: &Section<'_>, strategy: &Choice) -> Option<Plan> {
+    let core = direction(section, None);
+    let access = section.given("access").map_or_else(
+        || core.clone(),
+        |value| direction(&Section::new(section.doc, &OTHER_DIRECTION, Some(value)), core.as_ref()),
+    );
+    let sketch = sketch(section);
+    let (core, access, sketch) = (core?, access?, sketch?);
+    let link = |line: &Line| {
+        let like = if line.is_access { &access } else { &core };
+        Link { ends: line.ends, directions: line.ways.map(|way| way.on(like)) }
+    };
+    let links = sketch.links.iter().map(link).collect();
+    Some(Plan { nodes: nodes(sketch.nodes, strategy), links })
+}
+
+fn nodes(spots: Vec<Spot>, strategy: &Choice) -> Vec<Node> {
+    let node = |Spot { name, position }| Node {
+        name,
+        content_store: NO_STORE,
+        strategy: strategy.clone(),
+        position,
+    };
+    spots.into_iter().map(node).collect()
+}
+
+impl Way {
+    /// A direction with what is known, and everything else as in `like`.
+    fn on(&self, like: &Direction) -> Direction {
+        let mut direction = like.clone();
+        direction.rate = self.rate.unwrap_or(direction.rate);
+        direction.delay = self.delay.unwrap_or(direction.delay);
+        direction.queue = self.queue.unwrap_or(direction.queue);
+        direction.impairment.loss = self.loss.unwrap_or(direction.impairment.loss);
+        direction.metric = self.metric.unwrap_or(direction.metric);
+        direction
+    }
+}
+
+/// Fields that mean something for some generators, or for files, alone.
+pub(crate) const OWN_FIELDS: &[&str] = &[
+    "size",
+    "rows",
+    "columns",
+    "depth",
+    "branches",
+    "access",
+    "drawn_from",
+    "alpha",
+    "beta",
+    "across",
+    "attach",
+    "format",
+    "latencies",
+    "signal_speed",
+];
+
+/// Which of them a generator takes.
+pub(crate) fn fields_of(generator: &str) -> &'static [&'static str] {
     match generator {
         "grid" => &["rows", "columns"],
         "tree" => &["depth", "branches"],
         "dumbbell" | "parking-lot" => &["size", "access"],
+        "waxman" => &["size", "drawn_from", "alpha", "beta", "across"],
+        "barabasi-albert" => &["size", "drawn_from", "attach"],
         _ => &["size"],
     }
 }
 
-fn shape(s: &Section<'_>) -> Option<Shape> {
-    s.given("generator")?;
+/// Those that a file takes.
+pub(crate) const FIELDS_OF_FILES: &[&str] = &["format", "latencies", "signal_speed"];
+
+fn sketch(s: &Section<'_>) -> Option<Sketch> {
+    let known = s.doc.count();
     let generator = GENERATORS[s.word("generator").min(GENERATORS.len() - 1)];
-    for field in ["size", "rows", "columns", "depth", "branches", "access"] {
-        if s.given(field).is_some() && !fields_of(generator).contains(&field) {
+    if s.doc.count() > known {
+        return None;
+    }
+    for field in OWN_FIELDS.iter().filter(|f| !fields_of(generator).contains(f)) {
+        if s.given(field).is_some() {
             let valid = fields_of(generator).join("`, `");
             s.mistake(field, &format!("a {generator} has none; it has `{valid}`"));
         }
     }
     let size = s.count("size");
-    Some(match generator {
-        "line" => line(size),
+    let sketch = match generator {
+        "line" => shapes::line(size),
         "ring" if size < 3 => {
             s.mistake("size", "a ring has at least 3 nodes");
             return None;
         }
-        "ring" => ring(size),
-        "star" => star(size),
-        "dumbbell" => dumbbell(size),
-        "parking-lot" => parking_lot(size),
-        "tree" => match tree(s.count("depth"), s.count("branches")) {
-            Some(shape) => shape,
-            None => {
-                let most = crate::read::MAX_NODES;
-                s.mistake("depth", &format!("the tree has more than {most} nodes"));
+        "ring" => shapes::ring(size),
+        "star" => shapes::star(size),
+        "dumbbell" => shapes::dumbbell(size),
+        "parking-lot" => shapes::parking_lot(size),
+        "tree" => shapes::tree(s.count("depth"), s.count("branches"), MAX_NODES),
+        "waxman" => random::waxman(&random::Waxman::read(s)?),
+        "barabasi-albert" => {
+            let attach = s.count("attach");
+            if attach >= size {
+                let why = format!("of {size} nodes one cannot be joined to {attach} others");
+                s.mistake("attach", &why);
                 return None;
             }
-        },
-        _ => grid(s.count("rows"), s.count("columns")),
-    })
-}
-
-fn numbered(size: usize) -> Vec<String> {
-    (0..size).map(|i| format!("n{i}")).collect()
-}
-
-fn line(size: usize) -> Shape {
-    let links = (1..size).map(|i| (i - 1, i, Kind::Core)).collect();
-    Shape { names: numbered(size), links }
-}
-
-fn ring(size: usize) -> Shape {
-    let mut shape = line(size);
-    shape.links.push((size - 1, 0, Kind::Core));
-    shape
-}
-
-fn star(size: usize) -> Shape {
-    Shape { names: numbered(size), links: (1..size).map(|i| (0, i, Kind::Core)).collect() }
-}
-
-fn dumbbell(pairs: usize) -> Shape {
-    let mut shape =
-        Shape { names: vec!["left".into(), "right".into()], links: vec![(0, 1, Kind::Core)] };
-    for i in 0..pairs {
-        shape.attach(0, format!("c{i}"));
-        shape.attach(1, format!("p{i}"));
-    }
-    shape
-}
-
-fn parking_lot(hops: usize) -> Shape {
-    let names = (0..=hops).map(|i| format!("r{i}")).collect();
-    let mut shape = Shape { names, links: line(hops + 1).links };
-    shape.attach(0, "c".into());
-    shape.attach(hops, "p".into());
-    for i in 0..hops {
-        shape.attach(i, format!("c{i}"));
-        shape.attach(i + 1, format!("p{i}"));
-    }
-    shape
-}
-
-/// `None` if it has too many nodes.
-fn tree(depth: usize, branches: usize) -> Option<Shape> {
-    let mut links = Vec::new();
-    let mut level = 0..1;
-    for _ in 0..depth {
-        let parents = level;
-        level = parents.end..parents.end + parents.len() * branches;
-        if level.end > crate::read::MAX_NODES {
-            return None;
+            random::barabasi_albert(size, attach, random::seed(s))
         }
-        let parents = parents.flat_map(|parent| std::iter::repeat_n(parent, branches));
-        links.extend(parents.zip(level.clone()).map(|(parent, child)| (parent, child, Kind::Core)));
+        _ => shapes::grid(s.count("rows"), s.count("columns")),
+    };
+    if sketch.nodes.len() > MAX_NODES {
+        let many = sketch.nodes.len();
+        s.mistake("generator", &format!("it makes {many} nodes; at most {MAX_NODES} are taken"));
+        return None;
     }
-    Some(Shape { names: numbered(level.end), links })
+    Some(sketch)
 }
 
-fn grid(rows: usize, columns: usize) -> Shape {
-    let at = |row: usize, column: usize| row * columns + column;
-    let mut shape = Shape::default();
-    for row in 0..rows {
-        for column in 0..columns {
-            shape.names.push(format!("n{row}_{column}"));
-            if column > 0 {
-                shape.links.push((at(row, column - 1), at(row, column), Kind::Core));
-            }
-            if row > 0 {
-                shape.links.push((at(row - 1, column), at(row, column), Kind::Core));
-            }
+/// The network of a file, with the fields of the section where the file is silent.
+fn read(s: &Section<'_>, strategy: &Choice) -> Option<Plan> {
+    for field in OWN_FIELDS.iter().filter(|f| !FIELDS_OF_FILES.contains(f)) {
+        if s.given(field).is_some() {
+            s.mistake(field, "only generators have it; a `file` says itself what it holds");
         }
     }
-    shape
+    let like = link_defaults(s);
+    let source = Source::open(s, "file");
+    let format = format(s);
+    let (source, format) = (source?, format?);
+    let speed = s.get("signal_speed", document::ratio).map_or(0.0, control::Ratio::get);
+    if s.given("latencies").is_some() && format != "rocketfuel-weights" {
+        s.mistake("latencies", "only the format `rocketfuel-weights` has them in another file");
+    }
+    if speed <= 0.0 {
+        s.mistake("signal_speed", "signals that stand still arrive never");
+        return None;
+    }
+    let sketch = match format {
+        "graphml" => graphml::read(&source, speed),
+        "fnss" => fnss::read(&source, speed),
+        "rocketfuel-cch" => rocketfuel::maps(&source),
+        "rocketfuel-latencies" => rocketfuel::latencies(&source),
+        "rocketfuel-weights" => {
+            let latencies = match s.given("latencies") {
+                Some(_) => Some(Source::open(s, "latencies")?),
+                None => None,
+            };
+            rocketfuel::weights(&source, latencies.as_ref())
+        }
+        _ => annotated::read(&source),
+    }?;
+    if sketch.nodes.is_empty() {
+        source.mistake(0..0, "there is no node in it");
+        return None;
+    }
+    finish(s, &source, sketch, &like?, strategy)
 }
 
-impl Shape {
-    fn attach(&mut self, router: usize, name: String) {
-        self.links.push((router, self.names.len(), Kind::Access));
-        self.names.push(name);
+/// What the format is: said, or known by the ending of the name.
+fn format(s: &Section<'_>) -> Option<&'static str> {
+    if s.given("format").is_some() {
+        let known = s.doc.count();
+        let word = s.word("format");
+        return (s.doc.count() == known).then(|| FORMATS[word.min(FORMATS.len() - 1)]);
     }
+    let name = s.given("file").and_then(|value| value.get_ref().as_str())?;
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    match ending {
+        "graphml" => Some("graphml"),
+        "cch" => Some("rocketfuel-cch"),
+        _ => {
+            let words: Vec<_> = FORMATS.iter().map(|word| format!("`{word}`")).collect();
+            let why = format!("its `format` is not known; say which: {}", words.join(", "));
+            s.mistake("file", &why);
+            None
+        }
+    }
+}
+
+/// Fills in what the file does not say; what neither the file nor the section says is a mistake.
+fn finish(
+    s: &Section<'_>,
+    source: &Source<'_>,
+    sketch: Sketch,
+    like: &Direction,
+    strategy: &Choice,
+) -> Option<Plan> {
+    let lacking = |field: &str, has: fn(&Way) -> bool| {
+        let mut lines = sketch.links.iter().filter(|line| !line.ways.iter().all(has));
+        let Some(first) = lines.next().filter(|_| s.given(field).is_none()) else { return false };
+        let more = match lines.count() {
+            0 => String::new(),
+            n => format!(" ({n} more have none either)"),
+        };
+        let example = if field == "rate" { "10 Mbit/s" } else { "5 ms" };
+        let why = format!(
+            "this link has no {field}{more}; say `{field} = \"{example}\"` in `[topology]` for all \
+             that have none"
+        );
+        source.mistake(first.at..first.at + 1, why);
+        true
+    };
+    let lacks = [lacking("rate", |w| w.rate.is_some()), lacking("delay", |w| w.delay.is_some())];
+    if lacks.contains(&true) {
+        return None;
+    }
+    let link =
+        |line: &Line| Link { ends: line.ends, directions: line.ways.map(|way| way.on(like)) };
+    let links = sketch.links.iter().map(link).collect();
+    Some(Plan { nodes: nodes(sketch.nodes, strategy), links })
+}
+
+/// Joins pairs of directed links to links with two directions. One without a partner has the same
+/// both ways.
+fn paired(directed: Vec<([usize; 2], Way, usize)>) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    // Lines that have one direction, by their ends.
+    let mut alone: std::collections::BTreeMap<[usize; 2], Vec<usize>> = Default::default();
+    for (ends, way, at) in directed.into_iter().filter(|(ends, ..)| ends[0] != ends[1]) {
+        let [a, b] = ends;
+        if let Some(line) =
+            alone.get_mut(&[b, a]).and_then(|list| (!list.is_empty()).then(|| list.remove(0)))
+        {
+            lines[line].ways[1] = way;
+            continue;
+        }
+        alone.entry(ends).or_default().push(lines.len());
+        lines.push(Line { ends, ways: [way, way], at, is_access: false });
+    }
+    lines
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn edges(shape: &Shape) -> Vec<String> {
-        let name = |i: usize| shape.names[i].as_str();
-        shape.links.iter().map(|(a, b, _)| format!("{}-{}", name(*a), name(*b))).collect()
-    }
-
-    #[test]
-    fn small_shapes_are_as_drawn() {
-        assert_eq!(edges(&line(3)), ["n0-n1", "n1-n2"]);
-        assert_eq!(edges(&ring(3)), ["n0-n1", "n1-n2", "n2-n0"]);
-        assert_eq!(edges(&star(3)), ["n0-n1", "n0-n2"]);
-        assert_eq!(edges(&dumbbell(1)), ["left-right", "left-c0", "right-p0"]);
-        assert_eq!(
-            edges(&parking_lot(2)),
-            ["r0-r1", "r1-r2", "r0-c", "r2-p", "r0-c0", "r1-p0", "r1-c1", "r2-p1"]
-        );
-        assert_eq!(
-            edges(&tree(2, 2).unwrap()),
-            ["n0-n1", "n0-n2", "n1-n3", "n1-n4", "n2-n5", "n2-n6"]
-        );
-        assert_eq!(edges(&grid(2, 2)), ["n0_0-n0_1", "n0_0-n1_0", "n1_0-n1_1", "n0_1-n1_1"]);
-        assert_eq!(tree(16, 100), None);
-        assert_eq!(line(1), Shape { names: vec!["n0".into()], links: vec![] });
-    }
-}
+mod tests;

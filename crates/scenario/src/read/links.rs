@@ -29,6 +29,19 @@ pub fn read<'d>(
     }
 }
 
+/// What a section says of links whose rates stand elsewhere.
+pub fn link_defaults(s: &Section<'_>) -> Option<Direction> {
+    let like = Direction {
+        rate: Rate(0),
+        delay: s.quantity("delay")?,
+        queue: s.get("queue", queue)?,
+        metric: s.get("metric", metric)?,
+        impairment: impairment(s, None)?,
+        parts: parts::link_parts(s),
+    };
+    direction(s, Some(&like))
+}
+
 /// One direction; what is not given is as in `like`, or the default.
 pub fn direction(s: &Section<'_>, like: Option<&Direction>) -> Option<Direction> {
     let is_like = |field: &str| like.filter(|_| s.given(field).is_none());
@@ -43,6 +56,8 @@ pub fn direction(s: &Section<'_>, like: Option<&Direction>) -> Option<Direction>
         rate: rate?,
         delay: is_like("delay").map_or_else(|| s.quantity("delay"), |like| Some(like.delay))?,
         queue: is_like("queue").map_or_else(|| s.get("queue", queue), |like| Some(like.queue))?,
+        metric: is_like("metric")
+            .map_or_else(|| s.get("metric", metric), |like| Some(like.metric))?,
         impairment: impairment(s, like)?,
         parts: match like {
             Some(like) if !HAVE_PARTS.iter().any(|f| s.given(f).is_some()) => like.parts.clone(),
@@ -61,9 +76,27 @@ pub fn rate(s: &Section<'_>, field: &str) -> Option<Rate> {
     })
 }
 
-/// `"1500 kB"` or `"100 packets"`.
+/// A number from 0 on, in thousandths.
+fn metric(value: &DeValue<'_>) -> Result<u64, String> {
+    let number = match value {
+        DeValue::Integer(n) => n.as_str().parse::<f64>().ok(),
+        DeValue::Float(n) => n.as_str().parse().ok(),
+        _ => None,
+    };
+    let number = number.filter(|n| (0.0..=1e12).contains(n));
+    let thousandths = number.map(|n| (n * 1000.0).round() as u64);
+    thousandths.ok_or_else(|| format!("it is a number from 0 on, not {}", shown(value)))
+}
+
 fn queue(value: &DeValue<'_>) -> Result<Queue, String> {
-    let given = text(value)?;
+    queue_text(text(value)?)
+}
+
+/// `"1500 kB"` or `"100 packets"`.
+///
+/// # Errors
+/// It is neither, or nothing fits into it.
+pub fn queue_text(given: &str) -> Result<Queue, String> {
     let Some(number) = given.trim().strip_suffix("packets").map(str::trim) else {
         return given
             .parse::<Size>()

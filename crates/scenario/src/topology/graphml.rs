@@ -1,0 +1,205 @@
+//! GraphML, as the Internet Topology Zoo writes it.
+
+use super::earth::{self, Place};
+use super::source::{Found, MAX_LINKS, Source, metric, number, rate};
+use super::{Line, Sketch, Way, paired};
+use crate::read::{MAX_NODES, queue_text};
+use control::{Duration, Rate};
+use roxmltree::{Document, Node, ParsingOptions};
+use std::collections::BTreeMap;
+
+/// The most elements, attributes and texts of a file.
+const MAX_PARTS: u32 = 2_000_000;
+
+/// The tree of an XML file. There is no way out of it: a document type, and with it every entity
+/// that is not one of XML's own, is refused.
+pub fn parse<'t>(source: &Source<'_>, text: &'t str) -> Option<Document<'t>> {
+    let options = ParsingOptions { allow_dtd: false, nodes_limit: MAX_PARTS, ..Default::default() };
+    let wrong = |error: &roxmltree::Error| {
+        let pos = error.pos();
+        let before = text.split_inclusive('\n').take(pos.row.saturating_sub(1) as usize);
+        let line: usize = before.map(str::len).sum();
+        let rest = text.get(line..).unwrap_or_default();
+        let column = rest.chars().take(pos.col.saturating_sub(1) as usize).map(char::len_utf8);
+        let at = line + column.sum::<usize>();
+        source.mistake(at..at + 1, format!("not XML that is read here: {error}"));
+    };
+    Document::parse_with_options(text, options).map_err(|error| wrong(&error)).ok()
+}
+
+/// The elements of a name directly below one.
+pub fn below<'a, 'i>(node: Node<'a, 'i>, name: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
+    node.children().filter(move |child| child.is_element() && child.tag_name().name() == name)
+}
+
+struct Reader<'s, 'd> {
+    source: &'s Source<'d>,
+    /// The names of attributes, by key.
+    keys: BTreeMap<String, String>,
+}
+
+impl Reader<'_, '_> {
+    /// A named attribute (`<data>`) of a node or an edge.
+    fn data<'a, 'i>(&self, node: Node<'a, 'i>, name: &str) -> Option<(&'a str, Node<'a, 'i>)> {
+        let is_meant = |data: &Node<'a, 'i>| {
+            let key = data.attribute("key").and_then(|key| self.keys.get(key));
+            key.is_some_and(|key| key == name)
+        };
+        let data = below(node, "data").find(is_meant)?;
+        Some((data.text().unwrap_or_default().trim(), data))
+    }
+
+    /// The attribute as `convert` understands it; a mistake if it does not.
+    fn get<T>(
+        &self,
+        node: Node<'_, '_>,
+        name: &str,
+        convert: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        let (text, at) = self.data(node, name)?;
+        let wrong = |why: String| self.source.mistake(at.range(), format!("`{name}`: {why}"));
+        convert(text).map_err(wrong).ok()
+    }
+
+    fn number(&self, node: Node<'_, '_>, name: &str) -> Option<f64> {
+        let wanted = |text: &str| number(text).ok_or_else(|| format!("`{text}` is not a number"));
+        self.get(node, name, wanted)
+    }
+
+    fn place(&self, node: Node<'_, '_>) -> Option<Place> {
+        let (lat, lon) = (self.number(node, "Latitude")?, self.number(node, "Longitude")?);
+        let place = earth::place(lat, lon);
+        if place.is_none() {
+            let why = format!("there is no place at latitude {lat} and longitude {lon}");
+            self.source.mistake(node.range().start..node.range().start + 1, why);
+        }
+        place
+    }
+
+    fn way(&self, edge: Node<'_, '_>) -> Way {
+        let raw = |text: &str| {
+            let bits = number(text).and_then(|bits| rate(bits, 1.0));
+            bits.ok_or_else(|| format!("`{text}` is not a number of bits a second above zero"))
+        };
+        let with_unit = |text: &str| match text.parse::<Rate>() {
+            Ok(Rate(0)) => Err("a rate of zero lets nothing pass".to_owned()),
+            other => other.map_err(|e| e.to_string()),
+        };
+        let weight = |text: &str| {
+            let known = number(text).and_then(metric);
+            known.ok_or_else(|| format!("`{text}` is not a number from 0 on"))
+        };
+        Way {
+            rate: self.get(edge, "LinkSpeedRaw", raw).or(self.get(edge, "rate", with_unit)),
+            delay: self.get(edge, "delay", |t| t.parse::<Duration>().map_err(|e| e.to_string())),
+            queue: self.get(edge, "queue", queue_text),
+            loss: None,
+            metric: self.get(edge, "weight", weight),
+        }
+    }
+}
+
+/// Reads a file.
+pub fn read(source: &Source<'_>, speed: f64) -> Option<Sketch> {
+    let text = source.text.clone();
+    let tree = parse(source, &text)?;
+    let root = tree.root_element();
+    let graph = (root.tag_name().name() == "graphml").then(|| below(root, "graph").next());
+    let Some(Some(graph)) = graph else {
+        source.mistake(0..1, "there is no `<graphml>` with a `<graph>` in it");
+        return None;
+    };
+    let key = |key: Node<'_, '_>| {
+        Some((key.attribute("id")?.to_owned(), key.attribute("attr.name")?.to_owned()))
+    };
+    let reader = Reader { source, keys: below(root, "key").filter_map(key).collect() };
+    let (found, places, ids) = nodes(&reader, graph)?;
+    let links = links(&reader, graph, &ids, &places, speed)?;
+    let mut nodes = found.spots;
+    for (spot, position) in nodes.iter_mut().zip(earth::flat(&places)) {
+        spot.position = position;
+    }
+    source.is_sound().then_some(Sketch { nodes, links })
+}
+
+type Nodes = (Found, Vec<Option<Place>>, BTreeMap<String, usize>);
+
+/// The nodes by their labels, where these are there and differ; by their ids otherwise.
+fn nodes(reader: &Reader<'_, '_>, graph: Node<'_, '_>) -> Option<Nodes> {
+    let wrong = |node: Node<'_, '_>, why: &str| {
+        reader.source.mistake(node.range().start..node.range().start + 1, why);
+    };
+    let mut labels: BTreeMap<&str, usize> = BTreeMap::new();
+    let label = |node| reader.data(node, "label").map(|(text, _)| text).filter(|t| !t.is_empty());
+    let list: Vec<Node<'_, '_>> = below(graph, "node").collect();
+    if list.len() > MAX_NODES {
+        wrong(graph, &format!("there are {} nodes; at most {MAX_NODES} are taken", list.len()));
+        return None;
+    }
+    for node in &list {
+        *labels.entry(label(*node).unwrap_or_default()).or_default() += 1;
+    }
+    let (mut found, mut places, mut ids) = (Found::default(), Vec::new(), BTreeMap::new());
+    for node in list {
+        let Some(id) = node.attribute("id") else {
+            wrong(node, "a node needs an `id`");
+            continue;
+        };
+        let name = match label(node) {
+            Some(text) if labels.get(text) == Some(&1) => text.to_owned(),
+            Some(text) => format!("{text} {id}"),
+            None => id.to_owned(),
+        };
+        if found.known(&name).is_some() || ids.contains_key(id) {
+            wrong(node, &format!("there are two nodes `{name}`"));
+            continue;
+        }
+        ids.insert(id.to_owned(), found.of(&name));
+        places.push(reader.place(node));
+        if below(node, "graph").next().is_some() {
+            wrong(node, "a graph within a node is not read; make it flat first");
+        }
+    }
+    Some((found, places, ids))
+}
+
+fn links(
+    reader: &Reader<'_, '_>,
+    graph: Node<'_, '_>,
+    ids: &BTreeMap<String, usize>,
+    places: &[Option<Place>],
+    speed: f64,
+) -> Option<Vec<Line>> {
+    let is_directed = graph.attribute("edgedefault") == Some("directed");
+    let mut directed = Vec::new();
+    for edge in below(graph, "edge") {
+        let at = edge.range().start;
+        let end = |name| {
+            let id = edge.attribute(name).unwrap_or_default();
+            let known = ids.get(id).copied();
+            if known.is_none() {
+                let why = format!("the `{name}` of this link is `{id}`, which is no node's `id`");
+                reader.source.mistake(at..at + 1, why);
+            }
+            known
+        };
+        let (Some(from), Some(to)) = (end("source"), end("target")) else { continue };
+        let mut way = reader.way(edge);
+        if let (None, Some(a), Some(b)) = (way.delay, places[from], places[to]) {
+            way.delay = Some(earth::delay(earth::metres(a, b), speed));
+        }
+        directed.push(([from, to], way, at));
+        if directed.len() > MAX_LINKS {
+            reader.source.mistake(at..at + 1, format!("at most {MAX_LINKS} links are taken"));
+            return None;
+        }
+    }
+    if let Some(edge) = below(graph, "hyperedge").next() {
+        reader.source.mistake(edge.range(), "a link has two ends: a `<hyperedge>` is not read");
+    }
+    if is_directed {
+        return Some(paired(directed));
+    }
+    let line = |(ends, way, at)| Line { ends, is_access: false, ways: [way; 2], at };
+    Some(directed.into_iter().filter(|(ends, ..)| ends[0] != ends[1]).map(line).collect())
+}

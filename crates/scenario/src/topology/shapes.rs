@@ -1,0 +1,116 @@
+//! Generators that leave nothing to chance.
+
+use super::{Line, Sketch, Spot};
+
+fn numbered(size: usize) -> Vec<Spot> {
+    (0..size).map(|i| Spot { name: format!("n{i}"), position: None }).collect()
+}
+
+impl Sketch {
+    pub fn join(&mut self, a: usize, b: usize) {
+        self.links.push(Line { ends: [a, b], ..Line::default() });
+    }
+
+    fn attach(&mut self, router: usize, name: String) {
+        self.links.push(Line {
+            ends: [router, self.nodes.len()],
+            is_access: true,
+            ..Line::default()
+        });
+        self.nodes.push(Spot { name, position: None });
+    }
+}
+
+/// Nodes `n0`, `n1`, … without links.
+pub fn bare(size: usize) -> Sketch {
+    Sketch { nodes: numbered(size), links: Vec::new() }
+}
+
+pub fn line(size: usize) -> Sketch {
+    let mut sketch = bare(size);
+    (1..size).for_each(|i| sketch.join(i - 1, i));
+    sketch
+}
+
+pub fn ring(size: usize) -> Sketch {
+    let mut sketch = line(size);
+    sketch.join(size - 1, 0);
+    for (i, node) in sketch.nodes.iter_mut().enumerate() {
+        let angle = std::f64::consts::TAU * i as f64 / size as f64;
+        node.position = Some([libm::sin(angle), -libm::cos(angle)]);
+    }
+    sketch
+}
+
+pub fn star(size: usize) -> Sketch {
+    let mut sketch = bare(size);
+    (1..size).for_each(|i| sketch.join(0, i));
+    sketch
+}
+
+pub fn dumbbell(pairs: usize) -> Sketch {
+    let mut sketch = bare(2);
+    for (node, name) in sketch.nodes.iter_mut().zip(["left", "right"]) {
+        node.name = name.to_owned();
+    }
+    sketch.join(0, 1);
+    for i in 0..pairs {
+        sketch.attach(0, format!("c{i}"));
+        sketch.attach(1, format!("p{i}"));
+    }
+    sketch
+}
+
+pub fn parking_lot(hops: usize) -> Sketch {
+    let mut sketch = line(hops + 1);
+    for (i, node) in sketch.nodes.iter_mut().enumerate() {
+        node.name = format!("r{i}");
+    }
+    sketch.attach(0, "c".into());
+    sketch.attach(hops, "p".into());
+    for i in 0..hops {
+        sketch.attach(i, format!("c{i}"));
+        sketch.attach(i + 1, format!("p{i}"));
+    }
+    sketch
+}
+
+/// One that has more than `most` nodes is cut off behind them: it is refused anyway.
+pub fn tree(depth: usize, branches: usize, most: usize) -> Sketch {
+    let mut sketch = bare(1);
+    let mut level = 0..1;
+    for _ in 0..depth {
+        let parents = level;
+        level = parents.end..parents.end;
+        for parent in parents {
+            for _ in 0..branches {
+                sketch.join(parent, level.end);
+                level.end += 1;
+                if level.end > most {
+                    sketch.nodes = numbered(level.end);
+                    return sketch;
+                }
+            }
+        }
+    }
+    sketch.nodes = numbered(level.end);
+    sketch
+}
+
+pub fn grid(rows: usize, columns: usize) -> Sketch {
+    let at = |row: usize, column: usize| row * columns + column;
+    let mut sketch = Sketch::default();
+    for row in 0..rows {
+        for column in 0..columns {
+            let position = Some([column as f64, row as f64]);
+            sketch.nodes.push(Spot { name: format!("n{row}_{column}"), position });
+            if column > 0 {
+                sketch.join(at(row, column - 1), at(row, column));
+            }
+            if row > 0 {
+                sketch.join(at(row - 1, column), at(row, column));
+            }
+        }
+    }
+    sketch
+}
