@@ -161,8 +161,8 @@ const LINK: Section = Section {
 const TOPOLOGY: Section = Section {
     name: "topology",
     repeated: false,
-    help: "Nodes and links that a generator makes or a file holds. `line`, `ring` and `star` name their nodes \
-           `n0`, `n1`, …, the hub of a star being `n0`. `grid` has `rows` times `columns` nodes \
+    help: "Nodes and links that a generator makes or a file holds. `line`, `ring` \
+           and `star` name their nodes `n0`, `n1`, …, the hub of a star being `n0`. `grid` has `rows` times `columns` nodes \
            `n0_0`, `n0_1`, … by row and column. `tree` has the root `n0` and numbers level by \
            level. `dumbbell` joins consumers `c0`, … over routers `left` and `right` to \
            producers `p0`, …; `parking-lot` is a line of routers `r0`, … with a consumer `c` \

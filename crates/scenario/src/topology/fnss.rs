@@ -177,7 +177,7 @@ fn buffer(source: &Source<'_>, link: Node<'_, '_>, units: &Units) -> Option<Queu
     let text = property(link, "buffer")?;
     let at = link.range().start;
     let many = number(text).filter(|n| (1.0..1e15).contains(n)).map(|n| n as u64);
-    let queue = match (many, units.buffer.as_deref()) {
+    match (many, units.buffer.as_deref()) {
         (Some(many), Some("packets")) => Some(Queue::Packets(many)),
         (Some(many), Some("bytes")) => Some(Queue::Size(Size(many))),
         (None, _) => {
@@ -190,6 +190,5 @@ fn buffer(source: &Source<'_>, link: Node<'_, '_>, units: &Units) -> Option<Queu
             source.mistake(at..at + 1, why);
             None
         }
-    };
-    queue
+    }
 }
