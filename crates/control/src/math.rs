@@ -21,6 +21,12 @@ pub fn ln(x: f64) -> f64 {
     libm::log(x)
 }
 
+/// The cosine of `x`, in radians.
+#[must_use]
+pub fn cos(x: f64) -> f64 {
+    libm::cos(x)
+}
+
 /// The cube root of `x`.
 #[must_use]
 pub fn cbrt(x: f64) -> f64 {
@@ -38,5 +44,6 @@ mod tests {
         assert_eq!(pow(2.0, 10.0), 1024.0);
         assert_eq!(ln(1.0), 0.0);
         assert_eq!(exp(0.0), 1.0);
+        assert_eq!(cos(0.0), 1.0);
     }
 }

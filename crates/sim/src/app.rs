@@ -6,15 +6,23 @@ use forwarder::FaceId;
 use crate::constant_rate::ConstantRate;
 use crate::consumer::Consumer;
 use crate::events::Component;
+use crate::outcome::FlowResult;
 use crate::producer::Producer;
-use crate::record::EventQueue;
+use crate::record::{EventQueue, FlowSample};
 use crate::spec::FlowId;
+use crate::workload::Born;
+use crate::workload::chunks::Chunks;
+use crate::workload::video::Player;
 
 /// What an application does.
 pub(crate) enum Role {
     Fetch(FlowId, Box<Consumer>),
     Rate(Box<ConstantRate>),
     Publish(Producer),
+    Chunks(Box<Chunks>),
+    Video(FlowId, Box<Player>),
+    /// Its flow is over; another one may have its place.
+    Free,
 }
 
 /// An application.
@@ -23,6 +31,10 @@ pub(crate) struct App {
     pub face: FaceId,
     pub component: Component,
     pub role: Role,
+    /// Whose flow it is, if it began by itself.
+    pub born: Option<Born>,
+    /// Packets that it gave its forwarder.
+    pub spoken: u64,
 }
 
 impl App {
@@ -31,25 +43,39 @@ impl App {
             Role::Fetch(_, consumer) => consumer.receive(now, frame),
             Role::Rate(consumer) => consumer.receive(now, frame),
             Role::Publish(producer) => producer.receive(frame),
+            Role::Chunks(chunks) => chunks.receive(now, frame),
+            Role::Video(_, player) => player.receive(now, frame),
+            Role::Free => {}
         }
     }
 
     pub fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        match &mut self.role {
+        let spoke = match &mut self.role {
             Role::Fetch(_, consumer) => consumer.poll_transmit(now, out),
             Role::Rate(consumer) => consumer.poll_transmit(now, out),
             Role::Publish(producer) => producer.poll_transmit(out),
-        }
+            Role::Chunks(chunks) => chunks.poll_transmit(out),
+            Role::Video(_, player) => player.poll_transmit(now, out),
+            Role::Free => false,
+        };
+        self.spoken += u64::from(spoke);
+        spoke
     }
 
     pub fn on_deadline(&mut self, now: Time, events: Option<&EventQueue>) {
         match &mut self.role {
             Role::Fetch(flow, consumer) => {
+                let events = events.filter(|_| *flow != FlowId::UNLISTED);
                 consumer.begin(now, *flow, events);
                 consumer.on_deadline(now);
             }
             Role::Rate(consumer) => consumer.on_deadline(now),
-            Role::Publish(_) => {}
+            Role::Chunks(chunks) => chunks.on_deadline(now),
+            Role::Video(flow, player) => {
+                let events = events.filter(|_| *flow != FlowId::UNLISTED);
+                player.on_deadline(now, *flow, events);
+            }
+            Role::Publish(_) | Role::Free => {}
         }
     }
 
@@ -61,7 +87,47 @@ impl App {
                 if consumer.is_over() { None } else { consumer.next_deadline(now) }
             }
             Role::Rate(consumer) => consumer.next_deadline(),
-            Role::Publish(_) => None,
+            Role::Chunks(chunks) => chunks.next_deadline(),
+            Role::Video(_, player) => {
+                player.look(now);
+                if player.is_over() { None } else { player.next_deadline(now) }
+            }
+            Role::Publish(_) | Role::Free => None,
+        }
+    }
+
+    /// A flow that began by itself is over.
+    pub fn has_died(&self) -> bool {
+        self.born.is_some() && self.is_over()
+    }
+
+    pub fn is_over(&self) -> bool {
+        match &self.role {
+            Role::Fetch(_, consumer) => consumer.is_over(),
+            Role::Rate(consumer) => consumer.is_over(),
+            Role::Chunks(chunks) => chunks.is_over(),
+            Role::Video(_, player) => player.is_over(),
+            Role::Publish(_) | Role::Free => true,
+        }
+    }
+
+    pub fn sample(&self, at: Time, flow: FlowId) -> Option<FlowSample> {
+        match &self.role {
+            Role::Fetch(_, consumer) => consumer.sample(at, flow),
+            Role::Rate(consumer) => consumer.sample(at, flow),
+            Role::Chunks(chunks) => chunks.sample(at, flow),
+            Role::Video(_, player) => player.sample(at, flow),
+            Role::Publish(_) | Role::Free => None,
+        }
+    }
+
+    pub fn result(&self, now: Time, result: &mut FlowResult) {
+        match &self.role {
+            Role::Fetch(_, consumer) => consumer.result(result),
+            Role::Rate(consumer) => consumer.result(result),
+            Role::Chunks(chunks) => chunks.result(result),
+            Role::Video(_, player) => player.result(now, result),
+            Role::Publish(_) | Role::Free => {}
         }
     }
 
@@ -70,7 +136,9 @@ impl App {
         match &mut self.role {
             Role::Fetch(_, consumer) => consumer.next_deadline(Time::ZERO),
             Role::Rate(consumer) => consumer.next_deadline(),
-            Role::Publish(_) => None,
+            Role::Chunks(chunks) => chunks.next_deadline(),
+            Role::Video(_, player) => player.next_deadline(Time::ZERO),
+            Role::Publish(_) | Role::Free => None,
         }
     }
 
@@ -79,6 +147,9 @@ impl App {
             Role::Fetch(_, consumer) => consumer.crash(now),
             Role::Rate(consumer) => consumer.crash(now),
             Role::Publish(producer) => producer.crash(),
+            Role::Chunks(chunks) => chunks.crash(now),
+            Role::Video(_, player) => player.crash(now),
+            Role::Free => {}
         }
     }
 }

@@ -152,6 +152,11 @@ impl Consumer {
         }
     }
 
+    /// The round-trip times.
+    pub fn rtt(&self) -> &Histogram {
+        &self.rtt
+    }
+
     /// It has ended, or its node crashed under it.
     pub fn is_over(&self) -> bool {
         self.end.is_some()

@@ -5,13 +5,14 @@ use forwarder::{FaceId, Forwarder, Wire as Arrival};
 use packet::LpPacket;
 use packet::tlv::types;
 
-use crate::app::{App, Role};
-use crate::network::{Network, Target};
+use crate::app::App;
+use crate::network::{FlowEntry, Network, Target};
 use crate::node::Port;
 use crate::outcome::Outcome;
 use crate::record::PacketHop;
 use crate::spec::{LinkId, NodeId};
 use crate::wire::Frame;
+use crate::workload::Generator;
 
 impl Network {
     /// Runs until an instant and says what has come of it. May be called again, to go on.
@@ -32,12 +33,16 @@ impl Network {
                 Target::Wire(wire) => self.deliver(wire as usize),
                 Target::Node(node) => self.wake_node(node as usize),
                 Target::App(app) => self.wake_app(app as usize),
+                Target::Workload(workload) => self.wake_workload(workload as usize),
                 Target::Faults => self.wake_faults(),
                 Target::Sampler => {
                     // Being looked at is no event of the network.
                     self.calls -= 1;
                     self.sample();
                 }
+            }
+            if !self.population.over.is_empty() {
+                self.bury();
             }
             if self.event_queue.is_some() {
                 self.report_events();
@@ -49,11 +54,11 @@ impl Network {
     /// Whether every consumer has ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.flows.iter().all(|app| match &self.apps[*app as usize].role {
-            Role::Fetch(_, consumer) => consumer.is_over(),
-            Role::Rate(consumer) => consumer.is_over(),
-            Role::Publish(_) => true,
-        })
+        self.population.generators.iter().all(Generator::is_over)
+            && self.flows.iter().all(|flow| match flow {
+                FlowEntry::Live { app, .. } => self.apps[*app as usize].is_over(),
+                FlowEntry::Over(_) => true,
+            })
     }
 
     /// Hands what has arrived at the end of a wire to the node there.
@@ -108,7 +113,7 @@ impl Network {
         self.events.set(node.component, next.map(|at| at.max(self.now + Duration(1))));
     }
 
-    fn wake_app(&mut self, number: usize) {
+    pub(crate) fn wake_app(&mut self, number: usize) {
         let app = &mut self.apps[number];
         app.on_deadline(self.now, self.event_queue.as_ref());
         let node = app.node as usize;
@@ -123,6 +128,9 @@ impl Network {
             }
         }
         let next = app.settle(self.now);
+        if app.has_died() {
+            self.population.over.push(number as u32);
+        }
         self.events.set(app.component, next.map(|at| at.max(self.now + Duration(1))));
         self.pump(node);
     }
@@ -139,7 +147,7 @@ impl Network {
     /// nothing more for now.
     pub(crate) fn pump(&mut self, number: usize) {
         let now = self.now;
-        let Network { nodes, wires, apps, events, out, .. } = self;
+        let Network { nodes, wires, apps, events, out, population, .. } = self;
         let node = &mut nodes[number];
         let Some(forwarder) = &mut node.forwarder else { return };
         while let Some(face) = forwarder.poll_ready() {
@@ -150,13 +158,17 @@ impl Network {
                     events.set(end.component, end.wire.next_arrival());
                 }
                 Port::App(app) => {
-                    let app = &mut apps[*app as usize];
+                    let number = *app;
+                    let app = &mut apps[number as usize];
                     drain(now, forwarder, face, out, |frame| match frame {
                         Frame::Octets(octets) => app.receive(now, octets),
                         Frame::Shared(octets) => app.receive(now, &octets),
                     });
                     speak(now, app, forwarder, out);
                     let next = app.settle(now).map(|at| at.max(now + Duration(1)));
+                    if app.has_died() {
+                        population.over.push(number);
+                    }
                     events.set(app.component, next);
                 }
             }

@@ -89,9 +89,11 @@ impl Network {
         }
         node.crash();
         self.events.set(node.component, None);
-        for app in self.apps.iter_mut().filter(|app| app.node == id.0) {
+        let over = &mut self.population.over;
+        for (number, app) in (0..).zip(&mut self.apps).filter(|(_, app)| app.node == id.0) {
             app.crash(self.now);
             self.events.set(app.component, app.settle(self.now));
+            over.extend(app.has_died().then_some(number));
         }
     }
 

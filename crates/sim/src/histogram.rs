@@ -6,14 +6,15 @@ use control::Duration;
 const FINE: u64 = 64;
 
 /// Counts durations in buckets whose width grows with the value, after G. Tene's HdrHistogram.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Histogram {
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Histogram {
     counts: Vec<u64>,
     total: u64,
     sum: u128,
 }
 
 impl Histogram {
+    /// Counts a duration.
     pub fn record(&mut self, value: Duration) {
         let bucket = bucket_of(value.0);
         if bucket >= self.counts.len() {
@@ -24,11 +25,32 @@ impl Histogram {
         self.sum += u128::from(value.0);
     }
 
+    /// Counts all that another one has counted.
+    pub fn merge(&mut self, other: &Histogram) {
+        if self.counts.len() < other.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
+        for (sum, count) in self.counts.iter_mut().zip(&other.counts) {
+            *sum += count;
+        }
+        self.total += other.total;
+        self.sum += other.sum;
+    }
+
+    /// How many durations were counted.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The exact mean.
+    #[must_use]
     pub fn mean(&self) -> Option<Duration> {
         self.sum.checked_div(u128::from(self.total)).map(|mean| Duration(mean as u64))
     }
 
-    /// The lower end of the bucket in which the quantile is.
+    /// The lower end of the bucket in which the quantile is: right to within 1/64.
+    #[must_use]
     pub fn quantile(&self, q: f64) -> Option<Duration> {
         let rank = ((self.total as f64 * q) as u64).min(self.total.checked_sub(1)?);
         let mut seen = 0;
@@ -78,5 +100,11 @@ mod tests {
         assert_eq!(histogram.quantile(0.5), Some(Duration(26)));
         assert_eq!(histogram.quantile(0.99), Some(Duration(50)));
         assert_eq!(histogram.quantile(1.0), Some(Duration(50)));
+        let mut other = Histogram::default();
+        other.record(Duration(1_000_000));
+        histogram.merge(&other);
+        assert_eq!((histogram.total(), histogram.mean()), (51, Some(Duration(1_001_275 / 51))));
+        other.merge(&Histogram::default());
+        assert_eq!(other.total(), 1);
     }
 }

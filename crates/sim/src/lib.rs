@@ -24,14 +24,17 @@ pub mod impairment;
 mod network;
 mod node;
 mod outcome;
+mod population;
 mod producer;
 mod record;
 mod results;
 mod spec;
 mod trace;
 pub mod wire;
+pub mod workload;
 
 pub use fault::Fault;
+pub use histogram::Histogram;
 pub use impairment::{Impairment, Loss, Reorder};
 pub use network::{BuildError, Network};
 pub use outcome::{FlowResult, LinkResult, NodeResult, Outcome, Queue, jain_index};

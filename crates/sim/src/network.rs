@@ -16,6 +16,8 @@ use crate::events::{Component, EventList};
 use crate::fault::Fault;
 use crate::impairment::Dice;
 use crate::node::{LinkPlan, Node, Port, Route};
+use crate::outcome::FlowResult;
+use crate::population::Population;
 use crate::producer::Producer;
 use crate::record::{EventQueue, Recorder};
 use crate::results::LinkSums;
@@ -46,8 +48,17 @@ pub(crate) enum Target {
     Node(u32),
     Wire(u32),
     App(u32),
+    Workload(u32),
     Faults,
     Sampler,
+}
+
+/// A flow, as long as somebody asks after it.
+pub(crate) enum FlowEntry {
+    /// Its application, and the place of its workload and class if it began by itself.
+    Live { app: u32, workload: Option<(u32, u16)> },
+    /// It is over, and its application serves another one.
+    Over(Box<FlowResult>),
 }
 
 /// A wire with the faces at its ends.
@@ -73,8 +84,8 @@ pub struct Network {
     pub(crate) nodes: Vec<Node>,
     pub(crate) wires: Vec<WireEnd>,
     pub(crate) apps: Vec<App>,
-    /// The applications of the flows.
-    pub(crate) flows: Vec<u32>,
+    pub(crate) flows: Vec<FlowEntry>,
+    pub(crate) population: Population,
     pub(crate) flow_names: Vec<(String, String)>,
     pub(crate) faults: BTreeMap<(Time, u64), Fault>,
     pub(crate) recorder: Option<Box<dyn Recorder>>,
@@ -102,6 +113,7 @@ impl Network {
             wires: Vec::new(),
             apps: Vec::new(),
             flows: Vec::new(),
+            population: Population::default(),
             flow_names: Vec::new(),
             faults: BTreeMap::new(),
             recorder: None,
@@ -115,7 +127,7 @@ impl Network {
         }
     }
 
-    fn component(&mut self, target: Target) -> Component {
+    pub(crate) fn component(&mut self, target: Target) -> Component {
         self.targets.push(target);
         self.events.add()
     }
@@ -201,7 +213,7 @@ impl Network {
         BuildError::NotAtLink { node: self.nodes[at.index()].spec.name.clone() }
     }
 
-    fn add_route_to(
+    pub(crate) fn add_route_to(
         &mut self,
         at: NodeId,
         prefix: &Name,
@@ -217,11 +229,11 @@ impl Network {
         Ok(())
     }
 
-    fn add_app(&mut self, at: NodeId, role: Role) -> FaceId {
+    pub(crate) fn add_app(&mut self, at: NodeId, role: Role) -> FaceId {
         let number = self.apps.len() as u32;
         let component = self.component(Target::App(number));
         let face = self.nodes[at.index()].add_port(self.now, Port::App(number));
-        let mut app = App { node: at.0, face, component, role };
+        let mut app = App::new(at.0, face, component, role);
         let first = app.first_deadline();
         self.events.set(component, first.map(|at| at.max(self.now)));
         self.apps.push(app);
@@ -258,20 +270,26 @@ impl Network {
         flow
     }
 
-    fn flow(&mut self, at: NodeId, name: &Name, label: String) -> FlowId {
+    pub(crate) fn flow(&mut self, at: NodeId, name: &Name, label: String) -> FlowId {
         debug_assert!(at.index() < self.nodes.len());
         let flow = FlowId(self.flows.len() as u32);
-        self.flows.push(self.apps.len() as u32);
-        self.flow_names.push((name.to_string(), label));
+        let live = FlowEntry::Live { app: self.apps.len() as u32, workload: None };
+        self.add_flow(live, name.to_string(), label);
         flow
+    }
+
+    pub(crate) fn add_flow(&mut self, flow: FlowEntry, name: String, label: String) {
+        self.flows.push(flow);
+        self.flow_names.push((name, label));
     }
 
     /// The names of a flow's random streams: those of the other flows on its node do not matter,
     /// unless they ask for the same name.
-    fn stream_names(&self, at: NodeId, flow: FlowId) -> [String; 4] {
+    pub(crate) fn stream_names(&self, at: NodeId, flow: FlowId) -> [String; 4] {
         let name = &self.flow_names[flow.index()].0;
         let same = |other: &usize| {
-            let app = self.apps.get(self.flows[*other] as usize);
+            let FlowEntry::Live { app, workload: None } = self.flows[*other] else { return false };
+            let app = self.apps.get(app as usize);
             app.is_some_and(|app| app.node == at.0) && self.flow_names[*other].0 == *name
         };
         let twin = (0..flow.index()).filter(same).count();

@@ -4,6 +4,8 @@ use control::{Duration, Rate, Time};
 use forwarder::{Drops, Traffic};
 
 use crate::wire::WireCounters;
+use crate::workload::tally::WorkloadResult;
+use crate::workload::video::VideoResult;
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,8 +16,10 @@ pub struct Outcome {
     pub events: u64,
     /// Packets that went through a forwarder's pipeline after crossing a link.
     pub packet_hops: u64,
-    /// Consumers, in the order in which they were added.
+    /// Consumers, in the order in which they were added or began by themselves.
     pub flows: Vec<FlowResult>,
+    /// Workloads, in the order in which they were added.
+    pub workloads: Vec<WorkloadResult>,
     /// Two directions of every link.
     pub links: Vec<LinkResult>,
     /// Nodes.
@@ -67,6 +71,12 @@ pub struct FlowResult {
     pub rtt_mean: Option<Duration>,
     /// The time that 99 % of the round trips stay below, to within 1/64.
     pub rtt_p99: Option<Duration>,
+    /// How it was watched, if it is a video.
+    pub video: Option<VideoResult>,
+    /// The place of the workload that it belongs to.
+    pub workload: Option<u32>,
+    /// The place of its class in that workload.
+    pub class: u16,
 }
 
 /// The queue of Data at the head of a direction of a link.
@@ -149,6 +159,8 @@ pub struct NodeResult {
     pub expired: u64,
     /// Interests that joined a pending one.
     pub aggregated: u64,
+    /// Packets that the producers at the node sent.
+    pub served: u64,
     /// Drops by reason, of the last life.
     pub drops: Drops,
     /// How often it crashed.

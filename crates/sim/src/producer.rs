@@ -7,20 +7,24 @@ use packet::{
 };
 use security::Signer;
 use std::collections::VecDeque;
-use transport::publish::{Preparation, Publish, PublishError, Spec};
+use std::sync::Arc;
+use transport::publish::{Preparation, Publish, PublishError, Source, Spec};
 
 use crate::content::Virtual;
 use crate::spec::{ObjectSpec, Signing};
+use crate::workload::catalogue::Catalogue;
+use crate::workload::publisher::Publisher;
 
 /// FreshnessPeriod of segments without a signature, as [`Spec::new`] has it.
 const FRESHNESS_MS: u64 = 3_600_000;
 
-/// A producer of one object.
+/// A producer.
 pub(crate) enum Producer {
     /// Nobody has asked for it yet, so that nothing was hashed.
     Unprepared(Box<ObjectSpec>),
     Published(Box<Publish>),
     Unsigned(Box<Unsigned>),
+    Catalogue(Box<Publisher>),
 }
 
 impl Producer {
@@ -33,6 +37,27 @@ impl Producer {
             Signing::Manifest => Producer::Unprepared(Box::new(spec)),
             Signing::Unsigned => Producer::Unsigned(Box::new(Unsigned::new(&spec))),
         })
+    }
+
+    /// The producer, at this place among several, of the objects of a catalogue.
+    ///
+    /// # Errors
+    /// Its objects cannot be cut into segments of the size asked for.
+    pub fn of(
+        catalogue: Arc<Catalogue>,
+        place: usize,
+        signing: Signing,
+    ) -> Result<Producer, PublishError> {
+        if let Some(first) = catalogue.object(0) {
+            // The longest number shows whether segments fit a packet with their names.
+            let size = control::Size(first.size.max(catalogue.segment_size as u64));
+            let longest = Component::generic(u64::MAX.to_string().as_bytes());
+            let name = catalogue.name_of(0).with(&longest);
+            let segment_size = catalogue.segment_size;
+            let spec = ObjectSpec { segment_size, ..ObjectSpec::new(name, size) };
+            preparation(&spec)?.digest_run(0..1)?;
+        }
+        Ok(Producer::Catalogue(Box::new(Publisher::new(catalogue, place, signing))))
     }
 
     pub fn receive(&mut self, frame: &[u8]) {
@@ -49,6 +74,7 @@ impl Producer {
         match self {
             Producer::Published(publish) => publish.receive(frame),
             Producer::Unsigned(unsigned) => unsigned.receive(frame),
+            Producer::Catalogue(publisher) => publisher.receive(frame),
             Producer::Unprepared(_) => {}
         }
     }
@@ -57,6 +83,7 @@ impl Producer {
         match self {
             Producer::Published(publish) => publish.poll_transmit(out),
             Producer::Unsigned(unsigned) => unsigned.poll_transmit(out),
+            Producer::Catalogue(publisher) => publisher.poll_transmit(out),
             Producer::Unprepared(_) => false,
         }
     }
@@ -78,34 +105,75 @@ fn preparation(spec: &ObjectSpec) -> Result<Preparation<Virtual>, PublishError> 
     Preparation::new(spec, source, &Signer::Digest)
 }
 
-/// Answers with segments that are made on the spot.
-pub(crate) struct Unsigned {
-    object: Name,
-    source: Virtual,
-    size: u64,
-    segment_size: u64,
-    segments: u64,
-    last: Component,
+/// Makes segments without a signature, on the spot.
+pub(crate) struct Segments {
     info: SignatureInfoBuf,
-    waiting: VecDeque<(u64, Bytes)>,
     content: Vec<u8>,
     packet: Vec<u8>,
 }
 
+impl Default for Segments {
+    fn default() -> Segments {
+        let info = SignatureInfoBuf::new(SignatureType::Null, None);
+        Segments { info, content: Vec::new(), packet: Vec::new() }
+    }
+}
+
+impl Segments {
+    /// Appends a segment of the object of this versioned name, with the token of its Interest.
+    pub fn encode(
+        &mut self,
+        object: &Name,
+        source: &Virtual,
+        segment_size: u64,
+        segment: u64,
+        token: &[u8],
+        out: &mut Vec<u8>,
+    ) {
+        let size = source.size();
+        let offset = segment * segment_size;
+        self.content.resize(size.saturating_sub(offset).min(segment_size) as usize, 0);
+        source.fill(offset, &mut self.content);
+        let component = Component::segment(segment);
+        let last = Component::segment(size.div_ceil(segment_size).max(1) - 1);
+        let parts = DataParts {
+            name: object.as_ref(),
+            last: Some(component.as_ref()),
+            content_type: ContentType::BLOB,
+            freshness_ms: Some(FRESHNESS_MS),
+            final_block: Some(last.as_ref()),
+            content: &self.content,
+        };
+        let sign = |_: &[u8]| Signature::new(&[]);
+        if token.is_empty() {
+            return parts.encode_into(&self.info, 0, sign, out);
+        }
+        self.packet.clear();
+        parts.encode_into(&self.info, 0, sign, &mut self.packet);
+        let header = LpHeader { pit_token: token.into(), ..LpHeader::default() };
+        header.encode_into(&self.packet, out);
+    }
+}
+
+/// Answers with segments that are made on the spot.
+pub(crate) struct Unsigned {
+    object: Name,
+    source: Virtual,
+    segment_size: u64,
+    segments: u64,
+    waiting: VecDeque<(u64, Bytes)>,
+    encoder: Segments,
+}
+
 impl Unsigned {
     fn new(spec: &ObjectSpec) -> Unsigned {
-        let segments = spec.size.0.div_ceil(spec.segment_size as u64).max(1);
         Unsigned {
             object: spec.versioned(),
             source: Virtual::new(&spec.name, spec.size.0),
-            size: spec.size.0,
             segment_size: spec.segment_size as u64,
-            segments,
-            last: Component::segment(segments - 1),
-            info: SignatureInfoBuf::new(SignatureType::Null, None),
+            segments: spec.size.0.div_ceil(spec.segment_size as u64).max(1),
             waiting: VecDeque::new(),
-            content: Vec::new(),
-            packet: Vec::new(),
+            encoder: Segments::default(),
         }
     }
 
@@ -125,27 +193,8 @@ impl Unsigned {
 
     fn poll_transmit(&mut self, out: &mut Vec<u8>) -> bool {
         let Some((segment, token)) = self.waiting.pop_front() else { return false };
-        let offset = segment * self.segment_size;
-        self.content.resize((self.size - offset).min(self.segment_size) as usize, 0);
-        self.source.fill(offset, &mut self.content);
-        let component = Component::segment(segment);
-        let parts = DataParts {
-            name: self.object.as_ref(),
-            last: Some(component.as_ref()),
-            content_type: ContentType::BLOB,
-            freshness_ms: Some(FRESHNESS_MS),
-            final_block: Some(self.last.as_ref()),
-            content: &self.content,
-        };
-        let sign = |_: &[u8]| Signature::new(&[]);
-        if token.is_empty() {
-            parts.encode_into(&self.info, 0, sign, out);
-            return true;
-        }
-        self.packet.clear();
-        parts.encode_into(&self.info, 0, sign, &mut self.packet);
-        let header = LpHeader { pit_token: token[..].into(), ..LpHeader::default() };
-        header.encode_into(&self.packet, out);
+        let Unsigned { object, source, segment_size, encoder, .. } = self;
+        encoder.encode(object, source, *segment_size, segment, &token, out);
         true
     }
 }

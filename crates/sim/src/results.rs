@@ -3,11 +3,10 @@
 use control::{Duration, Rate, Time};
 use forwarder::{FaceId, Forwarder, Traffic};
 
-use crate::app::Role;
-use crate::network::{Network, WireEnd};
-use crate::node::Port;
-use crate::outcome::{FlowResult, LinkResult, Outcome, Queue};
-use crate::record::{FlowSample, LinkSample, NodeSample};
+use crate::network::{FlowEntry, Network, WireEnd};
+use crate::node::{Node, Port};
+use crate::outcome::{FlowResult, LinkResult, NodeResult, Outcome, Queue};
+use crate::record::{LinkSample, NodeSample};
 use crate::spec::{FlowId, LinkId};
 
 /// What a link's faces have counted, over all lives of the sending node.
@@ -73,21 +72,29 @@ impl Network {
             events: self.calls,
             packet_hops: self.trace.hops,
             flows: (0..self.flows.len()).map(|flow| self.flow_result(flow)).collect(),
+            workloads: self.workload_results(),
             links: self.wires.iter().map(|end| self.link_result(end)).collect(),
-            nodes: self.nodes.iter().map(|node| node.result()).collect(),
+            nodes: (0..)
+                .zip(&self.nodes)
+                .map(|(number, node)| self.node_result(number, node))
+                .collect(),
             trace_hash: self.trace.digest(),
         }
     }
 
+    fn node_result(&self, number: u32, node: &Node) -> NodeResult {
+        NodeResult { served: self.served(number), ..node.result() }
+    }
+
     fn flow_result(&self, flow: usize) -> FlowResult {
-        let app = &self.apps[self.flows[flow] as usize];
-        let (name, control) = self.flow_names[flow].clone();
-        let node = self.nodes[app.node as usize].spec.name.clone();
-        let mut result = FlowResult { node, name, control, ..FlowResult::default() };
-        match &app.role {
-            Role::Fetch(_, consumer) => consumer.result(&mut result),
-            Role::Rate(consumer) => consumer.result(&mut result),
-            Role::Publish(_) => {}
+        let (app, workload) = match &self.flows[flow] {
+            FlowEntry::Over(result) => return FlowResult::clone(result),
+            FlowEntry::Live { app, workload } => (&self.apps[*app as usize], *workload),
+        };
+        let mut result = self.named(flow, app.node);
+        app.result(self.now, &mut result);
+        if let Some((workload, class)) = workload {
+            (result.workload, result.class) = (Some(workload), class);
         }
         result
     }
@@ -141,8 +148,9 @@ impl Network {
                 marked: result.marked,
             });
         }
-        for (flow, app) in (0..).map(FlowId).zip(&self.flows) {
-            if let Some(sample) = self.flow_sample(flow, *app as usize) {
+        for (flow, entry) in (0..).map(FlowId).zip(&self.flows) {
+            let FlowEntry::Live { app, .. } = entry else { continue };
+            if let Some(sample) = self.apps[*app as usize].sample(self.now, flow) {
                 recorder.flow(&sample);
             }
         }
@@ -159,13 +167,5 @@ impl Network {
         }
         self.recorder = Some(recorder);
         self.schedule_sample(self.now + self.every);
-    }
-
-    fn flow_sample(&self, flow: FlowId, app: usize) -> Option<FlowSample> {
-        match &self.apps[app].role {
-            Role::Fetch(_, consumer) => consumer.sample(self.now, flow),
-            Role::Rate(consumer) => consumer.sample(self.now, flow),
-            Role::Publish(_) => None,
-        }
     }
 }

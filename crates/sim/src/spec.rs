@@ -41,6 +41,9 @@ impl LinkId {
 }
 
 impl FlowId {
+    /// Of flows that are not among [`crate::Outcome::flows`].
+    pub(crate) const UNLISTED: FlowId = FlowId(u32::MAX);
+
     /// Its place in [`crate::Outcome::flows`].
     #[must_use]
     pub fn index(self) -> usize {

@@ -1,0 +1,295 @@
+//! Catalogues: many objects below one name, none of which takes memory before it is asked for.
+
+use control::Rng;
+use packet::{Component, Name, NameRef};
+use std::collections::BTreeMap;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::sizes::Distribution;
+
+/// A kind of objects: mice, elephants.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Class {
+    /// Its name in results.
+    pub name: String,
+    /// Which share of the objects is of it; shares are taken relative to their sum.
+    pub share: f64,
+    /// How large they are.
+    pub size: Distribution,
+}
+
+/// What objects there are.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Objects {
+    /// Objects called by their numbers, `/prefix/17`; their sizes are drawn.
+    Numbered {
+        /// How many; without bound, if there is none: a new one for every request.
+        count: Option<u64>,
+        /// Their classes, one or more.
+        classes: Vec<Class>,
+    },
+    /// Objects called by what stands here behind the prefix, which may be nothing, with their
+    /// sizes.
+    Listed(Vec<(Name, u64)>),
+}
+
+/// Which of the producers of a catalogue has what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spread {
+    /// Everyone has everything.
+    #[default]
+    Replicated,
+    /// Every object is at one of them, by chance.
+    Objects,
+    /// Every segment is at one of them, by chance; what leads to the segments (metadata and
+    /// manifest) is at all of them.
+    Segments,
+}
+
+/// An object of a catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// Its number.
+    pub number: u64,
+    /// Octets of content.
+    pub size: u64,
+    /// The place of its class.
+    pub class: u16,
+}
+
+/// Many objects below one name.
+///
+/// Everything that is left to chance is a function of the seed, the name and the object's number,
+/// so that whoever asks and whoever answers agree without a table.
+#[derive(Clone, Debug)]
+pub struct Catalogue {
+    /// The name that all objects are below.
+    pub name: Name,
+    /// The version of every object.
+    pub version: u64,
+    /// Octets of content in a segment.
+    pub segment_size: usize,
+    /// Which producer has what.
+    pub spread: Spread,
+    /// Producers among which objects or segments are spread.
+    pub producers: u64,
+    objects: Objects,
+    numbers: BTreeMap<Name, u64>,
+    key: u64,
+}
+
+impl Catalogue {
+    /// A catalogue at one producer, with version 1 of all objects.
+    #[must_use]
+    pub fn new(seed: u64, name: Name, segment_size: usize, objects: Objects) -> Catalogue {
+        let key = Rng::stream(seed, &["catalogue", &name.to_string()]).next_u64();
+        let mut numbers = BTreeMap::new();
+        if let Objects::Listed(list) = &objects {
+            numbers.extend(list.iter().map(|(name, _)| name.clone()).zip(0..));
+        }
+        let spread = Spread::Replicated;
+        Catalogue { name, version: 1, segment_size, spread, producers: 1, objects, numbers, key }
+    }
+
+    /// The same at several producers.
+    #[must_use]
+    pub fn spread(mut self, spread: Spread, producers: usize) -> Catalogue {
+        (self.spread, self.producers) = (spread, producers.max(1) as u64);
+        self
+    }
+
+    /// How many objects there are; `None` if there is no end to them.
+    #[must_use]
+    pub fn len(&self) -> Option<u64> {
+        match &self.objects {
+            Objects::Numbered { count, .. } => *count,
+            Objects::Listed(list) => Some(list.len() as u64),
+        }
+    }
+
+    /// There is nothing in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == Some(0)
+    }
+
+    /// The names of the classes.
+    pub fn classes(&self) -> impl Iterator<Item = &str> {
+        let classes = match &self.objects {
+            Objects::Numbered { classes, .. } => &classes[..],
+            Objects::Listed(_) => &[],
+        };
+        classes.iter().map(|class| class.name.as_str())
+    }
+
+    /// A number in [0, 1) that belongs to an object.
+    fn unit(&self, number: u64, role: u8) -> f64 {
+        let mut octets = [0; 9];
+        octets[..8].copy_from_slice(&number.to_le_bytes());
+        octets[8] = role;
+        (xxh3_64_with_seed(&octets, self.key) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// The object of this number; `None` if there is none.
+    #[must_use]
+    pub fn object(&self, number: u64) -> Option<Object> {
+        match &self.objects {
+            Objects::Listed(list) => {
+                let (_, size) = list.get(usize::try_from(number).ok()?)?;
+                Some(Object { number, size: *size, class: 0 })
+            }
+            Objects::Numbered { count, .. } if count.is_some_and(|n| number >= n) => None,
+            Objects::Numbered { classes, .. } => {
+                let mut left = match &classes[..] {
+                    [_] => 0.0,
+                    _ => self.unit(number, 0) * classes.iter().map(|c| c.share).sum::<f64>(),
+                };
+                let drawn = classes.iter().position(|class| {
+                    left -= class.share;
+                    left < 0.0
+                });
+                let class = drawn.unwrap_or(classes.len().checked_sub(1)?);
+                let size = classes[class].size.at(self.unit(number, 1), self.unit(number, 2));
+                Some(Object { number, size, class: class as u16 })
+            }
+        }
+    }
+
+    /// The object's name, without the version.
+    #[must_use]
+    pub fn name_of(&self, number: u64) -> Name {
+        let mut name = self.name.clone();
+        match &self.objects {
+            Objects::Listed(list) => {
+                let own = usize::try_from(number).ok().and_then(|n| list.get(n));
+                own.iter()
+                    .flat_map(|(own, _)| own.as_ref().components())
+                    .for_each(|c| name.push(c));
+            }
+            Objects::Numbered { .. } => {
+                name.push(Component::generic(number.to_string().as_bytes()).as_ref());
+            }
+        }
+        name
+    }
+
+    /// The object that a name is of, or below.
+    #[must_use]
+    pub fn number_of(&self, name: NameRef<'_>) -> Option<u64> {
+        if !name.starts_with(self.name.as_ref()) {
+            return None;
+        }
+        let depth = self.name.len();
+        if let Objects::Listed(_) = &self.objects {
+            let mut own = Name::default();
+            let mut found = self.numbers.get(&own);
+            for component in (depth..name.len()).filter_map(|i| name.get(i)) {
+                if found.is_some() {
+                    break;
+                }
+                own.push(component);
+                found = self.numbers.get(&own);
+            }
+            return found.copied();
+        }
+        let digits = std::str::from_utf8(name.get(depth)?.value()).ok()?;
+        let number: u64 = digits.parse().ok()?;
+        // One name for each: `007` is not 7.
+        let canonical = digits == "0" || !digits.starts_with(['0', '+']);
+        (canonical && self.object(number).is_some()).then_some(number)
+    }
+
+    /// The segments of an object of so many octets.
+    #[must_use]
+    pub fn segments(&self, size: u64) -> u64 {
+        size.div_ceil(self.segment_size as u64).max(1)
+    }
+
+    /// All segments of all objects; `None` if there is no end to them.
+    #[must_use]
+    pub fn all_segments(&self) -> Option<u64> {
+        let sizes = (0..self.len()?).filter_map(|n| self.object(n));
+        Some(sizes.map(|object| self.segments(object.size)).sum())
+    }
+
+    /// The place, among the producers, of the one that has a segment of an object; `None` if all
+    /// have it.
+    #[must_use]
+    pub fn producer_of(&self, number: u64, segment: u64) -> Option<usize> {
+        let part = match self.spread {
+            Spread::Replicated => return None,
+            Spread::Objects => u64::MAX,
+            Spread::Segments => segment,
+        };
+        let mut octets = [0; 16];
+        octets[..8].copy_from_slice(&number.to_le_bytes());
+        octets[8..].copy_from_slice(&part.to_le_bytes());
+        let hash = xxh3_64_with_seed(&octets, self.key ^ 0x9e37_79b9_7f4a_7c15);
+        Some(((u128::from(hash) * u128::from(self.producers)) >> 64) as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(uri: &str) -> Name {
+        uri.parse().unwrap()
+    }
+
+    fn class(name: &str, share: f64, size: u64) -> Class {
+        Class { name: name.to_owned(), share, size: Distribution::Constant(size) }
+    }
+
+    #[test]
+    fn names_and_numbers_belong_together() {
+        let classes = vec![class("", 1.0, 10)];
+        let numbered = Objects::Numbered { count: Some(12), classes };
+        let c = Catalogue::new(1, name("/v"), 4, numbered);
+        assert_eq!(c.name_of(11), name("/v/11"));
+        assert_eq!(c.number_of(name("/v/11/v=1/seg=0").as_ref()), Some(11));
+        for other in ["/v", "/v/12", "/v/007", "/v/+1", "/v/x", "/w/1"] {
+            assert_eq!(c.number_of(name(other).as_ref()), None, "{other}");
+        }
+        assert_eq!((c.segments(10), c.all_segments()), (3, Some(36)));
+        let listed = Objects::Listed(vec![(name("/hi/0"), 5), (name("/lo/0"), 3)]);
+        let c = Catalogue::new(1, name("/v"), 4, listed);
+        assert_eq!(c.name_of(1), name("/v/lo/0"));
+        assert_eq!(c.number_of(name("/v/lo/0/v=1").as_ref()), Some(1));
+        assert_eq!(c.number_of(name("/v/lo").as_ref()), None);
+        let whole = Catalogue::new(1, name("/v"), 4, Objects::Listed(vec![(name("/"), 5)]));
+        assert_eq!(
+            (whole.name_of(0), whole.number_of(name("/v/x").as_ref())),
+            (name("/v"), Some(0))
+        );
+    }
+
+    #[test]
+    fn classes_have_their_shares_and_sizes() {
+        let classes = vec![class("mice", 9.0, 1), class("elephants", 1.0, 1000)];
+        let c = Catalogue::new(7, name("/m"), 100, Objects::Numbered { count: None, classes });
+        let of: Vec<_> = (0..20_000).filter_map(|n| c.object(n)).collect();
+        let elephants = of.iter().filter(|object| object.class == 1).count();
+        // 2,000 expected, standard deviation 42.
+        assert!(elephants.abs_diff(2000) < 210, "{elephants}");
+        assert!(of.iter().all(|o| o.size == if o.class == 1 { 1000 } else { 1 }));
+        assert_eq!((c.object(5), c.len(), c.all_segments()), (Some(of[5]), None, None));
+    }
+
+    #[test]
+    fn every_segment_is_at_exactly_one_of_the_producers() {
+        let objects = || Objects::Numbered { count: None, classes: vec![class("", 1.0, 1)] };
+        let c = |seed| Catalogue::new(seed, name("/m"), 100, objects());
+        let segments = c(1).spread(Spread::Segments, 3);
+        let mut counts = [0u32; 3];
+        (0..9000).for_each(|n| counts[segments.producer_of(4, n).unwrap()] += 1);
+        // 3,000 expected, standard deviation 45.
+        assert!(counts.iter().all(|n| n.abs_diff(3000) < 225), "{counts:?}");
+        let objects = c(1).spread(Spread::Objects, 3);
+        assert!((0..50).all(|n| objects.producer_of(4, n) == objects.producer_of(4, 0)));
+        assert!((0..50).any(|n| objects.producer_of(n, 0) != objects.producer_of(4, 0)));
+        assert_eq!(c(1).producer_of(4, 0), None);
+        let other = c(2).spread(Spread::Segments, 3);
+        assert!((0..50).any(|n| other.producer_of(4, n) != segments.producer_of(4, n)));
+    }
+}

@@ -1,0 +1,223 @@
+//! Requests of single segments, as the caching literature has them: one Interest, one Data, never
+//! again.
+
+use control::{Duration, Rng, Size, Time};
+use packet::interest_buf::encode_plain_interest;
+use packet::{Component, Data, Interest, LpPacket, NameRef};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use super::catalogue::Catalogue;
+use super::tally::ClassResult;
+use crate::histogram::Histogram;
+use crate::outcome::FlowResult;
+use crate::record::FlowSample;
+use crate::spec::FlowId;
+
+/// A catalogue's place, an object's number, a segment.
+type Key = (usize, u64, u64);
+
+/// A request on its way.
+struct Pending {
+    at: Time,
+    class: u16,
+    /// Requests for the same that came while it was on its way: they are answered with it.
+    joined: u64,
+}
+
+/// Counters. At any time `requests = data + nacks + expired + in flight`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    requests: u64,
+    data: u64,
+    nacks: u64,
+    expired: u64,
+    marks: u64,
+    bytes: u64,
+}
+
+/// Asks, at one node, for the segments that a workload names.
+pub(crate) struct Chunks {
+    catalogues: Vec<Arc<Catalogue>>,
+    lifetime: Duration,
+    nonces: Rng,
+    /// Keys to be asked for.
+    wanted: VecDeque<Key>,
+    pending: BTreeMap<Key, Pending>,
+    /// Keys by when they expire; all have the same lifetime, so that they come in order.
+    expiry: VecDeque<(Time, Key)>,
+    counters: Counters,
+    first: Option<Time>,
+    last: Option<Time>,
+    rtt: Histogram,
+    classes: Vec<ClassResult>,
+    over: bool,
+}
+
+impl Chunks {
+    /// `classes` are those of the workload, with nothing counted yet.
+    pub fn new(
+        catalogues: Vec<Arc<Catalogue>>,
+        lifetime: Duration,
+        nonces: Rng,
+        classes: Vec<ClassResult>,
+    ) -> Chunks {
+        Chunks {
+            catalogues,
+            lifetime,
+            nonces,
+            wanted: VecDeque::new(),
+            pending: BTreeMap::new(),
+            expiry: VecDeque::new(),
+            counters: Counters::default(),
+            first: None,
+            last: None,
+            rtt: Histogram::default(),
+            classes,
+            over: false,
+        }
+    }
+
+    /// A request has come up.
+    pub fn ask(&mut self, now: Time, key: Key, class: u16) {
+        self.counters.requests += 1;
+        if let Some(class) = self.classes.get_mut(usize::from(class)) {
+            class.began(now);
+        }
+        self.first.get_or_insert(now);
+        match self.pending.get_mut(&key) {
+            Some(pending) => pending.joined += 1,
+            None => {
+                self.pending.insert(key, Pending { at: now, class, joined: 0 });
+                self.expiry.push_back((now + self.lifetime, key));
+                self.wanted.push_back(key);
+            }
+        }
+    }
+
+    /// No more will be asked for.
+    pub fn close(&mut self) {
+        self.over = true;
+    }
+
+    pub fn poll_transmit(&mut self, out: &mut Vec<u8>) -> bool {
+        let Some((place, object, segment)) = self.wanted.pop_front() else { return false };
+        let catalogue = &self.catalogues[place];
+        let name = catalogue.name_of(object).with(&Component::version(catalogue.version));
+        let component = Component::segment(segment);
+        let nonce = self.nonces.next_u32();
+        let lifetime = self.lifetime.as_millis().max(1);
+        encode_plain_interest(name.as_ref(), component.as_ref(), nonce, lifetime, out);
+        true
+    }
+
+    pub fn next_deadline(&self) -> Option<Time> {
+        self.expiry.front().map(|(at, _)| *at)
+    }
+
+    pub fn on_deadline(&mut self, now: Time) {
+        while let Some((at, key)) = self.expiry.front().copied().filter(|(at, _)| *at <= now) {
+            self.expiry.pop_front();
+            // The same may have been asked for again since.
+            let is_it = |pending: &Pending| pending.at + self.lifetime == at;
+            if self.pending.get(&key).is_some_and(is_it)
+                && let Some(pending) = self.pending.remove(&key)
+            {
+                self.counters.expired += 1 + pending.joined;
+                self.ended(now, &pending, None);
+            }
+        }
+    }
+
+    pub fn receive(&mut self, now: Time, frame: &[u8]) {
+        let Ok(link) = LpPacket::decode(frame) else { return };
+        let Some(fragment) = link.fragment() else { return };
+        if link.nack().is_some() {
+            let interest = Interest::decode(fragment).ok();
+            if let Some(pending) = interest.and_then(|interest| self.take(interest.name())) {
+                self.counters.nacks += 1 + pending.joined;
+                self.ended(now, &pending, None);
+            }
+            return;
+        }
+        let Ok(data) = Data::decode(fragment) else { return };
+        if let Some(pending) = self.take(data.name()) {
+            self.rtt.record(now.since(pending.at));
+            self.counters.data += 1 + pending.joined;
+            self.counters.bytes += data.content().len() as u64;
+            self.counters.marks += u64::from(link.congestion_mark() > 0);
+            self.ended(now, &pending, Some(data.content().len() as u64));
+        }
+    }
+
+    /// What became of a request, and of those that joined it, is known. All count as if they had
+    /// come with the first.
+    fn ended(&mut self, now: Time, pending: &Pending, bytes: Option<u64>) {
+        self.last = Some(now);
+        let Some(class) = self.classes.get_mut(usize::from(pending.class)) else { return };
+        for _ in 0..=pending.joined {
+            class.ended(pending.at, now, bytes.unwrap_or(0), bytes.is_some());
+        }
+    }
+
+    /// The sums by class.
+    pub fn classes(&self) -> &[ClassResult] {
+        &self.classes
+    }
+
+    fn take(&mut self, name: NameRef<'_>) -> Option<Pending> {
+        let found = self.catalogues.iter().enumerate();
+        let (place, object) =
+            found.filter_map(|(place, c)| Some((place, c.number_of(name)?))).next()?;
+        let segment = name.last()?.as_segment()?;
+        let pending = self.pending.remove(&(place, object, segment))?;
+        while self.expiry.front().is_some_and(|(_, key)| !self.pending.contains_key(key)) {
+            self.expiry.pop_front();
+        }
+        Some(pending)
+    }
+
+    /// Its node crashed.
+    pub fn crash(&mut self, now: Time) {
+        let lost: u64 = self.pending.values().map(|pending| 1 + pending.joined).sum();
+        self.counters.expired += lost;
+        self.pending.clear();
+        self.expiry.clear();
+        self.wanted.clear();
+        self.last = Some(now);
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.over && self.pending.is_empty()
+    }
+
+    pub fn sample(&self, at: Time, flow: FlowId) -> Option<FlowSample> {
+        let begun = self.counters.requests > 0 && !self.is_over();
+        begun.then(|| FlowSample {
+            at,
+            flow,
+            window: None,
+            in_flight: u32::try_from(self.pending.len()).unwrap_or(u32::MAX),
+            bytes: Size(self.counters.bytes),
+            rtt: self.rtt.mean().map(|rtt| rtt.0),
+            retransmissions: 0,
+        })
+    }
+
+    pub fn result(&self, result: &mut FlowResult) {
+        let counters = &self.counters;
+        let in_flight: u64 = self.pending.values().map(|pending| 1 + pending.joined).sum();
+        result.start = self.first.unwrap_or_default();
+        result.end = self.last.filter(|_| self.is_over());
+        result.complete = self.is_over() && counters.data == counters.requests;
+        result.bytes = counters.bytes;
+        result.interests = counters.requests;
+        result.data = counters.data;
+        result.timeouts = counters.expired;
+        result.nacks = counters.nacks;
+        result.marks = counters.marks;
+        result.in_flight = in_flight;
+        result.rtt_mean = self.rtt.mean();
+        result.rtt_p99 = self.rtt.quantile(0.99);
+    }
+}

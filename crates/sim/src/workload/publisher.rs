@@ -1,0 +1,165 @@
+//! The producer of a catalogue: objects are prepared when somebody asks for them, and forgotten
+//! when nobody has for long.
+
+use bytes::Bytes;
+use packet::{Component, Interest, LpPacket, NameRef};
+use security::Signer;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use transport::publish::{Preparation, Publish, Spec};
+
+use super::catalogue::{Catalogue, Object};
+use crate::content::Virtual;
+use crate::producer::Segments;
+use crate::spec::Signing;
+
+/// Segments of prepared objects that are remembered; what is prepared takes some 32 octets for
+/// each.
+const REMEMBERED: u64 = 1 << 20;
+
+/// An object that was hashed, and when it was asked for last.
+struct Prepared {
+    publish: Publish,
+    segments: u64,
+    used: u64,
+}
+
+/// Serves the objects of a catalogue, or those parts of them that are its own.
+pub(crate) struct Publisher {
+    catalogue: Arc<Catalogue>,
+    /// Its place among the producers.
+    place: usize,
+    signing: Signing,
+    prepared: BTreeMap<u64, Prepared>,
+    /// The prepared objects by when they were asked for last.
+    by_use: BTreeMap<u64, u64>,
+    remembered: u64,
+    uses: u64,
+    /// Objects with answers, in the order of the Interests.
+    answers: VecDeque<u64>,
+    unsigned: Segments,
+    waiting: VecDeque<(Object, u64, Bytes)>,
+}
+
+impl Publisher {
+    pub fn new(catalogue: Arc<Catalogue>, place: usize, signing: Signing) -> Publisher {
+        Publisher {
+            catalogue,
+            place,
+            signing,
+            prepared: BTreeMap::new(),
+            by_use: BTreeMap::new(),
+            remembered: 0,
+            uses: 0,
+            answers: VecDeque::new(),
+            unsigned: Segments::default(),
+            waiting: VecDeque::new(),
+        }
+    }
+
+    pub fn receive(&mut self, frame: &[u8]) {
+        let Ok(link) = LpPacket::decode(frame) else { return };
+        let Some(fragment) = link.fragment().filter(|_| link.nack().is_none()) else { return };
+        let Ok(interest) = Interest::decode(fragment) else { return };
+        let name = interest.name();
+        let Some(object) = self.catalogue.number_of(name).and_then(|n| self.catalogue.object(n))
+        else {
+            return;
+        };
+        let segment = self.segment_of(object.number, name);
+        if let Some(segment) = segment
+            && self.catalogue.producer_of(object.number, segment).is_some_and(|p| p != self.place)
+        {
+            // Another one has it; routes lead there, not here.
+            return;
+        }
+        match (self.signing, segment) {
+            (Signing::Manifest, _) => {
+                if let Some(prepared) = self.prepare(object) {
+                    prepared.publish.receive(frame);
+                    self.answers.push_back(object.number);
+                }
+            }
+            (Signing::Unsigned, Some(n)) if n < self.catalogue.segments(object.size) => {
+                let token = Bytes::copy_from_slice(link.pit_token().unwrap_or_default());
+                self.waiting.push_back((object, n, token));
+            }
+            (Signing::Unsigned, _) => {}
+        }
+    }
+
+    /// The segment that a name is of: of content, not of metadata or manifest.
+    fn segment_of(&self, number: u64, name: NameRef<'_>) -> Option<u64> {
+        let depth = self.catalogue.name_of(number).len();
+        let version = name.get(depth)?.as_version()?;
+        let segment = name.get(depth + 1)?.as_segment()?;
+        // Behind it there may be the digest alone.
+        (version == self.catalogue.version && name.len() <= depth + 3).then_some(segment)
+    }
+
+    fn prepare(&mut self, object: Object) -> Option<&mut Prepared> {
+        self.uses += 1;
+        let used = self.uses;
+        let number = object.number;
+        if !self.prepared.contains_key(&number) {
+            let name = self.catalogue.name_of(number);
+            let source = Virtual::new(&name, object.size);
+            let segments = self.catalogue.segments(object.size);
+            let spec = Spec {
+                segment_size: self.catalogue.segment_size,
+                ..Spec::new(name, self.catalogue.version)
+            };
+            let signer = Signer::Digest;
+            // What can fail was tried when the catalogue was announced.
+            let object =
+                Preparation::new(spec, source, &signer).and_then(|p| p.run(&signer)).ok()?;
+            let mut publish = Publish::new();
+            publish.add(object);
+            self.remembered += segments;
+            self.prepared.insert(number, Prepared { publish, segments, used });
+            self.by_use.insert(used, number);
+            self.forget();
+        }
+        let prepared = self.prepared.get_mut(&number)?;
+        self.by_use.remove(&prepared.used);
+        self.by_use.insert(used, number);
+        prepared.used = used;
+        Some(prepared)
+    }
+
+    /// Forgets what was not asked for for longest, but not what has yet to answer.
+    fn forget(&mut self) {
+        while self.remembered > REMEMBERED && self.prepared.len() > 1 {
+            let idle = self.by_use.iter().find_map(|(used, number)| {
+                let there = self.prepared.get(number)?;
+                (!there.publish.has_answers()).then_some((*used, *number))
+            });
+            let Some((used, number)) = idle.filter(|(used, _)| *used != self.uses) else { return };
+            self.by_use.remove(&used);
+            if let Some(gone) = self.prepared.remove(&number) {
+                self.remembered -= gone.segments;
+            }
+        }
+    }
+
+    pub fn poll_transmit(&mut self, out: &mut Vec<u8>) -> bool {
+        if let Some((object, segment, token)) = self.waiting.pop_front() {
+            let catalogue = &self.catalogue;
+            let name = catalogue.name_of(object.number);
+            let source = Virtual::new(&name, object.size);
+            let versioned = name.with(&Component::version(catalogue.version));
+            let size = catalogue.segment_size as u64;
+            self.unsigned.encode(&versioned, &source, size, segment, &token, out);
+            return true;
+        }
+        while let Some(number) = self.answers.front() {
+            if let Some(prepared) = self.prepared.get_mut(number)
+                && prepared.publish.poll_transmit(out)
+            {
+                return true;
+            }
+            self.answers.pop_front();
+        }
+        false
+    }
+}

@@ -1,0 +1,148 @@
+//! What came of many flows, without keeping them: by class and by the span in which they began.
+
+use control::{Duration, Time};
+
+use crate::histogram::Histogram;
+
+/// So many spans the time of a run is divided into, so that what began after the warm-up can be
+/// told from what began before.
+pub const SPANS: usize = 20;
+
+/// Flows of one class that began in one span, or in several.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// How many began.
+    pub started: u64,
+    /// How many brought everything.
+    pub completed: u64,
+    /// How many ended without everything.
+    pub failed: u64,
+    /// Octets of content that came.
+    pub bytes: u64,
+    /// Octets of content of those that brought everything, over the times that it took them.
+    pub goodput: f64,
+    /// Completion times.
+    pub times: Histogram,
+}
+
+impl Tally {
+    /// Takes the counts of another one in.
+    pub fn add(&mut self, other: &Tally) {
+        self.started += other.started;
+        self.completed += other.completed;
+        self.failed += other.failed;
+        self.bytes += other.bytes;
+        self.goodput += other.goodput;
+        self.times.merge(&other.times);
+    }
+
+    /// The mean goodput of those that brought everything, in octets a second.
+    #[must_use]
+    pub fn mean_goodput(&self) -> Option<f64> {
+        (self.completed > 0).then(|| self.goodput / self.completed as f64)
+    }
+}
+
+/// The flows of one class.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClassResult {
+    /// The class's name; empty if there is but one.
+    pub name: String,
+    /// The span that each of the tallies is of.
+    pub span: Duration,
+    /// One tally for each span in which flows began; the last has all that began later.
+    pub spans: Vec<Tally>,
+}
+
+impl ClassResult {
+    pub(crate) fn new(name: &str, span: Duration) -> ClassResult {
+        ClassResult { name: name.to_owned(), span, spans: Vec::new() }
+    }
+
+    fn at(&mut self, began: Time) -> &mut Tally {
+        let number = began.0.checked_div(self.span.0).unwrap_or(0).min(SPANS as u64 - 1) as usize;
+        if self.spans.len() <= number {
+            self.spans.resize(number + 1, Tally::default());
+        }
+        &mut self.spans[number]
+    }
+
+    pub(crate) fn began(&mut self, now: Time) {
+        self.at(now).started += 1;
+    }
+
+    pub(crate) fn ended(&mut self, began: Time, now: Time, bytes: u64, complete: bool) {
+        let took = now.since(began);
+        let tally = self.at(began);
+        tally.bytes += bytes;
+        if complete {
+            tally.completed += 1;
+            tally.times.record(took);
+            if took > Duration::ZERO {
+                tally.goodput += bytes as f64 / took.as_secs_f64();
+            }
+        } else {
+            tally.failed += 1;
+        }
+    }
+
+    /// Takes the counts of the same class elsewhere in.
+    pub(crate) fn merge(&mut self, other: &ClassResult) {
+        if self.spans.len() < other.spans.len() {
+            self.spans.resize(other.spans.len(), Tally::default());
+        }
+        self.spans.iter_mut().zip(&other.spans).for_each(|(sum, one)| sum.add(one));
+    }
+
+    /// All flows that began in spans which lie wholly behind `from`.
+    #[must_use]
+    pub fn since(&self, from: Time) -> Tally {
+        let mut sum = Tally::default();
+        let behind = |number: usize| number as u64 * self.span.0 >= from.0;
+        let spans = self.spans.iter().enumerate().filter(|(number, _)| behind(*number));
+        spans.for_each(|(_, tally)| sum.add(tally));
+        sum
+    }
+}
+
+/// What came of a workload.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WorkloadResult {
+    /// Its name.
+    pub name: String,
+    /// Flows that were begun.
+    pub started: u64,
+    /// Flows that still run.
+    pub running: u64,
+    /// Flows that are not among [`crate::Outcome::flows`], because there are too many.
+    pub unlisted: u64,
+    /// By class.
+    pub classes: Vec<ClassResult>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_began_before_and_after_is_told_apart() {
+        let second = |n: u64| Time(n * 1_000_000_000);
+        let mut class = ClassResult::new("", Duration::from_secs(10));
+        for (began, took) in [(1, 2), (9, 4), (10, 6), (31, 8), (500, 1)] {
+            class.began(second(began));
+            class.ended(second(began), second(began + took), 1000, true);
+        }
+        class.began(second(12));
+        class.ended(second(12), second(13), 10, false);
+        let all = class.since(Time::ZERO);
+        assert_eq!((all.started, all.completed, all.failed, all.bytes), (6, 5, 1, 5010));
+        // The span from 0 to 10 s is not wholly behind 1 s.
+        let late = class.since(second(1));
+        assert_eq!((late.started, late.completed), (4, 3));
+        // 1000/6, 1000/8 and 1000/1 octets a second.
+        let mean = (1000.0 / 6.0 + 125.0 + 1000.0) / 3.0;
+        assert!((late.mean_goodput().unwrap() - mean).abs() < 1e-9);
+        assert_eq!(late.times.mean(), Some(Duration::from_secs(5)));
+        assert_eq!(class.spans.len(), SPANS, "what is late is in the last");
+    }
+}

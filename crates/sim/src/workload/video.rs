@@ -1,0 +1,287 @@
+//! Adaptive video: a player that fetches segment after segment, each in a quality of its choice,
+//! into a playout buffer.
+//!
+//! Every segment in every quality is an object of its own, fetched by the unchanged `Fetch`, as a
+//! player of MPEG-DASH fetches them.
+
+mod adaptation;
+mod playout;
+
+pub use adaptation::Adaptation;
+
+use adaptation::Past;
+use control::{Controller, Duration, Rate, Size, Time};
+use playout::Playout;
+use std::fmt;
+use std::sync::Arc;
+
+use super::catalogue::Catalogue;
+use crate::consumer::Consumer;
+use crate::histogram::Histogram;
+use crate::outcome::FlowResult;
+use crate::record::{EventQueue, FlowSample};
+use crate::spec::{FetchSpec, FlowId, Make};
+
+/// A video and its player.
+#[derive(Clone)]
+pub struct VideoSpec {
+    /// The segments: those of the lowest quality from first to last, then those of the next.
+    pub catalogue: Arc<Catalogue>,
+    /// The rates of the qualities, ascending.
+    pub ladder: Vec<Rate>,
+    /// What a segment plays.
+    pub segment: Duration,
+    /// How many segments there are.
+    pub segments: u64,
+    /// When it begins.
+    pub start: Time,
+    /// The rule that chooses the quality.
+    pub adaptation: Adaptation,
+    /// What the buffer holds at most.
+    pub buffer: Duration,
+    /// What must be in the buffer to begin, and to go on after a stall.
+    pub startup: Duration,
+    /// Builds what controls each fetch.
+    pub controller: Make<dyn Controller>,
+    /// The controller's name, for the results.
+    pub label: String,
+    /// The lifetime of Interests.
+    pub lifetime: Duration,
+    /// It gives up when nothing new of a segment has come for this long.
+    pub patience: Duration,
+}
+
+/// How it was watched.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct VideoResult {
+    /// From the beginning to the first picture.
+    pub startup: Option<Duration>,
+    /// How often it stalled.
+    pub stalls: u64,
+    /// For how long altogether.
+    pub stalled: Duration,
+    /// How much was played.
+    pub played: Duration,
+    /// Segments that came.
+    pub segments: u64,
+    /// Segments that came in another quality than the one before.
+    pub switches: u64,
+    /// The mean of their qualities' rates, in bit/s.
+    pub bitrate: Option<f64>,
+}
+
+/// A player, from before its beginning to after its end.
+pub(crate) struct Player {
+    spec: VideoSpec,
+    seed: u64,
+    names: Vec<String>,
+    playout: Playout,
+    past: Past,
+    /// The segment that is fetched now, or next.
+    segment: u64,
+    quality: usize,
+    fetch: Option<Consumer>,
+    /// The next segment is asked for then, when the buffer has room.
+    next: Option<Time>,
+    sum: FlowResult,
+    rtt: Histogram,
+    switches: u64,
+    bitrates: f64,
+    end: Option<Time>,
+}
+
+impl Player {
+    pub fn new(spec: VideoSpec, seed: u64, names: &[&str]) -> Player {
+        Player {
+            seed,
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            playout: Playout::new(spec.startup.min(spec.buffer)),
+            past: Past::default(),
+            segment: 0,
+            quality: 0,
+            fetch: None,
+            next: Some(spec.start),
+            sum: FlowResult::default(),
+            rtt: Histogram::default(),
+            switches: 0,
+            bitrates: 0.0,
+            end: None,
+            spec,
+        }
+    }
+
+    pub fn next_deadline(&mut self, now: Time) -> Option<Time> {
+        let fetch = self.fetch.as_mut().and_then(|fetch| fetch.next_deadline(now));
+        [fetch, self.next, self.playout.dry_at()].into_iter().flatten().min()
+    }
+
+    pub fn on_deadline(&mut self, now: Time, flow: FlowId, events: Option<&EventQueue>) {
+        self.playout.pass(now);
+        if self.next.is_some_and(|at| at <= now) {
+            self.next = None;
+            self.ask(now);
+        }
+        if let Some(fetch) = &mut self.fetch {
+            fetch.begin(now, flow, events);
+            fetch.on_deadline(now);
+        }
+        self.look(now);
+    }
+
+    /// Begins to fetch the next segment.
+    fn ask(&mut self, now: Time) {
+        let VideoSpec { ladder, adaptation, .. } = &self.spec;
+        self.quality = adaptation.choose(ladder, self.playout.level(now), &self.past);
+        let number = self.quality as u64 * self.spec.segments + self.segment;
+        let name = self.spec.catalogue.name_of(number);
+        let mut spec = FetchSpec::new(name, (self.spec.controller)(), &self.spec.label);
+        (spec.start, spec.lifetime, spec.patience) = (now, self.spec.lifetime, self.spec.patience);
+        let segment = self.segment.to_string();
+        let names: Vec<&str> =
+            self.names.iter().map(String::as_str).chain([segment.as_str()]).collect();
+        self.fetch = Some(Consumer::new(spec, self.seed, &names));
+    }
+
+    pub fn receive(&mut self, now: Time, frame: &[u8]) {
+        if let Some(fetch) = &mut self.fetch {
+            fetch.receive(now, frame);
+        }
+    }
+
+    pub fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        self.fetch.as_mut().is_some_and(|fetch| fetch.poll_transmit(now, out))
+    }
+
+    /// Looks, after all other calls at an instant, whether the segment has come or playing is over.
+    pub fn look(&mut self, now: Time) {
+        if let Some(fetch) = &mut self.fetch {
+            fetch.look(now);
+            if fetch.is_over()
+                && let Some(over) = self.fetch.take()
+            {
+                self.came(now, &over);
+            }
+        }
+        self.playout.pass(now);
+        if self.end.is_none() {
+            self.end = self.playout.ended_at();
+        }
+    }
+
+    /// A fetch is over.
+    fn came(&mut self, now: Time, fetch: &Consumer) {
+        let mut result = FlowResult::default();
+        fetch.result(&mut result);
+        self.rtt.merge(fetch.rtt());
+        add(&mut self.sum, &result);
+        if !result.complete {
+            self.sum.error = result.error;
+            return self.playout.cut_off(now);
+        }
+        let took = now.since(result.start).as_secs_f64();
+        self.switches += u64::from(self.past.quality.is_some_and(|q| q != self.quality));
+        self.past.quality = Some(self.quality);
+        self.past.rates.push_back(result.bytes as f64 * 8.0 / took.max(1e-9));
+        while self.past.rates.len() > self.spec.adaptation.memory() {
+            self.past.rates.pop_front();
+        }
+        self.bitrates += self.spec.ladder[self.quality].0 as f64;
+        self.segment += 1;
+        let is_last = self.segment == self.spec.segments;
+        self.playout.add(now, self.spec.segment, is_last);
+        if !is_last {
+            let room = self.spec.buffer.saturating_sub(self.spec.segment);
+            self.next = Some(now + self.playout.level(now).saturating_sub(room));
+        }
+    }
+
+    /// Its node crashed, and it did not survive.
+    pub fn crash(&mut self, now: Time) {
+        if let Some(mut fetch) = self.fetch.take() {
+            fetch.crash(now);
+            let mut result = FlowResult::default();
+            fetch.result(&mut result);
+            add(&mut self.sum, &result);
+        }
+        if self.end.is_none() && now >= self.spec.start {
+            self.playout.pass(now);
+            self.sum.error.get_or_insert_with(|| "its node crashed".to_owned());
+            self.next = None;
+            self.end = Some(now);
+        }
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.end.is_some()
+    }
+
+    pub fn sample(&self, at: Time, flow: FlowId) -> Option<FlowSample> {
+        let fetch = self.fetch.as_ref().and_then(|fetch| fetch.sample(at, flow));
+        let begun = at >= self.spec.start && !self.is_over();
+        let idle = begun.then_some(FlowSample {
+            at,
+            flow,
+            window: None,
+            in_flight: 0,
+            bytes: Size(0),
+            rtt: self.rtt.mean().map(|rtt| rtt.0),
+            retransmissions: 0,
+        });
+        let mut sample = fetch.or(idle)?;
+        sample.bytes = Size(sample.bytes.0 + self.sum.bytes);
+        sample.retransmissions += self.sum.retransmissions;
+        Some(sample)
+    }
+
+    pub fn result(&self, now: Time, result: &mut FlowResult) {
+        let mut sum = self.sum.clone();
+        if let Some(fetch) = &self.fetch {
+            let mut present = FlowResult::default();
+            fetch.result(&mut present);
+            sum.in_flight = present.in_flight;
+            add(&mut sum, &present);
+        }
+        let names = (&result.node, &result.name, &result.control);
+        (sum.node, sum.name, sum.control) = (names.0.clone(), names.1.clone(), names.2.clone());
+        sum.start = self.spec.start;
+        sum.end = self.end;
+        sum.complete = self.end.is_some() && self.segment == self.spec.segments;
+        let mut rtt = self.rtt.clone();
+        if let Some(fetch) = &self.fetch {
+            rtt.merge(fetch.rtt());
+        }
+        (sum.rtt_mean, sum.rtt_p99) = (rtt.mean(), rtt.quantile(0.99));
+        sum.video = Some(VideoResult {
+            startup: self.playout.began.map(|at| at.since(self.spec.start)),
+            stalls: self.playout.stalls,
+            stalled: self.playout.stalled(self.end.unwrap_or(now)),
+            played: self.playout.played,
+            segments: self.segment,
+            switches: self.switches,
+            bitrate: (self.segment > 0).then(|| self.bitrates / self.segment as f64),
+        });
+        *result = sum;
+    }
+}
+
+/// Adds up what fetches counted.
+fn add(sum: &mut FlowResult, one: &FlowResult) {
+    sum.bytes += one.bytes;
+    sum.interests += one.interests;
+    sum.data += one.data;
+    sum.timeouts += one.timeouts;
+    sum.gaps += one.gaps;
+    sum.false_timeouts += one.false_timeouts;
+    sum.nacks += one.nacks;
+    sum.retransmissions += one.retransmissions;
+    sum.marks += one.marks;
+}
+
+impl fmt::Debug for VideoSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VideoSpec")
+            .field("name", &self.catalogue.name)
+            .field("adaptation", &self.adaptation)
+            .finish_non_exhaustive()
+    }
+}

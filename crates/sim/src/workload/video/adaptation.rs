@@ -1,0 +1,136 @@
+//! Which quality the next segment of a video is fetched in.
+
+use control::{Duration, Rate};
+use std::collections::VecDeque;
+
+/// A rule that chooses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Adaptation {
+    /// Always the same place on the ladder.
+    Fixed(usize),
+    /// By what is in the buffer: BBA-0 (T.-Y. Huang and others, "A buffer-based approach to rate
+    /// adaptation", SIGCOMM 2014, algorithm 1).
+    Buffer {
+        /// Up to here the lowest quality.
+        reservoir: Duration,
+        /// So much further the chosen rate rises linearly to that of the highest quality.
+        cushion: Duration,
+    },
+    /// By how fast the latest segments came: the highest quality below a share of the harmonic mean
+    /// of their rates (as FESTIVE estimates, J. Jiang and others, CoNEXT 2012, without its gradual
+    /// switching).
+    Rate {
+        /// The share.
+        safety: f64,
+        /// How many segments.
+        memory: usize,
+    },
+}
+
+/// What the rule goes by.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Past {
+    /// The place on the ladder of the segment before.
+    pub quality: Option<usize>,
+    /// The rates at which the latest segments came, in bit/s.
+    pub rates: VecDeque<f64>,
+}
+
+impl Adaptation {
+    /// How many rates are to be remembered.
+    pub(crate) fn memory(&self) -> usize {
+        match self {
+            Adaptation::Rate { memory, .. } => *memory,
+            _ => 0,
+        }
+    }
+
+    /// The place on the ladder, which ascends and is not empty.
+    pub(crate) fn choose(&self, ladder: &[Rate], level: Duration, past: &Past) -> usize {
+        let top = ladder.len().saturating_sub(1);
+        match *self {
+            Adaptation::Fixed(quality) => quality.min(top),
+            Adaptation::Buffer { reservoir, cushion } => {
+                buffer_based(ladder, level, (reservoir, cushion), past.quality)
+            }
+            Adaptation::Rate { safety, .. } => {
+                if past.rates.is_empty() {
+                    return 0;
+                }
+                let inverse: f64 = past.rates.iter().map(|rate| 1.0 / rate).sum();
+                let mean = past.rates.len() as f64 / inverse;
+                ladder.iter().rposition(|rate| rate.0 as f64 <= safety * mean).unwrap_or(0)
+            }
+        }
+    }
+}
+
+/// Algorithm 1 of the paper: the rate stays until the map asks for one beyond the next ones on the
+/// ladder.
+fn buffer_based(
+    ladder: &[Rate],
+    level: Duration,
+    (reservoir, cushion): (Duration, Duration),
+    before: Option<usize>,
+) -> usize {
+    let top = ladder.len().saturating_sub(1);
+    let before = before.unwrap_or(0).min(top);
+    if level <= reservoir {
+        return 0;
+    }
+    if level >= reservoir + cushion {
+        return top;
+    }
+    let (lowest, highest) = (ladder[0].0 as f64, ladder[top].0 as f64);
+    let share = level.saturating_sub(reservoir).as_secs_f64() / cushion.as_secs_f64();
+    let wanted = lowest + (highest - lowest) * share;
+    let (above, below) = ((before + 1).min(top), before.saturating_sub(1));
+    if wanted >= ladder[above].0 as f64 {
+        ladder.iter().rposition(|rate| (rate.0 as f64) < wanted).unwrap_or(0)
+    } else if wanted <= ladder[below].0 as f64 {
+        ladder.iter().position(|rate| rate.0 as f64 > wanted).unwrap_or(top)
+    } else {
+        before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LADDER: [Rate; 4] = [Rate(1_000_000), Rate(2_000_000), Rate(3_000_000), Rate(5_000_000)];
+
+    fn s(n: u64) -> Duration {
+        Duration::from_secs(n)
+    }
+
+    #[test]
+    fn the_buffer_decides_and_does_not_flutter() {
+        let rule = Adaptation::Buffer { reservoir: s(10), cushion: s(40) };
+        let choose = |level, before| {
+            let past = Past { quality: before, ..Past::default() };
+            rule.choose(&LADDER, s(level), &past)
+        };
+        assert_eq!(choose(0, None), 0);
+        assert_eq!((choose(10, Some(3)), choose(50, Some(0))), (0, 3));
+        // f(B) = 1 + (B - 10) / 10 Mbit/s: 1.9 at 19, 2.1 at 21, 3.5 at 35.
+        assert_eq!((choose(19, Some(0)), choose(21, Some(0)), choose(35, Some(0))), (0, 1, 2));
+        // From the second: up from 30 on, where f is that of the third; down at 10.
+        assert_eq!((choose(29, Some(1)), choose(31, Some(1)), choose(11, Some(1))), (1, 2, 1));
+        // From the top, f = 2.5 is below the third: the lowest above 2.5.
+        assert_eq!((choose(25, Some(3)), choose(34, Some(3))), (2, 3));
+    }
+
+    #[test]
+    fn the_rate_decides_with_a_margin() {
+        let rule = Adaptation::Rate { safety: 0.8, memory: 3 };
+        let choose = |rates: &[f64]| {
+            let past = Past { quality: None, rates: rates.iter().copied().collect() };
+            rule.choose(&LADDER, s(0), &past)
+        };
+        assert_eq!(choose(&[]), 0);
+        // Harmonic mean of 2 and 6: 3; times 0.8 is 2.4.
+        assert_eq!(choose(&[2e6, 6e6]), 1);
+        assert_eq!((choose(&[7e6]), choose(&[3.75e6]), choose(&[1e5])), (3, 2, 0));
+    }
+}

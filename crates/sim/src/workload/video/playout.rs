@@ -1,0 +1,184 @@
+//! The playout buffer of a video player: when it plays, when it stalls.
+
+use control::{Duration, Time};
+
+/// Where the player is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Waits for the buffer to fill, for the first time or after a stall that began then.
+    Filling {
+        stalled_at: Option<Time>,
+    },
+    Playing,
+    Ended {
+        at: Time,
+    },
+}
+
+/// A playout buffer in time of video. What it is told of must be told in order.
+#[derive(Clone, Debug)]
+pub(crate) struct Playout {
+    phase: Phase,
+    /// What must be in the buffer to begin, and to go on after a stall.
+    threshold: Duration,
+    /// What was in the buffer at `since`.
+    level: Duration,
+    since: Time,
+    /// Nothing more will come.
+    is_all: bool,
+    pub began: Option<Time>,
+    pub stalls: u64,
+    pub stalled: Duration,
+    pub played: Duration,
+}
+
+impl Playout {
+    pub fn new(threshold: Duration) -> Playout {
+        Playout {
+            phase: Phase::Filling { stalled_at: None },
+            threshold,
+            level: Duration::ZERO,
+            since: Time::ZERO,
+            is_all: false,
+            began: None,
+            stalls: 0,
+            stalled: Duration::ZERO,
+            played: Duration::ZERO,
+        }
+    }
+
+    /// What is in the buffer.
+    pub fn level(&self, now: Time) -> Duration {
+        match self.phase {
+            Phase::Playing => self.level.saturating_sub(now.since(self.since)),
+            _ => self.level,
+        }
+    }
+
+    /// When the buffer runs dry if nothing comes.
+    pub fn dry_at(&self) -> Option<Time> {
+        (self.phase == Phase::Playing).then(|| self.since + self.level)
+    }
+
+    pub fn ended_at(&self) -> Option<Time> {
+        match self.phase {
+            Phase::Ended { at } => Some(at),
+            _ => None,
+        }
+    }
+
+    /// Time has passed: the buffer may have run dry.
+    pub fn pass(&mut self, now: Time) {
+        let Some(dry) = self.dry_at() else { return };
+        let at = now.min(dry);
+        self.played += at.since(self.since);
+        self.level = self.level.saturating_sub(at.since(self.since));
+        self.since = at;
+        if dry > now {
+            return;
+        }
+        if self.is_all {
+            self.phase = Phase::Ended { at: dry };
+        } else {
+            self.stalls += 1;
+            self.phase = Phase::Filling { stalled_at: Some(dry) };
+        }
+    }
+
+    /// So much video has come; `last` if nothing more will.
+    pub fn add(&mut self, now: Time, video: Duration, last: bool) {
+        self.pass(now);
+        self.level += video;
+        self.is_all |= last;
+        self.go_on(now);
+    }
+
+    /// Nothing more will come, though it is not all.
+    pub fn cut_off(&mut self, now: Time) {
+        self.pass(now);
+        self.is_all = true;
+        if self.level == Duration::ZERO {
+            self.end_stall(now);
+            self.phase = Phase::Ended { at: now };
+        } else {
+            self.go_on(now);
+        }
+    }
+
+    fn go_on(&mut self, now: Time) {
+        let Phase::Filling { .. } = self.phase else { return };
+        if self.level < self.threshold && !self.is_all {
+            return;
+        }
+        self.end_stall(now);
+        self.began.get_or_insert(now);
+        self.since = now;
+        self.phase = Phase::Playing;
+    }
+
+    fn end_stall(&mut self, now: Time) {
+        if let Phase::Filling { stalled_at: Some(since) } = self.phase {
+            self.stalled += now.since(since);
+        }
+    }
+
+    /// The time of stalls, the present one included.
+    pub fn stalled(&self, now: Time) -> Duration {
+        match self.phase {
+            Phase::Filling { stalled_at: Some(since) } => self.stalled + now.since(since),
+            _ => self.stalled,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn s(n: u64) -> Duration {
+        Duration::from_secs(n)
+    }
+
+    fn at(n: u64) -> Time {
+        Time::ZERO + s(n)
+    }
+
+    #[test]
+    fn segments_that_come_too_slowly_stall_once_each() {
+        // Four seconds of video every five seconds: it plays at 5, is dry at 9, goes on at 10, and
+        // so on; the fourth segment, which comes at 20, is played until 24.
+        let mut playout = Playout::new(s(4));
+        for n in 1..=4 {
+            playout.add(at(5 * n), s(4), n == 4);
+        }
+        assert_eq!((playout.began, playout.stalls, playout.stalled), (Some(at(5)), 3, s(3)));
+        assert_eq!(playout.dry_at(), Some(at(24)));
+        playout.pass(at(30));
+        assert_eq!((playout.ended_at(), playout.played), (Some(at(24)), s(16)));
+    }
+
+    #[test]
+    fn it_begins_and_goes_on_when_the_buffer_is_full_enough() {
+        let mut playout = Playout::new(s(6));
+        playout.add(at(1), s(4), false);
+        assert_eq!((playout.began, playout.dry_at()), (None, None));
+        playout.add(at(2), s(4), false);
+        assert_eq!((playout.began, playout.level(at(5))), (Some(at(2)), s(5)));
+        // Dry at 10; four seconds at 11 are not enough, eight at 13 are.
+        playout.add(at(11), s(4), false);
+        assert_eq!((playout.stalls, playout.stalled(at(12))), (1, s(2)));
+        playout.add(at(13), s(4), false);
+        assert_eq!((playout.stalled, playout.dry_at()), (s(3), Some(at(21))));
+    }
+
+    #[test]
+    fn what_there_is_is_played_when_the_rest_does_not_come() {
+        let mut playout = Playout::new(s(6));
+        playout.add(at(1), s(4), false);
+        playout.cut_off(at(3));
+        assert_eq!((playout.began, playout.dry_at()), (Some(at(3)), Some(at(7))));
+        let mut empty = Playout::new(s(6));
+        empty.cut_off(at(3));
+        assert_eq!((empty.began, empty.ended_at()), (None, Some(at(3))));
+    }
+}
