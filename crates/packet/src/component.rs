@@ -1,6 +1,7 @@
 //! Name components.
 
 use crate::tlv::{self, Element, Fault, types};
+use smallvec::SmallVec;
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -12,11 +13,11 @@ pub struct ComponentRef<'a> {
     value: &'a [u8],
 }
 
-/// An owned component.
+/// An owned component. Numbers, and other short values, are kept without an allocation.
 #[derive(Clone)]
 pub struct Component {
     typ: u16,
-    value: Box<[u8]>,
+    value: SmallVec<[u8; 16]>,
 }
 
 impl<'a> ComponentRef<'a> {

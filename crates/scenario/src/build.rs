@@ -54,6 +54,7 @@ pub fn build(scenario: &Scenario, seed: u64) -> Result<Network, BuildError> {
         for at in &content.at {
             let mut object = ObjectSpec::new(content.name.clone(), content.size);
             object.segment_size = usize::try_from(content.segment.0).unwrap_or(usize::MAX);
+            object.signing = content.signing;
             network.publish(nodes[*at], object).map_err(|source| {
                 let what = format!("the content {}", content.name);
                 BuildError::Network { what, source }
@@ -116,6 +117,7 @@ fn ask(
             let mut spec =
                 FetchSpec::new(content.name.clone(), control.controller()?, &label(control));
             (spec.start, spec.patience, spec.lifetime) = (start, *patience, consumer.lifetime);
+            spec.signing = content.signing;
             network.fetch(at, spec);
         }
         Manner::Constant { per_second, stop } => {

@@ -5,6 +5,7 @@ use document::Parts;
 use forwarder::tables::ContentStoreConfig;
 use packet::Name;
 use schemes::Choice;
+pub use sim::Signing;
 pub use sim::impairment::{Impairment, Loss, Reorder};
 
 /// Everything that one run needs.
@@ -91,6 +92,8 @@ pub struct Content {
     pub size: Size,
     /// Octets of content in a segment.
     pub segment: Size,
+    /// How it is signed.
+    pub signing: Signing,
 }
 
 /// Who asks.

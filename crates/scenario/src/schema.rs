@@ -255,6 +255,14 @@ const CONTENT: Section = Section {
         required("at", Form::As("node, or a list of nodes"), "Its producer, or producers."),
         required("size", Form::Size, "Octets of content."),
         field("segment", Form::Size, "\"8000 B\"", "Octets of content in a segment."),
+        field(
+            "signing",
+            Form::Word(&["manifest", "digest", "none"]),
+            "\"manifest\"",
+            "`manifest`: a signed list of all segments' digests, as `weir put` makes it; the whole \
+             object is hashed when it is asked for first. `digest`: a digest in each segment, and \
+             no list. `none`: nothing is hashed by anybody, as in other simulators.",
+        ),
     ]],
 };
 

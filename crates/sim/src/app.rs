@@ -12,13 +12,15 @@ use crate::record::{EventQueue, FlowSample};
 use crate::spec::FlowId;
 use crate::workload::Born;
 use crate::workload::chunks::Chunks;
+use crate::workload::publisher::Publisher;
 use crate::workload::video::Player;
 
 /// What an application does.
 pub(crate) enum Role {
     Fetch(FlowId, Box<Consumer>),
     Rate(Box<ConstantRate>),
-    Publish(Producer),
+    Publish(Box<Producer>),
+    Catalogue(Box<Publisher>),
     Chunks(Box<Chunks>),
     Video(FlowId, Box<Player>),
     /// Its flow is over; another one may have its place.
@@ -43,6 +45,7 @@ impl App {
             Role::Fetch(_, consumer) => consumer.receive(now, frame),
             Role::Rate(consumer) => consumer.receive(now, frame),
             Role::Publish(producer) => producer.receive(frame),
+            Role::Catalogue(publisher) => publisher.receive(frame),
             Role::Chunks(chunks) => chunks.receive(now, frame),
             Role::Video(_, player) => player.receive(now, frame),
             Role::Free => {}
@@ -54,6 +57,7 @@ impl App {
             Role::Fetch(_, consumer) => consumer.poll_transmit(now, out),
             Role::Rate(consumer) => consumer.poll_transmit(now, out),
             Role::Publish(producer) => producer.poll_transmit(out),
+            Role::Catalogue(publisher) => publisher.poll_transmit(out),
             Role::Chunks(chunks) => chunks.poll_transmit(out),
             Role::Video(_, player) => player.poll_transmit(now, out),
             Role::Free => false,
@@ -75,7 +79,7 @@ impl App {
                 let events = events.filter(|_| *flow != FlowId::UNLISTED);
                 player.on_deadline(now, *flow, events);
             }
-            Role::Publish(_) | Role::Free => {}
+            Role::Publish(_) | Role::Catalogue(_) | Role::Free => {}
         }
     }
 
@@ -92,7 +96,7 @@ impl App {
                 player.look(now);
                 if player.is_over() { None } else { player.next_deadline(now) }
             }
-            Role::Publish(_) | Role::Free => None,
+            Role::Publish(_) | Role::Catalogue(_) | Role::Free => None,
         }
     }
 
@@ -107,7 +111,7 @@ impl App {
             Role::Rate(consumer) => consumer.is_over(),
             Role::Chunks(chunks) => chunks.is_over(),
             Role::Video(_, player) => player.is_over(),
-            Role::Publish(_) | Role::Free => true,
+            Role::Publish(_) | Role::Catalogue(_) | Role::Free => true,
         }
     }
 
@@ -117,7 +121,7 @@ impl App {
             Role::Rate(consumer) => consumer.sample(at, flow),
             Role::Chunks(chunks) => chunks.sample(at, flow),
             Role::Video(_, player) => player.sample(at, flow),
-            Role::Publish(_) | Role::Free => None,
+            Role::Publish(_) | Role::Catalogue(_) | Role::Free => None,
         }
     }
 
@@ -127,7 +131,7 @@ impl App {
             Role::Rate(consumer) => consumer.result(result),
             Role::Chunks(chunks) => chunks.result(result),
             Role::Video(_, player) => player.result(now, result),
-            Role::Publish(_) | Role::Free => {}
+            Role::Publish(_) | Role::Catalogue(_) | Role::Free => {}
         }
     }
 
@@ -138,7 +142,7 @@ impl App {
             Role::Rate(consumer) => consumer.next_deadline(),
             Role::Chunks(chunks) => chunks.next_deadline(),
             Role::Video(_, player) => player.next_deadline(Time::ZERO),
-            Role::Publish(_) | Role::Free => None,
+            Role::Publish(_) | Role::Catalogue(_) | Role::Free => None,
         }
     }
 
@@ -147,6 +151,7 @@ impl App {
             Role::Fetch(_, consumer) => consumer.crash(now),
             Role::Rate(consumer) => consumer.crash(now),
             Role::Publish(producer) => producer.crash(),
+            Role::Catalogue(publisher) => publisher.crash(),
             Role::Chunks(chunks) => chunks.crash(now),
             Role::Video(_, player) => player.crash(now),
             Role::Free => {}

@@ -7,7 +7,7 @@ use transport::fetch::{Fetch, FetchConfig, ObjectInfo, Resume, Sink, Status};
 use crate::histogram::Histogram;
 use crate::outcome::FlowResult;
 use crate::record::{EventQueue, FlowSample, Origin};
-use crate::spec::{FetchSpec, FlowId};
+use crate::spec::{FetchSpec, FlowId, Signing};
 
 /// The content is as virtual as it was: it is verified and then let go.
 struct Nowhere;
@@ -84,7 +84,11 @@ impl Consumer {
             return;
         }
         let Some(spec) = self.spec.take() else { return };
-        let mut config = FetchConfig::new(spec.name, TrustPolicy::DigestOnly);
+        let policy = match spec.signing {
+            Signing::Manifest | Signing::Digest => TrustPolicy::DigestOnly,
+            Signing::Unsigned => TrustPolicy::AnySigned(Vec::new()),
+        };
+        let mut config = FetchConfig::new(spec.name, policy);
         config.lifetime = spec.lifetime;
         config.patience = spec.patience;
         config.in_order = spec.in_order;

@@ -24,6 +24,7 @@ pub mod impairment;
 mod network;
 mod node;
 mod outcome;
+mod plain;
 mod population;
 mod producer;
 mod record;

@@ -18,7 +18,6 @@ use crate::impairment::Dice;
 use crate::node::{LinkPlan, Node, Port, Route};
 use crate::outcome::FlowResult;
 use crate::population::Population;
-use crate::producer::Producer;
 use crate::record::{EventQueue, Recorder};
 use crate::results::LinkSums;
 use crate::spec::{FetchSpec, FlowId, LinkId, NodeId, NodeSpec, ObjectSpec, RateSpec, WireSpec};
@@ -240,14 +239,31 @@ impl Network {
         face
     }
 
-    /// Publishes an object at a node, and adds the route to it there.
+    /// Publishes an object at a node, and adds the route to it there. All objects of a node are
+    /// behind one face.
     ///
     /// # Errors
     /// The object cannot be cut into segments of the size asked for, or its name is too deep.
     pub fn publish(&mut self, at: NodeId, object: ObjectSpec) -> Result<(), BuildError> {
         let name = object.name.clone();
-        let face = self.add_app(at, Role::Publish(Producer::new(object)?));
+        let there = self.nodes[at.index()].producer;
+        let app = there.unwrap_or(self.apps.len() as u32);
+        if there.is_none() {
+            self.add_app(at, Role::Publish(Box::default()));
+            self.nodes[at.index()].producer = Some(app);
+        }
+        let App { face, role: Role::Publish(producer), .. } = &mut self.apps[app as usize] else {
+            unreachable!("the number is that of a producer");
+        };
+        let face = *face;
+        producer.add(object)?;
         self.add_route_to(at, &name, face, 0)
+    }
+
+    /// Faces of a node: of its links and of its applications.
+    #[must_use]
+    pub fn faces(&self, node: NodeId) -> usize {
+        self.nodes[node.index()].ports.len()
     }
 
     /// Adds a fetch.

@@ -44,6 +44,8 @@ pub(crate) struct Node {
     /// By the number of the face, from 1 on.
     pub ports: Vec<Port>,
     pub routes: Vec<Route>,
+    /// The application that publishes here.
+    pub producer: Option<u32>,
     pub pit_max: usize,
     /// The sums of the lives that ended.
     pub past: NodeResult,
@@ -53,8 +55,17 @@ impl Node {
     pub fn new(id: NodeId, spec: NodeSpec, seed: u64, component: Component) -> Node {
         let past = NodeResult { node: spec.name.clone(), ..NodeResult::default() };
         let forwarder = Some(forwarder(&spec, seed));
-        let (ports, routes) = (Vec::new(), Vec::new());
-        Node { id, spec, component, forwarder, ports, routes, pit_max: 0, past }
+        Node {
+            id,
+            spec,
+            component,
+            forwarder,
+            ports: Vec::new(),
+            routes: Vec::new(),
+            producer: None,
+            pit_max: 0,
+            past,
+        }
     }
 
     /// Adds a face and what is behind it. Nodes are up while a network is built.

@@ -9,10 +9,10 @@ use crate::consumer::Consumer;
 use crate::network::{BuildError, FlowEntry, Network, Target};
 use crate::node::Port;
 use crate::outcome::FlowResult;
-use crate::producer::Producer;
 use crate::spec::{FlowId, NodeId, Signing};
 use crate::workload::catalogue::Catalogue;
 use crate::workload::chunks::Chunks;
+use crate::workload::publisher::Publisher;
 use crate::workload::tally::WorkloadResult;
 use crate::workload::video::{Player, VideoSpec};
 use crate::workload::{Beginning, Born, Generator, Manner, WorkloadSpec};
@@ -63,8 +63,8 @@ impl Network {
         place: usize,
         signing: Signing,
     ) -> Result<(), BuildError> {
-        let producer = Producer::of(Arc::clone(catalogue), place, signing)?;
-        let face = self.add_app(at, Role::Publish(producer));
+        let publisher = Publisher::new(Arc::clone(catalogue), place, signing)?;
+        let face = self.add_app(at, Role::Catalogue(Box::new(publisher)));
         self.add_route_to(at, &catalogue.name, face, 0)
     }
 
@@ -269,7 +269,8 @@ impl Network {
             Port::App(app) => self.apps.get(*app as usize),
             Port::Link { .. } => None,
         });
-        producers.filter(|app| matches!(app.role, Role::Publish(_))).map(|app| app.spoken).sum()
+        let publishes = |app: &&App| matches!(app.role, Role::Publish(_) | Role::Catalogue(_));
+        producers.filter(publishes).map(|app| app.spoken).sum()
     }
 }
 

@@ -131,8 +131,11 @@ pub enum Signing {
     /// fetch verifies. The content is hashed when the first Interest comes.
     #[default]
     Manifest,
-    /// Segments without a signature, made on the spot, for consumers that verify nothing
-    /// ([`RateSpec`]); a fetch refuses them.
+    /// A digest in every segment, made and hashed on the spot; there is no manifest, and nothing is
+    /// hashed that nobody asks for.
+    Digest,
+    /// Segments without a signature, made on the spot. A fetch takes them if it is told to expect
+    /// them ([`FetchSpec::signing`]).
     Unsigned,
 }
 
@@ -181,6 +184,8 @@ pub struct FetchSpec {
     pub patience: Duration,
     /// Segments are handed on in order.
     pub in_order: bool,
+    /// How the object is signed: what is less is refused.
+    pub signing: Signing,
 }
 
 impl FetchSpec {
@@ -195,6 +200,7 @@ impl FetchSpec {
             lifetime: Duration::from_secs(4),
             patience: Duration::from_secs(30),
             in_order: false,
+            signing: Signing::default(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Content, consumers, faults.
 
 use super::{Names, Places, links};
-use crate::model::{Consumer, Content, Fault, FaultKind, Manner, Route, Scenario};
+use crate::model::{Consumer, Content, Fault, FaultKind, Manner, Route, Scenario, Signing};
 use crate::schema::{FAULTS, SECTIONS};
 use control::{Duration, Size};
 use document::{Document, Section, name, parts, text};
@@ -54,7 +54,8 @@ fn content(s: &Section<'_>, names: &Names<'_>) -> Option<Content> {
             Size(octets @ 1..=MAX_SEGMENT) => Ok(Size(octets)),
             other => Err(format!("{other} is not between 1 B and {MAX_SEGMENT} B")),
         });
-    Some(Content { name: content_name?, at, size: size?, segment: segment? })
+    let signing = [Signing::Manifest, Signing::Digest, Signing::Unsigned][s.word("signing").min(2)];
+    Some(Content { name: content_name?, at, size: size?, segment: segment?, signing })
 }
 
 /// Reads all `[[consumer]]`, each with its place.

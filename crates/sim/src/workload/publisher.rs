@@ -2,16 +2,18 @@
 //! when nobody has for long.
 
 use bytes::Bytes;
+use control::Size;
 use packet::{Component, Interest, LpPacket, NameRef};
 use security::Signer;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use transport::publish::{Preparation, Publish, Spec};
+use transport::publish::{Preparation, Publish, PublishError, Spec};
 
 use super::catalogue::{Catalogue, Object};
 use crate::content::Virtual;
-use crate::producer::Segments;
-use crate::spec::Signing;
+use crate::plain::Segments;
+use crate::producer::preparation;
+use crate::spec::{ObjectSpec, Signing};
 
 /// Segments of prepared objects that are remembered; what is prepared takes some 32 octets for
 /// each.
@@ -37,13 +39,30 @@ pub(crate) struct Publisher {
     uses: u64,
     /// Objects with answers, in the order of the Interests.
     answers: VecDeque<u64>,
-    unsigned: Segments,
+    segments: Segments,
     waiting: VecDeque<(Object, u64, Bytes)>,
 }
 
 impl Publisher {
-    pub fn new(catalogue: Arc<Catalogue>, place: usize, signing: Signing) -> Publisher {
-        Publisher {
+    /// The producer, at this place among several, of the objects of a catalogue.
+    ///
+    /// # Errors
+    /// Its objects cannot be cut into segments of the size asked for.
+    pub fn new(
+        catalogue: Arc<Catalogue>,
+        place: usize,
+        signing: Signing,
+    ) -> Result<Publisher, PublishError> {
+        if let Some(first) = catalogue.object(0) {
+            // The longest number shows whether segments fit a packet with their names.
+            let size = Size(first.size.max(catalogue.segment_size as u64));
+            let longest = Component::generic(u64::MAX.to_string().as_bytes());
+            let name = catalogue.name_of(0).with(&longest);
+            let segment_size = catalogue.segment_size;
+            let spec = ObjectSpec { segment_size, ..ObjectSpec::new(name, size) };
+            preparation(&spec)?.digest_run(0..1)?;
+        }
+        Ok(Publisher {
             catalogue,
             place,
             signing,
@@ -52,9 +71,9 @@ impl Publisher {
             remembered: 0,
             uses: 0,
             answers: VecDeque::new(),
-            unsigned: Segments::default(),
+            segments: Segments::new(signing),
             waiting: VecDeque::new(),
-        }
+        })
     }
 
     pub fn receive(&mut self, frame: &[u8]) {
@@ -80,11 +99,13 @@ impl Publisher {
                     self.answers.push_back(object.number);
                 }
             }
-            (Signing::Unsigned, Some(n)) if n < self.catalogue.segments(object.size) => {
+            (Signing::Unsigned | Signing::Digest, Some(n))
+                if n < self.catalogue.segments(object.size) =>
+            {
                 let token = Bytes::copy_from_slice(link.pit_token().unwrap_or_default());
                 self.waiting.push_back((object, n, token));
             }
-            (Signing::Unsigned, _) => {}
+            (Signing::Unsigned | Signing::Digest, _) => {}
         }
     }
 
@@ -149,7 +170,7 @@ impl Publisher {
             let source = Virtual::new(&name, object.size);
             let versioned = name.with(&Component::version(catalogue.version));
             let size = catalogue.segment_size as u64;
-            self.unsigned.encode(&versioned, &source, size, segment, &token, out);
+            self.segments.encode(&versioned, &source, size, segment, &token, out);
             return true;
         }
         while let Some(number) = self.answers.front() {
@@ -161,5 +182,13 @@ impl Publisher {
             self.answers.pop_front();
         }
         false
+    }
+
+    /// Its node crashed: what it was about to answer is forgotten.
+    pub fn crash(&mut self) {
+        let mut nowhere = Vec::new();
+        while self.poll_transmit(&mut nowhere) {
+            nowhere.clear();
+        }
     }
 }

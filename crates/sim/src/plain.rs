@@ -1,0 +1,163 @@
+//! An object without a manifest: its packets are made when they are asked for, and nothing before.
+
+use packet::{
+    Component, ContentType, DataParts, Interest, LpHeader, Name, Signature, SignatureInfoBuf,
+    SignatureType,
+};
+use sha2::{Digest as _, Sha256};
+use transport::publish::Source;
+use transport::rdr::{Metadata, metadata_prefix};
+
+use crate::content::Virtual;
+use crate::spec::{ObjectSpec, Signing};
+
+/// FreshnessPeriod of segments in milliseconds, as [`transport::publish::Spec`] has it.
+const FRESHNESS_MS: u64 = 3_600_000;
+/// FreshnessPeriod of metadata.
+const METADATA_FRESHNESS_MS: u64 = 4_000;
+
+/// What an Interest asks of an object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wanted {
+    Metadata,
+    Segment(u64),
+}
+
+/// Makes segments on the spot, with a digest each or with none.
+pub(crate) struct Segments {
+    info: SignatureInfoBuf,
+    digest: bool,
+    content: Vec<u8>,
+    packet: Vec<u8>,
+}
+
+impl Segments {
+    pub fn new(signing: Signing) -> Segments {
+        let digest = signing != Signing::Unsigned;
+        let info = match digest {
+            true => SignatureInfoBuf::digest(),
+            false => SignatureInfoBuf::new(SignatureType::Null, None),
+        };
+        Segments { info, digest, content: Vec::new(), packet: Vec::new() }
+    }
+
+    /// Appends a segment of the object of this versioned name, with the token of its Interest.
+    pub fn encode(
+        &mut self,
+        object: &Name,
+        source: &Virtual,
+        segment_size: u64,
+        segment: u64,
+        token: &[u8],
+        out: &mut Vec<u8>,
+    ) {
+        let size = source.size();
+        let offset = segment * segment_size;
+        let mut content = std::mem::take(&mut self.content);
+        content.resize(size.saturating_sub(offset).min(segment_size) as usize, 0);
+        source.fill(offset, &mut content);
+        let component = Component::segment(segment);
+        let last = Component::segment(size.div_ceil(segment_size).max(1) - 1);
+        let parts = DataParts {
+            name: object.as_ref(),
+            last: Some(component.as_ref()),
+            content_type: ContentType::BLOB,
+            freshness_ms: Some(FRESHNESS_MS),
+            final_block: Some(last.as_ref()),
+            content: &content,
+        };
+        self.put(&parts, token, out);
+        self.content = content;
+    }
+
+    /// Appends a packet, signed as segments are.
+    fn put(&mut self, parts: &DataParts<'_>, token: &[u8], out: &mut Vec<u8>) {
+        let Segments { info, digest, packet, .. } = self;
+        let encode = |out: &mut Vec<u8>| match digest {
+            true => parts.encode_into(info, 32, |o| Signature::from(sha256(o)), out),
+            false => parts.encode_into(info, 0, |_| Signature::new(&[]), out),
+        };
+        if token.is_empty() {
+            return encode(out);
+        }
+        packet.clear();
+        encode(packet);
+        let header = LpHeader { pit_token: token.into(), ..LpHeader::default() };
+        header.encode_into(packet, out);
+    }
+}
+
+fn sha256(octets: &[u8]) -> [u8; 32] {
+    Sha256::digest(octets).into()
+}
+
+/// An object without a manifest.
+pub(crate) struct Plain {
+    name: Name,
+    object: Name,
+    source: Virtual,
+    segment_size: u64,
+    segments: u64,
+    encoder: Segments,
+}
+
+impl Plain {
+    pub fn new(spec: &ObjectSpec) -> Plain {
+        Plain {
+            name: spec.name.clone(),
+            object: spec.versioned(),
+            source: Virtual::new(&spec.name, spec.size.0),
+            segment_size: spec.segment_size as u64,
+            segments: spec.size.0.div_ceil(spec.segment_size as u64).max(1),
+            encoder: Segments::new(spec.signing),
+        }
+    }
+
+    /// What an Interest below its name asks for; `None` if that does not exist.
+    pub fn wanted(&self, interest: &Interest<'_>) -> Option<Wanted> {
+        let name = interest.name();
+        let object = self.object.as_ref();
+        if name.starts_with(object) {
+            let last = name.last().filter(|_| name.len() == object.len() + 1)?;
+            return last.as_segment().filter(|n| *n < self.segments).map(Wanted::Segment);
+        }
+        let prefix = metadata_prefix(self.name.as_ref());
+        let metadata = interest.can_be_prefix() && name == prefix.as_ref();
+        metadata.then_some(Wanted::Metadata)
+    }
+
+    /// Appends the frame that answers; `token` is the Interest's.
+    pub fn answer(&mut self, wanted: Wanted, token: &[u8], out: &mut Vec<u8>) {
+        let Plain { object, source, segment_size, encoder, .. } = self;
+        match wanted {
+            Wanted::Segment(n) => encoder.encode(object, source, *segment_size, n, token, out),
+            Wanted::Metadata => self.answer_metadata(token, out),
+        }
+    }
+
+    fn answer_metadata(&mut self, token: &[u8], out: &mut Vec<u8>) {
+        let metadata = Metadata {
+            object: self.object.clone(),
+            final_block: Some(Component::segment(self.segments - 1)),
+            segment_size: Some(self.segment_size),
+            size: Some(self.source.size()),
+            manifest: None,
+        };
+        let mut content = Vec::new();
+        metadata.encode_into(&mut content);
+        let mut name = metadata_prefix(self.name.as_ref());
+        if let Some(version) = self.object.as_ref().last() {
+            name.push(version);
+        }
+        let zero = Component::segment(0);
+        let parts = DataParts {
+            name: name.as_ref(),
+            last: Some(zero.as_ref()),
+            content_type: ContentType::BLOB,
+            freshness_ms: Some(METADATA_FRESHNESS_MS),
+            final_block: Some(zero.as_ref()),
+            content: &content,
+        };
+        self.encoder.put(&parts, token, out);
+    }
+}
