@@ -42,6 +42,7 @@ fn is_out_of_place(section: &Section, field: &str, fields: &DeTable<'_>) -> bool
     match (section.name, field) {
         ("consumer", "control" | "patience") => has("rate"),
         ("fault", "cost") => !is("kind", &["route-add"]),
+        ("scenario", "paths") => is("routing", &["listed"]),
         ("topology", _) => {
             let generator = fields.get("generator").and_then(|v| v.get_ref().as_str());
             let own = generator.map_or(FIELDS_OF_FILES, fields_of);

@@ -63,14 +63,21 @@ pub fn scenario<'d>(
         nodes: plan.nodes,
         links: plan.links,
     };
+    if about.given("paths").is_some() && about.word("routing") == LISTED {
+        about.mistake("paths", "routes that are listed are as many as there are");
+    }
     if doc.has_mistakes() {
         return None;
     }
-    let scenario = routes::complete(scenario, about.word("routing"), listed);
+    let scenario =
+        routes::complete(scenario, (about.word("routing"), about.count("paths")), listed);
     let places = consumers.into_iter().map(|(_, place)| place).collect::<Vec<_>>();
     routes::check(&scenario, &places, doc);
     Some(scenario)
 }
+
+/// The place of `listed` among the words of `routing`.
+const LISTED: usize = crate::schema::ROUTING.len() - 1;
 
 /// The nodes, by name.
 pub(crate) struct Names<'p> {

@@ -1,22 +1,19 @@
 //! Routes: computed to every producer, listed by hand, and checked by following them.
 
+mod graph;
+mod several;
+
 use crate::model::{Consumer, Route, Scenario};
 use crate::read::Places;
 use crate::schema::SECTIONS;
 use document::{Document, Section, name};
+use graph::{Graph, Measure, Step};
 use packet::NameRef;
+use several::NextHops;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use toml::de::DeTable;
-
-/// What makes a path short.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Measure {
-    Delay,
-    Hops,
-    Metric,
-}
 
 /// Reads all `[[route]]`.
 pub(crate) fn listed<'d>(
@@ -32,13 +29,16 @@ pub(crate) fn listed<'d>(
 }
 
 /// Gives the scenario its routes: those that `routing` (its place in [`crate::schema::ROUTING`])
-/// computes, and the listed ones.
-pub(crate) fn complete(mut scenario: Scenario, routing: usize, listed: Vec<Route>) -> Scenario {
-    let computed = match routing {
-        0 => computed(&scenario, Measure::Delay),
-        1 => computed(&scenario, Measure::Hops),
-        2 => computed(&scenario, Measure::Metric),
-        _ => Vec::new(),
+/// computes, `paths` to each producer, and the listed ones.
+pub(crate) fn complete(
+    mut scenario: Scenario,
+    (routing, paths): (usize, usize),
+    listed: Vec<Route>,
+) -> Scenario {
+    let computed = match [Measure::Delay, Measure::Hops, Measure::Metric].get(routing) {
+        Some(measure) if paths > 1 => several(&scenario, *measure, paths),
+        Some(measure) => computed(&scenario, *measure),
+        None => Vec::new(),
     };
     // Two routes of one node, prefix and link are one: a listed one replaces a computed one.
     let key = |route: &Route| (route.at, route.prefix.clone(), route.link);
@@ -59,78 +59,40 @@ fn computed(scenario: &Scenario, measure: Measure) -> Vec<Route> {
     let mut routes = Vec::new();
     for content in &scenario.contents {
         for producer in &content.at {
-            let tree = trees.entry(*producer).or_insert_with(|| graph.towards(*producer));
+            let tree = trees.entry(*producer).or_insert_with(|| graph.towards(&[*producer]));
             let steps = tree.iter().enumerate().filter_map(|(at, step)| Some((at, (*step)?)));
             routes.extend(steps.filter(|(at, _)| !content.at.contains(at)).map(|(at, step)| {
                 let prefix = content.name.clone();
-                Route { at, prefix, link: step.link, cost: step.cost(measure) }
+                Route { at, prefix, link: step.link, cost: measure.cost(step.length) }
             }));
         }
     }
     routes
 }
 
-/// The first step of a shortest path: the link, and how long the path is.
-#[derive(Clone, Copy, Debug)]
-struct Step {
-    link: usize,
-    /// Nanoseconds and hops, or hops and nanoseconds.
-    length: (u64, u64),
-}
-
-impl Step {
-    /// Microseconds or hops, so that people can write such numbers too.
-    fn cost(self, measure: Measure) -> u64 {
-        match measure {
-            Measure::Delay => self.length.0 / 1000,
-            Measure::Hops | Measure::Metric => self.length.0,
-        }
+/// For every content routes along so many paths from each of its consumers to each of its
+/// producers, as far as no circle comes of it; and from every other node along the shortest path.
+fn several(scenario: &Scenario, measure: Measure, paths: usize) -> Vec<Route> {
+    let graph = Graph::new(scenario, measure);
+    let mut consumers = vec![BTreeSet::new(); scenario.contents.len()];
+    for consumer in &scenario.consumers {
+        consumers[consumer.content].insert(consumer.at);
     }
-}
-
-/// A neighbour, the link to it, and the length of the way from it here.
-type Edge = (usize, usize, (u64, u64));
-
-/// For each node those who can reach it at once.
-struct Graph(Vec<Vec<Edge>>);
-
-impl Graph {
-    fn new(scenario: &Scenario, measure: Measure) -> Graph {
-        let mut graph = vec![Vec::new(); scenario.nodes.len()];
-        for (i, link) in scenario.links.iter().enumerate() {
-            for (from, direction) in link.directions.iter().enumerate() {
-                let [sender, receiver] = [link.ends[from], link.ends[1 - from]];
-                let length = match measure {
-                    Measure::Delay => (direction.delay.0, 1),
-                    Measure::Hops => (1, direction.delay.0),
-                    Measure::Metric => (direction.metric, direction.delay.0),
-                };
-                graph[receiver].push((sender, i, length));
-            }
-        }
-        Graph(graph)
+    let mut known: BTreeMap<(&[usize], Vec<usize>), NextHops> = BTreeMap::new();
+    let mut routes = Vec::new();
+    for (content, consumers) in scenario.contents.iter().zip(consumers) {
+        let consumers: Vec<usize> = consumers.into_iter().collect();
+        let hops = known
+            .entry((&content.at, consumers.clone()))
+            .or_insert_with(|| NextHops::new(&graph, &content.at, &consumers, paths));
+        routes.extend(hops.iter().map(|(at, link, length)| Route {
+            at,
+            prefix: content.name.clone(),
+            link,
+            cost: measure.cost(length),
+        }));
     }
-
-    /// The first step of the shortest path from every node to `goal` (E. W. Dijkstra 1959). Of
-    /// paths equally long in both measures, that over the node and link that stand first.
-    fn towards(&self, goal: usize) -> Vec<Option<Step>> {
-        let mut first: Vec<Option<Step>> = vec![None; self.0.len()];
-        let mut queue = BinaryHeap::from([Reverse(((0, 0), goal, usize::MAX, goal))]);
-        let mut done = vec![false; self.0.len()];
-        while let Some(Reverse((length, _, link, at))) = queue.pop() {
-            if std::mem::replace(&mut done[at], true) {
-                continue;
-            }
-            if at != goal {
-                first[at] = Some(Step { link, length });
-            }
-            for (from, link, more) in self.0[at].iter().filter(|(from, ..)| !done[*from]) {
-                let sum = (length.0.saturating_add(more.0), length.1.saturating_add(more.1));
-                queue.push(Reverse((sum, at, *link, *from)));
-            }
-        }
-        first
-    }
+    routes
 }
 
 /// The tables of all nodes, as far as the file knows them.
@@ -220,3 +182,6 @@ fn next_hop<'r>(table: &[&'r Route], name: NameRef<'_>) -> Option<&'r Route> {
     let matching = table.iter().filter(|route| name.starts_with(route.prefix.as_ref()));
     matching.copied().min_by_key(|r| (Reverse(r.prefix.as_ref().len()), r.cost, r.link))
 }
+
+#[cfg(test)]
+mod tests;

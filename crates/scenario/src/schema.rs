@@ -106,6 +106,13 @@ const SCENARIO: Section = Section {
              `[[route]]` sections, which come on top of computed ones otherwise.",
         ),
         field(
+            "paths",
+            Form::Number(1, 16),
+            "1",
+            "Paths from each consumer to each producer of what it asks for; more than one for \
+             strategies that use several next hops. [Routes](routes.md) says which.",
+        ),
+        field(
             "strategy",
             Form::Part("strategy"),
             "\"best-route\"",
@@ -161,14 +168,15 @@ const LINK: Section = Section {
 const TOPOLOGY: Section = Section {
     name: "topology",
     repeated: false,
-    help: "Nodes and links that a generator makes or a file holds. `line`, `ring` \
-           and `star` name their nodes `n0`, `n1`, …, the hub of a star being `n0`. `grid` has `rows` times `columns` nodes \
-           `n0_0`, `n0_1`, … by row and column. `tree` has the root `n0` and numbers level by \
-           level. `dumbbell` joins consumers `c0`, … over routers `left` and `right` to \
-           producers `p0`, …; `parking-lot` is a line of routers `r0`, … with a consumer `c` \
-           and a producer `p` at its ends, and for each of its links a consumer `c0`, … before \
-           and a producer `p0`, … behind it. `waxman` and `barabasi-albert` draw networks of nodes \
-           `n0`, `n1`, …; [topologies](topologies.md) says how, and what files are read.",
+    help: "Nodes and links that a generator makes or a file holds. `line`, `ring` and `star` \
+           name their nodes `n0`, `n1`, …, the hub of a star being `n0`. `grid` has `rows` \
+           times `columns` nodes `n0_0`, `n0_1`, … by row and column. `tree` has the root \
+           `n0` and numbers level by level. `dumbbell` joins consumers `c0`, … over routers \
+           `left` and `right` to producers `p0`, …; `parking-lot` is a line of routers `r0`, \
+           … with a consumer `c` and a producer `p` at its ends, and for each of its links a \
+           consumer `c0`, … before and a producer `p0`, … behind it. `waxman` and \
+           `barabasi-albert` draw networks of nodes `n0`, `n1`, …; \
+           [topologies](topologies.md) says how, and what files are read.",
     fields: &[
         &[
             field("generator", Form::Word(GENERATORS), "", "The shape; or else a `file`."),
