@@ -2,7 +2,7 @@
 
 use crate::exit::{Failure, Kind};
 use crate::file::FileSource;
-use crate::output::Progress;
+use crate::output::{Progress, Recent};
 use crate::signals::Stop;
 use control::{Duration, Time};
 use net::client::{Connection, Endpoint};
@@ -112,7 +112,8 @@ pub fn serve(
 ) -> Result<(), Failure> {
     let mut tick = connection.now();
     let (mut answered, mut answered_at) = (0, connection.now());
-    look.progress.begin(None, 0);
+    let mut recent = Recent::default();
+    look.progress.begin_endless();
     while !look.stop.requested() {
         connection.turn(&mut Driven(publish), tick + TICK)?;
         let now = connection.now();
@@ -120,7 +121,8 @@ pub fn serve(
             continue;
         }
         tick = now;
-        look.progress.at(publish.stats().content_bytes);
+        let sent = publish.stats().content_bytes;
+        look.progress.sent(sent, recent.look(now, sent));
         if let Some(path) = watches.iter().find_map(crate::file::Watch::changed) {
             let message = format!(
                 "{} has changed: what is being served is no longer what was signed",

@@ -1,9 +1,11 @@
 //! What the user sees.
 
 mod progress;
+mod recent;
 mod table;
 
 pub use progress::{Progress, RunProgress};
+pub use recent::Recent;
 pub use table::{Align, Column, Table};
 
 use crate::exit::{Failure, Kind};

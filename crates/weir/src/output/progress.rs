@@ -35,6 +35,12 @@ impl Progress {
         Progress { bar, width }
     }
 
+    /// Shows what has no end, see [`Progress::sent`].
+    pub fn begin_endless(&self) {
+        self.bar.set_style(style("{msg} {there}, {prefix}"));
+        self.sent(0, None);
+    }
+
     /// How many octets there are in all, and how many are there already.
     pub fn begin(&self, total: Option<u64>, there: u64) {
         if let Some(total) = total {
@@ -51,6 +57,13 @@ impl Progress {
 
     /// Octets that are there now.
     pub fn at(&self, octets: u64) {
+        self.bar.set_position(octets);
+    }
+
+    /// Octets that were sent so far, and how fast they go now, of what has no end; `None` while
+    /// nothing goes.
+    pub fn sent(&self, octets: u64, rate: Option<Rate>) {
+        self.bar.set_prefix(rate.map_or_else(|| "idle".to_owned(), |rate| rate.to_string()));
         self.bar.set_position(octets);
     }
 

@@ -1,0 +1,54 @@
+//! How fast something goes now: neither on average since it began, nor how fast it once went.
+
+use control::{Duration, Rate, Size, Time};
+use std::collections::VecDeque;
+
+/// What is older says nothing about now. A few looks of a quarter of a second fit in.
+const WINDOW: Duration = Duration::from_secs(1);
+
+/// A count of octets that is looked at from time to time.
+#[derive(Debug, Default)]
+pub struct Recent {
+    looks: VecDeque<(Time, u64)>,
+}
+
+impl Recent {
+    /// The count is `octets` at `now`. Returns the rate at which it has grown of late; `None` if it
+    /// has not.
+    pub fn look(&mut self, now: Time, octets: u64) -> Option<Rate> {
+        while self.looks.get(1).is_some_and(|(at, _)| now.since(*at) >= WINDOW) {
+            self.looks.pop_front();
+        }
+        self.looks.push_back((now, octets));
+        // From the last look at which it stood still: a pause before it is no part of the rate.
+        let mut steps = self.looks.iter().zip(self.looks.iter().skip(1));
+        let ((since, before), _) = steps.find(|((_, a), (_, b))| a < b)?;
+        Some(Rate::of(Size(octets - before), now.since(*since)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn the_rate_is_that_of_the_last_second() {
+        let mut recent = Recent::default();
+        assert_eq!(recent.look(at(0), 0), None);
+        assert_eq!(recent.look(at(250), 0), None);
+        // 1 MB in a quarter of a second; what was idle before does not count.
+        assert_eq!(recent.look(at(500), 1_000_000), Some(Rate::from_mbps(32)));
+        assert_eq!(recent.look(at(750), 1_500_000), Some(Rate::from_mbps(24)));
+        assert_eq!(recent.look(at(1000), 2_250_000), Some(Rate::from_mbps(24)));
+        // Nothing more comes: 1.25 MB and 0.75 MB within the last second, then nothing.
+        assert_eq!(recent.look(at(1500), 2_250_000), Some(Rate::from_mbps(10)));
+        assert_eq!(recent.look(at(1750), 2_250_000), Some(Rate::from_mbps(6)));
+        assert_eq!(recent.look(at(2000), 2_250_000), None);
+        assert_eq!(recent.look(at(9000), 2_250_000), None);
+        assert_eq!(recent.look(at(9250), 2_500_000), Some(Rate::from_mbps(8)));
+    }
+}
