@@ -22,6 +22,15 @@ impl RttEstimate {
     /// RFC 6298 (2.5): an upper bound of at least 60 s is allowed.
     pub const MAX_RTO: Duration = Duration::from_secs(60);
 
+    /// The longest timeout that backing off leads to, on paths whose own is shorter.
+    ///
+    /// RFC 6298 allows an upper bound from 60 s on, for a sender of data. A consumer sends requests
+    /// of some dozen octets, and the network forgets them when their lifetime is over, 4 s with
+    /// every NDN tool: silence beyond that brings nothing, but would be added to every outage. One
+    /// small packet in 3 s or more is what RFC 8085 (3.1.3) grants to those who know nothing of
+    /// their path.
+    pub const MAX_BACKED_OFF: Duration = Duration::from_secs(4);
+
     /// An estimate without samples.
     #[must_use]
     pub fn new() -> RttEstimate {
@@ -56,16 +65,19 @@ impl RttEstimate {
         self.backoff = (self.backoff + 1).min(16);
     }
 
-    /// The retransmission timeout: SRTT + 4 RTTVAR, bounded, doubled for each back-off.
+    /// The retransmission timeout: SRTT + 4 RTTVAR, bounded, doubled for each back-off up to
+    /// [`RttEstimate::MAX_BACKED_OFF`].
     #[must_use]
     pub fn rto(&self) -> Duration {
         let base = if self.samples == 0 {
             RttEstimate::INITIAL_RTO
         } else {
             Duration(self.smoothed.0.saturating_add(self.variation.0.saturating_mul(4)))
-                .max(RttEstimate::MIN_RTO)
+                .clamp(RttEstimate::MIN_RTO, RttEstimate::MAX_RTO)
         };
-        Duration(base.0.saturating_mul(1 << self.backoff)).min(RttEstimate::MAX_RTO)
+        Duration(base.0.saturating_mul(1 << self.backoff))
+            .min(RttEstimate::MAX_BACKED_OFF)
+            .max(base)
     }
 
     /// SRTT; `None` before the first sample.
@@ -129,10 +141,12 @@ mod tests {
         for _ in 0..100 {
             rtt.back_off();
         }
-        assert_eq!(rtt.rto(), Duration(200_000_000 << 16).min(RttEstimate::MAX_RTO));
+        assert_eq!(rtt.rto(), RttEstimate::MAX_BACKED_OFF);
         rtt.sample(Duration::from_micros(10));
         assert_eq!(rtt.rto(), RttEstimate::MIN_RTO);
         rtt.sample(Duration::MAX);
-        assert!(rtt.rto() <= RttEstimate::MAX_RTO);
+        assert_eq!(rtt.rto(), RttEstimate::MAX_RTO);
+        rtt.back_off();
+        assert_eq!(rtt.rto(), RttEstimate::MAX_RTO, "a slow path's own is never cut short");
     }
 }

@@ -64,6 +64,10 @@ pub struct Windowed {
     recovered_at: Option<Time>,
     /// The next Interest may leave at this instant.
     release_at: Time,
+    /// When Data came last.
+    heard_at: Option<Time>,
+    /// When the timeout was doubled last.
+    backed_off_at: Option<Time>,
 }
 
 /// Set in the second word of the memo when the window was full as the Interest left.
@@ -73,7 +77,14 @@ impl Windowed {
     /// Wraps `law`.
     #[must_use]
     pub fn new(law: Box<dyn WindowLaw>) -> Windowed {
-        Windowed { law, rtt: RttEstimate::new(), recovered_at: None, release_at: Time::ZERO }
+        Windowed {
+            law,
+            rtt: RttEstimate::new(),
+            recovered_at: None,
+            release_at: Time::ZERO,
+            heard_at: None,
+            backed_off_at: None,
+        }
     }
 
     /// RFC 9002, 7.3.2 in NDN's terms: an Interest that left before the last cut says nothing new.
@@ -84,6 +95,18 @@ impl Windowed {
         self.recovered_at = Some(cx.now);
         self.law.on_congestion(cx, signal, &self.rtt);
         cx.note("cut", self.law.window());
+    }
+
+    /// RFC 6298 (5.5), with a timer for each Interest: the timeout doubles once for all Interests
+    /// that left in the same silence, however many there are.
+    fn silence(&mut self, now: Time, loss: &Loss<'_>) {
+        let nothing_came = self.heard_at.is_none_or(|at| at <= loss.sent_at);
+        let nothing_will = loss.in_flight.total() == Default::default();
+        let not_yet = self.backed_off_at.is_none_or(|at| at <= loss.sent_at);
+        if (nothing_came || nothing_will) && not_yet {
+            self.rtt.back_off();
+            self.backed_off_at = Some(now);
+        }
     }
 
     /// The pause after an Interest for `count` segments that spreads the window over a round trip.
@@ -128,6 +151,7 @@ impl Controller for Windowed {
     }
 
     fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
+        self.heard_at = Some(cx.now);
         if let Some(rtt) = arrival.rtt {
             self.rtt.sample(rtt);
         }
@@ -148,8 +172,8 @@ impl Controller for Windowed {
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>) {
-        if loss.cause == Cause::Timeout && loss.in_flight.total() == Default::default() {
-            self.rtt.back_off();
+        if loss.cause == Cause::Timeout {
+            self.silence(cx.now, loss);
         }
         self.congestion(cx, loss.sent_at, Signal::Lost(loss.cause));
     }
@@ -227,6 +251,29 @@ mod tests {
         cx.now = Time(200);
         c.on_loss(&mut cx, &loss(Time(120), &Flying(1)));
         assert_eq!(window(&c), 4.0, "one that left after the cut does");
+    }
+
+    #[test]
+    fn silence_doubles_the_timeout_once_for_all_that_left_in_it() {
+        let mut rng = Rng::stream(0, &[]);
+        let mut c = Windowed::new(Box::new(Halving(8.0)));
+        let mut tap = |_| {};
+        let mut cx = Cx { now: Time(200), rng: &mut rng, tap: &mut tap };
+        let lost = |at| Loss { cause: Cause::Timeout, ..loss(Time(at), &Flying(1)) };
+        let initial = RttEstimate::INITIAL_RTO;
+        // Two of the first silence, then two of the second; something is in flight all the time.
+        c.on_loss(&mut cx, &lost(10));
+        c.on_loss(&mut cx, &lost(20));
+        assert_eq!(c.rtt.rto(), Duration(2 * initial.0));
+        cx.now = Time(400);
+        c.on_loss(&mut cx, &lost(200));
+        c.on_loss(&mut cx, &lost(210));
+        assert_eq!(c.rtt.rto(), Duration(4 * initial.0));
+        // One loss among answers is no silence.
+        c.heard_at = Some(Time(450));
+        cx.now = Time(500);
+        c.on_loss(&mut cx, &lost(420));
+        assert_eq!(c.rtt.rto(), Duration(4 * initial.0));
     }
 
     #[test]

@@ -379,3 +379,46 @@ fn an_object_whose_digests_do_not_all_fit_is_served_all_the_same() {
     assert_eq!((fetch.stats().forged, producer.stats().failed), (0, 0));
     assert!(sink.octets == content);
 }
+
+/// Runs `scheme` over a path that is cut for `span` from `from` on; returns when, in that time and
+/// until the first answer after it, Interests reached the producer.
+fn asked_while_cut(scheme: &str, pipe: &Pipe, from: Duration, span: Duration) -> Vec<Duration> {
+    let mut config = FetchConfig::new(name("/a/file"), TrustPolicy::DigestOnly);
+    config.patience = Duration::from_secs(600);
+    let (mut fetch, mut sink) =
+        (Fetch::new(config, support::controller(scheme)), Memory::default());
+    let mut producer = Publish::new();
+    producer.add(publish("/a/file", octets(2_000_000), &Signer::Digest));
+    let (begin, end) = (control::Time::ZERO + from, control::Time::ZERO + from + span);
+    let (mut asked, mut over) = (Vec::new(), false);
+    let mut tamper = |now: control::Time, frame: Bytes| {
+        if now >= begin && !over {
+            asked.push(now.since(begin));
+            over = now >= end;
+        }
+        (now < begin || now >= end).then_some(frame)
+    };
+    let limit = Duration::from_secs(300);
+    run(&mut fetch, &mut sink, &mut producer, pipe, limit, &mut tamper);
+    assert!(over, "{scheme}: nothing was asked for any more");
+    asked
+}
+
+#[test]
+fn a_path_that_comes_back_is_noticed_within_an_interests_lifetime() {
+    let fast = Pipe { rate: Some((Rate::from_mbps(10), Size(100_000))), ..Pipe::default() };
+    // A segment a second: silence of some seconds is nothing unusual here.
+    let slow = Pipe { rate: Some((Rate(8_000), Size(2_500))), ..Pipe::default() };
+    // There timeouts are a few segments' time long, without any back-off.
+    for (pipe, from, most) in [(&fast, 1, 4), (&slow, 40, 8)] {
+        for scheme in ["aimd", "cubic", "bbr", "fixed"] {
+            let (from, span) = (Duration::from_secs(from), Duration::from_secs(200));
+            let asked = asked_while_cut(scheme, pipe, from, span);
+            let longest = asked.windows(2).map(|two| two[1].0 - two[0].0).max().unwrap();
+            assert!(longest <= most * 1_000_000_000, "{scheme} was silent for {longest} ns");
+            let later = asked.iter().filter(|at| at.0 > span.0 / 2).count();
+            // Nor is a path that may be congested hammered. `fixed` is fixed.
+            assert!(later < 120 || scheme == "fixed", "{scheme}: {later} in 100 s of silence");
+        }
+    }
+}

@@ -374,7 +374,8 @@ impl Requests {
         let silence = Duration(self.spacing.0.saturating_mul(4))
             .max(MIN_PROBE)
             .max(if self.stats.data < FEW { FIRST_PROBE } else { Duration::ZERO });
-        let silence = Duration(silence.0.saturating_mul(1 << self.probes.min(6)));
+        let longest = RttEstimate::MAX_BACKED_OFF.max(silence);
+        let silence = Duration(silence.0.saturating_mul(1 << self.probes.min(6))).min(longest);
         Some((oldest.sent_at + srtt + margin).max(self.last_sign + silence))
     }
 }

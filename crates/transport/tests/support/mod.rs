@@ -113,7 +113,12 @@ pub fn publish(uri: &str, content: Vec<u8>, signer: &Signer) -> Publication {
 }
 
 pub fn cubic() -> Box<dyn Controller> {
-    let scheme = schemes::find("cubic").unwrap();
+    controller("cubic")
+}
+
+/// The controller of a scheme, with its defaults.
+pub fn controller(scheme: &str) -> Box<dyn Controller> {
+    let scheme = schemes::find(scheme).unwrap();
     scheme.controller.unwrap()(&control::Params::defaults(scheme.params))
 }
 
