@@ -1,7 +1,7 @@
 //! The forwarder: faces, tables and the pipelines between them, as one state machine.
 
 use bytes::Bytes;
-use control::{Duration, Event, Rng, Strategy, Time};
+use control::{Duration, Event, Kind, Rng, Strategy, Time};
 use packet::Name;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
@@ -51,6 +51,21 @@ pub enum Reporter {
     /// A strategy.
     Strategy,
 }
+
+/// What became of a packet at a face's queue, or of one that goes no further.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketEvent<'a> {
+    /// Why it was dropped; `None` if it was queued.
+    pub dropped: Option<DropReason>,
+    /// What it is.
+    pub kind: Kind,
+    /// The network packet; empty where it is the one that the driver handed in.
+    pub packet: &'a [u8],
+}
+
+/// Receives what becomes of packets, by face: the one whose queue it is about, or the one that the
+/// packet came from.
+pub type PacketTap = Box<dyn FnMut(FaceId, &PacketEvent<'_>) + Send>;
 
 /// Receives what the parts of schemes report.
 pub type Tap = Box<dyn FnMut(Reporter, Event) + Send>;
@@ -106,6 +121,7 @@ pub struct Forwarder {
     pub(crate) regions: Vec<Name>,
     pub(crate) echo: Vec<u32>,
     pub(crate) taps: Taps,
+    pub(crate) packet_tap: Option<PacketTap>,
     pub(crate) scratch: Scratch,
     ready: VecDeque<FaceId>,
     deadlines: BTreeSet<(Time, FaceId)>,
@@ -135,6 +151,7 @@ impl Forwarder {
             regions: config.regions,
             echo: config.echo,
             taps: Taps(None),
+            packet_tap: None,
             scratch: Scratch::default(),
             ready: VecDeque::new(),
             deadlines: BTreeSet::new(),
@@ -249,10 +266,11 @@ impl Forwarder {
         face: FaceId,
         f: impl FnOnce(&mut Link, &mut Env<'_>, &Node<'_>) -> R,
     ) -> Option<R> {
-        let Forwarder { faces, stats, taps, id, store, hasher, .. } = self;
+        let Forwarder { faces, stats, taps, packet_tap, id, store, hasher, .. } = self;
         let link = &mut faces.get_mut(face)?.link;
         let mut tap = taps.of(Reporter::Face(face));
-        let mut env = Env { now, tap: &mut tap, stats };
+        let packet_tap = packet_tap.as_mut().map(|tap| (tap, face));
+        let mut env = Env { now, tap: &mut tap, stats, packet_tap };
         Some(f(link, &mut env, &Node { id: *id, store, hasher }))
     }
 
@@ -293,6 +311,9 @@ impl Forwarder {
 
     /// Counts a packet that came from this face and goes no further.
     pub(crate) fn count_drop(&mut self, face: FaceId, reason: DropReason) {
+        if let Some(tap) = &mut self.packet_tap {
+            tap(face, &PacketEvent { dropped: Some(reason), kind: Kind::Data, packet: &[] });
+        }
         match self.faces.get_mut(face) {
             Some(face) => face.link.count_drop(&mut self.stats, reason),
             None => self.stats.drops.add(reason),

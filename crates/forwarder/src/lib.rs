@@ -19,5 +19,5 @@ pub mod tables;
 pub use config::ForwarderConfig;
 pub use counters::{DropReason, Drops, FaceCounters, ForwarderStats, QueueTally, Traffic};
 pub use face::{FaceConfig, FaceId, LinkType, Scope};
-pub use forwarder::{Forwarder, Reporter, Tap, Transmit, Wire};
+pub use forwarder::{Forwarder, PacketEvent, PacketTap, Reporter, Tap, Transmit, Wire};
 pub use link::{Occupancy, ReassemblyLimits};

@@ -16,8 +16,10 @@ use control::{
 };
 use packet::{HopOptions, LpPacket};
 
+use crate::FaceId;
 use crate::counters::{DropReason, FaceCounters, ForwarderStats};
 use crate::face::FaceConfig;
+use crate::forwarder::{PacketEvent, PacketTap};
 use crate::tables::PitKey;
 use flows::Flows;
 use fragment::Frames;
@@ -34,6 +36,17 @@ pub(crate) struct Env<'a> {
     pub(crate) now: Time,
     pub(crate) tap: &'a mut dyn FnMut(Event),
     pub(crate) stats: &'a mut ForwarderStats,
+    /// Who is told what becomes of packets, and of which face.
+    pub(crate) packet_tap: Option<(&'a mut PacketTap, FaceId)>,
+}
+
+impl Env<'_> {
+    /// Tells what became of a packet.
+    fn tell(&mut self, kind: Kind, packet: &[u8], dropped: Option<DropReason>) {
+        if let Some((tap, face)) = &mut self.packet_tap {
+            tap(*face, &PacketEvent { dropped, kind, packet });
+        }
+    }
 }
 
 /// A packet's flow and segment, for parts.
@@ -330,11 +343,14 @@ impl Link {
         patch: Patch,
     ) {
         self.counters.queue.offer(packet.len());
+        let kind = item.kind();
         if !self.control.fits(packet.len()) {
             self.counters.queue.drop(packet.len());
             self.count_drop(env.stats, DropReason::InterestQueueFull);
+            env.tell(kind, packet, Some(DropReason::InterestQueueFull));
             return;
         }
+        env.tell(kind, packet, None);
         self.before_queueing(env.now);
         patch.apply(self.ring.write(packet));
         self.control.push(item);
@@ -354,8 +370,10 @@ impl Link {
         if let Some(reason) = refused {
             self.counters.queue.drop(len);
             self.count_drop(env.stats, reason);
+            env.tell(Kind::Data, &item.packet, Some(reason));
             return;
         }
+        env.tell(Kind::Data, &item.packet, None);
         self.before_queueing(env.now);
         self.data.push(item);
     }

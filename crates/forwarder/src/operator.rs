@@ -5,7 +5,7 @@ use packet::NameRef;
 
 use crate::counters::{FaceCounters, ForwarderStats};
 use crate::face::{Face, FaceId, Scope};
-use crate::forwarder::{Chosen, Forwarder, Tap, Taps};
+use crate::forwarder::{Chosen, Forwarder, PacketTap, Tap, Taps};
 use crate::link::Occupancy;
 use crate::tables::{ContentStore, DeadNonces, Fib, Pit, PrefixTooDeep, fib};
 
@@ -154,6 +154,11 @@ impl Forwarder {
         if let Some(face) = self.faces.get_mut(face) {
             face.link.set_mtu(mtu);
         }
+    }
+
+    /// Sends what becomes of packets to `tap` from now on.
+    pub fn set_packet_tap(&mut self, tap: Option<PacketTap>) {
+        self.packet_tap = tap;
     }
 
     /// Sends what the parts of schemes report to `tap` from now on.

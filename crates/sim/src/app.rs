@@ -105,6 +105,11 @@ impl App {
         self.born.is_some() && self.is_over()
     }
 
+    /// Whether it is a consumer.
+    pub fn asks(&self) -> bool {
+        !matches!(self.role, Role::Publish(_) | Role::Catalogue(_) | Role::Free)
+    }
+
     pub fn is_over(&self) -> bool {
         match &self.role {
             Role::Fetch(_, consumer) => consumer.is_over(),

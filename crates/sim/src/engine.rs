@@ -7,10 +7,11 @@ use packet::tlv::types;
 
 use crate::app::App;
 use crate::network::{FlowEntry, Network, Target};
-use crate::node::Port;
+use crate::node::{Node, Port};
 use crate::outcome::Outcome;
 use crate::record::PacketHop;
 use crate::spec::{LinkId, NodeId};
+use crate::tracer::Tracing;
 use crate::wire::Frame;
 use crate::workload::Generator;
 
@@ -68,11 +69,11 @@ impl Network {
         loop {
             let end = &mut self.wires[wire];
             let Some(arrival) = end.wire.arrived(now) else { break };
+            let frame: &[u8] = match arrival {
+                Arrival::Borrowed(octets) => octets,
+                Arrival::Shared(octets) => octets,
+            };
             if let Some(forwarder) = &mut self.nodes[to].forwarder {
-                let frame: &[u8] = match arrival {
-                    Arrival::Borrowed(octets) => octets,
-                    Arrival::Shared(octets) => octets,
-                };
                 let hop = PacketHop {
                     at: now,
                     node: NodeId(end.to),
@@ -86,11 +87,20 @@ impl Network {
                 if let Some(recorder) = &mut self.recorder {
                     recorder.packet(&hop);
                 }
+                if let Some(tracing) = &mut self.tracing {
+                    tracing.arrived(now, wire, end, frame, true);
+                }
                 forwarder.receive(now, end.to_face, arrival);
+                if let Some(tracing) = &mut self.tracing {
+                    tracing.flush(now, NodeId(end.to), &self.nodes[to].ports, frame);
+                }
                 end.wire.consume();
                 end.wire.counters.delivered += 1;
                 self.pump(to);
             } else {
+                if let Some(tracing) = &mut self.tracing {
+                    tracing.arrived(now, wire, end, frame, false);
+                }
                 end.wire.consume();
                 end.wire.counters.node_down += 1;
             }
@@ -106,6 +116,9 @@ impl Network {
             return;
         };
         forwarder.on_deadline(self.now);
+        if let Some(tracing) = &mut self.tracing {
+            tracing.flush(self.now, node.id, &node.ports, &[]);
+        }
         self.pump(number);
         // Everything that was due was done: what still asks for this instant is called at the next.
         let node = &self.nodes[number];
@@ -117,8 +130,12 @@ impl Network {
         let app = &mut self.apps[number];
         app.on_deadline(self.now, self.event_queue.as_ref());
         let node = app.node as usize;
-        match &mut self.nodes[node].forwarder {
-            Some(forwarder) => speak(self.now, app, forwarder, &mut self.out),
+        let Node { id, ports, forwarder, .. } = &mut self.nodes[node];
+        let tracing = self.tracing.as_deref_mut();
+        match forwarder {
+            Some(forwarder) => {
+                speak((self.now, *id, ports), app, forwarder, (&mut self.out, tracing));
+            }
             // Nobody listens: what it says is lost, as it would be in a closed connection.
             None => {
                 self.out.clear();
@@ -128,6 +145,9 @@ impl Network {
             }
         }
         let next = app.settle(self.now);
+        if let Some(tracing) = &mut self.tracing {
+            tracing.app(self.now, number, app, &self.flow_names);
+        }
         if app.has_died() {
             self.population.over.push(number as u32);
         }
@@ -139,6 +159,9 @@ impl Network {
         while let Some(first) = self.faults.first_entry().filter(|f| f.key().0 <= self.now) {
             let fault = first.remove();
             self.apply(&fault);
+            if self.tracing.is_some() {
+                self.trace_fault(&fault);
+            }
         }
         self.schedule_fault();
     }
@@ -148,13 +171,17 @@ impl Network {
     pub(crate) fn pump(&mut self, number: usize) {
         let now = self.now;
         let Network { nodes, wires, apps, events, out, population, .. } = self;
+        let (tracing, names) = (&mut self.tracing, &self.flow_names);
         let node = &mut nodes[number];
         let Some(forwarder) = &mut node.forwarder else { return };
         while let Some(face) = forwarder.poll_ready() {
             match &node.ports[face.0 as usize - 1] {
                 Port::Link { wire, .. } => {
                     let end = &mut wires[*wire as usize];
-                    drain(now, forwarder, face, out, |frame| end.wire.send(now, frame));
+                    drain(now, forwarder, face, out, |frame| match tracing {
+                        None => end.wire.send(now, frame),
+                        Some(tracing) => tracing.send(now, *wire as usize, end, frame),
+                    });
                     events.set(end.component, end.wire.next_arrival());
                 }
                 Port::App(app) => {
@@ -164,14 +191,21 @@ impl Network {
                         Frame::Octets(octets) => app.receive(now, octets),
                         Frame::Shared(octets) => app.receive(now, &octets),
                     });
-                    speak(now, app, forwarder, out);
+                    let place = (now, node.id, &node.ports[..]);
+                    speak(place, app, forwarder, (out, tracing.as_deref_mut()));
                     let next = app.settle(now).map(|at| at.max(now + Duration(1)));
+                    if let Some(tracing) = tracing {
+                        tracing.app(now, number as usize, app, names);
+                    }
                     if app.has_died() {
                         population.over.push(number);
                     }
                     events.set(app.component, next);
                 }
             }
+        }
+        if let Some(tracing) = tracing {
+            tracing.flush(now, node.id, &node.ports, &[]);
         }
         node.pit_max = node.pit_max.max(forwarder.pit().len());
         events.set(node.component, forwarder.next_deadline().map(|at| at.max(now)));
@@ -209,16 +243,24 @@ fn drain(
 }
 
 /// Hands what an application has to say to its forwarder.
-fn speak(now: Time, app: &mut App, forwarder: &mut Forwarder, out: &mut Vec<u8>) {
+fn speak(
+    place: (Time, NodeId, &[Port]),
+    app: &mut App,
+    forwarder: &mut Forwarder,
+    (out, mut tracing): (&mut Vec<u8>, Option<&mut Tracing>),
+) {
     out.clear();
-    while app.poll_transmit(now, out) {
-        forwarder.receive(now, app.face, Arrival::Borrowed(out));
+    while app.poll_transmit(place.0, out) {
+        forwarder.receive(place.0, app.face, Arrival::Borrowed(out));
+        if let Some(tracing) = &mut tracing {
+            tracing.flush(place.0, place.1, place.2, out);
+        }
         out.clear();
     }
 }
 
 /// What is in a frame.
-fn kind_of(frame: &[u8]) -> Kind {
+pub(crate) fn kind_of(frame: &[u8]) -> Kind {
     let bare = |octets: &[u8]| match octets.first().copied().map(u64::from) {
         Some(types::INTEREST) => Kind::Interest,
         _ => Kind::Data,

@@ -31,6 +31,7 @@ mod record;
 mod results;
 mod spec;
 mod trace;
+mod tracer;
 pub mod wire;
 pub mod workload;
 
@@ -44,3 +45,4 @@ pub use spec::{
     Arrivals, FetchSpec, FlowId, LinkId, Make, NodeId, NodeSpec, ObjectSpec, RateSpec, Signing,
     WireSpec,
 };
+pub use tracer::{Fate, FlowTrace, Lost, PacketTrace, Tracer};

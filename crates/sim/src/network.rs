@@ -22,6 +22,7 @@ use crate::record::{EventQueue, Recorder};
 use crate::results::LinkSums;
 use crate::spec::{FetchSpec, FlowId, LinkId, NodeId, NodeSpec, ObjectSpec, RateSpec, WireSpec};
 use crate::trace::Trace;
+use crate::tracer::Tracing;
 use crate::wire::Wire;
 
 /// Why something cannot be part of a network.
@@ -91,6 +92,7 @@ pub struct Network {
     pub(crate) every: Duration,
     pub(crate) event_queue: Option<EventQueue>,
     pub(crate) trace: Trace,
+    pub(crate) tracing: Option<Box<Tracing>>,
     pub(crate) calls: u64,
     pub(crate) out: Vec<u8>,
     fault_component: Component,
@@ -119,6 +121,7 @@ impl Network {
             every: Duration::ZERO,
             event_queue: None,
             trace: Trace::new(),
+            tracing: None,
             calls: 0,
             out: Vec::new(),
             fault_component,

@@ -6,7 +6,7 @@
 //! schemes manage. Either class has its own bound in octets and may have one in packets.
 
 use bytes::Bytes;
-use control::{QueueView, Size, Time};
+use control::{Kind, QueueView, Size, Time};
 use packet::{HopOptions, NackReason};
 use std::collections::VecDeque;
 
@@ -48,6 +48,11 @@ pub(crate) struct QueuedControl {
 }
 
 impl QueuedControl {
+    /// What it is.
+    pub(crate) fn kind(&self) -> Kind {
+        if self.nack.is_some() { Kind::Nack } else { Kind::Interest }
+    }
+
     /// A packet of `len` octets without anything else.
     pub(crate) fn new(at: Time, len: usize) -> QueuedControl {
         QueuedControl {

@@ -58,8 +58,9 @@ impl Link {
         mut item: QueuedControl,
         out: &mut Vec<u8>,
     ) -> Option<Frames> {
-        let kind = if item.nack.is_some() { Kind::Nack } else { Kind::Interest };
+        let kind = item.kind();
         if self.has_parts() && !self.ask_parts(env, node, marks, &mut item) {
+            env.tell(kind, self.ring.front(item.len), Some(DropReason::Marker));
             self.ring.consume(item.len);
             self.drop_queued(env, item.len, DropReason::Marker);
             return None;
@@ -126,6 +127,7 @@ impl Link {
             marker.on_dequeue(cx, view, data, sojourn)
         });
         if verdict == Verdict::Drop {
+            env.tell(Kind::Data, &item.packet, Some(DropReason::Marker));
             self.drop_queued(env, len, DropReason::Marker);
             return None;
         }
