@@ -16,4 +16,4 @@ pub use mistake::Mistake;
 pub use parts::Parts;
 pub use reader::Section;
 pub use suggest::valid_words;
-pub use value::{name, ratio, shown, text};
+pub use value::{name, ratio, shown, spoken, text};

@@ -1,7 +1,10 @@
 //! Values of fields.
 
+use crate::suggest::valid_words;
 use control::Ratio;
 use packet::Name;
+use std::fmt::Display;
+use std::str::FromStr;
 use toml::de::DeValue;
 
 /// The value as text.
@@ -37,6 +40,26 @@ pub fn ratio(value: &DeValue<'_>) -> Result<Ratio, String> {
         other => text(other)?,
     };
     given.parse().map_err(|e| format!("{e}"))
+}
+
+/// Whatever is written as a word, with parameters or without, or as a number; `words` are those
+/// that there are.
+///
+/// # Errors
+/// It is none of them; the nearest one is in the message.
+pub fn spoken<T: FromStr<Err: Display>>(value: &DeValue<'_>, words: &[&str]) -> Result<T, String> {
+    let given = match value {
+        DeValue::Float(n) => n.as_str(),
+        DeValue::Integer(n) => n.as_str(),
+        other => text(other)?,
+    };
+    given.parse().map_err(|why: T::Err| {
+        let word = given.split_once(':').map_or(given, |(word, _)| word);
+        match words.contains(&word) {
+            true => why.to_string(),
+            false => format!("{why}; {}", valid_words(word, words.iter().copied())),
+        }
+    })
 }
 
 /// An NDN name.

@@ -12,6 +12,7 @@ use crate::face::{Face, FaceConfig, FaceId, Faces, Readiness};
 use crate::link::{Env, Link, Out};
 use crate::node::Node;
 use crate::pipeline::Scratch;
+use crate::pipeline::copies::Copies;
 use crate::tables::{ContentStore, DeadNonces, Fib, NameHasher, Pit, StrategyChoice};
 
 /// One link-layer frame that arrived.
@@ -109,6 +110,8 @@ pub struct Forwarder {
     pub(crate) pit: Pit,
     pub(crate) store: ContentStore,
     pub(crate) store_rng: Rng,
+    /// The rule that knows the way of Data, where there is one.
+    pub(crate) copies: Option<Copies>,
     pub(crate) dead_nonces: DeadNonces,
     pub(crate) dead_nonce_lifetime: Duration,
     pub(crate) strategies: StrategyChoice<Chosen>,
@@ -138,6 +141,7 @@ impl Forwarder {
             hasher: NameHasher::new(config.seed),
             fib: Fib::new(config.routes),
             pit: Pit::new(config.pit),
+            copies: Copies::new(&config.content_store),
             store: ContentStore::new(config.content_store),
             store_rng: stream("content store"),
             dead_nonces: DeadNonces::new(config.dead_nonce_lifetime, config.dead_nonces),

@@ -6,6 +6,7 @@
 //! hosts.
 #![forbid(unsafe_code)]
 
+pub mod caching;
 pub mod config;
 pub mod counters;
 pub mod face;

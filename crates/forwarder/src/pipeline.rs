@@ -1,6 +1,7 @@
 //! The journeys of packets: [`interest`], [`data`] and [`nack`], each read from top to bottom,
 //! after the NFD Developer's Guide, section 4. What two of them share is in the other files.
 
+pub(crate) mod copies;
 mod data;
 mod finish;
 mod held;

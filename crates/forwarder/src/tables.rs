@@ -31,7 +31,9 @@ mod slab;
 pub mod strategy_choice;
 pub mod wheel;
 
-pub use content_store::{Admission, ContentStore, ContentStoreConfig, Outcome, PolicyKind};
+pub use content_store::{
+    Admission, AdmissionError, ContentStore, ContentStoreConfig, Outcome, PolicyKind,
+};
 pub use dead_nonces::DeadNonces;
 pub use face_id::FaceId;
 pub use fib::Fib;

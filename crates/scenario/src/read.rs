@@ -11,7 +11,7 @@ use crate::routes;
 use crate::schema::SECTIONS;
 use crate::topology;
 use control::Size;
-use document::{Document, Section, parts, ratio, shown, text, valid_words};
+use document::{Document, Section, parts, shown, spoken, text, valid_words};
 use forwarder::tables::{Admission, ContentStoreConfig, PolicyKind};
 use schemes::Choice;
 use std::collections::BTreeMap;
@@ -224,8 +224,7 @@ fn nodes<'d>(
 }
 
 /// No content store.
-pub(crate) const NO_STORE: ContentStoreConfig =
-    ContentStoreConfig { capacity: 0, policy: PolicyKind::Lru, admission: Admission::All };
+pub(crate) const NO_STORE: ContentStoreConfig = ContentStoreConfig::OFF;
 
 type Placed = Vec<(String, std::ops::Range<usize>)>;
 
@@ -252,17 +251,12 @@ fn content_store(s: &Section<'_>) -> Option<ContentStoreConfig> {
     let policies = [PolicyKind::Lru, PolicyKind::Lfu, PolicyKind::Fifo, PolicyKind::Random];
     Some(ContentStoreConfig {
         capacity: usize::try_from(s.quantity::<Size>("content_store")?.0).ok()?,
+        packets: usize::MAX,
         policy: policies[s.word("policy").min(policies.len() - 1)],
         admission: s.get("admission", admission)?,
     })
 }
 
 fn admission(value: &DeValue<'_>) -> Result<Admission, String> {
-    match value.as_str() {
-        Some("all") => Ok(Admission::All),
-        Some("none") => Ok(Admission::None),
-        _ => ratio(value)
-            .map(Admission::Probability)
-            .map_err(|e| format!("{e}; or it is \"all\" or \"none\"")),
-    }
+    spoken(value, &Admission::WORDS)
 }

@@ -13,7 +13,8 @@ use crate::forwarder::Forwarder;
 use crate::link::Subject;
 use crate::link::queue::QueuedData;
 use crate::node::subject_of;
-use crate::tables::{HashedName, PitEntry, PitKey, content_store::Outcome};
+use crate::tables::content_store::{Outcome, Verdict};
+use crate::tables::{HashedName, PitEntry, PitKey};
 
 /// Data with what its link header says of it.
 struct Arrived<'a> {
@@ -49,7 +50,8 @@ impl Forwarder {
             return self.count_drop(face, DropReason::Scope);
         }
         let name = self.hasher.hash(data.name());
-        let options = if header.has_options() { header.to_options() } else { HopOptions::new() };
+        let mut options =
+            if header.has_options() { header.to_options() } else { HopOptions::new() };
         let mut subject = Subject::default();
         if self.parts > 0 {
             subject = subject_of(&name);
@@ -66,7 +68,8 @@ impl Forwarder {
             self.count_drop(face, DropReason::Unsolicited);
         } else {
             let packet = packet.to_bytes();
-            let cached = !header.no_cache() && self.cache(now, &data, &packet, &name);
+            let verdict = self.copy_verdict(face, &satisfied, &mut options);
+            let cached = !header.no_cache() && self.cache(now, &data, &packet, &name, verdict);
             let arrived =
                 Arrived { face, data: &data, name: &name, packet, mark, options, subject, cached };
             for key in satisfied.drain(..) {
@@ -79,9 +82,17 @@ impl Forwarder {
     }
 
     /// Content store insert; the store is given the bare packet. Says whether it has it now.
-    fn cache(&mut self, now: Time, data: &Data<'_>, packet: &Bytes, name: &HashedName<'_>) -> bool {
+    fn cache(
+        &mut self,
+        now: Time,
+        data: &Data<'_>,
+        packet: &Bytes,
+        name: &HashedName<'_>,
+        verdict: Option<Verdict>,
+    ) -> bool {
         // The view that was checked is of the same octets, but not of the same memory.
-        let outcome = self.store.insert(now, &mut self.store_rng, data, packet.clone(), name);
+        let (rng, packet) = (&mut self.store_rng, packet.clone());
+        let outcome = self.store.insert_decided(now, rng, data, packet, name, verdict);
         matches!(outcome, Outcome::Inserted | Outcome::Refreshed)
     }
 

@@ -239,7 +239,8 @@ impl Forwarder {
             return false;
         };
         self.stats.hits += 1;
-        let options = self.echoed(&a.options);
+        let mut options = self.echoed(&a.options);
+        self.copy_answered(now, &a.options, &packet, &mut options);
         if let Some(expected) = a.expected {
             let size = Size(packet.len() as u64);
             self.with_link(now, a.face, |link, env, _| link.returned(env, &expected, Some(size)));
@@ -308,6 +309,7 @@ impl Forwarder {
             options: std::mem::take(&mut a.options),
             subject: a.subject,
         };
+        self.count_cache(&mut out.options);
         match a.next_hop {
             Some(face) => {
                 self.send_interest(now, &out, FaceId(face));

@@ -169,7 +169,8 @@ impl Forwarder {
     ) {
         let Some(entry) = self.pit.get(key) else { return };
         let Some(latest) = entry.in_records().iter().max_by_key(|r| r.arrived_at) else { return };
-        let (ingress, nonce, options) = (latest.face, latest.nonce, latest.options.clone());
+        let (ingress, nonce, mut options) = (latest.face, latest.nonce, latest.options.clone());
+        self.count_cache(&mut options);
         let octets = entry.interest().to_vec();
         // What is in the PIT was decoded when it came.
         let Ok(interest) = Interest::decode(&octets) else { return };

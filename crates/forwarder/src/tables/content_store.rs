@@ -1,5 +1,7 @@
 //! The content store: Data that passed by, kept to answer the next Interest for it.
 
+mod admission;
+mod ages;
 mod chain;
 mod policy;
 mod policy_fifo;
@@ -8,12 +10,14 @@ mod policy_lru;
 mod policy_random;
 mod tree;
 
+pub use admission::{Admission, AdmissionError};
 pub use policy::{PolicyKind, UnknownPolicy};
 
 use super::memory;
 use super::name_hash::{HashedName, MAX_PREFIX};
+use ages::Ages;
 use bytes::Bytes;
-use control::{Duration, Ratio, Rng, Time};
+use control::{Duration, Rng, Time};
 use packet::{Data, Interest};
 use policy::Policy;
 use tree::{Cached, Tree};
@@ -25,23 +29,13 @@ const SHARED: usize = memory::block(3 * size_of::<usize>());
 /// the first; a store full of it must not make an Interest expensive.
 const VISITS: usize = 256;
 
-/// Which Data is taken into the store.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Admission {
-    /// All of it.
-    #[default]
-    All,
-    /// Each packet with this probability.
-    Probability(Ratio),
-    /// None: what is there is served until it is replaced.
-    None,
-}
-
 /// How a content store is set up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContentStoreConfig {
     /// Octets of memory that the store may take in all.
     pub capacity: usize,
+    /// Packets that it may hold.
+    pub packets: usize,
     /// Who goes when room is needed.
     pub policy: PolicyKind,
     /// Who comes in.
@@ -52,8 +46,39 @@ impl Default for ContentStoreConfig {
     /// 64 MiB, least recently used, everything.
     fn default() -> Self {
         let (policy, admission) = (PolicyKind::default(), Admission::default());
-        ContentStoreConfig { capacity: 64 << 20, policy, admission }
+        ContentStoreConfig { capacity: 64 << 20, packets: usize::MAX, policy, admission }
     }
+}
+
+impl ContentStoreConfig {
+    /// No store.
+    pub const OFF: ContentStoreConfig = ContentStoreConfig {
+        capacity: 0,
+        packets: 0,
+        policy: PolicyKind::Lru,
+        admission: Admission::All,
+    };
+
+    /// Nothing will ever be in it.
+    #[must_use]
+    pub fn is_off(&self) -> bool {
+        self.capacity == 0 || self.packets == 0
+    }
+
+    /// What it may hold, for rules that compare stores: packets if they are bounded, else octets.
+    #[must_use]
+    pub fn weight(&self) -> u64 {
+        if self.packets < usize::MAX { self.packets as u64 } else { self.capacity as u64 }
+    }
+}
+
+/// What was decided about Data beforehand, by a rule that knows its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// It may come in.
+    pub admit: bool,
+    /// How long it may stay.
+    pub age: Option<Duration>,
 }
 
 /// What happened to Data that was offered.
@@ -86,6 +111,10 @@ pub struct StoreCounters {
     pub not_admitted: u64,
     /// Data larger than the store.
     pub too_large: u64,
+    /// Data that had lived its time.
+    pub died: u64,
+    /// Data that was taken away to live further down the way.
+    pub moved: u64,
 }
 
 /// Cached Data by name, within a bound on the memory that all of it takes: packets, names' nodes,
@@ -96,8 +125,12 @@ pub struct StoreCounters {
 /// false one.
 pub struct ContentStore {
     capacity: usize,
+    most: usize,
     admission: Admission,
     tree: Tree,
+    /// Only where copies have ages.
+    ages: Option<Box<Ages>>,
+    hit_age: Option<Duration>,
     policy: Box<dyn Policy + Send>,
     kind: PolicyKind,
     /// Octets of packets and digests.
@@ -111,8 +144,11 @@ impl ContentStore {
     pub fn new(config: ContentStoreConfig) -> Self {
         ContentStore {
             capacity: config.capacity,
+            most: config.packets,
             admission: config.admission,
             tree: Tree::default(),
+            ages: None,
+            hit_age: None,
             policy: config.policy.build(),
             kind: config.policy,
             packets: 0,
@@ -135,7 +171,8 @@ impl ContentStore {
     /// Octets of memory that it takes.
     #[must_use]
     pub fn memory(&self) -> usize {
-        size_of::<Self>() + self.tree.memory() + self.policy.memory() + self.packets
+        let ages = self.ages.as_ref().map_or(0, |ages| ages.memory());
+        size_of::<Self>() + self.tree.memory() + self.policy.memory() + self.packets + ages
     }
 
     /// Octets of memory that it may take.
@@ -186,11 +223,31 @@ impl ContentStore {
         wire: Bytes,
         name: &HashedName<'_>,
     ) -> Outcome {
+        self.insert_decided(now, rng, data, wire, name, None)
+    }
+
+    /// As [`ContentStore::insert`], where a rule that knows the way has decided.
+    pub fn insert_decided(
+        &mut self,
+        now: Time,
+        rng: &mut Rng,
+        data: &Data<'_>,
+        wire: Bytes,
+        name: &HashedName<'_>,
+        verdict: Option<Verdict>,
+    ) -> Outcome {
+        self.bury(now);
         debug_assert_eq!(data.wire(), &wire[..], "the view is of another packet");
         let freshness = Duration::from_millis(data.freshness_ms().unwrap_or(0));
         let name_at = memory::offset_of(data.wire(), name.name().as_bytes());
         let cached = Cached::new(wire, name_at, now + freshness);
-        let outcome = self.offer(rng, cached, name);
+        let outcome = self.offer(rng, cached, name, verdict.map(|verdict| verdict.admit));
+        if let Some(age) = verdict.and_then(|verdict| verdict.age)
+            && matches!(outcome, Outcome::Inserted | Outcome::Refreshed)
+            && let Some(slot) = self.tree.find(name)
+        {
+            self.ages.get_or_insert_default().set(now, slot, Some(age));
+        }
         let counter = match outcome {
             Outcome::Inserted => &mut self.counters.inserted,
             Outcome::Refreshed => &mut self.counters.refreshed,
@@ -201,17 +258,32 @@ impl ContentStore {
         outcome
     }
 
-    fn offer(&mut self, rng: &mut Rng, cached: Cached, name: &HashedName<'_>) -> Outcome {
+    /// What has lived its time goes.
+    fn bury(&mut self, now: Time) {
+        while let Some(slot) = self.ages.as_ref().and_then(|ages| ages.dead(now)) {
+            self.remove(slot);
+            self.counters.died += 1;
+        }
+    }
+
+    fn offer(
+        &mut self,
+        rng: &mut Rng,
+        cached: Cached,
+        name: &HashedName<'_>,
+        decided: Option<bool>,
+    ) -> Outcome {
         let there = self.tree.find(name);
         if let Some(slot) = there
             && self.refresh(slot, &cached)
         {
             return Outcome::Refreshed;
         }
-        let admitted = match self.admission {
-            Admission::All => true,
-            Admission::Probability(p) => rng.chance(p.get()),
-            Admission::None => false,
+        let admitted = match (decided, self.admission) {
+            (Some(decided), _) => decided,
+            (None, Admission::Probability(p)) => rng.chance(p.get()),
+            (None, Admission::None) => false,
+            (None, Admission::All | Admission::OnPath(_)) => true,
         };
         if !admitted {
             return Outcome::NotAdmitted;
@@ -249,6 +321,7 @@ impl ContentStore {
         interest: &Interest<'_>,
         name: &HashedName<'_>,
     ) -> Option<Bytes> {
+        self.bury(now);
         let must_be_fresh = interest.must_be_fresh();
         let fresh = |cached: &Cached| !must_be_fresh || now < cached.stale_at;
         let exact = self.tree.find(name).filter(|slot| fresh(self.tree.get(*slot)));
@@ -258,6 +331,7 @@ impl ContentStore {
         });
         let wire = found.map(|slot| {
             self.policy.touch(slot);
+            self.hit_age = self.ages.as_ref().and_then(|ages| ages.get(slot));
             self.tree.get(slot).wire.clone()
         });
         match wire {
@@ -265,6 +339,29 @@ impl ContentStore {
             None => self.counters.misses += 1,
         }
         wire
+    }
+
+    /// The age of the copy that was found last, if it has one.
+    #[must_use]
+    pub fn hit_age(&self) -> Option<Duration> {
+        self.hit_age
+    }
+
+    /// The Data of exactly this name has this age from now on.
+    pub fn set_age(&mut self, now: Time, name: &HashedName<'_>, age: Duration) {
+        if let (Some(ages), Some(slot)) = (&mut self.ages, self.tree.find(name)) {
+            ages.set(now, slot, Some(age));
+        }
+    }
+
+    /// Takes the Data of exactly this name away; says whether there was any.
+    pub fn take_away(&mut self, name: &HashedName<'_>) -> bool {
+        let found = self.tree.find(name);
+        if let Some(slot) = found {
+            self.remove(slot);
+            self.counters.moved += 1;
+        }
+        found.is_some()
     }
 
     /// Whether there is Data of exactly this name, fresh or stale. Changes nothing.
@@ -314,13 +411,14 @@ impl ContentStore {
 
     /// Evicts until Data of this name with so many octets fits; `false` if it never will.
     fn make_room(&mut self, rng: &mut Rng, packet: usize, name: &HashedName<'_>) -> bool {
-        if packet >= self.capacity {
+        if packet >= self.capacity || self.most == 0 {
             return false;
         }
         loop {
             let (nodes, end) = self.tree.growth(name);
-            let needed = packet + nodes + self.policy.growth(end);
-            if self.memory() + needed <= self.capacity {
+            let ages = self.ages.as_ref().map_or(0, |ages| ages.growth(end));
+            let needed = packet + nodes + self.policy.growth(end) + ages;
+            if self.memory() + needed <= self.capacity && self.len() < self.most {
                 return true;
             }
             if !self.evict(rng) {
@@ -339,6 +437,9 @@ impl ContentStore {
     fn remove(&mut self, slot: u32) {
         let Some(cached) = self.tree.remove(slot) else { return };
         self.policy.remove(slot);
+        if let Some(ages) = &mut self.ages {
+            ages.remove(slot);
+        }
         self.packets -= packet_memory(&cached);
         // Where a quarter of the slots is free (many small packets gave way to few large ones),
         // their memory serves better as packets. Two steps a removal keep up with any pace.
@@ -352,8 +453,14 @@ impl ContentStore {
     fn trim_one(&mut self) {
         if let Some((from, to)) = self.tree.trim_one() {
             self.policy.moved(from, to);
+            if let Some(ages) = &mut self.ages {
+                ages.moved(from, to);
+            }
         }
         self.policy.truncate(self.tree.end());
+        if let Some(ages) = &mut self.ages {
+            ages.truncate(self.tree.end());
+        }
     }
 }
 

@@ -197,9 +197,11 @@ const CONTENT_STORE: Section = Section {
         ),
         field(
             "admission",
-            Form::As("`\"all\"`, `\"none\"` or share"),
+            Form::As("word or share"),
             "\"all\"",
-            "What is taken in: `\"all\"`, `\"none\"`, or each Data with a probability.",
+            "What is taken in: `\"all\"`, `\"none\"`, or each Data with a probability; or by its way, \
+             where the neighbours do so too: `\"lcd\"` (leave copy down), `\"mcd\"` (move copy \
+             down), `\"edge\"`, `\"probcache\"`, `\"age\"` (age-based).",
         ),
     ]],
 };

@@ -10,7 +10,7 @@ use crate::emulate::Emulation;
 use crate::uri::FaceUri;
 use control::{Duration, Size};
 use document::parts;
-use document::{Document, Section, name, ratio, shown, text, valid_words};
+use document::{Document, Section, name, shown, spoken, text, valid_words};
 use forwarder::tables::{Admission, PolicyKind};
 use forwarder::tables::{ContentStoreConfig, PitConfig};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -178,14 +178,9 @@ fn content_store(s: &Section<'_>) -> Option<ContentStoreConfig> {
     let policies = [PolicyKind::Lru, PolicyKind::Lfu, PolicyKind::Fifo, PolicyKind::Random];
     Some(ContentStoreConfig {
         capacity: size(s, "capacity")?,
+        packets: usize::MAX,
         policy: policies[s.word("policy").min(policies.len() - 1)],
-        admission: s.get("admission", |v| match v.as_str() {
-            Some("all") => Ok(Admission::All),
-            Some("none") => Ok(Admission::None),
-            _ => ratio(v)
-                .map(Admission::Probability)
-                .map_err(|e| format!("{e}; or it is \"all\" or \"none\"")),
-        })?,
+        admission: s.get("admission", |v| spoken(v, &Admission::WORDS))?,
     })
 }
 

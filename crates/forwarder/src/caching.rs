@@ -1,0 +1,171 @@
+//! Where on its way Data leaves copies: rules that need to know the way.
+//!
+//! Interests count the caches that they pass ([`CachesBelow`]), Data those that it has passed since
+//! it was answered ([`CachesPassed`]): hop-by-hop options that forwarders without such a rule hand
+//! on as they are, so that nodes without a store, or with another rule, do not count. What is at the
+//! node of the producer's application has come from no cache and leaves no copy there.
+//!
+//! One file for each rule; [`crate::tables::Admission`] chooses.
+
+mod aged;
+mod edge;
+mod leave_copy_down;
+mod move_copy_down;
+mod prob_cache;
+
+pub use aged::Aged;
+pub use prob_cache::ProbCache;
+
+use control::{Duration, Rng};
+use packet::{HopOption, tlv};
+
+/// What an Interest says of the caches between its consumer and here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CachesBelow {
+    /// How many there are.
+    pub caches: u64,
+    /// What they hold altogether, in the unit of the network's choice: octets, unless all are
+    /// bounded in packets.
+    pub capacity: u64,
+}
+
+impl HopOption for CachesBelow {
+    const TYPE: u32 = 908;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.push(self.caches.min(MOST_CACHES) as u8);
+        tlv::put_nni(out, self.capacity);
+    }
+
+    fn decode(value: &[u8]) -> Option<CachesBelow> {
+        let (caches, capacity) = value.split_first()?;
+        Some(CachesBelow { caches: u64::from(*caches), capacity: number(capacity)? })
+    }
+}
+
+/// What Data says of the caches between whoever answered and here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CachesPassed {
+    /// How many there are.
+    pub caches: u64,
+    /// The age that the last of them gave its copy.
+    pub age: Option<Duration>,
+}
+
+impl HopOption for CachesPassed {
+    const TYPE: u32 = 912;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.push(self.caches.min(MOST_CACHES) as u8);
+        if let Some(age) = self.age {
+            tlv::put_nni(out, age.0);
+        }
+    }
+
+    fn decode(value: &[u8]) -> Option<CachesPassed> {
+        let (caches, age) = value.split_first()?;
+        let age = if age.is_empty() { None } else { Some(Duration(number(age)?)) };
+        Some(CachesPassed { caches: u64::from(*caches), age })
+    }
+}
+
+/// No way is so long; a larger number is somebody's joke.
+const MOST_CACHES: u64 = 255;
+
+fn number(value: &[u8]) -> Option<u64> {
+    match value.len() {
+        1 | 2 | 4 | 8 => Some(value.iter().fold(0, |n, octet| n << 8 | u64::from(*octet))),
+        _ => None,
+    }
+}
+
+/// Where Data is on its way from whoever answered to the consumer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// Caches that it has passed.
+    pub passed: CachesPassed,
+    /// Caches that are before it.
+    pub below: CachesBelow,
+    /// What this one holds, in the unit of `below`.
+    pub capacity: u64,
+}
+
+/// Decides whether Data leaves a copy.
+pub trait CopyRule: Send {
+    /// Whether Data that passes leaves a copy here.
+    fn leaves_copy(&mut self, way: &Way, rng: &mut Rng) -> bool;
+
+    /// Whether a copy that has answered stays.
+    fn keeps_copy(&mut self, _below: &CachesBelow) -> bool {
+        true
+    }
+
+    /// How long a copy of what passes may live; for ever, if it does not say.
+    fn age(&mut self, _passed: &CachesPassed) -> Option<Duration> {
+        None
+    }
+
+    /// How long a copy of this age that has answered may live from now on.
+    fn renewed(&mut self, age: Duration) -> Duration {
+        age
+    }
+}
+
+/// The rules, with their parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OnPath {
+    /// One cache below the hit.
+    LeaveCopyDown,
+    /// One cache below the hit, where it is taken away.
+    MoveCopyDown,
+    /// With a probability from the capacity of the way and the distance.
+    ProbCache(ProbCache),
+    /// At the last cache before the consumer.
+    Edge,
+    /// Everywhere, for a time that grows towards the consumer and with popularity.
+    Aged(Aged),
+}
+
+impl OnPath {
+    /// The rule.
+    #[must_use]
+    pub fn build(self) -> Box<dyn CopyRule> {
+        match self {
+            OnPath::LeaveCopyDown => Box::new(leave_copy_down::LeaveCopyDown),
+            OnPath::MoveCopyDown => Box::new(move_copy_down::MoveCopyDown),
+            OnPath::ProbCache(rule) => Box::new(rule),
+            OnPath::Edge => Box::new(edge::Edge),
+            OnPath::Aged(rule) => Box::new(rule),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round<T: HopOption>(option: &T) -> Option<T> {
+        let mut value = Vec::new();
+        option.encode(&mut value);
+        T::decode(&value)
+    }
+
+    #[test]
+    fn options_come_back_as_they_were_and_nonsense_does_not() {
+        for (caches, capacity) in [(0, 0), (3, 70_000), (255, u64::MAX)] {
+            let below = CachesBelow { caches, capacity };
+            assert_eq!(round(&below), Some(below));
+            for age in [None, Some(Duration(0)), Some(Duration(capacity))] {
+                let passed = CachesPassed { caches, age };
+                assert_eq!(round(&passed), Some(passed));
+            }
+        }
+        let long = CachesBelow { caches: 1000, capacity: 1 };
+        assert_eq!(round(&long).map(|below| below.caches), Some(255));
+        for value in [&[][..], &[1], &[1, 2, 3, 4]] {
+            assert_eq!(CachesBelow::decode(value), None, "{value:?}");
+        }
+        assert_eq!(CachesPassed::decode(&[]), None);
+        assert_eq!(CachesPassed::decode(&[1, 2, 3, 4]), None);
+    }
+}

@@ -1,0 +1,30 @@
+//! MCD, move copy down: as leave copy down, but the copy that has answered is taken away, so that a
+//! way holds one copy of everything (N. Laoutaris, S. Syntila and I. Stavrakakis, "Meta algorithms
+//! for hierarchical Web caches", IPCCC 2004, section 2.2). Below the last cache there is none to
+//! move it to: there it stays. The producer keeps its own.
+
+use super::{CachesBelow, CopyRule, Way};
+use control::Rng;
+
+pub(super) struct MoveCopyDown;
+
+impl CopyRule for MoveCopyDown {
+    fn leaves_copy(&mut self, way: &Way, _rng: &mut Rng) -> bool {
+        way.passed.caches == 0
+    }
+
+    fn keeps_copy(&mut self, below: &CachesBelow) -> bool {
+        below.caches == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_cache_keeps_what_it_has() {
+        let below = |caches| CachesBelow { caches, capacity: 9 };
+        assert!(MoveCopyDown.keeps_copy(&below(0)) && !MoveCopyDown.keeps_copy(&below(1)));
+    }
+}
