@@ -9,7 +9,7 @@ use crate::consumer::Consumer;
 use crate::network::{BuildError, FlowEntry, Network, Target};
 use crate::node::Port;
 use crate::outcome::FlowResult;
-use crate::spec::{FlowId, NodeId, Signing};
+use crate::spec::{FlowId, NodeId};
 use crate::workload::catalogue::Catalogue;
 use crate::workload::chunks::Chunks;
 use crate::workload::publisher::Publisher;
@@ -61,9 +61,8 @@ impl Network {
         at: NodeId,
         catalogue: &Arc<Catalogue>,
         place: usize,
-        signing: Signing,
     ) -> Result<(), BuildError> {
-        let publisher = Publisher::new(Arc::clone(catalogue), place, signing)?;
+        let publisher = Publisher::new(Arc::clone(catalogue), place)?;
         let face = self.add_app(at, Role::Catalogue(Box::new(publisher)));
         self.add_route_to(at, &catalogue.name, face, 0)
     }

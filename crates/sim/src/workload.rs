@@ -251,6 +251,7 @@ impl Generator {
         let name = catalogue.name_of(beginning.object.number);
         let mut spec = FetchSpec::new(name, controller(), label);
         (spec.start, spec.lifetime, spec.patience) = (now, *lifetime, *patience);
+        spec.signing = catalogue.signing;
         Some(spec)
     }
 }

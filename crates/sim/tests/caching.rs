@@ -39,8 +39,9 @@ fn run(admission: Admission, packets: usize, asked: &[(u64, usize, u64)]) -> Out
     let size = Distribution::Constant(1000);
     let classes = vec![Class { name: String::new(), share: 1.0, size }];
     let objects = Objects::Numbered { count: Some(100_000), classes };
-    let catalogue = Arc::new(Catalogue::new(1, name("/p"), 1000, objects));
-    net.publish_catalogue(nodes[4], &catalogue, 0, Signing::Unsigned).unwrap();
+    let catalogue = Catalogue::new(1, name("/p"), 1000, objects).signed(Signing::Unsigned);
+    let catalogue = Arc::new(catalogue);
+    net.publish_catalogue(nodes[4], &catalogue, 0).unwrap();
     let listed = asked.iter().map(|(at, node, object)| Listed {
         at: at_ms(*at),
         node: nodes[*node],

@@ -47,11 +47,7 @@ fn run(
     seconds: u64,
 ) -> Outcome {
     let last = *line.nodes.last().unwrap();
-    let signing = match manner {
-        Manner::Chunk { .. } => Signing::Unsigned,
-        _ => Signing::Manifest,
-    };
-    line.net.publish_catalogue(last, catalogue, 0, signing).unwrap();
+    line.net.publish_catalogue(last, catalogue, 0).unwrap();
     line.net.workload(WorkloadSpec {
         name: "w".to_owned(),
         at: vec![line.nodes[0]],
@@ -126,7 +122,9 @@ fn mice_and_elephants_are_told_apart() {
 
 #[test]
 fn chunks_are_asked_for_by_popularity_and_once() {
-    let catalogue = catalogue(Some(20), vec![class("", 1.0, 3000)]);
+    let objects = Objects::Numbered { count: Some(20), classes: vec![class("", 1.0, 3000)] };
+    let catalogue = Catalogue::new(1, name("/p"), 1000, objects).signed(Signing::Unsigned);
+    let catalogue = Arc::new(catalogue);
     let mut line = line(1, 2, &wire(20, 2));
     let manner = Manner::Chunk { lifetime: ms(1000) };
     let outcome = run(&mut line, &catalogue, drawn(200.0, Arrivals::Poisson), manner, 20);
@@ -141,6 +139,21 @@ fn chunks_are_asked_for_by_popularity_and_once() {
     let rtt = flow.rtt_mean.unwrap();
     assert!(rtt > ms(4) && rtt < ms(6), "{rtt:?}");
     assert_conserved(&outcome);
+}
+
+#[test]
+fn fetches_of_objects_without_a_manifest_come_through() {
+    for signing in [Signing::Digest, Signing::Unsigned] {
+        let objects = Objects::Listed(vec![(name("/a"), 5500)]);
+        let catalogue = Catalogue::new(1, name("/p"), 1000, objects).signed(signing);
+        let mut line = line(1, 3, &wire(20, 2));
+        let list = [Listed { at: Time::ZERO, node: line.nodes[0], catalogue: 0, object: 0 }];
+        let requests = Requests::Listed(list.into());
+        let outcome = run(&mut line, &Arc::new(catalogue), requests, fetch(), 2);
+        let flow = &outcome.flows[0];
+        // Metadata and six segments.
+        assert!(flow.complete && (flow.bytes, flow.data) == (5500, 7), "{flow:?}");
+    }
 }
 
 #[test]
@@ -174,7 +187,7 @@ fn two_producers(spread: Spread) -> (Vec<u64>, Outcome) {
     let mut line = line(1, 3, &wire(20, 2));
     let (left, middle, right) = (line.nodes[0], line.nodes[1], line.nodes[2]);
     for (place, at) in [left, right].into_iter().enumerate() {
-        line.net.publish_catalogue(at, &catalogue, place, Signing::Manifest).unwrap();
+        line.net.publish_catalogue(at, &catalogue, place).unwrap();
     }
     if spread == Spread::Segments {
         for segment in 0..200 {
@@ -239,7 +252,7 @@ fn watch(spec: VideoSpec, mbps_times_ten: u64) -> Outcome {
     wire.rate = Some(Rate(mbps_times_ten * 100_000));
     let mut line = line(1, 2, &wire);
     let last = line.nodes[1];
-    line.net.publish_catalogue(last, &spec.catalogue, 0, Signing::Manifest).unwrap();
+    line.net.publish_catalogue(last, &spec.catalogue, 0).unwrap();
     line.net.video(line.nodes[0], spec);
     line.net.run(Time(60 * SECOND))
 }

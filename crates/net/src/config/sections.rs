@@ -10,7 +10,7 @@ use crate::emulate::Emulation;
 use crate::uri::FaceUri;
 use control::{Duration, Size};
 use document::parts;
-use document::{Document, Section, name, shown, spoken, text, valid_words};
+use document::{Document, Section, name, ratio, shown, spoken, text, valid_words};
 use forwarder::tables::{Admission, PolicyKind};
 use forwarder::tables::{ContentStoreConfig, PitConfig};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};

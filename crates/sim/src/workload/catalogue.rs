@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::sizes::Distribution;
+use crate::spec::Signing;
 
 /// A kind of objects: mice, elephants.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +70,8 @@ pub struct Catalogue {
     pub version: u64,
     /// Octets of content in a segment.
     pub segment_size: usize,
+    /// How the objects are signed.
+    pub signing: Signing,
     /// Which producer has what.
     pub spread: Spread,
     /// Producers among which objects or segments are spread.
@@ -87,8 +90,17 @@ impl Catalogue {
         if let Objects::Listed(list) = &objects {
             numbers.extend(list.iter().map(|(name, _)| name.clone()).zip(0..));
         }
-        let spread = Spread::Replicated;
-        Catalogue { name, version: 1, segment_size, spread, producers: 1, objects, numbers, key }
+        Catalogue {
+            name,
+            version: 1,
+            segment_size,
+            signing: Signing::Manifest,
+            spread: Spread::Replicated,
+            producers: 1,
+            objects,
+            numbers,
+            key,
+        }
     }
 
     /// The same at several producers.
@@ -96,6 +108,12 @@ impl Catalogue {
     pub fn spread(mut self, spread: Spread, producers: usize) -> Catalogue {
         (self.spread, self.producers) = (spread, producers.max(1) as u64);
         self
+    }
+
+    /// The same, signed in another way.
+    #[must_use]
+    pub fn signed(self, signing: Signing) -> Catalogue {
+        Catalogue { signing, ..self }
     }
 
     /// How many objects there are; `None` if there is no end to them.

@@ -11,7 +11,7 @@ use transport::publish::{Preparation, Publish, PublishError, Spec};
 
 use super::catalogue::{Catalogue, Object};
 use crate::content::Virtual;
-use crate::plain::Segments;
+use crate::plain::{Plain, Segments, Wanted};
 use crate::producer::preparation;
 use crate::spec::{ObjectSpec, Signing};
 
@@ -31,7 +31,6 @@ pub(crate) struct Publisher {
     catalogue: Arc<Catalogue>,
     /// Its place among the producers.
     place: usize,
-    signing: Signing,
     prepared: BTreeMap<u64, Prepared>,
     /// The prepared objects by when they were asked for last.
     by_use: BTreeMap<u64, u64>,
@@ -40,7 +39,7 @@ pub(crate) struct Publisher {
     /// Objects with answers, in the order of the Interests.
     answers: VecDeque<u64>,
     segments: Segments,
-    waiting: VecDeque<(Object, u64, Bytes)>,
+    waiting: VecDeque<(Object, Wanted, Bytes)>,
 }
 
 impl Publisher {
@@ -48,11 +47,7 @@ impl Publisher {
     ///
     /// # Errors
     /// Its objects cannot be cut into segments of the size asked for.
-    pub fn new(
-        catalogue: Arc<Catalogue>,
-        place: usize,
-        signing: Signing,
-    ) -> Result<Publisher, PublishError> {
+    pub fn new(catalogue: Arc<Catalogue>, place: usize) -> Result<Publisher, PublishError> {
         if let Some(first) = catalogue.object(0) {
             // The longest number shows whether segments fit a packet with their names.
             let size = Size(first.size.max(catalogue.segment_size as u64));
@@ -62,10 +57,10 @@ impl Publisher {
             let spec = ObjectSpec { segment_size, ..ObjectSpec::new(name, size) };
             preparation(&spec)?.digest_run(0..1)?;
         }
+        let signing = catalogue.signing;
         Ok(Publisher {
             catalogue,
             place,
-            signing,
             prepared: BTreeMap::new(),
             by_use: BTreeMap::new(),
             remembered: 0,
@@ -92,21 +87,32 @@ impl Publisher {
             // Another one has it; routes lead there, not here.
             return;
         }
-        match (self.signing, segment) {
-            (Signing::Manifest, _) => {
-                if let Some(prepared) = self.prepare(object) {
-                    prepared.publish.receive(frame);
-                    self.answers.push_back(object.number);
-                }
+        if self.catalogue.signing == Signing::Manifest {
+            if let Some(prepared) = self.prepare(object) {
+                prepared.publish.receive(frame);
+                self.answers.push_back(object.number);
             }
-            (Signing::Unsigned | Signing::Digest, Some(n))
-                if n < self.catalogue.segments(object.size) =>
-            {
-                let token = Bytes::copy_from_slice(link.pit_token().unwrap_or_default());
-                self.waiting.push_back((object, n, token));
-            }
-            (Signing::Unsigned | Signing::Digest, _) => {}
+            return;
         }
+        let wanted = match segment {
+            Some(n) => (n < self.catalogue.segments(object.size)).then_some(Wanted::Segment(n)),
+            None => self.plain(object).wanted(&interest),
+        };
+        if let Some(wanted) = wanted {
+            let token = Bytes::copy_from_slice(link.pit_token().unwrap_or_default());
+            self.waiting.push_back((object, wanted, token));
+        }
+    }
+
+    /// An object without a manifest.
+    fn plain(&self, object: Object) -> Plain {
+        let catalogue = &self.catalogue;
+        Plain::new(&ObjectSpec {
+            version: catalogue.version,
+            segment_size: catalogue.segment_size,
+            signing: catalogue.signing,
+            ..ObjectSpec::new(catalogue.name_of(object.number), Size(object.size))
+        })
     }
 
     /// The segment that a name is of: of content, not of metadata or manifest.
@@ -164,7 +170,11 @@ impl Publisher {
     }
 
     pub fn poll_transmit(&mut self, out: &mut Vec<u8>) -> bool {
-        if let Some((object, segment, token)) = self.waiting.pop_front() {
+        if let Some((object, wanted, token)) = self.waiting.pop_front() {
+            let Wanted::Segment(segment) = wanted else {
+                self.plain(object).answer(wanted, &token, out);
+                return true;
+            };
             let catalogue = &self.catalogue;
             let name = catalogue.name_of(object.number);
             let source = Virtual::new(&name, object.size);

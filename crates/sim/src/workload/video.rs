@@ -136,6 +136,7 @@ impl Player {
         let name = self.spec.catalogue.name_of(number);
         let mut spec = FetchSpec::new(name, (self.spec.controller)(), &self.spec.label);
         (spec.start, spec.lifetime, spec.patience) = (now, self.spec.lifetime, self.spec.patience);
+        spec.signing = self.spec.catalogue.signing;
         let segment = self.segment.to_string();
         let names: Vec<&str> =
             self.names.iter().map(String::as_str).chain([segment.as_str()]).collect();

@@ -72,7 +72,11 @@ impl Ages {
             self.ages.ensure(to as usize + 1, || NO_AGE);
             self.ages[to] = self.ages[from];
             self.ages[from].place = NOWHERE;
-            self.heap[self.ages[to].place] = to;
+            let place = self.ages[to].place;
+            self.heap[place] = to;
+            // Of copies that die at once the lower slot goes first.
+            self.rise(place);
+            self.sink(self.ages[to].place);
         }
     }
 
