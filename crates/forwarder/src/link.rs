@@ -172,6 +172,13 @@ impl Link {
         };
     }
 
+    /// `frames` of `octets` that left took none of the link's time; see [`Pacer::refund`].
+    pub(crate) fn refund(&mut self, octets: usize, frames: usize) {
+        if let Some(pacer) = &mut self.pacer {
+            pacer.refund(Size((octets + self.overhead * frames) as u64));
+        }
+    }
+
     /// What parts see of the link.
     pub(crate) fn view(&self, now: Time) -> LinkView {
         let rate_out = self.pacer.as_ref().map_or_else(|| self.meter.rate(), Pacer::rate);

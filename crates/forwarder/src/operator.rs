@@ -127,6 +127,14 @@ impl Forwarder {
         }
     }
 
+    /// Of what [`Forwarder::poll_transmit`] gave last, `frames` of `octets` were taken away by a
+    /// driver that emulates a lossy link, before they took any of the link's time.
+    pub fn refund(&mut self, face: FaceId, octets: usize, frames: usize) {
+        if let Some(face) = self.faces.get_mut(face) {
+            face.link.refund(octets, frames);
+        }
+    }
+
     /// What parts see of a face's link.
     #[must_use]
     pub fn link_view(&self, now: Time, face: FaceId) -> Option<LinkView> {

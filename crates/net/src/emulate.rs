@@ -1,5 +1,7 @@
 //! An emulated link: one-way delay and random loss for what a face sends, so that a testbed needs
-//! no kernel module. Rate and queue are the forwarder's own pacing, in front of this.
+//! no kernel module. Rate and queue are the forwarder's own pacing, in front of this. As with
+//! Linux's netem, a lost frame takes none of the link's time: the caller gives back to the pacing
+//! what [`DelayLine::push`] says was lost.
 //!
 //! A machine without I/O: `push` what would be sent, `next_deadline` says when the head is due,
 //! `pop` hands it out. Order is kept.
@@ -40,6 +42,15 @@ pub struct Burst {
     pub segment: Option<usize>,
 }
 
+/// Frames that the emulated loss took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// How many.
+    pub frames: usize,
+    /// Their octets.
+    pub octets: usize,
+}
+
 /// What became of frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DelayLineCounters {
@@ -70,13 +81,16 @@ impl DelayLine {
     }
 
     /// Takes frames that leave now; each is lost or will be due after the delay.
-    pub fn push(&mut self, now: Time, frames: &[u8], segment: Option<usize>) {
+    pub fn push(&mut self, now: Time, frames: &[u8], segment: Option<usize>) -> Lost {
         let size = segment.unwrap_or(frames.len()).max(1);
+        let mut lost = Lost::default();
         let mut bytes = Vec::with_capacity(frames.len());
         for frame in frames.chunks(size) {
             self.counters.frames += 1;
             if self.rng.chance(self.emulation.loss.get()) {
                 self.counters.lost += 1;
+                lost.frames += 1;
+                lost.octets += frame.len();
             } else if self.octets + bytes.len() + frame.len() > MAX_IN_FLIGHT {
                 self.counters.overflowed += 1;
             } else {
@@ -84,13 +98,14 @@ impl DelayLine {
             }
         }
         if bytes.is_empty() {
-            return;
+            return lost;
         }
         self.octets += bytes.len();
         // What is due never goes back in time, even if the caller's clock did.
         let due = now + self.emulation.delay;
         let due = self.on_the_way.back().map_or(due, |last| last.due.max(due));
         self.on_the_way.push_back(Burst { due, bytes, segment });
+        lost
     }
 
     /// The next frames that are due at `now`.
@@ -141,19 +156,24 @@ mod tests {
     fn every_frame_of_a_burst_is_drawn_for_itself() {
         let mut line = line(0, 0.05);
         let burst = vec![0; 5 * 100 + 30];
-        let mut delivered = 0;
+        let (mut delivered, mut taken, mut octets) = (0, 0, 0);
         for _ in 0..20_000 {
-            line.push(Time(0), &burst, Some(100));
+            let before = line.counters().lost;
+            let lost = line.push(Time(0), &burst, Some(100));
+            assert_eq!(lost.frames as u64, line.counters().lost - before);
+            taken += lost.octets;
             while let Some(b) = line.pop(Time(0)) {
                 // A lost frame leaves a run of whole frames, so that the rest can still be
                 // offloaded.
                 delivered += b.bytes.len().div_ceil(100) as u64;
+                octets += b.bytes.len();
                 assert!(b.bytes.len() % 100 == 0 || b.bytes.len() % 100 == 30);
             }
         }
         let counters = line.counters();
         assert_eq!(counters.frames, 120_000);
         assert_eq!(counters.lost + delivered, counters.frames);
+        assert_eq!(taken + octets, 20_000 * burst.len());
         // 6000 expected, standard deviation 75; five of them are 377.
         assert!(counters.lost.abs_diff(6000) < 377, "{}", counters.lost);
     }

@@ -51,19 +51,29 @@ impl Pacer {
     /// A packet of `size` octets leaves at `now`, which is not before [`Pacer::next`].
     pub fn on_sent(&mut self, now: Time, size: Size) {
         let base = self.next.max(now - self.slack);
+        let (span, remainder) = self.span(size, self.remainder);
+        self.remainder = remainder;
+        self.next = base + span;
+    }
+
+    /// `size` octets of what left did not take the link's time after all.
+    pub fn refund(&mut self, size: Size) {
+        self.next = self.next - self.span(size, 0).0;
+    }
+
+    /// How long `size` octets take, and what the division leaves over.
+    fn span(&self, size: Size, remainder: u64) -> (Duration, u64) {
         let rate = self.rate.0.max(1);
         // A division of 64 bits takes a tenth of the time of one of 128, and packets fit into it.
-        let bits = size.0.checked_mul(8_000_000_000).and_then(|b| b.checked_add(self.remainder));
-        let (span, remainder) = match bits {
-            Some(bits) => (bits / rate, bits % rate),
+        let bits = size.0.checked_mul(8_000_000_000).and_then(|b| b.checked_add(remainder));
+        match bits {
+            Some(bits) => (Duration(bits / rate), bits % rate),
             None => {
-                let bits = u128::from(size.0) * 8_000_000_000 + u128::from(self.remainder);
+                let bits = u128::from(size.0) * 8_000_000_000 + u128::from(remainder);
                 let span = u64::try_from(bits / u128::from(rate)).unwrap_or(u64::MAX);
-                (span, (bits % u128::from(rate)) as u64)
+                (Duration(span), (bits % u128::from(rate)) as u64)
             }
-        };
-        self.remainder = remainder;
-        self.next = base + Duration(span);
+        }
     }
 }
 
@@ -142,6 +152,17 @@ mod tests {
         assert_eq!(pacer.next(), ms(102), "never more than the slack behind");
         pacer.on_backlog(ms(200));
         assert_eq!(pacer.next(), ms(200));
+    }
+
+    #[test]
+    fn what_did_not_leave_takes_no_time() {
+        // 8 Mbit/s: 1000 octets take 1 ms.
+        let mut pacer = Pacer::new(Rate::from_mbps(8), Duration::ZERO);
+        pacer.on_sent(Time(0), Size(3000));
+        pacer.refund(Size(1000));
+        assert_eq!(pacer.next(), Time(2_000_000));
+        pacer.refund(Size(5000));
+        assert_eq!(pacer.next(), Time(0), "time does not begin before its beginning");
     }
 
     #[test]

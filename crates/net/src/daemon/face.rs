@@ -165,7 +165,10 @@ impl Face {
         if let Some(line) = &mut self.delay {
             scratch.clear();
             while let Some(sent) = forwarder.poll_transmit(now, id, scratch) {
-                line.push(now, scratch, sent.segment);
+                let lost = line.push(now, scratch, sent.segment);
+                if lost.frames > 0 {
+                    forwarder.refund(id, lost.octets, lost.frames);
+                }
                 scratch.clear();
             }
         }

@@ -35,7 +35,9 @@ impl Fetch {
         self.paced_until = None;
         let mut after = None;
         for _ in 0..LOOK_AHEAD {
-            let Some((item, attempt)) = self.candidate(now, after) else { return false };
+            let Some((item, attempt)) = self.candidate(now, after) else {
+                return self.echo(now, out);
+            };
             match self.requests.permit(now, item, attempt, self.segment_data) {
                 Permit::Now(lane) => {
                     let options = self.requests.sent(now, item, lane, self.segment_data);
@@ -52,6 +54,17 @@ impl Fetch {
             }
         }
         false
+    }
+
+    /// At the object's end repetitions are sent twice.
+    fn echo(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        let segments = self.object.as_ref().and_then(|object| object.info.segments);
+        if segments.is_none_or(|segments| self.next_segment < segments) {
+            return false;
+        }
+        let Some((item, attempt)) = self.requests.echo(now) else { return false };
+        self.encode(item, attempt, &HopOptions::new(), out);
+        true
     }
 
     /// The first thing behind `after` that may be asked for, with its attempt.

@@ -52,6 +52,14 @@ pub struct Flying {
     order: u64,
 }
 
+impl Flying {
+    /// It was sent once more, without the controller.
+    #[must_use]
+    pub fn is_probe(&self) -> bool {
+        self.asked_at != self.sent_at
+    }
+}
+
 /// A lane's Interests in the order in which they left, with the latest one answered.
 #[derive(Debug, Default)]
 struct LaneState {
@@ -60,6 +68,17 @@ struct LaneState {
     load: Load,
     /// Order number and round-trip time of the latest-sent Interest that was answered.
     newest: Option<(u64, Duration)>,
+    /// Order numbers of the three latest-sent Interests that were answered, rising.
+    newest_three: [Option<u64>; 3],
+}
+
+/// For how long answers may overtake one another before a gap counts as a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tolerance {
+    /// Where one or two that were sent later have been answered.
+    pub overtaken: Duration,
+    /// Where three or more have.
+    pub thrice: Duration,
 }
 
 /// All Interests in flight.
@@ -160,10 +179,15 @@ impl Flight {
         if newest.is_none_or(|(order, _)| order < flying.order) {
             *newest = Some((flying.order, rtt));
         }
+        let three = &mut self.lanes[usize::from(flying.lane)].newest_three;
+        if three[0] < Some(flying.order) {
+            three[0] = Some(flying.order);
+            three.sort_unstable();
+        }
     }
 
     /// The first Interest that a gap shows to be lost at `now`, given the tolerance for reordering.
-    pub fn gap(&mut self, now: Time, tolerance: Duration) -> Option<Item> {
+    pub fn gap(&mut self, now: Time, tolerance: Tolerance) -> Option<Item> {
         (0..self.lanes.len()).find_map(|lane| {
             let (due, item) = self.gap_due(lane, tolerance)?;
             (due <= now).then_some(item)
@@ -171,19 +195,21 @@ impl Flight {
     }
 
     /// When [`Flight::gap`] is to be asked again, if nothing arrives until then.
-    pub fn next_gap(&mut self, tolerance: Duration) -> Option<Time> {
+    pub fn next_gap(&mut self, tolerance: Tolerance) -> Option<Time> {
         (0..self.lanes.len()).filter_map(|lane| Some(self.gap_due(lane, tolerance)?.0)).min()
     }
 
     /// The oldest Interest of a lane, if something sent later was answered, and when it is lost.
-    fn gap_due(&mut self, lane: usize, tolerance: Duration) -> Option<(Time, Item)> {
+    fn gap_due(&mut self, lane: usize, tolerance: Tolerance) -> Option<(Time, Item)> {
         let state = &mut self.lanes[lane];
         let (newest, rtt) = state.newest?;
         loop {
             let (order, item) = *state.sent.front()?;
             match self.flying.get(&item) {
                 Some(flying) if flying.order == order => {
-                    return (order < newest).then(|| (flying.sent_at + rtt + tolerance, item));
+                    let thrice = Some(order) < state.newest_three[0];
+                    let wait = if thrice { tolerance.thrice } else { tolerance.overtaken };
+                    return (order < newest).then(|| (flying.sent_at + rtt + wait, item));
                 }
                 _ => state.sent.pop_front(),
             };
@@ -241,6 +267,28 @@ mod tests {
         flight.launch(Item::Segment(segment), &launch);
     }
 
+    fn same(ms: u64) -> Tolerance {
+        let time = Duration::from_millis(ms);
+        Tolerance { overtaken: time, thrice: time }
+    }
+
+    #[test]
+    fn three_later_answers_say_more_than_one() {
+        let mut flight = Flight::default();
+        let tolerance = Tolerance { overtaken: Duration::from_millis(5), thrice: Duration::ZERO };
+        for n in 0..4 {
+            launch(&mut flight, n, n, 0);
+        }
+        let mut answer = |n: u64| {
+            let flying = flight.remove(Item::Segment(n)).unwrap();
+            flight.answered(&flying, Duration::from_millis(10));
+            flight.next_gap(tolerance)
+        };
+        assert_eq!(answer(3), Some(ms(15)));
+        assert_eq!(answer(1), Some(ms(15)));
+        assert_eq!(answer(2), Some(ms(10)));
+    }
+
     fn ms(n: u64) -> Time {
         Time::ZERO + Duration::from_millis(n)
     }
@@ -248,7 +296,7 @@ mod tests {
     #[test]
     fn a_gap_needs_a_later_answer_in_the_same_lane_and_time() {
         let mut flight = Flight::default();
-        let tolerance = Duration::from_millis(5);
+        let tolerance = same(5);
         launch(&mut flight, 0, 0, 0);
         launch(&mut flight, 1, 1, 1);
         launch(&mut flight, 2, 2, 0);
@@ -274,7 +322,7 @@ mod tests {
         launch(&mut flight, 0, 20, 0);
         let flying = flight.remove(Item::Segment(0)).unwrap();
         flight.answered(&flying, Duration::from_millis(10));
-        assert_eq!(flight.gap(ms(30), Duration::ZERO), Some(Item::Segment(1)));
+        assert_eq!(flight.gap(ms(30), same(0)), Some(Item::Segment(1)));
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! Interests under a controller: when one may leave, which were lost, when to ask again.
 
 use crate::fetch::error::StallCause;
-use crate::fetch::flight::{Flight, Item, Launch};
+use crate::fetch::flight::{Flight, Item, Launch, Tolerance};
 use crate::fetch::stats::Stats;
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Event, InFlight, Lane, Loss, Memo, Permit, Rng,
     RttEstimate, Sent, Size, Time,
 };
 use packet::{HopOptions, NackReason};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 
 /// Forwarders suppress a repeated Interest that comes within 10 ms of the one before (NFD,
@@ -28,6 +28,10 @@ const MIN_PROBE: Duration = Duration::from_millis(20);
 /// Before this many answers nobody knows how slow the path is: then silence is longer.
 const FEW: u64 = 8;
 const FIRST_PROBE: Duration = Duration::from_millis(200);
+/// Nor does anybody know how long the path is before the first answer. What finds the object is one
+/// small packet, and goes out again sooner than RFC 6298's second; RFC 8305 waits as long before
+/// it tries another way.
+const DISCOVERY_PROBE: Duration = Duration::from_millis(250);
 
 /// A request that is believed lost and waits to be sent again.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +82,10 @@ pub struct Requests {
     probes: u32,
     /// The request to be sent once more.
     probe: Option<Item>,
+    /// Repetitions, in the order in which they left; some may have been answered since.
+    repeated: VecDeque<(Time, Item)>,
+    /// When the next of them may be sent twice; see [`Requests::echo`].
+    echo_at: Option<Time>,
     /// Counters.
     pub stats: Stats,
 }
@@ -102,6 +110,8 @@ impl Requests {
             spacing: Duration::ZERO,
             probes: 0,
             probe: None,
+            repeated: VecDeque::new(),
+            echo_at: None,
             stats: Stats::default(),
         }
     }
@@ -141,6 +151,36 @@ impl Requests {
     /// What is to be sent once more because nothing comes, with its attempt.
     pub fn take_probe(&mut self, now: Time) -> Option<(Item, u16)> {
         let item = self.probe.take()?;
+        self.send_once_more(now, item)
+    }
+
+    /// Where nothing new is left to ask for: a repetition that is to be sent twice, with its
+    /// attempt. If it were lost too, nothing would fill the round trip until that shows. As many
+    /// are sent as were lost of the last round trip's, after the pause that forwarders ask for.
+    pub fn echo(&mut self, now: Time) -> Option<(Item, u16)> {
+        let due = |item, sent_at, flight: &Flight| {
+            let flying = flight.get(item).filter(|f| f.sent_at == sent_at && !f.is_probe())?;
+            Some(sent_at + pause(flying.attempt))
+        };
+        self.echo_at = None;
+        while let Some((sent_at, item)) = self.repeated.front().copied() {
+            match due(item, sent_at, &self.flight) {
+                Some(at) if at > now => {
+                    self.echo_at = Some(at);
+                    return None;
+                }
+                at => {
+                    self.repeated.pop_front();
+                    if at.is_some() {
+                        return self.send_once_more(now, item);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn send_once_more(&mut self, now: Time, item: Item) -> Option<(Item, u16)> {
         let attempt = self.flight.probe(item, now)?;
         self.stats.probes += 1;
         self.stats.interests += 1;
@@ -167,6 +207,9 @@ impl Requests {
         let launch =
             Launch { sent_at: now, lane, memo, attempt, expected, timeout: ticket.timeout };
         self.flight.launch(item, &launch);
+        if attempt > 0 {
+            self.note_repeated(now, item);
+        }
         self.last_sign = now;
         self.stats.interests += 1;
         self.stats.retransmissions += u64::from(attempt > 0);
@@ -178,11 +221,13 @@ impl Requests {
         let (flying, late) = match (self.flight.remove(data.item), self.lost.remove(&data.item)) {
             (Some(flying), _) => {
                 let rtt = now.since(flying.sent_at);
-                // Sooner than any round trip: it answers an earlier Interest, which was not lost.
-                let early = flying.attempt > 0 && self.rtt.min().is_some_and(|min| rtt < min);
+                let sooner = |rtt| self.rtt.min().is_some_and(|min| rtt < min);
+                // Sooner than any round trip: it answers an earlier Interest, which was not lost;
+                // unless that is the one that a probe was sent after.
+                let early = flying.attempt > 0 && sooner(now.since(flying.asked_at));
                 if early {
                     self.widen_tolerance();
-                } else {
+                } else if flying.attempt == 0 || !sooner(rtt) {
                     self.flight.answered(&flying, rtt);
                 }
                 ((flying.attempt, flying.asked_at, flying.lane, flying.memo), early)
@@ -312,6 +357,7 @@ impl Requests {
             self.probe_at(),
             self.controller.next_deadline(),
             retransmission.filter(|at| *at > now),
+            self.echo_at.filter(|at| *at > now),
         ]
         .into_iter()
         .flatten()
@@ -337,18 +383,31 @@ impl Requests {
         if cause == Cause::Timeout {
             self.rtt.back_off();
         }
-        let pause = Duration(REASK_AFTER.0 << u32::from(flying.attempt).min(5)).min(REASK_AT_MOST);
-        let not_before = (flying.sent_at + pause).max(now);
+        let not_before = (flying.sent_at + pause(flying.attempt)).max(now);
         let attempt = flying.attempt.saturating_add(1);
         self.lost.insert(item, Lost { attempt, sent_at, lane, memo, cause, not_before });
     }
 
+    fn note_repeated(&mut self, now: Time, item: Item) {
+        self.repeated.push_back((now, item));
+        let stale = |(sent_at, item): (Time, Item)| {
+            self.flight.get(item).is_none_or(|flying| flying.sent_at != sent_at)
+        };
+        while self.repeated.front().is_some_and(|repeated| stale(*repeated)) {
+            self.repeated.pop_front();
+        }
+    }
+
     /// RFC 8985, 6.2, step 4: a quarter of the smallest round-trip time, more where the network
-    /// was seen to reorder, never more than a round trip.
-    fn tolerance(&self) -> Duration {
+    /// was seen to reorder, never more than a round trip; and nothing where it never was and three
+    /// later answers have come.
+    fn tolerance(&self) -> Tolerance {
         let quarter = Duration(self.rtt.min().unwrap_or(Duration::ZERO).0 / 4).max(MIN_TOLERANCE);
         let srtt = self.rtt.smoothed().unwrap_or(Duration::ZERO).max(MIN_TOLERANCE);
-        Duration(quarter.0.saturating_mul(u64::from(self.tolerance_factor))).min(srtt)
+        let factor = u64::from(self.tolerance_factor);
+        let overtaken = Duration(quarter.0.saturating_mul(factor)).min(srtt);
+        let thrice = if self.tolerance_factor == 1 { MIN_TOLERANCE } else { overtaken };
+        Tolerance { overtaken, thrice }
     }
 
     fn note_answer(&mut self, now: Time) {
@@ -368,9 +427,13 @@ impl Requests {
     /// RFC 8985, 7.2, with RFC 9002's 6.2.1 for the time: the oldest request is overdue, and
     /// nothing has come for longer than answers are apart.
     fn probe_at(&self) -> Option<Time> {
-        let srtt = self.rtt.smoothed()?;
         let (_, oldest) = self.flight.oldest()?;
-        let margin = Duration(self.rtt.variation().0.saturating_mul(4)).max(self.tolerance());
+        let Some(srtt) = self.rtt.smoothed() else {
+            let silence = Duration(DISCOVERY_PROBE.0 << self.probes.min(6));
+            return self.flight.get(Item::Metadata).map(|flying| flying.sent_at + silence);
+        };
+        let overtaken = self.tolerance().overtaken;
+        let margin = Duration(self.rtt.variation().0.saturating_mul(4)).max(overtaken);
         let silence = Duration(self.spacing.0.saturating_mul(4))
             .max(MIN_PROBE)
             .max(if self.stats.data < FEW { FIRST_PROBE } else { Duration::ZERO });
@@ -378,4 +441,9 @@ impl Requests {
         let silence = Duration(silence.0.saturating_mul(1 << self.probes.min(6))).min(longest);
         Some((oldest.sent_at + srtt + margin).max(self.last_sign + silence))
     }
+}
+
+/// How long to wait between two Interests for the same thing, of which `attempt` was the first.
+fn pause(attempt: u16) -> Duration {
+    Duration(REASK_AFTER.0 << u32::from(attempt).min(5)).min(REASK_AT_MOST)
 }

@@ -70,6 +70,11 @@ pub enum PublishError {
     Layout(#[from] LayoutError),
 }
 
+/// Octets of content in a segment, if nothing else is said. With a name of up to 250 octets that
+/// makes a packet within 8800 octets, which every NDN tool accepts; with a short one it fills six
+/// frames of 1500 octets, where 8000 would leave the last one half empty.
+pub const SEGMENT_SIZE: usize = 8400;
+
 /// How an object is cut and named. Everything that a segment's packet depends on is here, so that
 /// it can be made again at any time, octet by octet the same.
 #[derive(Clone, Debug)]
@@ -87,14 +92,14 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// The defaults: 8000 octets a segment, which every NDN tool accepts; an hour of freshness,
-    /// because a version never changes; digests for 2 GB.
+    /// The defaults: [`SEGMENT_SIZE`]; an hour of freshness, because a version never changes;
+    /// digests for 2 GB.
     #[must_use]
     pub fn new(name: Name, version: u64) -> Spec {
         Spec {
             name,
             version,
-            segment_size: 8000,
+            segment_size: SEGMENT_SIZE,
             freshness_ms: 3_600_000,
             digest_memory: 16_000_000,
         }
