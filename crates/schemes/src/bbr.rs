@@ -71,7 +71,7 @@ const PARAMS: &[ParamSpec] = &[
     },
     ParamSpec {
         name: "initial_rate",
-        default: Value::Rate(Rate(30_000_000)),
+        default: Value::Rate(Rate(40_000_000)),
         range: (0.0, 1e12),
         help: "what follows the initial window until its first Data come, if the round-trip time \
                is known from one request that went before",
@@ -119,7 +119,7 @@ const PARAMS: &[ParamSpec] = &[
 const INITIAL_SEGMENT: f64 = 8000.0;
 /// Segments that may follow the initial window at most: what a path of 100 ms takes of them at the
 /// initial rate, and what delays a slow one by two seconds and not by more.
-const MOST_INITIAL: f64 = 48.0;
+const MOST_INITIAL: f64 = 64.0;
 /// The smallest window, `BBRMinPipeCwnd`.
 const MIN_WINDOW: f64 = 4.0;
 /// Room in the window beyond all products, in segments: one being sent, one being received, one

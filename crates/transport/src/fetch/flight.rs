@@ -235,6 +235,12 @@ impl Flight {
         Some((*item, self.flying.get(item)?))
     }
 
+    /// What is in flight, the latest sent first.
+    pub fn latest(&self) -> impl Iterator<Item = (Item, &Flying)> {
+        let items = self.by_order.values().rev();
+        items.filter_map(|item| Some((*item, self.flying.get(item)?)))
+    }
+
     /// Everything in flight.
     pub fn items(&self) -> impl Iterator<Item = Item> + '_ {
         self.flying.keys().copied()

@@ -1,7 +1,7 @@
 //! Interests under a controller: when one may leave, which were lost, when to ask again.
 
 use crate::fetch::error::StallCause;
-use crate::fetch::flight::{Flight, Item, Launch, Tolerance};
+use crate::fetch::flight::{Flight, Flying, Item, Launch, Tolerance};
 use crate::fetch::stats::Stats;
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Event, InFlight, Lane, Loss, Memo, Permit, Rng,
@@ -32,6 +32,13 @@ const FIRST_PROBE: Duration = Duration::from_millis(200);
 /// small packet, and goes out again sooner than RFC 6298's second; RFC 8305 waits as long before
 /// it tries another way.
 const DISCOVERY_PROBE: Duration = Duration::from_millis(250);
+
+/// A path loses if at least this share of what was asked for was lost.
+const LOSSY: f64 = 0.005;
+/// At most so many requests of a fetch are sent twice without having been lost once,
+const MOST_ECHOES: u32 = 64;
+/// and only where a round trip is worth it.
+const ECHO_FROM: Duration = Duration::from_millis(30);
 
 /// A request that is believed lost and waits to be sent again.
 #[derive(Clone, Copy, Debug)]
@@ -84,8 +91,11 @@ pub struct Requests {
     probe: Option<Item>,
     /// Repetitions, in the order in which they left; some may have been answered since.
     repeated: VecDeque<(Time, Item)>,
-    /// When the next of them may be sent twice; see [`Requests::echo`].
+    /// When the next request may be sent twice; see [`Requests::echo`].
     echo_at: Option<Time>,
+    /// How many that were no repetitions have been, and the last one when.
+    echoed: u32,
+    last_echo: Time,
     /// Counters.
     pub stats: Stats,
 }
@@ -112,6 +122,8 @@ impl Requests {
             probe: None,
             repeated: VecDeque::new(),
             echo_at: None,
+            echoed: 0,
+            last_echo: Time::ZERO,
             stats: Stats::default(),
         }
     }
@@ -154,20 +166,18 @@ impl Requests {
         self.send_once_more(now, item)
     }
 
-    /// Where nothing new is left to ask for: a repetition that is to be sent twice, with its
-    /// attempt. If it were lost too, nothing would fill the round trip until that shows. As many
-    /// are sent as were lost of the last round trip's, after the pause that forwarders ask for.
+    /// Where nothing new is left to ask for: what is to be sent twice, with its attempt, because
+    /// if it is lost nothing fills the round trip until that shows. All repetitions are; and
+    /// on a path that loses, the last that were asked for ("gentle aggression", T. Flach and
+    /// others, Reducing Web Latency, SIGCOMM 2013), no faster than answers come.
     pub fn echo(&mut self, now: Time) -> Option<(Item, u16)> {
-        let due = |item, sent_at, flight: &Flight| {
-            let flying = flight.get(item).filter(|f| f.sent_at == sent_at && !f.is_probe())?;
-            Some(sent_at + pause(flying.attempt))
-        };
         self.echo_at = None;
         while let Some((sent_at, item)) = self.repeated.front().copied() {
-            match due(item, sent_at, &self.flight) {
+            let flying = self.flight.get(item).filter(|f| f.sent_at == sent_at && !f.is_probe());
+            match flying.map(|flying| sent_at + pause(flying.attempt)) {
                 Some(at) if at > now => {
                     self.echo_at = Some(at);
-                    return None;
+                    break;
                 }
                 at => {
                     self.repeated.pop_front();
@@ -177,6 +187,33 @@ impl Requests {
                 }
             }
         }
+        let item = self.last_to_echo(now)?;
+        self.echoed += 1;
+        self.last_echo = now;
+        self.send_once_more(now, item)
+    }
+
+    /// The last of what is in flight that was sent once only, if sending it twice now gains a
+    /// quarter of a round trip over waiting for its loss to show.
+    fn last_to_echo(&mut self, now: Time) -> Option<Item> {
+        let lost = self.stats.gaps + self.stats.timeouts;
+        let srtt = self.rtt.smoothed()?;
+        let lossy = lost as f64 >= LOSSY * self.stats.data as f64;
+        if !lossy || self.echoed == MOST_ECHOES || srtt < ECHO_FROM {
+            return None;
+        }
+        let late = Duration(srtt.0 / 4 * 3);
+        let first = |flying: &Flying| flying.attempt == 0 && now.since(flying.sent_at) < late;
+        let next = self.last_echo + self.spacing;
+        let mut wake = None;
+        for (item, flying) in self.flight.latest().filter(|(_, flying)| first(flying)) {
+            let at = next.max(flying.sent_at + pause(0));
+            if at <= now {
+                return Some(item);
+            }
+            wake = Some(wake.map_or(at, |wake: Time| wake.min(at)));
+        }
+        self.echo_at = [self.echo_at, wake].into_iter().flatten().min();
         None
     }
 
@@ -221,7 +258,11 @@ impl Requests {
         let (flying, late) = match (self.flight.remove(data.item), self.lost.remove(&data.item)) {
             (Some(flying), _) => {
                 let rtt = now.since(flying.sent_at);
-                let sooner = |rtt| self.rtt.min().is_some_and(|min| rtt < min);
+                // The smallest round trip is known from first attempts only; a repetition may take
+                // a little less.
+                let sooner = |rtt: Duration| {
+                    self.rtt.min().is_some_and(|min| rtt < Duration(min.0 - min.0 / 8))
+                };
                 // Sooner than any round trip: it answers an earlier Interest, which was not lost;
                 // unless that is the one that a probe was sent after.
                 let early = flying.attempt > 0 && sooner(now.since(flying.asked_at));
