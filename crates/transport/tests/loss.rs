@@ -1,0 +1,123 @@
+//! How soon what is lost is asked for again. The pipe's one-way delay is 50 ms; the producer's
+//! answers are looked at, and taken away, as they leave it.
+
+mod support;
+
+use control::{Duration, Time};
+use packet::{Bytes, Data};
+use security::{Signer, TrustPolicy};
+use std::collections::BTreeMap;
+use support::{Memory, Pipe, octets, publish, run};
+use weir_transport::fetch::{Fetch, FetchConfig, Status};
+use weir_transport::publish::Publish;
+
+/// No jitter.
+const STEADY: (Duration, u64) = (Duration::ZERO, 1);
+
+/// When the answers for each segment left the producer.
+type Passages = BTreeMap<u64, Vec<Time>>;
+
+/// Fetches an object of so many segments; `takes` says of a segment's n-th answer whether it is
+/// lost. Returns when each left, and the fetch.
+fn passages(
+    segments: u64,
+    (jitter, seed): (Duration, u64),
+    takes: impl Fn(u64, usize) -> bool,
+) -> (Passages, Fetch, Time) {
+    let mut producer = Publish::new();
+    producer.add(publish("/a/file", octets(1000 * segments as usize), &Signer::Digest));
+    // A window that no loss makes smaller, so that nothing keeps a repetition back.
+    let config = FetchConfig::new(support::name("/a/file"), TrustPolicy::DigestOnly);
+    let mut fetch = Fetch::new(config, support::controller("fixed"));
+    let mut sink = Memory::default();
+    let mut passages = Passages::new();
+    let mut tamper = |now, frame: Bytes| {
+        let data = Data::decode(&frame).expect("the producer sends Data");
+        // Metadata and manifest have longer names.
+        let last = data.name().get(3).filter(|_| data.name().len() == 4);
+        let Some(segment) = last.and_then(|last| last.as_segment()) else {
+            return Some(frame);
+        };
+        let times = passages.entry(segment).or_default();
+        times.push(now);
+        (!takes(segment, times.len())).then_some(frame)
+    };
+    let pipe = Pipe { delay: Duration::from_millis(50), jitter, seed, ..Pipe::default() };
+    let limit = Duration::from_secs(600);
+    let took = run(&mut fetch, &mut sink, &mut producer, &pipe, limit, &mut tamper);
+    assert_eq!(fetch.status(), Status::Done);
+    (passages, fetch, took)
+}
+
+fn millis(from: Time, to: Time) -> f64 {
+    to.since(from).0 as f64 / 1e6
+}
+
+#[test]
+fn three_later_answers_show_a_loss_within_a_millisecond() {
+    let (passages, fetch, _) = passages(2000, STEADY, |s, n| s == 100 && n == 1);
+    let [first, second] = passages[&100][..] else { panic!("{:?}", passages[&100]) };
+    // A round trip of 100 ms, and the granularity of a millisecond.
+    let apart = millis(first, second);
+    assert!((100.0..=102.0).contains(&apart), "{apart} ms");
+    assert_eq!(fetch.stats().false_losses, 0);
+}
+
+#[test]
+fn a_repetition_that_is_a_little_faster_than_the_fastest_does_not_make_losses_show_later() {
+    // The jitter is a thousandth of the round trip; one answer in eight is lost.
+    let lost = |s: u64, n: usize| n == 1 && s.is_multiple_of(8);
+    for seed in 1..=40 {
+        let (passages, fetch, _) = passages(300, (Duration::from_micros(100), seed), lost);
+        let middle = passages.range(100..250).filter(|(_, times)| times.len() > 1);
+        let latest = middle.map(|(_, times)| millis(times[0], times[1])).fold(0.0, f64::max);
+        // A quarter of a round trip more where fewer than three later ones were answered.
+        assert!(latest < 128.0, "seed {seed}: {latest} ms; {:?}", fetch.stats());
+    }
+}
+
+#[test]
+fn at_the_end_a_repetition_is_sent_twice() {
+    let (passages, _, _) = passages(200, STEADY, |s, n| s == 190 && n <= 2);
+    let times = &passages[&190];
+    // The second answer is lost too. That this shows would take a round trip; the third is asked
+    // for after the 24 ms in which forwarders suppress the second repetition of an Interest.
+    let apart = millis(times[1], times[2]);
+    assert!((24.0..=26.0).contains(&apart), "{apart} ms");
+}
+
+#[test]
+fn in_the_middle_no_repetition_is_sent_twice() {
+    let (passages, fetch, _) = passages(2000, STEADY, |s, n| s == 300 && n == 1);
+    assert_eq!(passages[&300].len(), 2);
+    assert_eq!(fetch.stats().retransmissions, 1);
+}
+
+#[test]
+fn on_a_lossy_path_the_last_are_asked_for_twice_and_on_others_not() {
+    let twice = |lost: fn(u64, usize) -> bool| {
+        let (passages, ..) = passages(400, STEADY, lost);
+        let last = passages.range(360..).filter(|(_, times)| times.len() > 1);
+        (last.count(), passages.values().filter(|times| times.len() > 1).count())
+    };
+    assert_eq!(twice(|_, _| false), (0, 0));
+    let (last, all) = twice(|s, n| n == 1 && s < 300 && s.is_multiple_of(20));
+    assert!(last > 0, "nothing of the end was asked for twice");
+    assert!(all <= 15 + 64, "{all} were asked for twice: fifteen lost, and 64 of the last at most");
+}
+
+#[test]
+fn a_discovery_that_is_lost_is_repeated_after_a_quarter_of_a_second() {
+    let mut producer = Publish::new();
+    producer.add(publish("/a/file", octets(1000), &Signer::Digest));
+    let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
+    let mut answers = Vec::new();
+    let mut tamper = |now, frame: Bytes| {
+        answers.push(now);
+        (answers.len() > 1).then_some(frame)
+    };
+    let limit = Duration::from_secs(60);
+    run(&mut fetch, &mut sink, &mut producer, &Pipe::default(), limit, &mut tamper);
+    assert_eq!(fetch.status(), Status::Done);
+    assert_eq!(answers[1].since(answers[0]), Duration::from_millis(250));
+}
