@@ -1,5 +1,7 @@
 """A link that the daemons emulate themselves: delay, loss, and a bottleneck or none."""
 
+import statistics
+
 from experiment import MEGABIT, attempt
 from support import namespaces
 from table import Table
@@ -16,12 +18,13 @@ PATIENCE = 60
 
 
 def measure(lab):
-    """Every combination, one transfer each."""
-    size = lab.size(20)
+    """Every combination: the median of some transfers, and the slowest."""
+    runs, size = lab.runs(3), lab.size(20)
     table = Table(
-        f"{size // 1_000_000} MB across an emulated link; delay and loss each way",
+        f"{size // 1_000_000} MB across an emulated link, {runs} runs; delay and loss each way",
         "delay, loss, bottleneck",
-        "Mbit/s",
+        "median Mbit/s",
+        "least Mbit/s",
         "sent twice %",
         "consumer CPU s",
     )
@@ -31,9 +34,11 @@ def measure(lab):
                 label = f"{delay} ms, {loss} %, {name}"
                 link = {"delay": f"{delay} ms", "loss": f"{loss} %", "mtu": 8900, **limits}
                 with attempt(table, label):
-                    done = transfer(lab, link, size)
-                    cpu = done.consumer.cpu_seconds
-                    table.row(label, done.rate / MEGABIT, done.sent_twice * 100, cpu)
+                    done = [transfer(lab, link, size) for _ in range(runs)]
+                    rates = [one.rate / MEGABIT for one in done]
+                    twice = statistics.median(one.sent_twice * 100 for one in done)
+                    cpu = statistics.median(one.consumer.cpu_seconds for one in done)
+                    table.row(label, statistics.median(rates), min(rates), twice, cpu)
 
 
 def transfer(lab, link, size):

@@ -6,6 +6,8 @@ from table import Table
 from transfer import fetch, published
 
 STORE = "256 MiB"
+# As those that it is compared with.
+SEGMENTS = ("--segment-size", "8000 B")
 PATIENCE = 600
 
 
@@ -25,7 +27,9 @@ def measure(lab):
     with daemon:
         through_weir(lab, table, daemon, f"weir, {large // MEGABYTE} MB", large)
         # A name of its own, so that the second fetch is the first that the store can answer.
-        with published(daemon, "/bench/again", lab.content("again", small)) as thing:
+        with published(
+            daemon, "/bench/again", lab.content("again", small), SEGMENTS
+        ) as thing:
             for label in ("first time", "again, from the store"):
                 row = f"weir, {small // MEGABYTE} MB, {label}"
                 with attempt(table, row):
@@ -41,7 +45,7 @@ def measure(lab):
 def through_weir(lab, table, daemon, label, size):
     """One object, fetched once."""
     path = lab.content("file", size)
-    with attempt(table, label), published(daemon, "/bench/file", path) as thing:
+    with attempt(table, label), published(daemon, "/bench/file", path, SEGMENTS) as thing:
         add_row(table, label, fetch(thing, [daemon], lab.folder, PATIENCE))
 
 
