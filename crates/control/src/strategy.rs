@@ -55,7 +55,8 @@ pub struct StrategyCx<'a, 'b> {
     /// The face that the packet came from.
     pub ingress: u64,
     /// The FIB entry's next hops, cheapest first, without the ingress face and without faces that
-    /// scope control forbids.
+    /// scope control forbids. Empty where nothing can be sent any more: in [`Strategy::on_data`]
+    /// and [`Strategy::on_expiry`].
     pub next_hops: &'a [NextHop],
     /// The entry's in-records.
     pub downstreams: &'a [Downstream],
@@ -90,7 +91,8 @@ pub trait Strategy: Send {
     /// further downstream of an entry that is pending.
     fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>);
 
-    /// Data from `ingress` satisfies the entry.
+    /// Data from `ingress` satisfies the entry, which is at its end: `next_hops` is empty and
+    /// actions are ignored.
     fn on_data(&mut self, _s: &mut StrategyCx<'_, '_>) {}
 
     /// A Nack from `ingress`; already recorded in its out-record.
@@ -99,6 +101,6 @@ pub trait Strategy: Send {
     /// The instant of an [`Action::RetryAt`] has come.
     fn on_timer(&mut self, _s: &mut StrategyCx<'_, '_>) {}
 
-    /// The entry expired unanswered; actions are ignored.
+    /// The entry expired unanswered; `next_hops` is empty and actions are ignored.
     fn on_expiry(&mut self, _s: &mut StrategyCx<'_, '_>) {}
 }

@@ -71,8 +71,8 @@ impl Connection {
     fn ask(&mut self, mut interest: InterestBuf) -> Result<Bytes, DatasetError> {
         interest.lifetime_ms = Some(ATTEMPT.as_millis());
         for _ in 0..ATTEMPTS {
-            // The forwarder takes a second Interest with the same nonce for a loop, whoever sent the
-            // first, and remembers for seconds: the time since the program began is no nonce.
+            // The forwarder takes a second Interest with the same nonce for a loop, whoever sent
+            // the first, and remembers it: the time since the program began is no nonce.
             interest.nonce = Some(getrandom::u32().unwrap_or(self.now().0 as u32));
             let mut question = Question::new(interest.encode());
             let end = self.now() + ATTEMPT;
