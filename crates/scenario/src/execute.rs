@@ -3,7 +3,7 @@
 use crate::build::{BuildError, build};
 use crate::result::RunResult;
 use crate::series::{Rows, Sampler, interval};
-use crate::study::{Run, Study};
+use crate::study::Study;
 use control::{Duration, Time};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,16 +43,17 @@ const LOOKS: u64 = 200;
 /// Seconds from look to look, so that whoever wants to end a run need not wait.
 const PATIENCE: f64 = 0.1;
 
-/// Does one run, whose place in its study is `number`.
+/// Does one of a study's runs, by its place there.
 ///
 /// # Errors
 /// The network refuses a part of the scenario.
-pub fn execute(run: &Run, number: usize, watch: &dyn Watch) -> Result<RunResult, BuildError> {
+pub fn execute(study: &Study, number: usize, watch: &dyn Watch) -> Result<RunResult, BuildError> {
     let began = watch.seconds();
+    let run = &study.runs[number];
     let mut network = build(&run.scenario, run.seed)?;
     if let Some(rows) = watch.rows(number) {
         let recorder = Box::new(Sampler::new(&run.scenario, rows));
-        network.observe(interval(&run.scenario), recorder);
+        network.observe(interval(&run.scenario, study.runs.len()), recorder);
     }
     let end = run.scenario.duration;
     let longest = Duration(end.0.div_ceil(LOOKS));
@@ -94,8 +95,10 @@ pub fn execute_all(
     let work = || {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(run) = study.runs.get(number) else { return };
-            let result = execute(run, number, watch);
+            if number >= study.runs.len() {
+                return;
+            }
+            let result = execute(study, number, watch);
             let is_end = result.as_ref().map_or(true, |result| result.interrupted);
             if is_end {
                 next.store(study.runs.len(), Ordering::Relaxed);

@@ -195,8 +195,8 @@ pub struct SimRunArgs {
     /// The seed; of a sweep's repetitions, the first one.
     #[arg(long, value_name = "N")]
     pub seed: Option<u32>,
-    /// Write the summary, the scenario with all defaults and the program's version into this
-    /// folder.
+    /// Write everything into this folder: a report to be opened in a browser, time series and
+    /// flows as Parquet, the summary, the scenario with all defaults, the program's version.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Runs of a sweep that are done at a time; without it, one for each core.

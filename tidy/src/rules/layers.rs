@@ -18,9 +18,20 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("net", &["packet", "security", "control", "schemes", "forwarder", "transport", "document"]),
     ("sim", &["packet", "security", "control", "forwarder", "transport"]),
     ("scenario", &["packet", "control", "schemes", "forwarder", "document", "sim"]),
+    ("report", &["scenario"]),
     (
         "weir",
-        &["packet", "security", "control", "schemes", "forwarder", "transport", "net", "scenario"],
+        &[
+            "packet",
+            "security",
+            "control",
+            "schemes",
+            "forwarder",
+            "transport",
+            "net",
+            "scenario",
+            "report",
+        ],
     ),
 ];
 

@@ -12,6 +12,8 @@ pub struct Field {
     pub help: &'static str,
     /// What it holds.
     pub kind: Kind,
+    /// It may hold nothing.
+    pub optional: bool,
 }
 
 /// What a field holds.
@@ -47,6 +49,8 @@ pub enum Value {
 pub trait Held {
     /// What it is.
     const KIND: Kind;
+    /// It may hold nothing.
+    const OPTIONAL: bool = false;
 
     /// Its value.
     fn value(&self) -> Value;
@@ -86,6 +90,7 @@ impl Held for bool {
 
 impl<T: Held> Held for Option<T> {
     const KIND: Kind = T::KIND;
+    const OPTIONAL: bool = true;
 
     fn value(&self) -> Value {
         self.as_ref().map_or(Value::Nothing, Held::value)
@@ -115,6 +120,7 @@ macro_rules! record {
                     name: stringify!($field),
                     help: concat!($($help),+),
                     kind: <$type as $crate::result::Held>::KIND,
+                    optional: <$type as $crate::result::Held>::OPTIONAL,
                 }, )+
             ];
 
@@ -146,9 +152,9 @@ mod tests {
 
     #[test]
     fn a_record_says_what_it_holds() {
-        let field = |name, help, kind| Field { name, help, kind };
-        let name = field("name", " Its name, all of it.", Kind::Text);
-        let taken = field("taken_s", " How long it took.", Kind::Number);
+        let field = |name, help, kind, optional| Field { name, help, kind, optional };
+        let name = field("name", " Its name, all of it.", Kind::Text, false);
+        let taken = field("taken_s", " How long it took.", Kind::Number, true);
         assert_eq!(Thing::FIELDS, [name, taken]);
         let thing = Thing { name: "x".into(), taken_s: None };
         assert_eq!(thing.values(), [Value::Text("x".into()), Value::Nothing]);

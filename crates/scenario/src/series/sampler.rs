@@ -7,14 +7,15 @@ use control::{Duration, Time};
 use sim::{FlowSample, LinkSample, NodeSample, Recorder};
 use std::sync::Arc;
 
-/// Rows that a run comes to at most, unless its file says how often samples are taken.
+/// Rows that the runs of a study come to at most, unless its file says how often samples are taken.
 const MOST_ROWS: usize = 2_000_000;
 const FEWEST_SAMPLES: usize = 50;
 const MOST_SAMPLES: usize = 1_000;
 
-/// From sample to sample: what the scenario says, or 1, 2 or 5 of a power of ten.
+/// From sample to sample in each of so many runs: what the scenario says, or 1, 2 or 5 of a power of
+/// ten.
 #[must_use]
-pub fn interval(scenario: &Scenario) -> Duration {
+pub fn interval(scenario: &Scenario, runs: usize) -> Duration {
     let record = &scenario.record;
     if let Some(interval) = record.interval {
         return interval;
@@ -26,7 +27,8 @@ pub fn interval(scenario: &Scenario) -> Duration {
     let rows = count(&record.flows, scenario.consumers.len()) * FLOW.len()
         + 2 * count(&record.links, scenario.links.len()) * LINK.len()
         + count(&record.nodes, scenario.nodes.len()) * NODE.len();
-    let samples = (MOST_ROWS / rows.max(1)).clamp(FEWEST_SAMPLES, MOST_SAMPLES) as u64;
+    let samples =
+        (MOST_ROWS / rows.saturating_mul(runs).max(1)).clamp(FEWEST_SAMPLES, MOST_SAMPLES) as u64;
     let least = scenario.duration.0.div_ceil(samples).max(1);
     let mut step = 1;
     while step * 10 <= least {
@@ -123,22 +125,24 @@ mod tests {
 
     #[test]
     fn the_interval_suits_the_run() {
-        let of = |duration: &str, size: usize, record: &str| {
+        let of = |duration: &str, size: usize, record: &str, runs: usize| {
             let text = format!(
                 "[scenario]\nduration = \"{duration}\"\n[topology]\ngenerator = \"line\"\n\
                  size = {size}\nrate = \"1 Mbit/s\"\n[[content]]\nname = \"/x\"\nat = \"n0\"\n\
                  size = \"1 kB\"\n[[consumer]]\nat = \"n1\"\nname = \"/x\"\n{record}"
             );
             let study = crate::parse(&text, "x", &[]).unwrap_or_else(|e| panic!("{e}"));
-            interval(&study.runs[0].scenario)
+            interval(&study.runs[0].scenario, runs)
         };
-        assert_eq!(of("10 s", 2, ""), Duration::from_millis(10));
-        assert_eq!(of("11 s", 2, ""), Duration::from_millis(20));
+        assert_eq!(of("10 s", 2, "", 1), Duration::from_millis(10));
+        assert_eq!(of("11 s", 2, "", 1), Duration::from_millis(20));
+        // 2 * 7 + 2 * 4 + 6 values a sample and run: 71 samples.
+        assert_eq!(of("10 s", 2, "", 1_000), Duration::from_millis(200));
         // 4,999 links with 2 * 7 quantities and 5,000 nodes with 4: 22 samples, were it not for
         // the least.
-        assert_eq!(of("10 s", 5_000, ""), Duration::from_millis(200));
+        assert_eq!(of("10 s", 5_000, "", 1), Duration::from_millis(200));
         let none = "[record]\nlinks = \"none\"\nnodes = [\"n4\"]";
-        assert_eq!(of("10 s", 5_000, none), Duration::from_millis(10));
-        assert_eq!(of("10 s", 2, "[record]\ninterval = \"3 ms\""), Duration::from_millis(3));
+        assert_eq!(of("10 s", 5_000, none, 1), Duration::from_millis(10));
+        assert_eq!(of("10 s", 2, "[record]\ninterval = \"3 ms\"", 1), Duration::from_millis(3));
     }
 }

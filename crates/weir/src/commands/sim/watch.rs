@@ -2,6 +2,8 @@
 
 use crate::output::RunProgress;
 use crate::signals::Stop;
+use report::Folder;
+use scenario::series::Rows;
 use scenario::{Progress, Study, Watch};
 use std::sync::Mutex;
 use std::time::Instant;
@@ -10,6 +12,7 @@ use std::time::Instant;
 pub struct Watcher {
     origin: Instant,
     stop: Stop,
+    folder: Option<Folder>,
     state: Mutex<State>,
 }
 
@@ -20,22 +23,23 @@ struct State {
 }
 
 impl Watcher {
-    /// Begins to watch.
-    pub fn new(study: &Study, stop: Stop, quiet: bool) -> Watcher {
+    /// Begins to watch; what is recorded goes to `folder`.
+    pub fn new(study: &Study, stop: Stop, quiet: bool, folder: Option<Folder>) -> Watcher {
         let total =
             study.runs.iter().map(|run| run.scenario.duration.0).fold(0, u64::saturating_add);
         let bar = RunProgress::new(&study.name, total, quiet);
         let state = State { bar, runs: vec![(0, 0); study.runs.len()] };
         #[expect(clippy::disallowed_methods, reason = "a driver: it is the one who has a clock")]
         let origin = Instant::now();
-        Watcher { origin, stop, state: Mutex::new(state) }
+        Watcher { origin, stop, folder, state: Mutex::new(state) }
     }
 
-    /// Takes the bar away.
-    pub fn end(self) {
+    /// Takes the bar away and gives the folder back.
+    pub fn end(self) -> Option<Folder> {
         if let Ok(state) = self.state.into_inner() {
             state.bar.end();
         }
+        self.folder
     }
 }
 
@@ -53,5 +57,9 @@ impl Watch for Watcher {
             state.bar.at(now, if seconds > 0.0 { events as f64 / seconds } else { 0.0 });
         }
         !self.stop.requested()
+    }
+
+    fn rows(&self, run: usize) -> Option<Box<dyn Rows>> {
+        self.folder.as_ref().map(|folder| folder.rows(run))
     }
 }

@@ -1,0 +1,279 @@
+//! The folder that `--out` names.
+//!
+//! It is written beside its place and moved there when everything is in it, so that nothing is ever
+//! half written. What is recorded goes to disk while the runs go on.
+
+use crate::ReportError;
+use crate::parquet_file::{self, Column, SERIES, SeriesWriter};
+use scenario::result::{Flow, Kind, RunResult, SweepResult, Value};
+use scenario::series::{Row, Rows};
+use scenario::{Layout, Study};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use tempfile::TempDir;
+
+/// The summary.
+pub const SUMMARY: &str = "summary.json";
+/// Time series.
+pub const SERIES_FILE: &str = "series.parquet";
+/// A record for each flow of each run.
+pub const FLOWS_FILE: &str = "flows.parquet";
+/// Where the nodes stand in a drawing.
+pub const LAYOUT: &str = "layout.json";
+/// The program's version.
+pub const VERSION: &str = "version.txt";
+/// The command line.
+pub const COMMAND: &str = "command.txt";
+/// The page.
+pub const REPORT: &str = "report.html";
+
+/// What `summary.json` holds: the result of a run, or those of a sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Summary {
+    /// Of a sweep.
+    Sweep(SweepResult),
+    /// Of a run.
+    Run(Box<RunResult>),
+}
+
+impl Summary {
+    /// The runs.
+    #[must_use]
+    pub fn runs(&self) -> &[RunResult] {
+        match self {
+            Summary::Sweep(sweep) => &sweep.runs,
+            Summary::Run(run) => std::slice::from_ref(run),
+        }
+    }
+}
+
+/// A folder that is being written.
+pub struct Folder {
+    place: PathBuf,
+    beside: TempDir,
+    failed: Failed,
+}
+
+/// What went wrong first.
+type Failed = Arc<Mutex<Option<ReportError>>>;
+
+impl Folder {
+    /// Begins; whether it can be written is found out now.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn begin(place: &Path) -> Result<Folder, ReportError> {
+        let failed = |error| ReportError::write(place, error);
+        let above = place.parent().filter(|above| !above.as_os_str().is_empty());
+        let above = above.unwrap_or(Path::new("."));
+        fs::create_dir_all(above).map_err(failed)?;
+        let meta = fs::metadata(place);
+        if meta.as_ref().is_ok_and(|meta| !meta.is_dir()) {
+            return Err(failed(std::io::ErrorKind::NotADirectory.into()));
+        }
+        // A folder that is there already may be on another disk: its files are moved one by one.
+        let home = if meta.is_ok() { place } else { above };
+        let beside = tempfile::Builder::new()
+            .prefix(".weir-unfinished-")
+            .permissions(fs::Permissions::from_mode(0o777))
+            .tempdir_in(home)
+            .map_err(failed)?;
+        Ok(Folder { place: place.to_owned(), beside, failed: Failed::default() })
+    }
+
+    /// Takes the rows of a run, by its place in the study.
+    #[must_use]
+    pub fn rows(&self, run: usize) -> Box<dyn Rows> {
+        let path = self.part(run);
+        let writer = SeriesWriter::create(&path, run);
+        let failed = Arc::clone(&self.failed);
+        let mut part = Part { path, writer: None, failed };
+        match writer {
+            Ok(writer) => part.writer = Some(writer),
+            Err(error) => part.fail(error),
+        }
+        Box::new(part)
+    }
+
+    fn part(&self, run: usize) -> PathBuf {
+        self.beside.path().join(format!("series-{run}.part"))
+    }
+
+    /// Writes the rest and moves everything to its place. `command` is what was typed.
+    ///
+    /// # Errors
+    /// Something cannot be written, or could not be while the runs went on.
+    pub fn finish(
+        self,
+        study: &Study,
+        summary: &Summary,
+        command: &str,
+    ) -> Result<(), ReportError> {
+        if let Some(error) = self.failed.lock().ok().and_then(|mut failed| failed.take()) {
+            return Err(error);
+        }
+        let json = serde_json::to_string_pretty(summary)
+            .map_err(|error| ReportError::write(&self.place.join(SUMMARY), error))?;
+        self.text(SUMMARY, &(json + "\n"))?;
+        self.text(VERSION, concat!("weir ", env!("CARGO_PKG_VERSION"), "\n"))?;
+        self.text(COMMAND, &format!("{command}\n"))?;
+        self.scenarios(study)?;
+        self.layout(study)?;
+        self.flows(summary.runs())?;
+        self.series(study.runs.len())?;
+        self.move_in()
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.beside.path().join(name)
+    }
+
+    fn text(&self, name: &str, text: &str) -> Result<(), ReportError> {
+        fs::write(self.path(name), text)
+            .map_err(|error| ReportError::write(&self.place.join(name), error))
+    }
+
+    /// Of a sweep a file for each combination, numbered.
+    fn scenarios(&self, study: &Study) -> Result<(), ReportError> {
+        if !study.is_sweep {
+            return match study.runs.first() {
+                Some(run) => self.text("scenario.toml", &run.filled),
+                None => Ok(()),
+            };
+        }
+        let each = usize::try_from(study.repetitions).unwrap_or(1).max(1);
+        let firsts = study.runs.iter().step_by(each).enumerate();
+        firsts.into_iter().try_for_each(|(number, run)| {
+            self.text(&format!("scenario-{number}.toml"), &run.filled)
+        })
+    }
+
+    fn layout(&self, study: &Study) -> Result<(), ReportError> {
+        let Some(run) = study.runs.first() else { return Ok(()) };
+        let places = Layout::new(&run.scenario).places;
+        let names = run.scenario.nodes.iter().map(|node| node.name.as_str());
+        let places: BTreeMap<&str, [f64; 2]> = names.zip(places).collect();
+        self.text(LAYOUT, &serde_json::to_string(&places).unwrap_or_default())
+    }
+
+    fn flows(&self, runs: &[RunResult]) -> Result<(), ReportError> {
+        let rows = runs.iter().enumerate().flat_map(|(number, run)| {
+            let settings: Vec<String> =
+                run.settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
+            let about = [
+                Value::Count(number as u64),
+                Value::Count(run.seed),
+                Value::Text(run.scenario.clone()),
+                Value::Text(settings.join(" ")),
+            ];
+            run.flows.iter().map(move |flow| about.iter().cloned().chain(flow.values()).collect())
+        });
+        parquet_file::write_records(&self.path(FLOWS_FILE), &flow_columns(), rows)
+            .map_err(|error| ReportError::write(&self.place.join(FLOWS_FILE), error))
+    }
+
+    fn series(&self, runs: usize) -> Result<(), ReportError> {
+        let parts: Vec<PathBuf> =
+            (0..runs).map(|run| self.part(run)).filter(|part| part.exists()).collect();
+        let failed = |error| ReportError::write(&self.place.join(SERIES_FILE), error);
+        let to = self.path(SERIES_FILE);
+        match &*parts {
+            [only] => fs::rename(only, to).map_err(|error| failed(error.into())),
+            parts => {
+                parquet_file::concatenate(SERIES, parts, &to).map_err(failed)?;
+                let gone = parts.iter().try_for_each(fs::remove_file);
+                gone.map_err(|error| failed(error.into()))
+            }
+        }
+    }
+
+    fn move_in(self) -> Result<(), ReportError> {
+        let Folder { place, beside, .. } = self;
+        let failed = |error| ReportError::write(&place, error);
+        if !place.exists() {
+            fs::rename(beside.path(), &place).map_err(failed)?;
+            // It is not there any more.
+            let _ = beside.keep();
+            return Ok(());
+        }
+        let mut names = Vec::new();
+        for entry in fs::read_dir(beside.path()).map_err(failed)? {
+            names.push(entry.map_err(failed)?.file_name());
+        }
+        // Scenarios and the page of the results that were there before.
+        for entry in fs::read_dir(&place).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name();
+            if is_ours(&name.to_string_lossy()) && !names.contains(&name) {
+                fs::remove_file(place.join(name)).map_err(failed)?;
+            }
+        }
+        names.iter().try_for_each(|name| {
+            fs::rename(beside.path().join(name), place.join(name)).map_err(failed)
+        })
+    }
+}
+
+/// Whether a file of this name is made by this program in such a folder.
+fn is_ours(name: &str) -> bool {
+    let numbered = name.strip_prefix("scenario-").and_then(|rest| rest.strip_suffix(".toml"));
+    [SUMMARY, SERIES_FILE, FLOWS_FILE, LAYOUT, VERSION, COMMAND, REPORT, "scenario.toml"]
+        .contains(&name)
+        || numbered.is_some_and(|number| number.parse::<u64>().is_ok())
+}
+
+/// The columns of `flows.parquet`.
+#[must_use]
+pub fn flow_columns() -> Vec<Column> {
+    let about = [
+        ("run", Kind::Count, "the run, as in the series"),
+        ("seed", Kind::Count, "its seed"),
+        ("scenario", Kind::Text, "the scenario's name"),
+        ("settings", Kind::Text, "what a sweep set for it, `field=value` one behind the other"),
+    ];
+    let about = about.map(|(name, kind, help)| Column { name, kind, optional: false, help });
+    let fields = Flow::FIELDS.iter().map(|field| Column {
+        name: field.name,
+        kind: field.kind,
+        optional: field.optional,
+        help: field.help,
+    });
+    about.into_iter().chain(fields).collect()
+}
+
+/// The rows of a run on their way to disk.
+struct Part {
+    path: PathBuf,
+    writer: Option<SeriesWriter>,
+    failed: Failed,
+}
+
+impl Part {
+    fn fail(&mut self, error: parquet::errors::ParquetError) {
+        if let Ok(mut failed) = self.failed.lock() {
+            failed.get_or_insert(ReportError::write(&self.path, error));
+        }
+    }
+}
+
+impl Rows for Part {
+    fn row(&mut self, row: &Row<'_>) {
+        let Some(writer) = &mut self.writer else { return };
+        if let Err(error) = writer.row(row) {
+            self.writer = None;
+            self.fail(error);
+        }
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        if let Some(Err(error)) = self.writer.take().map(SeriesWriter::close) {
+            self.fail(error);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Results of runs on disk, and the page that shows them.
+//!
+//! [`Folder`] writes what `--out` asks for, [`Results`] reads it again, and [`page`] makes the
+//! report of one result or of several.
+#![forbid(unsafe_code)]
+
+mod folder;
+mod parquet_file;
+
+pub use folder::{Folder, Summary};
+
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Why results cannot be written or read.
+#[derive(Debug, Error)]
+pub enum ReportError {
+    /// A file or folder cannot be written.
+    #[error("cannot write {path}: {source}", path = path.display())]
+    Write {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file cannot be read.
+    #[error("cannot read {path}: {source}", path = path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A folder holds no results.
+    #[error("{path} has no {file}: it is no folder that --out wrote", path = path.display())]
+    NoResults {
+        /// The folder.
+        path: PathBuf,
+        /// What is missing.
+        file: &'static str,
+    },
+    /// A file is damaged.
+    #[error("{path} is damaged: {why}", path = path.display())]
+    Damaged {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+impl ReportError {
+    fn write(path: &Path, source: impl Into<std::io::Error>) -> ReportError {
+        ReportError::Write { path: path.to_owned(), source: source.into() }
+    }
+
+    fn read(path: &Path, source: std::io::Error) -> ReportError {
+        ReportError::Read { path: path.to_owned(), source }
+    }
+
+    fn damaged(path: &Path, why: impl ToString) -> ReportError {
+        ReportError::Damaged { path: path.to_owned(), why: why.to_string() }
+    }
+}

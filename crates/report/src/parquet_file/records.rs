@@ -1,0 +1,73 @@
+//! Records as a table: a row each, a column for each of their fields.
+
+use super::{Column, properties, schema};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use scenario::result::{Kind, Value};
+use std::fs::File;
+use std::path::Path;
+
+/// Rows of a row group.
+const GROUP: usize = 16_384;
+
+/// Writes the rows, whose values are in the order of the columns.
+pub fn write_records(
+    path: &Path,
+    columns: &[Column],
+    mut rows: impl Iterator<Item = Vec<Value>>,
+) -> Result<(), ParquetError> {
+    let mut out = SerializedFileWriter::new(File::create(path)?, schema(columns)?, properties())?;
+    loop {
+        let group: Vec<_> = rows.by_ref().take(GROUP).collect();
+        if group.is_empty() {
+            return out.close().map(drop);
+        }
+        let mut next = out.next_row_group()?;
+        for (place, column) in columns.iter().enumerate() {
+            let values = || group.iter().map(|row| &row[place]);
+            match column.kind {
+                Kind::Text => put::<ByteArrayType>(&mut next, column, values().map(text)),
+                Kind::Count => put::<Int64Type>(&mut next, column, values().map(count)),
+                Kind::Number => put::<DoubleType>(&mut next, column, values().map(number)),
+                Kind::Switch => put::<BoolType>(&mut next, column, values().map(switch)),
+            }?;
+        }
+        next.close()?;
+    }
+}
+
+fn put<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, File>,
+    column: &Column,
+    values: impl Iterator<Item = Option<T::T>>,
+) -> Result<(), ParquetError> {
+    let missing = || ParquetError::General(format!("there is no column {}", column.name));
+    let values: Vec<Option<T::T>> = values.collect();
+    let there: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
+    let known: Vec<T::T> = values.into_iter().flatten().collect();
+    let mut writer = group.next_column()?.ok_or_else(missing)?;
+    let levels = column.optional.then_some(there.as_slice());
+    writer.typed::<T>().write_batch(&known, levels, None)?;
+    writer.close()
+}
+
+fn text(value: &Value) -> Option<ByteArray> {
+    let Value::Text(text) = value else { return None };
+    Some(ByteArray::from(text.as_bytes().to_vec()))
+}
+
+fn count(value: &Value) -> Option<i64> {
+    let Value::Count(count) = value else { return None };
+    Some(i64::try_from(*count).unwrap_or(i64::MAX))
+}
+
+fn number(value: &Value) -> Option<f64> {
+    let Value::Number(number) = value else { return None };
+    Some(*number)
+}
+
+fn switch(value: &Value) -> Option<bool> {
+    let Value::Switch(switch) = value else { return None };
+    Some(*switch)
+}

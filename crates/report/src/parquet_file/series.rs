@@ -1,0 +1,184 @@
+//! `series.parquet`: a row for every value of every quantity.
+
+use super::{Column, properties, schema};
+use bytes::Bytes;
+use parquet::column::reader::ColumnReader;
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use scenario::result::Kind;
+use scenario::series::Row;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+const fn column(name: &'static str, kind: Kind, help: &'static str) -> Column {
+    Column { name, kind, optional: false, help }
+}
+
+/// The columns.
+pub const SERIES: &[Column] = &[
+    column("run", Kind::Count, "the run: its place in `runs` of the summary, 0 if there is one"),
+    column("time_s", Kind::Number, "simulated seconds since the beginning"),
+    column("kind", Kind::Text, "`flow`, `link` or `node`"),
+    column(
+        "entity",
+        Kind::Text,
+        "which one: a flow's label (`flow` in the summary), `from > to` of a link, a node's name",
+    ),
+    column("quantity", Kind::Text, "what was measured, with the unit at its end"),
+    column("value", Kind::Number, "its value"),
+];
+
+/// Rows that are held until they are written.
+const GROUP: usize = 65_536;
+
+#[derive(Default)]
+struct Held {
+    run: Vec<i64>,
+    time: Vec<f64>,
+    subject: Vec<ByteArray>,
+    entity: Vec<ByteArray>,
+    quantity: Vec<ByteArray>,
+    value: Vec<f64>,
+}
+
+/// Writes the rows of one run.
+pub struct SeriesWriter {
+    run: i64,
+    out: SerializedFileWriter<File>,
+    held: Held,
+    entities: BTreeMap<Arc<str>, ByteArray>,
+}
+
+impl SeriesWriter {
+    /// Begins a file.
+    pub fn create(path: &Path, run: usize) -> Result<SeriesWriter, ParquetError> {
+        let out = SerializedFileWriter::new(File::create(path)?, schema(SERIES)?, properties())?;
+        let run = i64::try_from(run).unwrap_or(i64::MAX);
+        Ok(SeriesWriter { run, out, held: Held::default(), entities: BTreeMap::new() })
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, row: &Row<'_>) -> Result<(), ParquetError> {
+        let entity = match self.entities.get(row.entity) {
+            Some(known) => known.clone(),
+            None => {
+                let octets = ByteArray::from(row.entity.as_bytes().to_vec());
+                self.entities.insert(Arc::clone(row.entity), octets.clone());
+                octets
+            }
+        };
+        let fixed = |text: &'static str| ByteArray::from(Bytes::from_static(text.as_bytes()));
+        self.held.run.push(self.run);
+        self.held.time.push(row.time_s);
+        self.held.subject.push(fixed(row.subject.as_str()));
+        self.held.entity.push(entity);
+        self.held.quantity.push(fixed(row.quantity));
+        self.held.value.push(row.value);
+        if self.held.run.len() >= GROUP { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> Result<(), ParquetError> {
+        let held = std::mem::take(&mut self.held);
+        let mut group = self.out.next_row_group()?;
+        put::<Int64Type>(&mut group, &held.run)?;
+        put::<DoubleType>(&mut group, &held.time)?;
+        put::<ByteArrayType>(&mut group, &held.subject)?;
+        put::<ByteArrayType>(&mut group, &held.entity)?;
+        put::<ByteArrayType>(&mut group, &held.quantity)?;
+        put::<DoubleType>(&mut group, &held.value)?;
+        group.close().map(drop)
+    }
+
+    /// Writes what is held, and ends the file.
+    pub fn close(mut self) -> Result<(), ParquetError> {
+        if !self.held.run.is_empty() {
+            self.write()?;
+        }
+        self.out.close().map(drop)
+    }
+}
+
+fn put<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, File>,
+    values: &[T::T],
+) -> Result<(), ParquetError> {
+    let missing = || ParquetError::General("there is no such column".to_owned());
+    let mut column = group.next_column()?.ok_or_else(missing)?;
+    column.typed::<T>().write_batch(values, None, None)?;
+    column.close()
+}
+
+/// A row of a file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReadRow<'a> {
+    pub run: usize,
+    pub time_s: f64,
+    pub subject: &'a str,
+    pub entity: &'a str,
+    pub quantity: &'a str,
+    pub value: f64,
+}
+
+/// Hands on every row, in the order of the file; no more than one row group is held.
+pub fn read_series(path: &Path, mut to: impl FnMut(&ReadRow<'_>)) -> Result<(), ParquetError> {
+    let reader = SerializedFileReader::new(File::open(path)?)?;
+    let there = reader.metadata().file_metadata().schema_descr();
+    let place = |name: &str| {
+        let columns = there.columns().iter();
+        columns
+            .clone()
+            .position(|column| column.name() == name)
+            .ok_or_else(|| ParquetError::General(format!("there is no column `{name}`")))
+    };
+    let places = SERIES.iter().map(|c| place(c.name)).collect::<Result<Vec<_>, _>>()?;
+    for number in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(number)?;
+        let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+        let column = |place: usize| group.get_column_reader(places[place]);
+        let run = whole(column(0)?, rows)?;
+        let (time, value) = (numbers(column(1)?, rows)?, numbers(column(5)?, rows)?);
+        let [subject, entity, quantity] =
+            [texts(column(2)?, rows)?, texts(column(3)?, rows)?, texts(column(4)?, rows)?];
+        for i in 0..rows {
+            to(&ReadRow {
+                run: usize::try_from(run[i]).unwrap_or(usize::MAX),
+                time_s: time[i],
+                subject: subject[i].as_utf8()?,
+                entity: entity[i].as_utf8()?,
+                quantity: quantity[i].as_utf8()?,
+                value: value[i],
+            });
+        }
+    }
+    Ok(())
+}
+
+fn wrong() -> ParquetError {
+    ParquetError::General("a column is not of the kind that it should be".to_owned())
+}
+
+/// Reads all values of a required column.
+macro_rules! read_all {
+    ($name:ident, $variant:ident, $type:ty) => {
+        fn $name(column: ColumnReader, rows: usize) -> Result<Vec<$type>, ParquetError> {
+            let ColumnReader::$variant(mut column) = column else { return Err(wrong()) };
+            let mut values = Vec::with_capacity(rows);
+            while values.len() < rows {
+                let (records, _, _) =
+                    column.read_records(rows - values.len(), None, None, &mut values)?;
+                if records == 0 {
+                    return Err(wrong());
+                }
+            }
+            Ok(values)
+        }
+    };
+}
+
+read_all!(whole, Int64ColumnReader, i64);
+read_all!(numbers, DoubleColumnReader, f64);
+read_all!(texts, ByteArrayColumnReader, ByteArray);
