@@ -4,6 +4,7 @@
 //! half written. What is recorded goes to disk while the runs go on.
 
 use crate::ReportError;
+use crate::page::page;
 use crate::parquet_file::{self, Column, SERIES, SeriesWriter};
 use scenario::result::{Flow, Kind, RunResult, SweepResult, Value};
 use scenario::series::{Row, Rows};
@@ -126,6 +127,7 @@ impl Folder {
         self.layout(study)?;
         self.flows(summary.runs())?;
         self.series(study.runs.len())?;
+        self.text(REPORT, &page(&[self.beside.path().to_owned()])?)?;
         self.move_in()
     }
 

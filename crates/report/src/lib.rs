@@ -1,13 +1,23 @@
 //! Results of runs on disk, and the page that shows them.
 //!
-//! [`Folder`] writes what `--out` asks for, [`Results`] reads it again, and [`page`] makes the
-//! report of one result or of several.
+//! [`Folder`] writes what `--out` asks for, and [`page()`] makes the report of one such folder or
+//! of several.
 #![forbid(unsafe_code)]
 
+mod answer;
+mod colours;
 mod folder;
+mod page;
 mod parquet_file;
+mod picture;
+mod pictures;
+pub mod reference;
+mod results;
+mod track;
+mod words;
 
-pub use folder::{Folder, Summary};
+pub use folder::{Folder, REPORT, Summary};
+pub use page::page;
 
 use std::path::{Path, PathBuf};
 use thiserror::Error;

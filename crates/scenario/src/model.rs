@@ -13,6 +13,8 @@ pub use sim::impairment::{Impairment, Loss, Reorder};
 pub struct Scenario {
     /// Its name in results.
     pub name: String,
+    /// What it is to answer; empty if it does not say.
+    pub question: String,
     /// Simulated time after which the run ends.
     pub duration: Duration,
     /// Where everything random comes from.

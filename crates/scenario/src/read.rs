@@ -53,6 +53,7 @@ pub fn scenario<'d>(
         name: about
             .get("name", |v| text(v).map(str::to_owned))
             .unwrap_or_else(|| file_name.to_owned()),
+        question: about.get("question", |v| text(v).map(str::to_owned)).unwrap_or_default(),
         duration: duration?,
         seed: about.number("seed").and_then(|n| u64::try_from(n).ok()).unwrap_or(1),
         contents: contents.into_iter().map(|(content, _)| content).collect(),

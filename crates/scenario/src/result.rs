@@ -21,6 +21,8 @@ use sim::Outcome;
 pub struct RunResult {
     /// The scenario's name.
     pub scenario: String,
+    /// What it is to answer, if the scenario says so.
+    pub question: String,
     /// The seed.
     pub seed: u64,
     /// The version of the program.
@@ -66,6 +68,7 @@ impl RunResult {
         let shares: Vec<f64> = flows.iter().filter_map(|flow| flow.goodput_mbps).collect();
         RunResult {
             scenario: scenario.name.clone(),
+            question: scenario.question.clone(),
             seed: run.seed,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             settings: run.settings.clone(),
@@ -142,7 +145,9 @@ impl SweepResult {
 }
 
 impl Combination {
-    fn of(settings: &[(String, String)], runs: &[&RunResult]) -> Combination {
+    /// Sums up runs that differ in their seeds alone.
+    #[must_use]
+    pub fn of(settings: &[(String, String)], runs: &[&RunResult]) -> Combination {
         let over = |value: &dyn Fn(&RunResult) -> Option<f64>| {
             Mean::of(&runs.iter().filter_map(|run| value(run)).collect::<Vec<_>>())
         };

@@ -90,6 +90,7 @@ const SCENARIO: Section = Section {
     help: "What the whole run is about.",
     fields: &[&[
         field("name", Form::Text, "", "Its name in results. Without it: the file's."),
+        field("question", Form::Text, "", "What it is to answer: the head of its report."),
         required("duration", Form::Duration, "Simulated time after which the run ends."),
         field(
             "seed",

@@ -36,7 +36,8 @@ fn quantile(freedom: usize) -> f64 {
 
 impl Mean {
     /// Of these values; `None` if there are none.
-    pub(crate) fn of(values: &[f64]) -> Option<Mean> {
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Mean> {
         let n = values.len();
         if n == 0 {
             return None;

@@ -41,6 +41,8 @@ pub enum Command {
     /// Check and show scenario files.
     #[command(subcommand)]
     Scenario(ScenarioCommand),
+    /// Make the report of results that `weir sim run --out` wrote, comparing several.
+    Report(ReportArgs),
     /// Publish a file and fetch it twice through three forwarders on this machine.
     Demo(DemoArgs),
 }
@@ -208,6 +210,17 @@ pub struct SimRunArgs {
     /// Print nothing but errors.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// `weir report`
+#[derive(Args)]
+pub struct ReportArgs {
+    /// The folders. What they hold is compared in the same pictures.
+    #[arg(required = true, value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
+    /// Where the report goes; without it, report.html in the folder, or here if there are several.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// `weir scenario`

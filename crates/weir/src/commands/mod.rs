@@ -5,6 +5,7 @@ mod demo;
 mod get;
 mod key;
 mod put;
+mod report;
 mod scenario;
 mod schemes;
 mod sim;
@@ -24,6 +25,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Key(command) => key::run(&command),
         Command::Sim(command) => sim::run(&command),
         Command::Scenario(command) => scenario::run(&command),
+        Command::Report(args) => report::run(&args),
         Command::Demo(args) => demo::run(&args),
     }
 }

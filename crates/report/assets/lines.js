@@ -1,0 +1,182 @@
+// Lines over an axis: time series and distributions. `drawLines` is a function of its arguments
+// alone: the page and the downloaded file are drawn by it.
+
+const DASHES = ["", "8 4", "2 3", "10 3 2 3", "15 5", "5 2", "1 5", "12 3 2 3 2 3"];
+
+function xRange(picture, panels) {
+  let last = picture.x.most || 0;
+  if (!last) {
+    for (const line of panels.flatMap((panel) => panel.lines)) {
+      for (const values of [line.raw, line.smooth]) {
+        if (values.length) last = Math.max(last, values[values.length - 2]);
+      }
+    }
+    last *= 1.05;
+  }
+  return [0, last || 1];
+}
+
+// The least and the greatest value in sight.
+function yRange(picture, panels, shown, view) {
+  let low = 0;
+  let high = picture.y.most || 0;
+  const look = (values, stride) => {
+    for (let i = 0; i < values.length; i += stride) {
+      const next = values[i + stride];
+      const before = values[i - stride];
+      const isNear = !(next < view[0]) && !(before > view[1]);
+      if (!isNear) continue;
+      for (let j = 1; j < stride; j++) {
+        low = Math.min(low, values[i + j]);
+        high = Math.max(high, values[i + j]);
+      }
+    }
+  };
+  for (const panel of panels) {
+    panel.lines.forEach((line, i) => {
+      if (!shown(panel, i)) return;
+      look(line.raw, 2);
+      look(line.smooth, 2);
+      look(line.band, 3);
+    });
+    for (const limit of panel.limits) {
+      if (high < limit.value && limit.value < high * 8) high = limit.value;
+    }
+  }
+  return [low < 0 ? -niceEnd(-low, 4) : 0, picture.y.most || niceEnd(high * 1.02, 5)];
+}
+
+function frame(picture, width, view, range) {
+  const height = Math.round(clamp(width * 0.5, 210, 330));
+  const yTicks = ticks(range[0], range[1], height / 55);
+  const yTexts = yTicks.map((tick) => tickText(tick, yTicks));
+  const left = Math.max(...yTexts.map(textWidth)) + 12;
+  const box = { left, right: width - 12, top: 24, bottom: height - 42 };
+  const xTicks = ticks(view[0], view[1], (box.right - box.left) / 75);
+  return {
+    width, height, ...box, xTicks, yTicks, yTexts,
+    x: (value) => box.left + ((value - view[0]) / (view[1] - view[0])) * (box.right - box.left),
+    y: (value) => box.bottom - ((value - range[0]) / (range[1] - range[0])) * (box.bottom - box.top),
+    value: (x) => view[0] + ((x - box.left) / (box.right - box.left)) * (view[1] - view[0]),
+  };
+}
+
+function drawAxes(f, picture) {
+  const parts = [];
+  f.yTicks.forEach((tick, i) => {
+    const y = f.y(tick).toFixed(1);
+    parts.push(`<line class="grid" x1="${f.left}" x2="${f.right}" y1="${y}" y2="${y}"/>`);
+    parts.push(`<text class="tick" x="${f.left - 6}" y="${y}" dy=".32em" text-anchor="end">` +
+      `${f.yTexts[i]}</text>`);
+  });
+  for (const tick of f.xTicks) {
+    const x = f.x(tick).toFixed(1);
+    parts.push(`<line class="axis" x1="${x}" x2="${x}" y1="${f.bottom}" y2="${f.bottom + 4}"/>`);
+    parts.push(`<text class="tick" x="${x}" y="${f.bottom + 17}" text-anchor="middle">` +
+      `${tickText(tick, f.xTicks)}</text>`);
+  }
+  parts.push(`<line class="axis" x1="${f.left}" x2="${f.right}" y1="${f.bottom}" y2="${f.bottom}"/>`);
+  parts.push(`<text class="name" x="0" y="12">${escaped(axisText(picture.y))}</text>`);
+  parts.push(`<text class="name" x="${f.right}" y="${f.height - 5}" text-anchor="end">` +
+    `${escaped(axisText(picture.x))}</text>`);
+  return parts.join("");
+}
+
+// The part of a line that is in sight, and one point more at each side.
+function path(values, f, isStep) {
+  const parts = [];
+  for (let i = 0; i < values.length; i += 2) {
+    if (values[i + 2] < f.value(f.left) || values[i - 2] > f.value(f.right)) continue;
+    const x = f.x(values[i]).toFixed(1);
+    const y = f.y(values[i + 1]).toFixed(1);
+    parts.push(parts.length === 0 ? `M${x} ${y}` : isStep ? `H${x}V${y}` : `L${x} ${y}`);
+  }
+  if (isStep && values.length) parts.push(`H${f.right}`);
+  return parts.join("");
+}
+
+function bandPath(values, f) {
+  const there = [];
+  const back = [];
+  for (let i = 0; i < values.length; i += 3) {
+    const x = f.x(values[i]).toFixed(1);
+    there.push(`${x} ${f.y(values[i + 2]).toFixed(1)}`);
+    back.unshift(`${x} ${f.y(values[i + 1]).toFixed(1)}`);
+  }
+  return there.length ? `M${there.concat(back).join("L")}Z` : "";
+}
+
+function drawLine(line, f, isStep) {
+  const style = `class="line c${line.colour}" stroke-dasharray="${DASHES[line.dash]}"`;
+  const parts = [];
+  if (line.band.length) parts.push(`<path class="band f${line.colour}" d="${bandPath(line.band, f)}"/>`);
+  if (line.smooth.length) {
+    if (line.raw.length) parts.push(`<path class="raw c${line.colour}" d="${path(line.raw, f)}"/>`);
+    parts.push(`<path ${style} d="${path(line.smooth, f)}"/>`);
+  } else if (line.raw.length) {
+    parts.push(`<path ${style} d="${path(line.raw, f, isStep)}"/>`);
+  }
+  return parts.join("");
+}
+
+function drawLimits(panel, f, range) {
+  return panel.limits
+    .filter((limit) => limit.value <= range[1])
+    .map((limit) => {
+      const y = f.y(limit.value).toFixed(1);
+      return `<line class="limit" x1="${f.left}" x2="${f.right}" y1="${y}" y2="${y}"/>` +
+        `<text class="note" x="${f.right - 2}" y="${Number(y) - 4}" text-anchor="end">` +
+        `${escaped(limit.label)}</text>`;
+    })
+    .join("");
+}
+
+// Medians, the names below each other where they would stand on each other.
+function drawMarks(lines, f) {
+  const marked = lines.filter((line) => line.mark).sort((a, b) => a.mark[1] - b.mark[1]);
+  return marked
+    .map((line, i) => {
+      const x = f.x(line.mark[1]);
+      const y = f.y(0.5);
+      if (x < f.left || x > f.right) return "";
+      const isRight = x < (f.left + f.right) / 2;
+      const at = isRight ? `x="${(x + 7).toFixed(1)}"` : `x="${(x - 7).toFixed(1)}" text-anchor="end"`;
+      return `<line class="mark c${line.colour}" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}"` +
+        ` y1="${y}" y2="${f.bottom}"/><circle class="f${line.colour}" cx="${x.toFixed(1)}"` +
+        ` cy="${y}" r="3.5"/><text class="note" ${at} y="${(f.bottom - 8 - 15 * i).toFixed(1)}">` +
+        `${escaped(marked.length > 1 ? `${line.label}: ${line.mark[1]} ${"s"}` : line.mark[0])}</text>`;
+    })
+    .join("");
+}
+
+// One panel as the inside of an SVG element; `clip` is a name that no other has.
+function drawLines(picture, panel, options) {
+  const { width, view, range, shown, clip } = options;
+  const f = frame(picture, width, view, range);
+  const isStep = picture.form === "cdf";
+  const lines = panel.lines.filter((_, i) => shown(panel, i));
+  const inside =
+    `<clipPath id="${clip}"><rect x="${f.left}" y="${f.top - 4}" width="${f.right - f.left}"` +
+    ` height="${f.bottom - f.top + 5}"/></clipPath>` + drawAxes(f, picture) +
+    `<g clip-path="url(#${clip})">` +
+    lines.map((line) => drawLine(line, f, isStep)).join("") + "</g>" +
+    drawLimits(panel, f, range) + drawMarks(lines, f);
+  return { inside, frame: f };
+}
+
+// The sample that is nearest to an instant; of steps, the one before it.
+function nearest(line, x, isStep) {
+  const values = line.raw.length ? line.raw : line.smooth;
+  let low = 0;
+  let high = values.length / 2 - 1;
+  if (high < 0) return null;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (values[2 * middle] <= x) low = middle;
+    else high = middle - 1;
+  }
+  const after = low + 1;
+  const isAfter = !isStep && values[2 * after] - x < x - values[2 * low];
+  const at = isAfter ? after : low;
+  return [values[2 * at], values[2 * at + 1]];
+}

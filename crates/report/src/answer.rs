@@ -1,0 +1,132 @@
+//! The question of a report, and its answer in one sentence.
+
+use crate::results::Results;
+use crate::words::{digits, listed, many, with_unit};
+use scenario::result::{Flow, RunResult};
+use std::collections::BTreeSet;
+
+/// The scenario's name, or those of several.
+pub fn name(results: &Results) -> String {
+    let names: BTreeSet<&str> = results.runs().map(|run| run.scenario.as_str()).collect();
+    listed(&names.into_iter().map(str::to_owned).collect::<Vec<_>>())
+}
+
+/// What the scenario says that it is to answer, or what its name and flows make of it.
+pub fn question(results: &Results) -> String {
+    let own = results.runs().map(|run| run.question.as_str()).find(|q| !q.is_empty());
+    if let Some(own) = own {
+        return own.to_owned();
+    }
+    let name = name(results);
+    let Some(run) = results.runs().next() else { return name };
+    match (results.groups.len(), run.flows.len()) {
+        (1, 1) => format!("{name}: how does {} get its content?", run.flows[0].node),
+        (1, n) => format!("{name}: how do {} share the network?", many(n, "flow")),
+        (n, _) => format!("{name}: what is different in {n} combinations?"),
+    }
+}
+
+/// One sentence.
+pub fn answer(results: &Results) -> String {
+    match &*results.groups {
+        [] => "Nothing was run.".to_owned(),
+        [group] => match &*group.runs {
+            [run] => of_run(run),
+            _ => of_groups(results),
+        },
+        _ => of_groups(results),
+    }
+}
+
+fn of_run(run: &RunResult) -> String {
+    let mut said = match &*run.flows {
+        [] => "Nobody asked for anything".to_owned(),
+        [flow] => one(flow),
+        flows => several(flows, run.jain_index),
+    };
+    let busiest = run.links.iter().max_by(|a, b| a.utilization.total_cmp(&b.utilization));
+    if let Some(link) = busiest {
+        let used = with_unit(link.utilization * 100.0, "%");
+        said += &format!("; {} > {} was used most, {used} of the time", link.from, link.to);
+    }
+    let lost: u64 = run.links.iter().map(|link| link.drops).sum();
+    said += &match lost {
+        0 => "; no packet was lost.".to_owned(),
+        1 => "; one packet was lost.".to_owned(),
+        n => format!("; {n} packets were lost."),
+    };
+    if run.interrupted {
+        said += &format!(" It was interrupted after {} simulated.", with_unit(run.duration_s, "s"));
+    }
+    said
+}
+
+fn one(flow: &Flow) -> String {
+    let size = with_unit(flow.bytes as f64 / 1e6, "MB");
+    let rate = flow
+        .goodput_mbps
+        .map_or(String::new(), |mbps| format!(", {} on average", with_unit(mbps, "Mbit/s")));
+    match flow.fct_s {
+        Some(seconds) => format!(
+            "{} brought {} ({size}) to {} in {}{rate}",
+            flow.control,
+            flow.name,
+            flow.node,
+            with_unit(seconds, "s")
+        ),
+        None => format!(
+            "{} brought {size} of {} to {} and was not complete{rate}",
+            flow.control, flow.name, flow.node
+        ),
+    }
+}
+
+fn several(flows: &[Flow], jain: Option<f64>) -> String {
+    let complete = flows.iter().filter(|flow| flow.complete).count();
+    let mut said = match flows.len() - complete {
+        0 => format!("All {} flows were complete", flows.len()),
+        _ => format!("{complete} of {} flows were complete", flows.len()),
+    };
+    let rate = |flow: &Flow| flow.goodput_mbps.unwrap_or(0.0);
+    if flows.len() <= 4 {
+        let rates = flows
+            .iter()
+            .map(|flow| format!("{} at {} {}", flow.control, flow.node, digits(rate(flow))));
+        said += &format!("; goodput in Mbit/s: {}", listed(&rates.collect::<Vec<_>>()));
+    } else {
+        let least = flows.iter().map(rate).fold(f64::INFINITY, f64::min);
+        let most = flows.iter().map(rate).fold(0.0, f64::max);
+        said += &format!(", at {} to {} Mbit/s", digits(least), digits(most));
+    }
+    if let Some(jain) = jain {
+        said += &format!(" (Jain index {jain:.2})");
+    }
+    said
+}
+
+fn of_groups(results: &Results) -> String {
+    let goodput = |c: &scenario::result::Combination| c.goodput_mbps.map(|mean| mean.mean);
+    let rows = results.combinations.iter();
+    let mut rows: Vec<(&str, f64, Option<f64>)> = rows
+        .filter_map(|(label, c)| Some((label.as_str(), goodput(c)?, c.fct_s.map(|m| m.mean))))
+        .collect();
+    rows.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let shown = |(label, mbps, seconds): &(&str, f64, Option<f64>)| {
+        let label = if label.is_empty() { "every seed" } else { label };
+        let seconds =
+            seconds.map_or(String::new(), |s| format!(", flows complete in {}", with_unit(s, "s")));
+        format!("{label} has {}{seconds}", with_unit(*mbps, "Mbit/s"))
+    };
+    match &*rows {
+        [] => "Nothing was brought.".to_owned(),
+        [only] => format!("On average {}.", shown(only)),
+        [best, .., worst] => {
+            format!(
+                "Of {} combinations {} and is fastest; {}.",
+                rows.len(),
+                shown(best),
+                shown(worst)
+            )
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! One colour a scheme, the same in every picture: those of M. Okabe and K. Ito, which people who
+//! see colours differently can tell apart, and their darker kin. The page's style sheet has the
+//! values, for light and for dark, by these numbers.
+
+/// Schemes by colour; a new one gets the next number, so that the others keep theirs.
+const SCHEMES: &[&str] = &["bbr", "cubic", "aimd", "fixed", "rcp", "icp", "pcon", "constant-rate"];
+
+/// Colours of the first kind.
+pub const BRIGHT: usize = 8;
+/// Their darker kin, for things that are no schemes.
+pub const KIN: usize = 8;
+
+/// The colour of a scheme, whatever its parameters.
+pub fn scheme(control: &str) -> usize {
+    let name = control.split(':').next().unwrap_or(control);
+    SCHEMES.iter().position(|known| *known == name).unwrap_or_else(|| {
+        // A name that is not known has the same colour everywhere too, as far as there are some.
+        let sum = name.bytes().fold(7usize, |sum, octet| sum * 31 % 8191 + usize::from(octet));
+        BRIGHT + sum % KIN
+    })
+}
+
+/// The colour of the nth of several things that are no schemes.
+pub fn thing(number: usize) -> usize {
+    BRIGHT + number % KIN
+}
+
+/// A colour's name in style sheets, its value on light and on dark ground.
+pub type Named = (&'static str, &'static str, &'static str);
+
+/// All colours: ink and paper, the schemes', their kin, and those of use from none to all.
+pub const ALL: &[Named] = &[
+    ("paper", "#ffffff", "#14171a"),
+    ("ink", "#1b1f23", "#e6e8ea"),
+    ("soft", "#5a6370", "#a3adb8"),
+    ("grid", "#dde1e6", "#30363d"),
+    ("c0", "#0072b2", "#4aa8e0"),
+    ("c1", "#d55e00", "#f0803c"),
+    ("c2", "#009e73", "#2fc79b"),
+    ("c3", "#b8588f", "#e295c0"),
+    ("c4", "#e69f00", "#f2b632"),
+    ("c5", "#56b4e9", "#8fd0f5"),
+    ("c6", "#8a7f00", "#f0e442"),
+    ("c7", "#3c4248", "#c9ced4"),
+    ("c8", "#00456b", "#9dc9e6"),
+    ("c9", "#8a3d00", "#f7b48b"),
+    ("c10", "#00604a", "#93dfc8"),
+    ("c11", "#71305a", "#f0c6dd"),
+    ("c12", "#8f6300", "#f8d890"),
+    ("c13", "#2a7ca8", "#bfe5fb"),
+    ("c14", "#575000", "#f6f0a0"),
+    ("c15", "#6b7480", "#8b949e"),
+    ("u0", "#d3d9df", "#39424c"),
+    ("u1", "#a9cbe3", "#2f5d83"),
+    ("u2", "#74abd3", "#3f82b8"),
+    ("u3", "#3d87bd", "#62a8df"),
+    ("u4", "#1a5e92", "#9acbf0"),
+    ("u5", "#08335a", "#e2f2ff"),
+];
+
+/// Gives each line, by its colour, a line style that no other line of that colour has, as far as
+/// there are some.
+pub fn dashes(colours: &[usize]) -> Vec<usize> {
+    let before = |i: usize| colours[..i].iter().filter(|colour| **colour == colours[i]).count();
+    (0..colours.len()).map(|i| before(i) % DASHES).collect()
+}
+
+/// Line styles.
+const DASHES: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scheme_has_one_colour_and_twins_have_two_styles() {
+        assert_eq!(scheme("cubic"), scheme("cubic:beta=0.5"));
+        assert_ne!(scheme("cubic"), scheme("aimd"));
+        assert!((BRIGHT..BRIGHT + KIN).contains(&scheme("unheard-of")));
+        assert_eq!(dashes(&[1, 2, 1, 1]), [0, 0, 1, 2]);
+    }
+}

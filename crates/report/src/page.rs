@@ -1,0 +1,208 @@
+//! The page: everything in one file, which asks for nothing else.
+
+mod again;
+mod tables;
+
+use crate::colours::{self, Named};
+use crate::picture::{Form, Line, Picture};
+use crate::pictures::Pictures;
+use crate::results::Results;
+use crate::words::escaped;
+use crate::{ReportError, answer};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Scripts, in the order in which they need each other.
+const SCRIPTS: &[&str] = &[
+    include_str!("../assets/scale.js"),
+    include_str!("../assets/lines.js"),
+    include_str!("../assets/dots.js"),
+    include_str!("../assets/map.js"),
+    include_str!("../assets/download.js"),
+    include_str!("../assets/page.js"),
+];
+
+/// The report of the results in these folders, compared if there are several.
+///
+/// # Errors
+/// One of them holds no results, or they cannot be read.
+pub fn page(folders: &[PathBuf]) -> Result<String, ReportError> {
+    let results = Results::read(folders)?;
+    Ok(html(&results, &Pictures::new(&results)))
+}
+
+fn html(results: &Results, pictures: &Pictures) -> String {
+    let mut out = String::new();
+    head(&mut out, results);
+    out += "<main>\n";
+    let _ = writeln!(
+        out,
+        "<header><p class=\"over\">Weir report</p><h1>{}</h1><p class=\"answer\">{}</p></header>",
+        escaped(&answer::question(results)),
+        escaped(&answer::answer(results))
+    );
+    tables::first(&mut out, results);
+    out += "<noscript><p>The pictures are drawn by a script, which this browser does not run; the \
+            tables say the same.</p></noscript>\n";
+    pictures.first.iter().for_each(|picture| figure(&mut out, picture));
+    if !pictures.more.is_empty() {
+        let names: Vec<&str> = pictures.more.iter().map(|p| p.y.label.as_str()).collect();
+        let _ = writeln!(
+            out,
+            "<details class=\"more\"><summary>More pictures: {}</summary>",
+            escaped(&names.join(", "))
+        );
+        pictures.more.iter().for_each(|picture| figure(&mut out, picture));
+        out += "</details>\n";
+    }
+    tables::rest(&mut out, results);
+    again::section(&mut out, results);
+    out += "</main>\n";
+    data(&mut out, pictures);
+    out += "</html>\n";
+    out
+}
+
+fn head(out: &mut String, results: &Results) {
+    // The policy has the browser refuse every request, should there ever be one.
+    let _ = writeln!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>{} - Weir</title>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n\
+         <link rel=\"icon\" href=\"data:,\">",
+        escaped(&answer::name(results))
+    );
+    let values = |take: fn(&Named) -> &str| {
+        let each = colours::ALL.iter().map(|named| format!("--{}:{};", named.0, take(named)));
+        each.collect::<String>()
+    };
+    let _ = writeln!(
+        out,
+        "<style>:root{{{}}}\n@media (prefers-color-scheme: dark){{:root{{{}}}}}\n\
+         @media print{{:root{{{}}}}}\n{}</style>",
+        values(|named| named.1),
+        values(|named| named.2),
+        values(|named| named.1),
+        include_str!("../assets/page.css")
+    );
+    let mut drawing = include_str!("../assets/drawing.css").to_owned();
+    for (name, ..) in colours::ALL {
+        if let Some(number) = name.strip_prefix('c') {
+            let _ = write!(
+                drawing,
+                "\n.c{number} {{ stroke: var(--{name}); }} .f{number} {{ fill: var(--{name}); }}"
+            );
+        } else if name.starts_with('u') {
+            let _ = write!(drawing, "\n.{name} {{ stroke: var(--{name}); }}");
+        }
+    }
+    let _ = writeln!(out, "<style id=\"drawing\">{drawing}</style>");
+}
+
+fn figure(out: &mut String, picture: &Picture) {
+    let kind = if picture.form == Form::Map { " class=\"map\"" } else { "" };
+    let _ =
+        writeln!(out, "<figure id=\"{}\"{kind}><h2>{}</h2>", picture.id, escaped(&picture.title));
+    let several = if picture.panels.len() > 1 { " several" } else { "" };
+    let _ = writeln!(out, "<div class=\"panels{several}\">");
+    for (number, panel) in picture.panels.iter().enumerate() {
+        out.push_str("<div class=\"panel\">");
+        if !panel.title.is_empty() {
+            let _ = write!(out, "<h3>{}</h3>", escaped(&panel.title));
+        }
+        let keys = match picture.form {
+            Form::Map => "Arrow keys go from node to node and link to link",
+            Form::Dots => "Arrow keys go from row to row",
+            Form::Time | Form::Cdf => "Arrow keys move the cursor",
+        };
+        let _ = write!(
+            out,
+            "<div class=\"plot\" tabindex=\"0\" role=\"group\" aria-label=\"{}. {keys}; plus and \
+             minus zoom, 0 shows all.\"><div></div><div class=\"tip\" role=\"status\" hidden>\
+             </div></div>",
+            escaped(&picture.title)
+        );
+        match picture.form {
+            Form::Map => {}
+            Form::Dots => values(out, picture, &panel.lines),
+            Form::Time | Form::Cdf => legend(out, picture, number, &panel.lines),
+        }
+        out.push_str("</div>\n");
+    }
+    out.push_str("</div>\n");
+    if picture.form == Form::Map {
+        tables::map_key(out);
+    }
+    let _ = writeln!(out, "<figcaption>{}</figcaption>", escaped(&picture.caption));
+    out.push_str(
+        "<div class=\"tools\"><button data-do=\"in\" aria-label=\"zoom in\">+</button>\
+         <button data-do=\"out\" aria-label=\"zoom out\">−</button>\
+         <button data-do=\"all\" disabled>show all</button>\
+         <button class=\"apart\" data-do=\"svg\">save SVG</button>\
+         <button data-do=\"csv\">save CSV</button></div></figure>\n",
+    );
+}
+
+/// The legend, with what the lines show in numbers: the picture in words.
+fn legend(out: &mut String, picture: &Picture, panel: usize, lines: &[Line]) {
+    out.push_str("<div class=\"scroll\"><table class=\"legend\"><tr><th class=\"left\"></th>");
+    cells(out, "th", &picture.heads);
+    out.push_str("</tr>");
+    for (number, line) in lines.iter().enumerate() {
+        let _ = write!(
+            out,
+            "<tr><td class=\"left\"><button data-line=\"{panel} {number}\" aria-pressed=\"true\">\
+             <svg width=\"30\" height=\"10\" aria-hidden=\"true\"><line class=\"line c{}\" x1=\"1\" \
+             x2=\"29\" y1=\"5\" y2=\"5\" stroke-dasharray=\"{}\"/></svg>{}</button></td>",
+            line.colour,
+            DASHES[line.dash % DASHES.len()],
+            escaped(&line.label)
+        );
+        cells(out, "td", &line.cells);
+        out.push_str("</tr>");
+    }
+    out.push_str("</table></div>");
+}
+
+/// As in `assets/lines.js`.
+const DASHES: [&str; 8] = ["", "8 4", "2 3", "10 3 2 3", "15 5", "5 2", "1 5", "12 3 2 3 2 3"];
+
+fn values(out: &mut String, picture: &Picture, lines: &[Line]) {
+    out.push_str("<details><summary>Values</summary><div class=\"scroll\"><table><tr><th></th>");
+    cells(out, "th", &picture.heads);
+    out.push_str("</tr>");
+    for line in lines {
+        let _ = write!(out, "<tr><td class=\"left\">{}</td>", escaped(&line.label));
+        cells(out, "td", &line.cells);
+        out.push_str("</tr>");
+    }
+    out.push_str("</table></div></details>");
+}
+
+fn cells(out: &mut String, tag: &str, texts: &[String]) {
+    for text in texts {
+        let _ = write!(out, "<{tag}>{}</{tag}>", escaped(text));
+    }
+}
+
+fn data(out: &mut String, pictures: &Pictures) {
+    let all: Vec<&Picture> = pictures.first.iter().chain(&pictures.more).collect();
+    let light: BTreeMap<&str, &str> =
+        colours::ALL.iter().map(|(name, light, _)| (*name, *light)).collect();
+    let json = |value: serde_json::Result<String>| {
+        // Nothing in the data may end the element that they stand in.
+        value.unwrap_or_default().replace('<', "\\u003c")
+    };
+    let _ = writeln!(
+        out,
+        "<script type=\"application/json\" id=\"pictures\">{}</script>\n\
+         <script type=\"application/json\" id=\"colours\">{}</script>",
+        json(serde_json::to_string(&all)),
+        json(serde_json::to_string(&serde_json::json!({ "light": light })))
+    );
+    let _ =
+        writeln!(out, "<script>(() => {{\n\"use strict\";\n{}}})();</script>", SCRIPTS.join("\n"));
+}

@@ -1,0 +1,50 @@
+//! Everything that is needed to run it again.
+
+use crate::results::Results;
+use crate::words::{escaped, many};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// So many files are shown.
+const MOST: usize = 20;
+
+/// Version, command, seeds and scenarios of each folder.
+pub fn section(out: &mut String, results: &Results) {
+    out.push_str("<section><h2>To run it again</h2>");
+    for source in &results.sources {
+        if results.sources.len() > 1 {
+            let _ = write!(out, "<h3>{}</h3>", escaped(&source.name));
+        }
+        let _ = write!(out, "<p>Made with {}", escaped(&source.version));
+        if !source.command.is_empty() {
+            let _ = write!(out, " by</p><pre><code>{}</code></pre><p>", escaped(&source.command));
+        } else {
+            out.push_str(". ");
+        }
+        out.push_str(
+            "The files below have all defaults and settings in them; each can be run as it is, \
+             with <code>weir sim run FILE --seed N</code>.</p>",
+        );
+        for (name, text) in source.scenarios.iter().take(MOST) {
+            let _ = write!(
+                out,
+                "<details><summary>{}</summary><pre><code>{}</code></pre></details>",
+                escaped(name),
+                escaped(text.trim())
+            );
+        }
+        if source.scenarios.len() > MOST {
+            let more = source.scenarios.len() - MOST;
+            let _ = write!(out, "<p>{} more in the folder.</p>", many(more, "file"));
+        }
+    }
+    let seeds: BTreeSet<u64> = results.runs().map(|run| run.seed).collect();
+    let shown: Vec<String> = seeds.iter().take(10).map(u64::to_string).collect();
+    let more = if seeds.len() > 10 { ", …" } else { "" };
+    let hashes: BTreeSet<&str> = results.runs().map(|run| run.trace_hash.as_str()).collect();
+    let _ = write!(out, "<p class=\"soft\">Seeds {}{more}.", shown.join(", "));
+    if let (1, Some(hash)) = (hashes.len(), hashes.first()) {
+        let _ = write!(out, " Equal runs have the trace hash <code>{}</code>.", escaped(hash));
+    }
+    out.push_str("</p></section>\n");
+}

@@ -1,0 +1,132 @@
+//! A picture as data: what the page's script draws, and what its text says.
+
+use serde::Serialize;
+
+/// An axis.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Axis {
+    /// What it shows.
+    pub label: String,
+    /// In which unit; empty for a bare number.
+    pub unit: String,
+    /// Where it ends at first; without it, where the data do.
+    pub most: Option<f64>,
+}
+
+impl Axis {
+    pub fn new(label: &str, unit: &str) -> Axis {
+        Axis { label: label.to_owned(), unit: unit.to_owned(), most: None }
+    }
+}
+
+/// What kind of picture it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// Lines over time.
+    Time,
+    /// Distributions as steps.
+    Cdf,
+    /// A value with its interval for each of several things.
+    Dots,
+    /// A network.
+    Map,
+}
+
+/// A line, or a row of dots.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Line {
+    /// What it is.
+    pub label: String,
+    /// The number of its colour.
+    pub colour: usize,
+    /// The number of its line style.
+    pub dash: usize,
+    /// Values as they are, `x, y, x, y, …`.
+    pub raw: Vec<f64>,
+    /// Smoothed values.
+    pub smooth: Vec<f64>,
+    /// An interval around them, `x, low, high, …`.
+    pub band: Vec<f64>,
+    /// A value to be marked, with its name.
+    pub mark: Option<(String, f64)>,
+    /// What its text says: a cell for each of the picture's `heads`.
+    #[serde(skip)]
+    pub cells: Vec<String>,
+}
+
+/// A thin line at a value that is not measured: a capacity, a limit.
+#[derive(Clone, Debug, Serialize)]
+pub struct Limit {
+    pub label: String,
+    pub value: f64,
+}
+
+/// A node of a drawing.
+#[derive(Clone, Debug, Serialize)]
+pub struct Spot {
+    pub name: String,
+    pub role: String,
+    pub x: f64,
+    pub y: f64,
+    /// What is said of it.
+    pub says: String,
+}
+
+/// A direction of a link of a drawing.
+#[derive(Clone, Debug, Serialize)]
+pub struct Way {
+    /// Places of the ends in the list of nodes.
+    pub from: usize,
+    pub to: usize,
+    /// Mbit/s.
+    pub rate: Option<f64>,
+    /// `20 Mbit/s, 10 ms`
+    pub label: String,
+    /// The share of the time in which it was used.
+    pub used: f64,
+    /// What is said of it.
+    pub says: String,
+}
+
+/// One of several drawings with the same axes.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Panel {
+    /// What it shows; empty if it is the only one.
+    pub title: String,
+    pub lines: Vec<Line>,
+    pub limits: Vec<Limit>,
+    pub nodes: Vec<Spot>,
+    pub links: Vec<Way>,
+}
+
+/// A picture.
+#[derive(Clone, Debug, Serialize)]
+pub struct Picture {
+    /// Its name in addresses and files.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// The experiment, and how it was drawn.
+    pub caption: String,
+    pub form: Form,
+    pub x: Axis,
+    pub y: Axis,
+    pub panels: Vec<Panel>,
+    /// Heads of the cells of its lines.
+    #[serde(skip)]
+    pub heads: Vec<String>,
+}
+
+/// A number with as many digits as anybody can see.
+pub fn short(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return 0.0;
+    }
+    format!("{value:.4e}").parse().unwrap_or(value)
+}
+
+/// Points, one number behind the other.
+pub fn flat(points: &[(f64, f64)], factor: f64) -> Vec<f64> {
+    points.iter().flat_map(|(x, y)| [short(*x), short(*y * factor)]).collect()
+}

@@ -1,0 +1,80 @@
+//! The pictures of a report, in their order.
+
+mod dots;
+mod finish;
+mod map;
+mod time;
+
+use crate::picture::Picture;
+use crate::results::{Group, Results};
+use crate::words::{listed, many};
+use std::collections::BTreeSet;
+
+/// All pictures that there is something to be seen in; those that few ask for come last.
+pub struct Pictures {
+    /// What a report is opened for.
+    pub first: Vec<Picture>,
+    /// Everything else that was recorded.
+    pub more: Vec<Picture>,
+}
+
+impl Pictures {
+    /// Draws what the results have.
+    pub fn new(results: &Results) -> Pictures {
+        let mut first: Vec<Picture> = map::picture(results).into_iter().collect();
+        first.extend(dots::combinations(results));
+        let (series, more) = time::pictures(results);
+        first.extend(series);
+        first.extend(finish::picture(results));
+        first.extend(dots::hits(results));
+        Pictures { first, more }
+    }
+}
+
+/// What was run, for a caption: topology, schemes, seeds.
+pub fn experiment(results: &Results) -> String {
+    let Some(run) = results.runs().next() else { return String::new() };
+    let names: BTreeSet<&str> = results.runs().map(|run| run.scenario.as_str()).collect();
+    let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+    let flows = results.runs().flat_map(|run| &run.flows);
+    let schemes: BTreeSet<&str> = flows.map(|flow| flow.control.as_str()).collect();
+    let mut schemes: Vec<String> = schemes.into_iter().map(str::to_owned).collect();
+    if schemes.len() > 6 {
+        let more = schemes.len() - 5;
+        schemes.truncate(5);
+        schemes.push(format!("{more} more"));
+    }
+    let seeds: BTreeSet<u64> = results.runs().map(|run| run.seed).collect();
+    let seeds = match seeds.len() {
+        1 => format!("seed {}", run.seed),
+        n => format!("{n} seeds"),
+    };
+    format!(
+        "{}: {} and {}, {}, {seeds}.",
+        listed(&names),
+        many(run.nodes.len(), "node"),
+        many(run.links.len() / 2, "link"),
+        listed(&schemes),
+    )
+}
+
+/// The colour of each group where a line stands for all of it: that of its scheme, if it has one
+/// and no other group has it.
+fn group_colours(groups: &[Group]) -> Vec<usize> {
+    let scheme = |group: &Group| -> Option<usize> {
+        let flows = group.runs.iter().flat_map(|run| &run.flows);
+        let colours: BTreeSet<usize> =
+            flows.map(|flow| crate::colours::scheme(&flow.control)).collect();
+        colours.first().copied().filter(|_| colours.len() == 1)
+    };
+    let schemes: Vec<Option<usize>> = groups.iter().map(scheme).collect();
+    if schemes.iter().all(Option::is_some) {
+        return schemes.into_iter().flatten().collect();
+    }
+    (0..groups.len()).map(|i| i % crate::colours::BRIGHT).collect()
+}
+
+/// Panels that a picture has at most.
+const MOST_PANELS: usize = 12;
+/// Lines that a panel has at most.
+const MOST_LINES: usize = 8;

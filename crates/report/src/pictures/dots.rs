@@ -1,0 +1,186 @@
+//! Rows of dots: a value for each of several things.
+
+use super::{experiment, group_colours};
+use crate::colours;
+use crate::picture::{Axis, Form, Line, Panel, Picture, short};
+use crate::results::Results;
+use crate::words::{digits, with_unit};
+use scenario::Mean;
+use scenario::result::Combination;
+
+/// Rows that a picture has at most.
+const MOST_ROWS: usize = 40;
+
+/// A picture for each quantity of a sweep's combinations.
+pub fn combinations(results: &Results) -> Vec<Picture> {
+    type Take = fn(&Combination) -> Option<Mean>;
+    const QUANTITIES: &[(&str, &str, &str, &str, Take)] = &[
+        ("goodput", "Goodput of all flows together", "goodput", "Mbit/s", |c| c.goodput_mbps),
+        ("completion-mean", "Mean completion time", "completion time", "s", |c| c.fct_s),
+        ("rtt-mean", "Mean round-trip time", "RTT", "ms", |c| c.rtt_mean_ms),
+        ("fairness", "Fairness", "Jain index", "", |c| c.jain_index),
+        ("losses", "Packets lost on all links", "lost", "packets", |c| c.drops),
+    ];
+    let pictures = QUANTITIES.iter().filter_map(|(id, name, axis, unit, take)| {
+        let rows: Vec<(&str, Mean)> = results
+            .combinations
+            .iter()
+            .filter_map(|(label, c)| Some((label.as_str(), take(c)?)))
+            .collect();
+        combination(results, (id, name), Axis::new(axis, unit), &rows)
+    });
+    pictures.collect()
+}
+
+fn combination(
+    results: &Results,
+    (id, name): (&str, &str),
+    x: Axis,
+    rows: &[(&str, Mean)],
+) -> Option<Picture> {
+    if rows.len() < 2 || rows.iter().all(|(_, mean)| mean.mean == 0.0) {
+        return None;
+    }
+    let unit = x.unit.clone();
+    let colours = group_colours(&results.groups);
+    let colour = |label: &str| {
+        let group = results.groups.iter().position(|group| group.label == label);
+        group.map_or(0, |group| colours[group])
+    };
+    let line = |(label, mean): &(&str, Mean)| {
+        let half = mean.ci95.unwrap_or(0.0);
+        let interval = mean.ci95.map_or_else(|| "-".to_owned(), digits);
+        Line {
+            label: (*label).to_owned(),
+            colour: colour(label),
+            raw: vec![short(mean.mean), short(mean.mean - half), short(mean.mean + half)],
+            cells: vec![digits(mean.mean), interval, mean.n.to_string()],
+            ..Line::default()
+        }
+    };
+    let by = |a: &&(&str, Mean), b: &&(&str, Mean)| a.1.mean.total_cmp(&b.1.mean);
+    let (least, most) = (rows.iter().min_by(by)?, rows.iter().max_by(by)?);
+    let mut caption = experiment(results);
+    if rows.iter().any(|(_, mean)| mean.ci95.is_some()) {
+        caption += " Means with 95 % confidence intervals over the seeds, by Student's t.";
+    }
+    if rows.len() > MOST_ROWS {
+        caption += &format!(" The first {MOST_ROWS} of {} combinations.", rows.len());
+    }
+    Some(Picture {
+        id: id.to_owned(),
+        title: format!(
+            "{name}: {} with {}, {} with {}",
+            with_unit(most.1.mean, &unit),
+            most.0,
+            with_unit(least.1.mean, &unit),
+            least.0
+        ),
+        caption,
+        form: Form::Dots,
+        y: Axis::new("", ""),
+        panels: vec![Panel {
+            lines: rows.iter().take(MOST_ROWS).map(line).collect(),
+            ..Panel::default()
+        }],
+        heads: vec![
+            match unit.as_str() {
+                "" => "mean".to_owned(),
+                unit => format!("mean ({unit})"),
+            },
+            "±".to_owned(),
+            "runs".to_owned(),
+        ],
+        x,
+    })
+}
+
+/// Hits and misses of a node's store, over the runs of a group.
+struct Store {
+    label: String,
+    colour: usize,
+    hits: u64,
+    misses: u64,
+}
+
+impl Store {
+    fn share(&self) -> f64 {
+        100.0 * self.hits as f64 / (self.hits + self.misses).max(1) as f64
+    }
+}
+
+/// Cache hits by node, if any store has answered.
+pub fn hits(results: &Results) -> Option<Picture> {
+    let mut stores: Vec<Store> = Vec::new();
+    let colours = group_colours(&results.groups);
+    let is_alone = results.groups.len() == 1;
+    for (number, group) in results.groups.iter().enumerate() {
+        let mut of_group: Vec<Store> = Vec::new();
+        for node in group.runs.iter().flat_map(|run| &run.nodes) {
+            let label = match group.label.as_str() {
+                "" => node.node.clone(),
+                group => format!("{}, {group}", node.node),
+            };
+            let colour = if is_alone { colours::thing(0) } else { colours[number] };
+            match of_group.iter_mut().find(|store| store.label == label) {
+                Some(store) => {
+                    store.hits += node.cs_hits;
+                    store.misses += node.cs_misses;
+                }
+                None => of_group.push(Store {
+                    label,
+                    colour,
+                    hits: node.cs_hits,
+                    misses: node.cs_misses,
+                }),
+            }
+        }
+        stores.extend(of_group);
+    }
+    let answered: u64 = stores.iter().map(|store| store.hits).sum();
+    if answered == 0 {
+        return None;
+    }
+    // A node that has no store answers nothing, and those are most where caching is at the edge.
+    stores.retain(|store| store.hits > 0);
+    stores.sort_by_key(|store| std::cmp::Reverse(store.hits));
+    let there = stores.len();
+    stores.truncate(MOST_ROWS);
+    let best = stores.iter().max_by(|a, b| a.share().total_cmp(&b.share()))?;
+    let mut caption =
+        experiment(results) + " Share of the Interests at a node that its store answered;";
+    caption += " nodes whose store answered none are left out.";
+    if there > MOST_ROWS {
+        caption += &format!(" The {MOST_ROWS} of {there} that answered most.");
+    }
+    Some(Picture {
+        id: "hits".to_owned(),
+        title: format!(
+            "Cache hits: stores answered {answered} Interests, {} the greatest share, {}",
+            best.label,
+            with_unit(best.share(), "%")
+        ),
+        caption,
+        form: Form::Dots,
+        x: Axis { most: Some(100.0), ..Axis::new("Interests answered by the store", "%") },
+        y: Axis::new("", ""),
+        panels: vec![Panel {
+            lines: stores
+                .iter()
+                .map(|store| Line {
+                    label: store.label.clone(),
+                    colour: store.colour,
+                    raw: vec![short(store.share()); 3],
+                    cells: vec![
+                        digits(store.share()),
+                        store.hits.to_string(),
+                        store.misses.to_string(),
+                    ],
+                    ..Line::default()
+                })
+                .collect(),
+            ..Panel::default()
+        }],
+        heads: ["share (%)", "hits", "misses"].map(str::to_owned).to_vec(),
+    })
+}

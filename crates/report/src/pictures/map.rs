@@ -1,0 +1,128 @@
+//! The network, with what was used of it.
+
+use super::experiment;
+use crate::picture::{Axis, Form, Panel, Picture, Spot, Way};
+use crate::results::{Group, Results};
+use crate::words::{digits, many, rate, trimmed, with_unit};
+use scenario::result::{Link, Node, RunResult};
+use std::collections::BTreeMap;
+
+/// Drawings of different combinations at most.
+const MOST: usize = 4;
+
+/// A drawing for each group, as far as there are few.
+pub fn picture(results: &Results) -> Option<Picture> {
+    let run = results.runs().next()?;
+    let mut busiest: Vec<&Link> = run.links.iter().collect();
+    busiest.sort_by(|a, b| b.utilization.total_cmp(&a.utilization));
+    let title = match busiest.first() {
+        Some(link) => format!(
+            "Network: {} > {} is used most, {} of the time",
+            link.from,
+            link.to,
+            with_unit(link.utilization * 100.0, "%")
+        ),
+        None => "Network".to_owned(),
+    };
+    let mut caption = experiment(results);
+    caption += " The two directions of a link are drawn side by side, as traffic drives on the \
+                right; wider is faster, and the colour says in which share of the time it was used.";
+    let groups = &results.groups;
+    if groups.iter().any(|group| group.runs.len() > 1) {
+        caption += " Drawn is the first seed.";
+    }
+    if groups.len() > MOST {
+        caption += &format!(" The first {MOST} of {} combinations.", groups.len());
+    }
+    let panels = groups.iter().take(MOST).filter_map(|group| panel(results, group));
+    Some(Picture {
+        id: "network".to_owned(),
+        title,
+        caption,
+        form: Form::Map,
+        x: Axis::new("", ""),
+        y: Axis::new("", ""),
+        panels: panels.collect(),
+        heads: Vec::new(),
+    })
+}
+
+fn panel(results: &Results, group: &Group) -> Option<Panel> {
+    let run = group.runs.first()?;
+    let number: BTreeMap<&str, usize> =
+        run.nodes.iter().enumerate().map(|(i, node)| (node.node.as_str(), i)).collect();
+    let place = |i: usize, node: &Node| {
+        // Without a layout: in a circle would need an angle, in rows does as well.
+        let row = (run.nodes.len() as f64).sqrt().ceil().max(1.0) as usize;
+        let there = results.places.get(&node.node).copied();
+        there.unwrap_or([(i % row) as f64, (i / row) as f64])
+    };
+    let nodes = run.nodes.iter().enumerate().map(|(i, node)| {
+        let [x, y] = place(i, node);
+        Spot {
+            name: node.node.clone(),
+            role: node.role.clone(),
+            x: crate::picture::short(x),
+            y: crate::picture::short(y),
+            says: node_says(run, node),
+        }
+    });
+    let links = run.links.iter().filter_map(|link| {
+        Some(Way {
+            from: *number.get(link.from.as_str())?,
+            to: *number.get(link.to.as_str())?,
+            rate: link.rate_mbps,
+            label: label(link),
+            used: crate::picture::short(link.utilization),
+            says: link_says(link),
+        })
+    });
+    Some(Panel {
+        title: group.label.clone(),
+        nodes: nodes.collect(),
+        links: links.collect(),
+        ..Panel::default()
+    })
+}
+
+fn label(link: &Link) -> String {
+    let delay = format!("{} ms", trimmed(link.delay_ms));
+    match link.rate_mbps {
+        Some(mbps) => format!("{}, {delay}", rate(mbps)),
+        None => delay,
+    }
+}
+
+fn node_says(run: &RunResult, node: &Node) -> String {
+    let flows = run.flows.iter().filter(|flow| flow.node == node.node);
+    let asks: Vec<String> = flows.map(|f| format!("{} asks for {}", f.control, f.name)).collect();
+    let mut says = format!("{}: {}", node.node, node.role);
+    if let [first, ..] = &*asks {
+        says += &format!("; {first}");
+        if asks.len() > 1 {
+            says += &format!(" and {} more", asks.len() - 1);
+        }
+    }
+    says += &format!("; {} in, {} Data out", many_interests(node.interests_in), node.data_out);
+    if node.cs_hits > 0 {
+        says += &format!(", {} answered by its store", node.cs_hits);
+    }
+    says
+}
+
+fn many_interests(count: u64) -> String {
+    many(usize::try_from(count).unwrap_or(usize::MAX), "Interest")
+}
+
+fn link_says(link: &Link) -> String {
+    format!(
+        "{} > {}: {}; used {}; queue {} kB on average, {} at most; {} lost",
+        link.from,
+        link.to,
+        label(link),
+        with_unit(link.utilization * 100.0, "%"),
+        digits(link.queue_mean_bytes / 1e3),
+        digits(link.queue_max_bytes as f64 / 1e3),
+        link.drops
+    )
+}

@@ -1,0 +1,486 @@
+//! Lines over time: one table of what they show, and one way of drawing.
+
+use super::{MOST_LINES, MOST_PANELS, experiment, group_colours};
+use crate::colours;
+use crate::picture::{Axis, Form, Limit, Line, Panel, Picture, flat, short};
+use crate::results::{Group, Key, Results};
+use crate::track::Track;
+use crate::words::{digits, many, rate, with_unit};
+use scenario::Mean;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A picture of one quantity.
+struct Spec {
+    subject: &'static str,
+    quantity: &'static str,
+    id: &'static str,
+    /// What it shows, as the beginning of a sentence.
+    name: &'static str,
+    axis: &'static str,
+    unit: &'static str,
+    /// From the recorded unit to the one that is drawn.
+    factor: f64,
+    rank: Rank,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rank {
+    First,
+    More,
+    Never,
+}
+
+const fn spec(about: [&'static str; 6], factor: f64, rank: Rank) -> Spec {
+    let [subject, quantity, id, name, axis, unit] = about;
+    Spec { subject, quantity, id, name, axis, unit, factor, rank }
+}
+
+/// What is known of quantities; others that were recorded are drawn behind these, as they are.
+const SPECS: &[Spec] = &[
+    spec(["flow", "goodput_mbps", "rates", "Rates", "goodput", "Mbit/s"], 1.0, Rank::First),
+    spec(["flow", "window", "windows", "Windows", "window", "segments"], 1.0, Rank::First),
+    spec(["flow", "rtt_ms", "rtt", "Round-trip times", "smoothed RTT", "ms"], 1.0, Rank::First),
+    spec(["link", "queue_bytes", "queues", "Queues", "queue", "kB"], 1e-3, Rank::First),
+    spec(["link", "queue_packets", "queues", "Queues", "queue", "packets"], 1.0, Rank::First),
+    spec(["link", "utilization", "use", "Use of links", "time in use", "%"], 100.0, Rank::First),
+    spec(["flow", "in_flight", "in-flight", "In flight", "in flight", "segments"], 1.0, Rank::More),
+    spec(
+        ["link", "drops", "drops", "Drops since the beginning", "lost", "packets"],
+        1.0,
+        Rank::More,
+    ),
+    spec(
+        ["link", "marked", "marks", "Marks since the beginning", "marked", "Data"],
+        1.0,
+        Rank::More,
+    ),
+    spec(["node", "pit", "pit", "Pending Interests", "pending", "Interests"], 1.0, Rank::More),
+    spec(["node", "cs_packets", "stores", "Content stores", "stored", "Data"], 1.0, Rank::More),
+    spec(
+        [
+            "flow",
+            "retransmissions",
+            "again",
+            "Sent again since the beginning",
+            "sent again",
+            "Interests",
+        ],
+        1.0,
+        Rank::More,
+    ),
+    spec(["flow", "bytes", "bytes", "Content", "content", "B"], 1.0, Rank::Never),
+    spec(
+        ["link", "throughput_mbps", "throughput", "Throughput", "sent", "Mbit/s"],
+        1.0,
+        Rank::Never,
+    ),
+    spec(["link", "capacity_mbps", "capacity", "Capacity", "rate", "Mbit/s"], 1.0, Rank::Never),
+    spec(
+        ["node", "cs_hits", "hits-over-time", "Store hits", "hits", "Interests"],
+        1.0,
+        Rank::Never,
+    ),
+    spec(["node", "cs_misses", "misses", "Store misses", "misses", "Interests"], 1.0, Rank::Never),
+];
+
+/// The pictures that reports are opened for, and the others.
+pub fn pictures(results: &Results) -> (Vec<Picture>, Vec<Picture>) {
+    let (mut first, mut more) = (Vec::new(), Vec::new());
+    let in_packets = limits_are_packets(results);
+    for spec in SPECS {
+        let is_other = match spec.quantity {
+            "queue_bytes" => in_packets,
+            "queue_packets" => !in_packets,
+            _ => false,
+        };
+        if is_other || spec.rank == Rank::Never {
+            continue;
+        }
+        let picture = Drawing::new(results, spec).picture();
+        match spec.rank {
+            Rank::First => first.extend(picture),
+            _ => more.extend(picture),
+        }
+    }
+    let known = |key: &Key| SPECS.iter().any(|s| s.subject == key.0 && s.quantity == key.1);
+    let keys = results.groups.iter().flat_map(|group| group.tracks.keys());
+    let others: BTreeSet<(&str, &str)> =
+        keys.filter(|key| !known(key)).map(|key| (key.0.as_str(), key.1.as_str())).collect();
+    more.extend(
+        others.into_iter().filter_map(|(subject, quantity)| other(results, subject, quantity)),
+    );
+    (first, more)
+}
+
+/// A quantity of which nothing is known but its name, with the unit at its end.
+fn other(results: &Results, subject: &str, quantity: &str) -> Option<Picture> {
+    const UNITS: &[(&str, &str)] =
+        &[("_s", "s"), ("_ms", "ms"), ("_mbps", "Mbit/s"), ("_bytes", "B"), ("_ratio", "share")];
+    let (stem, unit) = UNITS
+        .iter()
+        .find_map(|(end, unit)| Some((quantity.strip_suffix(end)?, *unit)))
+        .unwrap_or((quantity, ""));
+    let name = stem.replace('_', " ");
+    let mut letters = name.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    let title = first + letters.as_str();
+    let id = quantity.replace('_', "-");
+    let about = Drawing {
+        results,
+        subject,
+        quantity,
+        id: &id,
+        name: &title,
+        axis: &name,
+        unit,
+        factor: 1.0,
+    };
+    about.picture()
+}
+
+/// Whether the queues of the links that carry most have bounds in packets.
+fn limits_are_packets(results: &Results) -> bool {
+    let links = || results.runs().flat_map(|run| &run.links);
+    links().any(|l| l.queue_limit_packets.is_some())
+        && links().all(|l| l.queue_limit_bytes.is_none())
+}
+
+struct Drawing<'r> {
+    results: &'r Results,
+    subject: &'r str,
+    quantity: &'r str,
+    id: &'r str,
+    name: &'r str,
+    axis: &'r str,
+    unit: &'r str,
+    factor: f64,
+}
+
+impl<'r> Drawing<'r> {
+    fn new(results: &'r Results, spec: &'static Spec) -> Drawing<'r> {
+        let Spec { subject, quantity, id, name, axis, unit, factor, .. } = *spec;
+        Drawing { results, subject, quantity, id, name, axis, unit, factor }
+    }
+
+    fn tracks(&self, group: usize, entity: &str) -> Option<&'r [Track]> {
+        let key = (self.subject.to_owned(), self.quantity.to_owned(), entity.to_owned());
+        let tracks = self.results.groups[group].tracks.get(&key)?;
+        (!tracks.is_empty()).then_some(tracks.as_slice())
+    }
+
+    /// The things that are drawn, those with the most of it first, and how many there are.
+    fn entities(&self) -> (Vec<&'r str>, usize) {
+        let mut weights: BTreeMap<&str, f64> = BTreeMap::new();
+        for group in &self.results.groups {
+            for ((subject, quantity, entity), tracks) in &group.tracks {
+                let most = tracks.iter().map(|track| track.most.abs()).fold(0.0, f64::max);
+                if subject == self.subject && quantity == self.quantity && most > 0.0 {
+                    *weights.entry(entity).or_default() +=
+                        weight(group, self.subject, entity, tracks);
+                }
+            }
+        }
+        let count = weights.len();
+        let mut entities: Vec<(&str, f64)> = weights.into_iter().collect();
+        entities.sort_by(|a, b| b.1.total_cmp(&a.1));
+        entities.truncate(MOST_LINES);
+        let mut entities: Vec<&str> = entities.into_iter().map(|(entity, _)| entity).collect();
+        if self.subject == "flow" {
+            // In the order of the file.
+            let order: Vec<&str> =
+                self.results.runs().flat_map(|r| &r.flows).map(|f| f.flow.as_str()).collect();
+            entities.sort_by_key(|entity| order.iter().position(|flow| flow == entity));
+        }
+        (entities, count)
+    }
+
+    fn picture(&self) -> Option<Picture> {
+        let (entities, there) = self.entities();
+        if entities.is_empty() {
+            return None;
+        }
+        let groups = self.results.groups.len();
+        let all: Vec<usize> = (0..groups.min(MOST_PANELS)).collect();
+        let label = |group: usize| self.results.groups[group].label.clone();
+        let panels: Vec<Panel> = if groups * entities.len() <= MOST_LINES {
+            vec![self.panel(String::new(), &all, &entities, groups > 1, entities.len() > 1)]
+        } else if groups <= MOST_LINES {
+            let one =
+                |entity: &&'r str| self.panel((*entity).to_owned(), &all, &[entity], true, false);
+            entities.iter().map(one).collect()
+        } else {
+            all.iter().map(|g| self.panel(label(*g), &[*g], &entities, false, true)).collect()
+        };
+        let mut x = Axis::new("time", "s");
+        x.most = Some(self.results.shown);
+        let mut y = Axis::new(self.axis, self.unit);
+        if self.quantity == "utilization" {
+            y.most = Some(100.0);
+        }
+        Some(Picture {
+            id: self.id.to_owned(),
+            title: self.finding(&entities),
+            caption: self.caption(entities.len(), there),
+            form: Form::Time,
+            x,
+            y,
+            panels,
+            heads: ["mean", "least", "most", "at the end"].map(|head| self.head(head)).to_vec(),
+        })
+    }
+
+    fn head(&self, head: &str) -> String {
+        match self.unit {
+            "" => head.to_owned(),
+            unit => format!("{head} ({unit})"),
+        }
+    }
+
+    fn panel(
+        &self,
+        title: String,
+        groups: &[usize],
+        entities: &[&str],
+        says_group: bool,
+        says_entity: bool,
+    ) -> Panel {
+        let mut lines = Vec::new();
+        let by_group = group_colours(&self.results.groups);
+        for group in groups {
+            for (number, entity) in entities.iter().enumerate() {
+                let Some(tracks) = self.tracks(*group, entity) else { continue };
+                let flow = self.flow(*group, entity);
+                let colour = match (&flow, says_group) {
+                    (Some((control, _)), _) => colours::scheme(control),
+                    (None, true) => by_group[*group],
+                    (None, false) => colours::thing(number),
+                };
+                let name = flow.map_or_else(|| (*entity).to_owned(), |(_, name)| name);
+                let group_label = &self.results.groups[*group].label;
+                let label = match (says_group, says_entity || group_label.is_empty()) {
+                    (true, true) if !group_label.is_empty() => format!("{group_label}: {name}"),
+                    (true, false) => group_label.clone(),
+                    _ => name,
+                };
+                lines.push(self.line(label, colour, tracks, groups.len() * entities.len()));
+            }
+        }
+        let colours: Vec<usize> = lines.iter().map(|line| line.colour).collect();
+        lines.iter_mut().zip(colours::dashes(&colours)).for_each(|(l, dash)| l.dash = dash);
+        let limits = self.limits(groups, entities);
+        Panel { title, lines, limits, ..Panel::default() }
+    }
+
+    /// Control and short name of a flow.
+    fn flow(&self, group: usize, entity: &str) -> Option<(String, String)> {
+        if self.subject != "flow" {
+            return None;
+        }
+        let flows = &self.results.groups[group].runs.first()?.flows;
+        let flow = flows.iter().find(|flow| flow.flow == entity)?;
+        let alike = flows.iter().filter(|f| f.control == flow.control && f.node == flow.node);
+        let name = match alike.count() {
+            1 => format!("{} at {}", flow.control, flow.node),
+            _ => format!("{} at {}", flow.control, flow.flow),
+        };
+        Some((flow.control.clone(), name))
+    }
+
+    fn line(&self, label: String, colour: usize, tracks: &[Track], beside: usize) -> Line {
+        let first = &tracks[0];
+        let over = |value: fn(&Track) -> f64| {
+            tracks.iter().map(value).sum::<f64>() / tracks.len() as f64 * self.factor
+        };
+        let least = tracks.iter().map(|track| track.least).fold(f64::INFINITY, f64::min);
+        let most = tracks.iter().map(|track| track.most).fold(f64::NEG_INFINITY, f64::max);
+        let cells = [over(Track::mean), least * self.factor, most * self.factor, over(|t| t.last)];
+        let (smooth, band) = match tracks {
+            [one] => (one.smooth(), Vec::new()),
+            many => over_runs(many),
+        };
+        // Where there are hardly more samples than buckets there is nothing to be smoothed.
+        let is_smoothed = tracks.len() > 1 || first.count > 2 * smooth.len() as u64;
+        let raw = if tracks.len() > 1 { Vec::new() } else { thinned(&first.points(), beside) };
+        Line {
+            label,
+            colour,
+            raw: flat(&raw, self.factor),
+            smooth: if is_smoothed { flat(&smooth, self.factor) } else { Vec::new() },
+            band: band
+                .iter()
+                .flat_map(|[x, low, high]| [*x, low * self.factor, high * self.factor])
+                .map(short)
+                .collect(),
+            cells: cells.map(digits).to_vec(),
+            ..Line::default()
+        }
+    }
+
+    fn limits(&self, groups: &[usize], entities: &[&str]) -> Vec<Limit> {
+        let runs = || groups.iter().filter_map(|g| self.results.groups[*g].runs.first());
+        let mut limits: Vec<Limit> = Vec::new();
+        let mut add = |label: String, value: f64| {
+            if limits.len() < 3 && limits.iter().all(|limit| limit.value != value) {
+                limits.push(Limit { label, value });
+            }
+        };
+        match self.quantity {
+            "queue_packets" | "queue_bytes" => {
+                for link in runs().flat_map(|run| &run.links) {
+                    if !entities.contains(&format!("{} > {}", link.from, link.to).as_str()) {
+                        continue;
+                    }
+                    let limit = match self.quantity {
+                        "queue_packets" => link.queue_limit_packets,
+                        _ => link.queue_limit_bytes,
+                    };
+                    if let Some(limit) = limit {
+                        let value = limit as f64 * self.factor;
+                        add(format!("limit {}", with_unit(value, self.unit)), value);
+                    }
+                }
+            }
+            "goodput_mbps" => {
+                let used = runs().flat_map(|run| &run.links).filter(|link| link.utilization > 0.02);
+                let rates = used.filter_map(|link| Some((link.rate_mbps?, link)));
+                if let Some((mbps, link)) = rates.min_by(|a, b| a.0.total_cmp(&b.0)) {
+                    add(format!("{} > {}: {}", link.from, link.to, rate(mbps)), mbps);
+                }
+            }
+            _ => {}
+        }
+        limits
+    }
+
+    /// What the picture shows, in a sentence.
+    fn finding(&self, entities: &[&str]) -> String {
+        let mut means: Vec<(String, f64, f64)> = Vec::new();
+        for (number, group) in self.results.groups.iter().enumerate() {
+            for entity in entities {
+                let Some(tracks) = self.tracks(number, entity) else { continue };
+                let name = self.flow(number, entity).map_or((*entity).to_owned(), |(_, name)| name);
+                let name = match group.label.is_empty() {
+                    true => name,
+                    false => format!("{name} with {}", group.label),
+                };
+                let mean = tracks.iter().map(Track::mean).sum::<f64>() / tracks.len() as f64;
+                let most = tracks.iter().map(|track| track.most).fold(0.0, f64::max);
+                means.push((name, mean * self.factor, most * self.factor));
+            }
+        }
+        means.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let value = |value: f64| with_unit(value, self.unit);
+        match &*means {
+            [] => self.name.to_owned(),
+            [(name, mean, most)] => format!(
+                "{}: {name} has {} on average, {} at most",
+                self.name,
+                value(*mean),
+                value(*most)
+            ),
+            [(high, most, _), .., (low, least, _)] => format!(
+                "{}: {high} has the most, {} on average; {low} has {}",
+                self.name,
+                value(*most),
+                value(*least)
+            ),
+        }
+    }
+
+    fn caption(&self, drawn: usize, there: usize) -> String {
+        let mut caption = experiment(self.results);
+        if drawn < there {
+            let what = match self.subject {
+                "link" => "directions of links that were used most",
+                "flow" => "flows that brought most",
+                _ => "nodes that have most of it",
+            };
+            caption +=
+                &format!(" Drawn are the {drawn} of {there} {what}; series.parquet has all.");
+        }
+        let groups = &self.results.groups;
+        let tracks = || {
+            groups
+                .iter()
+                .flat_map(|g| &g.tracks)
+                .filter(|(key, _)| key.0 == self.subject && key.1 == self.quantity)
+                .flat_map(|(_, tracks)| tracks)
+        };
+        let Some(first) = tracks().next() else { return caption };
+        let repetitions = groups.iter().map(|group| group.runs.len()).max().unwrap_or(1);
+        let span = with_unit(first.bucket() * 1e3, "ms");
+        if repetitions > 1 {
+            caption += &format!(
+                " Lines: means over {span} and {}; bands: 95 % confidence intervals over the \
+                 seeds, by Student's t.",
+                many(repetitions, "seed")
+            );
+        } else if tracks().any(|t| t.count > 2 * t.smooth().len() as u64) {
+            caption += &format!(" Faint: samples; lines: means over {span}.");
+        }
+        if repetitions == 1 && tracks().any(Track::is_thinned) {
+            caption += " Of the samples the extremes are drawn; series.parquet has all.";
+        }
+        if groups.len() > MOST_PANELS {
+            caption += &format!(" The first {MOST_PANELS} of {} combinations.", groups.len());
+        }
+        caption
+    }
+}
+
+/// How much a thing matters: flows by what they brought, links by what they sent.
+fn weight(group: &Group, subject: &str, entity: &str, tracks: &[Track]) -> f64 {
+    let Some(run) = group.runs.first() else { return 0.0 };
+    let found = match subject {
+        "flow" => run.flows.iter().find(|f| f.flow == entity).map(|flow| flow.bytes as f64),
+        "link" => {
+            let link = run.links.iter().find(|l| {
+                entity.strip_prefix(&*l.from).and_then(|rest| rest.strip_prefix(" > "))
+                    == Some(&*l.to)
+            });
+            link.map(|link| link.utilization)
+        }
+        _ => None,
+    };
+    found.unwrap_or_else(|| tracks.first().map_or(0.0, Track::mean))
+}
+
+/// Mean over the runs in each bucket, and its interval.
+fn over_runs(tracks: &[Track]) -> (Vec<(f64, f64)>, Vec<[f64; 3]>) {
+    let mut buckets: BTreeMap<u64, (f64, Vec<f64>)> = BTreeMap::new();
+    for (time, value) in tracks.iter().flat_map(Track::smooth) {
+        let bucket =
+            buckets.entry((time / tracks[0].bucket()) as u64).or_insert((time, Vec::new()));
+        bucket.1.push(value);
+    }
+    let (mut means, mut band) = (Vec::new(), Vec::new());
+    for (time, values) in buckets.into_values() {
+        let Some(mean) = Mean::of(&values) else { continue };
+        means.push((time, mean.mean));
+        let half = mean.ci95.unwrap_or(0.0);
+        band.push([time, mean.mean - half, mean.mean + half]);
+    }
+    (means, band)
+}
+
+/// Points that all lines of a panel have together.
+const MOST_POINTS: usize = 12_000;
+
+/// Every line of a crowded panel has fewer points.
+fn thinned(points: &[(f64, f64)], beside: usize) -> Vec<(f64, f64)> {
+    let most = (MOST_POINTS / beside.max(1)).max(300);
+    if points.len() <= most {
+        return points.to_vec();
+    }
+    // Of each stretch the least and the greatest, in their order.
+    let stretch = points.len().div_ceil(most / 2);
+    let extremes = points.chunks(stretch).flat_map(|chunk| {
+        let least = chunk.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1));
+        let most = chunk.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
+        let mut pair: Vec<(f64, f64)> = least.into_iter().chain(most).collect();
+        pair.sort_by(|a, b| a.0.total_cmp(&b.0));
+        pair.dedup();
+        pair
+    });
+    extremes.collect()
+}

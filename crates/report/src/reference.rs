@@ -1,0 +1,137 @@
+//! The reference manual of results, made from the tables that they are written by.
+
+use crate::folder::flow_columns;
+use crate::parquet_file::{Column, SERIES};
+use scenario::result::{Field, Flow, Kind, Link, Node};
+use scenario::series::{FLOW, LINK, NODE, Quantity};
+use std::fmt::Write;
+
+/// The text of `docs/reference/results.md`.
+#[must_use]
+pub fn manual() -> String {
+    let mut out = String::from(HEAD);
+    for (name, about, fields) in [
+        ("flows", "One object for each consumer, in the order of the file.", Flow::FIELDS),
+        ("links", "One for each direction of each link.", Link::FIELDS),
+        ("nodes", "One for each node.", Node::FIELDS),
+    ] {
+        let _ =
+            writeln!(out, "\n### `{name}`\n\n{about}\n\n| name | holds | meaning |\n|---|---|---|");
+        fields.iter().for_each(|f| field(&mut out, f));
+    }
+    out.push_str(SERIES_HEAD);
+    columns(&mut out, SERIES);
+    out.push_str("\n| kind | quantity | value |\n|---|---|---|\n");
+    quantities(&mut out, "flow", FLOW);
+    quantities(&mut out, "link", LINK);
+    quantities(&mut out, "node", NODE);
+    out.push_str(FLOWS_HEAD);
+    columns(&mut out, &flow_columns()[..4]);
+    out.push_str(TAIL);
+    out
+}
+
+fn field(out: &mut String, field: &Field) {
+    let Field { name, help, kind, optional } = *field;
+    let _ = writeln!(out, "| `{name}` | {} | {} |", kind_text(kind, optional), help.trim());
+}
+
+fn columns(out: &mut String, columns: &[Column]) {
+    out.push_str("| column | holds | meaning |\n|---|---|---|\n");
+    for Column { name, kind, optional, help } in columns {
+        let _ = writeln!(out, "| `{name}` | {} | {} |", kind_text(*kind, *optional), help.trim());
+    }
+}
+
+fn quantities<S>(out: &mut String, kind: &str, table: &[Quantity<S>]) {
+    for Quantity { name, help, .. } in table {
+        let _ = writeln!(out, "| `{kind}` | `{name}` | {help} |");
+    }
+}
+
+fn kind_text(kind: Kind, optional: bool) -> String {
+    let kind = match kind {
+        Kind::Text => "text",
+        Kind::Count => "whole number",
+        Kind::Number => "number",
+        Kind::Switch => "yes or no",
+    };
+    if optional { format!("{kind}, or nothing") } else { kind.to_owned() }
+}
+
+const HEAD: &str = "# Results
+
+What `weir sim run` says with `--json`, and what `--out DIR` writes. (This page is made from the
+tables in `crates/scenario/src/result.rs`, `crates/scenario/src/series.rs` and
+`crates/report/src/folder.rs`.)
+
+## The folder
+
+| file | what is in it |
+|---|---|
+| `report.html` | the pictures and tables, in one file that asks for nothing else; `weir report DIR` makes it again, `weir report DIR DIR…` compares several folders |
+| `summary.json` | the object below |
+| `series.parquet` | time series |
+| `flows.parquet` | a row for each flow of each run |
+| `scenario.toml` | the scenario with all settings and defaults, to be run again; of a sweep `scenario-0.toml` and so on, one for each combination |
+| `layout.json` | where the nodes stand in the drawing |
+| `command.txt`, `version.txt` | what was typed, and the program's version |
+
+The folder is written beside its place and moved there when it is whole. A run that is ended with
+Ctrl-C is written too, as far as it came, and has `interrupted` set. Memory does not grow with what
+is recorded: series go to disk while the run goes on.
+
+## The summary
+
+One run is one object. A sweep is an object with `scenario`, `repetitions`, `combinations` (each with
+its `settings`, and `goodput_mbps`, `fct_s`, `jain_index`, `drops`, `rtt_mean_ms` as mean, half the
+width of the 95 % confidence interval `ci95`, and number of runs `n`) and `runs`, a list of such
+objects. Nothing is `null`.
+
+| name | meaning |
+|---|---|
+| `scenario` | the scenario's name |
+| `question` | what it is to answer, if it says so |
+| `seed` | the seed |
+| `version` | the version of the program |
+| `settings` | what a sweep set for this run, a list of field and value |
+| `duration_s` | simulated seconds |
+| `wall_s` | seconds that it took |
+| `interrupted` | it was stopped before its end |
+| `events` | calls of components |
+| `packet_hops` | packets that went through a forwarder after crossing a link |
+| `flows`, `links`, `nodes` | lists, as below |
+| `jain_index` | how fair the flows' goodputs are: 1 if all are equal |
+| `trace_hash` | equal for equal runs: made from time, place, kind and size of every packet-hop |
+";
+
+const SERIES_HEAD: &str = "
+## `series.parquet`
+
+A row for every value of every quantity, so that every tool can filter and pivot it. `[record]` in the
+[scenario](scenario.md) says how often samples are taken, and of what.
+
+";
+
+const FLOWS_HEAD: &str = "
+Sums count from the beginning; differences of them are what happened in between.
+
+## `flows.parquet`
+
+A row for each flow of each run: these columns, and behind them the fields of `flows` above.
+
+";
+
+const TAIL: &str = "
+## Reading them
+
+    import duckdb
+    duckdb.sql(\"\"\"
+        select entity, avg(value) from 'first/series.parquet'
+        where quantity = 'queue_bytes' group by entity\"\"\")
+
+    import pandas
+    series = pandas.read_parquet('first/series.parquet')
+    windows = series[series.quantity == 'window'].pivot(
+        index='time_s', columns='entity', values='value')
+";

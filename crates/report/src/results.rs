@@ -1,0 +1,194 @@
+//! Results as they are read from folders: runs, grouped by what is the same in them.
+
+use crate::ReportError;
+use crate::folder::{COMMAND, LAYOUT, SERIES_FILE, SUMMARY, Summary, VERSION};
+use crate::parquet_file::read_series;
+use crate::track::Track;
+use scenario::result::{Combination, RunResult};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What was measured of what: kind of thing, quantity, thing.
+pub type Key = (String, String, String);
+
+/// Runs that differ in their seeds alone.
+#[derive(Clone, Debug, Default)]
+pub struct Group {
+    /// What is particular about it; empty if it is the only one.
+    pub label: String,
+    /// Its runs.
+    pub runs: Vec<RunResult>,
+    /// The time series of each of its runs, in their order.
+    pub tracks: BTreeMap<Key, Vec<Track>>,
+}
+
+/// Where results come from.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The folder's name.
+    pub name: String,
+    /// The program that made them.
+    pub version: String,
+    /// The command line.
+    pub command: String,
+    /// The files that were run: name and text.
+    pub scenarios: Vec<(String, String)>,
+}
+
+/// The results of one folder or of several.
+#[derive(Clone, Debug, Default)]
+pub struct Results {
+    /// Runs by what is the same in them.
+    pub groups: Vec<Group>,
+    /// Where they come from.
+    pub sources: Vec<Source>,
+    /// What each group comes to, with its label.
+    pub combinations: Vec<(String, Combination)>,
+    /// Where the nodes stand in a drawing.
+    pub places: BTreeMap<String, [f64; 2]>,
+    /// Seconds that pictures show at first: until the last flow ended.
+    pub shown: f64,
+}
+
+impl Results {
+    /// Reads folders that `--out` wrote.
+    ///
+    /// # Errors
+    /// One of them holds no results, or they cannot be read.
+    pub fn read(folders: &[PathBuf]) -> Result<Results, ReportError> {
+        let mut results = Results::default();
+        let mut places = Vec::new();
+        for folder in folders {
+            let summary = summary(folder)?;
+            let source = source(folder)?;
+            let above = if folders.len() > 1 { source.name.clone() } else { String::new() };
+            places.push(results.add(&above, &summary));
+            results.sources.push(source);
+            results.layout(folder)?;
+        }
+        results.shown = shown(&results.groups);
+        results.combinations = results.groups.iter().map(summed).collect();
+        for (folder, places) in folders.iter().zip(&places) {
+            results.series(folder, places)?;
+        }
+        Ok(results)
+    }
+
+    /// Adds the runs of a folder: for each the group that it belongs to.
+    fn add(&mut self, above: &str, summary: &Summary) -> Vec<(usize, usize)> {
+        let first = self.groups.len();
+        let mut places = Vec::new();
+        for run in summary.runs() {
+            let label = label(above, &run.settings);
+            let known = self.groups[first..].iter().position(|group| group.label == label);
+            let place = known.map_or(self.groups.len(), |place| first + place);
+            if known.is_none() {
+                self.groups.push(Group { label, ..Group::default() });
+            }
+            places.push((place, self.groups[place].runs.len()));
+            self.groups[place].runs.push(run.clone());
+        }
+        places
+    }
+
+    /// Results that were copied without it are drawn all the same.
+    fn layout(&mut self, folder: &Path) -> Result<(), ReportError> {
+        let path = folder.join(LAYOUT);
+        let Ok(text) = fs::read_to_string(&path) else { return Ok(()) };
+        let places: BTreeMap<String, [f64; 2]> =
+            serde_json::from_str(&text).map_err(|error| ReportError::damaged(&path, error))?;
+        if self.places.is_empty() {
+            self.places = places;
+        }
+        Ok(())
+    }
+
+    fn series(&mut self, folder: &Path, places: &[(usize, usize)]) -> Result<(), ReportError> {
+        let path = folder.join(SERIES_FILE);
+        if !path.exists() {
+            return Ok(());
+        }
+        let shown = self.shown;
+        let groups = &mut self.groups;
+        let mut key: Key = Key::default();
+        read_series(&path, |row| {
+            let Some((group, run)) = places.get(row.run).copied() else { return };
+            let Group { runs, tracks, .. } = &mut groups[group];
+            for (part, text) in
+                [(&mut key.0, row.subject), (&mut key.1, row.quantity), (&mut key.2, row.entity)]
+            {
+                part.clear();
+                part.push_str(text);
+            }
+            let list = match tracks.get_mut(&key) {
+                Some(list) => list,
+                None => tracks.entry(key.clone()).or_default(),
+            };
+            while list.len() <= run {
+                list.push(Track::new(runs[list.len()].duration_s, shown));
+            }
+            list[run].add(row.time_s, row.value);
+        })
+        .map_err(|error| ReportError::damaged(&path, error))
+    }
+
+    /// All runs.
+    pub fn runs(&self) -> impl Iterator<Item = &RunResult> {
+        self.groups.iter().flat_map(|group| &group.runs)
+    }
+}
+
+fn summed(group: &Group) -> (String, Combination) {
+    let runs: Vec<&RunResult> = group.runs.iter().collect();
+    (group.label.clone(), Combination::of(&[], &runs))
+}
+
+/// Until the last flow ended, and a little more; all of it, if one did not end.
+fn shown(groups: &[Group]) -> f64 {
+    let mut shown: f64 = 0.0;
+    for run in groups.iter().flat_map(|group| &group.runs) {
+        let ends = run.flows.iter().map(|flow| flow.end_s.unwrap_or(run.duration_s));
+        let last = ends.fold(0.0, f64::max);
+        shown = shown.max((last * 1.03).min(run.duration_s));
+    }
+    shown
+}
+
+fn label(above: &str, settings: &[(String, String)]) -> String {
+    let settings = settings.iter().map(|(key, value)| format!("{key}={value}"));
+    let parts = std::iter::once(above.to_owned()).chain(settings);
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn summary(folder: &Path) -> Result<Summary, ReportError> {
+    let path = folder.join(SUMMARY);
+    let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            ReportError::NoResults { path: folder.to_owned(), file: SUMMARY }
+        }
+        _ => ReportError::read(&path, error),
+    })?;
+    serde_json::from_str(&text).map_err(|error| ReportError::damaged(&path, error))
+}
+
+fn source(folder: &Path) -> Result<Source, ReportError> {
+    let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
+    let failed = |error| ReportError::read(folder, error);
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name().to_string_lossy().into_owned();
+        if name.starts_with("scenario") && name.ends_with(".toml") {
+            names.push(name);
+        }
+    }
+    names.sort_by_key(|name| (name.len(), name.clone()));
+    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let name = folder.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+    Ok(Source {
+        name,
+        version: text(VERSION).trim().to_owned(),
+        command: text(COMMAND).trim().to_owned(),
+        scenarios: names.iter().map(|name| (name.clone(), text(name))).collect(),
+    })
+}

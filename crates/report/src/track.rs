@@ -1,0 +1,182 @@
+//! One quantity of one thing in one run, thinned out while it is read: memory does not grow with
+//! the length of the file.
+
+/// Samples that are kept as they are.
+const RAW: usize = 2_000;
+/// Buckets over the time that a picture shows.
+pub const BUCKETS: f64 = 150.0;
+/// The most buckets, should the run go on behind that.
+const MOST_BUCKETS: usize = 3_000;
+/// Columns of a picture: of more samples than these can show, four a column are kept.
+const COLUMNS: usize = 400;
+
+/// A sample.
+pub type Point = (f64, f64);
+
+/// First, least, greatest and last sample of a column: a line drawn through them has the same
+/// pixels as one through all (U. Jugel and others, M4, PVLDB 7, 2014).
+#[derive(Clone, Copy, Debug)]
+struct Column {
+    first: Point,
+    least: Point,
+    most: Point,
+    last: Point,
+}
+
+impl Column {
+    fn new(point: Point) -> Column {
+        Column { first: point, least: point, most: point, last: point }
+    }
+
+    fn add(&mut self, point: Point) {
+        if point.1 < self.least.1 {
+            self.least = point;
+        }
+        if point.1 > self.most.1 {
+            self.most = point;
+        }
+        self.last = point;
+    }
+
+    fn points(&self) -> Vec<Point> {
+        let mut points = vec![self.first, self.least, self.most, self.last];
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        points.dedup();
+        points
+    }
+}
+
+/// The samples of one quantity of one thing in one run.
+#[derive(Clone, Debug)]
+pub struct Track {
+    raw: Vec<Point>,
+    columns: Vec<Option<Column>>,
+    /// Seconds that the run takes, and that a bucket has.
+    duration: f64,
+    bucket: f64,
+    /// Sum and number of the values in each bucket.
+    buckets: Vec<(f64, u32)>,
+    sum: f64,
+    /// How many samples there were.
+    pub count: u64,
+    /// The least value.
+    pub least: f64,
+    /// The greatest value.
+    pub most: f64,
+    /// The last value.
+    pub last: f64,
+}
+
+impl Track {
+    /// Nothing yet, of a run of so many seconds of which pictures show the first `shown`.
+    pub fn new(duration: f64, shown: f64) -> Track {
+        Track {
+            raw: Vec::new(),
+            columns: Vec::new(),
+            duration,
+            bucket: (shown / BUCKETS).max(duration / MOST_BUCKETS as f64).max(1e-9),
+            buckets: Vec::new(),
+            sum: 0.0,
+            count: 0,
+            least: f64::INFINITY,
+            most: f64::NEG_INFINITY,
+            last: 0.0,
+        }
+    }
+
+    /// One more sample.
+    pub fn add(&mut self, time: f64, value: f64) {
+        self.count += 1;
+        self.sum += value;
+        self.least = self.least.min(value);
+        self.most = self.most.max(value);
+        self.last = value;
+        let place = ((time / self.bucket) as usize).min(MOST_BUCKETS);
+        if place >= self.buckets.len() {
+            self.buckets.resize(place + 1, (0.0, 0));
+        }
+        self.buckets[place].0 += value;
+        self.buckets[place].1 += 1;
+        if self.columns.is_empty() {
+            self.raw.push((time, value));
+            if self.raw.len() > RAW {
+                self.columns = vec![None; COLUMNS + 1];
+                for point in std::mem::take(&mut self.raw) {
+                    self.thin(point);
+                }
+            }
+        } else {
+            self.thin((time, value));
+        }
+    }
+
+    fn thin(&mut self, point: Point) {
+        let place = (point.0 / self.duration.max(1e-9) * COLUMNS as f64) as usize;
+        match &mut self.columns[place.min(COLUMNS)] {
+            Some(column) => column.add(point),
+            none => *none = Some(Column::new(point)),
+        }
+    }
+
+    /// The mean of all samples.
+    pub fn mean(&self) -> f64 {
+        self.sum / self.count.max(1) as f64
+    }
+
+    /// Not all samples are there any more.
+    pub fn is_thinned(&self) -> bool {
+        !self.columns.is_empty()
+    }
+
+    /// Samples to be drawn.
+    pub fn points(&self) -> Vec<Point> {
+        match self.is_thinned() {
+            true => self.columns.iter().flatten().flat_map(Column::points).collect(),
+            false => self.raw.clone(),
+        }
+    }
+
+    /// The seconds of a bucket.
+    pub fn bucket(&self) -> f64 {
+        self.bucket
+    }
+
+    /// The mean of each bucket in which there are samples, at its middle.
+    pub fn smooth(&self) -> Vec<Point> {
+        let buckets = self.buckets.iter().enumerate().filter(|(_, (_, count))| *count > 0);
+        buckets
+            .map(|(i, (sum, count))| ((i as f64 + 0.5) * self.bucket, sum / f64::from(*count)))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_samples_stay_as_they_are() {
+        let mut track = Track::new(10.0, 10.0);
+        (0..100).for_each(|i| track.add(f64::from(i) / 10.0, f64::from(i)));
+        assert!(!track.is_thinned());
+        assert_eq!((track.points().len(), track.points()[7]), (100, (0.7, 7.0)));
+        assert_eq!((track.mean(), track.least, track.most, track.last), (49.5, 0.0, 99.0, 99.0));
+    }
+
+    #[test]
+    fn of_many_samples_the_extremes_stay() {
+        let mut track = Track::new(10.0, 10.0);
+        for i in 0..100_000u32 {
+            let value = if i == 54_321 { 9.0 } else { f64::from(i % 2) };
+            track.add(f64::from(i) / 10_000.0, value);
+        }
+        let points = track.points();
+        assert!(track.is_thinned() && points.len() <= 4 * (COLUMNS + 1), "{}", points.len());
+        assert!(points.contains(&(5.4321, 9.0)));
+        assert!(points.is_sorted_by(|a, b| a.0 <= b.0));
+        // Buckets of 1/15 s with 667 samples of 0 and 1.
+        let smooth = track.smooth();
+        assert_eq!(smooth.len(), 150);
+        assert!(smooth.iter().all(|(_, mean)| (mean - 0.5).abs() < 0.02));
+    }
+}

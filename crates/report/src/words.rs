@@ -1,0 +1,87 @@
+//! Numbers and findings in words.
+
+/// A number with three significant digits.
+pub fn digits(value: f64) -> String {
+    match value.abs() {
+        v if v < 0.000_5 => "0".to_owned(),
+        v if v >= 99.95 => format!("{value:.0}"),
+        v if v >= 9.995 => format!("{value:.1}"),
+        v if v >= 0.9995 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+/// A value with its unit.
+pub fn with_unit(value: f64, unit: &str) -> String {
+    match unit {
+        "" => digits(value),
+        unit => format!("{} {unit}", digits(value)),
+    }
+}
+
+/// A rate as people say it.
+pub fn rate(mbps: f64) -> String {
+    match mbps {
+        m if m >= 1e3 => format!("{} Gbit/s", trimmed(m / 1e3)),
+        m if m >= 1.0 => format!("{} Mbit/s", trimmed(m)),
+        m => format!("{} kbit/s", trimmed(m * 1e3)),
+    }
+}
+
+/// Without digits that say nothing.
+pub fn trimmed(value: f64) -> String {
+    let text = digits(value);
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+/// `1 node`, `3 nodes`
+pub fn many(count: usize, one: &str) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        n => format!("{n} {one}s"),
+    }
+}
+
+/// `a, b and c`
+pub fn listed(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// Text as HTML.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_people_say_it() {
+        assert_eq!(
+            [0.056, 20.0, 1500.0, 2.5].map(rate).join(", "),
+            "56 kbit/s, 20 Mbit/s, 1.5 Gbit/s, 2.5 Mbit/s"
+        );
+        assert_eq!(many(1, "node") + " " + &many(2, "link"), "1 node 2 links");
+        assert_eq!(listed(&["a".into(), "b".into(), "c".into()]), "a, b and c");
+        assert_eq!(escaped("<a href=\"x\">&"), "&lt;a href=&quot;x&quot;&gt;&amp;");
+        assert_eq!([0.0, 1e-7, -0.25, 12.34, 1234.5].map(digits).join(" "), "0 0 -0.250 12.3 1234");
+    }
+}
