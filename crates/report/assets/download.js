@@ -122,10 +122,9 @@ function pictureTable(picture) {
           }
         };
         pairs(line.raw, "sample");
-        if (!line.band.length) pairs(line.smooth, "mean");
+        pairs(line.smooth, "mean");
         for (let i = 0; i < line.band.length; i += 3) {
-          const mean = line.smooth[(i / 3) * 2 + 1];
-          add(panel.title, line.label, "mean", line.band[i], mean, line.band[i + 1],
+          add(panel.title, line.label, "interval", line.band[i], "", line.band[i + 1],
             line.band[i + 2]);
         }
       }

@@ -125,7 +125,7 @@ function drawLimits(panel, f, range) {
     .map((limit) => {
       const y = f.y(limit.value).toFixed(1);
       return `<line class="limit" x1="${f.left}" x2="${f.right}" y1="${y}" y2="${y}"/>` +
-        `<text class="note" x="${f.right - 2}" y="${Number(y) - 4}" text-anchor="end">` +
+        `<text class="note halo" x="${f.right - 2}" y="${Number(y) - 4}" text-anchor="end">` +
         `${escaped(limit.label)}</text>`;
     })
     .join("");
@@ -143,8 +143,8 @@ function drawMarks(lines, f) {
       const at = isRight ? `x="${(x + 7).toFixed(1)}"` : `x="${(x - 7).toFixed(1)}" text-anchor="end"`;
       return `<line class="mark c${line.colour}" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}"` +
         ` y1="${y}" y2="${f.bottom}"/><circle class="f${line.colour}" cx="${x.toFixed(1)}"` +
-        ` cy="${y}" r="3.5"/><text class="note" ${at} y="${(f.bottom - 8 - 15 * i).toFixed(1)}">` +
-        `${escaped(marked.length > 1 ? `${line.label}: ${line.mark[1]} ${"s"}` : line.mark[0])}</text>`;
+        ` cy="${y}" r="3.5"/><text class="note halo" ${at} y="${(f.bottom - 8 - 15 * i).toFixed(1)}">` +
+        `${escaped(marked.length > 1 ? `${line.label}: ${line.mark[0]}` : line.mark[0])}</text>`;
     })
     .join("");
 }

@@ -13,7 +13,9 @@ function linkWidth(rate) {
   return rate ? clamp(1.5 + Math.log2(Math.max(rate, 1)) * 0.75, 1.5, 9) : 2;
 }
 
+// A drawing beside others is not as high as one alone.
 function place(panel, width, zoom) {
+  const most = width < 420 ? 320 : 480;
   const xs = panel.nodes.map((node) => node.x);
   const ys = panel.nodes.map((node) => node.y);
   let size = [Math.max(...xs), Math.max(...ys)];
@@ -22,8 +24,8 @@ function place(panel, width, zoom) {
   if (turned) size = [size[1], size[0]];
   const margin = { x: Math.min(64, width / 6), y: 40 };
   const wide = width - 2 * margin.x;
-  const unit = Math.min(size[0] > 0 ? wide / size[0] : 170, 210);
-  const down = size[1] > 0 ? clamp(unit, 64, Math.max(64, 520 / size[1])) : 0;
+  const unit = Math.min(size[0] > 0 ? wide / size[0] : 170, 280);
+  const down = size[1] > 0 ? clamp(unit, 60, Math.max(60, most / size[1])) : 0;
   const height = Math.max(size[1] * down + 2 * margin.y, 110);
   const start = (width - size[0] * unit) / 2;
   const centre = [width / 2, height / 2];
@@ -89,22 +91,29 @@ function drawMap(panel, width, zoom, chosen) {
   return { inside: parts.join("") + labels.join(""), spots, frame: { width, height } };
 }
 
+// Rate and delay on one side of a link, use on the other.
 function linkLabel(there, back, spots, turned) {
   const { a, b, dx, dy } = ends(there, spots);
-  const text = there.label === back.label ? there.label : `${there.label} / ${back.label}`;
-  const used = Math.round(Math.max(there.used, back.used) * 100);
+  const what = there.label === back.label ? there.label : `${there.label} / ${back.label}`;
+  const used = `${Math.round(Math.max(there.used, back.used) * 100)} % used`;
   const [x, y] = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
-  const beside = turned || Math.abs(dy) > Math.abs(dx) * 0.6;
-  const lines = beside || Math.abs(dx) < textWidth(`${text}, ${used} %`) + 40
-    ? text.split(", ").concat(`${used} % used`)
-    : [`${text}, ${used} % used`];
-  const first = beside ? y - (lines.length - 1) * 7 : y - 10 - (lines.length - 1) * 14;
-  const anchor = beside ? `text-anchor="start"` : `text-anchor="middle"`;
-  const at = beside ? x + 12 : x;
-  return lines
-    .map((line, i) => `<text class="note halo" x="${at.toFixed(1)}"` +
-      ` y="${(first + i * 14).toFixed(1)}" dy=".32em" ${anchor}>${escaped(line)}</text>`)
-    .join("");
+  const text = (line, x, y, anchor) =>
+    `<text class="note halo" x="${x.toFixed(1)}" y="${y.toFixed(1)}" dy=".32em"` +
+    ` text-anchor="${anchor}">${escaped(line)}</text>`;
+  const aside = linkWidth(there.rate) + linkWidth(back.rate);
+  if (turned || Math.abs(dy) > Math.abs(dx) * 2) {
+    const lines = what.split(", ").concat(used);
+    const first = y - (lines.length - 1) * 7;
+    return lines.map((line, i) => text(line, x + aside / 2 + 9, first + i * 14, "start")).join("");
+  }
+  // Along the link, never upside down.
+  const slope = (Math.atan(dy / (dx || 1e-9)) * 180) / Math.PI;
+  const along = `<g transform="translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${slope.toFixed(1)})">`;
+  const room = Math.hypot(dx, dy) - 40;
+  const lines = room < textWidth(what) ? what.split(", ") : [what];
+  const up = aside / 2 + 9;
+  const above = lines.map((line, i) => text(line, 0, -up - (lines.length - 1 - i) * 14, "middle"));
+  return along + above.join("") + text(used, 0, up, "middle") + "</g>";
 }
 
 // What the pointer is at: a node, else a link.

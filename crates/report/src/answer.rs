@@ -1,7 +1,7 @@
 //! The question of a report, and its answer in one sentence.
 
-use crate::results::Results;
-use crate::words::{digits, listed, many, with_unit};
+use crate::results::{Results, busiest, used};
+use crate::words::{digits, listed, many, way, with_unit};
 use scenario::result::{Flow, RunResult};
 use std::collections::BTreeSet;
 
@@ -22,7 +22,11 @@ pub fn question(results: &Results) -> String {
     match (results.groups.len(), run.flows.len()) {
         (1, 1) => format!("{name}: how does {} get its content?", run.flows[0].node),
         (1, n) => format!("{name}: how do {} share the network?", many(n, "flow")),
-        (n, _) => format!("{name}: what is different in {n} combinations?"),
+        (n, _) => match &*results.keys() {
+            [] => format!("{name}: what is different in {n} results?"),
+            [key] => format!("{name}: what does {key} change?"),
+            keys => format!("{name}: what do {} change?", listed(keys)),
+        },
     }
 }
 
@@ -44,10 +48,10 @@ fn of_run(run: &RunResult) -> String {
         [flow] => one(flow),
         flows => several(flows, run.jain_index),
     };
-    let busiest = run.links.iter().max_by(|a, b| a.utilization.total_cmp(&b.utilization));
-    if let Some(link) = busiest {
-        let used = with_unit(link.utilization * 100.0, "%");
-        said += &format!("; {} > {} was used most, {used} of the time", link.from, link.to);
+    if let Some(link) = busiest(run) {
+        let share = with_unit(used(run, link) * 100.0, "%");
+        let way = way(&link.from, &link.to);
+        said += &format!("; {way} was used most, {share} of the time");
     }
     let lost: u64 = run.links.iter().map(|link| link.drops).sum();
     said += &match lost {
@@ -115,18 +119,24 @@ fn of_groups(results: &Results) -> String {
         let label = if label.is_empty() { "every seed" } else { label };
         let seconds =
             seconds.map_or(String::new(), |s| format!(", flows complete in {}", with_unit(s, "s")));
-        format!("{label} has {}{seconds}", with_unit(*mbps, "Mbit/s"))
+        format!("{label} ({}{seconds})", with_unit(*mbps, "Mbit/s"))
     };
     match &*rows {
         [] => "Nothing was brought.".to_owned(),
-        [only] => format!("On average {}.", shown(only)),
-        [best, .., worst] => {
+        [(_, mbps, seconds)] => {
+            let seconds = seconds.map_or(String::new(), |s| {
+                format!("; flows were complete in {}", with_unit(s, "s"))
+            });
+            let runs = results.runs().count();
+            let rate = with_unit(*mbps, "Mbit/s");
             format!(
-                "Of {} combinations {} and is fastest; {}.",
-                rows.len(),
-                shown(best),
-                shown(worst)
+                "Over {} all flows together have {rate} on average{seconds}.",
+                many(runs, "run")
             )
+        }
+        [best, .., worst] => {
+            let [best, worst] = [best, worst].map(shown);
+            format!("Of {} combinations {best} is fastest and {worst} slowest.", rows.len())
         }
     }
 }

@@ -58,11 +58,19 @@ pub const ALL: &[Named] = &[
     ("u5", "#08335a", "#e2f2ff"),
 ];
 
-/// Gives each line, by its colour, a line style that no other line of that colour has, as far as
-/// there are some.
+/// The style of each line by its colour: the second carrier of what a line is. A line alone is
+/// whole; among others a colour has the same style everywhere, unless two lines share it.
 pub fn dashes(colours: &[usize]) -> Vec<usize> {
-    let before = |i: usize| colours[..i].iter().filter(|colour| **colour == colours[i]).count();
-    (0..colours.len()).map(|i| before(i) % DASHES).collect()
+    if let [_] = colours {
+        return vec![0];
+    }
+    let mut taken: Vec<usize> = Vec::new();
+    for colour in colours {
+        let own = colour % DASHES;
+        let free = (0..DASHES).map(|i| (own + i) % DASHES).find(|dash| !taken.contains(dash));
+        taken.push(free.unwrap_or(own));
+    }
+    taken
 }
 
 /// Line styles.
@@ -77,6 +85,7 @@ mod tests {
         assert_eq!(scheme("cubic"), scheme("cubic:beta=0.5"));
         assert_ne!(scheme("cubic"), scheme("aimd"));
         assert!((BRIGHT..BRIGHT + KIN).contains(&scheme("unheard-of")));
-        assert_eq!(dashes(&[1, 2, 1, 1]), [0, 0, 1, 2]);
+        assert_eq!(dashes(&[1]), [0]);
+        assert_eq!(dashes(&[1, 2, 1, 9]), [1, 2, 3, 4]);
     }
 }

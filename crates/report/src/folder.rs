@@ -9,7 +9,7 @@ use crate::parquet_file::{self, Column, SERIES, SeriesWriter};
 use scenario::result::{Flow, Kind, RunResult, SweepResult, Value};
 use scenario::series::{Row, Rows};
 use scenario::{Layout, Study};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -33,7 +33,7 @@ pub const COMMAND: &str = "command.txt";
 pub const REPORT: &str = "report.html";
 
 /// What `summary.json` holds: the result of a run, or those of a sweep.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Summary {
     /// Of a sweep.
@@ -43,6 +43,15 @@ pub enum Summary {
 }
 
 impl Summary {
+    /// Reads one: a sweep is what has `runs`.
+    pub(crate) fn read(text: &str) -> serde_json::Result<Summary> {
+        let value: serde_json::Value = serde_json::from_str(text)?;
+        match value.get("runs") {
+            Some(_) => serde_json::from_value(value).map(Summary::Sweep),
+            None => serde_json::from_value(value).map(Summary::Run),
+        }
+    }
+
     /// The runs.
     #[must_use]
     pub fn runs(&self) -> &[RunResult] {

@@ -4,8 +4,8 @@ use crate::ReportError;
 use crate::folder::{COMMAND, LAYOUT, SERIES_FILE, SUMMARY, Summary, VERSION};
 use crate::parquet_file::read_series;
 use crate::track::Track;
-use scenario::result::{Combination, RunResult};
-use std::collections::BTreeMap;
+use scenario::result::{Combination, Link, RunResult};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -133,10 +133,34 @@ impl Results {
         .map_err(|error| ReportError::damaged(&path, error))
     }
 
+    /// What is different from group to group.
+    pub fn keys(&self) -> Vec<String> {
+        let runs = self.groups.iter().flat_map(|group| group.runs.first());
+        let keys: BTreeSet<&str> =
+            runs.flat_map(|run| run.settings.iter().map(|(key, _)| key.as_str())).collect();
+        keys.into_iter().map(str::to_owned).collect()
+    }
+
     /// All runs.
     pub fn runs(&self) -> impl Iterator<Item = &RunResult> {
         self.groups.iter().flat_map(|group| &group.runs)
     }
+}
+
+/// The share of the time until the last flow ended in which a direction of a link was used.
+pub fn used(run: &RunResult, link: &Link) -> f64 {
+    (link.utilization * run.duration_s / last_end(run).max(1e-9)).min(1.0)
+}
+
+/// When the last flow ended; the end of the run, if one did not.
+fn last_end(run: &RunResult) -> f64 {
+    let ends = run.flows.iter().map(|flow| flow.end_s.unwrap_or(run.duration_s));
+    ends.reduce(f64::max).filter(|end| *end > 0.0).unwrap_or(run.duration_s)
+}
+
+/// The direction of a link that was used most.
+pub fn busiest(run: &RunResult) -> Option<&Link> {
+    run.links.iter().max_by(|a, b| a.utilization.total_cmp(&b.utilization))
 }
 
 fn summed(group: &Group) -> (String, Combination) {
@@ -146,19 +170,16 @@ fn summed(group: &Group) -> (String, Combination) {
 
 /// Until the last flow ended, and a little more; all of it, if one did not end.
 fn shown(groups: &[Group]) -> f64 {
-    let mut shown: f64 = 0.0;
-    for run in groups.iter().flat_map(|group| &group.runs) {
-        let ends = run.flows.iter().map(|flow| flow.end_s.unwrap_or(run.duration_s));
-        let last = ends.fold(0.0, f64::max);
-        shown = shown.max((last * 1.03).min(run.duration_s));
-    }
-    shown
+    let ends = groups.iter().flat_map(|group| &group.runs);
+    let ends = ends.map(|run| (last_end(run) * 1.03).min(run.duration_s));
+    ends.fold(0.0, f64::max)
 }
 
+/// The values of what a sweep set; [`Results::keys`] says of what.
 fn label(above: &str, settings: &[(String, String)]) -> String {
-    let settings = settings.iter().map(|(key, value)| format!("{key}={value}"));
-    let parts = std::iter::once(above.to_owned()).chain(settings);
-    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    let values = settings.iter().map(|(_, value)| value.as_str());
+    let parts = std::iter::once(above).chain(values);
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 fn summary(folder: &Path) -> Result<Summary, ReportError> {
@@ -169,7 +190,7 @@ fn summary(folder: &Path) -> Result<Summary, ReportError> {
         }
         _ => ReportError::read(&path, error),
     })?;
-    serde_json::from_str(&text).map_err(|error| ReportError::damaged(&path, error))
+    Summary::read(&text).map_err(|error| ReportError::damaged(&path, error))
 }
 
 fn source(folder: &Path) -> Result<Source, ReportError> {

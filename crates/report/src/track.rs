@@ -53,17 +53,20 @@ pub struct Track {
     columns: Vec<Option<Column>>,
     /// Seconds that the run takes, and that a bucket has.
     duration: f64,
+    shown: f64,
     bucket: f64,
     /// Sum and number of the values in each bucket.
     buckets: Vec<(f64, u32)>,
+    /// Sum and number of the values that pictures show at first.
     sum: f64,
+    summed: u64,
     /// How many samples there were.
     pub count: u64,
-    /// The least value.
+    /// The least of the values that pictures show at first.
     pub least: f64,
-    /// The greatest value.
+    /// The greatest of all values.
     pub most: f64,
-    /// The last value.
+    /// The last value that pictures show at first.
     pub last: f64,
 }
 
@@ -74,9 +77,11 @@ impl Track {
             raw: Vec::new(),
             columns: Vec::new(),
             duration,
+            shown,
             bucket: (shown / BUCKETS).max(duration / MOST_BUCKETS as f64).max(1e-9),
             buckets: Vec::new(),
             sum: 0.0,
+            summed: 0,
             count: 0,
             least: f64::INFINITY,
             most: f64::NEG_INFINITY,
@@ -87,10 +92,13 @@ impl Track {
     /// One more sample.
     pub fn add(&mut self, time: f64, value: f64) {
         self.count += 1;
-        self.sum += value;
-        self.least = self.least.min(value);
         self.most = self.most.max(value);
-        self.last = value;
+        if time <= self.shown || self.summed == 0 {
+            self.sum += value;
+            self.summed += 1;
+            self.least = self.least.min(value);
+            self.last = value;
+        }
         let place = ((time / self.bucket) as usize).min(MOST_BUCKETS);
         if place >= self.buckets.len() {
             self.buckets.resize(place + 1, (0.0, 0));
@@ -118,9 +126,9 @@ impl Track {
         }
     }
 
-    /// The mean of all samples.
+    /// The mean of the values that pictures show at first.
     pub fn mean(&self) -> f64 {
-        self.sum / self.count.max(1) as f64
+        self.sum / self.summed.max(1) as f64
     }
 
     /// Not all samples are there any more.
@@ -161,6 +169,13 @@ mod tests {
         assert!(!track.is_thinned());
         assert_eq!((track.points().len(), track.points()[7]), (100, (0.7, 7.0)));
         assert_eq!((track.mean(), track.least, track.most, track.last), (49.5, 0.0, 99.0, 99.0));
+    }
+
+    #[test]
+    fn what_comes_behind_the_last_flow_is_no_part_of_the_mean() {
+        let mut track = Track::new(10.0, 1.0);
+        (0..100).for_each(|i| track.add(f64::from(i) / 10.0, if i <= 10 { 6.0 } else { 0.0 }));
+        assert_eq!((track.mean(), track.least, track.last), (6.0, 6.0, 6.0));
     }
 
     #[test]

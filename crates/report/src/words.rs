@@ -37,6 +37,11 @@ pub fn trimmed(value: f64) -> String {
     }
 }
 
+/// A direction of a link.
+pub fn way(from: &str, to: &str) -> String {
+    format!("{from} → {to}")
+}
+
 /// `1 node`, `3 nodes`
 pub fn many(count: usize, one: &str) -> String {
     match count {

@@ -1,6 +1,6 @@
 //! Tables: flows or combinations first, links and nodes behind the pictures.
 
-use crate::results::Results;
+use crate::results::{Results, used};
 use crate::words::{digits, escaped};
 use scenario::Mean;
 use scenario::result::{Flow, Link, Node, RunResult};
@@ -56,15 +56,10 @@ pub fn first(out: &mut String, results: &Results) {
 }
 
 fn groups(out: &mut String, results: &Results) {
-    let heads = [
-        "combination",
-        "runs",
-        "goodput (Mbit/s)",
-        "completion (s)",
-        "RTT (ms)",
-        "Jain index",
-        "lost",
-    ];
+    let keys = results.keys();
+    let what = if keys.is_empty() { "result".to_owned() } else { keys.join(", ") };
+    let heads =
+        [&*what, "runs", "goodput (Mbit/s)", "completion (s)", "RTT (ms)", "Jain index", "lost"];
     let mean = |mean: Option<Mean>| match mean {
         None => "-".to_owned(),
         Some(Mean { mean, ci95: Some(half), .. }) => format!("{} ± {}", digits(mean), digits(half)),
@@ -102,7 +97,6 @@ fn flows(out: &mut String, run: &RunResult) {
         "mean window",
         "mean RTT (ms)",
         "99 % RTT (ms)",
-        "timeouts",
         "sent again",
         "marks",
         "delivered (%)",
@@ -119,7 +113,6 @@ fn flows(out: &mut String, run: &RunResult) {
             given(flow.window_mean),
             given(flow.rtt_mean_ms),
             given(flow.rtt_p99_ms),
-            flow.timeouts.to_string(),
             flow.retransmissions.to_string(),
             flow.marks.to_string(),
             given(flow.delivery_ratio.map(|ratio| ratio * 100.0)),
@@ -172,7 +165,7 @@ fn links(out: &mut String, run: &RunResult) {
             link.to.clone(),
             given(link.rate_mbps),
             digits(link.delay_ms),
-            digits(link.utilization * 100.0),
+            digits(used(run, link) * 100.0),
             digits(link.queue_mean_bytes / 1e3),
             digits(link.queue_max_bytes as f64 / 1e3),
             link.drops.to_string(),
@@ -230,13 +223,15 @@ pub fn map_key(out: &mut String) {
     ] {
         let _ = write!(out, "<li>{}{name}</li>", sample(shape));
     }
-    let uses = ["not used", "below 20 %", "40 %", "60 %", "80 %", "100 % of the time"];
+    out.push_str("<li>time in use: ");
+    let uses = ["0", "below 20 %", "40 %", "60 %", "80 %", "100 %"];
     for (step, text) in uses.iter().enumerate() {
         let _ = write!(
             out,
-            "<li><svg width=\"22\" height=\"10\" aria-hidden=\"true\"><line class=\"way u{step}\" \
-             x1=\"0\" x2=\"22\" y1=\"5\" y2=\"5\" stroke-width=\"7\"/></svg>{text}</li>"
+            "<span><svg width=\"22\" height=\"8\" aria-hidden=\"true\"><line class=\"way u{step}\" \
+             x1=\"0\" x2=\"22\" y1=\"4\" y2=\"4\" stroke-width=\"7\"/></svg> {text}</span>"
         );
     }
+    out.push_str("</li>");
     out.push_str("</ul>");
 }

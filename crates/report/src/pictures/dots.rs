@@ -49,11 +49,13 @@ fn combination(
     };
     let line = |(label, mean): &(&str, Mean)| {
         let half = mean.ci95.unwrap_or(0.0);
+        // None of these can be less than nothing.
+        let low = (mean.mean - half).max(0.0);
         let interval = mean.ci95.map_or_else(|| "-".to_owned(), digits);
         Line {
             label: (*label).to_owned(),
             colour: colour(label),
-            raw: vec![short(mean.mean), short(mean.mean - half), short(mean.mean + half)],
+            raw: vec![short(mean.mean), short(low), short(mean.mean + half)],
             cells: vec![digits(mean.mean), interval, mean.n.to_string()],
             ..Line::default()
         }

@@ -1,9 +1,9 @@
 //! The network, with what was used of it.
 
 use super::experiment;
-use crate::picture::{Axis, Form, Panel, Picture, Spot, Way};
-use crate::results::{Group, Results};
-use crate::words::{digits, many, rate, trimmed, with_unit};
+use crate::picture::{Axis, Form, Panel, Picture, Spot, Way, short};
+use crate::results::{Group, Results, busiest, used};
+use crate::words::{digits, many, rate, trimmed, way, with_unit};
 use scenario::result::{Link, Node, RunResult};
 use std::collections::BTreeMap;
 
@@ -13,20 +13,18 @@ const MOST: usize = 4;
 /// A drawing for each group, as far as there are few.
 pub fn picture(results: &Results) -> Option<Picture> {
     let run = results.runs().next()?;
-    let mut busiest: Vec<&Link> = run.links.iter().collect();
-    busiest.sort_by(|a, b| b.utilization.total_cmp(&a.utilization));
-    let title = match busiest.first() {
+    let title = match busiest(run) {
         Some(link) => format!(
-            "Network: {} > {} is used most, {} of the time",
-            link.from,
-            link.to,
-            with_unit(link.utilization * 100.0, "%")
+            "Network: {} is used most, {} of the time",
+            way(&link.from, &link.to),
+            with_unit(used(run, link) * 100.0, "%")
         ),
         None => "Network".to_owned(),
     };
     let mut caption = experiment(results);
     caption += " The two directions of a link are drawn side by side, as traffic drives on the \
-                right; wider is faster, and the colour says in which share of the time it was used.";
+                right; wider is faster, and the colour says in which share of the time until the last flow ended it \
+                was used.";
     let groups = &results.groups;
     if groups.iter().any(|group| group.runs.len() > 1) {
         caption += " Drawn is the first seed.";
@@ -62,8 +60,8 @@ fn panel(results: &Results, group: &Group) -> Option<Panel> {
         Spot {
             name: node.node.clone(),
             role: node.role.clone(),
-            x: crate::picture::short(x),
-            y: crate::picture::short(y),
+            x: short(x),
+            y: short(y),
             says: node_says(run, node),
         }
     });
@@ -73,8 +71,8 @@ fn panel(results: &Results, group: &Group) -> Option<Panel> {
             to: *number.get(link.to.as_str())?,
             rate: link.rate_mbps,
             label: label(link),
-            used: crate::picture::short(link.utilization),
-            says: link_says(link),
+            used: short(used(run, link)),
+            says: link_says(run, link),
         })
     });
     Some(Panel {
@@ -114,13 +112,12 @@ fn many_interests(count: u64) -> String {
     many(usize::try_from(count).unwrap_or(usize::MAX), "Interest")
 }
 
-fn link_says(link: &Link) -> String {
+fn link_says(run: &RunResult, link: &Link) -> String {
     format!(
-        "{} > {}: {}; used {}; queue {} kB on average, {} at most; {} lost",
-        link.from,
-        link.to,
+        "{}: {}; used {} of the time; queue {} kB on average, {} at most; {} lost",
+        way(&link.from, &link.to),
         label(link),
-        with_unit(link.utilization * 100.0, "%"),
+        with_unit(used(run, link) * 100.0, "%"),
         digits(link.queue_mean_bytes / 1e3),
         digits(link.queue_max_bytes as f64 / 1e3),
         link.drops

@@ -5,7 +5,7 @@ use crate::colours;
 use crate::picture::{Axis, Form, Limit, Line, Panel, Picture, flat, short};
 use crate::results::{Group, Key, Results};
 use crate::track::Track;
-use crate::words::{digits, many, rate, with_unit};
+use crate::words::{digits, many, rate, trimmed, way, with_unit};
 use scenario::Mean;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -145,6 +145,9 @@ fn limits_are_packets(results: &Results) -> bool {
         && links().all(|l| l.queue_limit_bytes.is_none())
 }
 
+/// Links are left out that have no more than this share of what the one with the most has.
+const FAINT: f64 = 0.02;
+
 struct Drawing<'r> {
     results: &'r Results,
     subject: &'r str,
@@ -184,6 +187,11 @@ impl<'r> Drawing<'r> {
         let mut entities: Vec<(&str, f64)> = weights.into_iter().collect();
         entities.sort_by(|a, b| b.1.total_cmp(&a.1));
         entities.truncate(MOST_LINES);
+        if self.subject == "link" {
+            // Where Interests alone go there is next to nothing to be seen.
+            let least = entities.first().map_or(0.0, |(_, most)| most * FAINT);
+            entities.retain(|(_, weight)| *weight > least);
+        }
         let mut entities: Vec<&str> = entities.into_iter().map(|(entity, _)| entity).collect();
         if self.subject == "flow" {
             // In the order of the file.
@@ -205,8 +213,7 @@ impl<'r> Drawing<'r> {
         let panels: Vec<Panel> = if groups * entities.len() <= MOST_LINES {
             vec![self.panel(String::new(), &all, &entities, groups > 1, entities.len() > 1)]
         } else if groups <= MOST_LINES {
-            let one =
-                |entity: &&'r str| self.panel((*entity).to_owned(), &all, &[entity], true, false);
+            let one = |entity: &&'r str| self.panel(shown(entity), &all, &[entity], true, false);
             entities.iter().map(one).collect()
         } else {
             all.iter().map(|g| self.panel(label(*g), &[*g], &entities, false, true)).collect()
@@ -255,7 +262,7 @@ impl<'r> Drawing<'r> {
                     (None, true) => by_group[*group],
                     (None, false) => colours::thing(number),
                 };
-                let name = flow.map_or_else(|| (*entity).to_owned(), |(_, name)| name);
+                let name = flow.map_or_else(|| shown(entity), |(_, name)| name);
                 let group_label = &self.results.groups[*group].label;
                 let label = match (says_group, says_entity || group_label.is_empty()) {
                     (true, true) if !group_label.is_empty() => format!("{group_label}: {name}"),
@@ -336,7 +343,7 @@ impl<'r> Drawing<'r> {
                     };
                     if let Some(limit) = limit {
                         let value = limit as f64 * self.factor;
-                        add(format!("limit {}", with_unit(value, self.unit)), value);
+                        add(format!("limit {} {}", trimmed(value), self.unit), value);
                     }
                 }
             }
@@ -344,7 +351,7 @@ impl<'r> Drawing<'r> {
                 let used = runs().flat_map(|run| &run.links).filter(|link| link.utilization > 0.02);
                 let rates = used.filter_map(|link| Some((link.rate_mbps?, link)));
                 if let Some((mbps, link)) = rates.min_by(|a, b| a.0.total_cmp(&b.0)) {
-                    add(format!("{} > {}: {}", link.from, link.to, rate(mbps)), mbps);
+                    add(format!("{}: {}", way(&link.from, &link.to), rate(mbps)), mbps);
                 }
             }
             _ => {}
@@ -358,7 +365,8 @@ impl<'r> Drawing<'r> {
         for (number, group) in self.results.groups.iter().enumerate() {
             for entity in entities {
                 let Some(tracks) = self.tracks(number, entity) else { continue };
-                let name = self.flow(number, entity).map_or((*entity).to_owned(), |(_, name)| name);
+                let name =
+                    self.flow(number, entity).map_or_else(|| shown(entity), |(_, name)| name);
                 let name = match group.label.is_empty() {
                     true => name,
                     false => format!("{name} with {}", group.label),
@@ -412,7 +420,7 @@ impl<'r> Drawing<'r> {
         if repetitions > 1 {
             caption += &format!(
                 " Lines: means over {span} and {}; bands: 95 % confidence intervals over the \
-                 seeds, by Student's t.",
+                 seeds, by Student's t, where all seeds have a value.",
                 many(repetitions, "seed")
             );
         } else if tracks().any(|t| t.count > 2 * t.smooth().len() as u64) {
@@ -426,6 +434,11 @@ impl<'r> Drawing<'r> {
         }
         caption
     }
+}
+
+/// A thing's name as people read it.
+fn shown(entity: &str) -> String {
+    entity.replace(" > ", " → ")
 }
 
 /// How much a thing matters: flows by what they brought, links by what they sent.
@@ -445,20 +458,23 @@ fn weight(group: &Group, subject: &str, entity: &str, tracks: &[Track]) -> f64 {
     found.unwrap_or_else(|| tracks.first().map_or(0.0, Track::mean))
 }
 
-/// Mean over the runs in each bucket, and its interval.
+/// Mean over the runs in each bucket, and its interval where all runs have something, cut at what
+/// was seen: no queue is shorter than nothing.
 fn over_runs(tracks: &[Track]) -> (Vec<(f64, f64)>, Vec<[f64; 3]>) {
     let mut buckets: BTreeMap<u64, (f64, Vec<f64>)> = BTreeMap::new();
     for (time, value) in tracks.iter().flat_map(Track::smooth) {
-        let bucket =
-            buckets.entry((time / tracks[0].bucket()) as u64).or_insert((time, Vec::new()));
-        bucket.1.push(value);
+        let bucket = (time / tracks[0].bucket()) as u64;
+        buckets.entry(bucket).or_insert((time, Vec::new())).1.push(value);
     }
+    let least = tracks.iter().map(|track| track.least).fold(f64::INFINITY, f64::min);
+    let most = tracks.iter().map(|track| track.most).fold(f64::NEG_INFINITY, f64::max);
     let (mut means, mut band) = (Vec::new(), Vec::new());
     for (time, values) in buckets.into_values() {
         let Some(mean) = Mean::of(&values) else { continue };
         means.push((time, mean.mean));
-        let half = mean.ci95.unwrap_or(0.0);
-        band.push([time, mean.mean - half, mean.mean + half]);
+        if let Some(half) = mean.ci95.filter(|_| values.len() == tracks.len()) {
+            band.push([time, (mean.mean - half).max(least), (mean.mean + half).min(most)]);
+        }
     }
     (means, band)
 }
