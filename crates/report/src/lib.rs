@@ -68,7 +68,7 @@ impl ReportError {
         ReportError::Read { path: path.to_owned(), source }
     }
 
-    fn damaged(path: &Path, why: impl ToString) -> ReportError {
+    fn damaged(path: &Path, why: &dyn std::fmt::Display) -> ReportError {
         ReportError::Damaged { path: path.to_owned(), why: why.to_string() }
     }
 }

@@ -155,8 +155,8 @@ fn legend(out: &mut String, picture: &Picture, panel: usize, lines: &[Line]) {
         let _ = write!(
             out,
             "<tr><td class=\"left\"><button data-line=\"{panel} {number}\" aria-pressed=\"true\">\
-             <svg width=\"30\" height=\"10\" aria-hidden=\"true\"><line class=\"line c{}\" x1=\"1\" \
-             x2=\"29\" y1=\"5\" y2=\"5\" stroke-dasharray=\"{}\"/></svg>{}</button></td>",
+             <svg width=\"30\" height=\"10\" aria-hidden=\"true\"><line class=\"line c{}\" \
+             x1=\"1\" x2=\"29\" y1=\"5\" y2=\"5\" stroke-dasharray=\"{}\"/></svg>{}</button></td>",
             line.colour,
             DASHES[line.dash % DASHES.len()],
             escaped(&line.label)

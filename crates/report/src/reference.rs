@@ -69,13 +69,15 @@ tables in `crates/scenario/src/result.rs`, `crates/scenario/src/series.rs` and
 
 | file | what is in it |
 |---|---|
-| `report.html` | the pictures and tables, in one file that asks for nothing else; `weir report DIR` makes it again, `weir report DIR DIR…` compares several folders |
+| `report.html` | the pictures and tables, in one file that asks for nothing else |
 | `summary.json` | the object below |
 | `series.parquet` | time series |
 | `flows.parquet` | a row for each flow of each run |
-| `scenario.toml` | the scenario with all settings and defaults, to be run again; of a sweep `scenario-0.toml` and so on, one for each combination |
+| `scenario.toml` | the scenario with all settings and defaults; of a sweep `scenario-0.toml`, … |
 | `layout.json` | where the nodes stand in the drawing |
 | `command.txt`, `version.txt` | what was typed, and the program's version |
+
+`weir report DIR` makes the report again, `weir report DIR DIR…` compares several folders.
 
 The folder is written beside its place and moved there when it is whole. A run that is ended with
 Ctrl-C is written too, as far as it came, and has `interrupted` set. Memory does not grow with what
@@ -83,10 +85,11 @@ is recorded: series go to disk while the run goes on.
 
 ## The summary
 
-One run is one object. A sweep is an object with `scenario`, `repetitions`, `combinations` (each with
-its `settings`, and `goodput_mbps`, `fct_s`, `jain_index`, `drops`, `rtt_mean_ms` as mean, half the
+One run is one object. A sweep is an object with `scenario`, `repetitions`, `combinations` (each
+with its `settings`, and `goodput_mbps`, `fct_s`, `jain_index`, `drops`, `rtt_mean_ms` as mean, half the
 width of the 95 % confidence interval `ci95`, and number of runs `n`) and `runs`, a list of such
-objects. Nothing is `null`.
+objects. What does not apply is
+`null`.
 
 | name | meaning |
 |---|---|
@@ -108,8 +111,8 @@ objects. Nothing is `null`.
 const SERIES_HEAD: &str = "
 ## `series.parquet`
 
-A row for every value of every quantity, so that every tool can filter and pivot it. `[record]` in the
-[scenario](scenario.md) says how often samples are taken, and of what.
+A row for every value of every quantity, so that every tool can filter and pivot it. `[record]` in
+the [scenario](scenario.md) says how often samples are taken, and of what.
 
 ";
 

@@ -97,7 +97,7 @@ impl Results {
         let path = folder.join(LAYOUT);
         let Ok(text) = fs::read_to_string(&path) else { return Ok(()) };
         let places: BTreeMap<String, [f64; 2]> =
-            serde_json::from_str(&text).map_err(|error| ReportError::damaged(&path, error))?;
+            serde_json::from_str(&text).map_err(|error| ReportError::damaged(&path, &error))?;
         if self.places.is_empty() {
             self.places = places;
         }
@@ -130,7 +130,7 @@ impl Results {
             }
             list[run].add(row.time_s, row.value);
         })
-        .map_err(|error| ReportError::damaged(&path, error))
+        .map_err(|error| ReportError::damaged(&path, &error))
     }
 
     /// What is different from group to group.
@@ -190,7 +190,7 @@ fn summary(folder: &Path) -> Result<Summary, ReportError> {
         }
         _ => ReportError::read(&path, error),
     })?;
-    Summary::read(&text).map_err(|error| ReportError::damaged(&path, error))
+    Summary::read(&text).map_err(|error| ReportError::damaged(&path, &error))
 }
 
 fn source(folder: &Path) -> Result<Source, ReportError> {

@@ -7,6 +7,7 @@ use crate::results::Results;
 use crate::words::{digits, with_unit};
 use scenario::Mean;
 use scenario::result::Combination;
+use std::collections::BTreeMap;
 
 /// Rows that a picture has at most.
 const MOST_ROWS: usize = 40;
@@ -111,78 +112,65 @@ impl Store {
     }
 }
 
-/// Cache hits by node, if any store has answered.
-pub fn hits(results: &Results) -> Option<Picture> {
+/// The stores of every group, each over its runs.
+fn stores(results: &Results) -> Vec<Store> {
     let mut stores: Vec<Store> = Vec::new();
     let colours = group_colours(&results.groups);
-    let is_alone = results.groups.len() == 1;
     for (number, group) in results.groups.iter().enumerate() {
-        let mut of_group: Vec<Store> = Vec::new();
+        let colour = if results.groups.len() == 1 { colours::thing(0) } else { colours[number] };
+        let mut of_group: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
         for node in group.runs.iter().flat_map(|run| &run.nodes) {
-            let label = match group.label.as_str() {
-                "" => node.node.clone(),
-                group => format!("{}, {group}", node.node),
-            };
-            let colour = if is_alone { colours::thing(0) } else { colours[number] };
-            match of_group.iter_mut().find(|store| store.label == label) {
-                Some(store) => {
-                    store.hits += node.cs_hits;
-                    store.misses += node.cs_misses;
-                }
-                None => of_group.push(Store {
-                    label,
-                    colour,
-                    hits: node.cs_hits,
-                    misses: node.cs_misses,
-                }),
-            }
+            let sum = of_group.entry(&node.node).or_default();
+            *sum = (sum.0 + node.cs_hits, sum.1 + node.cs_misses);
         }
-        stores.extend(of_group);
+        stores.extend(of_group.into_iter().map(|(node, (hits, misses))| {
+            let label = match group.label.as_str() {
+                "" => node.to_owned(),
+                group => format!("{node}: {group}"),
+            };
+            Store { label, colour, hits, misses }
+        }));
     }
+    stores
+}
+
+/// Cache hits by node, if any store has answered.
+pub fn hits(results: &Results) -> Option<Picture> {
+    let mut stores = stores(results);
     let answered: u64 = stores.iter().map(|store| store.hits).sum();
-    if answered == 0 {
-        return None;
-    }
     // A node that has no store answers nothing, and those are most where caching is at the edge.
     stores.retain(|store| store.hits > 0);
     stores.sort_by_key(|store| std::cmp::Reverse(store.hits));
     let there = stores.len();
     stores.truncate(MOST_ROWS);
     let best = stores.iter().max_by(|a, b| a.share().total_cmp(&b.share()))?;
-    let mut caption =
-        experiment(results) + " Share of the Interests at a node that its store answered;";
-    caption += " nodes whose store answered none are left out.";
+    let title = format!(
+        "Cache hits: stores answered {answered} Interests; {} has the greatest share, {}",
+        best.label,
+        with_unit(best.share(), "%")
+    );
+    let mut caption = experiment(results)
+        + " Share of the Interests at a node that its store answered; nodes whose store answered \
+           none are left out.";
     if there > MOST_ROWS {
         caption += &format!(" The {MOST_ROWS} of {there} that answered most.");
     }
+    let line = |store: &Store| Line {
+        label: store.label.clone(),
+        colour: store.colour,
+        raw: vec![short(store.share()); 3],
+        cells: vec![digits(store.share()), store.hits.to_string(), store.misses.to_string()],
+        ..Line::default()
+    };
+    let lines = stores.iter().map(line).collect();
     Some(Picture {
         id: "hits".to_owned(),
-        title: format!(
-            "Cache hits: stores answered {answered} Interests, {} the greatest share, {}",
-            best.label,
-            with_unit(best.share(), "%")
-        ),
+        title,
         caption,
         form: Form::Dots,
         x: Axis { most: Some(100.0), ..Axis::new("Interests answered by the store", "%") },
         y: Axis::new("", ""),
-        panels: vec![Panel {
-            lines: stores
-                .iter()
-                .map(|store| Line {
-                    label: store.label.clone(),
-                    colour: store.colour,
-                    raw: vec![short(store.share()); 3],
-                    cells: vec![
-                        digits(store.share()),
-                        store.hits.to_string(),
-                        store.misses.to_string(),
-                    ],
-                    ..Line::default()
-                })
-                .collect(),
-            ..Panel::default()
-        }],
+        panels: vec![Panel { lines, ..Panel::default() }],
         heads: ["share (%)", "hits", "misses"].map(str::to_owned).to_vec(),
     })
 }

@@ -23,8 +23,8 @@ pub fn picture(results: &Results) -> Option<Picture> {
     };
     let mut caption = experiment(results);
     caption += " The two directions of a link are drawn side by side, as traffic drives on the \
-                right; wider is faster, and the colour says in which share of the time until the last flow ended it \
-                was used.";
+                right; wider is faster, and the colour says in which share of the time until the \
+                last flow ended it was used.";
     let groups = &results.groups;
     if groups.iter().any(|group| group.runs.len() > 1) {
         caption += " Drawn is the first seed.";

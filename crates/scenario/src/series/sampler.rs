@@ -7,7 +7,8 @@ use control::{Duration, Time};
 use sim::{FlowSample, LinkSample, NodeSample, Recorder};
 use std::sync::Arc;
 
-/// Rows that the runs of a study come to at most, unless its file says how often samples are taken.
+/// Rows that the runs of a study come to at most, unless its file says how often samples are
+/// taken.
 const MOST_ROWS: usize = 2_000_000;
 const FEWEST_SAMPLES: usize = 50;
 const MOST_SAMPLES: usize = 1_000;
