@@ -167,12 +167,18 @@ impl Face {
 /// The faces that are up. Found by number in constant time; listed in the order of their numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Faces {
-    /// Number and slot.
+    /// Slots of the first numbers, one more than they are; 0 where there is no face.
+    first: Vec<u32>,
+    /// Number and slot of the others.
     slots: HashTable<(u64, u32)>,
     faces: Vec<Option<Box<Face>>>,
     free: Vec<u32>,
     latest: u64,
 }
+
+/// Faces up to this number are found without hashing. Numbers are never used again, so that a
+/// daemon with many short-lived faces leaves them behind.
+const FIRST: u64 = 4096;
 
 /// Numbers of faces are given out one after the other, and not by strangers: Knuth's multiplication
 /// by 2^64 over the golden ratio spreads them well enough.
@@ -191,7 +197,12 @@ impl Faces {
         let id = face.id.0;
         self.latest = id;
         let slot = self.free.pop().unwrap_or(self.faces.len() as u32);
-        self.slots.insert_unique(spread(id), (id, slot), |(id, _)| spread(*id));
+        if id < FIRST {
+            self.first.resize(id as usize + 1, 0);
+            self.first[id as usize] = slot + 1;
+        } else {
+            self.slots.insert_unique(spread(id), (id, slot), |(id, _)| spread(*id));
+        }
         if slot as usize == self.faces.len() {
             self.faces.push(None);
         }
@@ -199,10 +210,14 @@ impl Faces {
     }
 
     pub(crate) fn remove(&mut self, id: FaceId) -> Option<Box<Face>> {
-        let found = self.slots.find_entry(spread(id.0), |(other, _)| *other == id.0).ok()?;
-        let ((_, slot), _) = found.remove();
-        self.free.push(slot);
-        self.faces[slot as usize].take()
+        let slot = self.slot(id)?;
+        if id.0 < FIRST {
+            self.first[id.0 as usize] = 0;
+        } else if let Ok(found) = self.slots.find_entry(spread(id.0), |(n, _)| *n == id.0) {
+            found.remove();
+        }
+        self.free.push(slot as u32);
+        self.faces[slot].take()
     }
 
     pub(crate) fn get(&self, id: FaceId) -> Option<&Face> {
@@ -220,7 +235,12 @@ impl Faces {
         ids
     }
 
+    #[inline]
     fn slot(&self, id: FaceId) -> Option<usize> {
+        if id.0 < FIRST {
+            let slot = *self.first.get(id.0 as usize)?;
+            return (slot as usize).checked_sub(1);
+        }
         let found = self.slots.find(spread(id.0), |(other, _)| *other == id.0);
         found.map(|(_, slot)| *slot as usize)
     }

@@ -244,6 +244,14 @@ impl Forwarder {
     }
 
     fn transmit(&mut self, now: Time, face: FaceId, out: &mut Out<'_>) -> Option<Transmit> {
+        let state = self.faces.get_mut(face)?;
+        if state.link.is_idle() && !state.link.has_parts() {
+            // Its deadline was set when the last packet left.
+            if state.readiness == Readiness::Told {
+                state.readiness = Readiness::Idle;
+            }
+            return None;
+        }
         let mut marks = std::mem::take(&mut self.scratch.marks);
         let left =
             self.with_link(now, face, |link, env, node| link.transmit(env, node, &mut marks, out))?;

@@ -20,7 +20,7 @@ use crate::FaceId;
 use crate::counters::{DropReason, FaceCounters, ForwarderStats};
 use crate::face::FaceConfig;
 use crate::forwarder::{PacketEvent, PacketTap};
-use crate::tables::PitKey;
+use crate::tables::{PitKey, PitToken};
 use flows::Flows;
 use fragment::Frames;
 use pacing::{DrainMeter, Pacer};
@@ -134,6 +134,7 @@ impl Link {
     }
 
     /// Whether the link has parts, which want to know flows and segments.
+    #[inline]
     pub(crate) fn has_parts(&self) -> bool {
         self.marker.is_some() || self.stamper.is_some() || self.shaping.is_some()
     }
@@ -146,6 +147,7 @@ impl Link {
         self.mtu = mtu;
     }
 
+    #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.control.is_empty() && self.data.is_empty()
     }
@@ -441,7 +443,11 @@ impl Link {
     }
 
     /// When a part or the reassembler wants to be called.
+    #[inline]
     pub(crate) fn next_part_deadline(&self) -> Option<Time> {
+        if self.shaping.is_none() && self.stamper.is_none() {
+            return self.reassembler.next_deadline();
+        }
         let shaper = self.shaping.as_ref().and_then(Shaping::next_release);
         let stamper = self.stamper.as_ref().and_then(|(stamper, _)| stamper.next_deadline());
         let reassembler = self.reassembler.next_deadline();
@@ -482,6 +488,13 @@ impl Link {
             self.counters.queue.drop(item.packet.len());
             self.count_drop(stats, DropReason::FaceRemoved);
         }
+    }
+
+    /// A packet with these header fields goes as it is.
+    fn is_bare(&self, mark: u64, token: &PitToken, options: &HopOptions, from: u64) -> bool {
+        let no_options = options.is_empty() || !self.options;
+        let no_face = from == 0 || !self.local_fields;
+        self.mtu.is_none() && mark == 0 && token.is_empty() && no_options && no_face
     }
 
     fn out_options(&self, options: HopOptions) -> HopOptions {

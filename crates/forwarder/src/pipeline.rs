@@ -19,7 +19,7 @@ use crate::counters::DropReason;
 use crate::face::{Face, FaceId};
 use crate::forwarder::{Forwarder, Wire};
 use crate::link::{InterestMark, Subject};
-use crate::tables::{PitKey, memory};
+use crate::tables::{HashedName, MAX_PREFIX, PitKey, memory};
 
 /// Buffers that are used again for every packet.
 #[derive(Debug, Default)]
@@ -61,8 +61,17 @@ const LOCALHOST: &[u8] = b"\x08\x09localhost";
 const LOCALHOP: &[u8] = b"\x08\x08localhop";
 
 /// Names under `/localhost` never cross a face that is not local (NFD, "Scope control").
+#[inline]
 fn violates_scope(face: &Face, name: NameRef<'_>) -> bool {
-    !face.is_local() && name.as_bytes().starts_with(LOCALHOST)
+    !face.is_local() && is_under(name, LOCALHOST)
+}
+
+/// Whether a name begins with this component.
+#[inline]
+fn is_under(name: NameRef<'_>, component: &[u8]) -> bool {
+    // The length tells nearly all names apart.
+    let octets = name.as_bytes();
+    octets.get(1) == component.get(1) && octets.starts_with(component)
 }
 
 impl Forwarder {
@@ -127,6 +136,20 @@ impl Forwarder {
             (None, Some(types::DATA)) => self.on_data(now, face, header, mark, packet),
             _ => self.count_drop(face, DropReason::Malformed),
         }
+    }
+
+    /// The name with the hashes that the way of a packet with it asks for.
+    fn hashed<'n>(&self, name: NameRef<'n>) -> HashedName<'n> {
+        let mut lengths = self.fib.lengths() | self.strategies.lengths() | self.pit.lengths();
+        let components = name.len().min(MAX_PREFIX);
+        if !self.store.is_off() {
+            lengths |= 1 << components.saturating_sub(1);
+        }
+        if self.parts > 0 {
+            // The flow is the name without segment and version.
+            lengths |= 0b11 << components.saturating_sub(2);
+        }
+        self.hasher.hash_prefixes(name, lengths)
     }
 
     /// Counts a packet that was decoded.

@@ -20,8 +20,16 @@ pub trait HopOption: Sized {
 pub const MAX_OPTIONS: usize = 27;
 
 /// The options of one packet, in the order of their types. Without options, nothing is allocated.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct HopOptions(Vec<(u32, SmallVec<[u8; 16]>)>);
+
+impl Clone for HopOptions {
+    /// Most packets have none: that is seen without a call.
+    #[inline]
+    fn clone(&self) -> HopOptions {
+        if self.is_empty() { HopOptions::new() } else { HopOptions(self.0.clone()) }
+    }
+}
 
 impl HopOptions {
     /// No options.

@@ -35,10 +35,12 @@ impl Virtual {
             first.copy_from_slice(&self.word(word)[skip..skip + first.len()]);
             word += 1;
         }
-        for chunk in rest.chunks_mut(8) {
-            chunk.copy_from_slice(&self.word(word)[..chunk.len()]);
+        let (words, last) = rest.as_chunks_mut::<8>();
+        for octets in words {
+            *octets = self.word(word);
             word += 1;
         }
+        last.copy_from_slice(&self.word(word)[..last.len()]);
     }
 }
 

@@ -9,8 +9,9 @@ use control::Time;
 /// A component's number.
 pub(crate) type Component = u32;
 
-/// The instant, and the order of asking among equal instants.
-type Key = (u64, u64);
+/// The instant in the upper half, the order of asking among equal instants in the lower: one
+/// number, so that a comparison needs no branch.
+type Key = u128;
 
 const NOWHERE: u32 = u32::MAX;
 
@@ -32,7 +33,7 @@ impl EventList {
 
     /// The first event.
     pub fn peek(&self) -> Option<(Time, Component)> {
-        self.heap.first().map(|((at, _), component)| (Time(*at), *component))
+        self.heap.first().map(|(key, component)| (Time((key >> 64) as u64), *component))
     }
 
     /// Asks for a component to be called at `at` and at no other time; not at all for `None`.
@@ -48,7 +49,7 @@ impl EventList {
             (place, None) => self.remove(place as usize),
             (place, Some(at)) => {
                 let place = place as usize;
-                let old = self.heap[place].0.0;
+                let old = (self.heap[place].0 >> 64) as u64;
                 if old != at.0 {
                     self.heap[place].0 = self.key(at);
                     if at.0 < old { self.rise(place) } else { self.sink(place) }
@@ -59,7 +60,7 @@ impl EventList {
 
     fn key(&mut self, at: Time) -> Key {
         self.sequence += 1;
-        (at.0, self.sequence)
+        u128::from(at.0) << 64 | u128::from(self.sequence)
     }
 
     fn remove(&mut self, place: usize) {
@@ -89,9 +90,19 @@ impl EventList {
         let entry = self.heap[place];
         loop {
             let first = 4 * place + 1;
-            let children = first..(first + 4).min(self.heap.len());
-            let Some(least) = children.min_by_key(|child| self.heap[*child].0) else { break };
-            if entry.0 <= self.heap[least].0 {
+            let end = (first + 4).min(self.heap.len());
+            let Some((head, others)) =
+                self.heap.get(first..end).and_then(<[(Key, Component)]>::split_first)
+            else {
+                break;
+            };
+            let (mut least, mut key) = (first, head.0);
+            for (child, other) in (first + 1..).zip(others) {
+                if other.0 < key {
+                    (least, key) = (child, other.0);
+                }
+            }
+            if entry.0 <= key {
                 break;
             }
             self.put(place, self.heap[least]);

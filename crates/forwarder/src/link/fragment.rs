@@ -19,6 +19,13 @@ pub(crate) struct Frames {
     pub(crate) count: u64,
 }
 
+impl Frames {
+    /// One frame: the packet as it is.
+    pub(crate) const fn bare(len: usize) -> Frames {
+        Frames { len, segment: None, count: 1 }
+    }
+}
+
 /// How a packet is cut.
 #[derive(Clone, Copy, Debug)]
 struct Cut {

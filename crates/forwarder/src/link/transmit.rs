@@ -66,6 +66,14 @@ impl Link {
             return None;
         }
         let (flow, expected) = (item.subject.flow, item.expected);
+        if kind == Kind::Interest && self.is_bare(item.mark, &item.token, &item.options, item.from)
+        {
+            out.extend_from_slice(self.ring.front(item.len));
+            self.ring.consume(item.len);
+            let frames = self.book(env, kind, item.len, Some(Frames::bare(item.len)))?;
+            self.tell_crossing(env, kind, &frames, flow, expected, &HopOptions::new());
+            return Some(frames);
+        }
         let mut header = self.header(item.mark, &item.token, item.options, item.from);
         header.nack = item.nack;
         // The ring is taken out for the call: its octets are read while the link changes.
@@ -132,17 +140,20 @@ impl Link {
             return None;
         }
         self.stamp_data(env, node, &mut item);
-        let mut header = self.header(item.mark, &item.token, item.options, item.from);
-        let frames = match &mut out.shared {
-            Some(shared) if self.mtu.is_none() && header.headers_len() == 0 => {
-                **shared = Some(item.packet);
-                Some(Frames { len, segment: None, count: 1 })
+        let flow = item.subject.flow;
+        if self.is_bare(item.mark, &item.token, &item.options, item.from) {
+            match &mut out.shared {
+                Some(shared) => **shared = Some(item.packet),
+                None => out.frames.extend_from_slice(&item.packet),
             }
-            _ => self.put(&mut header, &item.packet, out.frames),
-        };
+            let frames = self.book(env, Kind::Data, len, Some(Frames::bare(len)))?;
+            self.tell_crossing(env, Kind::Data, &frames, flow, Size::ZERO, &HopOptions::new());
+            return Some(frames);
+        }
+        let mut header = self.header(item.mark, &item.token, item.options, item.from);
+        let frames = self.put(&mut header, &item.packet, out.frames);
         let frames = self.book(env, Kind::Data, len, frames)?;
         self.counters.marked += u64::from(item.mark > 0);
-        let flow = item.subject.flow;
         self.tell_crossing(env, Kind::Data, &frames, flow, Size::ZERO, &header.options);
         Some(frames)
     }

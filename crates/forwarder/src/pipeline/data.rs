@@ -49,7 +49,7 @@ impl Forwarder {
         if super::violates_scope(state, data.name()) {
             return self.count_drop(face, DropReason::Scope);
         }
-        let name = self.hasher.hash(data.name());
+        let name = self.hashed(data.name());
         let mut options =
             if header.has_options() { header.to_options() } else { HopOptions::new() };
         let mut subject = Subject::default();
@@ -69,12 +69,15 @@ impl Forwarder {
         } else {
             let packet = packet.to_bytes();
             let verdict = self.copy_verdict(face, &satisfied, &mut options);
-            let cached = !header.no_cache() && self.cache(now, &data, &packet, &name, verdict);
-            let arrived =
+            let may = !header.no_cache() && !self.store.is_off();
+            let cached = may && self.cache(now, &data, &packet, &name, verdict);
+            let mut arrived =
                 Arrived { face, data: &data, name: &name, packet, mark, options, subject, cached };
+            let mut left = satisfied.len();
             for key in satisfied.drain(..) {
+                left -= 1;
                 if let Some(entry) = self.pit.remove(key) {
-                    self.satisfy(now, &arrived, key, entry);
+                    self.satisfy(now, &mut arrived, key, entry, left == 0);
                 }
             }
         }
@@ -96,8 +99,16 @@ impl Forwarder {
         matches!(outcome, Outcome::Inserted | Outcome::Refreshed)
     }
 
-    /// Shapers and strategy are told, downstreams get the Data, the entry ends.
-    fn satisfy(&mut self, now: Time, a: &Arrived<'_>, key: PitKey, mut entry: PitEntry) {
+    /// Shapers and strategy are told, downstreams get the Data, the entry ends. `is_last` says that
+    /// no other entry wants the Data: the last downstream gets it without one more owner.
+    fn satisfy(
+        &mut self,
+        now: Time,
+        a: &mut Arrived<'_>,
+        key: PitKey,
+        mut entry: PitEntry,
+        is_last: bool,
+    ) {
         self.stats.satisfied += 1;
         self.settle_all(now, key, &entry, Some((a.face, a.packet.len())));
         let mut options = a.options.clone();
@@ -112,7 +123,9 @@ impl Forwarder {
         // A mark that a marker of the upstream gave the Interest comes back on the Data.
         let memo = entry.out_record(a.face).map_or(0, |record| record.memo);
         let mark = a.mark.max(memo);
-        for record in entry.in_records().iter().filter(|record| record.expires > now) {
+        let mut records =
+            entry.in_records().iter().filter(|record| record.expires > now).peekable();
+        while let Some(record) = records.next() {
             let Some(face) = self.faces.get(record.face) else { continue };
             if record.face == a.face && face.link_type != LinkType::AdHoc {
                 continue;
@@ -122,7 +135,10 @@ impl Forwarder {
                 record.face,
                 QueuedData {
                     at: now,
-                    packet: a.packet.clone(),
+                    packet: match is_last && records.peek().is_none() {
+                        true => std::mem::take(&mut a.packet),
+                        false => a.packet.clone(),
+                    },
                     token: record.token.clone(),
                     mark,
                     options: options.clone(),

@@ -52,7 +52,7 @@ impl Forwarder {
         if meta.expires <= now {
             return self.drop_expired(now, face, &expected);
         }
-        let name = self.hasher.hash(interest.name());
+        let name = self.hashed(interest.name());
         self.enter(
             now,
             &mut Arrived {
@@ -122,7 +122,7 @@ impl Forwarder {
         let ingress = entry.in_records().last().map_or(FaceId(0), |record| record.face);
         let octets = entry.interest().to_vec();
         let Ok(interest) = Interest::decode(&octets) else { return };
-        let name = self.hasher.hash(interest.name());
+        let name = self.hashed(interest.name());
         let out = Outbound {
             key,
             ingress,

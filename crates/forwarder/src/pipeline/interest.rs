@@ -63,7 +63,7 @@ impl Forwarder {
         let interest = if buffer.is_empty() { Ok(interest) } else { Interest::decode(&buffer) };
         // A nonce may make the packet larger than a packet may be.
         if let Ok(interest) = interest {
-            let name = self.hasher.hash(interest.name());
+            let name = self.hashed(interest.name());
             self.arrive(
                 now,
                 &mut Arrived {

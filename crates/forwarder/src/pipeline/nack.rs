@@ -29,7 +29,7 @@ impl Forwarder {
         if state.link_type != LinkType::PointToPoint {
             return self.count_drop(face, DropReason::NackUnsolicited);
         }
-        let name = self.hasher.hash(interest.name());
+        let name = self.hashed(interest.name());
         if self.parts > 0 {
             let options =
                 if header.has_options() { header.to_options() } else { HopOptions::new() };

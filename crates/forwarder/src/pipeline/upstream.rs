@@ -7,7 +7,7 @@ use control::{
 use packet::{HopOptions, Interest, NackReason};
 use smallvec::{SmallVec, smallvec};
 
-use super::{LOCALHOP, LOCALHOST, Scratch};
+use super::{LOCALHOP, LOCALHOST, Scratch, is_under};
 use crate::counters::DropReason;
 use crate::face::{Face, FaceId, LinkType};
 use crate::forwarder::{Chosen, Forwarder, Reporter, Taps};
@@ -174,7 +174,7 @@ impl Forwarder {
         let octets = entry.interest().to_vec();
         // What is in the PIT was decoded when it came.
         let Ok(interest) = Interest::decode(&octets) else { return };
-        let name = self.hasher.hash(interest.name());
+        let name = self.hashed(interest.name());
         let subject =
             if self.parts > 0 { crate::node::subject_of(&name) } else { Subject::default() };
         let mark = 0;
@@ -217,11 +217,11 @@ impl Forwarder {
         if face.is_local() {
             return true;
         }
-        let name = out.name.name().as_bytes();
+        let name = out.name.name();
         // A hop limit of 1 is 0 after this hop: only applications here may still answer.
         let spent = out.interest.hop_limit().is_some_and(|limit| limit <= 1);
         let from_here = || self.faces.get(out.ingress).is_some_and(Face::is_local);
-        !spent && !name.starts_with(LOCALHOST) && (!name.starts_with(LOCALHOP) || from_here())
+        !spent && !is_under(name, LOCALHOST) && (!is_under(name, LOCALHOP) || from_here())
     }
 
     /// Outgoing Interest pipeline. Gives the reason if the face's shaper refused it.

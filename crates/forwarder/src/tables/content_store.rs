@@ -168,6 +168,12 @@ impl ContentStore {
         self.len() == 0
     }
 
+    /// It may hold nothing.
+    #[must_use]
+    pub fn is_off(&self) -> bool {
+        self.capacity == 0
+    }
+
     /// Octets of memory that it takes.
     #[must_use]
     pub fn memory(&self) -> usize {
@@ -321,6 +327,10 @@ impl ContentStore {
         interest: &Interest<'_>,
         name: &HashedName<'_>,
     ) -> Option<Bytes> {
+        if self.is_empty() {
+            self.counters.misses += 1;
+            return None;
+        }
         self.bury(now);
         let must_be_fresh = interest.must_be_fresh();
         let fresh = |cached: &Cached| !must_be_fresh || now < cached.stale_at;

@@ -2,7 +2,7 @@
 
 use super::face_id::FaceId;
 use super::memory;
-use super::name_hash::HashedName;
+use super::name_hash::{HashedName, Lengths};
 use super::prefix_map::{PrefixMap, PrefixTooDeep};
 use control::NextHop;
 use packet::NameRef;
@@ -73,6 +73,12 @@ impl Fib {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.prefixes.is_empty()
+    }
+
+    /// The lengths of its prefixes.
+    #[must_use]
+    pub fn lengths(&self) -> Lengths {
+        self.prefixes.lengths()
     }
 
     /// Octets of memory held.

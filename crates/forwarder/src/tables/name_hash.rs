@@ -1,9 +1,10 @@
-//! Hashes of a name and of all its prefixes, in one pass.
+//! Hashes of a name and of its prefixes, in one pass.
 
 use control::Rng;
 use packet::NameRef;
 use packet::tlv::types::IMPLICIT_DIGEST;
 use siphasher::sip::SipHasher13;
+use smallvec::SmallVec;
 use std::hash::Hasher;
 
 /// The longest prefix that tables match by, in components. Routes, strategy choices and Interests
@@ -14,25 +15,38 @@ pub const MAX_PREFIX: usize = 64;
 /// Type and length of an implicit digest component.
 pub(super) const DIGEST_HEADER: [u8; 2] = [IMPLICIT_DIGEST as u8, 32];
 
+/// Lengths of prefixes in components, as bits; see [`NameHasher::hash_prefixes`].
+pub type Lengths = u128;
+
 /// Hashes names with SipHash-1-3 under a secret key, so that nobody who does not know the key can
 /// make names that fall into one bucket.
 #[derive(Clone, Debug)]
 pub struct NameHasher {
+    keys: (u64, u64),
     keyed: SipHasher13,
 }
 
-/// A name with the hashes of its prefixes: made once for a packet, used by every table.
+/// A prefix whose hash was made on the way to that of the whole name.
+#[derive(Clone, Copy, Debug)]
+struct Prefix {
+    hash: u64,
+    components: u8,
+    end: u16,
+}
+
+/// Prefixes that are kept without an allocation: names are rarely deeper, tables rarely more mixed.
+const USUAL_PREFIXES: usize = 8;
+
+/// A name with the hashes of prefixes: made once for a packet, used by every table.
 #[derive(Clone, Debug)]
 pub struct HashedName<'a> {
     name: NameRef<'a>,
-    components: usize,
-    /// Prefixes in `hashes`, the empty one not counted.
-    prefixes: usize,
-    hashes: [u64; MAX_PREFIX + 1],
-    /// Where in the name's octets each prefix ends.
-    ends: [u16; MAX_PREFIX + 1],
-    /// The state after the whole name; [`HashedName::with_component`] goes on from there.
-    state: SipHasher13,
+    keys: (u64, u64),
+    /// The longest prefix that has a hash of its own.
+    longest: usize,
+    whole: u64,
+    /// By their lengths. A hash that is not here is made when it is asked for.
+    made: SmallVec<[Prefix; USUAL_PREFIXES]>,
 }
 
 impl NameHasher {
@@ -40,37 +54,45 @@ impl NameHasher {
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut rng = Rng::stream(seed, &["name hash"]);
-        NameHasher { keyed: SipHasher13::new_with_keys(rng.next_u64(), rng.next_u64()) }
+        let keys = (rng.next_u64(), rng.next_u64());
+        NameHasher { keys, keyed: SipHasher13::new_with_keys(keys.0, keys.1) }
     }
 
-    /// The name with the hashes of its prefixes.
+    /// The name with the hashes of all its prefixes.
     #[must_use]
     pub fn hash<'a>(&self, name: NameRef<'a>) -> HashedName<'a> {
+        self.hash_prefixes(name, Lengths::MAX)
+    }
+
+    /// The name with the hashes of its prefixes of these lengths. Those of others can be had too,
+    /// but each costs a pass over the octets.
+    #[must_use]
+    pub fn hash_prefixes<'a>(&self, name: NameRef<'a>, lengths: Lengths) -> HashedName<'a> {
         let octets = name.as_bytes();
-        let mut hashed = HashedName {
-            name,
-            components: 0,
-            prefixes: 0,
-            hashes: [0; MAX_PREFIX + 1],
-            ends: [0; MAX_PREFIX + 1],
-            state: self.keyed,
-        };
-        hashed.hashes[0] = hashed.state.finish();
-        let mut start = 0;
-        for end in name.prefix_ends() {
-            hashed.components += 1;
-            // A name that does not fit in a packet (it is longer than 65535 octets) is a local
-            // mistake; its long prefixes match nothing.
-            if let (..=MAX_PREFIX, Ok(short)) = (hashed.components, u16::try_from(end)) {
-                hashed.state.write(&octets[start..end]);
+        let mut made = SmallVec::new();
+        let mut state = self.keyed;
+        let (mut start, mut components) = (0, 0);
+        // A prefix that ends later than any packet is a local mistake and matches nothing.
+        let deepest = name.len().min(MAX_PREFIX);
+        let wanted = lengths & ((2 << deepest) - 1);
+        if wanted & 1 == 1 {
+            made.push(Prefix { hash: state.finish(), components: 0, end: 0 });
+        }
+        let last = Lengths::BITS - 1 - (wanted | 1).leading_zeros();
+        for end in name.prefix_ends().take(last as usize) {
+            components += 1;
+            if wanted >> components & 1 == 1
+                && let Ok(short) = u16::try_from(end)
+            {
+                state.write(&octets[start..end]);
                 start = end;
-                hashed.prefixes = hashed.components;
-                hashed.hashes[hashed.prefixes] = hashed.state.finish();
-                hashed.ends[hashed.prefixes] = short;
+                made.push(Prefix { hash: state.finish(), components, end: short });
             }
         }
-        hashed.state.write(&octets[start..]);
-        hashed
+        if start < octets.len() {
+            state.write(&octets[start..]);
+        }
+        HashedName { name, keys: self.keys, longest: deepest, whole: state.finish(), made }
     }
 
     /// A key for the pair of a name and a nonce, from the hash of the name.
@@ -92,50 +114,67 @@ impl<'a> HashedName<'a> {
 
     /// Components of the whole name.
     #[must_use]
+    #[inline]
     pub fn components(&self) -> usize {
-        self.components
+        self.name.len()
     }
 
     /// The longest prefix that has a hash of its own, in components: the whole name, or
     /// [`MAX_PREFIX`].
     #[must_use]
+    #[inline]
     pub fn longest_prefix(&self) -> usize {
-        self.prefixes
+        self.longest
     }
 
     /// The hash of the whole name, however long.
     #[must_use]
+    #[inline]
     pub fn whole(&self) -> u64 {
-        self.state.finish()
+        self.whole
     }
 
     /// Hash and octets of the prefix of `components`; `None` beyond [`HashedName::longest_prefix`].
     #[must_use]
     pub fn prefix(&self, components: usize) -> Option<(u64, &'a [u8])> {
-        if components > self.prefixes {
-            return None;
+        let octets = self.name.as_bytes();
+        if components == self.name.len() && components <= self.longest {
+            return Some((self.whole, octets));
         }
-        let end = usize::from(self.ends[components]);
-        Some((self.hashes[components], &self.name.as_bytes()[..end]))
+        if let Some(made) = self.made.iter().find(|p| usize::from(p.components) == components) {
+            return Some((made.hash, &octets[..usize::from(made.end)]));
+        }
+        (components <= self.longest).then(|| self.make(components))
+    }
+
+    #[cold]
+    fn make(&self, components: usize) -> (u64, &'a [u8]) {
+        let octets = self.name.prefix(components).as_bytes();
+        let mut state = self.fresh();
+        state.write(octets);
+        (state.finish(), octets)
+    }
+
+    fn fresh(&self) -> SipHasher13 {
+        SipHasher13::new_with_keys(self.keys.0, self.keys.1)
     }
 
     /// The digest that the name ends in, if its last component is an implicit digest.
     #[must_use]
     pub fn implicit_digest(&self) -> Option<&'a [u8]> {
-        let last = self.components.checked_sub(1)?;
-        let component = match self.prefix(last) {
-            Some((_, before)) => &self.name.as_bytes()[before.len()..],
-            None => {
-                return self.name.last().filter(|c| c.typ() == IMPLICIT_DIGEST).map(|c| c.value());
-            }
-        };
-        component.strip_prefix(&DIGEST_HEADER)
+        // Such a component has exactly 34 octets; most names say at once that they end otherwise.
+        let at = self.name.as_bytes().len().checked_sub(DIGEST_HEADER.len() + 32)?;
+        if !self.name.as_bytes()[at..].starts_with(&DIGEST_HEADER) {
+            return None;
+        }
+        self.name.last().filter(|c| c.typ() == IMPLICIT_DIGEST).map(|c| c.value())
     }
 
     /// The hash of this name with one more component, given as it is encoded.
     #[must_use]
     pub fn with_component(&self, encoded: &[u8]) -> u64 {
-        let mut state = self.state;
+        let mut state = self.fresh();
+        state.write(self.name.as_bytes());
         state.write(encoded);
         state.finish()
     }
@@ -167,6 +206,20 @@ mod tests {
             let longer = name("/a/bc/%00/seg=3/32=x/z");
             hasher.hash(longer.as_ref()).whole()
         });
+    }
+
+    #[test]
+    fn a_hash_is_the_same_whether_it_was_asked_for_beforehand_or_not() {
+        let hasher = NameHasher::new(1);
+        for depth in [0, 1, 5, 9, 64, 65, 80] {
+            let name = if depth == 0 { Name::new() } else { name(&"/xy".repeat(depth)) };
+            let all = hasher.hash(name.as_ref());
+            for lengths in [0, 1, 0b10_0010, Lengths::MAX << 7, 1 << depth.min(64)] {
+                let some = hasher.hash_prefixes(name.as_ref(), lengths);
+                assert_eq!((some.whole(), some.components()), (all.whole(), depth));
+                (0..70).for_each(|n| assert_eq!(some.prefix(n), all.prefix(n), "{n} of {depth}"));
+            }
+        }
     }
 
     #[test]

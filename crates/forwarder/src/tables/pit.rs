@@ -10,7 +10,7 @@ use super::counts::Counts;
 use super::face_id::FaceId;
 use super::index::Index;
 use super::memory;
-use super::name_hash::{DIGEST_HEADER, HashedName, MAX_PREFIX};
+use super::name_hash::{DIGEST_HEADER, HashedName, Lengths, MAX_PREFIX};
 use super::slab::Slab;
 use super::wheel::Wheel;
 use control::Time;
@@ -95,7 +95,7 @@ pub struct Pit {
     /// Entries with CanBePrefix by length of their name; bit `n` of `prefix_lengths` says whether
     /// there are any of `n` components.
     prefixes: [u32; MAX_PREFIX + 1],
-    prefix_lengths: u128,
+    prefix_lengths: Lengths,
     /// Entries that ask for one digest, by what Data must have for its digest to matter: without
     /// any, no digest is computed.
     digests: Counts,
@@ -137,6 +137,12 @@ impl Pit {
     #[must_use]
     pub fn pending_of(&self, face: FaceId) -> usize {
         self.pending.get(face.0)
+    }
+
+    /// The lengths of the names of entries with CanBePrefix.
+    #[must_use]
+    pub fn lengths(&self) -> Lengths {
+        self.prefix_lengths
     }
 
     /// Octets of memory held.

@@ -2,7 +2,7 @@
 
 use super::index::Index;
 use super::memory;
-use super::name_hash::{HashedName, MAX_PREFIX};
+use super::name_hash::{HashedName, Lengths, MAX_PREFIX};
 use super::slab::Slab;
 use packet::NameRef;
 use thiserror::Error;
@@ -32,7 +32,7 @@ pub struct PrefixMap<T> {
     entries: Slab<Entry<T>>,
     index: Index,
     lengths: [u32; MAX_PREFIX + 1],
-    present: u128,
+    present: Lengths,
     /// Octets of the names.
     names: usize,
 }
@@ -60,6 +60,12 @@ impl<T> PrefixMap<T> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The lengths of its prefixes.
+    #[must_use]
+    pub fn lengths(&self) -> Lengths {
+        self.present
     }
 
     /// Octets held, what the values own elsewhere not counted.

@@ -1,6 +1,6 @@
 //! Which strategy decides for which part of the name space.
 
-use super::name_hash::HashedName;
+use super::name_hash::{HashedName, Lengths};
 use super::prefix_map::{PrefixMap, PrefixTooDeep};
 use packet::NameRef;
 
@@ -64,6 +64,12 @@ impl<T> StrategyChoice<T> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         false
+    }
+
+    /// The lengths of the prefixes with a choice but for the root.
+    #[must_use]
+    pub fn lengths(&self) -> Lengths {
+        self.others.lengths()
     }
 
     /// Octets held, what the choices own elsewhere not counted.

@@ -47,6 +47,9 @@ pub struct Wheel {
     /// Bit `s` of word `l` says whether the list of slot `s` in level `l` has items.
     occupied: [u64; LEVELS],
     elapsed: u64,
+    /// The earliest slot with items, as [`Wheel::find_slot`] finds it: asked for far more often
+    /// than it changes.
+    first: Option<(u64, usize, usize)>,
     len: usize,
 }
 
@@ -58,6 +61,7 @@ impl Default for Wheel {
             lists: Box::new([[empty; SLOTS]; LEVELS]),
             occupied: [0; LEVELS],
             elapsed: 0,
+            first: None,
             len: 0,
         }
     }
@@ -109,6 +113,9 @@ impl Wheel {
         }
         if self.lists[level][slot].head == NONE {
             self.occupied[level] &= !(1 << slot);
+            if self.first.is_some_and(|(_, l, s)| (l, s) == (level, slot)) {
+                self.first = self.find_slot();
+            }
         }
         self.links[item].place = OUT;
         self.len -= 1;
@@ -118,8 +125,9 @@ impl Wheel {
     /// When [`Wheel::pop_due`] wants to be called: not before anything is due, later than the last
     /// `now` it said nothing was due, and sometimes before the next deadline, to move items down.
     #[must_use]
+    #[inline]
     pub fn next_deadline(&self) -> Option<Time> {
-        let (tick, _, _) = self.next_slot()?;
+        let (tick, _, _) = self.first?;
         Some(Time(tick.saturating_mul(1 << TICK_BITS)))
     }
 
@@ -127,7 +135,7 @@ impl Wheel {
     /// the order of their deadlines; call it until it returns `None`.
     pub fn pop_due(&mut self, now: Time) -> Option<u32> {
         let target = now.0 >> TICK_BITS;
-        while let Some((tick, level, slot)) = self.next_slot().filter(|s| s.0 <= target) {
+        while let Some((tick, level, slot)) = self.first.filter(|s| s.0 <= target) {
             self.advance(tick);
             if level == 0 {
                 let item = self.lists[0][slot].head;
@@ -152,10 +160,11 @@ impl Wheel {
                 self.move_down(level, (tick >> shift) as usize % SLOTS);
             }
         }
+        self.first = self.find_slot();
     }
 
     /// The earliest slot with items: the tick at which it begins, its level and number.
-    fn next_slot(&self) -> Option<(u64, usize, usize)> {
+    fn find_slot(&self) -> Option<(u64, usize, usize)> {
         let mut first: Option<(u64, usize, usize)> = None;
         for level in 0..LEVELS {
             if self.occupied[level] == 0 {
@@ -191,6 +200,12 @@ impl Wheel {
             self.links[before].next = item;
         }
         self.occupied[level] |= 1 << slot;
+        let begins = tick >> (SLOT_BITS * level as u32) << (SLOT_BITS * level as u32);
+        // As the search does: of slots that begin together that of the lowest level.
+        let sooner = |(first, l, _): (u64, usize, usize)| (begins, level) < (first, l);
+        if self.first.is_none_or(sooner) {
+            self.first = Some((begins, level, slot));
+        }
         let link = &mut self.links[item];
         (link.prev, link.next) = (before, NONE);
         link.place = (level * SLOTS + slot) as u16;
@@ -294,6 +309,7 @@ mod tests {
                     }
                 }
                 prop_assert_eq!(wheel.len(), model.len());
+                prop_assert_eq!(wheel.first, wheel.find_slot());
             }
         }
     }

@@ -20,7 +20,12 @@ const LINK: &[Field] = &[
     ),
     field("queue", Form::Size, "", "Bound of the face's queue. Without it: the forwarder's own."),
     field("delay", Form::Duration, "\"0 ms\"", "Emulated one-way delay of what the face sends."),
-    field("loss", Form::Ratio, "\"0 %\"", "Emulated loss: share of frames that vanish before they are sent."),
+    field(
+        "loss",
+        Form::Ratio,
+        "\"0 %\"",
+        "Emulated loss: share of frames that vanish before they are sent.",
+    ),
     field(
         "scheme",
         Form::Part("marker, shaper or stamper"),

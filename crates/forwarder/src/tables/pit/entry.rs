@@ -108,7 +108,7 @@ impl PitEntry {
         let octets = name.name().as_bytes();
         let wants_digest = name.implicit_digest().is_some();
         PitEntry {
-            interest: interest.wire().into(),
+            interest: SmallVec::from_slice(interest.wire()),
             name_at: memory::offset_of(interest.wire(), octets) as u32,
             name_len: octets.len() as u32,
             hash: name.whole(),
@@ -189,7 +189,21 @@ impl PitEntry {
     }
 
     /// Octets that the entry owns outside of its slot.
+    #[inline]
     pub(super) fn heap(&self) -> usize {
+        let spilled = |record: &InRecord| record.has_heap();
+        if !self.interest.spilled()
+            && !self.in_records.spilled()
+            && !self.out_records.spilled()
+            && !self.in_records.iter().any(spilled)
+        {
+            return 0;
+        }
+        self.count_heap()
+    }
+
+    #[cold]
+    fn count_heap(&self) -> usize {
         let ins = if self.in_records.spilled() { self.in_records.capacity() } else { 0 };
         let outs = if self.out_records.spilled() { self.out_records.capacity() } else { 0 };
         let octets = self.interest.spilled().then(|| memory::block(self.interest.len()));
@@ -201,6 +215,10 @@ impl PitEntry {
 }
 
 impl InRecord {
+    fn has_heap(&self) -> bool {
+        !self.options.is_empty() || self.token.heap() > 0
+    }
+
     fn heap(&self) -> usize {
         let options: usize = self.options.iter().map(|(_, v)| memory::block(v.len()) + 40).sum();
         self.token.heap() + options
