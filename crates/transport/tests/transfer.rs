@@ -70,6 +70,27 @@ fn a_lost_last_segment_costs_round_trips_and_no_second() {
 }
 
 #[test]
+fn a_producer_that_pauses_is_asked_once_more_and_not_for_everything() {
+    let content = octets(3_000_000);
+    for ms in [30, 60, 100] {
+        let pause = control::Time(100_000_000)..control::Time(100_000_000 + ms * 1_000_000);
+        let rate = Some((Rate::from_mbps(100), Size(1_000_000)));
+        let pipe = Pipe { pause: Some(pause), rate, ..Pipe::default() };
+        let mut producer = Publish::new();
+        producer.add(publish("/a/file", content.clone(), &Signer::Digest));
+        let config = FetchConfig::new(name("/a/file"), TrustPolicy::DigestOnly);
+        let mut fetch = Fetch::new(config, support::controller("fixed"));
+        let mut sink = Memory::default();
+        run(&mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut |_, f| Some(f));
+        assert!(sink.octets == content);
+        let stats = fetch.stats();
+        assert!(stats.probes >= 1, "{ms} ms: silence was noticed");
+        assert_eq!((stats.gaps, stats.timeouts), (0, 0), "{ms} ms: what waits is not lost");
+        assert_eq!(stats.retransmissions, stats.probes, "{ms} ms");
+    }
+}
+
+#[test]
 fn the_same_seed_gives_the_same_run() {
     let content = octets(300_000);
     let pipe = Pipe { loss: 0.05, jitter: Duration::from_millis(1), ..Pipe::default() };

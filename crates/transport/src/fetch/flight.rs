@@ -241,6 +241,12 @@ impl Flight {
         items.filter_map(|item| Some((*item, self.flying.get(item)?)))
     }
 
+    /// The Interest that left last.
+    #[must_use]
+    pub fn newest(&self) -> Option<Item> {
+        self.by_order.last_key_value().map(|(_, item)| *item)
+    }
+
     /// Everything in flight.
     pub fn items(&self) -> impl Iterator<Item = Item> + '_ {
         self.flying.keys().copied()

@@ -25,6 +25,12 @@ const MAX_TOLERANCE_FACTOR: u32 = 16;
 /// A probe goes out when nothing came for this long at least.
 const MIN_PROBE: Duration = Duration::from_millis(20);
 
+/// The first probes are for what was asked for last (RFC 8985, 7.3): if the path has only paused,
+/// the answer to the probe cannot be told from that to the first Interest, and what was asked for
+/// before has come by then; after a probe for the oldest, all the rest would seem lost. But what
+/// was asked for last may not exist.
+const PROBES_AT_THE_END: u32 = 4;
+
 /// Before this many answers nobody knows how slow the path is: then silence is longer.
 const FEW: u64 = 8;
 const FIRST_PROBE: Duration = Duration::from_millis(200);
@@ -380,7 +386,10 @@ impl Requests {
         if self.probe_at().is_some_and(|at| at <= now) {
             self.probes += 1;
             self.last_sign = now;
-            self.probe = self.flight.oldest().map(|(item, _)| item);
+            self.probe = match self.probes {
+                ..=PROBES_AT_THE_END => self.flight.newest(),
+                _ => self.flight.oldest().map(|(item, _)| item),
+            };
         }
         if self.controller.next_deadline().is_some_and(|at| at <= now) {
             let mut cx = Cx { now, rng: &mut self.rng, tap: &mut self.tap };

@@ -7,6 +7,7 @@ use control::{Controller, Duration, Rate, Rng, Size, Time};
 use packet::{Bytes, Name};
 use security::{Signer, TrustPolicy};
 use std::collections::VecDeque;
+use std::ops::Range;
 use weir_transport::fetch::{Fetch, FetchConfig, FetchError, ObjectInfo, Resume, Sink, Status};
 use weir_transport::publish::{Preparation, Publication, Publish, Spec};
 
@@ -19,12 +20,21 @@ pub struct Pipe {
     pub jitter: Duration,
     pub rate: Option<(Rate, Size)>,
     pub seed: u64,
+    /// The producer's host does something else meanwhile: nothing is lost, all of it waits.
+    pub pause: Option<Range<Time>>,
 }
 
 impl Default for Pipe {
     fn default() -> Pipe {
         let (delay, jitter) = (Duration::from_millis(5), Duration::ZERO);
-        Pipe { delay, loss: 0.0, jitter, rate: None, seed: 1 }
+        Pipe { delay, loss: 0.0, jitter, rate: None, seed: 1, pause: None }
+    }
+}
+
+impl Pipe {
+    /// When the producer looks at what arrives at `at`.
+    fn seen(&self, at: Time) -> Time {
+        self.pause.as_ref().filter(|pause| pause.contains(&at)).map_or(at, |pause| pause.end)
     }
 }
 
@@ -142,8 +152,8 @@ pub fn run(
     let mut now = Time::ZERO;
     let end = Time::ZERO + limit;
     while fetch.status() == Status::Running && now < end {
-        for frame in up.arrived(now) {
-            producer.receive(&frame);
+        if pipe.seen(now) == now {
+            up.arrived(now).iter().for_each(|frame| producer.receive(frame));
         }
         let mut out = Vec::new();
         while producer.poll_transmit(&mut out) {
@@ -161,7 +171,8 @@ pub fn run(
         while fetch.poll_transmit(now, &mut out) {
             up.send(now, Bytes::from(std::mem::take(&mut out)));
         }
-        let next = [up.next(), down.next(), fetch.next_deadline(now)].into_iter().flatten().min();
+        let seen = up.next().map(|at| pipe.seen(at.max(now)));
+        let next = [seen, down.next(), fetch.next_deadline(now)].into_iter().flatten().min();
         let Some(next) = next else { break };
         assert!(next > now || fetch.status() != Status::Running, "a deadline that does not move");
         now = next;
