@@ -5,6 +5,7 @@ use crate::result::RunResult;
 use crate::series::{Rows, Sampler, interval};
 use crate::study::Study;
 use control::{Duration, Time};
+use sim::Tracer;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -36,6 +37,11 @@ pub trait Watch: Sync {
     fn rows(&self, _run: usize) -> Option<Box<dyn Rows>> {
         None
     }
+
+    /// Who is told of every packet of a run, whose place in its study is `run`.
+    fn tracer(&self, _run: usize) -> Option<Box<dyn Tracer>> {
+        None
+    }
 }
 
 /// A run is looked at so many times or more.
@@ -54,6 +60,9 @@ pub fn execute(study: &Study, number: usize, watch: &dyn Watch) -> Result<RunRes
     if let Some(rows) = watch.rows(number) {
         let recorder = Box::new(Sampler::new(&run.scenario, rows));
         network.observe(interval(&run.scenario, study.runs.len()), recorder);
+    }
+    if let Some(tracer) = watch.tracer(number) {
+        network.trace(tracer);
     }
     let end = run.scenario.duration;
     let longest = Duration(end.0.div_ceil(LOOKS));

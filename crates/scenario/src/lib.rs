@@ -21,6 +21,7 @@ mod settings;
 mod statistics;
 pub mod study;
 mod topology;
+pub mod traces;
 
 pub use build::{BuildError, build, label};
 pub use error::ScenarioError;

@@ -201,6 +201,20 @@ pub struct SimRunArgs {
     /// flows as Parquet, the summary, the scenario with all defaults, the program's version.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Write what crosses links into this file as pcapng, which Wireshark opens; of several runs,
+    /// each into a file of its own.
+    #[arg(long, value_name = "FILE")]
+    pub pcap: Option<PathBuf>,
+    /// Write what happens to packets, flows and links into this file as lines of JSON; of several
+    /// runs, each into a file of its own.
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
+    /// A link (A-B) or a node that --pcap and --events are about; may be repeated; without it, all.
+    #[arg(long, value_name = "PLACE")]
+    pub trace_at: Vec<String>,
+    /// What --events writes, such as dropped,lost; without it, everything.
+    #[arg(long, value_name = "EVENT", value_delimiter = ',')]
+    pub events_of: Vec<String>,
     /// Runs of a sweep that are done at a time; without it, one for each core.
     #[arg(long, value_name = "N")]
     pub jobs: Option<std::num::NonZeroUsize>,

@@ -1,6 +1,7 @@
 //! `weir sim`
 
 mod tables;
+mod traces;
 mod watch;
 
 use crate::cli::{SimCommand, SimRunArgs};
@@ -11,12 +12,14 @@ use crate::signals::Stop;
 use report::{Folder, ReportError, Summary};
 use scenario::result::{RunResult, SweepResult};
 use scenario::{Study, execute_all};
+use traces::Traces;
 use watch::Watcher;
 
 /// Runs what the command line says.
 pub fn run(command: &SimCommand) -> Result<(), Failure> {
     let SimCommand::Run(args) = command;
     let study = load(&args.scenario, args.seed)?;
+    let traces = Traces::new(args, &study)?;
     // Whether it can be written is found out before the work is done.
     let folder = args.out.as_deref().map(Folder::begin).transpose().map_err(|e| unwritable(&e))?;
     let stop = Stop::listen().map_err(|error| {
@@ -24,7 +27,7 @@ pub fn run(command: &SimCommand) -> Result<(), Failure> {
     })?;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let jobs = args.jobs.map_or(cores, std::num::NonZero::get);
-    let watcher = Watcher::new(&study, stop.clone(), args.quiet, folder);
+    let watcher = Watcher::new(&study, &traces, stop.clone(), args.quiet, folder);
     let results = execute_all(&study, jobs, &watcher);
     let folder = watcher.end();
     let results = results.map_err(|error| {
@@ -36,6 +39,7 @@ pub fn run(command: &SimCommand) -> Result<(), Failure> {
         folder.finish(&study, &summary, &command_line()).map_err(|error| unwritable(&error))?;
     }
     say(args, &summary)?;
+    traces.end()?;
     if !was_stopped {
         return Ok(());
     }

@@ -1,15 +1,19 @@
 //! The clock of runs, their progress, and the signal that ends them.
 
+use super::traces::Traces;
 use crate::output::RunProgress;
 use crate::signals::Stop;
 use report::Folder;
 use scenario::series::Rows;
+use scenario::traces::Tracer;
 use scenario::{Progress, Study, Watch};
 use std::sync::Mutex;
 use std::time::Instant;
 
 /// Watches the runs of a study.
-pub struct Watcher {
+pub struct Watcher<'s> {
+    study: &'s Study,
+    traces: &'s Traces,
     origin: Instant,
     stop: Stop,
     folder: Option<Folder>,
@@ -22,16 +26,22 @@ struct State {
     runs: Vec<(u64, u64)>,
 }
 
-impl Watcher {
-    /// Begins to watch; what is recorded goes to `folder`.
-    pub fn new(study: &Study, stop: Stop, quiet: bool, folder: Option<Folder>) -> Watcher {
+impl<'s> Watcher<'s> {
+    /// Begins to watch; what is recorded goes to `folder` and into `traces`.
+    pub fn new(
+        study: &'s Study,
+        traces: &'s Traces,
+        stop: Stop,
+        quiet: bool,
+        folder: Option<Folder>,
+    ) -> Watcher<'s> {
         let total =
             study.runs.iter().map(|run| run.scenario.duration.0).fold(0, u64::saturating_add);
         let bar = RunProgress::new(&study.name, total, quiet);
         let state = State { bar, runs: vec![(0, 0); study.runs.len()] };
         #[expect(clippy::disallowed_methods, reason = "a driver: it is the one who has a clock")]
         let origin = Instant::now();
-        Watcher { origin, stop, folder, state: Mutex::new(state) }
+        Watcher { study, traces, origin, stop, folder, state: Mutex::new(state) }
     }
 
     /// Takes the bar away and gives the folder back.
@@ -43,7 +53,7 @@ impl Watcher {
     }
 }
 
-impl Watch for Watcher {
+impl Watch for Watcher<'_> {
     fn seconds(&self) -> f64 {
         self.origin.elapsed().as_secs_f64()
     }
@@ -56,7 +66,11 @@ impl Watch for Watcher {
             let seconds = self.seconds();
             state.bar.at(now, if seconds > 0.0 { events as f64 / seconds } else { 0.0 });
         }
-        !self.stop.requested()
+        !self.stop.requested() && !self.traces.are_broken()
+    }
+
+    fn tracer(&self, run: usize) -> Option<Box<dyn Tracer>> {
+        self.traces.begin(self.study, run)
     }
 
     fn rows(&self, run: usize) -> Option<Box<dyn Rows>> {

@@ -1,0 +1,308 @@
+//! What happened, as lines of JSON.
+
+use super::{Places, Trouble, read};
+use crate::model::Scenario;
+use control::{Kind, Rate, Time};
+use serde::Serialize;
+use sim::{Fate, Fault, FlowTrace, Lost, PacketTrace, Tracer};
+use std::io::{self, Write};
+
+/// The kinds of lines, by the words that choose them, and what each says.
+pub const EVENTS: &[(&str, &str)] = &[
+    ("enqueued", "a packet waits in the queue of the face towards `to`"),
+    ("dropped", "a packet goes no further, and why (`reason`)"),
+    ("sent", "the first bit of a packet is put on a link"),
+    ("lost", "a link does not bring a packet, and why (`reason`)"),
+    ("received", "the last bit of a packet arrived at `to`"),
+    ("flow-start", "a consumer says its first word"),
+    ("flow-end", "a consumer is done, or gave up"),
+    ("fault", "something happens to the network"),
+];
+
+/// Writes a line for everything that happens at chosen places and is of chosen kinds; the first
+/// line says what run it is.
+pub struct EventLog<W: Write> {
+    out: W,
+    names: Vec<String>,
+    /// For each direction of each link its ends.
+    ends: Vec<[usize; 2]>,
+    places: Places,
+    kinds: Vec<String>,
+    trouble: Trouble,
+}
+
+/// The line about a packet.
+#[derive(Serialize)]
+struct PacketLine<'a> {
+    t_ns: u64,
+    event: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link: Option<usize>,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    size: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nonce: Option<u32>,
+    #[serde(skip_serializing_if = "is_zero")]
+    mark: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "is_false")]
+    corrupted: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    duplicated: bool,
+}
+
+/// The line about a flow.
+#[derive(Serialize)]
+struct FlowLine<'a> {
+    t_ns: u64,
+    event: &'static str,
+    node: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flow: Option<usize>,
+    name: &'a str,
+    control: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    complete: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+}
+
+/// The line about a fault.
+#[derive(Default, Serialize)]
+struct FaultLine<'a> {
+    t_ns: u64,
+    event: &'static str,
+    what: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prefix: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate_bps: Option<u64>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+fn is_false(is: &bool) -> bool {
+    !is
+}
+
+impl<W: Write> EventLog<W> {
+    /// Begins a log. `kinds` are words of [`EVENTS`]; all of them, if there is none.
+    ///
+    /// # Errors
+    /// It cannot be written, or a word is none of them.
+    pub fn new(
+        mut out: W,
+        (scenario, seed): (&Scenario, u64),
+        (places, kinds): (Places, &[String]),
+        trouble: Trouble,
+    ) -> io::Result<EventLog<W>> {
+        check(kinds).map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;
+        let (name, version) = (&scenario.name, 1);
+        let first = serde_json::json!({
+            "t_ns": 0, "event": "run", "scenario": name, "seed": seed, "version": version,
+        });
+        writeln!(out, "{first}")?;
+        let ends = scenario.links.iter().flat_map(|link| {
+            let [a, b] = link.ends;
+            [[a, b], [b, a]]
+        });
+        Ok(EventLog {
+            out,
+            names: scenario.nodes.iter().map(|node| node.name.clone()).collect(),
+            ends: ends.collect(),
+            places,
+            kinds: kinds.to_vec(),
+            trouble,
+        })
+    }
+
+    fn wants(&self, event: &str) -> bool {
+        !self.trouble.is_there()
+            && (self.kinds.is_empty() || self.kinds.iter().any(|kind| kind == event))
+    }
+
+    fn line(out: &mut W, trouble: &Trouble, line: &impl Serialize) {
+        let done = serde_json::to_writer(&mut *out, line).map_err(io::Error::from);
+        trouble.note(done.and_then(|()| out.write_all(b"\n")));
+    }
+}
+
+/// Whether all of these are words of [`EVENTS`].
+///
+/// # Errors
+/// One is not; which are.
+pub fn check(kinds: &[String]) -> Result<(), String> {
+    let words = || EVENTS.iter().map(|(word, _)| *word);
+    match kinds.iter().find(|kind| !words().any(|word| word == **kind)) {
+        Some(kind) => {
+            let valid = document::valid_words(kind, words().collect::<Vec<_>>());
+            Err(format!("there is no event `{kind}`; {valid}"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn lost(why: Lost) -> &'static str {
+    match why {
+        Lost::Loss => "loss",
+        Lost::LinkDown => "link-down",
+        Lost::NodeDown => "node-down",
+    }
+}
+
+impl<W: Write + Send> Tracer for EventLog<W> {
+    fn packet(&mut self, p: &PacketTrace<'_>) {
+        let is_here = match p.link {
+            Some((link, _)) => self.places.has_link(link.index() / 2),
+            None => self.places.has_node(p.node.index()),
+        };
+        if !is_here {
+            return;
+        }
+        let (event, reason) = match p.fate {
+            Fate::Enqueued => ("enqueued", None),
+            Fate::Dropped(reason) => ("dropped", Some(reason.name())),
+            Fate::Sent { .. } => ("sent", None),
+            Fate::Lost(why) => ("lost", Some(lost(why))),
+            Fate::Received => ("received", None),
+        };
+        let content = read(p.packet, p.kind);
+        let direction = p.link.map(|(link, back)| link.index() + usize::from(back));
+        let ends = direction.and_then(|direction| self.ends.get(direction));
+        let end = |i: usize| ends.map(|ends| self.names[ends[i]].as_str());
+        let mut line = PacketLine {
+            t_ns: p.at.0,
+            event,
+            node: ends.is_none().then(|| self.names[p.node.index()].as_str()),
+            from: end(0),
+            to: end(1),
+            link: direction.map(|direction| direction / 2),
+            kind: match p.kind {
+                Kind::Interest => "interest",
+                Kind::Data => "data",
+                Kind::Nack => "nack",
+            },
+            name: content.name.map(|name| name.to_string()),
+            size: p.packet.len(),
+            nonce: content.nonce,
+            mark: content.mark,
+            reason,
+            corrupted: matches!(p.fate, Fate::Sent { corrupted: true, .. }),
+            duplicated: matches!(p.fate, Fate::Sent { duplicated: true, .. }),
+        };
+        let (wants, wants_lost) = (self.wants(event), self.wants("lost"));
+        if wants {
+            Self::line(&mut self.out, &self.trouble, &line);
+        }
+        if let (Fate::Sent { lost: Some(why), .. }, true) = (p.fate, wants_lost) {
+            (line.event, line.reason) = ("lost", Some(lost(why)));
+            Self::line(&mut self.out, &self.trouble, &line);
+        }
+    }
+
+    fn flow(&mut self, f: &FlowTrace<'_>) {
+        let event = if f.ended.is_some() { "flow-end" } else { "flow-start" };
+        if !self.wants(event) || !self.places.has_node(f.node.index()) {
+            return;
+        }
+        let line = FlowLine {
+            t_ns: f.at.0,
+            event,
+            node: &self.names[f.node.index()],
+            flow: f.flow,
+            name: f.name.0,
+            control: f.name.1,
+            complete: f.ended.map(|result| result.complete),
+            bytes: f.ended.map(|result| result.bytes),
+            error: f.ended.and_then(|result| result.error.as_deref()),
+        };
+        Self::line(&mut self.out, &self.trouble, &line);
+    }
+
+    fn fault(&mut self, at: Time, fault: &Fault) {
+        if !self.wants("fault") {
+            return;
+        }
+        let names = &self.names;
+        let node = |id: &sim::NodeId| names.get(id.index()).map(String::as_str);
+        let line = FaultLine { t_ns: at.0, event: "fault", ..FaultLine::default() };
+        let on = |link: &sim::LinkId, back: bool, what| {
+            let ends = self.ends[link.index() + usize::from(back)].map(|end| names[end].as_str());
+            let number = Some(link.index() / 2);
+            let [from, to] = ends.map(Some);
+            FaultLine {
+                what,
+                from,
+                to,
+                link: number,
+                t_ns: at.0,
+                event: "fault",
+                ..Default::default()
+            }
+        };
+        let line = match fault {
+            Fault::LinkDown(link) => on(link, false, "link-down"),
+            Fault::LinkUp(link) => on(link, false, "link-up"),
+            Fault::NodeCrash(id) => FaultLine { what: "node-crash", node: node(id), ..line },
+            Fault::NodeRestart(id) => FaultLine { what: "node-restart", node: node(id), ..line },
+            Fault::AddRoute { at, prefix, link, .. } => {
+                let line = on(link, false, "route-add");
+                FaultLine { node: node(at), prefix: Some(prefix.to_string()), ..line }
+            }
+            Fault::RemoveRoute { at, prefix, link } => {
+                let line = on(link, false, "route-remove");
+                FaultLine { node: node(at), prefix: Some(prefix.to_string()), ..line }
+            }
+            Fault::Rate { link, backward, rate } => {
+                let line = on(link, *backward, "link-rate");
+                FaultLine { rate_bps: rate.map(|Rate(bits)| bits), ..line }
+            }
+        };
+        Self::line(&mut self.out, &self.trouble, &line);
+    }
+}
+
+impl<W: Write> Drop for EventLog<W> {
+    /// Writes what is buffered.
+    fn drop(&mut self) {
+        let done = self.out.flush();
+        self.trouble.note(done);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_has_every_event() {
+        let page = include_str!("../../../../docs/reference/traces.md");
+        for (event, _) in EVENTS {
+            assert!(page.contains(&format!("| `{event}` | ")), "{event}");
+        }
+        assert!(check(&["lost".to_owned()]).is_ok());
+        let why = check(&["losst".to_owned()]).unwrap_err();
+        assert!(why.contains("did you mean `lost`?"), "{why}");
+    }
+}
