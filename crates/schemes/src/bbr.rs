@@ -117,18 +117,16 @@ const PARAMS: &[ParamSpec] = &[
 
 /// Octets that a segment is taken to have before the first has come.
 const INITIAL_SEGMENT: f64 = 8000.0;
-/// Segments that may follow the initial window at most: what a path of 100 ms takes of them at the
-/// initial rate, and what delays a slow one by two seconds and not by more.
+/// Segments that may follow the initial window at most: some 100 ms at the initial rate, and what
+/// delays a path of 2 Mbit/s by two seconds and not by more.
 const MOST_INITIAL: f64 = 64.0;
 /// The smallest window, `BBRMinPipeCwnd`.
 const MIN_WINDOW: f64 = 4.0;
-/// Room in the window beyond all products, in segments: one being sent, one being received, one
-/// spare.
+/// Room in the window beyond all products: a segment sent, one received, one spare.
 const SPARE: f64 = 3.0;
 /// No bound goes below this many pipes, and [`SPARE`].
 const LEAST_BOUND: f64 = 1.1;
-/// Interests may leave this far ahead of or behind their pace, so that a driver need not wake for
-/// each.
+/// Interests may leave this far off their pace, so that a driver need not wake for each.
 const BURST: Duration = Duration::from_micros(500);
 /// Where losses bound what is in flight, going up is tried no more often than after this.
 const BOUNDED_CRUISE: Duration = Duration::from_secs(2);
@@ -175,7 +173,6 @@ struct Bbr {
     release_at: Time,
     /// When something other than the consumer last kept Interests back.
     held_at: Time,
-    /// When Data came last.
     heard_at: Time,
     /// Nothing has come for a whole timeout: tread softly until Data do.
     silent: bool,
@@ -261,10 +258,14 @@ impl Bbr {
             Mode::ProbeRtt { .. } => self.pipe(bandwidth) / 2.0,
             _ => self.window_gain * self.pipe(bandwidth) + self.slack(bandwidth),
         };
-        // What the path holds with hardly a queue overruns nothing, whatever was lost before.
-        let least = LEAST_BOUND * self.pipe(bandwidth) + SPARE;
-        let bound = self.bounds.inflight(matches!(self.mode, Mode::Up { .. }), least);
-        window.min(bound).max(MIN_WINDOW)
+        let going_up = matches!(self.mode, Mode::Up { .. });
+        window.min(self.bounds.inflight(going_up, self.harmless())).max(MIN_WINDOW)
+    }
+
+    /// What the path holds with hardly a queue: it overruns nothing, whatever was lost before.
+    fn harmless(&self) -> f64 {
+        let rate = self.bandwidth.max().max(self.startup.hint.unwrap_or(0.0));
+        LEAST_BOUND * self.pipe(rate) + SPARE
     }
 
     /// Segments per second; `None` while there is nothing to go by.
@@ -507,7 +508,7 @@ impl Controller for Bbr {
             self.release_at = self.release_at.max(now - self.burst()) + span;
         }
         let in_flight = sent.before.segments + u32::from(sent.count);
-        self.round.in_flight(in_flight);
+        self.round.sent(in_flight);
         if self.first_flight() && self.rtt.smoothed().is_some() {
             self.startup.burst -= f64::from(sent.count);
             self.startup.window = self.startup.window.max(f64::from(in_flight));
@@ -558,7 +559,8 @@ impl Controller for Bbr {
         } else if !matches!(loss.cause, Cause::Nack(_)) {
             // RFC 9002, 7.3.2: what left before the last cut belongs to the congestion it answered.
             let news = self.cut_at.is_none_or(|cut| loss.sent_at > cut);
-            self.round.lost(news && self.queued(), loss.segment);
+            let more = f64::from(self.round.in_flight) > self.harmless();
+            self.round.lost(news && more && self.queued(), loss.segment);
         }
         self.held_at = cx.now;
         // Nothing has come since it left: neither its Data nor another's.

@@ -21,7 +21,8 @@ pub(super) struct Round {
     neighbours: u32,
     last_lost: Option<u64>,
     refused: u32,
-    in_flight: u32,
+    /// The most that was in flight.
+    pub(super) in_flight: u32,
 }
 
 impl Default for Round {
@@ -68,7 +69,7 @@ impl Round {
         self.refused += 1;
     }
 
-    pub(super) fn in_flight(&mut self, segments: u32) {
+    pub(super) fn sent(&mut self, segments: u32) {
         self.in_flight = self.in_flight.max(segments);
     }
 
@@ -238,7 +239,7 @@ mod tests {
         let mut round = Round { number: 5, ..Round::default() };
         (0..arrived).for_each(|_| round.arrived(false));
         (0..u64::from(lost)).for_each(|n| round.lost(queued, 10 * n));
-        round.in_flight(in_flight);
+        round.sent(in_flight);
         round
     }
 
