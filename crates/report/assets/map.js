@@ -93,7 +93,8 @@ function drawMap(panel, width, zoom, chosen) {
 
 // Rate and delay on one side of a link, use on the other.
 function linkLabel(there, back, spots, turned) {
-  const { a, b, dx, dy } = ends(there, spots);
+  const [a, b] = [spots[there.from], spots[there.to]];
+  const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
   const what = there.label === back.label ? there.label : `${there.label} / ${back.label}`;
   const used = `${Math.round(Math.max(there.used, back.used) * 100)} % used`;
   const [x, y] = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
@@ -111,7 +112,7 @@ function linkLabel(there, back, spots, turned) {
   const along = `<g transform="translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${slope.toFixed(1)})">`;
   const room = Math.hypot(dx, dy) - 40;
   const lines = room < textWidth(what) ? what.split(", ") : [what];
-  const up = aside / 2 + 9;
+  const up = aside / 2 + 10;
   const above = lines.map((line, i) => text(line, 0, -up - (lines.length - 1 - i) * 14, "middle"));
   return along + above.join("") + text(used, 0, up, "middle") + "</g>";
 }

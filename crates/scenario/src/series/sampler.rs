@@ -13,8 +13,8 @@ const MOST_ROWS: usize = 2_000_000;
 const FEWEST_SAMPLES: usize = 50;
 const MOST_SAMPLES: usize = 1_000;
 
-/// From sample to sample in each of so many runs: what the scenario says, or 1, 2 or 5 of a power of
-/// ten.
+/// From sample to sample in each of so many runs: what the scenario says, or 1, 2 or 5 of a power
+/// of ten.
 #[must_use]
 pub fn interval(scenario: &Scenario, runs: usize) -> Duration {
     let record = &scenario.record;
