@@ -81,7 +81,13 @@ impl Progress {
 /// A bar for simulated time, on standard error; silent where that is no terminal, or if told to be.
 pub struct RunProgress {
     bar: ProgressBar,
+    total: f64,
 }
+
+/// The most columns of what is said behind the name of a run.
+const RUN_NUMBERS: usize = 47;
+/// Before so great a share is done, what is left is anybody's guess.
+const KNOWN: f64 = 0.005;
 
 impl RunProgress {
     /// A bar for `what`, which takes `total` simulated nanoseconds.
@@ -91,19 +97,38 @@ impl RunProgress {
             false => ProgressDrawTarget::stderr_with_hz(10),
         };
         let width = super::width(std::io::stderr()).unwrap_or(NARROW);
-        let what = shortened(what, width.saturating_sub(NUMBERS + BAR));
+        let bar_width = if width < NARROW { 0 } else { BAR };
+        let what = shortened(what, width.saturating_sub(RUN_NUMBERS + bar_width));
         let bar = ProgressBar::with_draw_target(Some(total), target).with_message(what);
         bar.set_style(style(match width {
-            ..NARROW => "{msg} {simulated}, {prefix}, {left} left",
-            _ => "{msg} [{wide_bar}] {simulated} simulated, {prefix}, {left} left",
+            ..NARROW => "{msg} {prefix}",
+            _ => "{msg} [{wide_bar}] {prefix}",
         }));
-        RunProgress { bar }
+        RunProgress { bar, total: total as f64 / 1e9 }
     }
 
-    /// Simulated nanoseconds that have passed, and events in a second.
-    pub fn at(&self, simulated: u64, events: f64) {
-        self.bar.set_prefix(format!("{:.2} M events/s", events / 1e6));
+    /// Simulated nanoseconds that have passed, and events, in so many seconds.
+    pub fn at(&self, simulated: u64, events: u64, seconds: f64) {
+        let said = self.said(simulated as f64 / 1e9, events as f64 / seconds.max(1e-9), seconds);
+        self.bar.set_prefix(said);
         self.bar.set_position(simulated);
+    }
+
+    fn said(&self, now: f64, events: f64, seconds: f64) -> String {
+        let share = now / self.total.max(1e-9);
+        let events = match events {
+            e if e >= 999_500.0 => format!("{:.2} M", e / 1e6),
+            e => format!("{:.0} k", e / 1e3),
+        };
+        let left = match share {
+            s if s >= KNOWN => {
+                let left = seconds * (1.0 - share) / share;
+                format!(", {} left", whole_seconds(std::time::Duration::from_secs_f64(left)))
+            }
+            _ => String::new(),
+        };
+        let (now, total) = (super::digits(now), super::digits(self.total));
+        format!("{now} of {total} s, {events} events/s{left}")
     }
 
     /// Takes the bar away.
@@ -122,9 +147,6 @@ fn style(template: &str) -> ProgressStyle {
         })
         .with_key("there", |state: &ProgressState, out: &mut dyn Write| {
             let _ = write!(out, "{}", Size(state.pos()));
-        })
-        .with_key("simulated", |state: &ProgressState, out: &mut dyn Write| {
-            let _ = write!(out, "{}", Duration(state.pos()));
         })
         .with_key("rate", |state: &ProgressState, out: &mut dyn Write| {
             let _ = write!(out, "{}", Rate((state.per_sec() * 8.0) as u64));
@@ -159,6 +181,19 @@ fn whole_seconds(span: std::time::Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_says_how_far_it_is() {
+        let run = RunProgress::new("x", 60_000_000_000, true);
+        assert_eq!(run.said(0.1, 812_400.0, 1.0), "0.100 of 60.0 s, 812 k events/s");
+        // A quarter is done in 40 s: three quarters take 120 s.
+        assert_eq!(
+            run.said(15.0, 1_234_000.0, 40.0),
+            "15.0 of 60.0 s, 1.23 M events/s, 2 min 00 s left"
+        );
+        let longest = run.said(59_999.0, 999_000.0, 86_399.0);
+        assert!(longest.len() <= RUN_NUMBERS, "{longest}");
+    }
 
     #[test]
     fn a_long_name_keeps_its_end() {

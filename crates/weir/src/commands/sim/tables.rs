@@ -8,12 +8,12 @@ use scenario::result::{Flow, Link, Node, RunResult, SweepResult};
 pub fn run(result: &RunResult) -> Result<(), Failure> {
     let RunResult { scenario, seed, duration_s, wall_s, packet_hops, .. } = result;
     let rate = if *wall_s > 0.0 { *packet_hops as f64 / wall_s } else { 0.0 };
-    output::result(&format!(
-        "{scenario}: {} s simulated in {} s, seed {seed}, {packet_hops} packet-hops ({} a second)",
-        digits(*duration_s),
-        digits(*wall_s),
-        count(rate),
-    ))?;
+    let what = format!("{scenario}, seed {seed}:");
+    let parts = [
+        format!("{} s simulated in {} s,", digits(*duration_s), digits(*wall_s)),
+        format!("{packet_hops} packet-hops ({} a second)", count(rate)),
+    ];
+    head(&what, &parts)?;
     let fair = result.jain_index.map_or(String::new(), |index| format!(", Jain index {index:.3}"));
     section(&flows(&result.flows))?;
     section(&links(&result.links))?;
@@ -24,6 +24,17 @@ pub fn run(result: &RunResult) -> Result<(), Failure> {
         output::result(&format!("{} at {}: {why}", flow.name, flow.node))?;
     }
     output::result(&format!("trace {}{fair}", result.trace_hash))
+}
+
+/// In one line, or in as many as there are parts where the terminal is too narrow for one.
+fn head(what: &str, parts: &[String]) -> Result<(), Failure> {
+    let whole = format!("{what} {}", parts.join(" "));
+    let width = output::width(std::io::stdout()).unwrap_or(usize::MAX);
+    if whole.chars().count() <= width {
+        return output::result(&whole);
+    }
+    output::result(what)?;
+    parts.iter().try_for_each(|part| output::result(part))
 }
 
 /// Shows the combinations of a sweep.

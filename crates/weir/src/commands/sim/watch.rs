@@ -63,8 +63,7 @@ impl Watch for Watcher<'_> {
             state.runs[progress.run] = (progress.now.0, progress.events);
             let sum = |(a, b): (u64, u64), (c, d): &(u64, u64)| (a.saturating_add(*c), b + d);
             let (now, events) = state.runs.iter().fold((0, 0), sum);
-            let seconds = self.seconds();
-            state.bar.at(now, if seconds > 0.0 { events as f64 / seconds } else { 0.0 });
+            state.bar.at(now, events, self.seconds());
         }
         !self.stop.requested() && !self.traces.are_broken()
     }
