@@ -1,4 +1,4 @@
-"""The report as a browser shows it: nothing goes wrong, nothing is asked for, everything answers."""
+"""The report as a browser shows it: nothing goes wrong, nothing is asked for, all answers."""
 
 import csv
 import io
@@ -184,9 +184,10 @@ class Page(unittest.TestCase):
         before = lines.count()
         button = rates.locator("button[data-line]").first
         button.press("Enter")
-        self.assertEqual((lines.count(), button.get_attribute("aria-pressed")), (before - 1, "false"))
+        pressed = "aria-pressed"
+        self.assertEqual((lines.count(), button.get_attribute(pressed)), (before - 1, "false"))
         button.click()
-        self.assertEqual((lines.count(), button.get_attribute("aria-pressed")), (before, "true"))
+        self.assertEqual((lines.count(), button.get_attribute(pressed)), (before, "true"))
 
     def download(self, page, figure, what):
         """The text of a saved file."""

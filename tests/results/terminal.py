@@ -16,7 +16,7 @@ from support import weir
 # Long enough that the bar is drawn at least once, ended by the test.
 SCENARIO = """
 [scenario]
-name = "a-name-that-is-longer-than-anybody-would-like-it-to-be"
+name = "a-name-that-is-longer-than-it-should-be"
 duration = "100000 s"
 [[node]]
 name = ["near", "far"]
