@@ -266,15 +266,20 @@ impl<'a> Reader<'a> {
     pub fn next_element(&mut self) -> Result<Option<Element<'a>>, Fault> {
         // Nearly all elements have a type and a length of one octet each.
         let whole = self.rest;
-        let [typ @ 1..=0xfc, len @ 0..=0xfc, rest @ ..] = whole else {
-            return if whole.is_empty() { Ok(None) } else { self.next_wide_element() };
+        let (typ, len, header) = match whole {
+            [typ @ 1..=0xfc, len @ 0..=0xfc, ..] => (*typ, usize::from(*len), 2),
+            // Packets and contents: lengths of three octets, in their shortest form.
+            [typ @ 1..=0xfc, 0xfd, high, low, ..] if (*high, *low) > (0, 0xfc) => {
+                (*typ, usize::from(u16::from_be_bytes([*high, *low])), 4)
+            }
+            [] => return Ok(None),
+            _ => return self.next_wide_element(),
         };
-        let len = usize::from(*len);
-        let (Some(value), Some(whole)) = (rest.get(..len), whole.get(..len + 2)) else {
+        let Some((whole, rest)) = whole.split_at_checked(header + len) else {
             return Err(Fault::Truncated);
         };
-        self.rest = &rest[len..];
-        Ok(Some(Element { typ: u64::from(*typ), value, whole }))
+        self.rest = rest;
+        Ok(Some(Element { typ: u64::from(typ), value: &whole[header..], whole }))
     }
 
     /// The same for numbers of any width.

@@ -17,13 +17,11 @@ impl Virtual {
         Virtual { seed: xxh3_64(name.as_ref().as_bytes()), size }
     }
 
-    /// Octets 8n to 8n + 7 (SplitMix64, G. Steele and others 2014: any of its outputs can be had
-    /// without those before).
+    /// Octets 8n to 8n + 7. Multiplication by an odd number and the shift can both be undone: no
+    /// two words of an object are the same.
     fn word(&self, n: u64) -> [u8; 8] {
-        let mut z = self.seed.wrapping_add(n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)).to_le_bytes()
+        let z = (self.seed ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (z ^ (z >> 32)).to_le_bytes()
     }
 
     /// Fills `buffer` with the octets from `offset` on.

@@ -6,6 +6,7 @@ use packet::LpPacket;
 use packet::tlv::types;
 
 use crate::app::App;
+use crate::buffers::Buffers;
 use crate::network::{FlowEntry, Network, Target};
 use crate::node::{Node, Port};
 use crate::outcome::Outcome;
@@ -134,7 +135,8 @@ impl Network {
         let tracing = self.tracing.as_deref_mut();
         match forwarder {
             Some(forwarder) => {
-                speak((self.now, *id, ports), app, forwarder, (&mut self.out, tracing));
+                let with = (&mut self.out, &mut self.buffers, tracing);
+                speak((self.now, *id, ports), app, forwarder, with);
             }
             // Nobody listens: what it says is lost, as it would be in a closed connection.
             None => {
@@ -170,7 +172,7 @@ impl Network {
     /// nothing more for now.
     pub(crate) fn pump(&mut self, number: usize) {
         let now = self.now;
-        let Network { nodes, wires, apps, events, out, population, .. } = self;
+        let Network { nodes, wires, apps, events, out, buffers, population, .. } = self;
         let (tracing, names) = (&mut self.tracing, &self.flow_names);
         let node = &mut nodes[number];
         let Some(forwarder) = &mut node.forwarder else { return };
@@ -192,7 +194,7 @@ impl Network {
                         Frame::Shared(octets) => app.receive(now, &octets),
                     });
                     let place = (now, node.id, &node.ports[..]);
-                    speak(place, app, forwarder, (out, tracing.as_deref_mut()));
+                    speak(place, app, forwarder, (out, buffers, tracing.as_deref_mut()));
                     let next = app.settle(now).map(|at| at.max(now + Duration(1)));
                     if let Some(tracing) = tracing {
                         tracing.app(now, number as usize, app, names);
@@ -247,11 +249,16 @@ fn speak(
     place: (Time, NodeId, &[Port]),
     app: &mut App,
     forwarder: &mut Forwarder,
-    (out, mut tracing): (&mut Vec<u8>, Option<&mut Tracing>),
+    (out, buffers, mut tracing): (&mut Vec<u8>, &mut Buffers, Option<&mut Tracing>),
 ) {
     out.clear();
     while app.poll_transmit(place.0, out) {
-        forwarder.receive(place.0, app.face, Arrival::Borrowed(out));
+        if out.first().copied().map(u64::from) == Some(types::DATA) {
+            let packet = buffers.packet(out);
+            forwarder.receive(place.0, app.face, Arrival::Shared(&packet));
+        } else {
+            forwarder.receive(place.0, app.face, Arrival::Borrowed(out));
+        }
         if let Some(tracing) = &mut tracing {
             tracing.flush(place.0, place.1, place.2, out);
         }

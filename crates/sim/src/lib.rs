@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod app;
+mod buffers;
 mod constant_rate;
 mod consumer;
 mod content;

@@ -10,6 +10,7 @@ use thiserror::Error;
 use transport::publish::PublishError;
 
 use crate::app::{App, Role};
+use crate::buffers::Buffers;
 use crate::constant_rate::ConstantRate;
 use crate::consumer::Consumer;
 use crate::events::{Component, EventList};
@@ -95,6 +96,7 @@ pub struct Network {
     pub(crate) tracing: Option<Box<Tracing>>,
     pub(crate) calls: u64,
     pub(crate) out: Vec<u8>,
+    pub(crate) buffers: Buffers,
     fault_component: Component,
     sampler: Component,
 }
@@ -124,6 +126,7 @@ impl Network {
             tracing: None,
             calls: 0,
             out: Vec::new(),
+            buffers: Buffers::default(),
             fault_component,
             sampler,
         }

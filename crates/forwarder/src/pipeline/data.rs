@@ -6,7 +6,7 @@ use packet::{Data, HopOptions, LpPacket};
 
 use super::Packet;
 use super::finish::Ending;
-use super::upstream::Trigger;
+use super::upstream::{Question, Trigger};
 use crate::counters::DropReason;
 use crate::face::{FaceId, LinkType};
 use crate::forwarder::Forwarder;
@@ -14,7 +14,7 @@ use crate::link::Subject;
 use crate::link::queue::QueuedData;
 use crate::node::subject_of;
 use crate::tables::content_store::{Outcome, Verdict};
-use crate::tables::{HashedName, PitEntry, PitKey};
+use crate::tables::{HashedName, InRecord, PitKey};
 
 /// Data with what its link header says of it.
 struct Arrived<'a> {
@@ -76,9 +76,7 @@ impl Forwarder {
             let mut left = satisfied.len();
             for key in satisfied.drain(..) {
                 left -= 1;
-                if let Some(entry) = self.pit.remove(key) {
-                    self.satisfy(now, &mut arrived, key, entry, left == 0);
-                }
+                self.satisfy(now, &mut arrived, key, left == 0);
             }
         }
         self.scratch.satisfied = satisfied;
@@ -100,55 +98,66 @@ impl Forwarder {
     }
 
     /// Shapers and strategy are told, downstreams get the Data, the entry ends. `is_last` says that
-    /// no other entry wants the Data: the last downstream gets it without one more owner.
-    fn satisfy(
-        &mut self,
-        now: Time,
-        a: &mut Arrived<'_>,
-        key: PitKey,
-        mut entry: PitEntry,
-        is_last: bool,
-    ) {
+    /// no other entry wants the Data: the last downstream gets it without one more owner. The entry
+    /// stays in its place until then, for moving it takes as long as the rest.
+    fn satisfy(&mut self, now: Time, a: &mut Arrived<'_>, key: PitKey, is_last: bool) {
         self.stats.satisfied += 1;
-        self.settle_all(now, key, &entry, Some((a.face, a.packet.len())));
-        let mut options = a.options.clone();
-        if entry.name().len() == a.name.components() {
-            self.tell(now, a.name, &mut entry, a.face, &mut options, a.mark, Trigger::Data);
-        } else {
-            // Data below a prefix that was asked for: the strategy is the one of the Interest.
-            let octets = entry.name().to_name();
-            let name = self.hasher.hash(octets.as_ref());
-            self.tell(now, &name, &mut entry, a.face, &mut options, a.mark, Trigger::Data);
+        if self.parts > 0
+            && let Some(entry) = self.pit.get(key).cloned()
+        {
+            self.settle_all(now, key, &entry, Some((a.face, a.packet.len())));
         }
+        let mut options = a.options.clone();
+        self.tell_satisfied(now, a, key, &mut options);
+        let Some(entry) = self.pit.get(key) else { return };
         // A mark that a marker of the upstream gave the Interest comes back on the Data.
         let memo = entry.out_record(a.face).map_or(0, |record| record.memo);
         let mark = a.mark.max(memo);
-        let mut records =
-            entry.in_records().iter().filter(|record| record.expires > now).peekable();
-        while let Some(record) = records.next() {
-            let Some(face) = self.faces.get(record.face) else { continue };
-            if record.face == a.face && face.link_type != LinkType::AdHoc {
+        let waiting = |record: &InRecord| record.expires > now;
+        let last = entry.in_records().iter().rposition(waiting).filter(|_| is_last);
+        for number in 0.. {
+            let entry = self.pit.get(key);
+            let Some(record) = entry.and_then(|e| e.in_records().get(number)) else { break };
+            let (downstream, token) = (record.face, record.token.clone());
+            let Some(face) = self.faces.get(downstream).filter(|_| waiting(record)) else {
+                continue;
+            };
+            if downstream == a.face && face.link_type != LinkType::AdHoc {
                 continue;
             }
-            self.send_data(
-                now,
-                record.face,
-                QueuedData {
-                    at: now,
-                    packet: match is_last && records.peek().is_none() {
-                        true => std::mem::take(&mut a.packet),
-                        false => a.packet.clone(),
-                    },
-                    token: record.token.clone(),
-                    mark,
-                    options: options.clone(),
-                    from: a.face.0,
-                    subject: a.subject,
-                },
-            );
+            let packet = match last == Some(number) {
+                true => std::mem::take(&mut a.packet),
+                false => a.packet.clone(),
+            };
+            let (from, subject, options) = (a.face.0, a.subject, options.clone());
+            let item = QueuedData { at: now, packet, token, mark, options, from, subject };
+            self.send_data(now, downstream, item);
         }
         let freshness = control::Duration::from_millis(a.data.freshness_ms().unwrap_or(0));
         let ending = Ending::Satisfied { freshness, cached: a.cached };
-        self.bury(now, a.name, &entry, ending);
+        self.bury_pending(now, a.name, key, ending);
+    }
+
+    /// Tells the strategy; of Data below a prefix that was asked for, that of the Interest.
+    fn tell_satisfied(
+        &mut self,
+        now: Time,
+        a: &Arrived<'_>,
+        key: PitKey,
+        options: &mut HopOptions,
+    ) {
+        let Forwarder { pit, strategies, taps, scratch, hasher, .. } = self;
+        let Some(entry) = pit.get_mut(key) else { return };
+        scratch.next_hops.clear();
+        let question =
+            |name| Question { now, name, ingress: a.face, mark: a.mark, trigger: Trigger::Data };
+        if entry.components() == a.name.components() {
+            let chosen = strategies.find_mut(a.name);
+            question(a.name).ask(chosen, taps, scratch, entry, options);
+        } else {
+            let octets = entry.name().to_name();
+            let name = hasher.hash(octets.as_ref());
+            question(&name).ask(strategies.find_mut(&name), taps, scratch, entry, options);
+        }
     }
 }

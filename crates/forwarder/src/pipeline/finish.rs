@@ -10,7 +10,7 @@ use crate::forwarder::Forwarder;
 use crate::link::Patch;
 use crate::link::queue::{QueuedControl, QueuedData};
 use crate::node::subject_of;
-use crate::tables::{HashedName, InRecord, PitEntry, PitKey, PitToken};
+use crate::tables::{DeadNonces, HashedName, InRecord, NameHasher, PitEntry, PitKey, PitToken};
 
 /// How a PIT entry ended.
 #[derive(Clone, Copy, Debug)]
@@ -142,26 +142,24 @@ impl Forwarder {
         entry: &PitEntry,
         ending: Ending,
     ) {
-        let stops_loops = match ending {
-            Ending::Unsatisfied => false,
-            Ending::Satisfied { freshness, cached } => {
-                cached && (!entry.must_be_fresh() || freshness >= self.dead_nonce_lifetime)
-            }
-        };
-        if stops_loops || entry.out_records().is_empty() {
-            return;
-        }
-        let hash = if entry.name().len() == name.components() {
-            name.whole()
-        } else {
-            self.hasher.hash(entry.name()).whole()
-        };
-        for record in entry.out_records() {
-            let key = self.hasher.nonce_key(hash, record.nonce);
-            self.dead_nonces.insert(now, key);
-        }
+        let Forwarder { hasher, dead_nonces, dead_nonce_lifetime, .. } = self;
+        bury(now, (hasher, dead_nonces, *dead_nonce_lifetime), name, entry, ending);
     }
 
+    /// The same for an entry that is in the PIT still, and is taken out.
+    pub(super) fn bury_pending(
+        &mut self,
+        now: Time,
+        name: &HashedName<'_>,
+        key: PitKey,
+        ending: Ending,
+    ) {
+        let Forwarder { pit, hasher, dead_nonces, dead_nonce_lifetime, .. } = self;
+        if let Some(entry) = pit.get(key) {
+            bury(now, (hasher, dead_nonces, *dead_nonce_lifetime), name, entry, ending);
+        }
+        pit.discard(key);
+    }
     /// Tells the shapers on both sides of an entry what it brought: Data of `answer.1` octets from
     /// the face `answer.0`, or nothing.
     pub(super) fn settle_all(
@@ -197,5 +195,33 @@ impl Forwarder {
             self.with_link(now, face, |link, env, _| link.settle(env, direction, key, size));
             self.wake(now, face);
         }
+    }
+}
+
+/// See [`Forwarder::bury`].
+fn bury(
+    now: Time,
+    (hasher, dead_nonces, lifetime): (&NameHasher, &mut DeadNonces, Duration),
+    name: &HashedName<'_>,
+    entry: &PitEntry,
+    ending: Ending,
+) {
+    let stops_loops = match ending {
+        Ending::Unsatisfied => false,
+        Ending::Satisfied { freshness, cached } => {
+            cached && (!entry.must_be_fresh() || freshness >= lifetime)
+        }
+    };
+    if stops_loops || entry.out_records().is_empty() {
+        return;
+    }
+    let hash = if entry.components() == name.components() {
+        name.whole()
+    } else {
+        hasher.hash(entry.name()).whole()
+    };
+    for record in entry.out_records() {
+        let key = hasher.nonce_key(hash, record.nonce);
+        dead_nonces.insert(now, key);
     }
 }

@@ -49,17 +49,17 @@ const MAX_DECISIONS: usize = 16;
 const MAX_HINTS: usize = 16;
 
 /// A packet that a strategy is asked about.
-struct Question<'a> {
-    now: Time,
-    name: &'a HashedName<'a>,
-    ingress: FaceId,
-    mark: u64,
-    trigger: Trigger,
+pub(super) struct Question<'a> {
+    pub(super) now: Time,
+    pub(super) name: &'a HashedName<'a>,
+    pub(super) ingress: FaceId,
+    pub(super) mark: u64,
+    pub(super) trigger: Trigger,
 }
 
 impl Question<'_> {
     /// Asks the strategy of the name; its actions are in `scratch` then.
-    fn ask(
+    pub(super) fn ask(
         self,
         chosen: &mut Chosen,
         taps: &mut Taps,

@@ -260,7 +260,10 @@ impl Pit {
     /// # Errors
     /// The entry is gone, or memory is.
     pub fn put_out_record(&mut self, key: PitKey, record: OutRecord) -> Result<(), Refusal> {
-        if self.memory() >= self.config.memory {
+        // What fits into the entry takes no more memory.
+        let entry = self.get(key).ok_or(Refusal::Gone)?;
+        let grows = entry.out_records.len() == entry.out_records.capacity();
+        if grows && self.memory() >= self.config.memory {
             return Err(Refusal::Memory);
         }
         let entry = self.get_mut(key).ok_or(Refusal::Gone)?;
@@ -364,6 +367,14 @@ impl Pit {
         self.remove_slot(key.slot)
     }
 
+    /// As [`Pit::remove`], for an entry that nobody looks at any more: it is not moved.
+    pub fn discard(&mut self, key: PitKey) {
+        if self.get(key).is_some() {
+            self.unlink(key.slot);
+            self.entries.discard(key.slot);
+        }
+    }
+
     /// When [`Pit::pop_expired`] and [`Pit::pop_retry`] want to be called.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
@@ -399,7 +410,13 @@ impl Pit {
     }
 
     fn remove_slot(&mut self, slot: u32) -> Option<PitEntry> {
-        let entry = self.entries.remove(slot)?;
+        self.unlink(slot);
+        self.entries.remove(slot)
+    }
+
+    /// Takes an entry out of everything that leads to it.
+    fn unlink(&mut self, slot: u32) {
+        let Some(entry) = self.entries.get(slot) else { return };
         self.index.remove(entry.hash, slot);
         self.expiries.cancel(slot);
         self.retries.cancel(slot);
@@ -417,6 +434,5 @@ impl Pit {
         if entry.wants_digest {
             self.digests.subtract(entry.parent);
         }
-        Some(entry)
     }
 }

@@ -87,22 +87,38 @@ impl<T> Slab<T> {
 
     /// Takes an entry out.
     pub(crate) fn remove(&mut self, slot: u32) -> Option<T> {
+        let state = self.vacate(slot, |place, free| std::mem::replace(place, free))?;
+        match state {
+            State::Used(value) => Some(value),
+            State::Free { .. } => None,
+        }
+    }
+
+    /// Drops an entry where it is.
+    pub(crate) fn discard(&mut self, slot: u32) {
+        self.vacate(slot, |place, free| *place = free);
+    }
+
+    /// Makes a slot that is used a free one.
+    #[inline]
+    fn vacate<R>(
+        &mut self,
+        slot: u32,
+        put: impl FnOnce(&mut State<T>, State<T>) -> R,
+    ) -> Option<R> {
         let head = self.free;
         let place = self.slots.get_mut(slot)?;
         if !matches!(place.state, State::Used(_)) {
             return None;
         }
-        let state = std::mem::replace(&mut place.state, State::Free { prev: NONE, next: head });
+        let out = put(&mut place.state, State::Free { prev: NONE, next: head });
         place.generation = place.generation.wrapping_add(1);
         if head != NONE {
             self.relink_free(head, |prev, _| *prev = slot);
         }
         self.free = slot;
         self.len -= 1;
-        match state {
-            State::Used(value) => Some(value),
-            State::Free { .. } => None,
-        }
+        Some(out)
     }
 
     /// Brings the last slot down into a free one and drops it, if there are free slots. Returns

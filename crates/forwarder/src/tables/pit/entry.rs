@@ -137,6 +137,12 @@ impl PitEntry {
         name_of(self.name_octets())
     }
 
+    /// Components of the name.
+    #[must_use]
+    pub fn components(&self) -> usize {
+        self.components as usize
+    }
+
     pub(super) fn name_octets(&self) -> &[u8] {
         &self.interest[self.name_at as usize..][..self.name_len as usize]
     }

@@ -1,0 +1,81 @@
+//! Buffers of packets that were delivered, for those that are to be sent.
+
+use bytes::{Bytes, BytesMut};
+use std::collections::VecDeque;
+
+/// Buffers that are remembered, whoever holds their packets now.
+const MOST: usize = 2048;
+/// Buffers that are looked at for a free one.
+const LOOKS: usize = 4;
+
+/// Packets are put into buffers that nobody holds any more, so that a run that has reached its
+/// steady state allocates nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers {
+    /// What is left of each behind its packet, and how large it is as a whole; the one that was
+    /// used longest ago first.
+    used: VecDeque<(BytesMut, usize)>,
+}
+
+impl Buffers {
+    /// A packet of these octets.
+    pub fn packet(&mut self, octets: &[u8]) -> Bytes {
+        let (mut buffer, size) = self.free(octets.len());
+        buffer.extend_from_slice(octets);
+        let packet = buffer.split().freeze();
+        self.used.push_back((buffer, size));
+        packet
+    }
+
+    /// An empty buffer with room for `len` octets, and its size.
+    fn free(&mut self, len: usize) -> (BytesMut, usize) {
+        for _ in 0..LOOKS.min(self.used.len()) {
+            let Some((mut buffer, size)) = self.used.pop_front() else { break };
+            // Its whole size can be had only when nobody holds its packet.
+            if size >= len && buffer.try_reclaim(size) {
+                return (buffer, size);
+            }
+            self.used.push_back((buffer, size));
+        }
+        if self.used.len() == MOST {
+            // The packet in it is kept by a content store, perhaps; its memory goes with it.
+            self.used.pop_front();
+        }
+        // Packets of one object differ by a few octets: the next one should fit too. One octet more
+        // than the packet, so that something is left to ask by.
+        let size = (len + 1).next_multiple_of(64);
+        (BytesMut::with_capacity(size), size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_is_left_alone_and_what_is_free_is_used_again() {
+        let mut buffers = Buffers::default();
+        let held = buffers.packet(&[1; 100]);
+        let place = |packet: &Bytes| packet.as_ptr() as usize;
+        let (mut places, mut before) = (Vec::new(), Vec::new());
+        for n in 0..20u8 {
+            let packet = buffers.packet(&[n; 90]);
+            assert_eq!((packet.len(), packet[0], held[0]), (90, n, 1));
+            places.push(place(&packet));
+            before = places.clone();
+        }
+        before.sort_unstable();
+        before.dedup();
+        assert!(before.len() <= 2 && !before.contains(&place(&held)), "{before:?}");
+        // Larger ones do not fit.
+        assert_eq!(&buffers.packet(&[7; 3000])[..], &[7; 3000]);
+        assert_eq!(&held[..], &[1; 100]);
+    }
+
+    #[test]
+    fn no_more_than_so_many_are_remembered() {
+        let mut buffers = Buffers::default();
+        let held: Vec<Bytes> = (0..MOST + 100).map(|_| buffers.packet(&[0; 10])).collect();
+        assert_eq!((held.len(), buffers.used.len()), (MOST + 100, MOST));
+    }
+}
