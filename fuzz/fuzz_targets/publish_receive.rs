@@ -24,6 +24,7 @@ fn producer() -> Publish {
     let preparation = Preparation::new(spec, content(), &Signer::Digest).expect("it fits");
     let mut publish = Publish::new();
     publish.add(preparation.run(&Signer::Digest).expect("it can be read"));
+    publish.claim("/example".parse().expect("a name"));
     publish
 }
 
