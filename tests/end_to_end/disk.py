@@ -4,16 +4,14 @@ import contextlib
 import json
 import os
 import subprocess
-import tempfile
-import unittest
 from pathlib import Path
 
-from support import content, weir
+from alone import SIZE, Alone
+from support import content
 from support.children import Failed, run
 
 FILE = 7
 PATIENCE = 60
-SIZE = 2 * content.MEGABYTE
 # Of the file system that fills up: room for this much of the file, and then no more.
 ROOM = SIZE // 2
 
@@ -70,26 +68,14 @@ class Volume:
         self._holder.stdout.close()
 
 
-class Disk(unittest.TestCase):
-    """One daemon, one file that is published, and where it is fetched to."""
+class Disk(Alone):
+    """A file that is published, and where it is fetched to."""
 
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory(prefix="weir-")
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = Path(folder.name)
-        cls.program = weir.program()
-        cls.sent = content.make(cls.folder / "sent", SIZE)
-        alone = {"udp": "off", "tcp": "off"}
-        cls.daemon = weir.Daemon(cls.program, cls.folder, "daemon", listen=alone).start()
-        cls.addClassCleanup(cls.daemon.process.kill)
+        super().setUpClass()
         put = cls.daemon.put("/file", cls.sent)
         cls.addClassCleanup(put.kill)
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(dir=self.folder)
-        self.addCleanup(folder.cleanup)
-        self.here = Path(folder.name)
 
     def get(self, target, before=(), **options):
         """Fetch the file to its end, or to its failure."""

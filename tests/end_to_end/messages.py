@@ -10,41 +10,25 @@ import re
 import signal
 import socket
 import subprocess
-import tempfile
-import unittest
 import unittest.mock
 from pathlib import Path
 
+from alone import ALONE, SIZE, Alone
 from support import content, weir
 from support.children import Child, wait_until
 
 FAILED, USAGE, NOT_FOUND, NOT_VERIFIED, INTERRUPTED, NO_FORWARDER, FILE = range(1, 8)
 PATIENCE = 60
-SIZE = 2 * content.MEGABYTE
 # Nobody's user id on every system that this runs on.
 NOBODY = "65534"
-# A daemon that peers cannot reach.
-ALONE = {"udp": "off", "tcp": "off"}
 REFERENCE = weir.ROOT / "docs/reference/commands.md"
 
 
-class Messages(unittest.TestCase):
+class Messages(Alone):
     """One daemon without neighbours, and the tools around it."""
 
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory(prefix="weir-")
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = Path(folder.name)
-        cls.program = weir.program()
-        cls.sent = content.make(cls.folder / "sent", SIZE)
-        faces = [("nobody", "udp4://127.0.0.1:9")]
-        routes = [("/nobody", "nobody")]
-        cls.daemon = weir.Daemon(
-            cls.program, cls.folder, "daemon", faces=faces, routes=routes, listen=ALONE
-        )
-        cls.daemon.start()
-        cls.addClassCleanup(cls.daemon.process.kill)
+    faces = (("nobody", "udp4://127.0.0.1:9"),)
+    routes = (("/nobody", "nobody"),)
 
     def keep(self, context):
         """Enter a context for as long as the test takes."""
@@ -53,9 +37,7 @@ class Messages(unittest.TestCase):
         return entered
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(dir=self.folder)
-        self.addCleanup(folder.cleanup)
-        self.here = Path(folder.name)
+        super().setUp()
         # Keys of the test's own, and no forwarder but the one that is named.
         given = {"WEIR_HOME": str(self.here / "home")}
         given["NDN_CLIENT_TRANSPORT"] = f"unix://{self.folder}/no.sock"

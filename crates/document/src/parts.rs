@@ -1,10 +1,25 @@
 //! Schemes and their parameters in a file.
 
 use crate::reader::Section;
+use crate::schema::{Field, Form, field};
 use crate::value::{shown, text};
 use schemes::{Choice, ChoiceError};
 use toml::Spanned;
 use toml::de::DeValue;
+
+/// The fields that say which schemes work on a link: on a face of the daemon's, or on the face that
+/// sends in one direction of a simulated link.
+pub const LINK_PARTS: &[Field] = &[
+    field(
+        "scheme",
+        Form::Part("marker, shaper or stamper"),
+        "",
+        "A scheme all of whose link parts work on the face.",
+    ),
+    field("marker", Form::Part("marker"), "", "The scheme that manages the face's queue."),
+    field("shaper", Form::Part("shaper"), "", "The scheme that shapes the face's Interests."),
+    field("stamper", Form::Part("stamper"), "", "The scheme that stamps hop-by-hop options."),
+];
 
 /// The scheme parts of a link.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,6 @@
 //! Every section and field of a scenario file: name, form, default, meaning.
 
+use document::parts::LINK_PARTS;
 use document::schema::{Field, Form, Section, field, required};
 
 /// Generators of topologies.
@@ -65,15 +66,6 @@ const DIRECTION: &[Field] = &[
     field("reorder_by", Form::Duration, "\"5 ms\"", "For how long these are held back."),
     field("duplicate", Form::Ratio, "\"0 %\"", "Share of frames that arrive twice."),
     field("corrupt", Form::Ratio, "\"0 %\"", "Share of frames of which an octet is changed."),
-    field(
-        "scheme",
-        Form::Part("marker, shaper or stamper"),
-        "",
-        "A scheme all of whose link parts work on the sending face.",
-    ),
-    field("marker", Form::Part("marker"), "", "The scheme that manages the queue."),
-    field("shaper", Form::Part("shaper"), "", "The scheme that shapes Interests."),
-    field("stamper", Form::Part("stamper"), "", "The scheme that stamps hop-by-hop options."),
 ];
 
 /// A direction that differs from another one; not a section of its own.
@@ -81,7 +73,7 @@ pub const OTHER_DIRECTION: Section = Section {
     name: "link direction",
     repeated: false,
     help: "What differs from the fields around it.",
-    fields: &[DIRECTION],
+    fields: &[DIRECTION, LINK_PARTS],
 };
 
 const SCENARIO: Section = Section {
@@ -157,6 +149,7 @@ const LINK: Section = Section {
     fields: &[
         &[required("between", Form::As("list of two nodes"), "Its ends.")],
         DIRECTION,
+        LINK_PARTS,
         &[field(
             "back",
             Form::As("table of link fields"),
@@ -246,6 +239,7 @@ const TOPOLOGY: Section = Section {
             ),
         ],
         DIRECTION,
+        LINK_PARTS,
         &[field(
             "access",
             Form::As("table of link fields"),

@@ -144,24 +144,33 @@ impl Forwarder {
             offered
         });
         self.wake(now, a.face);
-        match offered.flatten() {
+        self.passes(a, offered.flatten()).unwrap_or_else(|reason| {
+            self.refuse(now, a, reason, NackReason::Congestion);
+            false
+        })
+    }
+
+    /// What the downstream's shaper answered: whether the Interest goes on now, or why it is
+    /// refused. Its options are those that the shaper leaves.
+    fn passes(
+        &mut self,
+        a: &mut Arrived<'_>,
+        offered: Option<Offered>,
+    ) -> Result<bool, DropReason> {
+        match offered {
             Some(Offered::Pass(meta)) => {
                 a.options = meta.options;
-                true
+                Ok(true)
             }
-            Some(Offered::Held) => false,
+            Some(Offered::Held) => Ok(false),
             Some(Offered::Refused(options)) => {
                 a.options = options;
-                self.refuse(now, a, DropReason::ShaperRefused, NackReason::Congestion);
-                false
+                Err(DropReason::ShaperRefused)
             }
-            Some(Offered::Full) => {
-                self.refuse(now, a, DropReason::HeldLimit, NackReason::Congestion);
-                false
-            }
+            Some(Offered::Full) => Err(DropReason::HeldLimit),
             None => {
                 self.count_drop(a.face, DropReason::HeldDuplicate);
-                false
+                Ok(false)
             }
         }
     }
@@ -276,25 +285,10 @@ impl Forwarder {
             offered
         });
         self.wake(now, a.face);
-        match offered.flatten() {
-            Some(Offered::Pass(meta)) => {
-                a.options = meta.options;
-                true
-            }
-            Some(Offered::Held) => false,
-            Some(Offered::Refused(_)) => {
-                self.refuse_pending(now, key, a.face, DropReason::ShaperRefused);
-                false
-            }
-            Some(Offered::Full) => {
-                self.refuse_pending(now, key, a.face, DropReason::HeldLimit);
-                false
-            }
-            None => {
-                self.count_drop(a.face, DropReason::HeldDuplicate);
-                false
-            }
-        }
+        self.passes(a, offered.flatten()).unwrap_or_else(|reason| {
+            self.refuse_pending(now, key, a.face, reason);
+            false
+        })
     }
 
     /// FIB and strategy, or the face that a local application asked for.

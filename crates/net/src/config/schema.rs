@@ -1,5 +1,6 @@
 //! Every section and field of the configuration file: name, form, default, meaning.
 
+use document::parts::LINK_PARTS;
 use document::schema::{Field, Form, Section, field, required};
 
 /// Fields of every kind of link.
@@ -26,15 +27,6 @@ const LINK: &[Field] = &[
         "\"0 %\"",
         "Emulated loss: share of frames that vanish before they are sent.",
     ),
-    field(
-        "scheme",
-        Form::Part("marker, shaper or stamper"),
-        "",
-        "A scheme all of whose link parts work on the face.",
-    ),
-    field("marker", Form::Part("marker"), "", "The scheme that manages the face's queue."),
-    field("shaper", Form::Part("shaper"), "", "The scheme that shapes the face's Interests."),
-    field("stamper", Form::Part("stamper"), "", "The scheme that stamps hop-by-hop options."),
     field("nacks", Form::Switch, "true", "Send network Nacks over the face."),
     field(
         "local",
@@ -136,6 +128,7 @@ const ON_DEMAND: Section = Section {
             ),
         ],
         LINK,
+        LINK_PARTS,
     ],
 };
 
@@ -154,6 +147,7 @@ const APPLICATION: Section = Section {
             ),
         ],
         LINK,
+        LINK_PARTS,
     ],
 };
 
@@ -169,6 +163,7 @@ const FACE: Section = Section {
             field("name", Form::Text, "", "Its name in routes. Without it: the URI."),
         ],
         LINK,
+        LINK_PARTS,
     ],
 };
 

@@ -4,6 +4,7 @@ use super::Names;
 use crate::model::{Direction, Impairment, Link, Loss, Queue, Reorder};
 use crate::schema::{OTHER_DIRECTION, SECTIONS};
 use control::{Duration, Rate, Ratio, Size};
+use document::parts::LINK_PARTS;
 use document::{Document, Section, parts, ratio, shown, text, valid_words};
 use std::borrow::Cow;
 use toml::Spanned;
@@ -60,13 +61,13 @@ pub fn direction(s: &Section<'_>, like: Option<&Direction>) -> Option<Direction>
             .map_or_else(|| s.get("metric", metric), |like| Some(like.metric))?,
         impairment: impairment(s, like)?,
         parts: match like {
-            Some(like) if !HAVE_PARTS.iter().any(|f| s.given(f).is_some()) => like.parts.clone(),
+            Some(like) if !LINK_PARTS.iter().any(|f| s.given(f.name).is_some()) => {
+                like.parts.clone()
+            }
             _ => parts::link_parts(s),
         },
     })
 }
-
-const HAVE_PARTS: &[&str] = &["scheme", "marker", "shaper", "stamper"];
 
 /// A rate greater than zero.
 pub fn rate(s: &Section<'_>, field: &str) -> Option<Rate> {

@@ -1,0 +1,36 @@
+"""One daemon that peers cannot reach, one file, and a folder for each test."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from support import content, weir
+
+SIZE = 2 * content.MEGABYTE
+# A daemon that peers cannot reach.
+ALONE = {"udp": "off", "tcp": "off"}
+
+
+class Alone(unittest.TestCase):
+    """What `sent` holds may be published at `daemon`; `here` is the test's own folder."""
+
+    faces = ()
+    routes = ()
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="weir-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = Path(folder.name)
+        cls.program = weir.program()
+        cls.sent = content.make(cls.folder / "sent", SIZE)
+        cls.daemon = weir.Daemon(
+            cls.program, cls.folder, "daemon", faces=cls.faces, routes=cls.routes, listen=ALONE
+        )
+        cls.daemon.start()
+        cls.addClassCleanup(cls.daemon.process.kill)
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(dir=self.folder)
+        self.addCleanup(folder.cleanup)
+        self.here = Path(folder.name)
