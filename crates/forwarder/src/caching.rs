@@ -2,8 +2,8 @@
 //!
 //! Interests count the caches that they pass ([`CachesBelow`]), Data those that it has passed since
 //! it was answered ([`CachesPassed`]): hop-by-hop options that forwarders without such a rule hand
-//! on as they are, so that nodes without a store, or with another rule, do not count. What is at the
-//! node of the producer's application has come from no cache and leaves no copy there.
+//! on as they are, so that nodes without a store, or with another rule, do not count. What is at
+//! the node of the producer's application has come from no cache and leaves no copy there.
 //!
 //! One file for each rule; [`crate::tables::Admission`] chooses.
 

@@ -50,8 +50,8 @@ impl Forwarder {
             return Some(Verdict { admit: false, age: None });
         }
         let passed = options.get::<CachesPassed>().unwrap_or_default();
-        // Of several downstreams the one with the most caches: it is the one that the others' copies
-        // are on the way to, if they are on any.
+        // Of several downstreams the one with the most caches: it is the one that the others'
+        // copies are on the way to, if they are on any.
         let entries = satisfied.iter().filter_map(|key| self.pit.get(*key));
         let records = entries.flat_map(|entry| entry.in_records());
         let below = records.filter_map(|record| record.options.get::<CachesBelow>());

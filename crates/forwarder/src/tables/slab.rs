@@ -87,7 +87,7 @@ impl<T> Slab<T> {
 
     /// Takes an entry out.
     pub(crate) fn remove(&mut self, slot: u32) -> Option<T> {
-        let state = self.vacate(slot, |place, free| std::mem::replace(place, free))?;
+        let state = self.vacate(slot, std::mem::replace)?;
         match state {
             State::Used(value) => Some(value),
             State::Free { .. } => None,
