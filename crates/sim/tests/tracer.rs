@@ -13,10 +13,13 @@ use weir_sim::{
     WireSpec,
 };
 
+/// A link and a direction, and a fate by its name.
+type Key = (Option<(LinkId, bool)>, &'static str);
+
 /// What was seen: packets by link, direction and fate; flows; faults.
 #[derive(Default)]
 struct Seen {
-    fates: BTreeMap<(Option<(LinkId, bool)>, &'static str), u64>,
+    fates: BTreeMap<Key, u64>,
     flows: Vec<(u64, String, Option<bool>)>,
     faults: Vec<String>,
     last: Time,

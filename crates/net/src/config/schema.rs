@@ -199,9 +199,9 @@ const CONTENT_STORE: Section = Section {
             "admission",
             Form::As("word or share"),
             "\"all\"",
-            "What is taken in: `\"all\"`, `\"none\"`, or each Data with a probability; or by \
-             its way, where the neighbours do so too: `\"lcd\"` (leave copy down), `\"mcd\"` (move copy \
-             down), `\"edge\"`, `\"probcache\"`, `\"age\"` (age-based).",
+            "What is taken in: `\"all\"`, `\"none\"`, or each Data with a probability; or by its \
+             way, where the neighbours do so too: `\"lcd\"` (leave copy down), `\"mcd\"` (move \
+             copy down), `\"edge\"`, `\"probcache\"`, `\"age\"` (age-based).",
         ),
     ]],
 };
