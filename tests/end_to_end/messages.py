@@ -394,6 +394,7 @@ class Messages(Alone):
         log, out = self.here / "put.log", self.here / "put.json"
         argv = self.on_daemon("put", "/summary/file", self.sent)
         argv = [self.program, *argv, "--json", "--quiet", "--linger", "1 s"]
+        argv += ["--segment-size", "8 kB"]
         put = self.keep(Child(argv, log, out))
         get = self.on_daemon("get", "/summary/file", "-o", "got", "--quiet")
         wait_until(lambda: self.run_weir(*get).returncode == 0, "the file to be served")

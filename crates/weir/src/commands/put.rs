@@ -57,10 +57,13 @@ pub fn run(args: &PutArgs) -> Result<(), Failure> {
     for object in publish.objects() {
         if !args.output.quiet && !args.output.json {
             output::note(&format!(
-                "serving {} ({}, {} segments); Ctrl-C ends it",
+                "serving {} ({}, {}); Ctrl-C ends it",
                 object.object(),
                 control::Size(object.size()),
-                object.segments()
+                match object.segments() {
+                    1 => "1 segment".to_owned(),
+                    n => format!("{n} segments"),
+                }
             ));
         }
     }
