@@ -6,9 +6,11 @@
 #![forbid(unsafe_code)]
 
 mod build;
+pub mod drawing;
 mod error;
 mod execute;
 mod filled;
+pub mod json_schema;
 pub mod layout;
 pub mod model;
 mod read;

@@ -242,8 +242,20 @@ pub struct ReportArgs {
 pub enum ScenarioCommand {
     /// Say what is wrong with a scenario, and where; nothing is run.
     Check(ScenarioArgs),
-    /// Show nodes, links and the ways from consumers to producers.
-    Show(ScenarioArgs),
+    /// Draw the network; list nodes, links, routes and the ways from consumers to producers.
+    Show(ShowArgs),
+    /// Print the JSON Schema of scenario files, for editors.
+    Schema,
+}
+
+/// `weir scenario show`
+#[derive(Args)]
+pub struct ShowArgs {
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// Draw the network into this file as well, as SVG.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
 }
 
 /// `weir demo`

@@ -42,6 +42,13 @@ impl Table {
         self.rows.push(texts);
     }
 
+    /// Takes the rows behind the first `most` away, and says how many they were.
+    pub fn cut(&mut self, most: usize) -> usize {
+        let more = self.rows.len().saturating_sub(most);
+        self.rows.truncate(most);
+        more
+    }
+
     /// The lines, without those columns that do not fit into `width`. What is too wide even then
     /// loses its ends.
     pub fn lines(&self, width: Option<usize>) -> Vec<String> {

@@ -1,0 +1,55 @@
+//! A sheet of characters for lines and words.
+
+/// Where a line goes on from a character.
+const LEFT: u8 = 1;
+const RIGHT: u8 = 2;
+const UP: u8 = 4;
+const DOWN: u8 = 8;
+
+/// The characters of lines by where they go on.
+const LINES: [char; 16] =
+    [' ', '─', '─', '─', '│', '┘', '└', '┴', '│', '┐', '┌', '┬', '│', '┤', '├', '┼'];
+
+/// A sheet.
+pub struct Canvas {
+    lines: Vec<Vec<u8>>,
+    words: Vec<Vec<Option<char>>>,
+}
+
+impl Canvas {
+    pub fn new(width: usize, height: usize) -> Canvas {
+        Canvas { lines: vec![vec![0; width]; height], words: vec![vec![None; width]; height] }
+    }
+
+    /// A line along a row, from one column to another one, both included.
+    pub fn across(&mut self, row: usize, from: usize, to: usize) {
+        for at in from..=to {
+            self.lines[row][at] |= if at > from { LEFT } else { 0 };
+            self.lines[row][at] |= if at < to { RIGHT } else { 0 };
+        }
+    }
+
+    /// A line along a column.
+    pub fn down(&mut self, column: usize, from: usize, to: usize) {
+        for row in from.min(to)..=from.max(to) {
+            self.lines[row][column] |= if row > from.min(to) { UP } else { 0 };
+            self.lines[row][column] |= if row < from.max(to) { DOWN } else { 0 };
+        }
+    }
+
+    /// Words over whatever is there.
+    pub fn write(&mut self, row: usize, column: usize, words: &str) {
+        for (slot, c) in self.words[row][column..].iter_mut().zip(words.chars()) {
+            *slot = Some(c);
+        }
+    }
+
+    /// The rows, without what is empty at their ends.
+    pub fn rows(&self) -> Vec<String> {
+        let row = |(lines, words): (&Vec<u8>, &Vec<Option<char>>)| {
+            let shown = lines.iter().zip(words).map(|(l, w)| w.unwrap_or(LINES[usize::from(*l)]));
+            shown.collect::<String>().trim_end().to_owned()
+        };
+        self.lines.iter().zip(&self.words).map(row).collect()
+    }
+}

@@ -1,0 +1,256 @@
+//! The network as SVG: nodes by role, links by rate.
+
+use super::{Role, queue, said_of};
+use crate::layout::{Arrangement, Layout};
+use crate::model::Scenario;
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Beyond so many links their labels would hide the picture; they are still in the tooltips.
+const MOST_LABELS: usize = 40;
+/// Beyond so many nodes only consumers and producers have their names beside them.
+const MOST_NAMES: usize = 80;
+/// Around the picture.
+const MARGIN: f64 = 60.0;
+/// Below it, for the legend.
+const LEGEND: f64 = 64.0;
+
+/// Colours of Okabe and Ito, which colour-blind people can tell apart; forms carry the same
+/// meaning.
+const STYLE: &str = "\
+text{font:13px system-ui,sans-serif;fill:#1a1a1a}\
+.l{stroke:#b4b4b4;stroke-linecap:round}\
+.s{font-size:11px;fill:#555}\
+.h{paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round}\
+.n{stroke:#fff;stroke-width:1.5px}\
+.c{fill:#0072b2}.p{fill:#d55e00}.b{fill:#cc79a7}.f{fill:#777}\
+.g{fill:#fff}\
+@media(prefers-color-scheme:dark){text{fill:#e8e8e8}.s{fill:#b0b0b0}.l{stroke:#5c5f66}\
+.h{stroke:#16181c}.n{stroke:#16181c}.c{fill:#56b4e9}.p{fill:#e69f00}.b{fill:#e5a0c6}\
+.f{fill:#a0a0a0}.g{fill:#16181c}}";
+
+/// Draws the network.
+#[must_use]
+pub fn svg(scenario: &Scenario, layout: &Layout) -> String {
+    let scale = match layout.arrangement {
+        Arrangement::Layered => [170.0, 56.0],
+        _ if scenario.nodes.len() > MOST_NAMES => [48.0, 48.0],
+        _ => [120.0, 120.0],
+    };
+    let at = |node: usize| {
+        let [x, y] = layout.places.get(node).copied().unwrap_or_default();
+        [MARGIN + x * scale[0], MARGIN + y * scale[1]]
+    };
+    let width = (layout.size[0] * scale[0] + 2.0 * MARGIN).max(440.0);
+    let height = layout.size[1] * scale[1] + 2.0 * MARGIN + LEGEND;
+    let roles = scenario.roles();
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" \
+         width=\"{width:.0}\" height=\"{height:.0}\" role=\"img\" aria-labelledby=\"t d\">\n\
+         <title id=\"t\">{}: the network</title>\n<desc id=\"d\">{}</desc>\n\
+         <style>{STYLE}</style>\n<rect class=\"g\" width=\"100%\" height=\"100%\"/>\n",
+        escaped(&scenario.name),
+        escaped(&described(scenario, &roles)),
+    );
+    links(&mut out, scenario, at);
+    nodes(&mut out, scenario, &roles, layout.arrangement, at);
+    legend(&mut out, scenario, &roles, height - LEGEND + 8.0);
+    out.push_str("</svg>\n");
+    out
+}
+
+/// The picture in words.
+fn described(scenario: &Scenario, roles: &[Role]) -> String {
+    let count = |role: Role| roles.iter().filter(|r| **r == role).count();
+    let mut said = vec![format!("{} nodes, {} links", roles.len(), scenario.links.len())];
+    for role in [Role::Consumer, Role::Producer, Role::Both, Role::Forwarder] {
+        if count(role) > 0 {
+            said.push(format!("{} × {}", count(role), role.name()));
+        }
+    }
+    said.join("; ")
+}
+
+/// How thick a link is: two more for each power of ten of its rate, from 1 Mbit/s on.
+fn thickness(bits: u64, links: usize) -> f64 {
+    let powers = (bits.max(1) as f64 / 1e6).max(0.1);
+    // A logarithm for a picture need not be exact to the last bit, but it must be the same
+    // everywhere.
+    let share = if links > MOST_LABELS { 0.5 } else { 1.0 };
+    (2.0 + 2.0 * libm::log10(powers)).clamp(1.0, 12.0) * share
+}
+
+fn links(out: &mut String, scenario: &Scenario, at: impl Fn(usize) -> [f64; 2]) {
+    let many = scenario.links.len();
+    let mut degrees = vec![0u32; scenario.nodes.len()];
+    scenario.links.iter().flat_map(|link| link.ends).for_each(|end| degrees[end] += 1);
+    let mut pairs: BTreeMap<[usize; 2], f64> = BTreeMap::new();
+    let mut labels = String::new();
+    for link in &scenario.links {
+        let [a, b] = link.ends;
+        // Links between the same two nodes stand beside each other.
+        let beside = pairs.entry([a.min(b), a.max(b)]).or_insert(-1.0);
+        *beside += 1.0;
+        let ([x1, y1], [x2, y2]) = (at(a), at(b));
+        let length = ((x2 - x1) * (x2 - x1) + (y2 - y1) * (y2 - y1)).sqrt().max(1.0);
+        let aside = *beside * 14.0;
+        let [dx, dy] = [(y1 - y2) / length * aside, (x2 - x1) / length * aside];
+        let ends = [[x1 + dx, y1 + dy], [x2 + dx, y2 + dy]];
+        let thick = thickness(link.directions.iter().map(|d| d.rate.0).max().unwrap_or(0), many);
+        let [from, to] = link.ends.map(|end| escaped(&scenario.nodes[end].name));
+        let said = said_of(link);
+        let _ = writeln!(
+            out,
+            "<line class=\"l\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" \
+             stroke-width=\"{thick:.1}\"><title>{from} to {to}: {said}, queue {}</title></line>",
+            ends[0][0],
+            ends[0][1],
+            ends[1][0],
+            ends[1][1],
+            queue(link.directions[0].queue),
+        );
+        if many <= MOST_LABELS {
+            // Near the end with fewer links, where there is room.
+            let share = match degrees[a].cmp(&degrees[b]) {
+                Ordering::Less => 0.36,
+                Ordering::Equal => 0.5,
+                Ordering::Greater => 0.64,
+            };
+            label(&mut labels, &said, ends, share, thick);
+        }
+    }
+    out.push_str(&labels);
+}
+
+/// Rate and delay of a link, above it, or to its right where it is steep.
+fn label(out: &mut String, said: &str, ends: [[f64; 2]; 2], share: f64, thick: f64) {
+    let [[x1, y1], [x2, y2]] = ends;
+    let (rate, delay) = said.split_once(", ").unwrap_or((said, ""));
+    let (x, y) = (x1 + (x2 - x1) * share, y1 + (y2 - y1) * share);
+    let up = 5.0 + thick / 2.0;
+    let (anchor, x, y) = match (y2 - y1).abs() > (x2 - x1).abs() {
+        true => ("start", x + up + 2.0, y),
+        false => ("middle", x, y - up - 11.0),
+    };
+    let _ = writeln!(
+        out,
+        "<text class=\"s h\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{rate}\
+         <tspan x=\"{x:.1}\" dy=\"12\">{delay}</tspan></text>"
+    );
+}
+
+fn nodes(
+    out: &mut String,
+    scenario: &Scenario,
+    roles: &[Role],
+    arrangement: Arrangement,
+    at: impl Fn(usize) -> [f64; 2],
+) {
+    let is_crowded = scenario.nodes.len() > MOST_NAMES;
+    let size = if is_crowded { 5.0 } else { 9.0 };
+    for (i, (node, role)) in scenario.nodes.iter().zip(roles).enumerate() {
+        let [x, y] = at(i);
+        let name = escaped(&node.name);
+        let form = form(*role, x, y, size);
+        let _ = writeln!(out, "<g>{form}<title>{name}: {}</title></g>", role.name());
+        if is_crowded && *role == Role::Forwarder {
+            continue;
+        }
+        let (anchor, dx, dy) = match (arrangement, role) {
+            (Arrangement::Layered, Role::Consumer) => ("end", -size - 6.0, 4.5),
+            (Arrangement::Layered, Role::Producer) => ("start", size + 6.0, 4.5),
+            _ => ("middle", 0.0, size + 15.0),
+        };
+        let (x, y) = (x + dx, y + dy);
+        let _ = writeln!(
+            out,
+            "<text class=\"h\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{name}</text>"
+        );
+    }
+}
+
+/// Consumers are circles, producers squares, those who are both diamonds; forwarders small circles.
+fn form(role: Role, x: f64, y: f64, size: f64) -> String {
+    match role {
+        Role::Consumer => {
+            format!("<circle class=\"n c\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{size}\"/>")
+        }
+        Role::Forwarder => {
+            let size = size * 0.75;
+            format!("<circle class=\"n f\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{size:.1}\"/>")
+        }
+        Role::Producer => {
+            let (x, y, side) = (x - size, y - size, 2.0 * size);
+            format!(
+                "<rect class=\"n p\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{side}\" height=\"{side}\"/>"
+            )
+        }
+        Role::Both => {
+            let s = size * 1.3;
+            format!(
+                "<path class=\"n b\" d=\"M{:.1} {y:.1}L{x:.1} {:.1}L{:.1} {y:.1}L{x:.1} {:.1}Z\"/>",
+                x - s,
+                y - s,
+                x + s,
+                y + s
+            )
+        }
+    }
+}
+
+fn legend(out: &mut String, scenario: &Scenario, roles: &[Role], y: f64) {
+    let mut x = 24.0;
+    for role in [Role::Consumer, Role::Producer, Role::Both, Role::Forwarder] {
+        if !roles.contains(&role) {
+            continue;
+        }
+        out.push_str(&form(role, x, y, 7.0));
+        let _ = writeln!(
+            out,
+            "<text class=\"s\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+            x + 13.0,
+            y + 4.0,
+            role.name()
+        );
+        x += 40.0 + role.name().len() as f64 * 6.5;
+    }
+    let rates = scenario.links.iter().flat_map(|link| link.directions.iter().map(|d| d.rate));
+    let mut rates: Vec<_> = rates.collect();
+    rates.sort_unstable();
+    rates.dedup();
+    let shown: Vec<_> = match rates[..] {
+        [] => Vec::new(),
+        [one] => vec![one],
+        [least, .., most] => vec![least, most],
+    };
+    let (mut x, y) = (18.0, y + 26.0);
+    for rate in shown {
+        let _ = writeln!(
+            out,
+            "<line class=\"l\" x1=\"{x}\" y1=\"{y:.1}\" x2=\"{}\" y2=\"{y:.1}\" \
+             stroke-width=\"{:.1}\"/><text class=\"s\" x=\"{}\" y=\"{:.1}\">{rate}</text>",
+            x + 28.0,
+            thickness(rate.0, scenario.links.len()),
+            x + 38.0,
+            y + 4.0
+        );
+        x += 130.0;
+    }
+}
+
+/// The text as it may stand in XML.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}

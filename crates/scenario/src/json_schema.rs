@@ -1,0 +1,219 @@
+//! The JSON Schema of the scenario file, made from [`crate::schema`], for editors that complete and
+//! check TOML by one.
+//!
+//! It knows forms: fields, words, units. What only the whole file shows (a node that is not there,
+//! a name that nobody serves) is found by `weir scenario check` alone.
+
+use crate::schema::{OTHER_DIRECTION, SECTIONS, SWEEP};
+use document::schema::{Field, Form, Section};
+use schemes::SCHEMES;
+use serde_json::{Map, Value, json};
+
+/// A number as the units follow it.
+const NUMBER: &str = r"^\s*\+?[0-9_]*\.?[0-9_]+\s*";
+
+/// The schema as it is kept in `docs/reference`.
+#[must_use]
+pub fn text() -> String {
+    // A map of texts can always be written.
+    serde_json::to_string_pretty(&schema()).unwrap_or_default() + "\n"
+}
+
+/// The schema.
+#[must_use]
+pub fn schema() -> Value {
+    let sections: Map<String, Value> =
+        SECTIONS.iter().map(|section| (section.name.to_owned(), whole(section))).collect();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Weir scenario",
+        "description": "A network, what is in it, who asks for it, and what happens.",
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["scenario"],
+        "properties": sections,
+        "$defs": {
+            "direction": object(&OTHER_DIRECTION),
+            "settings": {
+                "description": "Values of a field, each in a run of its own.",
+                "anyOf": [
+                    { "type": "array", "minItems": 1 },
+                    {
+                        "type": "object",
+                        "additionalProperties": { "$ref": "#/$defs/settings" }
+                    }
+                ]
+            }
+        }
+    })
+}
+
+fn whole(section: &Section) -> Value {
+    let mut one = object(section);
+    if section.name == SWEEP.name {
+        one["additionalProperties"] = json!({ "$ref": "#/$defs/settings" });
+    }
+    match section.repeated {
+        true => json!({ "type": "array", "description": section.help, "items": one }),
+        false => {
+            one["description"] = json!(section.help);
+            one
+        }
+    }
+}
+
+fn object(section: &Section) -> Value {
+    let field = |field: &Field| {
+        let mut value = form(field.form);
+        value["description"] = json!(field.help);
+        if let Some(default) = default(field) {
+            value["default"] = default;
+        }
+        (field.name.to_owned(), value)
+    };
+    let required: Vec<&str> = section.fields().filter(|f| f.required).map(|f| f.name).collect();
+    let mut object = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": section.fields().map(field).collect::<Map<_, _>>(),
+    });
+    if !required.is_empty() {
+        object["required"] = json!(required);
+    }
+    object
+}
+
+/// The default, which is written as in TOML.
+fn default(field: &Field) -> Option<Value> {
+    let document = format!("x = {}", field.default);
+    let table: toml::Table = document.parse().ok()?;
+    serde_json::to_value(table.get("x")?).ok()
+}
+
+/// A text of this form.
+fn like(pattern: &str) -> Value {
+    json!({ "type": "string", "pattern": pattern })
+}
+
+fn with_unit(units: &str) -> Value {
+    like(&format!("{NUMBER}({units})\\s*$"))
+}
+
+fn either(values: impl IntoIterator<Item = Value>) -> Value {
+    json!({ "anyOf": values.into_iter().collect::<Vec<_>>() })
+}
+
+fn words(words: &[&str]) -> Value {
+    json!({ "enum": words })
+}
+
+fn share() -> Value {
+    let percent = r"^\s*\+?([0-9_]*\.?[0-9_]+\s*%|0*\.?[0-9]+|0|1)\s*$";
+    either([json!({ "type": "number", "minimum": 0, "maximum": 1 }), like(percent)])
+}
+
+fn text_value() -> Value {
+    json!({ "type": "string", "minLength": 1 })
+}
+
+fn several(one: &Value) -> Value {
+    either([one.clone(), json!({ "type": "array", "minItems": 1, "items": one })])
+}
+
+fn pair() -> Value {
+    json!({ "type": "array", "minItems": 2, "maxItems": 2, "items": text_value() })
+}
+
+fn form(form: Form) -> Value {
+    match form {
+        Form::Text | Form::Path => json!({ "type": "string" }),
+        Form::Number(low, i64::MAX) => json!({ "type": "integer", "minimum": low }),
+        Form::Number(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),
+        Form::Switch => json!({ "type": "boolean" }),
+        Form::Size => with_unit("B|kB|MB|GB|TB|KiB|MiB|GiB"),
+        Form::Rate => with_unit("bit/s|kbit/s|Mbit/s|Gbit/s|Tbit/s"),
+        Form::Duration => with_unit("ns|us|µs|ms|s|min|h"),
+        Form::Ratio => share(),
+        Form::Word(list) => words(list),
+        Form::Name => like("^(ndn:)?/"),
+        Form::Part(part) => scheme(part),
+        Form::As(what) => told(what).unwrap_or_else(|| json!({})),
+    }
+}
+
+/// What the forms look like that are told in words; `None` for one that is not known here.
+fn told(what: &str) -> Option<Value> {
+    let all_or_none = || words(&["all", "none"]);
+    Some(match what {
+        "node" => text_value(),
+        "node, or a list of nodes" | "text, or a list of texts" => several(&text_value()),
+        "list of two nodes" => pair(),
+        "`\"all\"`, `\"none\"`, or list of nodes" => {
+            either([all_or_none(), json!({ "type": "array", "items": text_value() })])
+        }
+        "`\"all\"`, `\"none\"`, or list of pairs of nodes" => {
+            either([all_or_none(), json!({ "type": "array", "items": pair() })])
+        }
+        "`\"all\"`, `\"none\"` or share" => either([all_or_none(), share()]),
+        "time, or `\"auto\"`" => either([words(&["auto"]), form(Form::Duration)]),
+        "number from 0 on" => json!({ "type": "number", "minimum": 0 }),
+        "number a second (`\"140 /s\"`)" => like(&format!("{NUMBER}/s\\s*$")),
+        "path, from the folder of the scenario" => text_value(),
+        "size, or packets (`\"100 packets\"`)" => {
+            either([form(Form::Size), like(r"^\s*[0-9_]+\s*packets\s*$")])
+        }
+        "share, or `{ to_bad, to_good, good, bad }`" => either([
+            share(),
+            json!({
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["to_bad", "to_good"],
+                "properties": {
+                    "to_bad": share(), "to_good": share(), "good": share(), "bad": share()
+                }
+            }),
+        ]),
+        "table of link fields" => json!({ "$ref": "#/$defs/direction" }),
+        _ => return None,
+    })
+}
+
+/// A scheme that has this part: its name, its name and parameters, or a table.
+fn scheme(part: &str) -> Value {
+    let parts: Vec<&str> = part.split([',', ' ']).filter(|word| !word.is_empty()).collect();
+    let has = |scheme: &&control::Scheme| scheme.parts().iter().any(|p| parts.contains(p));
+    let names: Vec<&str> = SCHEMES.iter().filter(has).map(|s| s.name).collect();
+    let named = format!("^\\s*({})\\s*(:.*)?$", names.join("|"));
+    either([
+        like(&named),
+        json!({
+            "type": "object",
+            "required": ["scheme"],
+            "properties": { "scheme": { "enum": names } },
+            "additionalProperties": { "type": ["string", "number", "boolean"] }
+        }),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_that_is_told_in_words_is_known() {
+        let fields = SECTIONS.iter().chain([&OTHER_DIRECTION]).flat_map(Section::fields);
+        for field in fields {
+            if let Form::As(what) = field.form {
+                assert!(told(what).is_some(), "say in json_schema.rs what \"{what}\" looks like");
+            }
+        }
+    }
+
+    #[test]
+    fn schemes_are_listed_by_their_parts() {
+        let strategies = scheme("strategy").to_string();
+        assert!(strategies.contains("best-route") && !strategies.contains("cubic"));
+        let links = scheme("marker, shaper or stamper").to_string();
+        assert!(links.contains("codel") && !links.contains("best-route"));
+    }
+}

@@ -1,0 +1,221 @@
+//! `weir scenario show`
+
+use crate::exit::{Failure, Kind};
+use crate::output::{self, Align, Column, Table, digits};
+use scenario::model::{Direction, FaultKind, Manner, Queue, Scenario};
+use scenario::{Layout, Study, drawing};
+use std::path::Path;
+
+/// So many rows of a table are shown.
+const MOST_ROWS: usize = 40;
+/// The width of what is no terminal.
+const WIDTH: usize = 100;
+
+/// Draws the network of the first run, and says what it is made of; with a file, draws it there as
+/// well.
+pub fn run(study: &Study, svg: Option<&Path>) -> Result<(), Failure> {
+    let Some(run) = study.runs.first() else { return Ok(()) };
+    let scenario = &run.scenario;
+    let sweep = match (study.is_sweep, study.runs.len()) {
+        (true, n) => format!(", the first of {n} runs"),
+        (false, _) => String::new(),
+    };
+    output::result(&format!("{}: {}, seed {}{sweep}", study.name, scenario.duration, run.seed))?;
+    let width = output::width(std::io::stdout());
+    let layout = Layout::new(scenario);
+    lines(&drawing::text(scenario, &layout, width.unwrap_or(WIDTH)))?;
+    for mut table in [nodes(scenario), links(scenario), routes(scenario)] {
+        let more = table.cut(MOST_ROWS);
+        let mut shown = table.lines(width);
+        if more > 0 {
+            shown.push(format!("and {more} more"));
+        }
+        if shown.len() > 1 {
+            lines(&shown)?;
+        }
+    }
+    let ways = ways(scenario).iter().flat_map(|line| folded(line, width)).collect();
+    lines(&cut(ways, 2 * MOST_ROWS))?;
+    let faults = cut(faults(scenario), MOST_ROWS);
+    if !faults.is_empty() {
+        lines(&faults)?;
+    }
+    match svg {
+        Some(file) => write(file, &drawing::svg(scenario, &layout)),
+        None => Ok(()),
+    }
+}
+
+/// An empty line, and these.
+fn lines(lines: &[String]) -> Result<(), Failure> {
+    output::result("")?;
+    lines.iter().try_for_each(|line| output::result(line))
+}
+
+/// The line in lines that fit, broken between words, the later ones indented.
+fn folded(line: &str, width: Option<usize>) -> Vec<String> {
+    let width = width.unwrap_or(usize::MAX);
+    let mut folded = vec![String::new()];
+    for word in line.split(' ') {
+        let last = folded.last().map_or(0, |last| last.chars().count());
+        if last > 4 && last + 1 + word.chars().count() > width {
+            folded.push("   ".to_owned());
+        }
+        if let Some(last) = folded.last_mut() {
+            if !last.is_empty() || word.is_empty() {
+                last.push(' ');
+            }
+            last.push_str(word);
+        }
+    }
+    folded
+}
+
+fn cut(mut lines: Vec<String>, most: usize) -> Vec<String> {
+    if lines.len() > most {
+        let more = lines.len() - most;
+        lines.truncate(most);
+        lines.push(format!("and {more} lines more"));
+    }
+    lines
+}
+
+/// Written beside its place and moved there, so that nothing is ever half written.
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let done =
+        tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).and_then(|mut f| {
+            std::io::Write::write_all(&mut f, text.as_bytes())?;
+            f.persist(path).map(drop).map_err(|error| error.error)
+        });
+    done.map_err(|error| {
+        let what = format!("cannot write {}: {error}", path.display());
+        Failure::new(Kind::File, what).then("choose another file with --svg")
+    })?;
+    output::note(&format!("drawn in {}", path.display()));
+    Ok(())
+}
+
+fn routes(scenario: &Scenario) -> Table {
+    let mut table = Table::new(vec![
+        column("route at", Align::Left, 0),
+        column("prefix", Align::Left, 0),
+        column("via", Align::Left, 0),
+        column("cost", Align::Right, 1),
+    ]);
+    let name = |node: usize| scenario.nodes[node].name.clone();
+    for route in &scenario.routes {
+        let [a, b] = scenario.links[route.link].ends;
+        let via = name(if a == route.at { b } else { a });
+        table.row(vec![name(route.at), route.prefix.to_string(), via, route.cost.to_string()]);
+    }
+    table
+}
+
+/// What happens, a line each.
+fn faults(scenario: &Scenario) -> Vec<String> {
+    let name = |node: &usize| scenario.nodes[*node].name.as_str();
+    let ends = |link: &usize| scenario.links[*link].ends;
+    let joined = |link: &usize| ends(link).map(|end| name(&end)).join("-");
+    let said = |kind: &FaultKind| match kind {
+        FaultKind::LinkDown(link) => format!("{} goes down", joined(link)),
+        FaultKind::LinkUp(link) => format!("{} comes up", joined(link)),
+        FaultKind::NodeCrash(node) => format!("{} crashes", name(node)),
+        FaultKind::NodeRestart(node) => format!("{} begins anew", name(node)),
+        FaultKind::LinkRate { link, direction, rate } => {
+            let [from, to] = [ends(link)[*direction], ends(link)[1 - *direction]];
+            format!("{} to {} has {rate}", name(&from), name(&to))
+        }
+        FaultKind::RouteAdd(route) => {
+            format!("{} has a route to {}", name(&route.at), route.prefix)
+        }
+        FaultKind::RouteRemove(route) => {
+            format!("{} loses a route to {}", name(&route.at), route.prefix)
+        }
+    };
+    scenario.faults.iter().map(|f| format!("at {}: {}", f.at, said(&f.kind))).collect()
+}
+
+fn column(head: &'static str, align: Align, rank: u8) -> Column {
+    Column { head, align, rank }
+}
+
+fn nodes(scenario: &Scenario) -> Table {
+    let mut table = Table::new(vec![
+        column("node", Align::Left, 0),
+        column("role", Align::Left, 0),
+        column("content store", Align::Right, 1),
+        column("strategy", Align::Left, 2),
+    ]);
+    for (node, role) in scenario.nodes.iter().zip(scenario.roles()) {
+        let store = match node.content_store.capacity {
+            0 => "off".to_owned(),
+            octets => control::Size(octets as u64).to_string(),
+        };
+        let strategy = scenario::label(&node.strategy);
+        table.row(vec![node.name.clone(), role.name().to_owned(), store, strategy]);
+    }
+    table
+}
+
+fn links(scenario: &Scenario) -> Table {
+    let mut table = Table::new(vec![
+        column("from", Align::Left, 0),
+        column("to", Align::Left, 0),
+        column("rate", Align::Right, 0),
+        column("delay", Align::Right, 0),
+        column("queue", Align::Right, 1),
+        column("marker", Align::Left, 2),
+    ]);
+    for link in &scenario.links {
+        let [ab, ba] = &link.directions;
+        let [a, b] = link.ends.map(|end| scenario.nodes[end].name.clone());
+        table.row(link_row(a.clone(), b.clone(), ab));
+        if format!("{ab:?}") != format!("{ba:?}") {
+            table.row(link_row(b, a, ba));
+        }
+    }
+    table
+}
+
+fn link_row(from: String, to: String, direction: &Direction) -> Vec<String> {
+    let queue = match direction.queue {
+        Queue::Size(size) => size.to_string(),
+        Queue::Packets(packets) => format!("{packets} packets"),
+    };
+    let marker = direction.parts.marker.as_ref().map_or_else(String::new, scenario::label);
+    let (rate, delay) = (direction.rate.to_string(), direction.delay.to_string());
+    vec![from, to, rate, delay, queue, marker]
+}
+
+/// Each consumer's way to its content, and what it can bring.
+fn ways(scenario: &Scenario) -> Vec<String> {
+    let line = |(consumer, way): (&scenario::model::Consumer, Vec<usize>)| {
+        let content = &scenario.contents[consumer.content];
+        let mut nodes = vec![scenario.nodes[consumer.at].name.as_str()];
+        let (mut at, mut most, mut round_trip) = (consumer.at, None, control::Duration::ZERO);
+        for link in way {
+            let link = &scenario.links[link];
+            let [first, second] = link.ends;
+            let (next, down) = if at == first { (second, 1) } else { (first, 0) };
+            // Data comes the other way: that is the direction that matters.
+            let rate = link.directions[down].rate;
+            most = Some(most.map_or(rate, |most: control::Rate| most.min(rate)));
+            round_trip = round_trip + link.directions[0].delay + link.directions[1].delay;
+            nodes.push(&scenario.nodes[next].name);
+            at = next;
+        }
+        let how = match &consumer.manner {
+            Manner::Fetch { control, .. } => scenario::label(control),
+            Manner::Constant { per_second, .. } => format!("{per_second} Interests a second"),
+        };
+        let start = digits(consumer.start.as_secs_f64());
+        let most = most.map_or_else(String::new, |rate| {
+            format!("; at most {rate}, round trip {round_trip} without queues")
+        });
+        let (name, size) = (&content.name, content.size);
+        let way = nodes.join(" → ");
+        [format!("{name} ({size}, {how}, from {start} s)"), format!("  {way}{most}")]
+    };
+    scenario.consumers.iter().zip(scenario.ways()).flat_map(line).collect()
+}
