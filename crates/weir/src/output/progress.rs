@@ -122,7 +122,7 @@ impl RunProgress {
         };
         let left = match share {
             s if s >= KNOWN => {
-                let left = seconds * (1.0 - share) / share;
+                let left = seconds * (1.0 - share).max(0.0) / share;
                 format!(", {} left", whole_seconds(std::time::Duration::from_secs_f64(left)))
             }
             _ => String::new(),
