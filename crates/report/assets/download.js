@@ -65,7 +65,7 @@ function mapLegend(top) {
 }
 
 function pictureFile(picture, state) {
-  const title = wrapped(picture.title, 84);
+  const title = wrapped(picture.title, 76);
   const parts = [texts(title, "title", 26, 20)];
   let y = 26 + title.length * 20;
   picture.panels.forEach((panel, i) => {

@@ -22,7 +22,7 @@ pub fn question(results: &Results) -> String {
     match (results.groups.len(), run.flows.len()) {
         (1, 1) => format!("{name}: how does {} get its content?", run.flows[0].node),
         (1, n) => format!("{name}: how do {} share the network?", many(n, "flow")),
-        (n, _) => match &*results.keys() {
+        (n, _) => match &*results.keys {
             [] => format!("{name}: what is different in {n} results?"),
             [key] => format!("{name}: what does {key} change?"),
             keys => format!("{name}: what do {} change?", listed(keys)),
@@ -88,6 +88,7 @@ fn one(flow: &Flow) -> String {
 fn several(flows: &[Flow], jain: Option<f64>) -> String {
     let complete = flows.iter().filter(|flow| flow.complete).count();
     let mut said = match flows.len() - complete {
+        0 if complete == 2 => "Both flows were complete".to_owned(),
         0 => format!("All {} flows were complete", flows.len()),
         _ => format!("{complete} of {} flows were complete", flows.len()),
     };

@@ -4,8 +4,8 @@ use crate::ReportError;
 use crate::folder::{COMMAND, LAYOUT, SERIES_FILE, SUMMARY, Summary, VERSION};
 use crate::parquet_file::read_series;
 use crate::track::Track;
-use scenario::result::{Combination, Link, RunResult};
-use std::collections::{BTreeMap, BTreeSet};
+use scenario::result::{Combination, Link, RunResult, varying};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -47,6 +47,8 @@ pub struct Results {
     pub combinations: Vec<(String, Combination)>,
     /// Where the nodes stand in a drawing.
     pub places: BTreeMap<String, [f64; 2]>,
+    /// The fields that sweeps set differently.
+    pub keys: Vec<String>,
     /// Seconds that pictures show at first: until the last flow ended.
     pub shown: f64,
 }
@@ -79,8 +81,15 @@ impl Results {
     fn add(&mut self, above: &str, summary: &Summary) -> Vec<(usize, usize)> {
         let first = self.groups.len();
         let mut places = Vec::new();
+        let settings: Vec<_> = summary.runs().iter().map(|run| run.settings.as_slice()).collect();
+        let keys = varying(&settings);
+        for key in &keys {
+            if !self.keys.iter().any(|known| known == key) {
+                self.keys.push((*key).to_owned());
+            }
+        }
         for run in summary.runs() {
-            let label = label(above, &run.settings);
+            let label = label(above, &run.settings, &keys);
             let known = self.groups[first..].iter().position(|group| group.label == label);
             let place = known.map_or(self.groups.len(), |place| first + place);
             if known.is_none() {
@@ -133,14 +142,6 @@ impl Results {
         .map_err(|error| ReportError::damaged(&path, &error))
     }
 
-    /// What is different from group to group.
-    pub fn keys(&self) -> Vec<String> {
-        let runs = self.groups.iter().flat_map(|group| group.runs.first());
-        let keys: BTreeSet<&str> =
-            runs.flat_map(|run| run.settings.iter().map(|(key, _)| key.as_str())).collect();
-        keys.into_iter().map(str::to_owned).collect()
-    }
-
     /// All runs.
     pub fn runs(&self) -> impl Iterator<Item = &RunResult> {
         self.groups.iter().flat_map(|group| &group.runs)
@@ -175,10 +176,10 @@ fn shown(groups: &[Group]) -> f64 {
     ends.fold(0.0, f64::max)
 }
 
-/// The values of what a sweep set; [`Results::keys`] says of what.
-fn label(above: &str, settings: &[(String, String)]) -> String {
-    let values = settings.iter().map(|(_, value)| value.as_str());
-    let parts = std::iter::once(above).chain(values);
+/// The values of what a sweep set differently; [`Results::keys`] says of what.
+fn label(above: &str, settings: &[(String, String)], keys: &[&str]) -> String {
+    let told = settings.iter().filter(|(key, _)| keys.contains(&key.as_str()));
+    let parts = std::iter::once(above).chain(told.map(|(_, value)| value.as_str()));
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 

@@ -129,6 +129,18 @@ pub struct Combination {
     pub rtt_mean_ms: Option<Mean>,
 }
 
+/// The fields whose values are not the same in all of these settings, in their order: what a table
+/// has to show.
+#[must_use]
+pub fn varying<'a>(settings: &[&'a [(String, String)]]) -> Vec<&'a str> {
+    let Some(first) = settings.first() else { return Vec::new() };
+    let value = |of: &[(String, String)], key: &str| {
+        of.iter().find(|(other, _)| other == key).map(|(_, value)| value.clone())
+    };
+    let differs = |key: &str| settings.iter().any(|s| value(s, key) != value(first, key));
+    first.iter().map(|(key, _)| key.as_str()).filter(|key| differs(key)).collect()
+}
+
 impl SweepResult {
     /// Sums up the runs of a sweep.
     #[must_use]

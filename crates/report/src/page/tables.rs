@@ -56,7 +56,7 @@ pub fn first(out: &mut String, results: &Results) {
 }
 
 fn groups(out: &mut String, results: &Results) {
-    let keys = results.keys();
+    let keys: Vec<&str> = results.keys.iter().map(String::as_str).collect();
     let what = if keys.is_empty() { "result".to_owned() } else { keys.join(", ") };
     let heads =
         [&*what, "runs", "goodput (Mbit/s)", "completion (s)", "RTT (ms)", "Jain index", "lost"];

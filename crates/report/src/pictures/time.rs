@@ -369,7 +369,7 @@ impl<'r> Drawing<'r> {
                     self.flow(number, entity).map_or_else(|| shown(entity), |(_, name)| name);
                 let name = match group.label.is_empty() {
                     true => name,
-                    false => format!("{name} with {}", group.label),
+                    false => format!("{}: {name}", group.label),
                 };
                 let mean = tracks.iter().map(Track::mean).sum::<f64>() / tracks.len() as f64;
                 let most = tracks.iter().map(|track| track.most).fold(0.0, f64::max);

@@ -2,7 +2,7 @@
 
 use crate::exit::Failure;
 use crate::output::{self, Align, Column, Table, digits};
-use scenario::result::{Flow, Link, Node, RunResult, SweepResult};
+use scenario::result::{Flow, Link, Node, RunResult, SweepResult, varying};
 
 /// Shows the result of a run.
 pub fn run(result: &RunResult) -> Result<(), Failure> {
@@ -40,7 +40,16 @@ fn head(what: &str, parts: &[String]) -> Result<(), Failure> {
 /// Shows the combinations of a sweep.
 pub fn sweep(result: &SweepResult) -> Result<(), Failure> {
     let SweepResult { scenario, runs, combinations, .. } = result;
-    output::result(&format!("{scenario}: {} runs, means with 95 % intervals", runs.len()))?;
+    let settings: Vec<_> = combinations.iter().map(|c| c.settings.as_slice()).collect();
+    let keys = varying(&settings);
+    let parts = [
+        match keys.is_empty() {
+            true => format!("{} runs,", runs.len()),
+            false => format!("{} runs by {},", runs.len(), keys.join(" and ")),
+        },
+        "means with 95 % intervals".to_owned(),
+    ];
+    head(&format!("{scenario}:"), &parts)?;
     let mut table = Table::new(vec![
         left("settings", 0),
         right("runs", 1),
@@ -51,7 +60,8 @@ pub fn sweep(result: &SweepResult) -> Result<(), Failure> {
         right("drops", 2),
     ]);
     for c in combinations {
-        let settings = c.settings.iter().map(|(key, value)| format!("{key}={value}"));
+        let told = c.settings.iter().filter(|(key, _)| keys.contains(&key.as_str()));
+        let told: Vec<&str> = told.map(|(_, value)| value.as_str()).collect();
         let mean = |mean: Option<scenario::Mean>| match mean {
             None => "-".to_owned(),
             Some(scenario::Mean { mean, ci95: None, .. }) => digits(mean),
@@ -61,7 +71,7 @@ pub fn sweep(result: &SweepResult) -> Result<(), Failure> {
         };
         let of = runs.iter().filter(|run| run.settings == c.settings).count();
         table.row(vec![
-            settings.collect::<Vec<_>>().join(" "),
+            told.join(", "),
             of.to_string(),
             mean(c.goodput_mbps),
             mean(c.fct_s),
