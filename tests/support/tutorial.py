@@ -40,11 +40,12 @@ def steps(text):
 
 
 def follow(page, folder, program, root):
-    """Type every command of a page in an empty folder; Failed where one goes otherwise than said."""
+    """Type every command of a page in a folder; Failed where one goes otherwise than said."""
     # Whatever the program's file is called, here it is `weir`.
     with tempfile.TemporaryDirectory(prefix="weir-") as path:
         Path(path, "weir").symlink_to(program)
-        type_in(page, folder, {"PATH": f"{path}{os.pathsep}{os.environ['PATH']}", "WEIR": str(root)})
+        variables = {"PATH": f"{path}{os.pathsep}{os.environ['PATH']}", "WEIR": str(root)}
+        type_in(page, folder, variables)
 
 
 def type_in(page, folder, variables):
