@@ -4,7 +4,7 @@ use crate::ReportError;
 use crate::folder::{COMMAND, LAYOUT, SERIES_FILE, SUMMARY, Summary, VERSION};
 use crate::parquet_file::read_series;
 use crate::track::Track;
-use scenario::result::{Combination, Link, RunResult, varying};
+use scenario::result::{Combination, Flow, Link, RunResult, varying};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,44 @@ pub struct Group {
     pub runs: Vec<RunResult>,
     /// The time series of each of its runs, in their order.
     pub tracks: BTreeMap<Key, Vec<Track>>,
+    /// The places of flows and of directions of links in the lists of the first run, by label.
+    flows: BTreeMap<String, usize>,
+    links: BTreeMap<String, usize>,
+    /// How many flows a node has with a control.
+    alike: BTreeMap<(String, String), usize>,
+}
+
+impl Group {
+    fn new(label: String, first: &RunResult) -> Group {
+        let mut group = Group { label, ..Group::default() };
+        for (turn, flow) in first.flows.iter().enumerate() {
+            group.flows.insert(flow.flow.clone(), turn);
+            *group.alike.entry((flow.node.clone(), flow.control.clone())).or_default() += 1;
+        }
+        let links = first.links.iter().enumerate();
+        group.links = links.map(|(i, l)| (format!("{} > {}", l.from, l.to), i)).collect();
+        group
+    }
+
+    /// The flow with this label, in the first run.
+    pub fn flow(&self, label: &str) -> Option<&Flow> {
+        self.runs.first()?.flows.get(self.turn(label)?)
+    }
+
+    /// Its place among the flows.
+    pub fn turn(&self, label: &str) -> Option<usize> {
+        self.flows.get(label).copied()
+    }
+
+    /// No other flow has its control at its node.
+    pub fn is_alone(&self, flow: &Flow) -> bool {
+        self.alike.get(&(flow.node.clone(), flow.control.clone())) == Some(&1)
+    }
+
+    /// The direction of a link with this label, in the first run.
+    pub fn link(&self, label: &str) -> Option<&Link> {
+        self.runs.first()?.links.get(*self.links.get(label)?)
+    }
 }
 
 /// Where results come from.
@@ -93,7 +131,7 @@ impl Results {
             let known = self.groups[first..].iter().position(|group| group.label == label);
             let place = known.map_or(self.groups.len(), |place| first + place);
             if known.is_none() {
-                self.groups.push(Group { label, ..Group::default() });
+                self.groups.push(Group::new(label, run));
             }
             places.push((place, self.groups[place].runs.len()));
             self.groups[place].runs.push(run.clone());

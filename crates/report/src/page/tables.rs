@@ -6,8 +6,8 @@ use scenario::Mean;
 use scenario::result::{Flow, Link, Node, RunResult};
 use std::fmt::Write;
 
-/// Rows that a table shows.
-const MOST: usize = 60;
+/// Rows that a table shows: more would stand between the answer and the pictures.
+const MOST: usize = 24;
 
 struct Table<'o> {
     out: &'o mut String,
@@ -175,8 +175,12 @@ fn links(out: &mut String, run: &RunResult) {
             link.nacks.to_string(),
         ]
     };
-    run.links.iter().take(MOST).for_each(|link| table.row(&row(link)));
-    table.end(run.links.len(), "directions of links; summary.json has all");
+    let mut shown: Vec<&Link> = run.links.iter().collect();
+    if shown.len() > MOST {
+        shown.sort_by(|a, b| b.utilization.total_cmp(&a.utilization));
+    }
+    shown.iter().take(MOST).for_each(|link| table.row(&row(link)));
+    table.end(run.links.len(), "directions of links, used most; summary.json has all");
 }
 
 fn nodes(out: &mut String, run: &RunResult) {
@@ -207,8 +211,12 @@ fn nodes(out: &mut String, run: &RunResult) {
         let words = [node.node.clone(), node.role.clone()];
         words.into_iter().chain(numbers.iter().map(u64::to_string)).collect::<Vec<_>>()
     };
-    run.nodes.iter().take(MOST).for_each(|node| table.row(&row(node)));
-    table.end(run.nodes.len(), "nodes; summary.json has all");
+    let mut shown: Vec<&Node> = run.nodes.iter().collect();
+    if shown.len() > MOST {
+        shown.sort_by_key(|node| std::cmp::Reverse(node.interests_in));
+    }
+    shown.iter().take(MOST).for_each(|node| table.row(&row(node)));
+    table.end(run.nodes.len(), "nodes, those with most Interests; summary.json has all");
 }
 
 /// What shapes, widths and colours of the drawing mean.

@@ -10,7 +10,7 @@ use scenario::result::Combination;
 use std::collections::BTreeMap;
 
 /// Rows that a picture has at most.
-const MOST_ROWS: usize = 40;
+const MOST_ROWS: usize = 24;
 
 /// A picture for each quantity of a sweep's combinations.
 pub fn combinations(results: &Results) -> Vec<Picture> {

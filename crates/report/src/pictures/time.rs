@@ -171,13 +171,19 @@ impl<'r> Drawing<'r> {
         (!tracks.is_empty()).then_some(tracks.as_slice())
     }
 
-    /// The things that are drawn, those with the most of it first, and how many there are.
-    fn entities(&self) -> (Vec<&'r str>, usize) {
+    /// The things that are drawn, those that matter most, and how many there are; flows with this
+    /// control alone, if one is given.
+    fn entities(&self, control: Option<&str>) -> (Vec<&'r str>, usize) {
+        let wanted = |entity: &str| match control {
+            Some(control) => self.flow(0, entity).is_some_and(|(of, _)| of == control),
+            None => true,
+        };
         let mut weights: BTreeMap<&str, f64> = BTreeMap::new();
         for group in &self.results.groups {
             for ((subject, quantity, entity), tracks) in &group.tracks {
                 let most = tracks.iter().map(|track| track.most.abs()).fold(0.0, f64::max);
-                if subject == self.subject && quantity == self.quantity && most > 0.0 {
+                let is_it = subject == self.subject && quantity == self.quantity;
+                if is_it && most > 0.0 && wanted(entity) {
                     *weights.entry(entity).or_default() +=
                         weight(group, self.subject, entity, tracks);
                 }
@@ -195,28 +201,20 @@ impl<'r> Drawing<'r> {
         let mut entities: Vec<&str> = entities.into_iter().map(|(entity, _)| entity).collect();
         if self.subject == "flow" {
             // In the order of the file.
-            let order: Vec<&str> =
-                self.results.runs().flat_map(|r| &r.flows).map(|f| f.flow.as_str()).collect();
-            entities.sort_by_key(|entity| order.iter().position(|flow| flow == entity));
+            let group = self.results.groups.first();
+            entities.sort_by_key(|entity| group.and_then(|group| group.turn(entity)));
         }
         (entities, count)
     }
 
     fn picture(&self) -> Option<Picture> {
-        let (entities, there) = self.entities();
+        let (entities, there) = self.entities(None);
         if entities.is_empty() {
             return None;
         }
-        let groups = self.results.groups.len();
-        let all: Vec<usize> = (0..groups.min(MOST_PANELS)).collect();
-        let label = |group: usize| self.results.groups[group].label.clone();
-        let panels: Vec<Panel> = if groups * entities.len() <= MOST_LINES {
-            vec![self.panel(String::new(), &all, &entities, groups > 1, entities.len() > 1)]
-        } else if groups <= MOST_LINES {
-            let one = |entity: &&'r str| self.panel(shown(entity), &all, &[entity], true, false);
-            entities.iter().map(one).collect()
-        } else {
-            all.iter().map(|g| self.panel(label(*g), &[*g], &entities, false, true)).collect()
+        let (entities, panels) = match self.subject {
+            "flow" if there > MOST_LINES && self.results.groups.len() == 1 => self.by_control(),
+            _ => (entities.clone(), self.panels(&entities)),
         };
         let mut x = Axis::new("time", "s");
         x.most = Some(self.results.shown);
@@ -234,6 +232,46 @@ impl<'r> Drawing<'r> {
             panels,
             heads: ["mean", "least", "most", "at the end"].map(|head| self.head(head)).to_vec(),
         })
+    }
+
+    /// One panel if there are few lines, else one for each thing, else one for each group.
+    fn panels(&self, entities: &[&'r str]) -> Vec<Panel> {
+        let groups = self.results.groups.len();
+        let all: Vec<usize> = (0..groups.min(MOST_PANELS)).collect();
+        let label = |group: usize| self.results.groups[group].label.clone();
+        if groups * entities.len() <= MOST_LINES {
+            vec![self.panel(String::new(), &all, entities, groups > 1, entities.len() > 1)]
+        } else if groups <= MOST_LINES {
+            let one = |entity: &&'r str| self.panel(shown(entity), &all, &[entity], true, false);
+            entities.iter().map(one).collect()
+        } else {
+            all.iter().map(|g| self.panel(label(*g), &[*g], entities, false, true)).collect()
+        }
+    }
+
+    /// Of many flows a panel for each scheme, so that none hides another.
+    fn by_control(&self) -> (Vec<&'r str>, Vec<Panel>) {
+        let flows = self.results.groups.first().and_then(|group| group.runs.first());
+        let mut controls: Vec<&str> = Vec::new();
+        for flow in flows.iter().flat_map(|run| &run.flows) {
+            if !controls.contains(&flow.control.as_str()) && controls.len() < MOST_PANELS {
+                controls.push(&flow.control);
+            }
+        }
+        let (mut drawn, mut panels) = (Vec::new(), Vec::new());
+        for control in controls {
+            let (entities, there) = self.entities(Some(control));
+            if entities.is_empty() {
+                continue;
+            }
+            let title = match there > entities.len() {
+                true => format!("{control}: {} of {there} flows", entities.len()),
+                false => format!("{control}: {}", many(there, "flow")),
+            };
+            panels.push(self.panel(title, &[0], &entities, false, true));
+            drawn.extend(entities);
+        }
+        (drawn, panels)
     }
 
     fn head(&self, head: &str) -> String {
@@ -283,12 +321,10 @@ impl<'r> Drawing<'r> {
         if self.subject != "flow" {
             return None;
         }
-        let flows = &self.results.groups[group].runs.first()?.flows;
-        let flow = flows.iter().find(|flow| flow.flow == entity)?;
-        let alike = flows.iter().filter(|f| f.control == flow.control && f.node == flow.node);
-        let name = match alike.count() {
-            1 => format!("{} at {}", flow.control, flow.node),
-            _ => format!("{} at {}", flow.control, flow.flow),
+        let flow = self.results.groups[group].flow(entity)?;
+        let name = match self.results.groups[group].is_alone(flow) {
+            true => format!("{} at {}", flow.control, flow.node),
+            false => format!("{} at {}", flow.control, flow.flow),
         };
         Some((flow.control.clone(), name))
     }
@@ -443,16 +479,9 @@ fn shown(entity: &str) -> String {
 
 /// How much a thing matters: flows by what they brought, links by what they sent.
 fn weight(group: &Group, subject: &str, entity: &str, tracks: &[Track]) -> f64 {
-    let Some(run) = group.runs.first() else { return 0.0 };
     let found = match subject {
-        "flow" => run.flows.iter().find(|f| f.flow == entity).map(|flow| flow.bytes as f64),
-        "link" => {
-            let link = run.links.iter().find(|l| {
-                entity.strip_prefix(&*l.from).and_then(|rest| rest.strip_prefix(" > "))
-                    == Some(&*l.to)
-            });
-            link.map(|link| link.utilization)
-        }
+        "flow" => group.flow(entity).map(|flow| flow.bytes as f64),
+        "link" => group.link(entity).map(|link| link.utilization),
         _ => None,
     };
     found.unwrap_or_else(|| tracks.first().map_or(0.0, Track::mean))
