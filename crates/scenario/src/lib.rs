@@ -34,6 +34,7 @@ pub use statistics::Mean;
 pub use study::{Run, Study};
 
 use document::Document;
+use std::io::Read;
 use std::path::Path;
 
 /// The largest file that is read: forty nodes a kilobyte, it is more than the most nodes need.
@@ -46,11 +47,15 @@ const MAX_FILE: u64 = 4_000_000;
 /// found are in the error.
 pub fn load(path: &Path, settings: &[String]) -> Result<Study, ScenarioError> {
     let unreadable = |source| ScenarioError::Unreadable { path: path.to_owned(), source };
-    let size = std::fs::metadata(path).map_err(unreadable)?.len();
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    // No more is read than is taken, whatever is said of the size: the file may be a pipe.
+    let mut text = String::new();
+    let read = file.take(MAX_FILE + 1).read_to_string(&mut text);
+    let size = std::fs::metadata(path).map_or(0, |about| about.len()).max(text.len() as u64);
     if size > MAX_FILE {
         return Err(ScenarioError::TooLarge { path: path.to_owned(), size, limit: MAX_FILE });
     }
-    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    read.map_err(unreadable)?;
     parse(&text, &path.display().to_string(), settings)
 }
 

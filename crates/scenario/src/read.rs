@@ -42,10 +42,10 @@ pub fn scenario<'d>(
     let mut plan = generated.unwrap_or_default();
     let all_known = nodes(&mut plan, is_whole, doc, table, &strategy);
     let names = Names::new(&plan.nodes, all_known);
-    links::read(&mut plan.links, doc, table, &names);
+    let links_known = links::read(&mut plan.links, doc, table, &names) && all_known;
     let contents = workload::contents(doc, table, &names);
     let consumers = workload::consumers(doc, table, &names, &contents);
-    let places = Places { names: &names, links: &plan.links };
+    let places = Places { names: &names, links: &plan.links, all_known: links_known };
     let listed = routes::listed(doc, table, &places);
     let faults = workload::faults(doc, table, &places);
     let record = record::read(doc, table, &places);
@@ -54,27 +54,35 @@ pub fn scenario<'d>(
             .get("name", |v| text(v).map(str::to_owned))
             .unwrap_or_else(|| file_name.to_owned()),
         question: about.get("question", |v| text(v).map(str::to_owned)).unwrap_or_default(),
-        duration: duration?,
+        duration: duration.unwrap_or(control::Duration::ZERO),
         seed: about.number("seed").and_then(|n| u64::try_from(n).ok()).unwrap_or(1),
         contents: contents.into_iter().map(|(content, _)| content).collect(),
         consumers: consumers.iter().map(|(consumer, _)| consumer.clone()).collect(),
         routes: Vec::new(),
         faults,
-        record: record?,
+        record: record.unwrap_or_default(),
         nodes: plan.nodes,
         links: plan.links,
     };
     if about.given("paths").is_some() && about.word("routing") == LISTED {
         about.mistake("paths", "routes that are listed are as many as there are");
     }
-    if doc.has_mistakes() {
+    // Whether everybody finds his way can be said as soon as the network, its content and its
+    // routes are known, whatever else is wrong.
+    let written = |name: &str| {
+        table.get(name).and_then(|list| list.get_ref().as_array()).map_or(0, |list| list.len())
+    };
+    let is_known =
+        scenario.contents.len() == written("content") && listed.len() == written("route");
+    if !links_known || !is_known || scenario.contents.iter().any(|content| content.at.is_empty()) {
         return None;
     }
+    let (listed, spans): (_, Vec<_>) = listed.into_iter().unzip();
     let scenario =
         routes::complete(scenario, (about.word("routing"), about.count("paths")), listed);
     let places = consumers.into_iter().map(|(_, place)| place).collect::<Vec<_>>();
-    routes::check(&scenario, &places, doc);
-    Some(scenario)
+    routes::check(&scenario, &places, &spans, doc);
+    (!doc.has_mistakes()).then_some(scenario)
 }
 
 /// The place of `listed` among the words of `routing`.
@@ -93,6 +101,8 @@ pub(crate) struct Names<'p> {
 pub(crate) struct Places<'p> {
     pub names: &'p Names<'p>,
     pub links: &'p [crate::model::Link],
+    /// Whether it is known of every link of the file what it joins.
+    pub all_known: bool,
 }
 
 impl<'p> Names<'p> {

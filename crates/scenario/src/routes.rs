@@ -8,22 +8,30 @@ use crate::read::Places;
 use crate::schema::SECTIONS;
 use document::{Document, Section, name};
 use graph::{Graph, Measure, Step};
-use packet::NameRef;
+use packet::{Name, NameRef};
 use several::NextHops;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use toml::de::DeTable;
 
+/// A listed route, and where it stands.
+pub(crate) type Listed = (Route, Place);
+
+/// A route's node, prefix and link, and where its `via` stands.
+pub(crate) type Place = ((usize, Name, usize), Range<usize>);
+
 /// Reads all `[[route]]`.
 pub(crate) fn listed<'d>(
     doc: &'d Document<'d>,
     table: &'d DeTable<'d>,
     places: &Places<'_>,
-) -> Vec<Route> {
+) -> Vec<Listed> {
     let read = |section: &Section<'_>| {
         let at = places.names.one(section, "at");
-        places.route(section, at, section.get("prefix", name))
+        let route = places.route(section, at, section.get("prefix", name))?;
+        let key = (route.at, route.prefix.clone(), route.link);
+        Some((route, (key, section.place("via"))))
     };
     Section::repeated(doc, SECTIONS, table, "route").iter().filter_map(read).collect()
 }
@@ -155,25 +163,49 @@ impl Scenario {
 }
 
 /// Follows the cheapest routes from every consumer: they must come to a producer. `places` says
-/// where the consumers stand in the file.
-pub(crate) fn check(scenario: &Scenario, places: &[Range<usize>], doc: &Document<'_>) {
+/// where the consumers stand in the file, `listed` where routes do.
+pub(crate) fn check(
+    scenario: &Scenario,
+    places: &[Range<usize>],
+    listed: &[Place],
+    doc: &Document<'_>,
+) {
     let tables = Tables::new(scenario);
     let quoted = |node: &usize| format!("`{}`", scenario.nodes[*node].name);
     for (consumer, place) in scenario.consumers.iter().zip(places) {
         let name = &scenario.contents[consumer.content].name;
-        let why = match tables.way(consumer) {
-            Ok(_) => continue,
-            Err(Astray::NoRoute(at)) => format!(
-                "{} has no route to `{name}`; join it to a producer by links, or give it a \
-                 `[[route]]`",
-                quoted(&at)
-            ),
-            Err(Astray::Circle(nodes)) => {
-                let nodes: Vec<_> = nodes.iter().map(quoted).collect();
-                format!("routes to `{name}` go in a circle: {}", nodes.join(", "))
+        match tables.way(consumer) {
+            Ok(_) => {}
+            Err(Astray::NoRoute(at)) => {
+                let why = format!(
+                    "`name`: {} has no route to `{name}`; join it to a producer by links, or give \
+                     it a `[[route]]`",
+                    quoted(&at)
+                );
+                doc.mistake(place.clone(), why);
             }
-        };
-        doc.mistake(place.clone(), format!("`name`: {why}"));
+            Err(Astray::Circle(nodes)) => {
+                // The last of the listed routes that make the circle is the one to look at.
+                let hops = nodes.iter().filter_map(|node| {
+                    let route = next_hop(&tables.routes[*node], name.as_ref())?;
+                    let is_it = |(key, _): &&Place| {
+                        (key.0, &key.1, key.2) == (route.at, &route.prefix, route.link)
+                    };
+                    listed.iter().find(is_it).map(|(_, place)| place.clone())
+                });
+                let (field, place) = match hops.max_by_key(|place| place.start) {
+                    Some(place) => ("via", place),
+                    None => ("name", place.clone()),
+                };
+                let nodes: Vec<_> = nodes.iter().map(quoted).collect();
+                let circle = nodes.join(", ");
+                let why = format!(
+                    "`{field}`: routes to `{name}` go in a circle: {circle}; lead one of them \
+                     elsewhere"
+                );
+                doc.mistake(place, why);
+            }
+        }
     }
 }
 

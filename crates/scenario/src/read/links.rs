@@ -10,13 +10,15 @@ use std::borrow::Cow;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Reads all `[[link]]`, behind those that a generator made.
+/// Reads all `[[link]]`, behind those that a generator made; whether it is known of all what they
+/// join.
 pub fn read<'d>(
     links: &mut Vec<Link>,
     doc: &'d Document<'d>,
     table: &'d DeTable<'d>,
     names: &Names<'_>,
-) {
+) -> bool {
+    let mut all_known = true;
     for section in Section::repeated(doc, SECTIONS, table, "link") {
         let ends = names.pair(&section, "between");
         let there = direction(&section, None);
@@ -24,10 +26,14 @@ pub fn read<'d>(
             || there.clone(),
             |value| direction(&Section::new(doc, &OTHER_DIRECTION, Some(value)), there.as_ref()),
         );
-        if let (Some(ends), Some(there), Some(back)) = (ends, there, back) {
-            links.push(Link { ends, directions: [there, back] });
+        match (ends, there, back) {
+            (Some(ends), Some(there), Some(back)) => {
+                links.push(Link { ends, directions: [there, back] });
+            }
+            _ => all_known = false,
         }
     }
+    all_known
 }
 
 /// What a section says of links whose rates stand elsewhere.
@@ -43,6 +49,10 @@ pub fn link_defaults(s: &Section<'_>) -> Option<Direction> {
     direction(s, Some(&like))
 }
 
+/// A rate that stands in for one that cannot be read: the rest of the file is looked at all the
+/// same, and nothing is run.
+const UNREADABLE: Rate = Rate(1);
+
 /// One direction; what is not given is as in `like`, or the default.
 pub fn direction(s: &Section<'_>, like: Option<&Direction>) -> Option<Direction> {
     let is_like = |field: &str| like.filter(|_| s.given(field).is_none());
@@ -54,7 +64,7 @@ pub fn direction(s: &Section<'_>, like: Option<&Direction>) -> Option<Direction>
         s.doc.mistake(s.at.clone(), "a link needs a `rate`, such as \"10 Mbit/s\"");
     }
     Some(Direction {
-        rate: rate?,
+        rate: rate.unwrap_or(UNREADABLE),
         delay: is_like("delay").map_or_else(|| s.quantity("delay"), |like| Some(like.delay))?,
         queue: is_like("queue").map_or_else(|| s.get("queue", queue), |like| Some(like.queue))?,
         metric: is_like("metric")
@@ -73,7 +83,9 @@ pub fn direction(s: &Section<'_>, like: Option<&Direction>) -> Option<Direction>
 pub fn rate(s: &Section<'_>, field: &str) -> Option<Rate> {
     s.get(field, |v| {
         let rate: Rate = text(v)?.parse().map_err(|e| format!("{e}"))?;
-        (rate.0 > 0).then_some(rate).ok_or_else(|| "a rate of zero lets nothing pass".into())
+        (rate.0 > 0)
+            .then_some(rate)
+            .ok_or_else(|| "a rate of zero lets nothing pass; write it like \"10 Mbit/s\"".into())
     })
 }
 
@@ -111,7 +123,7 @@ pub fn queue_text(given: &str) -> Result<Queue, String> {
 }
 
 fn no_queue() -> String {
-    "a queue that holds nothing lets nothing pass".to_owned()
+    "a queue that holds nothing lets nothing pass; write it like \"100 packets\"".to_owned()
 }
 
 fn impairment(s: &Section<'_>, like: Option<&Direction>) -> Option<Impairment> {
@@ -124,7 +136,7 @@ fn impairment(s: &Section<'_>, like: Option<&Direction>) -> Option<Impairment> {
         .map_or_else(|| s.quantity::<Duration>("reorder_by"), |i| Some(i.reorder.by));
     let probability = reorder?;
     Some(Impairment {
-        loss: is_like("loss").map_or_else(|| loss(s), |i| Some(i.loss))?,
+        loss: is_like("loss").map_or_else(|| loss(s).unwrap_or(Loss::None), |i| i.loss),
         jitter: is_like("jitter").map_or_else(|| s.quantity("jitter"), |i| Some(i.jitter))?,
         // Without a share there is nothing to hold back: two such links are the same.
         reorder: Reorder { probability, by: if probability > 0.0 { by? } else { Duration::ZERO } },

@@ -205,7 +205,7 @@ impl Places<'_> {
     fn link(&self, s: &Section<'_>, field: &str) -> Option<(usize, usize)> {
         let [from, to] = self.names.pair(s, field)?;
         let found = Scenario::link_between(self.links, from, to);
-        if found.is_none() {
+        if found.is_none() && self.all_known {
             s.mistake(field, &self.no_link(from, to));
         }
         found
@@ -217,7 +217,9 @@ impl Places<'_> {
         let cost = s.number("cost").and_then(|n| u64::try_from(n).ok())?;
         let (at, via) = (at?, via?);
         let Some((link, _)) = Scenario::link_between(self.links, at, via) else {
-            s.mistake("via", &self.no_link(at, via));
+            if self.all_known {
+                s.mistake("via", &self.no_link(at, via));
+            }
             return None;
         };
         Some(Route { at, prefix: prefix?, link, cost })
@@ -234,6 +236,9 @@ impl Places<'_> {
             })
             .collect();
         let (from, to) = (self.names.name(from), self.names.name(to));
+        if neighbours.is_empty() {
+            return format!("no link joins `{from}` and `{to}`; write a `[[link]]` between them");
+        }
         let valid = document::valid_words(to, neighbours.iter().copied());
         format!("no link joins `{from}` and `{to}`; neighbours of `{from}`: {valid}")
     }
