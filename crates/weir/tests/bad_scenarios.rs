@@ -67,8 +67,8 @@ fn mistakes(said: &str) -> Vec<&str> {
     said.lines().filter(|line| line.starts_with("s.toml:")).collect()
 }
 
-/// What stands in the right file, what stands there instead, and the messages that this brings: each
-/// its place and some of its words.
+/// What stands in the right file, what stands there instead, and the messages that this brings:
+/// each its place and some of its words.
 type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 const CASES: &[Case] = &[
@@ -76,7 +76,7 @@ const CASES: &[Case] = &[
     (
         "at = \"c\"",
         "at = \"d\"",
-        &[("s.toml:16:6: ", "there is no node `d`; did you mean `a`? Valid are `a`, `b`, `c`")][..],
+        &[("s.toml:16:6: ", "there is no node `d`; did you mean `a`? Valid are `a`, `b`, `c`")],
     ),
     // Routes in a circle.
     (
