@@ -71,13 +71,13 @@ pub fn execute(study: &Study, number: usize, watch: &dyn Watch) -> Result<RunRes
     let (mut step, mut now, mut looked) = (first, Time::ZERO, began);
     loop {
         now = (now + step).min(Time(end.0));
-        let outcome = network.run(now);
+        network.advance(now);
         let span = now.since(Time::ZERO);
-        let progress = Progress { run: number, now: span, end, events: outcome.events };
+        let progress = Progress { run: number, now: span, end, events: network.events() };
         let goes_on = watch.progress(progress);
         let seconds = watch.seconds();
         if span == end || !goes_on {
-            return Ok(RunResult::new(run, &outcome, seconds - began, span < end));
+            return Ok(RunResult::new(run, &network.outcome(), seconds - began, span < end));
         }
         // Where the looks fall does not change what happens.
         step = match seconds - looked {

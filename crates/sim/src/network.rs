@@ -371,6 +371,12 @@ impl Network {
         self.recorder.take()
     }
 
+    /// Calls of components so far.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.calls
+    }
+
     /// The instant that was reached.
     #[must_use]
     pub fn now(&self) -> Time {

@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "each test uses some of it")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
+pub mod same_run;
+
 use control::{Controller, Duration, Params, Rate, Size, Strategy, Time};
 use packet::Name;
 use std::sync::Arc;
