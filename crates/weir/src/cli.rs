@@ -90,7 +90,7 @@ pub struct PutArgs {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Octets of content in a segment.
-    #[arg(long, default_value = "8400 B", value_name = "SIZE")]
+    #[arg(long, default_value = "8000 B", value_name = "SIZE")]
     pub segment_size: Size,
     /// Sign with this key, by key or identity name. Without it, with the default key if the name
     /// is under its identity, otherwise with a digest, which protects from damage only.

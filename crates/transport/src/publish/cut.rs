@@ -70,10 +70,8 @@ pub enum PublishError {
     Layout(#[from] LayoutError),
 }
 
-/// Octets of content in a segment, if nothing else is said. With a name of up to 250 octets that
-/// makes a packet within 8800 octets, which every NDN tool accepts; with a short one it fills six
-/// frames of 1500 octets, where 8000 would leave the last one half empty.
-pub const SEGMENT_SIZE: usize = 8400;
+/// Octets of content in a segment, if nothing else is said: what every NDN tool accepts.
+pub const SEGMENT_SIZE: usize = 8000;
 
 /// How an object is cut and named. Everything that a segment's packet depends on is here, so that
 /// it can be made again at any time, octet by octet the same.
