@@ -1,10 +1,14 @@
 //! From a scenario to a network.
 
+mod demand;
+
 use crate::model::{Consumer, Direction, FaultKind, Manner, Queue, Scenario};
 use control::{Duration, Size, Time};
 use packet::{Component, Name};
 use schemes::{Choice, ChoiceError};
-use sim::{Fault, FetchSpec, LinkId, Network, NodeId, NodeSpec, ObjectSpec, RateSpec, WireSpec};
+use sim::workload::catalogue::Catalogue;
+use sim::{Fault, FetchSpec, LinkId, Network, NodeId, NodeSpec, RateSpec, WireSpec};
+use std::cell::LazyCell;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -30,10 +34,16 @@ pub enum BuildError {
 /// The network refuses a part.
 pub fn build(scenario: &Scenario, seed: u64) -> Result<Network, BuildError> {
     let mut network = Network::new(seed);
+    let catalogues = demand::catalogues(scenario, seed);
+    let all_segments = LazyCell::new(|| demand::all_segments(&catalogues));
     let mut nodes = Vec::new();
     for node in &scenario.nodes {
         let mut spec = NodeSpec::new(&node.name, part(&node.strategy, Choice::strategy)?);
         spec.content_store = node.content_store;
+        if let Some(share) = node.share {
+            let packets = (share.get() * *all_segments as f64).round() as usize;
+            spec.content_store.packets = packets.max(usize::from(share.get() > 0.0));
+        }
         nodes.push(network.add_node(spec));
     }
     let mut links = Vec::new();
@@ -50,19 +60,29 @@ pub fn build(scenario: &Scenario, seed: u64) -> Result<Network, BuildError> {
             BuildError::Network { what, source }
         })?;
     }
-    for content in &scenario.contents {
-        for at in &content.at {
-            let mut object = ObjectSpec::new(content.name.clone(), content.size);
-            object.segment_size = usize::try_from(content.segment.0).unwrap_or(usize::MAX);
-            object.signing = content.signing;
-            network.publish(nodes[*at], object).map_err(|source| {
-                let what = format!("the content {}", content.name);
-                BuildError::Network { what, source }
-            })?;
-        }
+    for (content, catalogue) in scenario.contents.iter().zip(&catalogues) {
+        demand::publish(&mut network, content, catalogue, &nodes).map_err(|source| {
+            let what = format!("the content {}", content.name);
+            BuildError::Network { what, source }
+        })?;
+    }
+    for ways in &scenario.ways {
+        let catalogue = &catalogues[ways.content];
+        let placed = demand::place(&mut network, scenario, ways, catalogue, (&nodes, &links));
+        placed.map_err(|source| {
+            let what = format!("the placement of {}", scenario.contents[ways.content].name);
+            BuildError::Network { what, source }
+        })?;
     }
     for consumer in &scenario.consumers {
-        ask(&mut network, scenario, consumer, nodes[consumer.at])?;
+        let catalogue = &catalogues[consumer.content];
+        ask(&mut network, scenario, consumer, catalogue, nodes[consumer.at])?;
+    }
+    for workload in &scenario.workloads {
+        demand::demand(&mut network, scenario, workload, &catalogues, &nodes)?;
+    }
+    if let Some(listed) = scenario.workloads.iter().map(|workload| workload.listed).min() {
+        network.list_flows(listed);
     }
     for (number, fault) in scenario.faults.iter().enumerate() {
         let when = Time::ZERO + fault.at;
@@ -108,6 +128,7 @@ fn ask(
     network: &mut Network,
     scenario: &Scenario,
     consumer: &Consumer,
+    catalogue: &Arc<Catalogue>,
     at: NodeId,
 ) -> Result<(), BuildError> {
     let content = &scenario.contents[consumer.content];
@@ -119,6 +140,10 @@ fn ask(
             (spec.start, spec.patience, spec.lifetime) = (start, *patience, consumer.lifetime);
             spec.signing = content.signing;
             network.fetch(at, spec);
+        }
+        Manner::Video { fetching, player } => {
+            let spec = demand::video(content, catalogue, fetching, player, consumer.start)?;
+            network.video(at, spec);
         }
         Manner::Constant { per_second, stop } => {
             let segments = content.size.0.div_ceil(content.segment.0);

@@ -1,7 +1,7 @@
 //! Runs runs: one after the other, or several at a time.
 
 use crate::build::{BuildError, build};
-use crate::result::RunResult;
+use crate::result::{Caching, RunResult, sampling};
 use crate::series::{Rows, Sampler, interval};
 use crate::study::Study;
 use control::{Duration, Time};
@@ -64,6 +64,10 @@ pub fn execute(study: &Study, number: usize, watch: &dyn Watch) -> Result<RunRes
     if let Some(tracer) = watch.tracer(number) {
         network.trace(tracer);
     }
+    let sampling = sampling(&run.scenario);
+    if let Some((every, most)) = sampling {
+        network.watch_stores(every, most);
+    }
     let end = run.scenario.duration;
     let longest = Duration(end.0.div_ceil(LOOKS));
     // How much happens in a span is not known yet: the first ones are short.
@@ -77,7 +81,10 @@ pub fn execute(study: &Study, number: usize, watch: &dyn Watch) -> Result<RunRes
         let goes_on = watch.progress(progress);
         let seconds = watch.seconds();
         if span == end || !goes_on {
-            return Ok(RunResult::new(run, &network.outcome(), seconds - began, span < end));
+            let samples = (network.store_samples(), &network.store_sample());
+            let caching = sampling.and_then(|_| Caching::new(&run.scenario, samples.0, samples.1));
+            let outcome = network.outcome();
+            return Ok(RunResult::new(run, &outcome, caching, (seconds - began, span < end)));
         }
         // Where the looks fall does not change what happens.
         step = match seconds - looked {

@@ -10,12 +10,15 @@ use toml::de::{DeTable, DeValue};
 /// The sections as TOML, in the order of the manual.
 pub(crate) fn toml(table: &DeTable<'_>, folder: &Path) -> String {
     let mut out = String::new();
+    let videos = videos(table);
+    let videos: Vec<&str> = videos.iter().map(String::as_str).collect();
+    let about = About { folder, videos: &videos, caching: table.contains_key("caching") };
     for section in SECTIONS {
         let Some(value) = table.get(section.name) else {
             // What is recorded has an answer in every run, whether its section is there or not.
             if section.name == "record" {
                 out.push_str("\n[record]\n");
-                write_fields(&mut out, section, &DeTable::new(), folder);
+                write_fields(&mut out, section, &DeTable::new(), about);
             }
             continue;
         };
@@ -26,14 +29,40 @@ pub(crate) fn toml(table: &DeTable<'_>, folder: &Path) -> String {
             let head = if section.repeated { format!("[[{name}]]") } else { format!("[{name}]") };
             // Writing to a string cannot fail.
             let _ = writeln!(out, "{}{head}", if out.is_empty() { "" } else { "\n" });
-            write_fields(&mut out, section, fields, folder);
+            write_fields(&mut out, section, fields, about);
         }
     }
     out
 }
 
+/// What a section's defaults depend on besides itself.
+#[derive(Clone, Copy)]
+struct About<'a> {
+    folder: &'a Path,
+    videos: &'a [&'a str],
+    /// There is a section `[caching]`.
+    caching: bool,
+}
+
+/// The names of contents that are videos.
+fn videos(table: &DeTable<'_>) -> Vec<String> {
+    let list = table.get("content").and_then(|v| v.get_ref().as_array());
+    let contents = list.into_iter().flat_map(|list| list.iter());
+    let tables = contents.filter_map(|content| content.get_ref().as_table());
+    let videos = tables.filter(|fields| fields.contains_key("video"));
+    videos.filter_map(|v| Some(v.get("name")?.get_ref().as_str()?.to_owned())).collect()
+}
+
+/// Whether the content that is asked for is a video.
+fn is_of_video(fields: &DeTable<'_>, videos: &[&str]) -> bool {
+    let Some(name) = fields.get("name").map(|v| v.get_ref()) else { return false };
+    let first = name.as_array().and_then(|list| list.first());
+    let name = first.map_or(name, |first| first.get_ref());
+    name.as_str().is_some_and(|name| videos.contains(&name))
+}
+
 /// Fields that are mistakes, or mean nothing, beside another one that is given.
-fn is_out_of_place(section: &Section, field: &str, fields: &DeTable<'_>) -> bool {
+fn is_out_of_place(section: &Section, field: &str, fields: &DeTable<'_>, about: About<'_>) -> bool {
     let has = |name: &str| fields.contains_key(name);
     let is = |name: &str, words: &[&str]| {
         let value = fields.get(name).and_then(|v| v.get_ref().as_str());
@@ -41,6 +70,16 @@ fn is_out_of_place(section: &Section, field: &str, fields: &DeTable<'_>) -> bool
     };
     match (section.name, field) {
         ("consumer", "control" | "patience") => has("rate"),
+        ("workload", "control" | "patience") => is("request", &["chunk"]),
+        ("workload", "arrivals" | "alpha" | "q" | "start") => has("trace"),
+        ("consumer" | "workload", "quality") => !is("adaptation", &["fixed"]),
+        ("consumer" | "workload", "adaptation" | "buffer" | "startup") => {
+            !is_of_video(fields, about.videos)
+        }
+        // Then that section says it, unless the node itself does.
+        ("node", "content_store" | "policy" | "admission") => {
+            about.caching && !has("content_store")
+        }
         ("fault", "cost") => !is("kind", &["route-add"]),
         ("scenario", "paths") => is("routing", &["listed"]),
         ("topology", _) => {
@@ -52,20 +91,23 @@ fn is_out_of_place(section: &Section, field: &str, fields: &DeTable<'_>) -> bool
     }
 }
 
-fn write_fields(out: &mut String, section: &Section, fields: &DeTable<'_>, folder: &Path) {
+fn write_fields(out: &mut String, section: &Section, fields: &DeTable<'_>, about: About<'_>) {
     for field in section.fields() {
         let value = match fields.get(field.name) {
             // The filled-in file is kept elsewhere.
             Some(value)
-                if matches!((section.name, field.name), ("topology", "file" | "latencies")) =>
+                if matches!(
+                    (section.name, field.name),
+                    ("topology", "file" | "latencies") | ("workload", "trace")
+                ) =>
             {
-                let path = folder.join(value.get_ref().as_str().unwrap_or_default());
+                let path = about.folder.join(value.get_ref().as_str().unwrap_or_default());
                 let path = std::path::absolute(&path).unwrap_or(path);
                 toml::Value::from(path.display().to_string()).to_string()
             }
             Some(value) => shown(value.get_ref()),
             None if field.default.is_empty() => continue,
-            None if is_out_of_place(section, field.name, fields) => continue,
+            None if is_out_of_place(section, field.name, fields, about) => continue,
             None => field.default.to_owned(),
         };
         let _ = writeln!(out, "{} = {value}", field.name);

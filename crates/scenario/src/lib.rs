@@ -24,6 +24,7 @@ mod statistics;
 pub mod study;
 mod topology;
 pub mod traces;
+pub mod warmup;
 
 pub use build::{BuildError, build, label};
 pub use error::ScenarioError;

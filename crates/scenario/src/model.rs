@@ -1,7 +1,15 @@
 //! A scenario as types: checked, with defaults filled in.
 
+mod workload;
+
+pub use workload::{
+    Adaptation, Arrivals, Asked, Class, Distribution, Fetching, Objects, Player, Request, Requests,
+    Share, Spread, Warmup, Ways, Workload,
+};
+
 use control::{Duration, Rate, Size};
 use document::Parts;
+pub use forwarder::tables::Admission;
 use forwarder::tables::ContentStoreConfig;
 use packet::Name;
 use schemes::Choice;
@@ -29,6 +37,12 @@ pub struct Scenario {
     pub consumers: Vec<Consumer>,
     /// All routes, computed and listed.
     pub routes: Vec<Route>,
+    /// Flows that begin by themselves.
+    pub workloads: Vec<Workload>,
+    /// When results begin to count.
+    pub warmup: Warmup,
+    /// Ways to the producers of contents that are spread over several.
+    pub ways: Vec<Ways>,
     /// What happens, in the order of the file.
     pub faults: Vec<Fault>,
     /// What is kept besides the summary.
@@ -42,6 +56,8 @@ pub struct Node {
     pub name: String,
     /// Its content store.
     pub content_store: ContentStoreConfig,
+    /// The share of all content that bounds its content store, if one does.
+    pub share: Option<Share>,
     /// The scheme of its forwarding strategy.
     pub strategy: Choice,
     /// Where it stands in a picture, to the right and down in any unit.
@@ -96,6 +112,10 @@ pub struct Content {
     pub segment: Size,
     /// How it is signed.
     pub signing: Signing,
+    /// What is below its name. Of a catalogue `size` is the mean.
+    pub objects: Objects,
+    /// Who has what of it.
+    pub placement: Spread,
 }
 
 /// Who asks.
@@ -122,6 +142,13 @@ pub enum Manner {
         control: Choice,
         /// It gives up when nothing new has come for this long.
         patience: Duration,
+    },
+    /// A player of a video.
+    Video {
+        /// How its segments are fetched.
+        fetching: Fetching,
+        /// How it is played.
+        player: Player,
     },
     /// Interests at a constant rate.
     Constant {
@@ -215,6 +242,19 @@ impl Pick {
 }
 
 impl Scenario {
+    /// Whether a consumer or a workload is at a node.
+    #[must_use]
+    pub fn asks(&self, node: usize) -> bool {
+        self.consumers.iter().any(|consumer| consumer.at == node)
+            || self.workloads.iter().any(|workload| workload.at.contains(&node))
+    }
+
+    /// Whether a producer is at a node.
+    #[must_use]
+    pub fn serves(&self, node: usize) -> bool {
+        self.contents.iter().any(|content| content.at.contains(&node))
+    }
+
     /// The link between two nodes, and which of its directions leads from the first to the second;
     /// of several, the one that stands first in the file.
     #[must_use]

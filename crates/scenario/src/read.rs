@@ -1,7 +1,12 @@
 //! From the sections of a file to a scenario.
 
+mod caching;
+mod content;
+mod demand;
 mod links;
 mod record;
+mod trace;
+mod values;
 mod workload;
 
 pub(crate) use links::{direction, link_defaults, queue_text};
@@ -10,9 +15,8 @@ use crate::model::{Node, Scenario};
 use crate::routes;
 use crate::schema::SECTIONS;
 use crate::topology;
-use control::Size;
-use document::{Document, Section, parts, shown, spoken, text, valid_words};
-use forwarder::tables::{Admission, ContentStoreConfig, PolicyKind};
+use document::{Document, Section, parts, shown, text, valid_words};
+use forwarder::tables::ContentStoreConfig;
 use schemes::Choice;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -40,15 +44,18 @@ pub fn scenario<'d>(
     let generated = topology::planned(doc, table, &strategy);
     let is_whole = generated.is_some();
     let mut plan = generated.unwrap_or_default();
-    let all_known = nodes(&mut plan, is_whole, doc, table, &strategy);
+    let (all_known, own_store) = nodes(&mut plan, is_whole, doc, table, &strategy);
     let names = Names::new(&plan.nodes, all_known);
     let links_known = links::read(&mut plan.links, doc, table, &names) && all_known;
-    let contents = workload::contents(doc, table, &names);
+    let mut contents = content::contents(doc, table, &names);
+    let workloads = demand::workloads(doc, table, &names, &mut contents);
     let consumers = workload::consumers(doc, table, &names, &contents);
     let places = Places { names: &names, links: &plan.links, all_known: links_known };
     let listed = routes::listed(doc, table, &places);
     let faults = workload::faults(doc, table, &places);
     let record = record::read(doc, table, &places);
+    let contents: Vec<_> = contents.into_iter().map(|(content, _)| content).collect();
+    let warmup = caching::read(doc, table, &mut plan.nodes, &own_store, &contents);
     let scenario = Scenario {
         name: about
             .get("name", |v| text(v).map(str::to_owned))
@@ -56,8 +63,11 @@ pub fn scenario<'d>(
         question: about.get("question", |v| text(v).map(str::to_owned)).unwrap_or_default(),
         duration: duration.unwrap_or(control::Duration::ZERO),
         seed: about.number("seed").and_then(|n| u64::try_from(n).ok()).unwrap_or(1),
-        contents: contents.into_iter().map(|(content, _)| content).collect(),
+        contents,
         consumers: consumers.iter().map(|(consumer, _)| consumer.clone()).collect(),
+        workloads: workloads.iter().map(|(workload, _)| workload.clone()).collect(),
+        warmup: warmup.unwrap_or_default(),
+        ways: Vec::new(),
         routes: Vec::new(),
         faults,
         record: record.unwrap_or_default(),
@@ -79,9 +89,10 @@ pub fn scenario<'d>(
     }
     let (listed, spans): (_, Vec<_>) = listed.into_iter().unzip();
     let scenario =
-        routes::complete(scenario, (about.word("routing"), about.count("paths")), listed);
+        routes::complete(scenario, (about.word("routing"), about.count("paths")), listed, doc);
     let places = consumers.into_iter().map(|(_, place)| place).collect::<Vec<_>>();
-    routes::check(&scenario, &places, &spans, doc);
+    let workloads = workloads.into_iter().map(|(_, place)| place).collect::<Vec<_>>();
+    routes::check(&scenario, (&places, &workloads), &spans, doc);
     (!doc.has_mistakes()).then_some(scenario)
 }
 
@@ -134,6 +145,15 @@ impl<'p> Names<'p> {
     /// The node that a field names.
     pub fn one(&self, section: &Section<'_>, field: &str) -> Option<usize> {
         self.find(section.given(field)?, field, section.doc)
+    }
+
+    /// The node of this name, or why there is none.
+    pub fn known(&self, name: &str) -> Result<usize, String> {
+        self.index.get(name).copied().ok_or_else(|| {
+            let names = self.nodes.iter().map(|node| node.name.as_str()).take(MOST_NAMES);
+            let names: Vec<&str> = names.collect();
+            format!("there is no node `{name}`; {}", valid_words(name, names.iter().copied()))
+        })
     }
 
     /// The node or nodes that a field names.
@@ -194,7 +214,8 @@ fn nodes<'d>(
     doc: &'d Document<'d>,
     table: &'d DeTable<'d>,
     strategy: &Choice,
-) -> bool {
+) -> (bool, Vec<bool>) {
+    let mut own_store = vec![false; plan.nodes.len()];
     let generated = plan.nodes.len();
     let mut all_known = is_whole;
     let mut seen = vec![false; generated];
@@ -202,7 +223,8 @@ fn nodes<'d>(
         plan.nodes.iter().enumerate().map(|(i, node)| (node.name.clone(), i)).collect();
     for section in Section::repeated(doc, SECTIONS, table, "node") {
         let own = parts::strategy(&section);
-        let content_store = content_store(&section).unwrap_or(NO_STORE);
+        let (content_store, share) = caching::store(&section).unwrap_or((NO_STORE, None));
+        let has_store = section.given("content_store").is_some();
         let strategy = own.unwrap_or_else(|| strategy.clone());
         let Some(names) = node_names(&section) else {
             all_known = false;
@@ -210,16 +232,18 @@ fn nodes<'d>(
         };
         for (name, at) in names {
             let strategy = strategy.clone();
-            let node = Node { name, content_store, strategy, position: None };
+            let node = Node { name, content_store, share, strategy, position: None };
             match index.get(&node.name).copied() {
                 Some(i) if i < generated && !seen[i] => {
                     plan.nodes[i] = Node { position: plan.nodes[i].position, ..node };
                     seen[i] = true;
+                    own_store[i] = has_store;
                 }
                 Some(_) => doc.mistake(at, format!("there are two nodes `{}`", node.name)),
                 None => {
                     index.insert(node.name.clone(), plan.nodes.len());
                     plan.nodes.push(node);
+                    own_store.push(has_store);
                 }
             }
         }
@@ -231,7 +255,7 @@ fn nodes<'d>(
         let many = plan.nodes.len();
         doc.mistake(0..0, format!("there are {many} nodes; a scenario has at most {MAX_NODES}"));
     }
-    all_known
+    (all_known, own_store)
 }
 
 /// No content store.
@@ -256,18 +280,4 @@ fn node_names(section: &Section<'_>) -> Option<Placed> {
         name(value).map_err(wrong).ok()
     };
     list.iter().map(read).collect()
-}
-
-fn content_store(s: &Section<'_>) -> Option<ContentStoreConfig> {
-    let policies = [PolicyKind::Lru, PolicyKind::Lfu, PolicyKind::Fifo, PolicyKind::Random];
-    Some(ContentStoreConfig {
-        capacity: usize::try_from(s.quantity::<Size>("content_store")?.0).ok()?,
-        packets: usize::MAX,
-        policy: policies[s.word("policy").min(policies.len() - 1)],
-        admission: s.get("admission", admission)?,
-    })
-}
-
-fn admission(value: &DeValue<'_>) -> Result<Admission, String> {
-    spoken(value, &Admission::WORDS)
 }

@@ -45,7 +45,7 @@ const SETTINGS: &str = "
 
 | key | what it sets |
 |---|---|
-| `control` | the field, if one section alone has one of that name |
+| `control` | the field, if one section alone, or `consumer` and `workload`, have it |
 | `link.queue` | the field in the section, or in all sections of that name |
 | `node.cache.content_store` | the field of the one called so: by `name` or `at`, a link as `a-b` |
 

@@ -1,17 +1,23 @@
 //! What a run comes to, as the JSON object that every driver of scenarios gives.
 
+mod caching;
 mod described;
 mod flow;
 mod link;
 mod node;
+mod workload;
 
+pub(crate) use caching::sampling;
+pub use caching::{Caching, Hits, NodeHits};
 pub use described::{Field, Held, Kind, Value};
 pub use flow::{Flow, flow_labels};
 pub use link::Link;
 pub use node::Node;
+pub use workload::Workload;
 
 use crate::statistics::Mean;
 use crate::study::Run;
+use control::{Duration, Time};
 use serde::{Deserialize, Serialize};
 use sim::Outcome;
 
@@ -39,12 +45,16 @@ pub struct RunResult {
     pub events: u64,
     /// Packets that went through a forwarder after crossing a link.
     pub packet_hops: u64,
-    /// The consumers, in the order of the file.
+    /// The consumers, in the order of the file; then the flows of workloads, as they began.
     pub flows: Vec<Flow>,
     /// Two directions of every link, in the order of the file.
     pub links: Vec<Link>,
     /// The nodes, in the order of the file.
     pub nodes: Vec<Node>,
+    /// The workloads, each by class, in the order of the file.
+    pub workloads: Vec<Workload>,
+    /// What content stores saved; nothing, if there are none.
+    pub caching: Option<Caching>,
     /// How fair the flows' goodputs are (Jain): 1 if all are equal.
     pub jain_index: Option<f64>,
     /// Equal for equal runs.
@@ -54,16 +64,32 @@ pub struct RunResult {
 impl RunResult {
     /// The result of `run`, which took `wall_s` seconds.
     #[must_use]
-    pub fn new(run: &Run, outcome: &Outcome, wall_s: f64, interrupted: bool) -> RunResult {
+    pub fn new(
+        run: &Run,
+        outcome: &Outcome,
+        caching: Option<Caching>,
+        (wall_s, interrupted): (f64, bool),
+    ) -> RunResult {
         let scenario = &run.scenario;
         let mut flows: Vec<Flow> =
             outcome.flows.iter().map(|flow| Flow::new(flow, outcome.duration)).collect();
         for (flow, consumer) in flows.iter_mut().zip(&scenario.consumers) {
             flow.name = scenario.contents[consumer.content].name.to_string();
         }
-        for (flow, label) in flows.iter_mut().zip(flow_labels(scenario)) {
-            flow.flow = label;
+        flow::label(&mut flows);
+        for (flow, result) in flows.iter_mut().zip(&outcome.flows) {
+            let workload = result.workload.and_then(|n| outcome.workloads.get(n as usize));
+            let class = workload.and_then(|w| w.classes.get(usize::from(result.class)));
+            flow.workload = workload.map(|workload| workload.name.clone());
+            flow.class = class.map(|class| class.name.clone()).filter(|name| !name.is_empty());
         }
+        let warm_from = match &caching {
+            Some(caching) if !caching.warmup_detected => Time(u64::MAX),
+            Some(caching) => Time::ZERO + Duration::from_secs_f64(caching.warmup_end_s),
+            None => Time::ZERO,
+        };
+        let workloads = outcome.workloads.iter();
+        let workloads = workloads.flat_map(|result| workload::classes(result, warm_from));
         let directions = scenario.links.iter().flat_map(|link| &link.directions);
         let shares: Vec<f64> = flows.iter().filter_map(|flow| flow.goodput_mbps).collect();
         RunResult {
@@ -80,6 +106,8 @@ impl RunResult {
             flows,
             links: outcome.links.iter().zip(directions).map(|(l, d)| Link::new(l, d)).collect(),
             nodes: (0..).zip(&outcome.nodes).map(|(i, n)| Node::new(n, i, scenario)).collect(),
+            workloads: workloads.collect(),
+            caching,
             jain_index: sim::jain_index(&shares),
             trace_hash: format!("{:016x}", outcome.trace_hash),
         }
@@ -127,6 +155,8 @@ pub struct Combination {
     pub drops: Option<Mean>,
     /// The mean of the flows' mean round-trip times.
     pub rtt_mean_ms: Option<Mean>,
+    /// The share of all answers that came from content stores, after the warm-up.
+    pub hit_ratio: Option<Mean>,
 }
 
 /// The fields whose values are not the same in all of these settings, in their order: what a table
@@ -173,6 +203,7 @@ impl Combination {
             jain_index: over(&|run| run.jain_index),
             drops: over(&|run| Some(run.links.iter().map(|link| link.drops as f64).sum())),
             rtt_mean_ms: over(&|run| mean_of(run, |flow| flow.rtt_mean_ms)),
+            hit_ratio: over(&|run| run.caching.as_ref()?.settled().hit_ratio),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Routes: computed to every producer, listed by hand, and checked by following them.
 
 mod graph;
+mod placed;
 mod several;
 
 use crate::model::{Consumer, Route, Scenario};
@@ -42,8 +43,10 @@ pub(crate) fn complete(
     mut scenario: Scenario,
     (routing, paths): (usize, usize),
     listed: Vec<Route>,
+    doc: &Document<'_>,
 ) -> Scenario {
-    let computed = match [Measure::Delay, Measure::Hops, Measure::Metric].get(routing) {
+    let measure = [Measure::Delay, Measure::Hops, Measure::Metric].get(routing);
+    let computed = match measure {
         Some(measure) if paths > 1 => several(&scenario, *measure, paths),
         Some(measure) => computed(&scenario, *measure),
         None => Vec::new(),
@@ -57,6 +60,7 @@ pub(crate) fn complete(
     }
     routes.extend(listed.into_iter().map(|route| (key(&route), route)));
     scenario.routes = routes.into_values().collect();
+    scenario.ways = placed::ways(&scenario, measure.copied(), doc);
     scenario
 }
 
@@ -85,6 +89,11 @@ fn several(scenario: &Scenario, measure: Measure, paths: usize) -> Vec<Route> {
     let mut consumers = vec![BTreeSet::new(); scenario.contents.len()];
     for consumer in &scenario.consumers {
         consumers[consumer.content].insert(consumer.at);
+    }
+    for workload in &scenario.workloads {
+        for content in &workload.contents {
+            consumers[*content].extend(&workload.at);
+        }
     }
     let mut known: BTreeMap<(&[usize], Vec<usize>), NextHops> = BTreeMap::new();
     let mut routes = Vec::new();
@@ -128,9 +137,13 @@ impl<'s> Tables<'s> {
 
     /// The links on the cheapest way from the consumer to a producer.
     fn way(&self, consumer: &Consumer) -> Result<Vec<usize>, Astray> {
-        let content = &self.scenario.contents[consumer.content];
-        let (mut nodes, mut links) = (vec![consumer.at], Vec::new());
-        let mut at = consumer.at;
+        self.way_from(consumer.at, consumer.content)
+    }
+
+    /// The links on the cheapest way from a node to a producer.
+    fn way_from(&self, mut at: usize, content: usize) -> Result<Vec<usize>, Astray> {
+        let content = &self.scenario.contents[content];
+        let (mut nodes, mut links) = (vec![at], Vec::new());
         while !content.at.contains(&at) {
             let next = next_hop(&self.routes[at], content.name.as_ref());
             let link = next.ok_or(Astray::NoRoute(at))?.link;
@@ -154,6 +167,12 @@ impl Scenario {
         Tables::new(self).way(consumer).unwrap_or_default()
     }
 
+    /// The same from a node to a content, by its index.
+    #[must_use]
+    pub fn way_from(&self, at: usize, content: usize) -> Vec<usize> {
+        Tables::new(self).way_from(at, content).unwrap_or_default()
+    }
+
     /// The same for all consumers.
     #[must_use]
     pub fn ways(&self) -> Vec<Vec<usize>> {
@@ -162,19 +181,26 @@ impl Scenario {
     }
 }
 
-/// Follows the cheapest routes from every consumer: they must come to a producer. `places` says
-/// where the consumers stand in the file, `listed` where routes do.
+/// Follows the cheapest routes from every consumer and every node of a workload: they must come to
+/// a producer. `places` says where consumers and workloads stand in the file, `listed` where routes
+/// do.
 pub(crate) fn check(
     scenario: &Scenario,
-    places: &[Range<usize>],
+    places: (&[Range<usize>], &[Range<usize>]),
     listed: &[Place],
     doc: &Document<'_>,
 ) {
     let tables = Tables::new(scenario);
     let quoted = |node: &usize| format!("`{}`", scenario.nodes[*node].name);
-    for (consumer, place) in scenario.consumers.iter().zip(places) {
-        let name = &scenario.contents[consumer.content].name;
-        match tables.way(consumer) {
+    let consumers = scenario.consumers.iter().zip(places.0);
+    let asked = consumers.map(|(consumer, place)| (consumer.at, consumer.content, place));
+    let workloads = scenario.workloads.iter().zip(places.1).flat_map(|(workload, place)| {
+        let all = workload.contents.iter();
+        all.flat_map(move |content| workload.at.iter().map(move |at| (*at, *content, place)))
+    });
+    for (at, content, place) in asked.chain(workloads) {
+        let name = &scenario.contents[content].name;
+        match tables.way_from(at, content) {
             Ok(_) => {}
             Err(Astray::NoRoute(at)) => {
                 let why = format!(

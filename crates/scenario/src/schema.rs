@@ -1,5 +1,9 @@
 //! Every section and field of a scenario file: name, form, default, meaning.
 
+mod workload;
+
+pub use workload::{ADAPTATIONS, ARRIVALS, PLACEMENTS, REQUESTS};
+
 use document::parts::LINK_PARTS;
 use document::schema::{Field, Form, Section, field, required};
 
@@ -118,28 +122,11 @@ const NODE: Section = Section {
     name: "node",
     repeated: true,
     help: "A forwarder, or several alike. A generated one may be named to say more about it.",
-    fields: &[&[
-        required("name", Form::As("text, or a list of texts"), "Its name; of several, theirs."),
-        field(
-            "content_store",
-            Form::Size,
-            "\"0 B\"",
-            "Bound of the content store's memory, everything counted; `\"0 B\"` switches it off.",
-        ),
-        field(
-            "policy",
-            Form::Word(&["lru", "lfu", "fifo", "random"]),
-            "\"lru\"",
-            "What is replaced when it is full.",
-        ),
-        field(
-            "admission",
-            Form::As("`\"all\"`, `\"none\"` or share"),
-            "\"all\"",
-            "What is taken in: everything, nothing, or each Data with a probability.",
-        ),
-        field("strategy", Form::Part("strategy"), "", "Its forwarding strategy."),
-    ]],
+    fields: &[
+        &[required("name", Form::As("text, or a list of texts"), "Its name; of several, theirs.")],
+        workload::STORE,
+        &[field("strategy", Form::Part("strategy"), "", "Its forwarding strategy.")],
+    ],
 };
 
 const LINK: Section = Section {
@@ -249,63 +236,6 @@ const TOPOLOGY: Section = Section {
     ],
 };
 
-const CONTENT: Section = Section {
-    name: "content",
-    repeated: true,
-    help: "A named object, made from its name: it takes no memory, whatever its size.",
-    fields: &[&[
-        required("name", Form::Name, "Its name; it must not be the prefix of another one's."),
-        required("at", Form::As("node, or a list of nodes"), "Its producer, or producers."),
-        required("size", Form::Size, "Octets of content."),
-        field("segment", Form::Size, "\"8000 B\"", "Octets of content in a segment."),
-        field(
-            "signing",
-            Form::Word(&["manifest", "digest", "none"]),
-            "\"manifest\"",
-            "`manifest`: a signed list of all segments' digests, as `weir put` makes it; the whole \
-             object is hashed when it is asked for first. `digest`: a digest in each segment, and \
-             no list. `none`: nothing is hashed by anybody, as in other simulators.",
-        ),
-    ]],
-};
-
-const CONSUMER: Section = Section {
-    name: "consumer",
-    repeated: true,
-    help: "Who asks: a fetch under congestion control, or, with `rate`, Interests at a constant \
-           rate for the segments one after the other, whatever happens.",
-    fields: &[&[
-        required("at", Form::As("node, or a list of nodes"), "Where; one at each node."),
-        required("name", Form::Name, "The content."),
-        field("start", Form::Duration, "\"0 s\"", "When it begins."),
-        field(
-            "control",
-            Form::Part("controller"),
-            "\"bbr\"",
-            "The congestion-control scheme of a fetch.",
-        ),
-        field(
-            "patience",
-            Form::Duration,
-            "\"30 s\"",
-            "A fetch gives up when nothing new has come for this long.",
-        ),
-        field(
-            "rate",
-            Form::As("number a second (`\"140 /s\"`)"),
-            "",
-            "Interests a second at a constant rate, without congestion control.",
-        ),
-        field("lifetime", Form::Duration, "\"4 s\"", "InterestLifetime."),
-        field(
-            "stop",
-            Form::Duration,
-            "",
-            "When Interests at a constant rate end. Without it: never.",
-        ),
-    ]],
-};
-
 const ROUTE: Section = Section {
     name: "route",
     repeated: true,
@@ -384,5 +314,17 @@ pub const SWEEP: Section = Section {
 };
 
 /// All sections, in the order of the manual.
-pub const SECTIONS: &[Section] =
-    &[SCENARIO, TOPOLOGY, NODE, LINK, CONTENT, CONSUMER, ROUTE, FAULT, RECORD, SWEEP];
+pub const SECTIONS: &[Section] = &[
+    SCENARIO,
+    TOPOLOGY,
+    NODE,
+    LINK,
+    workload::CONTENT,
+    workload::CONSUMER,
+    workload::WORKLOAD,
+    workload::CACHING,
+    ROUTE,
+    FAULT,
+    RECORD,
+    SWEEP,
+];

@@ -136,10 +136,12 @@ fn repetitions(doc: &Document<'_>, value: &Spanned<DeValue<'_>>) -> Option<u64> 
 
 /// Puts a setting into the sections of the file.
 pub(crate) fn apply<'d>(doc: &Document<'_>, table: &mut DeTable<'d>, setting: &Setting<'d>) {
-    let Some((section, one, field)) = place(doc, setting) else { return };
+    let Some((sections, one, field)) = place(doc, setting) else { return };
     let key = Spanned::new(setting.at.clone(), field.into());
     let value = setting.value.clone();
-    if !section.repeated {
+    if let [section] = sections[..]
+        && !section.repeated
+    {
         let empty = || Spanned::new(setting.at.clone(), DeValue::Table(DeTable::new()));
         let name = Spanned::new(setting.at.clone(), section.name.into());
         let slot = table.entry(name).or_insert_with(empty);
@@ -149,11 +151,13 @@ pub(crate) fn apply<'d>(doc: &Document<'_>, table: &mut DeTable<'d>, setting: &S
         return;
     }
     let mut count = 0;
-    let list = table.get_mut(section.name).map(Spanned::get_mut);
-    if let Some(DeValue::Array(list)) = list {
+    for section in &sections {
+        let list = table.get_mut(section.name).map(Spanned::get_mut);
+        let Some(DeValue::Array(list)) = list else { continue };
         for entry in list.iter_mut() {
             let DeValue::Table(fields) = entry.get_mut() else { continue };
-            if one.is_none_or(|name| is_called(fields, name)) && !excludes(fields, field) {
+            let is_it = one.is_none_or(|name| is_called(fields, name));
+            if is_it && !excludes(section.name, fields, field) {
                 replace(fields, key.clone(), value.clone());
                 count += 1;
             }
@@ -161,7 +165,8 @@ pub(crate) fn apply<'d>(doc: &Document<'_>, table: &mut DeTable<'d>, setting: &S
     }
     if count == 0 {
         let called = one.map(|name| format!(" called `{name}`")).unwrap_or_default();
-        let why = format!("`{}`: no `[[{}]]`{called} takes it", setting.key, section.name);
+        let names: Vec<String> = sections.iter().map(|s| format!("`[[{}]]`", s.name)).collect();
+        let why = format!("`{}`: no {}{called} takes it", setting.key, names.join(" or "));
         doc.mistake(setting.at.clone(), why);
     }
 }
@@ -177,10 +182,13 @@ fn replace<'d>(
 }
 
 /// A consumer at a constant rate has no congestion control that could be set for all consumers.
-fn excludes(fields: &DeTable<'_>, field: &str) -> bool {
-    match field {
-        "control" | "patience" => fields.contains_key("rate"),
-        "stop" => !fields.contains_key("rate"),
+/// Nor has a workload of single Interests.
+fn excludes(section: &str, fields: &DeTable<'_>, field: &str) -> bool {
+    let is_chunk = || fields.get("request").and_then(|v| v.get_ref().as_str()) == Some("chunk");
+    match (section, field) {
+        ("consumer", "control" | "patience") => fields.contains_key("rate"),
+        ("consumer", "stop") => !fields.contains_key("rate"),
+        ("workload", "control" | "patience") => is_chunk(),
         _ => false,
     }
 }
@@ -196,8 +204,11 @@ fn is_called(fields: &DeTable<'_>, name: &str) -> bool {
     is("name") || is("at") || ends.as_deref() == Some(name)
 }
 
-/// The section, the one entry that is meant, and the field.
-type Place<'k> = (&'static schema::Section, Option<&'k str>, &'static str);
+/// The sections, the one entry that is meant, and the field.
+type Place<'k> = (Vec<&'static schema::Section>, Option<&'k str>, &'static str);
+
+/// A field that both of these have is set in both: they are all who ask.
+const WHO_ASKS: [&str; 2] = ["consumer", "workload"];
 
 /// What a key means: `FIELD` if one section alone has such a field, `SECTION.FIELD`, or
 /// `SECTION.NAME.FIELD`.
@@ -211,7 +222,10 @@ fn place<'k>(doc: &Document<'_>, setting: &'k Setting<'_>) -> Option<Place<'k>> 
     let Some((name, rest)) = key.split_once('.') else {
         let having: Vec<_> = sections().filter_map(|s| Some((s, s.field(key)?.name))).collect();
         return match having[..] {
-            [(section, field)] => Some((section, None, field)),
+            [(section, field)] => Some((vec![section], None, field)),
+            [(one, field), (other, _)] if [one.name, other.name] == WHO_ASKS => {
+                Some((vec![one, other], None, field))
+            }
             [] => {
                 let all: Vec<_> =
                     sections().flat_map(schema::Section::fields).map(|f| f.name).collect();
@@ -235,7 +249,7 @@ fn place<'k>(doc: &Document<'_>, setting: &'k Setting<'_>) -> Option<Place<'k>> 
         _ => (None, rest),
     };
     match section.field(word) {
-        Some(field) => Some((section, one, field.name)),
+        Some(field) => Some((vec![section], one, field.name)),
         None => {
             let valid = valid_words(word, section.fields().map(|f| f.name));
             wrong(format!("`{name}` has no field `{word}`; {valid}"))

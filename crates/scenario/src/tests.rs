@@ -1,3 +1,4 @@
+mod demand;
 mod mistakes;
 
 use crate::model::{FaultKind, Impairment, Loss, Manner, Queue, Reorder};

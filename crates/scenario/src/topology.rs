@@ -7,7 +7,7 @@ mod graphml;
 mod random;
 mod rocketfuel;
 mod shapes;
-mod source;
+pub(crate) mod source;
 
 use crate::model::{Direction, Link, Loss, Node, Queue};
 use crate::read::{MAX_NODES, NO_STORE, direction, link_defaults};
@@ -34,7 +34,7 @@ struct Sketch {
 
 /// A node.
 #[derive(Debug, Default, PartialEq)]
-struct Spot {
+pub(crate) struct Spot {
     name: String,
     position: Option<[f64; 2]>,
 }
@@ -107,6 +107,7 @@ fn nodes(spots: Vec<Spot>, strategy: &Choice) -> Vec<Node> {
     let node = |Spot { name, position }| Node {
         name,
         content_store: NO_STORE,
+        share: None,
         strategy: strategy.clone(),
         position,
     };

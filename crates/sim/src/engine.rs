@@ -35,6 +35,7 @@ impl Network {
                 Target::Wire(wire) => self.deliver(wire as usize),
                 Target::Node(node) => self.wake_node(node as usize),
                 Target::App(app) => self.wake_app(app as usize),
+                Target::Stores => self.count_stores(),
                 Target::Workload(workload) => self.wake_workload(workload as usize),
                 Target::Faults => self.wake_faults(),
                 Target::Sampler => {

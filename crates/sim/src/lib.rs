@@ -31,6 +31,7 @@ mod producer;
 mod record;
 mod results;
 mod spec;
+mod stores;
 mod trace;
 mod tracer;
 pub mod wire;
@@ -46,4 +47,5 @@ pub use spec::{
     Arrivals, FetchSpec, FlowId, LinkId, Make, NodeId, NodeSpec, ObjectSpec, RateSpec, Signing,
     WireSpec,
 };
+pub use stores::{StoreCounts, StoreSample};
 pub use tracer::{Fate, FlowTrace, Lost, PacketTrace, Tracer};

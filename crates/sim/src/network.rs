@@ -22,6 +22,7 @@ use crate::population::Population;
 use crate::record::{EventQueue, Recorder};
 use crate::results::LinkSums;
 use crate::spec::{FetchSpec, FlowId, LinkId, NodeId, NodeSpec, ObjectSpec, RateSpec, WireSpec};
+use crate::stores::StoreSeries;
 use crate::trace::Trace;
 use crate::tracer::Tracing;
 use crate::wire::Wire;
@@ -50,6 +51,7 @@ pub(crate) enum Target {
     Wire(u32),
     App(u32),
     Workload(u32),
+    Stores,
     Faults,
     Sampler,
 }
@@ -87,6 +89,7 @@ pub struct Network {
     pub(crate) apps: Vec<App>,
     pub(crate) flows: Vec<FlowEntry>,
     pub(crate) population: Population,
+    pub(crate) stores: StoreSeries,
     pub(crate) flow_names: Vec<(String, String)>,
     pub(crate) faults: BTreeMap<(Time, u64), Fault>,
     pub(crate) recorder: Option<Box<dyn Recorder>>,
@@ -117,6 +120,7 @@ impl Network {
             apps: Vec::new(),
             flows: Vec::new(),
             population: Population::default(),
+            stores: StoreSeries::default(),
             flow_names: Vec::new(),
             faults: BTreeMap::new(),
             recorder: None,

@@ -139,6 +139,9 @@ fn add_life(sum: &mut NodeResult, life: &Forwarder) {
     let stats = life.stats();
     sum.cs_hits += stats.hits;
     sum.cs_misses += stats.misses;
+    let store = life.content_store().counters();
+    sum.cs_inserted += store.inserted;
+    sum.cs_removed += store.evicted + store.died + store.moved;
     sum.satisfied += stats.satisfied;
     sum.nacked += stats.nacked;
     sum.expired += stats.expired;

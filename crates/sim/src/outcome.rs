@@ -143,6 +143,10 @@ pub struct NodeResult {
     pub cs_misses: u64,
     /// Data in the content store at the end.
     pub cs_packets: u64,
+    /// Data that came into the content store.
+    pub cs_inserted: u64,
+    /// Data that had to make room, that grew too old, or that was moved on.
+    pub cs_removed: u64,
     /// The most pending Interests.
     pub pit_max: u64,
     /// Pending Interests at the end.

@@ -1,62 +1,15 @@
-//! Content, consumers, faults.
+//! Consumers, faults.
 
+use super::content::Found;
+use super::demand::{fetching, not_a_player, player};
 use super::{Names, Places, links};
-use crate::model::{Consumer, Content, Fault, FaultKind, Manner, Route, Scenario, Signing};
+use crate::model::{Consumer, Fault, FaultKind, Fetching, Manner, Objects, Route, Scenario};
 use crate::schema::{FAULTS, SECTIONS};
-use control::{Duration, Size};
-use document::{Document, Section, name, parts, text};
+use control::Duration;
+use document::{Document, Section, name, text};
 use packet::Name;
-use schemes::Choice;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
-
-/// Whether a content could be read; where it stands.
-type Found = (Content, Range<usize>);
-
-/// The largest segment that fits into a packet with its name and signature.
-const MAX_SEGMENT: u64 = 8192;
-
-/// Reads all `[[content]]`.
-pub fn contents<'d>(
-    doc: &'d Document<'d>,
-    table: &'d DeTable<'d>,
-    names: &Names<'_>,
-) -> Vec<Found> {
-    let mut found: Vec<Found> = Vec::new();
-    for section in Section::repeated(doc, SECTIONS, table, "content") {
-        let Some(content) = content(&section, names) else { continue };
-        for (other, _) in &found {
-            let [a, b] = [other.name.as_ref(), content.name.as_ref()];
-            if a == b {
-                section.mistake("name", &format!("there are two contents `{a}`"));
-            } else if a.starts_with(b) || b.starts_with(a) {
-                let why = format!("`{b}` and `{a}`: one is the prefix of the other");
-                section.mistake("name", &why);
-            }
-        }
-        found.push((content, section.at.clone()));
-    }
-    found
-}
-
-fn content(s: &Section<'_>, names: &Names<'_>) -> Option<Content> {
-    let content_name = s.get("name", |v| match name(v)? {
-        name if name.as_ref().is_empty() => Err("it has no component; write \"/a\"".to_owned()),
-        name => Ok(name),
-    });
-    let at = names.several(s, "at");
-    let size = s.get("size", |v| match text(v)?.parse::<Size>().map_err(|e| e.to_string())? {
-        Size(0) => Err("a size of zero brings nothing".to_owned()),
-        size => Ok(size),
-    });
-    let segment =
-        s.get("segment", |v| match text(v)?.parse::<Size>().map_err(|e| e.to_string())? {
-            Size(octets @ 1..=MAX_SEGMENT) => Ok(Size(octets)),
-            other => Err(format!("{other} is not between 1 B and {MAX_SEGMENT} B")),
-        });
-    let signing = [Signing::Manifest, Signing::Digest, Signing::Unsigned][s.word("signing").min(2)];
-    Some(Content { name: content_name?, at, size: size?, segment: segment?, signing })
-}
 
 /// Reads all `[[consumer]]`, each with its place.
 pub fn consumers<'d>(
@@ -74,7 +27,16 @@ pub fn consumers<'d>(
         let wanted = section.get("name", name);
         let content = wanted.and_then(|wanted| served(&section, &wanted, contents, all_known));
         let timing = (section.quantity::<Duration>("start"), section.quantity("lifetime"));
-        let manner = manner(&section);
+        let manner = match content.map(|i| &contents[i].0.objects) {
+            Some(video @ Objects::Video { .. }) => watching(&section, video),
+            Some(Objects::One) => manner(&section),
+            Some(_) => {
+                let why = "it is a catalogue; `[[workload]]` asks for its objects";
+                section.mistake("name", why);
+                None
+            }
+            None => manner(&section),
+        };
         let (Some(content), (Some(start), Some(lifetime)), Some(manner)) =
             (content, timing, manner)
         else {
@@ -85,14 +47,19 @@ pub fn consumers<'d>(
             found.push((consumer, section.place("name")));
         }
     }
-    if table.get("consumer").is_none() {
-        doc.mistake(0..0, "nobody asks for anything; write `[[consumer]]`");
+    if table.get("consumer").is_none() && table.get("workload").is_none() {
+        doc.mistake(0..0, "nobody asks for anything; write `[[consumer]]` or `[[workload]]`");
     }
     found
 }
 
 /// The content that is asked for; a mistake if nobody serves it.
-fn served(s: &Section<'_>, wanted: &Name, contents: &[Found], all_known: bool) -> Option<usize> {
+pub fn served(
+    s: &Section<'_>,
+    wanted: &Name,
+    contents: &[Found],
+    all_known: bool,
+) -> Option<usize> {
     let content = contents.iter().position(|(content, _)| content.name == *wanted);
     if content.is_none() && all_known {
         let names: Vec<String> = contents.iter().map(|(c, _)| c.name.to_string()).collect();
@@ -106,16 +73,22 @@ fn served(s: &Section<'_>, wanted: &Name, contents: &[Found], all_known: bool) -
 /// Fields that mean something for one manner of asking alone.
 const FETCH_ONLY: [&str; 2] = ["control", "patience"];
 
+/// A player of a video.
+fn watching(s: &Section<'_>, video: &Objects) -> Option<Manner> {
+    for field in ["rate", "stop"].into_iter().filter(|field| s.given(field).is_some()) {
+        s.mistake(field, "a video is played, not asked for at a rate");
+    }
+    Some(Manner::Video { fetching: fetching(s)?, player: player(s, video)? })
+}
+
 fn manner(s: &Section<'_>) -> Option<Manner> {
+    not_a_player(s);
     if s.given("rate").is_none() {
         if s.given("stop").is_some() {
             s.mistake("stop", "only Interests at a constant `rate` stop; a fetch has `patience`");
         }
-        let control = match s.given("control") {
-            Some(_) => parts::controller(s, "control"),
-            None => Choice::named("bbr").ok(),
-        };
-        return Some(Manner::Fetch { control: control?, patience: s.quantity("patience")? });
+        let Fetching { control, patience, .. } = fetching(s)?;
+        return Some(Manner::Fetch { control, patience });
     }
     for field in FETCH_ONLY.iter().filter(|field| s.given(field).is_some()) {
         s.mistake(field, "a consumer has it, or a constant `rate`, but not both");
@@ -128,7 +101,7 @@ fn manner(s: &Section<'_>) -> Option<Manner> {
 }
 
 /// `"140 /s"`
-fn per_second(value: &DeValue<'_>) -> Result<f64, String> {
+pub fn per_second(value: &DeValue<'_>) -> Result<f64, String> {
     const EXAMPLE: &str = "write it like \"140 /s\"";
     let given = text(value)?;
     let number = given.trim().strip_suffix("/s").ok_or_else(|| {

@@ -60,6 +60,22 @@ record! {
         pub complete: bool,
         /// Why it failed.
         pub error: Option<String>,
+        /// The workload that it belongs to, if it began by itself.
+        pub workload: Option<String>,
+        /// Its class, if the workload has several.
+        pub class: Option<String>,
+        /// Of a video: from the beginning to the first picture.
+        pub startup_delay_s: Option<f64>,
+        /// Of a video: how often it stalled.
+        pub stalls: Option<u64>,
+        /// Of a video: for how long altogether.
+        pub stall_s: Option<f64>,
+        /// Of a video: how much was played.
+        pub played_s: Option<f64>,
+        /// Of a video: segments that came in another quality than the one before.
+        pub quality_switches: Option<u64>,
+        /// Of a video: the mean of the rates of its segments' qualities.
+        pub bitrate_mean_mbps: Option<f64>,
     }
 }
 
@@ -97,6 +113,14 @@ impl Flow {
             delivery_ratio: (settled > 0).then(|| (flow.data as f64 / settled as f64).min(1.0)),
             complete: flow.complete,
             error: flow.error.clone(),
+            workload: None,
+            class: None,
+            startup_delay_s: flow.video.and_then(|v| v.startup).map(|d| d.as_secs_f64()),
+            stalls: flow.video.map(|video| video.stalls),
+            stall_s: flow.video.map(|video| video.stalled.as_secs_f64()),
+            played_s: flow.video.map(|video| video.played.as_secs_f64()),
+            quality_switches: flow.video.map(|video| video.switches),
+            bitrate_mean_mbps: flow.video.and_then(|v| v.bitrate).map(|rate| rate * 1e-6),
         }
     }
 }
@@ -109,6 +133,13 @@ pub fn flow_labels(scenario: &Scenario) -> Vec<String> {
     labels(scenario.consumers.iter().map(|consumer| {
         (scenario.nodes[consumer.at].name.as_str(), names[consumer.content].as_str())
     }))
+}
+
+/// Gives flows their labels: those of consumers as [`flow_labels`] has them.
+pub(super) fn label(flows: &mut [Flow]) {
+    let names = flows.iter().map(|flow| (flow.node.as_str(), flow.name.as_str()));
+    let labels = labels(names);
+    flows.iter_mut().zip(labels).for_each(|(flow, label)| flow.flow = label);
 }
 
 fn labels<'a>(flows: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {

@@ -15,6 +15,14 @@ record! {
         pub cs_hits: u64,
         /// Interests that it did not.
         pub cs_misses: u64,
+        /// Data in the content store at the end.
+        pub cs_packets: u64,
+        /// Data that came into it.
+        pub cs_inserted: u64,
+        /// Data that left it: to make room, because of its age, or to live further down the way.
+        pub cs_removed: u64,
+        /// Packets that producers at the node sent.
+        pub served: u64,
         /// The most pending Interests.
         pub pit_max: u64,
         /// Interests that came in.
@@ -36,8 +44,7 @@ record! {
 
 impl Node {
     pub(super) fn new(node: &NodeResult, at: usize, scenario: &Scenario) -> Node {
-        let asks = scenario.consumers.iter().any(|consumer| consumer.at == at);
-        let serves = scenario.contents.iter().any(|content| content.at.contains(&at));
+        let (asks, serves) = (scenario.asks(at), scenario.serves(at));
         let role = match (asks, serves) {
             (true, true) => "consumer and producer",
             (true, false) => "consumer",
@@ -49,6 +56,10 @@ impl Node {
             role: role.to_owned(),
             cs_hits: node.cs_hits,
             cs_misses: node.cs_misses,
+            cs_packets: node.cs_packets,
+            cs_inserted: node.cs_inserted,
+            cs_removed: node.cs_removed,
+            served: node.served,
             pit_max: node.pit_max,
             interests_in: node.received.interests,
             data_out: node.sent.data,

@@ -1,8 +1,13 @@
 //! Results as tables for people.
 
+mod demand;
+
 use crate::exit::Failure;
 use crate::output::{self, Align, Column, Table, digits};
 use scenario::result::{Flow, Link, Node, RunResult, SweepResult, varying};
+
+/// So many flows that failed are named.
+const MOST_ERRORS: usize = 10;
 
 /// Shows the result of a run.
 pub fn run(result: &RunResult) -> Result<(), Failure> {
@@ -15,13 +20,31 @@ pub fn run(result: &RunResult) -> Result<(), Failure> {
     ];
     head(&what, &parts)?;
     let fair = result.jain_index.map_or(String::new(), |index| format!(", Jain index {index:.3}"));
-    section(&flows(&result.flows))?;
+    // Flows that began by themselves are too many to be read: they are summed up by class.
+    let by_hand: Vec<&Flow> = result.flows.iter().filter(|f| f.workload.is_none()).collect();
+    if !by_hand.is_empty() {
+        section(&flows(&by_hand))?;
+    }
+    if !result.workloads.is_empty() {
+        section(&demand::workloads(&result.workloads))?;
+    }
+    let videos: Vec<&Flow> = result.flows.iter().filter(|flow| flow.stalls.is_some()).collect();
+    if !videos.is_empty() {
+        section(&demand::videos(&videos))?;
+    }
     section(&links(&result.links))?;
     section(&nodes(&result.nodes))?;
     output::result("")?;
-    for flow in result.flows.iter().filter(|flow| flow.error.is_some()) {
+    if let Some(caching) = &result.caching {
+        output::result(&demand::caching(caching))?;
+    }
+    let failed: Vec<&Flow> = result.flows.iter().filter(|flow| flow.error.is_some()).collect();
+    for flow in failed.iter().take(MOST_ERRORS) {
         let why = flow.error.as_deref().unwrap_or_default();
         output::result(&format!("{} at {}: {why}", flow.name, flow.node))?;
+    }
+    if failed.len() > MOST_ERRORS {
+        output::result(&format!("and {} more that failed", failed.len() - MOST_ERRORS))?;
     }
     output::result(&format!("trace {}{fair}", result.trace_hash))
 }
@@ -50,7 +73,7 @@ pub fn sweep(result: &SweepResult) -> Result<(), Failure> {
         "means with 95 % intervals".to_owned(),
     ];
     head(&format!("{scenario}:"), &parts)?;
-    let mut table = Table::new(vec![
+    let mut columns = vec![
         left("settings", 0),
         right("runs", 1),
         right("goodput (Mbit/s)", 0),
@@ -58,7 +81,10 @@ pub fn sweep(result: &SweepResult) -> Result<(), Failure> {
         right("RTT (ms)", 1),
         right("Jain", 1),
         right("drops", 2),
-    ]);
+    ];
+    let has_stores = combinations.iter().any(|c| c.hit_ratio.is_some());
+    columns.extend(has_stores.then(|| right("hit ratio", 0)));
+    let mut table = Table::new(columns);
     for c in combinations {
         let told = c.settings.iter().filter(|(key, _)| keys.contains(&key.as_str()));
         let told: Vec<&str> = told.map(|(_, value)| value.as_str()).collect();
@@ -70,7 +96,7 @@ pub fn sweep(result: &SweepResult) -> Result<(), Failure> {
             }
         };
         let of = runs.iter().filter(|run| run.settings == c.settings).count();
-        table.row(vec![
+        let mut row = vec![
             told.join(", "),
             of.to_string(),
             mean(c.goodput_mbps),
@@ -78,7 +104,9 @@ pub fn sweep(result: &SweepResult) -> Result<(), Failure> {
             mean(c.rtt_mean_ms),
             mean(c.jain_index),
             mean(c.drops),
-        ]);
+        ];
+        row.extend(has_stores.then(|| mean(c.hit_ratio)));
+        table.row(row);
     }
     section(&table)
 }
@@ -97,7 +125,7 @@ fn section(table: &Table) -> Result<(), Failure> {
     table.lines(width).iter().try_for_each(|line| output::result(line))
 }
 
-fn flows(flows: &[Flow]) -> Table {
+fn flows(flows: &[&Flow]) -> Table {
     let mut table = Table::new(vec![
         left("consumer", 0),
         left("name", 1),

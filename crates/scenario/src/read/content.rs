@@ -1,0 +1,233 @@
+//! `[[content]]`: objects, catalogues, videos.
+
+use super::Names;
+use super::values::{from, quantity, table_fields};
+use crate::model::{Class, Content, Distribution, Objects, Signing, Spread};
+use crate::schema::SECTIONS;
+use control::{Duration, Rate, Size};
+use document::{Document, Section, name, ratio, shown, text, valid_words};
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A content that could be read; where it stands.
+pub type Found = (Content, Range<usize>);
+
+/// The largest segment that fits into a packet with its name and signature.
+const MAX_SEGMENT: u64 = 8192;
+/// The most objects of a catalogue; the popularity of each takes eight octets.
+const MAX_OBJECTS: i64 = 10_000_000;
+/// The most segments of a video in all qualities.
+const MAX_VIDEO: u64 = 100_000;
+const DISTRIBUTIONS: [&str; 4] = ["uniform", "exponential", "pareto", "lognormal"];
+
+/// Reads all `[[content]]`.
+pub fn contents<'d>(
+    doc: &'d Document<'d>,
+    table: &'d DeTable<'d>,
+    names: &Names<'_>,
+) -> Vec<Found> {
+    let mut found: Vec<Found> = Vec::new();
+    for section in Section::repeated(doc, SECTIONS, table, "content") {
+        let Some(content) = content(&section, names) else { continue };
+        for (other, _) in &found {
+            let [a, b] = [other.name.as_ref(), content.name.as_ref()];
+            if a == b {
+                section.mistake("name", &format!("there are two contents `{a}`"));
+            } else if a.starts_with(b) || b.starts_with(a) {
+                let why = format!("`{b}` and `{a}`: one is the prefix of the other");
+                section.mistake("name", &why);
+            }
+        }
+        found.push((content, section.at.clone()));
+    }
+    found
+}
+
+fn content(s: &Section<'_>, names: &Names<'_>) -> Option<Content> {
+    let content_name = s.get("name", |v| match name(v)? {
+        name if name.as_ref().is_empty() => Err("it has no component; write \"/a\"".to_owned()),
+        name => Ok(name),
+    });
+    let at = names.several(s, "at");
+    let segment =
+        s.get("segment", |v| match text(v)?.parse::<Size>().map_err(|e| e.to_string())? {
+            Size(octets @ 1..=MAX_SEGMENT) => Ok(Size(octets)),
+            other => Err(format!("{other} is not between 1 B and {MAX_SEGMENT} B")),
+        });
+    let signing = [Signing::Manifest, Signing::Digest, Signing::Unsigned][s.word("signing").min(2)];
+    let placement = [Spread::Replicated, Spread::Objects, Spread::Segments];
+    let placement = placement[s.word("placement").min(2)];
+    let (objects, size) = if s.given("video").is_some() { (video(s)?, Size(0)) } else { many(s)? };
+    let unlimited = matches!(objects, Objects::Numbered { count: None, .. });
+    if placement != Spread::Replicated && at.len() < 2 {
+        s.mistake("placement", "there is but one producer; give `at` a list of several");
+    } else if placement != Spread::Replicated && unlimited {
+        s.mistake("placement", "objects without end cannot be placed beforehand");
+    }
+    let (name, segment) = (content_name?, segment?);
+    Some(Content { name, at, size, segment, signing, objects, placement })
+}
+
+/// The objects of a catalogue, or the one; and the size of the one, or the mean.
+fn many(s: &Section<'_>) -> Option<(Objects, Size)> {
+    if s.given("size").is_none() {
+        s.doc.mistake(s.at.clone(), "`content` needs a field `size`, or `video`");
+        return None;
+    }
+    let classes = classes(s)?;
+    let sum: f64 = classes.iter().map(|class| class.share).sum();
+    let mean: f64 = classes.iter().map(|class| class.share / sum * class.size.mean()).sum();
+    let mean = Size(mean as u64);
+    let Some(objects) = s.given("objects") else {
+        return match &classes[..] {
+            [Class { size: Distribution::Constant(size), .. }] => Some((Objects::One, Size(*size))),
+            _ => {
+                s.mistake("size", "one object has one size; `objects` says how many there are");
+                None
+            }
+        };
+    };
+    let is = |word: &str| objects.get_ref().as_str() == Some(word);
+    let count = match objects.get_ref() {
+        _ if is("unlimited") => None,
+        _ if is("listed") => return Some((Objects::Listed(Vec::new()), mean)),
+        DeValue::Integer(n) => match n.as_str().parse::<i64>() {
+            Ok(n @ 1..=MAX_OBJECTS) => Some(n as u64),
+            Ok(0) => {
+                s.mistake("objects", "a catalogue of no objects has nothing to ask for");
+                return None;
+            }
+            _ => {
+                s.mistake("objects", &format!("it is a number from 1 to {MAX_OBJECTS}"));
+                return None;
+            }
+        },
+        other => {
+            let given = shown(other);
+            let what = "it is a number, \"unlimited\" or \"listed\", not";
+            s.mistake("objects", &format!("{what} {given}"));
+            return None;
+        }
+    };
+    Some((Objects::Numbered { count, classes }, mean))
+}
+
+fn classes(s: &Section<'_>) -> Option<Vec<Class>> {
+    let value = s.given("size")?;
+    let Some(list) = value.get_ref().as_array() else {
+        let size = size(s, value)?;
+        return Some(vec![Class { name: String::new(), share: 1.0, size }]);
+    };
+    let mut classes = Vec::new();
+    for one in list.iter() {
+        let table = table_fields(s, "size", one, &["class", "share", "size"])?;
+        let [class, share, of] = ["class", "share", "size"].map(|field| table.get(field));
+        let (Some(class), Some(share), Some(of)) = (class, share, of) else {
+            let form = "a class is { class = \"mice\", share = \"99 %\", size = \"50 kB\" }";
+            s.doc.mistake(one.span(), format!("`size`: {form}"));
+            return None;
+        };
+        let name = from(s, "class", class, |v| text(v).map(str::to_owned))?;
+        let share = from(s, "share", share, ratio)?.get();
+        classes.push(Class { name, share, size: size(s, of)? });
+    }
+    let sum: f64 = classes.iter().map(|class: &Class| class.share).sum();
+    if classes.is_empty() || sum <= 0.0 {
+        s.mistake("size", "no class has a share");
+        return None;
+    }
+    Some(classes)
+}
+
+/// A size, or a distribution of sizes.
+fn size(s: &Section<'_>, value: &Spanned<DeValue<'_>>) -> Option<Distribution> {
+    let octets = |v: &DeValue<'_>| match text(v)?.parse::<Size>().map_err(|e| e.to_string())? {
+        Size(0) => Err("a size of zero brings nothing".to_owned()),
+        Size(size) => Ok(size),
+    };
+    if value.get_ref().as_table().is_none() {
+        return from(s, "size", value, octets).map(Distribution::Constant);
+    }
+    const FIELDS: [&str; 7] = ["distribution", "least", "most", "mean", "median", "shape", "sigma"];
+    let table = table_fields(s, "size", value, &FIELDS)?;
+    let law = table.get("distribution").and_then(|v| v.get_ref().as_str()).unwrap_or_default();
+    let wanted: &[&str] = match law {
+        "uniform" => &["least", "most"],
+        "exponential" => &["mean"],
+        "pareto" => &["least", "most", "shape"],
+        "lognormal" => &["median", "sigma"],
+        other => {
+            let valid = valid_words(other, DISTRIBUTIONS);
+            let why = format!("`{other}` is not a distribution of sizes; {valid}");
+            s.doc.mistake(value.span(), format!("`size`: {why}"));
+            return None;
+        }
+    };
+    if let Some(missing) = wanted.iter().find(|field| !table.contains_key(**field)) {
+        let why = format!("`{law}` needs `{missing}`; it has `{}`", wanted.join("`, `"));
+        s.doc.mistake(value.span(), format!("`size`: {why}"));
+        return None;
+    }
+    let size = |field: &'static str| from(s, field, table.get(field)?, octets);
+    let number = |field: &'static str| from(s, field, table.get(field)?, super::values::positive);
+    let law = match law {
+        "uniform" => Distribution::Uniform(size("least")?, size("most")?),
+        "exponential" => Distribution::Exponential { mean: size("mean")? as f64 },
+        "pareto" => Distribution::Pareto {
+            least: size("least")? as f64,
+            most: size("most")? as f64,
+            shape: number("shape")?,
+        },
+        _ => Distribution::LogNormal { median: size("median")? as f64, sigma: number("sigma")? },
+    };
+    let ordered = match law {
+        Distribution::Uniform(least, most) => least <= most,
+        Distribution::Pareto { least, most, .. } => least < most,
+        _ => true,
+    };
+    if !ordered {
+        s.doc.mistake(value.span(), "`size`: `least` is not less than `most`");
+    }
+    ordered.then_some(law)
+}
+
+fn video(s: &Section<'_>) -> Option<Objects> {
+    for field in ["size", "objects"].into_iter().filter(|field| s.given(field).is_some()) {
+        s.mistake(field, "a video has none: `video` says what it is made of");
+    }
+    let value = s.given("video")?;
+    let table = table_fields(s, "video", value, &["ladder", "segment", "length"])?;
+    let [ladder, segment, length] = ["ladder", "segment", "length"].map(|f| table.get(f));
+    let (Some(rates), Some(segment), Some(length)) = (ladder, segment, length) else {
+        let form =
+            "{ ladder = [\"300 kbit/s\", \"1 Mbit/s\"], segment = \"2 s\", length = \"60 s\" }";
+        s.mistake("video", &format!("it needs all of {form}"));
+        return None;
+    };
+    let span = |field, value| from(s, field, value, quantity::<Duration>);
+    let (segment, length) = (span("segment", segment)?, span("length", length)?);
+    let single = std::slice::from_ref(rates);
+    let list = rates.get_ref().as_array().map_or(single, |list| &**list);
+    let mut ladder = Vec::new();
+    for rate in list {
+        ladder.push(from(s, "ladder", rate, |v| match quantity::<Rate>(v)? {
+            Rate(0) => Err("a rate of zero shows nothing".to_owned()),
+            rate => Ok(rate),
+        })?);
+    }
+    if ladder.is_empty() || !ladder.is_sorted_by(|a, b| a < b) {
+        s.mistake("video", "the `ladder` is a list of rates that ascend");
+        return None;
+    }
+    if segment == Duration::ZERO || length < segment {
+        s.mistake("video", "`segment` is longer than no time and not longer than `length`");
+        return None;
+    }
+    let segments = length.0.div_ceil(segment.0);
+    if segments.saturating_mul(ladder.len() as u64) > MAX_VIDEO {
+        s.mistake("video", &format!("it has more than {MAX_VIDEO} segments in all qualities"));
+        return None;
+    }
+    Some(Objects::Video { ladder, segment, segments })
+}

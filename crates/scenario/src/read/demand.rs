@@ -1,0 +1,175 @@
+//! `[[workload]]`: flows that begin by themselves.
+
+use super::content::Found;
+use super::values::not_negative;
+use super::workload::{per_second, served};
+use super::{Names, trace};
+use crate::model::{Adaptation, Arrivals, Asked, Fetching, Objects, Player, Requests, Workload};
+use crate::schema::SECTIONS;
+use control::Duration;
+use document::{Document, Section, name, parts};
+use schemes::Choice;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Reads all `[[workload]]`, each with the place of its contents. Traces may add objects to
+/// contents.
+pub fn workloads<'d>(
+    doc: &'d Document<'d>,
+    table: &'d DeTable<'d>,
+    names: &Names<'_>,
+    contents: &mut [Found],
+) -> Vec<(Workload, Range<usize>)> {
+    let mut found: Vec<(Workload, Range<usize>)> = Vec::new();
+    for section in Section::repeated(doc, SECTIONS, table, "workload") {
+        let Some(mut workload) = workload(&section, names, contents) else { continue };
+        let twins = found.iter().filter(|(other, _)| other.name == workload.name).count();
+        if twins > 0 {
+            workload.name = format!("{} #{}", workload.name, twins + 1);
+        }
+        found.push((workload, section.place("name")));
+    }
+    found
+}
+
+fn workload(s: &Section<'_>, names: &Names<'_>, contents: &mut [Found]) -> Option<Workload> {
+    let wanted = wanted(s, contents)?;
+    let asked = asked(s, &wanted, contents)?;
+    let at = names.several(s, "at");
+    let (requests, at) = match s.given("trace") {
+        Some(_) => {
+            for field in ["at", "rate", "arrivals", "alpha", "q", "start", "stop", "count"] {
+                if s.given(field).is_some() {
+                    s.mistake(field, "a workload has it, or a `trace`, but not both");
+                }
+            }
+            let requests = trace::read(s, names, &wanted, contents)?;
+            let mut at: Vec<usize> = requests.iter().map(|request| request.node).collect();
+            at.sort_unstable();
+            at.dedup();
+            (Requests::Listed(requests), at)
+        }
+        None => (drawn(s, &wanted, contents)?, at),
+    };
+    let shown: Vec<String> = wanted.iter().map(|i| contents[*i].0.name.to_string()).collect();
+    let (name, listed) = (shown.join(" "), s.count("listed"));
+    (!at.is_empty()).then_some(Workload { name, at, contents: wanted, requests, asked, listed })
+}
+
+/// The contents that are asked for.
+fn wanted(s: &Section<'_>, contents: &[Found]) -> Option<Vec<usize>> {
+    let value = s.given("name")?;
+    let single = std::slice::from_ref(value);
+    let list = value.get_ref().as_array().map_or(single, |list| &**list);
+    let one = |value: &Spanned<DeValue<'_>>| {
+        let wrong = |why: String| s.doc.mistake(value.span(), format!("`name`: {why}"));
+        let wanted = name(value.get_ref()).map_err(wrong).ok()?;
+        served(s, &wanted, contents, true)
+    };
+    let found: Vec<usize> = list.iter().map(one).collect::<Option<_>>()?;
+    if found.is_empty() {
+        s.mistake("name", "the list is empty");
+    }
+    (!found.is_empty()).then_some(found)
+}
+
+/// The fields of a player of video.
+const OF_PLAYERS: [&str; 4] = ["adaptation", "quality", "buffer", "startup"];
+
+fn asked(s: &Section<'_>, wanted: &[usize], contents: &[Found]) -> Option<Asked> {
+    let is_video = |i: &usize| matches!(contents[*i].0.objects, Objects::Video { .. });
+    if wanted.iter().any(is_video) {
+        if s.given("request").is_some() {
+            s.mistake("request", "a video is played as a whole");
+        }
+        if wanted.len() > 1 {
+            s.mistake("name", "a workload plays one video, and nothing else besides");
+            return None;
+        }
+        return Some(Asked::Video(fetching(s)?, player(s, &contents[wanted[0]].0.objects)?));
+    }
+    not_a_player(s);
+    if s.word("request") == 0 {
+        return fetching(s).map(Asked::Object);
+    }
+    for field in ["control", "patience"].iter().filter(|field| s.given(field).is_some()) {
+        s.mistake(field, "a request of a `chunk` is one Interest and has none");
+    }
+    s.quantity("lifetime").map(Asked::Chunk)
+}
+
+/// Fields of players mean nothing for anything but a video.
+pub fn not_a_player(s: &Section<'_>) {
+    for field in OF_PLAYERS.iter().filter(|field| s.given(field).is_some()) {
+        s.mistake(field, "only who asks for a content with `video` has it");
+    }
+}
+
+/// How a fetch is done.
+pub fn fetching(s: &Section<'_>) -> Option<Fetching> {
+    let control = match s.given("control") {
+        Some(_) => parts::controller(s, "control"),
+        None => Choice::named("bbr").ok(),
+    };
+    let (patience, lifetime) = (s.quantity("patience")?, s.quantity("lifetime")?);
+    Some(Fetching { control: control?, patience, lifetime })
+}
+
+/// How a video is played.
+pub fn player(s: &Section<'_>, video: &Objects) -> Option<Player> {
+    let Objects::Video { ladder, segment, .. } = video else { return None };
+    let buffer: Duration = s.quantity("buffer")?;
+    let startup: Duration = s.quantity("startup")?;
+    if buffer < *segment {
+        s.mistake("buffer", "it does not hold a segment of the video");
+    }
+    if startup > buffer {
+        s.mistake("startup", "the `buffer` does not hold as much");
+    }
+    let quality = s.count("quality");
+    let adaptation = match s.word("adaptation") {
+        // The paper has a buffer of 240 s, a reservoir of 90 s and a cushion of 126 s.
+        0 => Adaptation::Buffer {
+            reservoir: buffer.mul_f64(90.0 / 240.0),
+            cushion: buffer.mul_f64(126.0 / 240.0),
+        },
+        1 => Adaptation::Rate { safety: 0.85, memory: 5 },
+        _ => Adaptation::Fixed(quality),
+    };
+    if s.given("quality").is_some() && !matches!(adaptation, Adaptation::Fixed(_)) {
+        s.mistake("quality", "only `adaptation = \"fixed\"` has it");
+    } else if quality >= ladder.len() {
+        s.mistake("quality", &format!("the ladder has {} qualities, from 0 on", ladder.len()));
+    }
+    Some(Player { adaptation, buffer, startup })
+}
+
+fn drawn(s: &Section<'_>, wanted: &[usize], contents: &[Found]) -> Option<Requests> {
+    for field in ["at", "rate"].iter().filter(|field| s.given(field).is_none()) {
+        s.doc.mistake(s.at.clone(), format!("`workload` needs a field `{field}`, or a `trace`"));
+    }
+    let is_listed = |i: &&usize| matches!(contents[**i].0.objects, Objects::Listed(_));
+    if let Some(listed) = wanted.iter().find(is_listed) {
+        let name = &contents[*listed].0.name;
+        let why = format!("the objects of `{name}` come from a trace; give the workload a `trace`");
+        s.mistake("name", &why);
+    }
+    let arrivals = [Arrivals::Poisson, Arrivals::Constant][s.word("arrivals").min(1)];
+    let (alpha, q) = (s.get("alpha", not_negative), s.get("q", not_negative));
+    let start: Duration = s.quantity("start")?;
+    let stop = s.given("stop").and_then(|_| s.quantity::<Duration>("stop"));
+    if stop.is_some_and(|stop| stop <= start) {
+        s.mistake("stop", "it is not later than `start`");
+    }
+    let count = s.given("count").and_then(|_| s.number("count"));
+    s.given("rate")?;
+    Some(Requests::Drawn {
+        per_second: s.get("rate", per_second)?,
+        arrivals,
+        alpha: alpha?,
+        q: q?,
+        span: (start, stop),
+        count: count.and_then(|n| u64::try_from(n).ok()),
+    })
+}

@@ -1,0 +1,182 @@
+//! What content stores have saved, before and after they were warm.
+
+use super::described::record;
+use crate::model::{Scenario, Warmup};
+use crate::warmup;
+use control::{Duration, Time};
+use serde::{Deserialize, Serialize};
+use sim::{StoreCounts, StoreSample};
+
+/// What content stores have saved.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Caching {
+    /// `mser-5` if the end of the warm-up was looked for, `given` if the scenario says it.
+    pub warmup_rule: String,
+    /// Whether an end was found. If not, the run is too short, and all of it counts as warm-up.
+    pub warmup_detected: bool,
+    /// The end of the warm-up.
+    pub warmup_end_s: f64,
+    /// The whole run.
+    pub whole: Hits,
+    /// Until the end of the warm-up.
+    pub before: Hits,
+    /// From the end of the warm-up on.
+    pub after: Hits,
+    /// The nodes with a content store, from the end of the warm-up on.
+    pub nodes: Vec<NodeHits>,
+}
+
+record! {
+    /// What was answered from where.
+    pub struct Hits {
+        /// Interests that content stores answered.
+        pub hits: u64,
+        /// Packets that producers sent.
+        pub served: u64,
+        /// Hits, as a share of both: the share of all answers that came from a content store.
+        pub hit_ratio: Option<f64>,
+    }
+}
+
+record! {
+    /// What a node's content store answered.
+    pub struct NodeHits {
+        /// The node.
+        pub node: String,
+        /// Interests that it answered.
+        pub hits: u64,
+        /// Interests that it did not.
+        pub misses: u64,
+        /// Hits, as a share of both.
+        pub hit_ratio: Option<f64>,
+    }
+}
+
+/// Samples of a run, whatever its length.
+const SAMPLES: usize = 500;
+/// So many counts are kept at most; a network with very many nodes is sampled less often.
+const COUNTS: usize = 2_000_000;
+
+/// The interval of samples, and how many there are; `None` if no node has a content store.
+pub(crate) fn sampling(scenario: &Scenario) -> Option<(Duration, usize)> {
+    let has_store = |node: &crate::model::Node| is_store(node);
+    scenario.nodes.iter().any(has_store).then(|| {
+        let most = (COUNTS / scenario.nodes.len().max(1)).clamp(2 * warmup::BATCH, SAMPLES);
+        (Duration(scenario.duration.0.div_ceil(most as u64).max(1)), most + 1)
+    })
+}
+
+fn is_store(node: &crate::model::Node) -> bool {
+    !node.content_store.is_off() || node.share.is_some_and(|share| share.get() > 0.0)
+}
+
+impl Caching {
+    /// What happened after the warm-up; the whole run if its end was not found.
+    #[must_use]
+    pub fn settled(&self) -> &Hits {
+        if self.warmup_detected { &self.after } else { &self.whole }
+    }
+
+    /// From the samples of a run and its end.
+    pub(crate) fn new(
+        scenario: &Scenario,
+        samples: &[StoreSample],
+        end: &StoreSample,
+    ) -> Option<Caching> {
+        let first = samples.first()?;
+        let found = match scenario.warmup {
+            Warmup::Detected => detected(samples),
+            Warmup::Until(span) => Some(Time::ZERO + span),
+        };
+        let cut = found.and_then(|at| samples.iter().rfind(|sample| sample.at <= at));
+        let cut = cut.unwrap_or(end);
+        let hits = |from: &StoreSample, to: &StoreSample| Hits::new(&between(from, to));
+        let after = between(cut, end);
+        let stores = scenario.nodes.iter().zip(&after).filter(|(node, _)| is_store(node));
+        Some(Caching {
+            warmup_rule: match scenario.warmup {
+                Warmup::Detected => "mser-5".to_owned(),
+                Warmup::Until(_) => "given".to_owned(),
+            },
+            warmup_detected: found.is_some(),
+            warmup_end_s: cut.at.as_secs_f64(),
+            whole: hits(first, end),
+            before: hits(first, cut),
+            after: hits(cut, end),
+            nodes: stores.map(|(node, counts)| NodeHits::new(&node.name, counts)).collect(),
+        })
+    }
+}
+
+/// The end of the warm-up by the network's hit ratio. Intervals without an answer say nothing.
+fn detected(samples: &[StoreSample]) -> Option<Time> {
+    let intervals = samples.windows(2).filter_map(|pair| {
+        let ratio = Hits::new(&between(&pair[0], &pair[1])).hit_ratio?;
+        Some((pair[0].at, ratio))
+    });
+    let (begins, ratios): (Vec<Time>, Vec<f64>) = intervals.unzip();
+    begins.get(warmup::mser5(&ratios)?).copied()
+}
+
+/// What was counted between two samples, by node.
+fn between(from: &StoreSample, to: &StoreSample) -> Vec<StoreCounts> {
+    let pairs = from.counts.iter().zip(&to.counts);
+    pairs
+        .map(|(from, to)| StoreCounts {
+            hits: to.hits.saturating_sub(from.hits),
+            misses: to.misses.saturating_sub(from.misses),
+            served: to.served.saturating_sub(from.served),
+        })
+        .collect()
+}
+
+fn ratio(part: u64, rest: u64) -> Option<f64> {
+    let all = part + rest;
+    (all > 0).then(|| part as f64 / all as f64)
+}
+
+impl Hits {
+    fn new(counts: &[StoreCounts]) -> Hits {
+        let hits = counts.iter().map(|counts| counts.hits).sum();
+        let served = counts.iter().map(|counts| counts.served).sum();
+        Hits { hits, served, hit_ratio: ratio(hits, served) }
+    }
+}
+
+impl NodeHits {
+    fn new(node: &str, counts: &StoreCounts) -> NodeHits {
+        NodeHits {
+            node: node.to_owned(),
+            hits: counts.hits,
+            misses: counts.misses,
+            hit_ratio: ratio(counts.hits, counts.misses),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(at: u64, hits: u64, served: u64) -> StoreSample {
+        let at = Time::ZERO + Duration::from_secs(at);
+        StoreSample { at, counts: vec![StoreCounts { hits, misses: 2 * served, served }] }
+    }
+
+    #[test]
+    fn the_warm_up_ends_where_the_hit_ratio_settles() {
+        // Nothing but misses for 20 s, then 3 hits for each packet of the producer.
+        let mut samples = vec![sample(0, 0, 0)];
+        for at in 1..=100u64 {
+            let warm = at.saturating_sub(20);
+            samples.push(sample(at, 3 * warm, 4 * at.min(20) + warm));
+        }
+        let found = detected(&samples).unwrap();
+        assert_eq!(found, Time::ZERO + Duration::from_secs(20));
+        let (cut, end) = (&samples[20], &samples[100]);
+        let after = Hits::new(&between(cut, end));
+        assert_eq!((after.hits, after.served, after.hit_ratio), (240, 80, Some(0.75)));
+        assert_eq!(Hits::new(&between(&samples[0], cut)).hit_ratio, Some(0.0));
+    }
+}

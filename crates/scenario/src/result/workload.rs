@@ -1,0 +1,83 @@
+//! What came of flows that began by themselves, by class.
+
+use super::described::record;
+use control::Time;
+use sim::workload::tally::{Tally, WorkloadResult};
+
+record! {
+    /// The flows of a workload, or those of one class of its objects. What is called warm is of the
+    /// flows that began after the warm-up; for it the run is divided into twenty spans, and flows
+    /// count from the first span on that begins behind its end.
+    pub struct Workload {
+        /// The workload.
+        pub workload: String,
+        /// The class; empty if there is but one.
+        pub class: String,
+        /// Flows, or requests of chunks, that began.
+        pub started: u64,
+        /// Those that brought everything.
+        pub completed: u64,
+        /// Those that ended without everything.
+        pub failed: u64,
+        /// Flows of the whole workload that are not among `flows`, because there are too many.
+        pub unlisted: u64,
+        /// Octets of content that came.
+        pub bytes: u64,
+        /// Mean completion time.
+        pub fct_mean_s: Option<f64>,
+        /// The time in which half of them were complete, to within 1/64 like those that follow.
+        pub fct_p50_s: Option<f64>,
+        /// The same for 90 %.
+        pub fct_p90_s: Option<f64>,
+        /// The same for 95 %.
+        pub fct_p95_s: Option<f64>,
+        /// The same for 99 %.
+        pub fct_p99_s: Option<f64>,
+        /// The mean of the goodputs of those that brought everything.
+        pub goodput_mean_mbps: Option<f64>,
+        /// Flows that began after the warm-up.
+        pub warm_started: u64,
+        /// Of these, those that brought everything.
+        pub warm_completed: u64,
+        /// Their mean completion time.
+        pub warm_fct_mean_s: Option<f64>,
+        /// The time in which half of them were complete.
+        pub warm_fct_p50_s: Option<f64>,
+        /// The same for 90 %.
+        pub warm_fct_p90_s: Option<f64>,
+        /// The same for 99 %.
+        pub warm_fct_p99_s: Option<f64>,
+    }
+}
+
+/// One record for each class.
+pub(super) fn classes(result: &WorkloadResult, warm_from: Time) -> Vec<Workload> {
+    let record = |class: &sim::workload::tally::ClassResult| {
+        let (all, warm) = (class.since(Time::ZERO), class.since(warm_from));
+        let quantile =
+            |tally: &Tally, q: f64| tally.times.quantile(q).map(control::Duration::as_secs_f64);
+        let mean = |tally: &Tally| tally.times.mean().map(control::Duration::as_secs_f64);
+        Workload {
+            workload: result.name.clone(),
+            class: class.name.clone(),
+            started: all.started,
+            completed: all.completed,
+            failed: all.failed,
+            unlisted: result.unlisted,
+            bytes: all.bytes,
+            fct_mean_s: mean(&all),
+            fct_p50_s: quantile(&all, 0.5),
+            fct_p90_s: quantile(&all, 0.9),
+            fct_p95_s: quantile(&all, 0.95),
+            fct_p99_s: quantile(&all, 0.99),
+            goodput_mean_mbps: all.mean_goodput().map(|rate| rate * 8e-6),
+            warm_started: warm.started,
+            warm_completed: warm.completed,
+            warm_fct_mean_s: mean(&warm),
+            warm_fct_p50_s: quantile(&warm, 0.5),
+            warm_fct_p90_s: quantile(&warm, 0.9),
+            warm_fct_p99_s: quantile(&warm, 0.99),
+        }
+    };
+    result.classes.iter().map(record).collect()
+}
