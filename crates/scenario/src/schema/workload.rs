@@ -139,8 +139,8 @@ pub(super) const CONSUMER: Section = Section {
 pub(super) const WORKLOAD: Section = Section {
     name: "workload",
     repeated: true,
-    help: "Flows that begin by themselves, one after the other: requests of objects by chance or by \
-           a trace. A flow that is over leaves its record alone, and beyond `listed` flows its \
+    help: "Flows that begin by themselves, one after the other: requests of objects by chance or \
+           by a trace. A flow that is over leaves its record alone, and beyond `listed` flows its \
            share in the sums.",
     fields: &[
         &[
@@ -232,8 +232,8 @@ pub(super) const STORE: &[Field] = &[
 pub(super) const CACHING: Section = Section {
     name: "caching",
     repeated: false,
-    help: "Content stores of all nodes, but for those whose `[[node]]` says `content_store` itself; \
-           and the warm-up.",
+    help: "Content stores of nodes whose `[[node]]` does not say `content_store` itself; and the \
+           warm-up.",
     fields: &[
         &[field(
             "at",

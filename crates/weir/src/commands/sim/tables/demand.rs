@@ -75,7 +75,8 @@ pub fn caching(caching: &Caching) -> String {
     let end = digits(caching.warmup_end_s);
     match caching.warmup_detected {
         true => format!(
-            "content stores answered {} of all Interests after a warm-up of {end} s ({}), {} before",
+            "content stores answered {} of all Interests after a warm-up of {end} s ({}), {} \
+             before",
             share(caching.after.hit_ratio),
             caching.warmup_rule,
             share(caching.before.hit_ratio),
