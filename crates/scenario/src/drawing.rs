@@ -51,6 +51,7 @@ impl Scenario {
     pub fn roles(&self) -> Vec<Role> {
         let mut roles = vec![(false, false); self.nodes.len()];
         self.consumers.iter().for_each(|consumer| roles[consumer.at].0 = true);
+        self.workloads.iter().flat_map(|workload| &workload.at).for_each(|at| roles[*at].0 = true);
         self.contents.iter().flat_map(|content| &content.at).for_each(|at| roles[*at].1 = true);
         let role = |(asks, serves)| match (asks, serves) {
             (true, true) => Role::Both,

@@ -154,7 +154,6 @@ fn told(what: &str) -> Option<Value> {
         "`\"all\"`, `\"none\"`, or list of pairs of nodes" => {
             either([all_or_none(), json!({ "type": "array", "items": pair() })])
         }
-        "`\"all\"`, `\"none\"` or share" => either([all_or_none(), share()]),
         "time, or `\"auto\"`" => either([words(&["auto"]), form(Form::Duration)]),
         "number from 0 on" => json!({ "type": "number", "minimum": 0 }),
         "number a second (`\"140 /s\"`)" => like(&format!("{NUMBER}/s\\s*$")),
@@ -174,6 +173,62 @@ fn told(what: &str) -> Option<Value> {
             }),
         ]),
         "table of link fields" => json!({ "$ref": "#/$defs/direction" }),
+        _ => return demand(what),
+    })
+}
+
+/// The same of contents, workloads and content stores.
+fn demand(what: &str) -> Option<Value> {
+    let number = || json!({ "type": "number", "minimum": 0 });
+    let size = || {
+        let law = json!({
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["distribution"],
+            "properties": {
+                "distribution": words(&crate::schema::DISTRIBUTIONS),
+                "least": form(Form::Size), "most": form(Form::Size), "mean": form(Form::Size),
+                "median": form(Form::Size), "shape": number(), "sigma": number()
+            }
+        });
+        either([form(Form::Size), law])
+    };
+    let class = || {
+        json!({
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["class", "share", "size"],
+            "properties": { "class": text_value(), "share": share(), "size": size() }
+        })
+    };
+    let packets = || like(r"^\s*[0-9_]+\s*packets\s*$");
+    Some(match what {
+        "size, `{ distribution, … }`, or a list of classes" => {
+            either([size(), json!({ "type": "array", "minItems": 1, "items": class() })])
+        }
+        "number, `\"unlimited\"` or `\"listed\"`" => {
+            either([words(&["unlimited", "listed"]), json!({ "type": "integer", "minimum": 1 })])
+        }
+        "table `{ ladder, segment, length }`" => json!({
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["ladder", "segment", "length"],
+            "properties": {
+                "ladder": several(&form(Form::Rate)),
+                "segment": form(Form::Duration), "length": form(Form::Duration)
+            }
+        }),
+        "name, or a list of names" => several(&form(Form::Name)),
+        "number a second (`\"0.5 /s\"`)" => like(&format!("{NUMBER}/s\\s*$")),
+        "size, packets (`\"1000 packets\"`) or share (`\"2 %\"`)" => {
+            either([form(Form::Size), packets(), share()])
+        }
+        "word or share" => {
+            let rules = "all|lce|none|lcd|mcd|edge|probcache|age";
+            either([like(&format!("^\\s*({rules})\\s*(:.*)?$")), share()])
+        }
+        "`\"all\"`, `\"routers\"`, node or list of nodes" => several(&text_value()),
+        "`\"auto\"` or time" => either([words(&["auto"]), form(Form::Duration)]),
         _ => return None,
     })
 }

@@ -173,6 +173,20 @@ impl Scenario {
         Tables::new(self).way_from(at, content).unwrap_or_default()
     }
 
+    /// The nodes of all workloads and their ways to all contents that they ask for.
+    #[must_use]
+    pub fn ways_of_workloads(&self) -> Vec<(usize, Vec<usize>)> {
+        let tables = Tables::new(self);
+        let mut ways = Vec::new();
+        for workload in &self.workloads {
+            for content in &workload.contents {
+                let way = |at: usize| tables.way_from(at, *content).unwrap_or_default();
+                ways.extend(workload.at.iter().map(|at| (*at, way(*at))));
+            }
+        }
+        ways
+    }
+
     /// The same for all consumers.
     #[must_use]
     pub fn ways(&self) -> Vec<Vec<usize>> {

@@ -2,7 +2,7 @@
 
 mod workload;
 
-pub use workload::{ADAPTATIONS, ARRIVALS, PLACEMENTS, REQUESTS};
+pub use workload::{ADAPTATIONS, ARRIVALS, DISTRIBUTIONS, PLACEMENTS, REQUESTS};
 
 use document::parts::LINK_PARTS;
 use document::schema::{Field, Form, Section, field, required};

@@ -29,8 +29,8 @@ pub fn places(scenario: &Scenario, links: &Links) -> Option<Vec<[f64; 2]>> {
 /// From node to node, as Interests go.
 fn flows(scenario: &Scenario) -> BTreeSet<(usize, usize)> {
     let mut flows = BTreeSet::new();
-    for (consumer, way) in scenario.consumers.iter().zip(scenario.ways()) {
-        let mut at = consumer.at;
+    let consumers = scenario.consumers.iter().map(|consumer| consumer.at).zip(scenario.ways());
+    for (mut at, way) in consumers.chain(scenario.ways_of_workloads()) {
         for link in way {
             let [a, b] = scenario.links[link].ends;
             let next = if a == at { b } else { a };

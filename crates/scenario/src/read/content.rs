@@ -3,7 +3,7 @@
 use super::Names;
 use super::values::{from, quantity, table_fields};
 use crate::model::{Class, Content, Distribution, Objects, Signing, Spread};
-use crate::schema::SECTIONS;
+use crate::schema::{DISTRIBUTIONS, SECTIONS};
 use control::{Duration, Rate, Size};
 use document::{Document, Section, name, ratio, shown, text, valid_words};
 use std::ops::Range;
@@ -19,7 +19,6 @@ const MAX_SEGMENT: u64 = 8192;
 const MAX_OBJECTS: i64 = 10_000_000;
 /// The most segments of a video in all qualities.
 const MAX_VIDEO: u64 = 100_000;
-const DISTRIBUTIONS: [&str; 4] = ["uniform", "exponential", "pareto", "lognormal"];
 
 /// Reads all `[[content]]`.
 pub fn contents<'d>(

@@ -5,6 +5,8 @@ use document::schema::{Field, Form, Section, field, required};
 
 /// Who has what of a content with several producers.
 pub const PLACEMENTS: &[&str] = &["replicated", "objects", "segments"];
+/// Laws that sizes may be drawn by.
+pub const DISTRIBUTIONS: [&str; 4] = ["uniform", "exponential", "pareto", "lognormal"];
 /// When requests of a workload come.
 pub const ARRIVALS: &[&str] = &["poisson", "constant"];
 /// What a request of a workload asks for.
@@ -52,7 +54,7 @@ pub(super) const CONTENT: Section = Section {
         ),
         field(
             "video",
-            Form::As("table"),
+            Form::As("table `{ ladder, segment, length }`"),
             "",
             "It is a video: `{ ladder = [\"300 kbit/s\", \"1 Mbit/s\"], segment = \"2 s\", length \
              = \"60 s\" }`. Each `segment` of it is an object of its own in every quality of the \

@@ -2,7 +2,9 @@
 
 use crate::exit::{Failure, Kind};
 use crate::output::{self, Align, Column, Table, digits};
-use scenario::model::{Direction, FaultKind, Manner, Queue, Scenario};
+use scenario::model::{
+    Admission, Content, Direction, FaultKind, Manner, Node, Objects, Queue, Requests, Scenario,
+};
 use scenario::{Layout, Study, drawing};
 use std::path::Path;
 
@@ -148,14 +150,25 @@ fn nodes(scenario: &Scenario) -> Table {
         column("strategy", Align::Left, 2),
     ]);
     for (node, role) in scenario.nodes.iter().zip(scenario.roles()) {
-        let store = match node.content_store.capacity {
-            0 => "off".to_owned(),
-            octets => control::Size(octets as u64).to_string(),
-        };
+        let store = store(node);
         let strategy = scenario::label(&node.strategy);
         table.row(vec![node.name.clone(), role.name().to_owned(), store, strategy]);
     }
     table
+}
+
+/// What a node's content store holds and takes in.
+fn store(node: &Node) -> String {
+    let bound = match (node.share, node.content_store) {
+        (Some(share), _) => share.to_string(),
+        (None, config) if config.is_off() => return "off".to_owned(),
+        (None, config) if config.packets < usize::MAX => format!("{} packets", config.packets),
+        (None, config) => control::Size(config.capacity as u64).to_string(),
+    };
+    match node.content_store.admission {
+        Admission::All => bound,
+        admission => format!("{bound}, {admission}"),
+    }
 }
 
 fn links(scenario: &Scenario) -> Table {
@@ -188,34 +201,63 @@ fn link_row(from: String, to: String, direction: &Direction) -> Vec<String> {
     vec![from, to, rate, delay, queue, marker]
 }
 
-/// Each consumer's way to its content, and what it can bring.
+/// Each consumer's way to its content, those of each workload, and what they can bring.
 fn ways(scenario: &Scenario) -> Vec<String> {
-    let line = |(consumer, way): (&scenario::model::Consumer, Vec<usize>)| {
+    let consumers = scenario.consumers.iter().zip(scenario.ways()).flat_map(|(consumer, way)| {
         let content = &scenario.contents[consumer.content];
-        let mut nodes = vec![scenario.nodes[consumer.at].name.as_str()];
-        let (mut at, mut most, mut round_trip) = (consumer.at, None, control::Duration::ZERO);
-        for link in way {
-            let link = &scenario.links[link];
-            let [first, second] = link.ends;
-            let (next, down) = if at == first { (second, 1) } else { (first, 0) };
-            // Data comes the other way: that is the direction that matters.
-            let rate = link.directions[down].rate;
-            most = Some(most.map_or(rate, |most: control::Rate| most.min(rate)));
-            round_trip = round_trip + link.directions[0].delay + link.directions[1].delay;
-            nodes.push(&scenario.nodes[next].name);
-            at = next;
-        }
         let how = match &consumer.manner {
             Manner::Fetch { control, .. } => scenario::label(control),
             Manner::Constant { per_second, .. } => format!("{per_second} Interests a second"),
+            Manner::Video { fetching, .. } => {
+                format!("played, {}", scenario::label(&fetching.control))
+            }
         };
         let start = digits(consumer.start.as_secs_f64());
-        let most = most.map_or_else(String::new, |rate| {
-            format!("; at most {rate}, round trip {round_trip} without queues")
+        let head = format!("{} ({}{how}, from {start} s)", content.name, size(content));
+        [head, drawn(scenario, consumer.at, way)]
+    });
+    let workloads = scenario.workloads.iter().flat_map(|workload| {
+        let how = match &workload.requests {
+            Requests::Drawn { per_second, .. } => {
+                format!("{} requests a second", digits(*per_second))
+            }
+            Requests::Listed(list) => format!("{} requests of a trace", list.len()),
+        };
+        let head = format!("{} ({how})", workload.name);
+        let ways = workload.contents.iter().flat_map(|content| {
+            let way = |at: &usize| drawn(scenario, *at, scenario.way_from(*at, *content));
+            workload.at.iter().map(way)
         });
-        let (name, size) = (&content.name, content.size);
-        let way = nodes.join(" → ");
-        [format!("{name} ({size}, {how}, from {start} s)"), format!("  {way}{most}")]
-    };
-    scenario.consumers.iter().zip(scenario.ways()).flat_map(line).collect()
+        [head].into_iter().chain(ways).collect::<Vec<_>>()
+    });
+    consumers.chain(workloads).collect()
+}
+
+/// The size of a content, if it is one.
+fn size(content: &Content) -> String {
+    match content.objects {
+        Objects::One => format!("{}, ", content.size),
+        _ => String::new(),
+    }
+}
+
+/// The way from a node over these links, and what it can bring.
+fn drawn(scenario: &Scenario, mut at: usize, way: Vec<usize>) -> String {
+    let mut nodes = vec![scenario.nodes[at].name.as_str()];
+    let (mut most, mut round_trip) = (None, control::Duration::ZERO);
+    for link in way {
+        let link = &scenario.links[link];
+        let [first, second] = link.ends;
+        let (next, down) = if at == first { (second, 1) } else { (first, 0) };
+        // Data comes the other way: that is the direction that matters.
+        let rate = link.directions[down].rate;
+        most = Some(most.map_or(rate, |most: control::Rate| most.min(rate)));
+        round_trip = round_trip + link.directions[0].delay + link.directions[1].delay;
+        nodes.push(&scenario.nodes[next].name);
+        at = next;
+    }
+    let most = most.map_or_else(String::new, |rate| {
+        format!("; at most {rate}, round trip {round_trip} without queues")
+    });
+    format!("  {}{most}", nodes.join(" → "))
 }
