@@ -41,8 +41,8 @@ const DISCOVERY_PROBE: Duration = Duration::from_millis(250);
 
 /// A path loses if at least this share of what was asked for was lost.
 const LOSSY: f64 = 0.005;
-/// At most so many requests of a fetch are sent twice without having been lost once,
-const MOST_ECHOES: u32 = 64;
+/// At most so many requests of a fetch, and one in 32, are sent twice without having been lost,
+const MOST_ECHOES: u64 = 64;
 /// and only where a round trip is worth it.
 const ECHO_FROM: Duration = Duration::from_millis(30);
 
@@ -100,7 +100,7 @@ pub struct Requests {
     /// When the next request may be sent twice; see [`Requests::echo`].
     echo_at: Option<Time>,
     /// How many that were no repetitions have been, and the last one when.
-    echoed: u32,
+    echoed: u64,
     last_echo: Time,
     /// Counters.
     pub stats: Stats,
@@ -205,7 +205,10 @@ impl Requests {
         let lost = self.stats.gaps + self.stats.timeouts;
         let srtt = self.rtt.smoothed()?;
         let lossy = lost as f64 >= LOSSY * self.stats.data as f64;
-        if !lossy || self.echoed == MOST_ECHOES || srtt < ECHO_FROM {
+        // Where a queue is long, what is lost is lost for that, and more makes it worse.
+        let queued = self.rtt.min().is_none_or(|min| srtt > min + Duration(min.0 / 2));
+        let most = MOST_ECHOES.min(self.stats.data / 32);
+        if !lossy || queued || self.echoed >= most || srtt < ECHO_FROM {
             return None;
         }
         let late = Duration(srtt.0 / 4 * 3);
@@ -263,18 +266,16 @@ impl Requests {
     pub fn answered(&mut self, now: Time, data: &Answered<'_>) -> Answer {
         let (flying, late) = match (self.flight.remove(data.item), self.lost.remove(&data.item)) {
             (Some(flying), _) => {
-                let rtt = now.since(flying.sent_at);
-                // The smallest round trip is known from first attempts only; a repetition may take
-                // a little less.
-                let sooner = |rtt: Duration| {
-                    self.rtt.min().is_some_and(|min| rtt < Duration(min.0 - min.0 / 8))
-                };
-                // Sooner than any round trip: it answers an earlier Interest, which was not lost;
-                // unless that is the one that a probe was sent after.
-                let early = flying.attempt > 0 && sooner(now.since(flying.asked_at));
+                // Of a request that was sent once more either copy may have been answered: the
+                // longer time declares nothing lost too soon.
+                let rtt = now.since(flying.asked_at);
+                // Sooner than any round trip: it answers an earlier Interest, which was not lost.
+                // The smallest is known from first attempts; a repetition may take a little less.
+                let least = self.rtt.min().map_or(Duration::ZERO, |min| Duration(min.0 / 8 * 7));
+                let early = flying.attempt > 0 && rtt < least;
                 if early {
                     self.widen_tolerance();
-                } else if flying.attempt == 0 || !sooner(rtt) {
+                } else {
                     self.flight.answered(&flying, rtt);
                 }
                 ((flying.attempt, flying.asked_at, flying.lane, flying.memo), early)
