@@ -128,7 +128,7 @@ class Page(unittest.TestCase):
 
     def ticks(self, figure):
         """The texts along the axes."""
-        return figure.locator(".plot text.tick").all_inner_texts()
+        return figure.locator(".plot text.tick").all_text_contents()
 
     def test_zoom_by_buttons_pointer_and_keys_goes_for_all_times_alike(self):
         page = self.open("first/report.html")
@@ -164,6 +164,7 @@ class Page(unittest.TestCase):
         plot, tip = rates.locator(".plot"), rates.locator(".tip")
         self.assertFalse(tip.is_visible())
         plot.hover()
+        self.assertTrue(tip.is_visible())
         self.assertRegex(tip.inner_text(), r"^time \d.* s\n(.|\n)*at one: \d.* Mbit/s")
         page.mouse.move(0, 0)
         self.assertFalse(tip.is_visible())

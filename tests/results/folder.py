@@ -14,6 +14,7 @@ import pyarrow.parquet as parquet
 from support import weir
 
 USAGE, INTERRUPTED, FILE = 2, 5, 7
+LARGE = 400_000
 NAMES = {
     "command.txt", "flows.parquet", "layout.json", "report.html", "scenario.toml",
     "series.parquet", "summary.json", "version.txt",
@@ -171,10 +172,12 @@ class Folder(unittest.TestCase):
 
     def test_a_full_disk_leaves_nothing_half_written(self):
         def small():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (LARGE, LARGE))
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
-        done = self.run_it("one.toml", "--out", "out", preexec_fn=small, restore_signals=False)
+        # Only the series become larger than that.
+        command = ["one.toml", "--out", "out", "--set", "record.interval=50 us"]
+        done = self.run_it(*command, preexec_fn=small, restore_signals=False)
         self.assertEqual(done.returncode, FILE, done.stderr)
         self.assertRegex(done.stderr, "^weir: cannot write .*: File too large; choose another")
         self.assertEqual({path.name for path in self.here.iterdir()}, {"one.toml", "many.toml"})
