@@ -11,6 +11,10 @@ use std::fmt::Write;
 const MOST_LABELS: usize = 40;
 /// Beyond so many nodes only consumers and producers have their names beside them.
 const MOST_NAMES: usize = 80;
+/// Beyond so many consumers their names would lie over each other.
+const MOST_CONSUMERS: usize = 60;
+/// The side of the square that a node has for itself in a crowded picture.
+const ROOM: f64 = 44.0;
 /// Around the picture.
 const MARGIN: f64 = 60.0;
 /// Below it, for the legend.
@@ -35,7 +39,11 @@ text{font:13px system-ui,sans-serif;fill:#1a1a1a}\
 pub fn svg(scenario: &Scenario, layout: &Layout) -> String {
     let scale = match layout.arrangement {
         Arrangement::Layered => [170.0, 56.0],
-        _ if scenario.nodes.len() > MOST_NAMES => [48.0, 48.0],
+        _ if scenario.nodes.len() > MOST_NAMES => {
+            // Room for every node, however long a link is.
+            let side = (scenario.nodes.len() as f64).sqrt() * ROOM;
+            [(side / layout.size[0].max(layout.size[1]).max(1.0)).max(ROOM); 2]
+        }
         _ => [120.0, 120.0],
     };
     let at = |node: usize| {
@@ -77,7 +85,11 @@ fn thickness(bits: u64, links: usize) -> f64 {
     let powers = (bits.max(1) as f64 / 1e6).max(0.1);
     // A logarithm for a picture need not be exact to the last bit, but it must be the same
     // everywhere.
-    let share = if links > MOST_LABELS { 0.5 } else { 1.0 };
+    let share = match links {
+        0..=MOST_LABELS => 1.0,
+        41..=400 => 0.5,
+        _ => 0.25,
+    };
     (2.0 + 2.0 * libm::log10(powers)).clamp(1.0, 12.0) * share
 }
 
@@ -148,13 +160,23 @@ fn nodes(
     at: impl Fn(usize) -> [f64; 2],
 ) {
     let is_crowded = scenario.nodes.len() > MOST_NAMES;
-    let size = if is_crowded { 5.0 } else { 9.0 };
-    for (i, (node, role)) in scenario.nodes.iter().zip(roles).enumerate() {
+    let size = if is_crowded { 6.0 } else { 9.0 };
+    let consumers = roles.iter().filter(|role| **role == Role::Consumer).count();
+    // Those who ask and serve stand before the others.
+    let mut order: Vec<usize> = (0..roles.len()).collect();
+    order.sort_by_key(|node| std::cmp::Reverse(roles[*node]));
+    for i in order {
+        let (node, role) = (&scenario.nodes[i], &roles[i]);
         let [x, y] = at(i);
         let name = escaped(&node.name);
         let form = form(*role, x, y, size);
         let _ = writeln!(out, "<g>{form}<title>{name}: {}</title></g>", role.name());
-        if is_crowded && *role == Role::Forwarder {
+        let is_hidden = match role {
+            Role::Forwarder => is_crowded,
+            Role::Consumer => consumers > MOST_CONSUMERS,
+            Role::Producer | Role::Both => false,
+        };
+        if is_hidden {
             continue;
         }
         let (anchor, dx, dy) = match (arrangement, role) {
