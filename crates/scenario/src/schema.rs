@@ -287,7 +287,8 @@ const RECORD: Section = Section {
             "flows",
             Form::As("`\"all\"`, `\"none\"`, or list of nodes"),
             "\"all\"",
-            "Consumers of which samples are kept, by their nodes.",
+            "Consumers of which samples are kept, by their nodes. The flows of a workload have \
+             rows in `flows.parquet`, and no samples.",
         ),
         field(
             "links",
