@@ -62,6 +62,10 @@ const COUNTS: usize = 2_000_000;
 pub(crate) fn sampling(scenario: &Scenario) -> Option<(Duration, usize)> {
     let has_store = |node: &crate::model::Node| is_store(node);
     scenario.nodes.iter().any(has_store).then(|| {
+        if let Warmup::Until(end) = scenario.warmup {
+            // What was counted at the beginning and then is all that is asked for.
+            return (end, 2);
+        }
         let most = (COUNTS / scenario.nodes.len().max(1)).clamp(2 * warmup::BATCH, SAMPLES);
         (Duration(scenario.duration.0.div_ceil(most as u64).max(1)), most + 1)
     })

@@ -74,15 +74,20 @@ pub fn caching(caching: &Caching) -> String {
     };
     let end = digits(caching.warmup_end_s);
     match caching.warmup_detected {
+        true if caching.warmup_end_s == 0.0 => format!(
+            "content stores gave {} of all answers; no warm-up was found ({})",
+            share(caching.after.hit_ratio),
+            caching.warmup_rule,
+        ),
         true => format!(
-            "content stores answered {} of all Interests after a warm-up of {end} s ({}), {} \
+            "content stores gave {} of all answers after a warm-up of {end} s ({}), {} \
              before",
             share(caching.after.hit_ratio),
             caching.warmup_rule,
             share(caching.before.hit_ratio),
         ),
         false => format!(
-            "content stores answered {} of all Interests; the run is too short to tell the end of \
+            "content stores gave {} of all answers; the run is too short to tell the end of \
              the warm-up",
             share(caching.whole.hit_ratio),
         ),
