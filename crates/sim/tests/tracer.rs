@@ -16,9 +16,6 @@ use weir_sim::{
 /// A link and a direction, and a fate by its name.
 type Key = (Option<(LinkId, bool)>, &'static str);
 
-/// A direction of a link, and what became of a packet there.
-type Where = (Option<(LinkId, bool)>, &'static str);
-
 /// What was seen: packets by link, direction and fate; flows; faults.
 #[derive(Default)]
 struct Seen {
