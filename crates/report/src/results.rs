@@ -21,9 +21,8 @@ pub struct Group {
     pub runs: Vec<RunResult>,
     /// The time series of each of its runs, in their order.
     pub tracks: BTreeMap<Key, Vec<Track>>,
-    /// The places of flows and of directions of links in the lists of the first run, by label.
+    /// The places of flows in the list of the first run, by label.
     flows: BTreeMap<String, usize>,
-    links: BTreeMap<String, usize>,
     /// How many flows a node has with a control.
     alike: BTreeMap<(String, String), usize>,
 }
@@ -35,8 +34,6 @@ impl Group {
             group.flows.insert(flow.flow.clone(), turn);
             *group.alike.entry((flow.node.clone(), flow.control.clone())).or_default() += 1;
         }
-        let links = first.links.iter().enumerate();
-        group.links = links.map(|(i, l)| (format!("{} > {}", l.from, l.to), i)).collect();
         group
     }
 
@@ -53,11 +50,6 @@ impl Group {
     /// No other flow has its control at its node.
     pub fn is_alone(&self, flow: &Flow) -> bool {
         self.alike.get(&(flow.node.clone(), flow.control.clone())) == Some(&1)
-    }
-
-    /// The direction of a link with this label, in the first run.
-    pub fn link(&self, label: &str) -> Option<&Link> {
-        self.runs.first()?.links.get(*self.links.get(label)?)
     }
 }
 

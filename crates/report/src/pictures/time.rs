@@ -435,7 +435,7 @@ impl<'r> Drawing<'r> {
         let mut caption = experiment(self.results);
         if drawn < there {
             let what = match self.subject {
-                "link" => "directions of links that were used most",
+                "link" => "directions of links that have most of it",
                 "flow" => "flows that brought most",
                 _ => "nodes that have most of it",
             };
@@ -477,11 +477,10 @@ fn shown(entity: &str) -> String {
     entity.replace(" > ", " → ")
 }
 
-/// How much a thing matters: flows by what they brought, links by what they sent.
+/// How much a thing matters: flows by what they brought, others by what they have of it.
 fn weight(group: &Group, subject: &str, entity: &str, tracks: &[Track]) -> f64 {
     let found = match subject {
         "flow" => group.flow(entity).map(|flow| flow.bytes as f64),
-        "link" => group.link(entity).map(|link| link.utilization),
         _ => None,
     };
     found.unwrap_or_else(|| tracks.first().map_or(0.0, Track::mean))
