@@ -21,9 +21,12 @@ pub fn workloads<'d>(
     names: &Names<'_>,
     contents: &mut [Found],
 ) -> Vec<(Workload, Range<usize>)> {
+    // A content that could not be read is no reason to say that nobody serves it.
+    let written = table.get("content").and_then(|v| v.get_ref().as_array()).map_or(0, |l| l.len());
+    let all_known = written == contents.len();
     let mut found: Vec<(Workload, Range<usize>)> = Vec::new();
     for section in Section::repeated(doc, SECTIONS, table, "workload") {
-        let Some(mut workload) = workload(&section, names, contents) else { continue };
+        let Some(mut workload) = workload(&section, names, contents, all_known) else { continue };
         let twins = found.iter().filter(|(other, _)| other.name == workload.name).count();
         if twins > 0 {
             workload.name = format!("{} #{}", workload.name, twins + 1);
@@ -33,8 +36,13 @@ pub fn workloads<'d>(
     found
 }
 
-fn workload(s: &Section<'_>, names: &Names<'_>, contents: &mut [Found]) -> Option<Workload> {
-    let wanted = wanted(s, contents)?;
+fn workload(
+    s: &Section<'_>,
+    names: &Names<'_>,
+    contents: &mut [Found],
+    all_known: bool,
+) -> Option<Workload> {
+    let wanted = wanted(s, contents, all_known)?;
     let asked = asked(s, &wanted, contents)?;
     let at = names.several(s, "at");
     let (requests, at) = match s.given("trace") {
@@ -58,14 +66,14 @@ fn workload(s: &Section<'_>, names: &Names<'_>, contents: &mut [Found]) -> Optio
 }
 
 /// The contents that are asked for.
-fn wanted(s: &Section<'_>, contents: &[Found]) -> Option<Vec<usize>> {
+fn wanted(s: &Section<'_>, contents: &[Found], all_known: bool) -> Option<Vec<usize>> {
     let value = s.given("name")?;
     let single = std::slice::from_ref(value);
     let list = value.get_ref().as_array().map_or(single, |list| &**list);
     let one = |value: &Spanned<DeValue<'_>>| {
         let wrong = |why: String| s.doc.mistake(value.span(), format!("`name`: {why}"));
         let wanted = name(value.get_ref()).map_err(wrong).ok()?;
-        served(s, &wanted, contents, true)
+        served(s, &wanted, contents, all_known)
     };
     let found: Vec<usize> = list.iter().map(one).collect::<Option<_>>()?;
     if found.is_empty() {
