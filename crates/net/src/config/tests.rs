@@ -141,7 +141,7 @@ fn every_mistake_has_its_place_the_text_and_the_way_out() {
         ("[listen]\nunix = \"nfd.sock\"", "2:8", &["`nfd.sock`", "absolute path"]),
         ("[content_store]\npolicy = \"lur\"", "2:10", &["did you mean `lru`?", "`fifo`"]),
         ("[content_store]\ncapacity = \"many\"", "2:12", &["`many`", "64 MiB"]),
-        ("[content_store]\nadmission = \"some\"", "2:13", &["some", "\"all\" or \"none\""]),
+        ("[content_store]\nadmission = \"some\"", "2:13", &["`some`", "`all`", "`none`", "`lcd`"]),
         (
             "[[strategy]]\nprefix = \"/\"\nstrategy = \"codel\"",
             "3:12",
