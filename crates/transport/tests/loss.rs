@@ -107,7 +107,7 @@ fn on_a_lossy_path_the_last_are_asked_for_twice_and_on_others_not() {
 }
 
 #[test]
-fn a_discovery_that_is_lost_is_repeated_after_a_quarter_of_a_second() {
+fn a_discovery_that_is_lost_is_repeated_after_an_eighth_of_a_second() {
     let mut producer = Publish::new();
     producer.add(publish("/a/file", octets(1000), &Signer::Digest));
     let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
@@ -119,5 +119,5 @@ fn a_discovery_that_is_lost_is_repeated_after_a_quarter_of_a_second() {
     let limit = Duration::from_secs(60);
     run(&mut fetch, &mut sink, &mut producer, &Pipe::default(), limit, &mut tamper);
     assert_eq!(fetch.status(), Status::Done);
-    assert_eq!(answers[1].since(answers[0]), Duration::from_millis(250));
+    assert_eq!(answers[1].since(answers[0]), Duration::from_millis(125));
 }

@@ -35,9 +35,9 @@ const PROBES_AT_THE_END: u32 = 4;
 const FEW: u64 = 8;
 const FIRST_PROBE: Duration = Duration::from_millis(200);
 /// Nor does anybody know how long the path is before the first answer. What finds the object is one
-/// small packet, and goes out again sooner than RFC 6298's second; RFC 8305 waits as long before
-/// it tries another way.
-const DISCOVERY_PROBE: Duration = Duration::from_millis(250);
+/// small packet, and goes out again sooner than RFC 6298's second: a little after the 100 ms that
+/// RFC 8305, section 5, recommends as the least before another way is tried.
+const DISCOVERY_PROBE: Duration = Duration::from_millis(125);
 
 /// A path loses if at least this share of what was asked for was lost.
 const LOSSY: f64 = 0.005;
@@ -213,14 +213,15 @@ impl Requests {
         }
         let late = Duration(srtt.0 / 4 * 3);
         let first = |flying: &Flying| flying.attempt == 0 && now.since(flying.sent_at) < late;
-        let next = self.last_echo + self.spacing;
-        let mut wake = None;
-        for (item, flying) in self.flight.latest().filter(|(_, flying)| first(flying)) {
-            let at = next.max(flying.sent_at + pause(0));
-            if at <= now {
-                return Some(item);
+        let mut wake = Some(self.last_echo + self.spacing).filter(|next| *next > now);
+        if wake.is_none() {
+            for (item, flying) in self.flight.latest().filter(|(_, flying)| first(flying)) {
+                let at = flying.sent_at + pause(0);
+                if at <= now {
+                    return Some(item);
+                }
+                wake = Some(wake.map_or(at, |wake| wake.min(at)));
             }
-            wake = Some(wake.map_or(at, |wake: Time| wake.min(at)));
         }
         self.echo_at = [self.echo_at, wake].into_iter().flatten().min();
         None
@@ -293,7 +294,10 @@ impl Requests {
             }
         };
         let (attempt, sent_at, lane, memo) = flying;
-        let rtt = (attempt == 0).then(|| now.since(sent_at));
+        // Karn's rule; but of the first answer of all, an estimate that may be too long is better
+        // than none.
+        let first = data.item == Item::Metadata && self.rtt.smoothed().is_none() && !late;
+        let rtt = (attempt == 0 || first).then(|| now.since(sent_at));
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt);
             self.stats.rtt(rtt);
