@@ -3,7 +3,7 @@
 
 mod support;
 
-use control::{Duration, Time};
+use control::{Duration, Rate, Size, Time};
 use packet::{Bytes, Data};
 use security::{Signer, TrustPolicy};
 use std::collections::BTreeMap;
@@ -11,8 +11,9 @@ use support::{Memory, Pipe, octets, publish, run};
 use weir_transport::fetch::{Fetch, FetchConfig, Status};
 use weir_transport::publish::Publish;
 
-/// No jitter.
-const STEADY: (Duration, u64) = (Duration::ZERO, 1);
+fn steady() -> Pipe {
+    Pipe { delay: Duration::from_millis(50), ..Pipe::default() }
+}
 
 /// When the answers for each segment left the producer.
 type Passages = BTreeMap<u64, Vec<Time>>;
@@ -21,7 +22,7 @@ type Passages = BTreeMap<u64, Vec<Time>>;
 /// lost. Returns when each left, and the fetch.
 fn passages(
     segments: u64,
-    (jitter, seed): (Duration, u64),
+    pipe: &Pipe,
     takes: impl Fn(u64, usize) -> bool,
 ) -> (Passages, Fetch, Time) {
     let mut producer = Publish::new();
@@ -42,9 +43,8 @@ fn passages(
         times.push(now);
         (!takes(segment, times.len())).then_some(frame)
     };
-    let pipe = Pipe { delay: Duration::from_millis(50), jitter, seed, ..Pipe::default() };
     let limit = Duration::from_secs(600);
-    let took = run(&mut fetch, &mut sink, &mut producer, &pipe, limit, &mut tamper);
+    let took = run(&mut fetch, &mut sink, &mut producer, pipe, limit, &mut tamper);
     assert_eq!(fetch.status(), Status::Done);
     (passages, fetch, took)
 }
@@ -55,7 +55,7 @@ fn millis(from: Time, to: Time) -> f64 {
 
 #[test]
 fn three_later_answers_show_a_loss_within_a_millisecond() {
-    let (passages, fetch, _) = passages(2000, STEADY, |s, n| s == 100 && n == 1);
+    let (passages, fetch, _) = passages(2000, &steady(), |s, n| s == 100 && n == 1);
     let [first, second] = passages[&100][..] else { panic!("{:?}", passages[&100]) };
     // A round trip of 100 ms, and the granularity of a millisecond.
     let apart = millis(first, second);
@@ -68,7 +68,8 @@ fn a_repetition_that_is_a_little_faster_than_the_fastest_does_not_make_losses_sh
     // The jitter is a thousandth of the round trip; one answer in eight is lost.
     let lost = |s: u64, n: usize| n == 1 && s.is_multiple_of(8);
     for seed in 1..=40 {
-        let (passages, fetch, _) = passages(300, (Duration::from_micros(100), seed), lost);
+        let (passages, fetch, _) =
+            passages(300, &Pipe { jitter: Duration::from_micros(100), seed, ..steady() }, lost);
         let middle = passages.range(100..250).filter(|(_, times)| times.len() > 1);
         let latest = middle.map(|(_, times)| millis(times[0], times[1])).fold(0.0, f64::max);
         // A quarter of a round trip more where fewer than three later ones were answered.
@@ -78,7 +79,7 @@ fn a_repetition_that_is_a_little_faster_than_the_fastest_does_not_make_losses_sh
 
 #[test]
 fn at_the_end_a_repetition_is_sent_twice() {
-    let (passages, _, _) = passages(200, STEADY, |s, n| s == 190 && n <= 2);
+    let (passages, _, _) = passages(200, &steady(), |s, n| s == 190 && n <= 2);
     let times = &passages[&190];
     // The second answer is lost too. That this shows would take a round trip; the third is asked
     // for after the 24 ms in which forwarders suppress the second repetition of an Interest.
@@ -88,7 +89,7 @@ fn at_the_end_a_repetition_is_sent_twice() {
 
 #[test]
 fn in_the_middle_no_repetition_is_sent_twice() {
-    let (passages, fetch, _) = passages(2000, STEADY, |s, n| s == 300 && n == 1);
+    let (passages, fetch, _) = passages(2000, &steady(), |s, n| s == 300 && n == 1);
     assert_eq!(passages[&300].len(), 2);
     assert_eq!(fetch.stats().retransmissions, 1);
 }
@@ -96,7 +97,7 @@ fn in_the_middle_no_repetition_is_sent_twice() {
 #[test]
 fn on_a_lossy_path_the_last_are_asked_for_twice_and_on_others_not() {
     let twice = |lost: fn(u64, usize) -> bool| {
-        let (passages, ..) = passages(400, STEADY, lost);
+        let (passages, ..) = passages(400, &steady(), lost);
         let last = passages.range(360..).filter(|(_, times)| times.len() > 1);
         (last.count(), passages.values().filter(|times| times.len() > 1).count())
     };
@@ -104,6 +105,19 @@ fn on_a_lossy_path_the_last_are_asked_for_twice_and_on_others_not() {
     let (last, all) = twice(|s, n| n == 1 && s < 300 && s.is_multiple_of(20));
     assert!(last > 0, "nothing of the end was asked for twice");
     assert!(all <= 15 + 64, "{all} were asked for twice: fifteen lost, and 64 of the last at most");
+}
+
+#[test]
+fn nothing_is_sent_twice_into_a_long_queue() {
+    // A window of 100 at 5 Mbit/s takes 177 ms: there is always a queue of 77 ms.
+    let rate = Some((Rate::from_mbps(5), Size(1_000_000)));
+    let lost = |s: u64, n: usize| n == 1 && s < 300 && s.is_multiple_of(20);
+    let pipe = Pipe { rate, ..steady() };
+    let (passages, fetch, _) = passages(400, &pipe, lost);
+    assert!(fetch.rtt().smoothed() > Some(Duration::from_millis(150)), "{:?}", fetch.stats());
+    // One of them may be the probe for a lost tail.
+    let twice = passages.range(300..).filter(|(_, times)| times.len() > 1).count();
+    assert!(twice <= 1, "{twice} were asked for twice: {:?}", fetch.stats());
 }
 
 #[test]
