@@ -31,7 +31,7 @@ pub use link::{
 };
 pub use params::{ParamError, ParamSpec, Params, Value};
 pub use quantity::{QuantityError, Rate, Ratio, Size};
-pub use registry::Scheme;
+pub use registry::{Equation, Scheme};
 pub use rng::Rng;
 pub use rtt::RttEstimate;
 pub use strategy::{Action, Downstream, NextHop, Strategy, StrategyCx, Upstream};

@@ -31,6 +31,8 @@ pub struct LinkView {
     pub rate_in: Rate,
     /// Data waiting to leave.
     pub data_out: QueueView,
+    /// How many octets of Data may wait to leave; zero if unknown.
+    pub data_limit: Size,
     /// Interests waiting to leave.
     pub interests_out: QueueView,
     /// Interests that the shaper holds.

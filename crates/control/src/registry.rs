@@ -11,6 +11,10 @@ pub type Make<T> = fn(&Params) -> Box<T>;
 /// Builds a startup around a controller.
 pub type Wrap = fn(&Params, Box<dyn Controller>) -> Box<dyn Controller>;
 
+/// An equation of a scheme: what its source calls it (`"eq. 3"`, `"section 4.2"`), and the equation
+/// as a line of text in the source's symbols.
+pub type Equation = (&'static str, &'static str);
+
 /// A published scheme: the parts that its paper has.
 #[derive(Clone, Copy)]
 pub struct Scheme {
@@ -20,6 +24,8 @@ pub struct Scheme {
     pub summary: &'static str,
     /// Authors, title, venue, year.
     pub paper: &'static str,
+    /// The equations and rules that it computes, in the order of its source.
+    pub equations: &'static [Equation],
     /// Its parameters.
     pub params: &'static [ParamSpec],
     /// Its consumer.
@@ -42,6 +48,7 @@ impl Scheme {
         name: "",
         summary: "",
         paper: "",
+        equations: &[],
         params: &[],
         controller: None,
         startup: None,

@@ -189,6 +189,7 @@ impl Link {
             rate_out,
             rate_in: self.rate_in.unwrap_or(rate_out),
             data_out: self.data.view(now),
+            data_limit: Size(self.data.bound() as u64),
             interests_out: self.control.view(now),
             held: shaping.map(|s| s.view(now)).unwrap_or_default(),
             offered: shaping.map_or(0, |s| s.offered),

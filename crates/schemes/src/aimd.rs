@@ -15,7 +15,7 @@
 //! timeouts only.
 
 use control::{
-    Ack, Cx, ParamSpec, Params, RttEstimate, Scheme, Signal, Value, WindowLaw, Windowed,
+    Ack, Cx, Equation, ParamSpec, Params, RttEstimate, Scheme, Signal, Value, WindowLaw, Windowed,
 };
 
 /// The scheme.
@@ -24,10 +24,20 @@ pub const SCHEME: Scheme = Scheme {
     summary: "slow start, then one segment more a round trip; halved by loss or mark",
     paper: "D. Chiu, R. Jain, Analysis of the Increase and Decrease Algorithms for Congestion \
             Avoidance in Computer Networks, Computer Networks and ISDN Systems 17, 1989",
+    equations: EQUATIONS,
     params: PARAMS,
     controller: Some(|params| Box::new(Windowed::new(Box::new(Aimd::new(params))))),
     ..Scheme::EMPTY
 };
+
+const EQUATIONS: &[Equation] = &[
+    ("ndnget, increase", "Data, W < ssthresh: W += s; else W += s / floor(W)"),
+    (
+        "ndnget, decrease",
+        "mark, Nack or loss, once a round trip: ssthresh = max(2, m W), W = \
+     ssthresh",
+    ),
+];
 
 const PARAMS: &[ParamSpec] = &[
     ParamSpec {

@@ -37,17 +37,19 @@
 mod delivery;
 mod flight;
 mod startup;
+mod table;
 mod train;
 
 use crate::hystart::{self, Phase};
 use control::{
-    Arrival, Ask, Cause, Controller, Cx, Duration, Lane, Loss, ParamSpec, Params, PathEstimate,
-    Permit, Rate, RttEstimate, Scheme, Sent, Size, Ticket, Time, Value,
+    Arrival, Ask, Cause, Controller, Cx, Duration, Lane, Loss, Params, PathEstimate, Permit, Rate,
+    RttEstimate, Scheme, Sent, Size, Ticket, Time,
 };
 use delivery::{Delivery, MaxFilter};
 use flight::{Bounds, Longest, Round};
 use packet::{HopOptions, NackReason};
 use startup::Startup;
+use table::{EQUATIONS, PARAMS};
 
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
@@ -55,65 +57,11 @@ pub const SCHEME: Scheme = Scheme {
     summary: "paces at the bottleneck's rate and keeps little more in flight than the path holds",
     paper: "After N. Cardwell and others, BBR: Congestion-Based Congestion Control, ACM Queue \
             14(5), 2016; carried over to NDN by Weir",
+    equations: EQUATIONS,
     params: PARAMS,
     controller: Some(|params| Box::new(Bbr::new(params))),
     ..Scheme::EMPTY
 };
-
-const PARAMS: &[ParamSpec] = &[
-    ParamSpec {
-        name: "initial_window",
-        default: Value::Number(8.0),
-        range: (4.0, 1000.0),
-        help: "segments at the start",
-        source: "own: RFC 6928 has ten, of a sixth of the size; eight of 8 kB fit 64 kB of buffer \
-                 and make a train that can be measured",
-    },
-    ParamSpec {
-        name: "initial_rate",
-        default: Value::Rate(Rate(40_000_000)),
-        range: (0.0, 1e12),
-        help: "what follows the initial window until its first Data come, if the round-trip time \
-               is known from one request that went before",
-        source: "own: on paths of 100 ms one round trip with ten segments only is a tenth of a \
-                 second lost; on short paths it adds nothing",
-    },
-    ParamSpec {
-        name: "probe_gain",
-        default: Value::Number(1.25),
-        range: (1.01, 2.0),
-        help: "how much more than the estimate is tried when ProbeBW goes up",
-        source: "BBR draft, section 4.3.4.1",
-    },
-    ParamSpec {
-        name: "window_gain",
-        default: Value::Number(2.0),
-        range: (1.0, 4.0),
-        help: "the window in bandwidth-delay products",
-        source: "BBR draft, section 4.2.3",
-    },
-    ParamSpec {
-        name: "loss",
-        default: Value::Number(0.02),
-        range: (0.0, 1.0),
-        help: "share of a round's segments that may be lost, beyond what is lost at random",
-        source: "BBR draft -02, `BBRLossThresh`",
-    },
-    ParamSpec {
-        name: "slack",
-        default: Value::Time(Duration::from_millis(2)),
-        range: (0.0, 1.0),
-        help: "what the window holds beyond window_gain, as time at the bottleneck's rate",
-        source: "own: wake-ups of hosts along the path come up to a millisecond late",
-    },
-    ParamSpec {
-        name: "probe_rtt_interval",
-        default: Value::Time(Duration::from_secs(10)),
-        range: (0.1, 3600.0),
-        help: "how long the smallest round-trip time is believed",
-        source: "BBR draft, section 4.1.1.5",
-    },
-];
 
 /// Octets that a segment is taken to have before the first has come.
 const INITIAL_SEGMENT: f64 = 8000.0;

@@ -15,7 +15,7 @@
 //! Nack too: each would wait for the other (NFD sends a Nack to that one alone).
 
 use crate::suppression::{self, Suppression};
-use control::{Action, NextHop, Params, Scheme, Strategy, StrategyCx, Upstream};
+use control::{Action, Equation, NextHop, Params, Scheme, Strategy, StrategyCx, Upstream};
 use packet::NackReason;
 
 /// The scheme.
@@ -23,10 +23,24 @@ pub const SCHEME: Scheme = Scheme {
     name: "best-route",
     summary: "the cheapest next hop; others for retransmissions and after a Nack",
     paper: "A. Afanasyev and others, NFD Developer's Guide, NDN-0021, section 5.2.1",
+    equations: EQUATIONS,
     params: suppression::PARAMS,
     strategy: Some(|params| Box::new(BestRoute::new(params))),
     ..Scheme::EMPTY
 };
+
+const EQUATIONS: &[Equation] = &[
+    (
+        "NDN-0021, 5.2.1",
+        "new Interest: the cheapest next hop; retransmission: the cheapest not \
+     used yet",
+    ),
+    (
+        "NFD, RetxSuppressionExponential",
+        "suppress while age of the last out-record < interval; \
+     interval *= multiplier",
+    ),
+];
 
 struct BestRoute {
     suppression: Suppression,

@@ -18,8 +18,8 @@
 //! the packet behind a dropped one, at the same instant, which comes to the same.
 
 use control::{
-    Cx, DataMeta, Duration, InterestMeta, LinkView, Marker, ParamSpec, Params, QueueView, Scheme,
-    Size, Time, Value, Verdict,
+    Cx, DataMeta, Duration, Equation, InterestMeta, LinkView, Marker, ParamSpec, Params, QueueView,
+    Scheme, Size, Time, Value, Verdict,
 };
 
 /// The scheme.
@@ -28,10 +28,20 @@ pub const SCHEME: Scheme = Scheme {
     summary: "marks what leaves a queue that stays longer than 5 ms",
     paper: "K. Nichols, V. Jacobson, Controlling Queue Delay, ACM Queue 10(5), 2012; \
             RFC 8289, 2018",
+    equations: EQUATIONS,
     params: PARAMS,
     marker: Some(|params| Box::new(Codel::new(params))),
     ..Scheme::EMPTY
 };
+
+const EQUATIONS: &[Equation] = &[
+    (
+        "RFC 8289, section 5.6",
+        "signal: sojourn >= target for an interval, and more than \
+     maxpacket octets queued",
+    ),
+    ("RFC 8289, control_law", "drop_next = t + interval / sqrt(count)"),
+];
 
 const PARAMS: &[ParamSpec] = &[
     ParamSpec {

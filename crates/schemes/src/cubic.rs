@@ -21,8 +21,8 @@
 
 use crate::hystart::{CSS_GROWTH_DIVISOR, HyStart, Phase};
 use control::{
-    Ack, Cx, Duration, ParamSpec, Params, RttEstimate, Scheme, Signal, Time, Value, WindowLaw,
-    Windowed, math,
+    Ack, Cx, Duration, Equation, ParamSpec, Params, RttEstimate, Scheme, Signal, Time, Value,
+    WindowLaw, Windowed, math,
 };
 
 /// The scheme.
@@ -31,10 +31,28 @@ pub const SCHEME: Scheme = Scheme {
     summary: "window grows with the cube of the time since the last cut",
     paper: "S. Ha, I. Rhee, L. Xu, CUBIC: A New TCP-Friendly High-Speed TCP Variant, ACM SIGOPS \
             Operating Systems Review 42(5), 2008; RFC 9438, 2023; RFC 9406, 2023",
+    equations: EQUATIONS,
     params: PARAMS,
     controller: Some(|params| Box::new(Windowed::new(Box::new(Cubic::new(params))))),
     ..Scheme::EMPTY
 };
+
+const EQUATIONS: &[Equation] = &[
+    ("RFC 9438, eq. 1", "W_cubic(t) = C (t - K)^3 + W_max"),
+    ("RFC 9438, eq. 2", "K = cbrt((W_max - cwnd_epoch) / C)"),
+    (
+        "RFC 9438, section 4.2",
+        "Data: cwnd += (target - cwnd) / cwnd, target = W_cubic(t + RTT) \
+     in cwnd .. 1.5 cwnd",
+    ),
+    (
+        "RFC 9438, eq. 4",
+        "W_est += alpha / cwnd, alpha = 3 (1 - beta) / (1 + beta) until W_est >= \
+     cwnd_prior",
+    ),
+    ("RFC 9438, section 4.6", "congestion: ssthresh = cwnd = max(beta cwnd, 2)"),
+    ("RFC 9438, section 4.7", "cwnd < W_max at congestion: W_max = cwnd (1 + beta) / 2"),
+];
 
 const PARAMS: &[ParamSpec] = &[
     ParamSpec {
@@ -212,8 +230,7 @@ impl WindowLaw for Cubic {
     fn on_congestion(&mut self, cx: &mut Cx<'_>, _signal: Signal, _rtt: &RttEstimate) {
         let converge = self.fast_convergence && self.window < self.w_max;
         let cwnd_prior = self.window;
-        self.w_max =
-            if converge { self.window * (1.0 + self.beta) / 2.0 } else { self.window };
+        self.w_max = if converge { self.window * (1.0 + self.beta) / 2.0 } else { self.window };
         self.ssthresh = (self.window * self.beta).max(MIN_WINDOW);
         self.window = self.ssthresh;
         // RFC 9406, section 4.2: HyStart++ is for the first slow start; no other follows here,

@@ -4,16 +4,19 @@
 //! is the router that loss-based controllers were made for (Jacobson, "Congestion Avoidance and
 //! Control", SIGCOMM 1988), and the baseline of every queue manager (RFC 7567, section 1).
 
-use control::{Marker, Scheme};
+use control::{Equation, Marker, Scheme};
 
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "drop-tail",
     summary: "no queue management; the link's queue drops what does not fit",
     paper: "V. Jacobson, Congestion Avoidance and Control, SIGCOMM 1988; RFC 7567, 2015",
+    equations: EQUATIONS,
     marker: Some(|_| Box::new(DropTail)),
     ..Scheme::EMPTY
 };
+
+const EQUATIONS: &[Equation] = &[("rule", "drop what does not fit into the queue; mark nothing")];
 
 struct DropTail;
 
@@ -36,12 +39,8 @@ mod tests {
             mark: 0,
             options: packet::HopOptions::default(),
         };
-        let verdict = DropTail.on_dequeue(
-            &mut cx,
-            &LinkView::default(),
-            &data,
-            Duration::from_secs(100),
-        );
+        let verdict =
+            DropTail.on_dequeue(&mut cx, &LinkView::default(), &data, Duration::from_secs(100));
         assert_eq!(verdict, Verdict::Pass);
         assert_eq!(DropTail.on_enqueue(&mut cx, &LinkView::default(), &data), Verdict::Pass);
     }

@@ -6,7 +6,7 @@
 //! network.
 
 use control::{
-    Ack, Cx, ParamSpec, Params, RttEstimate, Scheme, Signal, Value, WindowLaw, Windowed,
+    Ack, Cx, Equation, ParamSpec, Params, RttEstimate, Scheme, Signal, Value, WindowLaw, Windowed,
 };
 
 /// The scheme.
@@ -14,10 +14,13 @@ pub const SCHEME: Scheme = Scheme {
     name: "fixed",
     summary: "a constant window; no congestion control",
     paper: "No publication: what consumers without congestion control do",
+    equations: EQUATIONS,
     params: PARAMS,
     controller: Some(|params| Box::new(Windowed::new(Box::new(Fixed::new(params))))),
     ..Scheme::EMPTY
 };
+
+const EQUATIONS: &[Equation] = &[("rule", "in flight < window; nothing changes it")];
 
 const PARAMS: &[ParamSpec] = &[ParamSpec {
     name: "window",

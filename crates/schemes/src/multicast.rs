@@ -13,7 +13,7 @@
 
 use crate::best_route::verdict_of_all;
 use crate::suppression::{self, Suppression};
-use control::{Action, Params, Scheme, Strategy, StrategyCx};
+use control::{Action, Equation, Params, Scheme, Strategy, StrategyCx};
 use packet::NackReason;
 
 /// The scheme.
@@ -21,10 +21,17 @@ pub const SCHEME: Scheme = Scheme {
     name: "multicast",
     summary: "all next hops at once",
     paper: "A. Afanasyev and others, NFD Developer's Guide, NDN-0021, section 5.2.2",
+    equations: EQUATIONS,
     params: suppression::PARAMS,
     strategy: Some(|params| Box::new(Multicast::new(params))),
     ..Scheme::EMPTY
 };
+
+const EQUATIONS: &[Equation] = &[(
+    "NDN-0021, 5.2.2",
+    "Interest: every next hop whose out-record is not younger than the \
+     interval",
+)];
 
 struct Multicast {
     suppression: Suppression,

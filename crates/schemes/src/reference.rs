@@ -23,6 +23,12 @@ pub fn markdown() -> String {
     for scheme in SCHEMES {
         let _ = write!(out, "\n## {}\n\n{}.\n\n", scheme.name, sentence(scheme.summary));
         let _ = writeln!(out, "{}.", scheme.paper);
+        if !scheme.equations.is_empty() {
+            out.push_str("\n| from | equation or rule |\n|---|---|\n");
+        }
+        for (number, text) in scheme.equations {
+            let _ = writeln!(out, "| {} | `{}` |", cell(number), cell(text));
+        }
         if scheme.params.is_empty() {
             out.push_str("\nNo parameters.\n");
             continue;
@@ -89,6 +95,10 @@ mod tests {
             assert!(text.contains(&format!("\n## {}\n", scheme.name)));
             for row in scheme.params {
                 assert!(text.contains(&format!("| `{}` | ", row.name)), "{}", row.name);
+            }
+            for (number, equation) in scheme.equations {
+                let row = format!("| {} | `{}` |", cell(number), cell(equation));
+                assert!(text.contains(&row), "{row}");
             }
         }
         assert!(text.contains("| `target` | 5.00 ms | 0.000001 to 10 s |"), "{text}");

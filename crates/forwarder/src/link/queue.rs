@@ -143,6 +143,11 @@ impl<T: Queued> Fifo<T> {
         len <= self.bound - self.octets && self.items.len() < self.most
     }
 
+    /// The most octets that it may hold.
+    pub(crate) fn bound(&self) -> usize {
+        self.bound
+    }
+
     /// Adds an item that [`Fifo::fits`]; it joins at [`Queued::at`].
     pub(crate) fn push(&mut self, item: T) {
         debug_assert!(self.fits(item.len()));

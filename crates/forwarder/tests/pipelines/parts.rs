@@ -94,7 +94,9 @@ fn a_marker_sees_the_queue_and_the_time_in_it() {
         b.pass(ms(5));
     }
     let size = data("/a/v=1/seg=0", b"x").len() as u64;
-    let queues: Vec<_> = taken(&marker.views).iter().map(|v| v.data_out).collect();
+    let views = taken(&marker.views);
+    assert_eq!(views[0].data_limit, FaceConfig::default().data_queue);
+    let queues: Vec<_> = views.iter().map(|v| v.data_out).collect();
     assert_eq!((queues[0].packets, queues[0].bytes), (0, Size(0)), "the view is without it");
     assert_eq!((queues[1].packets, queues[1].bytes), (1, Size(size)));
     assert_eq!(queues[1].head_sojourn, ms(5));

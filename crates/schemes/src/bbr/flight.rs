@@ -146,9 +146,8 @@ impl Bounds {
         let lost = f64::from(round.lost);
         // Three standard deviations above a random loss of that share, so that chance is no
         // pattern.
-        let beyond = |lost: u32, share: f64| {
-            f64::from(lost) > share * all + 3.0 * (share * all).sqrt()
-        };
+        let beyond =
+            |lost: u32, share: f64| f64::from(lost) > share * all + 3.0 * (share * all).sqrt();
         let usual = 1.0 - self.arriving();
         let overrun = beyond(round.overflowed, self.loss_threshold + usual)
             || beyond(round.lost, self.loss_threshold + MOST_RANDOM)

@@ -23,13 +23,8 @@ fn leave(codel: &mut Codel, at: u64, sojourn: u64, behind: u32) -> Verdict {
     let mut tap = |_| {};
     let mut cx = Cx { now: Time(at * MS), rng: &mut rng, tap: &mut tap };
     let view = LinkView { data_out: queue(behind), ..LinkView::default() };
-    let data = DataMeta {
-        flow: 0,
-        segment: 0,
-        size: Size(8000),
-        mark: 0,
-        options: HopOptions::default(),
-    };
+    let data =
+        DataMeta { flow: 0, segment: 0, size: Size(8000), mark: 0, options: HopOptions::default() };
     codel.on_dequeue(&mut cx, &view, &data, Duration(sojourn * MS))
 }
 

@@ -13,7 +13,14 @@ struct Row {
     summary: &'static str,
     paper: &'static str,
     parts: Vec<&'static str>,
+    equations: Vec<Equation>,
     parameters: Vec<Parameter>,
+}
+
+#[derive(Serialize)]
+struct Equation {
+    number: &'static str,
+    text: &'static str,
 }
 
 #[derive(Serialize)]
@@ -60,6 +67,11 @@ fn row(scheme: &Scheme) -> Row {
         summary: scheme.summary,
         paper: scheme.paper,
         parts: scheme.parts(),
+        equations: scheme
+            .equations
+            .iter()
+            .map(|&(number, text)| Equation { number, text })
+            .collect(),
         parameters: scheme.params.iter().map(parameter).collect(),
     }
 }
@@ -68,6 +80,13 @@ fn explain(scheme: &Scheme) -> Result<(), Failure> {
     output::result(&format!("{}: {}", scheme.name, scheme.summary))?;
     output::result(&format!("paper: {}", scheme.paper))?;
     output::result(&format!("parts: {}", scheme.parts().join(", ")))?;
+    if !scheme.equations.is_empty() {
+        output::result("equations:")?;
+    }
+    for (number, text) in scheme.equations {
+        output::result(&format!("  {text}"))?;
+        output::result(&format!("      [{number}]"))?;
+    }
     if scheme.params.is_empty() {
         return output::result("no parameters");
     }
