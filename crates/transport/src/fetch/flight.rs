@@ -173,13 +173,14 @@ impl Flight {
         Some(flying)
     }
 
-    /// An Interest was answered after `rtt`: those that left before it should have been too.
-    pub fn answered(&mut self, flying: &Flying, rtt: Duration) {
-        let newest = &mut self.lanes[usize::from(flying.lane)].newest;
-        if newest.is_none_or(|(order, _)| order < flying.order) {
-            *newest = Some((flying.order, rtt));
+    /// An Interest was answered after `rtt` by what answers `lane`: those that left in that lane
+    /// before it should have been too.
+    pub fn answered(&mut self, flying: &Flying, lane: Lane, rtt: Duration) {
+        let Some(state) = self.lanes.get_mut(usize::from(lane)) else { return };
+        if state.newest.is_none_or(|(order, _)| order < flying.order) {
+            state.newest = Some((flying.order, rtt));
         }
-        let three = &mut self.lanes[usize::from(flying.lane)].newest_three;
+        let three = &mut state.newest_three;
         if three[0] < Some(flying.order) {
             three[0] = Some(flying.order);
             three.sort_unstable();
@@ -293,7 +294,7 @@ mod tests {
         }
         let mut answer = |n: u64| {
             let flying = flight.remove(Item::Segment(n)).unwrap();
-            flight.answered(&flying, Duration::from_millis(10));
+            flight.answered(&flying, flying.lane, Duration::from_millis(10));
             flight.next_gap(tolerance)
         };
         assert_eq!(answer(3), Some(ms(15)));
@@ -315,15 +316,33 @@ mod tests {
         assert_eq!(flight.gap(ms(100), tolerance), None, "nothing was answered");
 
         let other = flight.remove(Item::Segment(1)).unwrap();
-        flight.answered(&other, Duration::from_millis(10));
+        flight.answered(&other, other.lane, Duration::from_millis(10));
         assert_eq!(flight.gap(ms(100), tolerance), None, "the answer came in another lane");
 
         let later = flight.remove(Item::Segment(2)).unwrap();
-        flight.answered(&later, Duration::from_millis(10));
+        flight.answered(&later, later.lane, Duration::from_millis(10));
         // Left at 0 ms; a round trip of 10 ms and 5 ms of tolerance.
         assert_eq!(flight.next_gap(tolerance), Some(ms(15)));
         assert_eq!(flight.gap(ms(14), tolerance), None);
         assert_eq!(flight.gap(ms(15), tolerance), Some(Item::Segment(0)));
+    }
+
+    #[test]
+    fn an_answer_from_elsewhere_tells_of_the_lane_that_it_came_in() {
+        let mut flight = Flight::default();
+        // Two to somebody far, one to somebody near, and one to the far one that the near one has.
+        launch(&mut flight, 0, 0, 1);
+        launch(&mut flight, 1, 1, 2);
+        launch(&mut flight, 2, 2, 1);
+        let near = flight.remove(Item::Segment(2)).unwrap();
+        flight.answered(&near, 2, Duration::from_millis(10));
+        // What the near one was asked before left at 1 ms; the far one has its time still.
+        assert_eq!(flight.next_gap(same(5)), Some(ms(16)));
+        assert_eq!(flight.gap(ms(100), same(5)), Some(Item::Segment(1)));
+        flight.remove(Item::Segment(1));
+        assert_eq!(flight.next_gap(same(5)), None, "nothing is known of the far one");
+        flight.answered(&near, 9, Duration::from_millis(10));
+        assert_eq!(flight.next_gap(same(5)), None, "nothing left in that lane");
     }
 
     #[test]
@@ -333,7 +352,7 @@ mod tests {
         launch(&mut flight, 1, 1, 0);
         launch(&mut flight, 0, 20, 0);
         let flying = flight.remove(Item::Segment(0)).unwrap();
-        flight.answered(&flying, Duration::from_millis(10));
+        flight.answered(&flying, flying.lane, Duration::from_millis(10));
         assert_eq!(flight.gap(ms(30), same(0)), Some(Item::Segment(1)));
     }
 

@@ -265,6 +265,7 @@ impl Requests {
 
     /// Data came.
     pub fn answered(&mut self, now: Time, data: &Answered<'_>) -> Answer {
+        let mut shows_gaps = None;
         let (flying, late) = match (self.flight.remove(data.item), self.lost.remove(&data.item)) {
             (Some(flying), _) => {
                 // Of a request that was sent once more either copy may have been answered: the
@@ -277,7 +278,7 @@ impl Requests {
                 if early {
                     self.widen_tolerance();
                 } else {
-                    self.flight.answered(&flying, rtt);
+                    shows_gaps = Some((flying, rtt));
                 }
                 ((flying.attempt, flying.asked_at, flying.lane, flying.memo), early)
             }
@@ -319,8 +320,12 @@ impl Requests {
             options: data.options,
             in_flight: &self.flight,
         };
+        let came_in = self.controller.came_in(&arrival);
         let mut cx = Cx { now, rng: &mut self.rng, tap: &mut self.tap };
         self.controller.on_data(&mut cx, &arrival);
+        if let (Some(lane), Some((flying, rtt))) = (came_in, shows_gaps) {
+            self.flight.answered(&flying, lane, rtt);
+        }
         Answer::Wanted
     }
 
