@@ -1,6 +1,23 @@
 //! Hop-by-hop options: header fields that forwarders without them ignore.
 //!
 //! The codec keeps type and octets; only the file that defines an option knows what they mean.
+//! Those that schemes and forwarders share are defined here, in the order of their types in
+//! `docs/reference/wire.md`. A number behind which something follows is a var-number, as TLV-TYPE
+//! and TLV-LENGTH are; one that stands alone is a NonNegativeInteger.
+
+mod answer;
+mod anticipated;
+mod label;
+mod numbers;
+mod paths;
+mod range;
+
+pub use answer::answer;
+pub use anticipated::{Anticipated, Holder, MAX_HOLDERS, MAX_WANTED, ServedBy};
+pub use label::{LabelMode, MAX_LABEL, PathLabel};
+pub use numbers::{Capability, ExpectedBytes, RateStamp, RttHint, TrafficClass};
+pub use paths::{MAX_HINT, PathId, SteeringHint, SteeringKind};
+pub use range::{MAX_RANGE, Range, SegmentBits};
 
 use smallvec::SmallVec;
 
@@ -10,14 +27,24 @@ pub trait HopOption: Sized {
     const TYPE: u32;
     /// Whoever answers an Interest copies it to the Data.
     const ECHO: bool = false;
+    /// Whoever refuses an Interest copies it to the Nack.
+    const ECHO_IN_NACKS: bool = false;
     /// Appends its value.
     fn encode(&self, out: &mut Vec<u8>);
     /// Reads its value; `None` if malformed.
     fn decode(value: &[u8]) -> Option<Self>;
+    /// What becomes of the option of an Interest that is answered or refused, where it is copied.
+    fn answered(self) -> Option<Self> {
+        Some(self)
+    }
 }
 
 /// The most options that a packet may have: one of each type.
 pub const MAX_OPTIONS: usize = 27;
+
+/// The most octets that the values of one packet's options may have together: pending Interests
+/// keep theirs, and whoever sends them must not choose how much memory that takes.
+pub const MAX_OPTION_OCTETS: usize = 1024;
 
 /// The options of one packet, in the order of their types. Without options, nothing is allocated.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -70,8 +97,14 @@ impl HopOptions {
         Some(&self.0[at].1)
     }
 
+    /// Octets of all values together.
+    #[must_use]
+    pub fn octets(&self) -> usize {
+        self.0.iter().map(|(_, value)| value.len()).sum()
+    }
+
     /// Sets an option; one of the same type is replaced. Returns false, and changes nothing, if the
-    /// type is not an option's.
+    /// type is not an option's, or if all would have more than [`MAX_OPTION_OCTETS`].
     pub fn set<T: HopOption>(&mut self, option: &T) -> bool {
         let mut value = Vec::new();
         option.encode(&mut value);
@@ -83,7 +116,12 @@ impl HopOptions {
         if !HopOptions::is_option_type(u64::from(typ)) {
             return false;
         }
-        match self.0.binary_search_by_key(&typ, |(t, _)| *t) {
+        let found = self.0.binary_search_by_key(&typ, |(t, _)| *t);
+        let before = found.map_or(0, |at| self.0[at].1.len());
+        if self.octets() - before + value.len() > MAX_OPTION_OCTETS {
+            return false;
+        }
+        match found {
             Ok(at) => self.0[at].1 = SmallVec::from_slice(value),
             Err(at) => self.0.insert(at, (typ, SmallVec::from_slice(value))),
         }
@@ -100,6 +138,10 @@ impl HopOptions {
         self.0.iter().map(|(typ, value)| (*typ, &value[..]))
     }
 }
+
+#[cfg(test)]
+#[path = "options/typed_tests.rs"]
+mod typed_tests;
 
 #[cfg(test)]
 mod tests {
@@ -132,5 +174,11 @@ mod tests {
         }
         assert_eq!(options.len(), MAX_OPTIONS);
         assert!(options.iter().all(|(t, _)| t % 4 == 0 && (849..=959).contains(&t)));
+
+        let mut options = HopOptions::new();
+        assert!(options.set_raw(872, &[1; 1000]) && options.set_raw(876, &[2; 24]));
+        assert!(!options.set_raw(880, &[3]) && !options.set_raw(876, &[2; 25]), "1025 octets");
+        assert!(options.set_raw(872, &[1; 999]) && options.set_raw(880, &[3]));
+        assert_eq!((options.len(), options.octets()), (3, MAX_OPTION_OCTETS));
     }
 }

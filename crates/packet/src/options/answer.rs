@@ -1,0 +1,31 @@
+//! What whoever answers an Interest takes from its options.
+
+use super::{Anticipated, HopOption, HopOptions, PathLabel, ServedBy, SteeringHint, TrafficClass};
+
+/// The options of the answer to an Interest with the options `asked`: those to be echoed, and who
+/// answered if that was asked for. `node` is the identity of the content store's or producer's
+/// node; `None` in a Nack, which is nobody's answer.
+#[must_use]
+pub fn answer(asked: &HopOptions, node: Option<u64>) -> HopOptions {
+    let mut options = HopOptions::new();
+    if asked.is_empty() {
+        return options;
+    }
+    echo::<TrafficClass>(asked, node, &mut options);
+    echo::<PathLabel>(asked, node, &mut options);
+    echo::<SteeringHint>(asked, node, &mut options);
+    echo::<Anticipated>(asked, node, &mut options);
+    if let Some(node) = node
+        && asked.get_raw(ServedBy::TYPE).is_some()
+    {
+        options.set(&ServedBy { node, hops: 0 });
+    }
+    options
+}
+
+fn echo<T: HopOption>(asked: &HopOptions, node: Option<u64>, options: &mut HopOptions) {
+    let echoed = if node.is_some() { T::ECHO } else { T::ECHO_IN_NACKS };
+    if echoed && let Some(option) = asked.get::<T>().and_then(T::answered) {
+        options.set(&option);
+    }
+}

@@ -1,0 +1,194 @@
+//! Who holds what a consumer will ask for next, and who answered (CCTCP).
+
+use super::HopOption;
+use crate::tlv;
+
+/// The most segments that an Interest may announce.
+pub const MAX_WANTED: usize = 64;
+/// The most nodes that may answer to it.
+pub const MAX_HOLDERS: usize = 16;
+
+/// Segments that a consumer will ask for, and the nodes on the way that hold some of them
+/// (Saino, Cocora, Pavlou 2013, section II-B).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Anticipated {
+    wanted: Vec<u64>,
+    holders: Vec<Holder>,
+}
+
+/// A node on the way that holds anticipated segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// The node's identity.
+    pub node: u64,
+    /// Bit `i` (of value 2^i) says that it holds the `i`th of [`Anticipated::wanted`].
+    pub held: u64,
+    /// On the way up when the Interest came, on the node's own clock; on the way down how long it
+    /// took until the Data came. In nanoseconds.
+    pub elapsed: u64,
+    /// `None` on the way up; on the way down the nodes that the Data has passed since, 0 at the
+    /// node itself. At most 254.
+    pub hops: Option<u8>,
+}
+
+impl Anticipated {
+    /// An announcement of these segments: sorted, each once, the lowest [`MAX_WANTED`] of them.
+    #[must_use]
+    pub fn wanting(segments: impl IntoIterator<Item = u64>) -> Anticipated {
+        let mut wanted: Vec<u64> = segments.into_iter().take(4 * MAX_WANTED).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted.truncate(MAX_WANTED);
+        Anticipated { wanted, holders: Vec::new() }
+    }
+
+    /// The segments, in ascending order.
+    #[must_use]
+    pub fn wanted(&self) -> &[u64] {
+        &self.wanted
+    }
+
+    /// The nodes that hold some, in the order in which the Interest passed them.
+    #[must_use]
+    pub fn holders(&self) -> &[Holder] {
+        &self.holders
+    }
+
+    /// The nodes, to change times and hops.
+    pub fn holders_mut(&mut self) -> &mut [Holder] {
+        &mut self.holders
+    }
+
+    /// The segments that a holder has.
+    pub fn held(&self, holder: &Holder) -> impl Iterator<Item = u64> + use<'_> {
+        let held = holder.held;
+        let has = move |at: usize| held.checked_shr(at as u32).is_some_and(|bits| bits & 1 == 1);
+        self.wanted.iter().enumerate().filter(move |(at, _)| has(*at)).map(|(_, n)| *n)
+    }
+
+    /// Adds a node. Returns false, and changes nothing, if it holds nothing that is wanted, is
+    /// there already, or if there are [`MAX_HOLDERS`].
+    pub fn add(&mut self, holder: Holder) -> bool {
+        let held = holder.held & self.all();
+        let known = self.holders.iter().any(|other| other.node == holder.node);
+        if held == 0 || known || self.holders.len() >= MAX_HOLDERS {
+            return false;
+        }
+        self.holders.push(Holder { held, ..holder });
+        true
+    }
+
+    /// The bits of all that is wanted.
+    fn all(&self) -> u64 {
+        1u64.checked_shl(self.wanted.len() as u32).map_or(u64::MAX, |bit| bit - 1)
+    }
+}
+
+/// Stands for [`Holder::hops`] that are not counted yet.
+const ON_THE_WAY_UP: u8 = 255;
+
+impl HopOption for Anticipated {
+    const TYPE: u32 = 888;
+    const ECHO: bool = true;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        tlv::put_var(out, self.wanted.len() as u64);
+        let mut last = 0;
+        for segment in &self.wanted {
+            tlv::put_var(out, segment - last);
+            last = *segment;
+        }
+        let octets = self.wanted.len().div_ceil(8);
+        for holder in &self.holders {
+            out.extend_from_slice(&holder.node.to_be_bytes());
+            out.extend_from_slice(&holder.held.reverse_bits().to_be_bytes()[..octets]);
+            out.push(holder.hops.map_or(ON_THE_WAY_UP, |hops| hops.min(ON_THE_WAY_UP - 1)));
+            tlv::put_var(out, holder.elapsed);
+        }
+    }
+
+    fn decode(value: &[u8]) -> Option<Anticipated> {
+        let mut rest = value;
+        let count = take_var(&mut rest)?;
+        if !(1..=MAX_WANTED as u64).contains(&count) {
+            return None;
+        }
+        let mut wanted: Vec<u64> = Vec::with_capacity(count as usize);
+        for _ in 0..count {
+            let step = take_var(&mut rest)?;
+            wanted.push(match wanted.last() {
+                None => step,
+                Some(last) => last.checked_add(step).filter(|segment| segment != last)?,
+            });
+        }
+        let mut anticipated = Anticipated { wanted, holders: Vec::new() };
+        let octets = anticipated.wanted.len().div_ceil(8);
+        while !rest.is_empty() {
+            let node = u64::from_be_bytes(take(&mut rest, 8)?.try_into().ok()?);
+            let mut held = [0; 8];
+            held[..octets].copy_from_slice(take(&mut rest, octets)?);
+            let held = u64::from_be_bytes(held).reverse_bits();
+            let hops = *take(&mut rest, 1)?.first()?;
+            let hops = (hops != ON_THE_WAY_UP).then_some(hops);
+            let elapsed = take_var(&mut rest)?;
+            if held & !anticipated.all() != 0
+                || !anticipated.add(Holder { node, held, elapsed, hops })
+            {
+                return None;
+            }
+        }
+        Some(anticipated)
+    }
+}
+
+fn take<'a>(rest: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
+    let (taken, left) = rest.split_at_checked(len)?;
+    *rest = left;
+    Some(taken)
+}
+
+fn take_var(rest: &mut &[u8]) -> Option<u64> {
+    let (n, len) = tlv::read_var(rest).ok()?;
+    *rest = rest.get(len..)?;
+    Some(n)
+}
+
+/// The content store or producer that answered, and how far away it is. On an Interest it asks for
+/// that, and is [`ServedBy::ASK`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServedBy {
+    /// The node's identity; 0 is nobody's.
+    pub node: u64,
+    /// The forwarders that the Data has passed since; 255 for that many or more.
+    pub hops: u8,
+}
+
+impl ServedBy {
+    /// What an Interest says.
+    pub const ASK: ServedBy = ServedBy { node: 0, hops: 0 };
+
+    /// One forwarder further down.
+    #[must_use]
+    pub const fn passed(self) -> ServedBy {
+        ServedBy { node: self.node, hops: self.hops.saturating_add(1) }
+    }
+}
+
+impl HopOption for ServedBy {
+    const TYPE: u32 = 892;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        if *self != ServedBy::ASK {
+            out.extend_from_slice(&self.node.to_be_bytes());
+            out.push(self.hops);
+        }
+    }
+
+    fn decode(value: &[u8]) -> Option<ServedBy> {
+        if value.is_empty() {
+            return Some(ServedBy::ASK);
+        }
+        let (node, [hops]) = value.split_first_chunk::<8>()? else { return None };
+        Some(ServedBy { node: u64::from_be_bytes(*node), hops: *hops })
+    }
+}

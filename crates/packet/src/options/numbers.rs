@@ -1,0 +1,118 @@
+//! Options that are numbers.
+
+use super::HopOption;
+use crate::tlv;
+
+/// The rates that a path offers its flows, in bits of Data per second; each router on the way down
+/// lowers them to its own (RCP, MIRCC).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateStamp {
+    /// Of the primary class.
+    pub primary: u64,
+    /// Of the secondary class.
+    pub secondary: u64,
+}
+
+impl RateStamp {
+    /// Nobody has lowered anything: what a missing stamp means.
+    pub const MAX: RateStamp = RateStamp { primary: u64::MAX, secondary: u64::MAX };
+
+    /// The lower rate of both, in each class.
+    #[must_use]
+    pub fn min(self, other: RateStamp) -> RateStamp {
+        RateStamp {
+            primary: self.primary.min(other.primary),
+            secondary: self.secondary.min(other.secondary),
+        }
+    }
+}
+
+impl HopOption for RateStamp {
+    const TYPE: u32 = 872;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        tlv::put_var(out, self.primary);
+        tlv::put_var(out, self.secondary);
+    }
+
+    fn decode(value: &[u8]) -> Option<RateStamp> {
+        let (primary, len) = tlv::read_var(value).ok()?;
+        let (secondary, rest) = tlv::read_var(&value[len..]).ok()?;
+        (len + rest == value.len()).then_some(RateStamp { primary, secondary })
+    }
+}
+
+/// The class of an Interest and of what answers it (MIRCC).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TrafficClass {
+    /// What a flow would get on its best path alone.
+    #[default]
+    Primary,
+    /// What is left over on all of its paths.
+    Secondary,
+}
+
+impl HopOption for TrafficClass {
+    const TYPE: u32 = 868;
+    const ECHO: bool = true;
+    const ECHO_IN_NACKS: bool = true;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        tlv::put_nni(out, u64::from(*self == TrafficClass::Secondary));
+    }
+
+    fn decode(value: &[u8]) -> Option<TrafficClass> {
+        match tlv::read_nni(value)? {
+            0 => Some(TrafficClass::Primary),
+            1 => Some(TrafficClass::Secondary),
+            _ => None,
+        }
+    }
+}
+
+/// An option that is one NonNegativeInteger.
+macro_rules! number {
+    ($name:ident, $typ:literal) => {
+        impl HopOption for $name {
+            const TYPE: u32 = $typ;
+
+            fn encode(&self, out: &mut Vec<u8>) {
+                tlv::put_nni(out, self.0);
+            }
+
+            fn decode(value: &[u8]) -> Option<$name> {
+                tlv::read_nni(value).map($name)
+            }
+        }
+    };
+}
+
+/// How many octets of Data an Interest will bring, as its consumer knows (FISP, HbH).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExpectedBytes(pub u64);
+number!(ExpectedBytes, 896);
+
+/// The smoothed round-trip time of an Interest's consumer, in nanoseconds (MIRCC's d).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RttHint(pub u64);
+number!(RttHint, 900);
+
+/// What whoever is at the other end of a face understands; travels in an IDLE frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Capability(pub u64);
+number!(Capability, 904);
+
+impl Capability {
+    /// It answers [`super::Range`] Interests segment by segment.
+    pub const RANGE: u64 = 1;
+    /// It forwards hop-by-hop options.
+    pub const OPTIONS: u64 = 2;
+    /// All of it.
+    pub const ALL: Capability = Capability(Capability::RANGE | Capability::OPTIONS);
+
+    /// It has all of these bits.
+    #[must_use]
+    pub const fn has(self, bits: u64) -> bool {
+        self.0 & bits == bits
+    }
+}
