@@ -27,7 +27,7 @@ pub use consumer::{
 pub use context::{Cx, Event};
 pub use link::{
     Crossing, DataMeta, Direction, Flow, InterestMeta, Kind, LinkView, Marker, NodeView, Offer,
-    QueueView, Released, Returned, Shaper, Stage, Stamper, Verdict,
+    QueueView, Queued, Released, Returned, Shaper, Stage, Stamper, Verdict,
 };
 pub use params::{ParamError, ParamSpec, Params, Value};
 pub use quantity::{QuantityError, Rate, Ratio, Size};

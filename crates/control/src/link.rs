@@ -64,6 +64,8 @@ pub struct InterestMeta {
     pub flow: Flow,
     /// The segment it asks for; 0 if its name has none.
     pub segment: u64,
+    /// Its own size.
+    pub size: Size,
     /// The octets of Data that it is expected to bring.
     pub expected: Size,
     /// When its lifetime ends.
@@ -213,6 +215,15 @@ pub struct Crossing<'a> {
     pub options: &'a HopOptions,
 }
 
+/// What Data did at a face's queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queued {
+    /// It joined the queue.
+    Joined,
+    /// It left the queue: sent, or dropped there.
+    Left,
+}
+
 /// Interest shaping. The shaper owns its queues; the host drops what expires while it is held.
 pub trait Shaper: Send {
     /// Where it stands.
@@ -240,6 +251,18 @@ pub trait Shaper: Send {
 
     /// Something crossed the face, either way.
     fn on_crossing(&mut self, _cx: &mut Cx<'_>, _view: &LinkView, _crossing: &Crossing<'_>) {}
+
+    /// Data of a flow joined the face's queue or left it; the view shows the queue after that. With
+    /// it a shaper knows what waits of each flow, which the view shows of all flows together.
+    fn on_queued(
+        &mut self,
+        _cx: &mut Cx<'_>,
+        _view: &LinkView,
+        _flow: Flow,
+        _size: Size,
+        _what: Queued,
+    ) {
+    }
 }
 
 /// Reads and writes hop-by-hop options on a face.

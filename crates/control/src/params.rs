@@ -36,6 +36,25 @@ pub struct ParamSpec {
     pub source: &'static str,
 }
 
+/// The tables of several parts (rows of parameters, or equations) as that of a scheme that has them
+/// all; the first has a row. `N` is the sum of their lengths. That no two parameters have one name
+/// is the conformance suite's to see.
+#[must_use]
+pub const fn joined<T: Copy, const N: usize>(tables: &[&[T]]) -> [T; N] {
+    let mut all = [tables[0][0]; N];
+    let (mut table, mut at) = (0, 0);
+    while table < tables.len() {
+        let mut row = 0;
+        while row < tables[table].len() {
+            all[at] = tables[table][row];
+            (at, row) = (at + 1, row + 1);
+        }
+        table += 1;
+    }
+    assert!(at == N, "N is the sum of the tables' lengths");
+    all
+}
+
 /// Why parameters were refused.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ParamError {
@@ -220,6 +239,14 @@ mod tests {
             source: "test",
         },
     ];
+
+    #[test]
+    fn tables_are_joined_in_their_order() {
+        const MORE: &[ParamSpec] = &[ParamSpec { name: "gamma", ..TABLE[0] }];
+        const ALL: &[ParamSpec] = &joined::<_, { TABLE.len() + MORE.len() }>(&[MORE, TABLE]);
+        assert_eq!(ALL.iter().map(|row| row.name).collect::<Vec<_>>(), ["gamma", "beta", "target"]);
+        assert_eq!(Params::defaults(ALL).number("gamma"), 0.5);
+    }
 
     #[test]
     fn text_is_checked_against_unit_and_range() {

@@ -84,14 +84,22 @@ impl std::fmt::Debug for Scheme {
 /// Declares the modules and the list of schemes at once: a new scheme is its file and one word
 /// here. (No life before `main`: linker-section registries do not work on WebAssembly.)
 ///
+/// A part of a scheme that is chosen alone is a scheme too: `part in scheme` lists the constant
+/// `SCHEME` of the module `part` inside the module `scheme`, which uses the same part.
+///
 /// ```text
-/// control::registry! { aimd, codel, cubic }
+/// control::registry! { aimd, chopcop, codel, cubic, fisp in chopcop }
 /// ```
 #[macro_export]
 macro_rules! registry {
-    ($($name:ident),+ $(,)?) => {
-        $(pub mod $name;)+
+    (@module $name:ident) => { pub mod $name; };
+    (@module $name:ident in $file:ident) => {};
+    (@scheme $name:ident) => { $name::SCHEME };
+    (@scheme $name:ident in $file:ident) => { $file::$name::SCHEME };
+    ($($name:ident $(in $file:ident)?),+ $(,)?) => {
+        $($crate::registry!(@module $name $(in $file)?);)+
         /// Every scheme, in alphabetical order.
-        pub const SCHEMES: &[$crate::Scheme] = &[$($name::SCHEME),+];
+        pub const SCHEMES: &[$crate::Scheme] =
+            &[$($crate::registry!(@scheme $name $(in $file)?)),+];
     };
 }

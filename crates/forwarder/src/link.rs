@@ -12,7 +12,7 @@ mod transmit;
 
 use control::{
     Crossing, Cx, DataMeta, Direction, Duration, Event, Flow, InterestMeta, Kind, LinkView, Marker,
-    NodeView, Rate, Released, Returned, Rng, Size, Stage, Stamper, Time, Verdict,
+    NodeView, Queued, Rate, Released, Returned, Rng, Size, Stage, Stamper, Time, Verdict,
 };
 use packet::{HopOptions, LpPacket};
 
@@ -385,7 +385,22 @@ impl Link {
         }
         env.tell(Kind::Data, &item.packet, None);
         self.before_queueing(env.now);
+        let flow = item.subject.flow;
         self.data.push(item);
+        self.tell_queued(env, flow, len, Queued::Joined);
+    }
+
+    /// Tells the shaper, if there is one, what Data did at the queue.
+    fn tell_queued(&mut self, env: &mut Env<'_>, flow: Flow, len: usize, what: Queued) {
+        if self.shaping.is_none() {
+            return;
+        }
+        let view = self.view(env.now);
+        if let Some(shaping) = &mut self.shaping {
+            let (shaper, rng) = shaping.shaper();
+            let mut cx = Cx { now: env.now, rng, tap: env.tap };
+            shaper.on_queued(&mut cx, &view, flow, Size(len as u64), what);
+        }
     }
 
     fn before_queueing(&mut self, now: Time) {

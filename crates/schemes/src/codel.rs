@@ -174,13 +174,11 @@ impl Marker for Codel {
         &mut self,
         cx: &mut Cx<'_>,
         view: &LinkView,
-        _interest: &InterestMeta,
+        interest: &InterestMeta,
         sojourn: Duration,
     ) -> Verdict {
-        // An Interest's own size is not told; the largest is what the view shows of a queue of one.
         let queue = &view.interests_out;
-        let mean = queue.bytes.0.div_ceil(u64::from(queue.packets.max(1)));
-        let signal = self.interests.dequeue(self.law, cx.now, queue, Size(mean), sojourn);
+        let signal = self.interests.dequeue(self.law, cx.now, queue, interest.size, sojourn);
         self.verdict(signal)
     }
 }

@@ -1,7 +1,9 @@
 //! Taking packets out of the queues and putting them on the wire.
 
 use bytes::Bytes;
-use control::{Crossing, Cx, DataMeta, Direction, InterestMeta, Kind, NodeView, Size, Verdict};
+use control::{
+    Crossing, Cx, DataMeta, Direction, InterestMeta, Kind, NodeView, Queued, Size, Verdict,
+};
 use packet::{Data, HopOptions, LpHeader};
 use smallvec::SmallVec;
 
@@ -42,6 +44,7 @@ impl Link {
                 self.send_control(env, node, marks, item, out.frames)
             } else {
                 let item = self.data.pop(env.now)?;
+                self.tell_queued(env, item.subject.flow, item.packet.len(), Queued::Left);
                 self.send_data(env, node, item, out)
             };
             if left.is_some() {
@@ -107,6 +110,7 @@ impl Link {
         let meta = InterestMeta {
             flow: item.subject.flow,
             segment: item.subject.segment,
+            size: Size(item.len as u64),
             expected: item.expected,
             expires: item.expires,
             options: std::mem::take(&mut item.options),

@@ -337,6 +337,7 @@ impl Arrived<'_> {
         InterestMeta {
             flow: self.subject.flow,
             segment: self.subject.segment,
+            size: Size(self.interest.wire().len() as u64),
             expected,
             expires: self.expires,
             options: std::mem::take(&mut self.options),

@@ -272,6 +272,7 @@ impl Forwarder {
             let meta = InterestMeta {
                 flow: out.subject.flow,
                 segment: out.subject.segment,
+                size: Size(out.interest.wire().len() as u64),
                 expected: size,
                 expires,
                 options: out.options.clone(),

@@ -1,7 +1,9 @@
 //! Shapers at every stage.
 
 use crate::support::{Bench, data, interest, ms};
-use control::{Cx, InterestMeta, LinkView, Offer, Released, Returned, Shaper, Size, Stage, Time};
+use control::{
+    Cx, Flow, InterestMeta, LinkView, Offer, Queued, Released, Returned, Shaper, Size, Stage, Time,
+};
 use packet::{InterestBuf, NackReason};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -17,6 +19,8 @@ struct State {
     queue: VecDeque<InterestMeta>,
     offered: Vec<(u64, LinkView, LinkView)>,
     returned: Vec<Returned>,
+    sizes: Vec<Size>,
+    queued: Vec<(Flow, Size, Queued, LinkView)>,
 }
 
 #[derive(Clone)]
@@ -50,6 +54,7 @@ impl Shaper for Gate {
     ) -> Offer {
         let mut state = self.1.lock().unwrap();
         state.offered.push((interest.segment, *view, *other));
+        state.sizes.push(interest.size);
         if state.refuse {
             Offer::Refused(interest)
         } else if state.open {
@@ -76,6 +81,17 @@ impl Shaper for Gate {
 
     fn on_returned(&mut self, _cx: &mut Cx<'_>, _view: &LinkView, returned: &Returned) {
         self.1.lock().unwrap().returned.push(*returned);
+    }
+
+    fn on_queued(
+        &mut self,
+        _cx: &mut Cx<'_>,
+        view: &LinkView,
+        flow: Flow,
+        size: Size,
+        what: Queued,
+    ) {
+        self.1.lock().unwrap().queued.push((flow, size, what, *view));
     }
 }
 
@@ -290,6 +306,35 @@ fn departure_is_shown_the_link_that_the_interest_came_from() {
     b.ask(d, &interest("/a/1", 2));
     let (_, _, other) = gate.get(|s| s.offered[1]);
     assert_eq!(other.data_out.packets, 1, "the Data that waits on the downstream");
+}
+
+#[test]
+fn a_shaper_is_told_what_waits_of_each_flow() {
+    let (mut b, gate, d, u) = gated(Stage::Miss);
+    gate.set(|s| s.open = true);
+    let asked = interest("/a/x/seg=0", 1);
+    b.ask(d, &asked);
+    b.ask(d, &interest("/a/y/seg=0", 2));
+    let packets = [data("/a/x/seg=0", b"x"), data("/a/y/seg=0", b"yyy")];
+    packets.iter().for_each(|packet| b.receive(u, packet));
+    let bound = FaceConfig::default().data_queue;
+    let joined = gate.get(|s| s.queued.clone());
+    let of = packets.each_ref().map(|packet| Size(packet.len() as u64));
+    assert_eq!(
+        joined.iter().map(|q| (q.1, q.2)).collect::<Vec<_>>(),
+        of.map(|s| (s, Queued::Joined))
+    );
+    assert_ne!(joined[0].0, joined[1].0, "two contents, two flows");
+    assert_eq!(joined[1].3.data_out.bytes, of[0] + of[1], "the view is with it");
+    assert_eq!(joined[1].3.data_limit, bound);
+    b.sent(d);
+    let left = gate.1.lock().unwrap().queued.split_off(2);
+    assert_eq!(
+        left.iter().map(|q| (q.0, q.1, q.2)).collect::<Vec<_>>(),
+        [(joined[0].0, of[0], Queued::Left), (joined[1].0, of[1], Queued::Left),]
+    );
+    assert_eq!(left[0].3.data_out.bytes, of[1], "and without it when it has left");
+    assert_eq!(gate.get(|s| s.sizes[0]), Size(asked.encode().len() as u64));
 }
 
 #[test]

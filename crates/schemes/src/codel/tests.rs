@@ -93,6 +93,7 @@ fn interests_have_a_queue_and_a_state_of_their_own() {
     let interest = InterestMeta {
         flow: 0,
         segment: 0,
+        size: Size(60),
         expected: Size(8000),
         expires: Time::MAX,
         options: HopOptions::default(),

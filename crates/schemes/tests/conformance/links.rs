@@ -59,6 +59,7 @@ fn verdicts(choice: &weir_schemes::Choice, packets: &[Passing]) -> Vec<Verdict> 
         let interest = InterestMeta {
             flow: 1,
             segment: 2,
+            size: Size(60),
             expected: Size(8000),
             expires: now + Duration::from_secs(4),
             options,
