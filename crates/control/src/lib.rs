@@ -34,6 +34,6 @@ pub use quantity::{QuantityError, Rate, Ratio, Size};
 pub use registry::{Equation, Scheme};
 pub use rng::Rng;
 pub use rtt::RttEstimate;
-pub use strategy::{Action, Downstream, NextHop, Strategy, StrategyCx, Upstream};
+pub use strategy::{Action, Downstream, Links, NextHop, NoLinks, Strategy, StrategyCx, Upstream};
 pub use time::{Duration, Time};
 pub use window::{Ack, Signal, WindowLaw, Windowed};

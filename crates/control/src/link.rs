@@ -266,6 +266,11 @@ pub trait Shaper: Send {
 }
 
 /// Reads and writes hop-by-hop options on a face.
+///
+/// It stands at both directions of its link. What concerns the Data that the link brings (a rate of
+/// the link, a label of the face that Data arrives by) is for the end that asks for it, in
+/// [`Stamper::on_interest_out`], [`Stamper::on_data_in`] and [`Stamper::on_nack_in`]. What concerns
+/// the neighbour that asks is for the other three.
 pub trait Stamper: Send {
     /// An Interest came in over the face, before the lookup.
     fn on_interest(
@@ -289,6 +294,41 @@ pub trait Stamper: Send {
 
     /// A Nack is about to leave over the face; `options` travel with it.
     fn on_nack(
+        &mut self,
+        _cx: &mut Cx<'_>,
+        _view: &LinkView,
+        _node: &dyn NodeView,
+        _flow: Flow,
+        _options: &mut HopOptions,
+    ) {
+    }
+
+    /// An Interest is to leave over the face. It is offered to the face's shaper after this, if
+    /// that stands at [`Stage::Departure`], and may be refused.
+    fn on_interest_out(
+        &mut self,
+        _cx: &mut Cx<'_>,
+        _view: &LinkView,
+        _node: &dyn NodeView,
+        _interest: &mut InterestMeta,
+    ) {
+    }
+
+    /// Data that was asked for came in over the face, `since_release` after the Interest left by
+    /// it. What is written goes to the strategy and to every downstream.
+    fn on_data_in(
+        &mut self,
+        _cx: &mut Cx<'_>,
+        _view: &LinkView,
+        _node: &dyn NodeView,
+        _data: &mut DataMeta,
+        _since_release: Duration,
+    ) {
+    }
+
+    /// A Nack for a pending Interest came in over the face; or the face's own shaper refused the
+    /// Interest, which is the same to the downstreams. What is written goes to them if a Nack does.
+    fn on_nack_in(
         &mut self,
         _cx: &mut Cx<'_>,
         _view: &LinkView,

@@ -1,6 +1,7 @@
 //! Forwarding strategies: told what happened to a PIT entry, answer with actions as values.
 
 use crate::context::Cx;
+use crate::link::LinkView;
 use crate::time::Time;
 use packet::{HopOptions, NackReason, NameRef};
 
@@ -46,6 +47,22 @@ pub enum Action {
     RetryAt(Time),
 }
 
+/// The node's links.
+pub trait Links {
+    /// The link of a face, as the parts on that face see it; `None` if there is no such face.
+    fn view(&self, face: u64) -> Option<LinkView>;
+}
+
+/// A node about whose links nothing is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoLinks;
+
+impl Links for NoLinks {
+    fn view(&self, _face: u64) -> Option<LinkView> {
+        None
+    }
+}
+
 /// What a strategy sees and may change.
 pub struct StrategyCx<'a, 'b> {
     /// Time, dice and tap.
@@ -58,6 +75,8 @@ pub struct StrategyCx<'a, 'b> {
     /// scope control forbids. Empty where nothing can be sent any more: in [`Strategy::on_data`]
     /// and [`Strategy::on_expiry`].
     pub next_hops: &'a [NextHop],
+    /// The links that the next hops lead to, and every other of the node.
+    pub links: &'a dyn Links,
     /// The entry's in-records.
     pub downstreams: &'a [Downstream],
     /// The entry's out-records.

@@ -1,6 +1,6 @@
 //! Faces: where packets come from and go to.
 
-use control::{Duration, Marker, Rate, Shaper, Size, Stamper};
+use control::{Duration, LinkView, Links, Marker, Rate, Shaper, Size, Stamper};
 use hashbrown::HashTable;
 use std::fmt;
 
@@ -176,6 +176,18 @@ pub(crate) struct Faces {
     latest: u64,
 }
 
+/// The links of a node at an instant.
+pub(crate) struct LinksAt<'a> {
+    faces: &'a Faces,
+    now: control::Time,
+}
+
+impl Links for LinksAt<'_> {
+    fn view(&self, face: u64) -> Option<LinkView> {
+        self.faces.get(FaceId(face)).map(|face| face.link.view(self.now))
+    }
+}
+
 /// Faces up to this number are found without hashing. Numbers are never used again, so that a
 /// daemon with many short-lived faces leaves them behind.
 const FIRST: u64 = 4096;
@@ -222,6 +234,11 @@ impl Faces {
 
     pub(crate) fn get(&self, id: FaceId) -> Option<&Face> {
         self.faces[self.slot(id)?].as_deref()
+    }
+
+    /// The links of the faces as strategies see them.
+    pub(crate) fn links(&self, now: control::Time) -> LinksAt<'_> {
+        LinksAt { faces: self, now }
     }
 
     pub(crate) fn get_mut(&mut self, id: FaceId) -> Option<&mut Face> {

@@ -12,7 +12,7 @@ mod transmit;
 
 use control::{
     Crossing, Cx, DataMeta, Direction, Duration, Event, Flow, InterestMeta, Kind, LinkView, Marker,
-    NodeView, Queued, Rate, Released, Returned, Rng, Size, Stage, Stamper, Time, Verdict,
+    Queued, Rate, Released, Returned, Rng, Size, Stage, Stamper, Time, Verdict,
 };
 use packet::{HopOptions, LpPacket};
 
@@ -227,20 +227,18 @@ impl Link {
         }
     }
 
-    /// An Interest came in: the stamper may read and change its options.
-    pub(crate) fn stamp_interest(
+    /// Calls the stamper, if there is one, with what its calls have in common.
+    pub(crate) fn ask_stamper(
         &mut self,
         env: &mut Env<'_>,
-        node: &dyn NodeView,
-        meta: &mut InterestMeta,
+        ask: impl FnOnce(&mut dyn Stamper, &mut Cx<'_>, &LinkView),
     ) {
         if self.stamper.is_none() {
             return;
         }
         let view = self.view(env.now);
         if let Some((stamper, rng)) = &mut self.stamper {
-            let mut cx = Cx { now: env.now, rng, tap: env.tap };
-            stamper.on_interest(&mut cx, &view, node, meta);
+            ask(&mut **stamper, &mut Cx { now: env.now, rng, tap: env.tap }, &view);
         }
     }
 

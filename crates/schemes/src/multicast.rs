@@ -74,7 +74,7 @@ impl Strategy for Multicast {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use control::{Cx, NextHop, Rng, Time, Upstream};
+    use control::{Cx, NextHop, NoLinks, Rng, Time, Upstream};
     use packet::{HopOptions, Name};
 
     const MS: u64 = 1_000_000;
@@ -97,6 +97,7 @@ mod tests {
             name: name.as_ref(),
             ingress: 1,
             next_hops: &hops,
+            links: &NoLinks,
             downstreams: &[],
             upstreams,
             options: &mut options,

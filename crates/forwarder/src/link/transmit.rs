@@ -1,9 +1,7 @@
 //! Taking packets out of the queues and putting them on the wire.
 
 use bytes::Bytes;
-use control::{
-    Crossing, Cx, DataMeta, Direction, InterestMeta, Kind, NodeView, Queued, Size, Verdict,
-};
+use control::{Crossing, Cx, DataMeta, Direction, InterestMeta, Kind, Queued, Size, Verdict};
 use packet::{Data, HopOptions, LpHeader};
 use smallvec::SmallVec;
 
@@ -97,15 +95,14 @@ impl Link {
         marks: &mut Vec<InterestMark>,
         item: &mut QueuedControl,
     ) -> bool {
-        let view = self.view(env.now);
         if item.nack.is_some() {
-            if let Some((stamper, rng)) = &mut self.stamper {
-                let mut cx = Cx { now: env.now, rng, tap: env.tap };
-                let node = NodeAt::unnamed(node);
-                stamper.on_nack(&mut cx, &view, &node, item.subject.flow, &mut item.options);
-            }
+            let node = NodeAt::unnamed(node);
+            self.ask_stamper(env, |stamper, cx, view| {
+                stamper.on_nack(cx, view, &node, item.subject.flow, &mut item.options);
+            });
             return true;
         }
+        let view = self.view(env.now);
         let (Some((marker, rng)), Some(key)) = (&mut self.marker, item.key) else { return true };
         let meta = InterestMeta {
             flow: item.subject.flow,
@@ -166,8 +163,6 @@ impl Link {
         if self.stamper.is_none() {
             return;
         }
-        let view = self.view(env.now);
-        let Some((stamper, rng)) = &mut self.stamper else { return };
         let Ok(packet) = Data::decode(&item.packet) else { return };
         let mut data = DataMeta {
             flow: item.subject.flow,
@@ -177,8 +172,7 @@ impl Link {
             options: std::mem::take(&mut item.options),
         };
         let node = NodeAt { node, name: packet.name(), subject: item.subject };
-        let mut cx = Cx { now: env.now, rng, tap: env.tap };
-        stamper.on_data(&mut cx, &view, &node as &dyn NodeView, &mut data);
+        self.ask_stamper(env, |stamper, cx, view| stamper.on_data(cx, view, &node, &mut data));
         item.options = data.options;
         // A stamper may raise the mark; what the path said already is not taken back.
         item.mark = item.mark.max(data.mark);

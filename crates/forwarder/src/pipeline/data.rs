@@ -1,7 +1,7 @@
 //! The way of Data.
 
 use bytes::Bytes;
-use control::{Kind, Time};
+use control::{DataMeta, Kind, Size, Time};
 use packet::{Data, HopOptions, LpPacket};
 
 use super::Packet;
@@ -12,7 +12,7 @@ use crate::face::{FaceId, LinkType};
 use crate::forwarder::Forwarder;
 use crate::link::Subject;
 use crate::link::queue::QueuedData;
-use crate::node::subject_of;
+use crate::node::{NodeAt, subject_of};
 use crate::tables::content_store::{Outcome, Verdict};
 use crate::tables::{HashedName, InRecord, PitKey};
 
@@ -73,6 +73,9 @@ impl Forwarder {
             let cached = may && self.cache(now, &data, &packet, &name, verdict);
             let mut arrived =
                 Arrived { face, data: &data, name: &name, packet, mark, options, subject, cached };
+            if self.parts > 0 {
+                self.stamp_data_in(now, &mut arrived, &satisfied);
+            }
             let mut left = satisfied.len();
             for key in satisfied.drain(..) {
                 left -= 1;
@@ -80,6 +83,31 @@ impl Forwarder {
             }
         }
         self.scratch.satisfied = satisfied;
+    }
+
+    /// The stamper of the face that the Data came by may write on it. Of several entries the one
+    /// whose Interest left last says how long it took.
+    fn stamp_data_in(&mut self, now: Time, a: &mut Arrived<'_>, satisfied: &[PitKey]) {
+        let entries = satisfied.iter().filter_map(|key| self.pit.get(*key));
+        let left = entries.filter_map(|entry| entry.out_record(a.face)?.released_at()).max();
+        let Some(left) = left else { return };
+        let mut meta = DataMeta {
+            flow: a.subject.flow,
+            segment: a.subject.segment,
+            size: Size(a.packet.len() as u64),
+            mark: a.mark,
+            options: std::mem::take(&mut a.options),
+        };
+        self.with_link(now, a.face, |link, env, node| {
+            let at = NodeAt { node, name: a.name.name(), subject: a.subject };
+            let since = now.since(left);
+            link.ask_stamper(env, |stamper, cx, view| {
+                stamper.on_data_in(cx, view, &at, &mut meta, since);
+            });
+        });
+        self.wake(now, a.face);
+        // As on the way out: a mark is raised, not taken back.
+        (a.mark, a.options) = (a.mark.max(meta.mark), meta.options);
     }
 
     /// Content store insert; the store is given the bare packet. Says whether it has it now.
@@ -146,18 +174,20 @@ impl Forwarder {
         key: PitKey,
         options: &mut HopOptions,
     ) {
-        let Forwarder { pit, strategies, taps, scratch, hasher, .. } = self;
+        let Forwarder { pit, strategies, taps, scratch, hasher, faces, .. } = self;
+        let links = faces.links(now);
         let Some(entry) = pit.get_mut(key) else { return };
         scratch.next_hops.clear();
         let question =
             |name| Question { now, name, ingress: a.face, mark: a.mark, trigger: Trigger::Data };
         if entry.components() == a.name.components() {
             let chosen = strategies.find_mut(a.name);
-            question(a.name).ask(chosen, taps, scratch, entry, options);
+            question(a.name).ask(chosen, taps, &links, scratch, entry, options);
         } else {
             let octets = entry.name().to_name();
             let name = hasher.hash(octets.as_ref());
-            question(&name).ask(strategies.find_mut(&name), taps, scratch, entry, options);
+            let chosen = strategies.find_mut(&name);
+            question(&name).ask(chosen, taps, &links, scratch, entry, options);
         }
     }
 }

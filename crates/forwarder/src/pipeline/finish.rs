@@ -27,14 +27,14 @@ impl Forwarder {
     }
 
     /// Outgoing Nack pipeline: only to a point-to-point face that has them on. The Interest in it
-    /// is as it came, with the downstream's own nonce.
+    /// is as it came, with the downstream's own nonce; `with` are its token and the Nack's options.
     pub(super) fn send_nack(
         &mut self,
         now: Time,
         face: FaceId,
         interest: &Interest<'_>,
         nonce: u32,
-        (token, options): (PitToken, HopOptions),
+        with: (PitToken, HopOptions),
         reason: NackReason,
     ) {
         let Some(state) = self.faces.get(face) else { return };
@@ -43,8 +43,7 @@ impl Forwarder {
         }
         let mut item = QueuedControl::new(now, interest.wire().len());
         item.nack = Some(reason);
-        item.token = token;
-        item.options = self.echoed(&options);
+        (item.token, item.options) = with;
         if self.parts > 0 {
             item.subject = subject_of(&self.hasher.hash(interest.name()));
         }
@@ -63,20 +62,22 @@ impl Forwarder {
         echoed
     }
 
-    /// Ends an entry with a Nack to everyone who still waits.
+    /// Ends an entry with a Nack to everyone who still waits. `answer` are the options of the Nack
+    /// from upstream that is the reason.
     pub(super) fn nack_all(
         &mut self,
         now: Time,
         key: PitKey,
         name: &HashedName<'_>,
         reason: NackReason,
+        answer: &HopOptions,
     ) {
         let Some(entry) = self.pit.remove(key) else { return };
         self.stats.nacked += 1;
         self.settle_all(now, key, &entry, None);
         if let Ok(interest) = Interest::decode(entry.interest()) {
             for record in entry.in_records().iter().filter(|record| record.expires > now) {
-                self.nack_record(now, &interest, record, reason);
+                self.nack_record(now, &interest, record, reason, answer);
             }
         }
         self.bury(now, name, &entry, Ending::Unsatisfied);
@@ -88,8 +89,13 @@ impl Forwarder {
         interest: &Interest<'_>,
         record: &InRecord,
         reason: NackReason,
+        answer: &HopOptions,
     ) {
-        let with = (record.token.clone(), record.options.clone());
+        let mut options = self.echoed(&record.options);
+        for (typ, value) in answer.iter() {
+            options.set_raw(typ, value);
+        }
+        let with = (record.token.clone(), options);
         self.send_nack(now, record.face, interest, record.nonce, with, reason);
     }
 
@@ -112,7 +118,8 @@ impl Forwarder {
             self.stats.nacked += 1;
         }
         if let Ok(interest) = Interest::decode(&octets) {
-            self.nack_record(now, &interest, &record, NackReason::Congestion);
+            let none = HopOptions::new();
+            self.nack_record(now, &interest, &record, NackReason::Congestion, &none);
         }
     }
 
@@ -129,7 +136,7 @@ impl Forwarder {
             self.bury(now, &name, &entry, Ending::Unsatisfied);
         }
         while let Some(key) = self.pit.pop_retry(now) {
-            self.reconsider(now, key, None, Trigger::Timer);
+            self.reconsider(now, key, None, Trigger::Timer, HopOptions::new());
         }
     }
 

@@ -1,7 +1,7 @@
 //! Interests that a shaper gives back.
 
 use control::{Direction, InterestMeta, Released, Stage, Time};
-use packet::{Interest, NackReason};
+use packet::{HopOptions, Interest, NackReason};
 
 use super::interest::Arrived;
 use super::upstream::{Leaving, Outbound, Trigger};
@@ -45,7 +45,7 @@ impl Forwarder {
         let nonce = interest.nonce().unwrap_or_default();
         if refused {
             self.count_drop(face, DropReason::ShaperRefused);
-            let with = (early.token.clone(), meta.options);
+            let with = (early.token.clone(), self.echoed(&meta.options));
             return self.send_nack(now, face, &interest, nonce, with, NackReason::Congestion);
         }
         let expected = Expected { flow: meta.flow, size: meta.expected, released_at: Some(now) };
@@ -91,7 +91,7 @@ impl Forwarder {
         self.with_link(now, face, |link, env, _| {
             link.expect(env, Direction::Out, key, expected);
         });
-        self.reconsider(now, key, Some(face), Trigger::Interest);
+        self.reconsider(now, key, Some(face), Trigger::Interest, HopOptions::new());
     }
 
     /// The upstream's shaper lets an Interest go, or refuses it after all.
@@ -112,8 +112,13 @@ impl Forwarder {
         if refused {
             record.release(now);
             record.nacked = Some(NackReason::Congestion);
+            let octets = entry.name().to_name();
             self.count_drop(face, DropReason::ShaperRefused);
-            return self.reconsider(now, key, Some(face), Trigger::Nack(NackReason::Congestion));
+            let name = self.hasher.hash(octets.as_ref());
+            let mut answer = HopOptions::new();
+            self.stamp_nack_in(now, face, &name, &mut answer);
+            let trigger = Trigger::Nack(NackReason::Congestion);
+            return self.reconsider(now, key, Some(face), trigger, answer);
         }
         if meta.expires <= now {
             record.release(now);
@@ -130,8 +135,9 @@ impl Forwarder {
             name: &name,
             nonce,
             mark: 0,
-            options: packet::HopOptions::new(),
+            options: HopOptions::new(),
             subject: subject_of(&name),
+            answer: HopOptions::new(),
         };
         let leaving =
             Leaving { expected: meta.expected, expires: meta.expires, options: meta.options };

@@ -128,7 +128,9 @@ impl Forwarder {
             let mut expected = Expected { flow: a.subject.flow, size, released_at: None };
             let mut meta = a.meta(size);
             let at = NodeAt { node, name: a.name.name(), subject: a.subject };
-            link.stamp_interest(env, &at, &mut meta);
+            link.ask_stamper(env, |stamper, cx, view| {
+                stamper.on_interest(cx, view, &at, &mut meta);
+            });
             let offered = link.offer(env, Stage::Arrival, None, meta, Some(a.name.whole()), || {
                 Waiting::Early(Box::new(Early {
                     packet: Bytes::copy_from_slice(wire),
@@ -302,6 +304,7 @@ impl Forwarder {
             mark: a.mark,
             options: std::mem::take(&mut a.options),
             subject: a.subject,
+            answer: HopOptions::new(),
         };
         self.count_cache(&mut out.options);
         match a.next_hop {
@@ -315,7 +318,7 @@ impl Forwarder {
     /// Drops an Interest that is not in the PIT and tells the downstream why.
     fn refuse(&mut self, now: Time, a: &Arrived<'_>, reason: DropReason, nack: NackReason) {
         self.count_drop(a.face, reason);
-        let (token, options) = (a.token.clone(), a.options.clone());
+        let (token, options) = (a.token.clone(), self.echoed(&a.options));
         self.send_nack(now, a.face, a.interest, a.nonce, (token, options), nack);
     }
 }

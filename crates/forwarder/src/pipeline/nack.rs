@@ -30,9 +30,9 @@ impl Forwarder {
             return self.count_drop(face, DropReason::NackUnsolicited);
         }
         let name = self.hashed(interest.name());
+        let mut options =
+            if header.has_options() { header.to_options() } else { HopOptions::new() };
         if self.parts > 0 {
-            let options =
-                if header.has_options() { header.to_options() } else { HopOptions::new() };
             let subject = subject_of(&name);
             self.crossed(now, face, Kind::Nack, subject, octets.len(), &options);
             self.wake(now, face);
@@ -41,7 +41,8 @@ impl Forwarder {
             return self.count_drop(face, DropReason::NackUnsolicited);
         };
         self.settle(now, face, Direction::In, key, None);
-        self.reconsider(now, key, Some(face), Trigger::Nack(reason));
+        self.stamp_nack_in(now, face, &name, &mut options);
+        self.reconsider(now, key, Some(face), Trigger::Nack(reason), options);
     }
 
     /// Notes the Nack in the out-record of the very Interest that it is for: the nonce tells it

@@ -1,7 +1,7 @@
 //! Strategies and what they ask for: Interests that are sent upstream.
 
 use control::{
-    Action, Cx, Direction, Downstream, InterestMeta, NextHop, Size, Stage, StrategyCx, Time,
+    Action, Cx, Direction, Downstream, InterestMeta, Links, NextHop, Size, Stage, StrategyCx, Time,
     Upstream,
 };
 use packet::{HopOptions, Interest, NackReason};
@@ -14,6 +14,7 @@ use crate::forwarder::{Chosen, Forwarder, Reporter, Taps};
 use crate::link::queue::QueuedControl;
 use crate::link::shaping::{Expected, Offered, Waiting};
 use crate::link::{Patch, Subject};
+use crate::node::NodeAt;
 use crate::tables::{HashedName, OutRecord, PitEntry, PitKey};
 
 /// An Interest of a PIT entry that a strategy may send upstream.
@@ -28,6 +29,8 @@ pub(super) struct Outbound<'a> {
     pub(super) mark: u64,
     pub(super) options: HopOptions,
     pub(super) subject: Subject,
+    /// The options of the Nack that the strategy is asked about; they go on with it.
+    pub(super) answer: HopOptions,
 }
 
 /// What a strategy is told.
@@ -63,6 +66,7 @@ impl Question<'_> {
         self,
         chosen: &mut Chosen,
         taps: &mut Taps,
+        links: &dyn Links,
         scratch: &mut Scratch,
         entry: &mut PitEntry,
         options: &mut HopOptions,
@@ -87,6 +91,7 @@ impl Question<'_> {
             name: self.name.name(),
             ingress: self.ingress.0,
             next_hops: &scratch.next_hops,
+            links,
             downstreams: &scratch.downstreams,
             upstreams: &scratch.upstreams,
             options,
@@ -118,10 +123,11 @@ impl Forwarder {
         mark: u64,
         trigger: Trigger,
     ) {
-        let Forwarder { strategies, taps, scratch, .. } = self;
+        let Forwarder { strategies, taps, scratch, faces, .. } = self;
         scratch.next_hops.clear();
         let question = Question { now, name, ingress, mark, trigger };
-        question.ask(strategies.find_mut(name), taps, scratch, entry, options);
+        let chosen = strategies.find_mut(name);
+        question.ask(chosen, taps, &faces.links(now), scratch, entry, options);
     }
 
     /// Asks the strategy what to do with a pending Interest, and does it. `from` is the face that
@@ -137,20 +143,25 @@ impl Forwarder {
         for _ in 0..MAX_DECISIONS {
             let Some((ingress, trigger)) = questions.pop() else { return };
             self.collect_next_hops(out, ingress);
-            let Forwarder { pit, strategies, taps, scratch, .. } = self;
+            let Forwarder { pit, strategies, taps, scratch, faces, .. } = self;
             let Some(entry) = pit.get_mut(out.key) else { return };
             let question = Question { now, name: out.name, ingress, mark: out.mark, trigger };
-            question.ask(strategies.find_mut(out.name), taps, scratch, entry, &mut out.options);
+            let (chosen, links) = (strategies.find_mut(out.name), faces.links(now));
+            question.ask(chosen, taps, &links, scratch, entry, &mut out.options);
             let mut actions = std::mem::take(&mut self.scratch.actions);
             for action in actions.drain(..) {
                 match action {
                     Action::Forward(face) => {
                         let face = FaceId(face);
                         if let Some(reason) = self.send_interest(now, out, face) {
+                            out.answer = HopOptions::new();
+                            self.stamp_nack_in(now, face, out.name, &mut out.answer);
                             questions.push((face, Trigger::Nack(reason)));
                         }
                     }
-                    Action::Nack(reason) => self.nack_all(now, out.key, out.name, reason),
+                    Action::Nack(reason) => {
+                        self.nack_all(now, out.key, out.name, reason, &out.answer);
+                    }
                     Action::RetryAt(at) => self.pit.set_retry(out.key, at),
                 }
             }
@@ -159,13 +170,15 @@ impl Forwarder {
     }
 
     /// Asks the strategy anew about an entry, for another reason than an Interest that came. The
-    /// Interest that it may send is that of the latest downstream.
+    /// Interest that it may send is that of the latest downstream; `answer` are the options of a
+    /// Nack that the question is about.
     pub(super) fn reconsider(
         &mut self,
         now: Time,
         key: PitKey,
         from: Option<FaceId>,
         trigger: Trigger,
+        answer: HopOptions,
     ) {
         let Some(entry) = self.pit.get(key) else { return };
         let Some(latest) = entry.in_records().iter().max_by_key(|r| r.arrived_at) else { return };
@@ -180,7 +193,8 @@ impl Forwarder {
         let mark = 0;
         let interest = &interest;
         let name = &name;
-        let mut out = Outbound { key, ingress, interest, name, nonce, mark, options, subject };
+        let mut out =
+            Outbound { key, ingress, interest, name, nonce, mark, options, subject, answer };
         self.decide(now, &mut out, from.unwrap_or(ingress), trigger);
     }
 
@@ -267,9 +281,9 @@ impl Forwarder {
         expires: Time,
     ) -> Option<Result<Leaving, NackReason>> {
         let other = self.faces.get(out.ingress).map(|face| face.link.view(now));
-        let offered = self.with_link(now, face, |link, env, _| {
+        let offered = self.with_link(now, face, |link, env, node| {
             let size = if link.has_parts() { link.expected(out.subject.flow) } else { Size::ZERO };
-            let meta = InterestMeta {
+            let mut meta = InterestMeta {
                 flow: out.subject.flow,
                 segment: out.subject.segment,
                 size: Size(out.interest.wire().len() as u64),
@@ -278,6 +292,10 @@ impl Forwarder {
                 options: out.options.clone(),
                 handle: 0,
             };
+            let at = NodeAt { node, name: out.name.name(), subject: out.subject };
+            link.ask_stamper(env, |stamper, cx, view| {
+                stamper.on_interest_out(cx, view, &at, &mut meta);
+            });
             let waiting = || Waiting::Pending(out.key);
             link.offer(env, Stage::Departure, other.as_ref(), meta, None, waiting)
         });
@@ -292,6 +310,27 @@ impl Forwarder {
             }
             Offered::Full => Some(Err(self.refused_upstream(out, face, DropReason::HeldLimit))),
         }
+    }
+
+    /// Lets the stamper of the face that a Nack came from write on it.
+    pub(super) fn stamp_nack_in(
+        &mut self,
+        now: Time,
+        face: FaceId,
+        name: &HashedName<'_>,
+        options: &mut HopOptions,
+    ) {
+        if self.parts == 0 {
+            return;
+        }
+        self.with_link(now, face, |link, env, node| {
+            link.ask_stamper(env, |stamper, cx, view| {
+                let subject = crate::node::subject_of(name);
+                let at = NodeAt { node, name: name.name(), subject };
+                stamper.on_nack_in(cx, view, &at, subject.flow, options);
+            });
+        });
+        self.wake(now, face);
     }
 
     fn refused_upstream(

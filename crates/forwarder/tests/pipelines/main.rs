@@ -1,6 +1,7 @@
 //! What a forwarder does with packets, rule by rule, and several forwarders together.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod brought;
 mod data;
 mod interest;
 mod link;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::suppression::PARAMS;
-use control::{Cx, Downstream, Rng, Time};
+use control::{Cx, Downstream, NoLinks, Rng, Time};
 use packet::{HopOptions, Name};
 
 const MS: u64 = 1_000_000;
@@ -37,6 +37,7 @@ impl Entry {
             name: name.as_ref(),
             ingress,
             next_hops: &hops,
+            links: &NoLinks,
             downstreams: &self.downstreams,
             upstreams: &self.upstreams,
             options: &mut options,

@@ -2,8 +2,8 @@
 
 use super::choices;
 use control::{
-    Action, Cx, Downstream, Duration, NextHop, Rng, Strategy as Forwarding, StrategyCx, Time,
-    Upstream,
+    Action, Cx, Downstream, Duration, NextHop, NoLinks, Rng, Strategy as Forwarding, StrategyCx,
+    Time, Upstream,
 };
 use packet::{HopOptions, NackReason, Name};
 use proptest::prelude::*;
@@ -61,6 +61,7 @@ impl Node {
             name: name.as_ref(),
             ingress,
             next_hops: &hops,
+            links: &NoLinks,
             downstreams: &self.entry.downstreams,
             upstreams: &self.entry.upstreams,
             options: &mut options,

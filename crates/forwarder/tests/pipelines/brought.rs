@@ -1,0 +1,224 @@
+//! What the stamper of an upstream face does with what its link brings; and what strategies see of
+//! links.
+
+use crate::support::{Bench, Cheapest, data, frame, interest, ms};
+use control::{
+    Action, Cx, DataMeta, Duration, Flow, InterestMeta, LinkView, NodeView, Offer, Rate, Released,
+    Shaper, Size, Stage, Stamper, Strategy, StrategyCx, Time,
+};
+use packet::{HopOptions, LpHeader, NackReason};
+use std::sync::{Arc, Mutex};
+use weir_forwarder::{FaceConfig, FaceId, ForwarderConfig};
+
+const OUT: u32 = 868;
+const STAMP: u32 = 872;
+const OTHER: u32 = 876;
+
+/// What the stamper was told.
+#[derive(Default)]
+struct Told {
+    /// Flow, segment and expected octets of Interests.
+    out: Vec<(Flow, u64, Size)>,
+    /// Flow, octets and time of Data.
+    data: Vec<(Flow, Size, Duration)>,
+    nacks: Vec<Flow>,
+}
+
+#[derive(Clone, Default)]
+struct Toll(Arc<Mutex<Told>>);
+
+impl Stamper for Toll {
+    fn on_interest_out(
+        &mut self,
+        _cx: &mut Cx<'_>,
+        _view: &LinkView,
+        _node: &dyn NodeView,
+        interest: &mut InterestMeta,
+    ) {
+        interest.options.set_raw(OUT, b"out");
+        let told = (interest.flow, interest.segment, interest.expected);
+        self.0.lock().unwrap().out.push(told);
+    }
+
+    fn on_data_in(
+        &mut self,
+        _cx: &mut Cx<'_>,
+        _view: &LinkView,
+        _node: &dyn NodeView,
+        data: &mut DataMeta,
+        since_release: Duration,
+    ) {
+        data.options.set_raw(STAMP, b"data");
+        data.mark = 3;
+        self.0.lock().unwrap().data.push((data.flow, data.size, since_release));
+    }
+
+    fn on_nack_in(
+        &mut self,
+        _cx: &mut Cx<'_>,
+        _view: &LinkView,
+        _node: &dyn NodeView,
+        flow: Flow,
+        options: &mut HopOptions,
+    ) {
+        options.set_raw(STAMP, b"nack");
+        self.0.lock().unwrap().nacks.push(flow);
+    }
+}
+
+/// Refuses at once, or holds and refuses when its time has come.
+struct Refusing {
+    at: Option<Time>,
+    held: Vec<InterestMeta>,
+}
+
+impl Shaper for Refusing {
+    fn stage(&self) -> Stage {
+        Stage::Departure
+    }
+
+    fn offer(
+        &mut self,
+        _cx: &mut Cx<'_>,
+        _view: &LinkView,
+        _other: &LinkView,
+        interest: InterestMeta,
+    ) -> Offer {
+        if self.at.is_none() {
+            return Offer::Refused(interest);
+        }
+        self.held.push(interest);
+        Offer::Held
+    }
+
+    fn release(&mut self, cx: &mut Cx<'_>, _view: &LinkView) -> Option<Released> {
+        self.at.filter(|at| *at <= cx.now)?;
+        self.held.pop().map(Released::Refused)
+    }
+
+    fn next_release(&self) -> Option<Time> {
+        self.at
+    }
+}
+
+fn tolled(b: &mut Bench, toll: &Toll, shaper: Option<Box<dyn Shaper>>) -> (FaceId, FaceId) {
+    let stamper: Option<Box<dyn Stamper>> = Some(Box::new(toll.clone()));
+    let d = b.face();
+    let u = b.face_with(FaceConfig { stamper, shaper, ..FaceConfig::default() });
+    b.route("/a", u);
+    (d, u)
+}
+
+#[test]
+fn what_is_written_on_data_goes_down_and_not_into_the_store() {
+    let (mut b, toll) = (Bench::new(), Toll::default());
+    let (d, u) = tolled(&mut b, &toll, None);
+    b.ask(d, &interest("/a/seg=5", 1));
+    assert_eq!(b.one(u).header.options.get_raw(OUT), Some(&b"out"[..]));
+    b.pass(ms(20));
+    let answer = data("/a/seg=5", b"x");
+    let mut options = HopOptions::new();
+    options.set_raw(OTHER, b"upstream");
+    b.receive(u, &frame(&LpHeader { options, congestion_mark: 5, ..<_>::default() }, &answer));
+    let sent = b.one(d);
+    assert_eq!(sent.header.options.get_raw(STAMP), Some(&b"data"[..]));
+    assert_eq!(sent.header.options.get_raw(OTHER), Some(&b"upstream"[..]));
+    assert_eq!(sent.header.congestion_mark, 5, "a mark is not taken back");
+    let told = std::mem::take(&mut *toll.0.lock().unwrap());
+    let flow = told.out[0].0;
+    assert_eq!(told.out, [(flow, 5, Size(8192))]);
+    assert_eq!(told.data, [(flow, Size(answer.len() as u64), ms(20))]);
+    // From the content store it comes without.
+    b.ask(d, &interest("/a/seg=5", 2));
+    let sent = b.one(d);
+    assert!(sent.header.options.is_empty() && sent.header.congestion_mark == 0);
+}
+
+#[test]
+fn data_that_nobody_waits_for_is_not_stamped() {
+    let (mut b, toll) = (Bench::new(), Toll::default());
+    let (d, u) = tolled(&mut b, &toll, None);
+    b.receive(u, &data("/a/seg=5", b"x"));
+    assert!(toll.0.lock().unwrap().data.is_empty() && b.sent(d).is_empty());
+}
+
+#[test]
+fn a_nack_goes_down_with_its_options_and_the_stamp() {
+    let (mut b, toll) = (Bench::new(), Toll::default());
+    let (d, u) = tolled(&mut b, &toll, None);
+    b.ask(d, &interest("/a", 1));
+    let nack = |nonce| {
+        let mut options = HopOptions::new();
+        options.set_raw(OTHER, b"upstream");
+        let header =
+            LpHeader { nack: Some(NackReason::Congestion), options, ..LpHeader::default() };
+        frame(&header, &interest("/a", nonce).encode())
+    };
+    b.receive(u, &nack(99));
+    assert!(b.sent(d).is_empty(), "for another Interest");
+    b.receive(u, &nack(1));
+    let sent = b.one(d);
+    assert_eq!(sent.header.nack, Some(NackReason::Congestion));
+    assert_eq!(sent.header.options.get_raw(STAMP), Some(&b"nack"[..]));
+    assert_eq!(sent.header.options.get_raw(OTHER), Some(&b"upstream"[..]));
+}
+
+#[test]
+fn a_refusal_by_the_faces_own_shaper_is_stamped_like_a_nack() {
+    for wait in [None, Some(ms(30))] {
+        let (mut b, toll) = (Bench::new(), Toll::default());
+        let at = wait.map(|wait| b.now + wait);
+        let (d, _) = tolled(&mut b, &toll, Some(Box::new(Refusing { at, held: Vec::new() })));
+        b.ask(d, &interest("/a", 1));
+        if wait.is_some() {
+            assert!(b.sent(d).is_empty());
+            b.pass(ms(30));
+        }
+        let sent = b.one(d);
+        assert_eq!(sent.header.nack, Some(NackReason::Congestion));
+        assert_eq!(sent.header.options.get_raw(STAMP), Some(&b"nack"[..]), "{wait:?}");
+        assert_eq!(sent.header.options.get_raw(OUT), None, "the Interest's own do not go down");
+    }
+}
+
+/// Forwards to the fastest next hop, and notes the rates.
+struct Fastest(Arc<Mutex<Vec<Option<Rate>>>>);
+
+impl Strategy for Fastest {
+    fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
+        let rate = |face| s.links.view(face).map(|view| view.rate_out);
+        let rates = s.next_hops.iter().map(|hop| rate(hop.face));
+        self.0.lock().unwrap().extend(rates);
+        self.0.lock().unwrap().push(rate(1234));
+        let fastest = s.next_hops.iter().max_by_key(|hop| rate(hop.face)).map(|hop| hop.face);
+        s.out.extend(fastest.map(Action::Forward));
+    }
+}
+
+#[test]
+fn a_strategy_sees_the_links_of_its_next_hops() {
+    let rates: Arc<Mutex<Vec<Option<Rate>>>> = Arc::default();
+    let mut b = Bench::with(ForwarderConfig::new(Box::new(Fastest(rates.clone()))));
+    let d = b.face();
+    let [slow, fast] = [1, 10].map(|mbps| {
+        b.face_with(FaceConfig { rate: Some(Rate::from_mbps(mbps)), ..FaceConfig::default() })
+    });
+    b.route_cost("/a", slow, 0);
+    b.route_cost("/a", fast, 1);
+    b.ask(d, &interest("/a", 1));
+    assert_eq!((b.sent(slow).len(), b.sent(fast).len()), (0, 1));
+    let expected = [Some(Rate::from_mbps(1)), Some(Rate::from_mbps(10)), None];
+    assert_eq!(*rates.lock().unwrap(), expected);
+}
+
+#[test]
+fn faces_without_a_stamper_pass_on_what_came() {
+    let mut b = Bench::with(ForwarderConfig::new(Box::new(Cheapest)));
+    let (d, u) = (b.face(), b.face());
+    b.route("/a", u);
+    b.ask(d, &interest("/a", 1));
+    let mut options = HopOptions::new();
+    options.set_raw(STAMP, b"data");
+    b.receive(u, &frame(&LpHeader { options, ..LpHeader::default() }, &data("/a", b"x")));
+    assert_eq!(b.one(d).header.options.get_raw(STAMP), Some(&b"data"[..]));
+}
