@@ -29,7 +29,7 @@ pub use link::{
     Crossing, DataMeta, Direction, Flow, InterestMeta, Kind, LinkView, Marker, NodeView, Offer,
     QueueView, Queued, Released, Returned, Shaper, Stage, Stamper, Verdict,
 };
-pub use params::{ParamError, ParamSpec, Params, Value};
+pub use params::{ParamError, ParamSpec, Params, Value, Word};
 pub use quantity::{QuantityError, Rate, Ratio, Size};
 pub use registry::{Equation, Scheme};
 pub use rng::Rng;

@@ -19,6 +19,30 @@ pub enum Value {
     Size(Size),
     /// On or off.
     Switch(bool),
+    /// One of some words.
+    Word(Word),
+}
+
+/// A word of a list. The list is a function, so that it may depend on the registry, in which the
+/// table stands that has the word.
+#[derive(Clone, Copy)]
+pub struct Word {
+    /// The word.
+    pub text: &'static str,
+    /// The list that it is from.
+    pub of: fn() -> Vec<&'static str>,
+}
+
+impl PartialEq for Word {
+    fn eq(&self, other: &Word) -> bool {
+        self.text == other.text
+    }
+}
+
+impl fmt::Debug for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text.fmt(f)
+    }
 }
 
 /// One parameter of a scheme.
@@ -28,7 +52,8 @@ pub struct ParamSpec {
     pub name: &'static str,
     /// The default; its variant fixes the unit.
     pub default: Value,
-    /// Smallest and largest value, in the unit's base (s, bit/s, octets).
+    /// Smallest and largest value, in the unit's base (s, bit/s, octets); without meaning for a
+    /// switch or a word.
     pub range: (f64, f64),
     /// What it does, in one sentence.
     pub help: &'static str,
@@ -91,7 +116,8 @@ pub enum ParamError {
 }
 
 impl Value {
-    /// The value in the unit's base: seconds, bits per second, octets, 0 or 1.
+    /// The value in the unit's base: seconds, bits per second, octets, 0 or 1, the place of a word
+    /// in its list.
     #[must_use]
     pub fn base(self) -> f64 {
         match self {
@@ -100,6 +126,9 @@ impl Value {
             Value::Rate(r) => r.0 as f64,
             Value::Size(s) => s.0 as f64,
             Value::Switch(on) => f64::from(u8::from(on)),
+            Value::Word(word) => {
+                (word.of)().iter().position(|text| *text == word.text).unwrap_or(0) as f64
+            }
         }
     }
 
@@ -119,6 +148,13 @@ impl Value {
                 "false" | "off" | "no" => Ok(Value::Switch(false)),
                 _ => Err(format!("`{text}` is neither `true` nor `false`")),
             },
+            Value::Word(word) => {
+                let words = (word.of)();
+                match words.iter().find(|word| **word == text.trim()) {
+                    Some(&text) => Ok(Value::Word(Word { text, ..word })),
+                    None => Err(format!("`{text}` is none of {}", words.join(", "))),
+                }
+            }
         }
     }
 }
@@ -131,6 +167,7 @@ impl fmt::Display for Value {
             Value::Rate(r) => r.fmt(f),
             Value::Size(s) => s.fmt(f),
             Value::Switch(on) => on.fmt(f),
+            Value::Word(word) => f.write_str(word.text),
         }
     }
 }
@@ -166,7 +203,8 @@ impl Params {
             .parse_like(text)
             .map_err(|why| ParamError::Malformed { name: row.name, why })?;
         let (low, high) = row.range;
-        if !(low..=high).contains(&value.base()) {
+        let bounded = !matches!(value, Value::Switch(_) | Value::Word(_));
+        if bounded && !(low..=high).contains(&value.base()) {
             return Err(ParamError::OutOfRange { name: row.name, value, low, high });
         }
         self.values[i] = value;
@@ -213,6 +251,15 @@ impl Params {
         self.get(name) == Value::Switch(true)
     }
 
+    /// [`Params::get`] as a word; empty for another unit.
+    #[must_use]
+    pub fn word(&self, name: &str) -> &'static str {
+        match self.get(name) {
+            Value::Word(word) => word.text,
+            _ => "",
+        }
+    }
+
     /// Every row with its value.
     pub fn rows(&self) -> impl Iterator<Item = (&'static ParamSpec, Value)> {
         self.table.iter().zip(self.values.iter().copied())
@@ -246,6 +293,21 @@ mod tests {
         const ALL: &[ParamSpec] = &joined::<_, { TABLE.len() + MORE.len() }>(&[MORE, TABLE]);
         assert_eq!(ALL.iter().map(|row| row.name).collect::<Vec<_>>(), ["gamma", "beta", "target"]);
         assert_eq!(Params::defaults(ALL).number("gamma"), 0.5);
+    }
+
+    #[test]
+    fn a_word_is_one_of_its_list() {
+        const WORDS: &[ParamSpec] = &[ParamSpec {
+            name: "law",
+            default: Value::Word(Word { text: "bic", of: || vec!["aimd", "bic"] }),
+            ..TABLE[0]
+        }];
+        let mut p = Params::defaults(WORDS);
+        assert_eq!((p.word("law"), p.number("law")), ("bic", 1.0));
+        p.set("x", "law", "aimd").unwrap();
+        assert_eq!((p.word("law"), p.get("law").to_string()), ("aimd", "aimd".to_owned()));
+        let wrong = p.set("x", "law", "cubist").unwrap_err().to_string();
+        assert!(wrong.contains("`cubist` is none of aimd, bic"), "{wrong}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::consumer::Controller;
 use crate::link::{Marker, Shaper, Stamper};
 use crate::params::{ParamSpec, Params};
 use crate::strategy::Strategy;
+use crate::window::WindowLaw;
 
 /// Builds a part from checked parameters.
 pub type Make<T> = fn(&Params) -> Box<T>;
@@ -28,6 +29,8 @@ pub struct Scheme {
     pub equations: &'static [Equation],
     /// Its parameters.
     pub params: &'static [ParamSpec],
+    /// Its window law, if its consumer is one: for schemes that use a law of choice.
+    pub law: Option<Make<dyn WindowLaw>>,
     /// Its consumer.
     pub controller: Option<Make<dyn Controller>>,
     /// A startup that wraps a controller and seeds it.
@@ -50,6 +53,7 @@ impl Scheme {
         paper: "",
         equations: &[],
         params: &[],
+        law: None,
         controller: None,
         startup: None,
         marker: None,

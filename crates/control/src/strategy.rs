@@ -41,6 +41,9 @@ pub struct Upstream {
 pub enum Action {
     /// Send the Interest by this face.
     Forward(u64),
+    /// Send a copy with a nonce of its own by this face: where copies of one Interest meet, those
+    /// with one nonce would be taken for a loop.
+    Probe(u64),
     /// Answer the downstreams that are still waiting with a Nack, and end the entry.
     Nack(NackReason),
     /// Call [`Strategy::on_timer`] for this entry at this instant, if it still exists.
@@ -75,6 +78,9 @@ pub struct StrategyCx<'a, 'b> {
     /// scope control forbids. Empty where nothing can be sent any more: in [`Strategy::on_data`]
     /// and [`Strategy::on_expiry`].
     pub next_hops: &'a [NextHop],
+    /// How many components of the name the FIB entry covers whose next hops these are; 0 if they
+    /// are a forwarding hint's, or empty.
+    pub prefix: usize,
     /// The links that the next hops lead to, and every other of the node.
     pub links: &'a dyn Links,
     /// The entry's in-records.

@@ -43,11 +43,18 @@ pub trait WindowLaw: Send {
     /// Unmarked Data arrived in time.
     fn on_ack(&mut self, cx: &mut Cx<'_>, ack: &Ack);
 
-    /// Congestion; at most once a round trip, the adaptor sees to it.
+    /// Congestion; at most once a round trip, the adaptor sees to it (but see
+    /// [`WindowLaw::answers_every_mark`]).
     fn on_congestion(&mut self, cx: &mut Cx<'_>, signal: Signal, rtt: &RttEstimate);
 
     /// Start from this window.
     fn seed(&mut self, segments: f64);
+
+    /// Every mark is a congestion of its own, even several in a round trip: for networks that space
+    /// their marks.
+    fn answers_every_mark(&self) -> bool {
+        false
+    }
 
     /// Send `gain` times the window in a round trip, evenly; 0 sends as the window allows. A law
     /// that is in slow start asks for 2, RFC 9406 explains why bursts mislead.
@@ -155,7 +162,10 @@ impl Controller for Windowed {
         if let Some(rtt) = arrival.rtt {
             self.rtt.sample(rtt);
         }
-        if arrival.mark > 0 {
+        if arrival.mark > 0 && self.law.answers_every_mark() {
+            self.law.on_congestion(cx, Signal::Mark, &self.rtt);
+            cx.note("cut", self.law.window());
+        } else if arrival.mark > 0 {
             self.congestion(cx, arrival.sent_at, Signal::Mark);
         } else if !arrival.late {
             let srtt = self.rtt.smoothed().unwrap_or(RttEstimate::INITIAL_RTO);

@@ -30,6 +30,8 @@ pub(crate) struct Scratch {
     satisfied: Vec<PitKey>,
     actions: Vec<Action>,
     next_hops: Vec<NextHop>,
+    /// Components of the FIB entry that they are from.
+    prefix: usize,
     downstreams: Vec<Downstream>,
     upstreams: Vec<Upstream>,
 }

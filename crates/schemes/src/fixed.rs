@@ -16,6 +16,7 @@ pub const SCHEME: Scheme = Scheme {
     paper: "No publication: what consumers without congestion control do",
     equations: EQUATIONS,
     params: PARAMS,
+    law: Some(|params| Box::new(Fixed::new(params))),
     controller: Some(|params| Box::new(Windowed::new(Box::new(Fixed::new(params))))),
     ..Scheme::EMPTY
 };

@@ -97,6 +97,7 @@ mod tests {
             name: name.as_ref(),
             ingress: 1,
             next_hops: &hops,
+            prefix: 0,
             links: &NoLinks,
             downstreams: &[],
             upstreams,

@@ -76,6 +76,7 @@ pub fn range(row: &ParamSpec) -> String {
     let (low, high) = row.range;
     let unit = match row.default {
         Value::Switch(_) => return "on, off".to_owned(),
+        Value::Word(word) => return (word.of)().join(", "),
         Value::Number(_) => "",
         Value::Time(_) => " s",
         Value::Rate(_) => " bit/s",

@@ -35,7 +35,10 @@ fn defaults_are_in_range_and_rows_are_told_apart() {
         for (i, row) in scheme.params.iter().enumerate() {
             let (low, high) = row.range;
             let at = format!("{}: {}", scheme.name, row.name);
-            assert!((low..=high).contains(&row.default.base()), "{at}");
+            match row.default {
+                control::Value::Word(word) => assert!((word.of)().contains(&word.text), "{at}"),
+                default => assert!((low..=high).contains(&default.base()), "{at}"),
+            }
             assert!(scheme.params[..i].iter().all(|other| other.name != row.name), "{at}");
             assert!(!row.help.is_empty() && !row.source.is_empty(), "{at}");
         }
@@ -53,18 +56,24 @@ fn every_default_can_be_written_as_it_is_printed() {
     }
 }
 
+/// The smallest and the largest value of a parameter; of a word, every one.
+fn ends(row: &control::ParamSpec) -> Vec<String> {
+    let unit = match row.default {
+        control::Value::Number(_) => "",
+        control::Value::Time(_) => " s",
+        control::Value::Rate(_) => " bit/s",
+        control::Value::Size(_) => " B",
+        control::Value::Switch(_) => return vec!["false".to_owned(), "true".to_owned()],
+        control::Value::Word(word) => return (word.of)().iter().map(|w| (*w).to_owned()).collect(),
+    };
+    [row.range.0, row.range.1].map(|end| format!("{end}{unit}")).to_vec()
+}
+
 #[test]
 fn parts_can_be_built_at_the_ends_of_every_range() {
     for scheme in SCHEMES {
         for row in scheme.params {
-            for end in [row.range.0, row.range.1] {
-                let text = match row.default {
-                    control::Value::Number(_) => format!("{end}"),
-                    control::Value::Time(_) => format!("{end} s"),
-                    control::Value::Rate(_) => format!("{end} bit/s"),
-                    control::Value::Size(_) => format!("{end} B"),
-                    control::Value::Switch(_) => (end > 0.0).to_string(),
-                };
+            for text in ends(row) {
                 let mut choice = Choice::named(scheme.name).unwrap();
                 choice.set(row.name, &text).unwrap();
                 let built = [

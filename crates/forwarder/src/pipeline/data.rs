@@ -178,6 +178,7 @@ impl Forwarder {
         let links = faces.links(now);
         let Some(entry) = pit.get_mut(key) else { return };
         scratch.next_hops.clear();
+        scratch.prefix = 0;
         let question =
             |name| Question { now, name, ingress: a.face, mark: a.mark, trigger: Trigger::Data };
         if entry.components() == a.name.components() {

@@ -91,6 +91,7 @@ impl Question<'_> {
             name: self.name.name(),
             ingress: self.ingress.0,
             next_hops: &scratch.next_hops,
+            prefix: scratch.prefix,
             links,
             downstreams: &scratch.downstreams,
             upstreams: &scratch.upstreams,
@@ -125,6 +126,7 @@ impl Forwarder {
     ) {
         let Forwarder { strategies, taps, scratch, faces, .. } = self;
         scratch.next_hops.clear();
+        scratch.prefix = 0;
         let question = Question { now, name, ingress, mark, trigger };
         let chosen = strategies.find_mut(name);
         question.ask(chosen, taps, &faces.links(now), scratch, entry, options);
@@ -152,12 +154,13 @@ impl Forwarder {
             for action in actions.drain(..) {
                 match action {
                     Action::Forward(face) => {
-                        let face = FaceId(face);
-                        if let Some(reason) = self.send_interest(now, out, face) {
-                            out.answer = HopOptions::new();
-                            self.stamp_nack_in(now, face, out.name, &mut out.answer);
-                            questions.push((face, Trigger::Nack(reason)));
-                        }
+                        questions.extend(self.send_or_refuse(now, out, FaceId(face)));
+                    }
+                    Action::Probe(face) => {
+                        let nonce = self.nonces.next_u32();
+                        let nonce = std::mem::replace(&mut out.nonce, nonce);
+                        questions.extend(self.send_or_refuse(now, out, FaceId(face)));
+                        out.nonce = nonce;
                     }
                     Action::Nack(reason) => {
                         self.nack_all(now, out.key, out.name, reason, &out.answer);
@@ -167,6 +170,20 @@ impl Forwarder {
             }
             self.scratch.actions = actions;
         }
+    }
+
+    /// Sends the Interest by this face; if the face's shaper refuses it, what the strategy is to be
+    /// told of that.
+    fn send_or_refuse(
+        &mut self,
+        now: Time,
+        out: &mut Outbound<'_>,
+        face: FaceId,
+    ) -> Option<(FaceId, Trigger)> {
+        let reason = self.send_interest(now, out, face)?;
+        out.answer = HopOptions::new();
+        self.stamp_nack_in(now, face, out.name, &mut out.answer);
+        Some((face, Trigger::Nack(reason)))
     }
 
     /// Asks the strategy anew about an entry, for another reason than an Interest that came. The
@@ -202,6 +219,7 @@ impl Forwarder {
     fn collect_next_hops(&mut self, out: &Outbound<'_>, ingress: FaceId) {
         let mut hops = std::mem::take(&mut self.scratch.next_hops);
         hops.clear();
+        self.scratch.prefix = 0;
         let mut hinted = false;
         for hint in out.interest.forwarding_hint().take(MAX_HINTS) {
             hinted = true;
@@ -210,7 +228,8 @@ impl Forwarder {
                 break;
             }
         }
-        if !hinted && let Some((_, found)) = self.fib.lookup(out.name) {
+        if !hinted && let Some((length, found)) = self.fib.lookup(out.name) {
+            self.scratch.prefix = length;
             hops.extend_from_slice(found);
         }
         hops.retain(|hop: &NextHop| {

@@ -1,8 +1,10 @@
 //! The way of Interests.
 
 use crate::support::{Bench, Cheapest, Everyone, data, frame, fresh_data, interest, ms, name};
-use control::Duration;
+use control::{Action, Duration, Strategy, StrategyCx};
 use packet::{InterestBuf, LpHeader, NackReason};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use weir_forwarder::tables::PitConfig;
 use weir_forwarder::{DropReason, FaceConfig, ForwarderConfig, LinkType, Scope};
 
@@ -366,4 +368,33 @@ fn a_face_that_is_gone_has_no_routes_and_gets_no_data() {
     assert_eq!(d.0, 3, "numbers are never used again");
     b.ask(d, &interest("/a/2", 2));
     assert_eq!(b.one(d).header.nack, Some(NackReason::NoRoute));
+}
+
+/// Sends to the first next hop, and a copy to every other; notes which FIB entry they are from.
+struct Prober(Arc<AtomicUsize>);
+
+impl Strategy for Prober {
+    fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
+        self.0.store(s.prefix, Ordering::Relaxed);
+        for (i, hop) in s.next_hops.iter().enumerate() {
+            let action = if i == 0 { Action::Forward } else { Action::Probe };
+            s.out.push(action(hop.face));
+        }
+    }
+}
+
+#[test]
+fn a_probe_has_a_nonce_of_its_own_and_its_data_serve() {
+    let prefix = Arc::new(AtomicUsize::new(99));
+    let mut b = Bench::with(ForwarderConfig::new(Box::new(Prober(prefix.clone()))));
+    let (d, near, far) = (b.face(), b.face(), b.face());
+    b.route("/a/b", near);
+    b.route("/a/b", far);
+    b.ask(d, &interest("/a/b/1", 7));
+    assert_eq!(prefix.load(Ordering::Relaxed), 2, "the route's components, not the name's");
+    let probe = b.one(far).interest().nonce();
+    assert_eq!(b.one(near).interest().nonce(), Some(7));
+    assert!(probe.is_some() && probe != Some(7), "{probe:?}");
+    b.receive(far, &data("/a/b/1", b"x"));
+    assert_eq!(b.sent(d).len(), 1);
 }

@@ -37,6 +37,7 @@ impl Entry {
             name: name.as_ref(),
             ingress,
             next_hops: &hops,
+            prefix: 0,
             links: &NoLinks,
             downstreams: &self.downstreams,
             upstreams: &self.upstreams,

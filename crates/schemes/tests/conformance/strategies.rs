@@ -61,6 +61,7 @@ impl Node {
             name: name.as_ref(),
             ingress,
             next_hops: &hops,
+            prefix: 0,
             links: &NoLinks,
             downstreams: &self.entry.downstreams,
             upstreams: &self.entry.upstreams,
@@ -70,12 +71,13 @@ impl Node {
             out: &mut out,
         };
         act(&mut *self.strategy, &mut s);
-        let forwards = out.iter().filter(|a| matches!(a, Action::Forward(_))).count();
+        let forwards =
+            out.iter().filter(|a| matches!(a, Action::Forward(_) | Action::Probe(_))).count();
         assert!(forwards <= hops.len(), "{}: {out:?} for {hops:?}", self.name);
         for (i, action) in out.iter().enumerate() {
             assert!(!out[..i].contains(action), "{}: twice in {out:?}", self.name);
             match *action {
-                Action::Forward(face) => {
+                Action::Forward(face) | Action::Probe(face) => {
                     assert!(hops.iter().any(|h| h.face == face), "{}: {out:?}", self.name);
                     self.entry.upstreams.retain(|u| u.face != face);
                     let released_at = self.now;
