@@ -31,9 +31,6 @@ pub struct ForwarderConfig {
     /// Names of the regions that this node is in: a forwarding hint for one of them has reached its
     /// goal here.
     pub regions: Vec<Name>,
-    /// Types of the hop-by-hop options that are copied from an Interest to the Data that the
-    /// content store answers with.
-    pub echo: Vec<u32>,
 }
 
 impl ForwarderConfig {
@@ -52,7 +49,6 @@ impl ForwarderConfig {
             dead_nonces: 1 << 20,
             max_lifetime: Duration::from_secs(120),
             regions: Vec::new(),
-            echo: Vec::new(),
         }
     }
 }

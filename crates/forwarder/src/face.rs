@@ -2,9 +2,12 @@
 
 use control::{Duration, LinkView, Links, Marker, Rate, Shaper, Size, Stamper};
 use hashbrown::HashTable;
+use packet::options::Capability;
 use std::fmt;
 
 pub use crate::tables::FaceId;
+
+pub use crate::link::terms::Announce;
 
 use crate::counters::FaceCounters;
 use crate::link::{Link, ReassemblyLimits};
@@ -67,8 +70,11 @@ pub struct FaceConfig {
     /// Whether packets are sent with the number of the face they came from, and Interests may name
     /// the face they are to leave by (the "local fields" of NFD).
     pub local_fields: bool,
-    /// Whether hop-by-hop options are sent.
-    pub options: bool,
+    /// What the other end is known to understand without saying so; once it does, that counts.
+    /// Without [`Capability::OPTIONS`] it is sent no hop-by-hop options.
+    pub capability: Capability,
+    /// When this end says what it understands.
+    pub announce: Announce,
     /// Management of the queue of Data.
     pub marker: Option<Box<dyn Marker>>,
     /// Interest shaping.
@@ -79,7 +85,7 @@ pub struct FaceConfig {
 
 impl Default for FaceConfig {
     /// A non-local stream without a rate: 4 MiB of Data, 1 MiB of Interests and Nacks in its
-    /// queues, Nacks and options on, no parts.
+    /// queues, Nacks on, the other end known to understand everything, no parts.
     fn default() -> Self {
         FaceConfig {
             name: String::new(),
@@ -97,7 +103,8 @@ impl Default for FaceConfig {
             reassembly: ReassemblyLimits::default(),
             nacks: true,
             local_fields: false,
-            options: true,
+            capability: Capability::ALL,
+            announce: Announce::Never,
             marker: None,
             shaper: None,
             stamper: None,
@@ -142,7 +149,13 @@ pub(crate) struct Face {
 }
 
 impl Face {
-    pub(crate) fn new(seed: u64, node: &str, id: FaceId, mut config: FaceConfig) -> Face {
+    pub(crate) fn new(
+        seed: u64,
+        node: &str,
+        own: Capability,
+        id: FaceId,
+        mut config: FaceConfig,
+    ) -> Face {
         Face {
             id,
             scope: config.scope,
@@ -151,7 +164,7 @@ impl Face {
             local_fields: config.local_fields,
             readiness: Readiness::Idle,
             deadline: None,
-            link: Link::new(seed, node, &mut config),
+            link: Link::new(seed, node, own, &mut config),
         }
     }
 

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use control::{Duration, Event, Kind, Rng, Strategy, Time};
 use packet::Name;
+use packet::options::Capability;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 
@@ -122,7 +123,8 @@ pub struct Forwarder {
     pub(crate) nonces: Rng,
     pub(crate) max_lifetime: Duration,
     pub(crate) regions: Vec<Name>,
-    pub(crate) echo: Vec<u32>,
+    /// What this node understands.
+    pub(crate) capability: Capability,
     pub(crate) taps: Taps,
     pub(crate) packet_tap: Option<PacketTap>,
     pub(crate) scratch: Scratch,
@@ -153,7 +155,7 @@ impl Forwarder {
             nonces: stream("nonces"),
             max_lifetime: config.max_lifetime,
             regions: config.regions,
-            echo: config.echo,
+            capability: Capability::ALL,
             taps: Taps(None),
             packet_tap: None,
             scratch: Scratch::default(),
@@ -167,11 +169,20 @@ impl Forwarder {
     /// Adds a face.
     pub fn add_face(&mut self, now: Time, face: FaceConfig) -> FaceId {
         let id = self.faces.next_id();
-        let face = Face::new(self.seed, &self.name, id, face);
+        let face = Face::new(self.seed, &self.name, self.capability, id, face);
         self.parts += usize::from(face.link.has_parts());
         self.faces.insert(face);
         self.wake(now, id);
         id
+    }
+
+    /// The link of a face was opened by this end, for the first time or again: the other end is
+    /// told what this one understands, and what an earlier one said is forgotten.
+    pub fn open_face(&mut self, now: Time, face: FaceId) {
+        if let Some(state) = self.faces.get_mut(face) {
+            state.link.terms.opened();
+            self.wake(now, face);
+        }
     }
 
     /// Removes a face with its routes; what waits in its queues is dropped and counted. Interests
@@ -245,7 +256,7 @@ impl Forwarder {
 
     fn transmit(&mut self, now: Time, face: FaceId, out: &mut Out<'_>) -> Option<Transmit> {
         let state = self.faces.get_mut(face)?;
-        if state.link.is_idle() && !state.link.has_parts() {
+        if state.link.is_idle() && !state.link.has_parts() && !state.link.terms.is_due() {
             // Its deadline was set when the last packet left.
             if state.readiness == Readiness::Told {
                 state.readiness = Readiness::Idle;

@@ -19,6 +19,6 @@ pub mod tables;
 
 pub use config::ForwarderConfig;
 pub use counters::{DropReason, Drops, FaceCounters, ForwarderStats, QueueTally, Traffic};
-pub use face::{FaceConfig, FaceId, LinkType, Scope};
+pub use face::{Announce, FaceConfig, FaceId, LinkType, Scope};
 pub use forwarder::{Forwarder, PacketEvent, PacketTap, Reporter, Tap, Transmit, Wire};
 pub use link::{Occupancy, ReassemblyLimits};

@@ -8,12 +8,14 @@ pub mod pacing;
 pub(crate) mod queue;
 pub(crate) mod reassembly;
 pub(crate) mod shaping;
+pub(crate) mod terms;
 mod transmit;
 
 use control::{
     Crossing, Cx, DataMeta, Direction, Duration, Event, Flow, InterestMeta, Kind, LinkView, Marker,
     Queued, Rate, Released, Returned, Rng, Size, Stage, Stamper, Time, Verdict,
 };
+use packet::options::Capability;
 use packet::{HopOptions, LpPacket};
 
 use crate::FaceId;
@@ -29,6 +31,7 @@ use queue::{Fifo, QueuedControl, QueuedData, Ring};
 use reassembly::{Fragment, Partial, Place, Reassembler};
 pub use reassembly::{MAX_FRAGMENTS, ReassemblyLimits};
 use shaping::{Expectations, Expected, Offered, Shaping, Waiting};
+use terms::Terms;
 pub(crate) use transmit::{InterestMark, Out};
 
 /// What a link needs from the forwarder for a call.
@@ -99,13 +102,13 @@ pub(crate) struct Link {
     expected_out: Expectations,
     pub(crate) reassembler: Reassembler,
     pub(crate) counters: FaceCounters,
-    options: bool,
+    pub(crate) terms: Terms,
     local_fields: bool,
 }
 
 impl Link {
     /// The link of a new face; `names` choose its random streams.
-    pub(crate) fn new(seed: u64, node: &str, config: &mut FaceConfig) -> Link {
+    pub(crate) fn new(seed: u64, node: &str, own: Capability, config: &mut FaceConfig) -> Link {
         let stream = |role| Rng::stream(seed, &[node, &config.name, role]);
         let mut sequence = stream("sequence");
         let (marker, shaper, stamper) = (stream("marker"), stream("shaper"), stream("stamper"));
@@ -128,7 +131,7 @@ impl Link {
             expected_out: Expectations::default(),
             reassembler: Reassembler::new(config.reassembly),
             counters: FaceCounters::default(),
-            options: config.options,
+            terms: Terms::new(own, config.capability, config.announce),
             local_fields: config.local_fields,
         }
     }
@@ -451,7 +454,7 @@ impl Link {
     /// The first instant at which something in the queues may leave; `None` if they are empty.
     pub(crate) fn next_transmit(&self) -> Option<Time> {
         if self.is_idle() {
-            return None;
+            return self.terms.is_due().then_some(Time::ZERO);
         }
         Some(self.pacer.as_ref().map_or(Time::ZERO, Pacer::next))
     }
@@ -459,18 +462,22 @@ impl Link {
     /// When a part or the reassembler wants to be called.
     #[inline]
     pub(crate) fn next_part_deadline(&self) -> Option<Time> {
+        let own = match (self.reassembler.next_deadline(), self.terms.next_deadline()) {
+            (Some(reassembler), Some(terms)) => Some(reassembler.min(terms)),
+            (reassembler, terms) => reassembler.or(terms),
+        };
         if self.shaping.is_none() && self.stamper.is_none() {
-            return self.reassembler.next_deadline();
+            return own;
         }
         let shaper = self.shaping.as_ref().and_then(Shaping::next_release);
         let stamper = self.stamper.as_ref().and_then(|(stamper, _)| stamper.next_deadline());
-        let reassembler = self.reassembler.next_deadline();
-        [shaper, stamper, reassembler].into_iter().flatten().min()
+        [shaper, stamper, own].into_iter().flatten().min()
     }
 
     /// Calls the stamper and the reassembler if their time has come. (What a shaper releases goes
     /// on through the pipelines, so the forwarder asks it.)
     pub(crate) fn on_deadline(&mut self, env: &mut Env<'_>) {
+        self.terms.on_deadline(env.now);
         let due = |at: Option<Time>| at.is_some_and(|at| at <= env.now);
         if due(self.reassembler.next_deadline()) {
             let Link { reassembler, counters, .. } = self;
@@ -506,13 +513,24 @@ impl Link {
 
     /// A packet with these header fields goes as it is.
     fn is_bare(&self, mark: u64, token: &PitToken, options: &HopOptions, from: u64) -> bool {
-        let no_options = options.is_empty() || !self.options;
+        let no_options = options.is_empty() || !self.takes_options();
         let no_face = from == 0 || !self.local_fields;
         self.mtu.is_none() && mark == 0 && token.is_empty() && no_options && no_face
     }
 
+    /// Whether octets come in order and from one end only, as long as the link is up.
+    pub(crate) fn is_stream(&self) -> bool {
+        self.mtu.is_none()
+    }
+
+    /// Whether the other end knows hop-by-hop options.
+    #[inline]
+    pub(crate) fn takes_options(&self) -> bool {
+        self.terms.peer().has(Capability::OPTIONS)
+    }
+
     fn out_options(&self, options: HopOptions) -> HopOptions {
-        if self.options { options } else { HopOptions::default() }
+        if self.takes_options() { options } else { HopOptions::default() }
     }
 }
 

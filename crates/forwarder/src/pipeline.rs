@@ -12,11 +12,12 @@ mod upstream;
 
 use bytes::Bytes;
 use control::{Action, Crossing, Direction, Downstream, Kind, NextHop, Size, Time, Upstream};
+use packet::options::Capability;
 use packet::tlv::types;
 use packet::{HopOptions, LpPacket, NameRef};
 
 use crate::counters::DropReason;
-use crate::face::{Face, FaceId};
+use crate::face::{Face, FaceId, LinkType};
 use crate::forwarder::{Forwarder, Wire};
 use crate::link::{InterestMark, Subject};
 use crate::tables::{HashedName, MAX_PREFIX, PitKey, memory};
@@ -93,6 +94,9 @@ impl Forwarder {
         };
         let Some(fragment) = header.fragment() else {
             state.link.counters.idle += 1;
+            if header.has_options() {
+                self.learn(now, face, &header);
+            }
             return;
         };
         if header.frag_count() > 1 {
@@ -104,6 +108,18 @@ impl Forwarder {
         };
         let packet = Packet { octets: fragment, shared };
         self.receive_packet(now, face, &header, header.congestion_mark(), packet);
+    }
+
+    /// The other end of a face says what it understands.
+    fn learn(&mut self, now: Time, face: FaceId, header: &LpPacket<'_>) {
+        let Some(state) = self.faces.get_mut(face) else { return };
+        if let Some(capability) = header.to_options().get::<Capability>()
+            && state.link_type == LinkType::PointToPoint
+        {
+            let is_stream = state.link.is_stream();
+            state.link.terms.heard(now, capability, is_stream);
+            self.wake(now, face);
+        }
     }
 
     fn receive_fragment(&mut self, now: Time, face: FaceId, header: &LpPacket<'_>, frame: &[u8]) {

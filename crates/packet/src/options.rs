@@ -25,7 +25,7 @@ use smallvec::SmallVec;
 pub trait HopOption: Sized {
     /// Its type: 849 to 959 and divisible by 4, so that others ignore it (NDNLPv2).
     const TYPE: u32;
-    /// Whoever answers an Interest copies it to the Data.
+    /// Whoever answers an Interest copies it to the Data; see [`answer`].
     const ECHO: bool = false;
     /// Whoever refuses an Interest copies it to the Nack.
     const ECHO_IN_NACKS: bool = false;

@@ -156,7 +156,6 @@ fn forwarder(spec: &NodeSpec, seed: u64) -> Forwarder {
     config.seed = seed;
     config.name.clone_from(&spec.name);
     config.content_store = spec.content_store;
-    config.echo.clone_from(&spec.echo);
     Forwarder::new(config)
 }
 

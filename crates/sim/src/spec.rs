@@ -60,16 +60,14 @@ pub struct NodeSpec {
     pub strategy: Make<dyn Strategy>,
     /// The content store.
     pub content_store: ContentStoreConfig,
-    /// Types of the options that the content store copies from an Interest to its Data.
-    pub echo: Vec<u32>,
 }
 
 impl NodeSpec {
     /// A node with the forwarder's own content store.
     #[must_use]
     pub fn new(name: &str, strategy: Make<dyn Strategy>) -> NodeSpec {
-        let (content_store, echo) = (ContentStoreConfig::default(), Vec::new());
-        NodeSpec { name: name.to_owned(), strategy, content_store, echo }
+        let content_store = ContentStoreConfig::default();
+        NodeSpec { name: name.to_owned(), strategy, content_store }
     }
 
     /// The same without a content store.

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use control::{DataMeta, Kind, Size, Time};
+use packet::options::{ServedBy, answer};
 use packet::{Data, HopOptions, LpPacket};
 
 use super::Packet;
@@ -29,6 +30,8 @@ struct Arrived<'a> {
     subject: Subject,
     /// The content store has it now.
     cached: bool,
+    /// Whoever sent it knows nothing of options: this node answers in its place.
+    answers: bool,
 }
 
 impl Forwarder {
@@ -49,9 +52,12 @@ impl Forwarder {
         if super::violates_scope(state, data.name()) {
             return self.count_drop(face, DropReason::Scope);
         }
+        let answers = state.is_local() || !state.link.takes_options();
+        let mut options = match header.has_options() {
+            true => brought(header, state.is_local().then_some(self.id)),
+            false => HopOptions::new(),
+        };
         let name = self.hashed(data.name());
-        let mut options =
-            if header.has_options() { header.to_options() } else { HopOptions::new() };
         let mut subject = Subject::default();
         if self.parts > 0 {
             subject = subject_of(&name);
@@ -71,8 +77,9 @@ impl Forwarder {
             let verdict = self.copy_verdict(face, &satisfied, &mut options);
             let may = !header.no_cache() && !self.store.is_off();
             let cached = may && self.cache(now, &data, &packet, &name, verdict);
+            let (data, name) = (&data, &name);
             let mut arrived =
-                Arrived { face, data: &data, name: &name, packet, mark, options, subject, cached };
+                Arrived { face, data, name, packet, mark, options, subject, cached, answers };
             if self.parts > 0 {
                 self.stamp_data_in(now, &mut arrived, &satisfied);
             }
@@ -153,11 +160,15 @@ impl Forwarder {
             if downstream == a.face && face.link_type != LinkType::AdHoc {
                 continue;
             }
+            let mut options = options.clone();
+            if a.answers && !record.options.is_empty() {
+                answer_for(self.id, &record.options, &mut options);
+            }
             let packet = match last == Some(number) {
                 true => std::mem::take(&mut a.packet),
                 false => a.packet.clone(),
             };
-            let (from, subject, options) = (a.face.0, a.subject, options.clone());
+            let (from, subject) = (a.face.0, a.subject);
             let item = QueuedData { at: now, packet, token, mark, options, from, subject };
             self.send_data(now, downstream, item);
         }
@@ -189,6 +200,29 @@ impl Forwarder {
             let name = hasher.hash(octets.as_ref());
             let chosen = strategies.find_mut(&name);
             question(&name).ask(chosen, taps, &links, scratch, entry, options);
+        }
+    }
+}
+
+/// The options that Data brought. It has passed one more forwarder since it was answered, unless an
+/// application here, at node `here`, answered; that one need not know where it is.
+fn brought(header: &LpPacket<'_>, here: Option<u64>) -> HopOptions {
+    let mut options = header.to_options();
+    if let Some(served) = options.get::<ServedBy>() {
+        options.set(&match here {
+            None => served.passed(),
+            Some(node) if served == ServedBy::ASK => ServedBy { node, hops: 0 },
+            Some(_) => served,
+        });
+    }
+    options
+}
+
+/// Adds what the answer to an Interest with the options `asked` has to have and does not.
+fn answer_for(node: u64, asked: &HopOptions, options: &mut HopOptions) {
+    for (typ, value) in answer(asked, Some(node)).iter() {
+        if options.get_raw(typ).is_none() {
+            options.set_raw(typ, value);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! How Interests end, and what is sent to downstreams.
 
 use control::{Direction, Duration, Size, Time};
+use packet::options::answer;
 use packet::{HopOptions, Interest, NackReason};
 
 use super::upstream::Trigger;
@@ -53,15 +54,6 @@ impl Forwarder {
         self.wake(now, face);
     }
 
-    /// The options of an Interest that whoever answers it copies.
-    pub(super) fn echoed(&self, options: &HopOptions) -> HopOptions {
-        let mut echoed = HopOptions::new();
-        for (typ, value) in options.iter().filter(|(typ, _)| self.echo.contains(typ)) {
-            echoed.set_raw(typ, value);
-        }
-        echoed
-    }
-
     /// Ends an entry with a Nack to everyone who still waits. `answer` are the options of the Nack
     /// from upstream that is the reason.
     pub(super) fn nack_all(
@@ -89,10 +81,10 @@ impl Forwarder {
         interest: &Interest<'_>,
         record: &InRecord,
         reason: NackReason,
-        answer: &HopOptions,
+        carried: &HopOptions,
     ) {
-        let mut options = self.echoed(&record.options);
-        for (typ, value) in answer.iter() {
+        let mut options = answer(&record.options, None);
+        for (typ, value) in carried.iter() {
             options.set_raw(typ, value);
         }
         let with = (record.token.clone(), options);

@@ -45,7 +45,7 @@ impl Forwarder {
         let nonce = interest.nonce().unwrap_or_default();
         if refused {
             self.count_drop(face, DropReason::ShaperRefused);
-            let with = (early.token.clone(), self.echoed(&meta.options));
+            let with = (early.token.clone(), packet::options::answer(&meta.options, None));
             return self.send_nack(now, face, &interest, nonce, with, NackReason::Congestion);
         }
         let expected = Expected { flow: meta.flow, size: meta.expected, released_at: Some(now) };

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use control::{Direction, Duration, InterestMeta, Kind, Size, Stage, Time};
+use packet::options::answer;
 use packet::{HopOptions, Interest, LpPacket, NackReason};
 
 use super::rewrite::rewrite;
@@ -242,15 +243,15 @@ impl Forwarder {
             || entry.out_records().iter().any(|r| r.nonce == a.nonce)
     }
 
-    /// Content store; a hit goes the Data's way. Nothing hop-by-hop comes out of it: the token and
-    /// the options to be echoed are the Interest's, and there is no mark.
+    /// Content store; a hit goes the Data's way. Nothing hop-by-hop comes out of it: the token is
+    /// the Interest's, the options are those of an answer to it, and there is no mark.
     fn answer_from_store(&mut self, now: Time, a: &Arrived<'_>) -> bool {
         let Some(packet) = self.store.find(now, a.interest, a.name) else {
             self.stats.misses += 1;
             return false;
         };
         self.stats.hits += 1;
-        let mut options = self.echoed(&a.options);
+        let mut options = answer(&a.options, Some(self.id));
         self.copy_answered(now, &a.options, &packet, &mut options);
         if let Some(expected) = a.expected {
             let size = Size(packet.len() as u64);
@@ -318,7 +319,7 @@ impl Forwarder {
     /// Drops an Interest that is not in the PIT and tells the downstream why.
     fn refuse(&mut self, now: Time, a: &Arrived<'_>, reason: DropReason, nack: NackReason) {
         self.count_drop(a.face, reason);
-        let (token, options) = (a.token.clone(), self.echoed(&a.options));
+        let (token, options) = (a.token.clone(), answer(&a.options, None));
         self.send_nack(now, a.face, a.interest, a.nonce, (token, options), nack);
     }
 }

@@ -1,11 +1,12 @@
 //! The way of Data.
 
 use crate::support::{Bench, Cheapest, Everyone, data, frame, fresh_data, interest, ms};
+use packet::options::{Capability, ServedBy, TrafficClass};
 use packet::{Bytes, Component, Data, HopOptions, InterestBuf, LpHeader};
 use weir_forwarder::tables::{Admission, ContentStoreConfig};
 use weir_forwarder::{DropReason, FaceConfig, ForwarderConfig, LinkType, Wire};
 
-const ECHOED: u32 = 888;
+const ECHOED: u32 = 868;
 const OTHER: u32 = 872;
 
 fn options(of: &[(u32, &[u8])]) -> HopOptions {
@@ -156,9 +157,7 @@ fn a_store_that_admits_nothing_still_passes_data_on() {
 
 #[test]
 fn options_and_marks_are_copied_to_every_downstream_and_never_kept() {
-    let mut config = ForwarderConfig::new(Box::new(Cheapest));
-    config.echo = vec![ECHOED];
-    let mut b = Bench::with(config);
+    let mut b = Bench::new();
     let (d1, d2, u) = (b.face(), b.face(), b.face());
     b.route("/a", u);
     b.ask(d1, &interest("/a", 1));
@@ -173,20 +172,95 @@ fn options_and_marks_are_copied_to_every_downstream_and_never_kept() {
         let got = b.one(d);
         assert_eq!((got.header.congestion_mark, &got.header.options), (5, &header.options));
     }
-    let asked = LpHeader {
-        options: options(&[(OTHER, b"mine"), (ECHOED, b"echo")]),
-        ..LpHeader::default()
-    };
+    let asked =
+        LpHeader { options: options(&[(OTHER, b"mine"), (ECHOED, &[1])]), ..LpHeader::default() };
     b.receive(d1, &frame(&asked, &interest("/a", 3).encode()));
     let hit = b.one(d1);
     assert_eq!(hit.header.congestion_mark, 0);
-    assert_eq!(hit.header.options, options(&[(ECHOED, b"echo")]), "the answerer's echo, no more");
+    assert_eq!(hit.header.options, options(&[(ECHOED, &[1])]), "the answerer's echo, no more");
+}
+
+#[test]
+fn who_answered_is_written_by_the_store_and_for_an_application_and_counted_on_the_way() {
+    let mut b = Bench::new();
+    let (d, u, app) = (b.face(), b.face(), b.local());
+    b.route("/a", u);
+    b.route("/p", app);
+    let ask = |uri: &str, nonce| {
+        let mut header = LpHeader::default();
+        header.options.set(&ServedBy::ASK);
+        frame(&header, &interest(uri, nonce).encode())
+    };
+    // Node 9 answered, two forwarders further up; this one is the third.
+    b.receive(d, &ask("/a", 1));
+    assert_eq!(b.one(u).header.options.get(), Some(ServedBy::ASK), "it goes on");
+    let mut header = LpHeader::default();
+    header.options.set(&ServedBy { node: 9, hops: 2 });
+    b.receive(u, &frame(&header, &data("/a", b"x")));
+    assert_eq!(b.one(d).header.options.get(), Some(ServedBy { node: 9, hops: 3 }));
+    // From here on the content store answers, which is at hand.
+    b.receive(d, &ask("/a", 2));
+    let here: ServedBy = b.one(d).header.options.get().unwrap();
+    assert!(here.hops == 0 && here.node != 0);
+    b.ask(d, &interest("/a", 3));
+    assert!(b.one(d).header.options.is_empty(), "nobody asked");
+    // An application that says nothing, one that does not know where it is, one that does.
+    for (uri, says, expected) in [
+        ("/p/1", None, here),
+        ("/p/2", Some(ServedBy::ASK), here),
+        ("/p/3", Some(ServedBy { node: 5, hops: 0 }), ServedBy { node: 5, hops: 0 }),
+    ] {
+        b.receive(d, &ask(uri, 1));
+        b.sent(app);
+        let mut header = LpHeader::default();
+        says.map(|says| header.options.set(&says));
+        b.receive(app, &frame(&header, &data(uri, b"x")));
+        assert_eq!(b.one(d).header.options.get(), Some(expected), "{uri}");
+    }
+}
+
+#[test]
+fn each_downstream_of_who_knows_no_options_gets_what_it_asked_for() {
+    let mut b = Bench::new();
+    let plain = FaceConfig { capability: Capability(0), ..FaceConfig::default() };
+    let (d1, d2, u) = (b.face(), b.face(), b.face_with(plain));
+    b.route("/a", u);
+    let ask = |class: TrafficClass, nonce| {
+        let mut header = LpHeader::default();
+        header.options.set(&class);
+        frame(&header, &interest("/a", nonce).encode())
+    };
+    b.receive(d1, &ask(TrafficClass::Primary, 1));
+    b.receive(d2, &ask(TrafficClass::Secondary, 2));
+    assert!(b.one(u).header.options.is_empty());
+    b.receive(u, &data("/a", b"x"));
+    assert_eq!(b.one(d1).header.options.get(), Some(TrafficClass::Primary));
+    assert_eq!(b.one(d2).header.options.get(), Some(TrafficClass::Secondary));
+}
+
+#[test]
+fn options_beyond_the_bound_are_left_out() {
+    let mut b = Bench::new();
+    let (d, u) = (b.face(), b.face());
+    b.route("/a", u);
+    // Two headers of 1,000 octets in one frame, as nobody here would write them.
+    let mut headers = Vec::new();
+    for typ in [920, 924] {
+        packet::tlv::put_tlv(&mut headers, typ, &[7; 1000]);
+    }
+    packet::tlv::put_tlv(&mut headers, 0x50, &interest("/a", 1).encode());
+    let mut wire = Vec::new();
+    packet::tlv::put_tlv(&mut wire, 0x64, &headers);
+    b.receive(d, &wire);
+    let got = b.one(u).header.options;
+    assert_eq!((got.len(), got.octets()), (1, 1000));
+    assert_eq!(got.get_raw(920).map(<[u8]>::len), Some(1000));
 }
 
 #[test]
 fn an_interests_options_travel_upstream() {
     let mut b = Bench::new();
-    let plain = FaceConfig { options: false, ..FaceConfig::default() };
+    let plain = FaceConfig { capability: Capability(0), ..FaceConfig::default() };
     let (d, u, old) = (b.face(), b.face(), b.face_with(plain));
     b.route("/a", u);
     b.route("/b", old);

@@ -11,3 +11,4 @@ mod network;
 mod parts;
 mod shaper;
 mod support;
+mod terms;

@@ -3,8 +3,10 @@
 use crate::client::{Address, Endpoint};
 use crate::clock::Clock;
 use crate::framing::{MAX_FRAME, Unframer};
-use control::Time;
+use control::{Duration, Time};
+use packet::options::Capability;
 use packet::tlv::DecodeError;
+use packet::{LpHeader, LpPacket};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, UdpSocket};
@@ -17,6 +19,8 @@ use thiserror::Error;
 const READ: usize = 256 * 1024;
 /// Octets of frames that are gathered before they are written.
 const WRITE: usize = 256 * 1024;
+/// A forwarder forgets what it was told over datagrams unless it is told again.
+const ANNOUNCE_EVERY: Duration = Duration::from_secs(30);
 
 /// Why there is no connection to a forwarder.
 #[derive(Debug, Error)]
@@ -84,6 +88,8 @@ pub struct Connection {
     /// Frames that wait to be written, from `written` on.
     write: Vec<u8>,
     written: usize,
+    /// When the forwarder was told what this end understands.
+    announced: Option<Time>,
 }
 
 impl Connection {
@@ -106,6 +112,7 @@ impl Connection {
             read: vec![0; READ + MAX_FRAME],
             write: Vec::with_capacity(WRITE + MAX_FRAME),
             written: 0,
+            announced: None,
         })
     }
 
@@ -151,8 +158,12 @@ impl Connection {
 
     /// Gathers frames and writes them, until there are none or the socket takes no more.
     fn send(&mut self, now: Time, endpoint: &mut dyn Endpoint) -> Result<(), ConnectError> {
+        let datagrams = matches!(self.socket, Socket::Udp(_));
+        if self.announced.is_none_or(|at| datagrams && now >= at + ANNOUNCE_EVERY) {
+            self.announced = Some(now);
+            announce(&mut self.write);
+        }
         loop {
-            let datagrams = matches!(self.socket, Socket::Udp(_));
             let most = if datagrams { 1 } else { WRITE };
             while self.write.len() < most && endpoint.poll_transmit(now, &mut self.write) {}
             if self.write.is_empty() {
@@ -201,7 +212,7 @@ impl Connection {
         };
         let filled = &self.read[..kept + got];
         self.unframer
-            .frames(filled, |frame| endpoint.receive(now, frame))
+            .frames(filled, |frame| hand_on(now, frame, endpoint))
             .map_err(|error| ConnectError::NotNdn { address: self.address.clone(), error })
     }
 
@@ -213,7 +224,7 @@ impl Connection {
         const AT_ONCE: usize = 64;
         for _ in 0..AT_ONCE {
             match self.socket.read(&mut self.read) {
-                Ok(got) => endpoint.receive(now, &self.read[..got]),
+                Ok(got) => hand_on(now, &self.read[..got], endpoint),
                 Err(error) if is_transient(&error) => return Ok(()),
                 Err(error) => return Err(self.broken(error)),
             }
@@ -231,6 +242,23 @@ impl Connection {
             _ => ConnectError::Other { address, error },
         }
     }
+}
+
+/// Hands a frame on, unless there is nothing in it.
+fn hand_on(now: Time, frame: &[u8], endpoint: &mut dyn Endpoint) {
+    const LONGEST_IDLE: usize = 64;
+    let is_short = frame.len() <= LONGEST_IDLE;
+    if !(is_short && LpPacket::decode(frame).is_ok_and(|lp| lp.fragment().is_none())) {
+        endpoint.receive(now, frame);
+    }
+}
+
+/// Says what this end understands. Forwarders that do not know the option take this for the IDLE
+/// frame that it is.
+fn announce(out: &mut Vec<u8>) {
+    let mut idle = LpHeader::default();
+    idle.options.set(&Capability::ALL);
+    idle.encode_into(&[], out);
 }
 
 fn is_transient(error: &io::Error) -> bool {

@@ -16,9 +16,10 @@ use crate::socket::udp::{ReceiveBuffers, Udp, UdpOptions};
 use crate::timer::Timer;
 use crate::uri::{Carrier, FaceUri};
 use control::{Rng, Time};
-use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope};
+use forwarder::{Announce, FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope};
 use mio::net::{TcpStream, UnixStream};
 use mio::{Events, Interest, Poll, Token};
+use packet::options::Capability;
 use packet::{Component, Name};
 use std::io;
 use std::net::SocketAddr;
@@ -191,6 +192,8 @@ impl Daemon {
             rate: link.rate,
             data_queue: link.queue.unwrap_or(defaults.data_queue),
             nacks: link.nacks,
+            capability: Capability::default(),
+            announce: Announce::Answer,
             marker: link.parts.marker.as_ref().and_then(|c| c.marker().ok()),
             shaper: link.parts.shaper.as_ref().and_then(|c| c.shaper().ok()),
             stamper: link.parts.stamper.as_ref().and_then(|c| c.stamper().ok()),
@@ -215,6 +218,7 @@ impl Daemon {
                     face.mtu = Some(mtu);
                     self.forwarder.set_mtu(id, Some(mtu));
                 }
+                self.forwarder.open_face(now, id);
                 self.work.sending.push_back(id);
             }
             Err(error) => {
@@ -329,6 +333,7 @@ fn management(
         scope: Scope::Local,
         local_fields: true,
         nacks: false,
+        capability: Capability::default(),
         ..FaceConfig::default()
     };
     let id = forwarder.add_face(now, face);

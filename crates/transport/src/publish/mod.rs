@@ -16,8 +16,9 @@ pub use cut::{PublishError, SEGMENT_SIZE, Source, Spec};
 pub use preparation::{DigestRun, Preparation};
 pub use publication::Publication;
 
+use packet::options::answer;
 use packet::tlv::types;
-use packet::{Bytes, Interest, LpHeader, LpPacket, NackReason, Name, NameRef};
+use packet::{Bytes, HopOptions, Interest, LpHeader, LpPacket, NackReason, Name, NameRef};
 use std::collections::VecDeque;
 
 /// The most requests that wait to be answered. A forwarder that sends more than this without taking
@@ -135,7 +136,10 @@ impl Publish {
             pit_token: link.pit_token().unwrap_or_default().into(),
             ..LpHeader::default()
         };
+        let asked = if link.has_options() { link.to_options() } else { HopOptions::new() };
         let wanted = object.and_then(|at| Some((at, self.objects[at].wanted(name, &interest)?)));
+        // Which node this is, its forwarder knows.
+        header.options = answer(&asked, wanted.map(|_| 0));
         let answer = match wanted {
             Some((object, wanted)) => Answer::Data { object, wanted, digest },
             None => {
