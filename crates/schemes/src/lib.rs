@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod choice;
+mod explicit_rate;
 mod hystart;
 pub mod reference;
 mod suppression;
@@ -19,5 +20,8 @@ control::registry! {
     cubic,
     drop_tail,
     fixed,
+    mircc,
     multicast,
+    path_label,
+    rcp,
 }

@@ -1,0 +1,217 @@
+//! MIRCC: links offer every flow two rates; a consumer asks at the best of its paths' primary
+//! rates, spread over all of them, and at the sum of their secondary rates for what is left over.
+//!
+//! M. Mahdian, S. Arianfar, J. Gibson, D. Oran, "MIRCC: Multipath-aware ICN Rate-based Congestion
+//! Control", ACM ICN 2016.
+//!
+//! - `mircc/rate.rs`: the rates of a link, equations (2) to (16);
+//! - `explicit_rate.rs`: what they are computed from, and the stamps (section 3.1);
+//! - `mircc/consumer.rs`: rates, pacing and paths of a consumer (sections 3.1, 4.2, 4.3);
+//! - `mircc/steering.rs`: path identifiers, steering hints, and the choice of a next hop without
+//!   one (section 4.3); the third form of a hint is RFC 9531's, of `path_label.rs`;
+//! - `mircc/shaper.rs`: the Interest shaper that the paper assumes.
+//!
+//! What the paper leaves open, and what was chosen. eta is 0.95. The inflation of Interests to Data
+//! is not a ratio of two averages of a link: each Interest counts as many octets as the flow's
+//! latest Data had. d(t) follows each round-trip time with the weight 1/8: those that consumers
+//! write into their Interests, else those that the forwarder sees. T is d, or the time of ten Data
+//! if that is longer. Equation (12) prints R(t - T) for R_s(t - T). R_p stays between C / 10000 and
+//! C, R_s between C / 10000 and C_s (or what is left of it): from nothing it could not grow, and
+//! more than the class has is no offer. With no load, beta is beta', and the rates grow as (4) has
+//! it; once they are at their bounds, the link's clock stops until the next Interest.
+//!
+//! Limits that the paper states: a content store on the way answers with another path's stamps; the
+//! consumer sees it as one path more.
+
+pub(crate) mod consumer;
+pub(crate) mod rate;
+pub(crate) mod shaper;
+pub(crate) mod steering;
+
+use crate::explicit_rate::{RateLaw, RateStamper, Seen};
+use crate::{path_label, suppression};
+use control::{Equation, ParamSpec, Params, Rng, Scheme, Value};
+use packet::options::RateStamp;
+use rate::{Law, LinkRates, Period};
+
+/// The scheme.
+pub const SCHEME: Scheme = Scheme {
+    name: "mircc",
+    summary: "links stamp two rates; consumers use the best path's on all paths, and what is left",
+    paper: "M. Mahdian, S. Arianfar, J. Gibson, D. Oran, MIRCC: Multipath-aware ICN Rate-based \
+            Congestion Control, ACM ICN 2016",
+    equations: EQUATIONS,
+    params: PARAMS,
+    controller: Some(|params| Box::new(consumer::multipath(params))),
+    shaper: Some(|params| Box::new(shaper::PrimaryFirst::new(params))),
+    stamper: Some(|params| {
+        Box::new(RateStamper::new(Mircc::new(params), params.rate("capacity").0 as f64))
+    }),
+    strategy: Some(|params| Box::new(steering::Steering::new(params))),
+    ..Scheme::EMPTY
+};
+
+const EQUATIONS: &[Equation] = &[
+    ("eq. 2, 6", "N = max(C, y(t)) / R(t-T)"),
+    ("eq. 3, 7", "base(t) = (eta C - beta(t) q(t)/d(t)) / N"),
+    ("eq. 8", "beta(t) = max(beta', (y(t) - y(t-T)) / y(t))"),
+    ("eq. 4, 9", "excess(t) = R(t-T) - y(t)/N"),
+    ("eq. 5, 10", "R(t) = average of base + average of excess; mu = (1-alpha) mu + alpha x"),
+    ("eq. 11", "C_s(t) = max(C - y_p(t), 0)"),
+    ("eq. 12", "N_s = max(max(C_s(t), y_s(t)) / R_s(t-T), 1)"),
+    ("eq. 13-16", "as (7) to (10) with C_s, y_s, N_s"),
+    ("section 4.2", "primary: max R_p in all, in proportion to R_p; secondary: R_s on each path"),
+    ("section 4.3.1", "path id = hash(path id, node, link) at each hop of Data"),
+    ("section 4.3.3", "without a hint: next hop with probability ~ bandwidth; 3 % of Interests"),
+];
+
+const PARAMS: &[ParamSpec] = &[
+    ParamSpec {
+        name: "eta",
+        default: Value::Number(0.95),
+        range: (0.1, 1.0),
+        help: "share of the link that the rates are to fill",
+        source: "table 1; its value is not stated",
+    },
+    ParamSpec {
+        name: "beta",
+        default: Value::Number(0.1),
+        range: (0.0, 1.0),
+        help: "beta': the smallest weight of the queue",
+        source: "section 3.1.1",
+    },
+    ParamSpec {
+        name: "alpha",
+        default: Value::Number(0.5),
+        range: (0.01, 1.0),
+        help: "weight of the newest value in the averages of base and excess",
+        source: "section 3.1.1",
+    },
+    ParamSpec {
+        name: "packets",
+        default: Value::Number(10.0),
+        range: (1.0, 1000.0),
+        help: "a period lasts a round trip, or as long as so many Data take",
+        source: "section 3.1.2: as short as the measurement's noise permits",
+    },
+    ParamSpec {
+        name: "initial",
+        default: Value::Number(0.95),
+        range: (1e-4, 1.0),
+        help: "the first rate, as a share of the link",
+        source: "not stated; what an idle link comes to",
+    },
+    ParamSpec {
+        name: "dual",
+        default: Value::Switch(true),
+        range: (0.0, 1.0),
+        help: "consumers use all paths and both classes; otherwise one path and the primary class",
+        source: "sections 4.2 and 3",
+    },
+    ParamSpec {
+        name: "discovery",
+        default: Value::Number(0.03),
+        range: (0.0, 1.0),
+        help: "share of the Interests that go without a hint, to find paths",
+        source: "section 4.3.3",
+    },
+    ParamSpec {
+        name: "hint",
+        default: Value::Number(1.0),
+        range: (1.0, 3.0),
+        help: "how Interests are steered: 1 Bloom filter, 2 random value, 3 path label (RFC 9531)",
+        source: "section 4.3.2",
+    },
+    shaper::CAPACITY,
+    shaper::HEADROOM,
+    shaper::MOST_HELD,
+    consumer::INITIAL_GAP,
+    consumer::LONGEST_GAP,
+    consumer::UNSTAMPED,
+    consumer::MOST_IN_FLIGHT,
+    path_label::RENUMBER,
+    suppression::PARAMS[0],
+    suppression::PARAMS[1],
+    suppression::PARAMS[2],
+];
+
+/// d before the first round trip, in s.
+const FIRST_RTT: f64 = 0.1;
+
+/// The weight of a sample in d and in the size of Data.
+const GAIN: f64 = 1.0 / 8.0;
+
+/// The rates of a link, with the measurements that are averaged.
+struct Mircc {
+    law: Law,
+    initial: f64,
+    packets: f64,
+    rates: Option<LinkRates>,
+    /// d(t).
+    rtt: Option<f64>,
+    /// The mean size of Data, in octets.
+    size: f64,
+    /// The largest rates as of the last period.
+    at_rest: bool,
+}
+
+impl Mircc {
+    fn new(params: &Params) -> Mircc {
+        Mircc {
+            law: Law {
+                eta: params.number("eta"),
+                beta: params.number("beta"),
+                alpha: params.number("alpha"),
+            },
+            initial: params.number("initial"),
+            packets: params.number("packets"),
+            rates: None,
+            rtt: None,
+            size: 0.0,
+            at_rest: false,
+        }
+    }
+}
+
+impl RateLaw for Mircc {
+    fn begin(&mut self, capacity: f64) {
+        self.rates = Some(LinkRates::new(self.law, self.initial, capacity));
+    }
+
+    fn on_rtt(&mut self, rtt: f64) {
+        self.rtt = Some(self.rtt.map_or(rtt, |d| d + GAIN * (rtt - d)));
+    }
+
+    fn on_size(&mut self, octets: f64) {
+        self.size = if self.size > 0.0 { self.size + GAIN * (octets - self.size) } else { octets };
+    }
+
+    fn update(&mut self, capacity: f64, seen: &Seen) {
+        let Some(rates) = &mut self.rates else { return };
+        let [y, y_s] = seen.offered;
+        let period = Period { y, q: seen.held, d: self.rtt.unwrap_or(FIRST_RTT) };
+        rates.update(capacity, y_s, period);
+        self.at_rest = y + y_s == 0.0 && rates.primary().min(rates.secondary()) >= capacity;
+    }
+
+    /// T.
+    fn period(&self, _rng: &mut Rng, capacity: f64, _first: bool) -> f64 {
+        let noise = self.packets * self.size * 8.0 / capacity;
+        self.rtt.unwrap_or(FIRST_RTT).max(noise)
+    }
+
+    fn is_at_rest(&self, _capacity: f64) -> bool {
+        self.at_rest
+    }
+
+    fn stamp(&self) -> RateStamp {
+        let rates = self.rates.as_ref();
+        rates.map_or(RateStamp::MAX, |rates| RateStamp {
+            primary: rates.primary() as u64,
+            secondary: rates.secondary() as u64,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

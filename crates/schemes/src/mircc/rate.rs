@@ -1,0 +1,124 @@
+//! The rates that a link offers to each flow: equations (2) to (16) of the paper.
+//!
+//! The text of the paper breaks its fractions; they are read so that units and fixed points are
+//! right, as each line says. All rates are in bit/s of Data, queues in bits of Data, times in s.
+
+/// The constants.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Law {
+    /// eta: the share of a link that rates are to fill.
+    pub(crate) eta: f64,
+    /// beta': the smallest weight of the queue.
+    pub(crate) beta: f64,
+    /// alpha: the weight of the newest value in the averages of base and excess.
+    pub(crate) alpha: f64,
+}
+
+/// What was measured in the period that ends, and what is true at its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Period {
+    /// y(t): the rate of Data that the Interests offered in the period will bring.
+    pub(crate) y: f64,
+    /// q(t): the Data that the Interests held will bring.
+    pub(crate) q: f64,
+    /// d(t): the mean round-trip time; more than 0.
+    pub(crate) d: f64,
+}
+
+/// The rate of one class.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClassRate {
+    rate: f64,
+    base: Option<f64>,
+    excess: Option<f64>,
+    y: f64,
+}
+
+impl ClassRate {
+    /// Starts with the rate `initial`, which is more than 0.
+    pub(crate) fn new(initial: f64) -> ClassRate {
+        ClassRate { rate: initial, base: None, excess: None, y: 0.0 }
+    }
+
+    /// R(t).
+    pub(crate) fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// The end of a period. `capacity` is C or C_s, `fewest` the least that N may be, and the rate
+    /// stays within `floor` (more than 0) and `ceiling`.
+    fn update(
+        &mut self,
+        law: Law,
+        capacity: f64,
+        fewest: f64,
+        p: Period,
+        (floor, ceiling): (f64, f64),
+    ) {
+        // (2), (6), (12): N = max(C, y(t)) / R(t - T)
+        let n = (capacity.max(p.y) / self.rate).max(fewest);
+        // (8), (14): beta = max(beta', (y(t) - y(t - T)) / y(t))
+        let growth = if p.y > 0.0 { (p.y - self.y) / p.y } else { 0.0 };
+        let beta = law.beta.max(growth);
+        // (3), (7), (13): base = (eta C - beta q(t) / d(t)) / N
+        let base = (law.eta * capacity - beta * p.q / p.d) / n;
+        // (4), (9), (15): excess = R(t - T) - y(t) / N
+        let excess = self.rate - p.y / n;
+        let base = averaged(law.alpha, &mut self.base, base);
+        let excess = averaged(law.alpha, &mut self.excess, excess);
+        // (5), (10), (16): R(t) = base + excess, of their averages
+        self.rate = (base + excess).min(ceiling).max(floor);
+        self.y = p.y;
+    }
+}
+
+/// mu(t) = (1 - alpha) mu(t - T) + alpha x(t), from the first x on.
+fn averaged(alpha: f64, mu: &mut Option<f64>, x: f64) -> f64 {
+    let new = mu.map_or(x, |mu| (1.0 - alpha) * mu + alpha * x);
+    *mu = Some(new);
+    new
+}
+
+/// A rate is never lower than this share of the link's capacity: equation (2) divides by it, and
+/// a flow that is told nothing could not learn of better times.
+const FLOOR: f64 = 1e-4;
+
+/// Both classes of a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinkRates {
+    law: Law,
+    primary: ClassRate,
+    secondary: ClassRate,
+}
+
+impl LinkRates {
+    /// A link that was idle: the first flow is offered the share `initial` of `capacity` (C), and
+    /// as much again while it does not use it.
+    pub(crate) fn new(law: Law, initial: f64, capacity: f64) -> LinkRates {
+        let rate = ClassRate::new((initial * capacity).max(FLOOR * capacity));
+        LinkRates { law, primary: rate, secondary: rate }
+    }
+
+    /// R_p(t).
+    pub(crate) fn primary(&self) -> f64 {
+        self.primary.rate()
+    }
+
+    /// R_s(t).
+    pub(crate) fn secondary(&self) -> f64 {
+        self.secondary.rate()
+    }
+
+    /// The end of a period: C, y_p(t), y_s(t), and q(t), d(t) that both classes share.
+    pub(crate) fn update(&mut self, capacity: f64, y_s: f64, p: Period) {
+        let floor = FLOOR * capacity;
+        self.primary.update(self.law, capacity, 0.0, p, (floor, capacity));
+        // (11): C_s = max(C - y_p(t), 0)
+        let left = (capacity - p.y).max(0.0);
+        let of_secondary = Period { y: y_s, ..p };
+        self.secondary.update(self.law, left, 1.0, of_secondary, (floor, left.max(floor)));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! The Interest shaper of a link: what waits for Data's bandwidth, the primary class first.
+//!
+//! The paper assumes a shaper "e.g. as described in" Wang and others, 2013 (`his.rs`), and asks two
+//! things more of it (sections 3.1 and 4.2): Interests that it has no room for are answered with
+//! Nacks, and queued secondary Interests make room for new primary ones. This one books for each
+//! Interest the time that its Data will take of the link's other direction, less what the
+//! neighbour's Interests take of it. On symmetric links that is the closed form of Wang and others:
+//! r c / (r + 1) of Data with both directions busy, all of c with one.
+
+use control::{
+    Crossing, Cx, Direction, Duration, InterestMeta, Kind, LinkView, Offer, ParamSpec, Params,
+    Rate, Released, Shaper, Size, Stage, Time, Value,
+};
+use packet::options::TrafficClass;
+use std::collections::VecDeque;
+
+/// The rate of the link, where it does not know its own.
+pub(crate) const CAPACITY: ParamSpec = ParamSpec {
+    name: "capacity",
+    default: Value::Rate(Rate(0)),
+    range: (0.0, 1e15),
+    help: "the rate at which the link brings Data (C), where the link does not know; 0: unknown",
+    source: "own: a tunnel or radio link does not know",
+};
+
+/// h.
+pub(crate) const HEADROOM: ParamSpec = ParamSpec {
+    name: "h",
+    default: Value::Number(0.98),
+    range: (0.1, 1.0),
+    help: "share of the link that the shaper lets Interests ask for; more than eta",
+    source: "Wang and others, 2013: the headroom of their shaper",
+};
+
+/// The bound of the queue.
+pub(crate) const MOST_HELD: ParamSpec = ParamSpec {
+    name: "held",
+    default: Value::Number(100.0),
+    range: (1.0, 10_000.0),
+    help: "Interests that the shaper holds",
+    source: "Wang and others, 2013: `MaxInterest`",
+};
+
+/// The neighbour's Interests are measured over this time (Wang and others, 2013).
+const WINDOW: Duration = Duration::from_millis(100);
+
+/// A driver that wakes so late for an Interest that is held does not idle the link.
+const BURST: Duration = Duration::from_millis(1);
+
+/// A link is never booked for longer than this.
+const LONGEST: Duration = Duration::from_secs(600);
+
+/// See the module.
+pub(crate) struct PrimaryFirst {
+    headroom: f64,
+    fallback: f64,
+    most: usize,
+    queues: [VecDeque<InterestMeta>; 2],
+    /// Secondary Interests that made room.
+    evicted: VecDeque<InterestMeta>,
+    /// When the link has brought what was booked.
+    free_at: Time,
+    /// The neighbour's Interests, in bit/s, and what is counted of them in this window.
+    neighbour: f64,
+    window: (Time, u64),
+    /// The rate could not be told when the last Interest was offered.
+    unknown: bool,
+}
+
+impl PrimaryFirst {
+    pub(crate) fn new(params: &Params) -> PrimaryFirst {
+        PrimaryFirst {
+            headroom: params.number("h"),
+            fallback: params.rate("capacity").0 as f64,
+            most: params.number("held") as usize,
+            queues: Default::default(),
+            evicted: VecDeque::new(),
+            free_at: Time::ZERO,
+            neighbour: 0.0,
+            window: (Time::ZERO, 0),
+            unknown: false,
+        }
+    }
+
+    /// The rate of Data that may be asked for; `None` if the link's is unknown.
+    fn budget(&mut self, now: Time, view: &LinkView) -> Option<Rate> {
+        let (since, bits) = self.window;
+        let span = now.since(since);
+        if span >= WINDOW || now < since {
+            self.neighbour = bits as f64 / span.max(WINDOW).as_secs_f64();
+            self.window = (now, 0);
+        }
+        let known = view.rate_in.0 as f64;
+        let capacity = if known > 0.0 { known } else { self.fallback };
+        if capacity <= 0.0 {
+            return None;
+        }
+        // The neighbour does not starve us, whatever it asks for.
+        let left = (capacity - self.neighbour).max(capacity / 16.0);
+        Some(Rate((self.headroom * left).max(1.0) as u64))
+    }
+
+    fn held(&self) -> usize {
+        self.queues[0].len() + self.queues[1].len()
+    }
+
+    /// Books the time for what an Interest will bring, from `earliest` on.
+    fn book(&mut self, earliest: Time, rate: Rate, expected: Size) {
+        self.free_at = self.free_at.max(earliest) + rate.time_for(expected);
+    }
+
+    /// Whether the link is free. A clock that went back frees it: nobody asks for Data that takes
+    /// longer than [`LONGEST`].
+    fn is_free(&mut self, now: Time) -> bool {
+        if self.free_at > now + LONGEST {
+            self.free_at = now;
+        }
+        self.free_at <= now
+    }
+}
+
+impl Shaper for PrimaryFirst {
+    fn stage(&self) -> Stage {
+        Stage::Departure
+    }
+
+    fn offer(
+        &mut self,
+        cx: &mut Cx<'_>,
+        view: &LinkView,
+        _other: &LinkView,
+        interest: InterestMeta,
+    ) -> Offer {
+        let Some(rate) = self.budget(cx.now, view) else {
+            self.unknown = true;
+            return Offer::Pass(interest);
+        };
+        self.unknown = false;
+        let is_free = self.is_free(cx.now);
+        if self.held() == 0 && is_free {
+            self.book(cx.now, rate, interest.expected);
+            return Offer::Pass(interest);
+        }
+        let class = interest.options.get::<TrafficClass>().unwrap_or_default();
+        let class = usize::from(class == TrafficClass::Secondary);
+        if self.held() >= self.most {
+            // The latest of the secondary class makes room for a primary one.
+            let evicted = if class == 0 { self.queues[1].pop_back() } else { None };
+            let Some(evicted) = evicted else { return Offer::Refused(interest) };
+            self.evicted.push_back(evicted);
+        }
+        self.queues[class].push_back(interest);
+        Offer::Held
+    }
+
+    fn release(&mut self, cx: &mut Cx<'_>, view: &LinkView) -> Option<Released> {
+        if let Some(evicted) = self.evicted.pop_front() {
+            return Some(Released::Refused(evicted));
+        }
+        let rate = self.budget(cx.now, view);
+        let is_free = self.is_free(cx.now) || self.unknown || rate.is_none();
+        let interest = self.queues.iter().find_map(VecDeque::front)?;
+        // What has expired is the host's to drop, and books nothing.
+        let is_over = interest.expires <= cx.now;
+        if !is_free && !is_over {
+            return None;
+        }
+        let interest = self.queues.iter_mut().find_map(VecDeque::pop_front)?;
+        if let Some(rate) = rate.filter(|_| !is_over) {
+            self.book(cx.now - BURST, rate, interest.expected);
+        }
+        Some(Released::Pass(interest))
+    }
+
+    fn next_release(&self) -> Option<Time> {
+        if !self.evicted.is_empty() {
+            return Some(Time::ZERO);
+        }
+        (self.held() > 0).then_some(self.free_at)
+    }
+
+    fn on_crossing(&mut self, _cx: &mut Cx<'_>, _view: &LinkView, crossing: &Crossing<'_>) {
+        if (crossing.direction, crossing.kind) == (Direction::In, Kind::Interest) {
+            self.window.1 = self.window.1.saturating_add(crossing.size.0.saturating_mul(8));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+use super::*;
+use control::{Event, Rng};
+use packet::HopOptions;
+
+const MS: u64 = 1_000_000;
+
+/// A link of 8 Mbit/s without headroom: Data of 1000 octets take 1 ms.
+struct Bench {
+    shaper: PrimaryFirst,
+    rng: Rng,
+    now: Time,
+    view: LinkView,
+    next: u64,
+}
+
+fn bench(held: &str) -> Bench {
+    let mut params = Params::defaults(super::super::PARAMS);
+    params.set("mircc", "h", "1").unwrap();
+    params.set("mircc", "held", held).unwrap();
+    Bench {
+        shaper: PrimaryFirst::new(&params),
+        rng: Rng::stream(1, &["link"]),
+        now: Time(1000 * MS),
+        view: LinkView { rate_in: Rate::from_mbps(8), ..LinkView::default() },
+        next: 0,
+    }
+}
+
+#[derive(Debug, PartialEq)]
+enum Got {
+    Pass(u64),
+    Held,
+    Refused(u64),
+}
+
+impl Bench {
+    fn with<R>(
+        &mut self,
+        act: impl FnOnce(&mut PrimaryFirst, &mut Cx<'_>, &LinkView) -> R,
+    ) -> R {
+        let mut tap = |_: Event| {};
+        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
+        act(&mut self.shaper, &mut cx, &self.view)
+    }
+
+    fn offer(&mut self, class: TrafficClass) -> Got {
+        let mut options = HopOptions::new();
+        options.set(&class);
+        let interest = InterestMeta {
+            flow: 1,
+            segment: self.next,
+            size: Size(40),
+            expected: Size(1000),
+            expires: self.now + Duration::from_secs(4),
+            options,
+            handle: self.next,
+        };
+        self.next += 1;
+        let view = self.view;
+        match self.with(|shaper, cx, _| shaper.offer(cx, &view, &view, interest)) {
+            Offer::Pass(meta) => Got::Pass(meta.handle),
+            Offer::Held => Got::Held,
+            Offer::Refused(meta) => Got::Refused(meta.handle),
+        }
+    }
+
+    fn offer_one(&mut self) {
+        assert!(!matches!(self.offer(Primary), Got::Refused(_)));
+    }
+
+    fn release(&mut self) -> Option<Got> {
+        self.with(|shaper, cx, view| shaper.release(cx, view)).map(|released| match released {
+            Released::Pass(meta) => Got::Pass(meta.handle),
+            Released::Refused(meta) => Got::Refused(meta.handle),
+        })
+    }
+
+    fn wait(&mut self) {
+        self.now = self.shaper.next_release().expect("something is held");
+    }
+}
+
+use TrafficClass::{Primary, Secondary};
+
+#[test]
+fn interests_leave_as_fast_as_their_data_can_come() {
+    let mut b = bench("100");
+    let start = b.now;
+    assert_eq!(b.offer(Primary), Got::Pass(0));
+    for _ in 0..3 {
+        assert_eq!(b.offer(Primary), Got::Held);
+    }
+    assert_eq!(b.release(), None);
+    for n in [1, 2, 3] {
+        b.wait();
+        assert_eq!(b.now, Time(start.0 + n * MS));
+        assert_eq!(b.release(), Some(Got::Pass(n)));
+        assert_eq!(b.release(), None);
+    }
+    assert_eq!(b.shaper.next_release(), None);
+}
+
+#[test]
+fn primary_interests_go_first_and_push_out_the_latest_secondary() {
+    let mut b = bench("3");
+    assert_eq!(b.offer(Secondary), Got::Pass(0));
+    assert_eq!(b.release(), None);
+    let got: Vec<Got> =
+        [Secondary, Secondary, Primary, Primary].map(|class| b.offer(class)).into();
+    assert_eq!(got, [Got::Held, Got::Held, Got::Held, Got::Held]);
+    assert!(b.shaper.next_release().is_some_and(|at| at <= b.now), "what made room is told now");
+    assert_eq!(b.release(), Some(Got::Refused(2)));
+    // Two primary and one secondary are held: another secondary finds no room.
+    assert_eq!(b.offer(Secondary), Got::Refused(5));
+    assert_eq!(b.offer(Primary), Got::Held);
+    assert_eq!(b.release(), Some(Got::Refused(1)));
+    assert_eq!(b.offer(Primary), Got::Refused(7), "there is nothing left to push out");
+    let mut order = Vec::new();
+    while b.shaper.next_release().is_some() {
+        b.wait();
+        order.extend(b.release());
+    }
+    assert_eq!(order, [Got::Pass(3), Got::Pass(4), Got::Pass(6)]);
+}
+
+#[test]
+fn the_neighbours_interests_take_their_part() {
+    let mut b = bench("100");
+    let options = HopOptions::new();
+    // 50 kB in 100 ms: 4 of the 8 Mbit/s.
+    b.with(|shaper, cx, view| shaper.on_crossing(cx, view, &crossing(1, &options)));
+    b.offer(Primary);
+    b.with(|shaper, cx, view| shaper.on_crossing(cx, view, &crossing(50_000, &options)));
+    b.now += WINDOW;
+    b.offer(Primary);
+    b.offer(Primary);
+    b.wait();
+    let first = b.now;
+    b.release();
+    b.offer(Primary);
+    b.wait();
+    assert_eq!(b.now.since(first), Duration(2 * MS), "a Data takes twice as long");
+    // All of it, and more: a sixteenth stays ours.
+    b.now += WINDOW;
+    b.with(|shaper, cx, view| shaper.on_crossing(cx, view, &crossing(u64::MAX, &options)));
+    b.now += WINDOW;
+    b.release();
+    b.offer(Primary);
+    b.offer(Primary);
+    let last = (b.shaper.free_at, b.now);
+    assert!(last.0.since(last.1) <= Duration(16 * MS), "{last:?}");
+    // It is forgotten when the neighbour falls silent.
+    b.now += WINDOW;
+    b.release();
+    b.now += WINDOW;
+    b.release();
+    assert_eq!(b.shaper.neighbour, 0.0);
+}
+
+fn crossing(size: u64, options: &HopOptions) -> Crossing<'_> {
+    Crossing {
+        direction: Direction::In,
+        kind: Kind::Interest,
+        flow: 2,
+        size: Size(size),
+        expected: Size::ZERO,
+        options,
+    }
+}
+
+#[test]
+fn what_has_expired_takes_no_turn() {
+    let mut b = bench("100");
+    (0..3).for_each(|_| b.offer_one());
+    b.wait();
+    b.now += Duration::from_secs(5);
+    let busy = b.shaper.free_at;
+    assert_eq!(b.release(), Some(Got::Pass(1)));
+    assert_eq!(b.release(), Some(Got::Pass(2)));
+    assert_eq!(b.shaper.free_at, busy, "the host drops both");
+}
+
+#[test]
+fn without_a_rate_nothing_is_held() {
+    let mut b = bench("100");
+    (0..3).for_each(|_| b.offer_one());
+    b.view.rate_in = Rate(0);
+    assert_eq!(b.offer(Primary), Got::Pass(3));
+    assert_eq!(b.release(), Some(Got::Pass(1)));
+    assert_eq!(b.release(), Some(Got::Pass(2)));
+    assert_eq!(b.release(), None);
+}
+
+#[test]
+fn a_clock_that_goes_back_does_not_stop_it() {
+    let mut b = bench("100");
+    b.now = Time(u64::MAX / 2);
+    (0..3).for_each(|_| b.offer_one());
+    b.now = Time(1000 * MS);
+    let got = b.offer(Primary);
+    assert!(got == Got::Held || matches!(got, Got::Pass(_)));
+    b.with(|shaper, cx, view| drop(shaper.release(cx, view)));
+    assert!(b.shaper.next_release().is_some_and(|at| at <= b.now + Duration(MS)));
+}

@@ -1,0 +1,224 @@
+//! Which way Interests go where paths part: by the hint that they carry, else by bandwidth.
+//!
+//! Section 4.3 of the paper. What a node calls a link is its own affair: the hash of the face's
+//! number and of a number that the strategy draws once, so that nobody can foresee it.
+
+use crate::path_label::{Labels, Steer};
+use crate::best_route::verdict_of_all;
+use crate::suppression::Suppression;
+use control::{Action, Cx, Links, NextHop, Params, Strategy, StrategyCx};
+use packet::NackReason;
+use packet::options::{PathId, SteeringHint, SteeringKind, TrafficClass};
+
+/// How a consumer steers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Data collects the links at which its path parted from others in a Bloom filter.
+    Bloom,
+    /// A random value is hashed where paths part.
+    Random,
+    /// Data collects the labels of the faces that it came by (RFC 9531).
+    Label,
+}
+
+impl Form {
+    /// The form of this number.
+    pub(crate) fn new(number: f64) -> Form {
+        match number as u8 {
+            0 | 1 => Form::Bloom,
+            2 => Form::Random,
+            _ => Form::Label,
+        }
+    }
+}
+
+/// Octets of a Bloom filter. 128 bits with three hashes: after eight splits three out of four bits
+/// are free still, and one link in 200 is taken for another.
+const FILTER: usize = 16;
+
+/// Bits that a link sets.
+const HASHES: usize = 3;
+
+/// The bits of a link in a filter.
+fn bits(link: u64) -> [(usize, u8); HASHES] {
+    let mut hash = link;
+    [(); HASHES].map(|()| {
+        let bit = hash as usize % (FILTER * 8);
+        hash >>= 20;
+        (bit / 8, 1 << (bit % 8))
+    })
+}
+
+fn insert(filter: &mut [u8], link: u64) {
+    for (octet, mask) in bits(link) {
+        if let Some(octet) = filter.get_mut(octet) {
+            *octet |= mask;
+        }
+    }
+}
+
+fn contains(filter: &[u8], link: u64) -> bool {
+    bits(link).iter().all(|(octet, mask)| filter.get(*octet).is_some_and(|o| o & mask != 0))
+}
+
+/// A hash of two numbers: the one that makes path ids.
+pub(crate) fn hash(salt: u64, of: u64) -> u64 {
+    PathId(salt).folded(of, 0).0
+}
+
+/// The bandwidth of the link to a next hop in bit/s, in the direction that Data takes; 0: unknown.
+fn bandwidth(links: &dyn Links, hop: &NextHop) -> u64 {
+    links.view(hop.face).map_or(0, |view| view.rate_in.0)
+}
+
+/// Section 4.3.3: a next hop with a probability in proportion to its link's bandwidth. `point` is
+/// in [0, 1). Links of unknown bandwidth count as the slowest of which it is known.
+pub(crate) fn by_bandwidth(hops: &[NextHop], links: &dyn Links, point: f64) -> Option<u64> {
+    let known = |hop: &&NextHop| bandwidth(links, hop) > 0;
+    let slowest = hops.iter().filter(known).map(|hop| bandwidth(links, hop)).min().unwrap_or(1);
+    let weight = |hop: &NextHop| match bandwidth(links, hop) {
+        0 => slowest as f64,
+        known => known as f64,
+    };
+    let mut left = point * hops.iter().map(weight).sum::<f64>();
+    for hop in hops {
+        left -= weight(hop);
+        if left < 0.0 {
+            return Some(hop.face);
+        }
+    }
+    hops.last().map(|hop| hop.face)
+}
+
+/// In the second word of the note: paths part here.
+const PARTS: u64 = 1;
+/// In the second word of the note: a consumer of MIRCC has asked, who wants to know the path.
+const WANTED: u64 = 2;
+
+/// See the module.
+pub(crate) struct Steering {
+    salt: Option<u64>,
+    labels: Labels,
+    suppression: Suppression,
+}
+
+impl Steering {
+    pub(crate) fn new(params: &Params) -> Steering {
+        Steering {
+            salt: None,
+            labels: Labels::new(params),
+            suppression: Suppression::new(params),
+        }
+    }
+
+    fn salt(&mut self, cx: &mut Cx<'_>) -> u64 {
+        *self.salt.get_or_insert_with(|| cx.rng.next_u64())
+    }
+
+    /// The next hop for an Interest; `None` if there is none, or its label forbids all of them.
+    fn choose(&mut self, s: &mut StrategyCx<'_, '_>, hops: &[NextHop]) -> Option<u64> {
+        let salt = self.salt(s.cx);
+        // Drawn always, so that a hint does not shift the draws that follow.
+        let point = s.cx.rng.unit();
+        match self.labels.steer(s, hops) {
+            Steer::Follow(face) => return Some(face),
+            Steer::Refuse => return None,
+            Steer::Usual => {}
+        }
+        if hops.len() < 2 {
+            return hops.first().map(|hop| hop.face);
+        }
+        match s.options.get::<SteeringHint>() {
+            Some(hint) if hint.kind == SteeringKind::Random => {
+                let value = hint.octets.iter().fold(0, |v, o| hash(v, u64::from(*o)));
+                let point = (hash(salt, value) >> 11) as f64 / (1u64 << 53) as f64;
+                by_bandwidth(hops, s.links, point)
+            }
+            Some(hint) if hint.octets.len() == FILTER => {
+                let named = |hop: &&NextHop| contains(&hint.octets, hash(salt, hop.face));
+                let hits: Vec<NextHop> = hops.iter().filter(named).copied().collect();
+                if hits.is_empty() {
+                    s.cx.note("hint missed", 1.0);
+                }
+                by_bandwidth(if hits.is_empty() { hops } else { &hits }, s.links, point)
+            }
+            Some(_) => {
+                s.cx.note("hint malformed", 1.0);
+                by_bandwidth(hops, s.links, point)
+            }
+            None => by_bandwidth(hops, s.links, point),
+        }
+    }
+
+    fn forward(&mut self, s: &mut StrategyCx<'_, '_>) {
+        let hops = s.next_hops;
+        if hops.len() > 1 {
+            s.note[1] |= PARTS;
+        }
+        match self.choose(s, hops) {
+            Some(face) => s.act(Action::Forward(face)),
+            None => s.act(Action::Nack(NackReason::NoRoute)),
+        }
+    }
+}
+
+impl Strategy for Steering {
+    fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
+        if s.options.get::<TrafficClass>().is_some() {
+            s.note[1] |= WANTED;
+        }
+        let pending = s.upstreams.iter().filter(|u| u.nacked.is_none());
+        let Some(last) = pending.map(|u| u.released_at).max() else {
+            Suppression::restart(s.note);
+            return self.forward(s);
+        };
+        // A further downstream waits with the first; a retransmission goes the way that it says.
+        if self.suppression.holds(s.note, s.cx.now, last) || s.next_hops.is_empty() {
+            return;
+        }
+        self.suppression.lengthen(s.note);
+        self.forward(s);
+    }
+
+    /// Data from an upstream: its path goes on (section 4.3.1), and where paths part its filter
+    /// has the link by which it came (section 4.3.2).
+    fn on_data(&mut self, s: &mut StrategyCx<'_, '_>) {
+        let salt = self.salt(s.cx);
+        self.labels.label(s);
+        if s.note[1] & WANTED == 0 {
+            return;
+        }
+        let path = s.options.get::<PathId>().unwrap_or_default();
+        s.options.set(&path.folded(salt, s.ingress));
+        if s.note[1] & PARTS == 0 {
+            return;
+        }
+        let hint = s.options.get::<SteeringHint>();
+        if hint.as_ref().is_some_and(|hint| hint.kind == SteeringKind::Random) {
+            return;
+        }
+        let filter = hint.map(|hint| hint.octets).filter(|octets| octets.len() == FILTER);
+        let mut octets = filter.unwrap_or_else(|| [0; FILTER].into_iter().collect());
+        insert(&mut octets, hash(salt, s.ingress));
+        s.options.set(&SteeringHint { kind: SteeringKind::Bloom, octets });
+    }
+
+    /// An overloaded path is the consumer's to leave: it hears of it at once. Where there is no way
+    /// on, another next hop is tried.
+    fn on_nack(&mut self, s: &mut StrategyCx<'_, '_>, reason: NackReason) {
+        let untried = |hop: &&NextHop| {
+            s.upstream(hop.face).is_none() && s.downstreams.iter().all(|d| d.face != hop.face)
+        };
+        let rest: Vec<NextHop> = s.next_hops.iter().filter(untried).copied().collect();
+        if reason != NackReason::Congestion && !rest.is_empty() {
+            let point = s.cx.rng.unit();
+            let face = by_bandwidth(&rest, s.links, point);
+            s.out.extend(face.map(Action::Forward));
+        } else if let Some(reason) = verdict_of_all(s, reason) {
+            s.act(Action::Nack(reason));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
