@@ -166,8 +166,8 @@ pub trait Controller: Send {
 
     /// The lane that this Data came in; asked just before [`Controller::on_data`]. Answers in one
     /// lane come in the order of their Interests, so that an answer shows the loss of Interests
-    /// that left in its lane before its own ([`Cause::Gap`]). Data that came from elsewhere than was
-    /// expected tells of the lane that it came in; `None`: it tells nothing of others.
+    /// that left in its lane before its own ([`Cause::Gap`]). Data that came from elsewhere than
+    /// was expected tells of the lane that it came in; `None`: it tells nothing of others.
     fn came_in(&self, arrival: &Arrival<'_>) -> Option<Lane> {
         Some(arrival.lane)
     }

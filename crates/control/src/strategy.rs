@@ -83,6 +83,10 @@ pub struct StrategyCx<'a, 'b> {
     pub prefix: usize,
     /// The links that the next hops lead to, and every other of the node.
     pub links: &'a dyn Links,
+    /// How many segments the call is about: 1, but for a range Interest as many as are to be asked
+    /// for, are refused, or have expired. Each Data that answers one is about 1 again, so that what
+    /// is pending is counted in segments.
+    pub segments: u16,
     /// The entry's in-records.
     pub downstreams: &'a [Downstream],
     /// The entry's out-records.

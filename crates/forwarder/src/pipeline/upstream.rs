@@ -93,6 +93,7 @@ impl Question<'_> {
             next_hops: &scratch.next_hops,
             prefix: scratch.prefix,
             links,
+            segments: 1,
             downstreams: &scratch.downstreams,
             upstreams: &scratch.upstreams,
             options,
