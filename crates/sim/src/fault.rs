@@ -5,7 +5,7 @@ use forwarder::FaceId;
 use packet::Name;
 
 use crate::network::Network;
-use crate::node::{Port, Route};
+use crate::node::Port;
 use crate::spec::{LinkId, NodeId};
 
 /// A change at an instant.
@@ -100,7 +100,7 @@ impl Network {
     fn remove_route(&mut self, at: NodeId, prefix: &Name, link: LinkId) {
         let Some(face) = self.face_on(at, link) else { return };
         let node = &mut self.nodes[at.index()];
-        node.routes.retain(|route: &Route| route.face != face || route.prefix != *prefix);
+        node.routes.remove(&(prefix.clone(), face));
         if let Some(forwarder) = &mut node.forwarder {
             forwarder.remove_route(face, prefix.as_ref());
         }

@@ -16,7 +16,7 @@ use crate::consumer::Consumer;
 use crate::events::{Component, EventList};
 use crate::fault::Fault;
 use crate::impairment::Dice;
-use crate::node::{LinkPlan, Node, Port, Route};
+use crate::node::{LinkPlan, Node, Port};
 use crate::outcome::FlowResult;
 use crate::population::Population;
 use crate::record::{EventQueue, Recorder};
@@ -233,8 +233,7 @@ impl Network {
         if let Some(forwarder) = &mut node.forwarder {
             forwarder.add_route(face, prefix.as_ref(), cost)?;
         }
-        node.routes.retain(|route| route.face != face || route.prefix != *prefix);
-        node.routes.push(Route { face, prefix: prefix.clone(), cost });
+        node.routes.insert((prefix.clone(), face), cost);
         Ok(())
     }
 
@@ -341,7 +340,7 @@ impl Network {
     fn try_route(&mut self, at: NodeId, prefix: &Name, link: LinkId) -> Result<(), BuildError> {
         let face = self.face_on(at, link).ok_or_else(|| self.not_at_link(at))?;
         let node = &mut self.nodes[at.index()];
-        let there = node.routes.iter().any(|r| r.face == face && r.prefix == *prefix);
+        let there = node.routes.contains_key(&(prefix.clone(), face));
         if let Some(forwarder) = node.forwarder.as_mut().filter(|_| !there) {
             forwarder.add_route(face, prefix.as_ref(), 0)?;
             forwarder.remove_route(face, prefix.as_ref());

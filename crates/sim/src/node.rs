@@ -1,5 +1,7 @@
 //! A node: a forwarder, and what it is made of again after a crash.
 
+use std::collections::BTreeMap;
+
 use control::{Duration, Rate, Time};
 use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope};
 use packet::Name;
@@ -26,14 +28,6 @@ pub(crate) struct LinkPlan {
     pub rate_in: Option<Rate>,
 }
 
-/// A route, which outlives a crash.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Route {
-    pub face: FaceId,
-    pub prefix: Name,
-    pub cost: u64,
-}
-
 /// A node.
 pub(crate) struct Node {
     pub id: NodeId,
@@ -43,7 +37,8 @@ pub(crate) struct Node {
     pub forwarder: Option<Forwarder>,
     /// By the number of the face, from 1 on.
     pub ports: Vec<Port>,
-    pub routes: Vec<Route>,
+    /// Costs of routes, which outlive a crash. There may be one for each segment of an object.
+    pub routes: BTreeMap<(Name, FaceId), u64>,
     /// The application that publishes here.
     pub producer: Option<u32>,
     pub pit_max: usize,
@@ -61,7 +56,7 @@ impl Node {
             component,
             forwarder,
             ports: Vec::new(),
-            routes: Vec::new(),
+            routes: BTreeMap::new(),
             producer: None,
             pit_max: 0,
             past,
@@ -102,9 +97,9 @@ impl Node {
         for port in &self.ports {
             forwarder.add_face(now, face_config(port));
         }
-        for route in &self.routes {
+        for ((prefix, face), cost) in &self.routes {
             // It was accepted before, by a forwarder with the same bounds.
-            let _ = forwarder.add_route(route.face, route.prefix.as_ref(), route.cost);
+            let _ = forwarder.add_route(*face, prefix.as_ref(), *cost);
         }
         self.forwarder = Some(forwarder);
         self.listen(events);
