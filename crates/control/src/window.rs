@@ -129,7 +129,7 @@ impl Windowed {
 }
 
 /// Interests may leave this far ahead of their pace, so that a driver need not wake for each.
-const BURST: Duration = Duration::from_micros(500);
+pub const BURST: Duration = Duration::from_micros(500);
 
 impl Controller for Windowed {
     fn permit(&self, now: Time, ask: &Ask<'_>) -> Permit {

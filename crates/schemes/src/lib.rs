@@ -7,7 +7,9 @@
 pub mod choice;
 mod explicit_rate;
 mod hystart;
+mod path_id;
 pub mod reference;
+mod sources;
 mod suppression;
 
 pub use choice::{Choice, ChoiceError, find};
@@ -16,12 +18,15 @@ control::registry! {
     aimd,
     bbr,
     best_route,
+    cctcp,
     codel,
+    contug,
     cubic,
     drop_tail,
     fixed,
     mircc,
     multicast,
     path_label,
+    raaqm,
     rcp,
 }

@@ -1,0 +1,108 @@
+//! A window and a timeout for each node that serves a flow, told apart by anticipated Interests.
+//!
+//! L. Saino, C. Cocora, G. Pavlou, "CCTCP: A Scalable Receiver-driven Congestion Control Protocol
+//! for Content Centric Networking", IEEE ICC 2013, pp. 3775-3780.
+//!
+//! Every Interest lists segments that the consumer will ask for a round trip later. A router that
+//! does not hold what is asked for, but some of the listed, appends which, its identity and the
+//! time T_I; on the way back it replaces T_I by T_D(k) - T_I(k) and counts hops from there (section
+//! II-A; `cctcp/stamper.rs`). The consumer (`cctcp/consumer.rs`, `cctcp/nodes.rs`) learns where
+//! segments are and what the round trip to each node is,
+//!
+//! - eq. 1: RTT(k) = (T_D - T_I) - (T_D(k) - T_I(k)),
+//! - eq. 2: CWND(k) / SRTT(k) >= CWND(k+x) / SRTT(k+x),
+//! - eq. 3: RTO(k) <= RTO(k+x),
+//! - eq. 4: T_send(k) = SRTT(k) / CWND(k),
+//!
+//! and keeps CWND, SRTT and RTO (Jacobson) for each: Data from j grows CWND(j) as NewReno's slow
+//! start or congestion avoidance does and lifts the nodes before j to its rate; a timeout halves
+//! the flight, doubles the timeout and ends slow start for the node that the segment was expected
+//! from and for all beyond (section II-B). Data that came in time but tells of a node whose RTT
+//! exceeds its RTO counts as a loss for that node and all beyond (section II-C).
+//!
+//! What the paper leaves open. How many segments are listed: 10, from the one on that is next once
+//! what is in flight has come. Nobody lists a segment that only the serving node has: it is taken
+//! to be where the farthest answer of the flow came from, and only before the first answer the flow
+//! has one window of 1 and the initial timeout (section II-D.1); without that a flow without caches
+//! would not be the TCP that the paper says it is. One decrease a round trip and node, NewReno's
+//! `recover`. The nodes beyond get half of their own flight (the paper says "half of the current
+//! flight size" and "halves"). The smallest RTO is 200 ms, the longest after doubling 4 s.
+//!
+//! Deviations. A segment that was not there when it was asked for again gives no sample (Karn). A
+//! window that is not in use does not grow (RFC 7661). Answers to other consumers' Interests, which
+//! a PIT may give, are told by their list; a router's time in them is ignored unless the lists are
+//! the same. Congestion marks are not heeded; the paper has none. A node is told by the identity
+//! that it gives; where routers give none (none of them has the stamper), all is one node.
+
+mod consumer;
+mod nodes;
+mod stamper;
+#[cfg(test)]
+mod tests;
+
+use control::{Duration, Equation, ParamSpec, Scheme, Value};
+
+/// The scheme.
+pub const SCHEME: Scheme = Scheme {
+    name: "cctcp",
+    summary: "a window and a timeout for each serving node, learnt by anticipated Interests",
+    paper: "L. Saino, C. Cocora, G. Pavlou, CCTCP: A Scalable Receiver-driven Congestion Control \
+            Protocol for Content Centric Networking, IEEE ICC 2013",
+    equations: EQUATIONS,
+    params: PARAMS,
+    controller: Some(|params| Box::new(consumer::Cctcp::new(params))),
+    stamper: Some(|_| Box::new(stamper::Holdings)),
+    ..Scheme::EMPTY
+};
+
+const EQUATIONS: &[Equation] = &[
+    ("eq. 1", "RTT(k) = (T_D - T_I) - (T_D(k) - T_I(k))"),
+    ("eq. 2", "CWND(k) / SRTT(k) >= CWND(k+x) / SRTT(k+x), for node k+x beyond k"),
+    ("eq. 3", "RTO(k) <= RTO(k+x)"),
+    ("eq. 4", "Interests expected at k leave T_send(k) = SRTT(k) / CWND(k) apart"),
+    ("section II-B, Data from j", "slow start: CWND(j) += 1; else CWND(j) += 1 / CWND(j)"),
+    (
+        "section II-B, timeout of what k was to send",
+        "k and all beyond: CWND = flight / 2, RTO = 2 RTO, slow start ends",
+    ),
+    ("section II-C", "the same for the nearest k with RTT(k) > RTO(k), though the Data came"),
+];
+
+const PARAMS: &[ParamSpec] = &[
+    ParamSpec {
+        name: "anticipated",
+        default: Value::Switch(true),
+        range: (0.0, 1.0),
+        help: "anticipated Interests; off, the flow has one window and one timeout",
+        source: "section III: the version without anticipated interests",
+    },
+    ParamSpec {
+        name: "listed",
+        default: Value::Number(10.0),
+        range: (1.0, 64.0),
+        help: "how many segments an Interest lists as anticipated",
+        source: "own: the paper gives none",
+    },
+    ParamSpec {
+        name: "initial_window",
+        default: Value::Number(1.0),
+        range: (1.0, 1000.0),
+        help: "CWND of a node that is new, in segments",
+        source: "section II-D.1",
+    },
+    ParamSpec {
+        name: "initial_timeout",
+        default: Value::Time(Duration::from_secs(3)),
+        range: (0.01, 60.0),
+        help: "RTO before there is a sample",
+        source: "section II-B",
+    },
+    ParamSpec {
+        name: "gaps",
+        default: Value::Switch(false),
+        range: (0.0, 1.0),
+        help: "take what a later answer of the same node overtook for lost, too",
+        source: "own: the paper knows timeouts only, because answers of several nodes overtake \
+                 one another",
+    },
+];

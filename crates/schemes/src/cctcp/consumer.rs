@@ -1,0 +1,285 @@
+//! The consumer: which node is expected to serve what, and when it may be asked.
+
+use super::nodes::{Congestion, Nodes};
+use control::window::BURST;
+use control::{
+    Arrival, Ask, Cause, Controller, Cx, Duration, InFlight, Lane, Loss, Memo, Params,
+    PathEstimate, Permit, Sent, Size, Ticket, Time,
+};
+use packet::HopOptions;
+use packet::options::{Anticipated, ServedBy};
+use std::collections::BTreeMap;
+
+/// Segments whose place is remembered: they are asked for soon, or not at all.
+const MOST_EXPECTED: usize = 1024;
+
+/// In the second word of a memo: the window was in use when the Interest left.
+const LIMITED: u64 = 1 << 32;
+
+pub(super) struct Cctcp {
+    pub(super) nodes: Nodes,
+    /// How many segments an Interest lists; 0 without anticipated Interests.
+    listed: u64,
+    gaps: bool,
+    /// Where segments are that are not asked for yet, and not where everything else is.
+    pub(super) expected: BTreeMap<u64, Lane>,
+    /// Where everything else is: the lane of the farthest answer.
+    beyond: Lane,
+    /// The segment behind the highest that was asked for.
+    next: u64,
+    /// The instant of the latest call.
+    seen: Time,
+}
+
+/// What the header of a Data packet says of one node.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    id: u64,
+    hops: u8,
+    rtt: Duration,
+    /// Bits of what was listed.
+    held: u64,
+}
+
+impl Cctcp {
+    pub(super) fn new(params: &Params) -> Cctcp {
+        let listed = params.number("listed").clamp(1.0, 64.0) as u64;
+        let (window, timeout) = (params.number("initial_window"), params.time("initial_timeout"));
+        Cctcp {
+            nodes: Nodes::new(window, timeout),
+            listed: if params.switch("anticipated") { listed } else { 0 },
+            gaps: params.switch("gaps"),
+            expected: BTreeMap::new(),
+            beyond: 0,
+            next: 0,
+            seen: Time::ZERO,
+        }
+    }
+
+    fn expected(&self, segment: u64) -> Lane {
+        self.expected.get(&segment).copied().unwrap_or(self.beyond)
+    }
+
+    /// Who answered, if it said so and anybody wants to know.
+    fn server(&self, options: &HopOptions) -> Option<ServedBy> {
+        let served = (self.listed > 0).then(|| options.get::<ServedBy>())?;
+        served.filter(|served| served.node != 0)
+    }
+
+    /// What the nodes on the way say, as far as it can be true: it is about what this Interest
+    /// listed, and nobody was longer on the way than all of it took.
+    fn told(&self, cx: &mut Cx<'_>, arrival: &Arrival<'_>, rtt: Duration) -> Vec<Told> {
+        let Some(header) = arrival.options.get::<Anticipated>() else { return Vec::new() };
+        let [first, count] = listed(arrival.memo);
+        let listed = header.wanted().iter().copied().eq(first..first.saturating_add(count));
+        if self.listed == 0 || count == 0 || !listed {
+            cx.note("anticipated ignored", header.holders().len() as f64);
+            return Vec::new();
+        }
+        let mut told = Vec::new();
+        for holder in header.holders() {
+            match (holder.hops, rtt.0.checked_sub(holder.elapsed)) {
+                (Some(hops), Some(rtt)) if holder.node != 0 => {
+                    // Eq. 1.
+                    let rtt = Duration(rtt);
+                    told.push(Told { id: holder.node, hops, rtt, held: holder.held });
+                }
+                _ => cx.note("anticipated ignored", 1.0),
+            }
+        }
+        told
+    }
+
+    /// Section II-C: the nearest node whose RTT exceeds the timeout that it had before this.
+    fn virtual_loss(&self, told: &[Told]) -> Option<Lane> {
+        let late = told.iter().filter_map(|told| {
+            let lane = self.nodes.named.lane(told.id)?;
+            let known = self.nodes.get(lane).rtt.smoothed().is_some();
+            (known && told.rtt > self.nodes.timeout(lane)).then_some((told.hops, lane))
+        });
+        late.min().map(|(_, lane)| lane)
+    }
+
+    /// Someone was heard of; whoever had the lane before is forgotten with what was expected there.
+    fn hear(&mut self, cx: &mut Cx<'_>, id: u64, hops: u8) -> Lane {
+        let (lane, evicted) = self.nodes.hear(cx.now, id, hops);
+        if evicted {
+            self.expected.retain(|_, of| *of != lane);
+            cx.note("node forgotten", self.nodes.named.evicted as f64);
+        }
+        lane
+    }
+
+    /// Where what the Interest listed is. The nodes before the one that answered, `hops` away, have
+    /// all been asked: what they do not hold is not there.
+    fn learn(&mut self, [first, count]: [u64; 2], told: &[(Lane, Told)], hops: u16) {
+        for (at, segment) in (first..first.saturating_add(count)).enumerate() {
+            if segment < self.next {
+                continue;
+            }
+            let holds = |t: &&(Lane, Told)| t.1.held.checked_shr(at as u32).unwrap_or(0) & 1 == 1;
+            let nearest = told.iter().filter(holds).min_by_key(|(_, told)| told.hops);
+            let before = self.expected.get(&segment).map(|lane| self.nodes.get(*lane).hops);
+            match nearest {
+                Some((lane, told)) => {
+                    let covered = before.is_none_or(|b| b < hops || u16::from(told.hops) < b);
+                    if covered {
+                        self.expected.insert(segment, *lane);
+                    }
+                }
+                None if before.is_some_and(|before| before < hops) => {
+                    self.expected.remove(&segment);
+                }
+                None => {}
+            }
+        }
+        while self.expected.len() > MOST_EXPECTED {
+            self.expected.pop_first();
+        }
+    }
+
+    fn congestion(&mut self, cx: &mut Cx<'_>, of: Congestion, in_flight: &dyn InFlight) -> bool {
+        let answered = self.nodes.shrink(cx.now, of, in_flight);
+        if answered {
+            cx.note("cut", self.nodes.get(of.at).window);
+        }
+        self.nodes.lift();
+        answered
+    }
+}
+
+/// The first segment that an Interest listed, and how many.
+fn listed(memo: Memo) -> [u64; 2] {
+    [memo[0], memo[1] & (LIMITED - 1)]
+}
+
+impl Controller for Cctcp {
+    fn permit(&self, now: Time, ask: &Ask<'_>) -> Permit {
+        let lane = self.expected(ask.first);
+        let node = self.nodes.get(lane);
+        // Where segments are expected from several nodes, another one may do.
+        let one = self.expected.is_empty();
+        let flight = ask.in_flight.lane(lane).segments;
+        let full = flight > 0 && f64::from(flight) + f64::from(ask.count) > node.window;
+        if full {
+            return if one { Permit::Wait } else { Permit::NotThis };
+        }
+        match node.release_at {
+            at if at <= now + BURST => Permit::Now(lane),
+            at if one => Permit::At(at - BURST),
+            _ => Permit::NotThis,
+        }
+    }
+
+    fn on_sent(&mut self, cx: &mut Cx<'_>, sent: &Sent) -> Ticket {
+        self.seen = cx.now;
+        let timeout = self.nodes.timeout(sent.lane);
+        let node = self.nodes.get_mut(sent.lane);
+        // Eq. 4.
+        let pause = node.pause().mul_f64(f64::from(sent.count.max(1)));
+        node.release_at = node.release_at.max(cx.now) + pause;
+        node.out += u32::from(sent.count);
+        // RFC 7661: half of the window counts as using it.
+        let limited = f64::from(node.out) * 2.0 >= node.window;
+        let mut memo = [0, if limited { LIMITED } else { 0 }];
+        self.next = self.next.max(sent.first.saturating_add(u64::from(sent.count)));
+        let mut options = HopOptions::default();
+        if self.listed > 0 {
+            // What is asked for "closely after the current request is satisfied": behind all that
+            // is in flight then.
+            let first = self.next.saturating_add(u64::from(sent.before.segments));
+            let last = first.saturating_add(self.listed);
+            options.set(&ServedBy::ASK);
+            if last > first && options.set(&Anticipated::wanting(first..last)) {
+                memo = [first, memo[1] | (last - first)];
+            }
+        }
+        Ticket { timeout, memo, options }
+    }
+
+    fn came_in(&self, arrival: &Arrival<'_>) -> Option<Lane> {
+        match self.server(arrival.options) {
+            _ if !self.gaps => None,
+            Some(served) => self.nodes.named.lane(served.node),
+            None => Some(0),
+        }
+    }
+
+    fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
+        self.seen = cx.now;
+        self.nodes.get_mut(arrival.lane).out = arrival.in_flight.lane(arrival.lane).segments;
+        self.expected.remove(&arrival.segment);
+        let told = arrival.rtt.map_or_else(Vec::new, |rtt| self.told(cx, arrival, rtt));
+        let late = self.virtual_loss(&told);
+        let server = self.server(arrival.options);
+        let told: Vec<(Lane, Told)> =
+            told.into_iter().map(|told| (self.hear(cx, told.id, told.hops), told)).collect();
+        // Section II-D.2: the node that it came from counts, not the one that it was expected from.
+        let lane = server.map_or(0, |server| self.hear(cx, server.node, server.hops));
+        self.nodes.get_mut(lane).serves = true;
+        if let Some(rtt) = arrival.rtt {
+            self.nodes.get_mut(lane).rtt.sample(rtt);
+            for (of, told) in told.iter().filter(|(of, _)| *of != lane) {
+                self.nodes.get_mut(*of).rtt.sample(told.rtt);
+            }
+        }
+        self.beyond = self.nodes.farthest();
+        let hops = self.nodes.get(lane).hops;
+        self.learn(listed(arrival.memo), &told, hops);
+        if let Some(at) = late {
+            cx.note("virtual loss", f64::from(at));
+            let (sent_at, landed) = (arrival.sent_at, arrival.lane);
+            let of = Congestion { at, sent_at, time_ran_out: true, landed };
+            self.congestion(cx, of, arrival.in_flight);
+            return;
+        }
+        // The window that was in use is the expected node's; another one's does not outgrow it.
+        let asked = self.nodes.get(arrival.lane).window;
+        let used = arrival.memo[1] & LIMITED > 0
+            && (lane == arrival.lane || self.nodes.get(lane).window <= asked);
+        if used && !arrival.late {
+            self.nodes.grow(lane);
+        }
+        self.nodes.lift();
+    }
+
+    fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>) {
+        self.seen = cx.now;
+        self.nodes.get_mut(loss.lane).out = loss.in_flight.lane(loss.lane).segments;
+        let at = self.nodes.lane_then(loss.lane, loss.sent_at);
+        let time_ran_out = loss.cause == Cause::Timeout;
+        let of = Congestion { at, sent_at: loss.sent_at, time_ran_out, landed: loss.lane };
+        self.congestion(cx, of, loss.in_flight);
+    }
+
+    /// The pace of a node that was not the next one's is none of the permit's.
+    fn next_deadline(&self) -> Option<Time> {
+        let next = self.nodes.all().map(|(_, node)| node.release_at - BURST);
+        next.filter(|at| *at > self.seen).min()
+    }
+
+    fn on_deadline(&mut self, cx: &mut Cx<'_>) {
+        self.seen = cx.now;
+    }
+
+    fn seed(&mut self, _cx: &mut Cx<'_>, lane: Lane, estimate: PathEstimate) -> bool {
+        let Size(bytes) = estimate.rate.size_in(estimate.rtt_min);
+        let window = (bytes as f64 / estimate.segment.0.max(1) as f64).max(1.0);
+        let node = self.nodes.get_mut(lane);
+        (node.window, node.slow_start) = (window, false);
+        true
+    }
+
+    fn gauges(&self, out: &mut dyn FnMut(Lane, &'static str, f64)) {
+        for (lane, node) in self.nodes.all().filter(|(lane, node)| *lane > 0 || node.serves) {
+            out(lane, "window", node.window);
+            out(lane, "timeout", self.nodes.timeout(lane).as_secs_f64());
+            if let Some(srtt) = node.rtt.smoothed() {
+                out(lane, "srtt", srtt.as_secs_f64());
+            }
+        }
+        if self.nodes.all().all(|(_, node)| !node.serves) {
+            out(0, "window", self.nodes.get(0).window);
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The nodes of a flow: window and timeout of each, and the order that eqs. 2 and 3 demand.
+
+use crate::sources::Sources;
+use control::{Duration, InFlight, Lane, Load, RttEstimate, Time};
+
+/// Windows do not grow beyond this many segments; none is that long.
+const MOST_SEGMENTS: f64 = 1e6;
+/// Nor are they lifted beyond this many, however much two nodes' round trips differ.
+const MOST_LIFTED: f64 = 1e9;
+/// A round trip is taken to be at least this long, in seconds, where it divides.
+const SHORTEST: f64 = 1e-6;
+
+/// Where a node is that nobody has named: behind all others.
+const NOWHERE: u16 = u16::MAX;
+
+/// A node that serves segments, or holds some.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    /// CWND, in segments.
+    pub(super) window: f64,
+    pub(super) slow_start: bool,
+    pub(super) rtt: RttEstimate,
+    /// Nodes that Data passes behind it.
+    pub(super) hops: u16,
+    /// It has answered, and not only said what it holds.
+    pub(super) serves: bool,
+    /// What is in flight to it, as of the latest call.
+    pub(super) out: u32,
+    /// What was asked for until then belongs to a congestion that has been answered.
+    cut_at: Option<Time>,
+    /// The next Interest may leave at this instant.
+    pub(super) release_at: Time,
+}
+
+impl Node {
+    fn new(window: f64, hops: u16) -> Node {
+        Node {
+            window,
+            slow_start: true,
+            rtt: RttEstimate::new(),
+            hops,
+            serves: false,
+            out: 0,
+            cut_at: None,
+            release_at: Time::ZERO,
+        }
+    }
+
+    /// SRTT in seconds, once there is a sample.
+    fn srtt(&self) -> Option<f64> {
+        Some(self.rtt.smoothed()?.as_secs_f64().max(SHORTEST))
+    }
+
+    /// CWND / SRTT, in segments a second.
+    pub(super) fn rate(&self) -> Option<f64> {
+        Some(self.window / self.srtt()?)
+    }
+
+    /// Eq. 4: T_send.
+    pub(super) fn pause(&self) -> Duration {
+        let srtt = self.rtt.smoothed().unwrap_or(Duration::ZERO);
+        srtt.mul_f64(1.0 / self.window.max(1.0))
+    }
+
+    fn grow(&mut self) {
+        let step = if self.slow_start { 1.0 } else { 1.0 / self.window };
+        self.window = (self.window + step).min(MOST_SEGMENTS);
+    }
+
+    /// Section II-B, of the node that was expected and of those beyond.
+    fn shrink(&mut self, now: Time, flight: f64, time_ran_out: bool) {
+        self.window = self.window.min(flight / 2.0).max(1.0);
+        self.slow_start = false;
+        self.cut_at = Some(now);
+        if time_ran_out {
+            self.rtt.back_off();
+        }
+    }
+}
+
+/// A decrease: of which node, for what that left when, and whether for its timeout.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Congestion {
+    pub(super) at: Lane,
+    pub(super) sent_at: Time,
+    /// The timeout doubles too.
+    pub(super) time_ran_out: bool,
+    /// The lane in which something has just come or been lost, which is in no flight any more.
+    pub(super) landed: Lane,
+}
+
+/// All nodes of a flow. Lane 0 is the one that has no name.
+#[derive(Clone, Debug)]
+pub(super) struct Nodes {
+    pub(super) named: Sources<Node>,
+    nameless: Node,
+    initial_window: f64,
+    initial_timeout: Duration,
+}
+
+impl Nodes {
+    pub(super) fn new(initial_window: f64, initial_timeout: Duration) -> Nodes {
+        let nameless = Node::new(initial_window, NOWHERE);
+        Nodes { named: Sources::new(), nameless, initial_window, initial_timeout }
+    }
+
+    pub(super) fn get(&self, lane: Lane) -> &Node {
+        self.named.get(lane).map_or(&self.nameless, |known| &known.state)
+    }
+
+    pub(super) fn get_mut(&mut self, lane: Lane) -> &mut Node {
+        match self.named.get_mut(lane) {
+            Some(known) => &mut known.state,
+            None => &mut self.nameless,
+        }
+    }
+
+    /// All of which something is known, with their lanes.
+    pub(super) fn all(&self) -> impl Iterator<Item = (Lane, &Node)> {
+        let named = self.named.iter().map(|(lane, known)| (lane, &known.state));
+        std::iter::once((0, &self.nameless)).chain(named)
+    }
+
+    fn all_mut(&mut self) -> impl Iterator<Item = (Lane, &mut Node)> {
+        let named = self.named.iter_mut().map(|(lane, known)| (lane, &mut known.state));
+        std::iter::once((0, &mut self.nameless)).chain(named)
+    }
+
+    /// `id` was heard of, `hops` away. Gives its lane, and whether it took another's place there.
+    pub(super) fn hear(&mut self, now: Time, id: u64, hops: u8) -> (Lane, bool) {
+        let (before, window) = (self.named.evicted, self.initial_window);
+        let (lane, _) = self.named.hear(now, id, || Node::new(window, u16::from(hops)));
+        self.get_mut(lane).hops = u16::from(hops);
+        (lane, self.named.evicted > before)
+    }
+
+    /// The lane, unless it was another's when an Interest left in it at `sent_at`.
+    pub(super) fn lane_then(&self, lane: Lane, sent_at: Time) -> Lane {
+        let same = self.named.get(lane).is_some_and(|known| known.since <= sent_at);
+        if same { lane } else { 0 }
+    }
+
+    /// Where the farthest answer came from; 0 as long as there was none.
+    pub(super) fn farthest(&self) -> Lane {
+        let serving = self.all().filter(|(_, node)| node.serves);
+        serving.max_by_key(|(lane, n)| (n.hops, n.rtt.smoothed(), *lane)).map_or(0, |(l, _)| l)
+    }
+
+    /// RTO, with eq. 3: never less than that of a node before it.
+    pub(super) fn timeout(&self, lane: Lane) -> Duration {
+        let node = self.get(lane);
+        if node.rtt.smoothed().is_none() {
+            return node.rtt.rto().max(self.initial_timeout);
+        }
+        let nearer = self.all().filter(|(_, other)| other.hops < node.hops);
+        let nearer = nearer.filter(|(_, other)| other.rtt.smoothed().is_some());
+        nearer.map(|(_, other)| other.rtt.rto()).fold(node.rtt.rto(), Duration::max)
+    }
+
+    /// Data came from `lane`: CWND grows, and those before it follow.
+    pub(super) fn grow(&mut self, lane: Lane) {
+        self.get_mut(lane).grow();
+    }
+
+    /// Section II-B: the node and all beyond; once for all that left before it was answered.
+    /// Returns false if it was answered before.
+    pub(super) fn shrink(&mut self, now: Time, of: Congestion, in_flight: &dyn InFlight) -> bool {
+        let node = self.get(of.at);
+        if node.cut_at.is_some_and(|at| of.sent_at <= at) {
+            return false;
+        }
+        let hops = node.hops;
+        for (lane, node) in self.all_mut() {
+            if lane == of.at || node.hops > hops {
+                let Load { segments, .. } = in_flight.lane(lane);
+                let flight = f64::from(segments) + f64::from(u8::from(lane == of.landed));
+                node.shrink(now, flight, of.time_ran_out);
+            }
+        }
+        self.lower();
+        true
+    }
+
+    /// Lanes of nodes with samples, nearest first.
+    fn in_order(&self) -> Vec<(u16, Lane)> {
+        let sampled = self.all().filter(|(_, node)| node.srtt().is_some());
+        let mut order: Vec<_> = sampled.map(|(lane, node)| (node.hops, lane)).collect();
+        order.sort_unstable();
+        order
+    }
+
+    /// Eq. 2 after a decrease: nobody beyond is faster than those before it.
+    fn lower(&mut self) {
+        let order = self.in_order();
+        let mut slowest = f64::INFINITY;
+        for group in order.chunk_by(|a, b| a.0 == b.0) {
+            let before = slowest;
+            for (_, lane) in group {
+                let node = self.get_mut(*lane);
+                let Some(srtt) = node.srtt() else { continue };
+                node.window = node.window.min(before * srtt).max(1.0);
+                slowest = slowest.min(node.window / srtt);
+            }
+        }
+    }
+
+    /// Eq. 2 after an increase or new samples (section II-B): the windows of those before a node
+    /// are "increased as much as needed to make their data rate equal".
+    pub(super) fn lift(&mut self) {
+        let order = self.in_order();
+        let mut fastest: f64 = 0.0;
+        for group in order.chunk_by(|a, b| a.0 == b.0).rev() {
+            let beyond = fastest;
+            for (_, lane) in group {
+                let node = self.get_mut(*lane);
+                let Some(srtt) = node.srtt() else { continue };
+                node.window = node.window.max((beyond * srtt).min(MOST_LIFTED));
+                fastest = fastest.max(node.window / srtt);
+            }
+        }
+        debug_assert!(self.is_ordered(), "eqs. 2 and 3: {self:?}");
+    }
+
+    /// Eqs. 2 and 3 hold for every pair of nodes of which one is behind the other.
+    pub(super) fn is_ordered(&self) -> bool {
+        let order = self.in_order();
+        order.iter().all(|(near_hops, near)| {
+            order.iter().filter(|(hops, _)| hops > near_hops).all(|(_, far)| {
+                let (k, x) = (self.get(*near), self.get(*far));
+                let rates = k.rate().zip(x.rate());
+                let faster = rates.is_none_or(|(k, x)| k >= x * (1.0 - 1e-9));
+                let lifted = k.window >= MOST_LIFTED * (1.0 - 1e-9);
+                (faster || lifted) && self.timeout(*near) <= self.timeout(*far)
+            })
+        })
+    }
+}

@@ -1,0 +1,189 @@
+//! Request forwarding: next hops by chance, the fewer Interests are pending there the likelier.
+
+use crate::best_route::verdict_of_all;
+use crate::suppression::Suppression;
+use control::{Action, Cx, Duration, NextHop, Params, Strategy, StrategyCx, Time};
+use packet::NackReason;
+use std::collections::BTreeMap;
+
+/// FIB entries with counts of their own. More are asked for by nobody at once; the one that was
+/// used longest ago makes room.
+const MOST_PREFIXES: usize = 4096;
+/// A next hop that was none for this long is a new one.
+const AWAY: Duration = Duration::from_secs(1);
+/// (4): what an average that has come to nothing counts as.
+const FLOOR: f64 = 0.1;
+/// hICN: averages below this have come to nothing.
+const NOTHING: f64 = 1e-3;
+
+/// A next hop of a FIB entry.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Way {
+    pub(super) face: u64,
+    /// PI_j.
+    pub(super) pending: u32,
+    /// A_j; 0 before the first Interest.
+    pub(super) average: f64,
+    /// When it was among the next hops last.
+    seen: Time,
+}
+
+impl Way {
+    fn new(face: u64, seen: Time) -> Way {
+        Way { face, pending: 0, average: 0.0, seen }
+    }
+
+    /// w_j: 1 at the start.
+    pub(super) fn weight(&self) -> f64 {
+        if self.average > 0.0 { 1.0 / self.average } else { 1.0 }
+    }
+
+    /// (4)
+    fn count(&mut self, pending: u32) {
+        self.pending = pending;
+        self.average = 0.9 * self.average + 0.1 * f64::from(pending);
+        if self.average < NOTHING {
+            self.average = FLOOR;
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Entry {
+    pub(super) ways: Vec<Way>,
+    used: Time,
+}
+
+pub(super) struct Balance {
+    suppression: Suppression,
+    /// By the octets of the prefix.
+    pub(super) entries: BTreeMap<Vec<u8>, Entry>,
+}
+
+impl Balance {
+    pub(super) fn new(params: &Params) -> Balance {
+        Balance { suppression: Suppression::new(params), entries: BTreeMap::new() }
+    }
+
+    /// The FIB entry of an Interest that can be sent; the PIT entry's note remembers it.
+    fn enter(&mut self, s: &mut StrategyCx<'_, '_>) -> &mut Entry {
+        if s.upstreams.is_empty() {
+            s.note[1] = s.prefix as u64;
+        }
+        let (now, key) = (s.cx.now, s.name.prefix(s.note[1] as usize).as_bytes());
+        if !self.entries.contains_key(key) {
+            if self.entries.len() >= MOST_PREFIXES {
+                let oldest = self.entries.iter().min_by_key(|(_, entry)| entry.used);
+                if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
+                    self.entries.remove(&oldest);
+                }
+            }
+            self.entries.insert(key.to_vec(), Entry::default());
+        }
+        let entry = self.entries.entry(key.to_vec()).or_default();
+        entry.used = now;
+        entry.ways.retain(|way| now.since(way.seen) <= AWAY || way.pending > 0);
+        for hop in s.next_hops {
+            match entry.ways.iter_mut().find(|way| way.face == hop.face) {
+                Some(way) if now.since(way.seen) <= AWAY => way.seen = now,
+                Some(way) => *way = Way::new(hop.face, now),
+                None => entry.ways.push(Way::new(hop.face, now)),
+            }
+        }
+        entry
+    }
+
+    /// (5): one of the next hops that `may` allows.
+    fn draw(
+        &mut self,
+        s: &mut StrategyCx<'_, '_>,
+        may: impl Fn(&StrategyCx<'_, '_>, &NextHop) -> bool,
+    ) -> Option<u64> {
+        let entry = self.enter(s);
+        let weight = |face| entry.ways.iter().find(|w| w.face == face).map_or(0.0, Way::weight);
+        let allowed = s.next_hops.iter().filter(|hop| may(s, hop));
+        let weights: Vec<_> = allowed.map(|hop| (hop.face, weight(hop.face))).collect();
+        let face = pick(s.cx, &weights)?;
+        // Once for each Interest that is pending there, whoever asks for it again.
+        if s.upstream(face).is_none_or(|upstream| upstream.nacked.is_some()) {
+            change(entry, face, |pending| pending.saturating_add(1));
+        }
+        Some(face)
+    }
+
+    /// Nothing is pending at this face any more.
+    fn settle(&mut self, s: &StrategyCx<'_, '_>, face: u64) {
+        let key = s.name.prefix(s.note[1] as usize).as_bytes();
+        if let Some(entry) = self.entries.get_mut(key) {
+            change(entry, face, |pending| pending.saturating_sub(1));
+        }
+    }
+
+    /// The entry is at its end.
+    fn settle_all(&mut self, s: &StrategyCx<'_, '_>) {
+        for upstream in s.upstreams.iter().filter(|upstream| upstream.nacked.is_none()) {
+            self.settle(s, upstream.face);
+        }
+    }
+}
+
+fn change(entry: &mut Entry, face: u64, to: impl FnOnce(u32) -> u32) {
+    if let Some(way) = entry.ways.iter_mut().find(|way| way.face == face) {
+        way.count(to(way.pending));
+    }
+}
+
+/// A face with the probability of its share in the sum.
+fn pick(cx: &mut Cx<'_>, weights: &[(u64, f64)]) -> Option<u64> {
+    let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
+    let mut left = cx.rng.unit() * sum;
+    let found = weights.iter().find(|(_, weight)| {
+        left -= weight;
+        left < 0.0
+    });
+    found.or(weights.last()).map(|(face, _)| *face)
+}
+
+impl Strategy for Balance {
+    fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
+        let pending = s.upstreams.iter().filter(|u| u.nacked.is_none());
+        match pending.map(|u| u.released_at).max() {
+            None => Suppression::restart(s.note),
+            Some(last) if self.suppression.holds(s.note, s.cx.now, last) => return,
+            Some(_) => {}
+        }
+        let again = s.upstreams.iter().any(|u| u.nacked.is_none());
+        match self.draw(s, |_, _| true) {
+            Some(face) => {
+                if again {
+                    self.suppression.lengthen(s.note);
+                }
+                s.act(Action::Forward(face));
+            }
+            None if s.upstreams.is_empty() => s.act(Action::Nack(NackReason::NoRoute)),
+            None => {}
+        }
+    }
+
+    fn on_data(&mut self, s: &mut StrategyCx<'_, '_>) {
+        self.settle_all(s);
+    }
+
+    fn on_nack(&mut self, s: &mut StrategyCx<'_, '_>, reason: NackReason) {
+        self.settle(s, s.ingress);
+        let untried = |s: &StrategyCx<'_, '_>, hop: &NextHop| {
+            s.upstream(hop.face).is_none() && s.downstreams.iter().all(|d| d.face != hop.face)
+        };
+        if let Some(face) = self.draw(s, untried) {
+            s.act(Action::Forward(face));
+        } else if let Some(reason) = verdict_of_all(s, reason) {
+            // One that is a downstream too may be left; it is not waited for.
+            self.settle_all(s);
+            s.act(Action::Nack(reason));
+        }
+    }
+
+    fn on_expiry(&mut self, s: &mut StrategyCx<'_, '_>) {
+        self.settle_all(s);
+    }
+}

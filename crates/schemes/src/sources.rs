@@ -1,0 +1,120 @@
+//! Where Data comes from: a bounded table of nodes or paths, each with a lane of its own.
+//!
+//! The network says who answered, and may say anything: a new name with each Data must neither
+//! grow the memory nor push out whoever answers now. The table is full at [`MOST`]; then the one
+//! that was heard of longest ago makes room.
+
+use control::{Lane, Time};
+
+/// The most sources or paths that a consumer keeps apart. A path through a network has fewer
+/// routers, and the numbers of a source that comes back after that many others are stale.
+pub(crate) const MOST: usize = 32;
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Known<T> {
+    /// What the network calls it.
+    pub(crate) id: u64,
+    /// When its place became its own: what was asked in this lane before that, others were asked.
+    pub(crate) since: Time,
+    /// When it was heard of last.
+    pub(crate) heard: Time,
+    /// What the scheme keeps of it.
+    pub(crate) state: T,
+}
+
+/// The table. Lane 0 is nobody's: it is for whatever has no name.
+#[derive(Clone, Debug)]
+pub(crate) struct Sources<T> {
+    known: Vec<Known<T>>,
+    /// How many had to make room.
+    pub(crate) evicted: u64,
+}
+
+impl<T> Sources<T> {
+    /// Nobody is known.
+    pub(crate) const fn new() -> Sources<T> {
+        Sources { known: Vec::new(), evicted: 0 }
+    }
+
+    /// The lane of `id`, if it is known.
+    pub(crate) fn lane(&self, id: u64) -> Option<Lane> {
+        self.known.iter().position(|known| known.id == id).map(lane_of)
+    }
+
+    /// The one in `lane`.
+    pub(crate) fn get(&self, lane: Lane) -> Option<&Known<T>> {
+        self.known.get(usize::from(lane).checked_sub(1)?)
+    }
+
+    /// The one in `lane`, to change it.
+    pub(crate) fn get_mut(&mut self, lane: Lane) -> Option<&mut Known<T>> {
+        self.known.get_mut(usize::from(lane).checked_sub(1)?)
+    }
+
+    /// All with their lanes.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Lane, &Known<T>)> {
+        self.known.iter().enumerate().map(|(at, known)| (lane_of(at), known))
+    }
+
+    /// All, to change them.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (Lane, &mut Known<T>)> {
+        self.known.iter_mut().enumerate().map(|(at, known)| (lane_of(at), known))
+    }
+
+    /// `id` was heard of: its lane, and whether it is new. Who is new may take the place of
+    /// another.
+    pub(crate) fn hear(&mut self, now: Time, id: u64, new: impl FnOnce() -> T) -> (Lane, bool) {
+        if let Some(at) = self.known.iter().position(|known| known.id == id) {
+            self.known[at].heard = now;
+            return (lane_of(at), false);
+        }
+        let known = Known { id, since: now, heard: now, state: new() };
+        if self.known.len() < MOST {
+            self.known.push(known);
+            return (lane_of(self.known.len() - 1), true);
+        }
+        self.evicted += 1;
+        let oldest = (0..self.known.len()).min_by_key(|at| self.known[*at].heard).unwrap_or(0);
+        self.known[oldest] = known;
+        (lane_of(oldest), true)
+    }
+}
+
+/// Places are fewer than [`MOST`].
+fn lane_of(at: usize) -> Lane {
+    at as Lane + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_name_with_each_data_grows_nothing() {
+        let mut sources: Sources<u64> = Sources::new();
+        assert_eq!(sources.hear(Time(0), 7, || 70), (1, true));
+        for n in 1..10_000 {
+            let (lane, _) = sources.hear(Time(n), 1000 + n, || n);
+            assert!((1..=MOST).contains(&usize::from(lane)));
+            // Whoever answers now stays.
+            assert_eq!(sources.hear(Time(n), 7, || 0), (1, false));
+        }
+        assert_eq!((sources.known.len(), sources.get(1).unwrap().state), (MOST, 70));
+        // Of 9,999 others 31 have a place.
+        assert_eq!(sources.evicted, 9_999 - (MOST as u64 - 1));
+    }
+
+    #[test]
+    fn who_was_heard_of_longest_ago_makes_room() {
+        let mut sources: Sources<()> = Sources::new();
+        for n in 0..MOST as u64 {
+            sources.hear(Time(n), n, || ());
+        }
+        sources.hear(Time(100), 0, || ());
+        let (lane, new) = sources.hear(Time(101), 99, || ());
+        assert_eq!((lane, new, sources.lane(1)), (2, true, None), "1 was heard of at 1 ns");
+        assert_eq!(sources.get(2).unwrap().since, Time(101));
+        assert_eq!((sources.lane(0), sources.get(0).is_none()), (Some(1), true));
+    }
+}
