@@ -20,7 +20,7 @@ const NOTHING: f64 = 1e-3;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Way {
     pub(super) face: u64,
-    /// PI_j.
+    /// PI_j, in segments.
     pub(super) pending: u32,
     /// A_j; 0 before the first Interest.
     pub(super) average: f64,
@@ -99,6 +99,7 @@ impl Balance {
         s: &mut StrategyCx<'_, '_>,
         may: impl Fn(&StrategyCx<'_, '_>, &NextHop) -> bool,
     ) -> Option<u64> {
+        let segments = u32::from(s.segments);
         let entry = self.enter(s);
         let weight = |face| entry.ways.iter().find(|w| w.face == face).map_or(0.0, Way::weight);
         let allowed = s.next_hops.iter().filter(|hop| may(s, hop));
@@ -106,20 +107,20 @@ impl Balance {
         let face = pick(s.cx, &weights)?;
         // Once for each Interest that is pending there, whoever asks for it again.
         if s.upstream(face).is_none_or(|upstream| upstream.nacked.is_some()) {
-            change(entry, face, |pending| pending.saturating_add(1));
+            change(entry, face, |pending| pending.saturating_add(segments));
         }
         Some(face)
     }
 
-    /// Nothing is pending at this face any more.
+    /// What the call is about is pending at this face no more.
     fn settle(&mut self, s: &StrategyCx<'_, '_>, face: u64) {
         let key = s.name.prefix(s.note[1] as usize).as_bytes();
         if let Some(entry) = self.entries.get_mut(key) {
-            change(entry, face, |pending| pending.saturating_sub(1));
+            change(entry, face, |pending| pending.saturating_sub(u32::from(s.segments)));
         }
     }
 
-    /// The entry is at its end.
+    /// Nor at any other.
     fn settle_all(&mut self, s: &StrategyCx<'_, '_>) {
         for upstream in s.upstreams.iter().filter(|upstream| upstream.nacked.is_none()) {
             self.settle(s, upstream.face);
