@@ -50,6 +50,7 @@ impl Node {
             ingress,
             next_hops: &self.hops,
             links: &Equal,
+            segments: 1,
             downstreams: &[downstream],
             upstreams: &self.upstreams,
             options,
