@@ -4,6 +4,7 @@
 use crate::quantity::{QuantityError, Rate, Size};
 use crate::time::Duration;
 use std::fmt;
+use std::str::FromStr;
 use thiserror::Error;
 
 /// A parameter's value; the variant is its unit.
@@ -159,13 +160,27 @@ impl Value {
     }
 }
 
+/// A quantity as people write it, if that says all of it: what is printed can be given again.
+fn exact<T: fmt::Display + FromStr + PartialEq>(
+    f: &mut fmt::Formatter<'_>,
+    value: &T,
+    in_full: impl FnOnce() -> String,
+) -> fmt::Result {
+    let text = value.to_string();
+    if text.parse().is_ok_and(|read: T| read == *value) {
+        f.write_str(&text)
+    } else {
+        f.write_str(&in_full())
+    }
+}
+
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Number(v) => v.fmt(f),
-            Value::Time(d) => d.fmt(f),
-            Value::Rate(r) => r.fmt(f),
-            Value::Size(s) => s.fmt(f),
+            Value::Time(d) => exact(f, d, || format!("{} ns", d.0)),
+            Value::Rate(r) => exact(f, r, || format!("{} bit/s", r.0)),
+            Value::Size(s) => exact(f, s, || format!("{} B", s.0)),
             Value::Switch(on) => on.fmt(f),
             Value::Word(word) => f.write_str(word.text),
         }
@@ -293,6 +308,15 @@ mod tests {
         const ALL: &[ParamSpec] = &joined::<_, { TABLE.len() + MORE.len() }>(&[MORE, TABLE]);
         assert_eq!(ALL.iter().map(|row| row.name).collect::<Vec<_>>(), ["gamma", "beta", "target"]);
         assert_eq!(Params::defaults(ALL).number("gamma"), 0.5);
+    }
+
+    #[test]
+    fn what_is_printed_can_be_given_again() {
+        for (octets, text) in [(64_000, "64.0 kB"), (65_536, "65536 B")] {
+            assert_eq!(Value::Size(Size(octets)).to_string(), text);
+        }
+        assert_eq!(Value::Time(Duration(1_234_567_891)).to_string(), "1234567891 ns");
+        assert_eq!(Value::Rate(Rate(1_234_567)).to_string(), "1234567 bit/s");
     }
 
     #[test]

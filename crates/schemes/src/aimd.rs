@@ -6,8 +6,8 @@
 //! consumer (Schneider, Yi, Zhang, Zhang, ACM ICN 2016):
 //!
 //! - Data, W below ssthresh: W += s; else W += s / floor(W);
-//! - loss, Nack (Congestion) or a congestion mark: ssthresh = max(2, m W), W = ssthresh (or, with
-//!   `reset`, the initial window); at most once a round trip (their conservative window
+//! - loss, Nack (Congestion) or a congestion mark: ssthresh = max(2, beta W), W = ssthresh (or,
+//!   with `reset`, the initial window); at most once a round trip (their conservative window
 //!   adaptation).
 //!
 //! Deviations: a window that is not in use does not grow (RFC 7661), because a consumer that waits
@@ -35,7 +35,7 @@ const EQUATIONS: &[Equation] = &[
     ("ndnget, increase", "Data, W < ssthresh: W += s; else W += s / floor(W)"),
     (
         "ndnget, decrease",
-        "mark, Nack or loss, once a round trip: ssthresh = max(2, m W), W = \
+        "mark, Nack or loss, once a round trip: ssthresh = max(2, beta W), W = \
      ssthresh",
     ),
 ];
@@ -49,10 +49,10 @@ const PARAMS: &[ParamSpec] = &[
         source: "ndnget, `--aimd-step`",
     },
     ParamSpec {
-        name: "m",
+        name: "beta",
         default: Value::Number(0.5),
         range: (0.05, 0.99),
-        help: "multiplicative decrease: the window's factor at congestion",
+        help: "multiplicative decrease, m: the window's factor at congestion",
         source: "ndnget, `--aimd-beta`",
     },
     ParamSpec {
@@ -94,7 +94,7 @@ impl Aimd {
             window: initial,
             ssthresh: params.number("ssthresh"),
             step: params.number("s"),
-            decrease: params.number("m"),
+            decrease: params.number("beta"),
             initial,
             reset: params.switch("reset"),
         }

@@ -425,7 +425,7 @@ impl Bbr {
             .max(Duration::from_secs_f64(segments));
         // The first repetition is a probe for a lost tail, as RFC 8985's, and not yet backed off.
         let backoff = 1 << self.timeouts.saturating_sub(1);
-        let base = srtt + margin;
+        let base = (srtt + margin).min(RttEstimate::MAX_RTO);
         Duration(base.0.saturating_mul(backoff)).min(LONGEST_TIMEOUT.max(base))
     }
 }

@@ -117,6 +117,17 @@ impl Choice {
         self.build("controller", |scheme| scheme.controller)
     }
 
+    /// Builds its startup around a controller, which it will seed.
+    ///
+    /// # Errors
+    /// The scheme has none.
+    pub fn startup(&self, inner: Box<dyn Controller>) -> Result<Box<dyn Controller>, ChoiceError> {
+        match self.scheme.startup {
+            Some(wrap) => Ok(wrap(&self.params, inner)),
+            None => Err(self.lacks("startup", |scheme| scheme.startup.is_some())),
+        }
+    }
+
     /// Builds its queue management.
     ///
     /// # Errors
@@ -156,12 +167,17 @@ impl Choice {
     ) -> Result<Box<T>, ChoiceError> {
         match make(self.scheme) {
             Some(make) => Ok(make(&self.params)),
-            None => Err(ChoiceError::NoSuchPart {
-                scheme: self.scheme.name,
-                part,
-                has: self.scheme.parts().join(" and "),
-                valid: quoted(SCHEMES.iter().filter(|s| make(s).is_some()).map(|s| s.name)),
-            }),
+            None => Err(self.lacks(part, |scheme| make(scheme).is_some())),
+        }
+    }
+
+    /// It has no such part; these schemes have one.
+    fn lacks(&self, part: &'static str, has_it: impl Fn(&Scheme) -> bool) -> ChoiceError {
+        ChoiceError::NoSuchPart {
+            scheme: self.scheme.name,
+            part,
+            has: self.scheme.parts().join(" and "),
+            valid: quoted(SCHEMES.iter().filter(|s| has_it(s)).map(|s| s.name)),
         }
     }
 }

@@ -11,6 +11,8 @@ mod path_id;
 pub mod reference;
 mod sources;
 mod suppression;
+#[cfg(test)]
+mod testing;
 
 pub use choice::{Choice, ChoiceError, find};
 
@@ -18,15 +20,23 @@ control::registry! {
     aimd,
     bbr,
     best_route,
+    bic,
     cctcp,
     codel,
     contug,
     cubic,
     drop_tail,
     fixed,
+    icp,
+    ictp,
     mircc,
     multicast,
+    nfd_mark,
+    packet_pair,
     path_label,
+    pcon,
     raaqm,
+    rate,
     rcp,
+    red,
 }

@@ -2,8 +2,8 @@
 //! shows in review.
 //!
 //! Each column is a situation, each row a round trip of 50 ms, each cell the window in whole
-//! segments at its end. `WEIR_REGENERATE=1 cargo test -p weir-schemes --test response` writes them
-//! anew.
+//! segments at its end; of a controller that has no window, its rate in Mbit/s. `WEIR_REGENERATE=1
+//! cargo test -p weir-schemes --test response` writes them anew.
 
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, InFlight, Lane, Load, Loss, Permit, Rng, Sent,
@@ -168,14 +168,15 @@ impl Bench {
         }
     }
 
-    fn window(&self) -> f64 {
-        let mut window = 0.0;
-        self.control.gauges(&mut |lane, name, value| {
-            if (lane, name) == (0, "window") {
-                window = value;
-            }
+    /// The first window, or else the first rate in Mbit/s, that the controller shows.
+    fn shown(&self) -> f64 {
+        let (mut window, mut rate) = (None, None);
+        self.control.gauges(&mut |_, name, value| match name {
+            "window" => window = window.or(Some(value)),
+            "rate" => rate = rate.or(Some(value / 1e6)),
+            _ => {}
         });
-        window
+        window.or(rate).expect("a controller shows a window or a rate")
     }
 
     /// One round trip of the clock, from `round` times 50 ms on.
@@ -218,10 +219,10 @@ fn curve(choice: &Choice, situation: Situation) -> Vec<String> {
     let mut cells = Vec::new();
     for round in 0..ROUNDS {
         bench.round(round);
-        if bench.window() > ENOUGH {
+        if bench.shown() > ENOUGH {
             break;
         }
-        cells.push(format!("{}", bench.window().floor()));
+        cells.push(format!("{}", bench.shown().floor()));
     }
     cells.resize(ROUNDS as usize, "-".to_owned());
     cells

@@ -62,7 +62,7 @@ impl InFlight for Flight {
 }
 
 struct Consumer {
-    name: &'static str,
+    name: String,
     control: Box<dyn Controller>,
     rng: Rng,
     now: Time,
@@ -74,7 +74,7 @@ struct Consumer {
 }
 
 impl Consumer {
-    fn new(name: &'static str, control: Box<dyn Controller>) -> Consumer {
+    fn new(name: String, control: Box<dyn Controller>) -> Consumer {
         Consumer {
             name,
             control,
@@ -242,6 +242,20 @@ impl Consumer {
     }
 }
 
+/// Every controller, and every startup around every controller.
+fn controllers() -> Vec<(String, Box<dyn Controller>)> {
+    let with_controller = choices(|scheme| scheme.controller.is_some());
+    let alone = with_controller.iter().map(|c| (c.scheme().name.to_owned(), c.controller()));
+    let mut all: Vec<_> = alone.collect();
+    for startup in choices(|scheme| scheme.startup.is_some()) {
+        for choice in &with_controller {
+            let name = format!("{} around {}", startup.scheme().name, choice.scheme().name);
+            all.push((name, choice.controller().and_then(|inner| startup.startup(inner))));
+        }
+    }
+    all.into_iter().map(|(name, built)| (name, built.expect("it has that part"))).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -249,8 +263,8 @@ proptest! {
     fn no_sequence_of_events_upsets_or_stalls_a_controller(
         steps in prop::collection::vec(step(), 1..400),
     ) {
-        for choice in choices(|scheme| scheme.controller.is_some()) {
-            let mut consumer = Consumer::new(choice.scheme().name, choice.controller().unwrap());
+        for (name, control) in controllers() {
+            let mut consumer = Consumer::new(name, control);
             steps.iter().for_each(|step| consumer.take_step(step));
             consumer.recovers();
         }
@@ -259,8 +273,8 @@ proptest! {
 
 #[test]
 fn a_clock_that_stands_still_is_no_trouble() {
-    for choice in choices(|scheme| scheme.controller.is_some()) {
-        let mut consumer = Consumer::new(choice.scheme().name, choice.controller().unwrap());
+    for (name, control) in controllers() {
+        let mut consumer = Consumer::new(name, control);
         for round in 0..1000 {
             consumer.take_step(&Step::Ask(1));
             consumer.take_step(&Step::Data(round, round % 7 == 0));
@@ -274,8 +288,8 @@ fn a_clock_that_stands_still_is_no_trouble() {
 
 #[test]
 fn an_hour_of_loss_does_not_stop_a_controller() {
-    for choice in choices(|scheme| scheme.controller.is_some()) {
-        let mut consumer = Consumer::new(choice.scheme().name, choice.controller().unwrap());
+    for (name, control) in controllers() {
+        let mut consumer = Consumer::new(name, control);
         for _ in 0..60 {
             consumer.recovers();
             consumer.take_step(&Step::Ask(1));

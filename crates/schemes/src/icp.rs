@@ -1,0 +1,193 @@
+//! The Interest Control Protocol: a delay-driven window.
+//!
+//! G. Carofiglio, M. Gallo, L. Muscariello, "ICP: Design and Evaluation of an Interest Control
+//! Protocol for Content-Centric Networking", IEEE INFOCOM NOMEN workshop 2012; its guards as in the
+//! authors' simulator (CCNPL-Sim) and `libndn-icp`.
+//!
+//! - Data: W <- W + eta / W.
+//! - The timer of an Interest expires, tau after it left: W <- beta W, and it is asked for again.
+//! - tau = RTT_min + delta (RTT_max - RTT_min), over the last N_s round-trip times; tau_0 before
+//!   the first.
+//! - No decrease before the history holds N_s samples, at most one in a time of tau, and none below
+//!   a window of 1. Data that come after their timer count for the history, not for the window.
+//!
+//! tau is no detector of losses but a threshold of delay; it is all that ICP looks at. Congestion
+//! marks are not read.
+//!
+//! Deviations. A loss that the host finds before the timer (a gap, a Nack) is what the timer would
+//! have said later, and has its consequence under the same guards. The timer has a granularity G
+//! (RFC 6298, section 2): tau is an RTT that occurred, and with no variation an Interest would
+//! expire in the instant in which its Data come.
+
+use control::{
+    Arrival, Ask, Controller, Cx, Duration, Equation, Lane, Loss, ParamSpec, Params, PathEstimate,
+    Permit, Scheme, Sent, Size, Ticket, Time, Value,
+};
+use packet::HopOptions;
+use std::collections::VecDeque;
+
+/// The scheme.
+pub const SCHEME: Scheme = Scheme {
+    name: "icp",
+    summary: "Interest window that shrinks when Data take longer than usual",
+    paper: "G. Carofiglio, M. Gallo, L. Muscariello, ICP: Design and Evaluation of an Interest \
+            Control Protocol for Content-Centric Networking, IEEE INFOCOM NOMEN workshop 2012",
+    equations: EQUATIONS,
+    params: PARAMS,
+    controller: Some(|params| Box::new(Icp::new(params))),
+    ..Scheme::EMPTY
+};
+
+const EQUATIONS: &[Equation] = &[
+    ("window increase", "Data in time: W <- W + eta / W"),
+    ("window decrease", "timer: W <- beta W, if beta W >= 1, N_s samples, and tau since the last"),
+    ("Interest timer", "tau = RTT_min + delta (RTT_max - RTT_min) of the last N_s samples"),
+];
+
+/// The parameters; HR-ICP has the same consumer.
+pub(crate) const PARAMS: &[ParamSpec] = &[
+    ParamSpec {
+        name: "eta",
+        default: Value::Number(1.0),
+        range: (0.01, 100.0),
+        help: "additive increase, in segments for each window of Data",
+        source: "the paper, section III",
+    },
+    ParamSpec {
+        name: "beta",
+        default: Value::Number(0.5),
+        range: (0.05, 0.99),
+        help: "the window's factor when a timer expires",
+        source: "the paper, section III",
+    },
+    ParamSpec {
+        name: "delta",
+        default: Value::Number(0.5),
+        range: (0.0, 1.0),
+        help: "where tau stands between the smallest and the largest round-trip time",
+        source: "the paper, section III (CCNPL-Sim: 0.8)",
+    },
+    ParamSpec {
+        name: "N_s",
+        default: Value::Number(20.0),
+        range: (1.0, 1000.0),
+        help: "round-trip times that are remembered",
+        source: "the paper, section III (CCNPL-Sim: 30)",
+    },
+    ParamSpec {
+        name: "tau_0",
+        default: Value::Time(Duration::from_secs(3)),
+        range: (0.001, 60.0),
+        help: "the timer before the first round-trip time",
+        source: "Saino, Cocora, Pavlou, ICC 2013, section IV",
+    },
+    ParamSpec {
+        name: "W_0",
+        default: Value::Number(2.0),
+        range: (1.0, 1000.0),
+        help: "segments at the start",
+        source: "the paper: 1 or 2",
+    },
+    ParamSpec {
+        name: "G",
+        default: Value::Time(Duration::from_millis(1)),
+        range: (1e-6, 1.0),
+        help: "granularity of the timer, added to tau",
+        source: "own; RFC 6298, section 2",
+    },
+];
+
+/// The consumer.
+pub(crate) struct Icp {
+    eta: f64,
+    beta: f64,
+    delta: f64,
+    n_s: usize,
+    granularity: Duration,
+    /// W.
+    window: f64,
+    tau: Duration,
+    history: VecDeque<Duration>,
+    /// When the window shrank last.
+    t_lastdec: Option<Time>,
+}
+
+impl Icp {
+    pub(crate) fn new(params: &Params) -> Icp {
+        Icp {
+            eta: params.number("eta"),
+            beta: params.number("beta"),
+            delta: params.number("delta"),
+            n_s: params.number("N_s") as usize,
+            granularity: params.time("G"),
+            window: params.number("W_0"),
+            tau: params.time("tau_0"),
+            history: VecDeque::new(),
+            t_lastdec: None,
+        }
+    }
+
+    /// Remembers a round-trip time and sets tau.
+    fn sample(&mut self, rtt: Duration) {
+        self.history.push_back(rtt);
+        while self.history.len() > self.n_s {
+            self.history.pop_front();
+        }
+        let rtt_min = self.history.iter().min().copied().unwrap_or(rtt);
+        let rtt_max = self.history.iter().max().copied().unwrap_or(rtt);
+        // tau = RTT_min + delta (RTT_max - RTT_min)
+        let spread = Duration(rtt_max.0 - rtt_min.0);
+        self.tau = rtt_min + spread.mul_f64(self.delta);
+    }
+}
+
+/// The longest timer: no round-trip time that was measured may keep an Interest alive for longer.
+const MAX_TIMER: Duration = Duration::from_secs(60);
+
+impl Controller for Icp {
+    fn permit(&self, _now: Time, ask: &Ask<'_>) -> Permit {
+        let in_flight = ask.in_flight.total().segments;
+        let after = f64::from(in_flight) + f64::from(ask.count);
+        if in_flight > 0 && after > self.window.floor() { Permit::Wait } else { Permit::Now(0) }
+    }
+
+    fn on_sent(&mut self, _cx: &mut Cx<'_>, _sent: &Sent) -> Ticket {
+        let timeout = (self.tau + self.granularity).min(MAX_TIMER);
+        Ticket { timeout, memo: [0; 2], options: HopOptions::default() }
+    }
+
+    fn on_data(&mut self, _cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
+        if let Some(rtt) = arrival.rtt {
+            self.sample(rtt);
+        }
+        if !arrival.late {
+            // W <- W + eta / W
+            self.window += self.eta / self.window;
+        }
+    }
+
+    fn on_loss(&mut self, cx: &mut Cx<'_>, _loss: &Loss<'_>) {
+        let again = self.t_lastdec.is_some_and(|at| cx.now.since(at) <= self.tau);
+        let smaller = self.beta * self.window;
+        if smaller < 1.0 || again || self.history.len() < self.n_s {
+            return;
+        }
+        self.window = smaller;
+        self.t_lastdec = Some(cx.now);
+        cx.note("cut", self.window);
+    }
+
+    fn seed(&mut self, _cx: &mut Cx<'_>, _lane: Lane, estimate: PathEstimate) -> bool {
+        let Size(octets) = estimate.rate.size_in(estimate.rtt_min);
+        self.window = (octets as f64 / estimate.segment.0.max(1) as f64).max(1.0);
+        true
+    }
+
+    fn gauges(&self, out: &mut dyn FnMut(Lane, &'static str, f64)) {
+        out(0, "window", self.window);
+        out(0, "tau", self.tau.as_secs_f64());
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! The Information Centric Transport Protocol: TCP at the receiver, over pieces of a chunk.
+//!
+//! S. Salsano, A. Detti, M. Cancellieri, M. Pomposini, N. Blefari-Melazzi, "Transport-Layer Issues
+//! in Information Centric Networks", ACM SIGCOMM ICN workshop 2012; draft-salsano-ictp. A chunk,
+//! the unit of naming and signing, is cut into segments of about a packet, and these are the unit
+//! of request, of reliability and of the window; the receiver runs TCP's sender over them. The
+//! papers do not spell out which TCP: this is NewReno (RFC 5681, RFC 6582), with Data as
+//! acknowledgements.
+//!
+//! - Data of the oldest request that is outstanding, in the order of requests: W += 1 below
+//!   ssthresh, else W += 1 / W.
+//! - Data of a younger request are a duplicate acknowledgement. The third one is a fast retransmit:
+//!   ssthresh = W = max(flight / 2, 2), and recovery until a request is answered that left after
+//!   all that were outstanding then. No second cut in recovery.
+//! - Time-out: ssthresh = max(flight / 2, 2), W = 1, and the time-out doubles (RFC 6298).
+//!
+//! The window and what is in flight are counted in segments and never in Interests, so that one
+//! Interest may ask for a run of segments (a chunk of 32).
+//!
+//! Deviations. What is in flight is known here segment by segment, while a TCP sender guesses it
+//! from duplicate acknowledgements: the window is not inflated in recovery, which is what corrects
+//! that guess (RFC 5681, section 3.2, step 4). The host declares the loss that duplicates show, and
+//! asks again; a gap or Nack that it reports first is a fast retransmit.
+
+use control::{
+    Arrival, Ask, Cause, Controller, Cx, Equation, InFlight, Lane, Loss, ParamSpec, Params,
+    PathEstimate, Permit, RttEstimate, Scheme, Sent, Size, Ticket, Time, Value,
+};
+use packet::HopOptions;
+use std::collections::BTreeSet;
+
+/// The scheme.
+pub const SCHEME: Scheme = Scheme {
+    name: "ictp",
+    summary: "TCP's NewReno at the receiver, over segments; fast retransmit on gaps",
+    paper: "S. Salsano, A. Detti, M. Cancellieri, M. Pomposini, N. Blefari-Melazzi, \
+            Transport-Layer Issues in Information Centric Networks, ACM SIGCOMM ICN workshop 2012",
+    equations: EQUATIONS,
+    params: PARAMS,
+    controller: Some(|params| Box::new(Ictp::new(params))),
+    ..Scheme::EMPTY
+};
+
+const EQUATIONS: &[Equation] = &[
+    ("RFC 5681, eq. 2", "oldest answered, W < ssthresh: W += 1"),
+    ("RFC 5681, eq. 3", "oldest answered, W >= ssthresh: W += 1 / W"),
+    ("RFC 5681, eq. 4", "dupthresh younger answered: ssthresh = W = max(flight / 2, 2), recovery"),
+    ("RFC 6582, 3.2", "recovery ends when a request is answered that left after it began"),
+    ("RFC 5681, 3.1", "time-out: ssthresh = max(flight / 2, 2), W = 1, RTO *= 2"),
+];
+
+const PARAMS: &[ParamSpec] = &[
+    ParamSpec {
+        name: "initial_window",
+        default: Value::Number(1.0),
+        range: (1.0, 1000.0),
+        help: "segments at the start",
+        source: "own: TCP's of 2012 in segments of 1 kB",
+    },
+    ParamSpec {
+        name: "ssthresh",
+        default: Value::Number(1e6),
+        range: (2.0, 1e6),
+        help: "the window in segments at which slow start ends if nothing ended it before",
+        source: "RFC 5681, section 3.1: arbitrarily high",
+    },
+    ParamSpec {
+        name: "dupthresh",
+        default: Value::Number(3.0),
+        range: (1.0, 1000.0),
+        help: "answers to younger requests that show a loss",
+        source: "RFC 5681, section 3.2",
+    },
+];
+
+/// RFC 5681, equation 4: the smallest ssthresh.
+const MIN_SSTHRESH: f64 = 2.0;
+
+struct Ictp {
+    /// W.
+    cwnd: f64,
+    ssthresh: f64,
+    dupthresh: u32,
+    dup: u32,
+    /// The youngest request when recovery began.
+    recover: Option<u64>,
+    /// Requests that are outstanding, by their place in the order of requests.
+    outstanding: BTreeSet<u64>,
+    next_order: u64,
+    rtt: RttEstimate,
+    /// Requests that left before this belong to a time-out that was answered.
+    timed_out_at: Option<Time>,
+}
+
+impl Ictp {
+    fn new(params: &Params) -> Ictp {
+        Ictp {
+            cwnd: params.number("initial_window"),
+            ssthresh: params.number("ssthresh"),
+            dupthresh: params.number("dupthresh") as u32,
+            dup: 0,
+            recover: None,
+            outstanding: BTreeSet::new(),
+            next_order: 0,
+            rtt: RttEstimate::new(),
+            timed_out_at: None,
+        }
+    }
+
+    /// RFC 5681, equation 4; `in_flight` is without the segment at hand.
+    fn halve(&mut self, in_flight: &dyn InFlight) {
+        let flight = f64::from(in_flight.total().segments) + 1.0;
+        self.ssthresh = (flight / 2.0).max(MIN_SSTHRESH);
+    }
+
+    fn fast_retransmit(&mut self, cx: &mut Cx<'_>, in_flight: &dyn InFlight) {
+        if self.recover.is_some() {
+            return;
+        }
+        self.halve(in_flight);
+        self.cwnd = self.ssthresh;
+        self.recover = Some(self.next_order.saturating_sub(1));
+        cx.note("cut", self.cwnd);
+    }
+
+    fn oldest_answered(&mut self, order: u64) {
+        self.dup = 0;
+        // What was outstanding when recovery began has its answer, or was asked for again.
+        if self.recover.is_some_and(|recover| order > recover) {
+            self.recover = None;
+        }
+        if self.recover.is_none() {
+            // (2) and (3)
+            self.cwnd += if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd };
+        }
+    }
+}
+
+/// A segment's place in the order of requests: the memo has that of the first segment of its
+/// Interest, and which one that is.
+fn order(segment: u64, memo: control::Memo) -> u64 {
+    memo[0].saturating_add(segment.saturating_sub(memo[1]))
+}
+
+impl Controller for Ictp {
+    fn permit(&self, _now: Time, ask: &Ask<'_>) -> Permit {
+        let in_flight = ask.in_flight.total().segments;
+        let after = f64::from(in_flight) + f64::from(ask.count);
+        if in_flight > 0 && after > self.cwnd.floor() { Permit::Wait } else { Permit::Now(0) }
+    }
+
+    fn on_sent(&mut self, _cx: &mut Cx<'_>, sent: &Sent) -> Ticket {
+        let first = self.next_order;
+        self.next_order += u64::from(sent.count);
+        self.outstanding.extend(first..self.next_order);
+        Ticket {
+            timeout: self.rtt.rto(),
+            memo: [first, sent.first],
+            options: HopOptions::default(),
+        }
+    }
+
+    fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
+        if let Some(rtt) = arrival.rtt {
+            self.rtt.sample(rtt);
+        }
+        let order = order(arrival.segment, arrival.memo);
+        let oldest = self.outstanding.first() == Some(&order);
+        if !self.outstanding.remove(&order) || arrival.late {
+            return;
+        }
+        if oldest {
+            self.oldest_answered(order);
+            return;
+        }
+        self.dup = self.dup.saturating_add(1);
+        if self.dup == self.dupthresh {
+            self.fast_retransmit(cx, arrival.in_flight);
+        }
+    }
+
+    fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>) {
+        self.outstanding.remove(&order(loss.segment, loss.memo));
+        if loss.cause != Cause::Timeout {
+            return self.fast_retransmit(cx, loss.in_flight);
+        }
+        if self.timed_out_at.is_some_and(|at| loss.sent_at <= at) {
+            return;
+        }
+        self.timed_out_at = Some(cx.now);
+        self.halve(loss.in_flight);
+        self.cwnd = 1.0;
+        self.dup = 0;
+        self.recover = None;
+        self.rtt.back_off();
+        cx.note("cut", self.cwnd);
+    }
+
+    fn seed(&mut self, _cx: &mut Cx<'_>, _lane: Lane, estimate: PathEstimate) -> bool {
+        let Size(octets) = estimate.rate.size_in(estimate.rtt_min);
+        self.cwnd = (octets as f64 / estimate.segment.0.max(1) as f64).max(1.0);
+        self.ssthresh = self.cwnd.max(MIN_SSTHRESH);
+        true
+    }
+
+    fn gauges(&self, out: &mut dyn FnMut(Lane, &'static str, f64)) {
+        out(0, "window", self.cwnd);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+use super::*;
+use crate::testing::{Out, Play};
+
+fn play(set: &[(&str, &str)]) -> Play {
+    let mut params = Params::defaults(PARAMS);
+    for (name, text) in set {
+        params.set("ictp", name, text).unwrap();
+    }
+    Play::new(Box::new(Ictp::new(&params)))
+}
+
+fn send(play: &mut Play, n: usize) -> Vec<Out> {
+    (0..n).map(|_| play.ask(1).expect("the window is open")).collect()
+}
+
+fn window(play: &Play) -> f64 {
+    play.gauge("window")
+}
+
+#[test]
+fn slow_start_and_congestion_avoidance_count_segments() {
+    let mut play = play(&[("ssthresh", "4")]);
+    let one = send(&mut play, 1);
+    assert_eq!(play.permit(1), Permit::Wait);
+    one.into_iter().for_each(|out| play.data(&out, 0));
+    assert_eq!(window(&play), 2.0);
+    let two = send(&mut play, 2);
+    two.into_iter().for_each(|out| play.data(&out, 0));
+    assert_eq!(window(&play), 4.0);
+    let four = send(&mut play, 4);
+    four.into_iter().for_each(|out| play.data(&out, 0));
+    // At ssthresh: + 1/4, and so on; a little less than one in the round trip.
+    let mut expected = 4.0;
+    (0..4).for_each(|_| expected += 1.0 / expected);
+    assert!((window(&play) - expected).abs() < 1e-12);
+}
+
+#[test]
+fn the_third_answer_to_a_younger_request_halves_what_is_in_flight() {
+    let mut play = play(&[("initial_window", "10")]);
+    let mut outs = send(&mut play, 10);
+    let lost = outs.remove(0);
+    for out in outs.drain(..2) {
+        play.data(&out, 0);
+    }
+    assert_eq!(window(&play), 10.0, "two duplicates say nothing yet");
+    play.data(&outs.remove(0), 0);
+    // Seven are in flight, the arriving one included that is 8: half of them.
+    assert_eq!(window(&play), 4.0);
+    play.data(&outs.remove(0), 0);
+    assert_eq!(window(&play), 4.0, "one cut a recovery");
+    // The host declares the loss: the same congestion.
+    play.lose(&lost, Cause::Gap);
+    assert_eq!(window(&play), 4.0);
+    let rest = outs.len();
+    outs.into_iter().for_each(|out| play.data(&out, 0));
+    assert_eq!((rest, window(&play)), (5, 4.0), "they left before recovery began");
+    let again = play.again(&lost).unwrap();
+    play.data(&again, 0);
+    // The answer to the retransmission ends recovery: congestion avoidance goes on.
+    assert_eq!(window(&play), 4.25);
+}
+
+#[test]
+fn a_gap_after_recovery_is_a_new_congestion() {
+    let mut play = play(&[("initial_window", "8")]);
+    let first = send(&mut play, 8).remove(0);
+    play.lose(&first, Cause::Gap);
+    // Seven in flight and the lost one: 8 / 2.
+    assert_eq!(window(&play), 4.0);
+    play.lose(&first, Cause::Gap);
+    assert_eq!(window(&play), 4.0);
+}
+
+#[test]
+fn a_time_out_leaves_one_segment_and_counts_once() {
+    let mut play = play(&[("initial_window", "8")]);
+    let outs = send(&mut play, 8);
+    assert_eq!(outs[0].ticket.timeout, play.ms(1000));
+    play.now += play.ms(1000);
+    for out in outs {
+        play.lose(&out, Cause::Timeout);
+    }
+    assert_eq!(window(&play), 1.0);
+    let out = send(&mut play, 1).remove(0);
+    assert_eq!(out.ticket.timeout, play.ms(2000), "doubled once");
+    play.data(&out, 0);
+    // ssthresh is half of 8: slow start goes on to 4.
+    assert_eq!(window(&play), 2.0);
+    for out in send(&mut play, 2) {
+        play.data(&out, 0);
+    }
+    assert_eq!(window(&play), 4.0);
+    for out in send(&mut play, 4) {
+        play.data(&out, 0);
+    }
+    assert!(window(&play) < 5.0, "from there on by less than one in a round trip");
+}
+
+#[test]
+fn an_interest_for_32_counts_as_32() {
+    let mut play = play(&[("initial_window", "48")]);
+    let chunk = play.ask(32).unwrap();
+    assert_eq!(play.permit(32), Permit::Wait, "16 segments of the window are left");
+    assert!(matches!(play.permit(16), Permit::Now(_)));
+    // Its segments come in the order of request: no duplicates.
+    for i in 0..32 {
+        play.data(&Out { segment: chunk.segment + i, ..chunk.clone() }, 0);
+    }
+    assert!(window(&play) > 48.0);
+    // A segment that is missing inside of a chunk shows like any other.
+    let chunk = play.ask(32).unwrap();
+    for i in 1..4 {
+        play.data(&Out { segment: chunk.segment + i, ..chunk.clone() }, 0);
+    }
+    // 29 in flight and the arriving one: 30 / 2.
+    assert_eq!(window(&play), 15.0);
+}
