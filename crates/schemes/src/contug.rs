@@ -178,9 +178,8 @@ impl Contug {
 
     /// The lane that Data came in.
     fn origin(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) -> Lane {
-        let Some(id) = self.server(arrival.options) else {
-            return if self.learns() { 0 } else { arrival.lane };
-        };
+        // Who does not say who it is (not every Interest asks) is taken to be the expected one.
+        let Some(id) = self.server(arrival.options) else { return arrival.lane };
         let window = self.initial_window;
         let before = self.named.evicted;
         let (lane, _) = self.named.hear(cx.now, id, || Source::new(window));
@@ -223,7 +222,6 @@ impl Controller for Contug {
         match self.server(arrival.options) {
             _ if !self.gaps => None,
             Some(id) => self.named.lane(id),
-            None if self.learns() => Some(0),
             None => Some(arrival.lane),
         }
     }

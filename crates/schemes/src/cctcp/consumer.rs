@@ -68,13 +68,13 @@ impl Cctcp {
 
     /// What the nodes on the way say, as far as it can be true: it is about what this Interest
     /// listed, and nobody was longer on the way than all of it took.
-    fn told(&self, cx: &mut Cx<'_>, arrival: &Arrival<'_>, rtt: Duration) -> Vec<Told> {
-        let Some(header) = arrival.options.get::<Anticipated>() else { return Vec::new() };
+    fn told(&self, cx: &mut Cx<'_>, arrival: &Arrival<'_>, rtt: Duration) -> Option<Vec<Told>> {
+        let header = arrival.options.get::<Anticipated>()?;
         let [first, count] = listed(arrival.memo);
         let listed = header.wanted().iter().copied().eq(first..first.saturating_add(count));
         if self.listed == 0 || count == 0 || !listed {
             cx.note("anticipated ignored", header.holders().len() as f64);
-            return Vec::new();
+            return None;
         }
         let mut told = Vec::new();
         for holder in header.holders() {
@@ -87,7 +87,7 @@ impl Cctcp {
                 _ => cx.note("anticipated ignored", 1.0),
             }
         }
-        told
+        Some(told)
     }
 
     /// Section II-C: the nearest node whose RTT exceeds the timeout that it had before this.
@@ -201,7 +201,7 @@ impl Controller for Cctcp {
         match self.server(arrival.options) {
             _ if !self.gaps => None,
             Some(served) => self.nodes.named.lane(served.node),
-            None => Some(0),
+            None => Some(arrival.lane),
         }
     }
 
@@ -209,13 +209,19 @@ impl Controller for Cctcp {
         self.seen = cx.now;
         self.nodes.get_mut(arrival.lane).out = arrival.in_flight.lane(arrival.lane).segments;
         self.expected.remove(&arrival.segment);
-        let told = arrival.rtt.map_or_else(Vec::new, |rtt| self.told(cx, arrival, rtt));
+        let told = arrival.rtt.and_then(|rtt| self.told(cx, arrival, rtt));
+        let is_told = told.is_some();
+        let told = told.unwrap_or_default();
         let late = self.virtual_loss(&told);
         let server = self.server(arrival.options);
         let told: Vec<(Lane, Told)> =
             told.into_iter().map(|told| (self.hear(cx, told.id, told.hops), told)).collect();
         // Section II-D.2: the node that it came from counts, not the one that it was expected from.
-        let lane = server.map_or(0, |server| self.hear(cx, server.node, server.hops));
+        // Who does not say who it is (not every Interest asks) is taken to be the expected one.
+        let lane = match server {
+            Some(server) => self.hear(cx, server.node, server.hops),
+            None => self.nodes.lane_then(arrival.lane, arrival.sent_at),
+        };
         self.nodes.get_mut(lane).serves = true;
         if let Some(rtt) = arrival.rtt {
             self.nodes.get_mut(lane).rtt.sample(rtt);
@@ -225,7 +231,9 @@ impl Controller for Cctcp {
         }
         self.beyond = self.nodes.farthest();
         let hops = self.nodes.get(lane).hops;
-        self.learn(listed(arrival.memo), &told, hops);
+        if is_told {
+            self.learn(listed(arrival.memo), &told, hops);
+        }
         if let Some(at) = late {
             cx.note("virtual loss", f64::from(at));
             let (sent_at, landed) = (arrival.sent_at, arrival.lane);

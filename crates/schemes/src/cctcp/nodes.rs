@@ -140,9 +140,10 @@ impl Nodes {
         if same { lane } else { 0 }
     }
 
-    /// Where the farthest answer came from; 0 as long as there was none.
+    /// Where the farthest answer came from; 0 as long as nobody has said who answered.
     pub(super) fn farthest(&self) -> Lane {
-        let serving = self.all().filter(|(_, node)| node.serves);
+        let named = self.named.iter().map(|(lane, known)| (lane, &known.state));
+        let serving = named.filter(|(_, node)| node.serves);
         serving.max_by_key(|(lane, n)| (n.hops, n.rtt.smoothed(), *lane)).map_or(0, |(l, _)| l)
     }
 

@@ -6,7 +6,8 @@ use crate::fetch::object::Object;
 use crate::rdr;
 use control::{Duration, Permit, Time};
 use packet::interest_buf::encode_plain_interest;
-use packet::{Component, HopOptions, InterestBuf, LpHeader, Name};
+use packet::options::Anticipated;
+use packet::{Component, HopOption, HopOptions, InterestBuf, LpHeader, Name};
 
 /// How many segments are offered to a controller that says "not this one" before giving up.
 const LOOK_AHEAD: usize = 16;
@@ -188,9 +189,14 @@ impl Fetch {
                 self.discovery(bare, nonce, lifetime).encode_into(out);
             }
         }
+        let mut options = options.clone();
+        if !matches!(item, Item::Segment(_)) {
+            // Routers take the numbers for those of segments of the name that is asked for.
+            options.remove(Anticipated::TYPE);
+        }
         if !options.is_empty() {
             let interest = out.split_off(start);
-            let header = LpHeader { options: options.clone(), ..LpHeader::default() };
+            let header = LpHeader { options, ..LpHeader::default() };
             header.encode_into(&interest, out);
         }
     }

@@ -1,0 +1,159 @@
+//! Segments from several places: caches along a path, and producers apart.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
+
+mod support;
+
+use control::{
+    Arrival, Ask, Controller, Cx, Duration, Lane, Loss, Params, Permit, Rate, Ratio, Sent, Size,
+    Stamper, Ticket, Time,
+};
+use forwarder::tables::{Admission, ContentStoreConfig};
+use packet::options::{Anticipated, ServedBy};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use support::{at_ms, controller, ms, name, strategy};
+use weir_sim::{FetchSpec, FlowId, Make, Network, NodeId, NodeSpec, ObjectSpec, WireSpec};
+
+/// Routers with a cache between consumer and producer.
+const CACHES: usize = 8;
+/// Of each link, one way.
+const DELAY: u64 = 5;
+
+/// The link parts of a scheme that says where segments are.
+fn stamper() -> Make<dyn Stamper> {
+    let scheme = schemes::find("cctcp").unwrap();
+    Arc::new(move || scheme.stamper.unwrap()(&Params::defaults(scheme.params)))
+}
+
+struct Path {
+    net: Network,
+    consumer: NodeId,
+}
+
+/// The consumer, eight caches that each admit an eighth of what passes (so that on average one has
+/// a segment: Saino, Cocora, Pavlou 2013, section III), the producer.
+fn path(wire: &WireSpec, seed: u64) -> Path {
+    let wire = WireSpec { stamper: Some(stamper()), ..wire.clone() };
+    let mut net = Network::new(seed);
+    let nodes: Vec<NodeId> = (0..CACHES + 2)
+        .map(|i| {
+            let mut spec = NodeSpec::new(&format!("n{i}"), strategy());
+            let caches = (1..=CACHES).contains(&i);
+            spec.content_store = match caches {
+                true => ContentStoreConfig {
+                    admission: Admission::Probability(Ratio::new(0.125).unwrap()),
+                    ..ContentStoreConfig::default()
+                },
+                false => ContentStoreConfig::OFF,
+            };
+            net.add_node(spec)
+        })
+        .collect();
+    for pair in nodes.windows(2) {
+        let link = net.add_link(pair[0], pair[1], wire.clone(), wire.clone());
+        net.add_route(pair[0], &name("/p"), link, 1).unwrap();
+    }
+    let object = ObjectSpec::new(name("/p/o"), Size(8000 * 500));
+    net.publish(nodes[CACHES + 1], object).unwrap();
+    Path { net, consumer: nodes[0] }
+}
+
+impl Path {
+    fn fetch(&mut self, start: u64, controller: Box<dyn Controller>) -> FlowId {
+        let mut fetch = FetchSpec::new(name("/p/o"), controller, "test");
+        fetch.start = at_ms(start);
+        self.net.fetch(self.consumer, fetch)
+    }
+}
+
+/// What a Data packet said.
+#[derive(Clone)]
+struct Said {
+    segment: u64,
+    rtt: Duration,
+    served: ServedBy,
+    list: Anticipated,
+}
+
+/// Another controller, one Interest at a time, with a record of what comes.
+struct Spy {
+    inner: Box<dyn Controller>,
+    said: Arc<Mutex<Vec<Said>>>,
+}
+
+impl Controller for Spy {
+    fn permit(&self, now: Time, ask: &Ask<'_>) -> Permit {
+        match ask.in_flight.total().segments {
+            0 => self.inner.permit(now, ask),
+            _ => Permit::Wait,
+        }
+    }
+
+    fn on_sent(&mut self, cx: &mut Cx<'_>, sent: &Sent) -> Ticket {
+        self.inner.on_sent(cx, sent)
+    }
+
+    fn came_in(&self, arrival: &Arrival<'_>) -> Option<Lane> {
+        self.inner.came_in(arrival)
+    }
+
+    fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
+        let options = arrival.options;
+        // Metadata and manifests are no segments; they have no list.
+        if let Some(list) = options.get() {
+            let (segment, rtt) = (arrival.segment, arrival.rtt.unwrap());
+            let served = options.get().unwrap();
+            self.said.lock().unwrap().push(Said { segment, rtt, served, list });
+        }
+        self.inner.on_data(cx, arrival);
+    }
+
+    fn on_loss(&mut self, _: &mut Cx<'_>, loss: &Loss<'_>) {
+        panic!("nothing is lost, and yet {} is", loss.segment);
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        self.inner.next_deadline()
+    }
+
+    fn on_deadline(&mut self, cx: &mut Cx<'_>) {
+        self.inner.on_deadline(cx);
+    }
+}
+
+/// Links that take their delay and nothing else, so that a round trip is its distance.
+#[test]
+fn what_routers_say_survives_eight_caches_and_gives_exact_round_trips() {
+    let wire = WireSpec { rate: None, ..WireSpec::new(Rate(1), ms(DELAY)) };
+    let mut path = path(&wire, 1);
+    path.fetch(0, controller("fixed"));
+    let said = Arc::new(Mutex::new(Vec::new()));
+    path.fetch(60_000, Box::new(Spy { inner: controller("cctcp"), said: said.clone() }));
+    let outcome = path.net.run(at_ms(200_000));
+    assert!(outcome.flows.iter().all(|flow| flow.data > 500), "{:?}", outcome.flows);
+    let said = said.lock().unwrap();
+    let distance = |hops: u8| ms(2 * DELAY * u64::from(hops));
+    let (mut most, mut seen, mut listed) = (0, BTreeMap::new(), BTreeMap::new());
+    for said in said.iter() {
+        assert_eq!(said.rtt, distance(said.served.hops), "{:?}", said.served);
+        let before = listed.get(&said.segment);
+        assert!(before.is_none_or(|node| *node == said.served.node), "{} moved", said.segment);
+        most = most.max(said.list.holders().len());
+        for holder in said.list.holders() {
+            // Eq. 1.
+            let rtt = Duration(said.rtt.0 - holder.elapsed);
+            assert_eq!(rtt, distance(holder.hops.unwrap()), "{holder:?}");
+            assert!(holder.hops.unwrap() < said.served.hops);
+            assert_eq!(*seen.entry(holder.hops.unwrap()).or_insert(holder.node), holder.node);
+        }
+        // The nearest of those that were asked.
+        for holder in said.list.holders() {
+            said.list.held(holder).for_each(|n| _ = listed.entry(n).or_insert(holder.node));
+        }
+    }
+    assert_eq!(seen.into_keys().collect::<Vec<_>>(), (1..=8).collect::<Vec<_>>());
+    assert!(most >= 7, "{most} at once");
+    // Seven in eight segments are at none of a given cache's; (7/8)^8, a third, at none at all.
+    let known = (0..500).filter(|n| listed.contains_key(n)).count();
+    assert!((280..=400).contains(&known), "{known} of 500");
+}
