@@ -83,6 +83,12 @@ impl Size {
     pub const fn saturating_sub(self, other: Size) -> Size {
         Size(self.0.saturating_sub(other.0))
     }
+
+    /// So many of it; the largest size there is if that is more.
+    #[must_use]
+    pub const fn times(self, n: u16) -> Size {
+        Size(self.0.saturating_mul(n as u64))
+    }
 }
 
 impl Add for Size {

@@ -2,6 +2,7 @@
 
 use control::{Duration, Strategy};
 use packet::Name;
+use packet::options::MAX_RANGE;
 use std::fmt;
 
 use crate::tables::{ContentStoreConfig, PitConfig, dead_nonces};
@@ -31,6 +32,9 @@ pub struct ForwarderConfig {
     /// Names of the regions that this node is in: a forwarding hint for one of them has reached its
     /// goal here.
     pub regions: Vec<Name>,
+    /// The longest run of segments that one Interest may ask for; at most
+    /// [`packet::options::MAX_RANGE`], and below 2 none.
+    pub max_range: u16,
 }
 
 impl ForwarderConfig {
@@ -49,6 +53,7 @@ impl ForwarderConfig {
             dead_nonces: 1 << 20,
             max_lifetime: Duration::from_secs(120),
             regions: Vec::new(),
+            max_range: MAX_RANGE,
         }
     }
 }

@@ -44,6 +44,8 @@ reasons! {
     Duplicate = "duplicate",
     /// A name deeper than the tables match.
     NameTooDeep = "name-too-deep",
+    /// Segments of a range Interest beyond the longest range that is taken.
+    RangeTooLong = "range-too-long",
     /// The table of pending Interests is full.
     PitFull = "pit-full",
     /// The face has as many pending Interests as it may.

@@ -125,6 +125,7 @@ pub struct Forwarder {
     pub(crate) regions: Vec<Name>,
     /// What this node understands.
     pub(crate) capability: Capability,
+    pub(crate) max_range: u16,
     pub(crate) taps: Taps,
     pub(crate) packet_tap: Option<PacketTap>,
     pub(crate) scratch: Scratch,
@@ -155,7 +156,11 @@ impl Forwarder {
             nonces: stream("nonces"),
             max_lifetime: config.max_lifetime,
             regions: config.regions,
-            capability: Capability::ALL,
+            capability: match config.max_range {
+                0 | 1 => Capability(Capability::OPTIONS),
+                _ => Capability::ALL,
+            },
+            max_range: config.max_range,
             taps: Taps(None),
             packet_tap: None,
             scratch: Scratch::default(),

@@ -328,6 +328,34 @@ impl Link {
         self.returned(env, &expected, size);
     }
 
+    /// The same for one of `of` segments that are pending in an entry for a run.
+    pub(crate) fn settle_part(
+        &mut self,
+        env: &mut Env<'_>,
+        direction: Direction,
+        key: PitKey,
+        of: u16,
+        size: Option<Size>,
+    ) {
+        let Some(part) = self.expectations(direction).take_part(key, (1, of)) else { return };
+        self.returned(env, &part, size);
+    }
+
+    /// What is expected for `share.0` of the `share.1` segments of an entry is expected for another
+    /// one.
+    pub(crate) fn move_expected(
+        &mut self,
+        direction: Direction,
+        from: PitKey,
+        to: PitKey,
+        share: (u16, u16),
+    ) {
+        let expectations = self.expectations(direction);
+        if let Some(part) = expectations.take_part(from, share) {
+            expectations.insert(to, part);
+        }
+    }
+
     /// Tells the shaper what an Interest that it let through brought.
     pub(crate) fn returned(&mut self, env: &mut Env<'_>, of: &Expected, size: Option<Size>) {
         let Some(released_at) = of.released_at else { return };
@@ -521,6 +549,11 @@ impl Link {
     /// Whether octets come in order and from one end only, as long as the link is up.
     pub(crate) fn is_stream(&self) -> bool {
         self.mtu.is_none()
+    }
+
+    /// Whether the other end understands ranges.
+    pub(crate) fn takes_ranges(&self) -> bool {
+        self.terms.peer().has(Capability::OPTIONS | Capability::RANGE)
     }
 
     /// Whether the other end knows hop-by-hop options.

@@ -7,6 +7,7 @@ mod finish;
 mod held;
 mod interest;
 mod nack;
+mod range;
 mod rewrite;
 mod upstream;
 
@@ -28,6 +29,8 @@ pub(crate) struct Scratch {
     pub(crate) marks: Vec<InterestMark>,
     /// The Interest at hand, where it is not in the driver's buffer.
     interest: Vec<u8>,
+    /// The Interest for one segment of a run.
+    segment: Vec<u8>,
     satisfied: Vec<PitKey>,
     actions: Vec<Action>,
     next_hops: Vec<NextHop>,
@@ -167,6 +170,9 @@ impl Forwarder {
             // The flow is the name without segment and version.
             lengths |= 0b11 << components.saturating_sub(2);
         }
+        if self.pit.has_runs() {
+            lengths |= 1 << components.saturating_sub(1);
+        }
         self.hasher.hash_prefixes(name, lengths)
     }
 
@@ -192,7 +198,7 @@ impl Forwarder {
             if link.has_parts() {
                 let flow = subject.flow;
                 let expected = match kind {
-                    Kind::Interest => link.expected(flow),
+                    Kind::Interest => link.expected(flow).times(range::segments_in(options)),
                     _ => Size::ZERO,
                 };
                 let (direction, size) = (Direction::In, Size(size as u64));

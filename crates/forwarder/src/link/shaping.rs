@@ -210,6 +210,17 @@ impl Expectations {
         before
     }
 
+    /// Takes out what is expected for `share.0` of the `share.1` segments that an entry has left.
+    pub(crate) fn take_part(&mut self, key: PitKey, share: (u16, u16)) -> Option<Expected> {
+        let whole = self.remove(key)?;
+        let (part, of) = (u64::from(share.0), u64::from(share.1).max(1));
+        let size = Size(whole.size.0 / of * part.min(of));
+        if part < of {
+            self.insert(key, Expected { size: whole.size - size, ..whole });
+        }
+        Some(Expected { size, ..whole })
+    }
+
     pub(crate) fn remove(&mut self, key: PitKey) -> Option<Expected> {
         let expected = self.entries.remove(&key)?;
         self.total = self.total - expected.size;

@@ -15,7 +15,7 @@ use crate::link::Subject;
 use crate::link::queue::QueuedData;
 use crate::node::{NodeAt, subject_of};
 use crate::tables::content_store::{Outcome, Verdict};
-use crate::tables::{HashedName, InRecord, PitKey};
+use crate::tables::{HashedName, InRecord, PitEntry, PitKey};
 
 /// Data with what its link header says of it.
 struct Arrived<'a> {
@@ -70,6 +70,9 @@ impl Forwarder {
         let mut satisfied = std::mem::take(&mut self.scratch.satisfied);
         self.pit.find_satisfied(&data, &name, &mut satisfied);
         satisfied.retain(|key| self.pit.get(*key).is_some_and(|e| e.out_record(face).is_some()));
+        if self.pit.has_runs() {
+            self.find_segment(face, &name, &mut satisfied);
+        }
         if satisfied.is_empty() {
             self.count_drop(face, DropReason::Unsolicited);
         } else {
@@ -132,15 +135,39 @@ impl Forwarder {
         matches!(outcome, Outcome::Inserted | Outcome::Refreshed)
     }
 
-    /// Shapers and strategy are told, downstreams get the Data, the entry ends. `is_last` says that
+    /// Appends the entries for runs in which the segment of this name is pending that were asked of
+    /// `face`.
+    fn find_segment(&self, face: FaceId, name: &HashedName<'_>, satisfied: &mut Vec<PitKey>) {
+        let start = satisfied.len();
+        self.pit.find_runs(name, satisfied);
+        let mut at = start;
+        while let Some(key) = satisfied.get(at).copied() {
+            let run = self.pit.get(key).and_then(|entry| entry.run());
+            let place = run.and_then(|run| Some((run, run.place_of(name.name())?)));
+            match place {
+                Some((run, place)) if run.asked_of(face).has(place) => at += 1,
+                _ => _ = satisfied.remove(at),
+            }
+        }
+    }
+
+    /// Shapers and strategy are told, downstreams get the Data, the entry ends, unless it is for a
+    /// run of which more is pending. `is_last` says that
     /// no other entry wants the Data: the last downstream gets it without one more owner. The entry
     /// stays in its place until then, for moving it takes as long as the rest.
     fn satisfy(&mut self, now: Time, a: &mut Arrived<'_>, key: PitKey, is_last: bool) {
         self.stats.satisfied += 1;
+        let run = self.pit.get(key).and_then(|entry| entry.run());
+        let place = run.and_then(|run| run.place_of(a.name.name()));
+        let answer = (a.face, a.packet.len());
         if self.parts > 0
+            && let Some(place) = place
+        {
+            self.settle_segment(now, key, place, answer);
+        } else if self.parts > 0
             && let Some(entry) = self.pit.get(key).cloned()
         {
-            self.settle_all(now, key, &entry, Some((a.face, a.packet.len())));
+            self.settle_all(now, key, &entry, Some(answer));
         }
         let mut options = a.options.clone();
         self.tell_satisfied(now, a, key, &mut options);
@@ -148,13 +175,17 @@ impl Forwarder {
         // A mark that a marker of the upstream gave the Interest comes back on the Data.
         let memo = entry.out_record(a.face).map_or(0, |record| record.memo);
         let mark = a.mark.max(memo);
-        let waiting = |record: &InRecord| record.expires > now;
-        let last = entry.in_records().iter().rposition(waiting).filter(|_| is_last);
+        let waits = |entry: &PitEntry, record: &InRecord| {
+            let wants = |place| entry.run().is_some_and(|r| r.wanted_by(record.face).has(place));
+            record.expires > now && place.is_none_or(wants)
+        };
+        let mut records = entry.in_records().iter();
+        let last = records.rposition(|record| waits(entry, record)).filter(|_| is_last);
         for number in 0.. {
-            let entry = self.pit.get(key);
-            let Some(record) = entry.and_then(|e| e.in_records().get(number)) else { break };
+            let Some(entry) = self.pit.get(key) else { break };
+            let Some(record) = entry.in_records().get(number) else { break };
             let (downstream, token) = (record.face, record.token.clone());
-            let Some(face) = self.faces.get(downstream).filter(|_| waiting(record)) else {
+            let Some(face) = self.faces.get(downstream).filter(|_| waits(entry, record)) else {
                 continue;
             };
             if downstream == a.face && face.link_type != LinkType::AdHoc {
@@ -171,6 +202,12 @@ impl Forwarder {
             let (from, subject) = (a.face.0, a.subject);
             let item = QueuedData { at: now, packet, token, mark, options, from, subject };
             self.send_data(now, downstream, item);
+        }
+        if let Some(place) = place {
+            if !self.pit.clear_segments(key, [place].into_iter().collect()) {
+                self.bury_pending(now, a.name, key, Ending::Unsatisfied);
+            }
+            return;
         }
         let freshness = control::Duration::from_millis(a.data.freshness_ms().unwrap_or(0));
         let ending = Ending::Satisfied { freshness, cached: a.cached };
@@ -189,9 +226,10 @@ impl Forwarder {
         let links = faces.links(now);
         let Some(entry) = pit.get_mut(key) else { return };
         scratch.next_hops.clear();
+        let (ingress, mark) = (a.face, a.mark);
         scratch.prefix = 0;
         let question =
-            |name| Question { now, name, ingress: a.face, mark: a.mark, trigger: Trigger::Data };
+            |name| Question { now, name, ingress, mark, trigger: Trigger::Data, segments: 1 };
         if entry.components() == a.name.components() {
             let chosen = strategies.find_mut(a.name);
             question(a.name).ask(chosen, taps, &links, scratch, entry, options);

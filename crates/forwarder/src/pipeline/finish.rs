@@ -1,7 +1,7 @@
 //! How Interests end, and what is sent to downstreams.
 
 use control::{Direction, Duration, Size, Time};
-use packet::options::answer;
+use packet::options::{Range, answer};
 use packet::{HopOptions, Interest, NackReason};
 
 use super::upstream::Trigger;
@@ -69,7 +69,8 @@ impl Forwarder {
         self.settle_all(now, key, &entry, None);
         if let Ok(interest) = Interest::decode(entry.interest()) {
             for record in entry.in_records().iter().filter(|record| record.expires > now) {
-                self.nack_record(now, &interest, record, reason, answer);
+                let range = entry.run().and_then(|run| Range::of(run.wanted_by(record.face)));
+                self.nack_record(now, &interest, record, (reason, range), answer);
             }
         }
         self.bury(now, name, &entry, Ending::Unsatisfied);
@@ -80,10 +81,11 @@ impl Forwarder {
         now: Time,
         interest: &Interest<'_>,
         record: &InRecord,
-        reason: NackReason,
+        (reason, range): (NackReason, Option<Range>),
         carried: &HopOptions,
     ) {
         let mut options = answer(&record.options, None);
+        range.map(|range| options.set(&range));
         for (typ, value) in carried.iter() {
             options.set_raw(typ, value);
         }
@@ -102,6 +104,8 @@ impl Forwarder {
     ) {
         self.count_drop(face, reason);
         self.settle(now, face, Direction::Out, key, None);
+        let run = self.pit.get(key).and_then(|entry| entry.run());
+        let range = run.and_then(|run| Range::of(run.wanted_by(face)));
         let Some(record) = self.pit.remove_in_record(key, face) else { return };
         let Some(entry) = self.pit.get(key) else { return };
         let octets = entry.interest().to_vec();
@@ -111,7 +115,8 @@ impl Forwarder {
         }
         if let Ok(interest) = Interest::decode(&octets) {
             let none = HopOptions::new();
-            self.nack_record(now, &interest, &record, NackReason::Congestion, &none);
+            let why = (NackReason::Congestion, range);
+            self.nack_record(now, &interest, &record, why, &none);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Interests that a shaper gives back.
 
 use control::{Direction, InterestMeta, Released, Stage, Time};
+use packet::options::SegmentBits;
 use packet::{HopOptions, Interest, NackReason};
 
 use super::interest::Arrived;
@@ -67,6 +68,7 @@ impl Forwarder {
                 next_hop: early.next_hop,
                 subject: subject_of(&name),
                 expected: Some(expected),
+                bits: SegmentBits::NONE,
             },
         );
     }
@@ -138,6 +140,7 @@ impl Forwarder {
             options: HopOptions::new(),
             subject: subject_of(&name),
             answer: HopOptions::new(),
+            bits: SegmentBits::NONE,
         };
         let leaving =
             Leaving { expected: meta.expected, expires: meta.expires, options: meta.options };

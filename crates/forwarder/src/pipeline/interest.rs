@@ -1,10 +1,11 @@
 //! The way of an Interest.
 
 use bytes::Bytes;
-use control::{Direction, Duration, InterestMeta, Kind, Size, Stage, Time};
-use packet::options::answer;
+use control::{Action, Direction, Duration, InterestMeta, Kind, Size, Stage, Time};
+use packet::options::{SegmentBits, answer};
 use packet::{HopOptions, Interest, LpPacket, NackReason};
 
+use super::range::segments_in;
 use super::rewrite::rewrite;
 use super::upstream::{Outbound, Trigger};
 use crate::counters::DropReason;
@@ -31,6 +32,8 @@ pub(super) struct Arrived<'a> {
     pub(super) subject: Subject,
     /// What the downstream's parts expect of it.
     pub(super) expected: Option<Expected>,
+    /// Which segments of the PIT entry it is about, if that is for a run.
+    pub(super) bits: SegmentBits,
 }
 
 impl Forwarder {
@@ -84,6 +87,7 @@ impl Forwarder {
                     next_hop,
                     subject: Subject::default(),
                     expected: None,
+                    bits: SegmentBits::NONE,
                 },
             );
         } else {
@@ -125,7 +129,7 @@ impl Forwarder {
             if !link.has_parts() {
                 return Some(Offered::Pass(a.meta(Size::ZERO)));
             }
-            let size = link.expected(a.subject.flow);
+            let size = link.expected(a.subject.flow).times(segments_in(&a.options));
             let mut expected = Expected { flow: a.subject.flow, size, released_at: None };
             let mut meta = a.meta(size);
             let at = NodeAt { node, name: a.name.name(), subject: a.subject };
@@ -180,6 +184,16 @@ impl Forwarder {
 
     /// PIT and content store.
     pub(super) fn enter(&mut self, now: Time, a: &mut Arrived<'_>) {
+        if !a.options.is_empty()
+            && let Some(wanted) = self.take_range(a)
+        {
+            return self.enter_range(now, a, &wanted);
+        }
+        self.enter_one(now, a);
+    }
+
+    /// The same for one that asks for one thing.
+    pub(super) fn enter_one(&mut self, now: Time, a: &mut Arrived<'_>) {
         let key = self.pit.find(a.interest, a.name);
         let entry = key.and_then(|key| self.pit.get(key));
         let pending = entry.is_some_and(|entry| !entry.in_records().is_empty());
@@ -208,7 +222,7 @@ impl Forwarder {
     }
 
     /// Tells the shaper at stage *arrival* that an Interest that it let through will bring nothing.
-    fn give_back(&mut self, now: Time, a: &Arrived<'_>) {
+    pub(super) fn give_back(&mut self, now: Time, a: &Arrived<'_>) {
         if let Some(expected) = a.expected {
             self.with_link(now, a.face, |link, env, _| link.returned(env, &expected, None));
             self.wake(now, a.face);
@@ -234,7 +248,7 @@ impl Forwarder {
 
     /// A nonce that is here already, from or to another face, has come round a loop. On a
     /// point-to-point face the same nonce from the same face is a copy, not a loop.
-    fn is_loop(&self, entry: &PitEntry, a: &Arrived<'_>) -> bool {
+    pub(super) fn is_loop(&self, entry: &PitEntry, a: &Arrived<'_>) -> bool {
         let copies = self.faces.get(a.face).is_some_and(|f| f.link_type == LinkType::PointToPoint);
         if copies && entry.in_record(a.face).is_some_and(|r| r.nonce == a.nonce) {
             return false;
@@ -245,7 +259,7 @@ impl Forwarder {
 
     /// Content store; a hit goes the Data's way. Nothing hop-by-hop comes out of it: the token is
     /// the Interest's, the options are those of an answer to it, and there is no mark.
-    fn answer_from_store(&mut self, now: Time, a: &Arrived<'_>) -> bool {
+    pub(super) fn answer_from_store(&mut self, now: Time, a: &Arrived<'_>) -> bool {
         let Some(packet) = self.store.find(now, a.interest, a.name) else {
             self.stats.misses += 1;
             return false;
@@ -274,7 +288,7 @@ impl Forwarder {
     }
 
     /// Shaper of the downstream at stage *miss*; says whether the Interest goes on now.
-    fn pass_miss_shaper(&mut self, now: Time, key: PitKey, a: &mut Arrived<'_>) -> bool {
+    pub(super) fn pass_miss_shaper(&mut self, now: Time, key: PitKey, a: &mut Arrived<'_>) -> bool {
         let Some(mut expected) = a.expected else { return true };
         let offered = self.with_link(now, a.face, |link, env, _| {
             let meta = a.meta(expected.size);
@@ -295,7 +309,7 @@ impl Forwarder {
     }
 
     /// FIB and strategy, or the face that a local application asked for.
-    fn forward(&mut self, now: Time, key: PitKey, a: &mut Arrived<'_>) {
+    pub(super) fn forward(&mut self, now: Time, key: PitKey, a: &mut Arrived<'_>) {
         let mut out = Outbound {
             key,
             ingress: a.face,
@@ -306,9 +320,13 @@ impl Forwarder {
             options: std::mem::take(&mut a.options),
             subject: a.subject,
             answer: HopOptions::new(),
+            bits: a.bits,
         };
         self.count_cache(&mut out.options);
         match a.next_hop {
+            Some(face) if self.must_expand(&out, &[Action::Forward(face)]) => {
+                self.expand(now, &out, &[Action::Forward(face)]);
+            }
             Some(face) => {
                 self.send_interest(now, &out, FaceId(face));
             }
@@ -317,7 +335,13 @@ impl Forwarder {
     }
 
     /// Drops an Interest that is not in the PIT and tells the downstream why.
-    fn refuse(&mut self, now: Time, a: &Arrived<'_>, reason: DropReason, nack: NackReason) {
+    pub(super) fn refuse(
+        &mut self,
+        now: Time,
+        a: &Arrived<'_>,
+        reason: DropReason,
+        nack: NackReason,
+    ) {
         self.count_drop(a.face, reason);
         let (token, options) = (a.token.clone(), answer(&a.options, None));
         self.send_nack(now, a.face, a.interest, a.nonce, (token, options), nack);
@@ -325,7 +349,7 @@ impl Forwarder {
 }
 
 impl Arrived<'_> {
-    fn in_record(&self, now: Time) -> InRecord {
+    pub(super) fn in_record(&self, now: Time) -> InRecord {
         InRecord {
             face: self.face,
             nonce: self.nonce,
@@ -350,7 +374,7 @@ impl Arrived<'_> {
     }
 }
 
-fn reason_of(refusal: Refusal) -> DropReason {
+pub(super) fn reason_of(refusal: Refusal) -> DropReason {
     match refusal {
         Refusal::PerFace => DropReason::PitFaceLimit,
         Refusal::PrefixTooDeep => DropReason::NameTooDeep,

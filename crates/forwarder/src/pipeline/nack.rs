@@ -1,14 +1,16 @@
 //! The way of a Nack.
 
 use control::{Direction, Kind, Time};
-use packet::{HopOptions, Interest, LpPacket, NackReason};
+use packet::options::Range;
+use packet::{HopOption, HopOptions, Interest, LpPacket, NackReason};
 
 use super::upstream::Trigger;
 use crate::counters::DropReason;
 use crate::face::{FaceId, LinkType};
 use crate::forwarder::Forwarder;
 use crate::node::subject_of;
-use crate::tables::{HashedName, PitKey};
+use crate::tables::PitKey;
+use smallvec::SmallVec;
 
 impl Forwarder {
     /// Incoming Nack pipeline.
@@ -37,12 +39,30 @@ impl Forwarder {
             self.crossed(now, face, Kind::Nack, subject, octets.len(), &options);
             self.wake(now, face);
         }
-        let Some(key) = self.record_nack(face, &interest, &name, reason) else {
+        let range = if options.is_empty() { None } else { options.get::<Range>() };
+        options.remove(Range::TYPE);
+        let single = if range.is_some() { None } else { self.pit.find(&interest, &name) };
+        let mut refused: SmallVec<[PitKey; 1]> = single
+            .filter(|key| self.record_nack(face, *key, interest.nonce(), reason))
+            .into_iter()
+            .collect();
+        if self.pit.has_runs() {
+            let runs = self.split_refused(now, face, &interest, &name, range);
+            refused.extend(
+                runs.into_iter()
+                    .filter(|key| self.record_nack(face, *key, interest.nonce(), reason)),
+            );
+        }
+        if refused.is_empty() {
             return self.count_drop(face, DropReason::NackUnsolicited);
-        };
-        self.settle(now, face, Direction::In, key, None);
+        }
+        for key in &refused {
+            self.settle(now, face, Direction::In, *key, None);
+        }
         self.stamp_nack_in(now, face, &name, &mut options);
-        self.reconsider(now, key, Some(face), Trigger::Nack(reason), options);
+        for key in refused {
+            self.reconsider(now, key, Some(face), Trigger::Nack(reason), options.clone());
+        }
     }
 
     /// Notes the Nack in the out-record of the very Interest that it is for: the nonce tells it
@@ -50,16 +70,15 @@ impl Forwarder {
     fn record_nack(
         &mut self,
         face: FaceId,
-        interest: &Interest<'_>,
-        name: &HashedName<'_>,
+        key: PitKey,
+        nonce: Option<u32>,
         reason: NackReason,
-    ) -> Option<PitKey> {
-        let key = self.pit.find(interest, name)?;
-        let record = self.pit.get_mut(key)?.out_record_mut(face)?;
-        if interest.nonce() != Some(record.nonce) {
-            return None;
-        }
+    ) -> bool {
+        let record = self.pit.get_mut(key).and_then(|entry| entry.out_record_mut(face));
+        let Some(record) = record.filter(|record| nonce == Some(record.nonce)) else {
+            return false;
+        };
         record.nacked = Some(reason);
-        Some(key)
+        true
     }
 }

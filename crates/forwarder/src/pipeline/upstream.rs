@@ -4,6 +4,7 @@ use control::{
     Action, Cx, Direction, Downstream, InterestMeta, Links, NextHop, Size, Stage, StrategyCx, Time,
     Upstream,
 };
+use packet::options::{Range, SegmentBits};
 use packet::{HopOptions, Interest, NackReason};
 use smallvec::{SmallVec, smallvec};
 
@@ -31,6 +32,8 @@ pub(super) struct Outbound<'a> {
     pub(super) subject: Subject,
     /// The options of the Nack that the strategy is asked about; they go on with it.
     pub(super) answer: HopOptions,
+    /// Which segments are to be asked for, if the PIT entry is for a run.
+    pub(super) bits: SegmentBits,
 }
 
 /// What a strategy is told.
@@ -58,6 +61,7 @@ pub(super) struct Question<'a> {
     pub(super) ingress: FaceId,
     pub(super) mark: u64,
     pub(super) trigger: Trigger,
+    pub(super) segments: u16,
 }
 
 impl Question<'_> {
@@ -93,7 +97,7 @@ impl Question<'_> {
             next_hops: &scratch.next_hops,
             prefix: scratch.prefix,
             links,
-            segments: 1,
+            segments: self.segments,
             downstreams: &scratch.downstreams,
             upstreams: &scratch.upstreams,
             options,
@@ -128,7 +132,8 @@ impl Forwarder {
         let Forwarder { strategies, taps, scratch, faces, .. } = self;
         scratch.next_hops.clear();
         scratch.prefix = 0;
-        let question = Question { now, name, ingress, mark, trigger };
+        let segments = entry.segments();
+        let question = Question { now, name, ingress, mark, trigger, segments };
         let chosen = strategies.find_mut(name);
         question.ask(chosen, taps, &faces.links(now), scratch, entry, options);
     }
@@ -148,29 +153,43 @@ impl Forwarder {
             self.collect_next_hops(out, ingress);
             let Forwarder { pit, strategies, taps, scratch, faces, .. } = self;
             let Some(entry) = pit.get_mut(out.key) else { return };
-            let question = Question { now, name: out.name, ingress, mark: out.mark, trigger };
+            let segments = out.bits.count().max(1);
+            let question =
+                Question { now, name: out.name, ingress, mark: out.mark, trigger, segments };
             let (chosen, links) = (strategies.find_mut(out.name), faces.links(now));
             question.ask(chosen, taps, &links, scratch, entry, &mut out.options);
             let mut actions = std::mem::take(&mut self.scratch.actions);
+            if self.must_expand(out, &actions) {
+                return self.expand(now, out, &actions);
+            }
             for action in actions.drain(..) {
-                match action {
-                    Action::Forward(face) => {
-                        questions.extend(self.send_or_refuse(now, out, FaceId(face)));
-                    }
-                    Action::Probe(face) => {
-                        let nonce = self.nonces.next_u32();
-                        let nonce = std::mem::replace(&mut out.nonce, nonce);
-                        questions.extend(self.send_or_refuse(now, out, FaceId(face)));
-                        out.nonce = nonce;
-                    }
-                    Action::Nack(reason) => {
-                        self.nack_all(now, out.key, out.name, reason, &out.answer);
-                    }
-                    Action::RetryAt(at) => self.pit.set_retry(out.key, at),
-                }
+                questions.extend(self.act(now, out, action));
             }
             self.scratch.actions = actions;
         }
+    }
+
+    /// Does what a strategy wants. If a face's shaper refuses the Interest, what the strategy is to
+    /// be told of that.
+    pub(super) fn act(
+        &mut self,
+        now: Time,
+        out: &mut Outbound<'_>,
+        action: Action,
+    ) -> Option<(FaceId, Trigger)> {
+        match action {
+            Action::Forward(face) => return self.send_or_refuse(now, out, FaceId(face)),
+            Action::Probe(face) => {
+                let nonce = self.nonces.next_u32();
+                let nonce = std::mem::replace(&mut out.nonce, nonce);
+                let refused = self.send_or_refuse(now, out, FaceId(face));
+                out.nonce = nonce;
+                return refused;
+            }
+            Action::Nack(reason) => self.nack_all(now, out.key, out.name, reason, &out.answer),
+            Action::RetryAt(at) => self.pit.set_retry(out.key, at),
+        }
+        None
     }
 
     /// Sends the Interest by this face; if the face's shaper refuses it, what the strategy is to be
@@ -201,8 +220,9 @@ impl Forwarder {
         let Some(entry) = self.pit.get(key) else { return };
         let Some(latest) = entry.in_records().iter().max_by_key(|r| r.arrived_at) else { return };
         let (ingress, nonce, mut options) = (latest.face, latest.nonce, latest.options.clone());
-        self.count_cache(&mut options);
+        let bits = entry.run().map_or(SegmentBits::NONE, |run| run.pending().bits);
         let octets = entry.interest().to_vec();
+        self.count_cache(&mut options);
         // What is in the PIT was decoded when it came.
         let Ok(interest) = Interest::decode(&octets) else { return };
         let name = self.hashed(interest.name());
@@ -212,7 +232,7 @@ impl Forwarder {
         let interest = &interest;
         let name = &name;
         let mut out =
-            Outbound { key, ingress, interest, name, nonce, mark, options, subject, answer };
+            Outbound { key, ingress, interest, name, nonce, mark, options, subject, answer, bits };
         self.decide(now, &mut out, from.unwrap_or(ingress), trigger);
     }
 
@@ -280,10 +300,14 @@ impl Forwarder {
             self.count_drop(out.ingress, DropReason::PitFull);
             return None;
         }
-        let mut leaving = Leaving { expires, ..Leaving::default() };
-        leaving.options = out.options.clone();
+        let mut leaving = Leaving { expires, options: out.options.clone(), ..Leaving::default() };
+        if !out.bits.is_empty() {
+            self.pit.note_asked(out.key, face, out.bits);
+            leaving.options.set(&Range::of(out.bits)?);
+        }
         if self.parts > 0 {
-            match self.pass_departure_shaper(now, out, face, expires)? {
+            let options = std::mem::take(&mut leaving.options);
+            match self.pass_departure_shaper(now, out, face, expires, options)? {
                 Ok(passed) => leaving = passed,
                 Err(refused) => return Some(refused),
             }
@@ -299,17 +323,21 @@ impl Forwarder {
         out: &Outbound<'_>,
         face: FaceId,
         expires: Time,
+        options: HopOptions,
     ) -> Option<Result<Leaving, NackReason>> {
         let other = self.faces.get(out.ingress).map(|face| face.link.view(now));
         let offered = self.with_link(now, face, |link, env, node| {
-            let size = if link.has_parts() { link.expected(out.subject.flow) } else { Size::ZERO };
+            let mut size = Size::ZERO;
+            if link.has_parts() {
+                size = link.expected(out.subject.flow).times(out.bits.count().max(1));
+            }
             let mut meta = InterestMeta {
                 flow: out.subject.flow,
                 segment: out.subject.segment,
                 size: Size(out.interest.wire().len() as u64),
                 expected: size,
                 expires,
-                options: out.options.clone(),
+                options,
                 handle: 0,
             };
             let at = NodeAt { node, name: out.name.name(), subject: out.subject };

@@ -38,6 +38,12 @@ impl Counts {
         }
     }
 
+    /// Counts a key `after` times where it was counted `before` times.
+    pub(super) fn change(&mut self, key: u64, before: u16, after: u16) {
+        (before..after).for_each(|_| self.add(key));
+        (after..before).for_each(|_| self.subtract(key));
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.table.is_empty()
     }

@@ -1,9 +1,11 @@
 //! The table of pending Interests.
 
 mod entry;
+mod run;
 mod token;
 
 pub use entry::{InRecord, OutRecord, PitEntry};
+pub use run::{Convention, Run, Segments, segment_of};
 pub use token::{MAX_TOKEN, PitToken};
 
 use super::counts::Counts;
@@ -15,6 +17,7 @@ use super::slab::Slab;
 use super::wheel::Wheel;
 use control::Time;
 use entry::digest_key;
+use packet::options::SegmentBits;
 use packet::{Data, Interest};
 use thiserror::Error;
 
@@ -101,6 +104,8 @@ pub struct Pit {
     digests: Counts,
     /// Octets that entries own outside of their slots.
     heap: usize,
+    /// Entries for runs of segments.
+    runs: usize,
 }
 
 impl Pit {
@@ -118,6 +123,7 @@ impl Pit {
             prefix_lengths: 0,
             digests: Counts::default(),
             heap: 0,
+            runs: 0,
         }
     }
 
@@ -167,6 +173,7 @@ impl Pit {
             entry.can_be_prefix() == can_be_prefix
                 && entry.must_be_fresh() == must_be_fresh
                 && entry.name_octets() == octets
+                && entry.run.is_none()
         })?;
         Some(self.key(slot))
     }
@@ -246,6 +253,11 @@ impl Pit {
     /// removed.
     pub fn remove_in_record(&mut self, key: PitKey, face: FaceId) -> Option<InRecord> {
         let entry = self.get_mut(key)?;
+        if entry.run.is_some() {
+            let record = entry.in_records.iter().find(|r| r.face == face).cloned();
+            self.set_wanted(key, face, SegmentBits::NONE);
+            return record;
+        }
         let at = entry.in_records.iter().position(|r| r.face == face)?;
         let before = entry.heap();
         let record = entry.in_records.remove(at);
@@ -335,7 +347,7 @@ impl Pit {
                 .candidates(hash)
                 .filter(|slot| {
                     let entry = &self.entries[*slot];
-                    entry.name_octets() == octets && wanted(entry)
+                    entry.name_octets() == octets && entry.run.is_none() && wanted(entry)
                 })
                 .map(|slot| self.key(slot)),
         );
@@ -422,8 +434,10 @@ impl Pit {
         self.retries.cancel(slot);
         self.heap -= entry.heap();
         for record in entry.in_records() {
-            self.pending.subtract(record.face.0);
+            let waits_for = entry.run.as_ref().map_or(1, |run| run.wanted_by(record.face).count());
+            self.pending.change(record.face.0, waits_for, 0);
         }
+        self.runs -= usize::from(entry.run.is_some());
         if entry.can_be_prefix() {
             let n = entry.components as usize;
             self.prefixes[n] -= 1;

@@ -9,6 +9,7 @@ mod nack;
 mod net;
 mod network;
 mod parts;
+mod range;
 mod shaper;
 mod support;
 mod terms;

@@ -1,10 +1,11 @@
 //! Shapers at every stage.
 
-use crate::support::{Bench, data, interest, ms};
+use crate::support::{Bench, data, frame, interest, ms};
 use control::{
     Cx, Flow, InterestMeta, LinkView, Offer, Queued, Released, Returned, Shaper, Size, Stage, Time,
 };
-use packet::{InterestBuf, NackReason};
+use packet::options::Range;
+use packet::{InterestBuf, LpHeader, NackReason};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use weir_forwarder::{DropReason, FaceConfig, FaceId};
@@ -345,4 +346,58 @@ fn what_is_held_goes_with_its_face() {
     assert_eq!(b.fw.stats().drops.of(DropReason::FaceRemoved), 1);
     b.pass(ms(5000));
     assert!(b.sent(u).is_empty() && b.fw.pit().is_empty());
+}
+
+#[test]
+fn a_range_costs_what_its_segments_will_bring_and_each_is_told_of() {
+    for stage in STAGES {
+        let (mut b, gate, d, u) = gated(stage);
+        gate.set(|state| state.open = true);
+        let seg = |n: u64| format!("/a/v=1/seg={n}");
+        let content = [0; 1000];
+        // What a segment brings is known from the first one.
+        b.ask(d, &interest(&seg(100), 1));
+        b.sent(u);
+        b.receive(u, &data(&seg(100), &content));
+        b.sent(d);
+        gate.set(|state| state.returned.clear());
+        let before = gate.get(|state| state.sizes.len());
+        let one = data(&seg(100), &content).len() as u64;
+
+        let mut header = LpHeader::default();
+        header.options.set(&Range::whole(4).unwrap());
+        b.receive(d, &frame(&header, &interest(&seg(0), 2).encode()));
+        assert_eq!(gate.get(|state| state.sizes.len()), before + 1, "one Interest, {stage:?}");
+        b.one(u);
+        b.receive(u, &data(&seg(2), &content));
+        b.receive(u, &data(&seg(0), &content));
+        b.sent(d);
+        b.pass(ms(5000));
+        let returned = gate.get(|state| state.returned.clone());
+        let told: Vec<_> = returned.iter().map(|r| (r.expected.0, r.size.is_some())).collect();
+        assert_eq!(told, [(one, true), (one, true), (2 * one, false)], "{stage:?}");
+        assert!(b.fw.pit().is_empty());
+    }
+}
+
+#[test]
+fn a_held_range_leaves_as_one_and_a_refused_one_is_refused_whole() {
+    for stage in STAGES {
+        let (mut b, gate, d, u) = gated(stage);
+        let mut header = LpHeader::default();
+        header.options.set(&Range::whole(4).unwrap());
+        let run = interest("/a/v=1/seg=0", 2);
+        b.receive(d, &frame(&header, &run.encode()));
+        assert!(b.sent(u).is_empty());
+        let soon = b.now + ms(1);
+        gate.set(|state| state.release_at = Some(soon));
+        poke(&mut b, [d, u]);
+        b.pass(ms(1));
+        assert_eq!(b.one(u).header.options.get::<Range>(), Range::whole(4), "{stage:?}");
+        gate.set(|state| (state.refuse, state.release_at) = (true, None));
+        b.receive(d, &frame(&header, &interest("/a/v=2/seg=0", 3).encode()));
+        let nack = b.one(d);
+        assert_eq!(nack.header.nack, Some(NackReason::Congestion), "{stage:?}");
+        assert_eq!(nack.header.options.get::<Range>(), Range::whole(4), "{stage:?}");
+    }
 }

@@ -5,5 +5,6 @@ mod content_store;
 mod dead_nonces;
 mod fib;
 mod pit;
+mod runs;
 mod strategy_choice;
 mod support;

@@ -1,6 +1,8 @@
 //! What whoever answers an Interest takes from its options.
 
-use super::{Anticipated, HopOption, HopOptions, PathLabel, ServedBy, SteeringHint, TrafficClass};
+use super::{
+    Anticipated, HopOption, HopOptions, PathLabel, Range, ServedBy, SteeringHint, TrafficClass,
+};
 
 /// The options of the answer to an Interest with the options `asked`: those to be echoed, and who
 /// answered if that was asked for. `node` is the identity of the content store's or producer's
@@ -11,6 +13,7 @@ pub fn answer(asked: &HopOptions, node: Option<u64>) -> HopOptions {
     if asked.is_empty() {
         return options;
     }
+    echo::<Range>(asked, node, &mut options);
     echo::<TrafficClass>(asked, node, &mut options);
     echo::<PathLabel>(asked, node, &mut options);
     echo::<SteeringHint>(asked, node, &mut options);

@@ -121,6 +121,13 @@ impl Range {
         ok.then_some(Range { count, wanted })
     }
 
+    /// These segments, of a run that ends with the last of them; `None` if there are none.
+    #[must_use]
+    pub fn of(wanted: SegmentBits) -> Option<Range> {
+        let count = wanted.iter().last()?.saturating_add(1).max(2);
+        Range::new(count, wanted)
+    }
+
     /// How many segments the run has.
     #[must_use]
     pub const fn count(&self) -> u16 {
@@ -136,6 +143,7 @@ impl Range {
 
 impl HopOption for Range {
     const TYPE: u32 = 864;
+    const ECHO_IN_NACKS: bool = true;
 
     fn encode(&self, out: &mut Vec<u8>) {
         tlv::put_var(out, u64::from(self.count));

@@ -1,5 +1,6 @@
 //! What the PIT keeps for a pending Interest.
 
+use super::run::Run;
 use super::token::PitToken;
 use crate::tables::face_id::FaceId;
 use crate::tables::memory;
@@ -88,11 +89,13 @@ pub struct PitEntry {
     pub(super) parent: u64,
     pub(super) components: u32,
     can_be_prefix: bool,
-    must_be_fresh: bool,
+    pub(super) must_be_fresh: bool,
     pub(super) wants_digest: bool,
     pub(super) in_records: SmallVec<[InRecord; 1]>,
     pub(super) out_records: SmallVec<[OutRecord; 1]>,
     pub(super) expires: Time,
+    /// What it is for besides, if it is for a run of segments.
+    pub(super) run: Option<Box<Run>>,
     /// Two words of the strategy's own; zero at first.
     pub note: [u64; 2],
 }
@@ -120,6 +123,7 @@ impl PitEntry {
             in_records: SmallVec::new(),
             out_records: SmallVec::new(),
             expires: Time::ZERO,
+            run: None,
             note: [0; 2],
         }
     }
@@ -201,6 +205,7 @@ impl PitEntry {
         if !self.interest.spilled()
             && !self.in_records.spilled()
             && !self.out_records.spilled()
+            && self.run.is_none()
             && !self.in_records.iter().any(spilled)
         {
             return 0;
@@ -214,6 +219,7 @@ impl PitEntry {
         let outs = if self.out_records.spilled() { self.out_records.capacity() } else { 0 };
         let octets = self.interest.spilled().then(|| memory::block(self.interest.len()));
         octets.unwrap_or_default()
+            + self.run.as_ref().map_or(0, |run| run.heap())
             + memory::block(ins * size_of::<InRecord>())
             + memory::block(outs * size_of::<OutRecord>())
             + self.in_records.iter().map(InRecord::heap).sum::<usize>()

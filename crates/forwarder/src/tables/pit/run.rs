@@ -1,0 +1,347 @@
+//! Entries for range Interests: one for a run of segments that are pending together.
+//!
+//! Such an entry has the name of the run's first segment and, for each downstream, a set of the
+//! segments that it waits for; for each upstream, those that it was asked for. It is found by the
+//! name without the segment. Entries of one object may overlap in what they were asked for, never
+//! in what is pending: whoever asks for something that is pending joins the entry that it is
+//! pending in, and what is refused in parts is split off.
+
+use super::{InRecord, Pit, PitEntry, PitKey, Refusal};
+use crate::tables::face_id::FaceId;
+use crate::tables::memory;
+use crate::tables::name_hash::HashedName;
+use packet::options::{MAX_RANGE, SegmentBits};
+use packet::{Component, ComponentRef, Interest, NameRef};
+use smallvec::SmallVec;
+
+/// Tells the hash of a parent, under which runs are found, from that of a whole name.
+const OF_A_RUN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// How a segment's number is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Convention {
+    /// As a typed component.
+    Typed,
+    /// With a marker (revision 1).
+    Marked,
+}
+
+impl Convention {
+    /// The component of a segment.
+    #[must_use]
+    pub fn component(self, segment: u64) -> Component {
+        match self {
+            Convention::Typed => Component::segment(segment),
+            Convention::Marked => Component::segment_rev1(segment),
+        }
+    }
+}
+
+/// The number of the segment that a component names, if it is written in its shortest form: other
+/// forms are other names.
+#[must_use]
+pub fn segment_of(last: ComponentRef<'_>) -> Option<(u64, Convention)> {
+    let segment = last.as_segment_any()?;
+    let convention =
+        if last.as_segment().is_some() { Convention::Typed } else { Convention::Marked };
+    (convention.component(segment).as_ref() == last).then_some((segment, convention))
+}
+
+/// Some segments of an object, as numbers from the first one of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segments {
+    /// The run's first segment.
+    pub first: u64,
+    /// How its number is written.
+    pub convention: Convention,
+    /// Which are meant.
+    pub bits: SegmentBits,
+}
+
+impl Segments {
+    /// Those of them that are among `other`'s, as numbers from `other`'s first one.
+    #[must_use]
+    pub fn within(&self, other: &Segments) -> SegmentBits {
+        if self.convention != other.convention
+            || self.first.abs_diff(other.first) >= u64::from(MAX_RANGE)
+        {
+            return SegmentBits::NONE;
+        }
+        let moved = |at: u16| {
+            let segment = self.first.checked_add(u64::from(at))?;
+            u16::try_from(segment.checked_sub(other.first)?).ok()
+        };
+        self.bits.iter().filter_map(moved).filter(|at| other.bits.has(*at)).collect()
+    }
+}
+
+type ByFace = SmallVec<[(FaceId, SegmentBits); 1]>;
+
+/// What an entry for a run keeps besides.
+#[derive(Clone, Debug)]
+pub struct Run {
+    first: u64,
+    convention: Convention,
+    /// What each downstream waits for; none of these is empty.
+    wanted: ByFace,
+    /// What each upstream was asked for.
+    asked: ByFace,
+}
+
+fn of(sets: &ByFace, face: FaceId) -> SegmentBits {
+    sets.iter().find(|(other, _)| *other == face).map_or(SegmentBits::NONE, |(_, bits)| *bits)
+}
+
+impl Run {
+    /// What somebody waits for.
+    #[must_use]
+    pub fn pending(&self) -> Segments {
+        let wanted = self.wanted.iter();
+        let bits = wanted.fold(SegmentBits::NONE, |all, (_, bits)| all.or(*bits));
+        Segments { first: self.first, convention: self.convention, bits }
+    }
+
+    /// What a downstream waits for.
+    #[must_use]
+    pub fn wanted_by(&self, face: FaceId) -> SegmentBits {
+        of(&self.wanted, face)
+    }
+
+    /// What an upstream was asked for.
+    #[must_use]
+    pub fn asked_of(&self, face: FaceId) -> SegmentBits {
+        of(&self.asked, face)
+    }
+
+    /// Which segment of the run a name is of, if somebody waits for it.
+    #[must_use]
+    pub fn place_of(&self, name: NameRef<'_>) -> Option<u16> {
+        let (segment, convention) = segment_of(name.last()?)?;
+        let at = u16::try_from(segment.checked_sub(self.first)?).ok()?;
+        let waits = self.wanted.iter().any(|(_, bits)| bits.has(at));
+        (waits && convention == self.convention).then_some(at)
+    }
+
+    pub(super) fn heap(&self) -> usize {
+        let spilled = |sets: &ByFace| if sets.spilled() { sets.capacity() } else { 0 };
+        let sets = (spilled(&self.wanted) + spilled(&self.asked)) * size_of::<(FaceId, u64)>() * 3;
+        memory::block(size_of::<Run>()) + memory::block(sets)
+    }
+}
+
+impl Pit {
+    /// Whether there are entries for runs.
+    #[must_use]
+    #[inline]
+    pub fn has_runs(&self) -> bool {
+        self.runs > 0
+    }
+
+    /// Appends the entries for runs of the object that this segment's name is of.
+    pub fn find_runs(&self, name: &HashedName<'_>, found: &mut Vec<PitKey>) {
+        let Some((hash, parent)) = name.components().checked_sub(1).and_then(|n| name.prefix(n))
+        else {
+            return;
+        };
+        let start = found.len();
+        let of_parent =
+            |entry: &PitEntry| entry.run.is_some() && entry.name().parent().as_bytes() == parent;
+        found.extend(
+            self.index
+                .candidates(hash ^ OF_A_RUN)
+                .filter(|slot| of_parent(&self.entries[*slot]))
+                .map(|slot| self.key(slot)),
+        );
+        // Nothing shows the order of hash buckets.
+        found[start..].sort_unstable_by_key(|key| {
+            let entry = &self.entries[key.slot];
+            (entry.must_be_fresh, entry.run.as_ref().map(|run| run.first), key.slot)
+        });
+    }
+
+    /// Makes an entry for segments of which none is pending, with its first downstream.
+    ///
+    /// # Errors
+    /// A bound is reached, or the name has more components than prefixes have hashes; nothing has
+    /// changed.
+    pub fn insert_run(
+        &mut self,
+        interest: &Interest<'_>,
+        name: &HashedName<'_>,
+        segments: &Segments,
+        record: InRecord,
+    ) -> Result<PitKey, Refusal> {
+        let parent = name.components().checked_sub(1).and_then(|n| name.prefix(n));
+        let (hash, _) = parent.ok_or(Refusal::PrefixTooDeep)?;
+        if self.len() >= self.config.entries {
+            return Err(Refusal::Entries);
+        }
+        let octets = memory::block(interest.wire().len()) + memory::block(size_of::<Run>());
+        self.admit_many(record.face, segments.bits.count(), octets)?;
+        let mut entry = PitEntry::new(interest, name);
+        entry.hash = hash ^ OF_A_RUN;
+        entry.wants_digest = false;
+        let Segments { first, convention, .. } = *segments;
+        let (wanted, asked) = (ByFace::new(), ByFace::new());
+        entry.run = Some(Box::new(Run { first, convention, wanted, asked }));
+        let (face, expires) = (record.face, record.expires);
+        entry.in_records.push(record);
+        self.heap += entry.heap();
+        let hash = entry.hash;
+        let slot = self.entries.insert(entry).ok_or(Refusal::Entries)?;
+        self.index.insert(hash, slot);
+        self.runs += 1;
+        let key = self.key(slot);
+        self.set_wanted(key, face, segments.bits);
+        self.set_expiry(key, expires);
+        Ok(key)
+    }
+
+    /// A downstream joins an entry for `bits` of what is pending in it; what it waited for before
+    /// stays. Its earlier record is returned.
+    ///
+    /// # Errors
+    /// A bound is reached, or the entry is gone; nothing has changed.
+    pub fn join_run(
+        &mut self,
+        key: PitKey,
+        record: InRecord,
+        bits: SegmentBits,
+    ) -> Result<Option<InRecord>, Refusal> {
+        let entry = self.get(key).ok_or(Refusal::Gone)?;
+        let run = entry.run.as_ref().ok_or(Refusal::Gone)?;
+        let before = run.wanted_by(record.face);
+        let bits = bits.and(run.pending().bits).or(before);
+        self.admit_many(record.face, bits.without(before).count(), 0)?;
+        let (face, expires) = (record.face, record.expires.max(entry.expires));
+        let entry = self.get_mut(key).ok_or(Refusal::Gone)?;
+        let heap = entry.heap();
+        let old = match entry.in_records.iter_mut().find(|r| r.face == face) {
+            Some(old) => Some(std::mem::replace(old, record)),
+            None => {
+                entry.in_records.push(record);
+                None
+            }
+        };
+        let after = entry.heap();
+        self.heap = self.heap - heap + after;
+        self.set_wanted(key, face, bits);
+        self.set_expiry(key, expires);
+        Ok(old)
+    }
+
+    /// An upstream with an out-record was asked for `bits`.
+    pub fn note_asked(&mut self, key: PitKey, face: FaceId, bits: SegmentBits) {
+        let Some(entry) = self.get_mut(key) else { return };
+        let before = entry.heap();
+        if let Some(run) = &mut entry.run {
+            match run.asked.iter_mut().find(|(other, _)| *other == face) {
+                Some((_, asked)) => *asked = asked.or(bits),
+                None => run.asked.push((face, bits)),
+            }
+        }
+        let after = entry.heap();
+        self.heap = self.heap - before + after;
+    }
+
+    /// Nobody waits for `bits` any more. Downstreams that wait for nothing else go. Says whether
+    /// anything is pending still.
+    pub fn clear_segments(&mut self, key: PitKey, bits: SegmentBits) -> bool {
+        let Some(run) = self.get(key).and_then(|entry| entry.run.as_ref()) else { return false };
+        let left: ByFace =
+            run.wanted.iter().map(|(face, wanted)| (*face, wanted.without(bits))).collect();
+        for (face, bits) in left {
+            self.set_wanted(key, face, bits);
+        }
+        let run = self.get(key).and_then(|entry| entry.run.as_ref());
+        run.is_some_and(|run| !run.wanted.is_empty())
+    }
+
+    /// Makes an entry of its own for `bits`, with those downstreams that wait for them and those
+    /// upstreams that were asked for them and are not held back by a shaper. Gives the entry that
+    /// they are in then: the same one if nothing else was pending in it.
+    ///
+    /// # Errors
+    /// A bound is reached, or the entry is gone; nothing has changed.
+    pub fn split_run(&mut self, key: PitKey, bits: SegmentBits) -> Result<PitKey, Refusal> {
+        let entry = self.get(key).ok_or(Refusal::Gone)?;
+        let run = entry.run.as_deref().ok_or(Refusal::Gone)?;
+        if run.pending().bits.without(bits).is_empty() {
+            return Ok(key);
+        }
+        if self.len() >= self.config.entries {
+            return Err(Refusal::Entries);
+        }
+        if self.memory() + entry.heap() > self.config.memory {
+            return Err(Refusal::Memory);
+        }
+        let mut part = entry.clone();
+        let mut wanted = run.wanted.clone();
+        wanted.iter_mut().for_each(|(_, set)| *set = set.and(bits));
+        wanted.retain(|(_, set)| !set.is_empty());
+        part.in_records.retain(|r| wanted.iter().any(|(face, _)| *face == r.face));
+        let mut asked = run.asked.clone();
+        asked.iter_mut().for_each(|(_, set)| *set = set.and(bits));
+        asked.retain(|(_, set)| !set.is_empty());
+        part.out_records.retain(|r| {
+            r.released_at().is_some() && asked.iter().any(|(face, _)| *face == r.face())
+        });
+        let (first, convention) = (run.first, run.convention);
+        let (hash, expires) = (part.hash, part.expires);
+        part.run = Some(Box::new(Run { first, convention, wanted: ByFace::new(), asked }));
+        self.heap += part.heap();
+        let slot = self.entries.insert(part).ok_or(Refusal::Entries)?;
+        self.index.insert(hash, slot);
+        self.runs += 1;
+        let split = self.key(slot);
+        self.clear_segments(key, bits);
+        for (face, bits) in wanted {
+            self.set_wanted(split, face, bits);
+        }
+        self.set_expiry(split, expires);
+        Ok(split)
+    }
+
+    /// Sets what a downstream waits for, and counts it. A record that waits for nothing goes.
+    pub(super) fn set_wanted(&mut self, key: PitKey, face: FaceId, bits: SegmentBits) {
+        let Some(entry) = self.get_mut(key) else { return };
+        let heap = entry.heap();
+        let Some(run) = &mut entry.run else { return };
+        let before = run.wanted_by(face);
+        match run.wanted.iter_mut().find(|(other, _)| *other == face) {
+            Some((_, set)) => *set = bits,
+            None => run.wanted.push((face, bits)),
+        }
+        if bits.is_empty() {
+            run.wanted.retain(|(other, _)| *other != face);
+            entry.in_records.retain(|r| r.face != face);
+        }
+        let after = entry.heap();
+        self.heap = self.heap - heap + after;
+        self.pending.change(face.0, before.count(), bits.count());
+    }
+
+    fn admit_many(&self, face: FaceId, segments: u16, octets: usize) -> Result<(), Refusal> {
+        if self.pending_of(face) + usize::from(segments) > self.config.per_face {
+            return Err(Refusal::PerFace);
+        }
+        if self.memory() + octets > self.config.memory {
+            return Err(Refusal::Memory);
+        }
+        Ok(())
+    }
+}
+
+impl PitEntry {
+    /// What the entry has to be, if it is for a run of segments.
+    #[must_use]
+    pub fn run(&self) -> Option<&Run> {
+        self.run.as_deref()
+    }
+
+    /// How many segments are pending in it.
+    #[must_use]
+    pub fn segments(&self) -> u16 {
+        self.run.as_ref().map_or(1, |run| run.pending().bits.count())
+    }
+}

@@ -1,0 +1,278 @@
+//! Range Interests: one for a run of segments.
+
+use crate::support::{Bench, Sent, data, frame, interest, ms};
+use packet::options::{Capability, Range, SegmentBits, ServedBy, TrafficClass};
+use packet::{Data, HopOption, InterestBuf, LpHeader, NackReason};
+use weir_forwarder::tables::PitConfig;
+use weir_forwarder::{DropReason, FaceConfig, FaceId, ForwarderConfig};
+
+use crate::support::Cheapest;
+
+fn bits(of: impl IntoIterator<Item = u16>) -> SegmentBits {
+    of.into_iter().collect()
+}
+
+fn ranged(interest: &InterestBuf, range: &Range) -> Vec<u8> {
+    let mut header = LpHeader::default();
+    header.options.set(range);
+    frame(&header, &interest.encode())
+}
+
+fn seg(n: u64) -> String {
+    format!("/a/v=1/seg={n}")
+}
+
+fn ask(b: &mut Bench, face: FaceId, first: u64, of: SegmentBits, nonce: u32) {
+    b.receive(face, &ranged(&interest(&seg(first), nonce), &Range::of(of).unwrap()));
+}
+
+/// The segments that an Interest or a Nack is about.
+fn segments(sent: &Sent) -> Vec<u64> {
+    let first = sent.interest().name().last().unwrap().as_segment().unwrap();
+    match sent.header.options.get::<Range>() {
+        None => vec![first],
+        Some(range) => range.wanted().iter().map(|at| first + u64::from(at)).collect(),
+    }
+}
+
+/// The segments of Data that a face sends now.
+fn data_sent(b: &mut Bench, face: FaceId) -> Vec<u64> {
+    let segment = |sent: &Sent| {
+        let data = Data::decode(&sent.packet).unwrap();
+        data.name().last().unwrap().as_segment().unwrap()
+    };
+    b.sent(face).iter().map(segment).collect()
+}
+
+fn answer(b: &mut Bench, face: FaceId, of: impl IntoIterator<Item = u64>) {
+    for n in of {
+        b.receive(face, &data(&seg(n), b"content"));
+    }
+}
+
+fn bench() -> (Bench, FaceId, FaceId) {
+    let mut b = Bench::new();
+    let (d, u) = (b.face(), b.face());
+    b.route("/a", u);
+    (b, d, u)
+}
+
+#[test]
+fn a_run_is_one_interest_and_each_data_satisfies_its_segment() {
+    let (mut b, d, u) = bench();
+    ask(&mut b, d, 10, SegmentBits::first(32), 7);
+    assert_eq!((b.fw.pit().len(), b.fw.pit().pending_of(d)), (1, 32));
+    let sent = b.one(u);
+    assert_eq!(segments(&sent), (10..42).collect::<Vec<_>>());
+    assert_eq!(sent.interest().nonce(), Some(7));
+    for n in (10..42).rev() {
+        answer(&mut b, u, [n]);
+        assert_eq!(data_sent(&mut b, d), [n]);
+        assert_eq!(b.fw.pit().pending_of(d) as u64, n - 10);
+    }
+    assert!(b.fw.pit().is_empty());
+    answer(&mut b, u, [10]);
+    assert_eq!(b.drops(u, DropReason::Unsolicited), 1, "it came already");
+    answer(&mut b, u, [42]);
+    assert_eq!(b.drops(u, DropReason::Unsolicited), 2, "nobody asked for it");
+}
+
+#[test]
+fn what_the_store_has_is_answered_at_once_and_the_rest_goes_on() {
+    let (mut b, d, u) = bench();
+    ask(&mut b, d, 0, bits([1, 3]), 1);
+    assert_eq!(segments(&b.one(u)), [1, 3]);
+    answer(&mut b, u, [1, 3]);
+    assert_eq!(data_sent(&mut b, d), [1, 3]);
+    ask(&mut b, d, 0, SegmentBits::first(5), 2);
+    assert_eq!(data_sent(&mut b, d), [1, 3]);
+    assert_eq!(segments(&b.one(u)), [0, 2, 4]);
+    answer(&mut b, u, [0, 2, 4]);
+    assert_eq!(data_sent(&mut b, d), [0, 2, 4]);
+    ask(&mut b, d, 0, SegmentBits::first(5), 3);
+    assert_eq!(data_sent(&mut b, d), [0, 1, 2, 3, 4]);
+    assert!(b.sent(u).is_empty() && b.fw.pit().is_empty());
+    // Of the first two, two; of the next five, two and three; and all five again.
+    assert_eq!((b.fw.stats().hits, b.fw.stats().misses), (2 + 5, 2 + 3));
+}
+
+#[test]
+fn what_is_pending_is_not_asked_again_and_comes_to_all() {
+    let (mut b, d1, u) = bench();
+    let d2 = b.face();
+    ask(&mut b, d1, 0, SegmentBits::first(8), 1);
+    b.one(u);
+    // Another first segment; four segments are pending.
+    ask(&mut b, d2, 4, SegmentBits::first(8), 2);
+    assert_eq!(segments(&b.one(u)), [8, 9, 10, 11]);
+    assert_eq!(b.fw.stats().aggregated, 4);
+    // A single one joins a run, and a run joins a single one.
+    b.ask(d2, &interest(&seg(2), 3));
+    assert_eq!(segments(&b.one(u)), [2], "a single Interest has its own entry");
+    b.ask(d1, &interest(&seg(20), 4));
+    b.one(u);
+    ask(&mut b, d2, 19, SegmentBits::first(2), 5);
+    assert_eq!(segments(&b.one(u)), [19]);
+    answer(&mut b, u, (0..12).chain([19, 20]));
+    assert_eq!(data_sent(&mut b, d1), [0, 1, 2, 3, 4, 5, 6, 7, 20]);
+    assert_eq!(data_sent(&mut b, d2), [2, 4, 5, 6, 7, 8, 9, 10, 11, 19, 20]);
+    assert!(b.fw.pit().is_empty());
+}
+
+#[test]
+fn whoever_asks_again_is_asked_for_again() {
+    let (mut b, d, u) = bench();
+    ask(&mut b, d, 0, SegmentBits::first(8), 1);
+    b.one(u);
+    answer(&mut b, u, [0, 1, 2, 4, 5, 6]);
+    b.sent(d);
+    // A retransmission: the strategy lets one of the same downstream through.
+    ask(&mut b, d, 0, bits([3, 7]), 2);
+    let again = b.one(u);
+    assert_eq!((segments(&again), again.interest().nonce()), (vec![3, 7], Some(2)));
+    assert_eq!(b.fw.pit().len(), 1);
+    answer(&mut b, u, [7, 3]);
+    assert_eq!(data_sent(&mut b, d), [7, 3]);
+}
+
+#[test]
+fn towards_who_knows_no_ranges_it_is_as_many_interests() {
+    let mut b = Bench::new();
+    let old = FaceConfig { capability: Capability(0), ..FaceConfig::default() };
+    let (d, e, u) = (b.face(), b.face(), b.face_with(old));
+    b.route("/a", u);
+    let mut header = LpHeader::default();
+    header.options.set(&Range::whole(4).unwrap());
+    header.options.set(&TrafficClass::Secondary);
+    header.options.set(&ServedBy::ASK);
+    b.receive(d, &frame(&header, &interest(&seg(254), 9).encode()));
+    let sent = b.sent(u);
+    assert_eq!(sent.iter().flat_map(segments).collect::<Vec<_>>(), [254, 255, 256, 257]);
+    assert!(sent.iter().all(|s| s.header.options.is_empty() && s.interest().nonce() == Some(9)));
+    assert_eq!((b.fw.pit().len(), b.fw.pit().pending_of(d)), (4, 4));
+    ask(&mut b, e, 256, SegmentBits::first(2), 10);
+    assert!(b.sent(u).is_empty(), "they are pending");
+    answer(&mut b, u, 254..258);
+    let got = b.sent(d);
+    assert_eq!(got.len(), 4);
+    for got in &got {
+        let options = &got.header.options;
+        assert_eq!(options.get(), Some(TrafficClass::Secondary), "answered for who cannot");
+        assert!(options.get::<ServedBy>().is_some() && options.get::<Range>().is_none());
+    }
+    assert_eq!(data_sent(&mut b, e), [256, 257]);
+    assert!(b.fw.pit().is_empty());
+}
+
+#[test]
+fn a_nack_refuses_some_and_the_rest_stays_pending() {
+    let (mut b, d1, u) = bench();
+    let (d2, other) = (b.face(), b.face());
+    ask(&mut b, d1, 0, SegmentBits::first(8), 1);
+    ask(&mut b, d2, 6, SegmentBits::first(2), 2);
+    b.one(u);
+    let nack = |of: SegmentBits| {
+        let mut header = LpHeader { nack: Some(NackReason::Congestion), ..LpHeader::default() };
+        header.options.set(&Range::of(of).unwrap());
+        frame(&header, &interest(&seg(0), 1).encode())
+    };
+    b.receive(u, &nack(bits([2, 6])));
+    let refused = b.one(d1);
+    assert_eq!(refused.header.nack, Some(NackReason::Congestion));
+    assert_eq!((segments(&refused), refused.interest().nonce()), (vec![2, 6], Some(1)));
+    let refused = b.one(d2);
+    assert_eq!((segments(&refused), refused.interest().nonce()), (vec![6], Some(2)));
+    assert_eq!((b.fw.pit().pending_of(d1), b.fw.pit().pending_of(d2)), (6, 1));
+    // With another way, what is refused goes there, and nothing else.
+    b.route_cost("/a", other, 5);
+    b.receive(u, &nack(bits([0, 1])));
+    assert!(b.sent(d1).is_empty());
+    assert_eq!(segments(&b.one(other)), [0, 1]);
+    answer(&mut b, u, [0, 3]);
+    assert_eq!(b.drops(u, DropReason::Unsolicited), 0, "a late answer is an answer");
+    answer(&mut b, other, [1]);
+    answer(&mut b, u, [4, 5, 7]);
+    assert_eq!(data_sent(&mut b, d1), [0, 3, 1, 4, 5, 7]);
+    assert_eq!(data_sent(&mut b, d2), [7]);
+    assert!(b.fw.pit().is_empty());
+}
+
+#[test]
+fn no_route_refuses_all_of_it_as_it_came() {
+    let mut b = Bench::new();
+    let d = b.face();
+    ask(&mut b, d, 3, bits([0, 5]), 1);
+    let refused = b.one(d);
+    assert_eq!(refused.header.nack, Some(NackReason::NoRoute));
+    assert_eq!(segments(&refused), [3, 8]);
+    assert!(b.fw.pit().is_empty());
+}
+
+#[test]
+fn what_is_no_run_of_segments_is_one_interest() {
+    let (mut b, d, u) = bench();
+    let range = Range::whole(32).unwrap();
+    let prefix = InterestBuf { can_be_prefix: true, ..interest(&seg(1), 1) };
+    let parameters = InterestBuf { parameters: Some(vec![1].into()), ..interest(&seg(2), 1) };
+    for (n, plain) in [interest("/a/v=1", 1), interest(&seg(u64::MAX - 3), 2), prefix, parameters]
+        .iter()
+        .enumerate()
+    {
+        b.receive(d, &ranged(plain, &range));
+        let sent = b.one(u);
+        assert!(sent.header.options.is_empty(), "{n}");
+        assert_eq!(b.fw.pit().pending_of(d), n + 1);
+    }
+    for value in [&[0xff; 9][..], &[0], &[2, 0xc0, 0], &[]] {
+        let mut header = LpHeader::default();
+        header.options.set_raw(Range::TYPE, value);
+        b.receive(d, &frame(&header, &interest(&seg(1000), 3).encode()));
+        assert_eq!(segments(&b.one(u)), [1000], "{value:?}");
+    }
+}
+
+#[test]
+fn ranges_are_bounded_by_the_configuration_and_by_what_a_face_may_have_pending() {
+    let mut config = ForwarderConfig::new(Box::new(Cheapest));
+    config.max_range = 16;
+    config.pit = PitConfig { per_face: 20, ..PitConfig::default() };
+    let mut b = Bench::with(config);
+    let (d, u) = (b.face(), b.face());
+    b.route("/a", u);
+    ask(&mut b, d, 0, SegmentBits::first(18), 1);
+    let refused = b.one(d);
+    assert_eq!((segments(&refused), refused.header.nack.is_some()), (vec![16, 17], true));
+    assert_eq!(b.drops(d, DropReason::RangeTooLong), 1);
+    assert_eq!(segments(&b.one(u)).len(), 16);
+    ask(&mut b, d, 100, SegmentBits::first(5), 2);
+    assert_eq!(b.drops(d, DropReason::PitFaceLimit), 1);
+    ask(&mut b, d, 100, SegmentBits::first(4), 3);
+    assert_eq!((segments(&b.one(u)).len(), b.fw.pit().pending_of(d)), (4, 20));
+    b.pass(ms(5000));
+    assert_eq!((b.fw.pit().len(), b.fw.pit().pending_of(d)), (0, 0), "expired");
+    assert_eq!(b.fw.stats().expired, 2);
+}
+
+#[test]
+fn a_node_that_takes_no_ranges_says_so_and_reads_none() {
+    let mut config = ForwarderConfig::new(Box::new(Cheapest));
+    config.max_range = 0;
+    let mut b = Bench::with(config);
+    let (d, u) = (b.face(), b.face());
+    b.route("/a", u);
+    ask(&mut b, d, 0, SegmentBits::first(4), 1);
+    let sent = b.one(u);
+    assert_eq!((segments(&sent), sent.header.options.len()), (vec![0], 0));
+}
+
+#[test]
+fn a_run_that_comes_round_is_refused() {
+    let (mut b, d, u) = bench();
+    ask(&mut b, d, 0, SegmentBits::first(4), 1);
+    b.one(u);
+    ask(&mut b, u, 2, SegmentBits::first(4), 1);
+    let refused = b.one(u);
+    assert_eq!(refused.header.nack, Some(NackReason::Duplicate));
+    assert_eq!(segments(&refused), [2, 3, 4, 5]);
+    assert_eq!(b.drops(u, DropReason::Duplicate), 1);
+}
