@@ -74,15 +74,18 @@ struct Codel {
     interests: State,
 }
 
+/// When to signal; for whatever queue.
 #[derive(Clone, Copy)]
-struct Law {
-    target: Duration,
-    interval: Duration,
+pub(crate) struct Law {
+    /// See the parameters.
+    pub(crate) target: Duration,
+    /// See the parameters.
+    pub(crate) interval: Duration,
 }
 
 /// The variables of the RFC's pseudocode, one set for each queue.
 #[derive(Clone, Copy, Default)]
-struct State {
+pub(crate) struct State {
     first_above_time: Option<Time>,
     dropping: bool,
     drop_next: Time,
@@ -126,7 +129,7 @@ impl State {
     }
 
     /// `dequeue`, for a packet of `size` that leaves after `sojourn` and leaves `queue` behind.
-    fn dequeue(
+    pub(crate) fn dequeue(
         &mut self,
         law: Law,
         now: Time,

@@ -8,6 +8,7 @@ pub mod choice;
 mod explicit_rate;
 mod hystart;
 mod path_id;
+mod per_flow;
 pub mod reference;
 mod sources;
 mod suppression;
@@ -22,11 +23,17 @@ control::registry! {
     best_route,
     bic,
     cctcp,
+    chopcop,
     codel,
     contug,
     cubic,
     drop_tail,
+    fisp in chopcop,
     fixed,
+    hbh in hr_icp,
+    his,
+    hobhis,
+    hr_icp,
     icp,
     ictp,
     mircc,
@@ -39,4 +46,6 @@ control::registry! {
     rate,
     rcp,
     red,
+    rem in chopcop,
+    ric in chopcop,
 }

@@ -98,15 +98,12 @@ struct Red {
     min_th: f64,
     max_th: f64,
     max_p: f64,
-    w_q: f64,
     gentle: bool,
     by_size: bool,
     signal: Verdict,
-    avg: f64,
+    avg: Average,
     /// Data since the last mark; -1 below min_th.
     count: f64,
-    /// Since when the queue is empty.
-    q_time: Option<Time>,
     /// The mean size of Data.
     mean: f64,
 }
@@ -118,42 +115,74 @@ impl Red {
             min_th,
             max_th: params.number("max_th").max(min_th + 1.0),
             max_p: params.number("max_p"),
-            w_q: params.number("w_q"),
             gentle: params.switch("gentle"),
             by_size: params.switch("by_size"),
             signal: if params.switch("drop") { Verdict::Drop } else { Verdict::Mark(1) },
-            avg: 0.0,
+            avg: Average::new(params.number("w_q")),
             count: -1.0,
-            q_time: Some(Time::ZERO),
             mean: 0.0,
-        }
-    }
-
-    /// Equation 1, and what it is while the queue is empty.
-    fn average(&mut self, now: Time, view: &LinkView) {
-        let q = view.data_out.bytes.0 as f64;
-        match self.q_time.filter(|_| view.data_out.packets == 0) {
-            Some(since) if view.rate_out.0 > 0 => {
-                let packet = view.rate_out.time_for(Size(self.mean as u64)).max(Duration(1));
-                let m = now.since(since).0 as f64 / packet.0 as f64;
-                self.avg *= math::pow(1.0 - self.w_q, m);
-                self.q_time = Some(now);
-            }
-            _ => self.avg += self.w_q * (q - self.avg),
         }
     }
 
     /// p_b; `None`: every packet is marked.
     fn probability(&self, size: f64) -> Option<f64> {
-        let p_b = if self.avg < self.max_th {
-            // (2)
-            self.max_p * (self.avg - self.min_th) / (self.max_th - self.min_th)
-        } else if self.gentle && self.avg < 2.0 * self.max_th {
-            self.max_p + (1.0 - self.max_p) * (self.avg - self.max_th) / self.max_th
-        } else {
+        let avg = self.avg.octets;
+        if avg >= 2.0 * self.max_th || (avg >= self.max_th && !self.gentle) {
             return None;
-        };
+        }
+        let p_b = gentle(avg, (self.min_th, self.max_th), self.max_p);
         Some(if self.by_size { p_b * size / self.mean.max(1.0) } else { p_b })
+    }
+}
+
+/// An average queue, of Data; for whatever marks by it.
+pub(crate) struct Average {
+    weight: f64,
+    /// The average in octets.
+    pub(crate) octets: f64,
+    /// Since when the queue is empty.
+    q_time: Option<Time>,
+}
+
+impl Average {
+    /// Of nothing yet; a sample has this weight.
+    pub(crate) fn new(weight: f64) -> Average {
+        Average { weight, octets: 0.0, q_time: Some(Time::ZERO) }
+    }
+
+    /// Equation 1, for Data that joins the queue in the view.
+    pub(crate) fn sample(&mut self, view: &LinkView) {
+        self.octets += self.weight * (view.data_out.bytes.0 as f64 - self.octets);
+    }
+
+    /// Equation 1, or what it is while the queue is empty: as if packets of this size had come.
+    pub(crate) fn sample_or_age(&mut self, now: Time, view: &LinkView, packet: Size) {
+        match self.q_time.filter(|_| view.data_out.packets == 0) {
+            Some(since) if view.rate_out.0 > 0 => {
+                let packet = view.rate_out.time_for(packet).max(Duration(1));
+                let m = now.since(since).0 as f64 / packet.0 as f64;
+                self.octets *= math::pow(1.0 - self.weight, m);
+                self.q_time = Some(now);
+            }
+            _ => self.sample(view),
+        }
+    }
+
+    /// Data left the queue, and this is what stays.
+    pub(crate) fn left(&mut self, now: Time, view: &LinkView) {
+        self.q_time = (view.data_out.packets == 0).then_some(now);
+    }
+}
+
+/// (2) up to the second threshold, and the gentle rise to 1 at twice that; 0 below the first, and 1
+/// above.
+pub(crate) fn gentle(avg: f64, (min_th, max_th): (f64, f64), max_p: f64) -> f64 {
+    if avg < min_th {
+        0.0
+    } else if avg < max_th {
+        max_p * (avg - min_th) / (max_th - min_th)
+    } else {
+        (max_p + (1.0 - max_p) * (avg - max_th) / max_th).min(1.0)
     }
 }
 
@@ -165,8 +194,8 @@ impl Marker for Red {
         let size = data.size.0 as f64;
         self.mean =
             if self.mean == 0.0 { size } else { self.mean + SIZE_WEIGHT * (size - self.mean) };
-        self.average(cx.now, view);
-        if self.avg < self.min_th {
+        self.avg.sample_or_age(cx.now, view, Size(self.mean as u64));
+        if self.avg.octets < self.min_th {
             self.count = -1.0;
             return Verdict::Pass;
         }
@@ -192,7 +221,7 @@ impl Marker for Red {
         _data: &DataMeta,
         _sojourn: Duration,
     ) -> Verdict {
-        self.q_time = (view.data_out.packets == 0).then_some(cx.now);
+        self.avg.left(cx.now, view);
         Verdict::Pass
     }
 }

@@ -49,14 +49,19 @@ const SITUATIONS: &[Situation] = &[
     Situation { name: "link", rate: 1000, ..CALM },
 ];
 
-struct Flying(u32);
+#[derive(Default)]
+struct Flying(BTreeMap<Lane, u32>);
+
+fn load(segments: u32) -> Load {
+    Load { segments, bytes: Size(8000 * u64::from(segments)) }
+}
 
 impl InFlight for Flying {
     fn total(&self) -> Load {
-        Load { segments: self.0, bytes: Size(8000 * u64::from(self.0)) }
+        load(self.0.values().sum())
     }
-    fn lane(&self, _: Lane) -> Load {
-        self.total()
+    fn lane(&self, lane: Lane) -> Load {
+        load(self.0.get(&lane).copied().unwrap_or(0))
     }
 }
 
@@ -65,6 +70,7 @@ impl InFlight for Flying {
 struct Fate {
     number: u64,
     sent_at: Time,
+    lane: Lane,
     ticket: Ticket,
     lost: bool,
 }
@@ -96,19 +102,19 @@ impl Bench {
                 in_flight: &self.flying,
             };
             match self.control.permit(now, &ask) {
-                Permit::Now(_) => self.send(now, within(self.situation.silent)),
+                Permit::Now(lane) => self.send(now, lane, within(self.situation.silent)),
                 Permit::At(at) => return Some(at),
                 Permit::Wait | Permit::NotThis => return None,
             }
         }
     }
 
-    fn send(&mut self, now: Time, silent: bool) {
+    fn send(&mut self, now: Time, lane: Lane, silent: bool) {
         let number = self.sent;
         let sent = Sent {
             first: number,
             count: 1,
-            lane: 0,
+            lane,
             attempt: 0,
             expected: Size(8000),
             before: self.flying.total(),
@@ -126,15 +132,18 @@ impl Bench {
             self.path_free = self.path_free.max(now) + Duration(spacing);
             self.path_free + RTT
         };
-        self.fates
-            .insert((at, number), Fate { number, sent_at: now, ticket, lost: silent || single });
-        self.flying.0 += 1;
+        self.fates.insert(
+            (at, number),
+            Fate { number, sent_at: now, lane, ticket, lost: silent || single },
+        );
+        *self.flying.0.entry(lane).or_default() += 1;
         self.sent += 1;
         self.sent_in_round += 1;
     }
 
     fn meet(&mut self, now: Time, fate: &Fate) {
-        self.flying.0 -= 1;
+        let lane = fate.lane;
+        *self.flying.0.entry(lane).or_default() -= 1;
         let options = HopOptions::default();
         let mut tap = |_| {};
         let mut cx = Cx { now, rng: &mut self.rng, tap: &mut tap };
@@ -143,7 +152,7 @@ impl Bench {
             let single = self.situation.lost.contains(&segment);
             let loss = Loss {
                 segment,
-                lane: 0,
+                lane,
                 memo,
                 sent_at,
                 cause: if single { Cause::Gap } else { Cause::Timeout },
@@ -154,7 +163,7 @@ impl Bench {
         } else {
             let arrival = Arrival {
                 segment,
-                lane: 0,
+                lane,
                 memo,
                 sent_at,
                 rtt: Some(now.since(sent_at)),
@@ -210,7 +219,7 @@ fn curve(choice: &Choice, situation: Situation) -> Vec<String> {
         situation,
         control: choice.controller().expect("it was picked for that"),
         rng: Rng::stream(1, &["response"]),
-        flying: Flying(0),
+        flying: Flying::default(),
         fates: BTreeMap::new(),
         sent: 0,
         sent_in_round: 0,

@@ -180,6 +180,56 @@ fn cubic_loses_little_in_a_shallow_buffer() {
     }
 }
 
+/// The baseline of CHoPCoP, section V-B: 40 Mbit/s, a round trip of 110 ms, a queue of 1500 kB,
+/// Data of 1 kB in chunks of 32.
+fn chopcop_baseline() -> Path {
+    Path { segment: Size(1024), marker: "rem", ..Path::new(40, 1500, 55_000, 0.0) }
+}
+
+#[test]
+fn ric_and_rem_have_the_window_and_the_queue_that_are_published() {
+    let path = chopcop_baseline();
+    let flow = Flow { control: "ric", segments: 32 * 4000, start: Time::ZERO };
+    let report = run(path, &[flow], 1, MINUTE);
+    let outcome = &report.flows[0];
+    let took = outcome.took.expect("it ends in time");
+    let steady = |(at, name, _): &&(Time, &str, f64)| *name == "chunks" && at.0 > 5_000_000_000;
+    let windows: Vec<f64> = outcome.trace.iter().filter(steady).map(|(_, _, w)| *w).collect();
+    let window = windows.iter().sum::<f64>() / windows.len() as f64;
+    let queue = report.queue_mean(took) / 1000.0;
+    let said = format!("W {window:.2}, queue {queue:.0} kB, {}", outcome.line(&path));
+    // Published: 23.27 chunks, 235.8 kB, 39.91 Mbit/s in the steady state, no timeout.
+    assert!((21.0..25.0).contains(&window), "{said}");
+    assert!((150.0..260.0).contains(&queue), "{said}");
+    assert!(outcome.goodput(&path) >= 39.0e6, "{said}");
+    assert_eq!((outcome.timeouts, outcome.losses, report.overflows), (0, 0, 0), "{said}");
+}
+
+#[test]
+fn flows_of_ric_share_a_bottleneck() {
+    let path = Path { one_way: Duration::from_millis(125), ..chopcop_baseline() };
+    let shares = share(&["ric", "ric"], path, 20, 60, 1);
+    // Section V-D: 19.54 and 19.44 Mbit/s of 40.
+    assert!(fairness(&shares) > 0.99, "{shares:?}");
+    assert!(shares.iter().sum::<f64>() * 8.0 / 40.0 >= 38e6, "{shares:?}");
+}
+
+#[test]
+fn ric_recovers_from_loss_and_from_a_tenth_of_the_rate() {
+    let mut path = chopcop_baseline();
+    path.loss = control::Ratio::new(0.01).expect("a share");
+    let flow = Flow { control: "ric", segments: 3200, start: Time::ZERO };
+    let outcome = &run(path, &[flow], 1, MINUTE).flows[0];
+    assert!(outcome.took.is_some(), "{}", outcome.line(&path));
+    let mut path = chopcop_baseline();
+    path.later = Some((Time(10_000_000_000), Rate::from_mbps(4)));
+    let flow = Flow { control: "ric", segments: 1_000_000, start: Time::ZERO };
+    let outcome = &run(path, &[flow], 1, Time(40_000_000_000)).flows[0];
+    let rate = outcome.by_second[25..40].iter().sum::<u64>() as f64 * 8.0 / 15.0;
+    // Of 4 Mbit/s the thresholds are shares of 150 kB, and q_max less than a chunk.
+    assert!(rate >= 0.9 * 4e6, "{rate}: {}", outcome.line(&path));
+}
+
 #[test]
 fn equal_arguments_give_equal_runs() {
     let path = Path::new(50, 200, 25_000, 1.0);

@@ -67,7 +67,7 @@ fn header(file: &SourceFile, text: &str) -> Vec<Finding> {
             "begin with `//!`: what it does, what it follows section by section, deviations";
         found.push(file.finding(1, format!("no header: {advice}")));
     }
-    if !text.contains("\n    paper: \"") {
+    if !text.contains("\n    paper: ") {
         let advice = "give `SCHEME` a `paper`: authors, title, place, year, or `No publication`";
         found.push(file.finding(0, format!("names no source: {advice}")));
     }

@@ -119,6 +119,15 @@ pub struct Report {
     /// Data that did not fit into the queue.
     pub overflows: u64,
     pub queue_max: Size,
+    /// Octets in the queue times nanoseconds, since the run began.
+    pub queue_octet_ns: u128,
+}
+
+impl Report {
+    /// The mean queue in octets, over a run that took so long.
+    pub fn queue_mean(&self, took: Duration) -> f64 {
+        self.queue_octet_ns as f64 / took.0.max(1) as f64
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -133,6 +142,7 @@ struct Queued {
     flow: usize,
     segment: u64,
     since: Time,
+    mark: u64,
 }
 
 struct World {
@@ -161,7 +171,12 @@ impl World {
             self.report.overflows += 1;
             return;
         }
-        self.queue.push_back(Queued { flow, segment, since: self.now });
+        let mark = match self.ask_marker(flow, segment, 0, |m, cx, v, d| m.on_enqueue(cx, v, d)) {
+            Verdict::Drop => return,
+            Verdict::Mark(mark) => mark,
+            Verdict::Pass => 0,
+        };
+        self.queue.push_back(Queued { flow, segment, since: self.now, mark });
         self.queued += self.path.segment;
         if self.busy {
             self.report.queue_max = self.report.queue_max.max(self.queued);
@@ -170,37 +185,48 @@ impl World {
         }
     }
 
+    fn rate(&self) -> Rate {
+        match self.path.later {
+            Some((from, rate)) if self.now >= from => rate,
+            _ => self.path.rate,
+        }
+    }
+
+    /// Asks the marker about Data that joins the queue or has left it.
+    fn ask_marker(
+        &mut self,
+        flow: usize,
+        segment: u64,
+        mark: u64,
+        ask: impl FnOnce(&mut dyn Marker, &mut Cx<'_>, &LinkView, &DataMeta) -> Verdict,
+    ) -> Verdict {
+        let packets = self.queue.len() as u32;
+        let view = LinkView {
+            rate_out: self.rate(),
+            data_out: QueueView { packets, bytes: self.queued, head_sojourn: Duration::ZERO },
+            data_limit: self.path.queue,
+            ..LinkView::default()
+        };
+        let (flow, size, options) = (flow as u64, self.path.segment, Default::default());
+        let data = DataMeta { flow, segment, size, mark, options };
+        let mut tap = |_| {};
+        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
+        ask(&mut *self.marker, &mut cx, &view, &data)
+    }
+
     fn transmit(&mut self) {
         self.busy = false;
         while let Some(head) = self.queue.pop_front() {
             self.queued = self.queued - self.path.segment;
-            let rate = match self.path.later {
-                Some((from, rate)) if self.now >= from => rate,
-                _ => self.path.rate,
-            };
-            let view = LinkView {
-                rate_out: rate,
-                data_out: QueueView {
-                    packets: self.queue.len() as u32,
-                    bytes: self.queued,
-                    head_sojourn: Duration::ZERO,
-                },
-                ..LinkView::default()
-            };
-            let data = DataMeta {
-                flow: head.flow as u64,
-                segment: head.segment,
-                size: self.path.segment,
-                mark: 0,
-                options: Default::default(),
-            };
-            let mut tap = |_| {};
-            let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
+            let rate = self.rate();
             let sojourn = self.now.since(head.since);
-            let mark = match self.marker.on_dequeue(&mut cx, &view, &data, sojourn) {
+            let ask = |m: &mut dyn Marker, cx: &mut Cx<'_>, v: &LinkView, d: &DataMeta| {
+                m.on_dequeue(cx, v, d, sojourn)
+            };
+            let mark = match self.ask_marker(head.flow, head.segment, head.mark, ask) {
                 Verdict::Drop => continue,
-                Verdict::Mark(mark) => mark,
-                Verdict::Pass => 0,
+                Verdict::Mark(mark) => mark.max(head.mark),
+                Verdict::Pass => head.mark,
             };
             let credit = rate.time_for(self.path.bucket);
             self.rate_clock =
@@ -246,6 +272,8 @@ pub fn run(path: Path, flows: &[Flow], seed: u64, until: Time) -> Report {
         if now > until || consumers.iter().all(|c| c.outcome.took.is_some()) {
             break;
         }
+        let waited = u128::from(world.queued.0) * u128::from(now.since(world.now).0);
+        world.report.queue_octet_ns += waited;
         world.now = now;
         match event {
             Event::AtProducer { flow, segment } => {

@@ -1,0 +1,37 @@
+//! HR-ICP: the Interest Control Protocol with Interests shaped hop by hop.
+//!
+//! G. Carofiglio, M. Gallo, L. Muscariello, "Joint Hop-by-hop and Receiver-driven Interest Control
+//! Protocol for Content-Centric Networks", ACM SIGCOMM ICN workshop 2012. Its two parts can be
+//! chosen alone: `icp`, the consumer, which is that of the Interest Control Protocol unchanged, and
+//! `hbh`, quota shaping with a credit for each flow, the shaper. What the shaper adds or leaves out
+//! its own file says.
+
+pub mod hbh;
+
+use crate::icp;
+use control::params::joined;
+use control::{Equation, ParamSpec, Scheme};
+
+/// The scheme.
+pub const SCHEME: Scheme = Scheme {
+    name: "hr-icp",
+    summary: "ICP's consumer; routers hold Interests of flows that have used up their credit",
+    paper: PAPER,
+    equations: &joined::<Equation, EQUATIONS>(&[icp::SCHEME.equations, hbh::SCHEME.equations]),
+    params: PARAMS,
+    controller: icp::SCHEME.controller,
+    shaper: hbh::SCHEME.shaper,
+    ..Scheme::EMPTY
+};
+
+const PAPER: &str = "G. Carofiglio, M. Gallo, L. Muscariello, Joint Hop-by-hop and Receiver-driven \
+                     Interest Control Protocol for Content-Centric Networks, ACM SIGCOMM ICN \
+                     workshop 2012";
+
+const EQUATIONS: usize = icp::SCHEME.equations.len() + hbh::SCHEME.equations.len();
+
+const PARAMS: &[ParamSpec] =
+    &joined::<_, { icp::SCHEME.params.len() + hbh::SCHEME.params.len() }>(&[
+        icp::SCHEME.params,
+        hbh::SCHEME.params,
+    ]);
