@@ -1,0 +1,91 @@
+"""The page: what was run, a table and a picture of each scenario, and what the schemes cost."""
+
+import platform
+import tomllib
+
+HEAD = """# The schemes compared
+
+Every scheme of Weir on six standard scenarios (`scenarios/standard`), each run in the simulator
+with its defaults. (This page and its pictures are made by `scripts/schemes`; anyone can make them
+again, and the runs give the same octets.)
+
+Bottlenecks have 40 Mbit/s, of which content can have {most:.1f}; their queues hold 250 kB, 50 ms.
+Segments have 1024 octets. A scheme is used as a whole: its consumer at every fetch, its marker,
+shaper and stamper on every link. Schemes without a consumer have `{plain}` as theirs, and a startup
+stands before `{plain}`. Strategies are not compared here: in these networks there is one way only.
+
+What the columns say, over the flows under control (a consumer at a constant rate is not):
+
+| column | meaning |
+|---|---|
+| goodput | content a second in the last third of the run, of all flows together |
+| queue | octets that waited at the bottleneck: mean, and what was not exceeded in 99 % of samples |
+| Jain | how evenly all flows shared in the last third; 1 is evenly, 1/n is one had all |
+| fair after | from the start of the watched flow until it had 90 % of its fair share for a second |
+| false | losses that were none: the Data came after all |
+| Interests | sent for each Data that came |
+
+"""
+COSTS = """## What they cost
+
+Nanoseconds of one core for each Data at a consumer, and of the link parts for each packet that
+crosses a link, Interests and Data by turns (`cargo bench -p weir-schemes --bench cost`; {machine}).
+A controller or link that does nothing is taken off.
+
+| scheme | ns for a Data | ns for a packet |
+|---|---:|---:|
+"""
+
+
+def table(results):
+    """The figures of a scenario."""
+    lines = [
+        "| scheme | goodput Mbit/s | queue kB mean | 99 % | Jain | fair after s | false | Interests |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for r in results:
+        after = "never" if r.fair_after is None else f"{r.fair_after:.1f}"
+        ratio = "-" if r.interests_per_data is None else f"{r.interests_per_data:.3f}"
+        lines.append(
+            f"| `{r.scheme}` | {r.goodput:.1f} | {r.queue_mean:.0f} | {r.queue_p99:.0f} "
+            f"| {r.jain:.3f} | {after} | {r.false_losses} | {ratio} |"
+        )
+    return "\n".join(lines)
+
+
+def scenario(which, results):
+    """The section of a scenario."""
+    text = which.file.read_text(encoding="utf-8")
+    question = tomllib.loads(text)["scenario"]["question"]
+    drawing = [line[2:] for line in text.split("\n\n[", 1)[0].splitlines()]
+    about = "\n".join(line for line in drawing if not line.startswith(" ")).strip()
+    network = "\n".join(f"   {line}" for line in drawing if line.startswith(" "))
+    title = which.name.replace("-", " ").capitalize()
+    picture = f"![goodput over time of every scheme: {title.lower()}](pictures/{which.name}.svg)"
+    seen = (
+        f"Goodput of each flow over time, half a second a step; the thin line is the fair share of "
+        f"`{which.watched}`, the flow that is watched."
+    )
+    parts = [f"## {title}", question, about, network, table(results), picture, seen]
+    return "\n\n".join(part for part in parts if part) + "\n\n"
+
+
+def costs(rows, machine):
+    """The section of costs."""
+    number = lambda n: "-" if n is None else f"{n:.0f}"  # noqa: E731
+    cells = (f"| `{r['scheme']}` | {number(r['consumer_ns'])} | {number(r['link_ns'])} |"
+             for r in rows if r["consumer_ns"] is not None or r["link_ns"] is not None)
+    return COSTS.format(machine=machine) + "\n".join(cells) + "\n"
+
+
+def machine():
+    """What was measured on."""
+    with open("/proc/cpuinfo", encoding="utf-8") as info:
+        names = [line.split(":")[1].strip() for line in info if line.startswith("model name")]
+    return f"{names[0] if names else platform.processor()}, Linux {platform.release().split('-')[0]}"
+
+
+def whole(results, rows, most, plain):
+    """The page."""
+    sections = "".join(scenario(which, found) for which, found in results.items())
+    return HEAD.format(most=most, plain=plain) + sections + costs(rows, machine())

@@ -1,0 +1,67 @@
+"""Small multiples: the goodput of every flow over time, a panel for each scheme."""
+
+import re
+
+import matplotlib
+
+matplotlib.use("svg")
+from matplotlib import pyplot  # noqa: E402
+
+COLUMNS = 4
+# Okabe and Ito's colours, as crates/report/src/colours.rs has them, on light and on dark ground.
+FLOWS = [("#0072b2", "#4aa8e0"), ("#d55e00", "#f0803c"), ("#009e73", "#2fc79b"),
+         ("#b8588f", "#e295c0")]
+INK, SOFT, GRID = ("#1b1f23", "#e6e8ea"), ("#5a6370", "#a3adb8"), ("#dde1e6", "#30363d")
+STYLES = ["-", "--", "-.", ":"]
+# Equal runs give equal files.
+PLAIN = {"svg.hashsalt": "weir", "svg.fonttype": "none", "font.family": "sans-serif"}
+
+
+def draw(results, file):
+    """Draws the runs of a scenario."""
+    scenario = results[0].scenario
+    rows = -(-len(results) // COLUMNS)
+    with matplotlib.rc_context(PLAIN):
+        figure, panels = pyplot.subplots(
+            rows, COLUMNS, figsize=(10, 1.5 * rows + 0.6), sharex=True, sharey=True,
+            squeeze=False, layout="constrained",
+        )
+        for panel, result in zip(panels.flat, results):
+            one(panel, result)
+        for panel in panels.flat[len(results):]:
+            panel.set_visible(False)
+        for panel in panels[:, 0]:
+            panel.set_ylabel("Mbit/s", color=SOFT[0], fontsize=8)
+        for column in range(COLUMNS):
+            last = (len(results) - 1 - column) // COLUMNS
+            panels[last, column].set_xlabel("time in s", color=SOFT[0], fontsize=8)
+            panels[last, column].tick_params(labelbottom=True)
+        if len(results[0].rates) > 1:
+            handles = panels[0, 0].get_lines()[: len(results[0].rates)]
+            figure.legend(handles, list(results[0].rates), loc="outside upper center",
+                          ncols=4, frameon=False, fontsize=8, labelcolor=SOFT[0])
+        figure.savefig(file, transparent=True, metadata={"Date": None, "Title": scenario.name})
+        pyplot.close(figure)
+    # A reader sees it on the ground that he prefers.
+    for_dark = "".join(
+        f'[style*="{what}: {light}"]{{{what}:{dark} !important}}'
+        for light, dark in [INK, SOFT, GRID, *FLOWS] for what in ("fill", "stroke")
+    )
+    text = file.read_text(encoding="utf-8")
+    style = f"<style>@media (prefers-color-scheme: dark){{{for_dark}}}</style>"
+    text = re.sub(r"(<svg [^>]*>)", lambda found: found[1] + style, text, count=1)
+    file.write_text("\n".join(line.rstrip() for line in text.splitlines()) + "\n", encoding="utf-8")
+
+
+def one(panel, result):
+    """A panel."""
+    for (flow, (times, rate)), (light, _), style in zip(result.rates.items(), FLOWS, STYLES):
+        panel.plot(times, rate, style, color=light, linewidth=1.1, label=flow)
+    panel.axhline(result.scenario.share, color=SOFT[0], linewidth=0.5)
+    panel.set_title(result.scheme, fontsize=9, color=INK[0], pad=3)
+    panel.set_ylim(0, 42)
+    panel.set_xlim(0, None)
+    panel.grid(color=GRID[0], linewidth=0.5)
+    panel.tick_params(labelsize=7, labelcolor=SOFT[0], color=GRID[0])
+    for spine in panel.spines.values():
+        spine.set_visible(False)
