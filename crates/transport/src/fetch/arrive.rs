@@ -8,8 +8,11 @@ use crate::fetch::requests::{Answer, Answered};
 use crate::fetch::verify::Verdict;
 use crate::rdr::{self, Metadata};
 use control::{Size, Time};
+use packet::options::{Range, SegmentBits};
 use packet::tlv::types;
-use packet::{Component, ContentType, Data, Interest, LpPacket, NackReason, Name, NameRef};
+use packet::{
+    Component, ContentType, Data, HopOption, Interest, LpPacket, NackReason, Name, NameRef,
+};
 use security::manifest::KEYWORD;
 
 /// A segment that was wrong so often will not get better.
@@ -55,8 +58,15 @@ impl Fetch {
             _ => name,
         };
         let Some(item) = self.item_of(exact) else { return };
-        if self.requests.nacked(now, item, reason, &link.to_options()) {
-            self.refused(item, reason);
+        let mut options = link.to_options();
+        let range = options.get::<Range>();
+        options.remove(Range::TYPE);
+        let refused = range.map_or(SegmentBits::first(1), |range| range.wanted());
+        for at in refused.iter() {
+            let item = item.behind(at);
+            if self.requests.nacked(now, item, reason, &options) {
+                self.refused(item, reason);
+            }
         }
     }
 

@@ -39,10 +39,11 @@ impl Fetch {
             let Some((item, attempt)) = self.candidate(now, after) else {
                 return self.echo(now, out);
             };
-            match self.requests.permit(now, item, attempt, self.segment_data) {
+            let mut run = self.run_from(now, item, attempt);
+            match self.permit(now, item, attempt, &mut run) {
                 Permit::Now(lane) => {
-                    let options = self.requests.sent(now, item, lane, self.segment_data);
-                    self.asked(item);
+                    let options = self.requests.sent(now, item, run, lane, self.segment_data);
+                    run.iter().for_each(|at| self.asked(item.behind(at)));
                     self.encode(item, attempt, &options, out);
                     return true;
                 }
@@ -120,7 +121,7 @@ impl Fetch {
     }
 
     /// The segment before which to stop: the object's end, or as far as may be stashed.
-    fn segments_end(&self, object: &Object) -> u64 {
+    pub(super) fn segments_end(&self, object: &Object) -> u64 {
         let end = object.info.segments.unwrap_or(u64::MAX);
         if self.is_in_order() {
             let capacity = self.verification.capacity(self.segment_data);

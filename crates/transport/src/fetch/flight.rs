@@ -5,6 +5,7 @@
 //! with Interests in the place of segments and Data in the place of acknowledgements). Or the
 //! *time-out* that the controller put on the Interest.
 
+use crate::fetch::range::Place;
 use control::{Duration, InFlight, Lane, Load, Memo, Size, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -28,6 +29,15 @@ impl Item {
             Item::Metadata | Item::Node(_) => 0,
         }
     }
+
+    /// The segment that is `at` further on; other things stand alone.
+    #[must_use]
+    pub const fn behind(self, at: u16) -> Item {
+        match self {
+            Item::Segment(n) => Item::Segment(n.saturating_add(at as u64)),
+            Item::Metadata | Item::Node(_) => self,
+        }
+    }
 }
 
 /// One Interest on its way.
@@ -48,6 +58,8 @@ pub struct Flying {
     pub expected: Size,
     /// When it times out.
     pub deadline: Time,
+    /// Where it was in its Interest.
+    pub place: Place,
     /// Its place in the order of sending.
     order: u64,
 }
@@ -107,6 +119,8 @@ pub struct Launch {
     pub expected: Size,
     /// Declared lost after this long.
     pub timeout: Duration,
+    /// See [`Flying::place`].
+    pub place: Place,
 }
 
 impl Flight {
@@ -120,10 +134,19 @@ impl Flight {
         let order = self.next_order;
         self.next_order += 1;
         let deadline = launch.sent_at + launch.timeout;
-        let Launch { sent_at, lane: number, memo, attempt, expected, .. } = *launch;
+        let Launch { sent_at, lane: number, memo, attempt, expected, place, .. } = *launch;
         let asked_at = sent_at;
-        let flying =
-            Flying { sent_at, asked_at, lane: number, memo, attempt, expected, deadline, order };
+        let flying = Flying {
+            sent_at,
+            asked_at,
+            lane: number,
+            memo,
+            attempt,
+            expected,
+            deadline,
+            place,
+            order,
+        };
         self.flying.insert(item, flying);
         self.deadlines.insert((deadline, item));
         self.by_order.insert(order, item);
@@ -141,7 +164,8 @@ impl Flight {
         let attempt = flying.attempt.saturating_add(1);
         let Flying { asked_at, lane, memo, expected, deadline, .. } = flying;
         let timeout = deadline.since(flying.sent_at);
-        self.launch(item, &Launch { sent_at: now, lane, memo, attempt, expected, timeout });
+        let place = Place::Alone;
+        self.launch(item, &Launch { sent_at: now, lane, memo, attempt, expected, timeout, place });
         if let Some(flying) = self.flying.get_mut(&item) {
             flying.asked_at = asked_at;
         }
@@ -276,6 +300,7 @@ mod tests {
             attempt: 0,
             expected: Size(8000),
             timeout: Duration::from_millis(200),
+            place: Place::Alone,
         };
         flight.launch(Item::Segment(segment), &launch);
     }

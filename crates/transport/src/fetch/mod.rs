@@ -12,6 +12,7 @@ mod ask;
 mod error;
 mod flight;
 mod object;
+mod range;
 mod requests;
 mod stats;
 mod verify;
@@ -43,6 +44,8 @@ pub struct FetchConfig {
     pub patience: Duration,
     /// The most octets of content that wait for verification or for their turn.
     pub stash: Size,
+    /// How many segments one Interest may ask for; 1 asks for them one by one.
+    pub range: u16,
     /// Selects the random streams of nonces and of the controller.
     pub seed: u64,
     /// Receives the controller's events.
@@ -60,6 +63,7 @@ impl FetchConfig {
             lifetime: Duration::from_secs(4),
             patience: Duration::from_secs(30),
             stash: Size(16_000_000),
+            range: 1,
             seed: 0,
             tap: Box::new(|_| {}),
         }
@@ -108,10 +112,11 @@ impl Fetch {
     pub fn new(mut config: FetchConfig, controller: Box<dyn Controller>) -> Fetch {
         let rng = Rng::stream(config.seed, &["fetch", &config.name.to_string()]);
         let tap = std::mem::replace(&mut config.tap, Box::new(|_| {}));
+        let range = config.range;
         Fetch {
             verification: Verification::new(config.policy.clone(), config.stash),
             config,
-            requests: Requests::new(controller, rng, tap),
+            requests: Requests::new(controller, rng, tap, range),
             object: None,
             next_segment: 0,
             ahead: BTreeSet::new(),
@@ -174,6 +179,12 @@ impl Fetch {
     #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.requests.in_flight()
+    }
+
+    /// Ranges were to be asked for, and whoever is asked does not understand them.
+    #[must_use]
+    pub fn fell_back(&self) -> bool {
+        self.requests.ranges.fell_back()
     }
 
     /// The controller's gauges.

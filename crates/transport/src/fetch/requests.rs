@@ -2,11 +2,13 @@
 
 use crate::fetch::error::StallCause;
 use crate::fetch::flight::{Flight, Flying, Item, Launch, Tolerance};
+use crate::fetch::range::{Place, Ranges};
 use crate::fetch::stats::Stats;
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Event, InFlight, Lane, Loss, Memo, Permit, Rng,
     RttEstimate, Sent, Size, Time,
 };
+use packet::options::{Range, SegmentBits};
 use packet::{HopOptions, NackReason};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
@@ -102,6 +104,8 @@ pub struct Requests {
     /// How many that were no repetitions have been, and the last one when.
     echoed: u64,
     last_echo: Time,
+    /// What is known of ranges.
+    pub ranges: Ranges,
     /// Counters.
     pub stats: Stats,
 }
@@ -112,6 +116,7 @@ impl Requests {
         controller: Box<dyn Controller>,
         rng: Rng,
         tap: Box<dyn FnMut(Event) + Send>,
+        range: u16,
     ) -> Requests {
         Requests {
             controller,
@@ -130,6 +135,7 @@ impl Requests {
             echo_at: None,
             echoed: 0,
             last_echo: Time::ZERO,
+            ranges: Ranges::new(range),
             stats: Stats::default(),
         }
     }
@@ -164,6 +170,11 @@ impl Requests {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
         let mut lost = self.lost.range((from, Bound::Unbounded));
         lost.find(|(_, lost)| lost.not_before <= now).map(|(item, lost)| (*item, lost.attempt))
+    }
+
+    /// The attempt that asking again for `item` now would be, if it is lost and may be asked for.
+    pub fn may_repeat(&self, now: Time, item: Item) -> Option<u16> {
+        self.lost.get(&item).filter(|lost| lost.not_before <= now).map(|lost| lost.attempt)
     }
 
     /// What is to be sent once more because nothing comes, with its attempt.
@@ -236,31 +247,57 @@ impl Requests {
     }
 
     /// Asks the controller.
-    pub fn permit(&self, now: Time, item: Item, attempt: u16, segment: Size) -> Permit {
-        let ask =
-            Ask { first: item.segment(), count: 1, attempt, segment, in_flight: &self.flight };
+    pub fn permit(&self, now: Time, item: Item, count: u16, attempt: u16, segment: Size) -> Permit {
+        let ask = Ask { first: item.segment(), count, attempt, segment, in_flight: &self.flight };
         self.controller.permit(now, &ask)
     }
 
-    /// An Interest for `item` leaves; returns the options that travel with it.
-    pub fn sent(&mut self, now: Time, item: Item, lane: Lane, expected: Size) -> HopOptions {
-        let attempt = self.lost.remove(&item).map_or(0, |lost| lost.attempt);
-        let first = item.segment();
-        let before = self.flight.total();
-        let sent = Sent { first, count: 1, lane, attempt, expected, before };
+    /// An Interest for `item`, and for those of the run that begins with it that are in `run`,
+    /// leaves; `each` is what a segment is expected to bring. Returns the options that travel with
+    /// it.
+    pub fn sent(
+        &mut self,
+        now: Time,
+        item: Item,
+        run: SegmentBits,
+        lane: Lane,
+        each: Size,
+    ) -> HopOptions {
+        let attempt = self.lost.get(&item).map_or(0, |lost| lost.attempt);
+        let (first, count) = (item.segment(), run.count());
+        let (before, expected) = (self.flight.total(), each.times(count));
+        let sent = Sent { first, count, lane, attempt, expected, before };
         let mut cx = Cx { now, rng: &mut self.rng, tap: &mut self.tap };
         let ticket = self.controller.on_sent(&mut cx, &sent);
-        let memo = ticket.memo;
-        let launch =
-            Launch { sent_at: now, lane, memo, attempt, expected, timeout: ticket.timeout };
-        self.flight.launch(item, &launch);
-        if attempt > 0 {
-            self.note_repeated(now, item);
+        let (memo, timeout) = (ticket.memo, ticket.timeout);
+        for at in run.iter() {
+            let place = match (at, count) {
+                (_, 1) => Place::Alone,
+                (0, _) => Place::First,
+                _ => Place::Behind,
+            };
+            let expected = each;
+            let launch = Launch { sent_at: now, lane, memo, attempt, expected, timeout, place };
+            self.launch(now, item.behind(at), &launch);
         }
         self.last_sign = now;
         self.stats.interests += 1;
-        self.stats.retransmissions += u64::from(attempt > 0);
-        ticket.options
+        let mut options = ticket.options;
+        if count > 1
+            && let Some(range) = Range::of(run)
+        {
+            options.set(&range);
+        }
+        options
+    }
+
+    fn launch(&mut self, now: Time, item: Item, launch: &Launch) {
+        self.lost.remove(&item);
+        self.flight.launch(item, launch);
+        if launch.attempt > 0 {
+            self.note_repeated(now, item);
+            self.stats.retransmissions += 1;
+        }
     }
 
     /// Data came.
@@ -268,6 +305,7 @@ impl Requests {
         let mut shows_gaps = None;
         let (flying, late) = match (self.flight.remove(data.item), self.lost.remove(&data.item)) {
             (Some(flying), _) => {
+                self.ranges.answered(flying.place);
                 // Of a request that was sent once more either copy may have been answered: the
                 // longer time declares nothing lost too soon.
                 let rtt = now.since(flying.asked_at);
@@ -442,6 +480,9 @@ impl Requests {
         self.controller.on_loss(&mut cx, &loss);
         if cause == Cause::Timeout {
             self.rtt.back_off();
+        }
+        if matches!(cause, Cause::Gap | Cause::Timeout) {
+            self.ranges.lost(flying.place);
         }
         let not_before = (flying.sent_at + pause(flying.attempt)).max(now);
         let attempt = flying.attempt.saturating_add(1);

@@ -16,7 +16,7 @@ pub use cut::{PublishError, SEGMENT_SIZE, Source, Spec};
 pub use preparation::{DigestRun, Preparation};
 pub use publication::Publication;
 
-use packet::options::answer;
+use packet::options::{Range, SegmentBits, answer as answer_options};
 use packet::tlv::types;
 use packet::{Bytes, HopOptions, Interest, LpHeader, LpPacket, NackReason, Name, NameRef};
 use std::collections::VecDeque;
@@ -137,9 +137,15 @@ impl Publish {
             ..LpHeader::default()
         };
         let asked = if link.has_options() { link.to_options() } else { HopOptions::new() };
+        if let Some(object) = object
+            && let Some(range) = asked.get::<Range>()
+            && let Some(first) = self.objects[object].run_from(interest.name(), &interest)
+        {
+            return self.receive_range(object, first, &range, &asked, &header, fragment);
+        }
         let wanted = object.and_then(|at| Some((at, self.objects[at].wanted(name, &interest)?)));
         // Which node this is, its forwarder knows.
-        header.options = answer(&asked, wanted.map(|_| 0));
+        header.options = answer_options(&asked, wanted.map(|_| 0));
         let answer = match wanted {
             Some((object, wanted)) => Answer::Data { object, wanted, digest },
             None => {
@@ -149,6 +155,41 @@ impl Publish {
             }
         };
         self.waiting.push_back(Waiting { header, answer });
+    }
+
+    /// A range Interest: every segment that exists is answered, the others are refused at once.
+    fn receive_range(
+        &mut self,
+        object: usize,
+        first: u64,
+        range: &Range,
+        asked: &HopOptions,
+        header: &LpHeader,
+        interest: &[u8],
+    ) {
+        let header = |options| LpHeader { options, ..header.clone() };
+        let mut missing = SegmentBits::NONE;
+        for at in range.wanted().iter() {
+            let segment = first.saturating_add(u64::from(at));
+            if segment >= self.objects[object].segments() {
+                missing.insert(at);
+            } else if self.waiting.len() < MAX_WAITING {
+                let answer =
+                    Answer::Data { object, wanted: Wanted::Segment(segment), digest: None };
+                let header = header(answer_options(asked, Some(0)));
+                self.waiting.push_back(Waiting { header, answer });
+            } else {
+                self.stats.dropped += 1;
+            }
+        }
+        if let Some(range) = Range::of(missing) {
+            self.stats.refused += u64::from(missing.count());
+            let mut header = header(answer_options(asked, None));
+            header.nack = Some(NackReason::None);
+            header.options.set(&range);
+            let answer = Answer::Nack(Bytes::copy_from_slice(interest));
+            self.waiting.push_back(Waiting { header, answer });
+        }
     }
 
     /// Something waits to be sent.

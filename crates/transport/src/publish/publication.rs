@@ -110,6 +110,15 @@ impl Publication {
         }
     }
 
+    /// The segment that an Interest's name ends in, if it may be the first one of a range: whether
+    /// there is such a segment or not.
+    pub(super) fn run_from(&self, name: NameRef<'_>, interest: &Interest<'_>) -> Option<u64> {
+        let object = self.cut.object.as_ref();
+        let is_segment = name.len() == object.len() + 1 && name.starts_with(object);
+        let plain = !interest.can_be_prefix() && interest.parameters().is_none();
+        name.last().filter(|_| is_segment && plain)?.as_segment()
+    }
+
     /// Appends the packet and returns the octets of content in it; `None`, and nothing appended, if
     /// the Interest asks by `digest` for another packet than this one.
     pub(super) fn encode(

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 use control::{Controller, Duration, Rate, Rng, Size, Time};
-use packet::{Bytes, Name};
+use packet::{Bytes, LpPacket, Name};
 use security::{Signer, TrustPolicy};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -22,12 +22,14 @@ pub struct Pipe {
     pub seed: u64,
     /// The producer's host does something else meanwhile: nothing is lost, all of it waits.
     pub pause: Option<Range<Time>>,
+    /// Whoever is in between knows no options, and leaves them off.
+    pub plain: bool,
 }
 
 impl Default for Pipe {
     fn default() -> Pipe {
         let (delay, jitter) = (Duration::from_millis(5), Duration::ZERO);
-        Pipe { delay, loss: 0.0, jitter, rate: None, seed: 1, pause: None }
+        Pipe { delay, loss: 0.0, jitter, rate: None, seed: 1, pause: None, plain: false }
     }
 }
 
@@ -153,7 +155,10 @@ pub fn run(
     let end = Time::ZERO + limit;
     while fetch.status() == Status::Running && now < end {
         if pipe.seen(now) == now {
-            up.arrived(now).iter().for_each(|frame| producer.receive(frame));
+            for frame in up.arrived(now) {
+                let bare = LpPacket::decode(&frame).unwrap().fragment().unwrap();
+                producer.receive(if pipe.plain { bare } else { &frame });
+            }
         }
         let mut out = Vec::new();
         while producer.poll_transmit(&mut out) {

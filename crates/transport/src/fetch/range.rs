@@ -1,0 +1,169 @@
+//! Asking for a run of segments with one Interest.
+//!
+//! A range is made of whole runs only: where the controller lets fewer through, it waits until the
+//! window has opened by the run, or nothing is in flight. What was lost of it is asked for again
+//! with a bitmap. A forwarder that knows no ranges answers the first segment alone; that shows when
+//! others are believed lost before any has ever come, and from then on everything is asked for one
+//! by one.
+
+use crate::fetch::Fetch;
+use crate::fetch::flight::Item;
+use control::{Permit, Time};
+use packet::options::{MAX_RANGE, SegmentBits};
+
+/// Where a segment was in the Interest that asked for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// It was the only one.
+    #[default]
+    Alone,
+    /// Its name was the Interest's, which asked for more.
+    First,
+    /// It was asked for by the range alone.
+    Behind,
+}
+
+/// Whether whoever is asked understands ranges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// Nothing is known: how many first segments came, and how many others are believed lost.
+    Unproven { firsts: u32, lost: u32 },
+    /// A segment came that only a range had asked for.
+    Proven,
+    /// Ranges are not answered.
+    Off,
+}
+
+/// So many segments behind a first one are lost by chance rarely, while the first ones come.
+const DOUBTS: u32 = 2;
+
+/// The ranges of a fetch.
+#[derive(Debug)]
+pub struct Ranges {
+    most: u16,
+    standing: Standing,
+}
+
+impl Ranges {
+    /// Ranges of up to `most` segments; none if that is below 2.
+    pub fn new(most: u16) -> Ranges {
+        let standing = match most {
+            0 | 1 => Standing::Off,
+            _ => Standing::Unproven { firsts: 0, lost: 0 },
+        };
+        Ranges { most: most.min(MAX_RANGE), standing }
+    }
+
+    /// How many segments an Interest may ask for.
+    pub fn most(&self) -> u16 {
+        if self.standing == Standing::Off { 1 } else { self.most }
+    }
+
+    /// Ranges were asked for, and it turned out that they are not answered.
+    pub fn fell_back(&self) -> bool {
+        self.most > 1 && self.standing == Standing::Off
+    }
+
+    /// A segment came.
+    pub fn answered(&mut self, place: Place) {
+        match (place, &mut self.standing) {
+            (Place::Behind, Standing::Unproven { .. }) => self.standing = Standing::Proven,
+            (Place::First, Standing::Unproven { firsts, .. }) => *firsts += 1,
+            _ => {}
+        }
+    }
+
+    /// A segment is believed lost, for any reason but a Nack.
+    pub fn lost(&mut self, place: Place) {
+        let Standing::Unproven { firsts, lost } = &mut self.standing else { return };
+        *lost += u32::from(place == Place::Behind);
+        if *firsts > 0 && *lost >= DOUBTS {
+            self.standing = Standing::Off;
+        }
+    }
+}
+
+impl Fetch {
+    /// What to ask for together with `item`, as distances from it; itself included.
+    pub(super) fn run_from(&self, now: Time, item: Item, attempt: u16) -> SegmentBits {
+        let mut bits = SegmentBits::first(1);
+        let most = self.requests.ranges.most();
+        let (Item::Segment(first), Some(object)) = (item, &self.object) else { return bits };
+        let Some(segments) = object.info.segments.filter(|_| most > 1) else { return bits };
+        if self.verification.ask_by_digest(first).is_some() {
+            return bits;
+        }
+        let end = self.segments_end(object).min(segments);
+        for at in 1..most {
+            let Some(segment) = first.checked_add(u64::from(at)).filter(|n| *n < end) else {
+                break;
+            };
+            let item = Item::Segment(segment);
+            let joins = if attempt > 0 {
+                self.requests.may_repeat(now, item) == Some(attempt)
+                    && self.verification.ask_by_digest(segment).is_none()
+            } else {
+                let asked = segment < self.next_segment || self.ahead.contains(&segment);
+                let flying = self.requests.in_flight() + u32::from(bits.count());
+                let room = self.verification.is_ready(segment)
+                    || self.verification.has_room(flying, self.segment_data);
+                // A run of new segments ends with the first that is not to be asked for.
+                if asked || object.done.contains(&segment) || !room {
+                    break;
+                }
+                true
+            };
+            if joins {
+                bits.insert(at);
+            }
+        }
+        bits
+    }
+
+    /// Asks the controller for a run, or for its first segment alone where nothing is in flight and
+    /// it lets no run through.
+    pub(super) fn permit(
+        &self,
+        now: Time,
+        item: Item,
+        attempt: u16,
+        run: &mut SegmentBits,
+    ) -> Permit {
+        let ask = |count| self.requests.permit(now, item, count, attempt, self.segment_data);
+        let permit = ask(run.count());
+        if permit == Permit::Wait && run.count() > 1 && self.requests.in_flight() == 0 {
+            *run = SegmentBits::first(1);
+            return ask(1);
+        }
+        permit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_that_came_behind_another_proves_ranges_for_good() {
+        let mut ranges = Ranges::new(32);
+        ranges.answered(Place::First);
+        ranges.lost(Place::Behind);
+        ranges.answered(Place::Behind);
+        (0..100).for_each(|_| ranges.lost(Place::Behind));
+        assert_eq!((ranges.most(), ranges.fell_back()), (32, false));
+    }
+
+    #[test]
+    fn first_segments_alone_show_that_ranges_are_not_understood() {
+        let mut ranges = Ranges::new(32);
+        (0..100).for_each(|_| ranges.lost(Place::Behind));
+        assert_eq!(ranges.most(), 32, "nothing comes at all: that says nothing of ranges");
+        ranges.answered(Place::First);
+        ranges.lost(Place::First);
+        ranges.answered(Place::Alone);
+        ranges.lost(Place::Behind);
+        assert_eq!((ranges.most(), ranges.fell_back()), (1, true));
+        assert!(!Ranges::new(1).fell_back() && Ranges::new(0).most() == 1);
+        assert_eq!(Ranges::new(u16::MAX).most(), 256);
+    }
+}

@@ -1,0 +1,116 @@
+//! Asking for runs of segments.
+
+mod support;
+
+use control::{Duration, Rate, Size};
+use packet::options::{Range, SegmentBits};
+use packet::{HopOption, HopOptions, InterestBuf, LpHeader, LpPacket, NackReason};
+use security::{Signer, TrustPolicy};
+use support::{Memory, Pipe, controller, name, octets, publish, run};
+use weir_transport::fetch::{Fetch, FetchConfig, Status};
+use weir_transport::publish::Publish;
+
+/// Fetches this content in segments of 1,000 octets.
+fn fetch(content: &[u8], pipe: &Pipe, range: u16, scheme: &str) -> (Fetch, Memory, Publish) {
+    let mut producer = Publish::new();
+    producer.add(publish("/a", content.to_vec(), &Signer::Digest));
+    let config = FetchConfig { range, ..FetchConfig::new(name("/a"), TrustPolicy::DigestOnly) };
+    let (mut fetch, mut sink) = (Fetch::new(config, controller(scheme)), Memory::default());
+    let limit = Duration::from_secs(600);
+    run(&mut fetch, &mut sink, &mut producer, pipe, limit, &mut |_, f| Some(f));
+    assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
+    assert!(sink.octets == content, "other octets came out than went in");
+    (fetch, sink, producer)
+}
+
+#[test]
+fn a_chunk_of_32_segments_takes_one_interest() {
+    let content = octets(64 * 1000 - 5);
+    let (fetch, ..) = fetch(&content, &Pipe::default(), 32, "fixed");
+    let stats = fetch.stats();
+    // Metadata, the one manifest node, two chunks; and nothing twice.
+    assert_eq!((stats.interests, stats.retransmissions), (4, 0));
+    assert_eq!((stats.data, stats.duplicates), (66, 0));
+    assert!(!fetch.fell_back());
+}
+
+#[test]
+fn what_was_lost_is_asked_for_again_and_nothing_else() {
+    let content = octets(640_000);
+    for seed in 1..6 {
+        let pipe = Pipe { loss: 0.05, seed, ..Pipe::default() };
+        let (fetch, _, producer) = fetch(&content, &pipe, 32, "cubic");
+        let stats = fetch.stats();
+        assert!(stats.gaps > 0 && !fetch.fell_back(), "{stats:?}");
+        // 640 segments, three nodes and metadata, and one in twenty again in either direction.
+        let answered = producer.stats().answered;
+        assert!((644..760).contains(&answered), "{answered}");
+        let one_by_one = 644 + stats.retransmissions;
+        assert!(stats.interests * 2 < one_by_one, "{stats:?}");
+    }
+}
+
+#[test]
+fn a_bottleneck_is_used_as_well_as_without_ranges() {
+    let content = octets(2_000_000);
+    let rate = Some((Rate::from_mbps(8), Size(64_000)));
+    for scheme in ["cubic", "aimd"] {
+        let pipe = Pipe { rate, ..Pipe::default() };
+        for range in [8, 32] {
+            let (fetch, ..) = fetch(&content, &pipe, range, scheme);
+            let stats = fetch.stats();
+            assert!(stats.interests < 2000 / 4, "{scheme} {range}: {stats:?}");
+        }
+    }
+}
+
+#[test]
+fn whoever_knows_no_ranges_is_asked_one_by_one() {
+    let content = octets(320_000);
+    let pipe = Pipe { plain: true, ..Pipe::default() };
+    for scheme in ["cubic", "fixed", "aimd"] {
+        let (fetch, _, producer) = fetch(&content, &pipe, 32, scheme);
+        assert!(fetch.fell_back(), "{scheme}");
+        let stats = fetch.stats();
+        // 320 segments, three nodes, metadata, and a few sent twice to find out.
+        assert!(stats.interests < 350 && producer.stats().answered < 350, "{scheme} {stats:?}");
+        assert_eq!(stats.data, 320 + 4, "{scheme} {stats:?}");
+    }
+}
+
+#[test]
+fn a_producer_answers_each_segment_and_refuses_what_is_beyond_the_end() {
+    let mut producer = Publish::new();
+    producer.add(publish("/a", octets(5000), &Signer::Digest));
+    let ask = |producer: &mut Publish, uri: &str, option: &dyn Fn(&mut HopOptions)| {
+        let mut header = LpHeader { pit_token: vec![7; 6].into(), ..LpHeader::default() };
+        option(&mut header.options);
+        let mut frame = Vec::new();
+        let interest = InterestBuf { nonce: Some(1), ..InterestBuf::new(name(uri)) };
+        header.encode_into(&interest.encode(), &mut frame);
+        producer.receive(&frame);
+        let mut answers = Vec::new();
+        loop {
+            let mut out = Vec::new();
+            if !producer.poll_transmit(&mut out) {
+                return answers;
+            }
+            let lp = LpPacket::decode(&out).unwrap();
+            assert_eq!(lp.pit_token(), Some(&[7; 6][..]));
+            answers.push((lp.nack(), lp.to_options().get::<Range>()));
+        }
+    };
+    let range = |of: SegmentBits| move |o: &mut HopOptions| assert!(o.set(&Range::of(of).unwrap()));
+    let all = ask(&mut producer, "/a/v=7/seg=3", &range(SegmentBits::first(4)));
+    let beyond = Range::of([2, 3].into_iter().collect());
+    assert_eq!(all, [(None, None), (None, None), (Some(NackReason::None), beyond)]);
+    let some = ask(&mut producer, "/a/v=7/seg=0", &range([1, 4].into_iter().collect()));
+    assert_eq!(some, [(None, None), (None, None)]);
+    let none = ask(&mut producer, "/a/v=7/seg=90", &range(SegmentBits::first(2)));
+    assert_eq!(none, [(Some(NackReason::None), Range::whole(2))]);
+    // Nonsense is an Interest for the segment in the name; a range elsewhere means nothing.
+    let nonsense = |o: &mut HopOptions| assert!(o.set_raw(Range::TYPE, &[0xff; 9]));
+    assert_eq!(ask(&mut producer, "/a/v=7/seg=0", &nonsense), [(None, None)]);
+    let root = ask(&mut producer, "/a/v=7/32=manifest/seg=0", &range(SegmentBits::first(9)));
+    assert_eq!(root, [(None, None)]);
+}
