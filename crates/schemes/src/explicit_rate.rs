@@ -200,6 +200,8 @@ impl<L: RateLaw> Stamper for RateStamper<L> {
             };
             self.law.update(capacity, &seen);
             let stamp = self.law.stamp();
+            cx.note("offered", seen.offered[0] + seen.offered[1]);
+            cx.note("held", seen.held);
             cx.note("rate", stamp.primary as f64);
             cx.note("secondary rate", stamp.secondary as f64);
         }

@@ -17,8 +17,11 @@
 //! write into their Interests, else those that the forwarder sees. T is d, or the time of ten Data
 //! if that is longer. Equation (12) prints R(t - T) for R_s(t - T). R_p stays between C / 10000 and
 //! C, R_s between C / 10000 and C_s (or what is left of it): from nothing it could not grow, and
-//! more than the class has is no offer. With no load, beta is beta', and the rates grow as (4) has
-//! it; once they are at their bounds, the link's clock stops until the next Interest.
+//! more than the class has is no offer. R_s is stamped from the end of the first period on. With no
+//! load, beta is beta', and the rates grow as (4) has it; once they are at their bounds, the link's
+//! clock stops until the next Interest.
+//!
+//! Deviation. The queue's part in (3) is at most half of eta C (`rate.rs` says why).
 //!
 //! Limits that the paper states: a content store on the way answers with another path's stamps; the
 //! consumer sees it as one path more.
@@ -125,6 +128,7 @@ const PARAMS: &[ParamSpec] = &[
     shaper::CAPACITY,
     shaper::HEADROOM,
     shaper::MOST_HELD,
+    shaper::LONGEST_WAIT,
     consumer::INITIAL_GAP,
     consumer::LONGEST_GAP,
     consumer::UNSTAMPED,

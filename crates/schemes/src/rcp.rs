@@ -94,6 +94,7 @@ const PARAMS: &[ParamSpec] = &[
     shaper::CAPACITY,
     shaper::HEADROOM,
     shaper::MOST_HELD,
+    shaper::LONGEST_WAIT,
     consumer::INITIAL_GAP,
     consumer::LONGEST_GAP,
     consumer::UNSTAMPED,

@@ -61,7 +61,8 @@ impl ClassRate {
         let growth = if p.y > 0.0 { (p.y - self.y) / p.y } else { 0.0 };
         let beta = law.beta.max(growth);
         // (3), (7), (13): base = (eta C - beta q(t) / d(t)) / N
-        let base = (law.eta * capacity - beta * p.q / p.d) / n;
+        let full = law.eta * capacity;
+        let base = (full - (beta * p.q / p.d).min(MOST_DRAINED * full)) / n;
         // (4), (9), (15): excess = R(t - T) - y(t) / N
         let excess = self.rate - p.y / n;
         let base = averaged(law.alpha, &mut self.base, base);
@@ -79,6 +80,11 @@ fn averaged(alpha: f64, mu: &mut Option<f64>, x: f64) -> f64 {
     new
 }
 
+/// The share of a link that may be kept free to drain a queue. By (3) as it stands a queue that
+/// grew fast would make the rate negative; flows that are told to stop are no load, so that (2)
+/// would next take each of them for thousands, and the rate would have to climb all the way back.
+const MOST_DRAINED: f64 = 0.5;
+
 /// A rate is never lower than this share of the link's capacity: equation (2) divides by it, and
 /// a flow that is told nothing could not learn of better times.
 const FLOOR: f64 = 1e-4;
@@ -89,6 +95,8 @@ pub(crate) struct LinkRates {
     law: Law,
     primary: ClassRate,
     secondary: ClassRate,
+    /// The primary class was measured: before that nothing is known to be left over.
+    measured: bool,
 }
 
 impl LinkRates {
@@ -96,7 +104,7 @@ impl LinkRates {
     /// as much again while it does not use it.
     pub(crate) fn new(law: Law, initial: f64, capacity: f64) -> LinkRates {
         let rate = ClassRate::new((initial * capacity).max(FLOOR * capacity));
-        LinkRates { law, primary: rate, secondary: rate }
+        LinkRates { law, primary: rate, secondary: rate, measured: false }
     }
 
     /// R_p(t).
@@ -106,12 +114,13 @@ impl LinkRates {
 
     /// R_s(t).
     pub(crate) fn secondary(&self) -> f64 {
-        self.secondary.rate()
+        if self.measured { self.secondary.rate() } else { 0.0 }
     }
 
     /// The end of a period: C, y_p(t), y_s(t), and q(t), d(t) that both classes share.
     pub(crate) fn update(&mut self, capacity: f64, y_s: f64, p: Period) {
         let floor = FLOOR * capacity;
+        self.measured = true;
         self.primary.update(self.law, capacity, 0.0, p, (floor, capacity));
         // (11): C_s = max(C - y_p(t), 0)
         let left = (capacity - p.y).max(0.0);

@@ -41,6 +41,15 @@ pub(crate) const MOST_HELD: ParamSpec = ParamSpec {
     source: "Wang and others, 2013: `MaxInterest`",
 };
 
+/// The bound of the wait.
+pub(crate) const LONGEST_WAIT: ParamSpec = ParamSpec {
+    name: "wait",
+    default: Value::Time(Duration::from_millis(100)),
+    range: (1e-3, 60.0),
+    help: "Interests are refused when those held are expected to bring as much as takes so long",
+    source: "own: a refusal tells the rate at once, what waits tells it when its Data comes",
+};
+
 /// The neighbour's Interests are measured over this time (Wang and others, 2013).
 const WINDOW: Duration = Duration::from_millis(100);
 
@@ -55,6 +64,7 @@ pub(crate) struct PrimaryFirst {
     headroom: f64,
     fallback: f64,
     most: usize,
+    longest: Duration,
     queues: [VecDeque<InterestMeta>; 2],
     /// Secondary Interests that made room.
     evicted: VecDeque<InterestMeta>,
@@ -73,6 +83,7 @@ impl PrimaryFirst {
             headroom: params.number("h"),
             fallback: params.rate("capacity").0 as f64,
             most: params.number("held") as usize,
+            longest: params.time("wait"),
             queues: Default::default(),
             evicted: VecDeque::new(),
             free_at: Time::ZERO,
@@ -143,7 +154,8 @@ impl Shaper for PrimaryFirst {
         }
         let class = interest.options.get::<TrafficClass>().unwrap_or_default();
         let class = usize::from(class == TrafficClass::Secondary);
-        if self.held() >= self.most {
+        let wait = rate.time_for(view.held.bytes);
+        if self.held() >= self.most || self.held() > 0 && wait >= self.longest {
             // The latest of the secondary class makes room for a primary one.
             let evicted = if class == 0 { self.queues[1].pop_back() } else { None };
             let Some(evicted) = evicted else { return Offer::Refused(interest) };

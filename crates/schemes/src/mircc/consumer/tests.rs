@@ -214,8 +214,8 @@ fn interests_carry_class_round_trip_and_the_hint_of_their_path() {
         lanes.insert(out.lane);
         let path = out.lane.div_ceil(2);
         assert_eq!(out.options.get(), Some(hint(path as u8)), "lane {}", out.lane);
-        let class =
-            if out.lane.is_multiple_of(2) { TrafficClass::Secondary } else { TrafficClass::Primary };
+        let is_secondary = out.lane.is_multiple_of(2);
+        let class = if is_secondary { TrafficClass::Secondary } else { TrafficClass::Primary };
         assert_eq!(out.options.get(), Some(class));
         assert_eq!(out.options.get(), Some(RttHint(50 * MS)));
         assert_eq!(out.memo[0], 0);

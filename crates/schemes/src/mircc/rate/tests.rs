@@ -40,6 +40,23 @@ fn the_weight_of_the_queue_follows_the_growth_of_load() {
     }
 }
 
+/// By (3) as printed base would be (9.5 - 1 * 20 / 0.1) / 4 < 0.
+#[test]
+fn a_queue_takes_no_more_than_half_of_a_link() {
+    let mut rate = ClassRate::new(9.5);
+    rate.update(LAW, 10.0, 0.0, Period { y: 38.0, q: 20.0, d: 0.1 }, WIDE);
+    close(rate.rate(), 9.5 / 2.0 / 4.0);
+}
+
+#[test]
+fn nothing_is_offered_of_what_is_left_before_it_is_known() {
+    let mut link = LinkRates::new(LAW, 0.95, 10.0);
+    assert_eq!((link.primary(), link.secondary()), (9.5, 0.0));
+    // C_s = 10 - 4, N_s = 1: 0.95 * 6 + 9.5, and no more than C_s.
+    link.update(10.0, 0.0, Period { y: 4.0, q: 0.0, d: 0.1 });
+    close(link.secondary(), 6.0);
+}
+
 #[test]
 fn a_full_link_and_equal_flows_are_a_fixed_point() {
     // y = eta C: N = C / R, base = eta R, excess = R - eta R.

@@ -124,6 +124,20 @@ fn primary_interests_go_first_and_push_out_the_latest_secondary() {
 }
 
 #[test]
+fn what_would_wait_too_long_is_refused() {
+    let mut b = bench("100");
+    assert_eq!(b.offer(Primary), Got::Pass(0));
+    // 100 ms by default: 100 Data of 1 ms. (The view is the host's, of what it holds.)
+    b.view.held.bytes = Size(99_999);
+    assert_eq!(b.offer(Secondary), Got::Held);
+    b.view.held.bytes = Size(100_000);
+    assert_eq!(b.offer(Secondary), Got::Refused(2));
+    assert_eq!(b.offer(Primary), Got::Held, "in place of the secondary one");
+    assert_eq!(b.release(), Some(Got::Refused(1)));
+    assert_eq!(b.offer(Primary), Got::Refused(4));
+}
+
+#[test]
 fn the_neighbours_interests_take_their_part() {
     let mut b = bench("100");
     let options = HopOptions::new();
