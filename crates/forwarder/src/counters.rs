@@ -3,6 +3,8 @@
 use control::Kind;
 use std::fmt;
 
+pub use crate::link::ReliabilityCounters;
+
 macro_rules! reasons {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
         /// Why a packet, a fragment or a frame was dropped.
@@ -36,6 +38,10 @@ reasons! {
     ReassemblyTimeout = "reassembly-timeout",
     /// A packet in parts that had to make room for newer ones.
     ReassemblyLimit = "reassembly-limit",
+    /// A frame that was sent again though it had arrived.
+    FrameTwice = "frame-twice",
+    /// A packet some of whose frames the peer did not acknowledge, however often they were sent.
+    Unacknowledged = "unacknowledged",
     /// A name under `/localhost` on a face that is not local.
     Scope = "scope",
     /// An Interest with a HopLimit of zero.
@@ -182,6 +188,8 @@ pub struct FaceCounters {
     pub queue: QueueTally,
     /// Data that left with a congestion mark.
     pub marked: u64,
+    /// What became of packets that the peer was to acknowledge.
+    pub reliability: ReliabilityCounters,
     /// Drops by reason.
     pub drops: Drops,
 }

@@ -65,6 +65,12 @@ pub struct FaceConfig {
     pub max_held: usize,
     /// What the face may keep of packets that are not whole yet.
     pub reassembly: ReassemblyLimits,
+    /// Whether frames are kept until the peer acknowledges them, and sent again when they are lost
+    /// (NDNLPv2, "Reliability"). Point-to-point faces only.
+    pub reliability: bool,
+    /// What the receive buffer of a peer that acknowledges is asked to hold at most, each frame
+    /// counted with the 832 octets that Linux adds to it. Zero is no bound.
+    pub window: Size,
     /// Whether Nacks are sent (to point-to-point faces only, at any rate).
     pub nacks: bool,
     /// Whether packets are sent with the number of the face they came from, and Interests may name
@@ -101,6 +107,8 @@ impl Default for FaceConfig {
             queue_packets: usize::MAX,
             max_held: 16_384,
             reassembly: ReassemblyLimits::default(),
+            reliability: false,
+            window: Size::ZERO,
             nacks: true,
             local_fields: false,
             capability: Capability::ALL,
@@ -109,6 +117,15 @@ impl Default for FaceConfig {
             shaper: None,
             stamper: None,
         }
+    }
+}
+
+impl FaceConfig {
+    /// Where lost fragments are sent again, others wait for them: eight times as much is kept.
+    pub(crate) fn reassembly_limits(&self) -> ReassemblyLimits {
+        let ReassemblyLimits { packets, octets, timeout } = self.reassembly;
+        let times = if self.reliability { 8 } else { 1 };
+        ReassemblyLimits { packets: packets * times, octets: octets * times, timeout }
     }
 }
 

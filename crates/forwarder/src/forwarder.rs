@@ -261,7 +261,7 @@ impl Forwarder {
 
     fn transmit(&mut self, now: Time, face: FaceId, out: &mut Out<'_>) -> Option<Transmit> {
         let state = self.faces.get_mut(face)?;
-        if state.link.is_idle() && !state.link.has_parts() && !state.link.terms.is_due() {
+        if state.link.is_quiet() {
             // Its deadline was set when the last packet left.
             if state.readiness == Readiness::Told {
                 state.readiness = Readiness::Idle;

@@ -18,7 +18,9 @@ mod pipeline;
 pub mod tables;
 
 pub use config::ForwarderConfig;
-pub use counters::{DropReason, Drops, FaceCounters, ForwarderStats, QueueTally, Traffic};
+pub use counters::{
+    DropReason, Drops, FaceCounters, ForwarderStats, QueueTally, ReliabilityCounters, Traffic,
+};
 pub use face::{Announce, FaceConfig, FaceId, LinkType, Scope};
 pub use forwarder::{Forwarder, PacketEvent, PacketTap, Reporter, Tap, Transmit, Wire};
 pub use link::{Occupancy, ReassemblyLimits};

@@ -2,14 +2,18 @@
 //!
 //! A link without parts never builds what parts look at: no [`LinkView`], no [`DataMeta`], no flow.
 
+mod acks;
 pub(crate) mod flows;
 pub(crate) mod fragment;
+mod hop;
 pub mod pacing;
 pub(crate) mod queue;
 pub(crate) mod reassembly;
+mod reliability;
 pub(crate) mod shaping;
 pub(crate) mod terms;
 mod transmit;
+mod window;
 
 use control::{
     Crossing, Cx, DataMeta, Direction, Duration, Event, Flow, InterestMeta, Kind, LinkView, Marker,
@@ -24,12 +28,13 @@ use crate::face::FaceConfig;
 use crate::forwarder::{PacketEvent, PacketTap};
 use crate::tables::{PitKey, PitToken};
 use flows::Flows;
-use fragment::Frames;
+use hop::Hop;
 use pacing::{DrainMeter, Pacer};
 pub use queue::Occupancy;
 use queue::{Fifo, QueuedControl, QueuedData, Ring};
 use reassembly::{Fragment, Partial, Place, Reassembler};
 pub use reassembly::{MAX_FRAGMENTS, ReassemblyLimits};
+pub use reliability::ReliabilityCounters;
 use shaping::{Expectations, Expected, Offered, Shaping, Waiting};
 use terms::Terms;
 pub(crate) use transmit::{InterestMark, Out};
@@ -89,6 +94,8 @@ pub(crate) struct Link {
     meter: DrainMeter,
     rate_in: Option<Rate>,
     sequence: u64,
+    /// What it and its peer tell each other of frames, where they do.
+    hop: Option<Box<Hop>>,
     control: Fifo<QueuedControl>,
     /// The packets of `control`, in its order.
     ring: Ring,
@@ -120,6 +127,7 @@ impl Link {
             meter: DrainMeter::default(),
             rate_in: config.rate_in,
             sequence: sequence.next_u64(),
+            hop: Hop::new(config, sequence.next_u64()),
             control: Fifo::new(config.interest_queue, config.queue_packets),
             ring: Ring::default(),
             data: Fifo::new(config.data_queue, config.queue_packets),
@@ -129,7 +137,7 @@ impl Link {
             flows: Flows::default(),
             expected_in: Expectations::default(),
             expected_out: Expectations::default(),
-            reassembler: Reassembler::new(config.reassembly),
+            reassembler: Reassembler::new(config.reassembly_limits()),
             counters: FaceCounters::default(),
             terms: Terms::new(own, config.capability, config.announce),
             local_fields: config.local_fields,
@@ -469,31 +477,24 @@ impl Link {
         verdict
     }
 
-    /// Puts a packet of ours into frames and counts them.
-    fn put(
-        &mut self,
-        header: &mut packet::LpHeader,
-        packet: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Option<Frames> {
-        fragment::put_frames(header, packet, self.mtu, &mut self.sequence, out)
-    }
-
-    /// The first instant at which something in the queues may leave; `None` if they are empty.
+    /// The first instant at which something may leave; `None` if there is nothing.
     pub(crate) fn next_transmit(&self) -> Option<Time> {
-        if self.is_idle() {
-            return self.terms.is_due().then_some(Time::ZERO);
+        if self.terms.is_due() {
+            return Some(Time::ZERO);
         }
-        Some(self.pacer.as_ref().map_or(Time::ZERO, Pacer::next))
+        let hop = self.hop.as_ref();
+        let queued = (!self.is_idle()).then(|| hop.map_or(Time::ZERO, |hop| hop.opens()));
+        let own = hop.and_then(|hop| hop.due());
+        let first = [queued, own].into_iter().flatten().min()?;
+        Some(self.pacer.as_ref().map_or(first, |pacer| first.max(pacer.next())))
     }
 
     /// When a part or the reassembler wants to be called.
     #[inline]
     pub(crate) fn next_part_deadline(&self) -> Option<Time> {
-        let own = match (self.reassembler.next_deadline(), self.terms.next_deadline()) {
-            (Some(reassembler), Some(terms)) => Some(reassembler.min(terms)),
-            (reassembler, terms) => reassembler.or(terms),
-        };
+        let hop = self.hop.as_ref().and_then(|hop| hop.next_deadline());
+        let own = [self.reassembler.next_deadline(), self.terms.next_deadline(), hop];
+        let own = own.into_iter().flatten().min();
         if self.shaping.is_none() && self.stamper.is_none() {
             return own;
         }
@@ -505,8 +506,12 @@ impl Link {
     /// Calls the stamper and the reassembler if their time has come. (What a shaper releases goes
     /// on through the pipelines, so the forwarder asks it.)
     pub(crate) fn on_deadline(&mut self, env: &mut Env<'_>) {
-        self.terms.on_deadline(env.now);
-        let due = |at: Option<Time>| at.is_some_and(|at| at <= env.now);
+        let now = env.now;
+        self.terms.on_deadline(now);
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
+        if due(self.hop.as_ref().and_then(|hop| hop.next_deadline())) {
+            self.with_hop(env, |hop, now| hop.on_deadline(now));
+        }
         if due(self.reassembler.next_deadline()) {
             let Link { reassembler, counters, .. } = self;
             let stats = &mut *env.stats;
@@ -543,7 +548,8 @@ impl Link {
     fn is_bare(&self, mark: u64, token: &PitToken, options: &HopOptions, from: u64) -> bool {
         let no_options = options.is_empty() || !self.takes_options();
         let no_face = from == 0 || !self.local_fields;
-        self.mtu.is_none() && mark == 0 && token.is_empty() && no_options && no_face
+        let plain = self.mtu.is_none() && self.hop.is_none();
+        plain && mark == 0 && token.is_empty() && no_options && no_face
     }
 
     /// Whether octets come in order and from one end only, as long as the link is up.

@@ -95,6 +95,14 @@ impl Forwarder {
         let Ok(header) = LpPacket::decode(octets) else {
             return self.count_drop(face, DropReason::Malformed);
         };
+        if state.link.has_hop() && (header.tx_sequence().is_some() || header.has_acks()) {
+            let new = self.with_link(now, face, |link, env, _| link.receive(env, &header));
+            self.wake(now, face);
+            if new == Some(false) {
+                return self.count_drop(face, DropReason::FrameTwice);
+            }
+        }
+        let Some(state) = self.faces.get_mut(face) else { return };
         let Some(fragment) = header.fragment() else {
             state.link.counters.idle += 1;
             if header.has_options() {

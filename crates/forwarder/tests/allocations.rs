@@ -5,7 +5,7 @@
 
 mod allocator;
 
-use control::{Action, Strategy, StrategyCx, Time};
+use control::{Action, Size, Strategy, StrategyCx, Time};
 use packet::{Bytes, DataBuf, InterestBuf};
 use weir_forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Wire};
 
@@ -47,11 +47,12 @@ fn blocks(fw: &mut Forwarder, face: FaceId, frames: &[Bytes], out: &mut Vec<u8>)
 
 #[test]
 fn a_packet_costs_one_copy_of_what_is_kept_of_it() {
-    for mtu in [None, Some(1400)] {
+    for (mtu, window) in [(None, 0), (Some(1400), 0), (Some(1400), 131_072)] {
         let mut config = ForwarderConfig::new(Box::new(First));
         config.content_store.capacity = 4 << 20;
         let mut fw = Forwarder::new(config);
-        let mut face = || fw.add_face(Time(0), FaceConfig { mtu, ..FaceConfig::default() });
+        let window = Size(window);
+        let mut face = || fw.add_face(Time(0), FaceConfig { mtu, window, ..FaceConfig::default() });
         let (down, up) = (face(), face());
         fw.add_route(up, "/a".parse::<packet::Name>().unwrap().as_ref(), 0).unwrap();
         let mut out = Vec::with_capacity(1 << 16);

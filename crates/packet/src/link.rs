@@ -111,6 +111,13 @@ impl<'a> LpPacket<'a> {
         self.congestion_mark
     }
 
+    /// It carries acknowledgements.
+    #[must_use]
+    #[inline]
+    pub const fn has_acks(&self) -> bool {
+        self.has_acks
+    }
+
     /// TxSequences that the other end has received.
     pub fn acks(&self) -> impl Iterator<Item = u64> + use<'a> {
         let headers = if self.has_acks { self.headers } else { &[] };

@@ -6,6 +6,7 @@
 
 use packet::LpHeader;
 use packet::tlv::{nni_tlv_len, tlv_len, types, var_len};
+use std::ops::Range;
 
 use super::reassembly::MAX_FRAGMENTS;
 
@@ -33,40 +34,77 @@ struct Cut {
     count: u64,
 }
 
-/// Appends the frames of a packet, none of which has more than `mtu` octets. `sequence` is the
-/// face's next sequence number. `None`, and nothing appended, if the packet needs more than
-/// [`MAX_FRAGMENTS`] frames or the header leaves no room.
+/// Which part of a packet each of its frames carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub(crate) count: u64,
+    /// Octets of the packet in the first frame, in one with an index of one octet, and in others.
+    first: usize,
+    short: usize,
+    long: usize,
+}
+
+impl Layout {
+    /// The octets of a packet of `len` that the frame of this index carries.
+    pub(crate) fn part(&self, index: u64, len: usize) -> Range<usize> {
+        let start = |index: u64| match index {
+            0 => 0,
+            1..=256 => self.first + (index as usize - 1) * self.short,
+            _ => self.first + 255 * self.short + (index as usize - 256) * self.long,
+        };
+        start(index).min(len)..start(index + 1).min(len)
+    }
+}
+
+/// A face's next numbers.
+#[derive(Debug)]
+pub(crate) struct Numbers<'a> {
+    /// Of frames; taken where a packet is cut, and where frames are to be acknowledged.
+    pub(crate) sequence: &'a mut u64,
+    /// The TxSequence of the first frame, if each frame is to be acknowledged.
+    pub(crate) tx: Option<u64>,
+}
+
+/// Appends the frames of a packet, none of which has more than `mtu` octets. `None`, and nothing
+/// appended, if the packet needs more than [`MAX_FRAGMENTS`] frames or the header leaves no room.
 pub(crate) fn put_frames(
     header: &mut LpHeader,
     packet: &[u8],
     mtu: Option<usize>,
-    sequence: &mut u64,
+    numbers: &mut Numbers<'_>,
     out: &mut Vec<u8>,
-) -> Option<Frames> {
+) -> Option<(Frames, Layout)> {
     let start = out.len();
+    let tx = numbers.tx;
+    header.tx_sequence = tx.or(header.tx_sequence);
+    header.sequence = tx.map(|_| *numbers.sequence);
     let whole = header.encoded_len(packet.len());
     if mtu.is_none_or(|mtu| whole <= mtu) {
         header.encode_into(packet, out);
-        return Some(Frames { len: out.len() - start, segment: None, count: 1 });
+        *numbers.sequence = numbers.sequence.wrapping_add(u64::from(tx.is_some()));
+        let layout = Layout { count: 1, first: packet.len(), ..Layout::default() };
+        return Some((Frames::bare(out.len() - start), layout));
     }
+    header.sequence = None;
     let fields = header.headers_len();
-    let cut = cut(fields, packet.len(), mtu?)?;
+    let each = if tx.is_some() { tlv_len(types::LP_TX_SEQUENCE, 8) } else { 0 };
+    let cut = cut(fields, each, packet.len(), mtu?)?;
+    let room = |index, fields| payload(fields + numbers_len(index, cut.count), cut.frame);
+    let long = if cut.count > 256 { room(256, each)? } else { 0 };
+    let layout = Layout { count: cut.count, first: room(0, fields)?, short: room(1, each)?, long };
     out.reserve(cut.frame * cut.count as usize);
-    let mut rest = packet;
     for index in 0..cut.count {
-        let fields = if index == 0 { fields } else { 0 };
-        let room = payload(fields + numbers_len(index, cut.count), cut.frame)?;
-        let (now, later) = rest.split_at(room.min(rest.len()));
-        rest = later;
         let mut others = LpHeader::default();
         let header = if index == 0 { &mut *header } else { &mut others };
-        header.sequence = Some(sequence.wrapping_add(index));
+        header.sequence = Some(numbers.sequence.wrapping_add(index));
         header.frag_index = index;
         header.frag_count = cut.count;
-        header.encode_into(now, out);
+        header.tx_sequence = tx.map(|tx| tx.wrapping_add(index)).or(header.tx_sequence);
+        header.encode_into(&packet[layout.part(index, packet.len())], out);
     }
-    *sequence = sequence.wrapping_add(cut.count);
-    Some(Frames { len: out.len() - start, segment: Some(cut.frame), count: cut.count })
+    *numbers.sequence = numbers.sequence.wrapping_add(cut.count);
+    let frames = Frames { len: out.len() - start, segment: Some(cut.frame), count: cut.count };
+    Some((frames, layout))
 }
 
 /// Octets of Sequence, FragIndex and FragCount.
@@ -95,27 +133,28 @@ fn value_of(whole: usize) -> Option<usize> {
 /// Finds the largest size of frames for which every frame can be exactly of that size. There are
 /// three kinds of frames (the first, indexes of one octet, indexes of two); the lengths in them
 /// skip at most two sizes each, and the frame's own length two more, so that few steps suffice.
-fn cut(fields: usize, packet: usize, mtu: usize) -> Option<Cut> {
+/// `fields` are the octets of header fields on the first frame, `each` those on the others.
+fn cut(fields: usize, each: usize, packet: usize, mtu: usize) -> Option<Cut> {
     (mtu.saturating_sub(16)..=mtu).rev().find_map(|frame| {
         // FragCount's own size depends on the count.
         [0xff, MAX_FRAGMENTS].into_iter().find_map(|most| {
-            let count = count(fields, packet, frame, most)?;
+            let count = count(fields, each, packet, frame, most)?;
             Some(Cut { frame, count })
         })
     })
 }
 
 /// The number of frames of size `frame`, if the field for it takes as much as that for `most`.
-fn count(fields: usize, packet: usize, frame: usize, most: u64) -> Option<u64> {
+fn count(fields: usize, each: usize, packet: usize, frame: usize, most: u64) -> Option<u64> {
     let mut left = packet.checked_sub(payload(fields + numbers_len(0, most), frame)?)?;
-    let short = payload(numbers_len(1, most), frame)?;
+    let short = payload(each + numbers_len(1, most), frame)?;
     // Indexes 1 to 255 take one octet.
     let many = left.div_ceil(short) as u64;
     let count = if many <= 255 {
         1 + many
     } else {
         left -= 255 * short;
-        256 + left.div_ceil(payload(numbers_len(256, most), frame)?) as u64
+        256 + left.div_ceil(payload(each + numbers_len(256, most), frame)?) as u64
     };
     let same_size = numbers_len(0, count) == numbers_len(0, most);
     (count > 1 && count <= most && same_size).then_some(count)
@@ -127,12 +166,22 @@ mod tests {
     use packet::LpPacket;
     use proptest::prelude::*;
 
+    fn put(
+        packet: &[u8],
+        mtu: Option<usize>,
+        sequence: &mut u64,
+        out: &mut Vec<u8>,
+    ) -> Option<Frames> {
+        let mut numbers = Numbers { sequence, tx: None };
+        let put = put_frames(&mut LpHeader::default(), packet, mtu, &mut numbers, out);
+        put.map(|(frames, _)| frames)
+    }
+
     #[test]
     fn a_stream_never_sees_a_fragment() {
         let (mut out, mut sequence) = (Vec::new(), 7);
         let packet = vec![6; 8800];
-        let frames =
-            put_frames(&mut LpHeader::default(), &packet, None, &mut sequence, &mut out).unwrap();
+        let frames = put(&packet, None, &mut sequence, &mut out).unwrap();
         assert_eq!((out, sequence, frames.segment), (packet, 7, None));
     }
 
@@ -143,9 +192,7 @@ mod tests {
         // 6 * 1376 = 8256; the seventh carries the other 544 and has 544 + 24 = 568 octets.
         let (mut out, mut sequence) = (Vec::new(), 0);
         let packet = vec![6; 8800];
-        let frames =
-            put_frames(&mut LpHeader::default(), &packet, Some(1400), &mut sequence, &mut out)
-                .unwrap();
+        let frames = put(&packet, Some(1400), &mut sequence, &mut out).unwrap();
         assert_eq!(frames, Frames { len: 6 * 1400 + 568, segment: Some(1400), count: 7 });
         assert_eq!(sequence, 7);
         assert_eq!(out[..5], [0x64, 0xfd, 0x05, 0x74, 0x51]);
@@ -156,8 +203,7 @@ mod tests {
         let (mut out, mut sequence) = (Vec::new(), 0);
         let packet = vec![6; 8800];
         for mtu in [0, 1, 20, 30, 40] {
-            let header = &mut LpHeader::default();
-            assert_eq!(put_frames(header, &packet, Some(mtu), &mut sequence, &mut out), None);
+            assert_eq!(put(&packet, Some(mtu), &mut sequence, &mut out), None);
             assert!(out.is_empty());
         }
     }
@@ -170,6 +216,7 @@ mod tests {
             len in 1usize..8800,
             token in prop::collection::vec(any::<u8>(), 0..33),
             mark in 0u64..3,
+            tx in prop::option::of(u64::MAX - 2..=u64::MAX),
         ) {
             let packet: Vec<u8> = (0..len).map(|i| (i * 7) as u8).collect();
             let mut header = LpHeader { congestion_mark: mark, ..LpHeader::default() };
@@ -177,11 +224,17 @@ mod tests {
                 header.pit_token = token.clone().into();
             }
             let (mut out, mut sequence) = (Vec::new(), u64::MAX - 3);
-            let frames = put_frames(&mut header, &packet, Some(mtu), &mut sequence, &mut out);
-            let frames = frames.expect("400 frames of 100 octets hold any packet");
+            let mut numbers = Numbers { sequence: &mut sequence, tx };
+            let put = put_frames(&mut header, &packet, Some(mtu), &mut numbers, &mut out);
+            let (frames, layout) = put.expect("400 frames of 100 octets hold any packet");
             prop_assert_eq!(frames.len, out.len());
             let Some(segment) = frames.segment else {
                 prop_assert!(out.len() <= mtu);
+                if tx.is_some() {
+                    let lp = LpPacket::decode(&out).unwrap();
+                    prop_assert_eq!((lp.fragment(), lp.tx_sequence()), (Some(&packet[..]), tx));
+                    prop_assert_eq!(lp.sequence(), Some(u64::MAX - 3));
+                }
                 return Ok(());
             };
             prop_assert!(segment <= mtu && segment + 16 >= mtu);
@@ -192,6 +245,8 @@ mod tests {
                 prop_assert_eq!((lp.frag_index(), lp.frag_count()), (i as u64, frames.count));
                 let first = (i == 0).then_some(token.as_slice()).filter(|t| !t.is_empty());
                 prop_assert_eq!(lp.pit_token(), first);
+                prop_assert_eq!(lp.tx_sequence(), tx.map(|tx| tx.wrapping_add(i as u64)));
+                prop_assert_eq!(lp.fragment(), Some(&packet[layout.part(i as u64, len)]));
                 joined.extend_from_slice(lp.fragment().unwrap());
             }
             prop_assert_eq!(joined, packet);

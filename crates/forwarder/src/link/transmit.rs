@@ -1,11 +1,12 @@
 //! Taking packets out of the queues and putting them on the wire.
 
 use bytes::Bytes;
-use control::{Crossing, Cx, DataMeta, Direction, InterestMeta, Kind, Queued, Size, Verdict};
+use control::{Crossing, Cx, DataMeta, Direction, InterestMeta, Kind, Queued, Size, Time, Verdict};
 use packet::{Data, HopOptions, LpHeader};
 use smallvec::SmallVec;
 
-use super::fragment::Frames;
+use super::fragment::{self, Frames, Numbers};
+use super::hop::Packet;
 use super::queue::{QueuedControl, QueuedData};
 use super::{Env, Link};
 use crate::counters::DropReason;
@@ -24,7 +25,22 @@ pub(crate) struct Out<'a> {
     pub(crate) shared: Option<&'a mut Option<Bytes>>,
 }
 
+/// What a link has to send that is not a queued packet.
+enum Own {
+    Nothing,
+    /// Nothing, and a queued packet may not leave yet.
+    Later,
+    Frame(Frames),
+}
+
 impl Link {
+    /// Nothing waits to leave, and nobody has to be asked.
+    #[inline]
+    pub(crate) fn is_quiet(&self) -> bool {
+        let own = self.terms.is_due() || self.hop.as_ref().is_some_and(|hop| hop.due().is_some());
+        self.is_idle() && !self.has_parts() && !own
+    }
+
     /// Appends the frames of the next packet that may leave now. Marks that the marker gives to
     /// Interests go to `marks`, to be remembered in the PIT.
     pub(crate) fn transmit(
@@ -46,6 +62,13 @@ impl Link {
             if self.next_transmit()? > env.now {
                 return None;
             }
+            if self.hop.is_some() {
+                match self.send_own(env, out.frames) {
+                    Own::Nothing => {}
+                    Own::Later => continue,
+                    Own::Frame(frames) => return Some(frames),
+                }
+            }
             let left = if let Some(item) = self.control.pop(env.now) {
                 self.send_control(env, node, marks, item, out.frames)
             } else {
@@ -57,6 +80,48 @@ impl Link {
                 return left;
             }
         }
+    }
+
+    /// Appends a frame that was lost, or, where no packet can take them along, acknowledgements.
+    fn send_own(&mut self, env: &mut Env<'_>, out: &mut Vec<u8>) -> Own {
+        let (mtu, idle) = (self.mtu, self.is_idle());
+        let sent = self.with_hop(env, |hop, now| {
+            hop.expire(now);
+            if let Some(frames) = hop.resend(now, out) {
+                return Own::Frame(frames);
+            }
+            if !idle && hop.opens() <= now {
+                return Own::Nothing;
+            }
+            match hop.due().filter(|due| *due <= now).and_then(|_| hop.put_idle(mtu, out)) {
+                Some(frames) => Own::Frame(frames),
+                None => Own::Later,
+            }
+        });
+        let sent = sent.unwrap_or(Own::Nothing);
+        if let Own::Frame(frames) = &sent {
+            self.book_frames(env, frames);
+        }
+        sent
+    }
+
+    /// Puts a packet of ours into frames.
+    fn put(
+        &mut self,
+        now: Time,
+        header: &mut LpHeader,
+        packet: &Packet<'_>,
+        out: &mut Vec<u8>,
+    ) -> Option<Frames> {
+        let Link { hop, sequence, mtu, counters, .. } = self;
+        let Some(hop) = hop else {
+            let mut numbers = Numbers { sequence, tx: None };
+            let put = fragment::put_frames(header, packet.octets, *mtu, &mut numbers, out);
+            return put.map(|(frames, _)| frames);
+        };
+        let put = hop.put(now, header, packet, *mtu, sequence, out);
+        counters.reliability = hop.counters().unwrap_or_default();
+        put
     }
 
     fn send_control(
@@ -87,7 +152,8 @@ impl Link {
         header.nack = item.nack;
         // The ring is taken out for the call: its octets are read while the link changes.
         let ring = std::mem::take(&mut self.ring);
-        let frames = self.put(&mut header, ring.front(item.len), out);
+        let packet = Packet { octets: ring.front(item.len), shared: None };
+        let frames = self.put(env.now, &mut header, &packet, out);
         self.ring = ring;
         self.ring.consume(item.len);
         let frames = self.book(env, kind, item.len, frames)?;
@@ -160,7 +226,8 @@ impl Link {
             return Some(frames);
         }
         let mut header = self.header(item.mark, &item.token, item.options, item.from);
-        let frames = self.put(&mut header, &item.packet, out.frames);
+        let packet = Packet { octets: &item.packet, shared: Some(&item.packet) };
+        let frames = self.put(env.now, &mut header, &packet, out.frames);
         let frames = self.book(env, Kind::Data, len, frames)?;
         self.counters.marked += u64::from(item.mark > 0);
         self.tell_crossing(env, Kind::Data, &frames, flow, Size::ZERO, &header.options);
@@ -211,6 +278,14 @@ impl Link {
         self.counters.queue.send(len);
         for traffic in [&mut self.counters.sent, &mut env.stats.sent] {
             traffic.count(kind);
+        }
+        self.book_frames(env, &frames);
+        Some(frames)
+    }
+
+    /// Counts frames that leave, and the time that they take.
+    fn book_frames(&mut self, env: &mut Env<'_>, frames: &Frames) {
+        for traffic in [&mut self.counters.sent, &mut env.stats.sent] {
             traffic.bytes += frames.len as u64;
             traffic.frames += frames.count;
         }
@@ -220,7 +295,6 @@ impl Link {
             Some(pacer) => pacer.on_sent(env.now, size),
             None => self.meter.on_sent(env.now, size, empty),
         }
-        Some(frames)
     }
 
     fn drop_queued(&mut self, env: &mut Env<'_>, len: usize, reason: DropReason) {

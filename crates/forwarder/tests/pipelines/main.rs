@@ -10,6 +10,7 @@ mod net;
 mod network;
 mod parts;
 mod range;
+mod reliability;
 mod shaper;
 mod support;
 mod terms;

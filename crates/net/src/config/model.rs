@@ -121,6 +121,10 @@ pub struct LinkOptions {
     pub emulation: Emulation,
     /// Its scheme parts.
     pub parts: Parts,
+    /// Whether frames are sent again when they are lost.
+    pub reliability: bool,
+    /// The bound on what is on its way to a peer that acknowledges.
+    pub window: Size,
     /// Whether it sends Nacks.
     pub nacks: bool,
     /// Treated as local although its transport is not (UDP from this host).

@@ -27,6 +27,22 @@ const LINK: &[Field] = &[
         "\"0 %\"",
         "Emulated loss: share of frames that vanish before they are sent.",
     ),
+    field(
+        "reliability",
+        Form::Switch,
+        "false",
+        "Keep what is sent over UDP until the peer acknowledges it, and send what is lost again \
+         (NDNLPv2 link reliability, as NFD has it). The peer needs it too.",
+    ),
+    field(
+        "window",
+        Form::Size,
+        "\"128 KiB\"",
+        "What a UDP peer's receive buffer is asked to hold at most, each frame counted with the \
+         832 octets that Linux adds to it; it is kept to where the peer acknowledges, as Weir \
+         does, and in time. The default fits Linux's default buffer. `\"0 B\"` is no bound, \
+         and no acknowledgement.",
+    ),
     field("nacks", Form::Switch, "true", "Send network Nacks over the face."),
     field(
         "local",

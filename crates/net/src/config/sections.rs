@@ -136,6 +136,8 @@ fn link(s: &Section<'_>) -> LinkOptions {
             loss: s.get("loss", ratio).unwrap_or_default(),
         },
         parts: parts::link_parts(s),
+        reliability: s.switch("reliability"),
+        window: s.quantity("window").unwrap_or_default(),
         nacks: s.switch("nacks"),
         local: s.switch("local"),
     }

@@ -191,6 +191,9 @@ impl Daemon {
             overhead,
             rate: link.rate,
             data_queue: link.queue.unwrap_or(defaults.data_queue),
+            // A stream loses nothing, and says itself how much it takes.
+            reliability: peer.is_some() && link.reliability,
+            window: peer.map(|_| link.window).unwrap_or_default(),
             nacks: link.nacks,
             capability: Capability::default(),
             announce: Announce::Answer,

@@ -4,7 +4,7 @@
 
 use super::FaceInfo;
 use control::Time;
-use forwarder::{Drops, Forwarder, Traffic};
+use forwarder::{Drops, Forwarder, ReliabilityCounters, Traffic};
 use serde_json::{Map, Value, json};
 
 /// The whole state as a JSON text.
@@ -60,6 +60,7 @@ fn face(forwarder: &Forwarder, info: &FaceInfo, now: Time) -> Option<Value> {
         "sent": traffic(&counters.sent),
         "idle": counters.idle,
         "marked": counters.marked,
+        "reliability": reliability(&counters.reliability),
         "lost": info.lost,
         "drops": drops(&counters.drops),
         "queue": {
@@ -71,6 +72,16 @@ fn face(forwarder: &Forwarder, info: &FaceInfo, now: Time) -> Option<Value> {
             "dropped": pair(counters.queue.dropped),
         },
     }))
+}
+
+fn reliability(counters: &ReliabilityCounters) -> Value {
+    json!({
+        "acknowledged": counters.acknowledged,
+        "retransmitted": counters.retransmitted,
+        "exhausted": counters.exhausted,
+        "unprotected": counters.unprotected,
+        "resent_frames": counters.resent_frames,
+    })
 }
 
 fn traffic(t: &Traffic) -> Value {

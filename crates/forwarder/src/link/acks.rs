@@ -1,0 +1,185 @@
+//! The receiving end of NDNLPv2's link reliability: what is to be acknowledged, and what came
+//! before.
+
+use control::{Duration, Time};
+use std::collections::VecDeque;
+
+/// The most acknowledgements that wait. What comes beyond is not acknowledged, and sent again.
+const MAX_PENDING: usize = 4096;
+
+/// NFD's `idleAckTimerPeriod`: how long an acknowledgement waits for a packet that takes it along.
+const IDLE: Duration = Duration::from_millis(5);
+
+/// So many acknowledgements do not wait: the peer may be waiting for them.
+const ENOUGH: usize = 8;
+
+/// The TxSequences of frames that came and are not acknowledged yet.
+#[derive(Debug)]
+pub(crate) struct Acks {
+    pending: VecDeque<u64>,
+    /// When the first of them came.
+    since: Time,
+    /// How long it may wait.
+    wait: Duration,
+}
+
+impl Acks {
+    /// `dense` says that every frame is to be acknowledged, so that acknowledgements are gathered;
+    /// otherwise they are few, and each is awaited.
+    pub(crate) fn new(dense: bool) -> Acks {
+        let wait = if dense { IDLE } else { Duration::ZERO };
+        Acks { pending: VecDeque::new(), since: Time::ZERO, wait }
+    }
+
+    /// A frame with this TxSequence came.
+    pub(crate) fn push(&mut self, now: Time, tx: u64) {
+        if self.pending.is_empty() {
+            self.since = now;
+        }
+        if self.pending.len() < MAX_PENDING {
+            self.pending.push_back(tx);
+        }
+    }
+
+    /// When they are to be sent at the latest.
+    pub(crate) fn due(&self) -> Option<Time> {
+        match self.pending.len() {
+            0 => None,
+            1..ENOUGH => Some(self.since + self.wait),
+            _ => Some(Time::ZERO),
+        }
+    }
+
+    /// Moves at most `most` of them, the oldest first.
+    pub(crate) fn take(&mut self, most: usize, into: &mut Vec<u64>) {
+        into.extend(self.pending.drain(..most.min(self.pending.len())));
+    }
+
+    /// What [`Acks::take`] gave could not be sent.
+    pub(crate) fn give_back(&mut self, taken: &[u64]) {
+        taken.iter().rev().for_each(|tx| self.pending.push_front(*tx));
+    }
+}
+
+/// How many Sequences back a duplicate is known for one.
+const SPAN: u64 = 16_384;
+const WORDS: usize = SPAN as usize / 64;
+
+/// Sequences further back than this are those of a sender that began anew.
+const FAR: u64 = 1 << 32;
+
+/// Which Sequences came lately: a bit map that moves with the highest one (RFC 4303, 3.4.3).
+#[derive(Debug)]
+pub(crate) struct Seen {
+    bits: Box<[u64; WORDS]>,
+    highest: Option<u64>,
+}
+
+impl Seen {
+    pub(crate) fn new() -> Seen {
+        Seen { bits: Box::new([0; WORDS]), highest: None }
+    }
+
+    /// A frame with this Sequence came; says whether it is the first one. What is further back than
+    /// the map reaches passes for it.
+    pub(crate) fn is_first(&mut self, sequence: u64) -> bool {
+        let Some(highest) = self.highest else {
+            self.begin(sequence);
+            return true;
+        };
+        let (ahead, behind) = (sequence.wrapping_sub(highest), highest.wrapping_sub(sequence));
+        if ahead == 0 || behind < SPAN {
+            return self.set(sequence);
+        }
+        if ahead < SPAN {
+            for passed in 1..=ahead {
+                self.clear(highest.wrapping_add(passed));
+            }
+            self.highest = Some(sequence);
+            return self.set(sequence);
+        }
+        if behind >= FAR {
+            self.begin(sequence);
+        }
+        true
+    }
+
+    fn begin(&mut self, sequence: u64) {
+        self.bits.fill(0);
+        self.highest = Some(sequence);
+        self.set(sequence);
+    }
+
+    fn place(sequence: u64) -> (usize, u64) {
+        let bit = sequence % SPAN;
+        ((bit / 64) as usize, 1 << (bit % 64))
+    }
+
+    fn set(&mut self, sequence: u64) -> bool {
+        let (word, bit) = Seen::place(sequence);
+        let first = self.bits[word] & bit == 0;
+        self.bits[word] |= bit;
+        first
+    }
+
+    fn clear(&mut self, sequence: u64) {
+        let (word, bit) = Seen::place(sequence);
+        self.bits[word] &= !bit;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_is_bounded_and_the_oldest_goes_first() {
+        let mut acks = Acks::new(true);
+        assert_eq!(acks.due(), None);
+        (0..5000).for_each(|tx| acks.push(Time(tx), tx));
+        assert_eq!(acks.due(), Some(Time::ZERO));
+        let mut taken = Vec::new();
+        acks.take(2, &mut taken);
+        assert_eq!(taken, [0, 1]);
+        acks.give_back(&taken);
+        taken.clear();
+        acks.take(usize::MAX, &mut taken);
+        assert_eq!((taken.len(), taken.last()), (MAX_PENDING, Some(&4095)));
+        acks.push(Time(7), 9);
+        assert_eq!(acks.due(), Some(Time(7) + IDLE));
+    }
+
+    #[test]
+    fn a_duplicate_is_known_in_any_order_and_across_the_end_of_numbers() {
+        for start in [0, 1_000_000, u64::MAX - 2] {
+            let mut seen = Seen::new();
+            let at = |n: u64| start.wrapping_add(n);
+            for n in [0, 1, 3, 2, 7, 5] {
+                assert!(seen.is_first(at(n)));
+                assert!(!seen.is_first(at(n)));
+            }
+            assert!(seen.is_first(at(4)) && !seen.is_first(at(0)));
+        }
+    }
+
+    #[test]
+    fn what_the_map_does_not_reach_passes() {
+        let mut seen = Seen::new();
+        assert!(seen.is_first(100_000));
+        assert!(seen.is_first(100_000 - SPAN) && seen.is_first(100_000 - SPAN));
+        assert!(!seen.is_first(100_000), "it did not move back for it");
+        // The bit of 100,000 is that of 100,000 + SPAN.
+        assert!(seen.is_first(100_000 + SPAN - 1) && seen.is_first(100_000 + SPAN));
+        assert!(!seen.is_first(100_001 + SPAN - 2));
+    }
+
+    #[test]
+    fn a_sender_that_begins_anew_is_heard() {
+        let mut seen = Seen::new();
+        assert!(seen.is_first(u64::MAX / 2));
+        for start in [3, u64::MAX - 5] {
+            assert!(seen.is_first(start) && !seen.is_first(start));
+            assert!(seen.is_first(start + 1) && !seen.is_first(start + 1));
+        }
+    }
+}
