@@ -48,6 +48,9 @@ pub struct Flying {
     /// When the Interest left that the controller knows of: earlier than `sent_at` if that was a
     /// probe.
     pub asked_at: Time,
+    /// When the first Interest for the item left, if this one repeats it because a gap showed it
+    /// to be lost.
+    pub repeats: Option<Time>,
     /// The controller's lane.
     pub lane: Lane,
     /// The controller's memory of it.
@@ -139,6 +142,7 @@ impl Flight {
         let flying = Flying {
             sent_at,
             asked_at,
+            repeats: None,
             lane: number,
             memo,
             attempt,
@@ -170,6 +174,13 @@ impl Flight {
             flying.asked_at = asked_at;
         }
         Some(attempt)
+    }
+
+    /// Remembers that the Interest for `item` repeats the first one, which left at `first`.
+    pub fn repeats(&mut self, item: Item, first: Time) {
+        if let Some(flying) = self.flying.get_mut(&item) {
+            flying.repeats = Some(first);
+        }
     }
 
     /// The Interest for `item`, if it is in flight.

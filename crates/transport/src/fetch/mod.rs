@@ -9,6 +9,7 @@
 
 mod arrive;
 mod ask;
+mod detour;
 mod error;
 mod flight;
 mod object;

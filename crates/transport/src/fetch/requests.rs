@@ -1,5 +1,6 @@
 //! Interests under a controller: when one may leave, which were lost, when to ask again.
 
+use crate::fetch::detour::Detour;
 use crate::fetch::error::StallCause;
 use crate::fetch::flight::{Flight, Flying, Item, Launch, Tolerance};
 use crate::fetch::range::{Place, Ranges};
@@ -90,6 +91,7 @@ pub struct Requests {
     rng: Rng,
     tap: Box<dyn FnMut(Event) + Send>,
     tolerance_factor: u32,
+    detour: Detour,
     last_sign: Time,
     /// When Data came last, and how far apart they come, smoothed.
     answered_at: Time,
@@ -126,6 +128,7 @@ impl Requests {
             rng,
             tap,
             tolerance_factor: 1,
+            detour: Detour::default(),
             last_sign: Time::ZERO,
             answered_at: Time::ZERO,
             spacing: Duration::ZERO,
@@ -292,8 +295,11 @@ impl Requests {
     }
 
     fn launch(&mut self, now: Time, item: Item, launch: &Launch) {
-        self.lost.remove(&item);
+        let lost = self.lost.remove(&item);
         self.flight.launch(item, launch);
+        if let Some(lost) = lost.filter(|lost| lost.attempt == 1 && lost.cause == Cause::Gap) {
+            self.flight.repeats(item, lost.sent_at);
+        }
         if launch.attempt > 0 {
             self.note_repeated(now, item);
             self.stats.retransmissions += 1;
@@ -313,6 +319,7 @@ impl Requests {
                 // The smallest is known from first attempts; a repetition may take a little less.
                 let least = self.rtt.min().map_or(Duration::ZERO, |min| Duration(min.0 / 8 * 7));
                 let early = flying.attempt > 0 && rtt < least;
+                self.note_detour(now, &flying);
                 if early {
                     self.widen_tolerance();
                 } else {
@@ -508,7 +515,8 @@ impl Requests {
         let factor = u64::from(self.tolerance_factor);
         let overtaken = Duration(quarter.0.saturating_mul(factor)).min(srtt);
         let thrice = if self.tolerance_factor == 1 { MIN_TOLERANCE } else { overtaken };
-        Tolerance { overtaken, thrice }
+        let detour = self.detour.longer_by;
+        Tolerance { overtaken: overtaken.max(detour), thrice: thrice.max(detour) }
     }
 
     fn note_answer(&mut self, now: Time) {
@@ -519,6 +527,18 @@ impl Requests {
         self.answered_at = now;
         self.last_sign = now;
         self.probes = 0;
+    }
+
+    /// A repetition that is answered later than a round trip takes, time after time, is not what
+    /// the answers are to: they are to the first Interests, by a way that is longer than that which
+    /// the round-trip time is known of. Half of an object may be near, in a content store, and the
+    /// rest far; no answer shows that by itself, for the repetitions have made all of them
+    /// ambiguous.
+    fn note_detour(&mut self, now: Time, flying: &Flying) {
+        let (Some(first), Some(srtt)) = (flying.repeats, self.rtt.smoothed()) else { return };
+        let margin = Duration(self.rtt.variation().0.saturating_mul(4)).max(Duration(srtt.0 / 4));
+        let is_late = now.since(flying.sent_at) > srtt + margin.max(MIN_TOLERANCE);
+        self.detour.note(is_late.then(|| now.since(first).saturating_sub(srtt)));
     }
 
     fn widen_tolerance(&mut self) {

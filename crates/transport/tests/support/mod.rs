@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 use control::{Controller, Duration, Rate, Rng, Size, Time};
-use packet::{Bytes, LpPacket, Name};
+use packet::{Bytes, Data, LpPacket, Name};
 use security::{Signer, TrustPolicy};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -20,6 +20,8 @@ pub struct Pipe {
     pub jitter: Duration,
     pub rate: Option<(Rate, Size)>,
     pub seed: u64,
+    /// Data of segments with an odd number take so much longer: they come from elsewhere.
+    pub detour: Duration,
     /// The producer's host does something else meanwhile: nothing is lost, all of it waits.
     pub pause: Option<Range<Time>>,
     /// Whoever is in between knows no options, and leaves them off.
@@ -29,7 +31,8 @@ pub struct Pipe {
 impl Default for Pipe {
     fn default() -> Pipe {
         let (delay, jitter) = (Duration::from_millis(5), Duration::ZERO);
-        Pipe { delay, loss: 0.0, jitter, rate: None, seed: 1, pause: None, plain: false }
+        let (rate, pause, detour) = (None, None, jitter);
+        Pipe { delay, loss: 0.0, jitter, rate, seed: 1, detour, pause, plain: false }
     }
 }
 
@@ -38,6 +41,13 @@ impl Pipe {
     fn seen(&self, at: Time) -> Time {
         self.pause.as_ref().filter(|pause| pause.contains(&at)).map_or(at, |pause| pause.end)
     }
+}
+
+/// It is Data of a segment with an odd number.
+fn is_odd(frame: &[u8]) -> bool {
+    let Ok(data) = Data::decode(frame) else { return false };
+    let last = data.name().last().and_then(|last| last.as_segment());
+    last.is_some_and(|segment| segment % 2 == 1)
 }
 
 /// One direction: frames on their way, in order of arrival.
@@ -71,7 +81,8 @@ impl Way {
             leaves = self.busy_until;
         }
         let jitter = Duration(self.rng.below(self.pipe.jitter.0 + 1));
-        self.frames.push((leaves + self.pipe.delay + jitter, self.sent, frame));
+        let detour = if is_odd(&frame) { self.pipe.detour } else { Duration::ZERO };
+        self.frames.push((leaves + self.pipe.delay + jitter + detour, self.sent, frame));
     }
 
     fn next(&self) -> Option<Time> {
