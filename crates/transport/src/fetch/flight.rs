@@ -48,8 +48,8 @@ pub struct Flying {
     /// When the Interest left that the controller knows of: earlier than `sent_at` if that was a
     /// probe.
     pub asked_at: Time,
-    /// When the first Interest for the item left, if this one repeats it because a gap showed it
-    /// to be lost.
+    /// When the first Interest for the item left, if this one repeats it because gaps, and
+    /// nothing else, showed losses since.
     pub repeats: Option<Time>,
     /// The controller's lane.
     pub lane: Lane,

@@ -57,6 +57,8 @@ struct Lost {
     lane: Lane,
     memo: Memo,
     cause: Cause,
+    /// When the first Interest left, if gaps alone showed losses since.
+    repeats: Option<Time>,
     not_before: Time,
 }
 
@@ -297,8 +299,8 @@ impl Requests {
     fn launch(&mut self, now: Time, item: Item, launch: &Launch) {
         let lost = self.lost.remove(&item);
         self.flight.launch(item, launch);
-        if let Some(lost) = lost.filter(|lost| lost.attempt == 1 && lost.cause == Cause::Gap) {
-            self.flight.repeats(item, lost.sent_at);
+        if let Some(first) = lost.and_then(|lost| lost.repeats) {
+            self.flight.repeats(item, first);
         }
         if launch.attempt > 0 {
             self.note_repeated(now, item);
@@ -319,7 +321,7 @@ impl Requests {
                 // The smallest is known from first attempts; a repetition may take a little less.
                 let least = self.rtt.min().map_or(Duration::ZERO, |min| Duration(min.0 / 8 * 7));
                 let early = flying.attempt > 0 && rtt < least;
-                self.note_detour(now, &flying);
+                self.note_detour(now, &flying, early);
                 if early {
                     self.widen_tolerance();
                 } else {
@@ -402,7 +404,8 @@ impl Requests {
         let cause = Cause::Timeout;
         // A second copy of what came already must not count as an answer to a first attempt.
         let attempt = attempt.max(2);
-        let lost = Lost { attempt, sent_at: now, lane: 0, memo: [0; 2], cause, not_before: now };
+        let (sent_at, not_before, memo, repeats) = (now, now, [0; 2], None);
+        let lost = Lost { attempt, sent_at, lane: 0, memo, cause, repeats, not_before };
         self.lost.insert(item, lost);
     }
 
@@ -493,7 +496,9 @@ impl Requests {
         }
         let not_before = (flying.sent_at + pause(flying.attempt)).max(now);
         let attempt = flying.attempt.saturating_add(1);
-        self.lost.insert(item, Lost { attempt, sent_at, lane, memo, cause, not_before });
+        let first = flying.repeats.or((flying.attempt == 0).then_some(sent_at));
+        let repeats = first.filter(|_| cause == Cause::Gap);
+        self.lost.insert(item, Lost { attempt, sent_at, lane, memo, cause, repeats, not_before });
     }
 
     fn note_repeated(&mut self, now: Time, item: Item) {
@@ -529,16 +534,15 @@ impl Requests {
         self.probes = 0;
     }
 
-    /// A repetition that is answered later than a round trip takes, time after time, is not what
-    /// the answers are to: they are to the first Interests, by a way that is longer than that which
-    /// the round-trip time is known of. Half of an object may be near, in a content store, and the
-    /// rest far; no answer shows that by itself, for the repetitions have made all of them
-    /// ambiguous.
-    fn note_detour(&mut self, now: Time, flying: &Flying) {
+    /// Where repetitions are answered later than in a round trip, or sooner, time after time, the
+    /// answers are to the first Interests, by a way that is longer than that which the round-trip
+    /// time is known of. Half of an object may be near, in a content store, and the rest far; no
+    /// answer shows that by itself, for the repetitions have made all of them ambiguous.
+    fn note_detour(&mut self, now: Time, flying: &Flying, early: bool) {
         let (Some(first), Some(srtt)) = (flying.repeats, self.rtt.smoothed()) else { return };
         let margin = Duration(self.rtt.variation().0.saturating_mul(4)).max(Duration(srtt.0 / 4));
         let is_late = now.since(flying.sent_at) > srtt + margin.max(MIN_TOLERANCE);
-        self.detour.note(is_late.then(|| now.since(first).saturating_sub(srtt)));
+        self.detour.note((early || is_late).then(|| now.since(first).saturating_sub(srtt)));
     }
 
     fn widen_tolerance(&mut self) {
