@@ -185,6 +185,11 @@ impl Link {
         };
     }
 
+    /// Changes the rate in, which is for the parts alone.
+    pub(crate) fn set_rate_in(&mut self, rate: Option<Rate>) {
+        self.rate_in = rate;
+    }
+
     /// `frames` of `octets` that left took none of the link's time; see [`Pacer::refund`].
     pub(crate) fn refund(&mut self, octets: usize, frames: usize) {
         if let Some(pacer) = &mut self.pacer {

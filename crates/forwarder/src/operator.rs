@@ -127,6 +127,14 @@ impl Forwarder {
         }
     }
 
+    /// Changes what the parts of a face are told of the rate in; see
+    /// [`crate::FaceConfig::rate_in`].
+    pub fn set_rate_in(&mut self, face: FaceId, rate: Option<Rate>) {
+        if let Some(face) = self.faces.get_mut(face) {
+            face.link.set_rate_in(rate);
+        }
+    }
+
     /// Of what [`Forwarder::poll_transmit`] gave last, `frames` of `octets` were taken away by a
     /// driver that emulates a lossy link, before they took any of the link's time.
     pub fn refund(&mut self, face: FaceId, octets: usize, frames: usize) {

@@ -80,6 +80,12 @@ fn is_under(name: NameRef<'_>, component: &[u8]) -> bool {
     octets.get(1) == component.get(1) && octets.starts_with(component)
 }
 
+/// The octets that a packet took on the link, those of its frames included.
+fn on_link(header: &LpPacket<'_>, packet: &[u8]) -> usize {
+    let frames = usize::try_from(header.frag_count()).unwrap_or(usize::MAX);
+    packet.len().saturating_add(header.overhead().saturating_mul(frames))
+}
+
 impl Forwarder {
     /// A frame arrived on a face.
     pub fn receive(&mut self, now: Time, face: FaceId, frame: Wire<'_>) {

@@ -2,7 +2,7 @@
 
 use crate::nack::NackReason;
 use crate::options::HopOptions;
-use crate::tlv::{DecodeError, Element, Fault, Reader, read_nni, types};
+use crate::tlv::{DecodeError, Element, Fault, Reader, read_nni, tlv_len, types};
 use std::cmp::Ordering;
 
 /// The longest PIT token, in octets.
@@ -171,6 +171,19 @@ impl<'a> LpPacket<'a> {
             options.set_raw(typ, value);
         }
         options
+    }
+
+    /// The octets of the frame that are not the packet's, or the fragment's; 0 where no header says
+    /// anything.
+    #[must_use]
+    pub fn overhead(&self) -> usize {
+        if self.is_bare() {
+            return 0;
+        }
+        let payload = self.fragment.map_or(0, <[u8]>::len);
+        let fragment = self.fragment.map_or(0, |_| tlv_len(types::LP_FRAGMENT, payload));
+        let value = self.headers.len() + fragment;
+        tlv_len(types::LP_PACKET, value) - payload
     }
 
     /// Nothing but a packet: no header says anything.

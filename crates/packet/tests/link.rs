@@ -213,3 +213,20 @@ fn all_27_options_travel() {
     assert_eq!(packet.to_options().get::<Stamp>().map(|stamp| stamp.0), Some(1_000_000));
     assert!(HopOptions::new().get::<Stamp>().is_none());
 }
+
+#[test]
+fn a_frame_is_its_packet_and_the_rest() {
+    let small = hex(INTEREST);
+    let large = field(tlv::types::DATA, &[0; 300]);
+    for packet in [&small[..], &large] {
+        assert_eq!(LpPacket::decode(packet).expect("a bare packet").overhead(), 0);
+        for fields in [vec![field(832, &[1])], vec![field(832, &[1]), field(900, &[7; 300])]] {
+            let fragment = field(tlv::types::LP_FRAGMENT, packet);
+            let wire = field(tlv::types::LP_PACKET, &[fields.concat(), fragment].concat());
+            let overhead = LpPacket::decode(&wire).expect("a frame").overhead();
+            assert_eq!(overhead, wire.len() - packet.len(), "{fields:?}");
+        }
+    }
+    let idle = field(tlv::types::LP_PACKET, &field(832, &[1]));
+    assert_eq!(LpPacket::decode(&idle).expect("a frame").overhead(), idle.len());
+}

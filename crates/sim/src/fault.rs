@@ -113,6 +113,9 @@ impl Network {
         if let Port::Link { plan, .. } = self.nodes[to].port_mut(to_face) {
             plan.rate_in = rate;
         }
+        if let Some(forwarder) = &mut self.nodes[to].forwarder {
+            forwarder.set_rate_in(to_face, rate);
+        }
         let end = &mut self.wires[forth];
         end.wire.set_rate(rate);
         let (from, face) = (end.from as usize, end.from_face);

@@ -61,7 +61,8 @@ impl Forwarder {
         let mut subject = Subject::default();
         if self.parts > 0 {
             subject = subject_of(&name);
-            self.crossed(now, face, Kind::Data, subject, packet.octets.len(), &options);
+            let size = super::on_link(header, packet.octets);
+            self.crossed(now, face, Kind::Data, subject, size, &options);
             self.wake(now, face);
         }
         // PIT match: entries that were sent to this very face. Data that somebody else was asked

@@ -67,6 +67,7 @@ impl Forwarder {
                 options: meta.options,
                 next_hop: early.next_hop,
                 subject: subject_of(&name),
+                size: early.packet.len(),
                 expected: Some(expected),
                 bits: SegmentBits::NONE,
             },

@@ -30,6 +30,8 @@ pub(super) struct Arrived<'a> {
     pub(super) options: HopOptions,
     pub(super) next_hop: Option<u64>,
     pub(super) subject: Subject,
+    /// Its size on the link.
+    pub(super) size: usize,
     /// What the downstream's parts expect of it.
     pub(super) expected: Option<Expected>,
     /// Which segments of the PIT entry it is about, if that is for a run.
@@ -86,6 +88,7 @@ impl Forwarder {
                     },
                     next_hop,
                     subject: Subject::default(),
+                    size: super::on_link(header, octets),
                     expected: None,
                     bits: SegmentBits::NONE,
                 },
@@ -124,7 +127,7 @@ impl Forwarder {
     fn pass_arrival_parts(&mut self, now: Time, a: &mut Arrived<'_>) -> bool {
         a.subject = subject_of(a.name);
         let wire = a.interest.wire();
-        self.crossed(now, a.face, Kind::Interest, a.subject, wire.len(), &a.options);
+        self.crossed(now, a.face, Kind::Interest, a.subject, a.size, &a.options);
         let offered = self.with_link(now, a.face, |link, env, node| {
             if !link.has_parts() {
                 return Some(Offered::Pass(a.meta(Size::ZERO)));

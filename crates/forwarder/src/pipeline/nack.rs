@@ -36,7 +36,8 @@ impl Forwarder {
             if header.has_options() { header.to_options() } else { HopOptions::new() };
         if self.parts > 0 {
             let subject = subject_of(&name);
-            self.crossed(now, face, Kind::Nack, subject, octets.len(), &options);
+            let size = super::on_link(header, octets);
+            self.crossed(now, face, Kind::Nack, subject, size, &options);
             self.wake(now, face);
         }
         let range = if options.is_empty() { None } else { options.get::<Range>() };

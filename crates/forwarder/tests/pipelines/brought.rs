@@ -222,3 +222,28 @@ fn faces_without_a_stamper_pass_on_what_came() {
     b.receive(u, &frame(&LpHeader { options, ..LpHeader::default() }, &data("/a", b"x")));
     assert_eq!(b.one(d).header.options.get_raw(STAMP), Some(&b"data"[..]));
 }
+
+/// What an Interest is expected to bring is what came last for its flow, with the header of its
+/// frame: that takes the link's time too.
+#[test]
+fn an_interest_is_expected_to_bring_a_whole_frame() {
+    let (mut b, toll) = (Bench::new(), Toll::default());
+    let (d, u) = tolled(&mut b, &toll, None);
+    b.ask(d, &interest("/a/seg=1", 1));
+    let mut options = HopOptions::new();
+    options.set_raw(OTHER, &[7; 40]);
+    let came = frame(&LpHeader { options, ..LpHeader::default() }, &data("/a/seg=1", b"x"));
+    b.receive(u, &came);
+    b.ask(d, &interest("/a/seg=2", 2));
+    assert_eq!(toll.0.lock().unwrap().out[1].2, Size(came.len() as u64));
+}
+
+#[test]
+fn parts_are_told_of_a_rate_in_that_changes() {
+    let mut b = Bench::new();
+    let u = b.face_with(FaceConfig { rate: Some(Rate(80)), ..FaceConfig::default() });
+    assert_eq!(b.fw.link_view(b.now, u).unwrap().rate_in, Rate(80), "taken as symmetric");
+    b.fw.set_rate_in(u, Some(Rate(9)));
+    let view = b.fw.link_view(b.now, u).unwrap();
+    assert_eq!((view.rate_in, view.rate_out), (Rate(9), Rate(80)));
+}
