@@ -23,9 +23,12 @@
 //!   A_j, where A_j that has come to 0 counts as 0.1;
 //! - (5) an Interest goes to j with probability w_j / sum w.
 //!
-//! Where the authors' programs differ, defaults are CCNPL-Sim's: N_s = 30, p_min = 1e-5, Dp = 0.5,
-//! beta = 0.5. The timer is that of libndn-icp and hICN, 0.9 timer + 0.1 (10 RTT) for each route;
-//! an Interest gets the longest of the routes that have answered within 2 s.
+//! Where the authors' programs differ, defaults are those of libndn-icp (2015): N_s = 30, p_min =
+//! 1e-5, Dp = 0.02, beta = 0.5, and its timer, 0.9 timer + 0.1 (10 RTT) for each route; an Interest
+//! gets the longest of the routes that have answered within 2 s. (1) and (2) balance where W =
+//! sqrt(eta / (p (1 - beta))): 14 segments at p = Dp / 2. CCNPL-Sim's Dp = 0.5 leaves fewer than
+//! three of them, since (2) takes any variation for a queue, however small; longer paths want the
+//! smaller Dp and larger beta of hICN's `consumer.conf`, 0.003 and 0.99 (258 segments).
 //!
 //! Deviations. A window that is not in use does not grow (RFC 7661). Timeouts of what left before
 //! the latest one was answered by it. Gaps count as timeouts, and show only where there is one
@@ -82,7 +85,7 @@ const PARAMS: &[ParamSpec] = &[
         default: Value::Number(0.5),
         range: (0.05, 0.999),
         help: "the window's factor at a decrease",
-        source: "CCNPL-Sim, libndn-icp; hICN 0.8",
+        source: "libndn-icp, CCNPL-Sim; hICN 0.8",
     },
     ParamSpec {
         name: "p_min",
@@ -93,10 +96,10 @@ const PARAMS: &[ParamSpec] = &[
     },
     ParamSpec {
         name: "Dp",
-        default: Value::Number(0.5),
+        default: Value::Number(0.02),
         range: (0.0, 1.0),
         help: "how much it rises up to the longest round-trip time of the route's history",
-        source: "CCNPL-Sim; 0.02 in libndn-icp, 0.2 in hICN",
+        source: "libndn-icp; CCNPL-Sim 0.5, hICN 0.2",
     },
     ParamSpec {
         name: "samples",

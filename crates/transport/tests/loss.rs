@@ -3,7 +3,9 @@
 
 mod support;
 
-use control::{Duration, Rate, Size, Time};
+use control::{
+    Arrival, Ask, Controller, Cx, Duration, Lane, Loss, Permit, Rate, Sent, Size, Ticket, Time,
+};
 use packet::{Bytes, Data};
 use security::{Signer, TrustPolicy};
 use std::collections::BTreeMap;
@@ -162,4 +164,45 @@ fn losses_by_a_longer_way_are_found_all_the_same() {
         // it, the 80 ms, an eighth of them, and what answers are apart.
         assert!(millis(first, second) < 195.0, "{segment}: {}", millis(first, second));
     }
+}
+
+/// Another controller, which says that an answer tells nothing of what was asked for before.
+struct Apart(Box<dyn Controller>);
+
+impl Controller for Apart {
+    fn permit(&self, now: Time, ask: &Ask<'_>) -> Permit {
+        self.0.permit(now, ask)
+    }
+    fn on_sent(&mut self, cx: &mut Cx<'_>, sent: &Sent) -> Ticket {
+        self.0.on_sent(cx, sent)
+    }
+    fn came_in(&self, _: &Arrival<'_>) -> Option<Lane> {
+        None
+    }
+    fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
+        self.0.on_data(cx, arrival);
+    }
+    fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>) {
+        self.0.on_loss(cx, loss);
+    }
+}
+
+#[test]
+fn where_answers_tell_nothing_of_others_nothing_is_overtaken() {
+    // Frames take up to 100 ms longer, each way, so that later ones overtake earlier ones.
+    let pipe = Pipe { jitter: Duration::from_millis(100), ..steady() };
+    let stats = |controller| {
+        let mut producer = Publish::new();
+        producer.add(publish("/a/file", octets(500_000), &Signer::Digest));
+        let config = FetchConfig::new(support::name("/a/file"), TrustPolicy::DigestOnly);
+        let mut fetch = Fetch::new(config, controller);
+        let limit = Duration::from_secs(600);
+        run(&mut fetch, &mut Memory::default(), &mut producer, &pipe, limit, &mut |_, f| Some(f));
+        assert_eq!(fetch.status(), Status::Done);
+        *fetch.stats()
+    };
+    let fixed = || support::controller("fixed");
+    let (one, apart) = (stats(fixed()), stats(Box::new(Apart(fixed()))));
+    assert!(one.gaps > 0, "a path that orders nothing: {one:?}");
+    assert_eq!(apart.gaps, 0, "{apart:?}");
 }
