@@ -107,6 +107,19 @@ impl<'a> Document<'a> {
         }
     }
 
+    /// Of the mistakes that are found meanwhile keeps those that lie in one of these places.
+    pub fn only_within(&self, places: &[Range<usize>], look: impl FnOnce()) {
+        // Mistakes are only ever added.
+        let (before, count) = (self.mistakes.borrow().len(), self.count.get());
+        look();
+        let mut mistakes = self.mistakes.borrow_mut();
+        let found = mistakes.split_off(before);
+        let is_in =
+            |at: &Range<usize>| places.iter().any(|p| p.start <= at.start && at.end <= p.end);
+        mistakes.extend(found.into_iter().filter(|(at, _)| is_in(at)));
+        self.count.set(count + mistakes.len() - before);
+    }
+
     /// How many mistakes were found.
     #[must_use]
     pub fn count(&self) -> usize {
@@ -138,6 +151,20 @@ impl<'a> Document<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mistakes_elsewhere_are_not_looked_for() {
+        let doc = Document::new("a.toml", "x = 1\ny = 2\n");
+        doc.mistake(0..1, "before");
+        doc.only_within(&[4..5, 10..11], || {
+            doc.mistake(10..11, "in it");
+            doc.mistake(6..7, "elsewhere");
+            doc.mistake(0..1, "before");
+        });
+        assert_eq!(doc.count(), 2);
+        let shown: Vec<_> = doc.finish().into_iter().map(|m| m.message).collect();
+        assert_eq!(shown, ["before", "in it"]);
+    }
 
     #[test]
     fn what_was_set_beside_the_file_has_its_own_places() {

@@ -21,6 +21,26 @@ pub const LINK_PARTS: &[Field] = &[
     field("stamper", Form::Part("stamper"), "", "The scheme that stamps hop-by-hop options."),
 ];
 
+/// The fields that say what a content store keeps: that of a daemon, or of a simulated node.
+pub const STORE_RULES: &[Field] = &[
+    field(
+        "policy",
+        Form::Word(&["lru", "lfu", "fifo", "random"]),
+        "\"lru\"",
+        "What is replaced when it is full.",
+    ),
+    field(
+        "admission",
+        Form::As("word or share"),
+        "\"all\"",
+        "What is taken in: `\"all\"` (leave copy everywhere, `\"lce\"`), `\"none\"`, or a share: \
+         each Data with this probability. By the way from where it was answered, if the neighbours \
+         do so too: `\"lcd\"` (leave copy down), `\"mcd\"` (move copy down), `\"edge\"` (the last \
+         store on the way), `\"probcache\"` (`\"probcache:window=10,power=false\"`), `\"age\"` \
+         (age-based: `\"age:base=10 s,factor=2,most=5 min\"`).",
+    ),
+];
+
 /// The scheme parts of a link.
 #[derive(Clone, Debug, Default)]
 pub struct Parts {

@@ -116,6 +116,11 @@ impl Drops {
         self.0.iter().sum()
     }
 
+    /// Takes the counts of another one in.
+    pub fn merge(&mut self, other: &Drops) {
+        self.0.iter_mut().zip(other.0).for_each(|(sum, more)| *sum += more);
+    }
+
     pub(crate) fn add(&mut self, reason: DropReason) {
         self.0[reason as usize] += 1;
     }

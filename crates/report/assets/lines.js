@@ -131,6 +131,21 @@ function drawLimits(panel, f, range) {
     .join("");
 }
 
+// Instants that something happened at.
+function drawMoments(panel, f) {
+  return panel.moments
+    .map((moment) => {
+      const x = f.x(moment.value);
+      if (x < f.left || x > f.right) return "";
+      const isRight = x < (f.left + f.right) / 2;
+      const side = isRight ? `x="${(x + 5).toFixed(1)}"` : `x="${(x - 5).toFixed(1)}" text-anchor="end"`;
+      return `<line class="limit" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="${f.top - 4}"` +
+        ` y2="${f.bottom}"/><text class="note halo" ${side} y="${f.top + 7}">` +
+        `${escaped(moment.label)}</text>`;
+    })
+    .join("");
+}
+
 // Medians, the names below each other where they would stand on each other.
 function drawMarks(lines, f) {
   const marked = lines.filter((line) => line.mark).sort((a, b) => a.mark[1] - b.mark[1]);
@@ -160,7 +175,7 @@ function drawLines(picture, panel, options) {
     ` height="${f.bottom - f.top + 5}"/></clipPath>` + drawAxes(f, picture) +
     `<g clip-path="url(#${clip})">` +
     lines.map((line) => drawLine(line, f, isStep)).join("") + "</g>" +
-    drawLimits(panel, f, range) + drawMarks(lines, f);
+    drawLimits(panel, f, range) + drawMoments(panel, f) + drawMarks(lines, f);
   return { inside, frame: f };
 }
 

@@ -1,6 +1,6 @@
 // The network: nodes by role, links by rate and use.
 
-// More links than these have no labels of their own: they would stand on each other.
+// More links than these have no labels of their own: hardly any would have room.
 const MOST_LABELS = 40;
 const STEPS = [0.01, 0.2, 0.4, 0.6, 0.8];
 
@@ -72,12 +72,8 @@ function drawMap(panel, width, zoom, chosen) {
       ` y1="${a[1].toFixed(1)}" x2="${b[0].toFixed(1)}" y2="${b[1].toFixed(1)}"` +
       ` stroke-width="${linkWidth(link.rate).toFixed(1)}"/>`);
   });
-  // Directions come in pairs; a label stands for both.
-  if (panel.links.length / 2 <= MOST_LABELS) {
-    for (let i = 0; i + 1 < panel.links.length; i += 2) {
-      labels.push(linkLabel(panel.links[i], panel.links[i + 1], spots, turned));
-    }
-  }
+  // Links make room for nodes and their names.
+  const taken = spots.map((spot) => spot.slice());
   panel.nodes.forEach((node, i) => {
     const isChosen = chosen && chosen.node === i ? ' class="chosen"' : "";
     parts.push(`<g${isChosen}>${nodeShape(node.role, spots[i], small)}</g>`);
@@ -87,12 +83,36 @@ function drawMap(panel, width, zoom, chosen) {
       ? `x="${(x - 14).toFixed(1)}" y="${y.toFixed(1)}" dy=".32em" text-anchor="end"`
       : `x="${x.toFixed(1)}" y="${(y + 25).toFixed(1)}" text-anchor="middle"`;
     labels.push(`<text class="label halo" ${at}>${escaped(node.name)}</text>`);
+    taken.push(...(turned ? along(node.name, [x - 14, y], [1, 0], "end")
+      : along(node.name, [x, y + 21], [1, 0], "middle")));
   });
+  if (panel.links.length / 2 <= MOST_LABELS) {
+    labels.unshift(...linkLabels(panel, spots, turned, taken));
+  }
   return { inside: parts.join("") + labels.join(""), spots, frame: { width, height } };
 }
 
-// Rate and delay on one side of a link, use on the other.
-function linkLabel(there, back, spots, turned) {
+// Places along a text, so close that nothing fits between them.
+function along(text, [x, y], [dx, dy], anchor) {
+  const length = textWidth(text) * 0.9;
+  const start = anchor === "start" ? 0 : anchor === "end" ? -length : -length / 2;
+  const count = Math.ceil(length / 10) + 1;
+  return Array.from({ length: count }, (_, i) => {
+    const at = start + (length * i) / Math.max(count - 1, 1);
+    return [x + dx * at, y + dy * at];
+  });
+}
+
+// Whether there is room at these places, which are taken then.
+function take(taken, places) {
+  const isNear = ([x, y]) => taken.some(([a, b]) => Math.abs(a - x) < 11 && Math.abs(b - y) < 12);
+  if (places.some(isNear)) return false;
+  taken.push(...places);
+  return true;
+}
+
+// What is said of a link and where: rate and delay on one side, use on the other.
+function linkLabel(there, back, spots, turned, isShort) {
   const [a, b] = [spots[there.from], spots[there.to]];
   const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
   const what = there.label === back.label ? there.label : `${there.label} / ${back.label}`;
@@ -103,18 +123,44 @@ function linkLabel(there, back, spots, turned) {
     ` text-anchor="${anchor}">${escaped(line)}</text>`;
   const aside = linkWidth(there.rate) + linkWidth(back.rate);
   if (turned || Math.abs(dy) > Math.abs(dx) * 2) {
-    const lines = what.split(", ").concat(used);
+    const lines = isShort ? [used] : what.split(", ").concat(used);
     const first = y - (lines.length - 1) * 7;
-    return lines.map((line, i) => text(line, x + aside / 2 + 9, first + i * 14, "start")).join("");
+    const at = (i) => [x + aside / 2 + 9, first + i * 14];
+    return {
+      inside: lines.map((line, i) => text(line, ...at(i), "start")).join(""),
+      places: lines.flatMap((line, i) => along(line, at(i), [1, 0], "start")),
+    };
   }
   // Along the link, never upside down.
-  const slope = (Math.atan(dy / (dx || 1e-9)) * 180) / Math.PI;
-  const along = `<g transform="translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${slope.toFixed(1)})">`;
+  const slope = Math.atan(dy / (dx || 1e-9));
+  const [cos, sin] = [Math.cos(slope), Math.sin(slope)];
   const room = Math.hypot(dx, dy) - 40;
-  const lines = room < textWidth(what) ? what.split(", ") : [what];
   const up = aside / 2 + 10;
-  const above = lines.map((line, i) => text(line, 0, -up - (lines.length - 1 - i) * 14, "middle"));
-  return along + above.join("") + text(used, 0, up, "middle") + "</g>";
+  const whole = room < textWidth(what) ? what.split(", ") : [what];
+  const above = isShort ? [] : whole.map((line, i) => [line, -up - (whole.length - 1 - i) * 14]);
+  const lines = above.concat([[used, up]]);
+  return {
+    inside: `<g transform="translate(${x.toFixed(1)} ${y.toFixed(1)})` +
+      ` rotate(${((slope * 180) / Math.PI).toFixed(1)})">` +
+      lines.map(([line, by]) => text(line, 0, by, "middle")).join("") + "</g>",
+    places: lines.flatMap(([line, by]) => along(line, [x - sin * by, y + cos * by], [cos, sin], "middle")),
+  };
+}
+
+// What there is room for: what was used most comes first, and says less before it says nothing.
+function linkLabels(panel, spots, turned, taken) {
+  const pairs = [];
+  // Directions come in pairs; a label stands for both.
+  for (let i = 0; i + 1 < panel.links.length; i += 2) {
+    pairs.push([panel.links[i], panel.links[i + 1]]);
+  }
+  const use = ([there, back]) => Math.max(there.used, back.used);
+  pairs.sort((a, b) => use(b) - use(a));
+  return pairs.map(([there, back]) => {
+    const labels = [false, true].map((isShort) => linkLabel(there, back, spots, turned, isShort));
+    const fits = labels.find((label) => take(taken, label.places));
+    return fits ? fits.inside : "";
+  });
 }
 
 // What the pointer is at: a node, else a link.

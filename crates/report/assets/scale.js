@@ -52,7 +52,7 @@ function escaped(text) {
 
 // Pixels that a text of the plots' size takes, near enough for a margin.
 function textWidth(text) {
-  return String(text).length * 6.6;
+  return String(text).length * 7.2;
 }
 
 function clamp(value, low, high) {

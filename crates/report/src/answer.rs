@@ -2,7 +2,8 @@
 
 use crate::results::{Results, busiest, used};
 use crate::words::{digits, listed, many, way, with_unit};
-use scenario::result::{Flow, RunResult};
+use scenario::result::{Flow, RunResult, Workload};
+use scenario::series::class_label;
 use std::collections::BTreeSet;
 
 /// The scenario's name, or those of several.
@@ -13,14 +14,18 @@ pub fn name(results: &Results) -> String {
 
 /// What the scenario says that it is to answer, or what its name and flows make of it.
 pub fn question(results: &Results) -> String {
-    let own = results.runs().map(|run| run.question.as_str()).find(|q| !q.is_empty());
-    if let Some(own) = own {
-        return own.to_owned();
+    let own: BTreeSet<&str> = results.runs().map(|run| run.question.as_str()).collect();
+    if let (1, Some(own)) = (own.len(), own.first().filter(|own| !own.is_empty())) {
+        return (*own).to_owned();
     }
     let name = name(results);
     let Some(run) = results.runs().next() else { return name };
     match (results.groups.len(), run.flows.len()) {
         (1, 1) => format!("{name}: how does {} get its content?", run.flows[0].node),
+        (1, 0) => name,
+        (1, _) if !run.workloads.is_empty() => {
+            format!("{name}: how does what is asked for by chance fare?")
+        }
         (1, n) => format!("{name}: how do {} share the network?", many(n, "flow")),
         (n, _) => match &*results.keys {
             [] => format!("{name}: what is different in {n} results?"),
@@ -43,11 +48,22 @@ pub fn answer(results: &Results) -> String {
 }
 
 fn of_run(run: &RunResult) -> String {
-    let mut said = match &*run.flows {
-        [] => "Nobody asked for anything".to_owned(),
-        [flow] => one(flow),
-        flows => several(flows, run.jain_index),
+    let by_hand: Vec<&Flow> = run.flows.iter().filter(|flow| flow.workload.is_none()).collect();
+    let mut said = match (&*by_hand, &*run.workloads) {
+        ([], []) => "Nobody asked for anything".to_owned(),
+        ([], classes) => demand(classes),
+        ([flow], []) => one(flow),
+        (flows, []) => several(flows, run.jain_index),
+        ([flow], classes) => format!("{}; {}", one(flow), demand(classes)),
+        (flows, classes) => format!("{}; {}", several(flows, None), demand(classes)),
     };
+    if let Some(caching) = &run.caching
+        && let Some(ratio) = caching.settled().hit_ratio
+    {
+        let after = if caching.warmup_detected { " after the warm-up" } else { "" };
+        let share = with_unit(ratio * 100.0, "%");
+        said += &format!("; content stores gave {share} of all answers{after}");
+    }
     if let Some(link) = busiest(run) {
         let share = with_unit(used(run, link) * 100.0, "%");
         let way = way(&link.from, &link.to);
@@ -85,14 +101,35 @@ fn one(flow: &Flow) -> String {
     }
 }
 
-fn several(flows: &[Flow], jain: Option<f64>) -> String {
+/// Classes that are named.
+const MOST_CLASSES: usize = 3;
+
+/// What came of flows that began by themselves.
+fn demand(classes: &[Workload]) -> String {
+    let one = |class: &Workload| {
+        let name = class_label(&class.workload, &class.class);
+        let half = class.fct_p50_s.map_or(String::new(), |s| {
+            format!(", half of these in {} or less", with_unit(s, "s"))
+        });
+        format!("of {} flows of {name} {} were complete{half}", class.started, class.completed)
+    };
+    let mut said: Vec<String> = classes.iter().take(MOST_CLASSES).map(one).collect();
+    if classes.len() > MOST_CLASSES {
+        said.push(format!("and there are {} classes more", classes.len() - MOST_CLASSES));
+    }
+    let mut said = said.join("; ");
+    said[..1].make_ascii_uppercase();
+    said
+}
+
+fn several(flows: &[&Flow], jain: Option<f64>) -> String {
     let complete = flows.iter().filter(|flow| flow.complete).count();
     let mut said = match flows.len() - complete {
         0 if complete == 2 => "Both flows were complete".to_owned(),
         0 => format!("All {} flows were complete", flows.len()),
         _ => format!("{complete} of {} flows were complete", flows.len()),
     };
-    let rate = |flow: &Flow| flow.goodput_mbps.unwrap_or(0.0);
+    let rate = |flow: &&Flow| flow.goodput_mbps.unwrap_or(0.0);
     if flows.len() <= 4 {
         let rates = flows
             .iter()
@@ -136,8 +173,26 @@ fn of_groups(results: &Results) -> String {
             )
         }
         [best, .., worst] => {
+            let stored = stored(results);
             let [best, worst] = [best, worst].map(shown);
-            format!("Of {} combinations {best} is fastest and {worst} slowest.", rows.len())
+            format!("Of {} combinations {best} is fastest and {worst} slowest{stored}.", rows.len())
         }
+    }
+}
+
+/// Which combination had most answers from content stores, and which the fewest.
+fn stored(results: &Results) -> String {
+    let ratio = |c: &scenario::result::Combination| Some(c.hit_ratio?.mean * 100.0);
+    let rows = results.combinations.iter();
+    let mut rows: Vec<(f64, &str)> =
+        rows.filter_map(|(label, c)| Some((ratio(c)?, label.as_str()))).collect();
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    match &*rows {
+        [(most, best), .., (least, worst)] => format!(
+            "; stores gave {} of all answers with {best}, {} with {worst}",
+            with_unit(*most, "%"),
+            with_unit(*least, "%")
+        ),
+        _ => String::new(),
     }
 }

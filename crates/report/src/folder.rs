@@ -3,6 +3,8 @@
 //! It is written beside its place and moved there when everything is in it, so that nothing is ever
 //! half written. What is recorded goes to disk while the runs go on.
 
+mod unfinished;
+
 use crate::ReportError;
 use crate::page::page;
 use crate::parquet_file::{self, Column, SERIES, SeriesWriter};
@@ -11,8 +13,7 @@ use scenario::series::{Row, Rows};
 use scenario::{Layout, Study};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
@@ -66,6 +67,8 @@ impl Summary {
 pub struct Folder {
     place: PathBuf,
     beside: TempDir,
+    /// Held as long as this process lives: nobody takes its unfinished folder away.
+    alive: Option<File>,
     failed: Failed,
 }
 
@@ -88,12 +91,10 @@ impl Folder {
         }
         // A folder that is there already may be on another disk: its files are moved one by one.
         let home = if meta.is_ok() { place } else { above };
-        let beside = tempfile::Builder::new()
-            .prefix(".weir-unfinished-")
-            .permissions(fs::Permissions::from_mode(0o777))
-            .tempdir_in(home)
-            .map_err(failed)?;
-        Ok(Folder { place: place.to_owned(), beside, failed: Failed::default() })
+        unfinished::sweep(above);
+        unfinished::sweep(place);
+        let (beside, alive) = unfinished::begin(home).map_err(failed)?;
+        Ok(Folder { place: place.to_owned(), beside, alive, failed: Failed::default() })
     }
 
     /// Takes the rows of a run, by its place in the study.
@@ -204,8 +205,10 @@ impl Folder {
     }
 
     fn move_in(self) -> Result<(), ReportError> {
-        let Folder { place, beside, .. } = self;
+        let Folder { place, beside, alive, .. } = self;
         let failed = |error| ReportError::write(&place, error);
+        // What has no lock is nobody's to take away.
+        unfinished::finish(beside.path(), alive).map_err(failed)?;
         if !place.exists() {
             fs::rename(beside.path(), &place).map_err(failed)?;
             // It is not there any more.

@@ -11,6 +11,7 @@ mod page;
 mod parquet_file;
 mod picture;
 mod pictures;
+mod ratios;
 pub mod reference;
 mod results;
 mod track;

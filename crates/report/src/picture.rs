@@ -55,6 +55,13 @@ pub struct Line {
     pub cells: Vec<String>,
 }
 
+impl Line {
+    /// Smoothed values on top of those that they are made of.
+    pub fn has_both(&self) -> bool {
+        !self.raw.is_empty() && !self.smooth.is_empty()
+    }
+}
+
 /// A thin line at a value that is not measured: a capacity, a limit.
 #[derive(Clone, Debug, Serialize)]
 pub struct Limit {
@@ -96,6 +103,8 @@ pub struct Panel {
     pub title: String,
     pub lines: Vec<Line>,
     pub limits: Vec<Limit>,
+    /// Instants that are marked by upright lines.
+    pub moments: Vec<Limit>,
     pub nodes: Vec<Spot>,
     pub links: Vec<Way>,
 }

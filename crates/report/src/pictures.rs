@@ -3,11 +3,13 @@
 mod dots;
 mod finish;
 mod map;
+mod quantities;
 mod time;
 
 use crate::picture::Picture;
 use crate::results::{Group, Results};
 use crate::words::{listed, many};
+use scenario::result::RunResult;
 use std::collections::BTreeSet;
 
 /// All pictures that there is something to be seen in; those that few ask for come last.
@@ -49,13 +51,19 @@ pub fn experiment(results: &Results) -> String {
         1 => format!("seed {}", run.seed),
         n => format!("{n} seeds"),
     };
-    format!(
-        "{}: {} and {}, {}, {seeds}.",
-        listed(&names),
-        many(run.nodes.len(), "node"),
-        many(run.links.len() / 2, "link"),
-        listed(&schemes),
-    )
+    // Scenarios that are compared may have networks of different sizes.
+    let is_same = |other: &RunResult| {
+        (other.nodes.len(), other.links.len()) == (run.nodes.len(), run.links.len())
+    };
+    let size = match results.runs().all(is_same) {
+        true => format!(
+            "{} and {}, ",
+            many(run.nodes.len(), "node"),
+            many(run.links.len() / 2, "link")
+        ),
+        false => String::new(),
+    };
+    format!("{}: {size}{}, {seeds}.", listed(&names), listed(&schemes))
 }
 
 /// The colour of each group where a line stands for all of it: that of its scheme, if it has one
@@ -68,7 +76,8 @@ fn group_colours(groups: &[Group]) -> Vec<usize> {
         colours.first().copied().filter(|_| colours.len() == 1)
     };
     let schemes: Vec<Option<usize>> = groups.iter().map(scheme).collect();
-    if schemes.iter().all(Option::is_some) {
+    let different: BTreeSet<usize> = schemes.iter().flatten().copied().collect();
+    if different.len() == groups.len() {
         return schemes.into_iter().flatten().collect();
     }
     (0..groups.len()).map(|i| i % crate::colours::BRIGHT).collect()

@@ -2,8 +2,8 @@
 
 use crate::folder::flow_columns;
 use crate::parquet_file::{Column, SERIES};
-use scenario::result::{Field, Flow, Kind, Link, Node};
-use scenario::series::{FLOW, LINK, NODE, Quantity};
+use scenario::result::{Field, Flow, Hits, Kind, Link, Node, NodeHits, Workload};
+use scenario::series::{FLOW, LINK, NETWORK, NODE, Quantity, WORKLOAD};
 use std::fmt::Write;
 
 /// The text of `docs/reference/results.md`.
@@ -14,6 +14,9 @@ pub fn manual() -> String {
         ("flows", "One object for each consumer, in the order of the file.", Flow::FIELDS),
         ("links", "One for each direction of each link.", Link::FIELDS),
         ("nodes", "One for each node.", Node::FIELDS),
+        ("workloads", WORKLOADS, Workload::FIELDS),
+        ("caching.whole, .before, .after", HITS, Hits::FIELDS),
+        ("caching.nodes", "One for each node with a content store.", NodeHits::FIELDS),
     ] {
         let _ =
             writeln!(out, "\n### `{name}`\n\n{about}\n\n| name | holds | meaning |\n|---|---|---|");
@@ -25,6 +28,8 @@ pub fn manual() -> String {
     quantities(&mut out, "flow", FLOW);
     quantities(&mut out, "link", LINK);
     quantities(&mut out, "node", NODE);
+    quantities(&mut out, "workload", WORKLOAD);
+    quantities(&mut out, "network", NETWORK);
     out.push_str(FLOWS_HEAD);
     columns(&mut out, &flow_columns()[..4]);
     out.push_str(TAIL);
@@ -58,6 +63,13 @@ fn kind_text(kind: Kind, optional: bool) -> String {
     };
     if optional { format!("{kind}, or nothing") } else { kind.to_owned() }
 }
+
+const WORKLOADS: &str = "One for each class of each workload. What is called warm is of the flows that
+began after the warm-up; for it the run is divided into twenty spans, and flows count from the first
+span on that begins behind its end.";
+
+const HITS: &str = "What was answered from where: in the whole run, until the end of the warm-up, and
+from then on.";
 
 const HEAD: &str = "# Results
 
@@ -102,7 +114,9 @@ objects. What does not apply is `null`.
 | `interrupted` | it was stopped before its end |
 | `events` | calls of components |
 | `packet_hops` | packets that went through a forwarder after crossing a link |
-| `flows`, `links`, `nodes` | lists, as below |
+| `flows`, `links`, `nodes`, `workloads` | lists, as below |
+| `completions` | for each class of each workload `workload`, `class`, `control`, `started`, and `times`: seconds and how many flows took no longer |
+| `caching` | what content stores saved, if there are some: `warmup_rule` (`mser-5` or `given`), `warmup_detected`, `warmup_end_s`, and the lists below |
 | `jain_index` | how fair the flows' goodputs are: 1 if all are equal |
 | `trace_hash` | equal for equal runs: made from time, place, kind and size of every packet-hop |
 ";

@@ -3,6 +3,7 @@
 use crate::ReportError;
 use crate::folder::{COMMAND, LAYOUT, SERIES_FILE, SUMMARY, Summary, VERSION};
 use crate::parquet_file::read_series;
+use crate::ratios::derive;
 use crate::track::Track;
 use scenario::result::{Combination, Flow, Link, RunResult, varying};
 use std::collections::BTreeMap;
@@ -19,6 +20,8 @@ pub struct Group {
     pub label: String,
     /// Its runs.
     pub runs: Vec<RunResult>,
+    /// Where the nodes stand in a drawing.
+    pub places: BTreeMap<String, [f64; 2]>,
     /// The time series of each of its runs, in their order.
     pub tracks: BTreeMap<Key, Vec<Track>>,
     /// The places of flows in the list of the first run, by label.
@@ -75,8 +78,6 @@ pub struct Results {
     pub sources: Vec<Source>,
     /// What each group comes to, with its label.
     pub combinations: Vec<(String, Combination)>,
-    /// Where the nodes stand in a drawing.
-    pub places: BTreeMap<String, [f64; 2]>,
     /// The fields that sweeps set differently.
     pub keys: Vec<String>,
     /// Seconds that pictures show at first: until the last flow ended.
@@ -95,15 +96,18 @@ impl Results {
             let summary = summary(folder)?;
             let source = source(folder)?;
             let above = if folders.len() > 1 { source.name.clone() } else { String::new() };
+            let first = results.groups.len();
             places.push(results.add(&above, &summary));
             results.sources.push(source);
-            results.layout(folder)?;
+            let layout = layout(folder)?;
+            results.groups[first..].iter_mut().for_each(|group| group.places.clone_from(&layout));
         }
         results.shown = shown(&results.groups);
         results.combinations = results.groups.iter().map(summed).collect();
         for (folder, places) in folders.iter().zip(&places) {
             results.series(folder, places)?;
         }
+        results.groups.iter_mut().for_each(|group| derive(&mut group.tracks));
         Ok(results)
     }
 
@@ -129,18 +133,6 @@ impl Results {
             self.groups[place].runs.push(run.clone());
         }
         places
-    }
-
-    /// Results that were copied without it are drawn all the same.
-    fn layout(&mut self, folder: &Path) -> Result<(), ReportError> {
-        let path = folder.join(LAYOUT);
-        let Ok(text) = fs::read_to_string(&path) else { return Ok(()) };
-        let places: BTreeMap<String, [f64; 2]> =
-            serde_json::from_str(&text).map_err(|error| ReportError::damaged(&path, &error))?;
-        if self.places.is_empty() {
-            self.places = places;
-        }
-        Ok(())
     }
 
     fn series(&mut self, folder: &Path, places: &[(usize, usize)]) -> Result<(), ReportError> {
@@ -180,13 +172,7 @@ impl Results {
 
 /// The share of the time until the last flow ended in which a direction of a link was used.
 pub fn used(run: &RunResult, link: &Link) -> f64 {
-    (link.utilization * run.duration_s / last_end(run).max(1e-9)).min(1.0)
-}
-
-/// When the last flow ended; the end of the run, if one did not.
-fn last_end(run: &RunResult) -> f64 {
-    let ends = run.flows.iter().map(|flow| flow.end_s.unwrap_or(run.duration_s));
-    ends.reduce(f64::max).filter(|end| *end > 0.0).unwrap_or(run.duration_s)
+    (link.utilization * run.duration_s / run.last_end_s().max(1e-9)).min(1.0)
 }
 
 /// The direction of a link that was used most.
@@ -202,7 +188,7 @@ fn summed(group: &Group) -> (String, Combination) {
 /// Until the last flow ended, and a little more; all of it, if one did not end.
 fn shown(groups: &[Group]) -> f64 {
     let ends = groups.iter().flat_map(|group| &group.runs);
-    let ends = ends.map(|run| (last_end(run) * 1.03).min(run.duration_s));
+    let ends = ends.map(|run| (run.last_end_s() * 1.03).min(run.duration_s));
     ends.fold(0.0, f64::max)
 }
 
@@ -222,6 +208,13 @@ fn summary(folder: &Path) -> Result<Summary, ReportError> {
         _ => ReportError::read(&path, error),
     })?;
     Summary::read(&text).map_err(|error| ReportError::damaged(&path, &error))
+}
+
+/// Where nodes stand. Results that were copied without it are drawn all the same.
+fn layout(folder: &Path) -> Result<BTreeMap<String, [f64; 2]>, ReportError> {
+    let path = folder.join(LAYOUT);
+    let Ok(text) = fs::read_to_string(&path) else { return Ok(BTreeMap::new()) };
+    serde_json::from_str(&text).map_err(|error| ReportError::damaged(&path, &error))
 }
 
 fn source(folder: &Path) -> Result<Source, ReportError> {

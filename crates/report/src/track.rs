@@ -55,8 +55,8 @@ pub struct Track {
     duration: f64,
     shown: f64,
     bucket: f64,
-    /// Sum and number of the values in each bucket.
-    buckets: Vec<(f64, u32)>,
+    /// Sum and number of the values in each bucket, and the last of them.
+    buckets: Vec<(f64, u32, f64)>,
     /// Sum and number of the values that pictures show at first.
     sum: f64,
     summed: u64,
@@ -101,10 +101,11 @@ impl Track {
         }
         let place = ((time / self.bucket) as usize).min(MOST_BUCKETS);
         if place >= self.buckets.len() {
-            self.buckets.resize(place + 1, (0.0, 0));
+            self.buckets.resize(place + 1, (0.0, 0, 0.0));
         }
         self.buckets[place].0 += value;
         self.buckets[place].1 += 1;
+        self.buckets[place].2 = value;
         if self.columns.is_empty() {
             self.raw.push((time, value));
             if self.raw.len() > RAW {
@@ -144,6 +145,39 @@ impl Track {
         }
     }
 
+    /// Of a sum that grows: by how much in each span of so many buckets that pictures show at
+    /// first, with the end of the span. Spans without a sample are as long as they need to be.
+    pub fn growth(&self, stride: usize) -> Vec<Point> {
+        let (mut growth, mut before) = (Vec::new(), 0.0);
+        for (i, span) in self.buckets.chunks(stride.max(1)).enumerate() {
+            let Some((_, _, last)) = span.iter().rfind(|(_, count, _)| *count > 0) else {
+                continue;
+            };
+            let end = ((i + 1) * stride.max(1)) as f64 * self.bucket;
+            // The last sample alone may fall into a span behind the end.
+            if end > self.duration * (1.0 + 1e-9) {
+                break;
+            }
+            growth.push((end, last - before));
+            before = *last;
+        }
+        growth
+    }
+
+    /// A quantity that was made from others: its values, and their mean as it is worked out.
+    pub fn made(&self, points: &[Point], stride: usize, mean: f64) -> Track {
+        let mut track = Track::new(self.duration, self.shown);
+        track.bucket = self.bucket * stride.max(1) as f64;
+        points.iter().for_each(|(time, value)| track.add(*time, *value));
+        (track.sum, track.summed) = (mean, 1);
+        track
+    }
+
+    /// Until when pictures show it at first.
+    pub fn shown(&self) -> f64 {
+        self.shown
+    }
+
     /// The seconds of a bucket.
     pub fn bucket(&self) -> f64 {
         self.bucket
@@ -151,9 +185,9 @@ impl Track {
 
     /// The mean of each bucket in which there are samples, at its middle.
     pub fn smooth(&self) -> Vec<Point> {
-        let buckets = self.buckets.iter().enumerate().filter(|(_, (_, count))| *count > 0);
+        let buckets = self.buckets.iter().enumerate().filter(|(_, (_, count, _))| *count > 0);
         buckets
-            .map(|(i, (sum, count))| ((i as f64 + 0.5) * self.bucket, sum / f64::from(*count)))
+            .map(|(i, (sum, count, _))| ((i as f64 + 0.5) * self.bucket, sum / f64::from(*count)))
             .collect()
     }
 }
@@ -176,6 +210,20 @@ mod tests {
         let mut track = Track::new(10.0, 1.0);
         (0..100).for_each(|i| track.add(f64::from(i) / 10.0, if i <= 10 { 6.0 } else { 0.0 }));
         assert_eq!((track.mean(), track.least, track.last), (6.0, 6.0, 6.0));
+    }
+
+    #[test]
+    fn sums_grow_span_by_span() {
+        // 15 s, 150 buckets: three a second for 6 s, then nothing, then six more at 12.05 s.
+        let mut track = Track::new(15.0, 15.0);
+        (1..=60).for_each(|i| track.add(f64::from(i) / 10.0 - 0.05, f64::from(i) * 0.3));
+        track.add(12.05, 24.0);
+        let growth = track.growth(30);
+        let wanted = [(3.0, 9.0), (6.0, 9.0), (15.0, 6.0)];
+        assert_eq!(growth.len(), wanted.len());
+        for (got, want) in growth.iter().zip(wanted) {
+            assert!((got.0 - want.0).abs() < 1e-9 && (got.1 - want.1).abs() < 1e-9, "{growth:?}");
+        }
     }
 
     #[test]

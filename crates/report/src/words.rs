@@ -1,15 +1,6 @@
 //! Numbers and findings in words.
 
-/// A number with three significant digits.
-pub fn digits(value: f64) -> String {
-    match value.abs() {
-        v if v < 0.000_5 => "0".to_owned(),
-        v if v >= 99.95 => format!("{value:.0}"),
-        v if v >= 9.995 => format!("{value:.1}"),
-        v if v >= 0.9995 => format!("{value:.2}"),
-        _ => format!("{value:.3}"),
-    }
-}
+pub use scenario::result::{digits, given};
 
 /// A value with its unit.
 pub fn with_unit(value: f64, unit: &str) -> String {
@@ -87,6 +78,5 @@ mod tests {
         assert_eq!(many(1, "node") + " " + &many(2, "link"), "1 node 2 links");
         assert_eq!(listed(&["a".into(), "b".into(), "c".into()]), "a, b and c");
         assert_eq!(escaped("<a href=\"x\">&"), "&lt;a href=&quot;x&quot;&gt;&amp;");
-        assert_eq!([0.0, 1e-7, -0.25, 12.34, 1234.5].map(digits).join(" "), "0 0 -0.250 12.3 1234");
     }
 }

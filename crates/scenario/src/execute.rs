@@ -58,7 +58,8 @@ pub fn execute(study: &Study, number: usize, watch: &dyn Watch) -> Result<RunRes
     let run = &study.runs[number];
     let mut network = build(&run.scenario, run.seed)?;
     if let Some(rows) = watch.rows(number) {
-        let recorder = Box::new(Sampler::new(&run.scenario, rows));
+        let workloads = network.workload_results();
+        let recorder = Box::new(Sampler::new(&run.scenario, &workloads, rows));
         network.observe(interval(&run.scenario, study.runs.len()), recorder);
     }
     if let Some(tracer) = watch.tracer(number) {

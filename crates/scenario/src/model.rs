@@ -241,7 +241,21 @@ impl Pick {
     }
 }
 
+impl Node {
+    /// Whether it has a content store.
+    #[must_use]
+    pub fn has_store(&self) -> bool {
+        !self.content_store.is_off() || self.share.is_some_and(|share| share.get() > 0.0)
+    }
+}
+
 impl Scenario {
+    /// Whether a node has a content store.
+    #[must_use]
+    pub fn has_stores(&self) -> bool {
+        self.nodes.iter().any(Node::has_store)
+    }
+
     /// Whether a consumer or a workload is at a node.
     #[must_use]
     pub fn asks(&self, node: usize) -> bool {

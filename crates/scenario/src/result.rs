@@ -1,6 +1,7 @@
 //! What a run comes to, as the JSON object that every driver of scenarios gives.
 
 mod caching;
+pub mod columns;
 mod described;
 mod flow;
 mod link;
@@ -9,12 +10,15 @@ mod workload;
 
 pub(crate) use caching::sampling;
 pub use caching::{Caching, Hits, NodeHits};
+pub use columns::{digits, given};
 pub use described::{Field, Held, Kind, Value};
 pub use flow::{Flow, flow_labels};
 pub use link::Link;
 pub use node::Node;
-pub use workload::Workload;
+pub use workload::{Completions, Workload};
 
+use crate::build::label;
+use crate::model::Asked;
 use crate::statistics::Mean;
 use crate::study::Run;
 use control::{Duration, Time};
@@ -53,6 +57,8 @@ pub struct RunResult {
     pub nodes: Vec<Node>,
     /// The workloads, each by class, in the order of the file.
     pub workloads: Vec<Workload>,
+    /// The distributions of their completion times, in the same order.
+    pub completions: Vec<Completions>,
     /// What content stores saved; nothing, if there are none.
     pub caching: Option<Caching>,
     /// How fair the flows' goodputs are (Jain): 1 if all are equal.
@@ -88,6 +94,9 @@ impl RunResult {
             Some(caching) => Time::ZERO + Duration::from_secs_f64(caching.warmup_end_s),
             None => Time::ZERO,
         };
+        let controls = scenario.workloads.iter().map(|workload| asked_by(&workload.asked));
+        let completions = outcome.workloads.iter().zip(controls);
+        let completions = completions.flat_map(|(result, of)| workload::completions(result, &of));
         let workloads = outcome.workloads.iter();
         let workloads = workloads.flat_map(|result| workload::classes(result, warm_from));
         let directions = scenario.links.iter().flat_map(|link| &link.directions);
@@ -107,6 +116,7 @@ impl RunResult {
             links: outcome.links.iter().zip(directions).map(|(l, d)| Link::new(l, d)).collect(),
             nodes: (0..).zip(&outcome.nodes).map(|(i, n)| Node::new(n, i, scenario)).collect(),
             workloads: workloads.collect(),
+            completions: completions.collect(),
             caching,
             jain_index: sim::jain_index(&shares),
             trace_hash: format!("{:016x}", outcome.trace_hash),
@@ -114,14 +124,54 @@ impl RunResult {
     }
 }
 
+/// The control of the flows of a workload.
+fn asked_by(asked: &Asked) -> String {
+    match asked {
+        Asked::Object(fetching) | Asked::Video(fetching, _) => label(&fetching.control),
+        Asked::Chunk(_) => String::new(),
+    }
+}
+
 impl RunResult {
     /// All content that came, over the time from the first flow's beginning to the last one's end.
     fn goodput_mbps(&self) -> Option<f64> {
-        let end = |flow: &Flow| flow.end_s.unwrap_or(self.duration_s);
-        let last = self.flows.iter().map(end).fold(0.0, f64::max);
+        let last = self.last_end_s();
         let first = self.flows.iter().map(|flow| flow.start_s).fold(last, f64::min);
-        let bytes: u64 = self.flows.iter().map(|flow| flow.bytes).sum();
+        let by_hand = self.flows.iter().filter(|flow| flow.workload.is_none());
+        let bytes: u64 = by_hand.map(|flow| flow.bytes).sum::<u64>() + self.workload_bytes();
         (last > first).then(|| bytes as f64 * 8e-6 / (last - first))
+    }
+
+    /// When the last flow ended; the end of the run, if one did not or is not listed.
+    #[must_use]
+    pub fn last_end_s(&self) -> f64 {
+        if self.workloads.iter().any(|one| one.unlisted > 0) {
+            return self.duration_s;
+        }
+        let ends = self.flows.iter().map(|flow| flow.end_s.unwrap_or(self.duration_s));
+        ends.reduce(f64::max).filter(|end| *end > 0.0).unwrap_or(self.duration_s)
+    }
+
+    /// What workloads brought: not every flow may be listed, but all that ended are in the sums.
+    fn workload_bytes(&self) -> u64 {
+        let ended: u64 = self.workloads.iter().map(|one| one.bytes).sum();
+        let is_chunks = |name: &String| {
+            self.completions.iter().any(|one| one.workload == *name && one.control.is_empty())
+        };
+        let running = self.flows.iter().filter(|flow| flow.end_s.is_none());
+        let running = running.filter(|f| f.workload.as_ref().is_some_and(|name| !is_chunks(name)));
+        ended + running.map(|flow| flow.bytes).sum::<u64>()
+    }
+
+    /// The mean completion time of flows and of requests of chunks.
+    fn fct_s(&self) -> Option<f64> {
+        let flows = self.flows.iter().filter(|flow| flow.workload.is_none());
+        let flows = flows.filter_map(|flow| Some((flow.fct_s?, 1.0)));
+        let classes = self.workloads.iter();
+        let classes = classes.filter_map(|one| Some((one.fct_mean_s?, one.completed as f64)));
+        let sums = flows.chain(classes).map(|(mean, n)| (mean * n, n));
+        let (sum, n) = sums.fold((0.0, 0.0), |(s, n), (sum, count)| (s + sum, n + count));
+        (n > 0.0).then(|| sum / n)
     }
 }
 
@@ -199,7 +249,7 @@ impl Combination {
         Combination {
             settings: settings.to_vec(),
             goodput_mbps: over(&RunResult::goodput_mbps),
-            fct_s: over(&|run| mean_of(run, |flow| flow.fct_s)),
+            fct_s: over(&RunResult::fct_s),
             jain_index: over(&|run| run.jain_index),
             drops: over(&|run| Some(run.links.iter().map(|link| link.drops as f64).sum())),
             rtt_mean_ms: over(&|run| mean_of(run, |flow| flow.rtt_mean_ms)),

@@ -4,7 +4,7 @@ mod workload;
 
 pub use workload::{ADAPTATIONS, ARRIVALS, DISTRIBUTIONS, PLACEMENTS, REQUESTS};
 
-use document::parts::LINK_PARTS;
+use document::parts::{LINK_PARTS, STORE_RULES};
 use document::schema::{Field, Form, Section, field, required};
 
 /// Generators of topologies.
@@ -125,6 +125,7 @@ const NODE: Section = Section {
     fields: &[
         &[required("name", Form::As("text, or a list of texts"), "Its name; of several, theirs.")],
         workload::STORE,
+        STORE_RULES,
         &[field("strategy", Form::Part("strategy"), "", "Its forwarding strategy.")],
     ],
 };
@@ -287,8 +288,9 @@ const RECORD: Section = Section {
             "flows",
             Form::As("`\"all\"`, `\"none\"`, or list of nodes"),
             "\"all\"",
-            "Consumers of which samples are kept, by their nodes. The flows of a workload have \
-             rows in `flows.parquet`, and no samples.",
+            "Consumers of which samples are kept, by their nodes. Of the flows of a workload \
+             there are samples by class, if one of its nodes is among these, and a row for each in \
+             `flows.parquet`.",
         ),
         field(
             "links",

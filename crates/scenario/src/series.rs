@@ -3,7 +3,7 @@
 mod quantity;
 mod sampler;
 
-pub use quantity::{FLOW, LINK, NODE, Quantity};
+pub use quantity::{FLOW, LINK, NETWORK, NODE, Quantity, WORKLOAD};
 pub use sampler::{Sampler, interval};
 
 use std::sync::Arc;
@@ -17,6 +17,10 @@ pub enum Subject {
     Link,
     /// A node, by its name.
     Node,
+    /// The flows of a workload, or those of one class of them, by [`class_label`].
+    Workload,
+    /// All nodes together.
+    Network,
 }
 
 impl Subject {
@@ -27,8 +31,16 @@ impl Subject {
             Subject::Flow => "flow",
             Subject::Link => "link",
             Subject::Node => "node",
+            Subject::Workload => "workload",
+            Subject::Network => "network",
         }
     }
+}
+
+/// What the flows of a class are called, or those of a workload without classes.
+#[must_use]
+pub fn class_label(workload: &str, class: &str) -> String {
+    if class.is_empty() { workload.to_owned() } else { format!("{workload} {class}") }
 }
 
 /// A value at an instant.

@@ -171,6 +171,31 @@ pub(crate) fn apply<'d>(doc: &Document<'_>, table: &mut DeTable<'d>, setting: &S
     }
 }
 
+/// Where the file has the values that a setting replaces.
+pub(crate) fn replaced(
+    doc: &Document<'_>,
+    table: &DeTable<'_>,
+    setting: &Setting<'_>,
+) -> Vec<Range<usize>> {
+    let Some((sections, one, field)) = place(doc, setting) else { return Vec::new() };
+    let mut found = Vec::new();
+    for section in sections {
+        let entries: Vec<&DeTable<'_>> = match table.get(section.name).map(Spanned::get_ref) {
+            Some(DeValue::Table(fields)) => vec![fields],
+            Some(DeValue::Array(list)) => {
+                list.iter().filter_map(|entry| entry.get_ref().as_table()).collect()
+            }
+            _ => continue,
+        };
+        let meant = entries.into_iter().filter(|fields| {
+            one.is_none_or(|name| is_called(fields, name))
+                && !excludes(section.name, fields, field)
+        });
+        found.extend(meant.filter_map(|fields| Some(fields.get(field)?.span())));
+    }
+    found
+}
+
 /// Inserting would keep the old key, whose place is elsewhere.
 fn replace<'d>(
     fields: &mut DeTable<'d>,

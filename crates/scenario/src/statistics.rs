@@ -35,6 +35,13 @@ fn quantile(freedom: usize) -> f64 {
 }
 
 impl Mean {
+    /// In another unit, of which there are `factor` in the present one.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Mean {
+        let ci95 = self.ci95.map(|half| half * factor);
+        Mean { mean: self.mean * factor, ci95, n: self.n }
+    }
+
     /// Of these values; `None` if there are none.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Mean> {

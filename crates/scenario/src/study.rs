@@ -41,13 +41,25 @@ pub(crate) fn read<'d>(
     file_name: &str,
 ) -> Option<Study> {
     let mut table = doc.table(SECTIONS)?;
+    let mut written = table.clone();
+    let mut replaced = Vec::new();
     for (text, start) in arguments.iter().zip(starts) {
         if let Some(setting) = settings::argument(doc, text, *start) {
+            replaced.extend(settings::replaced(doc, &written, &setting));
             settings::apply(doc, &mut table, &setting);
         }
     }
     let sweep = settings::sweep(doc, &table)?;
     let is_sweep = table.remove("sweep").is_some();
+    written.remove("sweep");
+    for setting in sweep.combinations.iter().take(1).flatten() {
+        replaced.extend(settings::replaced(doc, &written, setting));
+    }
+    if !replaced.is_empty() {
+        // Whoever takes the sweep or the argument away should not find mistakes behind it.
+        let written = &written;
+        doc.only_within(&replaced, || drop(read::scenario(doc, written, file_name)));
+    }
     let mut study =
         Study { name: String::new(), runs: Vec::new(), repetitions: sweep.repetitions, is_sweep };
     for combination in &sweep.combinations {

@@ -167,6 +167,7 @@ impl ConstantRate {
             bytes: Size(self.counters.bytes),
             rtt: self.rtt.mean().map(|rtt| rtt.0),
             retransmissions: 0,
+            video: None,
         })
     }
 

@@ -176,6 +176,7 @@ impl Consumer {
             bytes: Size(fetch.octets().1),
             rtt: fetch.rtt().smoothed().map(|rtt| rtt.0),
             retransmissions: fetch.stats().retransmissions,
+            video: None,
         })
     }
 

@@ -43,6 +43,23 @@ impl Histogram {
         self.total
     }
 
+    /// All durations together, in nanoseconds.
+    #[must_use]
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
+
+    /// The distribution: in the order of the values the least value of each bucket and how many of
+    /// all are in it or below.
+    pub fn cumulated(&self) -> impl Iterator<Item = (Duration, u64)> {
+        let mut seen = 0;
+        let filled = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        filled.map(move |(bucket, count)| {
+            seen += count;
+            (Duration(lower_end(bucket)), seen)
+        })
+    }
+
     /// The exact mean.
     #[must_use]
     pub fn mean(&self) -> Option<Duration> {
@@ -104,6 +121,10 @@ mod tests {
         other.record(Duration(1_000_000));
         histogram.merge(&other);
         assert_eq!((histogram.total(), histogram.mean()), (51, Some(Duration(1_001_275 / 51))));
+        assert_eq!(other.sum(), 1_000_000);
+        let mut few = Histogram::default();
+        [7, 3, 7].map(|n| few.record(Duration(n)));
+        assert_eq!(few.cumulated().collect::<Vec<_>>(), [(Duration(3), 1), (Duration(7), 3)]);
         other.merge(&Histogram::default());
         assert_eq!(other.total(), 1);
     }

@@ -42,7 +42,10 @@ pub use histogram::Histogram;
 pub use impairment::{Impairment, Loss, Reorder};
 pub use network::{BuildError, Network};
 pub use outcome::{FlowResult, LinkResult, NodeResult, Outcome, Queue, jain_index};
-pub use record::{FlowSample, LinkSample, NodeSample, Origin, PacketHop, Recorder};
+pub use record::{
+    FlowSample, LinkSample, NetworkSample, NodeSample, Origin, PacketHop, Recorder, VideoSample,
+    WorkloadSample,
+};
 pub use spec::{
     Arrivals, FetchSpec, FlowId, LinkId, Make, NodeId, NodeSpec, ObjectSpec, RateSpec, Signing,
     WireSpec,

@@ -86,6 +86,7 @@ impl Node {
         let Some(gone) = self.forwarder.take() else { return };
         add_life(&mut self.past, &gone);
         self.past.crashes += 1;
+        self.past.crashed += gone.pit().len() as u64;
     }
 
     /// A new forwarder, with the same faces and routes and nothing else.
@@ -143,7 +144,7 @@ fn add_life(sum: &mut NodeResult, life: &Forwarder) {
     sum.aggregated += stats.aggregated;
     add_traffic(&mut sum.received, &stats.received);
     add_traffic(&mut sum.sent, &stats.sent);
-    sum.drops = stats.drops.clone();
+    sum.drops.merge(&stats.drops);
 }
 
 fn forwarder(spec: &NodeSpec, seed: u64) -> Forwarder {

@@ -165,7 +165,9 @@ pub struct NodeResult {
     pub aggregated: u64,
     /// Packets that the producers at the node sent.
     pub served: u64,
-    /// Drops by reason, of the last life.
+    /// Pending Interests that ended because it crashed.
+    pub crashed: u64,
+    /// Drops by reason.
     pub drops: Drops,
     /// How often it crashed.
     pub crashes: u64,

@@ -9,6 +9,7 @@ use crate::consumer::Consumer;
 use crate::network::{BuildError, FlowEntry, Network, Target};
 use crate::node::Port;
 use crate::outcome::FlowResult;
+use crate::record::WorkloadSample;
 use crate::spec::{FlowId, NodeId};
 use crate::workload::catalogue::Catalogue;
 use crate::workload::chunks::Chunks;
@@ -250,7 +251,36 @@ impl Network {
         FlowResult { node, name, control, ..FlowResult::default() }
     }
 
-    pub(crate) fn workload_results(&self) -> Vec<WorkloadResult> {
+    /// The workloads at this instant: what came and went by class, without the flows that run.
+    pub(crate) fn workload_samples(&self) -> Vec<Vec<WorkloadSample>> {
+        let generators = &self.population.generators;
+        let none = |g: &Generator| vec![WorkloadSample::default(); g.result.classes.len()];
+        let mut samples: Vec<Vec<WorkloadSample>> = generators.iter().map(none).collect();
+        for (samples, generator) in samples.iter_mut().zip(generators) {
+            let chunks = generator.apps.iter().filter_map(|app| {
+                let Role::Chunks(chunks) = &self.apps[*app as usize].role else { return None };
+                Some(chunks.classes())
+            });
+            for classes in std::iter::once(generator.result.classes.as_slice()).chain(chunks) {
+                samples.iter_mut().zip(classes).for_each(|(sum, class)| {
+                    sum.counts.add(&class.counts());
+                    sum.bytes = sum.counts.bytes;
+                });
+            }
+        }
+        for app in &self.apps {
+            let Some(born) = app.born else { continue };
+            let classes = &mut samples[born.workload as usize];
+            let place = usize::from(born.class).min(classes.len() - 1);
+            let Some(sample) = app.sample(self.now, FlowId::UNLISTED) else { continue };
+            classes[place].add(&sample);
+        }
+        samples
+    }
+
+    /// What has come of the workloads, in the order in which they were added.
+    #[must_use]
+    pub fn workload_results(&self) -> Vec<WorkloadResult> {
         let result = |generator: &Generator| {
             let mut result = generator.result.clone();
             for app in &generator.apps {

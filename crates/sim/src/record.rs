@@ -5,6 +5,7 @@ use forwarder::Reporter;
 use std::sync::{Arc, Mutex};
 
 use crate::spec::{FlowId, LinkId, NodeId};
+use crate::workload::tally::Counts;
 
 /// A packet that arrived at a node over a link.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +79,68 @@ pub struct FlowSample {
     pub rtt: Option<u64>,
     /// Interests sent again.
     pub retransmissions: u64,
+    /// How it plays, if it is a video.
+    pub video: Option<VideoSample>,
+}
+
+/// A video player at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VideoSample {
+    /// What is in the playout buffer.
+    pub buffer: Duration,
+    /// It has begun to play, and waits for the buffer to fill again.
+    pub is_stalled: bool,
+    /// How often it has stalled.
+    pub stalls: u64,
+    /// The rate of the quality that was asked for last.
+    pub bitrate: Rate,
+}
+
+/// The flows of one class of a workload at an instant. Sums count from the beginning of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WorkloadSample {
+    /// When.
+    pub at: Time,
+    /// The place of the class among those of all workloads, in the order of
+    /// [`crate::Network::workload_results`].
+    pub number: usize,
+    /// What was counted.
+    pub counts: Counts,
+    /// Octets of content that came, those of flows that still run included.
+    pub bytes: u64,
+    /// Players of a video that run.
+    pub players: u64,
+    /// Those of them that are stalled.
+    pub stalled: u64,
+    /// What is in their playout buffers altogether.
+    pub buffer: Duration,
+    /// The rates of the qualities that they asked for last, altogether.
+    pub bitrate: Rate,
+}
+
+impl WorkloadSample {
+    /// Adds a flow that runs.
+    pub(crate) fn add(&mut self, flow: &FlowSample) {
+        self.bytes += flow.bytes.0;
+        let Some(video) = flow.video else { return };
+        self.players += 1;
+        self.stalled += u64::from(video.is_stalled);
+        self.buffer += video.buffer;
+        self.bitrate = Rate(self.bitrate.0.saturating_add(video.bitrate.0));
+    }
+}
+
+/// What all content stores and producers have answered by an instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NetworkSample {
+    /// When.
+    pub at: Time,
+    /// Interests that content stores answered.
+    pub hits: u64,
+    /// Interests that they did not.
+    pub misses: u64,
+    /// Packets that producers sent.
+    pub served: u64,
 }
 
 /// A node at an instant. Sums count from the beginning of the run.
@@ -95,6 +158,8 @@ pub struct NodeSample {
     pub hits: u64,
     /// Interests that it did not.
     pub misses: u64,
+    /// Packets that the producers at the node sent.
+    pub served: u64,
 }
 
 /// Receives what happens. Nothing has to be kept.
@@ -118,4 +183,10 @@ pub trait Recorder: Send {
 
     /// A node, at every interval.
     fn node(&mut self, _sample: &NodeSample) {}
+
+    /// A class of a workload, at every interval.
+    fn workload(&mut self, _sample: &WorkloadSample) {}
+
+    /// All content stores together, at every interval.
+    fn network(&mut self, _sample: &NetworkSample) {}
 }

@@ -6,8 +6,9 @@ use forwarder::{FaceId, Forwarder, Traffic};
 use crate::network::{FlowEntry, Network, WireEnd};
 use crate::node::{Node, Port};
 use crate::outcome::{FlowResult, LinkResult, NodeResult, Outcome, Queue};
-use crate::record::{LinkSample, NodeSample};
+use crate::record::{LinkSample, NetworkSample, NodeSample, Recorder};
 use crate::spec::{FlowId, LinkId};
+use crate::stores::StoreCounts;
 
 /// What a link's faces have counted, over all lives of the sending node.
 #[derive(Clone, Debug)]
@@ -154,18 +155,40 @@ impl Network {
                 recorder.flow(&sample);
             }
         }
+        self.sample_nodes(&mut *recorder);
+        self.sample_workloads(&mut *recorder);
+        self.recorder = Some(recorder);
+        self.schedule_sample(self.now + self.every);
+    }
+
+    fn sample_nodes(&self, recorder: &mut dyn Recorder) {
+        let mut sum = NetworkSample { at: self.now, ..NetworkSample::default() };
         for node in &self.nodes {
+            let StoreCounts { hits, misses, served } = self.store_counts(node.id);
+            (sum.hits, sum.misses) = (sum.hits + hits, sum.misses + misses);
+            sum.served += served;
             let Some(forwarder) = &node.forwarder else { continue };
             recorder.node(&NodeSample {
                 at: self.now,
                 node: node.id,
                 pit: forwarder.pit().len(),
                 content_store: forwarder.content_store().len(),
-                hits: node.past.cs_hits + forwarder.stats().hits,
-                misses: node.past.cs_misses + forwarder.stats().misses,
+                hits,
+                misses,
+                served,
             });
         }
-        self.recorder = Some(recorder);
-        self.schedule_sample(self.now + self.every);
+        recorder.network(&sum);
+    }
+
+    fn sample_workloads(&self, recorder: &mut dyn Recorder) {
+        let mut number = 0;
+        for sums in self.workload_samples() {
+            for mut sample in sums {
+                (sample.at, sample.number) = (self.now, number);
+                recorder.workload(&sample);
+                number += 1;
+            }
+        }
     }
 }

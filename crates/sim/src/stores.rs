@@ -59,7 +59,7 @@ impl Network {
         StoreSample { at: self.now, counts: counts.collect() }
     }
 
-    fn store_counts(&self, at: NodeId) -> StoreCounts {
+    pub(crate) fn store_counts(&self, at: NodeId) -> StoreCounts {
         let node = &self.nodes[at.index()];
         let life = node.forwarder.as_ref().map(|forwarder| forwarder.stats());
         let of = |past: u64, life: Option<u64>| past + life.unwrap_or(0);

@@ -1,10 +1,12 @@
 //! Age-based cooperative caching (Z. Ming, M. Xu and D. Wang, "Age-based cooperative caching in
-//! information-centric networking", ICCCN 2014): every copy has an age after which it goes. The
-//! further from the producer and the more popular, the longer: popular content gathers at the edge,
-//! and the inner caches are free again soon. The age goes with the Data from cache to cache; no
-//! message is spent.
+//! information-centric networking", ICCCN 2014, doi 10.1109/ICCCN.2014.6911725): every copy has an
+//! age after which it goes. The further from the producer and the more popular, the longer: popular
+//! content gathers at the edge, and the inner caches are free again soon. The age goes with the
+//! Data from cache to cache; no message is spent.
 //!
-//! The paper gives the two rules and leaves the functions to whoever runs the network. Here:
+//! Of the paper only the abstract could be read: ages, a light-weight collaboration, and popular
+//! contents that are pushed to the network's edge. The two rules are what others say of it, and the
+//! functions below are Weir's own; results of the paper are not to be expected of them.
 //!
 //! ```text
 //! age at the first cache          = base

@@ -1,6 +1,11 @@
 //! LCD, leave copy down: a copy one cache below the hit and nowhere else, so that what is asked for
 //! again comes nearer step by step (N. Laoutaris, S. Syntila and I. Stavrakakis, "Meta algorithms
-//! for hierarchical Web caches", IPCCC 2004, section 2.2).
+//! for hierarchical Web caches", IPCCC 2004; N. Laoutaris, H. Che and I. Stavrakakis, "The LCD
+//! interconnection of LRU caches and its analysis", Performance Evaluation 63, 2006, pages 609 to
+//! 634, whose abstract defines it so: on a hit at level l the cache at level l - 1 alone stores a
+//! copy).
+//!
+//! The abstracts were read, the papers were not.
 
 use super::{CopyRule, Way};
 use control::Rng;

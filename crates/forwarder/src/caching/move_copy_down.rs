@@ -1,7 +1,10 @@
 //! MCD, move copy down: as leave copy down, but the copy that has answered is taken away, so that a
 //! way holds one copy of everything (N. Laoutaris, S. Syntila and I. Stavrakakis, "Meta algorithms
-//! for hierarchical Web caches", IPCCC 2004, section 2.2). Below the last cache there is none to
-//! move it to: there it stays. The producer keeps its own.
+//! for hierarchical Web caches", IPCCC 2004). Below the last cache there is none to move it to:
+//! there it stays. The producer keeps its own.
+//!
+//! The paper's abstract, which was read, speaks of three new algorithms and does not define them;
+//! the paper itself was not read.
 
 use super::{CachesBelow, CopyRule, Way};
 use control::Rng;

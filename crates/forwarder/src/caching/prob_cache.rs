@@ -1,5 +1,5 @@
 //! ProbCache (I. Psaras, W. K. Chai and G. Pavlou, "Probabilistic in-network caching for
-//! information-centric networks", ICN workshop of SIGCOMM 2012, equations 1 to 3).
+//! information-centric networks", ICN workshop of SIGCOMM 2012, pages 55 to 60).
 //!
 //! At the x-th of the c caches between whoever answered and the consumer (x is the Data's TSB, time
 //! since birth, c the Interest's TSI, time since inception), a copy is left with probability
@@ -9,8 +9,12 @@
 //! ```
 //!
 //! where the sum is of the capacities from here to the consumer and T_tw is the target time window,
-//! 10 in the paper. A later version of the authors (IEEE TPDS 25, 2014) raises x / c to the power
-//! of c: that is the parameter `weight`.
+//! 10 in the paper. A later version of the authors ("In-network cache management and resource
+//! allocation for information-centric networks", IEEE TPDS, 2014) raises x / c to the power of c:
+//! that is the parameter `weight`.
+//!
+//! The formula, T_tw and the power were compared with two public implementations that follow the
+//! papers (the simulator Icarus, and a reproduction of the paper of 2012), not with the papers.
 
 use super::{CopyRule, Way};
 use control::{Rng, math};

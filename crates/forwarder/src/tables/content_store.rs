@@ -4,9 +4,8 @@ mod admission;
 mod ages;
 mod chain;
 mod policy;
-mod policy_fifo;
 mod policy_lfu;
-mod policy_lru;
+mod policy_listed;
 mod policy_random;
 mod tree;
 

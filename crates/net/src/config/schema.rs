@@ -1,6 +1,6 @@
 //! Every section and field of the configuration file: name, form, default, meaning.
 
-use document::parts::LINK_PARTS;
+use document::parts::{LINK_PARTS, STORE_RULES};
 use document::schema::{Field, Form, Section, field, required};
 
 /// Fields of every kind of link.
@@ -205,21 +205,7 @@ const CONTENT_STORE: Section = Section {
             "\"64 MiB\"",
             "Bound of its memory, everything counted; `\"0 B\"` switches it off.",
         ),
-        field(
-            "policy",
-            Form::Word(&["lru", "lfu", "fifo", "random"]),
-            "\"lru\"",
-            "What is replaced when it is full.",
-        ),
-        field(
-            "admission",
-            Form::As("word or share"),
-            "\"all\"",
-            "What is taken in: `\"all\"`, `\"none\"`, or each Data with a probability; or by its \
-             way, where the neighbours do so too: `\"lcd\"` (leave copy down), `\"mcd\"` (move \
-             copy down), `\"edge\"`, `\"probcache\"`, `\"age\"` (age-based).",
-        ),
-    ]],
+    ], STORE_RULES],
 };
 
 const FORWARDER: Section = Section {

@@ -177,7 +177,7 @@ fn same(a: &FaceUri, b: &FaceUri) -> bool {
 }
 
 fn content_store(s: &Section<'_>) -> Option<ContentStoreConfig> {
-    let policies = [PolicyKind::Lru, PolicyKind::Lfu, PolicyKind::Fifo, PolicyKind::Random];
+    let policies = PolicyKind::ALL;
     Some(ContentStoreConfig {
         capacity: size(s, "capacity")?,
         packets: usize::MAX,

@@ -3,11 +3,9 @@
 use crate::results::{Results, used};
 use crate::words::{digits, escaped};
 use scenario::Mean;
-use scenario::result::{Flow, Link, Node, RunResult};
+use scenario::result::columns::{self, Column, MOST};
+use scenario::result::{Flow, Link, RunResult, Workload};
 use std::fmt::Write;
-
-/// Rows that a table shows: more would stand between the answer and the pictures.
-const MOST: usize = 24;
 
 struct Table<'o> {
     out: &'o mut String,
@@ -20,7 +18,9 @@ impl<'o> Table<'o> {
         out.push_str("<div class=\"scroll\"><table><tr>");
         for (i, head) in heads.iter().enumerate() {
             let class = if i < words { " class=\"left\"" } else { "" };
-            let _ = write!(out, "<th{class}>{}</th>", escaped(head));
+            // A number and its unit stay together.
+            let head = escaped(head).replace(" %", "&nbsp;%");
+            let _ = write!(out, "<th{class}>{head}</th>");
         }
         out.push_str("</tr>\n");
         Table { out, words }
@@ -43,14 +43,10 @@ impl<'o> Table<'o> {
     }
 }
 
-fn given(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), digits)
-}
-
 /// What the report is opened for.
 pub fn first(out: &mut String, results: &Results) {
     match &*results.groups {
-        [group] if group.runs.len() == 1 => flows(out, &group.runs[0]),
+        [group] if group.runs.len() == 1 => one_run(out, &group.runs[0]),
         _ => groups(out, results),
     }
 }
@@ -58,8 +54,10 @@ pub fn first(out: &mut String, results: &Results) {
 fn groups(out: &mut String, results: &Results) {
     let keys: Vec<&str> = results.keys.iter().map(String::as_str).collect();
     let what = if keys.is_empty() { "result".to_owned() } else { keys.join(", ") };
-    let heads =
-        [&*what, "runs", "goodput (Mbit/s)", "completion (s)", "RTT (ms)", "Jain index", "lost"];
+    let mut heads =
+        vec![&*what, "runs", "goodput (Mbit/s)", "completion (s)", "RTT (ms)", "Jain index", "lost"];
+    let has_stores = results.combinations.iter().any(|(_, c)| c.hit_ratio.is_some());
+    heads.extend(has_stores.then_some("hit ratio (%)"));
     let mean = |mean: Option<Mean>| match mean {
         None => "-".to_owned(),
         Some(Mean { mean, ci95: Some(half), .. }) => format!("{} ± {}", digits(mean), digits(half)),
@@ -67,7 +65,7 @@ fn groups(out: &mut String, results: &Results) {
     };
     let mut table = Table::begin(out, 1, &heads);
     for (group, (label, c)) in results.groups.iter().zip(&results.combinations).take(MOST) {
-        table.row(&[
+        let mut row = vec![
             if label.is_empty() { "all runs".to_owned() } else { label.clone() },
             group.runs.len().to_string(),
             mean(c.goodput_mbps),
@@ -75,7 +73,9 @@ fn groups(out: &mut String, results: &Results) {
             mean(c.rtt_mean_ms),
             mean(c.jain_index),
             mean(c.drops),
-        ]);
+        ];
+        row.extend(has_stores.then(|| mean(c.hit_ratio.map(|ratio| ratio.times(100.0)))));
+        table.row(&row);
     }
     table.end(results.groups.len(), "combinations; summary.json has all");
     if results.groups.iter().any(|group| group.runs.len() > 1) {
@@ -86,44 +86,52 @@ fn groups(out: &mut String, results: &Results) {
     }
 }
 
-fn flows(out: &mut String, run: &RunResult) {
-    let heads = [
-        "consumer",
-        "content",
-        "control",
-        "MB",
-        "goodput (Mbit/s)",
-        "completion (s)",
-        "mean window",
-        "mean RTT (ms)",
-        "99 % RTT (ms)",
-        "sent again",
-        "marks",
-        "delivered (%)",
-    ];
-    let mut table = Table::begin(out, 3, &heads);
-    let row = |flow: &Flow| {
-        [
-            flow.node.clone(),
-            flow.name.clone(),
-            flow.control.clone(),
-            digits(flow.bytes as f64 / 1e6),
-            given(flow.goodput_mbps),
-            given(flow.fct_s),
-            given(flow.window_mean),
-            given(flow.rtt_mean_ms),
-            given(flow.rtt_p99_ms),
-            flow.retransmissions.to_string(),
-            flow.marks.to_string(),
-            given(flow.delivery_ratio.map(|ratio| ratio * 100.0)),
-        ]
-    };
-    run.flows.iter().take(MOST).for_each(|flow| table.row(&row(flow)));
-    table.end(run.flows.len(), "flows; flows.parquet has all");
+/// Flows that were asked for one by one; workloads by class, for their flows are too many to be
+/// read; videos; content stores.
+fn one_run(out: &mut String, run: &RunResult) {
+    let by_hand: Vec<&Flow> = run.flows.iter().filter(|flow| flow.workload.is_none()).collect();
+    list(out, columns::FLOWS, &by_hand, by_hand.len(), "flows; flows.parquet has all");
+    let workloads: Vec<&Workload> = run.workloads.iter().collect();
+    list(out, columns::WORKLOADS, &workloads, workloads.len(), "classes; summary.json has all");
+    let videos: Vec<&Flow> = run.flows.iter().filter(|flow| flow.stalls.is_some()).collect();
+    list(out, columns::VIDEOS, &videos, videos.len(), "players; flows.parquet has all");
     for flow in run.flows.iter().filter(|flow| flow.error.is_some()).take(MOST) {
         let why = flow.error.as_deref().unwrap_or_default();
         let _ = writeln!(out, "<p>{}: {}.</p>", escaped(&flow.flow), escaped(why));
     }
+}
+
+/// What content stores saved, in the first run.
+fn stores(out: &mut String, run: &RunResult) {
+    let Some(caching) = &run.caching else { return };
+    let mut said = caching.sentence();
+    said[..1].make_ascii_uppercase();
+    let _ = writeln!(out, "<p>{}.</p>", escaped(&said));
+    let nodes = columns::most(&caching.nodes, |one| one.hits as f64);
+    list(out, columns::STORES, &nodes, caching.nodes.len(), "stores; summary.json has all");
+    if caching.warmup_detected && caching.warmup_end_s > 0.0 {
+        out.push_str("<p class=\"soft\">Counted from the end of the warm-up on.</p>\n");
+    }
+}
+
+/// Rows of one form, `all` being there.
+fn list<T>(
+    out: &mut String,
+    columns: &'static [Column<T>],
+    rows: &[&T],
+    all: usize,
+    what: &str,
+) {
+    if rows.is_empty() {
+        return;
+    }
+    let heads: Vec<&str> = columns.iter().map(|column| column.long).collect();
+    let words = columns.iter().take_while(|column| column.is_word).count();
+    let mut table = Table::begin(out, words, &heads);
+    for row in rows.iter().take(MOST) {
+        table.row(&columns.iter().map(|column| (column.cell)(row)).collect::<Vec<_>>());
+    }
+    table.end(all, what);
 }
 
 /// What links and nodes counted, in the first run.
@@ -136,87 +144,26 @@ pub fn rest(out: &mut String, results: &Results) {
             Some(label) => format!(" with {label} and seed {}", run.seed),
         },
     };
-    let _ = writeln!(out, "<section><h2>Links{}</h2>", escaped(&of));
-    links(out, run);
-    let _ = writeln!(out, "</section><section><h2>Nodes{}</h2>", escaped(&of));
-    nodes(out, run);
-    out.push_str("</section>\n");
-}
-
-fn links(out: &mut String, run: &RunResult) {
-    let heads = [
-        "from",
-        "to",
-        "rate (Mbit/s)",
-        "delay (ms)",
-        "used (%)",
-        "mean queue (kB)",
-        "longest queue (kB)",
-        "lost",
-        "marked",
-        "Interests",
-        "Data",
-        "Nacks",
-    ];
-    let mut table = Table::begin(out, 2, &heads);
-    let row = |link: &Link| {
-        [
-            link.from.clone(),
-            link.to.clone(),
-            given(link.rate_mbps),
-            digits(link.delay_ms),
-            digits(used(run, link) * 100.0),
-            digits(link.queue_mean_bytes / 1e3),
-            digits(link.queue_max_bytes as f64 / 1e3),
-            link.drops.to_string(),
-            link.marked.to_string(),
-            link.interests.to_string(),
-            link.data.to_string(),
-            link.nacks.to_string(),
-        ]
+    let mut section = |name: &str, fill: &dyn Fn(&mut String)| {
+        let _ = writeln!(out, "<section><h2>{name}{}</h2>", escaped(&of));
+        fill(out);
+        out.push_str("</section>\n");
     };
-    let mut shown: Vec<&Link> = run.links.iter().collect();
-    if shown.len() > MOST {
-        shown.sort_by(|a, b| b.utilization.total_cmp(&a.utilization));
+    if run.caching.is_some() {
+        section("Content stores", &|out| stores(out, run));
     }
-    shown.iter().take(MOST).for_each(|link| table.row(&row(link)));
-    table.end(run.links.len(), "directions of links, used most; summary.json has all");
-}
-
-fn nodes(out: &mut String, run: &RunResult) {
-    let heads = [
-        "node",
-        "role",
-        "Interests in",
-        "Data out",
-        "store hits",
-        "store misses",
-        "most pending",
-        "satisfied",
-        "nacked",
-        "expired",
-    ];
-    let mut table = Table::begin(out, 2, &heads);
-    let row = |node: &Node| {
-        let numbers = [
-            node.interests_in,
-            node.data_out,
-            node.cs_hits,
-            node.cs_misses,
-            node.pit_max,
-            node.satisfied,
-            node.nacked,
-            node.expired,
-        ];
-        let words = [node.node.clone(), node.role.clone()];
-        words.into_iter().chain(numbers.iter().map(u64::to_string)).collect::<Vec<_>>()
-    };
-    let mut shown: Vec<&Node> = run.nodes.iter().collect();
-    if shown.len() > MOST {
-        shown.sort_by_key(|node| std::cmp::Reverse(node.interests_in));
-    }
-    shown.iter().take(MOST).for_each(|node| table.row(&row(node)));
-    table.end(run.nodes.len(), "nodes, those with most Interests; summary.json has all");
+    // As the drawing has it: of the time until the last flow ended.
+    let links: Vec<Link> = run
+        .links
+        .iter()
+        .map(|link| Link { utilization: used(run, link), ..link.clone() })
+        .collect();
+    let links = columns::most(&links, |link| link.utilization);
+    let what = "directions of links, used most; summary.json has all";
+    section("Links", &|out| list(out, columns::LINKS, &links, run.links.len(), what));
+    let nodes = columns::most(&run.nodes, |node| node.interests_in as f64);
+    let what = "nodes, those with most Interests; summary.json has all";
+    section("Nodes", &|out| list(out, columns::NODES, &nodes, run.nodes.len(), what));
 }
 
 /// What shapes, widths and colours of the drawing mean.

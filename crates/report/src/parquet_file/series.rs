@@ -22,11 +22,12 @@ const fn column(name: &'static str, kind: Kind, help: &'static str) -> Column {
 pub const SERIES: &[Column] = &[
     column("run", Kind::Count, "the run: its place in `runs` of the summary, 0 if there is one"),
     column("time_s", Kind::Number, "simulated seconds since the beginning"),
-    column("kind", Kind::Text, "`flow`, `link` or `node`"),
+    column("kind", Kind::Text, "`flow`, `link`, `node`, `workload` or `network`"),
     column(
         "entity",
         Kind::Text,
-        "which one: a flow's label (`flow` in the summary), `from > to` of a link, a node's name",
+        "which one: a flow's label (`flow` in the summary), `from > to` of a link, a node's name, a \
+         workload and its class, or `all`",
     ),
     column("quantity", Kind::Text, "what was measured, with the unit at its end"),
     column("value", Kind::Number, "its value"),

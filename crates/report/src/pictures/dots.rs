@@ -20,6 +20,9 @@ pub fn combinations(results: &Results) -> Vec<Picture> {
         ("completion-mean", "Mean completion time", "completion time", "s", |c| c.fct_s),
         ("rtt-mean", "Mean round-trip time", "RTT", "ms", |c| c.rtt_mean_ms),
         ("fairness", "Fairness", "Jain index", "", |c| c.jain_index),
+        ("hit-ratio-mean", "Answers from content stores", "hit ratio", "%", |c| {
+            c.hit_ratio.map(|ratio| ratio.times(100.0))
+        }),
         ("losses", "Packets lost on all links", "lost", "packets", |c| c.drops),
     ];
     let pictures = QUANTITIES.iter().filter_map(|(id, name, axis, unit, take)| {
@@ -28,7 +31,10 @@ pub fn combinations(results: &Results) -> Vec<Picture> {
             .iter()
             .filter_map(|(label, c)| Some((label.as_str(), take(c)?)))
             .collect();
-        combination(results, (id, name), Axis::new(axis, unit), &rows)
+        let mut axis = Axis::new(axis, unit);
+        // Fairness is at most 1.
+        axis.most = (*id == "fairness").then_some(1.0);
+        combination(results, (id, name), axis, &rows)
     });
     pictures.collect()
 }
@@ -72,13 +78,11 @@ fn combination(
     }
     Some(Picture {
         id: id.to_owned(),
-        title: format!(
-            "{name}: {} with {}, {} with {}",
-            with_unit(most.1.mean, &unit),
-            most.0,
-            with_unit(least.1.mean, &unit),
-            least.0
-        ),
+        title: if digits(most.1.mean) == digits(least.1.mean) {
+            format!("{name}: {} with all", with_unit(most.1.mean, &unit))
+        } else {
+            finding(name, &unit, most, least)
+        },
         caption,
         form: Form::Dots,
         y: Axis::new("", ""),
@@ -98,6 +102,15 @@ fn combination(
     })
 }
 
+fn finding(name: &str, unit: &str, most: &(&str, Mean), least: &(&str, Mean)) -> String {
+    let [(high, most), (low, least)] = [most, least];
+    format!(
+        "{name}: {} with {high}, {} with {low}",
+        with_unit(most.mean, unit),
+        with_unit(least.mean, unit)
+    )
+}
+
 /// Hits and misses of a node's store, over the runs of a group.
 struct Store {
     label: String,
@@ -113,15 +126,21 @@ impl Store {
 }
 
 /// The stores of every group, each over its runs.
-fn stores(results: &Results) -> Vec<Store> {
+fn stores<'r>(results: &'r Results) -> Vec<Store> {
     let mut stores: Vec<Store> = Vec::new();
     let colours = group_colours(&results.groups);
     for (number, group) in results.groups.iter().enumerate() {
         let colour = if results.groups.len() == 1 { colours::thing(0) } else { colours[number] };
-        let mut of_group: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
-        for node in group.runs.iter().flat_map(|run| &run.nodes) {
-            let sum = of_group.entry(&node.node).or_default();
-            *sum = (sum.0 + node.cs_hits, sum.1 + node.cs_misses);
+        let mut of_group: BTreeMap<&'r str, (u64, u64)> = BTreeMap::new();
+        let mut count = |node: &'r str, hits: u64, misses: u64| {
+            let sum = of_group.entry(node).or_default();
+            *sum = (sum.0 + hits, sum.1 + misses);
+        };
+        for run in &group.runs {
+            match run.caching.as_ref().filter(|caching| caching.warmup_detected) {
+                Some(warm) => warm.nodes.iter().for_each(|n| count(&n.node, n.hits, n.misses)),
+                None => run.nodes.iter().for_each(|n| count(&n.node, n.cs_hits, n.cs_misses)),
+            }
         }
         stores.extend(of_group.into_iter().map(|(node, (hits, misses))| {
             let label = match group.label.as_str() {
@@ -152,6 +171,9 @@ pub fn hits(results: &Results) -> Option<Picture> {
     let mut caption = experiment(results)
         + " Share of the Interests at a node that its store answered; nodes whose store answered \
            none are left out.";
+    if results.runs().any(|run| run.caching.as_ref().is_some_and(|c| c.warmup_end_s > 0.0)) {
+        caption += " Where an end of the warm-up was found, counted from then on.";
+    }
     if there > MOST_ROWS {
         caption += &format!(" The {MOST_ROWS} of {there} that answered most.");
     }

@@ -1,63 +1,104 @@
 //! When flows were complete, as distributions.
 
-use super::{MOST_LINES, experiment};
+use super::time::class_turn;
+use super::{MOST_LINES, experiment, group_colours};
 use crate::colours;
 use crate::picture::{Axis, Form, Line, Panel, Picture, short};
 use crate::results::Results;
-use crate::words::{digits, many, with_unit};
+use crate::words::{given, with_unit};
+use scenario::series::class_label;
 use std::collections::BTreeMap;
 
-/// Of the flows with one scheme.
+/// Of the flows with one scheme, or of one class.
 #[derive(Default)]
 struct Sample {
-    control: String,
-    times: Vec<f64>,
-    unfinished: usize,
+    colour: usize,
+    /// Times and how many took just so long, ascending.
+    times: Vec<(f64, u64)>,
+    unfinished: u64,
 }
 
 impl Sample {
     /// The least time by which so great a share of all was complete; a flow that never was counts
     /// as longer than all others.
     fn quantile(&self, q: f64) -> Option<f64> {
-        let all = self.times.len() + self.unfinished;
-        let rank = ((q * all as f64).ceil() as usize).max(1);
-        self.times.get(rank - 1).copied()
+        let rank = ((q * self.all() as f64).ceil() as u64).max(1);
+        let mut seen = 0;
+        let found = self.times.iter().find(|(_, count)| {
+            seen += count;
+            seen >= rank
+        });
+        found.map(|(time, _)| *time)
+    }
+
+    fn all(&self) -> u64 {
+        self.times.iter().map(|(_, count)| count).sum::<u64>() + self.unfinished
     }
 
     fn steps(&self) -> Vec<f64> {
-        let all = (self.times.len() + self.unfinished).max(1) as f64;
+        let all = self.all().max(1) as f64;
         let mut steps = vec![0.0, 0.0];
         // Of thousands no more than anybody can see.
         let stride = self.times.len().div_ceil(2_000).max(1);
-        for (i, time) in self.times.iter().enumerate() {
+        let mut seen = 0;
+        for (i, (time, count)) in self.times.iter().enumerate() {
+            seen += count;
             if (i + 1) % stride == 0 || i + 1 == self.times.len() {
-                steps.extend([short(*time), short((i + 1) as f64 / all)]);
+                steps.extend([short(*time), short(seen as f64 / all)]);
             }
         }
         steps
     }
 }
 
-/// The distribution of completion times, a line for each scheme.
-pub fn picture(results: &Results) -> Option<Picture> {
+/// The flows of a group by scheme, those of workloads by class.
+fn samples(results: &Results) -> BTreeMap<String, Sample> {
     let mut samples: BTreeMap<String, Sample> = BTreeMap::new();
-    for group in &results.groups {
-        for flow in group.runs.iter().flat_map(|run| &run.flows) {
-            let label = match group.label.contains(flow.control.as_str()) {
-                true => group.label.clone(),
-                false if group.label.is_empty() => flow.control.clone(),
-                false => format!("{}: {}", group.label, flow.control),
-            };
-            let sample = samples.entry(label).or_default();
-            sample.control.clone_from(&flow.control);
+    let by_group = group_colours(&results.groups);
+    for (number, group) in results.groups.iter().enumerate() {
+        let flows = group.runs.iter().flat_map(|run| &run.flows);
+        for flow in flows.filter(|flow| flow.workload.is_none()) {
+            let sample = samples.entry(label(&group.label, &flow.control)).or_default();
+            sample.colour = colours::scheme(&flow.control);
             match flow.fct_s {
-                Some(time) => sample.times.push(time),
+                Some(time) => sample.times.push((time, 1)),
                 None => sample.unfinished += 1,
             }
         }
+        for class in group.runs.iter().flat_map(|run| &run.completions) {
+            let what = class_label(&class.workload, &class.class);
+            let sample = samples.entry(label(&group.label, &what)).or_default();
+            // As in the pictures over time.
+            sample.colour = match results.groups.len() {
+                1 => colours::thing(class_turn(results, &what)),
+                _ => by_group[number],
+            };
+            let mut seen = 0;
+            for (time, count) in &class.times {
+                sample.times.push((*time, count.saturating_sub(seen)));
+                seen = *count;
+            }
+            sample.unfinished += class.started.saturating_sub(seen);
+        }
     }
     samples.retain(|_, sample| !sample.times.is_empty());
-    samples.values_mut().for_each(|sample| sample.times.sort_by(f64::total_cmp));
+    let sort = |sample: &mut Sample| sample.times.sort_by(|a, b| a.0.total_cmp(&b.0));
+    samples.values_mut().for_each(sort);
+    samples
+}
+
+/// What a line is: neither the group nor the scheme is said twice.
+fn label(group: &str, what: &str) -> String {
+    match group {
+        "" => what.to_owned(),
+        group if group.contains(what) => group.to_owned(),
+        group => format!("{group}: {what}"),
+    }
+}
+
+/// The distribution of completion times, a line for each scheme and each class.
+pub fn picture(results: &Results) -> Option<Picture> {
+    let samples = samples(results);
     if samples.is_empty() {
         return None;
     }
@@ -66,14 +107,17 @@ pub fn picture(results: &Results) -> Option<Picture> {
     lines.iter_mut().zip(colours::dashes(&palette)).for_each(|(line, dash)| line.dash = dash);
     let panels =
         lines.chunks(MOST_LINES).map(|lines| Panel { lines: lines.to_vec(), ..Panel::default() });
-    let unfinished: usize = samples.values().map(|sample| sample.unfinished).sum();
+    let unfinished: u64 = samples.values().map(|sample| sample.unfinished).sum();
     let mut caption = experiment(results);
     if unfinished > 0 {
-        let were = if unfinished == 1 { "was" } else { "were" };
-        caption += &format!(
-            " {} {were} not complete at the end and counts as longer than all others.",
-            many(unfinished, "flow")
-        );
+        caption += &match unfinished {
+            1 => " One flow was not complete at the end and counts".to_owned(),
+            n => format!(" {n} flows were not complete at the end and count"),
+        };
+        caption += " as longer than all others.";
+    }
+    if results.runs().any(|run| !run.completions.is_empty()) {
+        caption += " Times of workloads are right to within 1/64.";
     }
     caption += " The medians are marked.";
     Some(Picture {
@@ -91,18 +135,18 @@ pub fn picture(results: &Results) -> Option<Picture> {
 }
 
 fn line(label: &str, sample: &Sample) -> Line {
-    let given = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), digits);
     let median = sample.quantile(0.5);
+    let longest = sample.times.last().map(|(time, _)| *time);
     Line {
         label: label.to_owned(),
-        colour: colours::scheme(&sample.control),
+        colour: sample.colour,
         raw: sample.steps(),
         mark: median.map(|median| (format!("median {}", with_unit(median, "s")), short(median))),
         cells: vec![
-            (sample.times.len() + sample.unfinished).to_string(),
+            sample.all().to_string(),
             given(median),
             given(sample.quantile(0.95)),
-            given(sample.times.last().copied()),
+            given(longest),
             sample.unfinished.to_string(),
         ],
         ..Line::default()
@@ -137,7 +181,7 @@ mod tests {
     #[test]
     fn flows_that_never_ended_are_longer_than_all() {
         let sample = |times: &[f64], unfinished| Sample {
-            times: times.to_vec(),
+            times: times.iter().map(|time| (*time, 1)).collect(),
             unfinished,
             ..Sample::default()
         };
@@ -145,5 +189,9 @@ mod tests {
         assert_eq!(sample(&[1.0, 2.0], 2).quantile(0.5), Some(2.0));
         assert_eq!(sample(&[1.0], 2).quantile(0.5), None);
         assert_eq!(sample(&[4.0], 1).steps(), [0.0, 0.0, 4.0, 0.5]);
+        // Three of four took 2 s, one 5 s.
+        let counted = Sample { times: vec![(2.0, 3), (5.0, 1)], ..Sample::default() };
+        assert_eq!((counted.quantile(0.75), counted.quantile(0.76)), (Some(2.0), Some(5.0)));
+        assert_eq!(counted.steps(), [0.0, 0.0, 2.0, 0.75, 5.0, 1.0]);
     }
 }

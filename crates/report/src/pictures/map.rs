@@ -4,7 +4,7 @@ use super::experiment;
 use crate::picture::{Axis, Form, Panel, Picture, Spot, Way, short};
 use crate::results::{Group, Results, busiest, used};
 use crate::words::{digits, many, rate, trimmed, way, with_unit};
-use scenario::result::{Link, Node, RunResult};
+use scenario::result::{Flow, Link, Node, RunResult};
 use std::collections::BTreeMap;
 
 /// Drawings of different combinations at most.
@@ -32,7 +32,7 @@ pub fn picture(results: &Results) -> Option<Picture> {
     if groups.len() > MOST {
         caption += &format!(" The first {MOST} of {} combinations.", groups.len());
     }
-    let panels = groups.iter().take(MOST).filter_map(|group| panel(results, group));
+    let panels = groups.iter().take(MOST).filter_map(panel);
     Some(Picture {
         id: "network".to_owned(),
         title,
@@ -45,14 +45,14 @@ pub fn picture(results: &Results) -> Option<Picture> {
     })
 }
 
-fn panel(results: &Results, group: &Group) -> Option<Panel> {
+fn panel(group: &Group) -> Option<Panel> {
     let run = group.runs.first()?;
     let number: BTreeMap<&str, usize> =
         run.nodes.iter().enumerate().map(|(i, node)| (node.node.as_str(), i)).collect();
     let place = |i: usize, node: &Node| {
         // Without a layout: in a circle would need an angle, in rows does as well.
         let row = (run.nodes.len() as f64).sqrt().ceil().max(1.0) as usize;
-        let there = results.places.get(&node.node).copied();
+        let there = group.places.get(&node.node).copied();
         there.unwrap_or([(i % row) as f64, (i / row) as f64])
     };
     let nodes = run.nodes.iter().enumerate().map(|(i, node)| {
@@ -92,7 +92,8 @@ fn label(link: &Link) -> String {
 }
 
 fn node_says(run: &RunResult, node: &Node) -> String {
-    let flows = run.flows.iter().filter(|flow| flow.node == node.node);
+    let is_his = |flow: &&Flow| flow.node == node.node && flow.workload.is_none();
+    let flows = run.flows.iter().filter(is_his);
     let asks: Vec<String> = flows.map(|f| format!("{} asks for {}", f.control, f.name)).collect();
     let mut says = format!("{}: {}", node.node, node.role);
     if let [first, ..] = &*asks {
@@ -100,6 +101,11 @@ fn node_says(run: &RunResult, node: &Node) -> String {
         if asks.len() > 1 {
             says += &format!(" and {} more", asks.len() - 1);
         }
+    }
+    let own = run.flows.iter().filter(|flow| flow.node == node.node && flow.workload.is_some());
+    match own.count() {
+        0 => {}
+        n => says += &format!("; {} of workloads", many(n, "flow")),
     }
     says += &format!("; {} in, {} Data out", many_interests(node.interests_in), node.data_out);
     if node.cs_hits > 0 {

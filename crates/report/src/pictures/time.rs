@@ -1,5 +1,6 @@
 //! Lines over time: one table of what they show, and one way of drawing.
 
+use super::quantities::{Rank, SPECS, Spec, unit_of};
 use super::{MOST_LINES, MOST_PANELS, experiment, group_colours};
 use crate::colours;
 use crate::picture::{Axis, Form, Limit, Line, Panel, Picture, flat, short};
@@ -7,81 +8,8 @@ use crate::results::{Group, Key, Results};
 use crate::track::Track;
 use crate::words::{digits, many, rate, trimmed, way, with_unit};
 use scenario::Mean;
+use scenario::series::class_label;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A picture of one quantity.
-struct Spec {
-    subject: &'static str,
-    quantity: &'static str,
-    id: &'static str,
-    /// What it shows, as the beginning of a sentence.
-    name: &'static str,
-    axis: &'static str,
-    unit: &'static str,
-    /// From the recorded unit to the one that is drawn.
-    factor: f64,
-    rank: Rank,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Rank {
-    First,
-    More,
-    Never,
-}
-
-const fn spec(about: [&'static str; 6], factor: f64, rank: Rank) -> Spec {
-    let [subject, quantity, id, name, axis, unit] = about;
-    Spec { subject, quantity, id, name, axis, unit, factor, rank }
-}
-
-/// What is known of quantities; others that were recorded are drawn behind these, as they are.
-const SPECS: &[Spec] = &[
-    spec(["flow", "goodput_mbps", "rates", "Rates", "goodput", "Mbit/s"], 1.0, Rank::First),
-    spec(["flow", "window", "windows", "Windows", "window", "segments"], 1.0, Rank::First),
-    spec(["flow", "rtt_ms", "rtt", "Round-trip times", "smoothed RTT", "ms"], 1.0, Rank::First),
-    spec(["link", "queue_bytes", "queues", "Queues", "queue", "kB"], 1e-3, Rank::First),
-    spec(["link", "queue_packets", "queues", "Queues", "queue", "packets"], 1.0, Rank::First),
-    spec(["link", "utilization", "use", "Use of links", "time in use", "%"], 100.0, Rank::First),
-    spec(["flow", "in_flight", "in-flight", "In flight", "in flight", "segments"], 1.0, Rank::More),
-    spec(
-        ["link", "drops", "drops", "Drops since the beginning", "lost", "packets"],
-        1.0,
-        Rank::More,
-    ),
-    spec(
-        ["link", "marked", "marks", "Marks since the beginning", "marked", "Data"],
-        1.0,
-        Rank::More,
-    ),
-    spec(["node", "pit", "pit", "Pending Interests", "pending", "Interests"], 1.0, Rank::More),
-    spec(["node", "cs_packets", "stores", "Content stores", "stored", "Data"], 1.0, Rank::More),
-    spec(
-        [
-            "flow",
-            "retransmissions",
-            "again",
-            "Sent again since the beginning",
-            "sent again",
-            "Interests",
-        ],
-        1.0,
-        Rank::More,
-    ),
-    spec(["flow", "bytes", "bytes", "Content", "content", "B"], 1.0, Rank::Never),
-    spec(
-        ["link", "throughput_mbps", "throughput", "Throughput", "sent", "Mbit/s"],
-        1.0,
-        Rank::Never,
-    ),
-    spec(["link", "capacity_mbps", "capacity", "Capacity", "rate", "Mbit/s"], 1.0, Rank::Never),
-    spec(
-        ["node", "cs_hits", "hits-over-time", "Store hits", "hits", "Interests"],
-        1.0,
-        Rank::Never,
-    ),
-    spec(["node", "cs_misses", "misses", "Store misses", "misses", "Interests"], 1.0, Rank::Never),
-];
 
 /// The pictures that reports are opened for, and the others.
 pub fn pictures(results: &Results) -> (Vec<Picture>, Vec<Picture>) {
@@ -114,12 +42,7 @@ pub fn pictures(results: &Results) -> (Vec<Picture>, Vec<Picture>) {
 
 /// A quantity of which nothing is known but its name, with the unit at its end.
 fn other(results: &Results, subject: &str, quantity: &str) -> Option<Picture> {
-    const UNITS: &[(&str, &str)] =
-        &[("_s", "s"), ("_ms", "ms"), ("_mbps", "Mbit/s"), ("_bytes", "B"), ("_ratio", "share")];
-    let (stem, unit) = UNITS
-        .iter()
-        .find_map(|(end, unit)| Some((quantity.strip_suffix(end)?, *unit)))
-        .unwrap_or((quantity, ""));
+    let (stem, unit) = unit_of(quantity);
     let name = stem.replace('_', " ");
     let mut letters = name.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
@@ -134,6 +57,7 @@ fn other(results: &Results, subject: &str, quantity: &str) -> Option<Picture> {
         axis: &name,
         unit,
         factor: 1.0,
+        things: 1,
     };
     about.picture()
 }
@@ -144,6 +68,9 @@ fn limits_are_packets(results: &Results) -> bool {
     links().any(|l| l.queue_limit_packets.is_some())
         && links().all(|l| l.queue_limit_bytes.is_none())
 }
+
+/// Lines of a panel that are drawn with their samples.
+const MOST_WITH_SAMPLES: usize = 4;
 
 /// Links are left out that have no more than this share of what the one with the most has.
 const FAINT: f64 = 0.02;
@@ -157,12 +84,14 @@ struct Drawing<'r> {
     axis: &'r str,
     unit: &'r str,
     factor: f64,
+    /// How many things are drawn.
+    things: usize,
 }
 
 impl<'r> Drawing<'r> {
     fn new(results: &'r Results, spec: &'static Spec) -> Drawing<'r> {
         let Spec { subject, quantity, id, name, axis, unit, factor, .. } = *spec;
-        Drawing { results, subject, quantity, id, name, axis, unit, factor }
+        Drawing { results, subject, quantity, id, name, axis, unit, factor, things: 1 }
     }
 
     fn tracks(&self, group: usize, entity: &str) -> Option<&'r [Track]> {
@@ -185,7 +114,7 @@ impl<'r> Drawing<'r> {
                 let is_it = subject == self.subject && quantity == self.quantity;
                 if is_it && most > 0.0 && wanted(entity) {
                     *weights.entry(entity).or_default() +=
-                        weight(group, self.subject, entity, tracks);
+                        weight(group, [self.subject, self.quantity, entity], tracks);
                 }
             }
         }
@@ -204,12 +133,18 @@ impl<'r> Drawing<'r> {
             let group = self.results.groups.first();
             entities.sort_by_key(|entity| group.and_then(|group| group.turn(entity)));
         }
+        if self.subject == "workload" {
+            entities.sort_by_key(|entity| class_turn(self.results, entity));
+        }
         (entities, count)
     }
 
-    fn picture(&self) -> Option<Picture> {
+    fn picture(mut self) -> Option<Picture> {
         let (entities, there) = self.entities(None);
-        if entities.is_empty() {
+        self.things = entities.len();
+        let is_alone = self.subject == "node" && self.quantity == "hit_ratio" && there == 1;
+        // A store that is the only one was drawn as all of them.
+        if entities.is_empty() || is_alone {
             return None;
         }
         let (entities, panels) = match self.subject {
@@ -219,13 +154,13 @@ impl<'r> Drawing<'r> {
         let mut x = Axis::new("time", "s");
         x.most = Some(self.results.shown);
         let mut y = Axis::new(self.axis, self.unit);
-        if self.quantity == "utilization" {
+        if ["utilization", "hit_ratio"].contains(&self.quantity) {
             y.most = Some(100.0);
         }
         Some(Picture {
             id: self.id.to_owned(),
             title: self.finding(&entities),
-            caption: self.caption(entities.len(), there),
+            caption: self.caption(entities.len(), there, &panels),
             form: Form::Time,
             x,
             y,
@@ -242,7 +177,7 @@ impl<'r> Drawing<'r> {
         if groups * entities.len() <= MOST_LINES {
             vec![self.panel(String::new(), &all, entities, groups > 1, entities.len() > 1)]
         } else if groups <= MOST_LINES {
-            let one = |entity: &&'r str| self.panel(shown(entity), &all, &[entity], true, false);
+            let one = |entity: &&'r str| self.panel(shown(self.subject, entity), &all, &[entity], true, false);
             entities.iter().map(one).collect()
         } else {
             all.iter().map(|g| self.panel(label(*g), &[*g], entities, false, true)).collect()
@@ -289,6 +224,9 @@ impl<'r> Drawing<'r> {
         says_group: bool,
         says_entity: bool,
     ) -> Panel {
+        // What the panel beside it has counts too.
+        let all = self.results.groups.len() * self.things;
+        let is_crowded = groups.len() * entities.len() > MOST_WITH_SAMPLES;
         let mut lines = Vec::new();
         let by_group = group_colours(&self.results.groups);
         for group in groups {
@@ -298,22 +236,39 @@ impl<'r> Drawing<'r> {
                 let colour = match (&flow, says_group) {
                     (Some((control, _)), _) => colours::scheme(control),
                     (None, true) => by_group[*group],
+                    (None, false) if self.subject == "workload" => {
+                        colours::thing(class_turn(self.results, entity))
+                    }
                     (None, false) => colours::thing(number),
                 };
-                let name = flow.map_or_else(|| shown(entity), |(_, name)| name);
+                let name = flow.map_or_else(|| shown(self.subject, entity), |(_, name)| name);
                 let group_label = &self.results.groups[*group].label;
                 let label = match (says_group, says_entity || group_label.is_empty()) {
                     (true, true) if !group_label.is_empty() => format!("{group_label}: {name}"),
                     (true, false) => group_label.clone(),
                     _ => name,
                 };
-                lines.push(self.line(label, colour, tracks, groups.len() * entities.len()));
+                lines.push(self.line(label, colour, tracks, (all, is_crowded)));
             }
         }
         let colours: Vec<usize> = lines.iter().map(|line| line.colour).collect();
         lines.iter_mut().zip(colours::dashes(&colours)).for_each(|(l, dash)| l.dash = dash);
         let limits = self.limits(groups, entities);
-        Panel { title, lines, limits, ..Panel::default() }
+        let moments = self.moments(groups);
+        Panel { title, lines, limits, moments, ..Panel::default() }
+    }
+
+    /// The end of the warm-up, where it is one and matters.
+    fn moments(&self, groups: &[usize]) -> Vec<Limit> {
+        let matters = self.quantity == "hit_ratio" || self.subject == "workload";
+        let &[group] = groups else { return Vec::new() };
+        let runs = &self.results.groups[group].runs;
+        let [run] = &**runs else { return Vec::new() };
+        let ends = run.caching.iter().filter(|caching| matters && caching.warmup_detected);
+        ends.map(|caching| caching.warmup_end_s)
+            .filter(|end| *end > 0.0)
+            .map(|value| Limit { label: "warm-up ends".to_owned(), value })
+            .collect()
     }
 
     /// Control and short name of a flow.
@@ -329,7 +284,14 @@ impl<'r> Drawing<'r> {
         Some((flow.control.clone(), name))
     }
 
-    fn line(&self, label: String, colour: usize, tracks: &[Track], beside: usize) -> Line {
+    /// Of a panel's lines. Beside many others samples would hide what is to be seen.
+    fn line(
+        &self,
+        label: String,
+        colour: usize,
+        tracks: &[Track],
+        (beside, is_crowded): (usize, bool),
+    ) -> Line {
         let first = &tracks[0];
         let over = |value: fn(&Track) -> f64| {
             tracks.iter().map(value).sum::<f64>() / tracks.len() as f64 * self.factor
@@ -343,7 +305,10 @@ impl<'r> Drawing<'r> {
         };
         // Where there are hardly more samples than buckets there is nothing to be smoothed.
         let is_smoothed = tracks.len() > 1 || first.count > 2 * smooth.len() as u64;
-        let raw = if tracks.len() > 1 { Vec::new() } else { thinned(&first.points(), beside) };
+        let raw = match (tracks.len() > 1, is_smoothed && is_crowded) {
+            (false, false) => thinned(&first.points(), beside),
+            _ => Vec::new(),
+        };
         Line {
             label,
             colour,
@@ -402,10 +367,12 @@ impl<'r> Drawing<'r> {
             for entity in entities {
                 let Some(tracks) = self.tracks(number, entity) else { continue };
                 let name =
-                    self.flow(number, entity).map_or_else(|| shown(entity), |(_, name)| name);
-                let name = match group.label.is_empty() {
-                    true => name,
-                    false => format!("{}: {name}", group.label),
+                    self.flow(number, entity).map_or_else(|| shown(self.subject, entity), |(_, name)| name);
+                let name = match (group.label.as_str(), self.subject) {
+                    ("", _) => name,
+                    (label, "network") => label.to_owned(),
+                    (label, "workload") if entities.len() == 1 => label.to_owned(),
+                    (label, _) => format!("{label}: {name}"),
                 };
                 let mean = tracks.iter().map(Track::mean).sum::<f64>() / tracks.len() as f64;
                 let most = tracks.iter().map(|track| track.most).fold(0.0, f64::max);
@@ -416,12 +383,21 @@ impl<'r> Drawing<'r> {
         let value = |value: f64| with_unit(value, self.unit);
         match &*means {
             [] => self.name.to_owned(),
+            [(_, mean, most)] if self.subject == "network" => format!(
+                "{}: {} on average, {} at most",
+                self.name,
+                value(*mean),
+                value(*most)
+            ),
             [(name, mean, most)] => format!(
                 "{}: {name} has {} on average, {} at most",
                 self.name,
                 value(*mean),
                 value(*most)
             ),
+            [(_, most, _), .., (_, least, _)] if value(*most) == value(*least) => {
+                format!("{}: all have {} on average", self.name, value(*most))
+            }
             [(high, most, _), .., (low, least, _)] => format!(
                 "{}: {high} has the most, {} on average; {low} has {}",
                 self.name,
@@ -431,12 +407,14 @@ impl<'r> Drawing<'r> {
         }
     }
 
-    fn caption(&self, drawn: usize, there: usize) -> String {
+    fn caption(&self, drawn: usize, there: usize, panels: &[Panel]) -> String {
         let mut caption = experiment(self.results);
         if drawn < there {
             let what = match self.subject {
                 "link" => "directions of links that have most of it",
                 "flow" => "flows that brought most",
+                "workload" => "classes that have most of it",
+                "node" if self.quantity == "hit_ratio" => "nodes whose stores answered most",
                 _ => "nodes that have most of it",
             };
             caption +=
@@ -460,7 +438,10 @@ impl<'r> Drawing<'r> {
                 many(repetitions, "seed")
             );
         } else if tracks().any(|t| t.count > 2 * t.smooth().len() as u64) {
-            caption += &format!(" Faint: samples; lines: means over {span}.");
+            caption += &match panels.iter().any(|panel| panel.lines.iter().any(Line::has_both)) {
+                true => format!(" Faint: samples; lines: means over {span}."),
+                false => format!(" Lines: means over {span}."),
+            };
         }
         if repetitions == 1 && tracks().any(Track::is_thinned) {
             caption += " Of the samples the extremes are drawn; series.parquet has all.";
@@ -473,14 +454,28 @@ impl<'r> Drawing<'r> {
 }
 
 /// A thing's name as people read it.
-fn shown(entity: &str) -> String {
-    entity.replace(" > ", " → ")
+fn shown(subject: &str, entity: &str) -> String {
+    match subject {
+        "network" => "all stores".to_owned(),
+        _ => entity.replace(" > ", " → "),
+    }
+}
+
+/// The place of a class among those of all workloads.
+pub fn class_turn(results: &Results, label: &str) -> usize {
+    let classes = results.runs().next().into_iter().flat_map(|run| &run.workloads);
+    let mut labels = classes.map(|one| class_label(&one.workload, &one.class));
+    labels.position(|one| one == label).unwrap_or(0)
 }
 
 /// How much a thing matters: flows by what they brought, others by what they have of it.
-fn weight(group: &Group, subject: &str, entity: &str, tracks: &[Track]) -> f64 {
+fn weight(group: &Group, [subject, quantity, entity]: [&str; 3], tracks: &[Track]) -> f64 {
     let found = match subject {
         "flow" => group.flow(entity).map(|flow| flow.bytes as f64),
+        "node" if quantity == "hit_ratio" => {
+            let nodes = group.runs.first().map(|run| run.nodes.iter());
+            nodes.and_then(|mut all| all.find(|n| n.node == entity)).map(|n| n.cs_hits as f64)
+        }
         _ => None,
     };
     found.unwrap_or_else(|| tracks.first().map_or(0.0, Track::mean))

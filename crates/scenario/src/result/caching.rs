@@ -1,5 +1,6 @@
 //! What content stores have saved, before and after they were warm.
 
+use super::columns::digits;
 use super::described::record;
 use crate::model::{Scenario, Warmup};
 use crate::warmup;
@@ -60,8 +61,7 @@ const COUNTS: usize = 2_000_000;
 
 /// The interval of samples, and how many there are; `None` if no node has a content store.
 pub(crate) fn sampling(scenario: &Scenario) -> Option<(Duration, usize)> {
-    let has_store = |node: &crate::model::Node| is_store(node);
-    scenario.nodes.iter().any(has_store).then(|| {
+    scenario.has_stores().then(|| {
         if let Warmup::Until(end) = scenario.warmup {
             // What was counted at the beginning and then is all that is asked for.
             return (end, 2);
@@ -71,15 +71,38 @@ pub(crate) fn sampling(scenario: &Scenario) -> Option<(Duration, usize)> {
     })
 }
 
-fn is_store(node: &crate::model::Node) -> bool {
-    !node.content_store.is_off() || node.share.is_some_and(|share| share.get() > 0.0)
-}
-
 impl Caching {
     /// What happened after the warm-up; the whole run if its end was not found.
     #[must_use]
     pub fn settled(&self) -> &Hits {
         if self.warmup_detected { &self.after } else { &self.whole }
+    }
+
+    /// What they saved, in a sentence without its stop.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let share = |ratio: Option<f64>| match ratio {
+            Some(ratio) => format!("{} %", digits(100.0 * ratio)),
+            None => "nothing".to_owned(),
+        };
+        let (rule, end) = (&self.warmup_rule, digits(self.warmup_end_s));
+        match self.warmup_detected {
+            true if self.warmup_end_s == 0.0 => format!(
+                "content stores gave {} of all answers; no warm-up was found ({rule})",
+                share(self.after.hit_ratio),
+            ),
+            true => format!(
+                "content stores gave {} of all answers after a warm-up of {end} s ({rule}), {} \
+                 before",
+                share(self.after.hit_ratio),
+                share(self.before.hit_ratio),
+            ),
+            false => format!(
+                "content stores gave {} of all answers; the run is too short to tell the end of \
+                 the warm-up",
+                share(self.whole.hit_ratio),
+            ),
+        }
     }
 
     /// From the samples of a run and its end.
@@ -97,7 +120,7 @@ impl Caching {
         let cut = cut.unwrap_or(end);
         let hits = |from: &StoreSample, to: &StoreSample| Hits::new(&between(from, to));
         let after = between(cut, end);
-        let stores = scenario.nodes.iter().zip(&after).filter(|(node, _)| is_store(node));
+        let stores = scenario.nodes.iter().zip(&after).filter(|(node, _)| node.has_store());
         Some(Caching {
             warmup_rule: match scenario.warmup {
                 Warmup::Detected => "mser-5".to_owned(),

@@ -37,6 +37,8 @@ record! {
         pub expired: u64,
         /// Interests that joined a pending one.
         pub aggregated: u64,
+        /// Pending Interests that ended because the node crashed.
+        pub crashed: u64,
         /// Pending Interests at the end.
         pub pending: u64,
     }
@@ -67,6 +69,7 @@ impl Node {
             nacked: node.nacked,
             expired: node.expired,
             aggregated: node.aggregated,
+            crashed: node.crashed,
             pending: node.pit,
         }
     }

@@ -2,7 +2,8 @@
 
 use super::described::record;
 use control::Time;
-use sim::workload::tally::{Tally, WorkloadResult};
+use serde::{Deserialize, Serialize};
+use sim::workload::tally::{ClassResult, Tally, WorkloadResult};
 
 record! {
     /// The flows of a workload, or those of one class of its objects. What is called warm is of the
@@ -50,9 +51,48 @@ record! {
     }
 }
 
+/// How long the flows of a class took.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Completions {
+    /// The workload.
+    pub workload: String,
+    /// The class; empty if there is but one.
+    pub class: String,
+    /// The control of the flows; empty for requests of chunks.
+    pub control: String,
+    /// Flows that began.
+    pub started: u64,
+    /// Times in seconds and how many flows took no longer, to within 1/64, ascending.
+    pub times: Vec<(f64, u64)>,
+}
+
+/// So many points of a distribution are kept.
+const POINTS: usize = 200;
+
+/// The distribution of the completion times of each class.
+pub(super) fn completions(result: &WorkloadResult, control: &str) -> Vec<Completions> {
+    let one = |class: &ClassResult| {
+        let sum = class.since(Time::ZERO);
+        let all: Vec<(f64, u64)> =
+            sum.times.cumulated().map(|(time, count)| (time.as_secs_f64(), count)).collect();
+        let stride = all.len().div_ceil(POINTS).max(1);
+        // Steps are left out, but not the last.
+        let kept = all.iter().enumerate().filter(|(i, _)| (all.len() - 1 - i) % stride == 0);
+        Completions {
+            workload: result.name.clone(),
+            class: class.name.clone(),
+            control: control.to_owned(),
+            started: sum.started,
+            times: kept.map(|(_, point)| *point).collect(),
+        }
+    };
+    result.classes.iter().map(one).collect()
+}
+
 /// One record for each class.
 pub(super) fn classes(result: &WorkloadResult, warm_from: Time) -> Vec<Workload> {
-    let record = |class: &sim::workload::tally::ClassResult| {
+    let record = |class: &ClassResult| {
         let (all, warm) = (class.since(Time::ZERO), class.since(warm_from));
         let quantile =
             |tally: &Tally, q: f64| tally.times.quantile(q).map(control::Duration::as_secs_f64);

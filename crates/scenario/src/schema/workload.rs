@@ -1,6 +1,7 @@
 //! Content, workloads and caching: the sections about who has what, who asks for it, and where
 //! copies stay.
 
+use document::parts::STORE_RULES;
 use document::schema::{Field, Form, Section, field, required};
 
 /// Who has what of a content with several producers.
@@ -213,22 +214,6 @@ pub(super) const STORE: &[Field] = &[
         "Bound of the content store: its memory, everything counted; Data packets; or Data packets \
          as a share of the segments of all content. `\"0 B\"` switches it off.",
     ),
-    field(
-        "policy",
-        Form::Word(&["lru", "lfu", "fifo", "random"]),
-        "\"lru\"",
-        "What is replaced when it is full.",
-    ),
-    field(
-        "admission",
-        Form::As("word or share"),
-        "\"all\"",
-        "What is taken in: `\"all\"` (leave copy everywhere, `\"lce\"`), `\"none\"`, or a share: \
-         each Data with this probability. By the way from where it was answered: `\"lcd\"` (leave \
-         copy down), `\"mcd\"` (move copy down), `\"edge\"` (the last store on the way), \
-         `\"probcache\"` (`\"probcache:window=10,power=false\"`), `\"age\"` (`\"age:base=10 \
-         s,factor=2,most=5 min\"`).",
-    ),
 ];
 
 pub(super) const CACHING: Section = Section {
@@ -244,6 +229,7 @@ pub(super) const CACHING: Section = Section {
             "Which nodes: `\"routers\"` are those where nobody produces.",
         )],
         STORE,
+        STORE_RULES,
         &[field(
             "warmup",
             Form::As("`\"auto\"` or time"),

@@ -1,7 +1,7 @@
 //! The quantities that are recorded: a line each.
 
 use control::{Duration, Time};
-use sim::{FlowSample, LinkSample, NodeSample};
+use sim::{FlowSample, LinkSample, NetworkSample, NodeSample, WorkloadSample};
 
 /// Something that a sample says.
 #[derive(Clone, Copy)]
@@ -36,6 +36,57 @@ pub const FLOW: &[Quantity<FlowSample>] = &[
     quantity("bytes", "content handed on since the beginning", |s, _| Some(s.bytes.0 as f64)),
     quantity("retransmissions", "Interests sent again since the beginning", |s, _| {
         Some(s.retransmissions as f64)
+    }),
+    quantity("buffer_s", "of a video: what is in the playout buffer", |s, _| {
+        Some(s.video?.buffer.as_secs_f64())
+    }),
+    quantity("bitrate_mbps", "of a video: the rate of the quality asked for last", |s, _| {
+        Some(s.video?.bitrate.0 as f64 / 1e6)
+    }),
+    quantity("stalls", "of a video: how often it has stalled since the beginning", |s, _| {
+        Some(s.video?.stalls as f64)
+    }),
+];
+
+/// What is recorded of a class of a workload.
+pub const WORKLOAD: &[Quantity<WorkloadSample>] = &[
+    quantity("started", "flows, or requests of chunks, that began since the beginning", |s, _| {
+        Some(s.counts.started as f64)
+    }),
+    quantity("completed", "those that brought everything, since the beginning", |s, _| {
+        Some(s.counts.completed as f64)
+    }),
+    quantity("failed", "those that ended without everything, since the beginning", |s, _| {
+        Some(s.counts.failed as f64)
+    }),
+    quantity("running", "those that run", |s, _| Some(s.counts.running() as f64)),
+    quantity(
+        "fct_total_s",
+        "the completion times of all that are complete together; divided by `completed`, their mean",
+        |s, _| Some(s.counts.taken as f64 / 1e9),
+    ),
+    quantity("goodput_mbps", "content that came since the sample before", |s, before| {
+        let before = before?;
+        per_second(s.bytes.saturating_sub(before.bytes) as f64 * 8e-6, s.at, before.at)
+    }),
+    quantity("stalled", "players of a video that are stalled", |s, _| {
+        (s.players > 0).then_some(s.stalled as f64)
+    }),
+    quantity("buffer_s", "the mean of what is in the players' playout buffers", |s, _| {
+        (s.players > 0).then(|| s.buffer.as_secs_f64() / s.players as f64)
+    }),
+    quantity("bitrate_mbps", "the mean rate of the qualities that players ask for", |s, _| {
+        (s.players > 0).then(|| s.bitrate.0 as f64 / 1e6 / s.players as f64)
+    }),
+];
+
+/// What is recorded of all content stores together, if there are some.
+pub const NETWORK: &[Quantity<NetworkSample>] = &[
+    quantity("cs_hits", "Interests since the beginning that content stores answered", |s, _| {
+        Some(s.hits as f64)
+    }),
+    quantity("served", "packets since the beginning that producers sent", |s, _| {
+        Some(s.served as f64)
     }),
 ];
 
@@ -74,6 +125,9 @@ pub const NODE: &[Quantity<NodeSample>] = &[
     }),
     quantity("cs_misses", "Interests since the beginning that it did not answer", |s, _| {
         Some(s.misses as f64)
+    }),
+    quantity("served", "packets since the beginning that producers at the node sent", |s, _| {
+        Some(s.served as f64)
     }),
 ];
 

@@ -1,10 +1,13 @@
 //! From the simulator's samples to rows.
 
-use super::{FLOW, LINK, NODE, Quantity, Row, Rows, Subject};
-use crate::model::{Pick, Scenario};
+use super::{
+    FLOW, LINK, NETWORK, NODE, Quantity, Row, Rows, Subject, WORKLOAD, class_label,
+};
+use crate::model::{Objects, Pick, Scenario};
 use crate::result::flow_labels;
 use control::{Duration, Time};
-use sim::{FlowSample, LinkSample, NodeSample, Recorder};
+use sim::workload::tally::WorkloadResult;
+use sim::{FlowSample, LinkSample, NetworkSample, NodeSample, Recorder, WorkloadSample};
 use std::sync::Arc;
 
 /// Rows that the runs of a study come to at most, unless its file says how often samples are
@@ -25,7 +28,14 @@ pub fn interval(scenario: &Scenario, runs: usize) -> Duration {
         Pick::All => all,
         Pick::These(list) => list.len().min(all),
     };
-    let rows = count(&record.flows, scenario.consumers.len()) * FLOW.len()
+    // Classes have no content in common, so that there are no more than these.
+    let classes = scenario.contents.iter().map(|content| match &content.objects {
+        Objects::Numbered { classes, .. } => classes.len(),
+        _ => 1,
+    });
+    let classes = if scenario.workloads.is_empty() { 0 } else { classes.sum() };
+    let rows = classes * WORKLOAD.len()
+        + count(&record.flows, scenario.consumers.len()) * FLOW.len()
         + 2 * count(&record.links, scenario.links.len()) * LINK.len()
         + count(&record.nodes, scenario.nodes.len()) * NODE.len();
     let samples =
@@ -77,12 +87,18 @@ pub struct Sampler {
     flows: Track<FlowSample>,
     links: Track<LinkSample>,
     nodes: Track<NodeSample>,
+    workloads: Track<WorkloadSample>,
+    network: Track<NetworkSample>,
 }
 
 impl Sampler {
-    /// Records into `rows`.
+    /// Records into `rows`; the workloads are those of the network.
     #[must_use]
-    pub fn new(scenario: &Scenario, rows: Box<dyn Rows>) -> Sampler {
+    pub fn new(
+        scenario: &Scenario,
+        workloads: &[WorkloadResult],
+        rows: Box<dyn Rows>,
+    ) -> Sampler {
         let record = &scenario.record;
         let name = |node: usize| scenario.nodes[node].name.as_str();
         let flows = flow_labels(scenario)
@@ -96,7 +112,16 @@ impl Sampler {
         });
         let nodes = scenario.nodes.iter().enumerate();
         let nodes = nodes.map(|(i, node)| record.nodes.has(i).then(|| node.name.clone()));
+        // A workload is recorded if a node is at which it begins flows.
+        let classes = workloads.iter().zip(&scenario.workloads).flat_map(|(result, workload)| {
+            let is_wanted = workload.at.iter().any(|at| record.flows.has(*at));
+            let label = |class: &str| class_label(&result.name, class);
+            result.classes.iter().map(move |class| is_wanted.then(|| label(&class.name)))
+        });
+        let all = scenario.has_stores().then(|| "all".to_owned());
         Sampler {
+            workloads: Track::new(Subject::Workload, WORKLOAD, classes),
+            network: Track::new(Subject::Network, NETWORK, std::iter::once(all)),
             rows,
             flows: Track::new(Subject::Flow, FLOW, flows),
             links: Track::new(Subject::Link, LINK, links),
@@ -117,6 +142,14 @@ impl Recorder for Sampler {
 
     fn node(&mut self, sample: &NodeSample) {
         self.nodes.take(sample.node.index(), sample.at, sample, &mut *self.rows);
+    }
+
+    fn workload(&mut self, sample: &WorkloadSample) {
+        self.workloads.take(sample.number, sample.at, sample, &mut *self.rows);
+    }
+
+    fn network(&mut self, sample: &NetworkSample) {
+        self.network.take(0, sample.at, sample, &mut *self.rows);
     }
 }
 

@@ -13,6 +13,12 @@ const CASES: &[Case] = &[
     ("[scenario]\nduration = \"5 parsecs\"", "2:12", &["unit is unknown"]),
     ("[scenario]\nduration = 5", "2:12", &["text in quotes", "the number 5"]),
     ("[scenario]\nduration = \"1 s\"\nrouting = \"hop\"", "3:11", &["did you mean `hops`?"]),
+    // What a sweep replaces has to be right all the same; what it adds need not be there.
+    (
+        "[[node]]\nname = \"d\"\npolicy = \"lur\"\n[sweep]\nnode.d.policy = [\"lru\", \"fifo\"]",
+        "3:10",
+        &["did you mean `lru`?"],
+    ),
     ("[[node]]\nname = \"\"", "2:8", &["not empty"]),
     ("[[node]]\nname = \"d\"\npolicy = \"lur\"", "3:10", &["did you mean `lru`?"]),
     ("[[node]]\nname = \"d\"\nstrategy = \"codel\"", "3:12", &["no strategy", "multicast"]),

@@ -179,9 +179,10 @@ impl Chunks {
 
     /// Its node crashed.
     pub fn crash(&mut self, now: Time) {
-        let lost: u64 = self.pending.values().map(|pending| 1 + pending.joined).sum();
-        self.counters.expired += lost;
-        self.pending.clear();
+        for (_, pending) in std::mem::take(&mut self.pending) {
+            self.counters.expired += 1 + pending.joined;
+            self.ended(now, &pending, None);
+        }
         self.expiry.clear();
         self.wanted.clear();
         self.last = Some(now);
@@ -201,6 +202,7 @@ impl Chunks {
             bytes: Size(self.counters.bytes),
             rtt: self.rtt.mean().map(|rtt| rtt.0),
             retransmissions: 0,
+            video: None,
         })
     }
 

@@ -43,6 +43,37 @@ impl Tally {
     }
 }
 
+/// How many flows came and went, and how long they took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// How many began.
+    pub started: u64,
+    /// How many brought everything.
+    pub completed: u64,
+    /// How many ended without everything.
+    pub failed: u64,
+    /// Octets of content that those brought which ended.
+    pub bytes: u64,
+    /// The completion times altogether, in nanoseconds.
+    pub taken: u128,
+}
+
+impl Counts {
+    pub(crate) fn add(&mut self, other: &Counts) {
+        self.started += other.started;
+        self.completed += other.completed;
+        self.failed += other.failed;
+        self.bytes += other.bytes;
+        self.taken += other.taken;
+    }
+
+    /// How many still run.
+    #[must_use]
+    pub fn running(&self) -> u64 {
+        self.started.saturating_sub(self.completed + self.failed)
+    }
+}
+
 /// The flows of one class.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClassResult {
@@ -84,6 +115,17 @@ impl ClassResult {
         } else {
             tally.failed += 1;
         }
+    }
+
+    /// What was counted in all spans.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let mut sum = Counts::default();
+        for Tally { started, completed, failed, bytes, times, .. } in &self.spans {
+            let (started, completed, failed) = (*started, *completed, *failed);
+            sum.add(&Counts { started, completed, failed, bytes: *bytes, taken: times.sum() });
+        }
+        sum
     }
 
     /// Takes the counts of the same class elsewhere in.
@@ -143,6 +185,10 @@ mod tests {
         let mean = (1000.0 / 6.0 + 125.0 + 1000.0) / 3.0;
         assert!((late.mean_goodput().unwrap() - mean).abs() < 1e-9);
         assert_eq!(late.times.mean(), Some(Duration::from_secs(5)));
+        let counts = class.counts();
+        assert_eq!((counts.started, counts.completed, counts.failed), (6, 5, 1));
+        // 2 + 4 + 6 + 8 + 1 s.
+        assert_eq!((counts.running(), counts.bytes, counts.taken), (0, 5010, 21_000_000_000));
         assert_eq!(class.spans.len(), SPANS, "what is late is in the last");
     }
 }

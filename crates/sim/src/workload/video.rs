@@ -19,7 +19,7 @@ use super::catalogue::Catalogue;
 use crate::consumer::Consumer;
 use crate::histogram::Histogram;
 use crate::outcome::FlowResult;
-use crate::record::{EventQueue, FlowSample};
+use crate::record::{EventQueue, FlowSample, VideoSample};
 use crate::spec::{FetchSpec, FlowId, Make};
 
 /// A video and its player.
@@ -227,8 +227,15 @@ impl Player {
             bytes: Size(0),
             rtt: self.rtt.mean().map(|rtt| rtt.0),
             retransmissions: 0,
+            video: None,
         });
         let mut sample = fetch.or(idle)?;
+        sample.video = Some(VideoSample {
+            buffer: self.playout.level(at),
+            is_stalled: self.playout.is_stalled(at),
+            stalls: self.playout.stalls,
+            bitrate: self.spec.ladder[self.quality],
+        });
         sample.bytes = Size(sample.bytes.0 + self.sum.bytes);
         sample.retransmissions += self.sum.retransmissions;
         Some(sample)

@@ -103,16 +103,16 @@ pub fn assert_conserved(outcome: &Outcome) {
         let ends = flow.data + flow.nacks + flow.timeouts + flow.in_flight;
         assert_eq!(flow.interests, ends, "{flow:?}");
     }
-    for node in outcome.nodes.iter().filter(|node| node.crashes == 0) {
+    for node in &outcome.nodes {
         // Every Interest that came in joined another, was answered by the content store, refused,
-        // or became an entry, and every entry ended or is there.
+        // or became an entry, and every entry ended, is there, or went with a crash.
         let dropped: u64 = node
             .drops
             .iter()
             .filter(|(reason, _)| matches!(reason.name(), "duplicate" | "hop-limit" | "pit-full"))
             .map(|(_, n)| n)
             .sum();
-        let entries = node.satisfied + node.nacked + node.expired + node.pit;
+        let entries = node.satisfied + node.nacked + node.expired + node.crashed + node.pit;
         let ends = entries + node.aggregated + node.cs_hits + dropped;
         assert_eq!(node.received.interests, ends, "{node:?}");
     }

@@ -2,6 +2,7 @@
 
 use control::{Duration, Rate, Size};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use scenario::result::digits;
 use std::fmt::Write;
 
 /// Below this many columns there is no room for a bar beside the numbers.
@@ -127,7 +128,7 @@ impl RunProgress {
             }
             _ => String::new(),
         };
-        let (now, total) = (super::digits(now), super::digits(self.total));
+        let (now, total) = (digits(now), digits(self.total));
         format!("{now} of {total} s, {events} events/s{left}")
     }
 

@@ -1,8 +1,7 @@
 //! Which entry of the content store goes when room is needed.
 
-use super::policy_fifo::Fifo;
 use super::policy_lfu::Lfu;
-use super::policy_lru::Lru;
+use super::policy_listed::Listed;
 use super::policy_random::Random;
 use control::Rng;
 use std::fmt;
@@ -59,9 +58,9 @@ impl PolicyKind {
 
     pub(super) fn build(self) -> Box<dyn Policy + Send> {
         match self {
-            PolicyKind::Lru => Box::new(Lru::default()),
+            PolicyKind::Lru => Box::new(Listed::lru()),
             PolicyKind::Lfu => Box::new(Lfu::default()),
-            PolicyKind::Fifo => Box::new(Fifo::default()),
+            PolicyKind::Fifo => Box::new(Listed::fifo()),
             PolicyKind::Random => Box::new(Random::default()),
         }
     }

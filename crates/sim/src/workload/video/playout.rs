@@ -122,6 +122,16 @@ impl Playout {
         }
     }
 
+    /// Whether it waits in the middle of the video.
+    pub fn is_stalled(&self, now: Time) -> bool {
+        match self.phase {
+            Phase::Filling { stalled_at } => stalled_at.is_some(),
+            // It has run dry, and was not told yet that time has passed.
+            Phase::Playing => !self.is_all && self.dry_at().is_some_and(|dry| dry < now),
+            Phase::Ended { .. } => false,
+        }
+    }
+
     /// The time of stalls, the present one included.
     pub fn stalled(&self, now: Time) -> Duration {
         match self.phase {

@@ -1,10 +1,11 @@
 //! `weir scenario show`
 
 use crate::exit::{Failure, Kind};
-use crate::output::{self, Align, Column, Table, digits};
+use crate::output::{self, Align, Column, Table};
 use scenario::model::{
     Admission, Content, Direction, FaultKind, Manner, Node, Objects, Queue, Requests, Scenario,
 };
+use scenario::result::digits;
 use scenario::{Layout, Study, drawing};
 use std::path::Path;
 

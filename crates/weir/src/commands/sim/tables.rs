@@ -1,10 +1,9 @@
 //! Results as tables for people.
 
-mod demand;
-
 use crate::exit::Failure;
-use crate::output::{self, Align, Column, Table, digits};
-use scenario::result::{Flow, Link, Node, RunResult, SweepResult, varying};
+use crate::output::{self, Align, Column, Table};
+use scenario::result::columns::{self, MOST};
+use scenario::result::{Flow, RunResult, SweepResult, digits, varying};
 
 /// So many flows that failed are named.
 const MOST_ERRORS: usize = 10;
@@ -22,21 +21,18 @@ pub fn run(result: &RunResult) -> Result<(), Failure> {
     let fair = result.jain_index.map_or(String::new(), |index| format!(", Jain index {index:.3}"));
     // Flows that began by themselves are too many to be read: they are summed up by class.
     let by_hand: Vec<&Flow> = result.flows.iter().filter(|f| f.workload.is_none()).collect();
-    if !by_hand.is_empty() {
-        section(&flows(&by_hand))?;
-    }
-    if !result.workloads.is_empty() {
-        section(&demand::workloads(&result.workloads))?;
-    }
+    list(columns::FLOWS, &by_hand, by_hand.len(), "flows")?;
+    let workloads: Vec<_> = result.workloads.iter().collect();
+    list(columns::WORKLOADS, &workloads, workloads.len(), "classes")?;
     let videos: Vec<&Flow> = result.flows.iter().filter(|flow| flow.stalls.is_some()).collect();
-    if !videos.is_empty() {
-        section(&demand::videos(&videos))?;
-    }
-    section(&links(&result.links))?;
-    section(&nodes(&result.nodes))?;
+    list(columns::VIDEOS, &videos, videos.len(), "players")?;
+    let links = columns::most(&result.links, |link| link.utilization);
+    list(columns::LINKS, &links, result.links.len(), "directions of links, used most")?;
+    let nodes = columns::most(&result.nodes, |node| node.interests_in as f64);
+    list(columns::NODES, &nodes, result.nodes.len(), "nodes, those with most Interests")?;
     output::result("")?;
     if let Some(caching) = &result.caching {
-        output::result(&demand::caching(caching))?;
+        output::result(&caching.sentence())?;
     }
     let failed: Vec<&Flow> = result.flows.iter().filter(|flow| flow.error.is_some()).collect();
     for flow in failed.iter().take(MOST_ERRORS) {
@@ -125,96 +121,31 @@ fn section(table: &Table) -> Result<(), Failure> {
     table.lines(width).iter().try_for_each(|line| output::result(line))
 }
 
-fn flows(flows: &[&Flow]) -> Table {
-    let mut table = Table::new(vec![
-        left("consumer", 0),
-        left("name", 1),
-        left("control", 0),
-        right("MB", 2),
-        right("Mbit/s", 0),
-        right("completion (s)", 0),
-        right("window", 3),
-        right("RTT (ms)", 1),
-        right("timeouts", 2),
-        right("again", 3),
-        right("marks", 3),
-        right("delivered (%)", 2),
-    ]);
-    for flow in flows {
-        let given = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), digits);
-        table.row(vec![
-            flow.node.clone(),
-            flow.name.clone(),
-            flow.control.clone(),
-            digits(flow.bytes as f64 / 1e6),
-            given(flow.goodput_mbps),
-            given(flow.fct_s),
-            given(flow.window_mean),
-            given(flow.rtt_mean_ms),
-            flow.timeouts.to_string(),
-            flow.retransmissions.to_string(),
-            flow.marks.to_string(),
-            given(flow.delivery_ratio.map(|ratio| ratio * 100.0)),
-        ]);
+/// Rows of one form, by the columns that terminals have, `all` being there.
+fn list<T>(
+    columns: &'static [columns::Column<T>],
+    rows: &[&T],
+    all: usize,
+    what: &str,
+) -> Result<(), Failure> {
+    if rows.is_empty() {
+        return Ok(());
     }
-    table
-}
-
-fn links(links: &[Link]) -> Table {
-    let mut table = Table::new(vec![
-        left("from", 0),
-        left("to", 0),
-        right("Mbit/s", 1),
-        right("used (%)", 0),
-        right("queue (kB)", 0),
-        right("most (kB)", 1),
-        right("drops", 0),
-        right("marked", 2),
-        right("Interests", 2),
-        right("Data", 2),
-        right("Nacks", 3),
-    ]);
-    for link in links {
-        table.row(vec![
-            link.from.clone(),
-            link.to.clone(),
-            link.rate_mbps.map_or_else(|| "-".to_owned(), digits),
-            digits(link.utilization * 100.0),
-            digits(link.queue_mean_bytes / 1e3),
-            digits(link.queue_max_bytes as f64 / 1e3),
-            link.drops.to_string(),
-            link.marked.to_string(),
-            link.interests.to_string(),
-            link.data.to_string(),
-            link.nacks.to_string(),
-        ]);
+    let shown = || columns.iter().filter_map(|column| Some((column, column.rank?)));
+    let heads = shown().map(|(column, rank)| Column {
+        head: column.short,
+        align: if column.is_word { Align::Left } else { Align::Right },
+        rank,
+    });
+    let mut table = Table::new(heads.collect());
+    for row in rows.iter().take(MOST) {
+        table.row(shown().map(|(column, _)| (column.cell)(row)).collect());
     }
-    table
-}
-
-fn nodes(nodes: &[Node]) -> Table {
-    let mut table = Table::new(vec![
-        left("node", 0),
-        right("Interests in", 0),
-        right("Data out", 0),
-        right("store hits", 0),
-        right("misses", 1),
-        right("most pending", 1),
-        right("expired", 2),
-    ]);
-    for node in nodes {
-        let numbers = [
-            node.interests_in,
-            node.data_out,
-            node.cs_hits,
-            node.cs_misses,
-            node.pit_max,
-            node.expired,
-        ];
-        let numbers = numbers.iter().map(u64::to_string);
-        table.row([node.node.clone()].into_iter().chain(numbers).collect());
+    section(&table)?;
+    if all > MOST {
+        output::result(&format!("{MOST} of {all} {what}; --json and --out have all"))?;
     }
-    table
+    Ok(())
 }
 
 /// A number of things, with the prefixes of rates.
@@ -231,9 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_three_digits_that_matter() {
-        let shown = [0.0, 0.1234, 1.0, 99.94, 99.96, 12_345.6].map(digits);
-        assert_eq!(shown, ["0", "0.123", "1.00", "99.9", "100", "12346"]);
+    fn great_numbers_are_said_in_words() {
         assert_eq!(
             [950.0, 1_500_000.0, 20_000.0].map(count),
             ["950", "1.50 million", "20.0 thousand"]

@@ -1,31 +1,39 @@
-//! Least recently used.
+//! One list: in the order of arrival (first in, first out) or in that of the latest use (least
+//! recently used).
 
 use super::chain::{Ends, Links};
 use super::policy::Policy;
 use crate::tables::slab::NONE;
 use control::Rng;
 
-/// One list in the order of the latest use.
+/// What is first goes first; a use puts a slot behind all others if `by_use`.
 #[derive(Debug)]
-pub(super) struct Lru {
+pub(super) struct Listed {
     links: Links,
     order: Ends,
+    by_use: bool,
 }
 
-impl Default for Lru {
-    fn default() -> Self {
-        Lru { links: Links::default(), order: Ends::EMPTY }
+impl Listed {
+    pub(super) fn fifo() -> Listed {
+        Listed { links: Links::default(), order: Ends::EMPTY, by_use: false }
+    }
+
+    pub(super) fn lru() -> Listed {
+        Listed { by_use: true, ..Listed::fifo() }
     }
 }
 
-impl Policy for Lru {
+impl Policy for Listed {
     fn insert(&mut self, slot: u32) {
         self.links.push(&mut self.order, slot);
     }
 
     fn touch(&mut self, slot: u32) {
-        self.links.unlink(&mut self.order, slot);
-        self.links.push(&mut self.order, slot);
+        if self.by_use {
+            self.links.unlink(&mut self.order, slot);
+            self.links.push(&mut self.order, slot);
+        }
     }
 
     fn remove(&mut self, slot: u32) {

@@ -1,0 +1,84 @@
+//! Folders of runs that go on, and of those that were killed.
+//!
+//! As long as a run goes on it holds a lock on a file in its folder, which the system gives back
+//! when the process ends, however it ends. So a lock that can be had is that of a dead process.
+
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// How their names begin.
+const PREFIX: &str = ".weir-unfinished-";
+/// The file that is locked.
+const LOCK: &str = "alive.lock";
+
+/// A new folder in `home`, and its lock; there is none where the disk knows no locks.
+pub fn begin(home: &Path) -> io::Result<(TempDir, Option<File>)> {
+    let folder = tempfile::Builder::new()
+        .prefix(PREFIX)
+        .permissions(Permissions::from_mode(0o777))
+        .tempdir_in(home)?;
+    // It has its name only once it is locked: before, nobody looks at it.
+    let fresh = folder.path().join("fresh.lock");
+    let file = File::create(&fresh)?;
+    let held = file.try_lock().is_ok();
+    if held {
+        fs::rename(&fresh, folder.path().join(LOCK))?;
+    } else {
+        fs::remove_file(&fresh)?;
+    }
+    Ok((folder, held.then_some(file)))
+}
+
+/// Takes the lock out of a folder that is whole.
+pub fn finish(folder: &Path, lock: Option<File>) -> io::Result<()> {
+    let Some(lock) = lock else { return Ok(()) };
+    fs::remove_file(folder.join(LOCK))?;
+    drop(lock);
+    Ok(())
+}
+
+/// Takes away what killed runs have left in `home`. What cannot be taken away stays.
+pub fn sweep(home: &Path) {
+    for entry in fs::read_dir(home).into_iter().flatten().flatten() {
+        let is_one = entry.file_name().to_string_lossy().starts_with(PREFIX)
+            && entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if !is_one {
+            continue;
+        }
+        let Ok(lock) = File::open(entry.path().join(LOCK)) else { continue };
+        if lock.try_lock().is_ok() {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_dead_left_goes_and_what_lives_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let (living, lock) = begin(home.path()).unwrap();
+        let (killed, gone) = begin(home.path()).unwrap();
+        fs::write(killed.path().join("series-0.part"), "half").unwrap();
+        // A process that is killed takes nothing away, but its locks are given back.
+        let killed = killed.keep();
+        drop(gone);
+        // Neither what has no lock yet, nor what others called so, is taken.
+        let early = home.path().join(".weir-unfinished-early");
+        fs::create_dir(&early).unwrap();
+        let file = home.path().join(".weir-unfinished-file");
+        fs::write(&file, "").unwrap();
+        sweep(home.path());
+        assert!(!killed.exists(), "the dead one's");
+        assert!(living.path().exists() && early.exists() && file.exists());
+        finish(living.path(), lock).unwrap();
+        assert_eq!(fs::read_dir(living.path()).unwrap().count(), 0, "it holds no lock any more");
+        sweep(home.path());
+        assert!(living.path().exists());
+    }
+}

@@ -1,0 +1,105 @@
+//! What is known of the quantities that are drawn over time: a line each.
+
+/// A picture of one quantity.
+pub struct Spec {
+    pub subject: &'static str,
+    pub quantity: &'static str,
+    pub id: &'static str,
+    /// What it shows, as the beginning of a sentence.
+    pub name: &'static str,
+    pub axis: &'static str,
+    pub unit: &'static str,
+    /// From the recorded unit to the one that is drawn.
+    pub factor: f64,
+    pub rank: Rank,
+}
+
+/// Where a picture stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Rank {
+    /// In sight.
+    First,
+    /// Behind these.
+    More,
+    /// Nowhere: others say it.
+    Never,
+}
+
+const fn spec(about: [&'static str; 6], factor: f64, rank: Rank) -> Spec {
+    let [subject, quantity, id, name, axis, unit] = about;
+    Spec { subject, quantity, id, name, axis, unit, factor, rank }
+}
+
+const fn first(about: [&'static str; 6]) -> Spec {
+    spec(about, 1.0, Rank::First)
+}
+
+const fn more(about: [&'static str; 6]) -> Spec {
+    spec(about, 1.0, Rank::More)
+}
+
+const fn never(subject: &'static str, quantity: &'static str) -> Spec {
+    spec([subject, quantity, "", "", "", ""], 1.0, Rank::Never)
+}
+
+/// All of them; others that were recorded are drawn behind these, as they are.
+pub const SPECS: &[Spec] = &[
+    first(["flow", "goodput_mbps", "rates", "Rates", "goodput", "Mbit/s"]),
+    first(["flow", "window", "windows", "Windows", "window", "segments"]),
+    first(["flow", "rtt_ms", "rtt", "Round-trip times", "smoothed RTT", "ms"]),
+    first(["flow", "buffer_s", "buffers", "Playout buffers", "in the buffer", "s"]),
+    first(["flow", "bitrate_mbps", "quality", "Quality of videos", "quality", "Mbit/s"]),
+    first(["flow", "stalls", "stalls", "Stalls since the beginning", "stalls", "stalls"]),
+    first(["workload", "began_per_s", "arrivals", "Arrivals", "began", "flows/s"]),
+    first(["workload", "running", "running", "Flows at a time", "running", "flows"]),
+    first(["workload", "fct_mean_s", "times", "Completion times", "mean completion time", "s"]),
+    first(["workload", "goodput_mbps", "workload-rates", "Workloads", "goodput", "Mbit/s"]),
+    first(["workload", "buffer_s", "mean-buffers", "Mean playout buffers", "in the buffer", "s"]),
+    first(["workload", "bitrate_mbps", "mean-quality", "Mean quality", "quality", "Mbit/s"]),
+    first(["workload", "stalled", "stalled", "Stalled players", "stalled", "players"]),
+    spec(["network", "hit_ratio", "hit-ratio", "Hit ratio", "hit ratio", "%"], 100.0, Rank::First),
+    spec(
+        ["node", "hit_ratio", "node-hit-ratio", "Hit ratio by node", "hit ratio", "%"],
+        100.0,
+        Rank::First,
+    ),
+    spec(["link", "queue_bytes", "queues", "Queues", "queue", "kB"], 1e-3, Rank::First),
+    first(["link", "queue_packets", "queues", "Queues", "queue", "packets"]),
+    spec(["link", "utilization", "use", "Use of links", "time in use", "%"], 100.0, Rank::First),
+    more(["flow", "in_flight", "in-flight", "In flight", "in flight", "segments"]),
+    more(["workload", "completed_per_s", "completions", "Completions", "complete", "flows/s"]),
+    more(["workload", "failed", "failed", "Failed flows since the beginning", "failed", "flows"]),
+    more(["link", "drops", "drops", "Drops since the beginning", "lost", "packets"]),
+    more(["link", "marked", "marks", "Marks since the beginning", "marked", "Data"]),
+    more(["node", "pit", "pit", "Pending Interests", "pending", "Interests"]),
+    more(["node", "cs_packets", "stores", "Content stores", "stored", "Data"]),
+    more([
+        "flow",
+        "retransmissions",
+        "again",
+        "Sent again since the beginning",
+        "sent again",
+        "Interests",
+    ]),
+    never("flow", "bytes"),
+    never("link", "throughput_mbps"),
+    never("link", "capacity_mbps"),
+    never("node", "cs_hits"),
+    never("node", "cs_misses"),
+    never("node", "served"),
+    never("network", "cs_hits"),
+    never("network", "served"),
+    never("workload", "started"),
+    never("workload", "completed"),
+    never("workload", "fct_total_s"),
+];
+
+/// A quantity's name without its unit, and the unit.
+pub fn unit_of(quantity: &str) -> (&str, &'static str) {
+    const UNITS: &[(&str, &str)] =
+        &[("_s", "s"), ("_ms", "ms"), ("_mbps", "Mbit/s"), ("_bytes", "B"), ("_ratio", "share")];
+    UNITS
+        .iter()
+        .find_map(|(end, unit)| Some((quantity.strip_suffix(end)?, *unit)))
+        .unwrap_or((quantity, ""))
+}
