@@ -108,9 +108,9 @@ const MOST_CLASSES: usize = 3;
 fn demand(classes: &[Workload]) -> String {
     let one = |class: &Workload| {
         let name = class_label(&class.workload, &class.class);
-        let half = class.fct_p50_s.map_or(String::new(), |s| {
-            format!(", half of these in {} or less", with_unit(s, "s"))
-        });
+        let half = class
+            .fct_p50_s
+            .map_or(String::new(), |s| format!(", half of these in {} or less", with_unit(s, "s")));
         format!("of {} flows of {name} {} were complete{half}", class.started, class.completed)
     };
     let mut said: Vec<String> = classes.iter().take(MOST_CLASSES).map(one).collect();

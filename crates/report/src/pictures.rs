@@ -56,11 +56,9 @@ pub fn experiment(results: &Results) -> String {
         (other.nodes.len(), other.links.len()) == (run.nodes.len(), run.links.len())
     };
     let size = match results.runs().all(is_same) {
-        true => format!(
-            "{} and {}, ",
-            many(run.nodes.len(), "node"),
-            many(run.links.len() / 2, "link")
-        ),
+        true => {
+            format!("{} and {}, ", many(run.nodes.len(), "node"), many(run.links.len() / 2, "link"))
+        }
         false => String::new(),
     };
     format!("{}: {size}{}, {seeds}.", listed(&names), listed(&schemes))

@@ -31,12 +31,7 @@ const MADE: &[Made] = &[
     made("node", "hit_ratio", "cs_hits", Whole::With("cs_misses")),
 ];
 
-const fn made(
-    subject: &'static str,
-    name: &'static str,
-    part: &'static str,
-    whole: Whole,
-) -> Made {
+const fn made(subject: &'static str, name: &'static str, part: &'static str, whole: Whole) -> Made {
     Made { subject, name, part, whole }
 }
 

@@ -64,11 +64,13 @@ fn kind_text(kind: Kind, optional: bool) -> String {
     if optional { format!("{kind}, or nothing") } else { kind.to_owned() }
 }
 
-const WORKLOADS: &str = "One for each class of each workload. What is called warm is of the flows that
+const WORKLOADS: &str =
+    "One for each class of each workload. What is called warm is of the flows that
 began after the warm-up; for it the run is divided into twenty spans, and flows count from the first
 span on that begins behind its end.";
 
-const HITS: &str = "What was answered from where: in the whole run, until the end of the warm-up, and
+const HITS: &str =
+    "What was answered from where: in the whole run, until the end of the warm-up, and
 from then on.";
 
 const HEAD: &str = "# Results
@@ -115,8 +117,8 @@ objects. What does not apply is `null`.
 | `events` | calls of components |
 | `packet_hops` | packets that went through a forwarder after crossing a link |
 | `flows`, `links`, `nodes`, `workloads` | lists, as below |
-| `completions` | for each class of each workload `workload`, `class`, `control`, `started`, and `times`: seconds and how many flows took no longer |
-| `caching` | what content stores saved, if there are some: `warmup_rule` (`mser-5` or `given`), `warmup_detected`, `warmup_end_s`, and the lists below |
+| `completions` | for each class `workload`, `class`, `control`, `started`, and `times`: pairs |
+| `caching` | what stores saved: `warmup_rule`, `warmup_detected`, `warmup_end_s`, and as below |
 | `jain_index` | how fair the flows' goodputs are: 1 if all are equal |
 | `trace_hash` | equal for equal runs: made from time, place, kind and size of every packet-hop |
 ";

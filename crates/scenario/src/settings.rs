@@ -188,8 +188,7 @@ pub(crate) fn replaced(
             _ => continue,
         };
         let meant = entries.into_iter().filter(|fields| {
-            one.is_none_or(|name| is_called(fields, name))
-                && !excludes(section.name, fields, field)
+            one.is_none_or(|name| is_called(fields, name)) && !excludes(section.name, fields, field)
         });
         found.extend(meant.filter_map(|fields| Some(fields.get(field)?.span())));
     }

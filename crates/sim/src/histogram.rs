@@ -123,7 +123,7 @@ mod tests {
         assert_eq!((histogram.total(), histogram.mean()), (51, Some(Duration(1_001_275 / 51))));
         assert_eq!(other.sum(), 1_000_000);
         let mut few = Histogram::default();
-        [7, 3, 7].map(|n| few.record(Duration(n)));
+        [7, 3, 7].into_iter().for_each(|n| few.record(Duration(n)));
         assert_eq!(few.cumulated().collect::<Vec<_>>(), [(Duration(3), 1), (Duration(7), 3)]);
         other.merge(&Histogram::default());
         assert_eq!(other.total(), 1);

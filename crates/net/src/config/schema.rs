@@ -198,14 +198,15 @@ const CONTENT_STORE: Section = Section {
     name: "content_store",
     repeated: false,
     help: "The cache of Data packets.",
-    fields: &[&[
-        field(
+    fields: &[
+        &[field(
             "capacity",
             Form::Size,
             "\"64 MiB\"",
             "Bound of its memory, everything counted; `\"0 B\"` switches it off.",
-        ),
-    ], STORE_RULES],
+        )],
+        STORE_RULES,
+    ],
 };
 
 const FORWARDER: Section = Section {

@@ -54,8 +54,15 @@ pub fn first(out: &mut String, results: &Results) {
 fn groups(out: &mut String, results: &Results) {
     let keys: Vec<&str> = results.keys.iter().map(String::as_str).collect();
     let what = if keys.is_empty() { "result".to_owned() } else { keys.join(", ") };
-    let mut heads =
-        vec![&*what, "runs", "goodput (Mbit/s)", "completion (s)", "RTT (ms)", "Jain index", "lost"];
+    let mut heads = vec![
+        &*what,
+        "runs",
+        "goodput (Mbit/s)",
+        "completion (s)",
+        "RTT (ms)",
+        "Jain index",
+        "lost",
+    ];
     let has_stores = results.combinations.iter().any(|(_, c)| c.hit_ratio.is_some());
     heads.extend(has_stores.then_some("hit ratio (%)"));
     let mean = |mean: Option<Mean>| match mean {
@@ -115,13 +122,7 @@ fn stores(out: &mut String, run: &RunResult) {
 }
 
 /// Rows of one form, `all` being there.
-fn list<T>(
-    out: &mut String,
-    columns: &'static [Column<T>],
-    rows: &[&T],
-    all: usize,
-    what: &str,
-) {
+fn list<T>(out: &mut String, columns: &'static [Column<T>], rows: &[&T], all: usize, what: &str) {
     if rows.is_empty() {
         return;
     }

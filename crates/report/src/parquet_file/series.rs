@@ -26,8 +26,8 @@ pub const SERIES: &[Column] = &[
     column(
         "entity",
         Kind::Text,
-        "which one: a flow's label (`flow` in the summary), `from > to` of a link, a node's name, a \
-         workload and its class, or `all`",
+        "which one: a flow's label (`flow` in the summary), `from > to` of a link, a node's name, \
+         a workload and its class, or `all`",
     ),
     column("quantity", Kind::Text, "what was measured, with the unit at its end"),
     column("value", Kind::Number, "its value"),

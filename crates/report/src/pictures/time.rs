@@ -177,7 +177,9 @@ impl<'r> Drawing<'r> {
         if groups * entities.len() <= MOST_LINES {
             vec![self.panel(String::new(), &all, entities, groups > 1, entities.len() > 1)]
         } else if groups <= MOST_LINES {
-            let one = |entity: &&'r str| self.panel(shown(self.subject, entity), &all, &[entity], true, false);
+            let one = |entity: &&'r str| {
+                self.panel(shown(self.subject, entity), &all, &[entity], true, false)
+            };
             entities.iter().map(one).collect()
         } else {
             all.iter().map(|g| self.panel(label(*g), &[*g], entities, false, true)).collect()
@@ -366,8 +368,9 @@ impl<'r> Drawing<'r> {
         for (number, group) in self.results.groups.iter().enumerate() {
             for entity in entities {
                 let Some(tracks) = self.tracks(number, entity) else { continue };
-                let name =
-                    self.flow(number, entity).map_or_else(|| shown(self.subject, entity), |(_, name)| name);
+                let name = self
+                    .flow(number, entity)
+                    .map_or_else(|| shown(self.subject, entity), |(_, name)| name);
                 let name = match (group.label.as_str(), self.subject) {
                     ("", _) => name,
                     (label, "network") => label.to_owned(),
@@ -383,12 +386,9 @@ impl<'r> Drawing<'r> {
         let value = |value: f64| with_unit(value, self.unit);
         match &*means {
             [] => self.name.to_owned(),
-            [(_, mean, most)] if self.subject == "network" => format!(
-                "{}: {} on average, {} at most",
-                self.name,
-                value(*mean),
-                value(*most)
-            ),
+            [(_, mean, most)] if self.subject == "network" => {
+                format!("{}: {} on average, {} at most", self.name, value(*mean), value(*most))
+            }
             [(name, mean, most)] => format!(
                 "{}: {name} has {} on average, {} at most",
                 self.name,

@@ -206,15 +206,13 @@ pub(super) const WORKLOAD: Section = Section {
 };
 
 /// What a content store is.
-pub(super) const STORE: &[Field] = &[
-    field(
-        "content_store",
-        Form::As("size, packets (`\"1000 packets\"`) or share (`\"2 %\"`)"),
-        "\"0 B\"",
-        "Bound of the content store: its memory, everything counted; Data packets; or Data packets \
+pub(super) const STORE: &[Field] = &[field(
+    "content_store",
+    Form::As("size, packets (`\"1000 packets\"`) or share (`\"2 %\"`)"),
+    "\"0 B\"",
+    "Bound of the content store: its memory, everything counted; Data packets; or Data packets \
          as a share of the segments of all content. `\"0 B\"` switches it off.",
-    ),
-];
+)];
 
 pub(super) const CACHING: Section = Section {
     name: "caching",

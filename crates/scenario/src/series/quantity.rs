@@ -62,7 +62,7 @@ pub const WORKLOAD: &[Quantity<WorkloadSample>] = &[
     quantity("running", "those that run", |s, _| Some(s.counts.running() as f64)),
     quantity(
         "fct_total_s",
-        "the completion times of all that are complete together; divided by `completed`, their mean",
+        "the completion times of all that are complete; divided by `completed`, their mean",
         |s, _| Some(s.counts.taken as f64 / 1e9),
     ),
     quantity("goodput_mbps", "content that came since the sample before", |s, before| {

@@ -1,8 +1,6 @@
 //! From the simulator's samples to rows.
 
-use super::{
-    FLOW, LINK, NETWORK, NODE, Quantity, Row, Rows, Subject, WORKLOAD, class_label,
-};
+use super::{FLOW, LINK, NETWORK, NODE, Quantity, Row, Rows, Subject, WORKLOAD, class_label};
 use crate::model::{Objects, Pick, Scenario};
 use crate::result::flow_labels;
 use control::{Duration, Time};
@@ -94,11 +92,7 @@ pub struct Sampler {
 impl Sampler {
     /// Records into `rows`; the workloads are those of the network.
     #[must_use]
-    pub fn new(
-        scenario: &Scenario,
-        workloads: &[WorkloadResult],
-        rows: Box<dyn Rows>,
-    ) -> Sampler {
+    pub fn new(scenario: &Scenario, workloads: &[WorkloadResult], rows: Box<dyn Rows>) -> Sampler {
         let record = &scenario.record;
         let name = |node: usize| scenario.nodes[node].name.as_str();
         let flows = flow_labels(scenario)
