@@ -222,8 +222,11 @@ impl Forwarder {
     /// When [`Forwarder::on_deadline`] wants to be called; `None` if never, as things are.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
-        let face = self.deadlines.first().map(|(at, _)| *at);
-        [face, self.pit.next_deadline()].into_iter().flatten().min()
+        let pit = self.pit.next_deadline();
+        match self.deadlines.first() {
+            Some((face, _)) => Some(pit.map_or(*face, |pit| pit.min(*face))),
+            None => pit,
+        }
     }
 
     /// A face that has something to send now. It is given once, until [`Forwarder::poll_transmit`]

@@ -174,6 +174,7 @@ impl Forwarder {
     }
 
     /// The name with the hashes that the way of a packet with it asks for.
+    #[inline]
     fn hashed<'n>(&self, name: NameRef<'n>) -> HashedName<'n> {
         let mut lengths = self.fib.lengths() | self.strategies.lengths() | self.pit.lengths();
         let components = name.len().min(MAX_PREFIX);

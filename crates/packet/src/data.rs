@@ -130,6 +130,7 @@ impl<'a> Data<'a> {
 }
 
 /// `at` is left at the octet where the element begins that is at fault.
+#[inline(always)]
 fn decode<'a>(wire: &'a [u8], at: &mut usize) -> Result<Data<'a>, Fault> {
     if wire.len() > crate::MAX_PACKET {
         return Err(Fault::TooLarge(wire.len() as u64));
@@ -137,7 +138,7 @@ fn decode<'a>(wire: &'a [u8], at: &mut usize) -> Result<Data<'a>, Fault> {
     let value = tlv::only(wire, types::DATA)?;
     let mut reader = Reader::new(value);
     *at = wire.len() - value.len();
-    let name = NameRef::decode(reader.expect(types::NAME)?.value).map_err(|e| e.fault)?;
+    let name = NameRef::check(reader.expect(types::NAME)?.value)?;
     let mut meta = MetaInfo::default();
     let (mut content, mut signed) = (&value[..0], value);
     let (mut info, mut signature) = (None, None);

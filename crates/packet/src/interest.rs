@@ -198,6 +198,7 @@ const fn place(typ: u64) -> Option<u8> {
 }
 
 /// `at` is left at the octet where the element begins that is at fault.
+#[inline(always)]
 fn decode<'a>(wire: &'a [u8], at: &mut usize) -> Result<Interest<'a>, Fault> {
     if wire.len() > crate::MAX_PACKET {
         return Err(Fault::TooLarge(wire.len() as u64));
@@ -230,7 +231,7 @@ fn decode<'a>(wire: &'a [u8], at: &mut usize) -> Result<Interest<'a>, Fault> {
 
 /// The name of an Interest has a component, and at most one parameters digest.
 fn name(value: &[u8]) -> Result<NameRef<'_>, Fault> {
-    let (name, digests) = NameRef::decode_counting(value).map_err(|e| e.fault)?;
+    let (name, digests) = NameRef::check_counting(value)?;
     match (name.is_empty(), digests) {
         (true, _) => Err(Fault::BadLength(types::NAME)),
         (false, 0 | 1) => Ok(name),

@@ -2,7 +2,7 @@
 
 use crate::nack::NackReason;
 use crate::options::HopOptions;
-use crate::tlv::{DecodeError, Element, Fault, Reader, read_nni, tlv_len, types};
+use crate::tlv::{self, DecodeError, Element, Fault, Reader, read_nni, tlv_len, types};
 use std::cmp::Ordering;
 
 /// The longest PIT token, in octets.
@@ -43,6 +43,17 @@ impl<'a> LpPacket<'a> {
     /// Nack without its Interest.
     #[inline]
     pub fn decode(frame: &'a [u8]) -> Result<LpPacket<'a>, DecodeError> {
+        // Most frames are bare packets.
+        match frame.first().copied().map(u64::from) {
+            Some(typ @ (types::INTEREST | types::DATA)) if tlv::only(frame, typ).is_ok() => {
+                Ok(LpPacket { fragment: Some(frame), ..LpPacket::default() })
+            }
+            _ => LpPacket::decode_headers(frame),
+        }
+    }
+
+    #[inline(never)]
+    fn decode_headers(frame: &'a [u8]) -> Result<LpPacket<'a>, DecodeError> {
         let mut at = 0;
         decode(frame, &mut at).map_err(|fault| DecodeError::new("link packet", fault).at(at))
     }
@@ -206,13 +217,8 @@ fn decode<'a>(frame: &'a [u8], at: &mut usize) -> Result<LpPacket<'a>, Fault> {
         return Err(Fault::Trailing);
     }
     let mut packet = LpPacket::default();
-    match element.typ {
-        types::INTEREST | types::DATA => {
-            packet.fragment = Some(frame);
-            return Ok(packet);
-        }
-        types::LP_PACKET => {}
-        other => return Err(Fault::BadType(other)),
+    if element.typ != types::LP_PACKET {
+        return Err(Fault::BadType(element.typ));
     }
     let value = element.value;
     packet.headers = value;

@@ -31,26 +31,22 @@ impl<'a> NameRef<'a> {
     /// Truncated elements, component types outside 1 to 65535, digests that do not have 32 octets,
     /// more than [`MAX_COMPONENTS`] components.
     pub fn decode(value: &'a [u8]) -> Result<NameRef<'a>, DecodeError> {
-        NameRef::decode_counting(value).map(|(name, _)| name)
+        let mut at = 0;
+        let checked = check(value, &mut at);
+        let (len, _) = checked.map_err(|fault| DecodeError::new("Name", fault).at(at))?;
+        Ok(NameRef { value, len })
     }
 
-    /// As [`NameRef::decode`]; counts the parameters digests, too.
+    /// As [`NameRef::decode`], for those who do not say where the fault is.
     #[inline]
-    pub(crate) fn decode_counting(value: &'a [u8]) -> Result<(NameRef<'a>, usize), DecodeError> {
-        let mut reader = Reader::new(value);
-        let (mut len, mut digests) = (0, 0);
-        loop {
-            let here = value.len() - reader.rest().len();
-            let fail = |fault| DecodeError::new("Name", fault).at(here);
-            let Some(element) = reader.next_element().map_err(fail)? else { break };
-            let component = ComponentRef::from_element(&element).map_err(fail)?;
-            digests += usize::from(component.typ() == types::PARAMETERS_DIGEST);
-            if len == MAX_COMPONENTS {
-                return Err(fail(Fault::TooManyComponents));
-            }
-            len += 1;
-        }
-        Ok((NameRef { value, len }, digests))
+    pub(crate) fn check(value: &'a [u8]) -> Result<NameRef<'a>, Fault> {
+        NameRef::check_counting(value).map(|(name, _)| name)
+    }
+
+    /// As [`NameRef::check`]; counts the parameters digests, too.
+    #[inline]
+    pub(crate) fn check_counting(value: &'a [u8]) -> Result<(NameRef<'a>, usize), Fault> {
+        check(value, &mut 0).map(|(len, digests)| (NameRef { value, len }, digests))
     }
 
     /// Checks a whole Name element.
@@ -159,6 +155,25 @@ impl<'a> NameRef<'a> {
     pub fn encode_into(&self, out: &mut Vec<u8>) {
         tlv::put_tlv(out, types::NAME, self.value);
     }
+}
+
+/// Components and, among them, parameters digests of a Name's TLV-VALUE. `at` is left at the octet
+/// where the element begins that is at fault.
+#[inline(always)]
+fn check(value: &[u8], at: &mut usize) -> Result<(usize, usize), Fault> {
+    let mut reader = Reader::new(value);
+    let (mut len, mut digests) = (0, 0);
+    loop {
+        *at = value.len() - reader.rest().len();
+        let Some(element) = reader.next_element()? else { break };
+        let component = ComponentRef::from_element(&element)?;
+        digests += usize::from(component.typ() == types::PARAMETERS_DIGEST);
+        if len == MAX_COMPONENTS {
+            return Err(Fault::TooManyComponents);
+        }
+        len += 1;
+    }
+    Ok((len, digests))
 }
 
 /// The components of a name.

@@ -62,10 +62,16 @@ pub enum KeyLocator<'a> {
     Digest(&'a [u8]),
 }
 
-/// A SignatureInfo or InterestSignatureInfo, checked.
+/// A SignatureInfo or InterestSignatureInfo, checked. Every packet is checked on its way and few are
+/// asked what is in here, so that only the type is kept and the rest is read when it is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct SignatureInfo<'a> {
     value: &'a [u8],
+    signature_type: SignatureType,
+}
+
+/// What a SignatureInfo says.
+struct Fields<'a> {
     signature_type: SignatureType,
     key_locator: Option<KeyLocator<'a>>,
     nonce: Option<&'a [u8]>,
@@ -75,45 +81,21 @@ pub struct SignatureInfo<'a> {
 
 impl<'a> SignatureInfo<'a> {
     /// Checks the value of a SignatureInfo or InterestSignatureInfo element.
+    #[inline]
     pub(crate) fn decode(value: &'a [u8]) -> Result<SignatureInfo<'a>, Fault> {
-        let mut reader = Reader::new(value);
-        let mut info = SignatureInfo {
-            value,
-            signature_type: SignatureType::Null,
-            key_locator: None,
-            nonce: None,
-            time: None,
-            sequence: None,
-        };
-        let mut reached = 0;
-        while let Some(element) = reader.next_element()? {
-            match place(element.typ) {
-                // Before the SignatureType, all else is out of order.
-                Some(place) if place > reached && (reached > 0 || place == 1) => {
-                    reached = place;
-                    info.take(&element)?;
-                }
-                _ if element.is_critical() => return Err(Fault::Critical(element.typ)),
-                _ => {}
+        // Many say nothing but their type.
+        let signature_type = match *value {
+            [typ, 1, number] if u64::from(typ) == types::SIGNATURE_TYPE => {
+                SignatureType::from(u64::from(number))
             }
-        }
-        if reached == 0 { Err(Fault::Expected(types::SIGNATURE_TYPE)) } else { Ok(info) }
+            _ => Fields::read(value)?.signature_type,
+        };
+        Ok(SignatureInfo { value, signature_type })
     }
 
-    fn take(&mut self, element: &Element<'a>) -> Result<(), Fault> {
-        match element.typ {
-            types::SIGNATURE_TYPE => self.signature_type = SignatureType::from(element.nni()?),
-            types::KEY_LOCATOR => self.key_locator = key_locator(element.value)?,
-            types::SIGNATURE_NONCE if element.value.is_empty() => {
-                return Err(Fault::BadLength(element.typ));
-            }
-            types::SIGNATURE_NONCE => self.nonce = Some(element.value),
-            types::SIGNATURE_TIME => self.time = Some(element.nni()?),
-            types::SIGNATURE_SEQ_NUM => self.sequence = Some(element.nni()?),
-            // A certificate's: known, so that its critical number does no harm; see `element`.
-            _ => {}
-        }
-        Ok(())
+    /// What it says; it was read without a fault before.
+    fn fields(&self) -> Fields<'a> {
+        Fields::read(self.value).unwrap_or_default()
     }
 
     /// The type of the signature.
@@ -124,26 +106,26 @@ impl<'a> SignatureInfo<'a> {
 
     /// Where the key is found, if it says so in a form that is known.
     #[must_use]
-    pub const fn key_locator(&self) -> Option<KeyLocator<'a>> {
-        self.key_locator
+    pub fn key_locator(&self) -> Option<KeyLocator<'a>> {
+        self.fields().key_locator
     }
 
     /// The signature's nonce (Interests).
     #[must_use]
-    pub const fn nonce(&self) -> Option<&'a [u8]> {
-        self.nonce
+    pub fn nonce(&self) -> Option<&'a [u8]> {
+        self.fields().nonce
     }
 
     /// Milliseconds since 1970 (Interests).
     #[must_use]
-    pub const fn time_ms(&self) -> Option<u64> {
-        self.time
+    pub fn time_ms(&self) -> Option<u64> {
+        self.fields().time
     }
 
     /// The signature's sequence number (Interests).
     #[must_use]
-    pub const fn sequence(&self) -> Option<u64> {
-        self.sequence
+    pub fn sequence(&self) -> Option<u64> {
+        self.fields().sequence
     }
 
     /// The octets of an element of the SignatureInfo that this type does not know, such as the
@@ -163,6 +145,56 @@ impl<'a> SignatureInfo<'a> {
     #[must_use]
     pub const fn as_bytes(&self) -> &'a [u8] {
         self.value
+    }
+}
+
+impl Default for Fields<'_> {
+    fn default() -> Self {
+        Fields {
+            signature_type: SignatureType::Null,
+            key_locator: None,
+            nonce: None,
+            time: None,
+            sequence: None,
+        }
+    }
+}
+
+impl<'a> Fields<'a> {
+    #[inline(never)]
+    fn read(value: &'a [u8]) -> Result<Fields<'a>, Fault> {
+        let mut reader = Reader::new(value);
+        let mut fields = Fields::default();
+        let mut reached = 0;
+        while let Some(element) = reader.next_element()? {
+            match place(element.typ) {
+                // Before the SignatureType, all else is out of order.
+                Some(place) if place > reached && (reached > 0 || place == 1) => {
+                    reached = place;
+                    fields.take(&element)?;
+                }
+                _ if element.is_critical() => return Err(Fault::Critical(element.typ)),
+                _ => {}
+            }
+        }
+        if reached == 0 { Err(Fault::Expected(types::SIGNATURE_TYPE)) } else { Ok(fields) }
+    }
+
+    fn take(&mut self, element: &Element<'a>) -> Result<(), Fault> {
+        match element.typ {
+            types::SIGNATURE_TYPE => self.signature_type = SignatureType::from(element.nni()?),
+            types::KEY_LOCATOR => self.key_locator = key_locator(element.value)?,
+            types::SIGNATURE_NONCE if element.value.is_empty() => {
+                return Err(Fault::BadLength(element.typ));
+            }
+            types::SIGNATURE_NONCE => self.nonce = Some(element.value),
+            types::SIGNATURE_TIME => self.time = Some(element.nni()?),
+            types::SIGNATURE_SEQ_NUM => self.sequence = Some(element.nni()?),
+            // A certificate's: known, so that its critical number does no harm; see
+            // [`SignatureInfo::element`].
+            _ => {}
+        }
+        Ok(())
     }
 }
 

@@ -15,10 +15,21 @@ type Key = u128;
 
 const NOWHERE: u32 = u32::MAX;
 
+/// Children of a node of the heap.
+const CHILDREN: usize = 4;
+
+/// Later than every event: what fills up the last group of children, so that a group is compared
+/// without asking how many there are.
+const NEVER: Key = Key::MAX;
+
 /// The list of events.
 #[derive(Debug, Default)]
 pub(crate) struct EventList {
-    heap: Vec<(Key, Component)>,
+    /// The heap's keys; those behind the first `len` are [`NEVER`].
+    keys: Vec<Key>,
+    /// The component of each.
+    components: Vec<Component>,
+    len: usize,
     /// Where each component's entry is.
     places: Vec<u32>,
     sequence: u64,
@@ -28,92 +39,106 @@ impl EventList {
     /// Gives out a component's number.
     pub fn add(&mut self) -> Component {
         self.places.push(NOWHERE);
+        // The root alone, then whole groups of children.
+        let room = 1 + self.places.len().next_multiple_of(CHILDREN);
+        self.keys.resize(room, NEVER);
+        self.components.resize(room, 0);
         self.places.len() as u32 - 1
     }
 
     /// The first event.
+    #[inline]
     pub fn peek(&self) -> Option<(Time, Component)> {
-        self.heap.first().map(|(key, component)| (Time((key >> 64) as u64), *component))
+        if self.len == 0 {
+            return None;
+        }
+        Some((Time((self.keys[0] >> 64) as u64), self.components[0]))
     }
 
     /// Asks for a component to be called at `at` and at no other time; not at all for `None`.
+    #[inline]
     pub fn set(&mut self, component: Component, at: Option<Time>) {
         let place = self.places[component as usize];
-        match (place, at) {
-            (NOWHERE, None) => {}
-            (NOWHERE, Some(at)) => {
+        match at {
+            Some(at) if place == NOWHERE => {
                 let key = self.key(at);
-                self.heap.push((key, component));
-                self.rise(self.heap.len() - 1);
+                self.len += 1;
+                self.rise(self.len - 1, key, component);
             }
-            (place, None) => self.remove(place as usize),
-            (place, Some(at)) => {
+            Some(at) => {
                 let place = place as usize;
-                let old = (self.heap[place].0 >> 64) as u64;
+                let old = (self.keys[place] >> 64) as u64;
                 if old != at.0 {
-                    self.heap[place].0 = self.key(at);
-                    if at.0 < old { self.rise(place) } else { self.sink(place) }
+                    let key = self.key(at);
+                    if at.0 < old {
+                        self.rise(place, key, component);
+                    } else {
+                        self.sink(place, key, component);
+                    }
                 }
             }
+            None if place == NOWHERE => {}
+            None => self.remove(component, place as usize),
         }
     }
 
+    #[inline]
     fn key(&mut self, at: Time) -> Key {
         self.sequence += 1;
         u128::from(at.0) << 64 | u128::from(self.sequence)
     }
 
-    fn remove(&mut self, place: usize) {
-        let (_, gone) = self.heap.swap_remove(place);
-        self.places[gone as usize] = NOWHERE;
-        if place < self.heap.len() {
-            self.rise(place);
-            let moved = self.heap[place].1;
-            self.sink(self.places[moved as usize] as usize);
+    fn remove(&mut self, component: Component, place: usize) {
+        self.places[component as usize] = NOWHERE;
+        self.len -= 1;
+        let (key, last) = (self.keys[self.len], self.components[self.len]);
+        self.keys[self.len] = NEVER;
+        if place < self.len {
+            // The last one takes the place: it came from another branch, perhaps.
+            if place > 0 && key < self.keys[(place - 1) / CHILDREN] {
+                self.rise(place, key, last);
+            } else {
+                self.sink(place, key, last);
+            }
         }
     }
 
-    fn rise(&mut self, mut place: usize) {
-        let entry = self.heap[place];
+    /// Puts an entry at a place that is free, or above it.
+    fn rise(&mut self, mut place: usize, key: Key, component: Component) {
         while place > 0 {
-            let parent = (place - 1) / 4;
-            if self.heap[parent].0 <= entry.0 {
+            let parent = (place - 1) / CHILDREN;
+            if self.keys[parent] <= key {
                 break;
             }
-            self.put(place, self.heap[parent]);
+            self.put(place, self.keys[parent], self.components[parent]);
             place = parent;
         }
-        self.put(place, entry);
+        self.put(place, key, component);
     }
 
-    fn sink(&mut self, mut place: usize) {
-        let entry = self.heap[place];
+    /// Puts an entry at a place that is free, or below it.
+    fn sink(&mut self, mut place: usize, key: Key, component: Component) {
         loop {
-            let first = 4 * place + 1;
-            let end = (first + 4).min(self.heap.len());
-            let Some((head, others)) =
-                self.heap.get(first..end).and_then(<[(Key, Component)]>::split_first)
-            else {
-                break;
-            };
-            let (mut least, mut key) = (first, head.0);
-            for (child, other) in (first + 1..).zip(others) {
-                if other.0 < key {
-                    (least, key) = (child, other.0);
-                }
-            }
-            if entry.0 <= key {
+            let first = CHILDREN * place + 1;
+            let group = self.keys.get(first..first + CHILDREN);
+            let Some(&[a, b, c, d]) = group.and_then(|group| group.first_chunk()) else { break };
+            let (left, ab) = if b < a { (1, b) } else { (0, a) };
+            let (right, cd) = if d < c { (3, d) } else { (2, c) };
+            let (child, least) = if cd < ab { (right, cd) } else { (left, ab) };
+            if key <= least {
                 break;
             }
-            self.put(place, self.heap[least]);
-            place = least;
+            self.put(place, least, self.components[first + child]);
+            place = first + child;
         }
-        self.put(place, entry);
+        self.put(place, key, component);
     }
 
-    fn put(&mut self, place: usize, entry: (Key, Component)) {
-        self.heap[place] = entry;
-        self.places[entry.1 as usize] = place as u32;
+    #[inline]
+    fn put(&mut self, place: usize, key: Key, component: Component) {
+        self.keys[place] = key;
+        self.components[place] = component;
+        self.places[component as usize] = place as u32;
     }
 }
 

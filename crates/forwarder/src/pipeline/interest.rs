@@ -114,8 +114,11 @@ impl Forwarder {
 
     /// Dead nonces, stamper, shaper at stage *arrival*.
     fn arrive(&mut self, now: Time, a: &mut Arrived<'_>) {
-        let nonce = self.hasher.nonce_key(a.name.whole(), a.nonce);
-        if self.dead_nonces.contains(now, nonce) {
+        // With a content store that answers what comes round, there is often none to remember.
+        if !self.dead_nonces.is_empty()
+            && let nonce = self.hasher.nonce_key(a.name.whole(), a.nonce)
+            && self.dead_nonces.contains(now, nonce)
+        {
             return self.refuse(now, a, DropReason::Duplicate, NackReason::Duplicate);
         }
         if self.parts == 0 || self.pass_arrival_parts(now, a) {

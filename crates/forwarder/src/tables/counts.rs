@@ -3,9 +3,16 @@
 use super::memory;
 use hashbrown::HashTable;
 
-/// How often each number is there. What is not there takes no memory.
+/// Smaller numbers have places of their own and need no hash: those of the faces of all but
+/// daemons that have seen thousands of them.
+const FIRST: u64 = 1024;
+
+/// How often each number is there. What is not there takes no memory, or four octets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
+    first: Vec<u32>,
+    /// The sum of `first`.
+    there: usize,
     table: HashTable<(u64, u32)>,
 }
 
@@ -16,20 +23,38 @@ fn hash(key: u64) -> u64 {
 }
 
 impl Counts {
+    #[inline]
     pub(super) fn get(&self, key: u64) -> usize {
+        if key < FIRST {
+            return self.first.get(key as usize).map_or(0, |count| *count as usize);
+        }
         self.table.find(hash(key), |c| c.0 == key).map_or(0, |c| c.1 as usize)
     }
 
+    #[inline]
     pub(super) fn add(&mut self, key: u64) {
-        if let Some(count) = self.table.find_mut(hash(key), |c| c.0 == key) {
+        if key < FIRST {
+            let key = key as usize;
+            if key >= self.first.len() {
+                self.first.resize(key + 1, 0);
+            }
+            self.first[key] += 1;
+            self.there += 1;
+        } else if let Some(count) = self.table.find_mut(hash(key), |c| c.0 == key) {
             count.1 += 1;
         } else {
             self.table.insert_unique(hash(key), (key, 1), |c| hash(c.0));
         }
     }
 
+    #[inline]
     pub(super) fn subtract(&mut self, key: u64) {
-        if let Ok(mut found) = self.table.find_entry(hash(key), |c| c.0 == key) {
+        if key < FIRST {
+            if let Some(count) = self.first.get_mut(key as usize).filter(|count| **count > 0) {
+                *count -= 1;
+                self.there -= 1;
+            }
+        } else if let Ok(mut found) = self.table.find_entry(hash(key), |c| c.0 == key) {
             if found.get().1 > 1 {
                 found.get_mut().1 -= 1;
             } else {
@@ -45,10 +70,11 @@ impl Counts {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.table.is_empty()
+        self.there == 0 && self.table.is_empty()
     }
 
     pub(super) fn memory(&self) -> usize {
-        memory::block(self.table.allocation_size())
+        memory::block(self.first.capacity() * size_of::<u32>())
+            + memory::block(self.table.allocation_size())
     }
 }

@@ -35,7 +35,7 @@ struct Prefix {
 }
 
 /// Prefixes that are kept without an allocation: names are rarely deeper, tables rarely more mixed.
-const USUAL_PREFIXES: usize = 8;
+const USUAL_PREFIXES: usize = 4;
 
 /// A name with the hashes of prefixes: made once for a packet, used by every table.
 #[derive(Clone, Debug)]
@@ -67,16 +67,19 @@ impl NameHasher {
     /// The name with the hashes of its prefixes of these lengths. Those of others can be had too,
     /// but each costs a pass over the octets.
     #[must_use]
+    #[inline]
     pub fn hash_prefixes<'a>(&self, name: NameRef<'a>, lengths: Lengths) -> HashedName<'a> {
         let octets = name.as_bytes();
         let mut made = SmallVec::new();
+        // The state after the first `start` octets, whole words all: a prefix costs the octets that
+        // are left over, and none is gone through twice but for those.
         let mut state = self.keyed;
         let (mut start, mut components) = (0, 0);
         // A prefix that ends later than any packet is a local mistake and matches nothing.
         let deepest = name.len().min(MAX_PREFIX);
         let wanted = lengths & ((2 << deepest) - 1);
         if wanted & 1 == 1 {
-            made.push(Prefix { hash: state.finish(), components: 0, end: 0 });
+            made.push(Prefix { hash: state.hash(&[]), components: 0, end: 0 });
         }
         let last = Lengths::BITS - 1 - (wanted | 1).leading_zeros();
         for end in name.prefix_ends().take(last as usize) {
@@ -84,24 +87,26 @@ impl NameHasher {
             if wanted >> components & 1 == 1
                 && let Ok(short) = u16::try_from(end)
             {
-                state.write(&octets[start..end]);
-                start = end;
-                made.push(Prefix { hash: state.finish(), components, end: short });
+                let words = end & !7;
+                if words > start {
+                    state.write(&octets[start..words]);
+                    start = words;
+                }
+                let hash = state.hash(&octets[start..end]);
+                made.push(Prefix { hash, components, end: short });
             }
         }
-        if start < octets.len() {
-            state.write(&octets[start..]);
-        }
-        HashedName { name, keys: self.keys, longest: deepest, whole: state.finish(), made }
+        let whole = state.hash(&octets[start..]);
+        HashedName { name, keys: self.keys, longest: deepest, whole, made }
     }
 
     /// A key for the pair of a name and a nonce, from the hash of the name.
     #[must_use]
     pub fn nonce_key(&self, name: u64, nonce: u32) -> u64 {
-        let mut state = self.keyed;
-        state.write_u64(name);
-        state.write_u32(nonce);
-        state.finish()
+        let mut pair = [0; 12];
+        pair[..8].copy_from_slice(&name.to_le_bytes());
+        pair[8..].copy_from_slice(&nonce.to_le_bytes());
+        self.keyed.hash(&pair)
     }
 }
 

@@ -196,7 +196,8 @@ impl Pit {
             return Err(Refusal::PrefixTooDeep);
         }
         self.admit(record.face, memory::block(interest.wire().len()))?;
-        let entry = PitEntry::new(interest, name);
+        let (slot, entry) = self.entries.insert_default().ok_or(Refusal::Entries)?;
+        entry.describe(interest, name);
         if entry.can_be_prefix() {
             self.prefixes[name.components()] += 1;
             self.prefix_lengths |= 1 << name.components();
@@ -205,7 +206,6 @@ impl Pit {
             self.digests.add(entry.parent);
         }
         self.heap += entry.heap();
-        let slot = self.entries.insert(entry).ok_or(Refusal::Entries)?;
         self.index.insert(name.whole(), slot);
         let key = self.key(slot);
         self.store_in_record(key, record);
@@ -342,19 +342,18 @@ impl Pit {
         found: &mut Vec<PitKey>,
     ) {
         let start = found.len();
-        found.extend(
-            self.index
-                .candidates(hash)
-                .filter(|slot| {
-                    let entry = &self.entries[*slot];
-                    entry.name_octets() == octets && entry.run.is_none() && wanted(entry)
-                })
-                .map(|slot| self.key(slot)),
-        );
-        found[start..].sort_unstable_by_key(|key| {
-            let entry = &self.entries[key.slot];
-            (entry.can_be_prefix(), entry.must_be_fresh())
-        });
+        for slot in self.index.candidates(hash) {
+            let entry = &self.entries[slot];
+            if entry.name_octets() == octets && entry.run.is_none() && wanted(entry) {
+                found.push(self.key(slot));
+            }
+        }
+        if found.len() > start + 1 {
+            found[start..].sort_unstable_by_key(|key| {
+                let entry = &self.entries[key.slot];
+                (entry.can_be_prefix(), entry.must_be_fresh())
+            });
+        }
     }
 
     /// Changes when an entry expires; in the past for at once.
@@ -390,7 +389,11 @@ impl Pit {
     /// When [`Pit::pop_expired`] and [`Pit::pop_retry`] want to be called.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
-        [self.expiries.next_deadline(), self.retries.next_deadline()].into_iter().flatten().min()
+        let expiry = self.expiries.next_deadline();
+        match self.retries.next_deadline() {
+            Some(retry) => Some(expiry.map_or(retry, |expiry| expiry.min(retry))),
+            None => expiry,
+        }
     }
 
     /// Takes out an entry that has expired; to be called until it returns `None`. Entries expire up

@@ -68,6 +68,30 @@ impl<T> Slab<T> {
 
     /// Adds an entry; `None` if 2^32 - 1 are there already.
     pub(crate) fn insert(&mut self, value: T) -> Option<u32> {
+        let slot = self.take_free()?;
+        self.slots[slot].state = State::Used(value);
+        Some(slot)
+    }
+
+    /// Adds an entry that is to be filled in where it lies: moving a large one there would take
+    /// longer.
+    #[inline]
+    pub(crate) fn insert_default(&mut self) -> Option<(u32, &mut T)>
+    where
+        T: Default,
+    {
+        let slot = self.take_free()?;
+        let state = &mut self.slots[slot].state;
+        *state = State::Used(T::default());
+        match state {
+            State::Used(value) => Some((slot, value)),
+            State::Free { .. } => None,
+        }
+    }
+
+    /// Takes a slot for an entry out of those that are free, or from the end.
+    #[inline]
+    fn take_free(&mut self) -> Option<u32> {
         let slot = if self.free != NONE {
             let slot = self.free;
             self.unlink_free(slot);
@@ -80,7 +104,6 @@ impl<T> Slab<T> {
             self.end += 1;
             self.end - 1
         };
-        self.slots[slot].state = State::Used(value);
         self.len += 1;
         Some(slot)
     }

@@ -78,7 +78,7 @@ impl OutRecord {
 const USUAL_INTEREST: usize = 64;
 
 /// An entry of the PIT: all Interests with one name and the same selectors.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PitEntry {
     /// The first Interest as it came. The name is a part of it and not stored twice.
     interest: SmallVec<[u8; USUAL_INTEREST]>,
@@ -107,24 +107,20 @@ pub(super) fn digest_key(name: &HashedName<'_>, data_components: usize) -> u64 {
 }
 
 impl PitEntry {
-    pub(super) fn new(interest: &Interest<'_>, name: &HashedName<'_>) -> Self {
+    /// Makes an empty entry, where it lies, that of an Interest.
+    #[inline]
+    pub(super) fn describe(&mut self, interest: &Interest<'_>, name: &HashedName<'_>) {
         let octets = name.name().as_bytes();
-        let wants_digest = name.implicit_digest().is_some();
-        PitEntry {
-            interest: SmallVec::from_slice(interest.wire()),
-            name_at: memory::offset_of(interest.wire(), octets) as u32,
-            name_len: octets.len() as u32,
-            hash: name.whole(),
-            parent: if wants_digest { digest_key(name, name.components() - 1) } else { 0 },
-            components: name.components() as u32,
-            can_be_prefix: interest.can_be_prefix(),
-            must_be_fresh: interest.must_be_fresh(),
-            wants_digest,
-            in_records: SmallVec::new(),
-            out_records: SmallVec::new(),
-            expires: Time::ZERO,
-            run: None,
-            note: [0; 2],
+        self.interest.extend_from_slice(interest.wire());
+        self.name_at = memory::offset_of(interest.wire(), octets) as u32;
+        self.name_len = octets.len() as u32;
+        self.hash = name.whole();
+        self.components = name.components() as u32;
+        self.can_be_prefix = interest.can_be_prefix();
+        self.must_be_fresh = interest.must_be_fresh();
+        self.wants_digest = name.implicit_digest().is_some();
+        if self.wants_digest {
+            self.parent = digest_key(name, name.components() - 1);
         }
     }
 
