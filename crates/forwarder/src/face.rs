@@ -276,6 +276,11 @@ impl Faces {
         self.faces[slot].as_deref_mut()
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.faces.len() - self.free.len()
+    }
+
     pub(crate) fn ids(&self) -> Vec<FaceId> {
         let mut ids: Vec<_> = self.faces.iter().flatten().map(|face| face.id).collect();
         ids.sort_unstable();

@@ -4,11 +4,12 @@ use bytes::Bytes;
 use control::{Duration, Event, Kind, Rng, Strategy, Time};
 use packet::Name;
 use packet::options::Capability;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::fmt;
 
 use crate::config::ForwarderConfig;
 use crate::counters::{DropReason, ForwarderStats};
+use crate::deadlines::Deadlines;
 use crate::face::{Face, FaceConfig, FaceId, Faces, Readiness};
 use crate::link::{Env, Link, Out};
 use crate::node::Node;
@@ -130,7 +131,8 @@ pub struct Forwarder {
     pub(crate) packet_tap: Option<PacketTap>,
     pub(crate) scratch: Scratch,
     ready: VecDeque<FaceId>,
-    deadlines: BTreeSet<(Time, FaceId)>,
+    deadlines: Deadlines,
+    due: Vec<FaceId>,
 }
 
 impl Forwarder {
@@ -165,7 +167,8 @@ impl Forwarder {
             packet_tap: None,
             scratch: Scratch::default(),
             ready: VecDeque::new(),
-            deadlines: BTreeSet::new(),
+            deadlines: Deadlines::default(),
+            due: Vec::new(),
             seed: config.seed,
             name: config.name,
         }
@@ -194,9 +197,7 @@ impl Forwarder {
     /// that came from it stay pending until they expire, and their Data is not sent.
     pub fn remove_face(&mut self, now: Time, face: FaceId) {
         let Some(mut gone) = self.faces.remove(face) else { return };
-        if let Some(deadline) = gone.deadline {
-            self.deadlines.remove(&(deadline, face));
-        }
+        self.deadlines.settle(&self.faces);
         self.ready.retain(|id| *id != face);
         gone.link.clear(now, &mut self.stats);
         self.fib.remove_face(face);
@@ -207,16 +208,18 @@ impl Forwarder {
     /// does no harm.
     pub fn on_deadline(&mut self, now: Time) {
         self.expire_pending(now);
-        let due: Vec<FaceId> =
-            self.deadlines.iter().take_while(|(at, _)| *at <= now).map(|(_, id)| *id).collect();
-        for id in due {
+        let mut due = std::mem::take(&mut self.due);
+        self.deadlines.take_due(now, &self.faces, &mut due);
+        for id in due.drain(..) {
             self.with_link(now, id, |link, env, _| link.on_deadline(env));
             self.release_held(now, id);
             self.wake(now, id);
             // A part that asks for an instant that has passed is called again at the next one, so
             // that a driver that waits for deadlines gets on.
-            self.set_deadline(id, |at| at.max(now + Duration(1)));
+            let deadline = self.faces.get(id).and_then(|face| face.deadline);
+            self.deadlines.set(&mut self.faces, id, deadline.map(|at| at.max(now + Duration(1))));
         }
+        self.due = due;
     }
 
     /// When [`Forwarder::on_deadline`] wants to be called; `None` if never, as things are.
@@ -224,7 +227,7 @@ impl Forwarder {
     pub fn next_deadline(&self) -> Option<Time> {
         let pit = self.pit.next_deadline();
         match self.deadlines.first() {
-            Some((face, _)) => Some(pit.map_or(*face, |pit| pit.min(*face))),
+            Some(face) => Some(pit.map_or(face, |pit| pit.min(face))),
             None => pit,
         }
     }
@@ -263,30 +266,32 @@ impl Forwarder {
     }
 
     fn transmit(&mut self, now: Time, face: FaceId, out: &mut Out<'_>) -> Option<Transmit> {
-        let state = self.faces.get_mut(face)?;
-        if state.link.is_quiet() {
+        let Forwarder { faces, stats, taps, packet_tap, id, store, hasher, scratch, pit, .. } =
+            self;
+        let state = faces.get_mut(face)?;
+        let is_quiet = state.link.is_quiet();
+        let left = if is_quiet {
             // Its deadline was set when the last packet left.
-            if state.readiness == Readiness::Told {
-                state.readiness = Readiness::Idle;
+            None
+        } else {
+            let mut tap = taps.of(Reporter::Face(face));
+            let packet_tap = packet_tap.as_mut().map(|tap| (tap, face));
+            let mut env = Env { now, tap: &mut tap, stats, packet_tap };
+            let node = Node { id: *id, store, hasher };
+            let left = state.link.transmit(&mut env, &node, &mut scratch.marks, out);
+            for (key, mark) in scratch.marks.drain(..) {
+                if let Some(record) = pit.get_mut(key).and_then(|e| e.out_record_mut(face)) {
+                    record.memo = record.memo.max(mark);
+                }
             }
-            return None;
+            left
+        };
+        if left.is_none() && state.readiness == Readiness::Told {
+            state.readiness = Readiness::Idle;
         }
-        let mut marks = std::mem::take(&mut self.scratch.marks);
-        let left =
-            self.with_link(now, face, |link, env, node| link.transmit(env, node, &mut marks, out))?;
-        for (key, mark) in marks.drain(..) {
-            if let Some(record) = self.pit.get_mut(key).and_then(|e| e.out_record_mut(face)) {
-                record.memo = record.memo.max(mark);
-            }
+        if !is_quiet {
+            self.wake(now, face);
         }
-        self.scratch.marks = marks;
-        if left.is_none()
-            && let Some(face) = self.faces.get_mut(face)
-            && face.readiness == Readiness::Told
-        {
-            face.readiness = Readiness::Idle;
-        }
-        self.wake(now, face);
         left.map(|frames| Transmit { len: frames.len, segment: frames.segment })
     }
 
@@ -323,20 +328,7 @@ impl Forwarder {
             }
         }
         if face.deadline != deadline {
-            let old = std::mem::replace(&mut face.deadline, deadline);
-            old.map(|at| self.deadlines.remove(&(at, id)));
-            deadline.map(|at| self.deadlines.insert((at, id)));
-        }
-    }
-
-    fn set_deadline(&mut self, id: FaceId, change: impl FnOnce(Time) -> Time) {
-        let Some(face) = self.faces.get_mut(id) else { return };
-        let Some(old) = face.deadline else { return };
-        let new = change(old);
-        if new != old {
-            face.deadline = Some(new);
-            self.deadlines.remove(&(old, id));
-            self.deadlines.insert((new, id));
+            self.deadlines.set(&mut self.faces, id, deadline);
         }
     }
 

@@ -9,6 +9,7 @@
 pub mod caching;
 pub mod config;
 pub mod counters;
+mod deadlines;
 pub mod face;
 pub mod forwarder;
 pub mod link;

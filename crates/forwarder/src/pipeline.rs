@@ -21,7 +21,7 @@ use crate::counters::DropReason;
 use crate::face::{Face, FaceId, LinkType};
 use crate::forwarder::{Forwarder, Wire};
 use crate::link::{InterestMark, Subject};
-use crate::tables::{HashedName, MAX_PREFIX, PitKey, memory};
+use crate::tables::{HashedName, Lengths, MAX_PREFIX, PitKey, memory};
 
 /// Buffers that are used again for every packet.
 #[derive(Debug, Default)]
@@ -173,10 +173,16 @@ impl Forwarder {
         }
     }
 
-    /// The name with the hashes that the way of a packet with it asks for.
+    /// The name of an Interest with the hashes that its way asks for.
     #[inline]
     fn hashed<'n>(&self, name: NameRef<'n>) -> HashedName<'n> {
-        let mut lengths = self.fib.lengths() | self.strategies.lengths() | self.pit.lengths();
+        self.hashed_for(name, self.fib.lengths())
+    }
+
+    /// The same for a packet that asks for prefixes of these lengths, besides those that all ask
+    /// for. Data does not ask for routes.
+    fn hashed_for<'n>(&self, name: NameRef<'n>, own: Lengths) -> HashedName<'n> {
+        let mut lengths = own | self.strategies.lengths() | self.pit.lengths();
         let components = name.len().min(MAX_PREFIX);
         if !self.store.is_off() {
             lengths |= 1 << components.saturating_sub(1);
@@ -191,12 +197,13 @@ impl Forwarder {
         self.hasher.hash_prefixes(name, lengths)
     }
 
-    /// Counts a packet that was decoded.
-    fn count_received(&mut self, face: FaceId, kind: Kind) {
+    /// Counts a packet that was decoded, and gives the face that it came from.
+    #[inline]
+    fn count_received(&mut self, face: FaceId, kind: Kind) -> Option<&Face> {
         self.stats.received.count(kind);
-        if let Some(face) = self.faces.get_mut(face) {
-            face.link.counters.received.count(kind);
-        }
+        let face = self.faces.get_mut(face)?;
+        face.link.counters.received.count(kind);
+        Some(face)
     }
 
     /// Tells the parts of a face of a packet that came in, if there are any.

@@ -27,6 +27,7 @@ pub mod memory;
 pub mod name_hash;
 pub mod pit;
 pub mod prefix_map;
+mod sip;
 mod slab;
 pub mod strategy_choice;
 pub mod wheel;

@@ -161,17 +161,27 @@ impl<'a> NameRef<'a> {
 /// where the element begins that is at fault.
 #[inline(always)]
 fn check(value: &[u8], at: &mut usize) -> Result<(usize, usize), Fault> {
-    let mut reader = Reader::new(value);
-    let (mut len, mut digests) = (0, 0);
-    loop {
-        *at = value.len() - reader.rest().len();
-        let Some(element) = reader.next_element()? else { break };
-        let component = ComponentRef::from_element(&element)?;
-        digests += usize::from(component.typ() == types::PARAMETERS_DIGEST);
+    let (mut rest, mut len, mut digests) = (value, 0, 0);
+    while !rest.is_empty() {
+        *at = value.len() - rest.len();
+        let mut digest = 0;
+        // Nearly all components have a type and a length of one octet each, and are no digests.
+        rest = match *rest {
+            [3..=0xfc, octets @ 0..=0xfc, ref behind @ ..] => {
+                behind.get(usize::from(octets)..).ok_or(Fault::Truncated)?
+            }
+            _ => {
+                let mut reader = Reader::new(rest);
+                let Some(element) = reader.next_element()? else { break };
+                let component = ComponentRef::from_element(&element)?;
+                digest = usize::from(component.typ() == types::PARAMETERS_DIGEST);
+                reader.rest()
+            }
+        };
         if len == MAX_COMPONENTS {
             return Err(Fault::TooManyComponents);
         }
-        len += 1;
+        (len, digests) = (len + 1, digests + digest);
     }
     Ok((len, digests))
 }

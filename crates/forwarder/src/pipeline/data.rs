@@ -47,8 +47,7 @@ impl Forwarder {
         let Ok(data) = Data::decode(packet.octets) else {
             return self.count_drop(face, DropReason::Malformed);
         };
-        self.count_received(face, Kind::Data);
-        let Some(state) = self.faces.get(face) else { return };
+        let Some(state) = self.count_received(face, Kind::Data) else { return };
         if super::violates_scope(state, data.name()) {
             return self.count_drop(face, DropReason::Scope);
         }
@@ -57,7 +56,7 @@ impl Forwarder {
             true => brought(header, state.is_local().then_some(self.id)),
             false => HopOptions::new(),
         };
-        let name = self.hashed(data.name());
+        let name = self.hashed_for(data.name(), 0);
         let mut subject = Subject::default();
         if self.parts > 0 {
             subject = subject_of(&name);

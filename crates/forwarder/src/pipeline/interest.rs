@@ -51,8 +51,7 @@ impl Forwarder {
         let Ok(interest) = Interest::decode(octets) else {
             return self.count_drop(face, DropReason::Malformed);
         };
-        self.count_received(face, Kind::Interest);
-        let Some(state) = self.faces.get(face) else { return };
+        let Some(state) = self.count_received(face, Kind::Interest) else { return };
         if super::violates_scope(state, interest.name()) {
             return self.count_drop(face, DropReason::Scope);
         }

@@ -3,9 +3,9 @@
 use control::Rng;
 use packet::NameRef;
 use packet::tlv::types::IMPLICIT_DIGEST;
-use siphasher::sip::SipHasher13;
 use smallvec::SmallVec;
-use std::hash::Hasher;
+
+use super::sip::Sip;
 
 /// The longest prefix that tables match by, in components. Routes, strategy choices and Interests
 /// with CanBePrefix longer than this are refused; names as a whole may be longer. The bound keeps
@@ -23,7 +23,7 @@ pub type Lengths = u128;
 #[derive(Clone, Debug)]
 pub struct NameHasher {
     keys: (u64, u64),
-    keyed: SipHasher13,
+    keyed: Sip,
 }
 
 /// A prefix whose hash was made on the way to that of the whole name.
@@ -55,7 +55,7 @@ impl NameHasher {
     pub fn new(seed: u64) -> Self {
         let mut rng = Rng::stream(seed, &["name hash"]);
         let keys = (rng.next_u64(), rng.next_u64());
-        NameHasher { keys, keyed: SipHasher13::new_with_keys(keys.0, keys.1) }
+        NameHasher { keys, keyed: Sip::new(keys) }
     }
 
     /// The name with the hashes of all its prefixes.
@@ -77,36 +77,36 @@ impl NameHasher {
         let (mut start, mut components) = (0, 0);
         // A prefix that ends later than any packet is a local mistake and matches nothing.
         let deepest = name.len().min(MAX_PREFIX);
-        let wanted = lengths & ((2 << deepest) - 1);
-        if wanted & 1 == 1 {
-            made.push(Prefix { hash: state.hash(&[]), components: 0, end: 0 });
+        if lengths & 1 == 1 {
+            made.push(Prefix { hash: state.finish(0, 0), components: 0, end: 0 });
         }
-        let last = Lengths::BITS - 1 - (wanted | 1).leading_zeros();
-        for end in name.prefix_ends().take(last as usize) {
+        // The lowest bit is for the next component's end.
+        let mut wanted = (lengths >> 1) as u64 & (u64::MAX >> (MAX_PREFIX - deepest.max(1)));
+        let mut ends = name.prefix_ends();
+        while wanted != 0
+            && let Some(end) = ends.next()
+        {
             components += 1;
-            if wanted >> components & 1 == 1
+            if wanted & 1 == 1
                 && let Ok(short) = u16::try_from(end)
             {
-                let words = end & !7;
-                if words > start {
-                    state.write(&octets[start..words]);
-                    start = words;
-                }
-                let hash = state.hash(&octets[start..end]);
+                start = state.words(octets, start, end);
+                let hash = state.end(octets, start, end);
                 made.push(Prefix { hash, components, end: short });
             }
+            wanted >>= 1;
         }
-        let whole = state.hash(&octets[start..]);
+        let start = state.words(octets, start, octets.len());
+        let whole = state.end(octets, start, octets.len());
         HashedName { name, keys: self.keys, longest: deepest, whole, made }
     }
 
     /// A key for the pair of a name and a nonce, from the hash of the name.
     #[must_use]
     pub fn nonce_key(&self, name: u64, nonce: u32) -> u64 {
-        let mut pair = [0; 12];
-        pair[..8].copy_from_slice(&name.to_le_bytes());
-        pair[8..].copy_from_slice(&nonce.to_le_bytes());
-        self.keyed.hash(&pair)
+        let mut state = self.keyed;
+        state.word(name);
+        state.finish(u64::from(nonce), 12)
     }
 }
 
@@ -155,13 +155,7 @@ impl<'a> HashedName<'a> {
     #[cold]
     fn make(&self, components: usize) -> (u64, &'a [u8]) {
         let octets = self.name.prefix(components).as_bytes();
-        let mut state = self.fresh();
-        state.write(octets);
-        (state.finish(), octets)
-    }
-
-    fn fresh(&self) -> SipHasher13 {
-        SipHasher13::new_with_keys(self.keys.0, self.keys.1)
+        (Sip::new(self.keys).hash(octets), octets)
     }
 
     /// The digest that the name ends in, if its last component is an implicit digest.
@@ -178,10 +172,9 @@ impl<'a> HashedName<'a> {
     /// The hash of this name with one more component, given as it is encoded.
     #[must_use]
     pub fn with_component(&self, encoded: &[u8]) -> u64 {
-        let mut state = self.fresh();
-        state.write(self.name.as_bytes());
-        state.write(encoded);
-        state.finish()
+        let mut longer = self.name.as_bytes().to_vec();
+        longer.extend_from_slice(encoded);
+        Sip::new(self.keys).hash(&longer)
     }
 }
 
