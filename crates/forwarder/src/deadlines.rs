@@ -76,6 +76,7 @@ impl Deadlines {
 mod tests {
     use super::*;
     use crate::face::{Face, FaceConfig};
+    use packet::options::Capability;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -88,7 +89,7 @@ mod tests {
             let mut faces = Faces::default();
             for _ in 0..5 {
                 let id = faces.next_id();
-                faces.insert(Face::new(1, "", id, FaceConfig::default()));
+                faces.insert(Face::new(1, "", Capability(0), id, FaceConfig::default()));
             }
             let mut deadlines = Deadlines::default();
             let mut model: BTreeSet<(Time, FaceId)> = BTreeSet::new();

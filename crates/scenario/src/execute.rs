@@ -5,7 +5,7 @@ use crate::result::{Caching, RunResult, sampling};
 use crate::series::{Rows, Sampler, interval};
 use crate::study::Study;
 use control::{Duration, Time};
-use sim::Tracer;
+use sim::{OnHashing, Tracer};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -31,6 +31,12 @@ pub trait Watch: Sync {
     /// is done once the answer is `false`.
     fn progress(&self, _progress: Progress) -> bool {
         true
+    }
+
+    /// Told how far the hashing of an object is that a run asks for: it takes long where the object
+    /// is large, and no simulated time. The answer is as that to [`Watch::progress`].
+    fn hashing(&self, _run: usize) -> Option<OnHashing> {
+        None
     }
 
     /// Where the time series of a run go, whose place in its study is `run`; nowhere, for `None`.
@@ -65,6 +71,9 @@ pub fn execute(study: &Study, number: usize, watch: &dyn Watch) -> Result<RunRes
     if let Some(tracer) = watch.tracer(number) {
         network.trace(tracer);
     }
+    if let Some(told) = watch.hashing(number) {
+        network.on_hashing(told);
+    }
     let sampling = sampling(&run.scenario);
     if let Some((every, most)) = sampling {
         network.watch_stores(every, most);
@@ -77,15 +86,18 @@ pub fn execute(study: &Study, number: usize, watch: &dyn Watch) -> Result<RunRes
     loop {
         now = (now + step).min(Time(end.0));
         network.advance(now);
-        let span = now.since(Time::ZERO);
+        // Where it was given up, if it was.
+        let given_up = network.is_given_up();
+        let span = network.now().since(Time::ZERO);
         let progress = Progress { run: number, now: span, end, events: network.events() };
-        let goes_on = watch.progress(progress);
+        let goes_on = watch.progress(progress) && !given_up;
         let seconds = watch.seconds();
         if span == end || !goes_on {
             let samples = (network.store_samples(), &network.store_sample());
             let caching = sampling.and_then(|_| Caching::new(&run.scenario, samples.0, samples.1));
             let outcome = network.outcome();
-            return Ok(RunResult::new(run, &outcome, caching, (seconds - began, span < end)));
+            let interrupted = given_up || span < end;
+            return Ok(RunResult::new(run, &outcome, caching, (seconds - began, interrupted)));
         }
         // Where the looks fall does not change what happens.
         step = match seconds - looked {

@@ -31,6 +31,7 @@ pub use error::ScenarioError;
 pub use execute::{Progress, Watch, execute, execute_all};
 pub use layout::Layout;
 pub use model::Scenario;
+pub use sim::OnHashing;
 pub use statistics::Mean;
 pub use study::{Run, Study};
 

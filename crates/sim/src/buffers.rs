@@ -3,8 +3,9 @@
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
 
-/// Buffers that are remembered, whoever holds their packets now.
-const MOST: usize = 2048;
+/// Octets of buffers that are remembered, whoever holds their packets now: content stores of some
+/// 20,000 packets of a kilobyte, and as much garbage at most, where packets do not end in order.
+const MOST: usize = 32 << 20;
 
 /// Packets are put into buffers that nobody holds any more, so that a run that has reached its
 /// steady state allocates nothing.
@@ -13,6 +14,8 @@ pub(crate) struct Buffers {
     /// What is left of each behind its packet, and how large it is as a whole; the one that was
     /// used longest ago first.
     used: VecDeque<(BytesMut, usize)>,
+    /// The sum of their sizes.
+    octets: usize,
 }
 
 impl Buffers {
@@ -22,6 +25,7 @@ impl Buffers {
         buffer.extend_from_slice(octets);
         let packet = buffer.split().freeze();
         self.used.push_back((buffer, size));
+        self.octets += size;
         packet
     }
 
@@ -32,18 +36,24 @@ impl Buffers {
         if let Some((first, size)) = self.used.front_mut()
             && first.try_reclaim(*size)
         {
-            let first = self.used.pop_front();
+            let first = self.forget_first();
             if let Some((buffer, size)) = first.filter(|(_, size)| *size >= len) {
                 return (buffer, size);
             }
-        } else if self.used.len() >= MOST {
+        } else if self.octets >= MOST {
             // The packet in it is kept by a content store, perhaps; its memory goes with it.
-            self.used.pop_front();
+            self.forget_first();
         }
         // Packets of one object differ by a few octets: the next one should fit too. One octet more
         // than the packet, so that something is left to ask by.
         let size = (len + 1).next_multiple_of(64);
         (BytesMut::with_capacity(size), size)
+    }
+
+    fn forget_first(&mut self) -> Option<(BytesMut, usize)> {
+        let first = self.used.pop_front()?;
+        self.octets -= first.1;
+        Some(first)
     }
 }
 
@@ -73,7 +83,11 @@ mod tests {
     #[test]
     fn no_more_than_so_many_are_remembered() {
         let mut buffers = Buffers::default();
-        let held: Vec<Bytes> = (0..MOST + 100).map(|_| buffers.packet(&[0; 10])).collect();
-        assert_eq!((held.len(), buffers.used.len()), (MOST + 100, MOST));
+        // 64 KiB and one octet more take 64 KiB and 64.
+        let (size, count) = ((64 << 10) + 64, MOST / (64 << 10) + 100);
+        let held: Vec<Bytes> = (0..count).map(|_| buffers.packet(&[0; 64 << 10])).collect();
+        assert_eq!(held.len(), count);
+        assert_eq!(buffers.used.len(), MOST.div_ceil(size));
+        assert_eq!(buffers.octets, buffers.used.len() * size);
     }
 }

@@ -23,11 +23,14 @@ impl Network {
         self.outcome()
     }
 
-    /// Runs until an instant.
+    /// Runs until an instant, or until it [`Network::is_given_up`].
     pub fn advance(&mut self, until: Time) {
         while let Some((at, component)) = self.events.peek() {
             if at > until {
                 break;
+            }
+            if self.is_given_up() {
+                return;
             }
             self.now = at;
             self.calls += 1;

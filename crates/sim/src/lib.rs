@@ -20,6 +20,7 @@ mod content;
 mod engine;
 mod events;
 mod fault;
+mod hashing;
 mod histogram;
 pub mod impairment;
 mod network;
@@ -38,6 +39,7 @@ pub mod wire;
 pub mod workload;
 
 pub use fault::Fault;
+pub use hashing::{Hashing, OnHashing};
 pub use histogram::Histogram;
 pub use impairment::{Impairment, Loss, Reorder};
 pub use network::{BuildError, Network};

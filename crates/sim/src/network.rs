@@ -15,10 +15,12 @@ use crate::constant_rate::ConstantRate;
 use crate::consumer::Consumer;
 use crate::events::{Component, EventList};
 use crate::fault::Fault;
+use crate::hashing::{Hasher, OnHashing};
 use crate::impairment::Dice;
 use crate::node::{LinkPlan, Node, Port};
 use crate::outcome::FlowResult;
 use crate::population::Population;
+use crate::producer::Producer;
 use crate::record::{EventQueue, Recorder};
 use crate::results::LinkSums;
 use crate::spec::{FetchSpec, FlowId, LinkId, NodeId, NodeSpec, ObjectSpec, RateSpec, WireSpec};
@@ -98,6 +100,7 @@ pub struct Network {
     pub(crate) trace: Trace,
     pub(crate) tracing: Option<Box<Tracing>>,
     pub(crate) calls: u64,
+    pub(crate) hasher: Hasher,
     pub(crate) out: Vec<u8>,
     pub(crate) buffers: Buffers,
     fault_component: Component,
@@ -129,6 +132,7 @@ impl Network {
             trace: Trace::new(),
             tracing: None,
             calls: 0,
+            hasher: Hasher::default(),
             out: Vec::new(),
             buffers: Buffers::default(),
             fault_component,
@@ -258,7 +262,8 @@ impl Network {
         let there = self.nodes[at.index()].producer;
         let app = there.unwrap_or(self.apps.len() as u32);
         if there.is_none() {
-            self.add_app(at, Role::Publish(Box::default()));
+            let producer = Producer::new(self.hasher.clone());
+            self.add_app(at, Role::Publish(Box::new(producer)));
             self.nodes[at.index()].producer = Some(app);
         }
         let App { face, role: Role::Publish(producer), .. } = &mut self.apps[app as usize] else {
@@ -372,6 +377,18 @@ impl Network {
     /// The recorder, when the run is over.
     pub fn take_recorder(&mut self) -> Option<Box<dyn Recorder>> {
         self.recorder.take()
+    }
+
+    /// Has somebody told how far the hashing of objects is, which may take long and no simulated
+    /// time. Once he says no, the run is over where it is: see [`Network::is_given_up`].
+    pub fn on_hashing(&mut self, told: OnHashing) {
+        self.hasher.tell(told);
+    }
+
+    /// Whoever was told of the hashing of objects has said no.
+    #[must_use]
+    pub fn is_given_up(&self) -> bool {
+        self.hasher.is_given_up()
     }
 
     /// Calls of components so far.

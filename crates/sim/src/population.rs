@@ -63,7 +63,7 @@ impl Network {
         catalogue: &Arc<Catalogue>,
         place: usize,
     ) -> Result<(), BuildError> {
-        let publisher = Publisher::new(Arc::clone(catalogue), place)?;
+        let publisher = Publisher::new(Arc::clone(catalogue), place, self.hasher.clone())?;
         let face = self.add_app(at, Role::Catalogue(Box::new(publisher)));
         self.add_route_to(at, &catalogue.name, face, 0)
     }

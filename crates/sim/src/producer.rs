@@ -9,6 +9,7 @@ use transport::publish::{Preparation, Publish, PublishError, Spec};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::content::Virtual;
+use crate::hashing::Hasher;
 use crate::plain::{Plain, Wanted};
 use crate::spec::{ObjectSpec, Signing};
 
@@ -32,8 +33,8 @@ enum Turn {
 }
 
 /// All objects of a node behind one face.
-#[derive(Default)]
 pub(crate) struct Producer {
+    hasher: Hasher,
     objects: Vec<(Box<[u8]>, Object)>,
     /// Objects by their names' octets.
     names: HashTable<u32>,
@@ -43,6 +44,17 @@ pub(crate) struct Producer {
 }
 
 impl Producer {
+    /// A producer without objects.
+    pub fn new(hasher: Hasher) -> Producer {
+        Producer {
+            hasher,
+            objects: Vec::new(),
+            names: HashTable::new(),
+            lengths: BTreeSet::new(),
+            turns: VecDeque::new(),
+        }
+    }
+
     /// Serves an object from now on. Of two with one name the first is served.
     ///
     /// # Errors
@@ -83,7 +95,11 @@ impl Producer {
         let Some(number) = self.object_of(interest.name()) else { return };
         let object = &mut self.objects[number as usize].1;
         if let Object::Unprepared(spec) = object {
-            *object = Object::Published(Box::new(prepared(spec)));
+            let prepared = preparation(spec).ok();
+            let hashed = prepared.and_then(|object| self.hasher.hash(&spec.name, object));
+            let mut publish = Publish::new();
+            hashed.into_iter().for_each(|hashed| publish.add(hashed));
+            *object = Object::Published(Box::new(publish));
         }
         match object {
             Object::Published(publish) => {
@@ -134,14 +150,4 @@ pub(crate) fn preparation(spec: &ObjectSpec) -> Result<Preparation<Virtual>, Pub
     let spec =
         Spec { segment_size: spec.segment_size, ..Spec::new(spec.name.clone(), spec.version) };
     Preparation::new(spec, source, &Signer::Digest)
-}
-
-/// Hashes an object. What can fail was tried when it was announced, but for the depth of a
-/// manifest; then there is nothing to serve.
-fn prepared(spec: &ObjectSpec) -> Publish {
-    let mut publish = Publish::new();
-    if let Ok(object) = preparation(spec).and_then(|p| p.run(&Signer::Digest)) {
-        publish.add(object);
-    }
-    publish
 }

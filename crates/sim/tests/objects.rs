@@ -4,6 +4,7 @@
 mod support;
 
 use control::{Size, Time};
+use std::sync::{Arc, Mutex};
 use support::{assert_conserved, controller, line, name, wire};
 use weir_sim::{FetchSpec, ObjectSpec, Signing};
 
@@ -65,4 +66,69 @@ fn a_node_has_one_producer_for_all_its_objects() {
     }
     assert_eq!(line.net.faces(line.nodes[1]), 2, "the link's and the producer's");
     assert_conserved(&outcome);
+}
+
+/// How far hashing was when somebody was told: octets done, of how many.
+type Told = Arc<Mutex<Vec<(u64, u64)>>>;
+
+/// A line of two whose object of `size` octets is fetched; whoever is told of its hashing has it
+/// given up at the `enough`-th word.
+fn told_of_hashing(size: u64, signing: Signing, enough: usize) -> (support::Line, Told) {
+    let mut line = line(1, 2, &wire(100, 1));
+    line.publish("/p", size, 1000, signing);
+    let mut fetch = FetchSpec::new(name("/p"), controller("fixed"), "fixed");
+    fetch.signing = signing;
+    line.net.fetch(line.nodes[0], fetch);
+    let told = Told::default();
+    let list = Arc::clone(&told);
+    line.net.on_hashing(Box::new(move |hashing| {
+        assert_eq!(hashing.object, &name("/p"));
+        let mut list = list.lock().unwrap();
+        list.push((hashing.done, hashing.size));
+        list.len() < enough
+    }));
+    (line, told)
+}
+
+#[test]
+fn a_large_object_is_hashed_in_slices_and_may_be_given_up() {
+    let size = 500_000_000_000;
+    let (mut line, told) = told_of_hashing(size, Signing::Manifest, 3);
+    line.net.advance(Time(SECOND));
+    // The Interest for the metadata arrives after the propagation of 1 ms and some.
+    assert!(line.net.is_given_up() && line.net.now() < Time(2_000_000), "{:?}", line.net.now());
+    // Slices of 8 MiB, each up to one manifest leaf of at most 256 segments longer.
+    let told = told.lock().unwrap().clone();
+    assert_eq!(told.len(), 3);
+    for (n, (done, of)) in (1..).zip(told) {
+        let slices = n * (8 << 20);
+        assert!((slices..slices + n * 256_000).contains(&done) && of == size, "{done} of {of}");
+    }
+    let outcome = line.net.outcome();
+    assert!(!outcome.flows[0].complete && outcome.flows[0].data == 0);
+}
+
+#[test]
+fn being_told_changes_nothing() {
+    let hash = |enough| {
+        let (mut line, told) = told_of_hashing(20_000_000, Signing::Manifest, enough);
+        let outcome = line.net.run(Time(20 * SECOND));
+        assert!(outcome.flows[0].complete);
+        (outcome.trace_hash, told.lock().unwrap().len())
+    };
+    let mut line = line(1, 2, &wire(100, 1));
+    line.publish("/p", 20_000_000, 1000, Signing::Manifest);
+    line.net.fetch(line.nodes[0], FetchSpec::new(name("/p"), controller("fixed"), "fixed"));
+    let outcome = line.net.run(Time(20 * SECOND));
+    assert_eq!(hash(usize::MAX), (outcome.trace_hash, 2));
+}
+
+#[test]
+fn what_is_not_signed_is_not_hashed() {
+    for signing in [Signing::Unsigned, Signing::Digest] {
+        let (mut line, told) = told_of_hashing(1 << 50, signing, 1);
+        line.net.advance(Time(SECOND));
+        assert!(told.lock().unwrap().is_empty() && line.net.now() == Time(SECOND));
+        assert!(line.net.outcome().flows[0].data > 1000, "{signing:?}");
+    }
 }

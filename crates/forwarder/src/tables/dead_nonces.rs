@@ -42,7 +42,7 @@ impl DeadNonces {
             capacity: capacity.clamp(1, 1 << 30),
             ring: VecDeque::new(),
             first: 0,
-            places: Index::default(),
+            places: Index::gradual(),
             periods: VecDeque::new(),
             dropped_early: 0,
         }

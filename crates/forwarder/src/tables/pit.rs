@@ -115,7 +115,7 @@ impl Pit {
         Pit {
             config,
             entries: Slab::new(),
-            index: Index::default(),
+            index: Index::gradual(),
             expiries: Wheel::default(),
             retries: Wheel::default(),
             pending: Counts::default(),

@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn it_is_the_hash_that_the_library_makes() {
-        let string: Vec<u8> = (0..600u32).map(|i| (i * i >> 3) as u8).collect();
+        let string: Vec<u8> = (0..600u32).map(|i| ((i * i) >> 3) as u8).collect();
         for keys in [(0, 0), (0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908)] {
             let library = SipHasher13::new_with_keys(keys.0, keys.1);
             for end in 0..string.len() {

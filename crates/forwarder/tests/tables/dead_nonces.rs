@@ -55,9 +55,27 @@ fn memory_is_bounded_by_the_capacity() {
         nonces.insert(Time(n), n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     }
     assert_eq!((nonces.len(), nonces.dropped_early()), (1000, 9000));
-    // 8 octets in the ring, of which the next power of two is reserved, and at most 2 * 8/7 * 9 of
-    // the index, rounded up for each of its parts; and what an empty index takes.
-    assert!(nonces.memory() < 1024 * 8 + 64 * 32 * 16 + 64 * 48, "{}", nonces.memory());
+    // 8 octets in the ring, of which the next power of two is reserved; an index with room for
+    // twice as many, of which 7 of 8 buckets of 9 octets are filled, in a power of two.
+    let buckets = (2 * 1001 * 8 / 7usize).next_power_of_two();
+    assert!(nonces.memory() < 1024 * 8 + buckets * 9 + 200, "{}", nonces.memory());
     assert!(!nonces.contains(Time(0) + LIFETIME + LIFETIME, 9_999));
     assert!(nonces.is_empty());
+}
+
+#[test]
+fn memory_does_not_grow_with_time() {
+    // As many as 10,000 Interests a second leave behind.
+    let mut dead = DeadNonces::new(Duration::from_secs(6), 1 << 20);
+    let mut rng = control::Rng::stream(1, &[]);
+    let mut until = |seconds: u64| {
+        for n in (seconds - 20) * 10_000..seconds * 10_000 {
+            dead.insert(Time(n * 100_000), rng.next_u64());
+        }
+        dead.memory()
+    };
+    let at_first = until(20);
+    for seconds in (40..=200).step_by(20) {
+        assert_eq!(until(seconds), at_first, "after {seconds} s");
+    }
 }

@@ -11,6 +11,7 @@ use transport::publish::{Preparation, Publish, PublishError, Spec};
 
 use super::catalogue::{Catalogue, Object};
 use crate::content::Virtual;
+use crate::hashing::Hasher;
 use crate::plain::{Plain, Segments, Wanted};
 use crate::producer::preparation;
 use crate::spec::{ObjectSpec, Signing};
@@ -31,6 +32,7 @@ pub(crate) struct Publisher {
     catalogue: Arc<Catalogue>,
     /// Its place among the producers.
     place: usize,
+    hasher: Hasher,
     prepared: BTreeMap<u64, Prepared>,
     /// The prepared objects by when they were asked for last.
     by_use: BTreeMap<u64, u64>,
@@ -47,7 +49,11 @@ impl Publisher {
     ///
     /// # Errors
     /// Its objects cannot be cut into segments of the size asked for.
-    pub fn new(catalogue: Arc<Catalogue>, place: usize) -> Result<Publisher, PublishError> {
+    pub fn new(
+        catalogue: Arc<Catalogue>,
+        place: usize,
+        hasher: Hasher,
+    ) -> Result<Publisher, PublishError> {
         if let Some(first) = catalogue.object(0) {
             // The longest number shows whether segments fit a packet with their names.
             let size = Size(first.size.max(catalogue.segment_size as u64));
@@ -61,6 +67,7 @@ impl Publisher {
         Ok(Publisher {
             catalogue,
             place,
+            hasher,
             prepared: BTreeMap::new(),
             by_use: BTreeMap::new(),
             remembered: 0,
@@ -134,12 +141,11 @@ impl Publisher {
             let segments = self.catalogue.segments(object.size);
             let spec = Spec {
                 segment_size: self.catalogue.segment_size,
-                ..Spec::new(name, self.catalogue.version)
+                ..Spec::new(name.clone(), self.catalogue.version)
             };
-            let signer = Signer::Digest;
             // What can fail was tried when the catalogue was announced.
-            let object =
-                Preparation::new(spec, source, &signer).and_then(|p| p.run(&signer)).ok()?;
+            let object = Preparation::new(spec, source, &Signer::Digest).ok()?;
+            let object = self.hasher.hash(&name, object)?;
             let mut publish = Publish::new();
             publish.add(object);
             self.remembered += segments;

@@ -115,6 +115,13 @@ impl RunProgress {
         self.bar.set_position(simulated);
     }
 
+    /// So much of an object is hashed before simulated time goes on.
+    pub fn hashing(&self, object: &str, done: u64, size: u64) {
+        let share = 100.0 * done as f64 / size.max(1) as f64;
+        self.bar
+            .set_prefix(format!("hashing {}: {share:.0} %", shortened(object, RUN_NUMBERS - 16)));
+    }
+
     fn said(&self, now: f64, events: f64, seconds: f64) -> String {
         let share = now / self.total.max(1e-9);
         let events = match events {

@@ -6,8 +6,8 @@ use crate::signals::Stop;
 use report::Folder;
 use scenario::series::Rows;
 use scenario::traces::Tracer;
-use scenario::{Progress, Study, Watch};
-use std::sync::Mutex;
+use scenario::{OnHashing, Progress, Study, Watch};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// Watches the runs of a study.
@@ -17,11 +17,12 @@ pub struct Watcher<'s> {
     origin: Instant,
     stop: Stop,
     folder: Option<Folder>,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
 }
 
 struct State {
-    bar: RunProgress,
+    /// Until the end.
+    bar: Option<RunProgress>,
     /// Simulated nanoseconds and events by run.
     runs: Vec<(u64, u64)>,
 }
@@ -38,16 +39,16 @@ impl<'s> Watcher<'s> {
         let total =
             study.runs.iter().map(|run| run.scenario.duration.0).fold(0, u64::saturating_add);
         let bar = RunProgress::new(&study.name, total, quiet);
-        let state = State { bar, runs: vec![(0, 0); study.runs.len()] };
+        let state = State { bar: Some(bar), runs: vec![(0, 0); study.runs.len()] };
         #[expect(clippy::disallowed_methods, reason = "a driver: it is the one who has a clock")]
         let origin = Instant::now();
-        Watcher { study, traces, origin, stop, folder, state: Mutex::new(state) }
+        Watcher { study, traces, origin, stop, folder, state: Arc::new(Mutex::new(state)) }
     }
 
     /// Takes the bar away and gives the folder back.
     pub fn end(self) -> Option<Folder> {
-        if let Ok(state) = self.state.into_inner() {
-            state.bar.end();
+        if let Some(bar) = self.state.lock().ok().and_then(|mut state| state.bar.take()) {
+            bar.end();
         }
         self.folder
     }
@@ -63,9 +64,23 @@ impl Watch for Watcher<'_> {
             state.runs[progress.run] = (progress.now.0, progress.events);
             let sum = |(a, b): (u64, u64), (c, d): &(u64, u64)| (a.saturating_add(*c), b + d);
             let (now, events) = state.runs.iter().fold((0, 0), sum);
-            state.bar.at(now, events, self.seconds());
+            if let Some(bar) = &state.bar {
+                bar.at(now, events, self.seconds());
+            }
         }
         !self.stop.requested() && !self.traces.are_broken()
+    }
+
+    fn hashing(&self, _run: usize) -> Option<OnHashing> {
+        let (stop, state) = (self.stop.clone(), Arc::clone(&self.state));
+        Some(Box::new(move |hashing| {
+            if let Ok(state) = state.lock()
+                && let Some(bar) = &state.bar
+            {
+                bar.hashing(&hashing.object.to_string(), hashing.done, hashing.size);
+            }
+            !stop.requested()
+        }))
     }
 
     fn tracer(&self, run: usize) -> Option<Box<dyn Tracer>> {

@@ -1,0 +1,89 @@
+//! Objects that are hashed: what takes real time and no simulated time.
+//!
+//! The root of a manifest is a hash of the whole object, so that whoever asks for the metadata of
+//! 500 GB has 500 GB hashed, inside of one event. Whoever runs the network is told on the way, and
+//! may have it given up.
+
+use packet::Name;
+use security::Signer;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use transport::publish::{Preparation, Publication};
+
+use crate::content::Virtual;
+
+/// How far the hashing of an object is.
+#[derive(Clone, Copy, Debug)]
+pub struct Hashing<'a> {
+    /// The object, without its version.
+    pub object: &'a Name,
+    /// Octets that are hashed.
+    pub done: u64,
+    /// Octets that it has.
+    pub size: u64,
+}
+
+/// Told how far hashing is, every [`SLICE`] octets; nothing more is done once it says `false`.
+pub type OnHashing = Box<dyn FnMut(&Hashing<'_>) -> bool + Send>;
+
+/// Octets that are hashed without a word about it: some hundredths of a second.
+const SLICE: u64 = 8 << 20;
+
+/// What all producers of a network share.
+#[derive(Clone, Default)]
+pub(crate) struct Hasher {
+    shared: Arc<Mutex<Shared>>,
+    given_up: Arc<AtomicBool>,
+}
+
+#[derive(Default)]
+struct Shared {
+    told: Option<OnHashing>,
+    /// Octets since it was told: small objects add up.
+    since: u64,
+}
+
+impl Hasher {
+    /// Has somebody told.
+    pub fn tell(&self, told: OnHashing) {
+        if let Ok(mut shared) = self.shared.lock() {
+            shared.told = Some(told);
+        }
+    }
+
+    /// Whoever was told has said no.
+    #[inline]
+    pub fn is_given_up(&self) -> bool {
+        self.given_up.load(Ordering::Relaxed)
+    }
+
+    /// Hashes an object. What can fail was tried when it was announced, but for the depth of a
+    /// manifest; then, and if it is given up, there is nothing to serve.
+    pub fn hash(&self, name: &Name, mut object: Preparation<Virtual>) -> Option<Publication> {
+        let size = object.runs().map(|run| object.octets(&run)).sum();
+        let mut done = 0;
+        for run in object.runs() {
+            let octets = object.octets(&run);
+            let digests = object.digest_run(run).ok()?;
+            object.push(digests).ok()?;
+            done += octets;
+            if !self.goes_on(octets, &Hashing { object: name, done, size }) {
+                return None;
+            }
+        }
+        object.finish(&Signer::Digest).ok()
+    }
+
+    fn goes_on(&self, octets: u64, hashing: &Hashing<'_>) -> bool {
+        let Ok(mut shared) = self.shared.lock() else { return true };
+        shared.since += octets;
+        if shared.since >= SLICE
+            && let Some(told) = &mut shared.told
+        {
+            let goes_on = told(hashing);
+            shared.since = 0;
+            self.given_up.fetch_or(!goes_on, Ordering::Relaxed);
+        }
+        !self.is_given_up()
+    }
+}
