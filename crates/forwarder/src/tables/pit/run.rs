@@ -178,7 +178,8 @@ impl Pit {
         }
         let octets = memory::block(interest.wire().len()) + memory::block(size_of::<Run>());
         self.admit_many(record.face, segments.bits.count(), octets)?;
-        let mut entry = PitEntry::new(interest, name);
+        let mut entry = PitEntry::default();
+        entry.describe(interest, name);
         entry.hash = hash ^ OF_A_RUN;
         entry.wants_digest = false;
         let Segments { first, convention, .. } = *segments;
