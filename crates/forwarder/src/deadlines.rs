@@ -58,7 +58,7 @@ impl Deadlines {
     }
 
     /// Moves the faces whose deadlines have come to `due`, in the order of the deadlines and, among
-    /// equal ones, of the faces. They keep their deadlines, which are to be [`Deadlines::set`] anew.
+    /// equal ones, of the faces. They keep their deadlines, which are to be set anew.
     pub(crate) fn take_due(&mut self, now: Time, faces: &Faces, due: &mut Vec<FaceId>) {
         while let Some(first) = self.heap.peek().filter(|Reverse((at, _))| *at <= now) {
             // A deadline that was given up and taken again has two entries.
@@ -84,7 +84,10 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn they_are_an_ordered_set(
-            ops in prop::collection::vec((0u64..6, prop::option::of(0u64..20), any::<bool>()), 0..300),
+            ops in prop::collection::vec(
+                (0u64..6, prop::option::of(0u64..20), any::<bool>()),
+                0..300,
+            ),
         ) {
             let mut faces = Faces::default();
             for _ in 0..5 {

@@ -62,8 +62,9 @@ pub enum KeyLocator<'a> {
     Digest(&'a [u8]),
 }
 
-/// A SignatureInfo or InterestSignatureInfo, checked. Every packet is checked on its way and few are
-/// asked what is in here, so that only the type is kept and the rest is read when it is asked for.
+/// A SignatureInfo or InterestSignatureInfo, checked. Every packet is checked on its way and few
+/// are asked what is in here, so that only the type is kept and the rest is read when it is asked
+/// for.
 #[derive(Clone, Copy, Debug)]
 pub struct SignatureInfo<'a> {
     value: &'a [u8],
