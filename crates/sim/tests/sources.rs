@@ -4,15 +4,17 @@
 mod support;
 
 use control::{
-    Arrival, Ask, Controller, Cx, Duration, Lane, Loss, Params, Permit, Rate, Ratio, Sent, Size,
-    Stamper, Ticket, Time,
+    Arrival, Ask, Controller, Cx, Duration, Lane, Loss, Params, Permit, Rate, Ratio, Rng, Sent,
+    Size, Stamper, Ticket, Time,
 };
 use forwarder::tables::{Admission, ContentStoreConfig};
 use packet::options::{Anticipated, ServedBy};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use support::{at_ms, controller, ms, name, strategy};
-use weir_sim::{FetchSpec, FlowId, Make, Network, NodeId, NodeSpec, ObjectSpec, WireSpec};
+use support::{at_ms, controller, ms, name, strategy, wire};
+use weir_sim::{
+    FetchSpec, FlowId, FlowResult, Make, Network, NodeId, NodeSpec, ObjectSpec, WireSpec,
+};
 
 /// Routers with a cache between consumer and producer.
 const CACHES: usize = 8;
@@ -156,4 +158,45 @@ fn what_routers_say_survives_eight_caches_and_gives_exact_round_trips() {
     // Seven in eight segments are at none of a given cache's; (7/8)^8, a third, at none at all.
     let known = (0..500).filter(|n| listed.contains_key(n)).count();
     assert!((280..=400).contains(&known), "{known} of 500");
+}
+
+/// Two producers, 15 and 55 ms away one way, behind a bottleneck of 80 Mbit/s; each segment is at
+/// one of them, by chance (experiment C1 of CHoPCoP, ICCCN 2014).
+fn two_producers(scheme: &str, segments: u64) -> FlowResult {
+    let mut net = Network::new(1);
+    let mut add = |name: &str| support::node(&mut net, name);
+    let [far, near, router, receiver] = ["far", "near", "router", "receiver"].map(&mut add);
+    let to_far = net.add_link(router, far, wire(200, 50), wire(200, 50));
+    let to_near = net.add_link(router, near, wire(100, 10), wire(100, 10));
+    let shared = WireSpec { queue: Size(1_500_000), ..wire(80, 5) };
+    let link = net.add_link(receiver, router, shared.clone(), shared);
+    net.add_route(receiver, &name("/p"), link, 1).unwrap();
+    net.add_route(router, &name("/p"), to_near, 1).unwrap();
+    let object = ObjectSpec::new(name("/p/o"), Size(8000 * segments));
+    let versioned = object.versioned();
+    let mut rng = Rng::stream(1, &["placement"]);
+    for segment in (0..segments).filter(|_| rng.chance(0.5)) {
+        let at = versioned.clone().with(&packet::Component::segment(segment));
+        net.add_route(router, &at, to_far, 1).unwrap();
+    }
+    [far, near].into_iter().for_each(|at| net.publish(at, object.clone()).unwrap());
+    net.fetch(receiver, FetchSpec::new(name("/p/o"), controller(scheme), scheme));
+    net.run(at_ms(60_000)).flows[0].clone()
+}
+
+#[test]
+fn segments_from_near_and_far_are_not_taken_for_losses() {
+    for scheme in ["cctcp", "contug"] {
+        let flow = two_producers(scheme, 5000);
+        assert!(flow.complete, "{flow:?}");
+        // A probe of a silent path is counted with the gaps.
+        assert!(flow.gaps <= 1, "{flow:?}");
+        // What slow start puts into a queue of 150 ms within one round trip comes after its timeout
+        // of 200 ms: that happens once, whoever answers.
+        assert!(flow.false_timeouts * 20 < flow.data, "{flow:?}");
+        // 40 MB take 4 s at the full rate. A window of 1 that doubles each 110 ms is at the 137
+        // segments that fill the path to the far one after 0.8 s; the rest is for the near one's.
+        let took = flow.end.unwrap().since(flow.start);
+        assert!(took < ms(8000), "{scheme}: {took}, {flow:?}");
+    }
 }
