@@ -86,6 +86,16 @@ impl Patch {
     }
 }
 
+/// The sooner of two instants that there may be. They are asked for with every packet: an array of
+/// them that is flattened takes four times as long.
+#[inline]
+fn sooner(a: Option<Time>, b: Option<Time>) -> Option<Time> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
 /// A face's link.
 pub(crate) struct Link {
     mtu: Option<usize>,
@@ -487,10 +497,11 @@ impl Link {
         if self.terms.is_due() {
             return Some(Time::ZERO);
         }
-        let hop = self.hop.as_ref();
-        let queued = (!self.is_idle()).then(|| hop.map_or(Time::ZERO, |hop| hop.opens()));
-        let own = hop.and_then(|hop| hop.due());
-        let first = [queued, own].into_iter().flatten().min()?;
+        let first = match &self.hop {
+            None if self.is_idle() => return None,
+            None => Time::ZERO,
+            Some(hop) => sooner((!self.is_idle()).then(|| hop.opens()), hop.due())?,
+        };
         Some(self.pacer.as_ref().map_or(first, |pacer| first.max(pacer.next())))
     }
 
@@ -498,14 +509,14 @@ impl Link {
     #[inline]
     pub(crate) fn next_part_deadline(&self) -> Option<Time> {
         let hop = self.hop.as_ref().and_then(|hop| hop.next_deadline());
-        let own = [self.reassembler.next_deadline(), self.terms.next_deadline(), hop];
-        let own = own.into_iter().flatten().min();
+        let own = sooner(self.reassembler.next_deadline(), self.terms.next_deadline());
+        let own = sooner(own, hop);
         if self.shaping.is_none() && self.stamper.is_none() {
             return own;
         }
         let shaper = self.shaping.as_ref().and_then(Shaping::next_release);
         let stamper = self.stamper.as_ref().and_then(|(stamper, _)| stamper.next_deadline());
-        [shaper, stamper, own].into_iter().flatten().min()
+        sooner(sooner(shaper, stamper), own)
     }
 
     /// Calls the stamper and the reassembler if their time has come. (What a shaper releases goes
