@@ -97,6 +97,29 @@ pub fn link_parts(section: &Section<'_>) -> Parts {
     }
 }
 
+/// The scheme that a section chooses for everything that names none: links, strategy, consumers.
+#[must_use]
+pub fn whole(section: &Section<'_>) -> Option<Choice> {
+    part(section, "scheme", |c| {
+        let some = said(c.controller()).is_none() || lacks_strategy(c).is_none();
+        if some { None } else { lacks_link_parts(c) }
+    })
+}
+
+impl Parts {
+    /// Has the parts of `whole` where it names none itself.
+    pub fn fill(&mut self, whole: &Choice) {
+        let one = |own: &mut Option<Choice>, lacks: Lacks| {
+            if own.is_none() && lacks(whole).is_none() {
+                *own = Some(whole.clone());
+            }
+        };
+        one(&mut self.marker, lacks_marker);
+        one(&mut self.shaper, lacks_shaper);
+        one(&mut self.stamper, lacks_stamper);
+    }
+}
+
 /// The scheme whose consumer a section chooses under this field.
 #[must_use]
 pub fn controller(section: &Section<'_>, field: &str) -> Option<Choice> {
@@ -109,7 +132,8 @@ pub fn strategy(section: &Section<'_>) -> Option<Choice> {
     part(section, "strategy", lacks_strategy)
 }
 
-/// `"codel"`, `"codel:target=15 ms"` or `{ scheme = "codel", target = "15 ms" }`.
+/// `"codel"`, `"codel:target=15 ms"` or `{ scheme = "codel", target = "15 ms" }`; a startup before
+/// it: `"packet-pair+cubic"` or `{ scheme = "cubic", startup = "packet-pair" }`.
 fn part(section: &Section<'_>, field: &str, lacks: Lacks) -> Option<Choice> {
     let given = section.given(field)?;
     let mistake = |at: &Spanned<DeValue<'_>>, why: String| {
@@ -125,7 +149,13 @@ fn part(section: &Section<'_>, field: &str, lacks: Lacks) -> Option<Choice> {
                 .and_then(|word| Choice::named(word).map_err(|e| e.to_string()));
             let mut choice = named.map_err(|why| mistake(name, why)).ok()?;
             for (key, value) in table.iter().filter(|(key, _)| key.get_ref() != "scheme") {
-                if let Err(why) = set(&mut choice, key.get_ref(), value.get_ref()) {
+                if key.get_ref() == "startup" {
+                    let startup = text(value.get_ref()).and_then(|line| {
+                        let startup = line.parse::<Choice>().map_err(|e| e.to_string())?;
+                        choice.begin_with(&startup).map_err(|e| e.to_string())
+                    });
+                    startup.unwrap_or_else(|why| mistake(value, why));
+                } else if let Err(why) = set(&mut choice, key.get_ref(), value.get_ref()) {
                     mistake(value, why);
                 }
             }

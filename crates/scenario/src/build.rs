@@ -136,7 +136,7 @@ fn ask(
     match &consumer.manner {
         Manner::Fetch { control, patience } => {
             let mut spec =
-                FetchSpec::new(content.name.clone(), control.controller()?, &label(control));
+                FetchSpec::new(content.name.clone(), control.controller()?, &control.to_string());
             (spec.start, spec.patience, spec.lifetime) = (start, *patience, consumer.lifetime);
             spec.signing = content.signing;
             network.fetch(at, spec);
@@ -168,16 +168,6 @@ fn asked(per_second: f64, span: Duration) -> u64 {
 /// segments without looking for the version.
 fn versioned(name: &Name) -> Name {
     name.clone().with(&Component::version(1))
-}
-
-/// The scheme with those of its parameters that are not the defaults, as it is chosen.
-pub fn label(choice: &Choice) -> String {
-    let other = choice.params().rows().filter(|(row, value)| row.default != *value);
-    let set: Vec<String> = other.map(|(row, value)| format!("{}={value}", row.name)).collect();
-    match set.is_empty() {
-        true => choice.scheme().name.to_owned(),
-        false => format!("{}:{}", choice.scheme().name, set.join(",")),
-    }
 }
 
 fn translated(kind: &FaultKind, nodes: &[NodeId], links: &[LinkId]) -> Fault {

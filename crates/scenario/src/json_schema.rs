@@ -238,7 +238,16 @@ fn scheme(part: &str) -> Value {
     let parts: Vec<&str> = part.split([',', ' ']).filter(|word| !word.is_empty()).collect();
     let has = |scheme: &&control::Scheme| scheme.parts().iter().any(|p| parts.contains(p));
     let names: Vec<&str> = SCHEMES.iter().filter(has).map(|s| s.name).collect();
-    let named = format!("^\\s*({})\\s*(:.*)?$", names.join("|"));
+    let startups: Vec<&str> = if parts.contains(&"controller") {
+        SCHEMES.iter().filter(|scheme| scheme.startup.is_some()).map(|s| s.name).collect()
+    } else {
+        Vec::new()
+    };
+    let before = match startups.is_empty() {
+        true => String::new(),
+        false => format!("(({})\\s*(:[^+]*)?\\+\\s*)?", startups.join("|")),
+    };
+    let named = format!("^\\s*{before}({})\\s*(:.*)?$", names.join("|"));
     either([
         like(&named),
         json!({

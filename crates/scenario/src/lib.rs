@@ -26,7 +26,7 @@ mod topology;
 pub mod traces;
 pub mod warmup;
 
-pub use build::{BuildError, build, label};
+pub use build::{BuildError, build};
 pub use error::ScenarioError;
 pub use execute::{Progress, Watch, execute, execute_all};
 pub use layout::Layout;

@@ -40,13 +40,15 @@ pub fn scenario<'d>(
     if duration == Some(control::Duration::ZERO) {
         about.mistake("duration", "in no time nothing happens");
     }
-    let strategy = parts::strategy(&about).or_else(|| Choice::named("best-route").ok())?;
+    let Schemes { whole, strategy, control } = schemes_of(&about)?;
     let generated = topology::planned(doc, table, &strategy);
     let is_whole = generated.is_some();
     let mut plan = generated.unwrap_or_default();
     let (all_known, own_store) = nodes(&mut plan, is_whole, doc, table, &strategy);
-    let names = Names::new(&plan.nodes, all_known);
+    let names = Names::new(&plan.nodes, all_known, Some(control));
     let links_known = links::read(&mut plan.links, doc, table, &names) && all_known;
+    let directions = plan.links.iter_mut().flat_map(|link| &mut link.directions);
+    directions.zip(whole.iter().cycle()).for_each(|(d, whole)| d.parts.fill(whole));
     let mut contents = content::contents(doc, table, &names);
     let workloads = demand::workloads(doc, table, &names, &mut contents);
     let consumers = workload::consumers(doc, table, &names, &contents);
@@ -96,6 +98,26 @@ pub fn scenario<'d>(
     (!doc.has_mistakes()).then_some(scenario)
 }
 
+/// The schemes of all that name none.
+struct Schemes {
+    /// The scheme as a whole.
+    whole: Option<Choice>,
+    /// Of nodes.
+    strategy: Choice,
+    /// Of consumers.
+    control: Choice,
+}
+
+fn schemes_of(about: &Section<'_>) -> Option<Schemes> {
+    let whole = parts::whole(about);
+    let with = |has: fn(&Choice) -> bool| whole.clone().filter(has);
+    let strategy = parts::strategy(about)
+        .or_else(|| with(|c| c.strategy().is_ok()))
+        .or_else(|| Choice::named("best-route").ok())?;
+    let control = with(|c| c.controller().is_ok()).or_else(|| Choice::named("bbr").ok())?;
+    Some(Schemes { whole, strategy, control })
+}
+
 /// The place of `listed` among the words of `routing`.
 const LISTED: usize = crate::schema::ROUTING.len() - 1;
 
@@ -106,6 +128,8 @@ pub(crate) struct Names<'p> {
     /// Whether every node of the file could be read: others are not to blame for one that could
     /// not.
     all_known: bool,
+    /// The scheme of consumers that name none.
+    control: Option<Choice>,
 }
 
 /// Nodes and links.
@@ -117,9 +141,9 @@ pub(crate) struct Places<'p> {
 }
 
 impl<'p> Names<'p> {
-    fn new(nodes: &'p [Node], all_known: bool) -> Names<'p> {
+    fn new(nodes: &'p [Node], all_known: bool, control: Option<Choice>) -> Names<'p> {
         let index = nodes.iter().enumerate().map(|(i, node)| (node.name.as_str(), i)).collect();
-        Names { nodes, index, all_known }
+        Names { nodes, index, all_known, control }
     }
 
     /// The node of this name; a mistake if there is none.

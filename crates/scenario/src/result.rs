@@ -17,7 +17,6 @@ pub use link::Link;
 pub use node::Node;
 pub use workload::{Completions, Workload};
 
-use crate::build::label;
 use crate::model::Asked;
 use crate::statistics::Mean;
 use crate::study::Run;
@@ -127,7 +126,7 @@ impl RunResult {
 /// The control of the flows of a workload.
 fn asked_by(asked: &Asked) -> String {
     match asked {
-        Asked::Object(fetching) | Asked::Video(fetching, _) => label(&fetching.control),
+        Asked::Object(fetching) | Asked::Video(fetching, _) => fetching.control.to_string(),
         Asked::Chunk(_) => String::new(),
     }
 }

@@ -110,6 +110,13 @@ const SCENARIO: Section = Section {
              strategies that use several next hops. [Routes](routes.md) says which.",
         ),
         field(
+            "scheme",
+            Form::Part("controller, marker, shaper, stamper or strategy"),
+            "",
+            "A scheme as a whole: every consumer, link and node that names no scheme for a part \
+             has this one's, if it has the part.",
+        ),
+        field(
             "strategy",
             Form::Part("strategy"),
             "\"best-route\"",

@@ -75,6 +75,33 @@ fn one(text: &str) -> Scenario {
     Scenario::clone(&study(text, &[]).runs[0].scenario)
 }
 
+#[test]
+fn a_scheme_as_a_whole_is_everywhere_where_no_other_is_named() {
+    let text = line(
+        "[scenario]\nduration = \"1 s\"\nscheme = \"pcon:law=cubic\"\n\
+         [[node]]\nname = \"d\"\nstrategy = \"multicast\"\n\
+         [[link]]\nbetween = [\"c\", \"d\"]\nrate = \"1 Mbit/s\"\nmarker = \"red\"\n\
+         [[consumer]]\nat = \"b\"\nname = \"/x\"\ncontrol = \"packet-pair+aimd\"\n\
+         [[consumer]]\nat = \"b\"\nname = \"/x\"\n\
+         control = { scheme = \"aimd\", beta = 0.7, startup = \"packet-pair:pairs=1\" }\n",
+    );
+    let scenario = one(&text);
+    let strategies: Vec<_> = scenario.nodes.iter().map(|n| n.strategy.to_string()).collect();
+    assert_eq!(strategies.iter().filter(|s| *s == "pcon:law=cubic").count(), 3, "{strategies:?}");
+    assert!(strategies.contains(&"multicast".to_owned()));
+    let mut markers: Vec<_> = scenario.links.iter().flat_map(|l| &l.directions).collect();
+    markers.retain(|d| d.parts.shaper.is_none() && d.parts.stamper.is_none());
+    let markers: Vec<_> = markers.iter().map(|d| d.parts.marker.as_ref().unwrap()).collect();
+    let of = |name| markers.iter().filter(|m| m.scheme().name == name).count();
+    assert_eq!((of("pcon"), of("red")), (4, 2));
+    let controls = scenario.consumers.iter().map(|c| match &c.manner {
+        Manner::Fetch { control, .. } => control.to_string(),
+        other => panic!("{other:?}"),
+    });
+    let startups = ["packet-pair+aimd", "packet-pair:pairs=1+aimd:beta=0.7"];
+    assert_eq!(controls.collect::<Vec<_>>(), [startups[0], startups[1], "pcon:law=cubic"]);
+}
+
 /// A line of three nodes with more about it. The line is behind, so that places are those of
 /// `more`.
 fn line(more: &str) -> String {

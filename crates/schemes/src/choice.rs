@@ -2,6 +2,7 @@
 
 use crate::SCHEMES;
 use control::{Controller, Marker, ParamError, Params, Scheme, Shaper, Stamper, Strategy};
+use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
@@ -53,11 +54,13 @@ pub enum ChoiceError {
 /// A scheme with its parameters.
 ///
 /// As text: the scheme's name, then a colon and parameters, separated by commas, as far as they are
-/// not to be the defaults: `"cubic"`, `"cubic:beta=0.8,C=0.4"`, `"codel:target=15 ms"`.
+/// not to be the defaults: `"cubic"`, `"cubic:beta=0.8,C=0.4"`, `"codel:target=15 ms"`. A startup
+/// stands before the scheme whose controller it wraps: `"packet-pair+cubic"`.
 #[derive(Clone, Debug)]
 pub struct Choice {
     scheme: &'static Scheme,
     params: Params,
+    startup: Option<(&'static Scheme, Params)>,
 }
 
 /// The scheme of this name. An underscore may stand for the hyphen.
@@ -78,7 +81,22 @@ impl Choice {
             nearest: nearest(name.trim(), SCHEMES.iter().map(|s| s.name)),
             valid: quoted(SCHEMES.iter().map(|s| s.name)),
         })?;
-        Ok(Choice { scheme, params: Params::defaults(scheme.params) })
+        Ok(Choice { scheme, params: Params::defaults(scheme.params), startup: None })
+    }
+
+    /// Puts the startup of another scheme before this one's controller.
+    ///
+    /// # Errors
+    /// The other has no startup, or this one no controller.
+    pub fn begin_with(&mut self, startup: &Choice) -> Result<(), ChoiceError> {
+        if startup.scheme.startup.is_none() {
+            return Err(startup.lacks("startup", |scheme| scheme.startup.is_some()));
+        }
+        if self.scheme.controller.is_none() {
+            return Err(self.lacks("controller", |scheme| scheme.controller.is_some()));
+        }
+        self.startup = Some((startup.scheme, startup.params.clone()));
+        Ok(())
     }
 
     /// Sets a parameter from its text.
@@ -114,7 +132,11 @@ impl Choice {
     /// # Errors
     /// The scheme has none.
     pub fn controller(&self) -> Result<Box<dyn Controller>, ChoiceError> {
-        self.build("controller", |scheme| scheme.controller)
+        let controller = self.build("controller", |scheme| scheme.controller)?;
+        Ok(match &self.startup {
+            Some((Scheme { startup: Some(wrap), .. }, params)) => wrap(params, controller),
+            _ => controller,
+        })
     }
 
     /// Builds its startup around a controller, which it will seed.
@@ -186,6 +208,11 @@ impl FromStr for Choice {
     type Err = ChoiceError;
 
     fn from_str(text: &str) -> Result<Choice, ChoiceError> {
+        if let Some((startup, rest)) = at_plus(text) {
+            let mut choice: Choice = rest.parse()?;
+            choice.begin_with(&startup.parse()?)?;
+            return Ok(choice);
+        }
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));
         let mut choice = Choice::named(name)?;
         for assignment in rest.split(',').map(str::trim).filter(|part| !part.is_empty()) {
@@ -202,6 +229,33 @@ impl FromStr for Choice {
         }
         Ok(choice)
     }
+}
+
+impl fmt::Display for Choice {
+    /// As it is chosen: with those of its parameters that are not the defaults.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((scheme, params)) = &self.startup {
+            write!(f, "{}+", one(scheme, params))?;
+        }
+        f.write_str(&one(self.scheme, &self.params))
+    }
+}
+
+fn one(scheme: &Scheme, params: &Params) -> String {
+    let other = params.rows().filter(|(row, value)| row.default != *value);
+    let set: Vec<String> = other.map(|(row, value)| format!("{}={value}", row.name)).collect();
+    match set.is_empty() {
+        true => scheme.name.to_owned(),
+        false => format!("{}:{}", scheme.name, set.join(",")),
+    }
+}
+
+/// The text before and behind the first plus sign that a name follows: one before a digit belongs
+/// to a number.
+fn at_plus(text: &str) -> Option<(&str, &str)> {
+    let named = |at: &usize| text[at + 1..].trim_start().starts_with(|c: char| c.is_alphabetic());
+    let at = text.match_indices('+').map(|(at, _)| at).find(named)?;
+    Some((&text[..at], &text[at + 1..]))
 }
 
 /// The candidate that `word` was probably meant to be: at most two typing errors away, and fewer
@@ -244,6 +298,19 @@ mod tests {
         assert_eq!((choice.params().number("beta"), choice.params().number("C")), (0.8, 0.5));
         let codel: Choice = "codel:target=15 ms".parse().unwrap();
         assert_eq!(codel.params().time("target"), control::Duration::from_millis(15));
+    }
+
+    #[test]
+    fn a_startup_stands_before_a_plus_and_is_printed_there() {
+        let choice: Choice = "packet-pair:pairs=2 + cubic:beta=0.8,C=4e-1".parse().unwrap();
+        assert_eq!((choice.scheme().name, choice.params().number("beta")), ("cubic", 0.8));
+        assert_eq!(choice.to_string(), "packet-pair:pairs=2+cubic:beta=0.8");
+        assert!(choice.controller().is_ok());
+        let text = "cubic:C=1e+1".parse::<Choice>().unwrap().to_string();
+        assert_eq!(text, "cubic:C=10", "a sign in a number is none of this");
+        assert!(error("bbr+cubic").contains("`bbr` has no startup"));
+        assert!(error("packet-pair+codel").contains("`codel` has no controller"));
+        assert!(error("paket-pair+bbr").contains("did you mean `packet-pair`?"));
     }
 
     #[test]

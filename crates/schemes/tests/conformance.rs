@@ -4,6 +4,8 @@
 mod controllers;
 #[path = "conformance/links.rs"]
 mod links;
+#[path = "conformance/shapers.rs"]
+mod shapers;
 #[path = "conformance/strategies.rs"]
 mod strategies;
 

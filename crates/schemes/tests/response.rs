@@ -5,6 +5,9 @@
 //! segments at its end; of a controller that has no window, its rate in Mbit/s. `WEIR_REGENERATE=1
 //! cargo test -p weir-schemes --test response` writes them anew.
 
+#[path = "response/chart.rs"]
+mod chart;
+
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, InFlight, Lane, Load, Loss, Permit, Rng, Sent,
     Size, Ticket, Time,
@@ -24,6 +27,8 @@ const ENOUGH: f64 = 2000.0;
 #[derive(Clone, Copy)]
 struct Situation {
     name: &'static str,
+    /// What happens, in words.
+    what: &'static str,
     /// Segments a second through the path; 0 is no bound.
     rate: u64,
     /// Interests that are lost, by their number.
@@ -37,16 +42,28 @@ struct Situation {
 }
 
 const CALM: Situation =
-    Situation { name: "", rate: 0, lost: &[], marked: &[], idle: (0, 0), silent: (0, 0) };
+    Situation { name: "", what: "", rate: 0, lost: &[], marked: &[], idle: (0, 0), silent: (0, 0) };
 
 const SITUATIONS: &[Situation] = &[
-    Situation { name: "start", ..CALM },
-    Situation { name: "loss", lost: &[200], ..CALM },
-    Situation { name: "losses", lost: &[200, 1000], ..CALM },
-    Situation { name: "mark", marked: &[200], ..CALM },
-    Situation { name: "idle", lost: &[200], idle: (4, 25), ..CALM },
-    Situation { name: "silence", rate: 1000, silent: (10, 20), ..CALM },
-    Situation { name: "link", rate: 1000, ..CALM },
+    Situation { name: "start", what: "nothing: a path without a bound", ..CALM },
+    Situation { name: "loss", what: "Interest 200 is lost", lost: &[200], ..CALM },
+    Situation { name: "losses", what: "200 and 1000 are lost", lost: &[200, 1000], ..CALM },
+    Situation { name: "mark", what: "the Data of Interest 200 are marked", marked: &[200], ..CALM },
+    Situation {
+        name: "idle",
+        what: "200 is lost; from round 4 to 24 there are five segments to ask for in each",
+        lost: &[200],
+        idle: (4, 25),
+        ..CALM
+    },
+    Situation {
+        name: "silence",
+        what: "1000 segments a second; what leaves in rounds 10 to 19 is lost",
+        rate: 1000,
+        silent: (10, 20),
+        ..CALM
+    },
+    Situation { name: "link", what: "1000 segments a second", rate: 1000, ..CALM },
 ];
 
 #[derive(Default)]
@@ -237,39 +254,90 @@ fn curve(choice: &Choice, situation: Situation) -> Vec<String> {
     cells
 }
 
-fn table(choice: &Choice) -> String {
-    let curves: Vec<_> = SITUATIONS.iter().map(|s| curve(choice, *s)).collect();
+fn curves(choice: &Choice) -> Vec<(&'static str, Vec<String>)> {
+    SITUATIONS.iter().map(|s| (s.name, curve(choice, *s))).collect()
+}
+
+fn table(curves: &[(&str, Vec<String>)]) -> String {
     let mut out = format!("{:>5}", "round");
-    for situation in SITUATIONS {
+    for (name, _) in curves {
         // Writing to a string cannot fail.
-        let _ = write!(out, "{:>9}", situation.name);
+        let _ = write!(out, "{name:>9}");
     }
     out.push('\n');
     for round in 0..ROUNDS as usize {
         let _ = write!(out, "{round:>5}");
-        for curve in &curves {
-            let _ = write!(out, "{:>9}", curve[round]);
+        for (_, cells) in curves {
+            let _ = write!(out, "{:>9}", cells[round]);
         }
         out.push('\n');
     }
     out
 }
 
+/// What a controller shows first of window and rate, with its unit.
+fn unit(choice: &Choice) -> &'static str {
+    let mut unit = "rate in Mbit/s";
+    choice.controller().expect("it was picked for that").gauges(&mut |_, name, _| {
+        if name == "window" {
+            unit = "window in segments";
+        }
+    });
+    unit
+}
+
+/// The chapter that shows the pictures.
+fn chapter(names: &[&str]) -> String {
+    let mut out = String::from(
+        "# Response curves\n\n\
+         How each controller answers to one thing alone, over a path with a round-trip time of\n\
+         50 ms. The numbers are in `crates/schemes/tests/response/`; a test compares them, and\n\
+         `WEIR_REGENERATE=1 cargo test -p weir-schemes --test response` writes them and these\n\
+         pictures anew. Each panel has its own scale; a line that ends has left it at the top.\n\n\
+         | situation | what happens |\n|---|---|\n",
+    );
+    for situation in SITUATIONS {
+        let _ = writeln!(out, "| {} | {} |", situation.name, situation.what);
+    }
+    for name in names {
+        let link = format!("[`{name}`](../reference/schemes.md#{name})");
+        let _ = write!(out, "\n## {name}\n\n{link}\n\n");
+        let _ = writeln!(out, "![Response of {name}](responses/{name}.svg)");
+    }
+    out
+}
+
+/// Compares a file with what it should be, or writes it.
+fn differs(path: &Path, current: &str) -> bool {
+    if std::env::var_os("WEIR_REGENERATE").is_some() {
+        let folder = path.parent().expect("a file is in a folder");
+        std::fs::create_dir_all(folder).expect("the folder can be made");
+        std::fs::write(path, current).expect("the file can be written");
+    }
+    std::fs::read_to_string(path).unwrap_or_default() != current
+}
+
 #[test]
 fn controllers_respond_as_committed() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/response");
-    let regenerate = std::env::var_os("WEIR_REGENERATE").is_some();
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let tables = crate_folder.join("tests/response");
+    let docs = crate_folder.join("../../docs/explanation");
     let mut changed = Vec::new();
+    let mut names = Vec::new();
     for scheme in SCHEMES.iter().filter(|scheme| scheme.controller.is_some()) {
-        let path = folder.join(format!("{}.txt", scheme.name));
-        let current = table(&Choice::named(scheme.name).expect("its own name"));
-        if regenerate {
-            std::fs::create_dir_all(&folder).expect("the folder can be made");
-            std::fs::write(&path, &current).expect("the table can be written");
-        }
-        if std::fs::read_to_string(&path).unwrap_or_default() != current {
+        let choice = Choice::named(scheme.name).expect("its own name");
+        let curves = curves(&choice);
+        let current = table(&curves);
+        let picture = chart::svg(scheme.name, unit(&choice), &curves);
+        let file = docs.join(format!("responses/{}.svg", scheme.name));
+        let differ = differs(&tables.join(format!("{}.txt", scheme.name)), &current);
+        if differs(&file, &picture) || differ {
             changed.push(format!("{}:\n{current}", scheme.name));
         }
+        names.push(scheme.name);
+    }
+    if differs(&docs.join("response-curves.md"), &chapter(&names)) {
+        changed.push("docs/explanation/response-curves.md".to_owned());
     }
     assert!(
         changed.is_empty(),

@@ -114,12 +114,16 @@ pub struct GetArgs {
     /// like the last component of the name.
     #[arg(long = "output", short, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
-    /// The congestion-control scheme of the consumer.
-    #[arg(long, default_value = "bbr", value_name = "SCHEME")]
+    /// The congestion-control scheme of the consumer, also `--scheme`; a startup may stand before
+    /// it, as in `packet-pair+cubic`.
+    #[arg(long, visible_alias = "scheme", default_value = "bbr", value_name = "SCHEME")]
     pub control: String,
     /// A parameter of the scheme; may be repeated.
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
+    /// The scheme whose startup begins the transfer.
+    #[arg(long, value_name = "SCHEME")]
+    pub startup: Option<String>,
     /// Accept only what is signed by this key: a certificate's file, or a name in the key chain;
     /// may be repeated.
     #[arg(long, value_name = "KEY")]

@@ -117,6 +117,8 @@ pub struct LinkOptions {
     pub rate: Option<Rate>,
     /// The bound of its queue; `None`: the forwarder's default.
     pub queue: Option<Size>,
+    /// The rate of what comes in, for parts of schemes; `None`: as `rate`.
+    pub rate_in: Option<Rate>,
     /// Delay and loss of an emulated link.
     pub emulation: Emulation,
     /// Its scheme parts.

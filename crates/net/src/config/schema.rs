@@ -19,6 +19,13 @@ const LINK: &[Field] = &[
         "",
         "Pace what the face sends to this rate. Without it the kernel's back-pressure decides.",
     ),
+    field(
+        "rate_in",
+        Form::Rate,
+        "",
+        "What the link brings in a second, for schemes that go by it; it paces nothing. Without \
+         it: `rate`; without that, what the face was seen to send at while it had a queue.",
+    ),
     field("queue", Form::Size, "", "Bound of the face's queue. Without it: the forwarder's own."),
     field("delay", Form::Duration, "\"0 ms\"", "Emulated one-way delay of what the face sends."),
     field(
@@ -79,6 +86,14 @@ const DAEMON: Section = Section {
             "0",
             "Scheduling priority, as in nice(1). Negative values need privileges; they help to \
              empty receive buffers in time on a busy host.",
+        ),
+        field(
+            "scheme",
+            Form::Part("marker, shaper, stamper or strategy"),
+            "",
+            "A scheme as a whole: every face to a peer that names no scheme for a part has this \
+             one's, and the root its strategy, if it has the part. What consumers do is theirs to \
+             choose: `weir get --control`.",
         ),
         field(
             "drain",

@@ -13,6 +13,7 @@ use document::parts;
 use document::{Document, Section, name, ratio, shown, spoken, text, valid_words};
 use forwarder::tables::{Admission, PolicyKind};
 use forwarder::tables::{ContentStoreConfig, PitConfig};
+use schemes::Choice;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use toml::Spanned;
@@ -31,6 +32,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Config, ConfigError> {
 
 fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config> {
     let single = |name| Section::single(doc, SECTIONS, table, name);
+    let whole = parts::whole(&single("daemon")?);
     let faces: Vec<Section<'_>> = Section::repeated(doc, SECTIONS, table, "face");
     let (at, read): (Vec<_>, Vec<_>) =
         faces.iter().filter_map(|s| Some((s.at.clone(), face(s)?))).unzip();
@@ -47,7 +49,7 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config>
         .collect();
     let strategies =
         Section::repeated(doc, SECTIONS, table, "strategy").iter().filter_map(strategy).collect();
-    Some(Config {
+    let mut config = Config {
         daemon: daemon(&single("daemon")?)?,
         listen: listen(&single("listen")?)?,
         on_demand: on_demand(&single("on_demand")?)?,
@@ -57,7 +59,21 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config>
         content_store: content_store(&single("content_store")?)?,
         forwarder: forwarder(&single("forwarder")?)?,
         strategies,
-    })
+    };
+    if let Some(whole) = whole {
+        everywhere(&mut config, whole);
+    }
+    Some(config)
+}
+
+/// The scheme of the whole daemon, where no other one is named.
+fn everywhere(config: &mut Config, whole: Choice) {
+    config.on_demand.link.parts.fill(&whole);
+    config.faces.iter_mut().for_each(|face| face.link.parts.fill(&whole));
+    let root = config.strategies.iter().any(|strategy| strategy.prefix.is_empty());
+    if !root && whole.strategy().is_ok() {
+        config.strategies.insert(0, Strategy { prefix: packet::Name::new(), choice: whole });
+    }
 }
 
 fn daemon(s: &Section<'_>) -> Option<Daemon> {
@@ -130,6 +146,8 @@ fn link(s: &Section<'_>) -> LinkOptions {
             let rate: control::Rate = text(v)?.parse().map_err(|e| format!("{e}"))?;
             (rate.0 > 0).then_some(rate).ok_or_else(|| "a rate of zero lets nothing pass".into())
         }),
+        rate_in: s
+            .get("rate_in", |v| text(v)?.parse::<control::Rate>().map_err(|e| format!("{e}"))),
         queue: s.quantity("queue"),
         emulation: Emulation {
             delay: s.quantity::<Duration>("delay").unwrap_or_default(),

@@ -95,6 +95,24 @@ fn a_full_file_is_understood() {
 }
 
 #[test]
+fn a_scheme_for_the_whole_daemon_fills_what_names_none() {
+    let config = good(
+        "[daemon]\nscheme = \"pcon:c=0.03\"\n[on_demand]\nmarker = \"red\"\n\
+         [[face]]\nuri = \"udp4://192.0.2.1:6363\"\nrate_in = \"7 Mbit/s\"",
+    );
+    let marker = |link: &LinkOptions| link.parts.marker.as_ref().map(|c| c.scheme().name);
+    assert_eq!(marker(&config.on_demand.link), Some("red"), "its own");
+    assert_eq!(marker(&config.faces[0].link), Some("pcon"));
+    assert_eq!(config.faces[0].link.rate_in, Some(Rate::from_mbps(7)));
+    assert_eq!(marker(&config.application.link), None, "applications are no links");
+    let root = &config.strategies[0];
+    assert_eq!((root.prefix.len(), root.choice.to_string()), (0, "pcon:c=0.03".to_owned()));
+    let own =
+        good("[daemon]\nscheme = \"pcon\"\n[[strategy]]\nprefix = \"/\"\nstrategy = \"multicast\"");
+    assert_eq!(own.strategies.len(), 1, "the root has its own");
+}
+
+#[test]
 fn a_scheme_for_the_whole_link_gives_its_parts() {
     let config = good("[on_demand]\nscheme = \"codel\"");
     let parts = &config.on_demand.link.parts;

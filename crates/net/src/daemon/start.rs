@@ -190,6 +190,7 @@ impl Daemon {
             mtu,
             overhead,
             rate: link.rate,
+            rate_in: link.rate_in,
             data_queue: link.queue.unwrap_or(defaults.data_queue),
             // A stream loses nothing, and says itself how much it takes.
             reliability: peer.is_some() && link.reliability,

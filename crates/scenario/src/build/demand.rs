@@ -1,6 +1,6 @@
 //! Contents and workloads, as the network takes them.
 
-use super::{BuildError, label, part};
+use super::{BuildError, part};
 use crate::model::{
     Asked, Content, Fetching, Objects, Player, Requests, Scenario, Spread, Ways, Workload,
 };
@@ -169,7 +169,7 @@ pub(super) fn demand(
 }
 
 fn controlled(fetching: &Fetching) -> Result<(Make<dyn Controller>, String), ChoiceError> {
-    Ok((part(&fetching.control, Choice::controller)?, label(&fetching.control)))
+    Ok((part(&fetching.control, Choice::controller)?, fetching.control.to_string()))
 }
 
 /// A player.

@@ -84,7 +84,7 @@ fn selected(s: &Section<'_>, nodes: &[Node], contents: &[Content]) -> Option<Vec
             Some((0..nodes.len()).filter(|node| !produces(node)).collect())
         }
         _ => {
-            let names = Names::new(nodes, true);
+            let names = Names::new(nodes, true, None);
             let given = s.given("at")?;
             // The words are no nodes, but may have been meant.
             if let Some(word) = given.get_ref().as_str()

@@ -8,7 +8,6 @@ use crate::model::{Adaptation, Arrivals, Asked, Fetching, Objects, Player, Reque
 use crate::schema::SECTIONS;
 use control::Duration;
 use document::{Document, Section, name, parts};
-use schemes::Choice;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -43,7 +42,7 @@ fn workload(
     all_known: bool,
 ) -> Option<Workload> {
     let wanted = wanted(s, contents, all_known)?;
-    let asked = asked(s, &wanted, contents)?;
+    let asked = asked(s, names, &wanted, contents)?;
     let at = names.several(s, "at");
     let (requests, at) = match s.given("trace") {
         Some(_) => {
@@ -85,7 +84,12 @@ fn wanted(s: &Section<'_>, contents: &[Found], all_known: bool) -> Option<Vec<us
 /// The fields of a player of video.
 const OF_PLAYERS: [&str; 4] = ["adaptation", "quality", "buffer", "startup"];
 
-fn asked(s: &Section<'_>, wanted: &[usize], contents: &[Found]) -> Option<Asked> {
+fn asked(
+    s: &Section<'_>,
+    names: &Names<'_>,
+    wanted: &[usize],
+    contents: &[Found],
+) -> Option<Asked> {
     let is_video = |i: &usize| matches!(contents[*i].0.objects, Objects::Video { .. });
     if wanted.iter().any(is_video) {
         if s.given("request").is_some() {
@@ -95,11 +99,11 @@ fn asked(s: &Section<'_>, wanted: &[usize], contents: &[Found]) -> Option<Asked>
             s.mistake("name", "a workload plays one video, and nothing else besides");
             return None;
         }
-        return Some(Asked::Video(fetching(s)?, player(s, &contents[wanted[0]].0.objects)?));
+        return Some(Asked::Video(fetching(s, names)?, player(s, &contents[wanted[0]].0.objects)?));
     }
     not_a_player(s);
     if s.word("request") == 0 {
-        return fetching(s).map(Asked::Object);
+        return fetching(s, names).map(Asked::Object);
     }
     for field in ["control", "patience"].iter().filter(|field| s.given(field).is_some()) {
         s.mistake(field, "a request of a `chunk` is one Interest and has none");
@@ -115,10 +119,10 @@ pub fn not_a_player(s: &Section<'_>) {
 }
 
 /// How a fetch is done.
-pub fn fetching(s: &Section<'_>) -> Option<Fetching> {
+pub fn fetching(s: &Section<'_>, names: &Names<'_>) -> Option<Fetching> {
     let control = match s.given("control") {
         Some(_) => parts::controller(s, "control"),
-        None => Choice::named("bbr").ok(),
+        None => names.control.clone(),
     };
     let (patience, lifetime) = (s.quantity("patience")?, s.quantity("lifetime")?);
     Some(Fetching { control: control?, patience, lifetime })

@@ -28,14 +28,14 @@ pub fn consumers<'d>(
         let content = wanted.and_then(|wanted| served(&section, &wanted, contents, all_known));
         let timing = (section.quantity::<Duration>("start"), section.quantity("lifetime"));
         let manner = match content.map(|i| &contents[i].0.objects) {
-            Some(video @ Objects::Video { .. }) => watching(&section, video),
-            Some(Objects::One) => manner(&section),
+            Some(video @ Objects::Video { .. }) => watching(&section, names, video),
+            Some(Objects::One) => manner(&section, names),
             Some(_) => {
                 let why = "it is a catalogue; `[[workload]]` asks for its objects";
                 section.mistake("name", why);
                 None
             }
-            None => manner(&section),
+            None => manner(&section, names),
         };
         let (Some(content), (Some(start), Some(lifetime)), Some(manner)) =
             (content, timing, manner)
@@ -74,20 +74,20 @@ pub fn served(
 const FETCH_ONLY: [&str; 2] = ["control", "patience"];
 
 /// A player of a video.
-fn watching(s: &Section<'_>, video: &Objects) -> Option<Manner> {
+fn watching(s: &Section<'_>, names: &Names<'_>, video: &Objects) -> Option<Manner> {
     for field in ["rate", "stop"].into_iter().filter(|field| s.given(field).is_some()) {
         s.mistake(field, "a video is played, not asked for at a rate");
     }
-    Some(Manner::Video { fetching: fetching(s)?, player: player(s, video)? })
+    Some(Manner::Video { fetching: fetching(s, names)?, player: player(s, video)? })
 }
 
-fn manner(s: &Section<'_>) -> Option<Manner> {
+fn manner(s: &Section<'_>, names: &Names<'_>) -> Option<Manner> {
     not_a_player(s);
     if s.given("rate").is_none() {
         if s.given("stop").is_some() {
             s.mistake("stop", "only Interests at a constant `rate` stop; a fetch has `patience`");
         }
-        let Fetching { control, patience, .. } = fetching(s)?;
+        let Fetching { control, patience, .. } = fetching(s, names)?;
         return Some(Manner::Fetch { control, patience });
     }
     for field in FETCH_ONLY.iter().filter(|field| s.given(field).is_some()) {

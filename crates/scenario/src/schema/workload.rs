@@ -78,7 +78,8 @@ const FETCH: &[Field] = &[
         "control",
         Form::Part("controller"),
         "\"bbr\"",
-        "The congestion-control scheme of a fetch.",
+        "The congestion-control scheme of a fetch. A startup may stand before it: \
+         `\"packet-pair+cubic\"`, `{ scheme = \"cubic\", startup = \"packet-pair\" }`.",
     ),
     field(
         "patience",

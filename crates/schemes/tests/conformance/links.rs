@@ -1,4 +1,4 @@
-//! Markers, shapers and stampers under random sequences of events.
+//! Markers under random sequences of events.
 
 use super::choices;
 use control::{

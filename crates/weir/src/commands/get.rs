@@ -15,7 +15,8 @@ use transport::fetch::{Fetch, FetchConfig};
 
 /// Fetches.
 pub fn run(args: &GetArgs) -> Result<(), Failure> {
-    let controller = controller(args)?;
+    let choice = choice(args)?;
+    let controller = choice.controller()?;
     let path = match &args.output_file {
         Some(path) => path.clone(),
         None => file_name(args.name.as_ref())?,
@@ -42,7 +43,7 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
     let watch = Watch { progress: &progress, stop: &stop, verbose: args.output.verbose };
     let result = consumer::run(&mut connection, &mut fetch, target, &watch);
     progress.end();
-    let summary = Summary::of(&fetch, &args.control, result?);
+    let summary = Summary::of(&fetch, &choice.to_string(), result?);
     if args.output.json && path.as_os_str() != "-" {
         output::json(&summary)?;
     } else if args.output.json {
@@ -53,7 +54,7 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn controller(args: &GetArgs) -> Result<Box<dyn control::Controller>, Failure> {
+fn choice(args: &GetArgs) -> Result<Choice, Failure> {
     let mut choice: Choice = args.control.parse()?;
     for setting in &args.set {
         let (name, value) = setting.split_once('=').ok_or_else(|| {
@@ -62,7 +63,10 @@ fn controller(args: &GetArgs) -> Result<Box<dyn control::Controller>, Failure> {
         })?;
         choice.set(name, value)?;
     }
-    Ok(choice.controller()?)
+    if let Some(startup) = &args.startup {
+        choice.begin_with(&startup.parse()?)?;
+    }
+    Ok(choice)
 }
 
 /// The file that a name is fetched into if nobody says otherwise: its last component that is

@@ -63,6 +63,7 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
             ("summary", "what it does, in a line"),
             ("paper", "who thought of it, where"),
             ("parts", "a list of the parts that it has"),
+            ("equations", "a list: `number`, what the source calls it, and `text`"),
             (
                 "parameters",
                 "a list: `name`, `default`, range from `low` to `high`, `help`, `source`",

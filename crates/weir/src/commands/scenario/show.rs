@@ -152,7 +152,7 @@ fn nodes(scenario: &Scenario) -> Table {
     ]);
     for (node, role) in scenario.nodes.iter().zip(scenario.roles()) {
         let store = store(node);
-        let strategy = scenario::label(&node.strategy);
+        let strategy = node.strategy.to_string();
         table.row(vec![node.name.clone(), role.name().to_owned(), store, strategy]);
     }
     table
@@ -197,7 +197,7 @@ fn link_row(from: String, to: String, direction: &Direction) -> Vec<String> {
         Queue::Size(size) => size.to_string(),
         Queue::Packets(packets) => format!("{packets} packets"),
     };
-    let marker = direction.parts.marker.as_ref().map_or_else(String::new, scenario::label);
+    let marker = direction.parts.marker.as_ref().map_or_else(String::new, ToString::to_string);
     let (rate, delay) = (direction.rate.to_string(), direction.delay.to_string());
     vec![from, to, rate, delay, queue, marker]
 }
@@ -207,10 +207,10 @@ fn ways(scenario: &Scenario) -> Vec<String> {
     let consumers = scenario.consumers.iter().zip(scenario.ways()).flat_map(|(consumer, way)| {
         let content = &scenario.contents[consumer.content];
         let how = match &consumer.manner {
-            Manner::Fetch { control, .. } => scenario::label(control),
+            Manner::Fetch { control, .. } => control.to_string(),
             Manner::Constant { per_second, .. } => format!("{per_second} Interests a second"),
             Manner::Video { fetching, .. } => {
-                format!("played, {}", scenario::label(&fetching.control))
+                format!("played, {}", fetching.control)
             }
         };
         let start = digits(consumer.start.as_secs_f64());

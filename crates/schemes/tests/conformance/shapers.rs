@@ -1,0 +1,307 @@
+//! Shapers and stampers under random sequences of events and options that nobody can trust.
+
+use super::choices;
+use control::{
+    Crossing, Cx, DataMeta, Direction, Duration, Flow, InterestMeta, Kind, LinkView, NodeView,
+    Offer, QueueView, Queued, Rate, Released, Returned, Rng, Shaper, Size, Stamper, Time,
+};
+use packet::options::{
+    Anticipated, ExpectedBytes, PathId, PathLabel, RateStamp, RttHint, ServedBy, SteeringHint,
+    TrafficClass,
+};
+use packet::{HopOption, HopOptions};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Pass(u32),
+    Offer {
+        flow: u8,
+        expected: u64,
+        options: Vec<(u8, Vec<u8>)>,
+    },
+    Release,
+    /// The nth of those that were let through is answered, or not.
+    Return(usize, Option<u32>),
+    Cross {
+        flow: u8,
+        inwards: bool,
+        kind: u8,
+        size: u16,
+        options: Vec<(u8, Vec<u8>)>,
+    },
+    Queue(u8, u16, bool),
+    /// The link's rate, in kbit/s, and what waits of Data.
+    Link(u32, u32),
+}
+
+/// Types that schemes read, and what they may hold: random octets, often as long as they should be.
+fn options() -> impl Strategy<Value = Vec<(u8, Vec<u8>)>> {
+    let octets = prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..40),
+        Just(vec![0; 8]),
+        Just(vec![0xff; 16]),
+        prop::collection::vec(any::<u8>(), 16),
+    ];
+    prop::collection::vec((0..9u8, octets), 0..4)
+}
+
+fn built(list: &[(u8, Vec<u8>)]) -> HopOptions {
+    const TYPES: [u32; 9] = [
+        RateStamp::TYPE,
+        TrafficClass::TYPE,
+        PathId::TYPE,
+        PathLabel::TYPE,
+        SteeringHint::TYPE,
+        Anticipated::TYPE,
+        ServedBy::TYPE,
+        ExpectedBytes::TYPE,
+        RttHint::TYPE,
+    ];
+    let mut options = HopOptions::new();
+    for (typ, octets) in list {
+        options.set_raw(TYPES[usize::from(*typ)], octets);
+    }
+    options
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let expected = prop_oneof![8 => Just(8000), 1 => Just(0), 1 => Just(u64::MAX)];
+    let size = prop_oneof![Just(None), any::<u32>().prop_map(Some)];
+    let crossing = (any::<u8>(), any::<bool>(), 0..3u8, any::<u16>(), options());
+    prop_oneof![
+        4 => prop_oneof![Just(0), 1..50_000u32, Just(5_000_000)].prop_map(Step::Pass),
+        6 => (0..5u8, expected, options()).prop_map(|(flow, expected, options)| {
+            Step::Offer { flow, expected, options }
+        }),
+        4 => Just(Step::Release),
+        3 => (any::<usize>(), size).prop_map(|(nth, size)| Step::Return(nth, size)),
+        3 => crossing.prop_map(|(flow, inwards, kind, size, options)| {
+            Step::Cross { flow, inwards, kind, size, options }
+        }),
+        2 => (0..5u8, any::<u16>(), any::<bool>()).prop_map(|(f, s, j)| Step::Queue(f, s, j)),
+        1 => (prop_oneof![Just(0), 1..10_000_000u32], 0..5_000_000u32)
+            .prop_map(|(rate, queue)| Step::Link(rate, queue)),
+    ]
+}
+
+struct Node;
+
+impl NodeView for Node {
+    fn id(&self) -> u64 {
+        7
+    }
+    fn holds(&self, _flow: Flow, segment: u64) -> bool {
+        segment.is_multiple_of(3)
+    }
+}
+
+fn link(kbits: u32, queue: u32) -> LinkView {
+    let rate = Rate(u64::from(kbits) * 1000);
+    let queue =
+        QueueView { packets: queue / 8000, bytes: Size(u64::from(queue)), ..QueueView::default() };
+    LinkView {
+        rate_out: rate,
+        rate_in: rate,
+        data_out: queue,
+        data_limit: Size(1_000_000),
+        flows: 2,
+        ..LinkView::default()
+    }
+}
+
+fn interest(now: Time, handle: u64, flow: u8, expected: u64, options: HopOptions) -> InterestMeta {
+    InterestMeta {
+        flow: Flow::from(flow),
+        segment: handle,
+        size: Size(60),
+        expected: Size(expected),
+        expires: now + Duration::from_secs(4),
+        options,
+        handle,
+    }
+}
+
+/// A host that knows what the shaper holds.
+struct Host {
+    name: &'static str,
+    shaper: Box<dyn Shaper>,
+    view: LinkView,
+    now: Time,
+    rng: Rng,
+    next: u64,
+    held: BTreeMap<u64, (Flow, Size)>,
+    out: Vec<(Flow, Size, Time)>,
+}
+
+impl Host {
+    fn call<T>(&mut self, act: impl FnOnce(&mut dyn Shaper, &mut Cx<'_>, &LinkView) -> T) -> T {
+        let mut tap = |_| {};
+        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
+        self.view.held.packets = self.held.len() as u32;
+        act(&mut *self.shaper, &mut cx, &self.view)
+    }
+
+    fn offer(&mut self, flow: u8, expected: u64, options: HopOptions) {
+        self.next += 1;
+        let (handle, other) = (self.next, self.view);
+        let meta = interest(self.now, handle, flow, expected, options);
+        match self.call(|shaper, cx, view| shaper.offer(cx, view, &other, meta)) {
+            Offer::Pass(meta) => {
+                assert_eq!(meta.handle, handle, "{}", self.name);
+                self.out.push((meta.flow, meta.expected, self.now));
+            }
+            Offer::Held => drop(self.held.insert(handle, (Flow::from(flow), Size(expected)))),
+            Offer::Refused(meta) => assert_eq!(meta.handle, handle, "{}", self.name),
+        }
+    }
+
+    fn release(&mut self) {
+        for turn in 0.. {
+            assert!(turn < 10_000, "{} releases for ever", self.name);
+            let Some(released) = self.call(|shaper, cx, view| shaper.release(cx, view)) else {
+                break;
+            };
+            let (Released::Pass(meta) | Released::Refused(meta)) = &released;
+            let known = self.held.remove(&meta.handle);
+            assert!(known.is_some(), "{} gives back what it does not hold", self.name);
+            if let Released::Pass(meta) = released {
+                self.out.push((meta.flow, meta.expected, self.now));
+            }
+        }
+    }
+
+    fn step(&mut self, step: &Step) {
+        match step {
+            Step::Pass(us) => self.now += Duration::from_micros(u64::from(*us)),
+            Step::Offer { flow, expected, options } => {
+                self.offer(*flow, *expected, built(options));
+            }
+            Step::Release => self.release(),
+            Step::Return(nth, size) if !self.out.is_empty() => {
+                let (flow, expected, at) = self.out.swap_remove(nth % self.out.len());
+                let size = size.map(|size| Size(u64::from(size)));
+                let returned = Returned { flow, expected, size, since_release: self.now.since(at) };
+                self.call(|shaper, cx, view| shaper.on_returned(cx, view, &returned));
+            }
+            Step::Return(..) => {}
+            Step::Cross { flow, inwards, kind, size, options } => {
+                let options = built(options);
+                let crossing = Crossing {
+                    direction: if *inwards { Direction::In } else { Direction::Out },
+                    kind: [Kind::Interest, Kind::Data, Kind::Nack][usize::from(*kind)],
+                    flow: Flow::from(*flow),
+                    size: Size(u64::from(*size)),
+                    expected: Size(8000),
+                    options: &options,
+                };
+                self.call(|shaper, cx, view| shaper.on_crossing(cx, view, &crossing));
+            }
+            Step::Queue(flow, size, joins) => {
+                let (flow, size) = (Flow::from(*flow), Size(u64::from(*size)));
+                let what = if *joins { Queued::Joined } else { Queued::Left };
+                self.call(|shaper, cx, view| shaper.on_queued(cx, view, flow, size, what));
+            }
+            Step::Link(rate, queue) => self.view = link(*rate, *queue),
+        }
+    }
+
+    /// The link is free and nothing else comes: whatever is held comes out in the end.
+    fn empties(&mut self) {
+        self.view = link(10_000, 0);
+        let give_up = self.now + Duration::from_secs(3600);
+        self.release();
+        while !self.held.is_empty() {
+            let held = self.held.len();
+            let next = self.shaper.next_release();
+            let next = next.unwrap_or_else(|| panic!("{} holds {held} for ever", self.name));
+            assert!(next > self.now, "{}: {next:?} is not later than {:?}", self.name, self.now);
+            assert!(next < give_up, "{} holds {held} for an hour", self.name);
+            self.now = next;
+            // What is let out is answered, so that credits come back.
+            for (flow, expected, at) in std::mem::take(&mut self.out) {
+                let size = Some(Size(expected.0.min(8000)));
+                let returned = Returned { flow, expected, size, since_release: self.now.since(at) };
+                self.call(|shaper, cx, view| shaper.on_returned(cx, view, &returned));
+            }
+            self.release();
+        }
+    }
+}
+
+/// A stamper meets every kind of packet with these options.
+fn stamp(name: &str, stamper: &mut dyn Stamper, steps: &[Step]) {
+    let (mut now, mut view, mut rng) =
+        (Time(1_000_000), link(10_000, 0), Rng::stream(1, &["conformance"]));
+    for step in steps {
+        let mut tap = |_| {};
+        let (flow, list) = match step {
+            Step::Pass(us) => {
+                now += Duration::from_micros(u64::from(*us));
+                continue;
+            }
+            Step::Link(rate, queue) => {
+                view = link(*rate, *queue);
+                continue;
+            }
+            Step::Offer { flow, options, .. } | Step::Cross { flow, options, .. } => {
+                (Flow::from(*flow), options)
+            }
+            _ => continue,
+        };
+        let mut cx = Cx { now, rng: &mut rng, tap: &mut tap };
+        if let Some(at) = stamper.next_deadline().filter(|at| *at <= now) {
+            stamper.on_deadline(&mut cx, &view);
+            let next = stamper.next_deadline();
+            assert!(next.is_none_or(|next| next > now), "{name}: {at:?} again");
+        }
+        let mut meta = interest(now, 0, 0, 8000, built(list));
+        stamper.on_interest(&mut cx, &view, &Node, &mut meta);
+        stamper.on_interest_out(&mut cx, &view, &Node, &mut meta);
+        let options = built(list);
+        let size = Size(8000);
+        let mut data = DataMeta { flow, segment: 0, size, mark: 0, options };
+        let since = Duration::from_millis(20);
+        stamper.on_data_in(&mut cx, &view, &Node, &mut data, since);
+        stamper.on_data(&mut cx, &view, &Node, &mut data);
+        let mut nack = built(list);
+        stamper.on_nack_in(&mut cx, &view, &Node, flow, &mut nack);
+        stamper.on_nack(&mut cx, &view, &Node, flow, &mut nack);
+        for options in [&meta.options, &data.options, &nack] {
+            let octets: usize = options.iter().map(|(_, value)| value.len()).sum();
+            assert!(octets <= 4096, "{name} makes {octets} octets of options");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn shapers_give_back_all_that_they_hold(steps in prop::collection::vec(step(), 1..200)) {
+        for choice in choices(|scheme| scheme.shaper.is_some()) {
+            let mut host = Host {
+                name: choice.scheme().name,
+                shaper: choice.shaper().unwrap(),
+                view: link(10_000, 0),
+                now: Time(1_000_000),
+                rng: Rng::stream(1, &["conformance"]),
+                next: 0,
+                held: BTreeMap::new(),
+                out: Vec::new(),
+            };
+            steps.iter().for_each(|step| host.step(step));
+            host.empties();
+        }
+    }
+
+    #[test]
+    fn stampers_bear_options_that_nobody_can_trust(
+        steps in prop::collection::vec(step(), 1..200),
+    ) {
+        for choice in choices(|scheme| scheme.stamper.is_some()) {
+            stamp(choice.scheme().name, &mut *choice.stamper().unwrap(), &steps);
+        }
+    }
+}
