@@ -226,9 +226,10 @@ impl Link {
         }
     }
 
-    /// The octets of Data that an Interest of this flow is expected to bring.
-    pub(crate) fn expected(&self, flow: Flow) -> Size {
-        self.flows.expected(flow)
+    /// The octets of Data that an Interest of this flow is expected to bring, for so many segments
+    /// and with these options.
+    pub(crate) fn expected(&self, flow: Flow, options: &HopOptions, segments: u16) -> Size {
+        self.flows.expected(flow, options.get(), segments)
     }
 
     pub(crate) fn count_drop(&mut self, stats: &mut ForwarderStats, reason: DropReason) {

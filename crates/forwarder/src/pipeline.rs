@@ -13,7 +13,7 @@ mod upstream;
 
 use bytes::Bytes;
 use control::{Action, Crossing, Direction, Downstream, Kind, NextHop, Size, Time, Upstream};
-use packet::options::Capability;
+use packet::options::{Capability, segments_in};
 use packet::tlv::types;
 use packet::{HopOptions, LpPacket, NameRef};
 
@@ -220,7 +220,7 @@ impl Forwarder {
             if link.has_parts() {
                 let flow = subject.flow;
                 let expected = match kind {
-                    Kind::Interest => link.expected(flow).times(range::segments_in(options)),
+                    Kind::Interest => link.expected(flow, options, segments_in(options)),
                     _ => Size::ZERO,
                 };
                 let (direction, size) = (Direction::In, Size(size as u64));

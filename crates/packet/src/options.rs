@@ -17,7 +17,7 @@ pub use anticipated::{Anticipated, Holder, MAX_HOLDERS, MAX_WANTED, ServedBy};
 pub use label::{LabelMode, MAX_LABEL, PathLabel};
 pub use numbers::{Capability, ExpectedBytes, RateStamp, RttHint, TrafficClass};
 pub use paths::{MAX_HINT, PathId, SteeringHint, SteeringKind};
-pub use range::{MAX_RANGE, Range, SegmentBits};
+pub use range::{MAX_RANGE, Range, SegmentBits, segments_in};
 
 use smallvec::SmallVec;
 

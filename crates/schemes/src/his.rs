@@ -23,13 +23,14 @@
 //!
 //! Read or changed. s2_obs is what came in the last full 0.1 s, and falls while nothing comes; the
 //! code keeps the last value. While a rate is not known nothing waits. Octets that a link adds to
-//! each packet are not seen, and must fit in 1 - h.
+//! each packet are not seen, and must fit in 1 - h. A range Interest counts as many as it asks for.
 
 use crate::codel;
 use control::{
     Crossing, Cx, Direction, Duration, Equation, InterestMeta, Kind, LinkView, Offer, ParamSpec,
     Params, QueueView, Released, Scheme, Shaper, Size, Stage, Time, Value, Word,
 };
+use packet::options::segments_in;
 use std::collections::VecDeque;
 
 mod pie;
@@ -131,8 +132,9 @@ impl Smoothed {
         Smoothed { value: guess, sampled: false }
     }
 
-    fn sample(&mut self, size: Size) {
-        let size = size.0.max(1) as f64;
+    /// A packet of this size; of an Interest for several segments, the share of one.
+    fn sample(&mut self, size: Size, segments: u16) {
+        let size = size.0.max(1) as f64 / f64::from(segments.max(1));
         self.value = if self.sampled { self.value + (size - self.value) / 8.0 } else { size };
         self.sampled = true;
     }
@@ -265,8 +267,9 @@ impl His {
     }
 
     /// An Interest leaves: when the next one may.
-    fn sent(&mut self, now: Time, view: &LinkView, size: Size) {
-        self.interests_out.sample(size);
+    fn sent(&mut self, now: Time, view: &LinkView, interest: &InterestMeta) {
+        let size = interest.size;
+        self.interests_out.sample(size, segments_in(&interest.options));
         let rate = self.rate(now, view).map_or(f64::INFINITY, |s1| self.h * s1);
         let gap = Duration::from_secs_f64(8.0 * size.0 as f64 / rate);
         self.open_at = self.open_at.max(now) + gap;
@@ -313,7 +316,7 @@ impl Shaper for His {
         interest: InterestMeta,
     ) -> Offer {
         if self.queue.is_empty() && self.open_at <= cx.now {
-            self.sent(cx.now, view, interest.size);
+            self.sent(cx.now, view, &interest);
             return Offer::Pass(interest);
         }
         if self.refuses_early(cx) || self.queue.len() >= self.max_interest {
@@ -334,7 +337,7 @@ impl Shaper for His {
         self.octets -= interest.size.0;
         self.note_early(cx.now, interest.size, cx.now.since(since));
         if !expired {
-            self.sent(cx.now, view, interest.size);
+            self.sent(cx.now, view, &interest);
         }
         Some(Released::Pass(interest))
     }
@@ -346,11 +349,11 @@ impl Shaper for His {
     fn on_crossing(&mut self, cx: &mut Cx<'_>, _view: &LinkView, crossing: &Crossing<'_>) {
         match (crossing.direction, crossing.kind) {
             (Direction::In, Kind::Interest) => {
-                self.interests_in.sample(crossing.size);
+                self.interests_in.sample(crossing.size, segments_in(crossing.options));
                 self.observed.add(cx.now, crossing.size);
             }
-            (Direction::In, Kind::Data) => self.data_in.sample(crossing.size),
-            (Direction::Out, Kind::Data) => self.data_out.sample(crossing.size),
+            (Direction::In, Kind::Data) => self.data_in.sample(crossing.size, 1),
+            (Direction::Out, Kind::Data) => self.data_out.sample(crossing.size, 1),
             _ => {}
         }
     }

@@ -21,13 +21,15 @@
 //! a pause does not wait. Until the first answer of a flow the A of the others stands in; until the
 //! first of all Interests pass. The code smooths S and then overwrites it with the latest size;
 //! here it is smoothed. Where gamma is not positive it is looked at again when the link could have
-//! sent one more Data, at the soonest after the code's 0.1 ms.
+//! sent one more Data, at the soonest after the code's 0.1 ms. After a range
+//! Interest for n segments the distance is n times as long.
 
 use crate::per_flow::{FlowState, PerFlow};
 use control::{
     Cx, Duration, Equation, Flow, InterestMeta, LinkView, Offer, ParamSpec, Params, Queued,
     Released, Returned, Scheme, Shaper, Size, Stage, Time, Value,
 };
+use packet::options::segments_in;
 
 #[cfg(test)]
 mod tests;
@@ -110,8 +112,8 @@ struct Hobhis {
     response: Option<f64>,
     /// S in octets.
     size: Option<f64>,
-    /// When the latest Interest went on.
-    last: Option<Time>,
+    /// When the latest Interest went on, and for how many segments.
+    last: Option<(Time, u16)>,
     /// When the one whose turn it is goes on, or is looked at again.
     due: Due,
 }
@@ -152,14 +154,14 @@ impl Hobhis {
 
     /// When an Interest of this flow, of this size, may go on.
     fn due(&self, now: Time, view: &LinkView, interest: &InterestMeta) -> Due {
-        let (Some(last), Some(gamma)) = (self.last, self.gamma(view, interest.flow)) else {
+        let Some(((last, segments), gamma)) = self.last.zip(self.gamma(view, interest.flow)) else {
             return Due::At(now);
         };
         let line = view.rate_in.0 as f64 / (8.0 * interest.size.0.max(1) as f64);
         if gamma >= line {
             return Due::At(now);
         }
-        let gap = Duration::from_secs_f64(1.0 / gamma);
+        let gap = Duration::from_secs_f64(f64::from(segments) / gamma);
         if gamma <= 0.0 {
             let data = Size(self.size.unwrap_or_default() as u64);
             return Due::Look(now + view.rate_out.time_for(data).max(SOON).min(LATE));
@@ -186,7 +188,7 @@ impl Hobhis {
             self.flows.next_turn();
         }
         if interest.expires > now {
-            self.last = Some(now);
+            self.last = Some((now, segments_in(&interest.options)));
         }
         Some(interest)
     }
@@ -209,7 +211,7 @@ impl Shaper for Hobhis {
             self.due = self.due(cx.now, view, &interest);
             if matches!(self.due, Due::At(at) if at <= cx.now) {
                 self.flows.change(interest.flow, |flow| flow.asked = flow.asked.saturating_add(1));
-                self.last = Some(cx.now);
+                self.last = Some((cx.now, segments_in(&interest.options)));
                 return Offer::Pass(interest);
             }
         }

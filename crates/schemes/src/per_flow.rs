@@ -34,13 +34,15 @@ pub(crate) struct PerFlow<S> {
     flows: BTreeMap<u64, Entry<S>>,
     /// Those whose Interests wait, the one whose turn it is first.
     turns: VecDeque<u64>,
+    /// The turn of the first of them has not begun.
+    fresh: bool,
     new: fn() -> S,
 }
 
 impl<S: FlowState> PerFlow<S> {
     /// No flows; `new` is the state that a flow begins with.
     pub(crate) fn new(new: fn() -> S) -> PerFlow<S> {
-        PerFlow { flows: BTreeMap::new(), turns: VecDeque::new(), new }
+        PerFlow { flows: BTreeMap::new(), turns: VecDeque::new(), fresh: true, new }
     }
 
     /// How many flows are kept: those that are not idle, or whose Interests wait.
@@ -85,7 +87,16 @@ impl<S: FlowState> PerFlow<S> {
         let first = entry.waiting.is_empty();
         entry.waiting.push_back(interest);
         if first {
+            self.fresh |= self.turns.is_empty();
             self.turns.push_back(key);
+        }
+    }
+
+    /// Changes the state of the flow whose turn it is, once a turn.
+    pub(crate) fn begin_turn(&mut self, begin: impl FnOnce(&mut S)) {
+        let fresh = std::mem::replace(&mut self.fresh, false);
+        if let Some((_, state)) = self.head().filter(|_| fresh) {
+            begin(state);
         }
     }
 
@@ -108,6 +119,7 @@ impl<S: FlowState> PerFlow<S> {
         change(&mut entry.state, &interest, last);
         if last {
             self.turns.pop_front();
+            self.fresh = true;
             self.forget_if_idle(key);
         }
         Some(interest)
@@ -117,6 +129,7 @@ impl<S: FlowState> PerFlow<S> {
     pub(crate) fn next_turn(&mut self) {
         if let Some(key) = self.turns.pop_front() {
             self.turns.push_back(key);
+            self.fresh = true;
         }
     }
 

@@ -1,6 +1,7 @@
 //! The flows that are active on a face, and how large their Data is.
 
 use control::{Duration, Flow, Size, Time};
+use packet::options::ExpectedBytes;
 use std::collections::{BTreeMap, VecDeque};
 
 /// A flow is active if a packet of it crossed the face within this time: a few round trips on the
@@ -51,11 +52,16 @@ impl Flows {
         self.seen.len() as u32
     }
 
-    /// The octets of Data that an Interest of this flow is expected to bring: as many as the flow's
-    /// latest, else the face's latest.
-    pub(crate) fn expected(&self, flow: Flow) -> Size {
+    /// The octets of Data that an Interest of this flow for so many segments is expected to bring:
+    /// of each as many as of the flow's latest; else as many as whoever asks says, within what Data
+    /// may have; else as many as of the face's latest. What was seen is believed more than what is
+    /// said, because shapers charge for it.
+    pub(crate) fn expected(&self, flow: Flow, said: Option<ExpectedBytes>, segments: u16) -> Size {
         let own = self.seen.get(&flow).and_then(|s| s.size);
-        own.or(self.latest).unwrap_or(DEFAULT_SIZE)
+        if let (None, Some(ExpectedBytes(said))) = (own, said) {
+            return Size(said.clamp(1, Size(packet::MAX_PACKET as u64).times(segments).0));
+        }
+        own.or(self.latest).unwrap_or(DEFAULT_SIZE).times(segments)
     }
 
     fn expire(&mut self, now: Time) {
@@ -97,10 +103,24 @@ mod tests {
     #[test]
     fn an_interest_is_expected_to_bring_what_its_flow_brought_last() {
         let mut flows = Flows::default();
-        assert_eq!(flows.expected(1), DEFAULT_SIZE);
+        assert_eq!(flows.expected(1, None, 1), DEFAULT_SIZE);
         flows.touch(ms(0), 1, Some(Size(500)));
         flows.touch(ms(1), 2, Some(Size(9)));
-        assert_eq!((flows.expected(1), flows.expected(3)), (Size(500), Size(9)));
+        assert_eq!(flows.expected(1, None, 1), Size(500));
+        assert_eq!(flows.expected(1, None, 32), Size(16_000));
+        assert_eq!(flows.expected(3, None, 1), Size(9));
+    }
+
+    #[test]
+    fn what_an_interest_says_counts_until_something_came_and_within_reason() {
+        let mut flows = Flows::default();
+        let said = |said| Some(ExpectedBytes(said));
+        assert_eq!(flows.expected(1, said(32_768), 32), Size(32_768));
+        assert_eq!(flows.expected(1, said(0), 1), Size(1));
+        assert_eq!(flows.expected(1, said(u64::MAX), 1), Size(packet::MAX_PACKET as u64));
+        assert_eq!(flows.expected(1, said(u64::MAX), 256), Size(packet::MAX_PACKET as u64 * 256));
+        flows.touch(ms(0), 1, Some(Size(500)));
+        assert_eq!(flows.expected(1, said(1), 1), Size(500), "what was seen is believed more");
     }
 
     #[test]

@@ -2,10 +2,9 @@
 
 use bytes::Bytes;
 use control::{Action, Direction, Duration, InterestMeta, Kind, Size, Stage, Time};
-use packet::options::{SegmentBits, answer};
+use packet::options::{SegmentBits, answer, segments_in};
 use packet::{HopOptions, Interest, LpPacket, NackReason};
 
-use super::range::segments_in;
 use super::rewrite::rewrite;
 use super::upstream::{Outbound, Trigger};
 use crate::counters::DropReason;
@@ -134,7 +133,7 @@ impl Forwarder {
             if !link.has_parts() {
                 return Some(Offered::Pass(a.meta(Size::ZERO)));
             }
-            let size = link.expected(a.subject.flow).times(segments_in(&a.options));
+            let size = link.expected(a.subject.flow, &a.options, segments_in(&a.options));
             let mut expected = Expected { flow: a.subject.flow, size, released_at: None };
             let mut meta = a.meta(size);
             let at = NodeAt { node, name: a.name.name(), subject: a.subject };

@@ -20,14 +20,6 @@ use crate::node::subject_of;
 use crate::tables::pit::{Segments, segment_of};
 use crate::tables::{HashedName, InRecord, OutRecord, PitEntry, PitKey};
 
-/// How many segments an Interest or Nack with these options is about.
-pub(super) fn segments_in(options: &HopOptions) -> u16 {
-    if options.is_empty() {
-        return 1;
-    }
-    options.get::<Range>().map_or(1, |range| range.wanted().count())
-}
-
 /// Writes the Interest with another last component to its name.
 fn with_last(interest: &Interest<'_>, last: &Component, out: &mut Vec<u8>) {
     let last = last.as_ref();

@@ -329,7 +329,7 @@ impl Forwarder {
         let offered = self.with_link(now, face, |link, env, node| {
             let mut size = Size::ZERO;
             if link.has_parts() {
-                size = link.expected(out.subject.flow).times(out.bits.count().max(1));
+                size = link.expected(out.subject.flow, &options, out.bits.count().max(1));
             }
             let mut meta = InterestMeta {
                 flow: out.subject.flow,

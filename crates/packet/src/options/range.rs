@@ -1,6 +1,6 @@
 //! Range Interests: a run of segments asked for at once.
 
-use super::HopOption;
+use super::{HopOption, HopOptions};
 use crate::tlv;
 
 /// The longest run that one Interest may ask for.
@@ -139,6 +139,15 @@ impl Range {
     pub const fn wanted(&self) -> SegmentBits {
         self.wanted
     }
+}
+
+/// How many segments an Interest or Nack with these options is about.
+#[must_use]
+pub fn segments_in(options: &HopOptions) -> u16 {
+    if options.is_empty() {
+        return 1;
+    }
+    options.get::<Range>().map_or(1, |range| range.wanted().count())
 }
 
 impl HopOption for Range {

@@ -14,15 +14,16 @@
 //!    bring.
 //!
 //! Read where the paper is silent: gamma is 0.15, which puts the queue of Data at the 1050 kB of
-//! section V-B2; a delayed Interest is judged again after 100 ms ("after a certain interval"); the
+//! section V-B2; a delayed Interest enters its Interest queue again after 100 ms ("after a certain
+//! interval"), and is judged again when it is served, by the queue requirement as it is then; the
 //! round robin serves no faster than the face can send the Data, or it would let a burst out;
 //! its quantum is a chunk's 32 kB; probabilities above 1 are 1.
 //!
 //! Deviations: Q is looked at whenever it changes, not periodically. An Interest that is not
-//! delayed passes at once unless others wait in the Interest queues. The 100 kB of Interests that
-//! section IV gives an Interest queue bound what is delayed of a flow, and what is beyond is
-//! refused; the paper does not say what becomes of it. A flow is the content's name, not a FIB
-//! entry.
+//! delayed when it comes passes at once: the Interest queues hold what was delayed before. The 100
+//! kB of Interests that section IV gives an Interest queue bound what is held of a flow, and what
+//! is beyond is refused; the paper does not say what becomes of it. A flow is the content's name,
+//! not a FIB entry.
 
 use super::{CAPACITY, Capacity, PAPER};
 use crate::per_flow::{FlowState, PerFlow, charge};
@@ -222,48 +223,50 @@ impl Fisp {
         self.flows.change(interest.flow, |flow| flow.asked += charge);
     }
 
-    /// Judges again what was delayed for long enough; what may go on joins the Interest queues. An
-    /// Interest whose lifetime is over is given back for the host to drop.
-    fn judge_again(&mut self, cx: &mut Cx<'_>, view: &LinkView) -> Option<InterestMeta> {
-        while self.delayed.front().is_some_and(|(at, _)| self.releasing || *at <= cx.now) {
+    /// What was delayed for long enough, or is released, joins the Interest queues. An Interest
+    /// whose lifetime is over is given back for the host to drop.
+    fn enter_again(&mut self, now: Time) -> Option<InterestMeta> {
+        while self.delayed.front().is_some_and(|(at, _)| self.releasing || *at <= now) {
             let (_, interest) = self.delayed.pop_front()?;
-            if interest.expires <= cx.now {
+            if interest.expires <= now {
                 self.flows.change(interest.flow, |flow| flow.let_go(&interest));
                 return Some(interest);
             }
-            if !self.releasing && self.delays(cx, view, interest.flow) {
-                self.delayed.push_back((cx.now + self.hold, interest));
-            } else {
-                self.flows.push(interest);
-            }
+            self.flows.push(interest);
         }
         self.releasing = false;
         None
     }
 
-    /// The modified deficit round robin: the next Interest, if the face could send its Data.
-    fn serve(&mut self, now: Time, view: &LinkView) -> Option<InterestMeta> {
-        if self.clock > now {
+    /// The modified deficit round robin: the next Interest, if the face could send its Data. What
+    /// is to be delayed as things are now is delayed again.
+    fn serve(&mut self, cx: &mut Cx<'_>, view: &LinkView) -> Option<InterestMeta> {
+        if self.clock > cx.now {
             return None;
         }
         let quantum = self.quantum;
         loop {
-            let (interest, flow) = self.flows.head()?;
-            let due = charge(interest.expected);
-            if flow.deficit >= due {
+            self.flows.begin_turn(|flow| flow.deficit += quantum);
+            let (interest, state) = self.flows.head()?;
+            let (due, affords) = (charge(interest.expected), state.deficit);
+            let (flow, expired) = (interest.flow, interest.expires <= cx.now);
+            if !expired && self.delays(cx, view, flow) {
+                let interest = self.flows.pop(|flow, _, last| {
+                    flow.deficit = if last { 0 } else { flow.deficit };
+                })?;
+                self.delayed.push_back((cx.now + self.hold, interest));
+            } else if affords >= due {
                 let interest = self.flows.pop(|flow, interest, last| {
                     flow.deficit = if last { 0 } else { flow.deficit - due };
                     flow.let_go(interest);
                 })?;
                 // What has expired brings nothing, and a rate that is not known paces nothing.
-                if interest.expires > now && view.rate_out.0 > 0 {
-                    self.clock = self.clock.max(now) + view.rate_out.time_for(Size(due));
+                if !expired && view.rate_out.0 > 0 {
+                    self.clock = self.clock.max(cx.now) + view.rate_out.time_for(Size(due));
                 }
                 return Some(interest);
-            }
-            self.flows.next_turn();
-            if let Some((_, flow)) = self.flows.head() {
-                flow.deficit += quantum;
+            } else {
+                self.flows.next_turn();
             }
         }
     }
@@ -282,8 +285,7 @@ impl Shaper for Fisp {
         interest: InterestMeta,
     ) -> Offer {
         self.look(view);
-        let delayed = self.delays(cx, view, interest.flow);
-        if !delayed && !self.releasing && !self.flows.is_waiting() {
+        if !self.delays(cx, view, interest.flow) {
             self.ask(&interest);
             return Offer::Pass(interest);
         }
@@ -292,19 +294,14 @@ impl Shaper for Fisp {
             return Offer::Refused(interest);
         }
         self.flows.change(interest.flow, |flow| flow.held += interest.size.0);
-        if delayed {
-            self.delayed.push_back((cx.now + self.hold, interest));
-            cx.note("delayed", self.delayed.len() as f64);
-        } else {
-            self.flows.push(interest);
-        }
+        self.delayed.push_back((cx.now + self.hold, interest));
+        cx.note("delayed", self.delayed.len() as f64);
         Offer::Held
     }
 
     fn release(&mut self, cx: &mut Cx<'_>, view: &LinkView) -> Option<Released> {
         self.look(view);
-        let expired = self.judge_again(cx, view);
-        let interest = expired.or_else(|| self.serve(cx.now, view))?;
+        let interest = self.enter_again(cx.now).or_else(|| self.serve(cx, view))?;
         self.ask(&interest);
         Some(Released::Pass(interest))
     }

@@ -11,12 +11,15 @@
 //! - an Interest whose Data has s octets: m_k >= s: m_k -= s, and it goes on; otherwise it waits in
 //!   its flow's queue, first in, first out, with its tail dropped.
 //!
-//! Deviations. This queue of Data is no round robin but first in, first out, so a round is n q_r
-//! octets for n active flows: of Data that leave the queue, or, while it is empty, of what the link
-//! could have sent. Counting what leaves keeps the sum of all credit to what is really sent; a rate
-//! that is a little too high would fill the queue in time. With `growth` = `static` credit grows at
-//! C / n all the time, n the flows that were active in the last second: the quota that F. Zhang and
-//! others (ICCCN 2014, figure 11) compare with, which gives nobody what others leave.
+//! Deviations. This queue of Data is no round robin but first in, first out. A round is therefore
+//! as many octets as it brings credit, q_r for each flow but no more than it lacks to B, which is
+//! what a round robin would send of it: octets of Data that leave the queue or, while it is empty,
+//! that the link could have sent. All credit together grows as the link really sends; a rate that
+//! is a little too high would fill the queue in time. Data that nobody was charged for (the content
+//! store had it) are charged to their flow when they join the queue. With `growth` = `static`
+//! credit grows at C / n all the time, n the flows that were active in the last second: the quota
+//! that F. Zhang and others (ICCCN 2014, figure 11) compare with, which gives nobody what others
+//! leave.
 //!
 //! An Interest for more than B passes at full credit and leaves a debt. Data of another size than
 //! was expected correct the credit, and what brought nothing (a Nack, a loss) gives its credit
@@ -83,6 +86,8 @@ const PARAMS: &[ParamSpec] = &[
     },
 ];
 
+/// Nobody owes more than this many octets, whatever was charged.
+const MOST_DEBT: f64 = 1e9;
 /// No Data takes a link longer than this, whatever its rate is said to be.
 const LONGEST: Duration = Duration::from_secs(1);
 
@@ -91,20 +96,20 @@ const LONGEST: Duration = Duration::from_secs(1);
 struct Account {
     /// B - m_k: what is missing to full credit, in octets.
     spent: f64,
-    /// Octets of its Data in the queue.
-    queued: u64,
+    /// Data that was charged for has come, and is about to join the queue.
+    charged: bool,
 }
 
 impl FlowState for Account {
     fn is_idle(&self) -> bool {
-        self.spent <= 0.0 && self.queued == 0
+        self.spent <= 0.0 && !self.charged
     }
 }
 
 impl Account {
     /// Credit grows, up to B.
     fn credit(&mut self, octets: f64) {
-        self.spent = (self.spent - octets).max(0.0);
+        self.spent = (self.spent - octets).clamp(0.0, MOST_DEBT);
     }
 }
 
@@ -116,6 +121,9 @@ struct HopByHop {
     is_static: bool,
     interest_queue: usize,
     flows: PerFlow<Account>,
+    /// Octets of credit that the round that runs will bring: q_r for each flow, but no more than it
+    /// lacks to B.
+    round: f64,
     /// Octets of the round that have been served.
     served: f64,
     /// Until when what the link could send is counted; when it has sent what left its queue.
@@ -132,6 +140,7 @@ impl HopByHop {
             is_static: params.word("growth") == STATIC,
             interest_queue: params.number("interest_queue") as usize,
             flows: PerFlow::new(Account::default),
+            round: 0.0,
             served: 0.0,
             at: Time::ZERO,
             next: None,
@@ -155,26 +164,37 @@ impl HopByHop {
         }
     }
 
-    /// The rounds that are over: n q_r octets each. Says whether one was.
+    /// Changes a flow's account, and with it what the round that runs will bring.
+    fn change(&mut self, flow: Flow, change: impl FnOnce(&mut Account)) {
+        let quantum = self.quantum;
+        self.round += self.flows.change(flow, |account| {
+            let before = account.spent.min(quantum);
+            change(account);
+            account.spent.min(quantum) - before
+        });
+    }
+
+    /// The rounds that are over. Says whether one was.
     fn rounds(&mut self) -> bool {
         let mut any = false;
         loop {
-            let round = self.flows.len() as f64 * self.quantum;
+            let round = self.round;
+            if round <= 0.0 {
+                // Nobody has anything to gain from what was served.
+                (self.served, self.round) = (0.0, 0.0);
+                return any;
+            }
             if self.served < round {
                 return any;
             }
             self.served -= round;
             any = true;
-            let (quantum, mut missing) = (self.quantum, false);
+            let (quantum, mut next) = (self.quantum, 0.0);
             self.flows.change_all(|account| {
                 account.credit(quantum);
-                missing |= account.spent > 0.0;
+                next += account.spent.min(quantum);
             });
-            if !missing {
-                // Nobody has anything to gain from what was served before.
-                self.served = self.served.min(self.quantum);
-                return any;
-            }
+            self.round = next;
         }
     }
 
@@ -191,11 +211,10 @@ impl HopByHop {
             let (octets, expires, account) =
                 (charge(interest.expected), interest.expires, *account);
             let found = expires <= now || self.affords(&account, octets, view);
-            let interest = if found {
-                self.flows.pop(|account, _, _| account.spent += octets as f64)
-            } else {
-                None
-            };
+            let interest = if found { self.flows.pop(|_, _, _| {}) } else { None };
+            if let Some(interest) = &interest {
+                self.change(interest.flow, |account| account.credit(-(octets as f64)));
+            }
             if self.flows.backlogged() == flows {
                 self.flows.next_turn();
             }
@@ -221,7 +240,7 @@ impl HopByHop {
         let octets = match self.is_static {
             true => missing.max(0.0) * f64::from(view.flows.max(1)),
             false if view.data_out.packets > 0 => f64::INFINITY,
-            false => self.flows.len() as f64 * self.quantum - self.served,
+            false => self.round - self.served,
         };
         let seconds = octets * 8.0 / view.rate_out.0 as f64;
         let grown = if seconds.is_finite() {
@@ -250,7 +269,7 @@ impl Shaper for HopByHop {
         let account = self.flows.state(interest.flow).copied().unwrap_or_default();
         let waiting = self.flows.waiting(interest.flow);
         if waiting == 0 && self.affords(&account, octets, view) {
-            self.flows.change(interest.flow, |account| account.spent += octets as f64);
+            self.change(interest.flow, |account| account.credit(-(octets as f64)));
             return Offer::Pass(interest);
         }
         if waiting >= self.interest_queue {
@@ -280,7 +299,10 @@ impl Shaper for HopByHop {
         self.grow(cx.now, view, view.data_out.packets == 0);
         let expected = charge(returned.expected) as f64;
         let came = returned.size.map_or(0.0, |size| charge(size) as f64);
-        self.flows.change(returned.flow, |account| account.credit(expected - came));
+        self.change(returned.flow, |account| {
+            account.credit(expected - came);
+            account.charged = came > 0.0;
+        });
         if came < expected && self.flows.waiting(returned.flow) > 0 {
             self.next = Some(cx.now);
         }
@@ -296,13 +318,15 @@ impl Shaper for HopByHop {
     ) {
         let joined = what == Queued::Joined;
         self.grow(cx.now, view, joined && view.data_out.packets <= 1);
-        self.flows.change(flow, |account| {
-            account.queued = match joined {
-                true => account.queued.saturating_add(size.0),
-                false => account.queued.saturating_sub(size.0),
-            };
-        });
-        if joined || self.is_static {
+        if joined {
+            self.change(flow, |account| {
+                if !std::mem::take(&mut account.charged) {
+                    account.credit(-(size.0 as f64));
+                }
+            });
+            return;
+        }
+        if self.is_static {
             return;
         }
         self.at = self.at.max(cx.now) + view.rate_out.time_for(size).min(LONGEST);

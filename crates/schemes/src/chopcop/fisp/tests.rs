@@ -174,19 +174,37 @@ fn below_q_release_all_are_let_go_no_faster_than_the_face_can_send_their_data() 
 }
 
 #[test]
-fn what_others_wait_for_is_not_overtaken() {
+fn a_fair_flow_is_served_beside_one_whose_interests_are_all_delayed() {
     let mut b = Bench::new(&[("gamma", "0")]);
     b.queue(1, 1_400_000, Queued::Joined);
-    assert!(!b.passes(1) && !b.passes(1));
-    b.queue(1, 1_400_000, Queued::Left);
-    assert_eq!(b.release(), [1]);
-    assert!(!b.passes(1), "one waits for the round robin still");
-    b.now = Time(7 * MS);
-    assert_eq!(b.release(), [1]);
-    b.now = Time(14 * MS);
-    assert_eq!(b.release(), [1]);
-    b.now = Time(21 * MS);
-    assert!(b.passes(1));
+    (0..50).for_each(|_| assert!(!b.passes(1)));
+    assert!(!b.passes(2) && !b.passes(2));
+    // 1200 kB: flow 1 has all of it, and is delayed for certain; flow 2 is not.
+    b.queue(1, 200_000, Queued::Left);
+    let mut served = Vec::new();
+    for at in (100..200).step_by(7) {
+        b.now = Time(at * MS);
+        served.extend(b.release());
+    }
+    assert_eq!(served, [2, 2]);
+    assert_eq!(b.fisp.delayed.len(), 50);
+}
+
+#[test]
+fn the_round_robin_gives_each_flow_its_quantum() {
+    let mut b = Bench::new(&[("gamma", "0"), ("quantum", "65.6 kB")]);
+    b.queue(9, 1_400_000, Queued::Joined);
+    for flow in [1, 1, 1, 1, 1, 2, 3, 3, 3] {
+        assert!(!b.passes(flow));
+    }
+    b.queue(9, 1_400_000, Queued::Left);
+    let mut order = Vec::new();
+    while let Some(next) = b.fisp.next_release() {
+        b.now = b.now.max(next);
+        order.extend(b.release());
+    }
+    // Two chunks of 32 kB each a turn; the one of flow 2 is its last.
+    assert_eq!(order, [1, 1, 2, 3, 3, 1, 1, 3, 1]);
 }
 
 #[test]

@@ -83,6 +83,12 @@ impl Bench {
         self.hbh.on_returned(&mut cx, &view, &Returned { flow, expected, size, since_release });
     }
 
+    /// Data that was asked for comes, and joins the queue.
+    fn arrive(&mut self, flow: Flow) {
+        self.returned(flow, 1000, Some(1000));
+        self.queue(flow, Queued::Joined);
+    }
+
     fn spent(&self, flow: Flow) -> f64 {
         self.hbh.flows.state(flow).map_or(0.0, |account| account.spent)
     }
@@ -113,10 +119,19 @@ fn a_round_takes_as_long_as_there_are_flows() {
 }
 
 #[test]
+fn a_flow_that_asks_for_little_leaves_the_rest_of_its_rounds() {
+    let mut b = Bench::new(&[]);
+    assert!(b.passes(2) && b.passes(2));
+    assert_eq!((0..11).filter(|_| b.passes(1)).count(), 10);
+    // Flow 1 lacks 10,000 octets and flow 2 just 2000: the round is 12,000, which take 2.4 ms.
+    assert_eq!(b.hbh.next_release(), Some(Time(2_400 * US)));
+}
+
+#[test]
 fn while_data_waits_rounds_are_what_leaves() {
     let mut b = Bench::new(&[]);
     assert_eq!((0..20).filter(|_| b.passes(1)).count(), 10);
-    (0..20).for_each(|_| b.queue(1, Queued::Joined));
+    (0..10).for_each(|_| b.arrive(1));
     b.at_us(50_000);
     assert!(b.release().is_empty(), "time alone brings nothing");
     (0..9).for_each(|_| b.queue(1, Queued::Left));
@@ -130,17 +145,32 @@ fn while_data_waits_rounds_are_what_leaves() {
 fn what_the_link_is_busy_with_is_not_counted_twice() {
     let mut b = Bench::new(&[]);
     assert_eq!((0..20).filter(|_| b.passes(1)).count(), 10);
-    b.queue(1, Queued::Joined);
+    b.arrive(1);
     b.queue(1, Queued::Left);
     // 1000 octets have left, and take 200 us; the 9000 that the round lacks take 1800 us more.
     assert_eq!(b.hbh.next_release(), Some(Time(2_000 * US)));
 }
 
 #[test]
+fn data_from_the_content_store_is_charged_when_it_joins_the_queue() {
+    let mut b = Bench::new(&[]);
+    assert!(b.passes(1));
+    b.arrive(1);
+    assert_eq!(b.spent(1), 1_000.0);
+    b.queue(1, Queued::Joined);
+    b.queue(2, Queued::Joined);
+    assert_eq!((b.spent(1), b.spent(2)), (2_000.0, 1_000.0));
+    // Data that came and found no room is not taken for the next.
+    b.returned(1, 1000, Some(1000));
+    b.arrive(1);
+    assert_eq!(b.spent(1), 2_000.0);
+}
+
+#[test]
 fn a_flow_that_was_idle_has_its_credit_whatever_others_do() {
     let mut b = Bench::new(&[]);
     assert_eq!((0..200).filter(|_| b.passes(1)).count(), 10);
-    (0..50).for_each(|_| b.queue(1, Queued::Joined));
+    (0..10).for_each(|_| b.arrive(1));
     assert!((0..10).all(|_| b.passes(2)));
     assert!(!b.passes(2));
 }
@@ -153,7 +183,7 @@ fn static_growth_is_an_equal_share_of_the_rate() {
     // 40 Mbit/s / 2 are 2.5 octets a microsecond: 1000 octets every 400 us, whether Data waits or
     // not, and however little others ask for.
     for i in 1..=5 {
-        b.queue(1, Queued::Joined);
+        b.arrive(1);
         assert_eq!(b.hbh.next_release(), Some(Time(i * 400 * US)));
         b.at_us(i * 400);
         assert_eq!(b.release(), [1]);
