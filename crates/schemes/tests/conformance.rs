@@ -6,6 +6,8 @@ mod controllers;
 mod links;
 #[path = "conformance/shapers.rs"]
 mod shapers;
+#[path = "conformance/stampers.rs"]
+mod stampers;
 #[path = "conformance/strategies.rs"]
 mod strategies;
 

@@ -181,23 +181,28 @@ fn over_two_links(
     (0..20).map(|s| series.rate(flow, ms(s * S), ms(s * S + S)) / wire).collect()
 }
 
-/// What is 19 Mbit/s with nothing in the way.
+/// Of 20 Mbit/s one class fills eta, two fill eta of the rest as well. What is measured are packets,
+/// whose frames are a fiftieth more.
 #[test]
 fn rates_outlast_loss_outages_and_cuts() {
-    // RCP takes more than two seconds to find the new rate.
-    for (scheme, settled) in [("mircc", 8), ("mircc:dual=false", 8), ("rcp", 9)] {
-        let near = |found: f64, fair: f64| (0.93 * fair..1.03 * fair).contains(&found);
-        let quiet = over_two_links(scheme, |_| (), |_| Vec::new());
-        assert!(quiet[3..].iter().all(|rate| near(*rate, 19.0)), "{scheme}: {quiet:.1?}");
+    // RCP takes more than two seconds to find a rate that is a tenth of the one before.
+    for (scheme, fair, settled) in
+        [("mircc", 19.95, 8), ("mircc:dual=false", 19.0, 8), ("rcp", 19.0, 9)]
+    {
+        let near = |of: f64, rates: &[f64]| {
+            let near = (0.93 * of..=of).contains(&rates.iter().copied().fold(f64::MAX, f64::min));
+            assert!(near, "{scheme}: {of:.2} is not {rates:.2?}");
+        };
+        near(fair, &over_two_links(scheme, |_| (), |_| Vec::new())[3..]);
         // Of Interests and of Data one in a hundred: so much is asked for twice.
         let loss = Loss::Random(0.01);
         let lossy = over_two_links(scheme, |wire| wire.impairment.loss = loss, |_| Vec::new());
-        assert!(lossy[3..].iter().all(|rate| near(*rate, 0.98 * 19.0)), "{scheme}: {lossy:.1?}");
+        near(0.98 * fair, &lossy[3..]);
         // A link is away from 6 s to 8 s.
         let away = |link| vec![(6 * S, Fault::LinkDown(link)), (8 * S, Fault::LinkUp(link))];
         let outage = over_two_links(scheme, |_| (), away);
-        assert!(outage[7] == 0.0, "{scheme}: {outage:.1?}");
-        assert!(outage[11..].iter().all(|rate| near(*rate, 19.0)), "{scheme}: {outage:.1?}");
+        assert_eq!(outage[7], 0.0, "{scheme}");
+        near(fair, &outage[11..]);
         // And has a tenth of its rate from 6 s to 12 s.
         let cut = |link| {
             let to = |mbps| {
@@ -208,9 +213,8 @@ fn rates_outlast_loss_outages_and_cuts() {
             cut.into_iter().chain(to(20).map(|fault| (12 * S, fault))).collect()
         };
         let cut = over_two_links(scheme, |_| (), cut);
-        let low = cut[settled..12].iter().all(|rate| near(*rate, 1.9));
-        assert!(low, "{scheme}: {cut:.2?}");
-        assert!(cut[16..].iter().all(|rate| near(*rate, 19.0)), "{scheme}: {cut:.1?}");
+        near(fair / 10.0, &cut[settled..12]);
+        near(fair, &cut[16..]);
     }
 }
 
@@ -313,5 +317,25 @@ fn a_slingshot_is_shared_as_published() {
         assert!([alone, after].iter().all(|rate| (13.6..14.9).contains(rate)), "{at}");
         assert!((low..high).contains(&(both[0] / both[1])), "{at}");
         assert!((0.9..1.0).contains(&((both[0] + both[1]) / 15.0)), "{at}");
+    }
+}
+
+/// One bottleneck with small segments, whose frames are a twentieth more than their packets: what
+/// waits does so as Interests, and what is refused is asked for again without a timeout.
+#[test]
+fn a_bottleneck_has_no_queue_of_data() {
+    for (scheme, filled) in [("mircc", 0.97), ("mircc:dual=false", 0.93), ("rcp", 0.8)] {
+        let system = System::new(scheme);
+        let mut net = Network::new(1);
+        let nodes = ["a", "b", "c"].map(|name| system.node(&mut net, name));
+        join(&system, &mut net, (nodes[0], nodes[1]), 200, 2, &["/"]);
+        let link = join(&system, &mut net, (nodes[1], nodes[2]), 40, 25, &["/"]);
+        publish(&mut net, nodes[2], "/a", 1024);
+        let _ = system.fetch(&mut net, nodes[0], "/a", Time::ZERO);
+        let outcome = net.run(ms(10 * S));
+        let (down, flow) = (&outcome.links[link.index() + 1], &outcome.flows[0]);
+        assert!(down.utilization > filled, "{scheme}: {down:?}");
+        assert!(down.queue.max < 2 * 1070, "{scheme}: {down:?}");
+        assert_eq!((flow.timeouts, flow.gaps), (0, 0), "{scheme}: {flow:?}");
     }
 }

@@ -26,10 +26,10 @@ pub(crate) const CAPACITY: ParamSpec = ParamSpec {
 /// h.
 pub(crate) const HEADROOM: ParamSpec = ParamSpec {
     name: "h",
-    default: Value::Number(0.98),
+    default: Value::Number(1.0),
     range: (0.1, 1.0),
-    help: "share of the link that the shaper lets Interests ask for; more than eta",
-    source: "Wang and others, 2013: the headroom of their shaper",
+    help: "share of the link that the shaper lets Interests ask for; more than the rates fill",
+    source: "both classes of MIRCC fill 0.9975; Wang and others, 2013, have 0.98",
 };
 
 /// The bound of the queue.
@@ -46,7 +46,7 @@ pub(crate) const LONGEST_WAIT: ParamSpec = ParamSpec {
     name: "wait",
     default: Value::Time(Duration::from_millis(100)),
     range: (1e-3, 60.0),
-    help: "Interests are refused when those held are expected to bring as much as takes so long",
+    help: "the longest that Interests are held, and the Data that those held are to bring may take",
     source: "own: a refusal tells the rate at once, what waits tells it when its Data comes",
 };
 
@@ -65,7 +65,8 @@ pub(crate) struct PrimaryFirst {
     fallback: f64,
     most: usize,
     longest: Duration,
-    queues: [VecDeque<InterestMeta>; 2],
+    /// With the instants at which they came.
+    queues: [VecDeque<(Time, InterestMeta)>; 2],
     /// Secondary Interests that made room.
     evicted: VecDeque<InterestMeta>,
     /// When the link has brought what was booked.
@@ -115,6 +116,17 @@ impl PrimaryFirst {
         self.queues[0].len() + self.queues[1].len()
     }
 
+    /// An Interest that was held for too long: one of the secondary class, while the primary goes
+    /// first.
+    fn late(&mut self, now: Time) -> Option<InterestMeta> {
+        let longest = self.longest;
+        let is_late = |queue: &&mut VecDeque<(Time, InterestMeta)>| {
+            queue.front().is_some_and(|(came, i)| now.since(*came) >= longest && i.expires > now)
+        };
+        let (_, interest) = self.queues.iter_mut().find(is_late)?.pop_front()?;
+        Some(interest)
+    }
+
     /// Books the time for what an Interest will bring, from `earliest` on.
     fn book(&mut self, earliest: Time, rate: Rate, expected: Size) {
         self.free_at = self.free_at.max(earliest) + rate.time_for(expected);
@@ -158,10 +170,10 @@ impl Shaper for PrimaryFirst {
         if self.held() >= self.most || self.held() > 0 && wait >= self.longest {
             // The latest of the secondary class makes room for a primary one.
             let evicted = if class == 0 { self.queues[1].pop_back() } else { None };
-            let Some(evicted) = evicted else { return Offer::Refused(interest) };
+            let Some((_, evicted)) = evicted else { return Offer::Refused(interest) };
             self.evicted.push_back(evicted);
         }
-        self.queues[class].push_back(interest);
+        self.queues[class].push_back((cx.now, interest));
         Offer::Held
     }
 
@@ -169,15 +181,18 @@ impl Shaper for PrimaryFirst {
         if let Some(evicted) = self.evicted.pop_front() {
             return Some(Released::Refused(evicted));
         }
+        if let Some(late) = self.late(cx.now) {
+            return Some(Released::Refused(late));
+        }
         let rate = self.budget(cx.now, view);
         let is_free = self.is_free(cx.now) || self.unknown || rate.is_none();
-        let interest = self.queues.iter().find_map(VecDeque::front)?;
+        let (_, interest) = self.queues.iter().find_map(VecDeque::front)?;
         // What has expired is the host's to drop, and books nothing.
         let is_over = interest.expires <= cx.now;
         if !is_free && !is_over {
             return None;
         }
-        let interest = self.queues.iter_mut().find_map(VecDeque::pop_front)?;
+        let (_, interest) = self.queues.iter_mut().find_map(VecDeque::pop_front)?;
         if let Some(rate) = rate.filter(|_| !is_over) {
             self.book(cx.now - BURST, rate, interest.expected);
         }
@@ -188,7 +203,9 @@ impl Shaper for PrimaryFirst {
         if !self.evicted.is_empty() {
             return Some(Time::ZERO);
         }
-        (self.held() > 0).then_some(self.free_at)
+        let first = self.queues.iter().filter_map(|queue| queue.front());
+        let late = first.map(|(came, _)| *came + self.longest).min()?;
+        Some(self.free_at.min(late))
     }
 
     fn on_crossing(&mut self, _cx: &mut Cx<'_>, _view: &LinkView, crossing: &Crossing<'_>) {

@@ -138,6 +138,22 @@ fn what_would_wait_too_long_is_refused() {
 }
 
 #[test]
+fn what_waits_behind_the_primary_class_is_refused_in_time() {
+    let mut b = bench("100");
+    let start = b.now;
+    assert_eq!(b.offer(Primary), Got::Pass(0));
+    assert_eq!(b.offer(Secondary), Got::Held);
+    // A primary one for every Data that there is time for.
+    let mut refused = None;
+    while refused.is_none() && b.now < start + Duration(200 * MS) {
+        b.offer_one();
+        b.wait();
+        refused = b.release().filter(|got| *got == Got::Refused(1)).map(|_| b.now);
+    }
+    assert_eq!(refused, Some(start + Duration(100 * MS)));
+}
+
+#[test]
 fn the_neighbours_interests_take_their_part() {
     let mut b = bench("100");
     let options = HopOptions::new();
