@@ -117,6 +117,7 @@ fn wire(direction: &Direction) -> Result<WireSpec, ChoiceError> {
         }
     }
     spec.impairment = direction.impairment;
+    spec.reliability = direction.reliability;
     let parts = &direction.parts;
     spec.marker = parts.marker.as_ref().map(|c| part(c, Choice::marker)).transpose()?;
     spec.shaper = parts.shaper.as_ref().map(|c| part(c, Choice::shaper)).transpose()?;

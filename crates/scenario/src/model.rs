@@ -86,6 +86,8 @@ pub struct Direction {
     pub metric: u64,
     /// Loss and other harm.
     pub impairment: Impairment,
+    /// Lost frames are sent again.
+    pub reliability: bool,
     /// The parts of schemes on the sending face.
     pub parts: Parts,
 }

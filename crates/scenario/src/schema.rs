@@ -70,6 +70,13 @@ const DIRECTION: &[Field] = &[
     field("reorder_by", Form::Duration, "\"5 ms\"", "For how long these are held back."),
     field("duplicate", Form::Ratio, "\"0 %\"", "Share of frames that arrive twice."),
     field("corrupt", Form::Ratio, "\"0 %\"", "Share of frames of which an octet is changed."),
+    field(
+        "reliability",
+        Form::Switch,
+        "false",
+        "The ends acknowledge frames and send lost ones again (NDNLPv2 link reliability); both do, \
+         whichever direction says it.",
+    ),
 ];
 
 /// A direction that differs from another one; not a section of its own.

@@ -154,7 +154,11 @@ impl Network {
     }
 
     /// Adds a link: `ab` is its direction from `a` to `b`, `ba` the other one.
-    pub fn add_link(&mut self, a: NodeId, b: NodeId, ab: WireSpec, ba: WireSpec) -> LinkId {
+    pub fn add_link(&mut self, a: NodeId, b: NodeId, mut ab: WireSpec, mut ba: WireSpec) -> LinkId {
+        (ab.reliability, ba.reliability) = {
+            let reliability = ab.reliability || ba.reliability;
+            (reliability, reliability)
+        };
         let link = self.wires.len() as u32 / 2;
         let parallel =
             self.wires.iter().filter(|end| (end.from, end.to) == (a.0, b.0)).count().to_string();

@@ -164,6 +164,7 @@ fn face_config(port: &Port) -> FaceConfig {
         name: plan.name.clone(),
         mtu: spec.mtu,
         overhead: spec.overhead,
+        reliability: spec.reliability,
         rate: spec.rate,
         rate_in: plan.rate_in,
         // The simulator is never late.

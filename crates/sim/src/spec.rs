@@ -95,6 +95,8 @@ pub struct WireSpec {
     pub mtu: Option<usize>,
     /// Loss, jitter and so on.
     pub impairment: Impairment,
+    /// Both ends acknowledge frames and send lost ones again, if either direction says so.
+    pub reliability: bool,
     /// Queue management of the sending face.
     pub marker: Option<Make<dyn Marker>>,
     /// Interest shaping at the sending face.
@@ -115,6 +117,7 @@ impl WireSpec {
             overhead: 0,
             mtu: None,
             impairment: Impairment::default(),
+            reliability: false,
             marker: None,
             shaper: None,
             stamper: None,

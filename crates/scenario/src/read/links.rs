@@ -44,6 +44,7 @@ pub fn link_defaults(s: &Section<'_>) -> Option<Direction> {
         queue: s.get("queue", queue)?,
         metric: s.get("metric", metric)?,
         impairment: impairment(s, None)?,
+        reliability: s.switch("reliability"),
         parts: parts::link_parts(s),
     };
     direction(s, Some(&like))
@@ -70,6 +71,8 @@ pub fn direction(s: &Section<'_>, like: Option<&Direction>) -> Option<Direction>
         metric: is_like("metric")
             .map_or_else(|| s.get("metric", metric), |like| Some(like.metric))?,
         impairment: impairment(s, like)?,
+        reliability: is_like("reliability")
+            .map_or_else(|| s.switch("reliability"), |like| like.reliability),
         parts: match like {
             Some(like) if !LINK_PARTS.iter().any(|f| s.given(f.name).is_some()) => {
                 like.parts.clone()

@@ -1,0 +1,61 @@
+//! Loss on one hop of several, repaired on that hop.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
+
+mod support;
+
+use control::Time;
+use support::{Line, ms, name, node, wire};
+use weir_sim::impairment::Loss;
+use weir_sim::{FlowResult, Network, ObjectSpec, RateSpec, Signing, WireSpec};
+
+const SECOND: u64 = 1_000_000_000;
+const ASKED: u64 = 2000;
+
+/// n0 - n1 - n2 - n3, 20 Mbit/s and 10 ms a hop; the middle one loses frames both ways. Each of
+/// 2000 segments of 4000 octets is asked for once, 400 of them a second: 13 Mbit/s.
+fn asked_once(seed: u64, loss: f64, mtu: Option<usize>, reliability: bool) -> FlowResult {
+    let mut net = Network::new(seed);
+    let nodes: Vec<_> = (0..4).map(|i| node(&mut net, &format!("n{i}"))).collect();
+    let good = wire(20, 10);
+    let mut bad = WireSpec { reliability, mtu, ..good.clone() };
+    bad.impairment.loss = Loss::Random(loss);
+    let mut links = Vec::new();
+    for (i, wire) in [&good, &bad, &good].into_iter().enumerate() {
+        let link = net.add_link(nodes[i], nodes[i + 1], wire.clone(), wire.clone());
+        net.add_route(nodes[i], &name("/p"), link, 1).unwrap();
+        links.push(link);
+    }
+    let mut line = Line { net, nodes, links };
+    line.publish("/p/f", ASKED * 4000, 4000, Signing::Unsigned);
+    let object = ObjectSpec::new(name("/p/f"), control::Size(0)).versioned();
+    let mut spec = RateSpec::new(object, 400.0, ASKED);
+    spec.lifetime = ms(2000);
+    line.net.constant_rate(line.nodes[0], spec);
+    let mut outcome = line.net.run(Time(15 * SECOND));
+    let flow = outcome.flows.remove(0);
+    assert_eq!(flow.interests, ASKED);
+    flow
+}
+
+#[test]
+fn what_one_hop_loses_that_hop_repairs() {
+    for (mtu, frames) in [(None, 1), (Some(1400), 3)] {
+        let bare = asked_once(1, 0.03, mtu, false);
+        let helped = asked_once(1, 0.03, mtu, true);
+        // The Interest's frame and each of the Data's arrive with 97 %; four standard deviations.
+        let share = 1.0 - 0.97_f64.powi(1 + frames);
+        let (mean, lost) = (ASKED as f64 * share, (ASKED - bare.data) as f64);
+        assert!((lost - mean).abs() < 4.0 * (mean * (1.0 - share)).sqrt(), "{lost} for {mean}");
+        // A frame is lost for good with a probability of 0.03^4, one of 8000 in 150 runs.
+        assert_eq!(helped.data, ASKED);
+        // A hop's round trip is 20 ms, the path's 60: most repairs take less than the path would.
+        assert!(helped.rtt_p99.unwrap() < ms(120), "{:?}", helped.rtt_p99);
+    }
+}
+
+#[test]
+fn equal_seeds_give_equal_runs() {
+    let run = || asked_once(7, 0.05, Some(1400), true);
+    let (one, other) = (run(), run());
+    assert_eq!((one.data, one.rtt_mean, one.rtt_p99), (other.data, other.rtt_mean, other.rtt_p99));
+}
