@@ -178,6 +178,12 @@ pub trait Controller: Send {
     /// A segment is believed lost.
     fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>);
 
+    /// How many segments one Interest is to ask for, where the consumer has no other wish; an
+    /// [`Ask::count`] is that, or less where fewer are left. 1 asks for them one by one.
+    fn range(&self) -> u16 {
+        1
+    }
+
     /// When [`Controller::on_deadline`] wants to be called; after that call, later than now.
     fn next_deadline(&self) -> Option<Time> {
         None

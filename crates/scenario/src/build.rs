@@ -135,11 +135,11 @@ fn ask(
     let content = &scenario.contents[consumer.content];
     let start = Time::ZERO + consumer.start;
     match &consumer.manner {
-        Manner::Fetch { control, patience } => {
+        Manner::Fetch { control, patience, range } => {
             let mut spec =
                 FetchSpec::new(content.name.clone(), control.controller()?, &control.to_string());
             (spec.start, spec.patience, spec.lifetime) = (start, *patience, consumer.lifetime);
-            spec.signing = content.signing;
+            (spec.signing, spec.range) = (content.signing, *range);
             network.fetch(at, spec);
         }
         Manner::Video { fetching, player } => {

@@ -69,8 +69,8 @@ fn is_out_of_place(section: &Section, field: &str, fields: &DeTable<'_>, about: 
         value.is_some_and(|value| words.contains(&value))
     };
     match (section.name, field) {
-        ("consumer", "control" | "patience") => has("rate"),
-        ("workload", "control" | "patience") => is("request", &["chunk"]),
+        ("consumer", "control" | "patience" | "range") => has("rate"),
+        ("workload", "control" | "patience" | "range") => is("request", &["chunk"]),
         ("workload", "arrivals" | "alpha" | "q" | "start") => has("trace"),
         ("consumer" | "workload", "quality") => !is("adaptation", &["fixed"]),
         ("consumer" | "workload", "adaptation" | "buffer" | "startup") => {

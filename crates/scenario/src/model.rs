@@ -144,6 +144,8 @@ pub enum Manner {
         control: Choice,
         /// It gives up when nothing new has come for this long.
         patience: Duration,
+        /// How many segments one Interest asks for, if not as many as the scheme says.
+        range: Option<u16>,
     },
     /// A player of a video.
     Video {

@@ -129,7 +129,7 @@ fn what_is_left_out_has_its_default() {
     assert_eq!((there.queue, back.queue), (Queue::Packets(100), Queue::Packets(100)));
     assert_eq!(there.impairment, Impairment::default());
     assert_eq!(s.nodes[0].content_store.capacity, 0);
-    let Manner::Fetch { control, patience } = &s.consumers[0].manner else { panic!("a fetch") };
+    let Manner::Fetch { control, patience, .. } = &s.consumers[0].manner else { panic!("a fetch") };
     assert_eq!((control.scheme().name, *patience), ("bbr", Duration::from_secs(30)));
     assert_eq!((s.contents[0].segment, s.contents[0].at[..].first()), (Size(8000), Some(&2)));
 }

@@ -181,6 +181,11 @@ impl Controller for PacketPair {
         self.inner.on_sent(cx, sent)
     }
 
+    /// A pair is of two Interests for a segment each.
+    fn range(&self) -> u16 {
+        if matches!(self.stage, Stage::Over) { self.inner.range() } else { 1 }
+    }
+
     fn came_in(&self, arrival: &Arrival<'_>) -> Option<Lane> {
         self.inner.came_in(arrival)
     }

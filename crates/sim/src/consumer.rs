@@ -92,6 +92,7 @@ impl Consumer {
         config.lifetime = spec.lifetime;
         config.patience = spec.patience;
         config.in_order = spec.in_order;
+        config.range = spec.range;
         config.seed = self.seed;
         if let Some(events) = events.cloned() {
             config.tap = Box::new(move |event| {

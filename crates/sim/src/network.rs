@@ -4,6 +4,7 @@ use control::{Duration, Rate, Time};
 use forwarder::FaceId;
 use forwarder::tables::fib::FibError;
 use packet::Name;
+use packet::options::Capability;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use thiserror::Error;
@@ -186,7 +187,10 @@ impl Network {
         parallel: &str,
     ) -> FaceId {
         let name = format!("{} {parallel}", self.nodes[to.index()].spec.name);
-        let plan = Box::new(LinkPlan { name, spec, rate_in });
+        // A link carries what both of its ends understand.
+        let understood = |node: NodeId| self.nodes[node.index()].spec.capability.0;
+        let capability = Capability(understood(from) & understood(to));
+        let plan = Box::new(LinkPlan { name, spec, rate_in, capability });
         self.nodes[from.index()].add_port(self.now, Port::Link { wire, plan })
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use control::{Duration, Rate, Time};
 use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope};
 use packet::Name;
+use packet::options::Capability;
 
 use crate::events::Component;
 use crate::outcome::NodeResult;
@@ -26,6 +27,7 @@ pub(crate) struct LinkPlan {
     pub name: String,
     pub spec: WireSpec,
     pub rate_in: Option<Rate>,
+    pub capability: Capability,
 }
 
 /// A node.
@@ -65,7 +67,7 @@ impl Node {
 
     /// Adds a face and what is behind it. Nodes are up while a network is built.
     pub fn add_port(&mut self, now: Time, port: Port) -> FaceId {
-        let config = face_config(&port);
+        let config = face_config(&port, &self.spec);
         self.ports.push(port);
         if let Some(forwarder) = &mut self.forwarder {
             forwarder.add_face(now, config);
@@ -96,7 +98,7 @@ impl Node {
         }
         let mut forwarder = forwarder(&self.spec, seed);
         for port in &self.ports {
-            forwarder.add_face(now, face_config(port));
+            forwarder.add_face(now, face_config(port, &self.spec));
         }
         for ((prefix, face), cost) in &self.routes {
             // It was accepted before, by a forwarder with the same bounds.
@@ -152,12 +154,17 @@ fn forwarder(spec: &NodeSpec, seed: u64) -> Forwarder {
     config.seed = seed;
     config.name.clone_from(&spec.name);
     config.content_store = spec.content_store;
+    if !spec.capability.has(Capability::RANGE) {
+        config.max_range = 0;
+    }
     Forwarder::new(config)
 }
 
-fn face_config(port: &Port) -> FaceConfig {
+fn face_config(port: &Port, spec: &NodeSpec) -> FaceConfig {
     let Port::Link { plan, .. } = port else {
-        return FaceConfig { scope: Scope::Local, ..FaceConfig::default() };
+        // Applications are asked segment by segment: some have only some of an object.
+        let capability = Capability(spec.capability.0 & Capability::OPTIONS);
+        return FaceConfig { scope: Scope::Local, capability, ..FaceConfig::default() };
     };
     let spec = &plan.spec;
     FaceConfig {
@@ -167,6 +174,7 @@ fn face_config(port: &Port) -> FaceConfig {
         reliability: spec.reliability,
         rate: spec.rate,
         rate_in: plan.rate_in,
+        capability: plan.capability,
         // The simulator is never late.
         slack: Duration::ZERO,
         data_queue: spec.queue,

@@ -2,6 +2,7 @@
 
 use control::{Controller, Duration, Marker, Rate, Shaper, Size, Stamper, Strategy, Time};
 use forwarder::tables::ContentStoreConfig;
+use packet::options::Capability;
 use packet::{Component, Name};
 use std::fmt;
 use std::sync::Arc;
@@ -60,6 +61,8 @@ pub struct NodeSpec {
     pub strategy: Make<dyn Strategy>,
     /// The content store.
     pub content_store: ContentStoreConfig,
+    /// What it understands. Its neighbours know it from the beginning.
+    pub capability: Capability,
 }
 
 impl NodeSpec {
@@ -67,7 +70,15 @@ impl NodeSpec {
     #[must_use]
     pub fn new(name: &str, strategy: Make<dyn Strategy>) -> NodeSpec {
         let content_store = ContentStoreConfig::default();
-        NodeSpec { name: name.to_owned(), strategy, content_store }
+        let capability = Capability::ALL;
+        NodeSpec { name: name.to_owned(), strategy, content_store, capability }
+    }
+
+    /// The same as a forwarder that knows nothing of hop-by-hop options and ranges.
+    #[must_use]
+    pub fn plain(mut self) -> NodeSpec {
+        self.capability = Capability::default();
+        self
     }
 
     /// The same without a content store.
@@ -185,6 +196,8 @@ pub struct FetchSpec {
     pub patience: Duration,
     /// Segments are handed on in order.
     pub in_order: bool,
+    /// How many segments one Interest asks for; without it, as many as the controller says.
+    pub range: Option<u16>,
     /// How the object is signed: what is less is refused.
     pub signing: Signing,
 }
@@ -201,6 +214,7 @@ impl FetchSpec {
             lifetime: Duration::from_secs(4),
             patience: Duration::from_secs(30),
             in_order: false,
+            range: None,
             signing: Signing::default(),
         }
     }

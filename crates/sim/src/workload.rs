@@ -76,6 +76,8 @@ pub enum Manner {
         lifetime: Duration,
         /// It gives up when nothing new has come for this long.
         patience: Duration,
+        /// See [`FetchSpec::range`].
+        range: Option<u16>,
     },
     /// One segment of the object, each equally likely, by a single Interest.
     Chunk {
@@ -244,13 +246,15 @@ impl Generator {
 
     /// The fetch that a request begins, if it is one.
     pub fn fetch(&self, beginning: &Beginning, now: Time) -> Option<FetchSpec> {
-        let Manner::Fetch { controller, label, lifetime, patience } = &self.spec.manner else {
+        let Manner::Fetch { controller, label, lifetime, patience, range } = &self.spec.manner
+        else {
             return None;
         };
         let catalogue = &self.spec.catalogues[beginning.catalogue];
         let name = catalogue.name_of(beginning.object.number);
         let mut spec = FetchSpec::new(name, controller(), label);
         (spec.start, spec.lifetime, spec.patience) = (now, *lifetime, *patience);
+        spec.range = *range;
         spec.signing = catalogue.signing;
         Some(spec)
     }

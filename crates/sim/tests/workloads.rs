@@ -26,6 +26,7 @@ fn catalogue(count: Option<u64>, classes: Vec<Class>) -> Arc<Catalogue> {
 
 fn fetch() -> Manner {
     Manner::Fetch {
+        range: None,
         controller: Arc::new(|| controller("cubic")),
         label: "cubic".to_owned(),
         lifetime: ms(4000),
@@ -232,6 +233,7 @@ fn video(ladder: &[u64], adaptation: Adaptation) -> VideoSpec {
     });
     let objects = Objects::Listed(sizes.collect());
     VideoSpec {
+        range: None,
         catalogue: Arc::new(Catalogue::new(1, name("/p"), 1000, objects)),
         ladder: ladder.iter().map(|kbps| Rate(kbps * 1000)).collect(),
         segment,

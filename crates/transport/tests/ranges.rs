@@ -14,6 +14,7 @@ use weir_transport::publish::Publish;
 fn fetch(content: &[u8], pipe: &Pipe, range: u16, scheme: &str) -> (Fetch, Memory, Publish) {
     let mut producer = Publish::new();
     producer.add(publish("/a", content.to_vec(), &Signer::Digest));
+    let range = Some(range);
     let config = FetchConfig { range, ..FetchConfig::new(name("/a"), TrustPolicy::DigestOnly) };
     let (mut fetch, mut sink) = (Fetch::new(config, controller(scheme)), Memory::default());
     let limit = Duration::from_secs(600);

@@ -124,6 +124,10 @@ pub struct GetArgs {
     /// The scheme whose startup begins the transfer.
     #[arg(long, value_name = "SCHEME")]
     pub startup: Option<String>,
+    /// How many segments one Interest asks for, from 1 to 256. Without it, as many as the scheme
+    /// says; forwarders that know no ranges are asked one by one.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub range: Option<u16>,
     /// Accept only what is signed by this key: a certificate's file, or a name in the key chain;
     /// may be repeated.
     #[arg(long, value_name = "KEY")]

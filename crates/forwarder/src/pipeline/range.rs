@@ -90,16 +90,43 @@ impl Forwarder {
                 }
             }
         }
-        let options = std::mem::take(&mut a.options);
         for (key, bits) in parts {
+            self.forward_part(now, a, key, bits, each);
+        }
+    }
+
+    /// An Interest for `bits` of an entry's run goes on. Its name is that of the entry, from whose
+    /// first segment they count: the downstream's run may begin elsewhere.
+    fn forward_part(
+        &mut self,
+        now: Time,
+        a: &Arrived<'_>,
+        key: PitKey,
+        bits: SegmentBits,
+        each: Option<Expected>,
+    ) {
+        let Some(run) = self.pit.get(key).and_then(|entry| entry.run()) else { return };
+        let pending = run.pending();
+        let mut buffer = std::mem::take(&mut self.scratch.segment);
+        with_last(a.interest, &pending.convention.component(pending.first), &mut buffer);
+        if let Ok(interest) = Interest::decode(&buffer) {
+            let name = self.hashed(interest.name());
             let size = |one: Expected| Size(one.size.0 * u64::from(bits.count()));
-            a.expected = each.map(|one| Expected { size: size(one), ..one });
-            a.options = options.clone();
-            a.bits = bits;
-            if self.parts == 0 || self.pass_miss_shaper(now, key, a) {
-                self.forward(now, key, a);
+            let mut part = Arrived {
+                interest: &interest,
+                name: &name,
+                token: a.token.clone(),
+                options: a.options.clone(),
+                subject: subject_of(&name),
+                expected: each.map(|one| Expected { size: size(one), ..one }),
+                bits,
+                ..*a
+            };
+            if self.parts == 0 || self.pass_miss_shaper(now, key, &mut part) {
+                self.forward(now, key, &mut part);
             }
         }
+        self.scratch.segment = buffer;
     }
 
     /// Joins the entries in which some of what is `left` is pending, and takes that out of it: the
@@ -131,8 +158,27 @@ impl Forwarder {
             left.bits = left.bits.without(taken);
             parts.push((key, shared));
         }
-        parts.retain(|(key, bits)| self.join_run(now, *key, a, *bits));
+        parts.retain_mut(|(key, bits)| {
+            *key = self.split(now, *key, *bits).unwrap_or(*key);
+            self.join_run(now, *key, a, *bits)
+        });
         Some(parts)
+    }
+
+    /// Makes an entry of its own of some segments of a run, so that what is decided of them is
+    /// decided of them alone: whether to ask again is a matter of each segment. Not while a shaper
+    /// holds the Interest, which is one. `None` if there is no room.
+    fn split(&mut self, now: Time, key: PitKey, bits: SegmentBits) -> Option<PitKey> {
+        let entry = self.pit.get(key)?;
+        if entry.out_records().iter().any(|record| record.released_at().is_none()) {
+            return Some(key);
+        }
+        let (of, faces) = (entry.segments(), sides(entry));
+        let split = self.pit.split_run(key, bits).ok()?;
+        if split != key {
+            self.move_expected(now, key, split, &faces, (bits.count(), of));
+        }
+        Some(split)
     }
 
     /// As [`Forwarder::join`]; says whether there was room.
@@ -349,14 +395,8 @@ impl Forwarder {
             if bits.is_empty() || interest.nonce() != Some(record.nonce) {
                 continue;
             }
-            let of = entry.segments();
-            let faces = sides(entry);
             // Where there is no room for another entry, what is refused expires.
-            let Ok(split) = self.pit.split_run(key, bits) else { continue };
-            if split != key {
-                self.move_expected(now, key, split, &faces, (bits.count(), of));
-            }
-            refused.push(split);
+            refused.extend(self.split(now, key, bits));
         }
         refused
     }

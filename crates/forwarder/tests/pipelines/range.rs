@@ -1,6 +1,7 @@
 //! Range Interests: one for a run of segments.
 
 use crate::support::{Bench, Sent, data, frame, interest, ms};
+use control::{Action, Strategy, StrategyCx};
 use packet::options::{Capability, Range, SegmentBits, ServedBy, TrafficClass};
 use packet::{Data, HopOption, InterestBuf, LpHeader, NackReason};
 use weir_forwarder::tables::PitConfig;
@@ -131,8 +132,44 @@ fn whoever_asks_again_is_asked_for_again() {
     let again = b.one(u);
     assert_eq!((segments(&again), again.interest().nonce()), (vec![3, 7], Some(2)));
     assert_eq!(b.fw.pit().len(), 1);
+    // And with a range that begins elsewhere than the one before.
+    ask(&mut b, d, 3, bits([0, 4]), 3);
+    let again = b.one(u);
+    assert_eq!((segments(&again), again.interest().nonce()), (vec![3, 7], Some(3)));
     answer(&mut b, u, [7, 3]);
     assert_eq!(data_sent(&mut b, d), [7, 3]);
+}
+
+/// Sends to the first next hop, unless it was asked less than 10 ms ago.
+struct Suppressing;
+
+impl Strategy for Suppressing {
+    fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
+        let now = s.cx.now;
+        if s.upstreams.iter().all(|u| now.since(u.released_at) >= ms(10))
+            && let Some(hop) = s.next_hops.first()
+        {
+            s.act(Action::Forward(hop.face));
+        }
+    }
+}
+
+#[test]
+fn whether_to_ask_again_is_decided_of_each_segment() {
+    let mut b = Bench::with(ForwarderConfig::new(Box::new(Suppressing)));
+    let (d, u) = (b.face(), b.face());
+    b.route("/a", u);
+    ask(&mut b, d, 0, SegmentBits::first(8), 1);
+    assert_eq!(segments(&b.one(u)).len(), 8);
+    b.pass(ms(15));
+    ask(&mut b, d, 2, bits([0, 3]), 2);
+    assert_eq!(segments(&b.one(u)), [2, 5]);
+    b.pass(ms(3));
+    ask(&mut b, d, 1, bits([0, 1]), 3);
+    assert_eq!(segments(&b.one(u)), [1], "segment 2 was asked for again 3 ms ago");
+    answer(&mut b, u, 0..8);
+    assert_eq!(data_sent(&mut b, d), (0..8).collect::<Vec<_>>());
+    assert!(b.fw.pit().is_empty());
 }
 
 #[test]
@@ -177,9 +214,11 @@ fn a_nack_refuses_some_and_the_rest_stays_pending() {
         frame(&header, &interest(&seg(0), 1).encode())
     };
     b.receive(u, &nack(bits([2, 6])));
-    let refused = b.one(d1);
-    assert_eq!(refused.header.nack, Some(NackReason::Congestion));
-    assert_eq!((segments(&refused), refused.interest().nonce()), (vec![2, 6], Some(1)));
+    // What the second one joined is an entry of its own since.
+    let refused = b.sent(d1);
+    assert!(refused.iter().all(|r| r.header.nack == Some(NackReason::Congestion)));
+    assert!(refused.iter().all(|r| r.interest().nonce() == Some(1)));
+    assert_eq!(refused.iter().flat_map(segments).collect::<Vec<_>>(), [2, 6]);
     let refused = b.one(d2);
     assert_eq!((segments(&refused), refused.interest().nonce()), (vec![6], Some(2)));
     assert_eq!((b.fw.pit().pending_of(d1), b.fw.pit().pending_of(d2)), (6, 1));

@@ -147,8 +147,8 @@ pub(super) fn demand(
     let manner = match &workload.asked {
         Asked::Object(fetching) => {
             let (controller, label) = controlled(fetching)?;
-            let (lifetime, patience) = (fetching.lifetime, fetching.patience);
-            Manner::Fetch { controller, label, lifetime, patience }
+            let Fetching { lifetime, patience, range, .. } = *fetching;
+            Manner::Fetch { controller, label, lifetime, patience, range }
         }
         Asked::Chunk(lifetime) => Manner::Chunk { lifetime: *lifetime },
         Asked::Video(fetching, player) => {
@@ -198,5 +198,6 @@ pub(super) fn video(
         label,
         lifetime: fetching.lifetime,
         patience: fetching.patience,
+        range: fetching.range,
     })
 }

@@ -53,6 +53,8 @@ pub struct Fetching {
     pub patience: Duration,
     /// The InterestLifetime.
     pub lifetime: Duration,
+    /// How many segments one Interest asks for, if not as many as the scheme says.
+    pub range: Option<u16>,
 }
 
 /// What a request asks for.

@@ -105,7 +105,7 @@ fn asked(
     if s.word("request") == 0 {
         return fetching(s, names).map(Asked::Object);
     }
-    for field in ["control", "patience"].iter().filter(|field| s.given(field).is_some()) {
+    for field in ["control", "patience", "range"].iter().filter(|field| s.given(field).is_some()) {
         s.mistake(field, "a request of a `chunk` is one Interest and has none");
     }
     s.quantity("lifetime").map(Asked::Chunk)
@@ -125,7 +125,9 @@ pub fn fetching(s: &Section<'_>, names: &Names<'_>) -> Option<Fetching> {
         None => names.control.clone(),
     };
     let (patience, lifetime) = (s.quantity("patience")?, s.quantity("lifetime")?);
-    Some(Fetching { control: control?, patience, lifetime })
+    let range = s.given("range").and_then(|_| s.number("range"));
+    let range = range.and_then(|n| u16::try_from(n).ok());
+    Some(Fetching { control: control?, patience, lifetime, range })
 }
 
 /// How a video is played.

@@ -71,7 +71,7 @@ pub fn served(
 }
 
 /// Fields that mean something for one manner of asking alone.
-const FETCH_ONLY: [&str; 2] = ["control", "patience"];
+const FETCH_ONLY: [&str; 3] = ["control", "patience", "range"];
 
 /// A player of a video.
 fn watching(s: &Section<'_>, names: &Names<'_>, video: &Objects) -> Option<Manner> {
@@ -87,8 +87,8 @@ fn manner(s: &Section<'_>, names: &Names<'_>) -> Option<Manner> {
         if s.given("stop").is_some() {
             s.mistake("stop", "only Interests at a constant `rate` stop; a fetch has `patience`");
         }
-        let Fetching { control, patience, .. } = fetching(s, names)?;
-        return Some(Manner::Fetch { control, patience });
+        let Fetching { control, patience, range, .. } = fetching(s, names)?;
+        return Some(Manner::Fetch { control, patience, range });
     }
     for field in FETCH_ONLY.iter().filter(|field| s.given(field).is_some()) {
         s.mistake(field, "a consumer has it, or a constant `rate`, but not both");

@@ -88,6 +88,13 @@ const FETCH: &[Field] = &[
         "A fetch gives up when nothing new has come for this long.",
     ),
     field("lifetime", Form::Duration, "\"4 s\"", "InterestLifetime."),
+    field(
+        "range",
+        Form::Number(1, 256),
+        "",
+        "How many segments one Interest of a fetch asks for. Without it, as many as the scheme \
+         says: 1, but for those that work on chunks.",
+    ),
 ];
 
 /// How a video is played.

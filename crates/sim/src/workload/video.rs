@@ -49,6 +49,8 @@ pub struct VideoSpec {
     pub lifetime: Duration,
     /// It gives up when nothing new of a segment has come for this long.
     pub patience: Duration,
+    /// See [`FetchSpec::range`].
+    pub range: Option<u16>,
 }
 
 /// How it was watched.
@@ -136,6 +138,7 @@ impl Player {
         let name = self.spec.catalogue.name_of(number);
         let mut spec = FetchSpec::new(name, (self.spec.controller)(), &self.spec.label);
         (spec.start, spec.lifetime, spec.patience) = (now, self.spec.lifetime, self.spec.patience);
+        spec.range = self.spec.range;
         spec.signing = self.spec.catalogue.signing;
         let segment = self.segment.to_string();
         let names: Vec<&str> =

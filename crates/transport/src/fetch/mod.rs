@@ -45,8 +45,9 @@ pub struct FetchConfig {
     pub patience: Duration,
     /// The most octets of content that wait for verification or for their turn.
     pub stash: Size,
-    /// How many segments one Interest may ask for; 1 asks for them one by one.
-    pub range: u16,
+    /// How many segments one Interest asks for; 1 asks for them one by one. Without it, as many as
+    /// the controller says.
+    pub range: Option<u16>,
     /// Selects the random streams of nonces and of the controller.
     pub seed: u64,
     /// Receives the controller's events.
@@ -64,7 +65,7 @@ impl FetchConfig {
             lifetime: Duration::from_secs(4),
             patience: Duration::from_secs(30),
             stash: Size(16_000_000),
-            range: 1,
+            range: None,
             seed: 0,
             tap: Box::new(|_| {}),
         }

@@ -40,28 +40,28 @@ const DOUBTS: u32 = 2;
 /// The ranges of a fetch.
 #[derive(Debug)]
 pub struct Ranges {
-    most: u16,
+    /// The consumer's own wish.
+    wish: Option<u16>,
     standing: Standing,
 }
 
 impl Ranges {
-    /// Ranges of up to `most` segments; none if that is below 2.
-    pub fn new(most: u16) -> Ranges {
-        let standing = match most {
-            0 | 1 => Standing::Off,
-            _ => Standing::Unproven { firsts: 0, lost: 0 },
-        };
-        Ranges { most: most.min(MAX_RANGE), standing }
+    /// Ranges of so many segments, or of as many as the controller says.
+    pub fn new(wish: Option<u16>) -> Ranges {
+        Ranges { wish, standing: Standing::Unproven { firsts: 0, lost: 0 } }
     }
 
-    /// How many segments an Interest may ask for.
-    pub fn most(&self) -> u16 {
-        if self.standing == Standing::Off { 1 } else { self.most }
+    /// How many segments an Interest may ask for, where a controller says this many.
+    pub fn most(&self, said: u16) -> u16 {
+        match self.standing {
+            Standing::Off => 1,
+            _ => self.wish.unwrap_or(said).clamp(1, MAX_RANGE),
+        }
     }
 
     /// Ranges were asked for, and it turned out that they are not answered.
     pub fn fell_back(&self) -> bool {
-        self.most > 1 && self.standing == Standing::Off
+        self.standing == Standing::Off
     }
 
     /// A segment came.
@@ -87,7 +87,7 @@ impl Fetch {
     /// What to ask for together with `item`, as distances from it; itself included.
     pub(super) fn run_from(&self, now: Time, item: Item, attempt: u16) -> SegmentBits {
         let mut bits = SegmentBits::first(1);
-        let most = self.requests.ranges.most();
+        let most = self.requests.most();
         let (Item::Segment(first), Some(object)) = (item, &self.object) else { return bits };
         let Some(segments) = object.info.segments.filter(|_| most > 1) else { return bits };
         if self.verification.ask_by_digest(first).is_some() {
@@ -145,25 +145,24 @@ mod tests {
 
     #[test]
     fn one_that_came_behind_another_proves_ranges_for_good() {
-        let mut ranges = Ranges::new(32);
+        let mut ranges = Ranges::new(Some(32));
         ranges.answered(Place::First);
         ranges.lost(Place::Behind);
         ranges.answered(Place::Behind);
         (0..100).for_each(|_| ranges.lost(Place::Behind));
-        assert_eq!((ranges.most(), ranges.fell_back()), (32, false));
+        assert_eq!((ranges.most(1), ranges.fell_back()), (32, false));
     }
 
     #[test]
     fn first_segments_alone_show_that_ranges_are_not_understood() {
-        let mut ranges = Ranges::new(32);
+        let mut ranges = Ranges::new(None);
         (0..100).for_each(|_| ranges.lost(Place::Behind));
-        assert_eq!(ranges.most(), 32, "nothing comes at all: that says nothing of ranges");
+        assert_eq!(ranges.most(32), 32, "nothing comes at all: that says nothing of ranges");
         ranges.answered(Place::First);
         ranges.lost(Place::First);
         ranges.answered(Place::Alone);
         ranges.lost(Place::Behind);
-        assert_eq!((ranges.most(), ranges.fell_back()), (1, true));
-        assert!(!Ranges::new(1).fell_back() && Ranges::new(0).most() == 1);
-        assert_eq!(Ranges::new(u16::MAX).most(), 256);
+        assert_eq!((ranges.most(32), ranges.fell_back()), (1, true));
+        assert_eq!((Ranges::new(Some(0)).most(32), Ranges::new(None).most(u16::MAX)), (1, 256));
     }
 }

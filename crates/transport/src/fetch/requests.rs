@@ -120,7 +120,7 @@ impl Requests {
         controller: Box<dyn Controller>,
         rng: Rng,
         tap: Box<dyn FnMut(Event) + Send>,
-        range: u16,
+        range: Option<u16>,
     ) -> Requests {
         Requests {
             controller,
@@ -148,6 +148,11 @@ impl Requests {
     /// The controller's gauges.
     pub fn gauges(&self, out: &mut dyn FnMut(Lane, &'static str, f64)) {
         self.controller.gauges(out);
+    }
+
+    /// How many segments an Interest may ask for.
+    pub fn most(&self) -> u16 {
+        self.ranges.most(self.controller.range())
     }
 
     /// What the round-trip time is believed to be.

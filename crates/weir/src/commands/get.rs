@@ -26,6 +26,7 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
     let mut config = FetchConfig::new(args.name.clone(), identity::policy(&args.trust)?);
     config.in_order = target.is_stream();
     config.patience = args.patience;
+    config.range = args.range;
     config.seed = seed()?;
     if args.output.verbose {
         config.tap = Box::new(|event| {
