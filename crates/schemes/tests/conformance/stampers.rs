@@ -72,6 +72,41 @@ fn octets(options: &HopOptions) -> usize {
     options.iter().map(|(_, value)| value.len()).sum()
 }
 
+/// What a packet's options become, as the step has it.
+fn call(stamper: &mut dyn Stamper, cx: &mut Cx<'_>, view: &LinkView, step: &Step) -> HopOptions {
+    let mut options = options(step);
+    let (flow, segment, size) = (1, u64::from(step.held), Size(step.size));
+    match step.kind {
+        0 | 1 => {
+            let (expected, expires) = (size, cx.now + Duration::from_secs(4));
+            let mut interest =
+                InterestMeta { flow, segment, size, expected, expires, options, handle: 0 };
+            match step.kind {
+                0 => stamper.on_interest(cx, view, &Node, &mut interest),
+                _ => stamper.on_interest_out(cx, view, &Node, &mut interest),
+            }
+            return interest.options;
+        }
+        2 | 3 => {
+            let mut data = DataMeta { flow, segment, size, mark: 0, options };
+            match step.kind {
+                2 => stamper.on_data(cx, view, &Node, &mut data),
+                _ => stamper.on_data_in(cx, view, &Node, &mut data, Duration(step.size)),
+            }
+            return data.options;
+        }
+        4 => stamper.on_nack(cx, view, &Node, flow, &mut options),
+        5 => stamper.on_nack_in(cx, view, &Node, flow, &mut options),
+        _ => {
+            let (direction, kind) = (Direction::In, Kind::Data);
+            let (expected, options) = (Size::ZERO, &options);
+            let crossing = Crossing { direction, kind, flow, size, expected, options };
+            stamper.on_crossing(cx, view, &crossing);
+        }
+    }
+    options
+}
+
 struct Face {
     name: &'static str,
     stamper: Box<dyn Stamper>,
@@ -98,56 +133,7 @@ impl Face {
         let mut tap = |event: control::Event| assert!(event.value.is_finite(), "{}", event.name);
         let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
         let before = options(step);
-        let options = before.clone();
-        let (flow, segment, size) = (1, u64::from(step.held), Size(step.size));
-        let (expires, handle) = (self.now + Duration::from_secs(4), 0);
-        let expected = size;
-        let interest = InterestMeta {
-            flow,
-            segment,
-            size,
-            expected,
-            expires,
-            options: options.clone(),
-            handle,
-        };
-        let data = DataMeta { flow, segment, size, mark: 0, options: options.clone() };
-        let stamper = &mut self.stamper;
-        let after = match step.kind {
-            0 | 1 => {
-                let mut interest = interest;
-                match step.kind {
-                    0 => stamper.on_interest(&mut cx, &view, &Node, &mut interest),
-                    _ => stamper.on_interest_out(&mut cx, &view, &Node, &mut interest),
-                }
-                interest.options
-            }
-            2 | 3 => {
-                let mut data = data;
-                let since = Duration(step.size);
-                match step.kind {
-                    2 => stamper.on_data(&mut cx, &view, &Node, &mut data),
-                    _ => stamper.on_data_in(&mut cx, &view, &Node, &mut data, since),
-                }
-                data.options
-            }
-            4 | 5 => {
-                let mut options = options;
-                match step.kind {
-                    4 => stamper.on_nack(&mut cx, &view, &Node, flow, &mut options),
-                    _ => stamper.on_nack_in(&mut cx, &view, &Node, flow, &mut options),
-                }
-                options
-            }
-            _ => {
-                let (direction, kind) = (Direction::In, Kind::Data);
-                let expected = Size::ZERO;
-                let options = &options;
-                let crossing = Crossing { direction, kind, flow, size, expected, options };
-                stamper.on_crossing(&mut cx, &view, &crossing);
-                options.clone()
-            }
-        };
+        let after = call(&mut *self.stamper, &mut cx, &view, step);
         // A rate stamp never rises along a path; one that cannot be read counts as none.
         if let (Some(was), Some(is)) = (before.get::<RateStamp>(), after.get::<RateStamp>()) {
             assert_eq!(is.min(was), is, "{}: {was:?} has become {is:?}", self.name);
