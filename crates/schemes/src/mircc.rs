@@ -33,7 +33,7 @@ pub(crate) mod steering;
 
 use crate::explicit_rate::{RateLaw, RateStamper, Seen};
 use crate::{path_label, suppression};
-use control::{Equation, ParamSpec, Params, Rng, Scheme, Value};
+use control::{Equation, ParamSpec, Params, Rng, Scheme, Value, Word};
 use packet::options::RateStamp;
 use rate::{Law, LinkRates, Period};
 
@@ -120,9 +120,9 @@ const PARAMS: &[ParamSpec] = &[
     },
     ParamSpec {
         name: "hint",
-        default: Value::Number(1.0),
-        range: (1.0, 3.0),
-        help: "how Interests are steered: 1 Bloom filter, 2 random value, 3 path label (RFC 9531)",
+        default: Value::Word(Word { text: "bloom", of: || steering::Form::NAMES.to_vec() }),
+        range: (0.0, 2.0),
+        help: "how Interests are steered: by a Bloom filter, a random value, or RFC 9531's labels",
         source: "section 4.3.2",
     },
     shaper::CAPACITY,

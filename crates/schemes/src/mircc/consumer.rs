@@ -161,7 +161,7 @@ pub(crate) fn single_path(params: &Params) -> Consumer {
 
 /// The consumer of MIRCC.
 pub(crate) fn multipath(params: &Params) -> Consumer {
-    let form = params.switch("dual").then(|| Form::new(params.number("hint")));
+    let form = params.switch("dual").then(|| Form::named(params.word("hint")));
     let discovery = params.number("discovery");
     Consumer::new(Config { form, discovery, ..Config::new(params) })
 }

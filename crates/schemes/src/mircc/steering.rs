@@ -22,12 +22,15 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// The form of this number.
-    pub(crate) fn new(number: f64) -> Form {
-        match number as u8 {
-            0 | 1 => Form::Bloom,
-            2 => Form::Random,
-            _ => Form::Label,
+    /// The names of the forms, for parameter tables.
+    pub(crate) const NAMES: [&'static str; 3] = ["bloom", "random", "label"];
+
+    /// The form of this name.
+    pub(crate) fn named(name: &str) -> Form {
+        match name {
+            "random" => Form::Random,
+            "label" => Form::Label,
+            _ => Form::Bloom,
         }
     }
 }

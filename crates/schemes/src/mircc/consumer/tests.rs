@@ -243,7 +243,7 @@ fn a_steered_answer_does_not_replace_what_steers() {
 
 #[test]
 fn three_in_a_hundred_look_for_paths() {
-    for form in ["1", "2", "3"] {
+    for form in ["bloom", "random", "label"] {
         let mut b = bench(&[("hint", form)]);
         let out = b.send();
         let mut answer = from(1, Some((8_000_000, 0)));
@@ -258,7 +258,7 @@ fn three_in_a_hundred_look_for_paths() {
             b.consumer.paths[0].as_mut().unwrap().waits_since = None;
             free += u32::from(out.memo[0] == DISCOVERY);
             let hint = match form {
-                "3" => out.options.get().map(Hint::Label),
+                "label" => out.options.get().map(Hint::Label),
                 _ => out.options.get().map(Hint::Steering),
             };
             assert_eq!(out.memo[0] == 0, hint == known, "form {form}");
@@ -270,7 +270,7 @@ fn three_in_a_hundred_look_for_paths() {
 
 #[test]
 fn a_random_value_steers_to_the_path_that_it_found() {
-    let mut b = bench(&[("hint", "2"), ("discovery", "0")]);
+    let mut b = bench(&[("hint", "random"), ("discovery", "0")]);
     let first = b.send();
     let value = first.options.get::<SteeringHint>().unwrap();
     assert_eq!(value.kind, SteeringKind::Random);
@@ -281,7 +281,7 @@ fn a_random_value_steers_to_the_path_that_it_found() {
 
 #[test]
 fn a_label_comes_back_in_fallback_mode() {
-    let mut b = bench(&[("hint", "3"), ("discovery", "0")]);
+    let mut b = bench(&[("hint", "label"), ("discovery", "0")]);
     let first = b.send();
     assert_eq!(first.options.get(), Some(PathLabel::default()), "discovery");
     let mut answer = from(1, Some((8_000_000, 0)));
