@@ -40,7 +40,8 @@ A controller or link that does nothing is taken off.
 def table(results):
     """The figures of a scenario."""
     lines = [
-        "| scheme | goodput Mbit/s | queue kB mean | 99 % | Jain | fair after s | false | Interests |",
+        "| scheme | goodput Mbit/s | queue kB mean | 99 % | Jain | fair after s | false "
+        "| Interests |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for r in results:
@@ -82,7 +83,8 @@ def machine():
     """What was measured on."""
     with open("/proc/cpuinfo", encoding="utf-8") as info:
         names = [line.split(":")[1].strip() for line in info if line.startswith("model name")]
-    return f"{names[0] if names else platform.processor()}, Linux {platform.release().split('-')[0]}"
+    kernel = platform.release().split("-")[0]
+    return f"{names[0] if names else platform.processor()}, Linux {kernel}"
 
 
 def whole(results, rows, most, plain):
