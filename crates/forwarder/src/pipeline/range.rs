@@ -18,7 +18,7 @@ use crate::forwarder::Forwarder;
 use crate::link::shaping::Expected;
 use crate::node::subject_of;
 use crate::tables::pit::{Segments, segment_of};
-use crate::tables::{HashedName, InRecord, OutRecord, PitEntry, PitKey};
+use crate::tables::{HashedName, InRecord, MAX_PREFIX, OutRecord, PitEntry, PitKey};
 
 /// Writes the Interest with another last component to its name.
 fn with_last(interest: &Interest<'_>, last: &Component, out: &mut Vec<u8>) {
@@ -229,7 +229,7 @@ impl Forwarder {
                 bits: SegmentBits::NONE,
                 ..*a
             };
-            if self.pit.find(&interest, &name).is_some() {
+            if self.is_routed_alone(&name) || self.pit.find(&interest, &name).is_some() {
                 self.enter_one(now, &mut one);
                 return true;
             }
@@ -237,6 +237,12 @@ impl Forwarder {
         });
         self.scratch.segment = buffer;
         done
+    }
+
+    /// There are routes for names as long as this one: segments of one run may lead to different
+    /// places, so that each goes its own way.
+    fn is_routed_alone(&self, name: &HashedName<'_>) -> bool {
+        name.components() >= MAX_PREFIX || self.fib.lengths() >> name.components() & 1 == 1
     }
 
     /// Tells the shaper at stage *arrival* that `count` segments will bring nothing.

@@ -305,6 +305,21 @@ fn a_node_that_takes_no_ranges_says_so_and_reads_none() {
 }
 
 #[test]
+fn segments_with_routes_of_their_own_go_their_own_way() {
+    let (mut b, d, u) = bench();
+    let other = b.face();
+    b.route("/a/v=1/seg=2", other);
+    ask(&mut b, d, 0, SegmentBits::first(4), 1);
+    let here: Vec<u64> = b.sent(u).iter().flat_map(segments).collect();
+    let there: Vec<u64> = b.sent(other).iter().flat_map(segments).collect();
+    assert_eq!((here, there), (vec![0, 1, 3], vec![2]));
+    answer(&mut b, u, [0, 1, 3]);
+    answer(&mut b, other, [2]);
+    assert_eq!(data_sent(&mut b, d), [0, 1, 3, 2]);
+    assert!(b.fw.pit().is_empty());
+}
+
+#[test]
 fn a_run_that_comes_round_is_refused() {
     let (mut b, d, u) = bench();
     ask(&mut b, d, 0, SegmentBits::first(4), 1);
