@@ -1,9 +1,14 @@
 //! A constant window.
 //!
-//! What consumers do without congestion control: ndnd's fetcher with its window of 100,
-//! ccncatchunks2 at its maximum, `ndnget --pipeline-type fixed`. Nothing shrinks it, neither loss
-//! nor marks; it is the yardstick that shows what a controller is worth, and harmful on a shared
-//! network.
+//! What consumers do without congestion control: ndnd's fetcher with its window of 100, `ndnget
+//! --pipeline-type fixed`. Nothing shrinks it, neither loss nor marks; it is the yardstick that
+//! shows what a controller is worth, and harmful on a shared network.
+//!
+//! It is ccncatchunks2 with `-p N` (`fixed:window=31` for its default) where that is at its
+//! maximum, and no more than that: ccncatchunks2 begins with 1 and adds one for each Data until it
+//! is there, takes one away for the first time-out of a segment, halves for further ones, and lets
+//! Interests live for 125 to 500 ms by an estimate of its own (CCNx 0.x, csrc/cmd/ccncatchunks2.c).
+//! Time-outs here are those of RFC 6298.
 
 use control::{
     Ack, Cx, Equation, ParamSpec, Params, RttEstimate, Scheme, Signal, Value, WindowLaw, Windowed,

@@ -29,6 +29,9 @@ fn names_are_words_in_order_and_found() {
         assert!(!scheme.name.is_empty() && scheme.name.chars().all(word), "{}", scheme.name);
         assert_eq!(find(scheme.name).map(|found| found.name), Some(scheme.name));
         assert!(!scheme.parts().is_empty(), "{} has no part", scheme.name);
+        assert!(!scheme.equations.is_empty(), "{} states no equation", scheme.name);
+        let blank = |(number, text): &(&str, &str)| number.is_empty() || text.is_empty();
+        assert!(!scheme.equations.iter().any(blank), "{}", scheme.name);
         assert!(!scheme.summary.is_empty() && !scheme.paper.is_empty(), "{}", scheme.name);
     }
 }

@@ -231,6 +231,47 @@ fn ric_recovers_from_loss_and_from_a_tenth_of_the_rate() {
 }
 
 #[test]
+fn a_packet_pair_begins_where_slow_growth_would_end() {
+    // 40 Mbit/s and 100 ms: the path holds 62 segments of 8 kB.
+    let path = Path::new(40, 2000, 50_000, 0.0);
+    for control in ["bic", "icp"] {
+        let with: &'static str = format!("packet-pair+{control}").leak();
+        let took = |control: &'static str| fetch(control, path, 1).0.took.unwrap().as_secs_f64();
+        // An increase of one or sixteen a round trip takes many of them to get there.
+        let (alone, with) = (took(control), took(with));
+        assert!(with < 0.95 * alone, "{control}: {with:.2} s, {alone:.2} s without");
+    }
+}
+
+#[test]
+fn markers_keep_the_queue_of_windows_far_below_its_bound() {
+    let rtt = |marker: &'static str, control: &'static str| {
+        let mut path = Path::new(50, 2000, 25_000, 0.0);
+        path.marker = marker;
+        let flow = Flow { control, segments: 1_000_000, start: Time::ZERO };
+        let report = run(path, &[flow; 2], 1, Time(30_000_000_000));
+        let octets: u64 = report.flows.iter().flat_map(|flow| &flow.by_second[10..30]).sum();
+        let used = octets as f64 * 8.0 / 20.0 / 50e6;
+        assert!(used > 0.8, "{control} uses {used:.2} with {marker}");
+        report.flows.iter().map(|flow| flow.rtt_mean).max().unwrap()
+    };
+    let markers = ["pcon", "red", "nfd-mark"];
+    // PCON's consumer answers each mark, and is for links that space them.
+    let all =
+        [("aimd", &markers[..]), ("bic", &markers), ("cubic", &markers), ("pcon", &markers[..1])];
+    for (control, markers) in all {
+        let full = rtt("drop-tail", control);
+        for marker in markers {
+            let short = rtt(marker, control);
+            // 51.3 ms are the path; what is more has waited.
+            let waited = |rtt: Duration| rtt.as_secs_f64() - 0.0513;
+            let share = waited(short) / waited(full);
+            assert!(share < 0.5, "{control}, {marker}: {short}, {full} without");
+        }
+    }
+}
+
+#[test]
 fn equal_arguments_give_equal_runs() {
     let path = Path::new(50, 200, 25_000, 1.0);
     let runs = [0, 1].map(|_| format!("{:?}", fetch("bbr", path, 7)));

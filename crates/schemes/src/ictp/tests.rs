@@ -62,7 +62,7 @@ fn the_third_answer_to_a_younger_request_halves_what_is_in_flight() {
 }
 
 #[test]
-fn a_gap_after_recovery_is_a_new_congestion() {
+fn gaps_in_recovery_are_one_congestion() {
     let mut play = play(&[("initial_window", "8")]);
     let first = send(&mut play, 8).remove(0);
     play.lose(&first, Cause::Gap);

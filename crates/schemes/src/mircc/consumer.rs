@@ -195,7 +195,8 @@ impl Consumer {
     /// The paths that are in use.
     fn live(&self, now: Time) -> impl Iterator<Item = (usize, &Path)> {
         let known = self.paths.iter().enumerate();
-        known.filter_map(move |(slot, path)| Some((slot, path.as_ref()?)))
+        known
+            .filter_map(move |(slot, path)| Some((slot, path.as_ref()?)))
             .filter(move |(_, path)| !path.is_silent(now))
     }
 

@@ -3,8 +3,8 @@
 //! Section 4.3 of the paper. What a node calls a link is its own affair: the hash of the face's
 //! number and of a number that the strategy draws once, so that nobody can foresee it.
 
-use crate::path_label::{Labels, Steer};
 use crate::best_route::verdict_of_all;
+use crate::path_label::{Labels, Steer};
 use crate::suppression::Suppression;
 use control::{Action, Cx, Links, NextHop, Params, Strategy, StrategyCx};
 use packet::NackReason;
@@ -107,11 +107,7 @@ pub(crate) struct Steering {
 
 impl Steering {
     pub(crate) fn new(params: &Params) -> Steering {
-        Steering {
-            salt: None,
-            labels: Labels::new(params),
-            suppression: Suppression::new(params),
-        }
+        Steering { salt: None, labels: Labels::new(params), suppression: Suppression::new(params) }
     }
 
     fn salt(&mut self, cx: &mut Cx<'_>) -> u64 {

@@ -65,16 +65,20 @@ fn a_pair_that_tells_nothing_is_tried_again_and_not_for_ever() {
     play.data_of(&a, Size(200));
     play.now += play.ms(1);
     play.data_of(&b, SEGMENT);
-    // Out of order.
+    // Out of order; believed, they would make 40 segments.
     let (a, b) = pair(&mut play);
     play.now += play.ms(40);
     play.data(&b, 0);
+    play.now += play.ms(1);
     play.data(&a, 0);
+    assert!(window(&play) < 10.0, "{}", window(&play));
     // Marked.
     let (a, b) = (play.ask(1).unwrap(), play.ask(1).unwrap());
     play.now += play.ms(40);
     play.data(&a, 1);
+    play.now += play.ms(1);
     play.data(&b, 0);
+    assert!(window(&play) < 10.0, "{}", window(&play));
     let before = window(&play);
     // Lost: that was the last one, and the controller is on its own.
     let (a, b) = (play.ask(1).unwrap(), play.ask(1).unwrap());

@@ -50,11 +50,11 @@ fn panel(out: &mut String, (x, y): (usize, usize), name: &str, cells: &[String])
             format!("{:.1},{:.1}", x as f64 + dx, y as f64 + dy)
         })
         .collect();
-    let _ = write!(
+    let _ = writeln!(
         out,
         "<rect class=\"frame\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/>\
          <polyline class=\"line\" points=\"{}\"/><text x=\"{x}\" y=\"{}\">{name}</text>\
-         <text x=\"{}\" y=\"{}\" text-anchor=\"end\">0 to {most}</text>\n",
+         <text x=\"{}\" y=\"{}\" text-anchor=\"end\">0 to {most}</text>",
         points.join(" "),
         y + PANEL.1 + 15,
         x + PANEL.0,

@@ -34,10 +34,7 @@ enum Got {
 }
 
 impl Bench {
-    fn with<R>(
-        &mut self,
-        act: impl FnOnce(&mut PrimaryFirst, &mut Cx<'_>, &LinkView) -> R,
-    ) -> R {
+    fn with<R>(&mut self, act: impl FnOnce(&mut PrimaryFirst, &mut Cx<'_>, &LinkView) -> R) -> R {
         let mut tap = |_: Event| {};
         let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
         act(&mut self.shaper, &mut cx, &self.view)
@@ -105,8 +102,7 @@ fn primary_interests_go_first_and_push_out_the_latest_secondary() {
     let mut b = bench("3");
     assert_eq!(b.offer(Secondary), Got::Pass(0));
     assert_eq!(b.release(), None);
-    let got: Vec<Got> =
-        [Secondary, Secondary, Primary, Primary].map(|class| b.offer(class)).into();
+    let got: Vec<Got> = [Secondary, Secondary, Primary, Primary].map(|class| b.offer(class)).into();
     assert_eq!(got, [Got::Held, Got::Held, Got::Held, Got::Held]);
     assert!(b.shaper.next_release().is_some_and(|at| at <= b.now), "what made room is told now");
     assert_eq!(b.release(), Some(Got::Refused(2)));

@@ -128,8 +128,7 @@ fn filters_bring_interests_back_to_the_path_that_data_came() {
     }
     assert_eq!(seen.len(), 8);
     for (way, hint) in seen.values() {
-        let hinted: Vec<u64> =
-            nodes.iter_mut().map(|n| n.interest(&mut hinted(hint))).collect();
+        let hinted: Vec<u64> = nodes.iter_mut().map(|n| n.interest(&mut hinted(hint))).collect();
         assert_eq!(hinted, *way);
     }
 }
