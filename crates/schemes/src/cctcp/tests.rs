@@ -245,6 +245,22 @@ fn a_timeout_halves_the_flight_and_doubles_the_timeout_from_the_node_on() {
 }
 
 #[test]
+fn what_is_in_flight_beyond_a_node_does_not_undo_its_decrease() {
+    let mut b = begun();
+    let outs: Vec<Out> = (3..31).map(|n| b.send(n)).collect();
+    b.now = Time(2000 * MS);
+    outs.iter().for_each(|out| b.data(out, (FAR, 3), &[]));
+    let near = [1, 2].map(|n| b.send(n));
+    (31..55).for_each(|n| _ = b.send(n));
+    // 2 + 28 in slow start; eq. 2: 30 * 0.4.
+    assert!(b.window(FAR) == 30.0 && (b.window(NEAR) - 12.0).abs() < 1e-9);
+    b.now = Time(4000 * MS);
+    b.timeout(&near[0]);
+    // NEAR: half of 2. FAR: half of 24 would be 12 a second, more than NEAR's 1 / 0.4 s.
+    assert_eq!((b.window(NEAR), b.window(FAR)), (1.0, 2.5));
+}
+
+#[test]
 fn a_node_that_is_late_is_a_virtual_loss_though_the_data_came() {
     let mut b = begun();
     let near = [1, 2].map(|n| b.send(n));
@@ -291,7 +307,7 @@ fn a_router_that_holds_a_segment_no_more_is_believed() {
     let (near, far) = (b.lane(1), b.lane(3));
     let out = b.send(3);
     let listed: Anticipated = out.ticket.options.get().unwrap();
-    let five = listed.wanted()[0];
+    let five = listed.wanted()[1];
     b.now = Time(2000 * MS);
     b.data(&out, (FAR, 3), &[(NEAR, 600, 1, &[five])]);
     assert_eq!(b.lane(five), near);

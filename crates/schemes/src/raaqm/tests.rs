@@ -332,6 +332,23 @@ fn three_equal_routes_share_equally_before_during_and_after_a_failure() {
 }
 
 #[test]
+fn a_next_hop_that_was_away_is_a_new_one() {
+    let mut node = Node::new(&[7]);
+    let notes = [0, 1, 2].map(|_| node.send().1);
+    node.hops = vec![8];
+    node.now += Duration::from_secs(2);
+    node.send();
+    assert_eq!(node.way(7).0, 3, "they may be answered still");
+    node.hops = vec![7];
+    let (face, _) = node.send();
+    // One is pending of those that were sent since: A = 0.1 * 1.
+    assert_eq!((face, node.way(7)), (7, (1, 0.1)));
+    // What comes late for the old ones is not counted below zero.
+    notes.into_iter().for_each(|note| node.answer(7, note));
+    assert_eq!(node.way(7).0, 0);
+}
+
+#[test]
 fn prefixes_without_end_do_not_grow_memory() {
     let mut node = Node::new(&[7]);
     for n in 0..5000 {

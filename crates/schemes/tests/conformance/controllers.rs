@@ -24,6 +24,28 @@ enum Step {
     Late(bool),
     /// Every Interest that is out is lost at once.
     Silence,
+    /// From now on Data and Nacks have these options.
+    Options(Vec<(u8, Vec<u8>)>),
+}
+
+/// Options that nobody can trust: of any type, often as long as they should be.
+fn options() -> impl Strategy<Value = Vec<(u8, Vec<u8>)>> {
+    let octet = || prop_oneof![Just(0u8), Just(255), any::<u8>()];
+    let octets = prop_oneof![
+        prop::collection::vec(octet(), 0..40),
+        prop::collection::vec(octet(), 8),
+        prop::collection::vec(octet(), 9),
+        prop::collection::vec(octet(), 2),
+    ];
+    prop::collection::vec((0..11u8, octets), 0..5)
+}
+
+fn built(list: &[(u8, Vec<u8>)]) -> HopOptions {
+    let mut options = HopOptions::new();
+    for (typ, octets) in list {
+        options.set_raw(864 + 4 * u32::from(*typ), octets);
+    }
+    options
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -34,8 +56,12 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (any::<usize>(), 0..5u8).prop_map(|(i, cause)| Step::Lose(i, cause)),
         1 => any::<bool>().prop_map(Step::Late),
         1 => Just(Step::Silence),
+        2 => options().prop_map(Step::Options),
     ]
 }
+
+/// Sources and paths come from the network, which may name as many as it likes.
+const MOST_LANES: usize = 256;
 
 #[derive(Clone, Copy)]
 struct Out {
@@ -122,6 +148,7 @@ impl Consumer {
             self.next += 1;
         }
         *self.flight.0.entry(lane).or_default() += u32::from(count);
+        assert!(self.flight.0.len() <= MOST_LANES, "{}: {lane} is one more lane", self.name);
     }
 
     fn data(&mut self, out: Out, marked: bool, late: bool) {
@@ -170,6 +197,7 @@ impl Consumer {
 
     fn take_step(&mut self, step: &Step) {
         match *step {
+            Step::Options(ref list) => self.options = built(list),
             Step::Pass(us) => self.now += Duration::from_micros(u64::from(us)),
             Step::Ask(count) => self.ask(count),
             Step::Data(index, marked) => {
@@ -268,6 +296,25 @@ proptest! {
             steps.iter().for_each(|step| consumer.take_step(step));
             consumer.recovers();
         }
+    }
+}
+
+/// A new source, path and rate with each Data, for as long as nobody stops it.
+#[test]
+fn names_without_end_neither_open_lanes_without_end_nor_stall() {
+    for (name, control) in controllers() {
+        let mut consumer = Consumer::new(name, control);
+        for round in 0..20_000u64 {
+            let [a, b] = [round.wrapping_mul(0x9e37_79b9_7f4a_7c15), round].map(u64::to_be_bytes);
+            let served: Vec<u8> = a.iter().copied().chain([round as u8]).collect();
+            let rates = vec![round as u8 % 253, round as u8 % 251];
+            let list = [(2, rates), (3, a.to_vec()), (7, served), (9, b[4..].to_vec())];
+            consumer.options = built(&list);
+            consumer.take_step(&Step::Ask(1));
+            consumer.take_step(&Step::Pass(1_000));
+            consumer.take_step(&Step::Data(round as usize, false));
+        }
+        consumer.recovers();
     }
 }
 
