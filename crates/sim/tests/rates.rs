@@ -339,3 +339,26 @@ fn a_bottleneck_has_no_queue_of_data() {
         assert_eq!((flow.timeouts, flow.gaps), (0, 0), "{scheme}: {flow:?}");
     }
 }
+
+/// Two flows over one bottleneck, round trips of 22 and 122 ms: a rate knows no round trip.
+#[test]
+fn a_longer_round_trip_costs_nothing() {
+    for scheme in SYSTEMS {
+        let system = System::new(scheme);
+        let mut net = Network::new(1);
+        let [near, far, b, c] = ["near", "far", "b", "c"].map(|name| system.node(&mut net, name));
+        join(&system, &mut net, (near, b), 100, 1, &["/"]);
+        join(&system, &mut net, (far, b), 100, 51, &["/"]);
+        join(&system, &mut net, (b, c), 20, 10, &["/"]);
+        let flows = [(near, "/a"), (far, "/b")].map(|(node, uri)| {
+            publish(&mut net, c, uri, 2000);
+            system.fetch(&mut net, node, uri, Time::ZERO)
+        });
+        let series = Series::default();
+        net.observe(Duration::from_millis(50), Box::new(series.clone()));
+        let _ = net.run(ms(20 * S));
+        let [short, long] = flows.map(|flow| series.rate(flow, ms(10 * S), ms(20 * S)));
+        assert!((long / short - 1.0).abs() < 0.03, "{scheme}: {short:.0} and {long:.0}");
+        assert!(short + long > 0.9 * 19e6 * 2000.0 / 2090.0, "{scheme}: {short:.0} and {long:.0}");
+    }
+}

@@ -5,7 +5,9 @@
 //! Nacks, and queued secondary Interests make room for new primary ones. This one books for each
 //! Interest the time that its Data will take of the link's other direction, less what the
 //! neighbour's Interests take of it. On symmetric links that is the closed form of Wang and others:
-//! r c / (r + 1) of Data with both directions busy, all of c with one.
+//! r c / (r + 1) of Data with both directions busy, all of c with one. It holds no Interest longer
+//! than `wait`: what is refused tells its consumer of the rate at once, and what waits would time
+//! out behind the primary class.
 
 use control::{
     Crossing, Cx, Direction, Duration, InterestMeta, Kind, LinkView, Offer, ParamSpec, Params,
