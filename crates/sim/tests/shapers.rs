@@ -210,6 +210,8 @@ fn ric_and_rem_reach_the_published_baseline() {
     net.fetch(c, fetch);
     let outcome = net.run(Time(60_000_000_000));
     assert_conserved(&outcome);
+    // One Interest a chunk, and one for the metadata.
+    assert_eq!(outcome.nodes[0].received.interests, 5001);
     let (flow, near) = (&outcome.flows[0], link(&outcome, "b", "c"));
     let took = flow.end.unwrap().as_secs_f64();
     let rate = near.sent.bytes as f64 * 8.0 / took / 1e6;

@@ -434,6 +434,10 @@ impl Controller for Ric {
         }
     }
 
+    fn range(&self) -> u16 {
+        self.n as u16
+    }
+
     fn seed(&mut self, _cx: &mut Cx<'_>, _lane: Lane, estimate: PathEstimate) -> bool {
         let Size(octets) = estimate.rate.size_in(estimate.rtt_min);
         let chunk = self.n.saturating_mul(estimate.segment.0.max(1));

@@ -135,6 +135,12 @@ fn the_window_counts_chunks_however_they_are_asked_for() {
 }
 
 #[test]
+fn a_chunk_is_one_interest_where_ranges_are_understood() {
+    assert_eq!(Bench::new(&[]).ric.range(), 32);
+    assert_eq!(Bench::new(&[("N", "256")]).ric.range(), 256);
+}
+
+#[test]
 fn slow_start_adds_a_chunk_for_each_and_ends_at_20() {
     let mut b = Bench::new(&[]);
     b.ask_chunk(ms(0), 0, true);
