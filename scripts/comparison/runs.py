@@ -79,10 +79,10 @@ def settings(scheme):
     """How a scheme is chosen for the whole of a scenario."""
     name, parts = scheme["name"], scheme["parts"]
     if "controller" in parts:
-        return [f"scenario.scheme={name}"]
+        return [f"scheme={name}"]
     if "startup" in parts:
         return [f"control={name}+{PLAIN}"]
-    return [f"scenario.scheme={name}", f"control={PLAIN}"]
+    return [f"scheme={name}", f"control={PLAIN}"]
 
 
 def run(weir, scheme, scenario, quick):

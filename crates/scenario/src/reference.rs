@@ -46,6 +46,7 @@ const SETTINGS: &str = "
 | key | what it sets |
 |---|---|
 | `control` | the field, if one section alone, or `consumer` and `workload`, have it |
+| `scheme` | the field of `[scenario]`, if that has it: the default of all others of that name |
 | `link.queue` | the field in the section, or in all sections of that name |
 | `node.cache.content_store` | the field of the one called so: by `name` or `at`, a link as `a-b` |
 

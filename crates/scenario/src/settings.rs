@@ -246,6 +246,8 @@ fn place<'k>(doc: &Document<'_>, setting: &'k Setting<'_>) -> Option<Place<'k>> 
     let Some((name, rest)) = key.split_once('.') else {
         let having: Vec<_> = sections().filter_map(|s| Some((s, s.field(key)?.name))).collect();
         return match having[..] {
+            // What the whole run has is the default of all others that have a field of that name.
+            [(about, field), ..] if about.name == "scenario" => Some((vec![about], None, field)),
             [(section, field)] => Some((vec![section], None, field)),
             [(one, field), (other, _)] if [one.name, other.name] == WHO_ASKS => {
                 Some((vec![one, other], None, field))

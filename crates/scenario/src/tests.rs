@@ -227,9 +227,16 @@ fn a_generated_network_can_be_said_more_about() {
 #[test]
 fn settings_change_fields_by_section_and_by_name() {
     let text = line("");
-    let settings = ["duration=2 s", "link.a-b.rate=5 Mbit/s", "consumer.a.control=aimd", "seed=9"];
+    let settings = [
+        "duration=2 s",
+        "link.a-b.rate=5 Mbit/s",
+        "consumer.a.control=aimd",
+        "seed=9",
+        "strategy=multicast",
+    ];
     let study = study(&text, &settings);
     let s = &study.runs[0].scenario;
+    assert!(s.nodes.iter().all(|node| node.strategy.scheme().name == "multicast"));
     assert_eq!((s.duration, s.seed), (Duration::from_secs(2), 9));
     let rates: Vec<_> = s.links.iter().map(|l| l.directions[0].rate).collect();
     assert_eq!(rates, [Rate::from_mbps(5), Rate::from_mbps(10)]);
