@@ -79,6 +79,20 @@ fn a_run_is_one_interest_and_each_data_satisfies_its_segment() {
 }
 
 #[test]
+fn a_face_answers_only_what_it_was_asked_for() {
+    let (mut b, d, u) = bench();
+    let other = b.face();
+    b.route("/b", other);
+    ask(&mut b, d, 0, bits([0, 2]), 7);
+    b.one(u);
+    answer(&mut b, u, [1]);
+    answer(&mut b, other, [0]);
+    assert_eq!(b.drops(u, DropReason::Unsolicited), 1);
+    assert_eq!(b.drops(other, DropReason::Unsolicited), 1);
+    assert!(b.sent(d).is_empty() && b.fw.content_store().is_empty());
+}
+
+#[test]
 fn what_the_store_has_is_answered_at_once_and_the_rest_goes_on() {
     let (mut b, d, u) = bench();
     ask(&mut b, d, 0, bits([1, 3]), 1);
