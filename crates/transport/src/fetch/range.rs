@@ -1,6 +1,7 @@
 //! Asking for a run of segments with one Interest.
 //!
-//! A range is made of whole runs only: where the controller lets fewer through, it waits until the
+//! Runs of N segments begin at multiples of N, as the chunks of schemes that work on chunks do. A
+//! range is made of whole runs only: where the controller lets fewer through, it waits until the
 //! window has opened by the run, or nothing is in flight. What was lost of it is asked for again
 //! with a bitmap. A forwarder that knows no ranges answers the first segment alone; that shows when
 //! others are believed lost before any has ever come, and from then on everything is asked for one
@@ -94,6 +95,8 @@ impl Fetch {
             return bits;
         }
         let end = self.segments_end(object).min(segments);
+        // A run crosses no multiple of its full length: a chunk's segments are asked for together.
+        let most = most - (first % u64::from(most)) as u16;
         for at in 1..most {
             let Some(segment) = first.checked_add(u64::from(at)).filter(|n| *n < end) else {
                 break;
