@@ -46,7 +46,8 @@ class Daemon:
 
     `host` is a namespace, or None for this machine itself. `faces` and `routes` are rows of the
     configuration file: ("name", "udp4://…") or ("name", "udp4://…", {"rate": "50 Mbit/s"}), and
-    ("/prefix", "face's name"). `listen` and `store` replace defaults of those sections.
+    ("/prefix", "face's name"). `listen`, `store` and
+    `about` replace defaults of those sections and of `[daemon]`.
     """
 
     weir: Path
@@ -57,6 +58,7 @@ class Daemon:
     routes: list = field(default_factory=list)
     listen: dict = field(default_factory=dict)
     store: dict = field(default_factory=dict)
+    about: dict = field(default_factory=dict)
     process: object = None
 
     @property
@@ -76,6 +78,7 @@ class Daemon:
     def text(self):
         """The configuration."""
         rows = [section("[listen]", {"unix": str(self.socket), **self.listen})]
+        rows.append(section("[daemon]", self.about))
         rows.append(section("[content_store]", self.store))
         for name, uri, *options in self.faces:
             link = options[0] if options else {}
