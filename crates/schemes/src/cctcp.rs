@@ -25,8 +25,11 @@
 //! to be where the farthest answer of the flow came from, and only before the first answer the flow
 //! has one window of 1 and the initial timeout (section II-D.1); without that a flow without caches
 //! would not be the TCP that the paper says it is. One decrease a round trip and node, NewReno's
-//! `recover`. The nodes beyond get half of their own flight (the paper says "half of the current
-//! flight size" and "halves"). The smallest RTO is 200 ms, the longest after doubling 4 s.
+//! `recover`. "Half of the current flight size" and "halves the CWND" are both said of a decrease:
+//! it is half of the window, or of the flow's flight if that is less, for each of the nodes (half
+//! of a node's own flight would leave 1 to a node that happens to be asked for nothing). RTO is
+//! SRTT + max(G, 4 RTTVAR) with RFC 6298's G, 100 ms: steady round trips leave no RTTVAR, and would
+//! end in a timeout at the first queue. The smallest is 200 ms, the longest after doubling 4 s.
 //!
 //! Deviations. A segment that was not there when it was asked for again gives no sample (Karn). A
 //! window that is not in use does not grow (RFC 7661). Answers to other consumers' Interests, which
@@ -63,7 +66,7 @@ const EQUATIONS: &[Equation] = &[
     ("section II-B, Data from j", "slow start: CWND(j) += 1; else CWND(j) += 1 / CWND(j)"),
     (
         "section II-B, timeout of what k was to send",
-        "k and all beyond: CWND = flight / 2, RTO = 2 RTO, slow start ends",
+        "k and all beyond: CWND = min(CWND, flight) / 2, RTO = 2 RTO, slow start ends",
     ),
     ("section II-C", "the same for the nearest k with RTT(k) > RTO(k), though the Data came"),
 ];
@@ -96,6 +99,13 @@ const PARAMS: &[ParamSpec] = &[
         range: (0.01, 60.0),
         help: "RTO before there is a sample",
         source: "section II-B",
+    },
+    ParamSpec {
+        name: "G",
+        default: Value::Time(Duration::from_millis(100)),
+        range: (0.0, 10.0),
+        help: "RTO is at least this much longer than SRTT",
+        source: "RFC 6298, sections 2.3 and 4: clock granularity, 100 ms or finer",
     },
     ParamSpec {
         name: "gaps",

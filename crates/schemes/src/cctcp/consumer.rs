@@ -46,7 +46,7 @@ impl Cctcp {
         let listed = params.number("listed").clamp(1.0, 64.0) as u64;
         let (window, timeout) = (params.number("initial_window"), params.time("initial_timeout"));
         Cctcp {
-            nodes: Nodes::new(window, timeout),
+            nodes: Nodes::new(window, timeout, params.time("G")),
             listed: if params.switch("anticipated") { listed } else { 0 },
             gaps: params.switch("gaps"),
             expected: BTreeMap::new(),
@@ -236,8 +236,7 @@ impl Controller for Cctcp {
         }
         if let Some(at) = late {
             cx.note("virtual loss", f64::from(at));
-            let (sent_at, landed) = (arrival.sent_at, arrival.lane);
-            let of = Congestion { at, sent_at, time_ran_out: true, landed };
+            let of = Congestion { at, sent_at: arrival.sent_at, time_ran_out: true };
             self.congestion(cx, of, arrival.in_flight);
             return;
         }
@@ -256,7 +255,7 @@ impl Controller for Cctcp {
         self.nodes.get_mut(loss.lane).out = loss.in_flight.lane(loss.lane).segments;
         let at = self.nodes.lane_then(loss.lane, loss.sent_at);
         let time_ran_out = loss.cause == Cause::Timeout;
-        let of = Congestion { at, sent_at: loss.sent_at, time_ran_out, landed: loss.lane };
+        let of = Congestion { at, sent_at: loss.sent_at, time_ran_out };
         self.congestion(cx, of, loss.in_flight);
     }
 

@@ -1,7 +1,7 @@
 //! The nodes of a flow: window and timeout of each, and the order that eqs. 2 and 3 demand.
 
 use crate::sources::Sources;
-use control::{Duration, InFlight, Lane, Load, RttEstimate, Time};
+use control::{Duration, InFlight, Lane, RttEstimate, Time};
 
 /// Windows do not grow beyond this many segments; none is that long.
 const MOST_SEGMENTS: f64 = 1e6;
@@ -67,9 +67,10 @@ impl Node {
         self.window = (self.window + step).min(MOST_SEGMENTS);
     }
 
-    /// Section II-B, of the node that was expected and of those beyond.
+    /// Section II-B, of the node that was expected and of those beyond: half of the window, or of
+    /// what the flow has in flight if that is less.
     fn shrink(&mut self, now: Time, flight: f64, time_ran_out: bool) {
-        self.window = self.window.min(flight / 2.0).max(1.0);
+        self.window = (self.window.min(flight) / 2.0).max(1.0);
         self.slow_start = false;
         self.cut_at = Some(now);
         if time_ran_out {
@@ -85,8 +86,6 @@ pub(super) struct Congestion {
     pub(super) sent_at: Time,
     /// The timeout doubles too.
     pub(super) time_ran_out: bool,
-    /// The lane in which something has just come or been lost, which is in no flight any more.
-    pub(super) landed: Lane,
 }
 
 /// All nodes of a flow. Lane 0 is the one that has no name.
@@ -96,12 +95,18 @@ pub(super) struct Nodes {
     nameless: Node,
     initial_window: f64,
     initial_timeout: Duration,
+    granularity: Duration,
 }
 
 impl Nodes {
-    pub(super) fn new(initial_window: f64, initial_timeout: Duration) -> Nodes {
+    pub(super) fn new(
+        initial_window: f64,
+        initial_timeout: Duration,
+        granularity: Duration,
+    ) -> Nodes {
         let nameless = Node::new(initial_window, NOWHERE);
-        Nodes { named: Sources::new(), nameless, initial_window, initial_timeout }
+        let named = Sources::new();
+        Nodes { named, nameless, initial_window, initial_timeout, granularity }
     }
 
     pub(super) fn get(&self, lane: Lane) -> &Node {
@@ -147,6 +152,12 @@ impl Nodes {
         serving.max_by_key(|(lane, n)| (n.hops, n.rtt.smoothed(), *lane)).map_or(0, |(l, _)| l)
     }
 
+    /// SRTT + max(G, 4 RTTVAR), doubled for timeouts (RFC 6298, 2.3 and 5.5).
+    fn own_timeout(&self, node: &Node) -> Duration {
+        let least = Duration(node.rtt.smoothed().map_or(0, |srtt| srtt.0 + self.granularity.0));
+        node.rtt.rto().max(least)
+    }
+
     /// RTO, with eq. 3: never less than that of a node before it.
     pub(super) fn timeout(&self, lane: Lane) -> Duration {
         let node = self.get(lane);
@@ -155,7 +166,7 @@ impl Nodes {
         }
         let nearer = self.all().filter(|(_, other)| other.hops < node.hops);
         let nearer = nearer.filter(|(_, other)| other.rtt.smoothed().is_some());
-        nearer.map(|(_, other)| other.rtt.rto()).fold(node.rtt.rto(), Duration::max)
+        nearer.map(|(_, other)| self.own_timeout(other)).fold(self.own_timeout(node), Duration::max)
     }
 
     /// Data came from `lane`: CWND grows, and those before it follow.
@@ -171,14 +182,13 @@ impl Nodes {
             return false;
         }
         let hops = node.hops;
+        // What has just come or been lost was in flight until now.
+        let flight = f64::from(in_flight.total().segments) + 1.0;
         for (lane, node) in self.all_mut() {
             if lane == of.at || node.hops > hops {
-                let Load { segments, .. } = in_flight.lane(lane);
-                let flight = f64::from(segments) + f64::from(u8::from(lane == of.landed));
                 node.shrink(now, flight, of.time_ran_out);
             }
         }
-        self.lower();
         true
     }
 
@@ -188,21 +198,6 @@ impl Nodes {
         let mut order: Vec<_> = sampled.map(|(lane, node)| (node.hops, lane)).collect();
         order.sort_unstable();
         order
-    }
-
-    /// Eq. 2 after a decrease: nobody beyond is faster than those before it.
-    fn lower(&mut self) {
-        let order = self.in_order();
-        let mut slowest = f64::INFINITY;
-        for group in order.chunk_by(|a, b| a.0 == b.0) {
-            let before = slowest;
-            for (_, lane) in group {
-                let node = self.get_mut(*lane);
-                let Some(srtt) = node.srtt() else { continue };
-                node.window = node.window.min(before * srtt).max(1.0);
-                slowest = slowest.min(node.window / srtt);
-            }
-        }
     }
 
     /// Eq. 2 after an increase or new samples (section II-B): the windows of those before a node

@@ -227,16 +227,16 @@ fn a_timeout_halves_the_flight_and_doubles_the_timeout_from_the_node_on() {
     let (near_before, rto_near, rto_far) = (b.window(NEAR), b.rto(NEAR), b.rto(FAR));
     b.now = Time(6000 * MS);
     b.timeout(&far[0]);
-    // Section II-B: half of the six in flight; nothing changes before the node.
-    assert_eq!((b.window(FAR), b.window(NEAR)), (3.0, near_before));
+    // Section II-B: half of eight, which are in flight; nothing changes before the node.
+    assert_eq!((b.window(FAR), b.window(NEAR)), (4.0, near_before));
     // Doubled: never beyond 4 s, unless the path's own is longer.
     assert!(b.rto(FAR).abs_diff(2 * rto_far) <= 1 && b.rto(FAR) < 4000, "{}", b.rto(FAR));
     assert_eq!(b.rto(NEAR), rto_near);
     b.timeout(&far[1]);
-    assert_eq!(b.window(FAR), 3.0, "it left before the decrease");
-    // A timeout of the near one's is one of all beyond: half of 2, and of the 4 that are left.
+    assert_eq!(b.window(FAR), 4.0, "it left before the decrease");
+    // A timeout of the near one's is one of all beyond.
     b.timeout(&near[0]);
-    assert_eq!((b.window(NEAR), b.window(FAR)), (1.0, 2.0));
+    assert_eq!((b.window(NEAR), b.window(FAR)), (near_before / 2.0, 2.0));
     assert_eq!(b.rto(NEAR), 2 * rto_near);
     // Congestion avoidance: 2 + 1/2 with the next Data, of what is in use.
     b.now = Time(7000 * MS);
@@ -245,19 +245,19 @@ fn a_timeout_halves_the_flight_and_doubles_the_timeout_from_the_node_on() {
 }
 
 #[test]
-fn what_is_in_flight_beyond_a_node_does_not_undo_its_decrease() {
+fn a_window_that_is_not_full_is_not_what_is_halved() {
     let mut b = begun();
     let outs: Vec<Out> = (3..31).map(|n| b.send(n)).collect();
     b.now = Time(2000 * MS);
     outs.iter().for_each(|out| b.data(out, (FAR, 3), &[]));
-    let near = [1, 2].map(|n| b.send(n));
-    (31..55).for_each(|n| _ = b.send(n));
     // 2 + 28 in slow start; eq. 2: 30 * 0.4.
     assert!(b.window(FAR) == 30.0 && (b.window(NEAR) - 12.0).abs() < 1e-9);
+    let near = [1, 2].map(|n| b.send(n));
+    (31..37).for_each(|n| _ = b.send(n));
     b.now = Time(4000 * MS);
     b.timeout(&near[0]);
-    // NEAR: half of 2. FAR: half of 24 would be 12 a second, more than NEAR's 1 / 0.4 s.
-    assert_eq!((b.window(NEAR), b.window(FAR)), (1.0, 2.5));
+    // The flow has 8 in flight: NewReno's max(FlightSize / 2, ...), for both.
+    assert_eq!((b.window(NEAR), b.window(FAR)), (4.0, 4.0));
 }
 
 #[test]
@@ -270,8 +270,8 @@ fn a_node_that_is_late_is_a_virtual_loss_though_the_data_came() {
     b.now = Time(3500 * MS);
     b.data(&far[0], (FAR, 3), &[(NEAR, 600, 1, &[14])]);
     assert!(b.notes.contains(&"virtual loss"));
-    // Half of NEAR's two; and half of FAR's three with the one that came.
-    assert_eq!((b.window(NEAR), b.window(FAR)), ((near_before / 2.0).max(1.0), 1.5));
+    // Half of NEAR's one, but not less than one; half of FAR's two.
+    assert_eq!((b.window(NEAR), b.window(FAR)), ((near_before / 2.0).max(1.0), 1.0));
     // FAR's timeout: a sample of 2.5 s after 1 s, doubled: RTTVAR = 3/4 * 0.5 + 1/4 * 1.5 = 0.75,
     // SRTT = 7/8 + 2.5/8 = 1.1875, RTO = 4.1875 s, which the 4 s for doubled ones do not cut.
     assert_eq!((rto_far, b.rto(FAR)), (3000, 4187));
@@ -286,6 +286,18 @@ fn a_node_whose_round_trip_is_within_its_timeout_is_no_loss() {
     b.now = Time(2800 * MS);
     b.data(&far, (FAR, 3), &[(NEAR, 600, 1, &[12])]);
     assert!(!b.notes.contains(&"virtual loss") && b.window(FAR) == 3.0, "{:?}", b.notes);
+}
+
+#[test]
+fn steady_round_trips_leave_the_timeout_its_granularity() {
+    let mut b = Bench::new(&[]);
+    for n in 0..200 {
+        let out = b.send(n);
+        b.now += Duration::from_secs(1);
+        b.data(&out, (FAR, 3), &[]);
+    }
+    // RTTVAR has come to nothing: 1 s + max(100 ms, 0).
+    assert_eq!(b.rto(FAR), 1100);
 }
 
 #[test]
