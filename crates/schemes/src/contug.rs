@@ -6,11 +6,11 @@
 //! (CCTCP, IEEE ICC 2013, section I): the receiver keeps windows and timeouts apart for each
 //! source, and knows before the transfer which source has which segment.
 //!
-//! - (1) Segment p may be asked for if what is in flight to map[p] is less than W[map[p]].
-//! - (2) Data from s: W[s] += 1 below ssthresh[s], else W[s] += 1 / W[s]; RTO[s] as RFC 6298 has
-//!   it.
-//! - (3) Timeout of what s was to send: ssthresh[s] = max(2, W[s] / 2), W[s] = ssthresh[s], RTO[s]
-//!   doubled, the segment is asked for again.
+//! - (1) Segment p may be asked for if what is in flight to `map[p]` is less than `W[map[p]]`.
+//! - (2) Data from s: `W[s] += 1` below `ssthresh[s]`, else `W[s] += 1 / W[s]`; `RTO[s]` as RFC
+//!   6298 has it.
+//! - (3) Timeout of what s was to send: `ssthresh[s] = max(2, W[s] / 2)`, `W[s] = ssthresh[s]`,
+//!   `RTO[s]` doubled, the segment is asked for again.
 //! - (4) Data from a source that was not expected belongs to the source that it came from, and
 //!   what follows it is expected from there.
 //!

@@ -23,7 +23,7 @@ pub struct Hashing<'a> {
     pub size: u64,
 }
 
-/// Told how far hashing is, every [`SLICE`] octets; nothing more is done once it says `false`.
+/// Told how far hashing is, every `SLICE` octets; nothing more is done once it says `false`.
 pub type OnHashing = Box<dyn FnMut(&Hashing<'_>) -> bool + Send>;
 
 /// Octets that are hashed without a word about it: some hundredths of a second.

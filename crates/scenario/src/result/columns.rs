@@ -123,7 +123,7 @@ pub const MOST: usize = 24;
 
 /// The rows that a table shows: all, or those of most weight, the greatest first.
 #[must_use]
-pub fn most<'t, T>(rows: &'t [T], weight: fn(&T) -> f64) -> Vec<&'t T> {
+pub fn most<T>(rows: &[T], weight: fn(&T) -> f64) -> Vec<&T> {
     let mut shown: Vec<&T> = rows.iter().collect();
     if shown.len() > MOST {
         shown.sort_by(|a, b| weight(b).total_cmp(&weight(a)));

@@ -78,7 +78,8 @@ pub(super) fn completions(result: &WorkloadResult, control: &str) -> Vec<Complet
             sum.times.cumulated().map(|(time, count)| (time.as_secs_f64(), count)).collect();
         let stride = all.len().div_ceil(POINTS).max(1);
         // Steps are left out, but not the last.
-        let kept = all.iter().enumerate().filter(|(i, _)| (all.len() - 1 - i) % stride == 0);
+        let kept =
+            all.iter().enumerate().filter(|(i, _)| (all.len() - 1 - i).is_multiple_of(stride));
         Completions {
             workload: result.name.clone(),
             class: class.name.clone(),
