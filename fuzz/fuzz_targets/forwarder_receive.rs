@@ -59,7 +59,6 @@ impl Bench {
         config.content_store = ContentStoreConfig { capacity: STORE, ..Default::default() };
         config.dead_nonces = 100;
         config.regions = vec!["/r/x".parse().expect("a name")];
-        config.echo = vec![864, 868];
         let mut forwarder = Forwarder::new(config);
         let mut faces = Vec::new();
         for i in 0..FACES {
@@ -75,6 +74,7 @@ impl Bench {
                 data_queue: Size(QUEUE),
                 interest_queue: Size(QUEUE),
                 reassembly: ReassemblyLimits { packets: 3, octets: 10_000, ..Default::default() },
+                reliability: i == 3 || i == 5,
                 ..FaceConfig::default()
             };
             let id = forwarder.add_face(Time(0), face);

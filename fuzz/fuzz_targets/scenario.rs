@@ -19,7 +19,6 @@ const TRACE: &str = "[scenario]\nduration = \"1 s\"\n[[node]]\nname = [\"a\", \"
                      [[content]]\nname = \"/x\"\nat = \"b\"\nobjects = \"listed\"\n\
                      size = \"1 kB\"\n[[workload]]\nname = \"/x\"\ntrace = \"it\"\n";
 
-
 thread_local! {
     static FOLDER: TempDir = tempfile::tempdir().expect("a place for the file");
 }

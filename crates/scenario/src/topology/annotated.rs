@@ -101,7 +101,8 @@ fn link(words: &[&str], found: &Found) -> Result<([usize; 2], Way), String> {
 fn split(text: &str) -> (Option<f64>, &str) {
     let is_unit = |(at, c): &(usize, char)| {
         // An exponent belongs to the number.
-        let digit = text[at + 1..].starts_with(|c: char| c.is_ascii_digit() || c == '-');
+        let rest = &text[at + c.len_utf8()..];
+        let digit = rest.starts_with(|c: char| c.is_ascii_digit() || c == '-');
         c.is_ascii_alphabetic() && !(matches!(c, 'e' | 'E') && digit)
     };
     let at = text.char_indices().find(is_unit).map_or(text.len(), |(at, _)| at);

@@ -356,6 +356,7 @@ fn wrong_lines_are_explained() {
         ("ndnsim", "router\na\nb\nlink\na a 1Mbps".to_owned(), "f:5:1", "the same node"),
         ("ndnsim", "router\na\nb\nlink\na b 0Mbps".to_owned(), "f:5:1", "bandwidth above zero"),
         ("ndnsim", "router\na\nb\nlink\na b 1Mpbs".to_owned(), "f:5:1", "write it like `10Mbps`"),
+        ("ndnsim", "router\na\nb\nlink\na b 1ǒs".to_owned(), "f:5:1", "write it like `10Mbps`"),
         ("ndnsim", "router\na\nb\nlink\na b 1Mbps 1 -5ms".to_owned(), "f:5:1", "is negative"),
         ("ndnsim", "router\na\nb\nlink\na b 1Mbps 1 5ms 0".to_owned(), "f:5:1", "holds nothing"),
         ("ndnsim", "router\na\na\n".to_owned(), "f:3:1", "two nodes `a`"),
