@@ -64,7 +64,7 @@ def scenario(which, results):
     title = which.name.replace("-", " ").capitalize()
     picture = f"![goodput over time of every scheme: {title.lower()}](pictures/{which.name}.svg)"
     seen = (
-        f"Goodput of each flow over time, half a second a step; the thin line is the fair share of "
+        f"Goodput of each flow over time, a second a step; the thin line is the fair share of "
         f"`{which.watched}`, the flow that is watched."
     )
     parts = [f"## {title}", question, about, network, table(results), picture, seen]
