@@ -1,9 +1,9 @@
-//! A consumer for the tests of controllers: it keeps the order of calls and counts what is in
-//! flight.
+//! What tests of schemes have in common: a consumer for controllers, which keeps the order of calls
+//! and counts what is in flight, and a gate with Interests for shapers.
 
 use control::{
-    Arrival, Ask, Cause, Controller, Cx, Duration, InFlight, Lane, Load, Loss, Permit, Rng, Sent,
-    Size, Ticket, Time,
+    Arrival, Ask, Cause, Controller, Cx, Duration, Flow, InFlight, InterestMeta, Lane, LinkView,
+    Load, Loss, Offer, Permit, Queued, Released, Rng, Sent, Shaper, Size, Ticket, Time,
 };
 use packet::HopOptions;
 
@@ -151,5 +151,66 @@ impl Play {
             }
         });
         found
+    }
+}
+
+/// What Interests come through to a shaper under a test's hands.
+pub(crate) struct Gate {
+    pub(crate) now: Time,
+    pub(crate) rng: Rng,
+    next: u64,
+}
+
+impl Gate {
+    pub(crate) fn new(seed: u64) -> Gate {
+        Gate { now: Time(0), rng: Rng::stream(seed, &[]), next: 0 }
+    }
+
+    /// Calls the shaper now.
+    pub(crate) fn with<R>(&mut self, call: impl FnOnce(&mut Cx<'_>) -> R) -> R {
+        call(&mut Cx { now: self.now, rng: &mut self.rng, tap: &mut |_| {} })
+    }
+
+    /// Offers the next Interest, of this size, for so many octets.
+    pub(crate) fn offer(
+        &mut self,
+        shaper: &mut dyn Shaper,
+        view: &LinkView,
+        flow: Flow,
+        (size, expected): (u64, u64),
+    ) -> Offer {
+        let handle = self.next;
+        self.next += 1;
+        let interest = InterestMeta {
+            flow,
+            segment: handle,
+            size: Size(size),
+            expected: Size(expected),
+            expires: self.now + Duration::from_secs(4),
+            options: HopOptions::new(),
+            handle,
+        };
+        self.with(|cx| shaper.offer(cx, view, view, interest))
+    }
+
+    /// The flows of what is released now.
+    pub(crate) fn release(&mut self, shaper: &mut dyn Shaper, view: &LinkView) -> Vec<Flow> {
+        let mut flows = Vec::new();
+        while let Some(released) = self.with(|cx| shaper.release(cx, view)) {
+            let Released::Pass(interest) = released else { panic!("it refuses nothing later") };
+            flows.push(interest.flow);
+        }
+        flows
+    }
+
+    /// So many octets of a flow's Data joined the queue, or left it.
+    pub(crate) fn queued(
+        &mut self,
+        shaper: &mut dyn Shaper,
+        view: &LinkView,
+        flow: Flow,
+        (octets, what): (u64, Queued),
+    ) {
+        self.with(|cx| shaper.on_queued(cx, view, flow, Size(octets), what));
     }
 }

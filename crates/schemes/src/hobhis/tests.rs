@@ -1,22 +1,21 @@
 use super::*;
-use control::{QueueView, Rate, Rng};
+use crate::testing::Gate;
+use control::{QueueView, Rate};
 use packet::HopOptions;
 
 /// A face of 10 Mbit/s with Data of 1000 octets: 1250 of them a second.
 struct Bench {
     hobhis: Hobhis,
-    rng: Rng,
-    now: Time,
+    gate: Gate,
     packets: u32,
-    next: u64,
 }
 
 impl Bench {
     fn new(set: &[(&str, &str)]) -> Bench {
         let mut params = Params::defaults(PARAMS);
         set.iter().for_each(|(name, text)| params.set("hobhis", name, text).unwrap());
-        let rng = Rng::stream(0, &[]);
-        Bench { hobhis: Hobhis::new(&params), rng, now: Time(0), packets: 0, next: 0 }
+        let gate = Gate::new(0);
+        Bench { hobhis: Hobhis::new(&params), gate, packets: 0 }
     }
 
     fn view(&self) -> LinkView {
@@ -30,19 +29,8 @@ impl Bench {
     }
 
     fn offer(&mut self, flow: Flow) -> Offer {
-        let (view, handle) = (self.view(), self.next);
-        self.next += 1;
-        let interest = InterestMeta {
-            flow,
-            segment: handle,
-            size: Size(40),
-            expected: Size(1000),
-            expires: self.now + Duration::from_secs(4),
-            options: HopOptions::new(),
-            handle,
-        };
-        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut |_| {} };
-        self.hobhis.offer(&mut cx, &view, &view, interest)
+        let view = self.view();
+        self.gate.offer(&mut self.hobhis, &view, flow, (40, 1000))
     }
 
     fn passes(&mut self, flow: Flow) -> bool {
@@ -51,30 +39,25 @@ impl Bench {
 
     fn release(&mut self) -> Vec<Flow> {
         let view = self.view();
-        let mut flows = Vec::new();
-        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut |_| {} };
-        while let Some(Released::Pass(interest)) = self.hobhis.release(&mut cx, &view) {
-            flows.push(interest.flow);
-        }
-        flows
+        self.gate.release(&mut self.hobhis, &view)
     }
 
     /// Interests and instants, until nothing waits.
     fn drain(&mut self) -> Vec<(u64, Flow)> {
         let mut out = Vec::new();
         while let Some(at) = self.hobhis.next_release() {
-            self.now = self.now.max(at);
-            out.extend(self.release().into_iter().map(|flow| (self.now.0, flow)));
+            self.gate.now = self.gate.now.max(at);
+            out.extend(self.release().into_iter().map(|flow| (self.gate.now.0, flow)));
         }
         out
     }
 
     fn returned(&mut self, flow: Flow, size: Option<u64>, ms: u64) {
         let view = self.view();
-        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut |_| {} };
         let (expected, size) = (Size(1000), size.map(Size));
         let since_release = Duration::from_millis(ms);
-        self.hobhis.on_returned(&mut cx, &view, &Returned { flow, expected, size, since_release });
+        let returned = Returned { flow, expected, size, since_release };
+        self.gate.with(|cx| self.hobhis.on_returned(cx, &view, &returned));
     }
 
     /// So many Data of a flow join the queue.
@@ -82,8 +65,7 @@ impl Bench {
         for _ in 0..count {
             self.packets += 1;
             let view = self.view();
-            let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut |_| {} };
-            self.hobhis.on_queued(&mut cx, &view, flow, Size(1000), Queued::Joined);
+            self.gate.queued(&mut self.hobhis, &view, flow, (1000, Queued::Joined));
         }
     }
 
@@ -139,7 +121,7 @@ fn interests_pass_until_the_first_answer() {
 fn interests_leave_one_by_gamma_apart() {
     let mut b = Bench::answered(&[]);
     b.queue(1, 50);
-    b.now = Time(100_000_000);
+    b.gate.now = Time(100_000_000);
     assert!(b.passes(1), "the first after a pause");
     assert!(!b.passes(1) && !b.passes(1));
     // 1250 a second: 0.8 ms.
@@ -150,7 +132,7 @@ fn interests_leave_one_by_gamma_apart() {
 fn after_a_range_the_distance_is_that_of_its_segments() {
     let mut b = Bench::answered(&[]);
     b.queue(1, 50);
-    b.now = Time(100_000_000);
+    b.gate.now = Time(100_000_000);
     let view = b.view();
     let mut interest = InterestMeta {
         flow: 1,
@@ -162,7 +144,7 @@ fn after_a_range_the_distance_is_that_of_its_segments() {
         handle: 0,
     };
     interest.options.set(&packet::options::Range::whole(32).unwrap());
-    let mut cx = Cx { now: b.now, rng: &mut b.rng, tap: &mut |_| {} };
+    let mut cx = Cx { now: b.gate.now, rng: &mut b.gate.rng, tap: &mut |_| {} };
     assert!(matches!(b.hobhis.offer(&mut cx, &view, &view, interest), Offer::Pass(_)));
     assert!(!b.passes(1));
     // 32 Data take 25.6 ms at 1250 a second.
@@ -184,20 +166,20 @@ fn where_gamma_is_not_positive_it_is_looked_at_again() {
     let mut b = Bench::answered(&[]);
     // 1250 + 0.1 (50 - 400) / 0.020 = -500.
     b.queue(1, 400);
-    b.now = Time(100_000_000);
+    b.gate.now = Time(100_000_000);
     assert!(!b.passes(1));
     // A Data takes 0.8 ms.
     assert_eq!(b.hobhis.next_release(), Some(Time(100_800_000)));
-    b.now = Time(100_800_000);
+    b.gate.now = Time(100_800_000);
     assert!(b.release().is_empty());
     assert_eq!(b.hobhis.next_release(), Some(Time(101_600_000)));
     for _ in 0..350 {
         b.packets -= 1;
         let view = b.view();
-        let mut cx = Cx { now: b.now, rng: &mut b.rng, tap: &mut |_| {} };
+        let mut cx = Cx { now: b.gate.now, rng: &mut b.gate.rng, tap: &mut |_| {} };
         b.hobhis.on_queued(&mut cx, &view, 1, Size(1000), Queued::Left);
     }
-    b.now = Time(101_600_000);
+    b.gate.now = Time(101_600_000);
     assert_eq!(b.release(), [1], "the one before left long ago");
 }
 
@@ -226,11 +208,11 @@ fn nothing_is_kept_of_what_came_to_an_end() {
 fn what_waits_of_a_flow_is_bounded_and_expires() {
     let mut b = Bench::answered(&[("max_interest", "10")]);
     b.queue(1, 400);
-    b.now = Time(1_000_000);
+    b.gate.now = Time(1_000_000);
     let held = (0..50).filter(|_| matches!(b.offer(1), Offer::Held)).count();
     assert_eq!(held, 10);
     assert!(matches!(b.offer(2), Offer::Held), "another flow waits for itself");
-    b.now = Time(5_000_000_000);
+    b.gate.now = Time(5_000_000_000);
     assert_eq!(b.release().len(), 11, "for the host to drop");
 }
 

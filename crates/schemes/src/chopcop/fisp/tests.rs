@@ -1,5 +1,6 @@
 use super::*;
-use control::{QueueView, Rate, Rng};
+use crate::testing::Gate;
+use control::{QueueView, Rate};
 use packet::HopOptions;
 
 const MS: u64 = 1_000_000;
@@ -8,18 +9,16 @@ const MS: u64 = 1_000_000;
 /// and 1350 kB.
 struct Bench {
     fisp: Fisp,
-    rng: Rng,
-    now: Time,
+    gate: Gate,
     queued: u64,
-    next: u64,
 }
 
 impl Bench {
     fn new(set: &[(&str, &str)]) -> Bench {
         let mut params = Params::defaults(PARAMS);
         set.iter().for_each(|(name, text)| params.set("fisp", name, text).unwrap());
-        let rng = Rng::stream(5, &[]);
-        Bench { fisp: Fisp::new(&params), rng, now: Time(0), queued: 0, next: 0 }
+        let gate = Gate::new(5);
+        Bench { fisp: Fisp::new(&params), gate, queued: 0 }
     }
 
     fn view(&self) -> LinkView {
@@ -37,19 +36,8 @@ impl Bench {
 
     /// Offers an Interest of a flow for a chunk of 32 kB.
     fn offer(&mut self, flow: Flow) -> Offer {
-        let (view, handle) = (self.view(), self.next);
-        self.next += 1;
-        let interest = InterestMeta {
-            flow,
-            segment: handle,
-            size: Size(50),
-            expected: Size(32_768),
-            expires: self.now + Duration::from_secs(4),
-            options: HopOptions::new(),
-            handle,
-        };
-        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut |_| {} };
-        self.fisp.offer(&mut cx, &view, &view, interest)
+        let view = self.view();
+        self.gate.offer(&mut self.fisp, &view, flow, (50, 32_768))
     }
 
     fn passes(&mut self, flow: Flow) -> bool {
@@ -59,13 +47,7 @@ impl Bench {
     /// What is released now, by flow.
     fn release(&mut self) -> Vec<Flow> {
         let view = self.view();
-        let mut flows = Vec::new();
-        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut |_| {} };
-        while let Some(released) = self.fisp.release(&mut cx, &view) {
-            let Released::Pass(interest) = released else { panic!("it never refuses later") };
-            flows.push(interest.flow);
-        }
-        flows
+        self.gate.release(&mut self.fisp, &view)
     }
 
     /// So many octets of a flow's Data join the queue, or leave it.
@@ -75,15 +57,14 @@ impl Bench {
             Queued::Left => self.queued -= octets,
         }
         let view = self.view();
-        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut |_| {} };
-        self.fisp.on_queued(&mut cx, &view, flow, Size(octets), what);
+        self.gate.queued(&mut self.fisp, &view, flow, (octets, what));
     }
 
     fn returned(&mut self, flow: Flow, size: Option<Size>) {
         let view = self.view();
-        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut |_| {} };
         let (expected, since_release) = (Size(32_768), Duration::ZERO);
-        self.fisp.on_returned(&mut cx, &view, &Returned { flow, expected, size, since_release });
+        let returned = Returned { flow, expected, size, since_release };
+        self.gate.with(|cx| self.fisp.on_returned(cx, &view, &returned));
     }
 }
 
@@ -139,12 +120,12 @@ fn a_delayed_interest_is_judged_again_after_its_time() {
     b.queue(1, 1_400_000, Queued::Joined);
     assert!(!b.passes(1));
     assert_eq!(b.fisp.next_release(), Some(Time(100 * MS)));
-    b.now = Time(100 * MS);
+    b.gate.now = Time(100 * MS);
     assert!(b.release().is_empty(), "still above Q_max");
     assert_eq!(b.fisp.next_release(), Some(Time(200 * MS)));
     b.queue(1, 850_000, Queued::Left);
     // 550 kB: not below Q_release, but no reason to delay.
-    b.now = Time(200 * MS);
+    b.gate.now = Time(200 * MS);
     assert_eq!(b.release(), [1]);
     assert_eq!(b.fisp.next_release(), None);
 }
@@ -163,9 +144,9 @@ fn below_q_release_all_are_let_go_no_faster_than_the_face_can_send_their_data() 
     let mut order = Vec::new();
     let mut at = Vec::new();
     while let Some(next) = b.fisp.next_release() {
-        b.now = b.now.max(next);
+        b.gate.now = b.gate.now.max(next);
         let released = b.release();
-        at.extend(released.iter().map(|_| b.now.0));
+        at.extend(released.iter().map(|_| b.gate.now.0));
         order.extend(released);
     }
     assert_eq!(at, [0, 6_553_600, 13_107_200, 19_660_800, 26_214_400, 32_768_000]);
@@ -183,7 +164,7 @@ fn a_fair_flow_is_served_beside_one_whose_interests_are_all_delayed() {
     b.queue(1, 200_000, Queued::Left);
     let mut served = Vec::new();
     for at in (100..200).step_by(7) {
-        b.now = Time(at * MS);
+        b.gate.now = Time(at * MS);
         served.extend(b.release());
     }
     assert_eq!(served, [2, 2]);
@@ -200,7 +181,7 @@ fn the_round_robin_gives_each_flow_its_quantum() {
     b.queue(9, 1_400_000, Queued::Left);
     let mut order = Vec::new();
     while let Some(next) = b.fisp.next_release() {
-        b.now = b.now.max(next);
+        b.gate.now = b.gate.now.max(next);
         order.extend(b.release());
     }
     // Two chunks of 32 kB each a turn; the one of flow 2 is its last.
@@ -236,7 +217,7 @@ fn an_interest_that_expires_while_it_is_delayed_is_given_back() {
     let mut b = Bench::new(&[("gamma", "0")]);
     b.queue(1, 1_400_000, Queued::Joined);
     assert!(!b.passes(1));
-    b.now = Time(5_000 * MS);
+    b.gate.now = Time(5_000 * MS);
     assert_eq!(b.release(), [1], "for the host to drop");
     b.returned(1, None);
     b.queue(1, 1_400_000, Queued::Left);
@@ -257,7 +238,7 @@ fn absurd_expectations_are_clamped() {
             options: HopOptions::new(),
             handle: 0,
         };
-        let mut cx = Cx { now: b.now, rng: &mut b.rng, tap: &mut |_| {} };
+        let mut cx = Cx { now: b.gate.now, rng: &mut b.gate.rng, tap: &mut |_| {} };
         assert!(matches!(b.fisp.offer(&mut cx, &view, &view, interest), Offer::Pass(_)));
     }
     // 1 octet and 256 of the largest packets: 0.15 * 2,252,801 = 337,920 do not reach Q_min.

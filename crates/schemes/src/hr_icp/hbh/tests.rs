@@ -1,5 +1,6 @@
 use super::*;
-use control::{QueueView, Rate, Rng};
+use crate::testing::Gate;
+use control::{QueueView, Rate};
 use packet::HopOptions;
 
 const US: u64 = 1_000;
@@ -7,19 +8,17 @@ const US: u64 = 1_000;
 /// A face of 40 Mbit/s: 5 octets a microsecond. B and q_r are 10,000 octets, Data has 1000.
 struct Bench {
     hbh: HopByHop,
-    rng: Rng,
-    now: Time,
+    gate: Gate,
     packets: u32,
     flows: u32,
-    next: u64,
 }
 
 impl Bench {
     fn new(set: &[(&str, &str)]) -> Bench {
         let mut params = Params::defaults(PARAMS);
         set.iter().for_each(|(name, text)| params.set("hbh", name, text).unwrap());
-        let rng = Rng::stream(0, &[]);
-        Bench { hbh: HopByHop::new(&params), rng, now: Time(0), packets: 0, flows: 0, next: 0 }
+        let gate = Gate::new(0);
+        Bench { hbh: HopByHop::new(&params), gate, packets: 0, flows: 0 }
     }
 
     fn view(&self) -> LinkView {
@@ -33,23 +32,12 @@ impl Bench {
     }
 
     fn at_us(&mut self, us: u64) {
-        self.now = Time(us * US);
+        self.gate.now = Time(us * US);
     }
 
     fn offer_for(&mut self, flow: Flow, expected: u64) -> Offer {
-        let (view, handle) = (self.view(), self.next);
-        self.next += 1;
-        let interest = InterestMeta {
-            flow,
-            segment: handle,
-            size: Size(50),
-            expected: Size(expected),
-            expires: self.now + Duration::from_secs(4),
-            options: HopOptions::new(),
-            handle,
-        };
-        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut |_| {} };
-        self.hbh.offer(&mut cx, &view, &view, interest)
+        let view = self.view();
+        self.gate.offer(&mut self.hbh, &view, flow, (50, expected))
     }
 
     fn passes(&mut self, flow: Flow) -> bool {
@@ -58,12 +46,7 @@ impl Bench {
 
     fn release(&mut self) -> Vec<Flow> {
         let view = self.view();
-        let mut flows = Vec::new();
-        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut |_| {} };
-        while let Some(Released::Pass(interest)) = self.hbh.release(&mut cx, &view) {
-            flows.push(interest.flow);
-        }
-        flows
+        self.gate.release(&mut self.hbh, &view)
     }
 
     fn queue(&mut self, flow: Flow, what: Queued) {
@@ -72,15 +55,14 @@ impl Bench {
             Queued::Left => self.packets -= 1,
         }
         let view = self.view();
-        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut |_| {} };
-        self.hbh.on_queued(&mut cx, &view, flow, Size(1000), what);
+        self.gate.queued(&mut self.hbh, &view, flow, (1000, what));
     }
 
     fn returned(&mut self, flow: Flow, expected: u64, size: Option<u64>) {
         let view = self.view();
-        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut |_| {} };
         let (expected, size, since_release) = (Size(expected), size.map(Size), Duration::ZERO);
-        self.hbh.on_returned(&mut cx, &view, &Returned { flow, expected, size, since_release });
+        let returned = Returned { flow, expected, size, since_release };
+        self.gate.with(|cx| self.hbh.on_returned(cx, &view, &returned));
     }
 
     /// Data that was asked for comes, and joins the queue.
@@ -199,7 +181,7 @@ fn credit_does_not_leak() {
         let back = if size.is_none() { 10 } else { 0 };
         assert_eq!((0..10).filter(|_| b.passes(1)).count(), back, "{size:?}");
         // And time for as many rounds as it takes.
-        b.now += Duration::from_secs(1);
+        b.gate.now += Duration::from_secs(1);
         b.release();
         (0..20).for_each(|_| b.returned(1, 1000, None));
         assert_eq!(b.spent(1), 0.0, "never more than B");
@@ -276,7 +258,7 @@ fn the_tail_is_dropped() {
 #[test]
 fn without_a_rate_nothing_waits() {
     let mut b = Bench::new(&[]);
-    let mut cx = Cx { now: b.now, rng: &mut b.rng, tap: &mut |_| {} };
+    let mut cx = Cx { now: b.gate.now, rng: &mut b.gate.rng, tap: &mut |_| {} };
     for handle in 0..100 {
         let interest = InterestMeta {
             flow: 1,
@@ -297,9 +279,9 @@ fn a_flow_for_every_interest_is_bounded() {
     for growth in ["rounds", "static"] {
         let mut b = Bench::new(&[("growth", growth)]);
         for flow in 0..20_000 {
-            b.now += Duration(10);
+            b.gate.now += Duration(10);
             let view = b.view();
-            let mut cx = Cx { now: b.now, rng: &mut b.rng, tap: &mut |_| {} };
+            let mut cx = Cx { now: b.gate.now, rng: &mut b.gate.rng, tap: &mut |_| {} };
             b.hbh.on_queued(&mut cx, &view, flow, Size(1000), Queued::Joined);
         }
         assert!(b.hbh.flows.len() <= 1 << 14);
