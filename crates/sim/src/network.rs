@@ -156,10 +156,8 @@ impl Network {
 
     /// Adds a link: `ab` is its direction from `a` to `b`, `ba` the other one.
     pub fn add_link(&mut self, a: NodeId, b: NodeId, mut ab: WireSpec, mut ba: WireSpec) -> LinkId {
-        (ab.reliability, ba.reliability) = {
-            let reliability = ab.reliability || ba.reliability;
-            (reliability, reliability)
-        };
+        ab.reliability |= ba.reliability;
+        ba.reliability = ab.reliability;
         let link = self.wires.len() as u32 / 2;
         let parallel =
             self.wires.iter().filter(|end| (end.from, end.to) == (a.0, b.0)).count().to_string();
