@@ -5,31 +5,90 @@ use std::fmt;
 
 pub use crate::link::ReliabilityCounters;
 
+/// A list of reasons, each with its name and meaning, and the counts of each.
 macro_rules! reasons {
-    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
-        /// Why a packet, a fragment or a frame was dropped.
+    (
+        $(#[doc = $about:literal])+ $reason:ident,
+        $(#[doc = $counted:literal])+ $counts:ident:
+        $($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+
+    ) => {
+        $(#[doc = $about])+
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum DropReason {
+        pub enum $reason {
             $($(#[doc = $doc])+ $variant,)+
         }
 
-        impl DropReason {
+        impl $reason {
             /// All reasons, in the order in which they are listed.
-            pub const ALL: &[DropReason] = &[$(DropReason::$variant),+];
+            pub const ALL: &[$reason] = &[$($reason::$variant),+];
 
-            /// The name under which drops for this reason are counted and logged.
+            /// The name under which it is counted and logged.
             #[must_use]
             pub const fn name(self) -> &'static str {
-                match self { $(DropReason::$variant => $name,)+ }
+                match self { $($reason::$variant => $name,)+ }
+            }
+
+            /// What it means, in Markdown.
+            #[must_use]
+            pub const fn help(self) -> &'static str {
+                match self { $($reason::$variant => concat!($($doc),+),)+ }
+            }
+        }
+
+        impl fmt::Display for $reason {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        $(#[doc = $counted])+
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $counts([u64; $reason::ALL.len()]);
+
+        impl Default for $counts {
+            fn default() -> Self {
+                $counts([0; $reason::ALL.len()])
+            }
+        }
+
+        impl $counts {
+            /// How often it happened for this reason.
+            #[must_use]
+            pub fn of(&self, reason: $reason) -> u64 {
+                self.0[reason as usize]
+            }
+
+            /// Every reason for which it happened, and how often.
+            pub fn iter(&self) -> impl Iterator<Item = ($reason, u64)> {
+                $reason::ALL.iter().map(|r| (*r, self.of(*r))).filter(|(_, n)| *n > 0)
+            }
+
+            /// How often it happened altogether.
+            #[must_use]
+            pub fn total(&self) -> u64 {
+                self.0.iter().sum()
+            }
+
+            /// Takes the counts of another one in.
+            pub fn merge(&mut self, other: &$counts) {
+                self.0.iter_mut().zip(other.0).for_each(|(sum, more)| *sum += more);
+            }
+
+            pub(crate) fn add(&mut self, reason: $reason) {
+                self.0[reason as usize] += 1;
             }
         }
     };
 }
 
 reasons! {
+    /// Why a packet, a fragment or a frame was dropped.
+    DropReason,
+    /// Drops by reason.
+    Drops:
     /// The frame or the packet in it does not follow the packet format.
     Malformed = "malformed",
-    /// The packet is larger than [`packet::MAX_PACKET`], or does not fit the face's MTU even in
+    /// The packet is larger than 8,800 octets, or does not fit the face's MTU even in
     /// fragments.
     TooBig = "too-big",
     /// A fragment whose numbers contradict each other, or those of fragments before it.
@@ -82,48 +141,50 @@ reasons! {
     FaceRemoved = "face-removed",
 }
 
-impl fmt::Display for DropReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// Drops by reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Drops([u64; DropReason::ALL.len()]);
-
-impl Default for Drops {
-    fn default() -> Self {
-        Drops([0; DropReason::ALL.len()])
-    }
-}
-
-impl Drops {
-    /// Drops for this reason.
-    #[must_use]
-    pub fn of(&self, reason: DropReason) -> u64 {
-        self.0[reason as usize]
-    }
-
-    /// Every reason for which something was dropped, and how often.
-    pub fn iter(&self) -> impl Iterator<Item = (DropReason, u64)> {
-        DropReason::ALL.iter().map(|r| (*r, self.of(*r))).filter(|(_, n)| *n > 0)
-    }
-
-    /// All drops.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        self.0.iter().sum()
-    }
-
-    /// Takes the counts of another one in.
-    pub fn merge(&mut self, other: &Drops) {
-        self.0.iter_mut().zip(other.0).for_each(|(sum, more)| *sum += more);
-    }
-
-    pub(crate) fn add(&mut self, reason: DropReason) {
-        self.0[reason as usize] += 1;
-    }
+reasons! {
+    /// Why a hop-by-hop option was taken off a packet, which went on without it.
+    OptionFault,
+    /// Options that were taken off, by reason.
+    OptionFaults:
+    /// A Range that is cut off.
+    Range = "range",
+    /// A Range of fewer than 2 or more than 256 segments.
+    RangeCount = "range-count",
+    /// A Range whose bitmap has not one bit for each segment, in whole octets, or that wants none
+    /// of the segments, or some behind the last.
+    RangeBitmap = "range-bitmap",
+    /// A Range on an Interest that cannot have one: with CanBePrefix, with parameters, with a name
+    /// that ends in no segment component, or with segments beyond 2^64.
+    RangeMisplaced = "range-misplaced",
+    /// A TrafficClass that is neither.
+    TrafficClass = "traffic-class",
+    /// A RateStamp that is not two numbers.
+    RateStamp = "rate-stamp",
+    /// A PathId that has not 8 octets.
+    PathId = "path-id",
+    /// A PathLabel that is cut off, or whose bitmap is longer than 64 octets.
+    PathLabel = "path-label",
+    /// A SteeringHint of an unknown kind, without octets or with more than 64.
+    SteeringHint = "steering-hint",
+    /// An Anticipated that is cut off, that names no segment or more than 64, one twice or one
+    /// beyond 2^64, or whose holders are more than 16, one twice, or without such a segment.
+    Anticipated = "anticipated",
+    /// A ServedBy that is neither empty nor 9 octets long.
+    ServedBy = "served-by",
+    /// An ExpectedBytes that is no NonNegativeInteger.
+    ExpectedBytes = "expected-bytes",
+    /// An RttHint that is no NonNegativeInteger.
+    RttHint = "rtt-hint",
+    /// A Capability that is no NonNegativeInteger.
+    Capability = "capability",
+    /// A CachesBelow that is not an octet and a NonNegativeInteger.
+    CachesBelow = "caches-below",
+    /// A CachesPassed that is not an octet and perhaps a NonNegativeInteger.
+    CachesPassed = "caches-passed",
+    /// An option of a type that the packet has already.
+    Repeated = "repeated",
+    /// An option that does not fit into the 1,024 octets that all of a packet may have.
+    TooManyOctets = "too-many-octets",
 }
 
 /// Packets by kind, and the octets of all.
@@ -197,6 +258,8 @@ pub struct FaceCounters {
     pub reliability: ReliabilityCounters,
     /// Drops by reason.
     pub drops: Drops,
+    /// Options that were taken off what was received, by reason.
+    pub option_faults: OptionFaults,
 }
 
 /// Counters of a forwarder: all faces that are or were, and what belongs to none.
@@ -220,6 +283,8 @@ pub struct ForwarderStats {
     pub aggregated: u64,
     /// Drops by reason.
     pub drops: Drops,
+    /// Options that were taken off what was received, by reason.
+    pub option_faults: OptionFaults,
 }
 
 #[cfg(test)]
@@ -231,6 +296,8 @@ mod tests {
     fn reasons_have_names_of_their_own() {
         let names: BTreeSet<_> = DropReason::ALL.iter().map(|r| r.name()).collect();
         assert_eq!(names.len(), DropReason::ALL.len());
+        let names: BTreeSet<_> = OptionFault::ALL.iter().map(|r| r.name()).collect();
+        assert_eq!(names.len(), OptionFault::ALL.len());
         assert_eq!(DropReason::Scope.to_string(), "scope");
     }
 

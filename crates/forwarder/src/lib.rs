@@ -15,12 +15,14 @@ pub mod forwarder;
 pub mod link;
 mod node;
 mod operator;
+mod options;
 mod pipeline;
 pub mod tables;
 
 pub use config::ForwarderConfig;
 pub use counters::{
-    DropReason, Drops, FaceCounters, ForwarderStats, QueueTally, ReliabilityCounters, Traffic,
+    DropReason, Drops, FaceCounters, ForwarderStats, OptionFault, OptionFaults, QueueTally,
+    ReliabilityCounters, Traffic,
 };
 pub use face::{Announce, FaceConfig, FaceId, LinkType, Scope};
 pub use forwarder::{Forwarder, PacketEvent, PacketTap, Reporter, Tap, Transmit, Wire};

@@ -129,8 +129,9 @@ impl Forwarder {
 
     /// The other end of a face says what it understands.
     fn learn(&mut self, now: Time, face: FaceId, header: &LpPacket<'_>) {
-        let Some(state) = self.faces.get_mut(face) else { return };
-        if let Some(capability) = header.to_options().get::<Capability>()
+        let options = self.take_options(face, header);
+        if let Some(capability) = options.get::<Capability>()
+            && let Some(state) = self.faces.get_mut(face)
             && state.link_type == LinkType::PointToPoint
         {
             let is_stream = state.link.is_stream();

@@ -136,6 +136,27 @@ fn malformed_packets_are_counted_and_the_stream_goes_on() {
 }
 
 #[test]
+fn malformed_options_are_counted_by_face_and_altogether() {
+    let daemon = Running::start("");
+    let mut stream = UnixStream::connect(&daemon.socket).unwrap();
+    // An Interest for /a with a Range of one segment and a TrafficClass of 7.
+    let options = [0xfd, 0x03, 0x60, 0x01, 0x01, 0xfd, 0x03, 0x64, 0x01, 0x07];
+    let interest = [0x05, 0x0b, 0x07, 0x03, 0x08, 0x01, b'a', 0x0a, 0x04, 0, 0, 0, 1];
+    let frame = [&[0x64, 25][..], &options, &[0x50, 13], &interest].concat();
+    stream.write_all(&frame).unwrap();
+    let counters = loop {
+        let counters = daemon.counters();
+        if counters["malformed_options"].as_object().is_some_and(|reasons| reasons.len() == 2) {
+            break counters;
+        }
+    };
+    let both = serde_json::json!({ "range-count": 1, "traffic-class": 1 });
+    assert_eq!(counters["malformed_options"], both);
+    let faces = counters["faces"].as_array().unwrap();
+    assert!(faces.iter().any(|face| face["malformed_options"] == both), "{faces:?}");
+}
+
+#[test]
 fn datagrams_that_are_not_ndn_make_no_faces() {
     let daemon = Running::start("");
     let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();

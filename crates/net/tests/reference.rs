@@ -1,18 +1,49 @@
 //! The configuration's page in `docs/reference` is what the code says.
 
+use forwarder::{DropReason, OptionFault};
 use net::config::reference::manual;
 use std::fs;
 use std::path::Path;
 
-#[test]
-fn the_page_is_current() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/configuration.md");
+/// Compares a page, from a heading on if one is given, with what the code says; with
+/// `WEIR_REGENERATE=1` writes it.
+fn is_current(page: &str, from: Option<&str>, says: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(page);
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    let at = from.map_or(0, |from| written.find(from).unwrap_or(written.len()));
+    let current = format!("{}{says}", &written[..at]);
     if std::env::var_os("WEIR_REGENERATE").is_some() {
-        fs::write(&page, manual()).expect("the page can be written");
+        fs::write(&path, &current).expect("the page can be written");
+        return;
     }
-    let written = fs::read_to_string(&page).unwrap_or_default();
     assert!(
-        written == manual(),
-        "docs/reference/configuration.md is not what the code says; write it with: scripts/docs"
+        written == current,
+        "docs/reference/{page} is not what the code says; write it with: scripts/docs"
     );
+}
+
+#[test]
+fn the_configurations_page_is_current() {
+    is_current("configuration.md", None, &manual());
+}
+
+#[test]
+fn the_reasons_on_the_page_of_counters_are_current() {
+    let drops = DropReason::ALL.iter().map(|reason| (reason.name(), reason.help()));
+    let faults = OptionFault::ALL.iter().map(|fault| (fault.name(), fault.help()));
+    let says = format!(
+        "## Reasons for dropping\n\n| reason | what was dropped, or why |\n|---|---|\n{}\n\
+         ## Malformed options\n\nAn option that is not as [the wire format](wire.md) has it is \
+         taken off the packet, which goes on without\nit: nobody further on has to look at it \
+         again. Options of unknown types are handed on as they are.\n\n\
+         | reason | what was taken off |\n|---|---|\n{}",
+        table(drops),
+        table(faults),
+    );
+    is_current("counters.md", Some("## Reasons for dropping"), &says);
+}
+
+fn table(rows: impl Iterator<Item = (&'static str, &'static str)>) -> String {
+    rows.map(|(name, help)| format!("| `{name}` | {} |\n", help.trim().trim_end_matches('.')))
+        .collect()
 }

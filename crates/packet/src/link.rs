@@ -163,14 +163,19 @@ impl<'a> LpPacket<'a> {
     /// Type and octets of each hop-by-hop option, in the order of the types. Of one that is
     /// repeated, the first counts.
     pub fn options(&self) -> impl Iterator<Item = (u32, &'a [u8])> + use<'a> {
-        let headers = if self.has_options { self.headers } else { &[] };
         let mut last = 0;
+        self.all_options().filter(move |(typ, _)| {
+            let first = *typ != last;
+            last = *typ;
+            first
+        })
+    }
+
+    /// As [`LpPacket::options`], with those that are repeated: they follow each other.
+    pub fn all_options(&self) -> impl Iterator<Item = (u32, &'a [u8])> + use<'a> {
+        let headers = if self.has_options { self.headers } else { &[] };
         elements(headers)
-            .filter(move |e| {
-                let first = e.typ != last;
-                last = e.typ;
-                first && HopOptions::is_option_type(e.typ)
-            })
+            .filter(|e| HopOptions::is_option_type(e.typ))
             .map(|e| (e.typ as u32, e.value))
     }
 

@@ -33,6 +33,11 @@ pub trait HopOption: Sized {
     fn encode(&self, out: &mut Vec<u8>);
     /// Reads its value; `None` if malformed.
     fn decode(value: &[u8]) -> Option<Self>;
+    /// Whether it can be read; as cheap as that can be told.
+    #[must_use]
+    fn is_well_formed(value: &[u8]) -> bool {
+        Self::decode(value).is_some()
+    }
     /// What becomes of the option of an Interest that is answered or refused, where it is copied.
     fn answered(self) -> Option<Self> {
         Some(self)

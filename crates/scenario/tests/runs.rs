@@ -159,6 +159,9 @@ fn a_constant_rate_beyond_the_link_loses_what_does_not_fit() {
     // on the wire.
     assert!(down.data - flow.data <= 4, "{flow:?} {down:?}");
     assert!(flow.goodput_mbps.unwrap() < 20.0 && down.drops > 3000, "{flow:?} {down:?}");
+    let producer = &results[0].nodes[1];
+    assert_eq!(producer.dropped, format!("data-queue-full {}", down.drops));
+    assert_eq!(producer.malformed_options, "");
 }
 
 #[test]

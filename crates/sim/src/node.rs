@@ -147,6 +147,7 @@ fn add_life(sum: &mut NodeResult, life: &Forwarder) {
     add_traffic(&mut sum.received, &stats.received);
     add_traffic(&mut sum.sent, &stats.sent);
     sum.drops.merge(&stats.drops);
+    sum.option_faults.merge(&stats.option_faults);
 }
 
 fn forwarder(spec: &NodeSpec, seed: u64) -> Forwarder {

@@ -1,7 +1,7 @@
 //! What a run comes to.
 
 use control::{Duration, Rate, Time};
-use forwarder::{Drops, Traffic};
+use forwarder::{Drops, OptionFaults, Traffic};
 
 use crate::wire::WireCounters;
 use crate::workload::tally::WorkloadResult;
@@ -169,6 +169,8 @@ pub struct NodeResult {
     pub crashed: u64,
     /// Drops by reason.
     pub drops: Drops,
+    /// Options that were taken off what came in, by reason.
+    pub option_faults: OptionFaults,
     /// How often it crashed.
     pub crashes: u64,
 }

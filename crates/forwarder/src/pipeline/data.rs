@@ -52,10 +52,11 @@ impl Forwarder {
             return self.count_drop(face, DropReason::Scope);
         }
         let answers = state.is_local() || !state.link.takes_options();
-        let mut options = match header.has_options() {
-            true => brought(header, state.is_local().then_some(self.id)),
-            false => HopOptions::new(),
-        };
+        let here = state.is_local().then_some(self.id);
+        let mut options = self.take_options(face, header);
+        if !options.is_empty() {
+            pass_on(&mut options, here);
+        }
         let name = self.hashed_for(data.name(), 0);
         let mut subject = Subject::default();
         if self.parts > 0 {
@@ -242,10 +243,9 @@ impl Forwarder {
     }
 }
 
-/// The options that Data brought. It has passed one more forwarder since it was answered, unless an
-/// application here, at node `here`, answered; that one need not know where it is.
-fn brought(header: &LpPacket<'_>, here: Option<u64>) -> HopOptions {
-    let mut options = header.to_options();
+/// The Data has passed one more forwarder since it was answered, unless an application here, at
+/// node `here`, answered; that one need not know where it is.
+fn pass_on(options: &mut HopOptions, here: Option<u64>) {
     if let Some(served) = options.get::<ServedBy>() {
         options.set(&match here {
             None => served.passed(),
@@ -253,7 +253,6 @@ fn brought(header: &LpPacket<'_>, here: Option<u64>) -> HopOptions {
             Some(_) => served,
         });
     }
-    options
 }
 
 /// Adds what the answer to an Interest with the options `asked` has to have and does not.

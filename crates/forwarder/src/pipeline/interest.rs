@@ -67,6 +67,7 @@ impl Forwarder {
         let interest = if buffer.is_empty() { Ok(interest) } else { Interest::decode(&buffer) };
         // A nonce may make the packet larger than a packet may be.
         if let Ok(interest) = interest {
+            let options = self.take_options(face, header);
             let name = self.hashed(interest.name());
             self.arrive(
                 now,
@@ -79,11 +80,7 @@ impl Forwarder {
                     token: PitToken::new(header.pit_token().unwrap_or_default())
                         .unwrap_or_default(),
                     mark,
-                    options: if header.has_options() {
-                        header.to_options()
-                    } else {
-                        HopOptions::new()
-                    },
+                    options,
                     next_hop,
                     subject: Subject::default(),
                     size: super::on_link(header, octets),

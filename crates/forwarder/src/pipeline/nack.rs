@@ -2,7 +2,7 @@
 
 use control::{Direction, Kind, Time};
 use packet::options::Range;
-use packet::{HopOption, HopOptions, Interest, LpPacket, NackReason};
+use packet::{HopOption, Interest, LpPacket, NackReason};
 
 use super::upstream::Trigger;
 use crate::counters::DropReason;
@@ -32,8 +32,7 @@ impl Forwarder {
             return self.count_drop(face, DropReason::NackUnsolicited);
         }
         let name = self.hashed(interest.name());
-        let mut options =
-            if header.has_options() { header.to_options() } else { HopOptions::new() };
+        let mut options = self.take_options(face, header);
         if self.parts > 0 {
             let subject = subject_of(&name);
             let size = super::on_link(header, octets);

@@ -12,7 +12,7 @@ use packet::{Component, HopOption, HopOptions, Interest, NackReason};
 
 use super::interest::Arrived;
 use super::upstream::Outbound;
-use crate::counters::DropReason;
+use crate::counters::{DropReason, OptionFault};
 use crate::face::FaceId;
 use crate::forwarder::Forwarder;
 use crate::link::shaping::Expected;
@@ -36,6 +36,15 @@ fn with_last(interest: &Interest<'_>, last: &Component, out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
+/// The segments that an Interest asks for with a range, if it can ask so.
+fn segments(a: &Arrived<'_>, range: &Range) -> Option<Segments> {
+    let plain = !a.interest.can_be_prefix() && a.interest.parameters().is_none();
+    let (first, convention) = segment_of(a.interest.name().last()?)?;
+    first.checked_add(u64::from(range.count()))?;
+    a.name.prefix(a.name.components() - 1)?;
+    plain.then(|| Segments { first, convention, bits: range.wanted() })
+}
+
 /// The faces that something is expected over for an entry, and in which direction.
 fn sides(entry: &PitEntry) -> Vec<(FaceId, Direction)> {
     let ins = entry.in_records().iter().map(|record| (record.face, Direction::Out));
@@ -49,13 +58,14 @@ impl Forwarder {
         a.options.get_raw(Range::TYPE)?;
         let range = a.options.get::<Range>();
         a.options.remove(Range::TYPE);
-        let range = range?;
-        let plain = !a.interest.can_be_prefix() && a.interest.parameters().is_none();
-        let (first, convention) = segment_of(a.interest.name().last()?)?;
-        first.checked_add(u64::from(range.count()))?;
-        let usable =
-            plain && self.max_range > 1 && a.name.prefix(a.name.components() - 1).is_some();
-        usable.then(|| Segments { first, convention, bits: range.wanted() })
+        if self.max_range <= 1 {
+            return None;
+        }
+        let wanted = range.and_then(|range| segments(a, &range));
+        if wanted.is_none() {
+            self.count_option_fault(a.face, OptionFault::RangeMisplaced);
+        }
+        wanted
     }
 
     /// PIT and content store, for each segment.

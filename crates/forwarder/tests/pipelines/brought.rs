@@ -10,9 +10,9 @@ use packet::{HopOptions, LpHeader, NackReason};
 use std::sync::{Arc, Mutex};
 use weir_forwarder::{FaceConfig, FaceId, ForwarderConfig};
 
-const OUT: u32 = 868;
-const STAMP: u32 = 872;
-const OTHER: u32 = 876;
+const OUT: u32 = 944;
+const STAMP: u32 = 948;
+const OTHER: u32 = 952;
 
 /// What the stamper was told.
 #[derive(Default)]

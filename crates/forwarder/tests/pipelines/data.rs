@@ -7,7 +7,7 @@ use weir_forwarder::tables::{Admission, ContentStoreConfig};
 use weir_forwarder::{DropReason, FaceConfig, ForwarderConfig, LinkType, Wire};
 
 const ECHOED: u32 = 868;
-const OTHER: u32 = 872;
+const OTHER: u32 = 948;
 
 fn options(of: &[(u32, &[u8])]) -> HopOptions {
     let mut options = HopOptions::new();

@@ -8,6 +8,7 @@ mod link;
 mod nack;
 mod net;
 mod network;
+mod options;
 mod parts;
 mod range;
 mod reliability;

@@ -4,7 +4,7 @@
 
 use super::FaceInfo;
 use control::Time;
-use forwarder::{Drops, Forwarder, ReliabilityCounters, Traffic};
+use forwarder::{Drops, Forwarder, OptionFaults, ReliabilityCounters, Traffic};
 use serde_json::{Map, Value, json};
 
 /// The whole state as a JSON text.
@@ -28,6 +28,7 @@ pub fn counters_json(
         "expired": stats.expired,
         "aggregated": stats.aggregated,
         "drops": drops(&stats.drops),
+        "malformed_options": malformed(&stats.option_faults),
         "fib": forwarder.fib().len(),
         "pit": { "entries": forwarder.pit().len(), "bytes": forwarder.pit().memory() },
         "content_store": {
@@ -63,6 +64,7 @@ fn face(forwarder: &Forwarder, info: &FaceInfo, now: Time) -> Option<Value> {
         "reliability": reliability(&counters.reliability),
         "lost": info.lost,
         "drops": drops(&counters.drops),
+        "malformed_options": malformed(&counters.option_faults),
         "queue": {
             "packets": packets,
             "bytes": octets,
@@ -95,5 +97,13 @@ fn traffic(t: &Traffic) -> Value {
 }
 
 fn drops(drops: &Drops) -> Value {
-    Value::Object(drops.iter().map(|(r, n)| (r.name().to_owned(), json!(n))).collect::<Map<_, _>>())
+    by_reason(drops.iter().map(|(reason, n)| (reason.name(), n)))
+}
+
+fn malformed(faults: &OptionFaults) -> Value {
+    by_reason(faults.iter().map(|(fault, n)| (fault.name(), n)))
+}
+
+fn by_reason(counts: impl Iterator<Item = (&'static str, u64)>) -> Value {
+    Value::Object(counts.map(|(reason, n)| (reason.to_owned(), json!(n))).collect::<Map<_, _>>())
 }

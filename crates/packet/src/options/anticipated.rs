@@ -2,6 +2,7 @@
 
 use super::HopOption;
 use crate::tlv;
+use smallvec::SmallVec;
 
 /// The most segments that an Interest may announce.
 pub const MAX_WANTED: usize = 64;
@@ -108,37 +109,48 @@ impl HopOption for Anticipated {
     }
 
     fn decode(value: &[u8]) -> Option<Anticipated> {
-        let mut rest = value;
-        let count = take_var(&mut rest)?;
-        if !(1..=MAX_WANTED as u64).contains(&count) {
+        let mut read = Anticipated::default();
+        walk(value, |segment| read.wanted.push(segment), |holder| read.holders.push(holder))?;
+        Some(read)
+    }
+
+    fn is_well_formed(value: &[u8]) -> bool {
+        walk(value, |_| (), |_| ()).is_some()
+    }
+}
+
+/// Reads an announcement: its segments, then its holders. `None` where it is malformed.
+fn walk(value: &[u8], mut wants: impl FnMut(u64), mut has: impl FnMut(Holder)) -> Option<()> {
+    let mut rest = value;
+    let count = take_var(&mut rest)?;
+    if !(1..=MAX_WANTED as u64).contains(&count) {
+        return None;
+    }
+    let mut last = take_var(&mut rest)?;
+    wants(last);
+    for _ in 1..count {
+        let step = take_var(&mut rest)?;
+        last = last.checked_add(step).filter(|_| step > 0)?;
+        wants(last);
+    }
+    let (octets, all) = ((count as usize).div_ceil(8), u64::MAX >> (MAX_WANTED as u64 - count));
+    let mut nodes = SmallVec::<[u64; MAX_HOLDERS]>::new();
+    while !rest.is_empty() {
+        let node = u64::from_be_bytes(take(&mut rest, 8)?.try_into().ok()?);
+        let mut held = [0; 8];
+        held[..octets].copy_from_slice(take(&mut rest, octets)?);
+        let held = u64::from_be_bytes(held).reverse_bits();
+        let hops = *take(&mut rest, 1)?.first()?;
+        let hops = (hops != ON_THE_WAY_UP).then_some(hops);
+        let elapsed = take_var(&mut rest)?;
+        let known = nodes.len() == MAX_HOLDERS || nodes.contains(&node);
+        if held == 0 || held & !all != 0 || known {
             return None;
         }
-        let mut wanted: Vec<u64> = Vec::with_capacity(count as usize);
-        for _ in 0..count {
-            let step = take_var(&mut rest)?;
-            wanted.push(match wanted.last() {
-                None => step,
-                Some(last) => last.checked_add(step).filter(|segment| segment != last)?,
-            });
-        }
-        let mut anticipated = Anticipated { wanted, holders: Vec::new() };
-        let octets = anticipated.wanted.len().div_ceil(8);
-        while !rest.is_empty() {
-            let node = u64::from_be_bytes(take(&mut rest, 8)?.try_into().ok()?);
-            let mut held = [0; 8];
-            held[..octets].copy_from_slice(take(&mut rest, octets)?);
-            let held = u64::from_be_bytes(held).reverse_bits();
-            let hops = *take(&mut rest, 1)?.first()?;
-            let hops = (hops != ON_THE_WAY_UP).then_some(hops);
-            let elapsed = take_var(&mut rest)?;
-            if held & !anticipated.all() != 0
-                || !anticipated.add(Holder { node, held, elapsed, hops })
-            {
-                return None;
-            }
-        }
-        Some(anticipated)
+        nodes.push(node);
+        has(Holder { node, held, elapsed, hops });
     }
+    Some(())
 }
 
 fn take<'a>(rest: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {

@@ -41,6 +41,12 @@ record! {
         pub crashed: u64,
         /// Pending Interests at the end.
         pub pending: u64,
+        /// Packets, fragments and frames that it dropped, by reason: `pit-full 3`, for example,
+        /// with commas between several. Empty if it dropped none.
+        pub dropped: String,
+        /// Hop-by-hop options that it ignored and took off packets, by reason: `range-count 3`,
+        /// for example.
+        pub malformed_options: String,
     }
 }
 
@@ -71,6 +77,24 @@ impl Node {
             aggregated: node.aggregated,
             crashed: node.crashed,
             pending: node.pit,
+            dropped: by_reason(node.drops.iter().map(|(reason, n)| (reason.name(), n))),
+            malformed_options: by_reason(node.option_faults.iter().map(|(f, n)| (f.name(), n))),
         }
+    }
+}
+
+fn by_reason(counts: impl Iterator<Item = (&'static str, u64)>) -> String {
+    counts.map(|(reason, n)| format!("{reason} {n}")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_told_by_reason() {
+        assert_eq!(by_reason([].into_iter()), "");
+        let counts = [("range-count", 3), ("path-id", 1)];
+        assert_eq!(by_reason(counts.into_iter()), "range-count 3, path-id 1");
     }
 }

@@ -54,7 +54,8 @@ fn summary(counters: &Value) -> Vec<String> {
         ),
         format!("it had {hits} of {} packets that it was asked for", hits + misses),
     ];
-    lines.extend(dropped(counters));
+    lines.extend(line("dropped", counters, "drops"));
+    lines.extend(line("malformed options", counters, "malformed_options"));
     lines
 }
 
@@ -85,22 +86,22 @@ fn faces(counters: &Value) -> Table {
             n("/sent/interests"),
             n("/sent/data"),
             n("/queue/packets"),
-            drops(face).map(|(_, n)| n).sum::<u64>().to_string(),
+            reasons(face, "drops").map(|(_, n)| n).sum::<u64>().to_string(),
             face.get("uri").and_then(Value::as_str).unwrap_or_default().to_owned(),
         ]);
     }
     table
 }
 
-/// Packets that were dropped, by reason.
-fn drops(counters: &Value) -> impl Iterator<Item = (&str, u64)> {
-    let drops = counters.get("drops").and_then(Value::as_object);
-    drops.into_iter().flatten().filter_map(|(reason, n)| Some((reason.as_str(), n.as_u64()?)))
+/// Packets that were dropped, or options that were ignored, by reason.
+fn reasons<'a>(counters: &'a Value, field: &str) -> impl Iterator<Item = (&'a str, u64)> {
+    let counts = counters.get(field).and_then(Value::as_object);
+    counts.into_iter().flatten().filter_map(|(reason, n)| Some((reason.as_str(), n.as_u64()?)))
 }
 
-/// A line about packets that were dropped, if any were.
-fn dropped(counters: &Value) -> Option<String> {
-    let happened = drops(counters).filter(|(_, n)| *n > 0);
+/// A line about such, if there were any.
+fn line(what: &str, counters: &Value, field: &str) -> Option<String> {
+    let happened = reasons(counters, field).filter(|(_, n)| *n > 0);
     let texts: Vec<_> = happened.map(|(reason, n)| format!("{n} {reason}")).collect();
-    (!texts.is_empty()).then(|| format!("dropped: {}", texts.join(", ")))
+    (!texts.is_empty()).then(|| format!("{what}: {}", texts.join(", ")))
 }

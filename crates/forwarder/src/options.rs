@@ -1,0 +1,80 @@
+//! Options as they come in: what is malformed goes no further, and is counted by reason.
+
+use crate::caching::{CachesBelow, CachesPassed};
+use crate::counters::OptionFault;
+use crate::face::FaceId;
+use crate::forwarder::Forwarder;
+use packet::options::{
+    Anticipated, Capability, ExpectedBytes, MAX_RANGE, PathId, PathLabel, Range, RateStamp,
+    RttHint, ServedBy, SteeringHint, TrafficClass,
+};
+use packet::{HopOption, HopOptions, LpPacket, tlv};
+
+impl Forwarder {
+    /// The options of a frame that came over a face. One that is unknown is handed on as it is.
+    #[inline]
+    pub(crate) fn take_options(&mut self, face: FaceId, header: &LpPacket<'_>) -> HopOptions {
+        if !header.has_options() {
+            return HopOptions::new();
+        }
+        let mut options = HopOptions::new();
+        let mut last = 0;
+        for (typ, value) in header.all_options() {
+            let fault = if typ == last { Some(OptionFault::Repeated) } else { fault(typ, value) };
+            last = typ;
+            if let Some(fault) = fault {
+                self.count_option_fault(face, fault);
+            } else if !options.set_raw(typ, value) {
+                self.count_option_fault(face, OptionFault::TooManyOctets);
+            }
+        }
+        options
+    }
+
+    #[cold]
+    pub(crate) fn count_option_fault(&mut self, face: FaceId, fault: OptionFault) {
+        self.stats.option_faults.add(fault);
+        if let Some(face) = self.faces.get_mut(face) {
+            face.link.counters.option_faults.add(fault);
+        }
+    }
+}
+
+/// What is wrong with an option; nothing with one of a type that is not known here.
+fn fault(typ: u32, value: &[u8]) -> Option<OptionFault> {
+    macro_rules! read {
+        ($($option:ident,)+) => {
+            match typ {
+                Range::TYPE => (!Range::is_well_formed(value)).then(|| range_fault(value)),
+                $($option::TYPE => {
+                    (!$option::is_well_formed(value)).then_some(OptionFault::$option)
+                })+
+                _ => None,
+            }
+        };
+    }
+    read! {
+        TrafficClass,
+        RateStamp,
+        PathId,
+        PathLabel,
+        SteeringHint,
+        Anticipated,
+        ServedBy,
+        ExpectedBytes,
+        RttHint,
+        Capability,
+        CachesBelow,
+        CachesPassed,
+    }
+}
+
+/// What is wrong with a malformed Range.
+#[cold]
+fn range_fault(value: &[u8]) -> OptionFault {
+    match tlv::read_var(value) {
+        Err(_) => OptionFault::Range,
+        Ok((count, _)) if !(2..=u64::from(MAX_RANGE)).contains(&count) => OptionFault::RangeCount,
+        Ok(_) => OptionFault::RangeBitmap,
+    }
+}
