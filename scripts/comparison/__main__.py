@@ -17,11 +17,12 @@ def main(arguments):
     wanted = [word for word in arguments if not word.startswith("-")]
     program = weir.program("release")
     known = runs.schemes(program)
+    plain = runs.baseline(known)
     if unknown := set(wanted) - {scheme["name"] for scheme in known}:
         print(f"there is no scheme {', '.join(sorted(unknown))}", file=sys.stderr)
         return 2
     chosen = [s for s in known if runs.compared(s) and (not wanted or s["name"] in wanted)]
-    results = runs.all_runs(program, chosen, quick)
+    results = runs.all_runs(program, chosen, plain, quick)
     bench = ["cargo", "bench", "-q", "-p", "weir-schemes", "--bench", "cost", "--", "--json"]
     said = subprocess.run(
         bench + [s["name"] for s in chosen], cwd=runs.ROOT, stdout=subprocess.PIPE, text=True,
@@ -34,7 +35,7 @@ def main(arguments):
     (folder / "pictures").mkdir(exist_ok=True)
     for which, found in results.items():
         picture.draw(found, folder / "pictures" / f"{which.name}.svg")
-    text = page.whole(results, rows, 40 * runs.EFFICIENCY, runs.PLAIN)
+    text = page.whole(results, rows, 40 * runs.EFFICIENCY, plain)
     (folder / "schemes.md").write_text(text, encoding="utf-8")
     print(folder / "schemes.md")
     return 0

@@ -15,8 +15,6 @@ ROOT = Path(__file__).resolve().parents[2]
 STEP = 0.5
 # Octets of content in one of wire, on these scenarios: 1024 in a Data packet of 1077.
 EFFICIENCY = 1024 / 1077
-# A consumer for schemes that have none, and for what the windows are measured against.
-PLAIN = "aimd"
 
 
 @dataclass(frozen=True)
@@ -75,21 +73,26 @@ def compared(scheme):
     return set(scheme["parts"]) - {"strategy"} != set()
 
 
-def settings(scheme):
+def baseline(known):
+    """The plain consumer, for schemes that have none."""
+    return next(scheme["name"] for scheme in known if "baseline" in scheme["default_for"])
+
+
+def settings(scheme, plain):
     """How a scheme is chosen for the whole of a scenario."""
     name, parts = scheme["name"], scheme["parts"]
     if "controller" in parts:
         return [f"scheme={name}"]
     if "startup" in parts:
-        return [f"control={name}+{PLAIN}"]
-    return [f"scheme={name}", f"control={PLAIN}"]
+        return [f"control={name}+{plain}"]
+    return [f"scheme={name}", f"control={plain}"]
 
 
-def run(weir, scheme, scenario, quick):
+def run(weir, scheme, scenario, plain, quick):
     """One run."""
     with tempfile.TemporaryDirectory(prefix="weir-") as folder:
         out = Path(folder, "run")
-        chosen = settings(scheme) + (["duration=8 s"] if quick else [])
+        chosen = settings(scheme, plain) + (["duration=8 s"] if quick else [])
         sets = [word for setting in chosen for word in ("--set", setting)]
         command = [weir, "sim", "run", scenario.file, "--quiet", "--json", "--out", out, *sets]
         done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
@@ -150,10 +153,10 @@ def result(name, scenario, summary, file):
     return found
 
 
-def all_runs(weir, chosen, quick):
+def all_runs(weir, chosen, plain, quick):
     """All schemes on all scenarios, two at a time: by scenario, in the order of `chosen`."""
     pairs = [(scheme, scenario) for scenario in SCENARIOS for scheme in chosen]
     with ThreadPoolExecutor(2) as pool:
-        done = pool.map(lambda pair: run(weir, *pair, quick), pairs)
+        done = pool.map(lambda pair: run(weir, *pair, plain, quick), pairs)
         results = list(done)
     return {s: [r for r in results if r.scenario == s] for s in SCENARIOS}

@@ -11,6 +11,7 @@ mod layers;
 mod links;
 mod machine_paths;
 mod marks;
+mod scheme_names;
 mod scheme_order;
 mod unsafe_code;
 
@@ -23,6 +24,7 @@ pub use layers::layers;
 pub use links::dead_links;
 pub use machine_paths::no_machine_paths;
 pub use marks::no_unfinished_marks;
+pub use scheme_names::scheme_names;
 pub use scheme_order::scheme_order;
 pub use unsafe_code::unsafe_code;
 

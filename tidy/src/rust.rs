@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
-use syn::{Attribute, ItemFn, ItemImpl, ItemMod, ItemUse, Path, UseTree};
+use syn::{Attribute, ItemFn, ItemImpl, ItemMod, ItemUse, LitStr, Path, UseTree};
 
 /// A function as it stands in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +94,65 @@ pub fn used_paths(text: &str) -> Vec<UsedPath> {
         paths.visit_file(&file);
     }
     paths.found
+}
+
+/// Every string that only tests do not see, with its line; documentation is none.
+pub fn strings(text: &str, mut seen: impl FnMut(usize, &str)) {
+    let Ok(file) = syn::parse_file(text) else { return };
+    let mut strings = Strings { found: Vec::new() };
+    strings.visit_file(&file);
+    strings.found.iter().for_each(|(line, text)| seen(*line, text));
+}
+
+struct Strings {
+    found: Vec<(usize, String)>,
+}
+
+impl Strings {
+    fn tokens(&mut self, tokens: TokenStream) {
+        for tree in tokens {
+            match tree {
+                TokenTree::Group(group) => self.tokens(group.stream()),
+                TokenTree::Literal(literal) => {
+                    if let Ok(text) = syn::parse_str::<LitStr>(&literal.to_string()) {
+                        self.found.push((literal.span().start().line, text.value()));
+                    }
+                }
+                TokenTree::Ident(_) | TokenTree::Punct(_) => {}
+            }
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Strings {
+    fn visit_item_mod(&mut self, item: &'ast ItemMod) {
+        if !is_test(&item.attrs) {
+            visit::visit_item_mod(self, item);
+        }
+    }
+
+    fn visit_item_fn(&mut self, item: &'ast ItemFn) {
+        if !is_test(&item.attrs) {
+            visit::visit_item_fn(self, item);
+        }
+    }
+
+    fn visit_attribute(&mut self, attribute: &'ast Attribute) {
+        if !attribute.path().is_ident("doc") {
+            visit::visit_attribute(self, attribute);
+        }
+        if let syn::Meta::List(list) = &attribute.meta {
+            self.tokens(list.tokens.clone());
+        }
+    }
+
+    fn visit_macro(&mut self, item: &'ast syn::Macro) {
+        self.tokens(item.tokens.clone());
+    }
+
+    fn visit_lit_str(&mut self, text: &'ast LitStr) {
+        self.found.push((text.span().start().line, text.value()));
+    }
 }
 
 /// Whether the attributes say `#[cfg(test)]` or `#[test]`.

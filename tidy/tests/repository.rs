@@ -41,6 +41,11 @@ fn no_path_of_one_machine_is_named() {
 }
 
 #[test]
+fn no_scheme_is_known_by_name_elsewhere() {
+    keeps(rules::scheme_names);
+}
+
+#[test]
 fn scheme_files_have_one_order() {
     keeps(rules::scheme_order);
 }

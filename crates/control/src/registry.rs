@@ -29,6 +29,9 @@ pub struct Scheme {
     pub equations: &'static [Equation],
     /// Its parameters.
     pub params: &'static [ParamSpec],
+    /// Its colour in pictures, of 0 to 15: no two schemes have the same. `None` for those that
+    /// seldom stand for a line of their own; they share the last eight.
+    pub colour: Option<u8>,
     /// Its window law, if its consumer is one: for schemes that use a law of choice.
     pub law: Option<Make<dyn WindowLaw>>,
     /// Its consumer.
@@ -53,6 +56,7 @@ impl Scheme {
         paper: "",
         equations: &[],
         params: &[],
+        colour: None,
         law: None,
         controller: None,
         startup: None,

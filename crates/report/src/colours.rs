@@ -1,9 +1,9 @@
 //! One colour a scheme, the same in every picture: those of M. Okabe and K. Ito, which people who
-//! see colours differently can tell apart, and their darker kin. The page's style sheet has the
-//! values, for light and for dark, by these numbers.
+//! see colours differently can tell apart, and their darker kin. A scheme's own file says which it
+//! has; the page's style sheet has the values, for light and for dark, by these numbers.
 
-/// Schemes by colour; a new one gets the next number, so that the others keep theirs.
-const SCHEMES: &[&str] = &["bbr", "cubic", "aimd", "fixed", "rcp", "icp", "pcon", "constant-rate"];
+/// What consumers are called in results that no scheme controls, and their colour.
+const UNCONTROLLED: (&str, usize) = ("constant-rate", 7);
 
 /// Colours of the first kind.
 pub const BRIGHT: usize = 8;
@@ -13,8 +13,10 @@ pub const KIN: usize = 8;
 /// The colour of a scheme, whatever its parameters.
 pub fn scheme(control: &str) -> usize {
     let name = control.split(':').next().unwrap_or(control);
-    SCHEMES.iter().position(|known| *known == name).unwrap_or_else(|| {
-        // A name that is not known has the same colour everywhere too, as far as there are some.
+    let known = scenario::colour(name).map(usize::from);
+    let known = known.or_else(|| (name == UNCONTROLLED.0).then_some(UNCONTROLLED.1));
+    known.unwrap_or_else(|| {
+        // One that says none has the same colour everywhere too, as far as there are some.
         let sum = name.bytes().fold(7usize, |sum, octet| sum * 31 % 8191 + usize::from(octet));
         BRIGHT + sum % KIN
     })
@@ -84,6 +86,7 @@ mod tests {
     fn a_scheme_has_one_colour_and_twins_have_two_styles() {
         assert_eq!(scheme("cubic"), scheme("cubic:beta=0.5"));
         assert_ne!(scheme("cubic"), scheme("aimd"));
+        assert_eq!((scheme("cubic"), scheme("constant-rate")), (1, 7), "as in its file; nobody's");
         assert!((BRIGHT..BRIGHT + KIN).contains(&scheme("unheard-of")));
         assert_eq!(dashes(&[1]), [0]);
         assert_eq!(dashes(&[1, 2, 1, 9]), [1, 2, 3, 4]);

@@ -35,6 +35,12 @@ pub use sim::OnHashing;
 pub use statistics::Mean;
 pub use study::{Run, Study};
 
+/// The colour of the scheme of this name, if its file gives it one; see [`control::Scheme`].
+#[must_use]
+pub fn colour(scheme: &str) -> Option<u8> {
+    schemes::find(scheme)?.colour
+}
+
 use document::Document;
 use std::io::Read;
 use std::path::Path;

@@ -17,7 +17,7 @@ use crate::schema::SECTIONS;
 use crate::topology;
 use document::{Document, Section, parts, shown, text, valid_words};
 use forwarder::tables::ContentStoreConfig;
-use schemes::Choice;
+use schemes::{Choice, defaults};
 use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -113,8 +113,9 @@ fn schemes_of(about: &Section<'_>) -> Option<Schemes> {
     let with = |has: fn(&Choice) -> bool| whole.clone().filter(has);
     let strategy = parts::strategy(about)
         .or_else(|| with(|c| c.strategy().is_ok()))
-        .or_else(|| Choice::named("best-route").ok())?;
-    let control = with(|c| c.controller().is_ok()).or_else(|| Choice::named("bbr").ok())?;
+        .or_else(|| Choice::named(defaults::STRATEGY).ok())?;
+    let control =
+        with(|c| c.controller().is_ok()).or_else(|| Choice::named(defaults::CONTROLLER).ok())?;
     Some(Schemes { whole, strategy, control })
 }
 

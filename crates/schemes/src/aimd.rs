@@ -26,6 +26,7 @@ pub const SCHEME: Scheme = Scheme {
             Avoidance in Computer Networks, Computer Networks and ISDN Systems 17, 1989",
     equations: EQUATIONS,
     params: PARAMS,
+    colour: Some(2),
     law: Some(|params| Box::new(Aimd::new(params))),
     controller: Some(|params| Box::new(Windowed::new(Box::new(Aimd::new(params))))),
     ..Scheme::EMPTY

@@ -30,6 +30,7 @@ pub const SCHEME: Scheme = Scheme {
             Long-Distance Networks, INFOCOM 2004",
     equations: EQUATIONS,
     params: PARAMS,
+    colour: Some(9),
     law: Some(|params| Box::new(Bic::new(params))),
     controller: Some(|params| Box::new(Windowed::new(Box::new(Bic::new(params))))),
     ..Scheme::EMPTY

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod choice;
+pub mod defaults;
 mod explicit_rate;
 mod hystart;
 mod path_id;

@@ -33,6 +33,7 @@ pub const SCHEME: Scheme = Scheme {
             Named Data Networking, ACM ICN 2016",
     equations: EQUATIONS,
     params: PARAMS,
+    colour: Some(6),
     controller: Some(|params| Box::new(Windowed::new(Box::new(Pcon::new(params))))),
     marker: Some(|params| Box::new(PconMarker::new(params))),
     strategy: Some(|params| Box::new(PconStrategy::new(params))),

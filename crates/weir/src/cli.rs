@@ -114,16 +114,13 @@ pub struct GetArgs {
     /// like the last component of the name.
     #[arg(long = "output", short, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
-    /// The congestion-control scheme of the consumer, also `--scheme`; a startup may stand before
-    /// it, as in `packet-pair+cubic`.
-    #[arg(long, visible_alias = "scheme", default_value = "bbr", value_name = "SCHEME")]
+    /// The congestion-control scheme of the consumer; a startup may stand before it, as in
+    /// `packet-pair+cubic`, and parameters behind it, as in `cubic:beta=0.8`.
+    #[arg(long, default_value = schemes::defaults::CONTROLLER, value_name = "SCHEME")]
     pub control: String,
     /// A parameter of the scheme; may be repeated.
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// The scheme whose startup begins the transfer.
-    #[arg(long, value_name = "SCHEME")]
-    pub startup: Option<String>,
     /// How many segments one Interest asks for, from 1 to 256. Without it, as many as the scheme
     /// says; forwarders that know no ranges are asked one by one.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]

@@ -294,12 +294,10 @@ fn forwarder(config: &Config, seed: u64) -> Forwarder {
 
 /// The strategy of the root, unless the configuration says otherwise.
 fn root_strategy() -> Box<dyn control::Strategy> {
-    schemes::Choice::named(ROOT_STRATEGY)
+    schemes::Choice::named(schemes::defaults::STRATEGY)
         .and_then(|choice| choice.strategy())
-        .expect("best-route is among the schemes and has a strategy")
+        .expect("the default is among the schemes and has a strategy")
 }
-
-const ROOT_STRATEGY: &str = "best-route";
 
 /// Sets the strategies of the configuration; returns all prefixes with their strategies' names.
 fn strategies(
@@ -313,7 +311,7 @@ fn strategies(
             .fold(Name::default(), |name, w| name.with(&word(w)))
             .with(&Component::version(1))
     };
-    let mut all = vec![(Name::default(), named(ROOT_STRATEGY))];
+    let mut all = vec![(Name::default(), named(schemes::defaults::STRATEGY))];
     for entry in &config.strategies {
         let prefix = entry.prefix.clone();
         let refused = |why: String| DaemonError::Table { prefix: entry.prefix.clone(), why };

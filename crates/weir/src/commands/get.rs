@@ -64,9 +64,6 @@ fn choice(args: &GetArgs) -> Result<Choice, Failure> {
         })?;
         choice.set(name, value)?;
     }
-    if let Some(startup) = &args.startup {
-        choice.begin_with(&startup.parse()?)?;
-    }
     Ok(choice)
 }
 

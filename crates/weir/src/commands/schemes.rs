@@ -4,7 +4,7 @@ use crate::cli::SchemesArgs;
 use crate::exit::Failure;
 use crate::output::{self, Align, Column, Table};
 use control::Scheme;
-use schemes::{Choice, SCHEMES, reference};
+use schemes::{Choice, SCHEMES, defaults, reference};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -13,6 +13,7 @@ struct Row {
     summary: &'static str,
     paper: &'static str,
     parts: Vec<&'static str>,
+    default_for: Vec<&'static str>,
     equations: Vec<Equation>,
     parameters: Vec<Parameter>,
 }
@@ -67,6 +68,7 @@ fn row(scheme: &Scheme) -> Row {
         summary: scheme.summary,
         paper: scheme.paper,
         parts: scheme.parts(),
+        default_for: defaults::of(scheme.name),
         equations: scheme
             .equations
             .iter()
@@ -80,6 +82,10 @@ fn explain(scheme: &Scheme) -> Result<(), Failure> {
     output::result(&format!("{}: {}", scheme.name, scheme.summary))?;
     output::result(&format!("paper: {}", scheme.paper))?;
     output::result(&format!("parts: {}", scheme.parts().join(", ")))?;
+    let default_for = defaults::of(scheme.name);
+    if !default_for.is_empty() {
+        output::result(&format!("default: {}", default_for.join(", ")))?;
+    }
     if !scheme.equations.is_empty() {
         output::result("equations:")?;
     }

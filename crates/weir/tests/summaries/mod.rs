@@ -63,6 +63,11 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
             ("summary", "what it does, in a line"),
             ("paper", "who thought of it, where"),
             ("parts", "a list of the parts that it has"),
+            (
+                "default_for",
+                "a list of what it is where nobody chooses: `controller`, `strategy`, or the \
+                 `baseline` of comparisons",
+            ),
             ("equations", "a list: `number`, what the source calls it, and `text`"),
             (
                 "parameters",

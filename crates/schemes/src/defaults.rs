@@ -1,0 +1,31 @@
+//! What is chosen where nobody chooses: the only place beside the registry that knows names.
+
+/// The controller of a consumer that names none: `weir get`, and a scenario's consumers.
+pub const CONTROLLER: &str = "bbr";
+
+/// The strategy of a daemon's root and of a scenario's nodes.
+pub const STRATEGY: &str = "best-route";
+
+/// The plain controller beside which parts that are no controllers are measured.
+pub const BASELINE: &str = "aimd";
+
+/// What a scheme is the default for.
+#[must_use]
+pub fn of(name: &str) -> Vec<&'static str> {
+    let all = [(CONTROLLER, "controller"), (STRATEGY, "strategy"), (BASELINE, "baseline")];
+    all.into_iter().filter(|(scheme, _)| *scheme == name).map(|(_, what)| what).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Choice;
+
+    #[test]
+    fn defaults_have_the_parts_that_they_stand_in_for() {
+        let named = |name| Choice::named(name).unwrap();
+        assert!(named(CONTROLLER).controller().is_ok());
+        assert!(named(STRATEGY).strategy().is_ok());
+        assert!(named(BASELINE).controller().is_ok());
+    }
+}
