@@ -2,18 +2,12 @@
 
 import csv
 import io
-import shutil
-import subprocess
-import tempfile
-import unittest
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
-from support import weir
+from opened import Browser
 
 SVG = "{http://www.w3.org/2000/svg}"
-BROWSERS = ["chromium", "chromium-browser", "google-chrome"]
 PICTURES = ["network", "rates", "windows", "rtt", "queues", "use", "completion"]
 
 # Two flows over one link, one of them from a store that has seen the other's content.
@@ -56,15 +50,12 @@ start = "1 s"
 """
 
 
-class Page(unittest.TestCase):
-    """One browser for all tests, a fresh page for each."""
+class Page(Browser):
+    """Two flows alone, two results beside each other, a sweep."""
 
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory(prefix="weir-")
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = Path(folder.name)
-        cls.program = weir.program()
+        super().setUpClass()
         (cls.folder / "two.toml").write_text(TWO, encoding="utf-8")
         cls.weir("sim", "run", "two.toml", "--out", "first")
         cls.weir("sim", "run", "two.toml", "--out", "second", "--set", "consumer.one.control=aimd")
@@ -72,40 +63,6 @@ class Page(unittest.TestCase):
         sweep = '\n[sweep]\nlink.hub-origin.loss = ["0 %", "2 %"]\nrepetitions = 3\n'
         (cls.folder / "sweep.toml").write_text(TWO + sweep, encoding="utf-8")
         cls.weir("sim", "run", "sweep.toml", "--out", "sweep")
-        playwright = sync_playwright().start()
-        cls.addClassCleanup(playwright.stop)
-        path = next(filter(None, map(shutil.which, BROWSERS)), None)
-        # Without a sandbox of its own it runs for root, as in a container; the pages are ours.
-        options = {"executable_path": path, "args": ["--no-sandbox"]}
-        cls.browser = playwright.chromium.launch(**options)
-        cls.addClassCleanup(cls.browser.close)
-
-    @classmethod
-    def weir(cls, *arguments):
-        """Run the program in the folder."""
-        subprocess.run([cls.program, *arguments], cwd=cls.folder, check=True, capture_output=True)
-
-    def open(self, name, width=1280, scheme="light"):
-        """Open a report; what it complains of or asks for fails the test at its end."""
-        context = self.browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
-        )
-        self.addCleanup(context.close)
-        page = context.new_page()
-        wrong = []
-        page.on("console", lambda message: wrong.append(message.text))
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("request", lambda request: wrong.append(request.url) if is_outside(request) else 0)
-        page.goto((self.folder / name).as_uri())
-        self.addCleanup(lambda: self.assertEqual(wrong, []))
-        return page
-
-    def figure(self, page, name):
-        """A picture, in sight and drawn."""
-        figure = page.locator(f"figure#{name}")
-        figure.scroll_into_view_if_needed()
-        figure.locator(".plot svg").first.wait_for()
-        return figure
 
     def test_every_picture_is_drawn_and_said_in_words(self):
         for width in (1280, 390):
@@ -236,8 +193,3 @@ class Page(unittest.TestCase):
         fine = (self.folder / "fine/report.html").stat().st_size
         self.assertLess(fine, 1_500_000, f"{coarse} at the default interval")
         self.figure(self.open("fine/report.html"), "rates")
-
-
-def is_outside(request):
-    """Whether it goes to anything but the file itself."""
-    return not request.url.startswith(("file:", "data:", "blob:"))

@@ -19,7 +19,7 @@ function xRange(picture, panels) {
 // The least and the greatest value in sight.
 function yRange(picture, panels, shown, view) {
   let low = 0;
-  let high = picture.y.most || 0;
+  let high = 0;
   const look = (values, stride) => {
     for (let i = 0; i < values.length; i += stride) {
       const next = values[i + stride];
@@ -43,7 +43,10 @@ function yRange(picture, panels, shown, view) {
       if (high < limit.value && limit.value < high * 8) high = limit.value;
     }
   }
-  return [low < 0 ? -niceEnd(-low, 4) : 0, picture.y.most || niceEnd(high * 1.02, 5)];
+  // Of what can be no more than so much, no more is shown; less, where half of it would be empty.
+  const { most } = picture.y;
+  const end = most && high * 2 > most ? most : niceEnd(high * 1.02, 5);
+  return [low < 0 ? -niceEnd(-low, 4) : 0, end];
 }
 
 function frame(picture, width, view, range) {
@@ -146,9 +149,14 @@ function drawMoments(panel, f) {
     .join("");
 }
 
+// More medians than these have no names in the picture: they would hide the lines, and stand in the
+// table anyway.
+const MOST_NAMED = 3;
+
 // Medians, the names below each other where they would stand on each other.
 function drawMarks(lines, f) {
   const marked = lines.filter((line) => line.mark).sort((a, b) => a.mark[1] - b.mark[1]);
+  const isNamed = marked.length <= MOST_NAMED;
   return marked
     .map((line, i) => {
       const x = f.x(line.mark[1]);
@@ -158,8 +166,9 @@ function drawMarks(lines, f) {
       const at = isRight ? `x="${(x + 7).toFixed(1)}"` : `x="${(x - 7).toFixed(1)}" text-anchor="end"`;
       return `<line class="mark c${line.colour}" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}"` +
         ` y1="${y}" y2="${f.bottom}"/><circle class="f${line.colour}" cx="${x.toFixed(1)}"` +
-        ` cy="${y}" r="3.5"/><text class="note halo" ${at} y="${(f.bottom - 8 - 15 * i).toFixed(1)}">` +
-        `${escaped(marked.length > 1 ? `${line.label}: ${line.mark[0]}` : line.mark[0])}</text>`;
+        ` cy="${y}" r="3.5"/>` + (isNamed ? `<text class="note halo" ${at}` +
+        ` y="${(f.bottom - 8 - 15 * i).toFixed(1)}">` +
+        `${escaped(marked.length > 1 ? `${line.label}: ${line.mark[0]}` : line.mark[0])}</text>` : "");
     })
     .join("");
 }

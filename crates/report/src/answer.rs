@@ -60,7 +60,9 @@ fn of_run(run: &RunResult) -> String {
     if let Some(caching) = &run.caching
         && let Some(ratio) = caching.settled().hit_ratio
     {
-        let after = if caching.warmup_detected { " after the warm-up" } else { "" };
+        // A warm-up that ended where it began is none.
+        let was_cold = caching.warmup_detected && caching.warmup_end_s > 0.0;
+        let after = if was_cold { " after the warm-up" } else { "" };
         let share = with_unit(ratio * 100.0, "%");
         said += &format!("; content stores gave {share} of all answers{after}");
     }

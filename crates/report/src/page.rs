@@ -148,7 +148,11 @@ fn figure(out: &mut String, picture: &Picture) {
 
 /// The legend, with what the lines show in numbers: the picture in words.
 fn legend(out: &mut String, picture: &Picture, panel: usize, lines: &[Line]) {
-    out.push_str("<div class=\"scroll\"><table class=\"legend\"><tr><th class=\"left\"></th>");
+    let _ = write!(
+        out,
+        "<div class=\"scroll\" tabindex=\"0\"><table class=\"legend\"><tr><th class=\"left\">{}</th>",
+        escaped(&picture.corner)
+    );
     cells(out, "th", &picture.heads);
     out.push_str("</tr>");
     for (number, line) in lines.iter().enumerate() {

@@ -122,6 +122,9 @@ pub struct Picture {
     pub x: Axis,
     pub y: Axis,
     pub panels: Vec<Panel>,
+    /// The unit of all cells of its lines, if they have the same: it stands at the corner.
+    #[serde(skip)]
+    pub corner: String,
     /// Heads of the cells of its lines.
     #[serde(skip)]
     pub heads: Vec<String>,

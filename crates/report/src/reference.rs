@@ -16,7 +16,12 @@ pub fn manual() -> String {
         ("nodes", "One for each node.", Node::FIELDS),
         ("workloads", WORKLOADS, Workload::FIELDS),
         ("caching.whole, .before, .after", HITS, Hits::FIELDS),
-        ("caching.nodes", "One for each node with a content store.", NodeHits::FIELDS),
+        (
+            "caching.nodes",
+            "One for each node with a content store: from the end of the warm-up on, or of the whole \
+             run if none was found.",
+            NodeHits::FIELDS,
+        ),
     ] {
         let _ =
             writeln!(out, "\n### `{name}`\n\n{about}\n\n| name | holds | meaning |\n|---|---|---|");

@@ -58,6 +58,16 @@ fn results_after_the_warm_up_stand_apart() {
     assert_eq!(caching.nodes.len(), 5);
 }
 
+/// Where the run is too short to tell the end of the warm-up, what nodes have is of all of it.
+#[test]
+fn nodes_have_their_hits_where_no_warm_up_ends() {
+    // Forty requests, less than the fifty values that the rule needs.
+    let settings = ["caching.admission=lce", "scenario.duration=200 ms"];
+    let caching = run("caching/copies.toml", &settings).caching.unwrap();
+    assert!(!caching.warmup_detected && caching.whole.hits > 0, "{caching:?}");
+    assert_eq!(caching.nodes.iter().map(|node| node.hits).sum::<u64>(), caching.whole.hits);
+}
+
 #[test]
 fn equal_seeds_give_equal_results_and_others_do_not() {
     let result = |seed: &str| {

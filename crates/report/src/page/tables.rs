@@ -15,7 +15,7 @@ struct Table<'o> {
 
 impl<'o> Table<'o> {
     fn begin(out: &'o mut String, words: usize, heads: &[&str]) -> Table<'o> {
-        out.push_str("<div class=\"scroll\"><table><tr>");
+        out.push_str("<div class=\"scroll\" tabindex=\"0\"><table><tr>");
         for (i, head) in heads.iter().enumerate() {
             let class = if i < words { " class=\"left\"" } else { "" };
             // A number and its unit stay together.
@@ -126,6 +126,7 @@ fn list<T>(out: &mut String, columns: &'static [Column<T>], rows: &[&T], all: us
     if rows.is_empty() {
         return;
     }
+    let columns = columns::telling(columns, rows);
     let heads: Vec<&str> = columns.iter().map(|column| column.long).collect();
     let words = columns.iter().take_while(|column| column.is_word).count();
     let mut table = Table::begin(out, words, &heads);

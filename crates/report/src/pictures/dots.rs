@@ -90,6 +90,7 @@ fn combination(
             lines: rows.iter().take(MOST_ROWS).map(line).collect(),
             ..Panel::default()
         }],
+        corner: String::new(),
         heads: vec![
             match unit.as_str() {
                 "" => "mean".to_owned(),
@@ -193,6 +194,7 @@ pub fn hits(results: &Results) -> Option<Picture> {
         x: Axis { most: Some(100.0), ..Axis::new("Interests answered by the store", "%") },
         y: Axis::new("", ""),
         panels: vec![Panel { lines, ..Panel::default() }],
+        corner: String::new(),
         heads: ["share (%)", "hits", "misses"].map(str::to_owned).to_vec(),
     })
 }

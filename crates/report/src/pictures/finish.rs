@@ -5,7 +5,7 @@ use super::{MOST_LINES, experiment, group_colours};
 use crate::colours;
 use crate::picture::{Axis, Form, Line, Panel, Picture, short};
 use crate::results::Results;
-use crate::words::{given, with_unit};
+use crate::words::{digits, given, with_unit};
 use scenario::series::class_label;
 use std::collections::BTreeMap;
 
@@ -128,9 +128,8 @@ pub fn picture(results: &Results) -> Option<Picture> {
         x: Axis::new("completion time", "s"),
         y: Axis { most: Some(1.0), ..Axis::new("share of flows", "") },
         panels: panels.collect(),
-        heads: ["flows", "median (s)", "95 % by (s)", "longest (s)", "not complete"]
-            .map(str::to_owned)
-            .to_vec(),
+        corner: "times in s".to_owned(),
+        heads: ["flows", "median", "95 %", "longest", "not done"].map(str::to_owned).to_vec(),
     })
 }
 
@@ -163,6 +162,12 @@ fn finding(samples: &BTreeMap<String, Sample>) -> String {
             format!(
                 "Completion: half of the flows with {label} took at most {}",
                 with_unit(*median, "s")
+            )
+        }
+        [(_, least), .., (_, most)] if digits(*least) == digits(*most) => {
+            format!(
+                "Completion: half of the flows took at most {} with all",
+                with_unit(*least, "s")
             )
         }
         [(fast, least), .., (slow, most)] => format!(

@@ -41,6 +41,7 @@ pub fn picture(results: &Results) -> Option<Picture> {
         x: Axis::new("", ""),
         y: Axis::new("", ""),
         panels: panels.collect(),
+        corner: String::new(),
         heads: Vec::new(),
     })
 }

@@ -12,6 +12,8 @@ pub struct Spec {
     /// From the recorded unit to the one that is drawn.
     pub factor: f64,
     pub rank: Rank,
+    /// It counts from the beginning on: what it comes to says all, its mean nothing.
+    pub is_sum: bool,
 }
 
 /// Where a picture stands.
@@ -27,7 +29,11 @@ pub enum Rank {
 
 const fn spec(about: [&'static str; 6], factor: f64, rank: Rank) -> Spec {
     let [subject, quantity, id, name, axis, unit] = about;
-    Spec { subject, quantity, id, name, axis, unit, factor, rank }
+    Spec { subject, quantity, id, name, axis, unit, factor, rank, is_sum: false }
+}
+
+const fn sum(about: [&'static str; 6], rank: Rank) -> Spec {
+    Spec { is_sum: true, ..spec(about, 1.0, rank) }
 }
 
 const fn first(about: [&'static str; 6]) -> Spec {
@@ -49,7 +55,7 @@ pub const SPECS: &[Spec] = &[
     first(["flow", "rtt_ms", "rtt", "Round-trip times", "smoothed RTT", "ms"]),
     first(["flow", "buffer_s", "buffers", "Playout buffers", "in the buffer", "s"]),
     first(["flow", "bitrate_mbps", "quality", "Quality of videos", "quality", "Mbit/s"]),
-    first(["flow", "stalls", "stalls", "Stalls since the beginning", "stalls", "stalls"]),
+    sum(["flow", "stalls", "stalls", "Stalls since the beginning", "stalls", ""], Rank::First),
     first(["workload", "began_per_s", "arrivals", "Arrivals", "began", "flows/s"]),
     first(["workload", "running", "running", "Flows at a time", "running", "flows"]),
     first(["workload", "fct_mean_s", "times", "Completion times", "mean completion time", "s"]),
@@ -68,19 +74,25 @@ pub const SPECS: &[Spec] = &[
     spec(["link", "utilization", "use", "Use of links", "time in use", "%"], 100.0, Rank::First),
     more(["flow", "in_flight", "in-flight", "In flight", "in flight", "segments"]),
     more(["workload", "completed_per_s", "completions", "Completions", "complete", "flows/s"]),
-    more(["workload", "failed", "failed", "Failed flows since the beginning", "failed", "flows"]),
-    more(["link", "drops", "drops", "Drops since the beginning", "lost", "packets"]),
-    more(["link", "marked", "marks", "Marks since the beginning", "marked", "Data"]),
+    sum(
+        ["workload", "failed", "failed", "Failed flows since the beginning", "failed", "flows"],
+        Rank::More,
+    ),
+    sum(["link", "drops", "drops", "Drops since the beginning", "lost", "packets"], Rank::More),
+    sum(["link", "marked", "marks", "Marks since the beginning", "marked", "Data"], Rank::More),
     more(["node", "pit", "pit", "Pending Interests", "pending", "Interests"]),
     more(["node", "cs_packets", "stores", "Content stores", "stored", "Data"]),
-    more([
-        "flow",
-        "retransmissions",
-        "again",
-        "Sent again since the beginning",
-        "sent again",
-        "Interests",
-    ]),
+    sum(
+        [
+            "flow",
+            "retransmissions",
+            "again",
+            "Sent again since the beginning",
+            "sent again",
+            "Interests",
+        ],
+        Rank::More,
+    ),
     never("flow", "bytes"),
     never("link", "throughput_mbps"),
     never("link", "capacity_mbps"),

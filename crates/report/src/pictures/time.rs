@@ -57,6 +57,7 @@ fn other(results: &Results, subject: &str, quantity: &str) -> Option<Picture> {
         axis: &name,
         unit,
         factor: 1.0,
+        is_sum: false,
         things: 1,
     };
     about.picture()
@@ -84,14 +85,15 @@ struct Drawing<'r> {
     axis: &'r str,
     unit: &'r str,
     factor: f64,
+    is_sum: bool,
     /// How many things are drawn.
     things: usize,
 }
 
 impl<'r> Drawing<'r> {
     fn new(results: &'r Results, spec: &'static Spec) -> Drawing<'r> {
-        let Spec { subject, quantity, id, name, axis, unit, factor, .. } = *spec;
-        Drawing { results, subject, quantity, id, name, axis, unit, factor, things: 1 }
+        let Spec { subject, quantity, id, name, axis, unit, factor, is_sum, .. } = *spec;
+        Drawing { results, subject, quantity, id, name, axis, unit, factor, is_sum, things: 1 }
     }
 
     fn tracks(&self, group: usize, entity: &str) -> Option<&'r [Track]> {
@@ -165,7 +167,8 @@ impl<'r> Drawing<'r> {
             x,
             y,
             panels,
-            heads: ["mean", "least", "most", "at the end"].map(|head| self.head(head)).to_vec(),
+            corner: if self.unit.is_empty() { String::new() } else { format!("in {}", self.unit) },
+            heads: self.heads(),
         })
     }
 
@@ -211,11 +214,12 @@ impl<'r> Drawing<'r> {
         (drawn, panels)
     }
 
-    fn head(&self, head: &str) -> String {
-        match self.unit {
-            "" => head.to_owned(),
-            unit => format!("{head} ({unit})"),
-        }
+    fn heads(&self) -> Vec<String> {
+        let heads: &[&str] = match self.is_sum {
+            true => &["at the end"],
+            false => &["mean", "least", "most", "at the end"],
+        };
+        heads.iter().map(|head| (*head).to_owned()).collect()
     }
 
     fn panel(
@@ -300,7 +304,13 @@ impl<'r> Drawing<'r> {
         };
         let least = tracks.iter().map(|track| track.least).fold(f64::INFINITY, f64::min);
         let most = tracks.iter().map(|track| track.most).fold(f64::NEG_INFINITY, f64::max);
-        let cells = [over(Track::mean), least * self.factor, most * self.factor, over(|t| t.last)];
+        let end = over(|track| track.last);
+        let cells = match self.is_sum {
+            true => vec![whole(end)],
+            false => [over(Track::mean), least * self.factor, most * self.factor, end]
+                .map(digits)
+                .to_vec(),
+        };
         let (smooth, band) = match tracks {
             [one] => (one.smooth(), Vec::new()),
             many => over_runs(many),
@@ -321,7 +331,7 @@ impl<'r> Drawing<'r> {
                 .flat_map(|[x, low, high]| [*x, low * self.factor, high * self.factor])
                 .map(short)
                 .collect(),
-            cells: cells.map(digits).to_vec(),
+            cells,
             ..Line::default()
         }
     }
@@ -374,18 +384,33 @@ impl<'r> Drawing<'r> {
                 let name = match (group.label.as_str(), self.subject) {
                     ("", _) => name,
                     (label, "network") => label.to_owned(),
-                    (label, "workload") if entities.len() == 1 => label.to_owned(),
+                    (label, "workload" | "flow") if entities.len() == 1 => label.to_owned(),
                     (label, _) => format!("{label}: {name}"),
                 };
-                let mean = tracks.iter().map(Track::mean).sum::<f64>() / tracks.len() as f64;
+                let of = |track: &Track| if self.is_sum { track.last } else { track.mean() };
+                let mean = tracks.iter().map(of).sum::<f64>() / tracks.len() as f64;
                 let most = tracks.iter().map(|track| track.most).fold(0.0, f64::max);
                 means.push((name, mean * self.factor, most * self.factor));
             }
         }
         means.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let value = |value: f64| with_unit(value, self.unit);
+        let value = |value: f64| match (self.is_sum, self.unit) {
+            (true, "") => whole(value),
+            (true, unit) => format!("{} {unit}", whole(value)),
+            (false, unit) => with_unit(value, unit),
+        };
         match &*means {
             [] => self.name.to_owned(),
+            [(name, sum, _)] if self.is_sum => format!("{}: {name} has {}", self.name, value(*sum)),
+            [(_, most, _), .., (_, least, _)] if self.is_sum && most == least => {
+                format!("{}: all have {}", self.name, value(*most))
+            }
+            [(high, most, _), .., (low, least, _)] if self.is_sum => format!(
+                "{}: {high} has the most, {}; {low} has {}",
+                self.name,
+                value(*most),
+                value(*least)
+            ),
             [(_, mean, most)] if self.subject == "network" => {
                 format!("{}: {} on average, {} at most", self.name, value(*mean), value(*most))
             }
@@ -410,15 +435,22 @@ impl<'r> Drawing<'r> {
     fn caption(&self, drawn: usize, there: usize, panels: &[Panel]) -> String {
         let mut caption = experiment(self.results);
         if drawn < there {
-            let what = match self.subject {
-                "link" => "directions of links that have most of it",
-                "flow" => "flows that brought most",
-                "workload" => "classes that have most of it",
-                "node" if self.quantity == "hit_ratio" => "nodes whose stores answered most",
-                _ => "nodes that have most of it",
+            let (what, which) = match self.subject {
+                "link" => ("directions of links", "most of it"),
+                "flow" => ("flows", "brought most"),
+                "workload" => ("classes", "most of it"),
+                "node" if self.quantity == "hit_ratio" => ("stores", "answered most"),
+                _ => ("nodes", "most of it"),
             };
-            caption +=
-                &format!(" Drawn are the {drawn} of {there} {what}; series.parquet has all.");
+            let one = if drawn == 1 { "the one" } else { "those" };
+            let has = match (which, drawn) {
+                ("most of it", 1) => "that has ",
+                ("most of it", _) => "that have ",
+                _ => "that ",
+            };
+            caption += &format!(
+                " Drawn: {drawn} of {there} {what}, {one} {has}{which}; series.parquet has all."
+            );
         }
         let groups = &self.results.groups;
         let tracks = || {
@@ -450,6 +482,14 @@ impl<'r> Drawing<'r> {
             caption += &format!(" The first {MOST_PANELS} of {} combinations.", groups.len());
         }
         caption
+    }
+}
+
+/// A count, which has no digits behind the point but where it is the mean of several.
+fn whole(value: f64) -> String {
+    match value.fract() {
+        0.0 => format!("{value:.0}"),
+        _ => digits(value),
     }
 }
 

@@ -24,7 +24,8 @@ pub struct Caching {
     pub before: Hits,
     /// From the end of the warm-up on.
     pub after: Hits,
-    /// The nodes with a content store, from the end of the warm-up on.
+    /// The nodes with a content store, from the end of the warm-up on; in the whole run if it was
+    /// not found.
     pub nodes: Vec<NodeHits>,
 }
 
@@ -119,8 +120,8 @@ impl Caching {
         let cut = found.and_then(|at| samples.iter().rfind(|sample| sample.at <= at));
         let cut = cut.unwrap_or(end);
         let hits = |from: &StoreSample, to: &StoreSample| Hits::new(&between(from, to));
-        let after = between(cut, end);
-        let stores = scenario.nodes.iter().zip(&after).filter(|(node, _)| node.has_store());
+        let settled = between(if found.is_some() { cut } else { first }, end);
+        let stores = scenario.nodes.iter().zip(&settled).filter(|(node, _)| node.has_store());
         Some(Caching {
             warmup_rule: match scenario.warmup {
                 Warmup::Detected => "mser-5".to_owned(),

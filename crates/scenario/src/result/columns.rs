@@ -118,6 +118,16 @@ pub const STORES: &[Column<NodeHits>] = &[
     number(["hit ratio (%)", "hit ratio (%)"], 0, |one| percent(one.hit_ratio)),
 ];
 
+/// The columns that a table of these rows has: those of words that all rows leave empty are left
+/// out.
+#[must_use]
+pub fn telling<T>(columns: &'static [Column<T>], rows: &[&T]) -> Vec<&'static Column<T>> {
+    let says = |column: &&Column<T>| {
+        !column.is_word || rows.iter().any(|row| !(column.cell)(row).is_empty())
+    };
+    columns.iter().filter(says).collect()
+}
+
 /// So many rows a table has at most: more would stand before everything else.
 pub const MOST: usize = 24;
 

@@ -131,7 +131,8 @@ fn list<T>(
     if rows.is_empty() {
         return Ok(());
     }
-    let shown = || columns.iter().filter_map(|column| Some((column, column.rank?)));
+    let columns = columns::telling(columns, rows);
+    let shown = || columns.iter().filter_map(|column| Some((*column, column.rank?)));
     let heads = shown().map(|(column, rank)| Column {
         head: column.short,
         align: if column.is_word { Align::Left } else { Align::Right },

@@ -1,0 +1,62 @@
+"""Reports made by the program and opened in Chromium; what goes wrong there fails a test."""
+
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+from support import weir
+
+BROWSERS = ["chromium", "chromium-browser", "google-chrome"]
+
+
+class Browser(unittest.TestCase):
+    """One browser and one folder for all tests of a class, a fresh page for each."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="weir-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = Path(folder.name)
+        cls.program = weir.program()
+        playwright = sync_playwright().start()
+        cls.addClassCleanup(playwright.stop)
+        path = next(filter(None, map(shutil.which, BROWSERS)), None)
+        # Without a sandbox of its own it runs for root, as in a container; the pages are ours.
+        options = {"executable_path": path, "args": ["--no-sandbox"]}
+        cls.browser = playwright.chromium.launch(**options)
+        cls.addClassCleanup(cls.browser.close)
+
+    @classmethod
+    def weir(cls, *arguments):
+        """Run the program in the folder."""
+        subprocess.run([cls.program, *arguments], cwd=cls.folder, check=True, capture_output=True)
+
+    def open(self, name, width=1280, scheme="light"):
+        """Open a report; what it complains of or asks for fails the test at its end."""
+        context = self.browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
+        )
+        self.addCleanup(context.close)
+        page = context.new_page()
+        wrong = []
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("request", lambda request: wrong.append(request.url) if is_outside(request) else 0)
+        page.goto((self.folder / name).as_uri())
+        self.addCleanup(lambda: self.assertEqual(wrong, []))
+        return page
+
+    def figure(self, page, name):
+        """A picture, in sight and drawn."""
+        figure = page.locator(f"figure#{name}")
+        figure.scroll_into_view_if_needed()
+        figure.locator(".plot svg").first.wait_for()
+        return figure
+
+
+def is_outside(request):
+    """Whether it goes to anything but the file itself."""
+    return not request.url.startswith(("file:", "data:", "blob:"))
