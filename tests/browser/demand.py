@@ -103,7 +103,8 @@ class Demand(Browser):
             figure = page.locator(f"figure#{picture}")
             label = figure.get_by_text("warm-up ends", exact=True)
             mark = label.evaluate("text => Number(text.previousElementSibling.getAttribute('x1'))")
-            tick = figure.locator("text.tick[text-anchor=middle]").filter(has_text=re.compile("^20$"))
+            ticks = figure.locator("text.tick[text-anchor=middle]")
+            tick = ticks.filter(has_text=re.compile("^20$"))
             self.assertAlmostEqual(mark, float(tick.get_attribute("x")), delta=0.2)
         self.assertIn("after the warm-up", page.locator(".answer").inner_text())
 

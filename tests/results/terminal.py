@@ -1,13 +1,16 @@
 """What a person sees while a run goes on."""
 
 import fcntl
+import json
 import os
 import pty
 import re
 import select
+import signal
 import struct
 import tempfile
 import termios
+import time
 import unittest
 from pathlib import Path
 
@@ -33,6 +36,26 @@ at = "near"
 name = "/film"
 rate = "1000 /s"
 """
+# What is asked for first is the root of a manifest, for which all of it is hashed: minutes of work
+# that take no simulated time.
+HASHED = """
+[scenario]
+name = "large"
+duration = "10 s"
+[[node]]
+name = ["near", "far"]
+[[link]]
+between = ["near", "far"]
+rate = "100 Mbit/s"
+[[content]]
+name = "/film"
+at = "far"
+size = "200 GB"
+[[consumer]]
+at = "near"
+name = "/film"
+"""
+PATIENCE = 60
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -43,32 +66,57 @@ class Terminal(unittest.TestCase):
     def setUpClass(cls):
         cls.program = weir.program()
 
-    def frames(self, columns):
-        """What was drawn, from frame to frame, until there were some with a rate."""
-        with tempfile.TemporaryDirectory(prefix="weir-") as folder:
-            file = Path(folder) / "long.toml"
-            file.write_text(SCENARIO, encoding="utf-8")
-            child, terminal = pty.fork()
-            if child == 0:
-                size = struct.pack("HHHH", 30, columns, 0, 0)
-                fcntl.ioctl(0, termios.TIOCSWINSZ, size)
-                os.execv(self.program, ["weir", "sim", "run", str(file)])
-            drawn, ended, told = b"", False, False
-            while not ended:
-                if not select.select([terminal], [], [], 60)[0]:
-                    self.fail(f"nothing is said any more: {drawn[-400:]}")
-                try:
-                    drawn += os.read(terminal, 65536)
-                except OSError:
-                    ended = True
-                if not told and drawn.count(b"events/s") >= 8:
-                    # As a person does it.
-                    os.write(terminal, b"\x03")
-                    told = True
-            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-            os.close(terminal)
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="weir-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def frames(self, columns, scenario=SCENARIO, awaited=b"events/s", arguments=()):
+        """What was drawn, from frame to frame, until there were some with what is awaited."""
+        file = self.folder / "long.toml"
+        file.write_text(scenario, encoding="utf-8")
+        child, terminal = pty.fork()
+        if child == 0:
+            size = struct.pack("HHHH", 30, columns, 0, 0)
+            fcntl.ioctl(0, termios.TIOCSWINSZ, size)
+            os.chdir(self.folder)
+            os.execv(self.program, ["weir", "sim", "run", "long.toml", *arguments])
+        self.addCleanup(os.close, terminal)
+        drawn, ended, told = b"", False, False
+        until = time.monotonic() + PATIENCE
+        while not ended:
+            if not select.select([terminal], [], [], PATIENCE)[0] or time.monotonic() > until:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                self.fail(f"it is not over after {PATIENCE} s: {drawn[-400:]}")
+            try:
+                drawn += os.read(terminal, 65536)
+            except OSError:
+                ended = True
+            if not told and drawn.count(awaited) >= 8:
+                # As a person does it.
+                os.write(terminal, b"\x03")
+                told = True
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         text = CONTROL.sub("", drawn.decode()).replace("^C", "")
         return status, re.split(r"[\r\n]+", text)
+
+    def test_hashing_is_shown_and_ended_like_all_else(self):
+        arguments = ("--out", "out", "--pcap", "run.pcapng")
+        status, lines = self.frames(100, HASHED, b"hashing /film: ", arguments)
+        self.assertEqual(status, 5)
+        shares = [float(x) for x in re.findall(r"hashing /film: (\d+) %", "\n".join(lines))]
+        self.assertTrue(shares and max(shares) < 100, "it was in the middle")
+        said = "weir: interrupted; what is shown and kept in out is what was simulated until then"
+        self.assertTrue(any(line.startswith(said) for line in lines), lines)
+        # Nothing was fetched, and nothing is left but what was asked for.
+        summary = json.loads((self.folder / "out/summary.json").read_text(encoding="utf-8"))
+        self.assertTrue(summary["interrupted"])
+        self.assertLess(summary["duration_s"], 1)
+        [flow] = summary["flows"]
+        self.assertEqual((flow["bytes"], flow["complete"]), (0, False))
+        left = {path.name for path in self.folder.iterdir()}
+        self.assertEqual(left, {"long.toml", "out", "run.pcapng"})
 
     def test_the_bar_fits_and_says_time_events_and_what_is_left(self):
         for columns in (60, 80, 120):

@@ -150,7 +150,8 @@ fn figure(out: &mut String, picture: &Picture) {
 fn legend(out: &mut String, picture: &Picture, panel: usize, lines: &[Line]) {
     let _ = write!(
         out,
-        "<div class=\"scroll\" tabindex=\"0\"><table class=\"legend\"><tr><th class=\"left\">{}</th>",
+        "<div class=\"scroll\" tabindex=\"0\"><table class=\"legend\"><tr>\
+         <th class=\"left\">{}</th>",
         escaped(&picture.corner)
     );
     cells(out, "th", &picture.heads);

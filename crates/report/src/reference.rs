@@ -16,12 +16,7 @@ pub fn manual() -> String {
         ("nodes", "One for each node.", Node::FIELDS),
         ("workloads", WORKLOADS, Workload::FIELDS),
         ("caching.whole, .before, .after", HITS, Hits::FIELDS),
-        (
-            "caching.nodes",
-            "One for each node with a content store: from the end of the warm-up on, or of the whole \
-             run if none was found.",
-            NodeHits::FIELDS,
-        ),
+        ("caching.nodes", STORES, NodeHits::FIELDS),
     ] {
         let _ =
             writeln!(out, "\n### `{name}`\n\n{about}\n\n| name | holds | meaning |\n|---|---|---|");
@@ -77,6 +72,10 @@ span on that begins behind its end.";
 const HITS: &str =
     "What was answered from where: in the whole run, until the end of the warm-up, and
 from then on.";
+
+const STORES: &str =
+    "One for each node with a content store: what it answered from the end of the warm-up on, or in
+the whole run if no end was found.";
 
 const HEAD: &str = "# Results
 
