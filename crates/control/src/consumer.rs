@@ -11,6 +11,14 @@ use crate::quantity::{Rate, Size};
 use crate::time::{Duration, Time};
 use packet::HopOptions;
 
+/// The most segments that a consumer has in flight, whatever its controller permits: its host sees
+/// to that, and no window is larger. 2.1 GB in segments of 8,000 octets, a tenth of a second of
+/// 160 Gbit/s.
+pub const MAX_WINDOW: f64 = 262_144.0;
+
+/// The highest rate that is believed, whoever says it: no link carries more.
+pub const MAX_RATE: Rate = Rate(1_000_000_000_000);
+
 /// A controller's own small number: a source, a path and class, or always 0.
 pub type Lane = u16;
 
@@ -154,6 +162,15 @@ pub struct PathEstimate {
     pub rtt_min: Duration,
     /// The size of one segment's Data packet.
     pub segment: Size,
+}
+
+impl PathEstimate {
+    /// The window that fills the path, in segments: from 1 to [`MAX_WINDOW`].
+    #[must_use]
+    pub fn window(&self) -> f64 {
+        let Size(octets) = self.rate.min(MAX_RATE).size_in(self.rtt_min);
+        (octets as f64 / self.segment.0.max(1) as f64).clamp(1.0, MAX_WINDOW)
+    }
 }
 
 /// A congestion controller of a consumer: one for each fetch.

@@ -21,8 +21,8 @@ pub mod time;
 pub mod window;
 
 pub use consumer::{
-    Arrival, Ask, Cause, Controller, InFlight, Lane, Load, Loss, Memo, PathEstimate, Permit, Sent,
-    Ticket,
+    Arrival, Ask, Cause, Controller, InFlight, Lane, Load, Loss, MAX_RATE, MAX_WINDOW, Memo,
+    PathEstimate, Permit, Sent, Ticket,
 };
 pub use context::{Cx, Event};
 pub use link::{

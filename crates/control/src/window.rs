@@ -1,10 +1,9 @@
 //! The easy door: a scheme that is only a window, and the adaptor that makes it a controller.
 
 use crate::consumer::{
-    Arrival, Ask, Cause, Controller, Lane, Loss, PathEstimate, Permit, Sent, Ticket,
+    Arrival, Ask, Cause, Controller, Lane, Loss, MAX_WINDOW, PathEstimate, Permit, Sent, Ticket,
 };
 use crate::context::Cx;
-use crate::quantity::Size;
 use crate::rtt::RttEstimate;
 use crate::time::{Duration, Time};
 use packet::HopOptions;
@@ -94,6 +93,11 @@ impl Windowed {
         }
     }
 
+    /// The law's window, within what a window may be.
+    fn window(&self) -> f64 {
+        self.law.window().clamp(1.0, MAX_WINDOW)
+    }
+
     /// RFC 9002, 7.3.2 in NDN's terms: an Interest that left before the last cut says nothing new.
     fn congestion(&mut self, cx: &mut Cx<'_>, sent_at: Time, signal: Signal) {
         if self.recovered_at.is_some_and(|t| sent_at <= t) {
@@ -101,7 +105,7 @@ impl Windowed {
         }
         self.recovered_at = Some(cx.now);
         self.law.on_congestion(cx, signal, &self.rtt);
-        cx.note("cut", self.law.window());
+        cx.note("cut", self.window());
     }
 
     /// RFC 6298 (5.5), with a timer for each Interest: the timeout doubles once for all Interests
@@ -120,9 +124,7 @@ impl Windowed {
     fn pause(&self, count: u16) -> Duration {
         let gain = self.law.pacing_gain();
         match self.rtt.smoothed() {
-            Some(srtt) if gain > 0.0 => {
-                srtt.mul_f64(f64::from(count) / (self.law.window().max(1.0) * gain))
-            }
+            Some(srtt) if gain > 0.0 => srtt.mul_f64(f64::from(count) / (self.window() * gain)),
             _ => Duration::ZERO,
         }
     }
@@ -134,8 +136,7 @@ pub const BURST: Duration = Duration::from_micros(500);
 impl Controller for Windowed {
     fn permit(&self, now: Time, ask: &Ask<'_>) -> Permit {
         let in_flight = ask.in_flight.total().segments;
-        if in_flight > 0 && f64::from(in_flight) + f64::from(ask.count) > self.law.window().max(1.0)
-        {
+        if in_flight > 0 && f64::from(in_flight) + f64::from(ask.count) > self.window() {
             return Permit::Wait;
         }
         if self.release_at > now + BURST {
@@ -149,7 +150,7 @@ impl Controller for Windowed {
         self.release_at = self.release_at.max(cx.now) + self.pause(sent.count);
         let after = f64::from(sent.before.segments) + f64::from(sent.count);
         // RFC 9002, 7.8, as RFC 7661: within half of the window counts as using it.
-        let limited = after * 2.0 >= self.law.window();
+        let limited = after * 2.0 >= self.window();
         Ticket {
             timeout: self.rtt.rto(),
             memo: [0, if limited { LIMITED } else { 0 }],
@@ -164,7 +165,7 @@ impl Controller for Windowed {
         }
         if arrival.mark > 0 && self.law.answers_every_mark() {
             self.law.on_congestion(cx, Signal::Mark, &self.rtt);
-            cx.note("cut", self.law.window());
+            cx.note("cut", self.window());
         } else if arrival.mark > 0 {
             self.congestion(cx, arrival.sent_at, Signal::Mark);
         } else if !arrival.late {
@@ -189,13 +190,12 @@ impl Controller for Windowed {
     }
 
     fn seed(&mut self, _cx: &mut Cx<'_>, _lane: Lane, estimate: PathEstimate) -> bool {
-        let Size(bytes) = estimate.rate.size_in(estimate.rtt_min);
-        self.law.seed((bytes as f64 / estimate.segment.0.max(1) as f64).max(1.0));
+        self.law.seed(estimate.window());
         true
     }
 
     fn gauges(&self, out: &mut dyn FnMut(Lane, &'static str, f64)) {
-        out(0, "window", self.law.window());
+        out(0, "window", self.window());
     }
 }
 
@@ -203,6 +203,7 @@ impl Controller for Windowed {
 mod tests {
     use super::*;
     use crate::consumer::{InFlight, Load};
+    use crate::quantity::Size;
     use crate::rng::Rng;
 
     struct Halving(f64);

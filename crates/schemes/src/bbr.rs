@@ -42,8 +42,8 @@ mod train;
 
 use crate::hystart::{self, Phase};
 use control::{
-    Arrival, Ask, Cause, Controller, Cx, Duration, Lane, Loss, Params, PathEstimate, Permit, Rate,
-    RttEstimate, Scheme, Sent, Size, Ticket, Time,
+    Arrival, Ask, Cause, Controller, Cx, Duration, Lane, Loss, MAX_RATE, MAX_WINDOW, Params,
+    PathEstimate, Permit, Rate, RttEstimate, Scheme, Sent, Size, Ticket, Time,
 };
 use delivery::{Delivery, MaxFilter};
 use flight::{Bounds, Longest, Round};
@@ -189,7 +189,7 @@ impl Bbr {
 
     /// The window in segments.
     fn window(&self) -> f64 {
-        let bandwidth = self.bandwidth.max();
+        let bandwidth = self.bandwidth();
         let window = match self.mode {
             _ if self.silent => MIN_WINDOW,
             Mode::Startup if self.first_flight() => {
@@ -208,17 +208,32 @@ impl Bbr {
             _ => self.window_gain * self.pipe(bandwidth) + self.slack(bandwidth),
         };
         let going_up = matches!(self.mode, Mode::Up { .. });
-        window.min(self.bounds.inflight(going_up, self.harmless())).max(MIN_WINDOW)
+        let bound = self.bounds.inflight(going_up, self.harmless()).min(MAX_WINDOW);
+        window.min(bound).max(MIN_WINDOW)
+    }
+
+    /// [`MAX_RATE`] in segments per second: a clock that stands still measures anything.
+    fn fastest(&self) -> f64 {
+        MAX_RATE.0 as f64 / (8.0 * self.segment.0.max(1) as f64)
+    }
+
+    /// The bottleneck's rate in segments per second; 0 before it is known.
+    fn bandwidth(&self) -> f64 {
+        self.bandwidth.max().min(self.fastest())
     }
 
     /// What the path holds with hardly a queue: it overruns nothing, whatever was lost before.
     fn harmless(&self) -> f64 {
-        let rate = self.bandwidth.max().max(self.startup.hint.unwrap_or(0.0));
+        let rate = self.bandwidth().max(self.startup.hint.unwrap_or(0.0));
         LEAST_BOUND * self.pipe(rate) + SPARE
     }
 
     /// Segments per second; `None` while there is nothing to go by.
     fn pace(&self) -> Option<f64> {
+        self.intended_pace().map(|pace| pace.min(self.fastest()))
+    }
+
+    fn intended_pace(&self) -> Option<f64> {
         let gain = match self.mode {
             Mode::Startup if self.first_flight() => {
                 let known = self.startup.burst < 1.0 && self.rtt.smoothed().is_some();
@@ -235,7 +250,7 @@ impl Bbr {
             Mode::Cruise { .. } | Mode::ProbeRtt { .. } | Mode::Up { hold: true, .. } => 1.0,
             Mode::Up { .. } => self.probe_gain,
         };
-        let rate = gain * self.bandwidth.max() / self.bounds.arriving();
+        let rate = gain * self.bandwidth() / self.bounds.arriving();
         (rate > 0.0).then_some(rate)
     }
 
@@ -281,7 +296,7 @@ impl Bbr {
             }
         }
         self.bounds.forget_if_loose(
-            self.window_gain * self.pipe(self.bandwidth.max()) + self.slack(self.bandwidth.max()),
+            self.window_gain * self.pipe(self.bandwidth()) + self.slack(self.bandwidth()),
         );
         if self.mode == Mode::Startup {
             self.judge_plateau(cx);
@@ -293,7 +308,7 @@ impl Bbr {
     /// Startup is over when the bandwidth has come up to what the train showed and more did not
     /// come of trying for a round, or when three rounds brought less than a quarter more each.
     fn judge_plateau(&mut self, cx: &mut Cx<'_>) {
-        let bandwidth = self.bandwidth.max();
+        let bandwidth = self.bandwidth();
         let startup = &mut self.startup;
         if let Some(hint) = startup.hint {
             if bandwidth >= 1.1 * hint {
@@ -318,7 +333,7 @@ impl Bbr {
 
     fn leave_startup(&mut self, cx: &mut Cx<'_>) {
         self.mode = Mode::Drain;
-        cx.note("startup_end", self.bandwidth.max());
+        cx.note("startup_end", self.bandwidth());
     }
 
     /// Startup's window grows by what arrives, and to the pipe that a train shows.
@@ -349,7 +364,7 @@ impl Bbr {
     /// The transitions of the draft's section 4.3, after each arrival.
     fn advance(&mut self, cx: &mut Cx<'_>, in_flight: f64) {
         let now = cx.now;
-        let bandwidth = self.bandwidth.max();
+        let bandwidth = self.bandwidth();
         let full = self.pipe(bandwidth);
         let drained = in_flight <= full.max(SPARE);
         match self.mode {
@@ -391,7 +406,7 @@ impl Bbr {
     }
 
     fn go_up(&mut self, now: Time) {
-        let (round, bandwidth) = (self.round.number, self.bandwidth.max());
+        let (round, bandwidth) = (self.round.number, self.bandwidth());
         self.mode = Mode::Up { round, since: now, bandwidth, hold: false };
     }
 
@@ -417,7 +432,7 @@ impl Bbr {
         if self.delivery.delivered < MIN_WINDOW as u64 {
             return LONGEST_TIMEOUT;
         }
-        let bandwidth = self.bandwidth.max();
+        let bandwidth = self.bandwidth();
         let ahead = 2.0 * (f64::from(in_flight) + MIN_WINDOW);
         let segments = if bandwidth > 0.0 { ahead / bandwidth } else { 0.0 };
         let margin = Duration(self.rtt.variation().0.saturating_mul(4))
@@ -489,7 +504,7 @@ impl Controller for Bbr {
         let (sent_at, memo) = (arrival.sent_at, arrival.memo);
         if let Some(sample) = self.delivery.arrived(cx.now, sent_at, memo, self.rtt_min) {
             self.round.app_limited = sample.app_limited;
-            if !sample.app_limited || sample.rate > self.bandwidth.max() {
+            if !sample.app_limited || sample.rate > self.bandwidth() {
                 self.bandwidth.sample(sample.rate);
             }
         }
@@ -525,8 +540,9 @@ impl Controller for Bbr {
 
     fn seed(&mut self, _cx: &mut Cx<'_>, lane: Lane, estimate: PathEstimate) -> bool {
         let bits = 8.0 * estimate.segment.0.max(1) as f64;
-        let rate = estimate.rate.0 as f64 / bits;
-        if lane != 0 || self.mode != Mode::Startup || rate <= 0.0 {
+        // Less than a segment a second is a pause, and no rate.
+        let rate = (estimate.rate.min(MAX_RATE).0 as f64 / bits).max(1.0);
+        if lane != 0 || self.mode != Mode::Startup || estimate.rate.0 == 0 {
             return false;
         }
         self.rtt_min = self.rtt_min.min(estimate.rtt_min);
@@ -538,7 +554,7 @@ impl Controller for Bbr {
     fn gauges(&self, out: &mut dyn FnMut(Lane, &'static str, f64)) {
         let bits = 8.0 * self.segment.0 as f64;
         out(0, "window", self.window());
-        out(0, "bandwidth", self.bandwidth.max() * bits);
+        out(0, "bandwidth", self.bandwidth() * bits);
         if let Some(pace) = self.pace() {
             out(0, "rate", pace * bits);
         }

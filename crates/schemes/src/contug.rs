@@ -26,8 +26,8 @@
 
 use crate::sources::Sources;
 use control::{
-    Arrival, Ask, Cause, Controller, Cx, Duration, Equation, Lane, Loss, ParamSpec, Params,
-    PathEstimate, Permit, RttEstimate, Scheme, Sent, Size, Ticket, Time, Value,
+    Arrival, Ask, Cause, Controller, Cx, Duration, Equation, Lane, Loss, MAX_WINDOW, ParamSpec,
+    Params, PathEstimate, Permit, RttEstimate, Scheme, Sent, Ticket, Time, Value,
 };
 use packet::HopOptions;
 use packet::options::ServedBy;
@@ -82,9 +82,6 @@ const PARAMS: &[ParamSpec] = &[
         source: "own: the text has timeouts only",
     },
 ];
-
-/// No window is longer than this many segments.
-const MOST_SEGMENTS: f64 = 1e6;
 
 /// In the memo: the window was in use when the Interest left.
 const LIMITED: u64 = 1;
@@ -240,7 +237,7 @@ impl Controller for Contug {
         if used && !arrival.late {
             // (2)
             let step = if source.window < source.ssthresh { 1.0 } else { 1.0 / source.window };
-            source.window = (source.window + step).min(MOST_SEGMENTS);
+            source.window = (source.window + step).min(MAX_WINDOW);
         }
     }
 
@@ -267,9 +264,8 @@ impl Controller for Contug {
     }
 
     fn seed(&mut self, _cx: &mut Cx<'_>, lane: Lane, estimate: PathEstimate) -> bool {
-        let Size(bytes) = estimate.rate.size_in(estimate.rtt_min);
         let source = self.get_mut(lane);
-        source.window = (bytes as f64 / estimate.segment.0.max(1) as f64).max(1.0);
+        source.window = estimate.window();
         source.ssthresh = source.window.max(2.0);
         true
     }

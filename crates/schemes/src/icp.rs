@@ -20,8 +20,8 @@
 //! expire in the instant in which its Data come.
 
 use control::{
-    Arrival, Ask, Controller, Cx, Duration, Equation, Lane, Loss, ParamSpec, Params, PathEstimate,
-    Permit, Scheme, Sent, Size, Ticket, Time, Value,
+    Arrival, Ask, Controller, Cx, Duration, Equation, Lane, Loss, MAX_WINDOW, ParamSpec, Params,
+    PathEstimate, Permit, Scheme, Sent, Ticket, Time, Value,
 };
 use packet::HopOptions;
 use std::collections::VecDeque;
@@ -163,7 +163,7 @@ impl Controller for Icp {
         }
         if !arrival.late {
             // W <- W + eta / W
-            self.window += self.eta / self.window;
+            self.window = (self.window + self.eta / self.window).min(MAX_WINDOW);
         }
     }
 
@@ -179,8 +179,7 @@ impl Controller for Icp {
     }
 
     fn seed(&mut self, _cx: &mut Cx<'_>, _lane: Lane, estimate: PathEstimate) -> bool {
-        let Size(octets) = estimate.rate.size_in(estimate.rtt_min);
-        self.window = (octets as f64 / estimate.segment.0.max(1) as f64).max(1.0);
+        self.window = estimate.window();
         true
     }
 

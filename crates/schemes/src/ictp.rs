@@ -23,8 +23,8 @@
 //! asks again; a gap or Nack that it reports first is a fast retransmit.
 
 use control::{
-    Arrival, Ask, Cause, Controller, Cx, Equation, InFlight, Lane, Loss, ParamSpec, Params,
-    PathEstimate, Permit, RttEstimate, Scheme, Sent, Size, Ticket, Time, Value,
+    Arrival, Ask, Cause, Controller, Cx, Equation, InFlight, Lane, Loss, MAX_WINDOW, ParamSpec,
+    Params, PathEstimate, Permit, RttEstimate, Scheme, Sent, Ticket, Time, Value,
 };
 use packet::HopOptions;
 use std::collections::BTreeSet;
@@ -131,7 +131,8 @@ impl Ictp {
         }
         if self.recover.is_none() {
             // (2) and (3)
-            self.cwnd += if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd };
+            let step = if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd };
+            self.cwnd = (self.cwnd + step).min(MAX_WINDOW);
         }
     }
 }
@@ -197,8 +198,7 @@ impl Controller for Ictp {
     }
 
     fn seed(&mut self, _cx: &mut Cx<'_>, _lane: Lane, estimate: PathEstimate) -> bool {
-        let Size(octets) = estimate.rate.size_in(estimate.rtt_min);
-        self.cwnd = (octets as f64 / estimate.segment.0.max(1) as f64).max(1.0);
+        self.cwnd = estimate.window();
         self.ssthresh = self.cwnd.max(MIN_SSTHRESH);
         true
     }

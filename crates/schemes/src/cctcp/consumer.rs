@@ -4,7 +4,7 @@ use super::nodes::{Congestion, Nodes};
 use control::window::BURST;
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, InFlight, Lane, Loss, Memo, Params,
-    PathEstimate, Permit, Sent, Size, Ticket, Time,
+    PathEstimate, Permit, Sent, Ticket, Time,
 };
 use packet::HopOptions;
 use packet::options::{Anticipated, ServedBy};
@@ -270,10 +270,8 @@ impl Controller for Cctcp {
     }
 
     fn seed(&mut self, _cx: &mut Cx<'_>, lane: Lane, estimate: PathEstimate) -> bool {
-        let Size(bytes) = estimate.rate.size_in(estimate.rtt_min);
-        let window = (bytes as f64 / estimate.segment.0.max(1) as f64).max(1.0);
         let node = self.nodes.get_mut(lane);
-        (node.window, node.slow_start) = (window, false);
+        (node.window, node.slow_start) = (estimate.window(), false);
         true
     }
 

@@ -1,12 +1,8 @@
 //! The nodes of a flow: window and timeout of each, and the order that eqs. 2 and 3 demand.
 
 use crate::sources::Sources;
-use control::{Duration, InFlight, Lane, RttEstimate, Time};
+use control::{Duration, InFlight, Lane, MAX_WINDOW, RttEstimate, Time};
 
-/// Windows do not grow beyond this many segments; none is that long.
-const MOST_SEGMENTS: f64 = 1e6;
-/// Nor are they lifted beyond this many, however much two nodes' round trips differ.
-const MOST_LIFTED: f64 = 1e9;
 /// A round trip is taken to be at least this long, in seconds, where it divides.
 const SHORTEST: f64 = 1e-6;
 
@@ -64,7 +60,7 @@ impl Node {
 
     fn grow(&mut self) {
         let step = if self.slow_start { 1.0 } else { 1.0 / self.window };
-        self.window = (self.window + step).min(MOST_SEGMENTS);
+        self.window = (self.window + step).min(MAX_WINDOW);
     }
 
     /// Section II-B, of the node that was expected and of those beyond: half of the window, or of
@@ -210,7 +206,7 @@ impl Nodes {
             for (_, lane) in group {
                 let node = self.get_mut(*lane);
                 let Some(srtt) = node.srtt() else { continue };
-                node.window = node.window.max((beyond * srtt).min(MOST_LIFTED));
+                node.window = node.window.max((beyond * srtt).min(MAX_WINDOW));
                 fastest = fastest.max(node.window / srtt);
             }
         }
@@ -225,7 +221,7 @@ impl Nodes {
                 let (k, x) = (self.get(*near), self.get(*far));
                 let rates = k.rate().zip(x.rate());
                 let faster = rates.is_none_or(|(k, x)| k >= x * (1.0 - 1e-9));
-                let lifted = k.window >= MOST_LIFTED * (1.0 - 1e-9);
+                let lifted = k.window >= MAX_WINDOW * (1.0 - 1e-9);
                 (faster || lifted) && self.timeout(*near) <= self.timeout(*far)
             })
         })

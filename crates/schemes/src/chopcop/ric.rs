@@ -26,7 +26,7 @@
 use super::PAPER;
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Equation, InFlight, Lane, Loss, ParamSpec,
-    Params, PathEstimate, Permit, RttEstimate, Scheme, Sent, Size, Ticket, Time, Value,
+    Params, PathEstimate, Permit, RttEstimate, Scheme, Sent, Ticket, Time, Value,
 };
 use packet::HopOptions;
 use std::collections::{BTreeMap, BTreeSet};
@@ -439,9 +439,7 @@ impl Controller for Ric {
     }
 
     fn seed(&mut self, _cx: &mut Cx<'_>, _lane: Lane, estimate: PathEstimate) -> bool {
-        let Size(octets) = estimate.rate.size_in(estimate.rtt_min);
-        let chunk = self.n.saturating_mul(estimate.segment.0.max(1));
-        self.window = (octets as f64 / chunk as f64).clamp(1.0, MOST);
+        self.window = (estimate.window() / self.n as f64).clamp(1.0, MOST);
         true
     }
 

@@ -1,6 +1,7 @@
 //! ConTug by hand.
 
 use super::*;
+use control::Size;
 use control::{InFlight, Load, Rng};
 use packet::HopOption;
 

@@ -3,7 +3,7 @@
 use crate::sources::Sources;
 use control::{
     Arrival, Ask, Controller, Cx, Duration, Lane, Loss, Params, PathEstimate, Permit, RttEstimate,
-    Sent, Size, Ticket, Time,
+    Sent, Ticket, Time,
 };
 use packet::HopOptions;
 use packet::options::PathId;
@@ -163,9 +163,7 @@ impl Controller for Raaqm {
     }
 
     fn seed(&mut self, _cx: &mut Cx<'_>, _lane: Lane, estimate: PathEstimate) -> bool {
-        let Size(bytes) = estimate.rate.size_in(estimate.rtt_min);
-        let window = bytes as f64 / estimate.segment.0.max(1) as f64;
-        self.window = window.clamp(1.0, self.max_window);
+        self.window = estimate.window().min(self.max_window);
         true
     }
 

@@ -2,8 +2,8 @@
 
 use super::choices;
 use control::{
-    Arrival, Ask, Cause, Controller, Cx, Duration, InFlight, Lane, Load, Loss, Memo, Permit, Rng,
-    Sent, Size, Time,
+    Arrival, Ask, Cause, Controller, Cx, Duration, InFlight, Lane, Load, Loss, MAX_RATE,
+    MAX_WINDOW, Memo, PathEstimate, Permit, Rate, Rng, Sent, Size, Time,
 };
 use packet::HopOptions;
 use proptest::prelude::*;
@@ -24,6 +24,8 @@ enum Step {
     Late(bool),
     /// Every Interest that is out is lost at once.
     Silence,
+    /// Somebody measured a path, of so many bit/s and nanoseconds, in segments of so many octets.
+    Seed(u64, u64, u64),
     /// From now on Data and Nacks have these options.
     Options(Vec<(u8, Vec<u8>)>),
 }
@@ -57,7 +59,13 @@ fn step() -> impl Strategy<Value = Step> {
         1 => any::<bool>().prop_map(Step::Late),
         1 => Just(Step::Silence),
         2 => options().prop_map(Step::Options),
+        1 => (huge(), huge(), huge()).prop_map(|(rate, rtt, of)| Step::Seed(rate, rtt, of)),
     ]
+}
+
+/// Numbers of every size.
+fn huge() -> impl Strategy<Value = u64> {
+    (0..64u32, any::<u64>()).prop_map(|(shift, n)| n >> shift)
 }
 
 /// Sources and paths come from the network, which may name as many as it likes.
@@ -84,6 +92,17 @@ impl InFlight for Flight {
     }
     fn lane(&self, lane: Lane) -> Load {
         load(self.0.get(&lane).copied().unwrap_or(0))
+    }
+}
+
+/// What a gauge never exceeds, whatever happens and whatever anybody says.
+fn most(gauge: &str) -> f64 {
+    match gauge {
+        "window" => MAX_WINDOW,
+        "rate" | "bandwidth" => MAX_RATE.0 as f64,
+        "timeout" | "srtt" | "tau" => 120.0,
+        // Counts of what is bounded elsewhere.
+        _ => f64::INFINITY,
     }
 }
 
@@ -219,6 +238,11 @@ impl Consumer {
                     self.data(out, marked, true);
                 }
             }
+            Step::Seed(rate, rtt, segment) => self.seed(PathEstimate {
+                rate: Rate(rate),
+                rtt_min: Duration(rtt.max(1)),
+                segment: Size(segment),
+            }),
             Step::Silence => {
                 while !self.out.is_empty() {
                     self.lose(0, Cause::Timeout);
@@ -227,6 +251,12 @@ impl Consumer {
         }
         self.meet_deadlines();
         self.look();
+    }
+
+    fn seed(&mut self, estimate: PathEstimate) {
+        let mut tap = |_| {};
+        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
+        self.control.seed(&mut cx, 0, estimate);
     }
 
     fn meet_deadlines(&mut self) {
@@ -244,6 +274,7 @@ impl Consumer {
         self.control.gauges(&mut |_, gauge, value| {
             gauges += 1;
             assert!(value.is_finite() && value >= 0.0, "{}: {gauge} is {value}", self.name);
+            assert!(value <= most(gauge), "{}: {gauge} is {value}", self.name);
         });
         assert!(gauges > 0, "{} shows nothing", self.name);
         if let Permit::At(at) = self.permit(self.now, 1) {

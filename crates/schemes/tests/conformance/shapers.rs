@@ -11,7 +11,8 @@ use packet::options::{
 };
 use packet::{HopOption, HopOptions};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use weir_schemes::Choice;
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -136,6 +137,19 @@ struct Host {
 }
 
 impl Host {
+    fn new(choice: &Choice) -> Host {
+        Host {
+            name: choice.scheme().name,
+            shaper: choice.shaper().expect("it was picked for that"),
+            view: link(10_000, 0),
+            now: Time(1_000_000),
+            rng: Rng::stream(1, &["conformance"]),
+            next: 0,
+            held: BTreeMap::new(),
+            out: Vec::new(),
+        }
+    }
+
     fn call<T>(&mut self, act: impl FnOnce(&mut dyn Shaper, &mut Cx<'_>, &LinkView) -> T) -> T {
         let mut tap = |_| {};
         let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
@@ -281,16 +295,7 @@ proptest! {
     #[test]
     fn shapers_give_back_all_that_they_hold(steps in prop::collection::vec(step(), 1..200)) {
         for choice in choices(|scheme| scheme.shaper.is_some()) {
-            let mut host = Host {
-                name: choice.scheme().name,
-                shaper: choice.shaper().unwrap(),
-                view: link(10_000, 0),
-                now: Time(1_000_000),
-                rng: Rng::stream(1, &["conformance"]),
-                next: 0,
-                held: BTreeMap::new(),
-                out: Vec::new(),
-            };
+            let mut host = Host::new(&choice);
             steps.iter().for_each(|step| host.step(step));
             host.empties();
         }
@@ -303,5 +308,75 @@ proptest! {
         for choice in choices(|scheme| scheme.stamper.is_some()) {
             stamp(choice.scheme().name, &mut *choice.stamper().unwrap(), &steps);
         }
+    }
+}
+
+/// A link of 10 Mbit/s with its queue of Data, and two flows that ask for four times as much.
+struct Busy {
+    host: Host,
+    /// What was let out: when it is answered, and what the shaper is told then.
+    answers: VecDeque<(Time, Returned)>,
+    queue: VecDeque<Flow>,
+    longest: usize,
+}
+
+impl Busy {
+    /// A segment's Data, and the time that the link takes for it.
+    const DATA: Size = Size(1000);
+    const TAKES: Duration = Duration::from_micros(800);
+    const ROUND_TRIP: Duration = Duration::from_millis(40);
+
+    /// As long as one Data takes: four Interests come, what is due comes, one Data leaves.
+    fn turn(&mut self, round: u8) {
+        let host = &mut self.host;
+        for _ in 0..4 {
+            host.offer(round % 2, Busy::DATA.0, HopOptions::default());
+            host.cross(Direction::In, Kind::Interest, Flow::from(round % 2));
+        }
+        host.release();
+        for (flow, expected, at) in std::mem::take(&mut host.out) {
+            let size = Some(Busy::DATA);
+            let returned = Returned { flow, expected, size, since_release: Busy::ROUND_TRIP };
+            self.answers.push_back((at + Busy::ROUND_TRIP, returned));
+        }
+        while self.answers.front().is_some_and(|(due, _)| *due <= host.now) {
+            let Some((_, returned)) = self.answers.pop_front() else { break };
+            host.call(|shaper, cx, view| shaper.on_returned(cx, view, &returned));
+            self.queue.push_back(returned.flow);
+            self.longest = self.longest.max(self.queue.len());
+            host.queued(returned.flow, self.queue.len(), Queued::Joined);
+        }
+        if let Some(flow) = self.queue.pop_front() {
+            host.queued(flow, self.queue.len(), Queued::Left);
+            host.cross(Direction::Out, Kind::Data, flow);
+        }
+        host.now += Busy::TAKES;
+    }
+}
+
+impl Host {
+    fn queued(&mut self, flow: Flow, packets: usize, what: Queued) {
+        let bytes = Busy::DATA.times(packets as u16);
+        self.view.data_out = QueueView { packets: packets as u32, bytes, ..self.view.data_out };
+        self.call(|shaper, cx, view| shaper.on_queued(cx, view, flow, Busy::DATA, what));
+    }
+
+    fn cross(&mut self, direction: Direction, kind: Kind, flow: Flow) {
+        let (size, expected, options) = (Busy::DATA, Busy::DATA, &HopOptions::default());
+        let crossing = Crossing { direction, kind, flow, size, expected, options };
+        self.call(|shaper, cx, view| shaper.on_crossing(cx, view, &crossing));
+    }
+}
+
+/// The link carries one Data in a turn: where more Interests are let out, the queue grows by what
+/// is too much, and would have 37,500 packets in these ten seconds. Its limit is a thousand.
+#[test]
+fn no_shaper_lets_out_more_than_the_link_carries() {
+    for choice in choices(|scheme| scheme.shaper.is_some()) {
+        let (answers, queue) = (VecDeque::new(), VecDeque::new());
+        let mut busy = Busy { host: Host::new(&choice), answers, queue, longest: 0 };
+        (0..12_500u32).for_each(|round| busy.turn(round as u8));
+        let limit = busy.host.view.data_limit.0 / Busy::DATA.0;
+        assert!(busy.longest as u64 <= limit, "{}: {} packets", busy.host.name, busy.longest);
     }
 }

@@ -6,8 +6,8 @@ use crate::fetch::flight::{Flight, Flying, Item, Launch, Tolerance};
 use crate::fetch::range::{Place, Ranges};
 use crate::fetch::stats::Stats;
 use control::{
-    Arrival, Ask, Cause, Controller, Cx, Duration, Event, InFlight, Lane, Loss, Memo, Permit, Rng,
-    RttEstimate, Sent, Size, Time,
+    Arrival, Ask, Cause, Controller, Cx, Duration, Event, InFlight, Lane, Loss, MAX_WINDOW, Memo,
+    Permit, Rng, RttEstimate, Sent, Size, Time,
 };
 use packet::options::{Range, SegmentBits};
 use packet::{HopOptions, NackReason};
@@ -256,9 +256,12 @@ impl Requests {
         Some((item, attempt))
     }
 
-    /// Asks the controller.
+    /// Asks the controller, unless as much is in flight as may be.
     pub fn permit(&self, now: Time, item: Item, count: u16, attempt: u16, segment: Size) -> Permit {
         let ask = Ask { first: item.segment(), count, attempt, segment, in_flight: &self.flight };
+        if f64::from(self.flight.total().segments) + f64::from(count) > MAX_WINDOW {
+            return Permit::Wait;
+        }
         self.controller.permit(now, &ask)
     }
 

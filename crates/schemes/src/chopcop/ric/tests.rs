@@ -1,4 +1,5 @@
 use super::*;
+use control::Size;
 use control::{Load, Memo, Rng};
 
 const CHUNK: u64 = 32;
