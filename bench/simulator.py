@@ -6,7 +6,6 @@ link.
 
 import json
 import os
-import random
 import statistics
 from pathlib import Path
 
@@ -17,33 +16,6 @@ from table import Table
 SCENARIOS = Path(__file__).resolve().parent / "scenarios"
 PATIENCE = 600
 NAMES = ("line", "line-stores", "abilene", "grid", "thousand")
-# A thousand nodes, drawn after Barabási and Albert, and 200 fetches of 2,000 Data at the same time.
-THOUSAND = """
-[scenario]
-name = "thousand"
-duration = "60 s"
-
-[topology]
-generator = "barabasi-albert"
-size = 1000
-attach = 2
-rate = "100 Mbit/s"
-delay = "2 ms"
-queue = "100 packets"
-"""
-FETCH = """
-[[content]]
-name = "/p/{number}"
-at = "n{producer}"
-size = "2000 kB"
-segment = "1000 B"
-signing = "none"
-
-[[consumer]]
-at = "n{consumer}"
-name = "/p/{number}"
-control = "cubic"
-"""
 # What each is one after the other as long as.
 SPANS = (1, 2, 10)
 
@@ -81,9 +53,8 @@ def speed(lab):
         width=14,
     )
     for name in NAMES:
-        file = thousand(lab) if name == "thousand" else f"{name}.toml"
         with attempt(table, name):
-            results = [run(lab, file) for _ in range(runs)]
+            results = [run(lab, f"{name}.toml") for _ in range(runs)]
             rates = [said["packet_hops"] / said["wall_s"] / 1e6 for said, _ in results]
             last, _ = results[-1]
             hashes = {said["trace_hash"] for said, _ in results}
@@ -98,16 +69,6 @@ def speed(lab):
                 min(said["wall_s"] for said, _ in results),
                 max(child.usage().peak_bytes for _, child in results) / 1e6,
             )
-
-
-def thousand(lab):
-    """The scenario whose 400 ends nobody wants to read, always the same."""
-    nodes = random.Random(1000).sample(range(1000), 400)
-    pairs = enumerate(zip(nodes[::2], nodes[1::2]))
-    fetches = (FETCH.format(number=n, producer=a, consumer=b) for n, (a, b) in pairs)
-    file = lab.folder / "thousand.toml"
-    file.write_text(THOUSAND + "".join(fetches), encoding="utf-8")
-    return file
 
 
 def memory(lab):
