@@ -5,7 +5,9 @@
 //! 634, whose abstract defines it so: on a hit at level l the cache at level l - 1 alone stores a
 //! copy).
 //!
-//! The abstracts were read, the papers were not.
+//! The abstracts were read, the papers were not; the simulator Icarus, whose `LCD` was read too,
+//! does the same: the first node with a cache behind whoever answered, be it the producer, keeps a
+//! copy.
 
 use super::{CopyRule, Way};
 use control::Rng;

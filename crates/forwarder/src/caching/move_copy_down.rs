@@ -4,7 +4,10 @@
 //! there it stays. The producer keeps its own.
 //!
 //! The paper's abstract, which was read, speaks of three new algorithms and does not define them;
-//! the paper itself was not read.
+//! the paper itself was not read. Later texts that were (related work on caches in content-centric
+//! networks, notes on an implementation for ndnSIM) define it as above: as leave copy down, and the
+//! copy at level l is deleted. What they do not say is chosen here: the copy at the last cache
+//! stays, since the consumer behind it is no cache.
 
 use super::{CachesBelow, CopyRule, Way};
 use control::Rng;
