@@ -10,7 +10,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ChoiceError {
     /// No scheme has this name.
-    #[error("there is no scheme `{name}`{}; there are {valid}", did_you_mean(.nearest.as_deref()))]
+    #[error("there is no scheme `{name}`{}", nearest_or_all(.nearest.as_deref(), .valid))]
     UnknownScheme {
         /// The name given.
         name: String,
@@ -273,6 +273,14 @@ fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
+/// All names alone where none is near: they are many.
+fn nearest_or_all(nearest: Option<&str>, all: &str) -> String {
+    match nearest {
+        Some(_) => did_you_mean(nearest),
+        None => format!("; there are {all}"),
+    }
+}
+
 fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }
@@ -317,8 +325,12 @@ mod tests {
     fn errors_name_the_word_and_the_way_out() {
         let unknown = error("cubik");
         assert!(unknown.contains("`cubik`") && unknown.contains("did you mean `cubic`?"));
-        assert!(unknown.contains("`aimd`"), "{unknown}");
-        assert!(!error("reno-of-the-north").contains("did you mean"));
+        assert!(
+            !unknown.contains("there are"),
+            "thirty names hide the one that is meant: {unknown}"
+        );
+        let far = error("reno-of-the-north");
+        assert!(!far.contains("did you mean") && far.contains("there are `aimd`, "), "{far}");
         let unknown = error("cubic:bta=0.8");
         assert!(unknown.contains("did you mean `beta`?"), "{unknown}");
         assert!(error("cubic:beta=7").contains("out of range"));
