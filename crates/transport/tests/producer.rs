@@ -2,11 +2,11 @@
 
 mod support;
 
-use packet::{Data, InterestBuf, LpHeader, LpPacket, NackReason, Name};
+use packet::{Component, Data, InterestBuf, LpHeader, LpPacket, NackReason, Name};
 use security::Signer;
 use security::manifest::Announcement;
 use support::{name, octets, publish};
-use weir_transport::publish::Publish;
+use weir_transport::publish::{DATA_SIZE, Preparation, Publish, Spec};
 use weir_transport::rdr::Metadata;
 
 fn producer() -> Publish {
@@ -48,6 +48,29 @@ fn names_that_other_tools_ask_for() {
     assert_eq!(name_of_answer("/a/file/32=metadata", false, true), None);
     assert_eq!(name_of_answer("/a/file/v=7", false, false), None);
     assert_eq!(name_of_answer("/a/file/v=8/seg=0", false, false), None);
+}
+
+#[test]
+fn segments_fill_six_frames_whatever_the_name() {
+    // 1500 octets less 40 of IPv6, 8 of UDP, 4 of LpPacket, 10 of Sequence, 3 each of FragIndex and
+    // FragCount, 4 of the fragment's own; PIT token, mark and acknowledgement of 34 in the first.
+    let (frame, first) = (1500 - 40 - 8 - 24, 34);
+    assert!(DATA_SIZE <= 6 * frame - first && DATA_SIZE > 6 * frame - 100);
+    for len in [1, 20, 250, 260, 4000, 8000] {
+        let uri = format!("/{}", "n".repeat(len));
+        let spec = Spec::new(name(&uri), u64::MAX);
+        // A little more than one segment, so that the first is full.
+        let content = octets(spec.segment_size + 1);
+        let publication =
+            Preparation::new(spec, content, &Signer::Digest).unwrap().run(&Signer::Digest).unwrap();
+        assert_eq!(publication.segments(), 2);
+        let mut producer = Publish::new();
+        let interest = InterestBuf::new(publication.object().clone().with(&Component::segment(0)));
+        producer.add(publication);
+        let found = answer(&mut producer, &interest, &LpHeader::default()).unwrap().len();
+        // Room is left for numbers of four octets, in the name and in FinalBlockId.
+        assert_eq!(found, DATA_SIZE - 2 * 3, "a name of {len}");
+    }
 }
 
 #[test]
@@ -108,7 +131,7 @@ fn a_digest_in_the_name_gets_that_packet_or_none() {
     let digest = Data::decode(&frame).unwrap().implicit_digest();
     let asked = |digest: [u8; 32]| {
         let name: Name = name("/a/file/v=7/seg=1");
-        InterestBuf::new(name.with(&packet::Component::implicit_digest(digest)))
+        InterestBuf::new(name.with(&Component::implicit_digest(digest)))
     };
     assert_eq!(answer(&mut producer, &asked(digest), &LpHeader::default()), Some(frame));
     assert_eq!(answer(&mut producer, &asked([0; 32]), &LpHeader::default()), None);

@@ -89,9 +89,10 @@ pub struct PutArgs {
     /// The files; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Octets of content in a segment.
-    #[arg(long, default_value = "8000 B", value_name = "SIZE")]
-    pub segment_size: Size,
+    /// Octets of content in a segment. Without it, as many as make packets of 8.5 kB, which six
+    /// frames of 1500 octets carry.
+    #[arg(long, value_name = "SIZE")]
+    pub segment_size: Option<Size>,
     /// Sign with this key, by key or identity name. Without it, with the default key if the name
     /// is under its identity, otherwise with a digest, which protects from damage only.
     #[arg(long, value_name = "KEY")]

@@ -23,6 +23,7 @@ pub use flight::Item;
 pub use object::{ObjectInfo, Resume, Sink};
 pub use stats::Stats;
 
+use crate::publish::DATA_SIZE;
 use control::{Controller, Duration, Event, Lane, Rng, RttEstimate, Size, Time};
 use object::Object;
 use packet::{NackReason, Name};
@@ -106,7 +107,7 @@ pub struct Fetch {
 }
 
 /// What a segment's Data is taken to be before the first has come.
-const SEGMENT_DATA_GUESS: Size = Size(8200);
+const SEGMENT_DATA_GUESS: Size = Size(DATA_SIZE as u64);
 
 impl Fetch {
     /// A fetch under `controller`. It begins with the first call of [`Fetch::poll_transmit`].

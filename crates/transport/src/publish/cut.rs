@@ -70,8 +70,30 @@ pub enum PublishError {
     Layout(#[from] LayoutError),
 }
 
-/// Octets of content in a segment, if nothing else is said: what every NDN tool accepts.
-pub const SEGMENT_SIZE: usize = 8000;
+/// Octets of a segment's Data, if nothing else is said: as many as six frames of 1500 octets carry
+/// over IPv6, 1428 each, with some room for hop-by-hop fields; and fewer than the 8800 that every
+/// NDN tool accepts, so that link-layer fields fit too where a packet goes in one frame.
+pub const DATA_SIZE: usize = 8500;
+/// FreshnessPeriod of segments, in milliseconds: an hour, because a version never changes.
+const FRESHNESS_MS: u64 = 3_600_000;
+
+/// Octets of content with which a segment's Data has [`DATA_SIZE`], or a few more where there are
+/// more than 2^32 segments. Where the name is so long that nothing of that is left: one.
+fn segment_size(object: &Name) -> usize {
+    let number = Component::segment(u64::from(u32::MAX));
+    let parts = DataParts {
+        name: object.as_ref(),
+        last: Some(number.as_ref()),
+        content_type: packet::ContentType::BLOB,
+        freshness_ms: Some(FRESHNESS_MS),
+        final_block: Some(number.as_ref()),
+        // Of this length, so that the lengths in front of it take the octets that they will take.
+        content: &[0; DATA_SIZE],
+    };
+    let mut whole = Vec::new();
+    parts.encode_into(&SignatureInfoBuf::digest(), 32, |_| Signature::from([0; 32]), &mut whole);
+    (2 * DATA_SIZE).saturating_sub(whole.len()).max(1)
+}
 
 /// How an object is cut and named. Everything that a segment's packet depends on is here, so that
 /// it can be made again at any time, octet by octet the same.
@@ -90,17 +112,12 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// The defaults: [`SEGMENT_SIZE`]; an hour of freshness, because a version never changes;
-    /// digests for 2 GB.
+    /// The defaults: Data of [`DATA_SIZE`], an hour of freshness, digests for 2 GB.
     #[must_use]
     pub fn new(name: Name, version: u64) -> Spec {
-        Spec {
-            name,
-            version,
-            segment_size: SEGMENT_SIZE,
-            freshness_ms: 3_600_000,
-            digest_memory: 16_000_000,
-        }
+        let segment_size = segment_size(&name.clone().with(&Component::version(version)));
+        let (freshness_ms, digest_memory) = (FRESHNESS_MS, 16_000_000);
+        Spec { name, version, segment_size, freshness_ms, digest_memory }
     }
 
     /// The versioned name.

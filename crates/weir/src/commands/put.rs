@@ -88,10 +88,10 @@ fn prepare(
 ) -> Result<(Publication, Watch), Failure> {
     let source = source(path, stop)?;
     let watch = source.watch().map_err(|error| cannot_publish(path, &error))?;
-    let spec = Spec {
-        segment_size: usize::try_from(args.segment_size.0).unwrap_or(usize::MAX),
-        ..Spec::new(object_name(args, path)?, source.version())
-    };
+    let mut spec = Spec::new(object_name(args, path)?, source.version());
+    if let Some(size) = args.segment_size {
+        spec.segment_size = usize::try_from(size.0).unwrap_or(usize::MAX);
+    }
     let preparation = Preparation::new(spec, source, signer)?;
     let progress = Progress::new(&format!("hashing {}", path.display()), args.output.quiet);
     let publication = producer::prepare(preparation, signer, &progress, stop);
