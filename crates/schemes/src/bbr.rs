@@ -89,6 +89,12 @@ const LONGEST_TIMEOUT: Duration = Duration::from_secs(4);
 /// A consumer that leaves a permit unused for longer than this has nothing to ask.
 const UNUSED: Duration = Duration::from_millis(4);
 
+/// It asks for so little that its answer shows the round-trip time whatever the bottleneck's rate.
+/// Until it has come, what follows it is as if the round-trip time were the time that has passed.
+fn is_scout(sent: &Sent) -> bool {
+    4.0 * sent.expected.0 as f64 <= INITIAL_SEGMENT
+}
+
 /// The draft's states.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
@@ -193,8 +199,10 @@ impl Bbr {
         let window = match self.mode {
             _ if self.silent => MIN_WINDOW,
             Mode::Startup if self.first_flight() => {
-                let srtt = self.rtt.smoothed().unwrap_or(Duration::ZERO);
-                let more = self.initial_pace() * srtt.as_secs_f64();
+                // As long as nothing of what went ahead has come, the pace alone bounds it.
+                let unknown = if self.startup.scout { f64::MAX } else { 0.0 };
+                let srtt = self.rtt.smoothed().map_or(unknown, Duration::as_secs_f64);
+                let more = self.initial_pace() * srtt;
                 self.initial_window + more.min(MOST_INITIAL)
             }
             Mode::Startup => match self.startup.hint {
@@ -236,8 +244,8 @@ impl Bbr {
     fn intended_pace(&self) -> Option<f64> {
         let gain = match self.mode {
             Mode::Startup if self.first_flight() => {
-                let known = self.startup.burst < 1.0 && self.rtt.smoothed().is_some();
-                return known.then(|| self.initial_pace());
+                let known = self.rtt.smoothed().is_some() || self.startup.scout;
+                return (known && self.startup.burst < 1.0).then(|| self.initial_pace());
             }
             Mode::Startup => {
                 let srtt = self.rtt.smoothed()?.as_secs_f64().max(1e-6);
@@ -453,7 +461,9 @@ impl Controller for Bbr {
             return Permit::Wait;
         }
         let burst = self.burst();
-        if self.release_at > now + burst {
+        // The pace of what went ahead is not that of what follows when it is over.
+        let begins = in_flight == 0 && self.first_flight();
+        if self.release_at > now + burst && !begins {
             Permit::At(self.release_at - burst)
         } else {
             Permit::Now(0)
@@ -473,7 +483,13 @@ impl Controller for Bbr {
         }
         let in_flight = sent.before.segments + u32::from(sent.count);
         self.round.sent(in_flight);
-        if self.first_flight() && self.rtt.smoothed().is_some() {
+        if self.first_flight() && sent.before.segments == 0 {
+            // What left ahead was answered, or is no longer waited for.
+            self.release_at = now;
+            self.startup.burst = self.initial_window;
+            self.startup.scout = is_scout(sent);
+        }
+        if self.first_flight() && (self.rtt.smoothed().is_some() || self.startup.scout) {
             self.startup.burst -= f64::from(sent.count);
             self.startup.window = self.startup.window.max(f64::from(in_flight));
         }

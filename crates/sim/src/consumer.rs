@@ -94,6 +94,10 @@ impl Consumer {
         config.in_order = spec.in_order;
         config.range = spec.range;
         config.seed = self.seed;
+        if spec.signing != Signing::Manifest {
+            // Its publisher is one that knows no heads.
+            config.heads = 0;
+        }
         if let Some(events) = events.cloned() {
             config.tap = Box::new(move |event| {
                 if let Ok(mut events) = events.lock() {

@@ -142,6 +142,7 @@ impl Plain {
             segment_size: Some(self.segment_size),
             size: Some(self.source.size()),
             manifest: None,
+            heads: 0,
         };
         let mut content = Vec::new();
         metadata.encode_into(&mut content);

@@ -41,6 +41,7 @@ impl Line {
     fn fetch(&mut self, at: usize, scheme: &str, range: u16, start: u64) {
         let mut fetch = FetchSpec::new(name("/p/o"), controller(scheme), scheme);
         (fetch.range, fetch.start) = (Some(range), at_ms(start));
+        fetch.signing = Signing::Digest;
         self.net.fetch(self.nodes[at], fetch);
     }
 

@@ -7,5 +7,6 @@
 #![forbid(unsafe_code)]
 
 pub mod fetch;
+pub mod head;
 pub mod publish;
 pub mod rdr;

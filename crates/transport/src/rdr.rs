@@ -16,6 +16,8 @@ pub const METADATA: &[u8] = b"metadata";
 const SEGMENT_SIZE: u64 = 0xf500;
 /// Size of the file servers' metadata: octets of the whole object.
 const SIZE: u64 = 0xf502;
+/// Heads: how many of the first segments can be had as heads (Weir).
+const HEADS: u64 = 0xf620;
 
 /// What metadata says of an object. None of it is trusted before the packet's signature was
 /// checked, and sizes are hints even then.
@@ -31,9 +33,27 @@ pub struct Metadata {
     pub size: Option<u64>,
     /// The object's signed manifest.
     pub manifest: Option<Announcement>,
+    /// How many of the first segments its publisher has as heads.
+    pub heads: u64,
 }
 
 impl Metadata {
+    /// What is known of an object of which nothing but its name is.
+    #[must_use]
+    pub const fn bare(object: Name) -> Metadata {
+        let (final_block, segment_size, size, manifest, heads) = (None, None, None, None, 0);
+        Metadata { object, final_block, segment_size, size, manifest, heads }
+    }
+
+    /// What a segment's packet says of its object, and the `details` that came with it.
+    #[must_use]
+    pub fn of_segment(object: NameRef<'_>, packet: &Data<'_>, details: &[u8]) -> Metadata {
+        let mut metadata = Metadata::bare(object.to_name());
+        metadata.read(details);
+        metadata.final_block = packet.final_block().map(|c| c.to_component());
+        metadata
+    }
+
     /// Appends the content of a metadata packet.
     pub fn encode_into(&self, out: &mut Vec<u8>) {
         self.object.encode_into(out);
@@ -42,6 +62,11 @@ impl Metadata {
             tlv::put_header(out, types::FINAL_BLOCK_ID, component.encoded_len());
             component.encode_into(out);
         }
+        self.encode_details_into(out);
+    }
+
+    /// Appends what a segment's packet does not say.
+    pub fn encode_details_into(&self, out: &mut Vec<u8>) {
         if let Some(n) = self.segment_size {
             tlv::put_nni_tlv(out, SEGMENT_SIZE, n);
         }
@@ -50,6 +75,9 @@ impl Metadata {
         }
         if let Some(manifest) = &self.manifest {
             manifest.encode_into(out);
+        }
+        if self.heads > 0 {
+            tlv::put_nni_tlv(out, HEADS, self.heads);
         }
     }
 
@@ -66,26 +94,40 @@ impl Metadata {
         if !object.starts_with(name) || object.len() <= name.len() {
             return None;
         }
-        let mut metadata = Metadata {
-            object: object.to_name(),
-            final_block: None,
-            segment_size: None,
-            size: None,
-            manifest: Announcement::find(content).ok().flatten(),
-        };
+        let mut metadata = Metadata::bare(object.to_name());
+        metadata.read(content);
+        Some(metadata)
+    }
+
+    fn read(&mut self, content: &[u8]) {
+        self.manifest = Announcement::find(content).ok().flatten();
+        let mut reader = Reader::new(content);
         while let Ok(Some(element)) = reader.next_element() {
             match element.typ {
                 types::FINAL_BLOCK_ID => {
                     let name = NameRef::decode(element.value).ok();
-                    metadata.final_block = name.and_then(|n| n.first()).map(|c| c.to_component());
+                    self.final_block = name.and_then(|n| n.first()).map(|c| c.to_component());
                 }
-                SEGMENT_SIZE => metadata.segment_size = element.nni().ok().filter(|n| *n > 0),
-                SIZE => metadata.size = element.nni().ok(),
+                SEGMENT_SIZE => self.segment_size = element.nni().ok().filter(|n| *n > 0),
+                SIZE => self.size = element.nni().ok(),
+                HEADS => self.heads = element.nni().unwrap_or(0),
                 _ => {}
             }
         }
-        Some(metadata)
     }
+}
+
+/// The packet that rides along in the content of metadata (the manifest's root) or of a head (the
+/// segment), if there is one.
+#[must_use]
+pub fn carried(content: &[u8]) -> Option<Data<'_>> {
+    let mut reader = Reader::new(content);
+    while let Some(element) = reader.next_element().ok()? {
+        if element.typ == types::DATA {
+            return Data::decode(element.whole).ok();
+        }
+    }
+    None
 }
 
 /// The prefix that an Interest for the metadata of `name` asks for.

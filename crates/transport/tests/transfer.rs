@@ -9,6 +9,7 @@ use rangemap::RangeSet;
 use security::{Proof, SecretKey, Signer, TrustPolicy, TrustedKey};
 use support::{Memory, Pipe, failure, name, octets, publish, run, succeed};
 use weir_transport::fetch::{Fetch, FetchConfig, FetchError, Resume, Status};
+use weir_transport::head;
 use weir_transport::publish::{Preparation, Publish, Spec};
 
 const LIMIT: Duration = Duration::from_secs(600);
@@ -215,7 +216,11 @@ fn a_producer_without_metadata_is_found_by_its_bare_name() {
     let mut tamper = |_, frame: Bytes| {
         // Requests beyond the end, which is not known yet, come back as Nacks.
         let Ok(data) = Data::decode(&frame) else { return Some(frame) };
-        if data.name().components().any(|c| c.is_keyword(b"metadata")) {
+        if data
+            .name()
+            .components()
+            .any(|c| c.is_keyword(b"metadata") || c.is_keyword(head::KEYWORD))
+        {
             return None;
         }
         let mut bare = packet::DataBuf::from_view(&data);
@@ -338,7 +343,11 @@ fn a_producers_signed_word_that_there_is_nothing_is_no_content() {
             return Some(denied.encode_digest());
         }
         let data = Data::decode(&frame).unwrap();
-        if data.name().components().any(|c| c.is_keyword(b"metadata")) {
+        if data
+            .name()
+            .components()
+            .any(|c| c.is_keyword(b"metadata") || c.is_keyword(head::KEYWORD))
+        {
             return None;
         }
         let segment = data.name().last().unwrap().as_segment();

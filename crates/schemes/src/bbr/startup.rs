@@ -8,6 +8,8 @@ pub struct Startup {
     pub window: f64,
     /// Interests of the initial window that may still leave at once.
     pub burst: f64,
+    /// A small request went ahead.
+    pub scout: bool,
     pub hystart: HyStart,
     pub train: Train,
     /// The bottleneck's rate in segments per second as the train or a seed shows it.
@@ -24,6 +26,7 @@ impl Startup {
         Startup {
             window,
             burst: window,
+            scout: false,
             hystart: HyStart::new(),
             train: Train::default(),
             hint: None,

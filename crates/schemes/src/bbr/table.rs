@@ -25,8 +25,8 @@ pub(super) const PARAMS: &[ParamSpec] = &[
         name: "initial_rate",
         default: Value::Rate(Rate(40_000_000)),
         range: (0.0, 1e12),
-        help: "what follows the initial window until its first Data come, if the round-trip time \
-               is known from one request that went before",
+        help: "what follows the initial window until its first Data come, if one small request \
+               went ahead and was answered, or nothing has come yet",
         source: "own: on paths of 100 ms one round trip with ten segments only is a tenth of a \
                  second lost; on short paths it adds nothing",
     },

@@ -57,6 +57,9 @@ impl Fetch {
             Some(last) if last.typ() == types::IMPLICIT_DIGEST => name.parent(),
             _ => name,
         };
+        if let Some(segment) = self.head_of(exact) {
+            return self.refuse_head(now, segment, reason);
+        }
         let Some(item) = self.item_of(exact) else { return };
         let mut options = link.to_options();
         let range = options.get::<Range>();
@@ -125,6 +128,9 @@ impl Fetch {
         link: &LpPacket<'_>,
         sink: &mut dyn Sink,
     ) {
+        if let Some(segment) = self.head_of(data.name()) {
+            return self.receive_head(now, segment, data, link, sink);
+        }
         let Some(item) = self.item_of(data.name()) else { return };
         let options = link.to_options();
         let size = Size(data.wire().len() as u64);
@@ -155,32 +161,36 @@ impl Fetch {
         let found = if is_metadata {
             Metadata::decode(wanted.as_ref(), data.content())
         } else {
-            rdr::split_segment(data).map(|(object, _)| Metadata {
-                object: object.to_name(),
-                final_block: data.final_block().map(|c| c.to_component()),
-                segment_size: None,
-                size: None,
-                manifest: None,
-            })
+            rdr::split_segment(data).map(|(object, _)| Metadata::of_segment(object, data, &[]))
         };
         match found {
-            Some(metadata) => self.begin(now, metadata, sink),
+            Some(metadata) => {
+                self.begin(now, metadata, sink);
+                if let Some(root) = rdr::carried(data.content()).filter(|_| is_metadata) {
+                    self.receive_root(now, &root, sink);
+                }
+            }
             None => self.requests.ask_again(now, Item::Metadata, 2),
         }
     }
 
+    /// The manifest's root came with the metadata. If it is no good, it is asked for as always.
+    fn receive_root(&mut self, now: Time, root: &Data<'_>, sink: &mut dyn Sink) {
+        let Some(object) = self.object.as_ref().filter(|_| self.outcome.is_none()) else { return };
+        let Some(number) = self.verification.root() else { return };
+        let name = object.info.name.clone();
+        match self.verification.node(name.as_ref(), number, root) {
+            Ok(()) => self.node_came(now, sink),
+            Err(_) => self.requests.stats.forged += 1,
+        }
+    }
+
     /// The object is known: the transfer begins.
-    fn begin(&mut self, now: Time, mut metadata: Metadata, sink: &mut dyn Sink) {
+    pub(super) fn begin(&mut self, now: Time, mut metadata: Metadata, sink: &mut dyn Sink) {
         let versioned = self.config.name.len() > self.unversioned().len();
         if versioned && metadata.object != self.config.name {
             // Another version is newer; the one asked for has to do without its metadata.
-            metadata = Metadata {
-                object: self.config.name.clone(),
-                final_block: None,
-                segment_size: None,
-                size: None,
-                manifest: None,
-            };
+            metadata = Metadata::bare(self.config.name.clone());
         }
         let final_block = metadata.final_block.as_ref().map(Component::as_ref);
         let segments = rdr::segments_from(final_block);
@@ -200,8 +210,8 @@ impl Fetch {
         let mut object = Object::new(info);
         let in_order = self.config.in_order || object.info.segment_size.is_none();
         object.resume(&sink.begin(&object.info), in_order);
-        self.next_segment = object.first_missing();
         self.object = Some(object);
+        self.adopt_heads(metadata.heads);
         self.progress_at = now;
         self.finish_if_complete();
     }
@@ -210,17 +220,7 @@ impl Fetch {
         let Some(object) = &self.object else { return };
         let name = object.info.name.clone();
         match self.verification.node(name.as_ref(), number, data) {
-            Ok(()) => {
-                self.progress_at = now;
-                if let (Some(layout), Some(object)) = (self.verification.layout(), &mut self.object)
-                {
-                    object.info.segments = Some(layout.segments());
-                }
-                for (segment, expected) in self.verification.judge_stash() {
-                    self.forged(now, segment, expected);
-                }
-                self.hand_on(sink);
-            }
+            Ok(()) => self.node_came(now, sink),
             Err(error) => {
                 self.requests.stats.forged += 1;
                 let attempts = self.verification.count_forged(u64::MAX - number, None);
@@ -233,7 +233,24 @@ impl Fetch {
         }
     }
 
-    fn receive_segment(&mut self, now: Time, segment: u64, data: &Data<'_>, sink: &mut dyn Sink) {
+    fn node_came(&mut self, now: Time, sink: &mut dyn Sink) {
+        self.progress_at = now;
+        if let (Some(layout), Some(object)) = (self.verification.layout(), &mut self.object) {
+            object.info.segments = Some(layout.segments());
+        }
+        for (segment, expected) in self.verification.judge_stash() {
+            self.forged(now, segment, expected);
+        }
+        self.hand_on(sink);
+    }
+
+    pub(super) fn receive_segment(
+        &mut self,
+        now: Time,
+        segment: u64,
+        data: &Data<'_>,
+        sink: &mut dyn Sink,
+    ) {
         let Some(object) = &mut self.object else { return };
         if object.done.contains(&segment) || self.verification.is_stashed(segment) {
             return;

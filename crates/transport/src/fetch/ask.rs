@@ -4,11 +4,13 @@ use crate::fetch::Fetch;
 use crate::fetch::flight::Item;
 use crate::fetch::object::Object;
 use crate::rdr;
-use control::{Duration, Permit, Time};
+use control::{Duration, Permit, Size, Time};
 use packet::interest_buf::encode_plain_interest;
 use packet::options::Anticipated;
-use packet::{Component, HopOption, HopOptions, InterestBuf, LpHeader, Name};
+use packet::{Component, HopOption, HopOptions, InterestBuf, LpHeader, Name, NameRef};
 
+/// Octets of a metadata packet, about.
+const METADATA_GUESS: Size = Size(500);
 /// How many segments are offered to a controller that says "not this one" before giving up.
 const LOOK_AHEAD: usize = 16;
 /// Manifest nodes are asked for when their segments are this close.
@@ -42,7 +44,7 @@ impl Fetch {
             let mut run = self.run_from(now, item, attempt);
             match self.permit(now, item, attempt, &mut run) {
                 Permit::Now(lane) => {
-                    let options = self.requests.sent(now, item, run, lane, self.segment_data);
+                    let options = self.requests.sent(now, item, run, lane, self.expected(item));
                     run.iter().for_each(|at| self.asked(item.behind(at)));
                     self.encode(item, attempt, &options, out);
                     return true;
@@ -56,6 +58,15 @@ impl Fetch {
             }
         }
         false
+    }
+
+    /// What an Interest for `item` is expected to bring. Metadata is told from segments only where
+    /// these are asked for behind it; elsewhere it is the one thing in flight.
+    pub(super) fn expected(&self, item: Item) -> Size {
+        match item {
+            Item::Metadata if self.asks_for_heads() => METADATA_GUESS,
+            _ => self.segment_data,
+        }
     }
 
     /// At the object's end repetitions are sent twice.
@@ -75,8 +86,10 @@ impl Fetch {
             return Some(again);
         }
         let Some(object) = &self.object else {
-            let pending = self.requests.is_pending(Item::Metadata);
-            return (!pending).then_some((Item::Metadata, 0));
+            if !self.requests.is_pending(Item::Metadata) {
+                return Some((Item::Metadata, 0));
+            }
+            return self.next_head().filter(|head| Some(head.0) != after);
         };
         if !matches!(after, Some(Item::Node(_) | Item::Segment(_))) {
             let node = self.next_node(object);
@@ -143,6 +156,11 @@ impl Fetch {
         } else if segment == self.next_segment {
             self.next_segment += 1;
         }
+        self.skip_asked();
+    }
+
+    /// Moves on to the next segment that was never asked for.
+    pub(super) fn skip_asked(&mut self) {
         let done = self.object.as_ref().map(|object| &object.done);
         loop {
             if self.ahead.remove(&self.next_segment) {
@@ -159,6 +177,11 @@ impl Fetch {
         let nonce = self.requests.nonce();
         let lifetime = self.config.lifetime.as_millis().max(1);
         let start = out.len();
+        let as_head = self.object.is_none();
+        if let Item::Segment(n) = item {
+            self.heads.note(n, as_head);
+            self.requests.stats.heads += u64::from(as_head);
+        }
         match (item, &self.object) {
             (Item::Segment(n), Some(object)) => {
                 let prefix = object.info.name.as_ref();
@@ -184,6 +207,10 @@ impl Fetch {
                 }
                 .encode_into(out);
             }
+            (Item::Segment(n), None) => {
+                let lifetime = lifetime.min(DISCOVERY_LIFETIME.as_millis());
+                self.head_interest(n, nonce, lifetime).encode_into(out);
+            }
             _ => {
                 let bare = attempt >= BARE_AFTER && attempt.is_multiple_of(2);
                 let lifetime = lifetime.min(DISCOVERY_LIFETIME.as_millis());
@@ -191,7 +218,7 @@ impl Fetch {
             }
         }
         let mut options = options.clone();
-        if !matches!(item, Item::Segment(_)) {
+        if as_head || !matches!(item, Item::Segment(_)) {
             // Routers take the numbers for those of segments of the name that is asked for.
             options.remove(Anticipated::TYPE);
         }
@@ -218,10 +245,15 @@ impl Fetch {
 
     /// The name whose metadata is asked for: without the version, if one was given.
     pub(super) fn unversioned(&self) -> Name {
+        self.unversioned_ref().to_name()
+    }
+
+    /// See [`Fetch::unversioned`].
+    pub(super) fn unversioned_ref(&self) -> NameRef<'_> {
         let name = self.config.name.as_ref();
         match name.last() {
-            Some(last) if last.as_version_any().is_some() => name.parent().to_name(),
-            _ => name.to_name(),
+            Some(last) if last.as_version_any().is_some() => name.parent(),
+            _ => name,
         }
     }
 }

@@ -51,6 +51,9 @@ pub struct Flying {
     /// When the first Interest for the item left, if this one repeats it because gaps, and
     /// nothing else, showed losses since.
     pub repeats: Option<Time>,
+    /// Place in the order of sending, and when it left, of the one for the same item before it, if
+    /// it was sent once more in addition.
+    earlier: Option<(u64, Time)>,
     /// The controller's lane.
     pub lane: Lane,
     /// The controller's memory of it.
@@ -85,6 +88,14 @@ struct LaneState {
     newest: Option<(u64, Duration)>,
     /// Order numbers of the three latest-sent Interests that were answered, rising.
     newest_three: [Option<u64>; 3],
+}
+
+impl LaneState {
+    /// For how long the Interest of this order number may be overtaken.
+    fn wait(&self, order: u64, tolerance: Tolerance) -> Duration {
+        let thrice = Some(order) < self.newest_three[0];
+        if thrice { tolerance.thrice } else { tolerance.overtaken }
+    }
 }
 
 /// For how long answers may overtake one another before a gap counts as a loss.
@@ -143,6 +154,7 @@ impl Flight {
             sent_at,
             asked_at,
             repeats: None,
+            earlier: None,
             lane: number,
             memo,
             attempt,
@@ -166,12 +178,13 @@ impl Flight {
     pub fn probe(&mut self, item: Item, now: Time) -> Option<u16> {
         let flying = *self.get(item)?;
         let attempt = flying.attempt.saturating_add(1);
-        let Flying { asked_at, lane, memo, expected, deadline, .. } = flying;
-        let timeout = deadline.since(flying.sent_at);
+        let Flying { sent_at, asked_at, lane, memo, expected, deadline, order, .. } = flying;
+        let timeout = deadline.since(sent_at);
         let place = Place::Alone;
         self.launch(item, &Launch { sent_at: now, lane, memo, attempt, expected, timeout, place });
         if let Some(flying) = self.flying.get_mut(&item) {
             flying.asked_at = asked_at;
+            flying.earlier = Some((order, sent_at));
         }
         Some(attempt)
     }
@@ -235,6 +248,22 @@ impl Flight {
         (0..self.lanes.len()).filter_map(|lane| Some(self.gap_due(lane, tolerance)?.0)).min()
     }
 
+    /// What was sent more than once, with when the one before the last is lost: as a gap shows it,
+    /// and none takes longer than `longest`.
+    pub fn halves(
+        &self,
+        tolerance: Tolerance,
+        longest: Duration,
+    ) -> impl Iterator<Item = (Time, Item, &Flying)> {
+        self.flying.iter().filter_map(move |(item, flying)| {
+            let (order, sent_at) = flying.earlier?;
+            let state = self.lanes.get(usize::from(flying.lane))?;
+            let (newest, rtt) = state.newest?;
+            let wait = state.wait(order, tolerance);
+            (order < newest).then(|| (sent_at + rtt.min(longest) + wait, *item, flying))
+        })
+    }
+
     /// The oldest Interest of a lane, if something sent later was answered, and when it is lost.
     fn gap_due(&mut self, lane: usize, tolerance: Tolerance) -> Option<(Time, Item)> {
         let state = &mut self.lanes[lane];
@@ -243,8 +272,7 @@ impl Flight {
             let (order, item) = *state.sent.front()?;
             match self.flying.get(&item) {
                 Some(flying) if flying.order == order => {
-                    let thrice = Some(order) < state.newest_three[0];
-                    let wait = if thrice { tolerance.thrice } else { tolerance.overtaken };
+                    let wait = state.wait(order, tolerance);
                     return (order < newest).then(|| (flying.sent_at + rtt + wait, item));
                 }
                 _ => state.sent.pop_front(),

@@ -4,14 +4,16 @@
 //! false, after every other call; [`Fetch::on_deadline`] at [`Fetch::next_deadline`];
 //! [`Fetch::status`] says when it is over. Content goes to a [`Sink`], verified, as it comes.
 //!
-//! What is fetched, in this order where there is a choice: what was lost, the RDR metadata,
-//! manifest nodes ahead of the segments they cover, segments. All of it flies under one controller.
+//! What is fetched, in this order where there is a choice: what was lost, the RDR metadata (and,
+//! until it has come, the first segments' [heads](crate::head)), manifest nodes ahead of the
+//! segments they cover, segments. All of it flies under one controller.
 
 mod arrive;
 mod ask;
 mod detour;
 mod error;
 mod flight;
+mod heads;
 mod object;
 mod range;
 mod requests;
@@ -23,8 +25,10 @@ pub use flight::Item;
 pub use object::{ObjectInfo, Resume, Sink};
 pub use stats::Stats;
 
+use crate::head;
 use crate::publish::DATA_SIZE;
 use control::{Controller, Duration, Event, Lane, Rng, RttEstimate, Size, Time};
+use heads::Heads;
 use object::Object;
 use packet::{NackReason, Name};
 use requests::Requests;
@@ -49,6 +53,8 @@ pub struct FetchConfig {
     /// How many segments one Interest asks for; 1 asks for them one by one. Without it, as many as
     /// the controller says.
     pub range: Option<u16>,
+    /// How many segments are asked for before the version is known, at most [`crate::head::MOST`].
+    pub heads: u16,
     /// Selects the random streams of nonces and of the controller.
     pub seed: u64,
     /// Receives the controller's events.
@@ -67,6 +73,7 @@ impl FetchConfig {
             patience: Duration::from_secs(30),
             stash: Size(16_000_000),
             range: None,
+            heads: head::MOST as u16,
             seed: 0,
             tap: Box::new(|_| {}),
         }
@@ -95,6 +102,7 @@ pub struct Fetch {
     next_segment: u64,
     /// Segments above `next_segment` that were asked for out of turn.
     ahead: BTreeSet<u64>,
+    heads: Heads,
     /// The size of a segment's Data, as last seen.
     segment_data: Size,
     /// The controller said that nothing may leave before.
@@ -123,6 +131,7 @@ impl Fetch {
             object: None,
             next_segment: 0,
             ahead: BTreeSet::new(),
+            heads: Heads::default(),
             segment_data: SEGMENT_DATA_GUESS,
             paced_until: None,
             started_at: None,
@@ -213,6 +222,9 @@ impl Fetch {
         if self.paced_until.is_some_and(|at| at <= now) {
             self.paced_until = None;
         }
+        if self.object.is_none() {
+            self.requests.cancel_overdue_segments(now);
+        }
         self.requests.on_deadline(now);
         if now >= self.progress_at + self.patience() {
             self.give_up(now);
@@ -242,7 +254,7 @@ impl Fetch {
                 _ => FetchError::NotFound {
                     name: self.config.name.clone(),
                     waited,
-                    asked: self.requests.stats.interests as u32,
+                    asked: (self.requests.stats.interests - self.requests.stats.heads) as u32,
                 },
             },
             Some(object) => {

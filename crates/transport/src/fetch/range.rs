@@ -132,7 +132,8 @@ impl Fetch {
         attempt: u16,
         run: &mut SegmentBits,
     ) -> Permit {
-        let ask = |count| self.requests.permit(now, item, count, attempt, self.segment_data);
+        let each = self.expected(item);
+        let ask = |count| self.requests.permit(now, item, count, attempt, each);
         let permit = ask(run.count());
         if permit == Permit::Wait && run.count() > 1 && self.requests.in_flight() == 0 {
             *run = SegmentBits::first(1);

@@ -1,5 +1,7 @@
 //! Interests under a controller: when one may leave, which were lost, when to ask again.
 
+mod echo;
+
 use crate::fetch::detour::Detour;
 use crate::fetch::error::StallCause;
 use crate::fetch::flight::{Flight, Flying, Item, Launch, Tolerance};
@@ -41,13 +43,6 @@ const FIRST_PROBE: Duration = Duration::from_millis(200);
 /// small packet, and goes out again sooner than RFC 6298's second: a little after the 100 ms that
 /// RFC 8305, section 5, recommends as the least before another way is tried.
 const DISCOVERY_PROBE: Duration = Duration::from_millis(125);
-
-/// A path loses if at least this share of what was asked for was lost.
-const LOSSY: f64 = 0.005;
-/// At most so many requests of a fetch, and one in 32, are sent twice without having been lost,
-const MOST_ECHOES: u64 = 64;
-/// and only where a round trip is worth it.
-const ECHO_FROM: Duration = Duration::from_millis(30);
 
 /// A request that is believed lost and waits to be sent again.
 #[derive(Clone, Copy, Debug)]
@@ -170,6 +165,11 @@ impl Requests {
         self.flight.get(item).is_some() || self.lost.contains_key(&item)
     }
 
+    /// The first Interest for `item` is on its way.
+    pub fn is_first(&self, item: Item) -> bool {
+        self.flight.get(item).is_some_and(|flying| flying.attempt == 0)
+    }
+
     /// A random nonce for an Interest.
     pub fn nonce(&mut self) -> u32 {
         self.rng.next_u32()
@@ -191,61 +191,6 @@ impl Requests {
     pub fn take_probe(&mut self, now: Time) -> Option<(Item, u16)> {
         let item = self.probe.take()?;
         self.send_once_more(now, item)
-    }
-
-    /// Where nothing new is left to ask for: what is to be sent twice, with its attempt, because
-    /// if it is lost nothing fills the round trip until that shows. All repetitions are; and
-    /// on a path that loses, the last that were asked for ("gentle aggression", T. Flach and
-    /// others, Reducing Web Latency, SIGCOMM 2013), no faster than answers come.
-    pub fn echo(&mut self, now: Time) -> Option<(Item, u16)> {
-        self.echo_at = None;
-        while let Some((sent_at, item)) = self.repeated.front().copied() {
-            let flying = self.flight.get(item).filter(|f| f.sent_at == sent_at && !f.is_probe());
-            match flying.map(|flying| sent_at + pause(flying.attempt)) {
-                Some(at) if at > now => {
-                    self.echo_at = Some(at);
-                    break;
-                }
-                at => {
-                    self.repeated.pop_front();
-                    if at.is_some() {
-                        return self.send_once_more(now, item);
-                    }
-                }
-            }
-        }
-        let item = self.last_to_echo(now)?;
-        self.echoed += 1;
-        self.last_echo = now;
-        self.send_once_more(now, item)
-    }
-
-    /// The last of what is in flight that was sent once only, if sending it twice now gains a
-    /// quarter of a round trip over waiting for its loss to show.
-    fn last_to_echo(&mut self, now: Time) -> Option<Item> {
-        let lost = self.stats.gaps + self.stats.timeouts;
-        let srtt = self.rtt.smoothed()?;
-        let lossy = lost as f64 >= LOSSY * self.stats.data as f64;
-        // Where a queue is long, what is lost is lost for that, and more makes it worse.
-        let queued = self.rtt.min().is_none_or(|min| srtt > min + Duration(min.0 / 2));
-        let most = MOST_ECHOES.min(self.stats.data / 32);
-        if !lossy || queued || self.echoed >= most || srtt < ECHO_FROM {
-            return None;
-        }
-        let late = Duration(srtt.0 / 4 * 3);
-        let first = |flying: &Flying| flying.attempt == 0 && now.since(flying.sent_at) < late;
-        let mut wake = Some(self.last_echo + self.spacing).filter(|next| *next > now);
-        if wake.is_none() {
-            for (item, flying) in self.flight.latest().filter(|(_, flying)| first(flying)) {
-                let at = flying.sent_at + pause(0);
-                if at <= now {
-                    return Some(item);
-                }
-                wake = Some(wake.map_or(at, |wake| wake.min(at)));
-            }
-        }
-        self.echo_at = [self.echo_at, wake].into_iter().flatten().min();
-        None
     }
 
     fn send_once_more(&mut self, now: Time, item: Item) -> Option<(Item, u16)> {
@@ -332,7 +277,8 @@ impl Requests {
                 self.note_detour(now, &flying, early);
                 if early {
                     self.widen_tolerance();
-                } else {
+                } else if data.item != Item::Metadata {
+                    // Metadata may have been asked for once more behind what is on its way.
                     shows_gaps = Some((flying, rtt));
                 }
                 ((flying.attempt, flying.asked_at, flying.lane, flying.memo), early)
@@ -438,6 +384,17 @@ impl Requests {
         self.lost.retain(|item, _| !unneeded(*item));
     }
 
+    /// Gives up what segments' requests are overdue: nobody promised to answer them.
+    pub fn cancel_overdue_segments(&mut self, now: Time) {
+        let flight = &self.flight;
+        let overdue = |item: &Item| {
+            let flying = flight.get(*item).filter(|_| matches!(item, Item::Segment(_)));
+            flying.is_some_and(|flying| flying.deadline <= now)
+        };
+        let items: Vec<_> = flight.items().filter(overdue).collect();
+        items.into_iter().for_each(|item| self.cancel(item));
+    }
+
     /// Declares what is lost at `now` lost, and lets the controller's timer go off.
     pub fn on_deadline(&mut self, now: Time) {
         let none = HopOptions::new();
@@ -453,6 +410,7 @@ impl Requests {
             self.probes += 1;
             self.last_sign = now;
             self.probe = match self.probes {
+                _ if self.flight.get(Item::Metadata).is_some() => Some(Item::Metadata),
                 ..=PROBES_AT_THE_END => self.flight.newest(),
                 _ => self.flight.oldest().map(|(item, _)| item),
             };

@@ -9,6 +9,10 @@ pub struct Stats {
     pub interests: u64,
     /// Interests sent again for something asked for before.
     pub retransmissions: u64,
+    /// Interests sent for heads.
+    pub heads: u64,
+    /// Heads that were dropped: of another version, or with something else in them than a segment.
+    pub useless_heads: u64,
     /// Data packets that were asked for.
     pub data: u64,
     /// Their octets.

@@ -48,6 +48,7 @@ pub struct PublishStats {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
     Metadata,
+    Head(u64),
     Node(u64),
     Segment(u64),
 }

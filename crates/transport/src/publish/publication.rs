@@ -1,10 +1,11 @@
 //! One published object: which names are its, and the packets under them.
 
+use crate::head;
 use crate::publish::Wanted;
 use crate::publish::cut::{Cut, PublishError, Source, Spec};
 use crate::publish::digests::{DigestCache, SegmentDigests};
 use crate::rdr::{Metadata, metadata_prefix};
-use packet::{Bytes, Component, DataBuf, Interest, Name, NameRef};
+use packet::{Bytes, Component, DataBuf, Interest, MAX_PACKET, Name, NameRef};
 use security::Signer;
 use security::manifest::{KEYWORD, Tree};
 use sha2::{Digest as _, Sha256};
@@ -19,8 +20,11 @@ pub struct Publication {
     source: Box<dyn Source>,
     tree: Tree,
     digests: DigestCache,
+    /// What its metadata say.
+    says: Metadata,
     metadata: Bytes,
     content: Vec<u8>,
+    packet: Vec<u8>,
 }
 
 impl Publication {
@@ -32,10 +36,22 @@ impl Publication {
         kept: Vec<SegmentDigests>,
         signer: &Signer,
     ) -> Publication {
-        let metadata = encode_metadata(&spec, &cut, &tree, signer);
+        let mut says = Metadata {
+            object: cut.object.clone(),
+            final_block: Some(cut.final_block.clone()),
+            segment_size: Some(cut.segment_size as u64),
+            size: Some(cut.size),
+            manifest: Some(tree.announcement()),
+            heads: cut.segments.min(head::MOST),
+        };
+        if !heads_fit(&cut, &says) {
+            says.heads = 0;
+        }
+        let metadata = encode_metadata(&spec, &says, &tree, signer);
         let digests = DigestCache::new(spec.digest_memory, tree.layout().fanout(), &kept);
         drop(kept);
-        Publication { spec, cut, source, tree, digests, metadata, content: Vec::new() }
+        let (content, packet) = (Vec::new(), Vec::new());
+        Publication { spec, cut, source, tree, digests, says, metadata, content, packet }
     }
 
     /// The name without the version.
@@ -81,6 +97,10 @@ impl Publication {
         let object = self.cut.object.as_ref();
         if !name.starts_with(object) {
             let metadata = metadata_prefix(self.spec.name.as_ref());
+            if let Some((segment, version)) = head::parse(name, self.spec.name.as_ref()) {
+                let is_it = version.map_or(can_be_prefix, |version| version == self.spec.version);
+                return (is_it && segment < self.says.heads).then_some(Wanted::Head(segment));
+            }
             let version = Component::version(self.spec.version);
             let whole = metadata.clone().with(&version).with(&Component::segment(0));
             return match () {
@@ -133,6 +153,7 @@ impl Publication {
                 out.extend_from_slice(&self.metadata);
                 0
             }
+            Wanted::Head(n) => self.encode_head(n, out)?,
             Wanted::Node(n) => self.encode_node(n, out)?,
             Wanted::Segment(n) => self.encode_segment(n, out)?,
         };
@@ -158,6 +179,17 @@ impl Publication {
         read.map(|()| len)
     }
 
+    fn encode_head(&mut self, segment: u64, out: &mut Vec<u8>) -> Result<usize, PublishError> {
+        let mut packet = std::mem::take(&mut self.packet);
+        packet.clear();
+        let content = self.encode_segment(segment, &mut packet);
+        if content.is_ok() {
+            head::encode_into(&self.says, segment, &packet, METADATA_FRESHNESS_MS, out);
+        }
+        self.packet = packet;
+        content
+    }
+
     fn encode_node(&mut self, number: u64, out: &mut Vec<u8>) -> Result<usize, PublishError> {
         let layout = self.tree.layout();
         if number >= layout.leaves() || number == layout.root() {
@@ -175,25 +207,40 @@ impl Publication {
     }
 }
 
-fn encode_metadata(spec: &Spec, cut: &Cut, tree: &Tree, signer: &Signer) -> Bytes {
-    let metadata = Metadata {
-        object: cut.object.clone(),
-        final_block: Some(cut.final_block.clone()),
-        segment_size: Some(cut.segment_size as u64),
-        size: Some(cut.size),
-        manifest: Some(tree.announcement()),
-    };
+/// The largest segment that a head may hold leaves room for what else is in it.
+fn heads_fit(cut: &Cut, says: &Metadata) -> bool {
+    let (mut packet, mut whole) = (Vec::new(), Vec::new());
+    let largest = cut.size.min(cut.segment_size as u64) as usize;
+    cut.encode(says.heads, &vec![0; largest], |_| [0; 32], &mut packet);
+    head::encode_into(says, says.heads, &packet, METADATA_FRESHNESS_MS, &mut whole);
+    whole.len() <= MAX_PACKET
+}
+
+/// Makes the metadata packet. Where all segments can be had as heads, the manifest's root rides
+/// along, so that nothing is left to ask for.
+fn encode_metadata(spec: &Spec, says: &Metadata, tree: &Tree, signer: &Signer) -> Bytes {
     let mut content = Vec::new();
-    metadata.encode_into(&mut content);
+    says.encode_into(&mut content);
+    let without_root = content.len();
     let name = metadata_prefix(spec.name.as_ref())
         .with(&Component::version(spec.version))
         .with(&Component::segment(0));
-    let data = DataBuf {
-        freshness_ms: Some(METADATA_FRESHNESS_MS),
-        final_block: Some(Component::segment(0)),
-        ..DataBuf::new(name, content)
+    let encode = |content: &[u8]| {
+        let data = DataBuf {
+            freshness_ms: Some(METADATA_FRESHNESS_MS),
+            final_block: Some(Component::segment(0)),
+            ..DataBuf::new(name.clone(), content.to_vec())
+        };
+        let mut packet = Vec::new();
+        signer.encode(&data, &mut packet);
+        packet
     };
-    let mut packet = Vec::new();
-    signer.encode(&data, &mut packet);
-    packet.into()
+    let root = tree.layout().root();
+    if tree.layout().segments() <= says.heads && tree.encode_inner(root, &mut content).is_ok() {
+        let packet = encode(&content);
+        if packet.len() <= MAX_PACKET {
+            return packet.into();
+        }
+    }
+    encode(&content[..without_root]).into()
 }

@@ -168,6 +168,11 @@ fn table(summary: &Summary) -> Result<(), Failure> {
         (0, _) => {
             "A's cache has no room for so large a file: it crossed the links again".to_owned()
         }
+        (_, n) if n <= 1 + transport::head::MOST => format!(
+            "the second came from A's cache; only its newest version was asked for again, at the \
+             producer, and first segments with it: {}",
+            n - 1
+        ),
         (_, n) => format!("the second came from A's cache, but for {n} Data that it no longer had"),
     })
 }

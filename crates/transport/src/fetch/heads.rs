@@ -1,0 +1,146 @@
+//! Asking for the first segments before the version is known.
+//!
+//! Behind the first Interest for metadata, as far as the controller lets them, leave Interests for
+//! heads. Each is booked as the request for its segment. Whichever answer comes first, metadata or
+//! a head, tells the version; from then on what is lost of heads is lost as of every request, and
+//! is asked for again by the segment's own name. Most publishers know no heads: before somebody
+//! has said that there are some, a Nack or silence is neither a loss nor a sign of congestion.
+
+use crate::fetch::Fetch;
+use crate::fetch::flight::Item;
+use crate::fetch::object::Sink;
+use crate::fetch::requests::{Answer, Answered};
+use crate::head;
+use control::{Size, Time};
+use packet::{Data, InterestBuf, LpPacket, NackReason, NameRef};
+use std::collections::BTreeSet;
+
+/// The heads of a fetch.
+#[derive(Debug, Default)]
+pub(super) struct Heads {
+    /// Segments whose request on its way, or the last one, is for their head.
+    asked: BTreeSet<u64>,
+    /// Some were asked for.
+    any: bool,
+}
+
+impl Heads {
+    /// The segment is asked for, by its own name or as a head.
+    pub fn note(&mut self, segment: u64, as_head: bool) {
+        if as_head {
+            self.any = true;
+            self.asked.insert(segment);
+        } else if !self.asked.is_empty() {
+            self.asked.remove(&segment);
+        }
+    }
+}
+
+impl Fetch {
+    /// Heads are asked for, unless the version is known: by consumers that ask for segments one by
+    /// one.
+    pub(super) fn asks_for_heads(&self) -> bool {
+        self.config.heads > 0
+            && self.unversioned_ref().len() == self.config.name.len()
+            && self.requests.most() == 1
+    }
+
+    /// The next segment whose head may be asked for, while the first Interest for metadata is on
+    /// its way.
+    pub(super) fn next_head(&self) -> Option<(Item, u16)> {
+        let most = u64::from(self.config.heads).min(head::MOST);
+        let wanted = self.next_segment < most
+            && self.asks_for_heads()
+            && self.requests.is_first(Item::Metadata)
+            && self.verification.has_room(self.requests.in_flight(), self.segment_data);
+        wanted.then_some((Item::Segment(self.next_segment), 0))
+    }
+
+    /// The Interest for a head.
+    pub(super) fn head_interest(&self, segment: u64, nonce: u32, lifetime_ms: u64) -> InterestBuf {
+        InterestBuf {
+            can_be_prefix: true,
+            must_be_fresh: true,
+            nonce: Some(nonce),
+            lifetime_ms: Some(lifetime_ms),
+            ..InterestBuf::new(head::prefix(self.unversioned_ref(), segment))
+        }
+    }
+
+    /// The segment whose head has this name, if heads were asked for.
+    pub(super) fn head_of(&self, name: NameRef<'_>) -> Option<u64> {
+        if !self.heads.any {
+            return None;
+        }
+        head::parse(name, self.unversioned_ref()).map(|(segment, _)| segment)
+    }
+
+    /// A head came.
+    pub(super) fn receive_head(
+        &mut self,
+        now: Time,
+        number: u64,
+        data: &Data<'_>,
+        link: &LpPacket<'_>,
+        sink: &mut dyn Sink,
+    ) {
+        let known = self.object.as_ref().map(|object| object.info.name.as_ref());
+        let head = head::decode(self.unversioned_ref(), data)
+            .filter(|head| known.is_none_or(|known| known == head.metadata.object.as_ref()));
+        let Some(head) = head else {
+            self.requests.stats.useless_heads += 1;
+            return self.no_head(now, number);
+        };
+        let options = link.to_options();
+        let size = Size(data.wire().len() as u64);
+        let item = Item::Segment(number);
+        let answered = Answered { item, size, mark: link.congestion_mark(), options: &options };
+        if self.requests.answered(now, &answered) == Answer::Unwanted {
+            return;
+        }
+        if self.object.is_none() {
+            self.requests.cancel(Item::Metadata);
+            self.ahead.insert(number);
+            self.begin(now, head.metadata, sink);
+        }
+        if self.outcome.is_none() {
+            self.segment_data = Size(head.segment.wire().len() as u64);
+            self.receive_segment(now, number, &head.segment, sink);
+        }
+    }
+
+    /// An Interest for a head came back.
+    pub(super) fn refuse_head(&mut self, now: Time, segment: u64, reason: NackReason) {
+        if reason != NackReason::Duplicate && self.heads.asked.contains(&segment) {
+            let waits = self.requests.is_pending(Item::Segment(segment));
+            self.requests.stats.nacks += u64::from(waits);
+            self.no_head(now, segment);
+        }
+    }
+
+    /// The head of a segment is not to be had: the segment is asked for by its own name.
+    fn no_head(&mut self, now: Time, segment: u64) {
+        let item = Item::Segment(segment);
+        if self.heads.asked.remove(&segment) && self.requests.is_pending(item) {
+            self.requests.cancel(item);
+            if self.object.is_some() {
+                self.requests.ask_again(now, item, 1);
+            }
+        }
+    }
+
+    /// The object is known, and its publisher has so many heads. Those on their way that are
+    /// needed are as good as requests for their segments.
+    pub(super) fn adopt_heads(&mut self, served: u64) {
+        let Some(object) = &self.object else { return };
+        let end = object.info.segments.map_or(served, |segments| segments.min(served));
+        let needed = |n: u64| n < end && !object.done.contains(&n);
+        self.requests.cancel_if(|item| matches!(item, Item::Segment(n) if !needed(n)));
+        self.heads.asked.retain(|n| needed(*n));
+        let requests = &self.requests;
+        let flying = self.heads.asked.iter().filter(|n| requests.is_pending(Item::Segment(**n)));
+        self.ahead.extend(flying);
+        self.next_segment = object.first_missing();
+        self.skip_asked();
+    }
+}

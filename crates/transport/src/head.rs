@@ -1,0 +1,142 @@
+//! Heads: the first segments of an object, for whoever does not know its version yet.
+//!
+//! An Interest for `<name>/32=head-segment/seg=k` (CanBePrefix, MustBeFresh) brings Data that say
+//! what metadata say, and behind that hold, whole, the Data packet of segment *k* of the latest
+//! version. So content is on its way from the first Interests on, and whichever of them is answered
+//! tells the version. See `docs/reference/wire.md`.
+
+use crate::rdr::{self, Metadata};
+use packet::{Component, ContentType, Data, DataParts, Name, NameRef, Signature, SignatureInfoBuf};
+use sha2::{Digest as _, Sha256};
+
+/// The keyword that asks for heads. It is longer than that of metadata, so that heads are behind
+/// metadata in canonical order, where a content store looks for what is under the bare name.
+pub const KEYWORD: &[u8] = b"head-segment";
+
+/// How many of an object's segments can be had as heads.
+pub const MOST: u64 = 64;
+
+/// A head, taken apart. It proves nothing: what counts is the proof of the segment in it.
+pub struct Head<'a> {
+    /// What it says of the object.
+    pub metadata: Metadata,
+    /// The segment's packet.
+    pub segment: Data<'a>,
+}
+
+/// The prefix that an Interest for the head of a segment asks for.
+#[must_use]
+pub fn prefix(name: NameRef<'_>, segment: u64) -> Name {
+    name.to_name().with(&Component::keyword(KEYWORD)).with(&Component::segment(segment))
+}
+
+/// The segment whose head a name under `name` is or is a prefix of, and the version if it has one.
+#[must_use]
+pub fn parse(name: NameRef<'_>, under: NameRef<'_>) -> Option<(u64, Option<u64>)> {
+    if !name.starts_with(under) || !name.get(under.len())?.is_keyword(KEYWORD) {
+        return None;
+    }
+    let segment = name.get(under.len() + 1)?.as_segment()?;
+    match name.len() - under.len() {
+        2 => Some((segment, None)),
+        3 => Some((segment, Some(name.last()?.as_version()?))),
+        _ => None,
+    }
+}
+
+/// Appends the head that holds the packet of a segment of `object`.
+pub fn encode_into(
+    metadata: &Metadata,
+    segment: u64,
+    packet: &[u8],
+    freshness_ms: u64,
+    out: &mut Vec<u8>,
+) {
+    let object = metadata.object.as_ref();
+    let mut content = Vec::with_capacity(packet.len() + 128);
+    metadata.encode_details_into(&mut content);
+    content.extend_from_slice(packet);
+    let prefix = prefix(object.parent(), segment);
+    let parts = DataParts {
+        name: prefix.as_ref(),
+        last: object.last(),
+        content_type: ContentType::BLOB,
+        freshness_ms: Some(freshness_ms),
+        final_block: None,
+        content: &content,
+    };
+    let sign = |portion: &[u8]| Signature::from(<[u8; 32]>::from(Sha256::digest(portion)));
+    parts.encode_into(&SignatureInfoBuf::digest(), 32, sign, out);
+}
+
+/// Takes a head of an object under `name` apart; `None` if what is in it is not the packet of the
+/// segment and version that its own name says.
+#[must_use]
+pub fn decode<'a>(name: NameRef<'_>, data: &Data<'a>) -> Option<Head<'a>> {
+    let (segment, version) = parse(data.name(), name)?;
+    let packet = rdr::carried(data.content())?;
+    let object = packet.name().parent();
+    let is_it = object.parent() == name
+        && object.last()?.as_version() == Some(version?)
+        && packet.name().last()?.as_segment() == Some(segment);
+    let metadata = Metadata::of_segment(object, &packet, data.content());
+    is_it.then_some(Head { metadata, segment: packet })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hex(text: &str) -> Vec<u8> {
+        let digits: Vec<u8> = text.bytes().filter(|octet| !octet.is_ascii_whitespace()).collect();
+        let octet = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16);
+        digits.chunks(2).map(|pair| octet(pair).unwrap()).collect()
+    }
+
+    /// The example of `docs/reference/wire.md`, worked out by hand.
+    #[test]
+    fn the_example_of_the_manual() {
+        let inner = hex("0643 0709 080161 360101 320100 140b 19040036ee80 1a03320100 1502 6869 \
+             16031b0100 1720 c0f8efe92ddcc6ad46866868632e1362163daf189f4576615d88574e7f7373e5");
+        let outer = hex("069c 0717 080161 200c686561642d7365676d656e74 320100 360101 \
+             1404 19020fa0 1554 fdf5000102 fdf5020102 fdf6200101 \
+             0643 0709 080161 360101 320100 140b 19040036ee80 1a03320100 1502 6869 \
+             16031b0100 1720 c0f8efe92ddcc6ad46866868632e1362163daf189f4576615d88574e7f7373e5 \
+             16031b0100 1720 626a102f2e90ffcb5ad70cea260a062a39989025106f67338782feab8b515d5a");
+        let object: Name = "/a/v=1".parse().unwrap();
+        let metadata = Metadata {
+            final_block: Some(Component::segment(0)),
+            segment_size: Some(2),
+            size: Some(2),
+            heads: 1,
+            ..Metadata::bare(object.clone())
+        };
+        let mut out = Vec::new();
+        encode_into(&metadata, 0, &inner, 4000, &mut out);
+        assert_eq!(out, outer);
+        let data = Data::decode(&outer).unwrap();
+        let head = decode("/a".parse::<Name>().unwrap().as_ref(), &data).unwrap();
+        assert_eq!(head.metadata, metadata);
+        assert_eq!(head.segment.content(), b"hi");
+        assert!(decode(object.as_ref(), &data).is_none(), "it is under /a, not under /a/v=1");
+    }
+
+    #[test]
+    fn names_of_heads_have_a_segment_and_perhaps_a_version() {
+        let under: Name = "/a".parse().unwrap();
+        let parse = |uri: &str| parse(uri.parse::<Name>().unwrap().as_ref(), under.as_ref());
+        assert_eq!(parse("/a/32=head-segment/seg=9"), Some((9, None)));
+        assert_eq!(parse("/a/32=head-segment/seg=9/v=7"), Some((9, Some(7))));
+        for other in [
+            "/a",
+            "/a/32=head-segment",
+            "/a/head-segment/seg=9",
+            "/b/32=head-segment/seg=9",
+            "/a/32=head-segment/9",
+            "/a/32=head-segment/seg=9/seg=7",
+            "/a/32=head-segment/seg=9/v=7/x",
+        ] {
+            assert_eq!(parse(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! Content in the first round trip: heads, from publishers that have them, that have none, and from
+//! whoever answers in their place.
+
+mod support;
+
+use control::{Duration, Time};
+use packet::{Bytes, Data, DataBuf, Interest, InterestBuf, LpPacket, Name};
+use security::manifest::KEYWORD as MANIFEST;
+use security::{Signer, TrustPolicy};
+use support::{Memory, Pipe, Tamper, failure, name, octets, publish, run};
+use weir_transport::fetch::{Fetch, FetchConfig, FetchError, Resume, Status};
+use weir_transport::publish::{Preparation, Publication, Publish, Spec};
+use weir_transport::{head, rdr};
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A packet, if it is Data under a keyword.
+fn under<'a>(frame: &'a [u8], keyword: &[u8]) -> Option<Data<'a>> {
+    let data = Data::decode(LpPacket::decode(frame).ok()?.fragment()?).ok()?;
+    data.name().components().any(|c| c.is_keyword(keyword)).then_some(data)
+}
+
+/// The segment whose head it is.
+fn head_number(frame: &[u8]) -> Option<u64> {
+    let data = under(frame, head::KEYWORD)?;
+    head::parse(data.name(), name("/a/file").as_ref()).map(|(segment, _)| segment)
+}
+
+struct Outcome {
+    fetch: Fetch,
+    sink: Memory,
+    took: Duration,
+}
+
+fn transfer(
+    publication: Publication,
+    scheme: &str,
+    heads: u16,
+    sink: Memory,
+    tamper: Tamper<'_>,
+) -> Outcome {
+    let mut producer = Publish::new();
+    producer.add(publication);
+    let config = FetchConfig::new(name("/a/file"), TrustPolicy::DigestOnly);
+    let mut fetch = Fetch::new(FetchConfig { heads, ..config }, support::controller(scheme));
+    let mut sink = sink;
+    let took = run(&mut fetch, &mut sink, &mut producer, &Pipe::default(), LIMIT, tamper);
+    Outcome { fetch, sink, took: took.since(Time::ZERO) }
+}
+
+/// An object of `segments` segments of 1000 octets, the last with 500.
+fn object(segments: usize) -> (Vec<u8>, Publication) {
+    let content = octets(segments * 1000 - 500);
+    (content.clone(), publish("/a/file", content, &Signer::Digest))
+}
+
+/// Fetches an object whose answers are changed on the way; it arrives whole.
+fn whole(segments: usize, scheme: &str, tamper: Tamper<'_>) -> Outcome {
+    let (content, publication) = object(segments);
+    let outcome = transfer(publication, scheme, 64, Memory::default(), tamper);
+    assert_eq!(outcome.fetch.status(), Status::Done, "{:?}", outcome.fetch.stats());
+    assert!(outcome.sink.octets == content);
+    outcome
+}
+
+/// A publisher whose segments are too large to ride in heads.
+fn without_heads(content: Vec<u8>) -> Publication {
+    let spec = Spec { segment_size: 8690, ..Spec::new(name("/a/file"), 7) };
+    Preparation::new(spec, content, &Signer::Digest).unwrap().run(&Signer::Digest).unwrap()
+}
+
+#[test]
+fn a_small_object_takes_one_round_trip() {
+    for scheme in ["bbr", "cubic", "fixed"] {
+        let outcome = whole(3, scheme, &mut |_, frame| Some(frame));
+        let stats = outcome.fetch.stats();
+        assert_eq!(outcome.took, Duration::from_millis(10), "{scheme}");
+        // Those behind the end cost an Interest each and nothing more.
+        assert_eq!(stats.interests, 1 + stats.heads, "{scheme}: {stats:?}");
+        assert!((3..=64).contains(&stats.heads) && stats.retransmissions == 0, "{stats:?}");
+    }
+}
+
+#[test]
+fn any_head_tells_the_version() {
+    for lost in [0, 1, 2] {
+        let mut tamper = |_, frame: Bytes| {
+            let is_lost = under(&frame, rdr::METADATA).is_some()
+                || head_number(&frame).is_some_and(|n| n < lost);
+            (!is_lost).then_some(frame)
+        };
+        let outcome = whole(40, "fixed", &mut tamper);
+        // The heads come after a round trip, the manifest and what was lost after the second.
+        assert!(outcome.took < Duration::from_millis(25), "{lost} lost: {}", outcome.took);
+        assert_eq!(outcome.fetch.stats().gaps, lost, "what is lost is lost");
+    }
+}
+
+#[test]
+fn publishers_without_heads_notice_nothing_and_cost_nothing() {
+    let content = octets(400_000);
+    for scheme in ["bbr", "cubic", "aimd"] {
+        let fetch = |heads, tamper: Tamper<'_>| {
+            let published = without_heads(content.clone());
+            let outcome = transfer(published, scheme, heads, Memory::default(), tamper);
+            assert_eq!(outcome.fetch.status(), Status::Done, "{:?}", outcome.fetch.stats());
+            assert!(outcome.sink.octets == content);
+            outcome
+        };
+        let usual = fetch(0, &mut |_, frame| Some(frame));
+        let is_nack = |frame: &Bytes| LpPacket::decode(frame).unwrap().nack().is_some();
+        let mut nacks = 0;
+        let refused = fetch(64, &mut |_, frame| {
+            nacks += u64::from(is_nack(&frame));
+            Some(frame)
+        });
+        let silent = fetch(64, &mut |_, frame| (!is_nack(&frame)).then_some(frame));
+        for outcome in [refused, silent] {
+            let stats = outcome.fetch.stats();
+            assert!(stats.heads > 0 && nacks == stats.heads, "{stats:?}");
+            assert_eq!(outcome.took, usual.took, "{scheme}");
+            assert_eq!(stats.interests - stats.heads, usual.fetch.stats().interests, "{scheme}");
+            assert_eq!((stats.retransmissions, stats.gaps, stats.timeouts), (0, 0, 0), "{scheme}");
+        }
+    }
+}
+
+#[test]
+fn refused_before_anybody_knows_the_object_is_not_refused_at_all() {
+    // Heads come back as Nacks at once, metadata only when they are asked for once more.
+    let content = octets(100_000);
+    let fetch = |heads| {
+        let mut asked = 0;
+        let mut tamper = |_, frame: Bytes| {
+            asked += u64::from(under(&frame, rdr::METADATA).is_some());
+            (asked != 1 || under(&frame, rdr::METADATA).is_none()).then_some(frame)
+        };
+        let published = without_heads(content.clone());
+        let outcome = transfer(published, "cubic", heads, Memory::default(), &mut tamper);
+        assert_eq!(outcome.fetch.status(), Status::Done);
+        outcome
+    };
+    let (usual, outcome) = (fetch(0), fetch(64));
+    let stats = outcome.fetch.stats();
+    assert!(stats.heads > 0 && stats.nacks == stats.heads, "{stats:?}");
+    assert_eq!(stats.retransmissions, 1, "{stats:?}");
+    assert_eq!(outcome.took, usual.took);
+}
+
+#[test]
+fn nobody_answers_heads_are_asked_for_once_and_the_error_is_the_same() {
+    let mut errors = Vec::new();
+    for heads in [0, 64] {
+        let (_, publication) = object(3);
+        let outcome = transfer(publication, "cubic", heads, Memory::default(), &mut |_, _| None);
+        let stats = outcome.fetch.stats();
+        assert!(stats.heads <= 64 && (stats.heads > 0) == (heads > 0), "{stats:?}");
+        let FetchError::NotFound { waited, asked, .. } = failure(&outcome.fetch).clone() else {
+            panic!("{:?}", outcome.fetch.status())
+        };
+        assert_eq!(u64::from(asked), stats.interests - stats.heads);
+        errors.push((waited, asked, stats.timeouts, stats.retransmissions));
+    }
+    assert_eq!(errors[0], errors[1]);
+}
+
+#[test]
+fn a_head_with_something_else_in_it_is_dropped_and_counted() {
+    let (_, publication) = object(40);
+    let mut other = Publish::new();
+    other.add(publication);
+    let segment = |n: u64, wire: &[u8]| {
+        let whole = Data::decode(wire).unwrap();
+        assert_eq!(whole.name().last().unwrap().as_segment(), Some(n));
+        whole.wire().to_vec()
+    };
+    let changes: [(&str, &dyn Fn(&[u8], &Data<'_>) -> DataBuf); 4] = [
+        ("no packet", &|_, head| DataBuf {
+            content: vec![7; 50].into(),
+            ..DataBuf::from_view(head)
+        }),
+        ("nothing", &|_, head| DataBuf { content: Bytes::new(), ..DataBuf::from_view(head) }),
+        ("another segment", &|inner, head| {
+            let mut renamed = DataBuf::from_view(&Data::decode(&segment(1, inner)).unwrap());
+            renamed.name = name("/a/file/v=7/seg=2");
+            DataBuf { content: renamed.encode_digest(), ..DataBuf::from_view(head) }
+        }),
+        ("another object", &|inner, head| {
+            let mut renamed = DataBuf::from_view(&Data::decode(inner).unwrap());
+            renamed.name = name("/b/file/v=7/seg=1");
+            DataBuf { content: renamed.encode_digest(), ..DataBuf::from_view(head) }
+        }),
+    ];
+    for (what, change) in changes {
+        let mut tamper = |_, frame: Bytes| {
+            if head_number(&frame) != Some(1) {
+                return Some(frame);
+            }
+            let head = under(&frame, head::KEYWORD).unwrap();
+            let inner = rdr::carried(head.content()).unwrap();
+            Some(change(inner.wire(), &head).encode_digest())
+        };
+        let outcome = whole(40, "fixed", &mut tamper);
+        let stats = outcome.fetch.stats();
+        assert_eq!((stats.useless_heads, stats.retransmissions), (1, 1), "{what}: {stats:?}");
+        assert_eq!((stats.gaps, stats.timeouts), (0, 0), "{what}: {stats:?}");
+        assert!(outcome.took < Duration::from_millis(25), "{what}: {}", outcome.took);
+    }
+}
+
+#[test]
+fn versions_are_never_mixed() {
+    // All of another version that a cache still has, named and signed as it should be.
+    let (other, mut cache) = (octets(39_000), Publish::new());
+    let spec = Spec { segment_size: 1000, ..Spec::new(name("/a/file"), 6) };
+    let published = Preparation::new(spec, other, &Signer::Digest).unwrap();
+    cache.add(published.run(&Signer::Digest).unwrap());
+    let mut tamper = |_, frame: Bytes| {
+        let Some(number) = head_number(&frame).filter(|n| n % 3 == 1) else { return Some(frame) };
+        let interest = InterestBuf {
+            can_be_prefix: true,
+            ..InterestBuf::new(head::prefix(name("/a/file").as_ref(), number))
+        };
+        cache.receive(&interest.encode());
+        let mut out = Vec::new();
+        assert!(cache.poll_transmit(&mut out));
+        Some(out.into())
+    };
+    let outcome = whole(40, "fixed", &mut tamper);
+    assert_eq!(outcome.fetch.object().unwrap().name, name("/a/file/v=7"));
+    // Numbers 1, 4, … 37 of the forty.
+    assert_eq!(outcome.fetch.stats().useless_heads, 13);
+}
+
+#[test]
+fn a_forged_segment_in_a_head_is_a_forged_segment() {
+    let mut tamper = |_, frame: Bytes| {
+        if head_number(&frame) != Some(1) {
+            return Some(frame);
+        }
+        let head = under(&frame, head::KEYWORD).unwrap();
+        let inner = rdr::carried(head.content()).unwrap();
+        let forged = DataBuf { content: vec![7; 1000].into(), ..DataBuf::from_view(&inner) };
+        let content = forged.encode_digest();
+        Some(DataBuf { content, ..DataBuf::from_view(&head) }.encode_digest())
+    };
+    let outcome = whole(40, "fixed", &mut tamper);
+    let stats = outcome.fetch.stats();
+    assert_eq!((stats.forged, stats.useless_heads, stats.retransmissions), (1, 0, 1), "{stats:?}");
+}
+
+#[test]
+fn a_root_in_metadata_that_is_no_good_is_asked_for_as_always() {
+    let (mut roots, mut spoilt) = (0, 0);
+    let mut tamper = |_, frame: Bytes| {
+        roots += usize::from(under(&frame, MANIFEST).is_some());
+        let Some(metadata) = under(&frame, rdr::METADATA) else { return Some(frame) };
+        let root = rdr::carried(metadata.content()).unwrap().wire();
+        let mut content = metadata.content().to_vec();
+        let at = content.windows(root.len()).position(|window| window == root).unwrap();
+        // The last octet of the signature's value.
+        content[at + root.len() - 1] ^= 1;
+        spoilt += 1;
+        Some(DataBuf { content: content.into(), ..DataBuf::from_view(&metadata) }.encode_digest())
+    };
+    let outcome = whole(3, "fixed", &mut tamper);
+    assert_eq!(outcome.fetch.stats().forged, 1);
+    assert_eq!((roots, spoilt, outcome.took), (1, 1, Duration::from_millis(20)));
+}
+
+#[test]
+fn what_is_there_already_is_not_taken_twice() {
+    let (content, publication) = object(40);
+    let mut sink = Memory::default();
+    sink.octets = content.clone();
+    sink.resume = Resume { octets: 35_000, ..Resume::default() };
+    sink.resume.segments.insert(2..37);
+    let outcome = transfer(publication, "fixed", 64, sink, &mut |_, frame| Some(frame));
+    assert_eq!(outcome.fetch.status(), Status::Done);
+    let mut order = outcome.sink.order.clone();
+    order.sort_unstable();
+    assert_eq!(order, [0, 1, 37, 38, 39]);
+    let stats = outcome.fetch.stats();
+    assert_eq!((stats.retransmissions, stats.gaps, stats.timeouts), (0, 0, 0), "{stats:?}");
+}
+
+/// The answer to an Interest: its name, or nothing if it was refused.
+fn asked(producer: &mut Publish, name: Name, prefix: bool) -> Option<(Name, usize)> {
+    let interest =
+        InterestBuf { can_be_prefix: prefix, must_be_fresh: prefix, ..InterestBuf::new(name) };
+    producer.receive(&interest.encode());
+    let mut out = Vec::new();
+    assert!(producer.poll_transmit(&mut out));
+    let link = LpPacket::decode(&out).unwrap();
+    if link.nack().is_some() {
+        Interest::decode(link.fragment().unwrap()).unwrap();
+        return None;
+    }
+    let data = Data::decode(&out).unwrap();
+    assert_eq!(data.freshness_ms(), Some(4000));
+    Some((data.name().to_name(), out.len()))
+}
+
+#[test]
+fn a_producer_answers_as_many_heads_as_it_says() {
+    let mut producer = Publish::new();
+    producer.add(object(100).1);
+    let heads = |n: u64| head::prefix(name("/a/file").as_ref(), n);
+    for n in [0, 1, 63] {
+        let (found, _) = asked(&mut producer, heads(n), true).unwrap();
+        assert_eq!(found.to_string(), format!("/a/file/32=head-segment/seg={n}/v=7"));
+        assert_eq!(asked(&mut producer, found.clone(), false).unwrap().0, found);
+    }
+    assert_eq!(asked(&mut producer, heads(64), true), None);
+    assert_eq!(asked(&mut producer, heads(0), false), None, "its name is longer");
+    assert_eq!(asked(&mut producer, name("/a/file/32=head-segment/seg=0/v=6"), false), None);
+    assert_eq!(asked(&mut producer, name("/a/file/32=head-segment"), true), None);
+
+    // With the default size they fit, up to names of some length, and where they do not there are
+    // none.
+    for (len, some) in [(1, true), (100, true), (400, false)] {
+        let uri = format!("/{}", "n".repeat(len));
+        let spec = Spec::new(name(&uri), 1_795_181_079_307);
+        let content = octets(3 * spec.segment_size);
+        let published =
+            Preparation::new(spec, content, &Signer::Digest).unwrap().run(&Signer::Digest).unwrap();
+        let mut producer = Publish::new();
+        producer.add(published);
+        let answer = asked(&mut producer, head::prefix(name(&uri).as_ref(), 2), true);
+        assert_eq!(answer.is_some(), some, "a name of {len}");
+        assert!(answer.is_none_or(|(_, octets)| octets <= packet::MAX_PACKET));
+    }
+}
