@@ -4,7 +4,7 @@
 mod support;
 
 use control::{Duration, Time};
-use packet::{Bytes, Data, DataBuf, Interest, InterestBuf, LpPacket, Name};
+use packet::{Bytes, Data, DataBuf, InterestBuf, LpPacket, Name};
 use security::manifest::KEYWORD as MANIFEST;
 use security::{Signer, TrustPolicy};
 use support::{Memory, Pipe, Tamper, failure, name, octets, publish, run};
@@ -66,7 +66,8 @@ fn whole(segments: usize, scheme: &str, tamper: Tamper<'_>) -> Outcome {
 /// A publisher whose segments are too large to ride in heads.
 fn without_heads(content: Vec<u8>) -> Publication {
     let spec = Spec { segment_size: 8690, ..Spec::new(name("/a/file"), 7) };
-    Preparation::new(spec, content, &Signer::Digest).unwrap().run(&Signer::Digest).unwrap()
+    let preparation = Preparation::new(spec, content, &Signer::Digest).expect("it fits");
+    preparation.run(&Signer::Digest).expect("it can be read")
 }
 
 #[test]
@@ -174,7 +175,8 @@ fn a_head_with_something_else_in_it_is_dropped_and_counted() {
         assert_eq!(whole.name().last().unwrap().as_segment(), Some(n));
         whole.wire().to_vec()
     };
-    let changes: [(&str, &dyn Fn(&[u8], &Data<'_>) -> DataBuf); 4] = [
+    type Change<'c> = &'c dyn Fn(&[u8], &Data<'_>) -> DataBuf;
+    let changes: [(&str, Change<'_>); 4] = [
         ("no packet", &|_, head| DataBuf {
             content: vec![7; 50].into(),
             ..DataBuf::from_view(head)
@@ -271,10 +273,9 @@ fn a_root_in_metadata_that_is_no_good_is_asked_for_as_always() {
 #[test]
 fn what_is_there_already_is_not_taken_twice() {
     let (content, publication) = object(40);
-    let mut sink = Memory::default();
-    sink.octets = content.clone();
-    sink.resume = Resume { octets: 35_000, ..Resume::default() };
-    sink.resume.segments.insert(2..37);
+    let mut resume = Resume { octets: 35_000, ..Resume::default() };
+    resume.segments.insert(2..37);
+    let sink = Memory { octets: content, resume, ..Memory::default() };
     let outcome = transfer(publication, "fixed", 64, sink, &mut |_, frame| Some(frame));
     assert_eq!(outcome.fetch.status(), Status::Done);
     let mut order = outcome.sink.order.clone();
@@ -291,12 +292,11 @@ fn asked(producer: &mut Publish, name: Name, prefix: bool) -> Option<(Name, usiz
     producer.receive(&interest.encode());
     let mut out = Vec::new();
     assert!(producer.poll_transmit(&mut out));
-    let link = LpPacket::decode(&out).unwrap();
+    let link = LpPacket::decode(&out).expect("a frame");
     if link.nack().is_some() {
-        Interest::decode(link.fragment().unwrap()).unwrap();
         return None;
     }
-    let data = Data::decode(&out).unwrap();
+    let data = Data::decode(&out).expect("what is no Nack is Data");
     assert_eq!(data.freshness_ms(), Some(4000));
     Some((data.name().to_name(), out.len()))
 }
