@@ -69,11 +69,17 @@ impl RttEstimate {
     /// [`RttEstimate::MAX_BACKED_OFF`].
     #[must_use]
     pub fn rto(&self) -> Duration {
+        self.rto_from(RttEstimate::MIN_RTO)
+    }
+
+    /// The same with another smallest timeout than [`RttEstimate::MIN_RTO`].
+    #[must_use]
+    pub fn rto_from(&self, least: Duration) -> Duration {
         let base = if self.samples == 0 {
             RttEstimate::INITIAL_RTO
         } else {
             Duration(self.smoothed.0.saturating_add(self.variation.0.saturating_mul(4)))
-                .clamp(RttEstimate::MIN_RTO, RttEstimate::MAX_RTO)
+                .clamp(least, RttEstimate::MAX_RTO)
         };
         Duration(base.0.saturating_mul(1 << self.backoff))
             .min(RttEstimate::MAX_BACKED_OFF)

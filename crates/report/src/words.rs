@@ -1,12 +1,21 @@
 //! Numbers and findings in words.
 
-pub use scenario::result::{digits, given};
+use scenario::Mean;
+pub use scenario::result::{averaged, counted, digits, given};
 
 /// A value with its unit.
 pub fn with_unit(value: f64, unit: &str) -> String {
     match unit {
         "" => digits(value),
         unit => format!("{} {unit}", digits(value)),
+    }
+}
+
+/// A mean with its unit; of packets, which are counted, a whole number if every run had the same.
+pub fn mean_with_unit(mean: Mean, unit: &str) -> String {
+    match unit {
+        "packets" => format!("{} {unit}", counted(mean)),
+        _ => with_unit(mean.mean, unit),
     }
 }
 

@@ -10,7 +10,7 @@ mod workload;
 
 pub(crate) use caching::sampling;
 pub use caching::{Caching, Hits, NodeHits};
-pub use columns::{digits, given};
+pub use columns::{averaged, counted, digits, given};
 pub use described::{Field, Held, Kind, Value};
 pub use flow::{Flow, flow_labels};
 pub use link::Link;

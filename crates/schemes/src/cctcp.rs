@@ -31,6 +31,16 @@
 //! SRTT + max(G, 4 RTTVAR) with RFC 6298's G, 100 ms: steady round trips leave no RTTVAR, and would
 //! end in a timeout at the first queue. The smallest is 200 ms, the longest after doubling 4 s.
 //!
+//! The paper has 65 % shorter completion times than without anticipated Interests, on eight caches
+//! in a row between links of 10 Mbit/s (section III). That does not come out here: 4.0 s with them
+//! and 3.8 s without (the mean of those of 60 s, offered 60 % of the edges' capacity, queues of 100
+//! packets). It is not for the smallest timeout: without one (`timeout_min` 0) and with G of 100 ms
+//! it is 4.2 and 3.9 s, with 10 ms 11.0 and 10.1 s, with none 11.1 and 11.4 s; two of three timeouts
+//! are false then, with and without, for round trips of 10 to 90 ms are little beside the queue that
+//! comes and goes at the edge, which all nodes share. With the timeout of 100 ms and more one
+//! segment of ten is lost where slow start, which only a timeout ends, overruns the edge. How many
+//! requests, which queues and which links the paper has, it does not say.
+//!
 //! Deviations. A segment that was not there when it was asked for again gives no sample (Karn). A
 //! window that is not in use does not grow (RFC 7661). Answers to other consumers' Interests, which
 //! a PIT may give, are told by their list; a router's time in them is ignored unless the lists are
@@ -43,7 +53,7 @@ mod stamper;
 #[cfg(test)]
 mod tests;
 
-use control::{Duration, Equation, ParamSpec, Scheme, Value};
+use control::{Duration, Equation, ParamSpec, RttEstimate, Scheme, Value};
 
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
@@ -107,6 +117,13 @@ const PARAMS: &[ParamSpec] = &[
         range: (0.0, 10.0),
         help: "RTO is at least this much longer than SRTT",
         source: "RFC 6298, sections 2.3 and 4: clock granularity, 100 ms or finer",
+    },
+    ParamSpec {
+        name: "timeout_min",
+        default: Value::Time(RttEstimate::MIN_RTO),
+        range: (0.0, 10.0),
+        help: "RTO is at least this long",
+        source: "own: the paper names none; what every NDN consumer has",
     },
     ParamSpec {
         name: "gaps",

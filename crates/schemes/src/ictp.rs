@@ -15,7 +15,9 @@
 //! - Time-out: ssthresh = max(flight / 2, 2), W = 1, and the time-out doubles (RFC 6298).
 //!
 //! The window and what is in flight are counted in segments and never in Interests, so that one
-//! Interest may ask for a run of segments (a chunk of 32).
+//! Interest may ask for a run of segments (a chunk of 32) where the consumer wishes that. By itself
+//! this asks for them one by one: a request of ICTP is for one piece of a chunk, told by its edges,
+//! and that control must work on pieces and not on chunks is what the authors show.
 //!
 //! Deviations. What is in flight is known here segment by segment, while a TCP sender guesses it
 //! from duplicate acknowledgements: the window is not inflated in recovery, which is what corrects

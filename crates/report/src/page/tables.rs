@@ -1,8 +1,7 @@
 //! Tables: flows or combinations first, links and nodes behind the pictures.
 
 use crate::results::{Results, used};
-use crate::words::{digits, escaped};
-use scenario::Mean;
+use crate::words::{averaged, counted, digits, escaped};
 use scenario::result::columns::{self, Column, MOST};
 use scenario::result::{Flow, Link, RunResult, Workload};
 use std::fmt::Write;
@@ -65,11 +64,7 @@ fn groups(out: &mut String, results: &Results) {
     ];
     let has_stores = results.combinations.iter().any(|(_, c)| c.hit_ratio.is_some());
     heads.extend(has_stores.then_some("hit ratio (%)"));
-    let mean = |mean: Option<Mean>| match mean {
-        None => "-".to_owned(),
-        Some(Mean { mean, ci95: Some(half), .. }) => format!("{} ± {}", digits(mean), digits(half)),
-        Some(Mean { mean, .. }) => digits(mean),
-    };
+    let mean = |mean| averaged(mean, |mean| digits(mean.mean));
     let mut table = Table::begin(out, 1, &heads);
     for (group, (label, c)) in results.groups.iter().zip(&results.combinations).take(MOST) {
         let mut row = vec![
@@ -79,7 +74,7 @@ fn groups(out: &mut String, results: &Results) {
             mean(c.fct_s),
             mean(c.rtt_mean_ms),
             mean(c.jain_index),
-            mean(c.drops),
+            averaged(c.drops, counted),
         ];
         row.extend(has_stores.then(|| mean(c.hit_ratio.map(|ratio| ratio.times(100.0)))));
         table.row(&row);

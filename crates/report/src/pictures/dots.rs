@@ -4,7 +4,7 @@ use super::{experiment, group_colours};
 use crate::colours;
 use crate::picture::{Axis, Form, Line, Panel, Picture, short};
 use crate::results::Results;
-use crate::words::{digits, with_unit};
+use crate::words::{counted, digits, mean_with_unit, with_unit};
 use scenario::Mean;
 use scenario::result::Combination;
 use std::collections::BTreeMap;
@@ -49,6 +49,10 @@ fn combination(
         return None;
     }
     let unit = x.unit.clone();
+    let value = |mean: Mean| match unit.as_str() {
+        "packets" => counted(mean),
+        _ => digits(mean.mean),
+    };
     let colours = group_colours(&results.groups);
     let colour = |label: &str| {
         let group = results.groups.iter().position(|group| group.label == label);
@@ -63,7 +67,7 @@ fn combination(
             label: (*label).to_owned(),
             colour: colour(label),
             raw: vec![short(mean.mean), short(low), short(mean.mean + half)],
-            cells: vec![digits(mean.mean), interval, mean.n.to_string()],
+            cells: vec![value(*mean), interval, mean.n.to_string()],
             ..Line::default()
         }
     };
@@ -79,7 +83,7 @@ fn combination(
     Some(Picture {
         id: id.to_owned(),
         title: if digits(most.1.mean) == digits(least.1.mean) {
-            format!("{name}: {} with all", with_unit(most.1.mean, &unit))
+            format!("{name}: {} with all", mean_with_unit(most.1, &unit))
         } else {
             finding(name, &unit, most, least)
         },
@@ -107,8 +111,8 @@ fn finding(name: &str, unit: &str, most: &(&str, Mean), least: &(&str, Mean)) ->
     let [(high, most), (low, least)] = [most, least];
     format!(
         "{name}: {} with {high}, {} with {low}",
-        with_unit(most.mean, unit),
-        with_unit(least.mean, unit)
+        mean_with_unit(*most, unit),
+        mean_with_unit(*least, unit)
     )
 }
 

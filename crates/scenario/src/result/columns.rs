@@ -1,6 +1,7 @@
 //! What tables show of results: one list for the terminal and for pages.
 
 use super::{Flow, Link, Node, NodeHits, Workload};
+use crate::statistics::Mean;
 
 /// A column.
 #[derive(Clone, Copy)]
@@ -154,7 +155,28 @@ pub fn digits(value: f64) -> String {
     }
 }
 
-/// The same, or a dash where there is none.
+/// A mean, with its interval if there were several values.
+#[must_use]
+pub fn averaged(mean: Option<Mean>, shown: fn(Mean) -> String) -> String {
+    match mean {
+        None => "-".to_owned(),
+        Some(mean @ Mean { ci95: None, .. }) => shown(mean),
+        Some(mean @ Mean { ci95: Some(half), .. }) => {
+            format!("{} ± {}", shown(mean), digits(half))
+        }
+    }
+}
+
+/// The mean of a count over runs: a whole number where every run had the same.
+#[must_use]
+pub fn counted(mean: Mean) -> String {
+    match mean.ci95.is_none_or(|half| half == 0.0) && mean.mean.fract() == 0.0 {
+        true => format!("{:.0}", mean.mean),
+        false => digits(mean.mean),
+    }
+}
+
+/// As [`digits`], or a dash where there is none.
 #[must_use]
 pub fn given(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), digits)
@@ -176,6 +198,9 @@ mod tests {
         let shown = most(&many, |n| f64::from(*n));
         assert_eq!((shown.len(), shown[0], shown[23]), (24, &29, &6));
         assert_eq!(most(&many[..3], |n| f64::from(*n)), [&0, &1, &2]);
+        let counts: [&[f64]; 4] = [&[3.0], &[3.0, 3.0], &[2.0, 4.0], &[1.0, 1.0, 2.0]];
+        let shown = counts.map(|counts| counted(Mean::of(counts).unwrap()));
+        assert_eq!(shown, ["3", "3", "3.00", "1.33"], "a mean of different counts is no count");
         assert_eq!([given(None), percent(Some(0.5))], ["-", "50.0"]);
     }
 }

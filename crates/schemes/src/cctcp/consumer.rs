@@ -46,7 +46,7 @@ impl Cctcp {
         let listed = params.number("listed").clamp(1.0, 64.0) as u64;
         let (window, timeout) = (params.number("initial_window"), params.time("initial_timeout"));
         Cctcp {
-            nodes: Nodes::new(window, timeout, params.time("G")),
+            nodes: Nodes::new(window, timeout, params.time("G"), params.time("timeout_min")),
             listed: if params.switch("anticipated") { listed } else { 0 },
             gaps: params.switch("gaps"),
             expected: BTreeMap::new(),

@@ -92,6 +92,7 @@ pub(super) struct Nodes {
     initial_window: f64,
     initial_timeout: Duration,
     granularity: Duration,
+    timeout_min: Duration,
 }
 
 impl Nodes {
@@ -99,10 +100,11 @@ impl Nodes {
         initial_window: f64,
         initial_timeout: Duration,
         granularity: Duration,
+        timeout_min: Duration,
     ) -> Nodes {
         let nameless = Node::new(initial_window, NOWHERE);
         let named = Sources::new();
-        Nodes { named, nameless, initial_window, initial_timeout, granularity }
+        Nodes { named, nameless, initial_window, initial_timeout, granularity, timeout_min }
     }
 
     pub(super) fn get(&self, lane: Lane) -> &Node {
@@ -151,7 +153,7 @@ impl Nodes {
     /// SRTT + max(G, 4 RTTVAR), doubled for timeouts (RFC 6298, 2.3 and 5.5).
     fn own_timeout(&self, node: &Node) -> Duration {
         let least = Duration(node.rtt.smoothed().map_or(0, |srtt| srtt.0 + self.granularity.0));
-        node.rtt.rto().max(least)
+        node.rtt.rto_from(self.timeout_min).max(least)
     }
 
     /// RTO, with eq. 3: never less than that of a node before it.

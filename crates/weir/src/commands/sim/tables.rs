@@ -3,7 +3,7 @@
 use crate::exit::Failure;
 use crate::output::{self, Align, Column, Table};
 use scenario::result::columns::{self, MOST};
-use scenario::result::{Flow, RunResult, SweepResult, digits, varying};
+use scenario::result::{Flow, RunResult, SweepResult, averaged, counted, digits, varying};
 
 /// So many flows that failed are named.
 const MOST_ERRORS: usize = 10;
@@ -84,13 +84,7 @@ pub fn sweep(result: &SweepResult) -> Result<(), Failure> {
     for c in combinations {
         let told = c.settings.iter().filter(|(key, _)| keys.contains(&key.as_str()));
         let told: Vec<&str> = told.map(|(_, value)| value.as_str()).collect();
-        let mean = |mean: Option<scenario::Mean>| match mean {
-            None => "-".to_owned(),
-            Some(scenario::Mean { mean, ci95: None, .. }) => digits(mean),
-            Some(scenario::Mean { mean, ci95: Some(ci), .. }) => {
-                format!("{} ± {}", digits(mean), digits(ci))
-            }
-        };
+        let mean = |mean| averaged(mean, |mean| digits(mean.mean));
         let of = runs.iter().filter(|run| run.settings == c.settings).count();
         let mut row = vec![
             told.join(", "),
@@ -99,7 +93,7 @@ pub fn sweep(result: &SweepResult) -> Result<(), Failure> {
             mean(c.fct_s),
             mean(c.rtt_mean_ms),
             mean(c.jain_index),
-            mean(c.drops),
+            averaged(c.drops, counted),
         ];
         row.extend(has_stores.then(|| mean(c.hit_ratio)));
         table.row(row);
