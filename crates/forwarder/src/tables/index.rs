@@ -1,38 +1,39 @@
 //! From a name's hash to the slot of its entry.
 
-use hashbrown::HashTable;
-
-/// Parts of an index. A part doubles on its own, so that the pause and the second copy that
-/// doubling costs are a 64th of what they were for one table.
+/// Parts of an index that grows by parts: the pause and the second copy that doubling costs are a
+/// 64th of what they were for one table.
 const SHARDS: usize = 64;
 
-/// Entries that an index that [`Index::gradual`] made keeps in one part; taking them apart takes
-/// some ten microseconds.
-const SMALL: usize = 1024;
-
-/// A bucket keeps half of the hash, so that neither growing nor a chance meeting in a bucket has to
-/// look at entries, which are far away in memory.
-#[derive(Clone, Copy, Debug)]
-struct Bucket {
-    hash: u32,
-    slot: u32,
-}
+/// Words of the smallest table that is not empty: a line of the processor's caches.
+const FEWEST: usize = 8;
 
 /// Hash to slot; several slots may have the same hash. The hash must be keyed
 /// ([`super::NameHasher`]): the index relies on it being spread evenly whatever names arrive.
 #[derive(Clone, Debug)]
 pub struct Index {
-    /// One, or all of them.
-    shards: Box<[HashTable<Bucket>]>,
-    /// See [`Index::gradual`].
-    is_gradual: bool,
+    /// One, or [`SHARDS`].
+    shards: Box<[Table]>,
     len: usize,
     /// Octets allocated by the shards.
     allocated: usize,
 }
 
-/// The half of a hash that the index works with. Its bits 0 to 18 choose the bucket, 19 to 24 the
-/// shard, 25 to 31 are hashbrown's tag.
+/// Open addressing with linear probing: what is looked for is nearly always in the first line of
+/// the caches that is looked at. A removal closes the gap behind it, so that nothing is left of
+/// what came and went, and a table that has its size keeps it.
+///
+/// A word has the half of the hash, whose high bits say where it belongs, above one more than the
+/// slot; 0 is none. Neither growing nor a chance meeting has to look at entries, which are far away
+/// in memory. A table that doubles is gone through from front to end, and so is the new one: a
+/// million words take some milliseconds.
+#[derive(Clone, Debug, Default)]
+struct Table {
+    /// None, or a power of two.
+    words: Box<[u64]>,
+    used: usize,
+}
+
+/// The half of a hash that the index works with.
 pub(super) const fn half(hash: u64) -> u32 {
     (hash >> 32) as u32
 }
@@ -42,48 +43,108 @@ pub(super) const fn whole(half: u32) -> u64 {
     (half as u64) << 32
 }
 
-/// hashbrown takes the bucket from the low end and the tag from the high end of a `u64`.
-fn widen(hash: u32) -> u64 {
-    u64::from(hash) << 32 | u64::from(hash)
+const fn word(hash: u32, slot: u32) -> u64 {
+    (hash as u64) << 32 | (slot as u64 + 1)
 }
 
-/// The entries that a table holds before it is moved to a larger one: hashbrown fills at most 7 of
-/// 8 buckets.
-fn holds(table: &HashTable<Bucket>) -> usize {
-    match table.num_buckets() {
-        few @ ..8 => few.saturating_sub(1),
-        buckets => buckets / 8 * 7,
+const fn hash_of(word: u64) -> u32 {
+    (word >> 32) as u32
+}
+
+const fn slot_of(word: u64) -> u32 {
+    (word as u32).wrapping_sub(1)
+}
+
+/// The most words of a table of this size that are used: five of eight.
+const fn limit(words: usize) -> usize {
+    words / 8 * 5
+}
+
+impl Table {
+    /// Where a hash belongs.
+    #[inline]
+    fn home(&self, hash: u32) -> usize {
+        (u64::from(hash) * self.words.len() as u64 >> 32) as usize
     }
-}
 
-fn rehash(bucket: &Bucket) -> u64 {
-    widen(bucket.hash)
+    /// The places of a hash's words and their words, from its home on to the first that is free.
+    #[inline]
+    fn probe(&self, hash: u32) -> impl Iterator<Item = (usize, u64)> {
+        let mask = self.words.len().wrapping_sub(1);
+        let home = self.home(hash);
+        // A table that is not empty has free words.
+        (0..self.words.len()).map(move |n| (home + n) & mask).map_while(move |at| {
+            let word = self.words[at];
+            (word != 0).then_some((at, word))
+        })
+    }
+
+    fn place(&mut self, word: u64) {
+        let mask = self.words.len() - 1;
+        let mut at = self.home(hash_of(word));
+        while self.words[at] != 0 {
+            at = (at + 1) & mask;
+        }
+        self.words[at] = word;
+    }
+
+    #[cold]
+    fn resize(&mut self, words: usize) {
+        let old = std::mem::replace(&mut self.words, vec![0; words].into_boxed_slice());
+        for word in old {
+            if word != 0 {
+                self.place(word);
+            }
+        }
+    }
+
+    /// Takes out the word at a place, and closes the gap: whatever lies behind it and belongs there
+    /// or before moves forward (Knuth, The Art of Computer Programming 3, algorithm 6.4 R).
+    fn take(&mut self, mut gap: usize) {
+        let mask = self.words.len() - 1;
+        let mut at = gap;
+        loop {
+            at = (at + 1) & mask;
+            let word = self.words[at];
+            if word == 0 {
+                break;
+            }
+            let from_home = at.wrapping_sub(self.home(hash_of(word))) & mask;
+            if from_home >= at.wrapping_sub(gap) & mask {
+                self.words[gap] = word;
+                gap = at;
+            }
+        }
+        self.words[gap] = 0;
+        self.used -= 1;
+    }
+
+    fn memory(&self) -> usize {
+        size_of_val(&*self.words)
+    }
 }
 
 impl Default for Index {
     fn default() -> Self {
-        Index { shards: empty(SHARDS), is_gradual: false, len: 0, allocated: 0 }
+        Index::of(SHARDS)
     }
 }
 
-fn empty(shards: usize) -> Box<[HashTable<Bucket>]> {
-    std::iter::repeat_with(HashTable::new).take(shards).collect()
-}
-
 impl Index {
-    /// An index that is one table until it is large: of a thousand small ones more are in the
-    /// processor's caches.
-    ///
-    /// Its parts are as large as the number of all entries asks for, with room for those that came
-    /// and went since a part was put in order: as long as that number stays, nothing is allocated,
-    /// wherever in the index entries come and go.
-    pub fn gradual() -> Index {
-        Index { shards: empty(1), is_gradual: true, len: 0, allocated: 0 }
+    /// An index that is one table: of many small ones more are in the processor's caches, and as
+    /// long as the number of entries stays, nothing is allocated.
+    pub fn single() -> Index {
+        Index::of(1)
+    }
+
+    fn of(shards: usize) -> Index {
+        let shards = std::iter::repeat_with(Table::default).take(shards).collect();
+        Index { shards, len: 0, allocated: 0 }
     }
 
     #[inline]
     fn shard(&self, hash: u32) -> usize {
-        (hash >> 19) as usize & (self.shards.len() - 1)
+        hash as usize & (self.shards.len() - 1)
     }
 
     /// Entries in it.
@@ -99,59 +160,48 @@ impl Index {
     }
 
     /// A slot with this hash that `matches`.
+    #[inline]
     pub fn find(&self, hash: u64, mut matches: impl FnMut(u32) -> bool) -> Option<u32> {
-        let hash = half(hash);
-        self.shards[self.shard(hash)]
-            .find(widen(hash), |b| b.hash == hash && matches(b.slot))
-            .map(|b| b.slot)
+        self.candidates(hash).find(|slot| matches(*slot))
     }
 
     /// Every slot with this hash, or with another hash that agrees in the half that is kept.
+    #[inline]
     pub fn candidates(&self, hash: u64) -> impl Iterator<Item = u32> {
         let hash = half(hash);
-        self.shards[self.shard(hash)]
-            .iter_hash(widen(hash))
-            .filter(move |b| b.hash == hash)
-            .map(|b| b.slot)
+        let words = self.shards[self.shard(hash)].probe(hash);
+        words.filter(move |(_, w)| hash_of(*w) == hash).map(|(_, w)| slot_of(w))
     }
 
-    /// Adds a slot that is not there yet.
+    /// Adds a slot that is not there yet; below `u32::MAX`.
     pub fn insert(&mut self, hash: u64, slot: u32) {
         let hash = half(hash);
-        if self.is_gradual && self.shards.len() == 1 && self.len == SMALL {
-            self.divide(SHARDS);
-        }
-        let (shard, room) = (self.shard(hash), self.room());
+        let shard = self.shard(hash);
         let table = &mut self.shards[shard];
-        let before = table.allocation_size();
-        if self.is_gradual && holds(table) < room {
-            table.reserve(room - table.len(), rehash);
+        if table.used >= limit(table.words.len()) {
+            let before = table.memory();
+            table.resize((2 * table.words.len()).max(FEWEST));
+            self.allocated = self.allocated - before + table.memory();
         }
-        table.insert_unique(widen(hash), Bucket { hash, slot }, rehash);
-        self.allocated = self.allocated - before + table.allocation_size();
+        table.place(word(hash, slot));
+        table.used += 1;
         self.len += 1;
     }
 
     /// Takes a slot out; says whether it was there.
     pub fn remove(&mut self, hash: u64, slot: u32) -> bool {
         let hash = half(hash);
-        let (shard, room) = (self.shard(hash), self.room());
+        let shard = self.shard(hash);
         let table = &mut self.shards[shard];
-        let Ok(found) = table.find_entry(widen(hash), |b| b.slot == slot) else { return false };
-        found.remove();
+        let wanted = word(hash, slot);
+        let Some((at, _)) = table.probe(hash).find(|(_, w)| *w == wanted) else { return false };
+        table.take(at);
         self.len -= 1;
-        // A quarter of what a full table holds: the next doubling is as far as the next halving.
-        let (is_wide, fitting) = match self.is_gradual {
-            true => (holds(table) > 4 * room, room),
-            false => (table.len() < table.num_buckets() / 8, table.len() * 2),
-        };
-        if is_wide && table.num_buckets() > 16 {
-            let before = table.allocation_size();
-            table.shrink_to(fitting, rehash);
-            self.allocated = self.allocated - before + table.allocation_size();
-        }
-        if self.is_gradual && self.shards.len() > 1 && self.len < SMALL / 4 {
-            self.divide(1);
+        // The next doubling is as far as the next halving.
+        if table.words.len() > FEWEST && table.used < limit(table.words.len()) / 4 {
+            let before = table.memory();
+            table.resize(table.words.len() / 2);
+            self.allocated = self.allocated - before + table.memory();
         }
         true
     }
@@ -160,57 +210,28 @@ impl Index {
     pub fn moved(&mut self, hash: u64, from: u32, to: u32) {
         let hash = half(hash);
         let shard = self.shard(hash);
-        if let Some(b) = self.shards[shard].find_mut(widen(hash), |b| b.slot == from) {
-            b.slot = to;
+        let table = &mut self.shards[shard];
+        let (before, after) = (word(hash, from), word(hash, to));
+        let found = table.probe(hash).find(|(_, w)| *w == before);
+        if let Some((at, _)) = found {
+            table.words[at] = after;
         }
-    }
-
-    /// The entries that a part of a gradual index should have room for: twice those that it may
-    /// have, because a table in which as many were there and are gone is put in order where it
-    /// lies if it is half empty, and moved otherwise. Parts differ by chance: of all parts of all
-    /// tables one in 10^9 has six standard deviations (of a Poisson distribution, whose variance
-    /// is its mean) more than the mean.
-    #[inline]
-    fn room(&self) -> usize {
-        if self.shards.len() == 1 {
-            return 2 * (self.len + 1);
-        }
-        let mean = self.len / SHARDS + 1;
-        2 * (mean + 6 * (mean.isqrt() + 1))
-    }
-
-    /// Divides the entries into so many parts.
-    fn divide(&mut self, shards: usize) {
-        let old = std::mem::replace(&mut self.shards, empty(shards));
-        let room = self.room();
-        for table in old.into_vec() {
-            for bucket in table {
-                let table = &mut self.shards[(bucket.hash >> 19) as usize & (shards - 1)];
-                if table.num_buckets() == 0 {
-                    table.reserve(room, rehash);
-                }
-                table.insert_unique(widen(bucket.hash), bucket, rehash);
-            }
-        }
-        self.allocated = self.shards.iter().map(HashTable::allocation_size).sum();
     }
 
     /// Octets held.
     #[must_use]
     pub fn memory(&self) -> usize {
-        self.shards.len() * size_of::<HashTable<Bucket>>() + self.allocated
+        self.shards.len() * size_of::<Table>() + self.allocated
     }
 
     /// Octets that inserting this hash would allocate before the old part is given back.
     #[must_use]
     pub fn growth(&self, hash: u64) -> usize {
         let table = &self.shards[self.shard(half(hash))];
-        // hashbrown tidies in place if at most half of what a table holds is in use (the others
-        // are traces of removals), and doubles otherwise.
-        if table.len() < table.capacity() || table.len() < holds(table) / 2 {
-            return 0;
+        match table.used < limit(table.words.len()) {
+            true => 0,
+            false => (2 * table.memory()).max(FEWEST * size_of::<u64>()),
         }
-        (2 * table.allocation_size()).max(64)
     }
 }
 
@@ -226,10 +247,10 @@ mod tests {
         let mut index = Index::default();
         for slot in 0..20_000 {
             let (hash, before) = (rng.next_u64(), index.memory());
-            let old = index.shards[index.shard(half(hash))].allocation_size();
+            let old = index.shards[index.shard(half(hash))].memory();
             let foretold = index.growth(hash);
             index.insert(hash, slot);
-            let new = index.shards[index.shard(half(hash))].allocation_size();
+            let new = index.shards[index.shard(half(hash))].memory();
             assert_eq!(index.memory(), before - old + new);
             assert!(if new == old { foretold == 0 } else { foretold >= new }, "{old} {new}");
         }
@@ -242,16 +263,15 @@ mod tests {
         (0..10_000).for_each(|i| index.insert(hash(i), i));
         let full = index.memory();
         (0..9_900).for_each(|i| assert!(index.remove(hash(i), i)));
-        assert!(index.memory() < full / 8, "{} of {full}", index.memory());
+        assert!(index.memory() < full / 4, "{} of {full}", index.memory());
         assert!((9_900..10_000).all(|i| index.find(hash(i), |s| s == i) == Some(i)));
     }
 
     #[test]
-    fn a_gradual_one_that_has_its_size_keeps_its_memory() {
+    fn what_has_its_size_keeps_its_memory() {
         let hash = |i: u32| Rng::stream(u64::from(i), &[]).next_u64();
-        // One part, and all of them.
         for entries in [60, 20_000] {
-            let mut index = Index::gradual();
+            let mut index = Index::single();
             let renew = |index: &mut Index, from: u32, to: u32| {
                 for i in from..to {
                     index.insert(hash(i), i);
@@ -267,13 +287,6 @@ mod tests {
             }
             let there = 7 * entries..8 * entries;
             assert!(there.clone().all(|i| index.find(hash(i), |s| s == i) == Some(i)));
-            for i in there.clone().skip(50) {
-                assert!(index.remove(hash(i), i));
-            }
-            // Of 51 a part has room for 102, and is made smaller where it holds four times that.
-            let most = (4 * 102 * 8 / 7usize).next_power_of_two();
-            assert!(index.memory() < most * (size_of::<Bucket>() + 1) + 100, "{}", index.memory());
-            assert!(there.take(50).all(|i| index.find(hash(i), |s| s == i) == Some(i)));
         }
     }
 
@@ -281,10 +294,10 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn behaves_like_a_list_of_pairs(
-            gradual in any::<bool>(),
+            single in any::<bool>(),
             ops in prop::collection::vec((0u8..4, 0u64..40), 0..300),
         ) {
-            let mut index = if gradual { Index::gradual() } else { Index::default() };
+            let mut index = if single { Index::single() } else { Index::default() };
             let mut model: Vec<(u64, u32)> = Vec::new();
             for (slot, (op, h)) in ops.into_iter().enumerate() {
                 // Few distinct hashes, so that slots share them.

@@ -115,7 +115,7 @@ impl Pit {
         Pit {
             config,
             entries: Slab::new(),
-            index: Index::gradual(),
+            index: Index::single(),
             expiries: Wheel::default(),
             retries: Wheel::default(),
             pending: Counts::default(),

@@ -41,7 +41,7 @@ impl<T> Default for PrefixMap<T> {
     fn default() -> Self {
         PrefixMap {
             entries: Slab::new(),
-            index: Index::gradual(),
+            index: Index::single(),
             lengths: [0; MAX_PREFIX + 1],
             present: 0,
             names: 0,

@@ -1,10 +1,15 @@
-use control::{Duration, Time};
+use control::{Duration, Rng, Time};
 use proptest::prelude::*;
 use weir_forwarder::tables::DeadNonces;
 
 const LIFETIME: Duration = Duration::from_millis(6400);
 /// Nonces are forgotten up to one of 32 periods late.
 const LATE: Duration = Duration::from_millis(200);
+
+/// Keys are hashes.
+fn key(n: u64) -> u64 {
+    Rng::stream(n, &[]).next_u64()
+}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
@@ -15,7 +20,8 @@ proptest! {
         let mut nonces = DeadNonces::new(LIFETIME, 1000);
         let mut model: Vec<(u64, Time)> = Vec::new();
         let mut now = Time::ZERO;
-        for (insert, key, later) in ops {
+        for (insert, n, later) in ops {
+            let key = key(n);
             now += Duration::from_millis(later);
             if insert {
                 nonces.insert(now, key);
@@ -36,14 +42,19 @@ proptest! {
     }
 
     #[test]
-    fn of_too_many_it_keeps_the_latest(keys in prop::collection::vec(1u64..30, 1..200)) {
-        let mut nonces = DeadNonces::new(LIFETIME, 10);
-        for (n, key) in keys.iter().enumerate() {
-            nonces.insert(Time(n as u64), *key);
-            let latest = &keys[(n + 1).saturating_sub(10)..=n];
-            for key in 1..30 {
-                prop_assert_eq!(nonces.contains(Time(n as u64), key), latest.contains(&key));
-            }
+    fn of_too_many_it_forgets_the_oldest(keys in prop::collection::vec(1u64..30, 1..200)) {
+        // One by one at its own time; so few that all lie in neighbouring lines.
+        let (step, mut nonces) = (LIFETIME.0 / 32, DeadNonces::new(Duration(LIFETIME.0 * 7), 3));
+        let mut latest: Vec<u64> = Vec::new();
+        for (n, k) in keys.iter().enumerate() {
+            let now = Time(n as u64 * step);
+            nonces.insert(now, key(*k));
+            latest.retain(|old| old != k);
+            latest.push(*k);
+            prop_assert!(nonces.len() <= 3);
+            prop_assert!(nonces.contains(now, key(*k)));
+            let there = (1..30).filter(|k| nonces.contains(now, key(*k))).count();
+            prop_assert_eq!(there, nonces.len());
         }
     }
 }
@@ -55,27 +66,29 @@ fn memory_is_bounded_by_the_capacity() {
         nonces.insert(Time(n), n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     }
     assert_eq!((nonces.len(), nonces.dropped_early()), (1000, 9000));
-    // 8 octets in the ring, of which the next power of two is reserved; an index with room for
-    // twice as many, of which 7 of 8 buckets of 9 octets are filled, in a power of two.
-    let buckets = (2 * 1001 * 8 / 7usize).next_power_of_two();
-    assert!(nonces.memory() < 1024 * 8 + buckets * 9 + 200, "{}", nonces.memory());
+    // Lines of 64 octets, two for seven pairs on average, in a power of two.
+    let lines = (2 * 1000usize).div_ceil(7).next_power_of_two();
+    assert!(nonces.memory() < lines * 64 + 100, "{}", nonces.memory());
     assert!(!nonces.contains(Time(0) + LIFETIME + LIFETIME, 9_999));
     assert!(nonces.is_empty());
 }
 
 #[test]
 fn memory_does_not_grow_with_time() {
-    // As many as 10,000 Interests a second leave behind.
+    // As many as 13,000 Interests a second leave behind: nearly seven for two of 2^14 lines.
     let mut dead = DeadNonces::new(Duration::from_secs(6), 1 << 20);
-    let mut rng = control::Rng::stream(1, &[]);
+    let mut rng = Rng::stream(1, &[]);
     let mut until = |seconds: u64| {
-        for n in (seconds - 20) * 10_000..seconds * 10_000 {
-            dead.insert(Time(n * 100_000), rng.next_u64());
+        for n in (seconds - 20) * 9_100..seconds * 9_100 {
+            dead.insert(Time(n * 1_000_000_000 / 9_100), rng.next_u64());
         }
-        dead.memory()
+        (dead.memory(), dead.dropped_early())
     };
-    let at_first = until(20);
+    let (at_first, _) = until(20);
     for seconds in (40..=200).step_by(20) {
-        assert_eq!(until(seconds), at_first, "after {seconds} s");
+        let (memory, dropped) = until(seconds);
+        assert_eq!(memory, at_first, "after {seconds} s");
+        let of = seconds * 9_100;
+        assert!(dropped < of / 500, "{dropped} of {of}");
     }
 }
