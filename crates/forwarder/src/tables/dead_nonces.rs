@@ -55,11 +55,6 @@ impl Line {
         old & (HIGH >> 8)
     }
 
-    #[inline]
-    fn has(&self, key: u64) -> bool {
-        self.keys.iter().fold(false, |found, k| found | (*k == key))
-    }
-
     /// Where a key is, if it means anything in this period.
     fn find(&self, key: u64, period: u64) -> Option<usize> {
         (0..PLACES).find(|at| self.keys[*at] == key && self.age(*at, period) <= PERIODS)
@@ -87,11 +82,22 @@ fn long_ago(period: u64) -> u8 {
 #[derive(Clone, Debug, Default)]
 struct Table {
     lines: Box<[Line]>,
+    /// For each line the bits of its keys, and of some that it had: most keys are asked for that
+    /// are not there, and hardly ever does the processor have to wait for a line to say so.
+    hints: Box<[u32]>,
+}
+
+/// A key's bit in the hints; its line is chosen by other bits.
+fn hint(key: u64) -> u32 {
+    1 << (key & 31)
 }
 
 impl Table {
     fn new(lines: usize, period: u64) -> Table {
-        Table { lines: vec![Line::empty(period); lines].into_boxed_slice() }
+        Table {
+            lines: vec![Line::empty(period); lines].into_boxed_slice(),
+            hints: vec![0; lines].into_boxed_slice(),
+        }
     }
 
     /// The two lines where a key may be.
@@ -109,8 +115,7 @@ impl Table {
             return None;
         }
         let [first, second] = self.pair(key);
-        // Most are in neither line: that is found out without a jump for each place.
-        if !(self.lines[first].has(key) | self.lines[second].has(key)) {
+        if (self.hints[first] | self.hints[second]) & hint(key) == 0 {
             return None;
         }
         let found = |line: usize| self.lines[line].find(key, period).map(|at| (line, at));
@@ -193,7 +198,9 @@ impl DeadNonces {
     /// Octets of memory held.
     #[must_use]
     pub fn memory(&self) -> usize {
-        let octets = |table: &Table| memory::block(size_of_val(&*table.lines));
+        let octets = |table: &Table| {
+            memory::block(size_of_val(&*table.lines)) + memory::block(size_of_val(&*table.hints))
+        };
         octets(&self.table) + self.old.as_ref().map_or(0, |(old, _)| octets(old))
     }
 
@@ -274,6 +281,7 @@ impl DeadNonces {
         let line = &mut self.table.lines[place.0];
         line.keys[place.1] = key;
         line.periods[place.1] = period;
+        self.table.hints[place.0] |= hint(key);
     }
 
     /// Begins to move to a table of so many lines.
@@ -344,11 +352,15 @@ impl DeadNonces {
         for _ in 0..lines {
             self.sweep = (self.sweep + 1) & (self.table.lines.len() - 1);
             let line = &mut self.table.lines[self.sweep];
+            let mut hints = 0;
             for at in 0..PLACES {
                 if line.age(at, self.period) > PERIODS {
                     line.take(at, self.period);
+                } else {
+                    hints |= hint(line.keys[at]);
                 }
             }
+            self.table.hints[self.sweep] = hints;
         }
     }
 }
