@@ -18,9 +18,10 @@ impl Virtual {
     }
 
     /// Octets 8n to 8n + 7. Multiplication by an odd number and the shift can both be undone: no
-    /// two words of an object are the same.
+    /// two words of an object are the same. From one word to the next the product is an addition,
+    /// which compilers make several at a time.
     fn word(&self, n: u64) -> [u8; 8] {
-        let z = (self.seed ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let z = self.seed.wrapping_add(n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (z ^ (z >> 32)).to_le_bytes()
     }
 
