@@ -64,7 +64,7 @@ impl Table {
     /// Where a hash belongs.
     #[inline]
     fn home(&self, hash: u32) -> usize {
-        (u64::from(hash) * self.words.len() as u64 >> 32) as usize
+        ((u64::from(hash) * self.words.len() as u64) >> 32) as usize
     }
 
     /// The places of a hash's words and their words, from its home on to the first that is free.
