@@ -12,9 +12,11 @@
 //!
 //! Read where the paper is silent: the window starts at 1, the timeout at 3 s; neither falls below
 //! 1 and `timeout_min`; slow start begins anew whenever W is below the threshold; marks cut once a
-//! mean round-trip time, timeouts once for each time that a chunk was asked for; a chunk of which
-//! something was asked for twice gives no sample (Karn). With these rules, and not with others that
-//! were tried, the published windows, rates and timeouts come out.
+//! mean round-trip time, timeouts once for each time that a chunk was asked for; of a chunk of
+//! which something was asked for twice, what came of the first asking gives the sample (Karn;
+//! without one, a round trip that an outage made long would stay as long as every chunk loses
+//! something). With these rules, and not with others that were tried, the published windows, rates
+//! and timeouts come out.
 //!
 //! Deviations: the end of a chunk that is shorter than N, and of one whose rest was never asked
 //! for, is when something of a later chunk is asked for. A Nack, and a gap (segments of the chunk
@@ -161,6 +163,8 @@ struct Chunk {
     lost: u32,
     /// Nothing of it was asked for twice.
     once: bool,
+    /// The longest round trip of what came of the first asking.
+    rtt: Option<Duration>,
     /// The timeouts of Interests that left before are known.
     timed_out_at: Option<Time>,
 }
@@ -270,6 +274,7 @@ impl Ric {
             marked: 0,
             lost: 0,
             once: true,
+            rtt: None,
             timed_out_at: None,
         };
         self.chunks.insert(number, chunk);
@@ -293,6 +298,8 @@ impl Ric {
         }
         if chunk.once {
             self.sample(chunk.heard_at.since(chunk.sent_at));
+        } else if let Some(rtt) = chunk.rtt {
+            self.sample(rtt);
         }
         if chunk.marked > 0 {
             // Eq. 3, at most once a mean round-trip time. N is what the chunk has.
@@ -410,6 +417,7 @@ impl Controller for Ric {
             chunk.lost = chunk.lost.saturating_sub(1);
         }
         chunk.once &= arrival.rtt.is_some();
+        chunk.rtt = chunk.rtt.max(arrival.rtt);
         let all = u64::from(chunk.arrived) >= self.n || number + 1 < self.next;
         if all && !chunk.busy && chunk.lost == 0 {
             self.complete(cx, number);
