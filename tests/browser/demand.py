@@ -122,6 +122,8 @@ class Demand(Browser):
         copies = self.shown("copies").locator("figure#completion")
         self.assertEqual(copies.locator(".plot circle").count(), 7)
         self.assertEqual(copies.get_by_text(re.compile("^.*: median ")).count(), 0)
+        names = copies.locator("button[data-line]").all_inner_texts()
+        self.assertIn("probcache", names, "one catalogue needs no name")
         mice = self.shown("mice").locator("figure#completion")
         self.assertEqual(mice.get_by_text(re.compile("^/flows .*: median .* s$")).count(), 2)
 
