@@ -13,9 +13,9 @@ pub const DEFAULT_LIFETIME: Duration = Duration::from_secs(6);
 /// Pairs that have a place in a line.
 const PLACES: usize = 7;
 
-/// Two in this many lines are taken on average before the table is moved to one of twice the lines:
-/// at that load one pair of some thousand meets two lines that are full, and the oldest in them
-/// goes.
+/// So many places of two lines are taken on average before the table is moved to one of twice the
+/// lines: at that load one pair of some thousand meets two lines that are full, and the oldest in
+/// them goes.
 const FULL: usize = 7;
 
 /// A table begins with so many lines.
@@ -122,11 +122,12 @@ impl Table {
         found(first).or_else(|| found(second))
     }
 
-    /// Where the oldest pair of these lines is, and its age.
+    /// Where the oldest pair of these lines is.
     fn oldest(&self, lines: [usize; 2], period: u64) -> Option<(usize, usize)> {
         let places = lines.into_iter().flat_map(|line| (0..PLACES).map(move |at| (line, at)));
         let aged = places.map(|(line, at)| (self.lines[line].age(at, period), (line, at)));
-        aged.filter(|(age, _)| *age <= PERIODS).max_by_key(|(age, _)| *age).map(|(_, place)| place)
+        let remembered = aged.filter(|(age, _)| *age <= PERIODS);
+        remembered.max_by_key(|(age, _)| *age).map(|(_, place)| place)
     }
 }
 
