@@ -4,14 +4,16 @@
 //! - until a path is known, and when all have gone silent, one Interest leaves in `initial_gap`;
 //! - one leaves in `longest_gap`, whatever the stamps say, so that better ones can come;
 //! - Data that nobody stamped has passed no link that knows of rates: `unstamped` is the rate then;
+//! - a stamp above [`MAX_RATE`] is taken as that and counted, and the rates of all paths together
+//!   are no more than it: beyond, each is lowered in proportion;
 //! - no more than `in_flight` octets are on their way, whatever rate is stamped;
 //! - a path is forgotten after three timeouts in a row, or when nothing has come of it for five
 //!   round trips (and its timeout) although something was asked for.
 
 use super::steering::Form;
 use control::{
-    Arrival, Ask, Cause, Controller, Cx, Duration, Lane, Loss, ParamSpec, Params, Permit, Rate,
-    RttEstimate, Sent, Size, Ticket, Time, Value,
+    Arrival, Ask, Cause, Controller, Cx, Duration, Lane, Loss, MAX_RATE, ParamSpec, Params, Permit,
+    Rate, RttEstimate, Sent, Size, Ticket, Time, Value,
 };
 use packet::HopOptions;
 use packet::options::{
@@ -152,6 +154,8 @@ pub(crate) struct Consumer {
     backed_off_at: Option<Time>,
     /// Stamps that were no better than none.
     ignored: u64,
+    /// Stamps of more than any link carries.
+    lowered: u64,
 }
 
 /// The consumer of RCP: one path, one class.
@@ -189,6 +193,7 @@ impl Consumer {
             heard_at: Time::ZERO,
             backed_off_at: None,
             ignored: 0,
+            lowered: 0,
         }
     }
 
@@ -205,12 +210,18 @@ impl Consumer {
     /// Section 4.2: the primary class at the best path's rate X = max R_p, split in proportion to
     /// R_p: X R_p / sum R_p is never more than R_p. The secondary class at R_s on each path.
     fn rates(&self, now: Time) -> impl Iterator<Item = (usize, usize, f64)> {
-        let best = self.live(now).map(|(_, path)| path.rates[0]).fold(0.0, f64::max);
-        let sum: f64 = self.live(now).map(|(_, path)| path.rates[0]).sum();
-        let share = if sum > 0.0 { best / sum } else { 0.0 };
         let classes = if self.config.form.is_some() { 2 } else { 1 };
+        let (mut best, mut sums) = (0.0_f64, [0.0; 2]);
+        for (_, path) in self.live(now) {
+            best = best.max(path.rates[0]);
+            sums = [sums[0] + path.rates[0], sums[1] + path.rates[1]];
+        }
+        let share = if sums[0] > 0.0 { best / sums[0] } else { 0.0 };
+        let total = best + if classes == 2 { sums[1] } else { 0.0 };
+        let most = MAX_RATE.0 as f64;
+        let scale = if total > most { most / total } else { 1.0 };
         self.live(now).flat_map(move |(slot, path)| {
-            let rates = [share * path.rates[0], path.rates[1]];
+            let rates = [scale * share * path.rates[0], scale * path.rates[1]];
             (0..classes).map(move |class| (slot, class, rates[class]))
         })
     }
@@ -283,8 +294,10 @@ impl Consumer {
             Some(stamp) => {
                 // A second class that nobody lowered is one that no link on the path has.
                 let secondary = if stamp.secondary == u64::MAX { 0 } else { stamp.secondary };
-                path.rates = [stamp.primary as f64, secondary as f64];
+                let stamped = [stamp.primary, secondary];
+                path.rates = stamped.map(|rate| rate.min(MAX_RATE.0) as f64);
                 path.is_stamped = true;
+                self.lowered += u64::from(stamped.iter().any(|rate| *rate > MAX_RATE.0));
             }
             // Of a path that is stamped, what comes without is from a store nearby.
             None => self.ignored += u64::from(path.is_stamped),
@@ -442,9 +455,11 @@ impl Controller for Consumer {
             out(lane_of(slot, class), "rate", rate);
             total += rate;
         }
-        out(NO_PATH, "rate", total);
+        // In sums of scaled rates the last digit may be one too many.
+        out(NO_PATH, "rate", total.min(MAX_RATE.0 as f64));
         out(NO_PATH, "paths", self.live(now).count() as f64);
         out(NO_PATH, "stamps ignored", self.ignored as f64);
+        out(NO_PATH, "stamps lowered", self.lowered as f64);
     }
 }
 

@@ -418,3 +418,23 @@ fn data_tells_the_lane_of_the_path_that_it_came_by() {
     });
     assert_eq!(lanes, [Some(2), Some(4), None]);
 }
+
+/// 8.1e18 bit/s on each of two paths: (4.2) gives the primary class X R_p / sum R_p = MAX_RATE / 2
+/// on each, the secondary MAX_RATE on each; of the sum, three times MAX_RATE, a third is left.
+#[test]
+fn stamps_of_more_than_any_link_carries_are_lowered_and_counted() {
+    let mut b = bench(&[]);
+    for id in [1, 2] {
+        let out = b.send();
+        b.answer(&out, Some(10), &from(id, Some((8_097_191_751_105_346_000, u64::MAX - 1))));
+    }
+    let rates: Vec<_> = b.consumer.rates(b.now).map(|(_, _, rate)| rate).collect();
+    let (primary, secondary) = (MAX_RATE.0 as f64 / 6.0, MAX_RATE.0 as f64 / 3.0);
+    assert_eq!(rates.len(), 4);
+    for (rate, expected) in rates.iter().zip([primary, secondary, primary, secondary]) {
+        assert!((rate - expected).abs() < 1.0, "{rate} for {expected}");
+    }
+    let mut gauges = Vec::new();
+    b.consumer.gauges(&mut |lane, name, value| gauges.push((lane, name, value)));
+    assert!(gauges.contains(&(NO_PATH, "stamps lowered", 2.0)), "{gauges:?}");
+}
