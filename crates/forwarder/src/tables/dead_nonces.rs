@@ -135,7 +135,7 @@ impl Table {
 ///
 /// Memory is bounded twice: what is older than the lifetime is dropped, and of more pairs than the
 /// capacity allows an old one: the oldest of some ten. Two pairs with the same 64-bit hash are
-/// taken for one; with a million remembered, one fresh Interest in 10^13 is taken for a looping one.
+/// taken for one: with a million remembered, that is one fresh Interest in 10^13.
 ///
 /// A pair is in one of two neighbouring lines of the processor's caches, and stays there until its
 /// place is used again: nothing is kept beside it, and nothing is done when its time is over. A
