@@ -121,10 +121,15 @@ impl Windowed {
     }
 
     /// The pause after an Interest for `count` segments that spreads the window over a round trip.
+    /// Not longer than that: a range of which the window holds a part, asked for when nothing is in
+    /// flight, has been answered by then, and a wait for the rest of its share, many round trips of
+    /// silence, would be a stall.
     fn pause(&self, count: u16) -> Duration {
         let gain = self.law.pacing_gain();
         match self.rtt.smoothed() {
-            Some(srtt) if gain > 0.0 => srtt.mul_f64(f64::from(count) / (self.window() * gain)),
+            Some(srtt) if gain > 0.0 => {
+                srtt.mul_f64((f64::from(count) / (self.window() * gain)).min(1.0))
+            }
             _ => Duration::ZERO,
         }
     }
@@ -294,19 +299,20 @@ mod tests {
         assert_eq!(c.permit(Time(0), &ask(&Flying(1))), Permit::Wait);
     }
 
-    #[test]
-    fn a_window_is_spread_over_the_round_trip() {
+    /// Sends for so many segments at 0 and 100 ms, the first of which is answered at 100 ms, and
+    /// tells when the next Interest may leave.
+    fn next_after(window: f64, count: u16) -> Permit {
         let mut rng = Rng::stream(0, &[]);
         let mut tap = |_| {};
-        let mut c = Windowed::new(Box::new(Halving(9.0)));
+        let mut c = Windowed::new(Box::new(Halving(window)));
         let options = HopOptions::default();
         let rtt = Duration::from_millis(100);
         let sent = Sent {
             first: 0,
-            count: 1,
+            count,
             lane: 0,
             attempt: 0,
-            expected: Size(8000),
+            expected: Size(8000 * u64::from(count)),
             before: Load::default(),
         };
         let mut cx = Cx { now: Time(0), rng: &mut rng, tap: &mut tap };
@@ -326,10 +332,16 @@ mod tests {
         cx.now = Time::ZERO + rtt;
         c.on_data(&mut cx, &arrival);
         c.on_sent(&mut cx, &sent);
+        c.permit(cx.now, &ask(&Flying(0)))
+    }
+
+    #[test]
+    fn a_window_is_spread_over_the_round_trip() {
         // Window 10, gain 1.25: an Interest every 8 ms, less the burst allowance of 0.5 ms.
-        assert_eq!(
-            c.permit(cx.now, &ask(&Flying(1))),
-            Permit::At(Time::ZERO + rtt + Duration::from_micros(7500))
-        );
+        assert_eq!(next_after(9.0, 1), Permit::At(Time::ZERO + Duration::from_micros(107_500)));
+        // Two segments of a window of 2 would be 80 ms of the hundred.
+        assert_eq!(next_after(1.0, 2), Permit::At(Time::ZERO + Duration::from_micros(179_500)));
+        // 32 segments of it would be 1280 ms: a round trip is the longest pause.
+        assert_eq!(next_after(1.0, 32), Permit::At(Time::ZERO + Duration::from_micros(199_500)));
     }
 }

@@ -176,8 +176,7 @@ impl Controller for Cctcp {
         let timeout = self.nodes.timeout(sent.lane);
         let node = self.nodes.get_mut(sent.lane);
         // Eq. 4.
-        let pause = node.pause().mul_f64(f64::from(sent.count.max(1)));
-        node.release_at = node.release_at.max(cx.now) + pause;
+        node.release_at = node.release_at.max(cx.now) + node.pause(sent.count);
         node.out += u32::from(sent.count);
         // RFC 7661: half of the window counts as using it.
         let limited = f64::from(node.out) * 2.0 >= node.window;

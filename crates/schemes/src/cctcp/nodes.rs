@@ -52,10 +52,11 @@ impl Node {
         Some(self.window / self.srtt()?)
     }
 
-    /// Eq. 4: T_send.
-    pub(super) fn pause(&self) -> Duration {
+    /// Eq. 4: T_send, for so many segments; not longer than a round trip, in which what is more
+    /// than the window has been answered.
+    pub(super) fn pause(&self, count: u16) -> Duration {
         let srtt = self.rtt.smoothed().unwrap_or(Duration::ZERO);
-        srtt.mul_f64(1.0 / self.window.max(1.0))
+        srtt.mul_f64((f64::from(count.max(1)) / self.window.max(1.0)).min(1.0))
     }
 
     fn grow(&mut self) {
