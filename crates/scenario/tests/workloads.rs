@@ -38,7 +38,9 @@ fn what_a_trace_asks_for_twice_comes_from_the_store() {
     assert_eq!((caching.whole.hits, caching.nodes.len()), (edge.cs_hits, 1));
     let origin = result.nodes.iter().find(|node| node.node == "origin").unwrap();
     assert_eq!(caching.whole.served, origin.served);
-    assert!(caching.whole.hits + 3 >= origin.served && caching.whole.hits < origin.served);
+    // For the style sheet, of one segment, the origin answers a window of four: metadata, a head,
+    // and twice that there is no such head.
+    assert!(caching.whole.hits + 4 >= origin.served && caching.whole.hits < origin.served);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 mod support;
 
 use control::{Duration, Time};
-use packet::{Bytes, Data, DataBuf, InterestBuf, LpPacket, Name};
+use packet::{Bytes, Data, DataBuf, Interest, InterestBuf, LpPacket, Name};
 use security::manifest::KEYWORD as MANIFEST;
 use security::{Signer, TrustPolicy};
 use support::{Memory, Pipe, Tamper, failure, name, octets, publish, run};
@@ -83,11 +83,11 @@ fn a_small_object_takes_one_round_trip() {
 }
 
 #[test]
-fn any_head_tells_the_version() {
+fn without_metadata_the_first_head_tells_the_version() {
     for lost in [0, 1, 2] {
         let mut tamper = |_, frame: Bytes| {
             let is_lost = under(&frame, rdr::METADATA).is_some()
-                || head_number(&frame).is_some_and(|n| n < lost);
+                || head_number(&frame).is_some_and(|n| (1..=lost).contains(&n));
             (!is_lost).then_some(frame)
         };
         let outcome = whole(40, "fixed", &mut tamper);
@@ -95,6 +95,37 @@ fn any_head_tells_the_version() {
         assert!(outcome.took < Duration::from_millis(25), "{lost} lost: {}", outcome.took);
         assert_eq!(outcome.fetch.stats().gaps, lost, "what is lost is lost");
     }
+}
+
+#[test]
+fn heads_of_whatever_version_do_not_tell_it() {
+    // Metadata and the first head are lost, until something was asked for again.
+    let mut tamper = |at: Time, frame: Bytes| {
+        let tells = under(&frame, rdr::METADATA).is_some() || head_number(&frame) == Some(0);
+        (!tells || at > Time::ZERO + Duration::from_millis(15)).then_some(frame)
+    };
+    let outcome = whole(40, "fixed", &mut tamper);
+    let stats = outcome.fetch.stats();
+    // Those behind the first came for nothing, and showed that both are lost.
+    assert_eq!((stats.useless_heads, stats.forged, stats.duplicates), (39, 0, 0), "{stats:?}");
+    assert_eq!((stats.gaps, stats.retransmissions, stats.timeouts), (2, 2, 0), "{stats:?}");
+    assert!(outcome.took < Duration::from_millis(35), "{}", outcome.took);
+}
+
+#[test]
+fn all_heads_but_the_first_may_come_from_a_cache() {
+    let config = FetchConfig::new(name("/a/file"), TrustPolicy::DigestOnly);
+    let mut fetch = Fetch::new(config, support::controller("fixed"));
+    let (mut out, mut fresh) = (Vec::new(), Vec::new());
+    while fetch.poll_transmit(Time::ZERO, &mut out) {
+        let frame = LpPacket::decode(&out).unwrap();
+        let interest = Interest::decode(frame.fragment().unwrap()).unwrap();
+        fresh.push(interest.must_be_fresh());
+        out.clear();
+    }
+    // Metadata and the first head.
+    let expected: Vec<bool> = (0..fresh.len()).map(|n| n < 2).collect();
+    assert!(fresh == expected && fresh.len() > 3, "{fresh:?}");
 }
 
 #[test]

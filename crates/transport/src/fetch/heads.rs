@@ -1,9 +1,10 @@
 //! Asking for the first segments before the version is known.
 //!
 //! Behind the first Interest for metadata, as far as the controller lets them, leave Interests for
-//! heads. Each is booked as the request for its segment. Whichever answer comes first, metadata or
-//! a head, tells the version; from then on what is lost of heads is lost as of every request, and
-//! is asked for again by the segment's own name. Most publishers know no heads: before somebody
+//! heads. Each is booked as the request for its segment. Metadata and the first head have to be
+//! fresh, and whichever comes first tells the version; the others may come from a cache, and are of
+//! use if they are of that version. From then on what is lost of heads is lost as of every request,
+//! and is asked for again by the segment's own name. Most publishers know no heads: before somebody
 //! has said that there are some, a Nack or silence is neither a loss nor a sign of congestion.
 
 use crate::fetch::Fetch;
@@ -56,11 +57,12 @@ impl Fetch {
         wanted.then_some((Item::Segment(self.next_segment), 0))
     }
 
-    /// The Interest for a head.
+    /// The Interest for a head. The first stands in for metadata that is lost; what is behind it may
+    /// come from a cache, or a second consumer would bring it from the producer again.
     pub(super) fn head_interest(&self, segment: u64, nonce: u32, lifetime_ms: u64) -> InterestBuf {
         InterestBuf {
             can_be_prefix: true,
-            must_be_fresh: true,
+            must_be_fresh: segment == 0,
             nonce: Some(nonce),
             lifetime_ms: Some(lifetime_ms),
             ..InterestBuf::new(head::prefix(self.unversioned_ref(), segment))
@@ -96,6 +98,12 @@ impl Fetch {
         let item = Item::Segment(number);
         let answered = Answered { item, size, mark: link.congestion_mark(), options: &options };
         if self.requests.answered(now, &answered) == Answer::Unwanted {
+            return;
+        }
+        if self.object.is_none() && number > 0 {
+            // It may be of an older version.
+            self.heads.asked.remove(&number);
+            self.requests.stats.useless_heads += 1;
             return;
         }
         if self.object.is_none() {
