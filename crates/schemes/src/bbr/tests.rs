@@ -251,6 +251,21 @@ fn going_up_lasts_a_round_trip_and_is_held_while_it_shows() {
     assert_eq!(pace[..3], [Some(977.0), Some(781.0), Some(586.0)], "{:?}", bench.bbr.mode);
 }
 
+/// The pipe holds 781.25 / s * 100 ms = 78 segments.
+#[test]
+fn going_down_lasts_until_the_queue_is_gone_or_two_round_trips() {
+    let at = |ms: u64, in_flight: u32| {
+        let mut bench = cruising();
+        bench.bbr.mode = Mode::Down { since: Time(1000 * MS) };
+        let ticket = bench.send((ms - 100) * MS, in_flight);
+        bench.data(ms * MS, (ms - 100) * MS, &ticket, in_flight);
+        matches!(bench.bbr.mode, Mode::Cruise { .. })
+    };
+    assert!(!at(1150, 90), "more than the pipe holds after one and a half round trips");
+    assert!(at(1150, 78), "nothing but what the pipe holds");
+    assert!(at(1201, 90), "two round trips");
+}
+
 #[test]
 fn an_old_minimum_is_measured_again_with_half_a_pipe() {
     let mut bench = cruising();
