@@ -97,19 +97,34 @@ fn without_metadata_the_first_head_tells_the_version() {
     }
 }
 
+/// Metadata and the first head are lost, until something was asked for again.
+fn late(at: Time, frame: &Bytes) -> bool {
+    let tells = under(frame, rdr::METADATA).is_some() || head_number(frame) == Some(0);
+    tells && at < Time::ZERO + Duration::from_millis(15)
+}
+
 #[test]
-fn heads_of_whatever_version_do_not_tell_it() {
-    // Metadata and the first head are lost, until something was asked for again.
-    let mut tamper = |at: Time, frame: Bytes| {
-        let tells = under(&frame, rdr::METADATA).is_some() || head_number(&frame) == Some(0);
-        (!tells || at > Time::ZERO + Duration::from_millis(15)).then_some(frame)
+fn what_comes_before_the_version_is_known_waits() {
+    let mut tamper = |at: Time, frame: Bytes| (!late(at, &frame)).then_some(frame);
+    let outcome = whole(40, "fixed", &mut tamper);
+    let stats = outcome.fetch.stats();
+    // Those behind the first showed that both are lost, and were not asked for twice.
+    assert_eq!((stats.useless_heads, stats.forged, stats.duplicates), (0, 0, 0), "{stats:?}");
+    assert_eq!((stats.gaps, stats.retransmissions, stats.timeouts), (2, 2, 0), "{stats:?}");
+    assert!(outcome.took < Duration::from_millis(35), "{}", outcome.took);
+}
+
+#[test]
+fn what_came_before_and_is_of_another_version_was_for_nothing() {
+    let mut cache = other_version();
+    let mut tamper = |at: Time, frame: Bytes| match head_number(&frame).filter(|n| *n > 0) {
+        Some(number) => Some(head_from(&mut cache, number)),
+        None => (!late(at, &frame)).then_some(frame),
     };
     let outcome = whole(40, "fixed", &mut tamper);
     let stats = outcome.fetch.stats();
-    // Those behind the first came for nothing, and showed that both are lost.
-    assert_eq!((stats.useless_heads, stats.forged, stats.duplicates), (39, 0, 0), "{stats:?}");
-    assert_eq!((stats.gaps, stats.retransmissions, stats.timeouts), (2, 2, 0), "{stats:?}");
-    assert!(outcome.took < Duration::from_millis(35), "{}", outcome.took);
+    assert_eq!(outcome.fetch.object().unwrap().name, name("/a/file/v=7"));
+    assert_eq!((stats.useless_heads, stats.forged), (39, 0), "{stats:?}");
 }
 
 #[test]
@@ -241,23 +256,32 @@ fn a_head_with_something_else_in_it_is_dropped_and_counted() {
     }
 }
 
-#[test]
-fn versions_are_never_mixed() {
-    // All of another version that a cache still has, named and signed as it should be.
-    let (other, mut cache) = (octets(39_000), Publish::new());
+/// All of another version that a cache still has, named and signed as it should be.
+fn other_version() -> Publish {
+    let (other, mut cache) = (octets(40_000), Publish::new());
     let spec = Spec { segment_size: 1000, ..Spec::new(name("/a/file"), 6) };
     let published = Preparation::new(spec, other, &Signer::Digest).unwrap();
     cache.add(published.run(&Signer::Digest).unwrap());
+    cache
+}
+
+fn head_from(cache: &mut Publish, number: u64) -> Bytes {
+    let interest = InterestBuf {
+        can_be_prefix: true,
+        ..InterestBuf::new(head::prefix(name("/a/file").as_ref(), number))
+    };
+    cache.receive(&interest.encode());
+    let mut out = Vec::new();
+    assert!(cache.poll_transmit(&mut out));
+    out.into()
+}
+
+#[test]
+fn versions_are_never_mixed() {
+    let mut cache = other_version();
     let mut tamper = |_, frame: Bytes| {
         let Some(number) = head_number(&frame).filter(|n| n % 3 == 1) else { return Some(frame) };
-        let interest = InterestBuf {
-            can_be_prefix: true,
-            ..InterestBuf::new(head::prefix(name("/a/file").as_ref(), number))
-        };
-        cache.receive(&interest.encode());
-        let mut out = Vec::new();
-        assert!(cache.poll_transmit(&mut out));
-        Some(out.into())
+        Some(head_from(&mut cache, number))
     };
     let outcome = whole(40, "fixed", &mut tamper);
     assert_eq!(outcome.fetch.object().unwrap().name, name("/a/file/v=7"));

@@ -212,6 +212,7 @@ impl Fetch {
         object.resume(&sink.begin(&object.info), in_order);
         self.object = Some(object);
         self.adopt_heads(metadata.heads);
+        self.take_early_heads(now, sink);
         self.progress_at = now;
         self.finish_if_complete();
     }

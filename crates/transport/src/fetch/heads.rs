@@ -14,7 +14,7 @@ use crate::fetch::requests::{Answer, Answered};
 use crate::head;
 use control::{Size, Time};
 use packet::{Data, InterestBuf, LpPacket, NackReason, NameRef};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The heads of a fetch.
 #[derive(Debug, Default)]
@@ -23,6 +23,9 @@ pub(super) struct Heads {
     asked: BTreeSet<u64>,
     /// Some were asked for.
     any: bool,
+    /// Heads that came before the version is known, by their segments: at most as many as were
+    /// asked for.
+    early: BTreeMap<u64, Vec<u8>>,
 }
 
 impl Heads {
@@ -47,18 +50,20 @@ impl Fetch {
     }
 
     /// The next segment whose head may be asked for, while the first Interest for metadata is on
-    /// its way.
+    /// its way. A head that comes before the version is known comes from a cache: what there is of
+    /// segments behind it, too, is there by their own names, or not at all.
     pub(super) fn next_head(&self) -> Option<(Item, u16)> {
         let most = u64::from(self.config.heads).min(head::MOST);
         let wanted = self.next_segment < most
             && self.asks_for_heads()
+            && self.heads.early.is_empty()
             && self.requests.is_first(Item::Metadata)
             && self.verification.has_room(self.requests.in_flight(), self.segment_data);
         wanted.then_some((Item::Segment(self.next_segment), 0))
     }
 
-    /// The Interest for a head. The first stands in for metadata that is lost; what is behind it may
-    /// come from a cache, or a second consumer would bring it from the producer again.
+    /// The Interest for a head. The first stands in for metadata that is lost. What is behind it
+    /// may come from a cache, or a second consumer would bring it from the producer again.
     pub(super) fn head_interest(&self, segment: u64, nonce: u32, lifetime_ms: u64) -> InterestBuf {
         InterestBuf {
             can_be_prefix: true,
@@ -102,8 +107,7 @@ impl Fetch {
         }
         if self.object.is_none() && number > 0 {
             // It may be of an older version.
-            self.heads.asked.remove(&number);
-            self.requests.stats.useless_heads += 1;
+            self.heads.early.insert(number, data.wire().to_vec());
             return;
         }
         if self.object.is_none() {
@@ -115,6 +119,27 @@ impl Fetch {
             self.segment_data = Size(head.segment.wire().len() as u64);
             self.receive_segment(now, number, &head.segment, sink);
         }
+    }
+
+    /// The version is known: what came before is of it, or was for nothing.
+    pub(super) fn take_early_heads(&mut self, now: Time, sink: &mut dyn Sink) {
+        for (number, wire) in std::mem::take(&mut self.heads.early) {
+            let Some(object) = self.object.as_ref().filter(|_| self.outcome.is_none()) else {
+                break;
+            };
+            let is_there = object.done.contains(&number)
+                || object.info.segments.is_some_and(|segments| number >= segments);
+            let head = Data::decode(&wire).ok().filter(|_| !is_there);
+            let head = head.as_ref().and_then(|data| head::decode(self.unversioned_ref(), data));
+            match head.filter(|head| head.metadata.object == object.info.name) {
+                Some(head) => {
+                    self.ahead.insert(number);
+                    self.receive_segment(now, number, &head.segment, sink);
+                }
+                None => self.requests.stats.useless_heads += 1,
+            }
+        }
+        self.skip_asked();
     }
 
     /// An Interest for a head came back.
