@@ -166,6 +166,11 @@ impl Gate {
         Gate { now: Time(0), rng: Rng::stream(seed, &[]), next: 0 }
     }
 
+    /// The same at another time.
+    pub(crate) fn at(self, now: Time) -> Gate {
+        Gate { now, ..self }
+    }
+
     /// Calls the shaper now.
     pub(crate) fn with<R>(&mut self, call: impl FnOnce(&mut Cx<'_>) -> R) -> R {
         call(&mut Cx { now: self.now, rng: &mut self.rng, tap: &mut |_| {} })
@@ -177,7 +182,19 @@ impl Gate {
         shaper: &mut dyn Shaper,
         view: &LinkView,
         flow: Flow,
+        octets: (u64, u64),
+    ) -> Offer {
+        self.offer_with(shaper, view, flow, octets, HopOptions::new())
+    }
+
+    /// The same with options.
+    pub(crate) fn offer_with(
+        &mut self,
+        shaper: &mut dyn Shaper,
+        view: &LinkView,
+        flow: Flow,
         (size, expected): (u64, u64),
+        options: HopOptions,
     ) -> Offer {
         let handle = self.next;
         self.next += 1;
@@ -187,7 +204,7 @@ impl Gate {
             size: Size(size),
             expected: Size(expected),
             expires: self.now + Duration::from_secs(4),
-            options: HopOptions::new(),
+            options,
             handle,
         };
         self.with(|cx| shaper.offer(cx, view, view, interest))

@@ -1,5 +1,6 @@
 use super::*;
-use control::{Rate, Rng, math};
+use crate::testing::Gate;
+use control::{Rate, math};
 use packet::HopOptions;
 use proptest::prelude::*;
 
@@ -77,8 +78,7 @@ fn what_the_other_end_does_not_ask_for_is_used() {
 
 struct Bench {
     his: His,
-    rng: Rng,
-    now: Time,
+    gate: Gate,
     rate: Rate,
 }
 
@@ -86,8 +86,8 @@ impl Bench {
     fn new(set: &[(&str, &str)]) -> Bench {
         let mut params = Params::defaults(PARAMS);
         set.iter().for_each(|(name, text)| params.set("his", name, text).unwrap());
-        let rng = Rng::stream(0, &[]);
-        Bench { his: His::new(&params), rng, now: Time(1_000_000), rate: Rate::from_mbps(10) }
+        let gate = Gate::new(0).at(Time(1_000_000));
+        Bench { his: His::new(&params), gate, rate: Rate::from_mbps(10) }
     }
 
     fn view(&self) -> LinkView {
@@ -103,38 +103,26 @@ impl Bench {
         let view = self.view();
         let mut options = HopOptions::new();
         packet::options::Range::whole(segments).map(|range| options.set(&range));
-        let interest = InterestMeta {
-            flow: 1,
-            segment: 0,
-            size: Size(size),
-            expected: Size(1100),
-            expires: self.now + Duration::from_secs(4),
-            options,
-            handle: 0,
-        };
-        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut |_| {} };
-        self.his.offer(&mut cx, &view, &view, interest)
+        self.gate.offer_with(&mut self.his, &view, 1, (size, 1100), options)
     }
 
     fn release(&mut self) -> usize {
         let view = self.view();
-        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut |_| {} };
-        std::iter::from_fn(|| self.his.release(&mut cx, &view)).count()
+        self.gate.release(&mut self.his, &view).len()
     }
 
     fn cross(&mut self, direction: Direction, kind: Kind, size: u64) {
         let (view, options) = (self.view(), &HopOptions::new());
-        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut |_| {} };
         let (size, expected) = (Size(size), Size::ZERO);
         let crossing = Crossing { direction, kind, flow: 1, size, expected, options };
-        self.his.on_crossing(&mut cx, &view, &crossing);
+        self.gate.with(|cx| self.his.on_crossing(cx, &view, &crossing));
     }
 
     /// The distance of the next Interest, in ns, after one of this size.
     fn gap(&mut self, size: u64) -> u64 {
-        self.now = self.now.max(self.his.open_at);
+        self.gate.now = self.gate.now.max(self.his.open_at);
         assert!(matches!(self.offer(size), Offer::Pass(_)));
-        self.his.open_at.since(self.now).0
+        self.his.open_at.since(self.gate.now).0
     }
 }
 
@@ -146,9 +134,9 @@ fn an_interest_is_followed_by_its_gap() {
     assert_eq!((b.gap(40), gap), (gap, 897_959));
     assert!(matches!(b.offer(40), Offer::Held));
     assert_eq!(b.his.next_release(), Some(Time(1_000_000 + gap)));
-    b.now = Time(1_000_000 + gap - 1);
+    b.gate.now = Time(1_000_000 + gap - 1);
     assert_eq!(b.release(), 0);
-    b.now = Time(1_000_000 + gap);
+    b.gate.now = Time(1_000_000 + gap);
     assert_eq!(b.release(), 1);
     // With `min` the other end's share stays free: 10 Mbit/s / 28.5.
     let mut b = Bench::new(&[("form", "min")]);
@@ -160,7 +148,7 @@ fn a_range_is_followed_by_the_gaps_of_all_its_segments() {
     let mut b = Bench::new(&[]);
     assert!(matches!(b.offer_for(64, 32), Offer::Pass(_)));
     // 32 Data of 1100 octets take 28.16 ms at 10 Mbit/s, and 28.735 at 98 % of it.
-    assert_eq!(b.his.open_at.since(b.now).0, (32.0 * 8800.0 / 9.8e6 * 1e9 + 0.5) as u64);
+    assert_eq!(b.his.open_at.since(b.gate.now).0, (32.0 * 8800.0 / 9.8e6 * 1e9 + 0.5) as u64);
 }
 
 #[test]
@@ -181,15 +169,15 @@ fn the_rate_of_interests_received_is_measured_and_forgotten() {
     let mut b = Bench::new(&[]);
     for _ in 0..11 {
         b.cross(Direction::In, Kind::Interest, 40);
-        b.now += Duration::from_millis(10);
+        b.gate.now += Duration::from_millis(10);
     }
     // The eleventh came 100 ms after the first: ten of 320 bits in 0.1 s.
-    assert!(near(b.his.observed.at(b.now), 32_000.0));
+    assert!(near(b.his.observed.at(b.gate.now), 32_000.0));
     // One alone in the next 0.2 s: 320 bits in it, and less as time passes.
-    b.now += Duration::from_millis(190);
-    assert!(near(b.his.observed.at(b.now), 1_600.0));
-    b.now += Duration::from_secs(100);
-    assert!(b.his.observed.at(b.now) < 4.0);
+    b.gate.now += Duration::from_millis(190);
+    assert!(near(b.his.observed.at(b.gate.now), 1_600.0));
+    b.gate.now += Duration::from_secs(100);
+    assert!(b.his.observed.at(b.gate.now) < 4.0);
 }
 
 #[test]
@@ -199,8 +187,8 @@ fn the_queue_is_bounded_and_what_expires_is_given_back() {
     let held = (0..9).filter(|_| matches!(b.offer(40), Offer::Held)).count();
     assert_eq!(held, 3);
     b.his.open_at = Time(60_000_000_000);
-    b.now = Time(4_001_000_000);
-    assert_eq!(b.his.next_release(), Some(b.now));
+    b.gate.now = Time(4_001_000_000);
+    assert_eq!(b.his.next_release(), Some(b.gate.now));
     assert_eq!(b.release(), 3, "for the host to drop");
     assert_eq!(b.his.open_at, Time(60_000_000_000), "it took none of the link's time");
     assert_eq!(b.his.octets, 0);
@@ -213,7 +201,7 @@ fn codel_and_pie_refuse_before_the_queue_is_full() {
         // Twice as many as leave: 2227 a second against 1114, for two seconds.
         let mut count = 0;
         for i in 0..4454 {
-            b.now = Time(1_000_000 + i * 449_000);
+            b.gate.now = Time(1_000_000 + i * 449_000);
             b.release();
             count += usize::from(matches!(b.offer(40), Offer::Refused(_)));
         }
@@ -239,6 +227,6 @@ fn absurd_sizes_do_no_harm() {
         b.cross(Direction::Out, Kind::Data, size);
         b.offer(size);
     }
-    let rate = b.his.rate(b.now, &b.view()).unwrap();
+    let rate = b.his.rate(b.gate.now, &b.view()).unwrap();
     assert!(rate.is_finite() && rate > 0.0, "{rate}");
 }

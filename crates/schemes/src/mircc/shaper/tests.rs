@@ -1,5 +1,5 @@
 use super::*;
-use control::{Event, Rng};
+use crate::testing::Gate;
 use packet::HopOptions;
 
 const MS: u64 = 1_000_000;
@@ -7,10 +7,8 @@ const MS: u64 = 1_000_000;
 /// A link of 8 Mbit/s without headroom: Data of 1000 octets take 1 ms.
 struct Bench {
     shaper: PrimaryFirst,
-    rng: Rng,
-    now: Time,
+    gate: Gate,
     view: LinkView,
-    next: u64,
 }
 
 fn bench(held: &str) -> Bench {
@@ -19,10 +17,8 @@ fn bench(held: &str) -> Bench {
     params.set("mircc", "held", held).unwrap();
     Bench {
         shaper: PrimaryFirst::new(&params),
-        rng: Rng::stream(1, &["link"]),
-        now: Time(1000 * MS),
+        gate: Gate::new(1).at(Time(1000 * MS)),
         view: LinkView { rate_in: Rate::from_mbps(8), ..LinkView::default() },
-        next: 0,
     }
 }
 
@@ -35,26 +31,14 @@ enum Got {
 
 impl Bench {
     fn with<R>(&mut self, act: impl FnOnce(&mut PrimaryFirst, &mut Cx<'_>, &LinkView) -> R) -> R {
-        let mut tap = |_: Event| {};
-        let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
-        act(&mut self.shaper, &mut cx, &self.view)
+        self.gate.with(|cx| act(&mut self.shaper, cx, &self.view))
     }
 
     fn offer(&mut self, class: TrafficClass) -> Got {
         let mut options = HopOptions::new();
         options.set(&class);
-        let interest = InterestMeta {
-            flow: 1,
-            segment: self.next,
-            size: Size(40),
-            expected: Size(1000),
-            expires: self.now + Duration::from_secs(4),
-            options,
-            handle: self.next,
-        };
-        self.next += 1;
-        let view = self.view;
-        match self.with(|shaper, cx, _| shaper.offer(cx, &view, &view, interest)) {
+        let octets = (40, 1000);
+        match self.gate.offer_with(&mut self.shaper, &self.view, 1, octets, options) {
             Offer::Pass(meta) => Got::Pass(meta.handle),
             Offer::Held => Got::Held,
             Offer::Refused(meta) => Got::Refused(meta.handle),
@@ -73,7 +57,7 @@ impl Bench {
     }
 
     fn wait(&mut self) {
-        self.now = self.shaper.next_release().expect("something is held");
+        self.gate.now = self.shaper.next_release().expect("something is held");
     }
 }
 
@@ -82,7 +66,7 @@ use TrafficClass::{Primary, Secondary};
 #[test]
 fn interests_leave_as_fast_as_their_data_can_come() {
     let mut b = bench("100");
-    let start = b.now;
+    let start = b.gate.now;
     assert_eq!(b.offer(Primary), Got::Pass(0));
     for _ in 0..3 {
         assert_eq!(b.offer(Primary), Got::Held);
@@ -90,7 +74,7 @@ fn interests_leave_as_fast_as_their_data_can_come() {
     assert_eq!(b.release(), None);
     for n in [1, 2, 3] {
         b.wait();
-        assert_eq!(b.now, Time(start.0 + n * MS));
+        assert_eq!(b.gate.now, Time(start.0 + n * MS));
         assert_eq!(b.release(), Some(Got::Pass(n)));
         assert_eq!(b.release(), None);
     }
@@ -104,7 +88,7 @@ fn primary_interests_go_first_and_push_out_the_latest_secondary() {
     assert_eq!(b.release(), None);
     let got: Vec<Got> = [Secondary, Secondary, Primary, Primary].map(|class| b.offer(class)).into();
     assert_eq!(got, [Got::Held, Got::Held, Got::Held, Got::Held]);
-    assert!(b.shaper.next_release().is_some_and(|at| at <= b.now), "what made room is told now");
+    assert!(b.shaper.next_release().is_some_and(|at| at <= b.gate.now), "what made room is told now");
     assert_eq!(b.release(), Some(Got::Refused(2)));
     // Two primary and one secondary are held: another secondary finds no room.
     assert_eq!(b.offer(Secondary), Got::Refused(5));
@@ -136,15 +120,15 @@ fn what_would_wait_too_long_is_refused() {
 #[test]
 fn what_waits_behind_the_primary_class_is_refused_in_time() {
     let mut b = bench("100");
-    let start = b.now;
+    let start = b.gate.now;
     assert_eq!(b.offer(Primary), Got::Pass(0));
     assert_eq!(b.offer(Secondary), Got::Held);
     // A primary one for every Data that there is time for.
     let mut refused = None;
-    while refused.is_none() && b.now < start + Duration(200 * MS) {
+    while refused.is_none() && b.gate.now < start + Duration(200 * MS) {
         b.offer_one();
         b.wait();
-        refused = b.release().filter(|got| *got == Got::Refused(1)).map(|_| b.now);
+        refused = b.release().filter(|got| *got == Got::Refused(1)).map(|_| b.gate.now);
     }
     assert_eq!(refused, Some(start + Duration(100 * MS)));
 }
@@ -157,28 +141,28 @@ fn the_neighbours_interests_take_their_part() {
     b.with(|shaper, cx, view| shaper.on_crossing(cx, view, &crossing(1, &options)));
     b.offer(Primary);
     b.with(|shaper, cx, view| shaper.on_crossing(cx, view, &crossing(50_000, &options)));
-    b.now += WINDOW;
+    b.gate.now += WINDOW;
     b.offer(Primary);
     b.offer(Primary);
     b.wait();
-    let first = b.now;
+    let first = b.gate.now;
     b.release();
     b.offer(Primary);
     b.wait();
-    assert_eq!(b.now.since(first), Duration(2 * MS), "a Data takes twice as long");
+    assert_eq!(b.gate.now.since(first), Duration(2 * MS), "a Data takes twice as long");
     // All of it, and more: a sixteenth stays ours.
-    b.now += WINDOW;
+    b.gate.now += WINDOW;
     b.with(|shaper, cx, view| shaper.on_crossing(cx, view, &crossing(u64::MAX, &options)));
-    b.now += WINDOW;
+    b.gate.now += WINDOW;
     b.release();
     b.offer(Primary);
     b.offer(Primary);
-    let last = (b.shaper.free_at, b.now);
+    let last = (b.shaper.free_at, b.gate.now);
     assert!(last.0.since(last.1) <= Duration(16 * MS), "{last:?}");
     // It is forgotten when the neighbour falls silent.
-    b.now += WINDOW;
+    b.gate.now += WINDOW;
     b.release();
-    b.now += WINDOW;
+    b.gate.now += WINDOW;
     b.release();
     assert_eq!(b.shaper.neighbour, 0.0);
 }
@@ -199,7 +183,7 @@ fn what_has_expired_takes_no_turn() {
     let mut b = bench("100");
     (0..3).for_each(|_| b.offer_one());
     b.wait();
-    b.now += Duration::from_secs(5);
+    b.gate.now += Duration::from_secs(5);
     let busy = b.shaper.free_at;
     assert_eq!(b.release(), Some(Got::Pass(1)));
     assert_eq!(b.release(), Some(Got::Pass(2)));
@@ -220,11 +204,11 @@ fn without_a_rate_nothing_is_held() {
 #[test]
 fn a_clock_that_goes_back_does_not_stop_it() {
     let mut b = bench("100");
-    b.now = Time(u64::MAX / 2);
+    b.gate.now = Time(u64::MAX / 2);
     (0..3).for_each(|_| b.offer_one());
-    b.now = Time(1000 * MS);
+    b.gate.now = Time(1000 * MS);
     let got = b.offer(Primary);
     assert!(got == Got::Held || matches!(got, Got::Pass(_)));
     b.with(|shaper, cx, view| drop(shaper.release(cx, view)));
-    assert!(b.shaper.next_release().is_some_and(|at| at <= b.now + Duration(MS)));
+    assert!(b.shaper.next_release().is_some_and(|at| at <= b.gate.now + Duration(MS)));
 }
