@@ -260,8 +260,8 @@ fn a_head_with_something_else_in_it_is_dropped_and_counted() {
 fn other_version() -> Publish {
     let (other, mut cache) = (octets(40_000), Publish::new());
     let spec = Spec { segment_size: 1000, ..Spec::new(name("/a/file"), 6) };
-    let published = Preparation::new(spec, other, &Signer::Digest).unwrap();
-    cache.add(published.run(&Signer::Digest).unwrap());
+    let published = Preparation::new(spec, other, &Signer::Digest).expect("it fits");
+    cache.add(published.run(&Signer::Digest).expect("it can be read"));
     cache
 }
 
