@@ -12,7 +12,8 @@ again, and the runs give the same octets.)
 Bottlenecks have 40 Mbit/s, of which content can have {most:.1f}; their queues hold 250 kB, 50 ms.
 Segments have 1024 octets. A scheme is used as a whole: its consumer at every fetch, its marker,
 shaper and stamper on every link. Schemes without a consumer have `{plain}` as theirs, and a startup
-stands before `{plain}`. Strategies are not compared here: in these networks there is one way only.
+stands before `{plain}`. In these networks there is one way only: what is a strategy and nothing else
+shows that it stands in nobody's way.
 
 What the columns say, over the flows under control (a consumer at a constant rate is not):
 
@@ -30,7 +31,8 @@ COSTS = """## What they cost
 
 Nanoseconds of one core for each Data at a consumer, and of the link parts for each packet that
 crosses a link, Interests and Data by turns (`cargo bench -p weir-schemes --bench cost`; {machine}).
-A controller or link that does nothing is taken off.
+A controller or link that does nothing is taken off; of a startup around `{plain}`, `{plain}`. What is
+a strategy and nothing else has no part in either.
 
 | scheme | ns for a Data | ns for a packet |
 |---|---:|---:|
@@ -71,12 +73,12 @@ def scenario(which, results):
     return "\n\n".join(part for part in parts if part) + "\n\n"
 
 
-def costs(rows, machine):
+def costs(rows, machine, plain):
     """The section of costs."""
     number = lambda n: "-" if n is None else f"{n:.0f}"  # noqa: E731
     cells = (f"| `{r['scheme']}` | {number(r['consumer_ns'])} | {number(r['link_ns'])} |"
              for r in rows if r["consumer_ns"] is not None or r["link_ns"] is not None)
-    return COSTS.format(machine=machine) + "\n".join(cells) + "\n"
+    return COSTS.format(machine=machine, plain=plain) + "\n".join(cells) + "\n"
 
 
 def machine():
@@ -90,4 +92,4 @@ def machine():
 def whole(results, rows, most, plain):
     """The page."""
     sections = "".join(scenario(which, found) for which, found in results.items())
-    return HEAD.format(most=most, plain=plain) + sections + costs(rows, machine())
+    return HEAD.format(most=most, plain=plain) + sections + costs(rows, machine(), plain)

@@ -68,11 +68,6 @@ def schemes(weir):
     return json.loads(done.stdout)
 
 
-def compared(scheme):
-    """Whether it does anything on a network with one way from everywhere to everywhere."""
-    return set(scheme["parts"]) - {"strategy"} != set()
-
-
 def baseline(known):
     """The plain consumer, for schemes that have none."""
     return next(scheme["name"] for scheme in known if "baseline" in scheme["default_for"])

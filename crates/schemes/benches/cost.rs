@@ -3,7 +3,7 @@
 //!
 //! A controller is kept busy by Data that come a round trip of 50 ms after their Interests at
 //! 100,000 a second, so that windows are large; a controller that allows all and remembers nothing
-//! is measured in the same way and taken off. A link sees Interests and their Data of 16 flows by
+//! is measured in the same way and taken off; of a startup around the baseline, the baseline. A link sees Interests and their Data of 16 flows by
 //! turns; link parts do nothing there but what they do for packets that pass.
 //!
 //! `cargo bench -p weir-schemes --bench cost -- [--json] [NAME...]`
@@ -17,7 +17,7 @@ use control::{
 use packet::HopOptions;
 use packet::options::{PathId, RateStamp, ServedBy};
 use std::collections::VecDeque;
-use weir_schemes::{Choice, SCHEMES};
+use weir_schemes::{Choice, SCHEMES, defaults};
 
 const DATA: u64 = 400_000;
 const PACKETS: u64 = 400_000;
@@ -275,10 +275,15 @@ fn main() {
 }
 
 fn print_row(scheme: &Scheme, choice: &Choice, (nothing, empty): (f64, f64), json: bool) {
-    let consumer = choice.controller().is_ok().then(|| {
-        let make = || choice.controller().expect("it was there a moment ago");
-        (consumer_cost(make) - nothing).max(0.0)
-    });
+    let built = |choice: &Choice| choice.controller().expect("it was there a moment ago");
+    let baseline = || built(&Choice::named(defaults::BASELINE).expect("it is in the list"));
+    let consumer = if scheme.startup.is_some() {
+        let make = || choice.startup(baseline()).expect("it has one");
+        Some((consumer_cost(make) - consumer_cost(baseline)).max(0.0))
+    } else {
+        let cost = || (consumer_cost(|| built(choice)) - nothing).max(0.0);
+        choice.controller().is_ok().then(cost)
+    };
     let on_links = scheme.marker.is_some() || scheme.shaper.is_some() || scheme.stamper.is_some();
     let link = on_links.then(|| (best(|| carry(&mut Link::new(Some(choice)))) - empty).max(0.0));
     if json {

@@ -20,6 +20,8 @@ enum Step {
     Data(usize, bool),
     /// One of them is lost.
     Lose(usize, u8),
+    /// The clock goes back by so many microseconds.
+    Back(u32),
     /// Data for a segment that was declared lost.
     Late(bool),
     /// Every Interest that is out is lost at once.
@@ -218,6 +220,7 @@ impl Consumer {
         match *step {
             Step::Options(ref list) => self.options = built(list),
             Step::Pass(us) => self.now += Duration::from_micros(u64::from(us)),
+            Step::Back(us) => self.now = self.now - Duration::from_micros(u64::from(us)),
             Step::Ask(count) => self.ask(count),
             Step::Data(index, marked) => {
                 if let Some(out) = self.take(index) {
@@ -321,6 +324,23 @@ proptest! {
     #[test]
     fn no_sequence_of_events_upsets_or_stalls_a_controller(
         steps in prop::collection::vec(step(), 1..400),
+    ) {
+        for (name, control) in controllers() {
+            let mut consumer = Consumer::new(name, control);
+            steps.iter().for_each(|step| consumer.take_step(step));
+            consumer.recovers();
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_clock_that_goes_back_upsets_and_stalls_no_controller(
+        steps in prop::collection::vec(
+            prop_oneof![12 => step(), 1 => (0..4_000_000u32).prop_map(Step::Back)], 1..400,
+        ),
     ) {
         for (name, control) in controllers() {
             let mut consumer = Consumer::new(name, control);
