@@ -12,8 +12,8 @@ again, and the runs give the same octets.)
 Bottlenecks have 40 Mbit/s, of which content can have {most:.1f}; their queues hold 250 kB, 50 ms.
 Segments have 1024 octets. A scheme is used as a whole: its consumer at every fetch, its marker,
 shaper and stamper on every link. Schemes without a consumer have `{plain}` as theirs, and a startup
-stands before `{plain}`. In these networks there is one way only: what is a strategy and nothing else
-shows that it stands in nobody's way.
+stands before `{plain}`. In these networks there is one way only: what is a strategy and nothing
+else shows that it stands in nobody's way.
 
 What the columns say, over the flows under control (a consumer at a constant rate is not):
 
@@ -31,8 +31,8 @@ COSTS = """## What they cost
 
 Nanoseconds of one core for each Data at a consumer, and of the link parts for each packet that
 crosses a link, Interests and Data by turns (`cargo bench -p weir-schemes --bench cost`; {machine}).
-A controller or link that does nothing is taken off; of a startup around `{plain}`, `{plain}`. What is
-a strategy and nothing else has no part in either.
+A controller or link that does nothing is taken off; of a startup around `{plain}`, `{plain}`. What
+is a strategy and nothing else has no part in either.
 
 | scheme | ns for a Data | ns for a packet |
 |---|---:|---:|

@@ -3,7 +3,8 @@
 //!
 //! A controller is kept busy by Data that come a round trip of 50 ms after their Interests at
 //! 100,000 a second, so that windows are large; a controller that allows all and remembers nothing
-//! is measured in the same way and taken off; of a startup around the baseline, the baseline. A link sees Interests and their Data of 16 flows by
+//! is measured in the same way and taken off; of a startup around the baseline, the baseline.
+//! A link sees Interests and their Data of 16 flows by
 //! turns; link parts do nothing there but what they do for packets that pass.
 //!
 //! `cargo bench -p weir-schemes --bench cost -- [--json] [NAME...]`

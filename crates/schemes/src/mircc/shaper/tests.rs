@@ -88,7 +88,8 @@ fn primary_interests_go_first_and_push_out_the_latest_secondary() {
     assert_eq!(b.release(), None);
     let got: Vec<Got> = [Secondary, Secondary, Primary, Primary].map(|class| b.offer(class)).into();
     assert_eq!(got, [Got::Held, Got::Held, Got::Held, Got::Held]);
-    assert!(b.shaper.next_release().is_some_and(|at| at <= b.gate.now), "what made room is told now");
+    let at = b.shaper.next_release();
+    assert!(at.is_some_and(|at| at <= b.gate.now), "what made room is told now");
     assert_eq!(b.release(), Some(Got::Refused(2)));
     // Two primary and one secondary are held: another secondary finds no room.
     assert_eq!(b.offer(Secondary), Got::Refused(5));
