@@ -100,11 +100,13 @@ fn controller() -> Box<dyn Controller> {
 struct Judge {
     octets: Vec<u8>,
     there: Vec<bool>,
+    begun: bool,
 }
 
 impl Sink for Judge {
     fn begin(&mut self, info: &ObjectInfo) -> Resume {
         assert!(info.name.to_string().starts_with(NAME));
+        assert!(!std::mem::replace(&mut self.begun, true), "one transfer is of one object");
         Resume::default()
     }
 
@@ -137,7 +139,7 @@ impl Network {
         Network {
             now: Time::ZERO,
             fetch: Fetch::new(config, controller()),
-            judge: Judge { octets, there },
+            judge: Judge { octets, there, begun: false },
             waiting: VecDeque::new(),
             earlier: VecDeque::new(),
         }
@@ -165,7 +167,7 @@ impl Network {
     fn wait(&mut self) {
         if let Some(at) = self.fetch.next_deadline(self.now) {
             self.now = self.now.max(at);
-            self.fetch.on_deadline(self.now);
+            self.fetch.on_deadline(self.now, &mut self.judge);
         }
         self.send();
     }
@@ -174,7 +176,7 @@ impl Network {
         self.now += Duration::from_micros(500);
         self.fetch.receive(self.now, frame, &mut self.judge);
         if self.fetch.next_deadline(self.now).is_some_and(|at| at <= self.now) {
-            self.fetch.on_deadline(self.now);
+            self.fetch.on_deadline(self.now, &mut self.judge);
         }
     }
 

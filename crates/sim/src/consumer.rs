@@ -117,7 +117,7 @@ impl Consumer {
 
     pub fn on_deadline(&mut self, now: Time) {
         if let Some(fetch) = &mut self.fetch {
-            fetch.on_deadline(now);
+            fetch.on_deadline(now, &mut Nowhere);
         }
     }
 

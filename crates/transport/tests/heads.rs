@@ -4,9 +4,11 @@
 mod support;
 
 use control::{Duration, Time};
-use packet::{Bytes, Data, DataBuf, Interest, InterestBuf, LpPacket, Name};
+use packet::{
+    Bytes, Data, DataBuf, Interest, InterestBuf, LpHeader, LpPacket, NackReason, Name, NameRef,
+};
 use security::manifest::KEYWORD as MANIFEST;
-use security::{Signer, TrustPolicy};
+use security::{SecretKey, Signer, TrustPolicy};
 use support::{Memory, Pipe, Tamper, failure, name, octets, publish, run};
 use weir_transport::fetch::{Fetch, FetchConfig, FetchError, Resume, Status};
 use weir_transport::publish::{Preparation, Publication, Publish, Spec};
@@ -85,15 +87,149 @@ fn a_small_object_takes_one_round_trip() {
 #[test]
 fn without_metadata_the_first_head_tells_the_version() {
     for lost in [0, 1, 2] {
+        let mut metadata_lost = false;
         let mut tamper = |_, frame: Bytes| {
-            let is_lost = under(&frame, rdr::METADATA).is_some()
-                || head_number(&frame).is_some_and(|n| (1..=lost).contains(&n));
+            let is_lost = match under(&frame, rdr::METADATA) {
+                Some(_) => !std::mem::replace(&mut metadata_lost, true),
+                None => head_number(&frame).is_some_and(|n| (1..=lost).contains(&n)),
+            };
             (!is_lost).then_some(frame)
         };
         let outcome = whole(40, "fixed", &mut tamper);
-        // The heads come after a round trip, the manifest and what was lost after the second.
+        // The heads come after a round trip; the manifest and what was lost, metadata among it,
+        // after the second.
         assert!(outcome.took < Duration::from_millis(25), "{lost} lost: {}", outcome.took);
-        assert_eq!(outcome.fetch.stats().gaps, lost, "what is lost is lost");
+        let stats = outcome.fetch.stats();
+        assert_eq!(stats.gaps, lost + 1, "what is lost is lost: {stats:?}");
+        assert_eq!(outcome.sink.begun, 1);
+    }
+}
+
+#[test]
+fn a_head_is_believed_where_no_metadata_come() {
+    // Silence, and what is nobody's word, is waited out; who refuses is believed.
+    for (reason, took) in [(None, 1000), (Some(NackReason::NoRoute), 20)] {
+        let mut tamper = |_, frame: Bytes| match under(&frame, rdr::METADATA) {
+            Some(data) => nack(reason?, data.name()),
+            None => Some(frame),
+        };
+        let outcome = whole(40, "fixed", &mut tamper);
+        let (least, took) = (Duration::from_millis(took), outcome.took);
+        assert!(least <= took && took < least + Duration::from_millis(10), "{reason:?}: {took}");
+        assert_eq!((outcome.sink.begun, outcome.fetch.stats().useless_heads), (1, 0));
+    }
+}
+
+/// A Nack for the Interest that these metadata answered.
+fn nack(reason: NackReason, name: NameRef<'_>) -> Option<Bytes> {
+    let prefix = name.prefix(name.len() - 2).to_name();
+    let interest =
+        InterestBuf { can_be_prefix: true, must_be_fresh: true, ..InterestBuf::new(prefix) };
+    let mut out = Vec::new();
+    let header = LpHeader { nack: Some(reason), ..LpHeader::default() };
+    header.encode_into(&interest.encode(), &mut out);
+    Some(out.into())
+}
+
+/// A producer or cache that has another version, with other octets.
+fn of_version(version: u64) -> (Vec<u8>, Publish) {
+    let mut content = octets(39_500);
+    content.reverse();
+    let spec = Spec { segment_size: 1000, ..Spec::new(name("/a/file"), version) };
+    let published = Preparation::new(spec, content.clone(), &Signer::Digest).expect("it fits");
+    let mut producer = Publish::new();
+    producer.add(published.run(&Signer::Digest).expect("it can be read"));
+    (content, producer)
+}
+
+/// What it answers to an Interest for what lies under a name.
+fn answer(producer: &mut Publish, name: Name) -> Bytes {
+    let interest = InterestBuf { can_be_prefix: true, ..InterestBuf::new(name) };
+    producer.receive(&interest.encode());
+    let mut out = Vec::new();
+    assert!(producer.poll_transmit(&mut out));
+    out.into()
+}
+
+/// The name that asks for the head of a segment.
+fn head_name(segment: u64) -> Name {
+    head::prefix(name("/a/file").as_ref(), segment)
+}
+
+#[test]
+fn metadata_have_the_last_word() {
+    // A content store near by still has heads of what nobody serves any more; they come first,
+    // for the first metadata are lost. What an earlier transfer left is of the newest version.
+    let (_, mut cache) = of_version(6);
+    let (content, publication) = object(40);
+    let mut metadata_lost = false;
+    let mut tamper = |_, frame: Bytes| {
+        if under(&frame, rdr::METADATA).is_some() && !metadata_lost {
+            metadata_lost = true;
+            return None;
+        }
+        Some(head_number(&frame).map_or(frame, |n| answer(&mut cache, head_name(n))))
+    };
+    let mut resume = Resume { octets: 35_000, ..Resume::default() };
+    resume.segments.insert(2..37);
+    let sink = Memory { octets: content.clone(), resume, ..Memory::default() };
+    let outcome = transfer(publication, "fixed", 64, sink, &mut tamper);
+    assert_eq!(outcome.fetch.status(), Status::Done, "{:?}", outcome.fetch.stats());
+    assert!(outcome.sink.octets == content);
+    assert_eq!(outcome.sink.begun, 1, "the sink knows of one version only");
+    assert_eq!(outcome.sink.info.unwrap().name, name("/a/file/v=7"));
+    let mut order = outcome.sink.order.clone();
+    order.sort_unstable();
+    assert_eq!(order, [0, 1, 37, 38, 39]);
+}
+
+#[test]
+fn a_newer_version_that_has_proved_itself_is_not_given_up_for_older_metadata() {
+    let (_, mut cache) = of_version(6);
+    let mut metadata = 0;
+    let mut tamper = |_, frame: Bytes| {
+        if under(&frame, rdr::METADATA).is_none() {
+            return Some(frame);
+        }
+        metadata += 1;
+        let older = rdr::metadata_prefix(name("/a/file").as_ref());
+        (metadata > 1).then(|| answer(&mut cache, older))
+    };
+    let outcome = whole(40, "fixed", &mut tamper);
+    assert_eq!(outcome.fetch.object().unwrap().name, name("/a/file/v=7"));
+    assert_eq!((metadata, outcome.sink.begun), (2, 1));
+}
+
+#[test]
+fn whoever_answers_heads_cannot_make_the_fetch_fail() {
+    // Of a version that is newer than all, with a manifest that nobody has; and without one, signed
+    // by nobody that is trusted.
+    let (_, mut liar) = of_version(u64::MAX);
+    let (_, mut silent) = of_version(u64::MAX);
+    let stranger = SecretKey::ed25519(&[9; 32]);
+    let key = Signer::Key { secret: stranger, key_locator: name("/eve/KEY/1/self/v=1") };
+    let lies: [&mut dyn FnMut(u64) -> Bytes; 2] =
+        [&mut |n| answer(&mut liar, head_name(n)), &mut |n| {
+            let head = answer(&mut silent, head_name(n));
+            let head = Data::decode(&head).unwrap();
+            let inner = rdr::carried(head.content()).unwrap();
+            let mut content = Vec::new();
+            key.encode(&DataBuf::from_view(&inner), &mut content);
+            DataBuf { content: content.into(), ..DataBuf::from_view(&head) }.encode_digest()
+        }];
+    for lie in lies {
+        let mut metadata_lost = false;
+        let mut tamper = |_, frame: Bytes| {
+            if under(&frame, rdr::METADATA).is_some() && !metadata_lost {
+                metadata_lost = true;
+                return None;
+            }
+            Some(head_number(&frame).map_or(frame, &mut *lie))
+        };
+        let outcome = whole(40, "fixed", &mut tamper);
+        assert_eq!(outcome.sink.info.unwrap().name, name("/a/file/v=7"));
+        assert_eq!(outcome.sink.begun, 1);
+        assert!(outcome.took < Duration::from_millis(50), "{}", outcome.took);
     }
 }
 
@@ -116,9 +252,9 @@ fn what_comes_before_the_version_is_known_waits() {
 
 #[test]
 fn what_came_before_and_is_of_another_version_was_for_nothing() {
-    let mut cache = other_version();
+    let (_, mut cache) = of_version(6);
     let mut tamper = |at: Time, frame: Bytes| match head_number(&frame).filter(|n| *n > 0) {
-        Some(number) => Some(head_from(&mut cache, number)),
+        Some(number) => Some(answer(&mut cache, head_name(number))),
         None => (!late(at, &frame)).then_some(frame),
     };
     let outcome = whole(40, "fixed", &mut tamper);
@@ -256,32 +392,12 @@ fn a_head_with_something_else_in_it_is_dropped_and_counted() {
     }
 }
 
-/// All of another version that a cache still has, named and signed as it should be.
-fn other_version() -> Publish {
-    let (other, mut cache) = (octets(40_000), Publish::new());
-    let spec = Spec { segment_size: 1000, ..Spec::new(name("/a/file"), 6) };
-    let published = Preparation::new(spec, other, &Signer::Digest).expect("it fits");
-    cache.add(published.run(&Signer::Digest).expect("it can be read"));
-    cache
-}
-
-fn head_from(cache: &mut Publish, number: u64) -> Bytes {
-    let interest = InterestBuf {
-        can_be_prefix: true,
-        ..InterestBuf::new(head::prefix(name("/a/file").as_ref(), number))
-    };
-    cache.receive(&interest.encode());
-    let mut out = Vec::new();
-    assert!(cache.poll_transmit(&mut out));
-    out.into()
-}
-
 #[test]
 fn versions_are_never_mixed() {
-    let mut cache = other_version();
+    let (_, mut cache) = of_version(6);
     let mut tamper = |_, frame: Bytes| {
         let Some(number) = head_number(&frame).filter(|n| n % 3 == 1) else { return Some(frame) };
-        Some(head_from(&mut cache, number))
+        Some(answer(&mut cache, head_name(number)))
     };
     let outcome = whole(40, "fixed", &mut tamper);
     assert_eq!(outcome.fetch.object().unwrap().name, name("/a/file/v=7"));

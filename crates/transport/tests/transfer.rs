@@ -286,7 +286,7 @@ fn nobody_there_and_no_route_are_different_errors() {
         }
         let Some(next) = fetch.next_deadline(now) else { break };
         now = next;
-        fetch.on_deadline(now);
+        fetch.on_deadline(now, &mut sink);
     }
     assert!(matches!(failure(&fetch), FetchError::NoRoute(_)));
     assert!(now.0 < 2_000_000_000, "a missing route is known soon: {now:?}");

@@ -120,7 +120,7 @@ impl Endpoint for Driven<'_> {
     }
 
     fn on_deadline(&mut self, now: Time) {
-        self.fetch.on_deadline(now);
+        self.fetch.on_deadline(now, self.target);
     }
 }
 

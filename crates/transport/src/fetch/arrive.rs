@@ -34,7 +34,7 @@ impl Fetch {
         let Some(fragment) = link.fragment() else { return };
         if let Some(reason) = link.nack() {
             if let Ok(interest) = Interest::decode(fragment) {
-                self.receive_nack(now, &interest, reason, &link);
+                self.receive_nack(now, &interest, reason, &link, sink);
             }
             return;
         }
@@ -50,6 +50,7 @@ impl Fetch {
         interest: &Interest<'_>,
         reason: NackReason,
         link: &LpPacket<'_>,
+        sink: &mut dyn Sink,
     ) {
         // A second look at the name without the digest that a repeated request may carry.
         let name = interest.name();
@@ -68,6 +69,10 @@ impl Fetch {
         for at in refused.iter() {
             let item = item.behind(at);
             if self.requests.nacked(now, item, reason, &options) {
+                if item == Item::Metadata && !is_passing(reason) {
+                    self.heads.metadata_refused = true;
+                    self.settle(now, sink);
+                }
                 self.refused(item, reason);
             }
         }
@@ -76,8 +81,7 @@ impl Fetch {
     /// Somebody says that there is nothing to be had. At the beginning that is believed, once it
     /// was said often enough; later a producer that is started again may still go on.
     fn refused(&mut self, item: Item, reason: NackReason) {
-        let passing = matches!(reason, NackReason::Congestion | NackReason::Duplicate);
-        if passing || !self.begins_with(item) {
+        if is_passing(reason) || !self.begins_with(item) {
             return;
         }
         self.refusals += 1;
@@ -109,7 +113,7 @@ impl Fetch {
         };
         let prefix = object.info.name.as_ref();
         if !name.starts_with(prefix) {
-            return None;
+            return (self.is_uncertain() && self.is_of_metadata(name)).then_some(Item::Metadata);
         }
         let last = name.last()?;
         match name.len() - prefix.len() {
@@ -152,12 +156,14 @@ impl Fetch {
     /// Metadata, or the first packet of an object that has none.
     fn discovered(&mut self, now: Time, data: &Data<'_>, sink: &mut dyn Sink) {
         if data.content_type() == ContentType::NACK {
-            return self.fail(FetchError::NotThere(self.config.name.clone()));
+            match self.is_uncertain() {
+                true => self.settle(now, sink),
+                false => self.fail(FetchError::NotThere(self.config.name.clone())),
+            }
+            return;
         }
         let wanted = self.unversioned();
-        let name = data.name();
-        let is_metadata =
-            name.get(wanted.len()).is_some_and(|component| component.is_keyword(rdr::METADATA));
+        let is_metadata = self.is_of_metadata(data.name());
         let found = if is_metadata {
             Metadata::decode(wanted.as_ref(), data.content())
         } else {
@@ -165,13 +171,25 @@ impl Fetch {
         };
         match found {
             Some(metadata) => {
-                self.begin(now, metadata, sink);
+                if !self.confirms(&metadata) {
+                    self.forget_what_heads_told();
+                    self.begin(now, metadata);
+                }
+                self.settle(now, sink);
+                self.take_early_heads(now, sink);
                 if let Some(root) = rdr::carried(data.content()).filter(|_| is_metadata) {
                     self.receive_root(now, &root, sink);
                 }
             }
             None => self.requests.ask_again(now, Item::Metadata, 2),
         }
+    }
+
+    /// It lies where the object's metadata do.
+    fn is_of_metadata(&self, name: NameRef<'_>) -> bool {
+        let object = self.unversioned_ref();
+        name.starts_with(object)
+            && name.get(object.len()).is_some_and(|next| next.is_keyword(rdr::METADATA))
     }
 
     /// The manifest's root came with the metadata. If it is no good, it is asked for as always.
@@ -185,8 +203,8 @@ impl Fetch {
         }
     }
 
-    /// The object is known: the transfer begins.
-    pub(super) fn begin(&mut self, now: Time, mut metadata: Metadata, sink: &mut dyn Sink) {
+    /// The object is known: its segments are asked for.
+    pub(super) fn begin(&mut self, now: Time, mut metadata: Metadata) {
         let versioned = self.config.name.len() > self.unversioned().len();
         if versioned && metadata.object != self.config.name {
             // Another version is newer; the one asked for has to do without its metadata.
@@ -207,14 +225,26 @@ impl Fetch {
             size: metadata.size,
             root_digest: manifest.map(|m| m.root_digest),
         };
-        let mut object = Object::new(info);
+        self.object = Some(Object::new(info));
+        self.adopt_heads(metadata.heads);
+        self.progress_at = now;
+    }
+
+    /// Nothing can change any more what is known of the object: from now on segments are handed on.
+    pub(super) fn settle(&mut self, now: Time, sink: &mut dyn Sink) {
+        self.is_certain();
+        let Some(object) = &mut self.object else { return };
+        self.requests.cancel(Item::Metadata);
         let in_order = self.config.in_order || object.info.segment_size.is_none();
         object.resume(&sink.begin(&object.info), in_order);
-        self.object = Some(object);
-        self.adopt_heads(metadata.heads);
-        self.take_early_heads(now, sink);
+        if object.done_count > 0 {
+            let done = &object.done;
+            self.requests.cancel_if(|item| matches!(item, Item::Segment(n) if done.contains(&n)));
+            self.verification.forget_stashed(done);
+        }
+        self.skip_asked();
         self.progress_at = now;
-        self.finish_if_complete();
+        self.hand_on(sink);
     }
 
     fn receive_node(&mut self, now: Time, number: u64, data: &Data<'_>, sink: &mut dyn Sink) {
@@ -269,7 +299,7 @@ impl Fetch {
                 }
                 self.progress_at = now;
                 let first_missing = object.first_missing();
-                if self.is_in_order() && segment != first_missing {
+                if self.is_uncertain() || (self.is_in_order() && segment != first_missing) {
                     self.verification.stash(segment, data.content(), None);
                 } else {
                     self.write(segment, data.content(), sink);
@@ -299,6 +329,9 @@ impl Fetch {
 
     /// Hands on what was waiting and is verified now.
     fn hand_on(&mut self, sink: &mut dyn Sink) {
+        if self.is_uncertain() {
+            return;
+        }
         let in_order = self.is_in_order();
         loop {
             let Some(object) = &self.object else { return };
@@ -353,4 +386,9 @@ impl Fetch {
         self.requests.cancel_if(|_| true);
         self.outcome = Some(Ok(()));
     }
+}
+
+/// Whoever refuses for this reason may answer the next time.
+fn is_passing(reason: NackReason) -> bool {
+    matches!(reason, NackReason::Congestion | NackReason::Duplicate)
 }

@@ -125,7 +125,7 @@ impl Fetch {
             } else if self.ahead.contains(&segment) {
                 segment += 1;
             } else {
-                let room = self.verification.is_ready(segment)
+                let room = (self.verification.is_ready(segment) && !self.is_uncertain())
                     || self.verification.has_room(self.requests.in_flight(), self.segment_data);
                 return room.then_some((Item::Segment(segment), 0));
             }
@@ -212,7 +212,7 @@ impl Fetch {
                 self.head_interest(n, nonce, lifetime).encode_into(out);
             }
             _ => {
-                let bare = attempt >= BARE_AFTER && attempt.is_multiple_of(2);
+                let bare = as_head && attempt >= BARE_AFTER && attempt.is_multiple_of(2);
                 let lifetime = lifetime.min(DISCOVERY_LIFETIME.as_millis());
                 self.discovery(bare, nonce, lifetime).encode_into(out);
             }

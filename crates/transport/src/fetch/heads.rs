@@ -6,15 +6,24 @@
 //! use if they are of that version. From then on what is lost of heads is lost as of every request,
 //! and is asked for again by the segment's own name. Most publishers know no heads: before somebody
 //! has said that there are some, a Nack or silence is neither a loss nor a sign of congestion.
+//!
+//! Metadata have the last word, for a head may be an older one that a content store near by still
+//! has, or anybody's. As long as they may come, what a head told is not certain: the transfer goes
+//! on, and nothing is handed on.
 
 use crate::fetch::Fetch;
 use crate::fetch::flight::Item;
 use crate::fetch::object::Sink;
 use crate::fetch::requests::{Answer, Answered};
+use crate::fetch::verify::Verification;
 use crate::head;
-use control::{Size, Time};
+use crate::rdr::Metadata;
+use control::{Duration, Size, Time};
 use packet::{Data, InterestBuf, LpPacket, NackReason, NameRef};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// For so long after the beginning metadata are waited for: the lifetime of their first Interest.
+const UNCERTAIN: Duration = Duration::from_secs(1);
 
 /// The heads of a fetch.
 #[derive(Debug, Default)]
@@ -26,6 +35,12 @@ pub(super) struct Heads {
     /// Heads that came before the version is known, by their segments: at most as many as were
     /// asked for.
     early: BTreeMap<u64, Vec<u8>>,
+    /// What a head told of the object, as long as metadata may say otherwise.
+    told: Option<Metadata>,
+    /// Metadata were refused: they are not waited for.
+    pub metadata_refused: bool,
+    /// What a head told was no good. None is believed any more.
+    distrusted: bool,
 }
 
 impl Heads {
@@ -55,6 +70,7 @@ impl Fetch {
     pub(super) fn next_head(&self) -> Option<(Item, u16)> {
         let most = u64::from(self.config.heads).min(head::MOST);
         let wanted = self.next_segment < most
+            && !self.heads.distrusted
             && self.asks_for_heads()
             && self.heads.early.is_empty()
             && self.requests.is_first(Item::Metadata)
@@ -92,8 +108,10 @@ impl Fetch {
         sink: &mut dyn Sink,
     ) {
         let known = self.object.as_ref().map(|object| object.info.name.as_ref());
-        let head = head::decode(self.unversioned_ref(), data)
-            .filter(|head| known.is_none_or(|known| known == head.metadata.object.as_ref()));
+        let head = head::decode(self.unversioned_ref(), data).filter(|head| match known {
+            Some(known) => known == head.metadata.object.as_ref(),
+            None => !self.heads.distrusted,
+        });
         let Some(head) = head else {
             self.requests.stats.useless_heads += 1;
             return self.no_head(now, number);
@@ -111,14 +129,66 @@ impl Fetch {
             return;
         }
         if self.object.is_none() {
-            self.requests.cancel(Item::Metadata);
             self.ahead.insert(number);
-            self.begin(now, head.metadata, sink);
+            self.heads.told = Some(head.metadata.clone());
+            self.begin(now, head.metadata);
+            if self.heads.metadata_refused {
+                self.settle(now, sink);
+            }
+            self.take_early_heads(now, sink);
         }
-        if self.outcome.is_none() {
-            self.segment_data = Size(head.segment.wire().len() as u64);
-            self.receive_segment(now, number, &head.segment, sink);
-        }
+        self.segment_data = Size(head.segment.wire().len() as u64);
+        self.receive_segment(now, number, &head.segment, sink);
+    }
+
+    /// What is known of the object is what a head told, and metadata may say otherwise.
+    pub(super) fn is_uncertain(&self) -> bool {
+        self.heads.told.is_some()
+    }
+
+    /// When metadata are waited for no longer.
+    pub(super) fn certain_at(&self) -> Option<Time> {
+        self.started_at.filter(|_| self.is_uncertain()).map(|started_at| started_at + UNCERTAIN)
+    }
+
+    /// What is known of the object is certain.
+    pub(super) fn is_certain(&mut self) {
+        self.heads.told = None;
+    }
+
+    /// Metadata came, and what a head told before stays: it is the same, or of a newer version that
+    /// has proved to be its publisher's.
+    pub(super) fn confirms(&self, metadata: &Metadata) -> bool {
+        let Some(told) = &self.heads.told else { return false };
+        let version = |metadata: &Metadata| {
+            metadata.object.as_ref().last().and_then(|last| last.as_version_any())
+        };
+        let both = version(told).zip(version(metadata));
+        let is_newer = both.is_some_and(|(told, other)| told > other);
+        told == metadata || (is_newer && self.verification.proof().is_some())
+    }
+
+    /// What a head told of the object is forgotten, with all that was asked for because of it.
+    /// Heads that are on their way may be of what metadata say.
+    pub(super) fn forget_what_heads_told(&mut self) {
+        self.heads.told = None;
+        self.object = None;
+        self.verification = Verification::new(self.config.policy.clone(), self.config.stash);
+        let asked = &self.heads.asked;
+        self.requests.cancel_if(|item| match item {
+            Item::Metadata => false,
+            Item::Segment(n) => !asked.contains(&n),
+            Item::Node(_) => true,
+        });
+        self.ahead.clear();
+        self.next_segment = 0;
+    }
+
+    /// What a head told cannot be had. Metadata alone are believed from now on.
+    pub(super) fn distrust_heads(&mut self) {
+        self.heads.distrusted = true;
+        self.heads.asked.clear();
+        self.forget_what_heads_told();
     }
 
     /// The version is known: what came before is of it, or was for nothing.

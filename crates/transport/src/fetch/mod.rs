@@ -211,11 +211,12 @@ impl Fetch {
             return None;
         }
         let patience = self.started_at.map(|_| self.progress_at + self.patience());
-        [self.requests.next_deadline(now), self.paced_until, patience].into_iter().flatten().min()
+        let others = [self.paced_until, self.certain_at(), patience];
+        others.into_iter().chain([self.requests.next_deadline(now)]).flatten().min()
     }
 
     /// The instant asked for has come: losses are declared, and patience may be at its end.
-    pub fn on_deadline(&mut self, now: Time) {
+    pub fn on_deadline(&mut self, now: Time, sink: &mut dyn Sink) {
         if self.outcome.is_some() || self.started_at.is_none() {
             return;
         }
@@ -226,7 +227,10 @@ impl Fetch {
             self.requests.cancel_overdue_segments(now);
         }
         self.requests.on_deadline(now);
-        if now >= self.progress_at + self.patience() {
+        if self.certain_at().is_some_and(|at| at <= now) {
+            self.settle(now, sink);
+        }
+        if self.outcome.is_none() && now >= self.progress_at + self.patience() {
             self.give_up(now);
         }
     }
@@ -241,6 +245,7 @@ impl Fetch {
     }
 
     fn give_up(&mut self, now: Time) {
+        self.is_certain();
         let waited = now.since(self.progress_at);
         let unanswered = self.requests.oldest_unanswered();
         let error = match &self.object {
@@ -274,6 +279,9 @@ impl Fetch {
     }
 
     fn fail(&mut self, error: FetchError) {
+        if self.is_uncertain() {
+            return self.distrust_heads();
+        }
         self.outcome.get_or_insert(Err(error));
         self.requests.cancel_if(|_| true);
     }

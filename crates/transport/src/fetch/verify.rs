@@ -3,6 +3,7 @@
 use crate::fetch::error::FetchError;
 use control::Size;
 use packet::{Bytes, Data, NameRef};
+use rangemap::RangeSet;
 use security::manifest::{Announcement, Check, Layout, ManifestError, Verifier};
 use security::{Digest, Proof, TrustPolicy};
 use std::collections::BTreeMap;
@@ -258,6 +259,14 @@ impl Verification {
         let stashed = self.stash.remove(&segment)?;
         self.stash_bytes -= stashed.content.len();
         Some(stashed.content)
+    }
+
+    /// These segments are there already.
+    pub fn forget_stashed(&mut self, done: &RangeSet<u64>) {
+        let there: Vec<_> = self.stash.keys().copied().filter(|n| done.contains(n)).collect();
+        for segment in there {
+            self.take(segment);
+        }
     }
 
     /// All segments below are done.

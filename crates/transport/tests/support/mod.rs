@@ -103,11 +103,14 @@ pub struct Memory {
     pub resume: Resume,
     pub info: Option<ObjectInfo>,
     pub order: Vec<u64>,
+    /// How many transfers have begun.
+    pub begun: usize,
 }
 
 impl Sink for Memory {
     fn begin(&mut self, info: &ObjectInfo) -> Resume {
         self.info = Some(info.clone());
+        self.begun += 1;
         self.resume.clone()
     }
 
@@ -182,7 +185,7 @@ pub fn run(
             fetch.receive(now, &frame, sink);
         }
         if fetch.next_deadline(now).is_some_and(|at| at <= now) {
-            fetch.on_deadline(now);
+            fetch.on_deadline(now, sink);
         }
         while fetch.poll_transmit(now, &mut out) {
             up.send(now, Bytes::from(std::mem::take(&mut out)));
