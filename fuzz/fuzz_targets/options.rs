@@ -1,6 +1,7 @@
 //! Values of hop-by-hop options: one that is accepted can be written again and means the same.
 #![no_main]
 
+use forwarder::caching::{CachesBelow, CachesPassed};
 use libfuzzer_sys::fuzz_target;
 use packet::options::{
     Anticipated, Capability, ExpectedBytes, PathId, PathLabel, Range, RateStamp, RttHint, ServedBy,
@@ -36,10 +37,12 @@ fuzz_target!(|value: &[u8]| {
     survives::<ExpectedBytes>(value);
     survives::<RttHint>(value);
     survives::<Capability>(value);
+    survives::<CachesBelow>(value);
+    survives::<CachesPassed>(value);
 
     // Whatever an Interest says, it can be answered.
     let mut asked = HopOptions::new();
-    for typ in (864..=904).step_by(4) {
+    for typ in (864..=912).step_by(4) {
         asked.set_raw(typ, value);
     }
     for node in [None, Some(1)] {

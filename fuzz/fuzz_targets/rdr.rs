@@ -5,11 +5,15 @@
 use libfuzzer_sys::fuzz_target;
 use packet::tlv::{Reader, types};
 use packet::{Data, NameRef};
+use transport::head;
 use transport::rdr::{self, Metadata};
 
 fuzz_target!(|octets: &[u8]| {
     if let Ok(data) = Data::decode(octets) {
         understood(data.name(), data.content());
+        for len in 0..=data.name().len().min(4) {
+            head_of(data.name().prefix(len), &data);
+        }
         if let Some((object, _)) = rdr::split_segment(&data) {
             assert_eq!(object.len() + 1, data.name().len());
         }
@@ -28,6 +32,22 @@ fuzz_target!(|octets: &[u8]| {
         }
     }
 });
+
+/// A head says of an object what its segment says, and can be made again from what was understood.
+fn head_of(name: NameRef<'_>, data: &Data<'_>) {
+    let Some(head) = head::decode(name, data) else { return };
+    let (segment, version) = head::parse(data.name(), name).expect("it has a head's name");
+    let object = head.metadata.object.as_ref();
+    assert_eq!(object.parent(), name);
+    assert_eq!(object.last().and_then(|last| last.as_version()), version);
+    assert_eq!(head.segment.name().parent(), object);
+    let mut again = Vec::new();
+    head::encode_into(&head.metadata, segment, head.segment.wire(), 4000, &mut again);
+    // What was in it beside that may have made room for what is always there.
+    let Ok(again) = Data::decode(&again) else { return };
+    let again = head::decode(name, &again).expect("it was just made");
+    assert_eq!((again.metadata, again.segment.wire()), (head.metadata, head.segment.wire()));
+}
 
 fn understood(name: NameRef<'_>, content: &[u8]) {
     let Some(metadata) = Metadata::decode(name, content) else { return };
