@@ -10,6 +10,9 @@ const NARROW: usize = 80;
 /// The most columns that the numbers take, with the space before them.
 const NUMBERS: usize = 52;
 const NARROW_NUMBERS: usize = 38;
+/// Below this many there is room for a share only.
+const NARROWEST: usize = 48;
+const SHARE: usize = 6;
 /// The least columns of a bar, with its brackets and the space before it.
 const BAR: usize = 13;
 
@@ -28,7 +31,8 @@ impl Progress {
         };
         let width = super::width(std::io::stderr()).unwrap_or(NARROW);
         let room = match width {
-            ..NARROW => width.saturating_sub(NARROW_NUMBERS),
+            ..NARROWEST => width.saturating_sub(SHARE),
+            NARROWEST..NARROW => width.saturating_sub(NARROW_NUMBERS),
             _ => width - NUMBERS - BAR,
         };
         let bar = ProgressBar::with_draw_target(None, target).with_message(shortened(what, room));
@@ -47,8 +51,9 @@ impl Progress {
         if let Some(total) = total {
             self.bar.set_length(total);
             self.bar.set_style(style(match self.width {
-                ..NARROW => "{msg} {percent:>3} %, {rate:>11}, {left} left",
-                _ => "{msg} [{wide_bar}] {percent:>3} % of {size}, {rate:>11}, {left} left",
+                ..NARROWEST => "{msg} {percent:>3} %",
+                NARROWEST..NARROW => "{msg} {percent:>3} %, {rate:>11}{left}",
+                _ => "{msg} [{wide_bar}] {percent:>3} % of {size}, {rate:>11}{left}",
             }));
         }
         self.bar.set_position(there);
@@ -160,7 +165,10 @@ fn style(template: &str) -> ProgressStyle {
             let _ = write!(out, "{}", Rate((state.per_sec() * 8.0) as u64));
         })
         .with_key("left", |state: &ProgressState, out: &mut dyn Write| {
-            let _ = write!(out, "{}", whole_seconds(state.eta()));
+            // While nothing comes, nobody knows.
+            if state.per_sec() >= 1.0 {
+                let _ = write!(out, ", {} left", whole_seconds(state.eta()));
+            }
         })
 }
 
