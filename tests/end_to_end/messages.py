@@ -301,7 +301,10 @@ class Messages(Alone):
             (["put", "/a"], ["<FILE>", "`weir put --help`"]),
             (["get", "/a", "--contrl", "bbr"], ["'--contrl'", "'--control'"]),
             (["get", "/a", "--patience", "5"], ["`5` is not a duration", '"5 ms"']),
-            (["get", "/a", "--control", "cubik"], ["`cubik`", "did you mean `cubic`?", "`bbr`"]),
+            (
+                ["get", "/a", "--control", "cubik"],
+                ["`cubik`", "did you mean `cubic`?", "`weir schemes` lists all"],
+            ),
             (["get", "/a", "--control", "codel"], ["`codel` has no controller", "`cubic`"]),
             (["get", "/a", "--control", "cubic", "--set", "bta=1"], ["`bta`", "`beta`"]),
             (["get", "/a", "--control", "cubic", "--set", "beta=7"], ["`beta` = 7", "0.1 to"]),

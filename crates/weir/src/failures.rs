@@ -134,6 +134,7 @@ impl From<KeyChainError> for Failure {
 
 impl From<schemes::ChoiceError> for Failure {
     fn from(error: schemes::ChoiceError) -> Failure {
-        Failure::new(Kind::Usage, error).then("`weir schemes NAME` explains a scheme")
+        Failure::new(Kind::Usage, error)
+            .then("`weir schemes` lists all, `weir schemes NAME` explains one")
     }
 }
