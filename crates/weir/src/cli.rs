@@ -89,8 +89,8 @@ pub struct PutArgs {
     /// The files; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Octets of content in a segment. Without it, as many as make packets of 8.5 kB, which six
-    /// frames of 1500 octets carry.
+    /// Octets of content in a segment. Without it 8000, or fewer where a long name leaves no room
+    /// for them
     #[arg(long, value_name = "SIZE")]
     pub segment_size: Option<Size>,
     /// Sign with this key, by key or identity name. Without it, with the default key if the name

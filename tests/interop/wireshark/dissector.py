@@ -217,8 +217,7 @@ class Dissector(unittest.TestCase):
         with contextlib.ExitStack() as running:
             for daemon in daemons:
                 running.enter_context(daemon)
-            cut = ["--segment-size", "8000 B"]
-            running.enter_context(daemons[1].put("/film", sent, options=cut))
+            running.enter_context(daemons[1].put("/film", sent))
             fetch = daemons[0].get("/film", received, ["--range", "32", "--control", "fixed"])
             running.enter_context(fetch.child)
             fetch.finish(60)

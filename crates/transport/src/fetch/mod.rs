@@ -26,7 +26,6 @@ pub use object::{ObjectInfo, Resume, Sink};
 pub use stats::Stats;
 
 use crate::head;
-use crate::publish::DATA_SIZE;
 use control::{Controller, Duration, Event, Lane, Rng, RttEstimate, Size, Time};
 use heads::Heads;
 use object::Object;
@@ -115,7 +114,7 @@ pub struct Fetch {
 }
 
 /// What a segment's Data is taken to be before the first has come.
-const SEGMENT_DATA_GUESS: Size = Size(DATA_SIZE as u64);
+const SEGMENT_DATA_GUESS: Size = Size(8200);
 
 impl Fetch {
     /// A fetch under `controller`. It begins with the first call of [`Fetch::poll_transmit`].

@@ -70,15 +70,16 @@ pub enum PublishError {
     Layout(#[from] LayoutError),
 }
 
-/// Octets of a segment's Data, if nothing else is said: as many as six frames of 1500 octets carry
-/// over IPv6, 1428 each, with some room for hop-by-hop fields; and fewer than the 8800 that every
-/// NDN tool accepts, so that link-layer fields fit too where a packet goes in one frame.
+/// The most octets of content in a segment, if nothing else is said: what every NDN tool accepts.
+pub const SEGMENT_SIZE: usize = 8000;
+/// The most octets of a segment's Data then: fewer than the 8800 that are allowed, so that
+/// link-layer fields, or a head around it, fit too where a packet goes in one frame.
 pub const DATA_SIZE: usize = 8500;
 /// FreshnessPeriod of segments, in milliseconds: an hour, because a version never changes.
 const FRESHNESS_MS: u64 = 3_600_000;
 
-/// Octets of content with which a segment's Data has [`DATA_SIZE`], or a few more where there are
-/// more than 2^32 segments. Where the name is so long that nothing of that is left: one.
+/// [`SEGMENT_SIZE`], or fewer where the name is so long that a segment's Data would have more than
+/// [`DATA_SIZE`] (and a few, where there are more than 2^32 segments), but one at least.
 fn segment_size(object: &Name) -> usize {
     let number = Component::segment(u64::from(u32::MAX));
     let parts = DataParts {
@@ -92,7 +93,7 @@ fn segment_size(object: &Name) -> usize {
     };
     let mut whole = Vec::new();
     parts.encode_into(&SignatureInfoBuf::digest(), 32, |_| Signature::from([0; 32]), &mut whole);
-    (2 * DATA_SIZE).saturating_sub(whole.len()).max(1)
+    (2 * DATA_SIZE).saturating_sub(whole.len()).clamp(1, SEGMENT_SIZE)
 }
 
 /// How an object is cut and named. Everything that a segment's packet depends on is here, so that
@@ -112,7 +113,8 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// The defaults: Data of [`DATA_SIZE`], an hour of freshness, digests for 2 GB.
+    /// The defaults: [`SEGMENT_SIZE`], or what fits beside a long name; an hour of freshness;
+    /// digests for 2 GB.
     #[must_use]
     pub fn new(name: Name, version: u64) -> Spec {
         let segment_size = segment_size(&name.clone().with(&Component::version(version)));
