@@ -12,8 +12,9 @@ again, and the runs give the same octets.)
 Bottlenecks have 40 Mbit/s, of which content can have {most:.1f}; their queues hold 250 kB, 50 ms.
 Segments have 1024 octets. A scheme is used as a whole: its consumer at every fetch, its marker,
 shaper and stamper on every link. Schemes without a consumer have `{plain}` as theirs, and a startup
-stands before `{plain}`. In these networks there is one way only: what is a strategy and nothing
-else shows that it stands in nobody's way.
+stands before `{plain}`. A strategy and nothing else makes no difference
+where there is one way only. With two sources there are two ways, each to half of the segments: a
+strategy that goes by bandwidth asks in vain every other time, which `{plain}` takes for loss.
 
 What the columns say, over the flows under control (a consumer at a constant rate is not):
 
