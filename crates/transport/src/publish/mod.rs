@@ -12,7 +12,7 @@ mod digests;
 mod preparation;
 mod publication;
 
-pub use cut::{DATA_SIZE, PublishError, Source, Spec};
+pub use cut::{DATA_SIZE, PublishError, SEGMENT_SIZE, Source, Spec};
 pub use preparation::{DigestRun, Preparation};
 pub use publication::Publication;
 
