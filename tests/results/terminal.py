@@ -16,16 +16,18 @@ from pathlib import Path
 
 from support import weir
 
-# Long enough that the bar is drawn at least once, ended by the test.
-SCENARIO = """
-[scenario]
-name = "a-name-that-is-longer-than-it-should-be"
-duration = "100000 s"
+NETWORK = """
 [[node]]
 name = ["near", "far"]
 [[link]]
 between = ["near", "far"]
 rate = "100 Mbit/s"
+"""
+# Long enough that the bar is drawn at least once, ended by the test.
+SCENARIO = """
+[scenario]
+name = "a-name-that-is-longer-than-it-should-be"
+duration = "100000 s"
 [[content]]
 name = "/film"
 at = "far"
@@ -35,18 +37,13 @@ segment = "100 B"
 at = "near"
 name = "/film"
 rate = "1000 /s"
-"""
+""" + NETWORK
 # What is asked for first is the root of a manifest, for which all of it is hashed: minutes of work
 # that take no simulated time.
 HASHED = """
 [scenario]
 name = "large"
 duration = "10 s"
-[[node]]
-name = ["near", "far"]
-[[link]]
-between = ["near", "far"]
-rate = "100 Mbit/s"
 [[content]]
 name = "/film"
 at = "far"
@@ -54,7 +51,7 @@ size = "200 GB"
 [[consumer]]
 at = "near"
 name = "/film"
-"""
+""" + NETWORK
 PATIENCE = 60
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 

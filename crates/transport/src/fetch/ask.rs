@@ -18,7 +18,7 @@ const NODES_AHEAD: u64 = 256;
 /// Objects without metadata are looked for by their bare name after this many attempts.
 const BARE_AFTER: u16 = 2;
 /// Discovery has nothing to gain from waiting longer for an answer.
-const DISCOVERY_LIFETIME: Duration = Duration::from_secs(1);
+pub(super) const DISCOVERY_LIFETIME: Duration = Duration::from_secs(1);
 
 impl Fetch {
     /// Appends the next Interest, as a link-layer frame, and returns true; or returns false if

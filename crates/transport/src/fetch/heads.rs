@@ -12,18 +12,16 @@
 //! on, and nothing is handed on.
 
 use crate::fetch::Fetch;
+use crate::fetch::ask::DISCOVERY_LIFETIME;
 use crate::fetch::flight::Item;
 use crate::fetch::object::Sink;
 use crate::fetch::requests::{Answer, Answered};
 use crate::fetch::verify::Verification;
 use crate::head;
 use crate::rdr::Metadata;
-use control::{Duration, Size, Time};
+use control::{Size, Time};
 use packet::{Data, InterestBuf, LpPacket, NackReason, NameRef};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// For so long after the beginning metadata are waited for: the lifetime of their first Interest.
-const UNCERTAIN: Duration = Duration::from_secs(1);
 
 /// The heads of a fetch.
 #[derive(Debug, Default)]
@@ -146,9 +144,9 @@ impl Fetch {
         self.heads.told.is_some()
     }
 
-    /// When metadata are waited for no longer.
+    /// When metadata are waited for no longer: at the end of the lifetime of their first Interest.
     pub(super) fn certain_at(&self) -> Option<Time> {
-        self.started_at.filter(|_| self.is_uncertain()).map(|started_at| started_at + UNCERTAIN)
+        self.started_at.filter(|_| self.is_uncertain()).map(|at| at + DISCOVERY_LIFETIME)
     }
 
     /// What is known of the object is certain.
