@@ -10,7 +10,7 @@ use crate::page::page;
 use crate::parquet_file::{self, Column, SERIES, SeriesWriter};
 use scenario::result::{Flow, Kind, RunResult, SweepResult, Value};
 use scenario::series::{Row, Rows};
-use scenario::{Layout, Study};
+use scenario::{Batch, Layout};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -97,7 +97,7 @@ impl Folder {
         Ok(Folder { place: place.to_owned(), beside, alive, failed: Failed::default() })
     }
 
-    /// Takes the rows of a run, by its place in the study.
+    /// Takes the rows of a run, by its place in the batch.
     #[must_use]
     pub fn rows(&self, run: usize) -> Box<dyn Rows> {
         let path = self.part(run);
@@ -121,7 +121,7 @@ impl Folder {
     /// Something cannot be written, or could not be while the runs went on.
     pub fn finish(
         self,
-        study: &Study,
+        batch: &Batch,
         summary: &Summary,
         command: &str,
     ) -> Result<(), ReportError> {
@@ -133,10 +133,10 @@ impl Folder {
         self.text(SUMMARY, &(json + "\n"))?;
         self.text(VERSION, concat!("weir ", env!("CARGO_PKG_VERSION"), "\n"))?;
         self.text(COMMAND, &format!("{command}\n"))?;
-        self.scenarios(study)?;
-        self.layout(study)?;
+        self.scenarios(batch)?;
+        self.layout(batch)?;
         self.flows(summary.runs())?;
-        self.series(study.runs.len())?;
+        self.series(batch.runs.len())?;
         self.text(REPORT, &page(&[self.beside.path().to_owned()])?)?;
         self.move_in()
     }
@@ -151,22 +151,22 @@ impl Folder {
     }
 
     /// Of a sweep a file for each combination, numbered.
-    fn scenarios(&self, study: &Study) -> Result<(), ReportError> {
-        if !study.is_sweep {
-            return match study.runs.first() {
+    fn scenarios(&self, batch: &Batch) -> Result<(), ReportError> {
+        if !batch.is_sweep {
+            return match batch.runs.first() {
                 Some(run) => self.text("scenario.toml", &run.filled),
                 None => Ok(()),
             };
         }
-        let each = usize::try_from(study.repetitions).unwrap_or(1).max(1);
-        let firsts = study.runs.iter().step_by(each).enumerate();
+        let each = usize::try_from(batch.repetitions).unwrap_or(1).max(1);
+        let firsts = batch.runs.iter().step_by(each).enumerate();
         firsts.into_iter().try_for_each(|(number, run)| {
             self.text(&format!("scenario-{number}.toml"), &run.filled)
         })
     }
 
-    fn layout(&self, study: &Study) -> Result<(), ReportError> {
-        let Some(run) = study.runs.first() else { return Ok(()) };
+    fn layout(&self, batch: &Batch) -> Result<(), ReportError> {
+        let Some(run) = batch.runs.first() else { return Ok(()) };
         let places = Layout::new(&run.scenario).places;
         let names = run.scenario.nodes.iter().map(|node| node.name.as_str());
         let places: BTreeMap<&str, [f64; 2]> = names.zip(places).collect();

@@ -1,9 +1,9 @@
 //! Runs runs: one after the other, or several at a time.
 
+use crate::batch::Batch;
 use crate::build::{BuildError, build};
 use crate::result::{Caching, RunResult, sampling};
 use crate::series::{Rows, Sampler, interval};
-use crate::study::Study;
 use control::{Duration, Time};
 use sim::{OnHashing, Tracer};
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// How far a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// The run's place in [`Study::runs`].
+    /// The run's place in [`Batch::runs`].
     pub run: usize,
     /// Simulated time that has passed.
     pub now: Duration,
@@ -39,12 +39,12 @@ pub trait Watch: Sync {
         None
     }
 
-    /// Where the time series of a run go, whose place in its study is `run`; nowhere, for `None`.
+    /// Where the time series of a run go, whose place in its batch is `run`; nowhere, for `None`.
     fn rows(&self, _run: usize) -> Option<Box<dyn Rows>> {
         None
     }
 
-    /// Who is told of every packet of a run, whose place in its study is `run`.
+    /// Who is told of every packet of a run, whose place in its batch is `run`.
     fn tracer(&self, _run: usize) -> Option<Box<dyn Tracer>> {
         None
     }
@@ -55,18 +55,18 @@ const LOOKS: u64 = 200;
 /// Seconds from look to look, so that whoever wants to end a run need not wait.
 const PATIENCE: f64 = 0.1;
 
-/// Does one of a study's runs, by its place there.
+/// Does one of a batch's runs, by its place there.
 ///
 /// # Errors
 /// The network refuses a part of the scenario.
-pub fn execute(study: &Study, number: usize, watch: &dyn Watch) -> Result<RunResult, BuildError> {
+pub fn execute(batch: &Batch, number: usize, watch: &dyn Watch) -> Result<RunResult, BuildError> {
     let began = watch.seconds();
-    let run = &study.runs[number];
+    let run = &batch.runs[number];
     let mut network = build(&run.scenario, run.seed)?;
     if let Some(rows) = watch.rows(number) {
         let workloads = network.workload_results();
         let recorder = Box::new(Sampler::new(&run.scenario, &workloads, rows));
-        network.observe(interval(&run.scenario, study.runs.len()), recorder);
+        network.observe(interval(&run.scenario, batch.runs.len()), recorder);
     }
     if let Some(tracer) = watch.tracer(number) {
         network.trace(tracer);
@@ -109,13 +109,13 @@ pub fn execute(study: &Study, number: usize, watch: &dyn Watch) -> Result<RunRes
     }
 }
 
-/// Does all runs of a study, `jobs` at a time; results in the order of the runs. What had not begun
+/// Does all runs of a batch, `jobs` at a time; results in the order of the runs. What had not begun
 /// when the watch said no is not there; what had begun is there, as far as it came.
 ///
 /// # Errors
 /// The first that occurred.
 pub fn execute_all(
-    study: &Study,
+    batch: &Batch,
     jobs: usize,
     watch: &dyn Watch,
 ) -> Result<Vec<RunResult>, BuildError> {
@@ -124,13 +124,13 @@ pub fn execute_all(
     let work = || {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= study.runs.len() {
+            if number >= batch.runs.len() {
                 return;
             }
-            let result = execute(study, number, watch);
+            let result = execute(batch, number, watch);
             let is_end = result.as_ref().map_or(true, |result| result.interrupted);
             if is_end {
-                next.store(study.runs.len(), Ordering::Relaxed);
+                next.store(batch.runs.len(), Ordering::Relaxed);
             }
             if let Ok(mut results) = results.lock() {
                 results.push((number, result));
@@ -138,7 +138,7 @@ pub fn execute_all(
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..jobs.clamp(1, study.runs.len()) {
+        for _ in 1..jobs.clamp(1, batch.runs.len()) {
             scope.spawn(work);
         }
         work();

@@ -5,6 +5,7 @@
 //! [`sim`]. Schemes are known by name alone.
 #![forbid(unsafe_code)]
 
+pub mod batch;
 mod build;
 pub mod drawing;
 mod error;
@@ -21,11 +22,11 @@ pub mod schema;
 pub mod series;
 mod settings;
 mod statistics;
-pub mod study;
 mod topology;
 pub mod traces;
 pub mod warmup;
 
+pub use batch::{Batch, Run};
 pub use build::{BuildError, build};
 pub use error::ScenarioError;
 pub use execute::{Progress, Watch, execute, execute_all};
@@ -33,7 +34,6 @@ pub use layout::Layout;
 pub use model::Scenario;
 pub use sim::OnHashing;
 pub use statistics::Mean;
-pub use study::{Run, Study};
 
 /// The colour of the scheme of this name, if its file gives it one; see [`control::Scheme`].
 #[must_use]
@@ -53,7 +53,7 @@ const MAX_FILE: u64 = 4_000_000;
 /// # Errors
 /// The file cannot be read or is too large, or it or the settings have mistakes; all that were
 /// found are in the error.
-pub fn load(path: &Path, settings: &[String]) -> Result<Study, ScenarioError> {
+pub fn load(path: &Path, settings: &[String]) -> Result<Batch, ScenarioError> {
     let unreadable = |source| ScenarioError::Unreadable { path: path.to_owned(), source };
     let file = std::fs::File::open(path).map_err(unreadable)?;
     // No more is read than is taken, whatever is said of the size: the file may be a pipe.
@@ -71,14 +71,14 @@ pub fn load(path: &Path, settings: &[String]) -> Result<Study, ScenarioError> {
 ///
 /// # Errors
 /// All mistakes that were found.
-pub fn parse(text: &str, file: &str, settings: &[String]) -> Result<Study, ScenarioError> {
+pub fn parse(text: &str, file: &str, settings: &[String]) -> Result<Batch, ScenarioError> {
     let doc = Document::new(file, text);
     let starts: Vec<usize> = settings.iter().map(|s| doc.add(&format!("--set {s}"), s)).collect();
     let name = Path::new(file).file_stem().map_or_else(String::new, |s| s.to_string_lossy().into());
-    let study = study::read(&doc, settings, &starts, &name);
+    let batch = batch::read(&doc, settings, &starts, &name);
     let mistakes = doc.finish();
-    match study {
-        Some(study) if mistakes.is_empty() => Ok(study),
+    match batch {
+        Some(batch) if mistakes.is_empty() => Ok(batch),
         _ => Err(ScenarioError::Mistakes(mistakes)),
     }
 }

@@ -17,9 +17,9 @@ pub use link::Link;
 pub use node::Node;
 pub use workload::{Completions, Workload};
 
+use crate::batch::Run;
 use crate::model::Asked;
 use crate::statistics::Mean;
-use crate::study::Run;
 use control::{Duration, Time};
 use serde::{Deserialize, Serialize};
 use sim::Outcome;

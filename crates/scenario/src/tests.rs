@@ -2,7 +2,7 @@ mod demand;
 mod mistakes;
 
 use crate::model::{FaultKind, Impairment, Loss, Manner, Queue, Reorder};
-use crate::{Scenario, ScenarioError, Study, parse};
+use crate::{Batch, Scenario, ScenarioError, parse};
 use control::{Duration, Rate, Size};
 
 const NODES: &str = "[[node]]\nname = [\"a\", \"b\", \"c\"]\n";
@@ -66,13 +66,13 @@ const FULL: &str = r#"
         node = "b"
 "#;
 
-fn study(text: &str, settings: &[&str]) -> Study {
+fn batch(text: &str, settings: &[&str]) -> Batch {
     let settings: Vec<String> = settings.iter().map(|s| (*s).to_owned()).collect();
     parse(text, "dir/test.toml", &settings).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn one(text: &str) -> Scenario {
-    Scenario::clone(&study(text, &[]).runs[0].scenario)
+    Scenario::clone(&batch(text, &[]).runs[0].scenario)
 }
 
 #[test]
@@ -234,8 +234,8 @@ fn settings_change_fields_by_section_and_by_name() {
         "seed=9",
         "strategy=multicast",
     ];
-    let study = study(&text, &settings);
-    let s = &study.runs[0].scenario;
+    let batch = batch(&text, &settings);
+    let s = &batch.runs[0].scenario;
     assert!(s.nodes.iter().all(|node| node.strategy.scheme().name == "multicast"));
     assert_eq!((s.duration, s.seed), (Duration::from_secs(2), 9));
     let rates: Vec<_> = s.links.iter().map(|l| l.directions[0].rate).collect();
@@ -259,8 +259,8 @@ fn a_sweep_gives_every_combination_and_repeats_it() {
     let more = "[scenario]\nduration = \"1 s\"\nseed = 5\n\
                 [sweep]\ncontrol = [\"aimd\", \"cubic\"]\nlink.queue = [\"10 packets\", \"9 kB\"]\n\
                 repetitions = 2";
-    let study = study(&line(more), &[]);
-    let runs: Vec<_> = study
+    let batch = batch(&line(more), &[]);
+    let runs: Vec<_> = batch
         .runs
         .iter()
         .map(|run| {
@@ -271,7 +271,7 @@ fn a_sweep_gives_every_combination_and_repeats_it() {
     let wanted = ["aimd 10 packets", "aimd 9 kB", "cubic 10 packets", "cubic 9 kB"];
     let wanted: Vec<_> = wanted.iter().flat_map(|c| [format!("{c} 5"), format!("{c} 6")]).collect();
     assert_eq!(runs, wanted);
-    assert_eq!(study.runs[2].scenario.links[0].directions[0].queue, Queue::Size(Size(9000)));
+    assert_eq!(batch.runs[2].scenario.links[0].directions[0].queue, Queue::Size(Size(9000)));
 }
 
 #[test]
@@ -280,11 +280,11 @@ fn the_file_with_its_defaults_says_the_same() {
         "[[fault]]\nat = \"1 s\"\nkind = \"link-down\"\nlink = [\"a\", \"b\"]\n\
          [[consumer]]\nat = \"b\"\nname = \"/x\"\nrate = \"5 /s\"",
     );
-    let first = study(&text, &["link.b-c.loss=1 %"]);
+    let first = batch(&text, &["link.b-c.loss=1 %"]);
     let filled = first.runs[0].filled.to_string();
     assert!(filled.contains("queue = \"100 packets\"\n"), "{filled}");
-    let second = study(&filled, &[]);
-    let shown = |study: &Study| format!("{:?}", study.runs[0].scenario);
+    let second = batch(&filled, &[]);
+    let shown = |batch: &Batch| format!("{:?}", batch.runs[0].scenario);
     assert_eq!(shown(&first), shown(&second));
     assert_eq!(second.runs[0].filled.as_ref(), filled);
 }

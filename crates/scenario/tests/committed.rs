@@ -25,8 +25,8 @@ fn they_have_no_mistakes() {
     assert!(found.len() >= 2, "{found:?}");
     for path in found {
         let text = fs::read_to_string(&path).expect("a text");
-        let study = scenario::parse(&text, &path.display().to_string(), &[]);
-        let study = study.unwrap_or_else(|mistakes| panic!("{mistakes}"));
-        assert!(!study.runs.is_empty(), "{} runs nothing", path.display());
+        let batch = scenario::parse(&text, &path.display().to_string(), &[]);
+        let batch = batch.unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        assert!(!batch.runs.is_empty(), "{} runs nothing", path.display());
     }
 }

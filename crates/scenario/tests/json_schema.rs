@@ -48,8 +48,8 @@ fn every_scenario_of_the_repository_is_valid_and_so_is_what_it_is_filled_up_to()
             continue;
         }
         assert_eq!(wrong(&validator, &text), [""; 0], "{}", file.display());
-        let study = scenario::load(&file, &[]).unwrap_or_else(|e| panic!("{e}"));
-        let filled = &study.runs[0].filled;
+        let batch = scenario::load(&file, &[]).unwrap_or_else(|e| panic!("{e}"));
+        let filled = &batch.runs[0].filled;
         assert_eq!(wrong(&validator, filled), [""; 0], "{}: {filled}", file.display());
         count += 1;
     }

@@ -54,9 +54,9 @@ const TEXT: &str = r#"
 #[test]
 fn a_fetch_goes_on_by_the_second_path_when_the_first_breaks() {
     let run = |paths: u32| {
-        let study = parse(TEXT, "t.toml", &[format!("paths={paths}")]);
-        let study = study.unwrap_or_else(|e| panic!("{e}"));
-        execute_all(&study, 1, &Patient).expect("it can be built").remove(0)
+        let batch = parse(TEXT, "t.toml", &[format!("paths={paths}")]);
+        let batch = batch.unwrap_or_else(|e| panic!("{e}"));
+        execute_all(&batch, 1, &Patient).expect("it can be built").remove(0)
     };
     assert!(!run(1).flows[0].complete, "there is no other way");
     let two = run(2);

@@ -2,7 +2,7 @@
 
 use scenario::result::{RunResult, SweepResult};
 use scenario::series::{Row, Rows};
-use scenario::{Progress, Study, Watch, execute_all, load, parse};
+use scenario::{Batch, Progress, Watch, execute_all, load, parse};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -22,11 +22,11 @@ impl Watch for Until {
     }
 }
 
-fn all(study: &Study, jobs: usize) -> Vec<RunResult> {
-    execute_all(study, jobs, &Until(u64::MAX)).expect("it can be built")
+fn all(batch: &Batch, jobs: usize) -> Vec<RunResult> {
+    execute_all(batch, jobs, &Until(u64::MAX)).expect("it can be built")
 }
 
-fn tutorial(settings: &[&str]) -> Study {
+fn tutorial(settings: &[&str]) -> Batch {
     let file =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/tutorial/three-hops.toml");
     let settings: Vec<String> = settings.iter().map(|s| (*s).to_owned()).collect();
@@ -171,8 +171,8 @@ fn equal_seeds_give_equal_results_however_many_run_at_a_time() {
     let file =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/tutorial/three-hops.toml");
     let text = std::fs::read_to_string(file).unwrap() + sweep;
-    let study = parse(&text, "x.toml", &settings.map(str::to_owned)).unwrap();
-    let [one, four] = [1, 4].map(|jobs| all(&study, jobs));
+    let batch = parse(&text, "x.toml", &settings.map(str::to_owned)).unwrap();
+    let [one, four] = [1, 4].map(|jobs| all(&batch, jobs));
     assert_eq!(one, four);
     let hashes: BTreeSet<_> = one.iter().map(|r| &r.trace_hash).collect();
     assert_eq!(hashes.len(), 6, "other seeds and schemes are other runs");
@@ -183,8 +183,8 @@ fn equal_seeds_give_equal_results_however_many_run_at_a_time() {
 
 #[test]
 fn what_is_stopped_keeps_what_it_had() {
-    let study = tutorial(&[]);
-    let results = execute_all(&study, 1, &Until(500_000_000)).unwrap();
+    let batch = tutorial(&[]);
+    let results = execute_all(&batch, 1, &Until(500_000_000)).unwrap();
     let result = &results[0];
     assert!(result.interrupted && (0.5..0.6).contains(&result.duration_s), "{result:?}");
     assert!(result.flows[0].bytes > 0 && !result.flows[0].complete);
@@ -208,10 +208,10 @@ impl Watch for Slow {
 
 #[test]
 fn how_often_it_is_looked_at_does_not_change_a_run() {
-    let study = tutorial(&["duration=2 s"]);
+    let batch = tutorial(&["duration=2 s"]);
     let (slow, quick) = (Slow(0.into(), 0.into()), Slow(99.into(), 0.into()));
     let [mut often, seldom] =
-        [&slow, &quick].map(|watch| execute_all(&study, 1, watch).unwrap().remove(0));
+        [&slow, &quick].map(|watch| execute_all(&batch, 1, watch).unwrap().remove(0));
     assert!(slow.1.into_inner() > quick.1.into_inner());
     assert_eq!((often.wall_s, seldom.wall_s), (10.0, 0.0));
     often.wall_s = 0.0;
@@ -226,8 +226,8 @@ fn a_network_mends_itself_as_the_faults_say() {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/tutorial/three-hops.toml");
     let text = std::fs::read_to_string(file).unwrap();
     let done = |faults: &str| {
-        let study = parse(&(text.clone() + faults), "x.toml", &[]).unwrap();
-        all(&study, 1).remove(0)
+        let batch = parse(&(text.clone() + faults), "x.toml", &[]).unwrap();
+        all(&batch, 1).remove(0)
     };
     let down = done(broken);
     assert!(!down.flows[0].complete && down.links[3].drops > 0, "{:?}", down.flows[0]);
@@ -258,13 +258,13 @@ impl Watch for Kept {
 
 #[test]
 fn samples_are_taken_of_what_the_file_says_and_change_nothing() {
-    let mut study = tutorial(&["record.interval=100 ms", "record.nodes=none"]);
-    let text = study.runs[0].filled.to_string() + "links = [[\"far\", \"near\"]]\n";
+    let mut batch = tutorial(&["record.interval=100 ms", "record.nodes=none"]);
+    let text = batch.runs[0].filled.to_string() + "links = [[\"far\", \"near\"]]\n";
     let text = text.replace("links = \"all\"\n", "");
-    study = parse(&text, "x.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+    batch = parse(&text, "x.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
     let kept = Kept::default();
-    let seen = execute_all(&study, 1, &kept).expect("it can be built").remove(0);
-    assert_eq!(seen, all(&study, 1).remove(0));
+    let seen = execute_all(&batch, 1, &kept).expect("it can be built").remove(0);
+    assert_eq!(seen, all(&batch, 1).remove(0));
 
     let rows = kept.0.lock().unwrap().clone();
     assert!(rows.is_sorted_by_key(|(time, ..)| *time));

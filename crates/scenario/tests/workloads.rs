@@ -16,8 +16,8 @@ impl Watch for Still {
 fn run(file: &str, settings: &[&str]) -> RunResult {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(file);
     let settings: Vec<String> = settings.iter().map(|s| (*s).to_owned()).collect();
-    let study = load(&path, &settings).unwrap_or_else(|e| panic!("{e}"));
-    execute(&study, 0, &Still).unwrap()
+    let batch = load(&path, &settings).unwrap_or_else(|e| panic!("{e}"));
+    execute(&batch, 0, &Still).unwrap()
 }
 
 #[test]

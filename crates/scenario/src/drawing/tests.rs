@@ -7,8 +7,8 @@ fn scenario(topology: &str, producer: &str, consumers: &str) -> Scenario {
          {topology}\n[[content]]\nname = \"/x\"\nat = {producer}\nsize = \"1 kB\"\n\
          [[consumer]]\nat = {consumers}\nname = \"/x\"\n"
     );
-    let study = parse(&text, "t.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
-    Scenario::clone(&study.runs[0].scenario)
+    let batch = parse(&text, "t.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+    Scenario::clone(&batch.runs[0].scenario)
 }
 
 fn drawn(scenario: &Scenario, width: usize) -> String {

@@ -2,8 +2,8 @@ use super::{Arrangement, Layout};
 use crate::{Scenario, parse};
 
 fn scenario(text: &str) -> Scenario {
-    let study = parse(text, "t.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
-    Scenario::clone(&study.runs[0].scenario)
+    let batch = parse(text, "t.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+    Scenario::clone(&batch.runs[0].scenario)
 }
 
 fn generated(topology: &str, producer: &str, consumers: &str) -> Scenario {

@@ -16,8 +16,8 @@ fn network(nodes: usize, links: &[(usize, usize, u64)]) -> Scenario {
     }
     text += "[[content]]\nname = \"/x\"\nat = \"n0\"\nsize = \"1 B\"\n\
              [[consumer]]\nat = \"n0\"\nname = \"/x\"\n";
-    let study = parse(&text, "t.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
-    Scenario::clone(&study.runs[0].scenario)
+    let batch = parse(&text, "t.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+    Scenario::clone(&batch.runs[0].scenario)
 }
 
 /// All paths without circles, by trying everything.

@@ -8,7 +8,7 @@ use sim::workload::tally::WorkloadResult;
 use sim::{FlowSample, LinkSample, NetworkSample, NodeSample, Recorder, WorkloadSample};
 use std::sync::Arc;
 
-/// Rows that the runs of a study come to at most, unless its file says how often samples are
+/// Rows that the runs of a batch come to at most, unless its file says how often samples are
 /// taken.
 const MOST_ROWS: usize = 2_000_000;
 const FEWEST_SAMPLES: usize = 50;
@@ -159,8 +159,8 @@ mod tests {
                  size = {size}\nrate = \"1 Mbit/s\"\n[[content]]\nname = \"/x\"\nat = \"n0\"\n\
                  size = \"1 kB\"\n[[consumer]]\nat = \"n1\"\nname = \"/x\"\n{record}"
             );
-            let study = crate::parse(&text, "x", &[]).unwrap_or_else(|e| panic!("{e}"));
-            interval(&study.runs[0].scenario, runs)
+            let batch = crate::parse(&text, "x", &[]).unwrap_or_else(|e| panic!("{e}"));
+            interval(&batch.runs[0].scenario, runs)
         };
         assert_eq!(of("10 s", 2, "", 1), Duration::from_millis(10));
         assert_eq!(of("11 s", 2, "", 1), Duration::from_millis(20));

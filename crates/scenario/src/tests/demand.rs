@@ -1,4 +1,4 @@
-use super::{line, one, study, wrong};
+use super::{batch, line, one, wrong};
 use crate::model::{
     Adaptation, Asked, Distribution, Manner, Objects, Request, Requests, Spread, Warmup,
 };
@@ -193,7 +193,7 @@ fn stores_of_all_routers_but_those_that_say_something_else() {
     assert_eq!(s.warmup, Warmup::Until(Duration::from_secs(3)));
     let a = s.nodes.iter().find(|node| node.name == "a").unwrap();
     assert_eq!(a.content_store.admission, Admission::OnPath(OnPath::LeaveCopyDown));
-    let again = one(&study(&text, &[]).runs[0].filled);
+    let again = one(&batch(&text, &[]).runs[0].filled);
     assert_eq!(format!("{:?}", again.nodes), format!("{:?}", s.nodes), "with all defaults");
 }
 
@@ -207,7 +207,7 @@ fn traced(trace: &str) -> Result<crate::Scenario, String> {
     );
     let file = folder.path().join("s.toml");
     match parse(&text, &file.display().to_string(), &[]) {
-        Ok(study) => Ok(crate::Scenario::clone(&study.runs[0].scenario)),
+        Ok(batch) => Ok(crate::Scenario::clone(&batch.runs[0].scenario)),
         Err(error) => {
             Err(error.to_string().replace(&folder.path().display().to_string(), "FOLDER"))
         }
@@ -266,8 +266,8 @@ fn settings_reach_all_who_ask() {
     let more = "[[content]]\nname = \"/v\"\nat = \"c\"\nobjects = 5\nsize = \"1 kB\"\n\
                 [[workload]]\nat = \"a\"\nname = \"/v\"\nrate = \"1 /s\"\n\
                 [[workload]]\nat = \"a\"\nname = \"/v\"\nrate = \"1 /s\"\nrequest = \"chunk\"";
-    let study = study(&line(more), &["control=aimd", "workload.alpha=0.5"]);
-    let s = &study.runs[0].scenario;
+    let batch = batch(&line(more), &["control=aimd", "workload.alpha=0.5"]);
+    let s = &batch.runs[0].scenario;
     let by_hand = matches!(&s.consumers[0].manner,
         Manner::Fetch { control, .. } if control.scheme().name == "aimd");
     let by_itself = matches!(&s.workloads[0].asked,

@@ -41,8 +41,8 @@ fn text(topology: &str, [consumer, producer]: [&str; 2]) -> String {
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/t.toml");
 
 fn scenario(topology: &str, ends: [&str; 2]) -> Scenario {
-    let study = parse(&text(topology, ends), FILE, &[]).unwrap_or_else(|e| panic!("{e}"));
-    Scenario::clone(&study.runs[0].scenario)
+    let batch = parse(&text(topology, ends), FILE, &[]).unwrap_or_else(|e| panic!("{e}"));
+    Scenario::clone(&batch.runs[0].scenario)
 }
 
 /// `from-to: rate delay queue metric` for each link, with what differs on the way back.
@@ -152,10 +152,10 @@ fn rocketfuel_maps_and_weights_are_read() {
 #[test]
 fn the_filled_in_file_finds_the_topology_from_anywhere() {
     let text = text("file = \"topologies/units.graphml\"", ["a", "c"]);
-    let study = parse(&text, FILE, &[]).unwrap();
-    let again = parse(&study.runs[0].filled, "elsewhere/t.toml", &[]).unwrap();
-    assert_eq!(links(&again.runs[0].scenario), links(&study.runs[0].scenario));
-    assert!(!study.runs[0].filled.contains("signal_speed = \"\""));
+    let batch = parse(&text, FILE, &[]).unwrap();
+    let again = parse(&batch.runs[0].filled, "elsewhere/t.toml", &[]).unwrap();
+    assert_eq!(links(&again.runs[0].scenario), links(&batch.runs[0].scenario));
+    assert!(!batch.runs[0].filled.contains("signal_speed = \"\""));
 }
 
 #[test]
@@ -180,8 +180,8 @@ fn drawn_networks_do_not_depend_on_the_seed_of_the_run() {
     let fields = "generator = \"waxman\"\nsize = 30\nrate = \"1 Mbit/s\"\nacross = \"20 ms\"";
     let [first, second] = [1, 2].map(|seed| {
         let text = text(fields, ["n0", "n29"]);
-        let study = parse(&text, FILE, &[format!("scenario.seed={seed}")]).unwrap();
-        links(&study.runs[0].scenario)
+        let batch = parse(&text, FILE, &[format!("scenario.seed={seed}")]).unwrap();
+        links(&batch.runs[0].scenario)
     });
     assert_eq!(first, second);
     let other = links(&scenario(&format!("{fields}\ndrawn_from = 2"), ["n0", "n29"]));

@@ -5,14 +5,14 @@ mod show;
 use crate::cli::{ScenarioArgs, ScenarioCommand};
 use crate::exit::{Failure, Kind};
 use crate::output;
-use scenario::{ScenarioError, Study};
+use scenario::{Batch, ScenarioError};
 
 /// Checks or shows a file.
 pub fn run(command: &ScenarioCommand) -> Result<(), Failure> {
     match command {
         ScenarioCommand::Check(args) => {
-            let study = load(args, None)?;
-            let runs = match study.runs.len() {
+            let batch = load(args, None)?;
+            let runs = match batch.runs.len() {
                 1 => "1 run".to_owned(),
                 n => format!("{n} runs"),
             };
@@ -24,7 +24,7 @@ pub fn run(command: &ScenarioCommand) -> Result<(), Failure> {
 }
 
 /// Reads the file with what is set beside it.
-pub fn load(args: &ScenarioArgs, seed: Option<u32>) -> Result<Study, Failure> {
+pub fn load(args: &ScenarioArgs, seed: Option<u32>) -> Result<Batch, Failure> {
     let seed = seed.map(|seed| format!("scenario.seed={seed}"));
     let settings: Vec<String> = args.set.iter().cloned().chain(seed).collect();
     scenario::load(&args.file, &settings).map_err(|error| failure(&error, args))

@@ -11,15 +11,15 @@ use crate::output;
 use crate::signals::Stop;
 use report::{Folder, ReportError, Summary};
 use scenario::result::{RunResult, SweepResult};
-use scenario::{Study, execute_all};
+use scenario::{Batch, execute_all};
 use traces::Traces;
 use watch::Watcher;
 
 /// Runs what the command line says.
 pub fn run(command: &SimCommand) -> Result<(), Failure> {
     let SimCommand::Run(args) = command;
-    let study = load(&args.scenario, args.seed)?;
-    let traces = Traces::new(args, &study)?;
+    let batch = load(&args.scenario, args.seed)?;
+    let traces = Traces::new(args, &batch)?;
     // Whether it can be written is found out before the work is done.
     let folder = args.out.as_deref().map(Folder::begin).transpose().map_err(|e| unwritable(&e))?;
     let stop = Stop::listen().map_err(|error| {
@@ -27,16 +27,16 @@ pub fn run(command: &SimCommand) -> Result<(), Failure> {
     })?;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let jobs = args.jobs.map_or(cores, std::num::NonZero::get);
-    let watcher = Watcher::new(&study, &traces, stop.clone(), args.quiet, folder);
-    let results = execute_all(&study, jobs, &watcher);
+    let watcher = Watcher::new(&batch, &traces, stop.clone(), args.quiet, folder);
+    let results = execute_all(&batch, jobs, &watcher);
     let folder = watcher.end();
     let results = results.map_err(|error| {
         Failure::new(Kind::Failed, error).then("see `weir scenario show` for what was to be built")
     })?;
-    let was_stopped = results.len() < study.runs.len() || results.iter().any(|r| r.interrupted);
-    let Some(summary) = summary(&study, results) else { return Ok(()) };
+    let was_stopped = results.len() < batch.runs.len() || results.iter().any(|r| r.interrupted);
+    let Some(summary) = summary(&batch, results) else { return Ok(()) };
     if let Some(folder) = folder {
-        folder.finish(&study, &summary, &command_line()).map_err(|error| unwritable(&error))?;
+        folder.finish(&batch, &summary, &command_line()).map_err(|error| unwritable(&error))?;
     }
     say(args, &summary)?;
     traces.end()?;
@@ -52,9 +52,9 @@ pub fn run(command: &SimCommand) -> Result<(), Failure> {
 }
 
 /// What came of it; `None` if nothing was run.
-fn summary(study: &Study, mut results: Vec<RunResult>) -> Option<Summary> {
-    if study.is_sweep {
-        let sweep = SweepResult::new(&study.name, study.repetitions, results);
+fn summary(batch: &Batch, mut results: Vec<RunResult>) -> Option<Summary> {
+    if batch.is_sweep {
+        let sweep = SweepResult::new(&batch.name, batch.repetitions, results);
         return Some(Summary::Sweep(sweep));
     }
     results.pop().map(|result| Summary::Run(Box::new(result)))

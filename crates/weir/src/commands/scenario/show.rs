@@ -6,7 +6,7 @@ use scenario::model::{
     Admission, Content, Direction, FaultKind, Manner, Node, Objects, Queue, Requests, Scenario,
 };
 use scenario::result::digits;
-use scenario::{Layout, Study, drawing};
+use scenario::{Batch, Layout, drawing};
 use std::path::Path;
 
 /// So many rows of a table are shown.
@@ -16,14 +16,14 @@ const WIDTH: usize = 100;
 
 /// Draws the network of the first run, and says what it is made of; with a file, draws it there as
 /// well.
-pub fn run(study: &Study, svg: Option<&Path>) -> Result<(), Failure> {
-    let Some(run) = study.runs.first() else { return Ok(()) };
+pub fn run(batch: &Batch, svg: Option<&Path>) -> Result<(), Failure> {
+    let Some(run) = batch.runs.first() else { return Ok(()) };
     let scenario = &run.scenario;
-    let sweep = match (study.is_sweep, study.runs.len()) {
+    let sweep = match (batch.is_sweep, batch.runs.len()) {
         (true, n) => format!(", the first of {n} runs"),
         (false, _) => String::new(),
     };
-    output::result(&format!("{}: {}, seed {}{sweep}", study.name, scenario.duration, run.seed))?;
+    output::result(&format!("{}: {}, seed {}{sweep}", batch.name, scenario.duration, run.seed))?;
     let width = output::width(std::io::stdout());
     let layout = Layout::new(scenario);
     lines(&drawing::text(scenario, &layout, width.unwrap_or(WIDTH)))?;

@@ -2,7 +2,7 @@
 
 use crate::cli::SimRunArgs;
 use crate::exit::{Failure, Kind};
-use scenario::Study;
+use scenario::Batch;
 use scenario::traces::{Capture, EventLog, Places, Several, Tracer, Trouble, check_events};
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -23,7 +23,7 @@ pub struct Traces {
 
 impl Traces {
     /// Checks what the command line asks for.
-    pub fn new(args: &SimRunArgs, study: &Study) -> Result<Traces, Failure> {
+    pub fn new(args: &SimRunArgs, batch: &Batch) -> Result<Traces, Failure> {
         let wrong = |why: String| Failure::new(Kind::Usage, format!("{why}; nothing was run"));
         if args.pcap.is_none() && args.events.is_none() {
             let without = match (args.trace_at.is_empty(), args.events_of.is_empty()) {
@@ -46,7 +46,7 @@ impl Traces {
             events: args.events.clone(),
             kinds: args.events_of.clone(),
             places: match is_traced {
-                true => study.runs.iter().map(places).collect::<Result<_, _>>()?,
+                true => batch.runs.iter().map(places).collect::<Result<_, _>>()?,
                 false => Vec::new(),
             },
             trouble: Trouble::default(),
@@ -54,9 +54,9 @@ impl Traces {
     }
 
     /// Opens the files of a run.
-    pub fn begin(&self, study: &Study, number: usize) -> Option<Box<dyn Tracer>> {
-        let (run, places) = (study.runs.get(number)?, self.places.get(number)?);
-        let path = |path: &Path| match study.runs.len() {
+    pub fn begin(&self, batch: &Batch, number: usize) -> Option<Box<dyn Tracer>> {
+        let (run, places) = (batch.runs.get(number)?, self.places.get(number)?);
+        let path = |path: &Path| match batch.runs.len() {
             1 => path.to_owned(),
             _ => numbered(path, number),
         };

@@ -6,13 +6,13 @@ use crate::signals::Stop;
 use report::Folder;
 use scenario::series::Rows;
 use scenario::traces::Tracer;
-use scenario::{OnHashing, Progress, Study, Watch};
+use scenario::{Batch, OnHashing, Progress, Watch};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// Watches the runs of a study.
+/// Watches the runs of a batch.
 pub struct Watcher<'s> {
-    study: &'s Study,
+    batch: &'s Batch,
     traces: &'s Traces,
     origin: Instant,
     stop: Stop,
@@ -30,19 +30,19 @@ struct State {
 impl<'s> Watcher<'s> {
     /// Begins to watch; what is recorded goes to `folder` and into `traces`.
     pub fn new(
-        study: &'s Study,
+        batch: &'s Batch,
         traces: &'s Traces,
         stop: Stop,
         quiet: bool,
         folder: Option<Folder>,
     ) -> Watcher<'s> {
         let total =
-            study.runs.iter().map(|run| run.scenario.duration.0).fold(0, u64::saturating_add);
-        let bar = RunProgress::new(&study.name, total, quiet);
-        let state = State { bar: Some(bar), runs: vec![(0, 0); study.runs.len()] };
+            batch.runs.iter().map(|run| run.scenario.duration.0).fold(0, u64::saturating_add);
+        let bar = RunProgress::new(&batch.name, total, quiet);
+        let state = State { bar: Some(bar), runs: vec![(0, 0); batch.runs.len()] };
         #[expect(clippy::disallowed_methods, reason = "a driver: it is the one who has a clock")]
         let origin = Instant::now();
-        Watcher { study, traces, origin, stop, folder, state: Arc::new(Mutex::new(state)) }
+        Watcher { batch, traces, origin, stop, folder, state: Arc::new(Mutex::new(state)) }
     }
 
     /// Takes the bar away and gives the folder back.
@@ -84,7 +84,7 @@ impl Watch for Watcher<'_> {
     }
 
     fn tracer(&self, run: usize) -> Option<Box<dyn Tracer>> {
-        self.traces.begin(self.study, run)
+        self.traces.begin(self.batch, run)
     }
 
     fn rows(&self, run: usize) -> Option<Box<dyn Rows>> {

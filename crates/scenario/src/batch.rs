@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// Runs that belong together.
 #[derive(Clone, Debug)]
-pub struct Study {
+pub struct Batch {
     /// The scenario's name.
     pub name: String,
     /// The runs, repetitions of a combination one behind the other.
@@ -39,7 +39,7 @@ pub(crate) fn read<'d>(
     arguments: &'d [String],
     starts: &[usize],
     file_name: &str,
-) -> Option<Study> {
+) -> Option<Batch> {
     let mut table = doc.table(SECTIONS)?;
     let mut written = table.clone();
     let mut replaced = Vec::new();
@@ -60,8 +60,8 @@ pub(crate) fn read<'d>(
         let written = &written;
         doc.only_within(&replaced, || drop(read::scenario(doc, written, file_name)));
     }
-    let mut study =
-        Study { name: String::new(), runs: Vec::new(), repetitions: sweep.repetitions, is_sweep };
+    let mut batch =
+        Batch { name: String::new(), runs: Vec::new(), repetitions: sweep.repetitions, is_sweep };
     for combination in &sweep.combinations {
         let mut table = table.clone();
         for setting in combination {
@@ -73,7 +73,7 @@ pub(crate) fn read<'d>(
             read::scenario(doc, table, file_name)
         };
         let Some(scenario) = scenario else { continue };
-        study.name.clone_from(&scenario.name);
+        batch.name.clone_from(&scenario.name);
         let (scenario, filled) =
             (Arc::new(scenario), Arc::from(filled::toml(&table, &doc.folder())));
         let shown = |s: &settings::Setting<'_>| {
@@ -81,12 +81,12 @@ pub(crate) fn read<'d>(
             let text = value.as_str().map_or_else(|| filled::shown(value), str::to_owned);
             (s.key.clone(), text)
         };
-        study.runs.extend((0..sweep.repetitions).map(|repetition| Run {
+        batch.runs.extend((0..sweep.repetitions).map(|repetition| Run {
             settings: combination.iter().map(shown).collect(),
             seed: scenario.seed.wrapping_add(repetition),
             scenario: Arc::clone(&scenario),
             filled: Arc::clone(&filled),
         }));
     }
-    (!study.runs.is_empty()).then_some(study)
+    (!batch.runs.is_empty()).then_some(batch)
 }
