@@ -41,6 +41,8 @@ pub enum Command {
     /// Check and show scenario files.
     #[command(subcommand)]
     Scenario(ScenarioCommand),
+    /// Run published experiments and set what papers report beside what is measured.
+    Study(StudyArgs),
     /// Make the report of results that `weir sim run --out` wrote, comparing several.
     Report(ReportArgs),
     /// Publish a file and fetch it twice through three forwarders on this machine.
@@ -222,6 +224,36 @@ pub struct SimRunArgs {
     #[arg(long, value_name = "EVENT", value_delimiter = ',')]
     pub events_of: Vec<String>,
     /// Runs of a sweep that are done at a time; without it, one for each core.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<std::num::NonZeroUsize>,
+    /// Print one JSON object at the end.
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `weir study`
+#[derive(Args)]
+pub struct StudyArgs {
+    /// The study's folder: scenarios, expected.toml, README.md and deviations.md. With --all, the
+    /// folder of all studies; without it, scenarios.
+    #[arg(value_name = "DIR", required_unless_present = "all")]
+    pub folder: Option<PathBuf>,
+    /// Do all studies of the folder.
+    #[arg(long)]
+    pub all: bool,
+    /// One seed and shorter runs: orders are judged, numbers are only shown.
+    #[arg(long)]
+    pub quick: bool,
+    /// Only these experiments; may be repeated.
+    #[arg(long, value_name = "NAME", conflicts_with = "all")]
+    pub only: Vec<String>,
+    /// Write the report into this folder: pages for a browser, and the same text as Markdown.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Runs that are done at a time; without it, one for each core.
     #[arg(long, value_name = "N")]
     pub jobs: Option<std::num::NonZeroUsize>,
     /// Print one JSON object at the end.

@@ -19,6 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sim", &["packet", "security", "control", "forwarder", "transport"]),
     ("scenario", &["packet", "control", "schemes", "forwarder", "document", "sim"]),
     ("report", &["scenario"]),
+    ("study", &["control", "document", "scenario", "report"]),
     (
         "weir",
         &[
@@ -31,6 +32,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "net",
             "scenario",
             "report",
+            "study",
         ],
     ),
 ];

@@ -10,6 +10,7 @@ mod scenario;
 mod schemes;
 mod sim;
 mod status;
+mod study;
 
 use crate::cli::{Cli, Command};
 use crate::exit::Failure;
@@ -25,6 +26,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Key(command) => key::run(&command),
         Command::Sim(command) => sim::run(&command),
         Command::Scenario(command) => scenario::run(&command),
+        Command::Study(args) => study::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Demo(args) => demo::run(&args),
     }

@@ -84,10 +84,13 @@ impl Progress {
     }
 }
 
-/// A bar for simulated time, on standard error; silent where that is no terminal, or if told to be.
+/// A bar for the simulated time of several runs, on standard error; silent where that is no
+/// terminal, or if told to be.
 pub struct RunProgress {
     bar: ProgressBar,
     total: f64,
+    /// Simulated nanoseconds and events by run.
+    runs: Vec<(u64, u64)>,
 }
 
 /// The most columns of what is said behind the name of a run.
@@ -96,8 +99,12 @@ const RUN_NUMBERS: usize = 47;
 const KNOWN: f64 = 0.005;
 
 impl RunProgress {
-    /// A bar for `what`, which takes `total` simulated nanoseconds.
-    pub fn new(what: &str, total: u64, quiet: bool) -> RunProgress {
+    /// A bar for `what`: runs that take so many simulated nanoseconds each.
+    pub fn new(what: &str, runs: impl Iterator<Item = u64>, quiet: bool) -> RunProgress {
+        let (mut total, mut count) = (0u64, 0);
+        for run in runs {
+            (total, count) = (total.saturating_add(run), count + 1);
+        }
         let target = match quiet {
             true => ProgressDrawTarget::hidden(),
             false => ProgressDrawTarget::stderr_with_hz(10),
@@ -110,11 +117,15 @@ impl RunProgress {
             ..NARROW => "{msg} {prefix}",
             _ => "{msg} [{wide_bar}] {prefix}",
         }));
-        RunProgress { bar, total: total as f64 / 1e9 }
+        RunProgress { bar, total: total as f64 / 1e9, runs: vec![(0, 0); count] }
     }
 
-    /// Simulated nanoseconds that have passed, and events, in so many seconds.
-    pub fn at(&self, simulated: u64, events: u64, seconds: f64) {
+    /// Of a run so many simulated nanoseconds have passed, with so many events; all have taken so
+    /// many seconds.
+    pub fn at(&mut self, run: usize, now: (u64, u64), seconds: f64) {
+        self.runs[run] = now;
+        let sum = |(a, b): (u64, u64), (c, d): &(u64, u64)| (a.saturating_add(*c), b + d);
+        let (simulated, events) = self.runs.iter().fold((0, 0), sum);
         let said = self.said(simulated as f64 / 1e9, events as f64 / seconds.max(1e-9), seconds);
         self.bar.set_prefix(said);
         self.bar.set_position(simulated);
@@ -200,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_run_says_how_far_it_is() {
-        let run = RunProgress::new("x", 60_000_000_000, true);
+        let run = RunProgress::new("x", [20_000_000_000, 40_000_000_000].into_iter(), true);
         assert_eq!(run.said(0.1, 812_400.0, 1.0), "0.100 of 60.0 s, 812 k events/s");
         // A quarter is done in 40 s: three quarters take 120 s.
         assert_eq!(

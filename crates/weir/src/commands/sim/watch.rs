@@ -17,14 +17,8 @@ pub struct Watcher<'s> {
     origin: Instant,
     stop: Stop,
     folder: Option<Folder>,
-    state: Arc<Mutex<State>>,
-}
-
-struct State {
     /// Until the end.
-    bar: Option<RunProgress>,
-    /// Simulated nanoseconds and events by run.
-    runs: Vec<(u64, u64)>,
+    bar: Arc<Mutex<Option<RunProgress>>>,
 }
 
 impl<'s> Watcher<'s> {
@@ -36,18 +30,16 @@ impl<'s> Watcher<'s> {
         quiet: bool,
         folder: Option<Folder>,
     ) -> Watcher<'s> {
-        let total =
-            batch.runs.iter().map(|run| run.scenario.duration.0).fold(0, u64::saturating_add);
-        let bar = RunProgress::new(&batch.name, total, quiet);
-        let state = State { bar: Some(bar), runs: vec![(0, 0); batch.runs.len()] };
+        let runs = batch.runs.iter().map(|run| run.scenario.duration.0);
+        let bar = Arc::new(Mutex::new(Some(RunProgress::new(&batch.name, runs, quiet))));
         #[expect(clippy::disallowed_methods, reason = "a driver: it is the one who has a clock")]
         let origin = Instant::now();
-        Watcher { batch, traces, origin, stop, folder, state: Arc::new(Mutex::new(state)) }
+        Watcher { batch, traces, origin, stop, folder, bar }
     }
 
     /// Takes the bar away and gives the folder back.
     pub fn end(self) -> Option<Folder> {
-        if let Some(bar) = self.state.lock().ok().and_then(|mut state| state.bar.take()) {
+        if let Some(bar) = self.bar.lock().ok().and_then(|mut bar| bar.take()) {
             bar.end();
         }
         self.folder
@@ -60,22 +52,19 @@ impl Watch for Watcher<'_> {
     }
 
     fn progress(&self, progress: Progress) -> bool {
-        if let Ok(mut state) = self.state.lock() {
-            state.runs[progress.run] = (progress.now.0, progress.events);
-            let sum = |(a, b): (u64, u64), (c, d): &(u64, u64)| (a.saturating_add(*c), b + d);
-            let (now, events) = state.runs.iter().fold((0, 0), sum);
-            if let Some(bar) = &state.bar {
-                bar.at(now, events, self.seconds());
-            }
+        if let Ok(mut bar) = self.bar.lock()
+            && let Some(bar) = &mut *bar
+        {
+            bar.at(progress.run, (progress.now.0, progress.events), self.seconds());
         }
         !self.stop.requested() && !self.traces.are_broken()
     }
 
     fn hashing(&self, _run: usize) -> Option<OnHashing> {
-        let (stop, state) = (self.stop.clone(), Arc::clone(&self.state));
+        let (stop, bar) = (self.stop.clone(), Arc::clone(&self.bar));
         Some(Box::new(move |hashing| {
-            if let Ok(state) = state.lock()
-                && let Some(bar) = &state.bar
+            if let Ok(bar) = bar.lock()
+                && let Some(bar) = &*bar
             {
                 bar.hashing(&hashing.object.to_string(), hashing.done, hashing.size);
             }

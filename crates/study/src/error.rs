@@ -1,0 +1,29 @@
+//! Why a folder is no study.
+
+use document::Mistake;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why a study cannot be read.
+#[derive(Debug, Error)]
+pub enum StudyError {
+    /// A file or folder cannot be read.
+    #[error("cannot read {path}: {source}", path = path.display())]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// There is no study where one was looked for.
+    #[error("{path} has no {file}", path = path.display())]
+    NoStudy {
+        /// The folder.
+        path: PathBuf,
+        /// What is missing.
+        file: &'static str,
+    },
+    /// Files have mistakes, all of which are here.
+    #[error("{}", document::mistake::lines(.0))]
+    Mistakes(Vec<Mistake>),
+}

@@ -1,0 +1,30 @@
+//! Studies: folders of scenarios with the values that a paper reports, and what they come to here.
+//!
+//! [`load`] reads and checks a folder, [`perform`] does its runs, and [`Outcome`] holds what was
+//! published beside what was measured.
+#![forbid(unsafe_code)]
+
+mod claim;
+mod curve;
+mod error;
+mod formula;
+mod judge;
+mod measure;
+mod model;
+mod outcome;
+mod perform;
+mod read;
+mod samples;
+mod words;
+
+pub use claim::{Assertion, Claim, Quantity, Relation, Tolerance};
+pub use error::StudyError;
+pub use formula::Formula;
+pub use measure::{Bound, Measure, Selector, Take, What};
+pub use model::{Case, Drawn, Experiment, ExperimentKind, Form, Mark, Points, Study};
+pub use outcome::{
+    CaseValue, ClaimResult, Drawable, ExperimentResult, Measured, Outcome, Published, Series,
+};
+pub use perform::perform;
+pub use read::{EXPECTED, Quickness, find, load};
+pub use words::Cells;

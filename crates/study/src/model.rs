@@ -1,0 +1,153 @@
+//! A study as types: checked, every case with what it runs.
+
+use crate::claim::Claim;
+use crate::measure::{Measure, Selector};
+use scenario::Batch;
+use std::path::PathBuf;
+
+/// A folder of experiments.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// The folder's name.
+    pub name: String,
+    /// The folder.
+    pub folder: PathBuf,
+    /// What it is called in headings.
+    pub title: String,
+    /// Authors, title, venue and year.
+    pub paper: String,
+    /// What the paper claims altogether.
+    pub finding: String,
+    /// `README.md`.
+    pub readme: String,
+    /// `deviations.md`.
+    pub deviations: String,
+    /// The experiments, in the order of the file.
+    pub experiments: Vec<Experiment>,
+    /// One seed and shorter runs: orders are judged, numbers are only shown.
+    pub is_quick: bool,
+}
+
+impl Study {
+    /// The experiment of this name.
+    #[must_use]
+    pub fn experiment(&self, name: &str) -> Option<&Experiment> {
+        self.experiments.iter().find(|experiment| experiment.name == name)
+    }
+
+    /// All runs: the place of the experiment, and that in its batch.
+    pub fn runs(&self) -> impl Iterator<Item = (usize, usize)> {
+        let each = self.experiments.iter().enumerate();
+        each.flat_map(|(n, experiment)| (0..experiment.batch.runs.len()).map(move |run| (n, run)))
+    }
+}
+
+/// Where an experiment comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExperimentKind {
+    /// The paper has it.
+    #[default]
+    Paper,
+    /// It goes beyond the paper.
+    Beyond,
+    /// It shows how much something that the paper leaves out matters.
+    Sensitivity,
+}
+
+/// An experiment.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// Its name, which no other one of the study has.
+    pub name: String,
+    /// What it is called in headings.
+    pub title: String,
+    /// Where the paper has it; empty if it has not.
+    pub place: String,
+    /// Where it comes from.
+    pub kind: ExperimentKind,
+    /// What is said of it; of one that goes beyond the paper, what was found.
+    pub text: String,
+    /// The heading of `deviations.md` that a sensitivity belongs to, as a slug.
+    pub deviation: String,
+    /// The scenario's file, by its name in the folder.
+    pub file: String,
+    /// What it is to answer.
+    pub question: String,
+    /// What is compared.
+    pub cases: Vec<Case>,
+    /// Runs of each case.
+    pub seeds: usize,
+    /// All runs: those of a case one behind the other, in the order of the cases.
+    pub batch: Batch,
+    /// What is taken from each run.
+    pub measures: Vec<Measure>,
+    /// What is held against the paper.
+    pub claims: Vec<Claim>,
+    /// What is drawn.
+    pub pictures: Vec<Drawn>,
+}
+
+/// One of the things that an experiment compares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Its name.
+    pub name: String,
+    /// What is set for it, field and value.
+    pub settings: Vec<(String, String)>,
+}
+
+/// A picture that is wanted.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// Its name in the experiment.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// What is drawn.
+    pub form: Form,
+    /// The places of the cases that are drawn.
+    pub cases: Vec<usize>,
+    /// From the measured unit to the drawn one.
+    pub factor: f64,
+    /// The drawn unit; empty for a bare number.
+    pub unit: String,
+    /// What the axis of values is called; empty for a name that the quantity has.
+    pub y: String,
+    /// Values of the paper.
+    pub marks: Vec<Mark>,
+    /// Points of the paper.
+    pub points: Vec<Points>,
+}
+
+/// What a picture draws.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Form {
+    /// A quantity over time, in the run with the first seed.
+    Time(Selector, &'static str),
+    /// The distribution of completion times over all seeds.
+    Cdf(Selector),
+    /// A measure, by its place, against a swept field.
+    Curve(usize, String),
+}
+
+/// A value of the paper.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// The place of the case that it is of, if it is of one.
+    pub case: Option<usize>,
+    /// The value, in the drawn unit.
+    pub value: f64,
+    /// What is said of it.
+    pub label: String,
+}
+
+/// Points of the paper in a curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Points {
+    /// What is said of them.
+    pub label: String,
+    /// What the line is called whose values they are; empty for none.
+    pub line: String,
+    /// The points, in the drawn units.
+    pub at: Vec<(f64, f64)>,
+}

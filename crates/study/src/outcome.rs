@@ -1,0 +1,147 @@
+//! What a study comes to: published beside measured.
+
+use scenario::Mean;
+use serde::Serialize;
+
+/// The outcome of a study.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// The study.
+    pub study: String,
+    /// The version of the program.
+    pub version: &'static str,
+    /// One seed and shorter runs: only orders are judged.
+    pub quick: bool,
+    /// What the papers say, in the order of the file.
+    pub claims: Vec<ClaimResult>,
+    /// The experiments, in the order of the file.
+    pub experiments: Vec<ExperimentResult>,
+    /// Runs that were done at a time.
+    pub jobs: usize,
+    /// Seconds that all took.
+    pub wall_s: f64,
+    /// It was stopped before its end.
+    pub interrupted: bool,
+}
+
+/// A claim, and what was found.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClaimResult {
+    /// The claim.
+    pub id: String,
+    /// The experiment.
+    pub experiment: String,
+    /// What is claimed.
+    pub what: String,
+    /// Where in the paper.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// What the paper has: a number, or an order as it was written.
+    pub published: Published,
+    /// The unit of a number.
+    pub unit: Option<String>,
+    /// What was measured: a mean over the seeds, or one for each term of an order.
+    pub measured: Measured,
+    /// Half the widths of their 95 % confidence intervals.
+    pub ci95: Measured,
+    /// By how much a number may differ, in its unit; by what share of the larger one terms may that
+    /// are about equal.
+    pub tolerance: Option<f64>,
+    /// Why so much.
+    pub reason: String,
+    /// Whether it holds.
+    pub holds: bool,
+    /// Whether it is judged: numbers are not in the quick form.
+    pub judged: bool,
+    /// It does not hold, and `deviations.md` says why.
+    pub explained: bool,
+    /// Where there.
+    pub explanation: Option<String>,
+    /// Why nothing, or not enough, was measured.
+    pub failure: Option<String>,
+}
+
+impl ClaimResult {
+    /// It should hold, does not, and nobody says why.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.judged && !self.holds && !self.explained
+    }
+}
+
+/// What a paper has.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Published {
+    /// A number.
+    Number(f64),
+    /// An order.
+    Order(String),
+}
+
+/// A value, or one for each term.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Measured {
+    /// Of a number.
+    One(Option<f64>),
+    /// Of the terms of an order.
+    Terms(Vec<Option<f64>>),
+}
+
+/// What an experiment came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExperimentResult {
+    /// Its name.
+    pub experiment: String,
+    /// Runs that were done.
+    pub runs: usize,
+    /// Runs that should have been done.
+    pub wanted: usize,
+    /// Why runs failed: the case, the seed, and why.
+    pub failures: Vec<String>,
+    /// Simulated seconds.
+    pub simulated_s: f64,
+    /// Packets that went through a forwarder after crossing a link.
+    pub packet_hops: u64,
+    /// Seconds that the runs took, one behind the other.
+    pub run_s: f64,
+    /// Every measure in every case, over the seeds.
+    pub values: Vec<CaseValue>,
+    /// What there is to be drawn.
+    #[serde(skip)]
+    pub pictures: Vec<Drawable>,
+}
+
+/// A measure in a case.
+#[derive(Clone, Debug, Serialize)]
+pub struct CaseValue {
+    /// The measure.
+    pub measure: String,
+    /// The case.
+    pub case: String,
+    /// Its mean over the seeds.
+    pub mean: Option<Mean>,
+}
+
+/// The data of a picture, in the order of the experiment's pictures.
+#[derive(Clone, Debug, Default)]
+pub struct Drawable {
+    /// Its lines.
+    pub lines: Vec<Series>,
+}
+
+/// A line of a picture.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    /// The place of the case.
+    pub case: usize,
+    /// The thing; empty for one that stands for the whole case.
+    pub entity: String,
+    /// Its points.
+    pub points: Vec<(f64, f64)>,
+    /// Half the widths of the intervals around their values, if there are any.
+    pub ci95: Vec<Option<f64>>,
+    /// Of a distribution: flows that never were complete.
+    pub unfinished: u64,
+}

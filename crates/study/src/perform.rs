@@ -1,0 +1,274 @@
+//! Does the runs of a study, several at a time, and keeps of each what is asked for.
+
+use crate::curve::curves;
+use crate::judge::{Values, judge};
+use crate::measure::{Selector, What};
+use crate::model::{Case, Experiment, Form, Study};
+use crate::outcome::{CaseValue, Drawable, ExperimentResult, Outcome, Series};
+use crate::samples::{Collector, Samples, Wanted};
+use scenario::result::{Completions, RunResult};
+use scenario::series::{Rows, Subject, class_label};
+use scenario::{Progress, Watch, execute};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What is kept of a run.
+struct Record {
+    result: Result<Kept, String>,
+    /// Its place in the experiment's batch.
+    run: usize,
+    experiment: usize,
+}
+
+struct Kept {
+    values: Vec<Option<f64>>,
+    mistakes: Vec<String>,
+    lines: Vec<Drawable>,
+    simulated_s: f64,
+    packet_hops: u64,
+    wall_s: f64,
+    interrupted: bool,
+}
+
+/// One run as its watch: `watch` is asked for the clock and told of the progress, with the place of
+/// the run among all of the study.
+struct Watched<'w> {
+    watch: &'w dyn Watch,
+    number: usize,
+    wanted: Vec<Wanted>,
+    samples: Arc<Mutex<Samples>>,
+}
+
+impl Watch for Watched<'_> {
+    fn seconds(&self) -> f64 {
+        self.watch.seconds()
+    }
+
+    fn progress(&self, progress: Progress) -> bool {
+        self.watch.progress(Progress { run: self.number, ..progress })
+    }
+
+    fn rows(&self, _run: usize) -> Option<Box<dyn Rows>> {
+        if self.wanted.is_empty() {
+            return None;
+        }
+        Some(Box::new(Collector::new(self.wanted.clone(), Arc::clone(&self.samples))))
+    }
+}
+
+/// Does all runs of a study, `jobs` at a time. Those that fail are told in the outcome, which lacks
+/// those that were not begun when the watch said no. The watch hears of runs by their place in
+/// [`Study::runs`].
+#[must_use]
+pub fn perform(study: &Study, jobs: usize, watch: &dyn Watch) -> Outcome {
+    let began = watch.seconds();
+    let all: Vec<(usize, usize)> = study.runs().collect();
+    let next = AtomicUsize::new(0);
+    let records = Mutex::new(Vec::new());
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some((experiment, run)) = all.get(number).copied() else { return };
+            let result = one(&study.experiments[experiment], run, number, watch);
+            if result.as_ref().is_ok_and(|kept| kept.interrupted) {
+                next.store(all.len(), Ordering::Relaxed);
+            }
+            let record = Record { result, run, experiment };
+            records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
+        }
+    };
+    let jobs = jobs.clamp(1, all.len().max(1));
+    std::thread::scope(|scope| {
+        for _ in 1..jobs {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut records = records.into_inner().unwrap_or_else(PoisonError::into_inner);
+    records.sort_by_key(|record| (record.experiment, record.run));
+    let interrupted = records.len() < all.len()
+        || records.iter().any(|r| r.result.as_ref().is_ok_and(|kept| kept.interrupted));
+    let mut outcome = Outcome {
+        study: study.name.clone(),
+        version: env!("CARGO_PKG_VERSION"),
+        quick: study.is_quick,
+        claims: Vec::new(),
+        experiments: Vec::new(),
+        jobs,
+        wall_s: 0.0,
+        interrupted,
+    };
+    for (number, experiment) in study.experiments.iter().enumerate() {
+        let own: Vec<&Record> = records.iter().filter(|r| r.experiment == number).collect();
+        let (result, values) = summed(experiment, &own);
+        let claims = experiment.claims.iter();
+        outcome.claims.extend(claims.map(|c| judge(experiment, c, &values, study.is_quick)));
+        outcome.experiments.push(result);
+    }
+    outcome.wall_s = watch.seconds() - began;
+    outcome
+}
+
+fn one(
+    experiment: &Experiment,
+    run: usize,
+    number: usize,
+    watch: &dyn Watch,
+) -> Result<Kept, String> {
+    let (case, seed) = (run / experiment.seeds, run % experiment.seeds);
+    let samples = Arc::new(Mutex::new(Samples::default()));
+    let wanted = wanted(experiment, case, seed);
+    let watched = Watched { watch, number, wanted, samples: Arc::clone(&samples) };
+    let result = execute(&experiment.batch, run, &watched).map_err(|error| error.to_string())?;
+    let samples = samples.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut mistakes = Vec::new();
+    let values = experiment.measures.iter().map(|measure| {
+        measure.value(&result, &samples).unwrap_or_else(|why| {
+            mistakes.push(why);
+            None
+        })
+    });
+    Ok(Kept {
+        values: values.collect(),
+        lines: lines(experiment, (case, seed), &result, &samples),
+        mistakes,
+        simulated_s: result.duration_s,
+        packet_hops: result.packet_hops,
+        wall_s: result.wall_s,
+        interrupted: result.interrupted,
+    })
+}
+
+/// Series that measures need; of the first seed those that are drawn as well.
+fn wanted(experiment: &Experiment, case: usize, seed: usize) -> Vec<Wanted> {
+    let measured = experiment.measures.iter().filter_map(|measure| match measure.what {
+        What::Series(quantity) => Some((measure.of.clone(), quantity)),
+        What::Value(_) => None,
+    });
+    let drawn = experiment.pictures.iter().filter_map(|picture| match &picture.form {
+        Form::Time(of, quantity) if seed == 0 && picture.cases.contains(&case) => {
+            Some((of.clone(), *quantity))
+        }
+        _ => None,
+    });
+    measured.chain(drawn).collect()
+}
+
+/// What the run gives to each picture.
+fn lines(
+    experiment: &Experiment,
+    (case, seed): (usize, usize),
+    run: &RunResult,
+    samples: &Samples,
+) -> Vec<Drawable> {
+    let of = |form: &Form| match form {
+        Form::Time(of, quantity) if seed == 0 => {
+            let tracks = samples.of(of, quantity);
+            let line = |(entity, track): (&str, &Vec<(f64, f64)>)| Series {
+                case,
+                entity: entity.to_owned(),
+                points: track.clone(),
+                ..Series::default()
+            };
+            tracks.map(line).collect()
+        }
+        Form::Cdf(of) => vec![completions(case, of, run)],
+        Form::Time(..) | Form::Curve(..) => Vec::new(),
+    };
+    let picture = experiment.pictures.iter().map(|picture| Drawable {
+        lines: if picture.cases.contains(&case) { of(&picture.form) } else { Vec::new() },
+    });
+    picture.collect()
+}
+
+/// Completion times, and how many took just so long.
+fn completions(case: usize, of: &Selector, run: &RunResult) -> Series {
+    let mut series = Series { case, ..Series::default() };
+    if of.subject == Some(Subject::Workload) {
+        let label = |one: &Completions| class_label(&one.workload, &one.class);
+        for one in run.completions.iter().filter(|one| of.names(&label(one))) {
+            let mut seen = 0;
+            for (time, count) in &one.times {
+                series.points.push((*time, count.saturating_sub(seen) as f64));
+                seen = *count;
+            }
+            series.unfinished += one.started.saturating_sub(seen);
+        }
+        return series;
+    }
+    for flow in run.flows.iter().filter(|flow| of.names(&flow.flow)) {
+        match flow.fct_s {
+            Some(time) => series.points.push((time, 1.0)),
+            None => series.unfinished += 1,
+        }
+    }
+    series
+}
+
+/// All runs of an experiment together.
+fn summed(experiment: &Experiment, records: &[&Record]) -> (ExperimentResult, Values) {
+    let mut values = Values { cases: vec![vec![None; experiment.seeds]; experiment.cases.len()] };
+    let mut result = ExperimentResult {
+        experiment: experiment.name.clone(),
+        runs: 0,
+        wanted: experiment.batch.runs.len(),
+        failures: Vec::new(),
+        simulated_s: 0.0,
+        packet_hops: 0,
+        run_s: 0.0,
+        values: Vec::new(),
+        pictures: vec![Drawable::default(); experiment.pictures.len()],
+    };
+    for record in records {
+        let (case, seed) = (record.run / experiment.seeds, record.run % experiment.seeds);
+        let name = &experiment.cases[case].name;
+        let number = experiment.batch.runs[record.run].seed;
+        match &record.result {
+            Err(why) => result.failures.push(format!("{name}, seed {number}: {why}")),
+            Ok(kept) => {
+                for mistake in &kept.mistakes {
+                    result.failures.push(format!("{name}, seed {number}: {mistake}"));
+                }
+                if kept.interrupted {
+                    continue;
+                }
+                values.cases[case][seed] = Some(kept.values.clone());
+                result.runs += 1;
+                result.simulated_s += kept.simulated_s;
+                result.packet_hops += kept.packet_hops;
+                result.run_s += kept.wall_s;
+                for (picture, more) in result.pictures.iter_mut().zip(&kept.lines) {
+                    more.lines.iter().for_each(|line| merge(&mut picture.lines, line));
+                }
+            }
+        }
+    }
+    for (measure, about) in experiment.measures.iter().enumerate() {
+        for (case, Case { name, .. }) in experiment.cases.iter().enumerate() {
+            let mean = values.mean(measure, case);
+            let case = name.clone();
+            result.values.push(CaseValue { measure: about.name.clone(), case, mean });
+        }
+    }
+    for (picture, drawn) in result.pictures.iter_mut().zip(&experiment.pictures) {
+        if let Form::Curve(measure, key) = &drawn.form {
+            picture.lines = curves(experiment, &drawn.cases, (*measure, key), &values);
+        }
+        if let Form::Cdf(_) = &drawn.form {
+            let lines = picture.lines.iter_mut();
+            lines.for_each(|line| line.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
+        }
+    }
+    (result, values)
+}
+
+/// Distributions of one case are pooled over its seeds.
+fn merge(lines: &mut Vec<Series>, line: &Series) {
+    match lines.iter_mut().find(|known| known.case == line.case && known.entity == line.entity) {
+        Some(known) => {
+            known.points.extend(&line.points);
+            known.unfinished += line.unfinished;
+        }
+        None => lines.push(line.clone()),
+    }
+}

@@ -1,0 +1,194 @@
+//! Reads a study's folder. Every mistake is told with its place.
+
+mod claims;
+mod expansion;
+mod experiment;
+mod measures;
+mod pictures;
+mod raw;
+
+use crate::StudyError;
+use crate::model::Study;
+use document::Document;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+
+/// What makes a folder a study.
+pub const EXPECTED: &str = "expected.toml";
+const README: &str = "README.md";
+const DEVIATIONS: &str = "deviations.md";
+
+/// How much is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quickness {
+    /// All seeds of everything.
+    Whole,
+    /// One seed, with the settings of the quick form, and no sensitivities.
+    Quick,
+}
+
+/// The studies in a folder, by name.
+///
+/// # Errors
+/// The folder cannot be read, or has none.
+pub fn find(folder: &Path) -> Result<Vec<PathBuf>, StudyError> {
+    let unreadable = |source| StudyError::Unreadable { path: folder.to_owned(), source };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.join(EXPECTED).is_file() {
+            found.push(path);
+        }
+    }
+    found.sort();
+    match found.is_empty() {
+        true => Err(StudyError::NoStudy { path: folder.to_owned(), file: EXPECTED }),
+        false => Ok(found),
+    }
+}
+
+/// Where mistakes are told, and what may be named.
+pub(crate) struct Reading<'d> {
+    pub doc: &'d Document<'d>,
+    pub folder: &'d Path,
+    /// Slugs of the headings of `deviations.md`.
+    pub headings: BTreeSet<String>,
+    pub quickness: Quickness,
+}
+
+/// Reads and checks the study in a folder.
+///
+/// # Errors
+/// A file is missing, or files have mistakes; all that were found are in the error.
+pub fn load(folder: &Path, quickness: Quickness) -> Result<Study, StudyError> {
+    let path = folder.join(EXPECTED);
+    if !path.is_file() {
+        return Err(StudyError::NoStudy { path: folder.to_owned(), file: EXPECTED });
+    }
+    let text = text(&path)?;
+    let (readme, deviations) = (text_of(folder, README)?, text_of(folder, DEVIATIONS)?);
+    let shown = path.display().to_string();
+    let doc = Document::new(&shown, &text);
+    let file: Option<raw::File> = match toml::from_str(&text) {
+        Ok(file) => Some(file),
+        Err(error) => {
+            doc.mistake(error.span().unwrap_or(0..0), error.message());
+            None
+        }
+    };
+    let reading = Reading { doc: &doc, folder, headings: headings(&deviations), quickness };
+    let mut more = Vec::new();
+    let study = file.map(|file| whole(&reading, file, &mut more));
+    let mut mistakes = doc.finish();
+    mistakes.extend(more);
+    match study {
+        Some(study) if mistakes.is_empty() => Ok(Study { readme, deviations, ..study }),
+        _ => Err(StudyError::Mistakes(mistakes)),
+    }
+}
+
+fn whole(reading: &Reading<'_>, file: raw::File, more: &mut Vec<document::Mistake>) -> Study {
+    let Reading { doc, folder, quickness, .. } = reading;
+    if file.experiment.is_empty() {
+        doc.mistake(0..0, "there is no [[experiment]]");
+    }
+    once(doc, file.experiment.iter().map(|one| &one.name), "experiment");
+    once(doc, file.experiment.iter().flat_map(claim_ids), "claim");
+    let used: BTreeSet<String> = file.experiment.iter().map(experiment::file).collect();
+    for name in scenarios(folder) {
+        if !used.contains(&name) {
+            doc.mistake(0..0, format!("{name} has no [[experiment]] that expects anything of it"));
+        }
+    }
+    let experiments: Vec<_> = file
+        .experiment
+        .into_iter()
+        .filter(|one| *quickness == Quickness::Whole || !matches!(one.kind, raw::Kind::Sensitivity))
+        .filter_map(|one| experiment::read(reading, one, more))
+        .collect();
+    Study {
+        name: folder_name(folder),
+        folder: folder.to_path_buf(),
+        title: file.study.title,
+        paper: file.study.paper,
+        finding: file.study.finding,
+        readme: String::new(),
+        deviations: String::new(),
+        experiments,
+        is_quick: *quickness == Quickness::Quick,
+    }
+}
+
+fn claim_ids(one: &raw::Experiment) -> impl Iterator<Item = &Spanned<String>> {
+    one.claim.iter().map(|claim| &claim.get_ref().id)
+}
+
+/// What is there twice is a mistake.
+pub(crate) fn once<'s>(
+    doc: &Document<'_>,
+    names: impl Iterator<Item = &'s Spanned<String>>,
+    what: &str,
+) {
+    let mut seen = BTreeMap::new();
+    for name in names {
+        if seen.insert(name.get_ref(), ()).is_some() {
+            doc.mistake(name.span(), format!("there is another {what} `{}`", name.get_ref()));
+        }
+    }
+}
+
+/// The folder's own name, whatever the path to it.
+fn folder_name(folder: &Path) -> String {
+    let whole = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    whole.file_name().map_or_else(|| "study".into(), |name| name.to_string_lossy().into_owned())
+}
+
+/// The scenario files of the folder.
+fn scenarios(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> =
+        names.filter(|name| name.ends_with(".toml") && name != EXPECTED).collect();
+    names.sort();
+    names
+}
+
+fn text(path: &Path) -> Result<String, StudyError> {
+    let unreadable = |source| StudyError::Unreadable { path: path.to_owned(), source };
+    fs::read_to_string(path).map_err(unreadable)
+}
+
+fn text_of(folder: &Path, name: &'static str) -> Result<String, StudyError> {
+    let path = folder.join(name);
+    match path.is_file() {
+        true => text(&path),
+        false => Err(StudyError::NoStudy { path: folder.to_owned(), file: name }),
+    }
+}
+
+/// The headings of a text, as they are named in addresses.
+fn headings(markdown: &str) -> BTreeSet<String> {
+    let lines = markdown.lines().filter(|line| line.starts_with('#'));
+    lines.map(|line| slug(line.trim_start_matches('#'))).collect()
+}
+
+/// As GitHub names headings: in lower case, blanks as hyphens, other signs left out.
+pub(crate) fn slug(heading: &str) -> String {
+    let heading = heading.trim().to_lowercase();
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_are_named_as_in_addresses() {
+        assert_eq!(slug(" Delay of A–C, B's and `C`"), "delay-of-ac-bs-and-c");
+        let all = headings("# Deviations\n\n## The far source\ntext\n");
+        assert!(all.contains("the-far-source") && all.contains("deviations"));
+    }
+}

@@ -1,0 +1,47 @@
+//! The runs of a scenario's file under what an experiment sets and sweeps.
+
+use scenario::{Run, ScenarioError};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// One combination of what is swept.
+#[derive(Clone, Debug)]
+pub struct Combination {
+    /// Field and value, those of the experiment before those of the file.
+    pub settings: Vec<(String, String)>,
+    /// The run with the file's seed.
+    pub run: Run,
+}
+
+/// All of them. `sweep` has a list of values for each field.
+///
+/// # Errors
+/// As for [`scenario::load`].
+pub fn combinations(
+    path: &Path,
+    set: &[String],
+    sweep: &BTreeMap<&str, Vec<String>>,
+) -> Result<Vec<Combination>, ScenarioError> {
+    let mut own: Vec<Vec<(String, String)>> = vec![Vec::new()];
+    for (key, values) in sweep {
+        let with = |settings: &Vec<(String, String)>, value: &String| {
+            let more = ((*key).to_owned(), value.clone());
+            settings.iter().cloned().chain([more]).collect()
+        };
+        own = own.iter().flat_map(|one| values.iter().map(move |v| with(one, v))).collect();
+    }
+    let mut all: Vec<Combination> = Vec::new();
+    for settings in own {
+        let arguments = settings.iter().map(|(key, value)| format!("{key}={value}"));
+        let arguments: Vec<String> = set.iter().cloned().chain(arguments).collect();
+        for run in scenario::load(path, &arguments)?.runs {
+            let whole: Vec<_> = settings.iter().chain(&run.settings).cloned().collect();
+            // Repetitions of the file are one combination.
+            if all.iter().all(|known| known.settings != whole) {
+                let run = Run { settings: whole.clone(), ..run };
+                all.push(Combination { settings: whole, run });
+            }
+        }
+    }
+    Ok(all)
+}

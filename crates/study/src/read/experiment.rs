@@ -1,0 +1,191 @@
+//! An experiment: its scenario's file, its cases and what is held against it.
+
+use super::expansion::{Combination, combinations};
+use super::{Reading, claims, measures, pictures, raw};
+use crate::Quickness;
+use crate::model::{Case, Experiment, ExperimentKind};
+use document::Mistake;
+use scenario::{Batch, Run, ScenarioError};
+use std::collections::BTreeMap;
+use toml::{Spanned, Value};
+
+/// Seeds of an experiment of the paper, unless it says how many.
+const SEEDS: u32 = 10;
+/// Seeds of a sensitivity.
+const FEW: u32 = 3;
+
+/// The name of the scenario's file.
+pub fn file(raw: &raw::Experiment) -> String {
+    let named = raw.file.as_ref().map(|file| file.get_ref().clone());
+    named.unwrap_or_else(|| format!("{}.toml", raw.name.get_ref()))
+}
+
+/// Reads one. Mistakes in its scenario's file go to `more`.
+pub fn read(
+    reading: &Reading<'_>,
+    raw: raw::Experiment,
+    more: &mut Vec<Mistake>,
+) -> Option<Experiment> {
+    let file = file(&raw);
+    let all = combos(reading, &raw, &file, more)?;
+    let (cases, combos) = cases(reading, &raw, all);
+    let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+    let kind = match raw.kind {
+        raw::Kind::Paper => ExperimentKind::Paper,
+        raw::Kind::Beyond => ExperimentKind::Beyond,
+        raw::Kind::Sensitivity => ExperimentKind::Sensitivity,
+    };
+    let place = raw.name.span();
+    expectations(reading, &raw, kind);
+    let measures = measures::read(reading, &raw.measures);
+    let known: Vec<&str> = measures.iter().map(|measure| measure.name.as_str()).collect();
+    let claims = claims::read(reading, &raw.claim, &known, &names);
+    let keys: Vec<&str> = cases.iter().flat_map(|c| &c.settings).map(|s| s.0.as_str()).collect();
+    let pictures = pictures::read(reading, &raw.picture, (&known, &cases, &keys));
+    let seeds = seeds(reading, &raw, kind);
+    let first = combos.first()?;
+    let question = first.run.scenario.question.clone();
+    let repeated = combos.iter().flat_map(|combination| {
+        let run = &combination.run;
+        (0..seeds as u64).map(|n| Run { seed: run.seed.wrapping_add(n), ..run.clone() })
+    });
+    let batch = Batch {
+        name: raw.name.get_ref().clone(),
+        runs: repeated.collect(),
+        repetitions: seeds as u64,
+        is_sweep: true,
+    };
+    let deviation = raw.deviation.map(Spanned::into_inner).unwrap_or_default();
+    if kind == ExperimentKind::Sensitivity && !reading.headings.contains(&deviation) {
+        let why =
+            "a sensitivity names the heading of deviations.md that it belongs to: `deviation`";
+        reading.doc.mistake(place, why);
+    }
+    Some(Experiment {
+        name: raw.name.into_inner(),
+        title: raw.title,
+        place: raw.place,
+        kind,
+        text: raw.text,
+        deviation,
+        file,
+        question,
+        cases,
+        seeds,
+        batch,
+        measures,
+        claims,
+        pictures,
+    })
+}
+
+/// What an experiment of its kind must say.
+fn expectations(reading: &Reading<'_>, raw: &raw::Experiment, kind: ExperimentKind) {
+    let place = raw.name.span();
+    let why = match kind {
+        ExperimentKind::Paper if raw.claim.is_empty() => "it has no [[experiment.claim]]",
+        ExperimentKind::Beyond if raw.text.trim().is_empty() => {
+            "what was found is missing: `text = \"…\"`"
+        }
+        _ if raw.measures.is_empty() => "it measures nothing: [experiment.measures]",
+        _ => return,
+    };
+    reading.doc.mistake(place, format!("experiment `{}`: {why}", raw.name.get_ref()));
+}
+
+fn seeds(reading: &Reading<'_>, raw: &raw::Experiment, kind: ExperimentKind) -> usize {
+    let few = kind == ExperimentKind::Sensitivity;
+    let given = raw.seeds.as_ref().map(|seeds| *seeds.get_ref());
+    if let Some(place) = raw.seeds.as_ref().filter(|seeds| *seeds.get_ref() == 0) {
+        reading.doc.mistake(place.span(), "no seed is no run");
+    }
+    let seeds = match reading.quickness {
+        Quickness::Quick => 1,
+        Quickness::Whole => given.unwrap_or(if few { FEW } else { SEEDS }),
+    };
+    seeds.max(1) as usize
+}
+
+/// Every combination of what the experiment and its file sweep.
+fn combos(
+    reading: &Reading<'_>,
+    raw: &raw::Experiment,
+    file: &str,
+    more: &mut Vec<Mistake>,
+) -> Option<Vec<Combination>> {
+    let place = raw.file.as_ref().map_or(raw.name.span(), Spanned::span);
+    if file.contains(['/', '\\']) || !reading.folder.join(file).is_file() {
+        let why =
+            format!("experiment `{}`: there is no {file} beside this file", raw.name.get_ref());
+        reading.doc.mistake(place, why);
+        return None;
+    }
+    let sweep: BTreeMap<&str, Vec<String>> = raw
+        .sweep
+        .iter()
+        .map(|(key, values)| (key.get_ref().as_str(), values.iter().map(shown).collect()))
+        .collect();
+    let quick: &[String] = if reading.quickness == Quickness::Quick { &raw.quick } else { &[] };
+    let fixed: Vec<String> = raw.set.iter().chain(quick).cloned().collect();
+    match combinations(&reading.folder.join(file), &fixed, &sweep) {
+        Ok(combinations) => Some(combinations),
+        Err(ScenarioError::Mistakes(mistakes)) => {
+            more.extend(mistakes.into_iter().filter(|new| !more.contains(new)).collect::<Vec<_>>());
+            None
+        }
+        Err(error) => {
+            reading.doc.mistake(place, error.to_string());
+            None
+        }
+    }
+}
+
+/// A value as it stands in the settings of a run.
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The cases, and what each of them runs. Combinations that no case means are not run.
+fn cases(
+    reading: &Reading<'_>,
+    raw: &raw::Experiment,
+    all: Vec<Combination>,
+) -> (Vec<Case>, Vec<Combination>) {
+    if raw.cases.is_empty() {
+        if all.iter().any(|one| one.settings.len() > 1) {
+            let why = "several fields are swept: name the combinations in [experiment.cases]";
+            reading.doc.mistake(raw.name.span(), why);
+        }
+        let name = |one: &Combination| match one.settings.first() {
+            Some((_, value)) => value.clone(),
+            None => "all".to_owned(),
+        };
+        let cases = all.iter().map(|one| Case { name: name(one), settings: one.settings.clone() });
+        return (cases.collect(), all);
+    }
+    let mut written: Vec<_> = raw.cases.iter().collect();
+    written.sort_by_key(|(name, _)| name.span().start);
+    let (mut cases, mut combos) = (Vec::new(), Vec::new());
+    for (name, wanted) in written {
+        let has = |one: &Combination, key: &str, value: &Value| {
+            one.settings.iter().any(|(known, set)| known == key && *set == shown(value))
+        };
+        let meant: Vec<&Combination> =
+            all.iter().filter(|one| wanted.iter().all(|(k, v)| has(one, k, v))).collect();
+        match *meant {
+            [only] => {
+                let settings = only.settings.clone();
+                cases.push(Case { name: name.get_ref().clone(), settings });
+                combos.push(only.clone());
+            }
+            ref meant => {
+                let why = match meant.is_empty() {
+                    true => "no combination of what is swept is so".to_owned(),
+                    false => format!("{} combinations of what is swept are so", meant.len()),
+                };
+                reading.doc.mistake(name.span(), format!("case `{}`: {why}", name.get_ref()));
+            }
+        }
+    }
+    (cases, combos)
+}

@@ -1,0 +1,96 @@
+//! The pictures of an experiment.
+
+use super::measures::{known, quantities, selector};
+use super::{Reading, once, raw};
+use crate::model::{Case, Drawn, Form, Mark, Points};
+use toml::Spanned;
+
+/// What pictures may name: measures, cases, and fields that are swept.
+type Names<'n> = (&'n [&'n str], &'n [Case], &'n [&'n str]);
+
+/// Reads them.
+pub fn read(
+    reading: &Reading<'_>,
+    pictures: &[Spanned<raw::Picture>],
+    names: Names<'_>,
+) -> Vec<Drawn> {
+    once(reading.doc, pictures.iter().map(|picture| &picture.get_ref().id), "picture");
+    let one = |picture: &Spanned<raw::Picture>| {
+        let raw = picture.get_ref();
+        let drawn = drawn(raw, names);
+        drawn.map_err(|why| reading.doc.mistake(raw.id.span(), why)).ok()
+    };
+    pictures.iter().filter_map(one).collect()
+}
+
+fn drawn(raw: &raw::Picture, names: Names<'_>) -> Result<Drawn, String> {
+    let (_, cases, _) = names;
+    let case = |name: &Spanned<String>| {
+        let place = cases.iter().position(|case| case.name == *name.get_ref());
+        place.ok_or_else(|| {
+            let all = cases.iter().map(|case| case.name.as_str());
+            let valid = document::valid_words(name.get_ref(), all);
+            format!("there is no case `{}`; {valid}", name.get_ref())
+        })
+    };
+    let shown = match &raw.cases {
+        Some(named) => named.iter().map(case).collect::<Result<_, _>>()?,
+        None => (0..cases.len()).collect(),
+    };
+    let marks = raw.marks.iter().map(|mark| {
+        let case = mark.case.as_ref().map(case).transpose()?;
+        Ok(Mark { case, value: mark.value, label: mark.label.clone() })
+    });
+    let points = raw.points.iter().map(|points| Points {
+        label: points.label.clone(),
+        line: points.line.clone(),
+        at: points.at.clone(),
+    });
+    let id = raw.id.get_ref();
+    if id.is_empty()
+        || !id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+    {
+        return Err(format!("`{id}` names a file: it has small letters, digits and hyphens"));
+    }
+    Ok(Drawn {
+        id: id.clone(),
+        title: raw.title.clone(),
+        form: form(raw, names)?,
+        cases: shown,
+        factor: raw.factor.unwrap_or(1.0),
+        unit: raw.unit.clone(),
+        y: raw.y.clone(),
+        marks: marks.collect::<Result<_, String>>()?,
+        points: points.collect(),
+    })
+}
+
+fn form(raw: &raw::Picture, (measures, _, keys): Names<'_>) -> Result<Form, String> {
+    match raw.kind {
+        raw::Form::Time => {
+            let of = selector(&raw.of())?;
+            let series = raw.series.as_deref().ok_or("say which `series` is drawn")?;
+            let quantity = known(series, quantities(&of))?;
+            Ok(Form::Time(of, quantity))
+        }
+        raw::Form::Cdf => {
+            let of = selector(&raw.of())?;
+            use scenario::series::Subject::{Flow, Workload};
+            match of.subject {
+                Some(Flow | Workload) => Ok(Form::Cdf(of)),
+                _ => Err("completion times are of a `flow` or a `workload`".to_owned()),
+            }
+        }
+        raw::Form::Curve => {
+            let (Some(measure), Some(x)) = (&raw.measure, &raw.x) else {
+                return Err("a curve has a `measure` and the swept field `x`".to_owned());
+            };
+            let place = measures.iter().position(|known| known == measure.get_ref());
+            let place = place.ok_or_else(|| format!("no measure is `{}`", measure.get_ref()))?;
+            match keys.contains(&x.get_ref().as_str()) {
+                true => Ok(Form::Curve(place, x.get_ref().clone())),
+                false => Err(format!("`{}` is not swept", x.get_ref())),
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! `expected.toml` as it is written.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use toml::{Spanned, Value};
+
+/// The file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct File {
+    pub study: Head,
+    #[serde(default)]
+    pub experiment: Vec<Experiment>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    pub title: String,
+    pub paper: String,
+    pub finding: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    #[default]
+    Paper,
+    Beyond,
+    Sensitivity,
+}
+
+type Table<T> = BTreeMap<Spanned<String>, T>;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    pub name: Spanned<String>,
+    pub title: String,
+    #[serde(default)]
+    pub place: String,
+    pub file: Option<Spanned<String>>,
+    #[serde(default)]
+    pub kind: Kind,
+    pub seeds: Option<Spanned<u32>>,
+    #[serde(default)]
+    pub set: Vec<String>,
+    #[serde(default)]
+    pub quick: Vec<String>,
+    #[serde(default)]
+    pub sweep: Table<Vec<Value>>,
+    #[serde(default)]
+    pub text: String,
+    pub deviation: Option<Spanned<String>>,
+    #[serde(default)]
+    pub cases: Table<BTreeMap<String, Value>>,
+    #[serde(default)]
+    pub measures: Table<Spanned<Measure>>,
+    #[serde(default)]
+    pub claim: Vec<Spanned<Claim>>,
+    #[serde(default)]
+    pub picture: Vec<Spanned<Picture>>,
+}
+
+/// What a measure or picture is of: one of these.
+#[derive(Debug)]
+pub struct Of {
+    pub flow: Option<String>,
+    pub link: Option<String>,
+    pub node: Option<String>,
+    pub workload: Option<String>,
+    pub run: bool,
+    pub network: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measure {
+    pub flow: Option<String>,
+    pub link: Option<String>,
+    pub node: Option<String>,
+    pub workload: Option<String>,
+    #[serde(default)]
+    pub run: bool,
+    #[serde(default)]
+    pub network: bool,
+    pub value: Option<String>,
+    pub series: Option<String>,
+    pub from: Option<String>,
+    pub to: Option<String>,
+    pub take: Option<String>,
+    pub over: Option<String>,
+    pub target: Option<f64>,
+    pub within: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    pub id: Spanned<String>,
+    pub what: String,
+    #[serde(rename = "where")]
+    pub place: String,
+    pub measured: Option<Spanned<String>>,
+    pub published: Option<Spanned<String>>,
+    pub order: Option<Spanned<String>>,
+    pub tolerance: Option<Spanned<String>>,
+    #[serde(default)]
+    pub reason: String,
+    pub explained: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    Time,
+    Cdf,
+    Curve,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Picture {
+    pub id: Spanned<String>,
+    pub kind: Form,
+    pub title: String,
+    pub flow: Option<String>,
+    pub link: Option<String>,
+    pub node: Option<String>,
+    pub workload: Option<String>,
+    #[serde(default)]
+    pub network: bool,
+    pub series: Option<String>,
+    pub measure: Option<Spanned<String>>,
+    pub x: Option<Spanned<String>>,
+    #[serde(default)]
+    pub y: String,
+    pub factor: Option<f64>,
+    #[serde(default)]
+    pub unit: String,
+    pub cases: Option<Vec<Spanned<String>>>,
+    #[serde(default)]
+    pub marks: Vec<Mark>,
+    #[serde(default)]
+    pub points: Vec<Points>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mark {
+    pub case: Option<Spanned<String>>,
+    pub value: f64,
+    pub label: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Points {
+    #[serde(default)]
+    pub line: String,
+    pub label: String,
+    pub at: Vec<(f64, f64)>,
+}
+
+impl Measure {
+    pub fn of(&self) -> Of {
+        Of {
+            flow: self.flow.clone(),
+            link: self.link.clone(),
+            node: self.node.clone(),
+            workload: self.workload.clone(),
+            run: self.run,
+            network: self.network,
+        }
+    }
+}
+
+impl Picture {
+    pub fn of(&self) -> Of {
+        Of {
+            flow: self.flow.clone(),
+            link: self.link.clone(),
+            node: self.node.clone(),
+            workload: self.workload.clone(),
+            run: false,
+            network: self.network,
+        }
+    }
+}

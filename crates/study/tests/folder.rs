@@ -1,0 +1,169 @@
+//! A study's folder, read and run as a whole; and what is wrong with folders that are none.
+
+use scenario::Watch;
+use std::fs;
+use std::path::Path;
+use study::{Measured, Outcome, Quickness, StudyError, load, perform};
+use tempfile::TempDir;
+
+struct Silent;
+
+impl Watch for Silent {
+    fn seconds(&self) -> f64 {
+        0.0
+    }
+}
+
+const FILES: [&str; 4] = ["README.md", "bottleneck.toml", "deviations.md", "expected.toml"];
+
+/// A copy of the study beside this file in which `from` in a file is `to`.
+fn changed(file: &str, from: &str, to: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let original = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bottleneck");
+    for name in FILES {
+        let mut text = fs::read_to_string(original.join(name)).unwrap();
+        if name == file {
+            assert!(text.contains(from), "{file} has no {from}");
+            text = text.replacen(from, to, 1);
+        }
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+fn unchanged() -> TempDir {
+    changed("README.md", "text", "text")
+}
+
+/// All mistakes of a folder as one text.
+fn mistakes(folder: &TempDir) -> String {
+    match load(folder.path(), Quickness::Whole) {
+        Err(error @ StudyError::Mistakes(_)) => error.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn outcome(folder: &TempDir, quickness: Quickness, jobs: usize) -> Outcome {
+    perform(&load(folder.path(), quickness).unwrap(), jobs, &Silent)
+}
+
+#[test]
+fn published_stands_beside_measured() {
+    let outcome = outcome(&unchanged(), Quickness::Whole, 2);
+    let claim = |id: &str| outcome.claims.iter().find(|claim| claim.id == id).unwrap();
+    let Measured::One(Some(rate)) = claim("rate").measured else { panic!("{outcome:?}") };
+    // Segments of 1000 octets need 10 Mbit/s times what share of a packet they are: 93 to 99 %.
+    assert!((9.3..9.9).contains(&rate), "{rate}");
+    assert!(claim("rate").holds && claim("rate").judged && claim("rate").failure.is_none());
+    assert!(claim("order").holds);
+    // One segment of 8 kbit in a round trip of 30 ms and what it takes to send it.
+    let Measured::Terms(terms) = &claim("order").measured else { panic!("{outcome:?}") };
+    assert!((terms[2].unwrap() - 8.0 / 31.0).abs() < 0.01, "{terms:?}");
+    let wrong = claim("wrong");
+    assert!(!wrong.holds && wrong.explained && !wrong.is_open());
+    let runs: Vec<usize> = outcome.experiments.iter().map(|one| one.runs).collect();
+    assert_eq!(runs, [9, 6]);
+    let curve = &outcome.experiments[1].pictures[0].lines;
+    assert_eq!(curve.len(), 1);
+    assert_eq!([curve[0].points[0].0, curve[0].points[1].0], [50.0, 100.0]);
+}
+
+#[test]
+fn the_quick_form_judges_orders_alone() {
+    let outcome = outcome(&unchanged(), Quickness::Quick, 1);
+    let judged: Vec<bool> = outcome.claims.iter().map(|claim| claim.judged).collect();
+    assert_eq!(judged, [false, true, true]);
+    assert_eq!(outcome.experiments.len(), 1, "no sensitivity");
+    let one = &outcome.experiments[0];
+    assert_eq!((one.runs, one.simulated_s), (3, 15.0));
+}
+
+#[test]
+fn how_many_runs_are_done_at_a_time_changes_nothing() {
+    let folder = unchanged();
+    let shown = |jobs| {
+        let Outcome { claims, experiments, .. } = outcome(&folder, Quickness::Quick, jobs);
+        let lines: Vec<_> = experiments.into_iter().flat_map(|one| one.pictures).collect();
+        format!("{claims:?} {lines:?}")
+    };
+    assert_eq!(shown(1), shown(3));
+}
+
+#[test]
+fn a_claim_that_does_not_hold_and_is_not_explained_is_open() {
+    let folder = changed("expected.toml", "explained = \"it-does-not\"\n", "");
+    let outcome = outcome(&folder, Quickness::Quick, 2);
+    let open: Vec<&str> =
+        outcome.claims.iter().filter(|claim| claim.is_open()).map(|c| c.id.as_str()).collect();
+    assert_eq!(open, ["wrong"]);
+}
+
+#[test]
+fn what_has_no_value_is_said_and_hides_nothing() {
+    let folder = changed("expected.toml", "\"{rate.aimd}\"", "\"{fct.aimd}\"");
+    let outcome = outcome(&folder, Quickness::Whole, 2);
+    let failures: Vec<_> = outcome.claims.iter().map(|claim| claim.failure.as_deref()).collect();
+    assert_eq!(failures, [Some("no run has a value"), None, None]);
+    assert!(outcome.claims[0].is_open(), "the object is too large to come");
+}
+
+#[test]
+fn a_measure_of_several_things_fails_and_hides_nothing() {
+    let folder = changed("expected.toml", "link = \"r > c\"", "link = \"*\"");
+    let outcome = outcome(&folder, Quickness::Quick, 2);
+    let failures = &outcome.experiments[0].failures;
+    assert_eq!(failures.len(), 3, "{failures:?}");
+    assert!(failures[0].starts_with("aimd, seed 1: `queue` is of 4 things"), "{failures:?}");
+    assert!(outcome.claims[1].holds);
+}
+
+#[test]
+fn mistakes_are_told_with_their_place() {
+    for (from, to, line, wanted) in [
+        ("9 Mbit/s\"", "9\"", 25, "9 of what? Write the unit"),
+        ("tolerance = \"10 %\"\n", "", 21, "claim `rate` has no `tolerance`"),
+        ("reason = \"a tenth\"\n", "", 26, "why so much?"),
+        ("{rate.cubic}", "{rate.cubik}", 32, "did you mean `cubic`?"),
+        ("\"it-does-not\"", "\"it-does\"", 39, "deviations.md has no heading `it-does`"),
+        ("id = \"order\"", "id = \"rate\"", 29, "there is another claim `rate`"),
+        ("\"goodput_mbps\"", "\"goodput_mbs\"", 17, "did you mean `goodput_mbps`?"),
+        ("control = \"cubic\"", "control = \"reno\"", 14, "case `cubic`: no combination"),
+        ("name = \"window\"\n", "name = \"bottleneck\"\n", 49, "another experiment `bottleneck`"),
+        ("deviation = \"it-does-not\"\n", "", 49, "the heading of deviations.md"),
+        ("x = \"link.queue\"", "x = \"link.delay\"", 61, "`link.delay` is not swept"),
+        ("tolerance = \"20 %\"", "tolerance = \"2 s\"", 33, "what counts as equal is a share"),
+        ("title = \"One flow\"", "titel = \"One flow\"", 8, "titel"),
+    ] {
+        let said = mistakes(&changed("expected.toml", from, to));
+        let first = said.lines().next().unwrap_or_default();
+        assert!(first.contains(&format!("expected.toml:{line}:")), "{to}: {said}");
+        assert!(first.contains(wanted), "{to}: {said}");
+    }
+}
+
+#[test]
+fn experiments_and_scenarios_belong_together() {
+    let folder = unchanged();
+    fs::copy(folder.path().join("bottleneck.toml"), folder.path().join("other.toml")).unwrap();
+    assert!(mistakes(&folder).contains("other.toml has no [[experiment]]"));
+    fs::remove_file(folder.path().join("other.toml")).unwrap();
+    fs::remove_file(folder.path().join("bottleneck.toml")).unwrap();
+    assert!(mistakes(&folder).contains("there is no bottleneck.toml beside this file"));
+}
+
+#[test]
+fn mistakes_of_scenarios_are_told_too() {
+    let said = mistakes(&changed("bottleneck.toml", "10 Mbit/s", "10 parsecs"));
+    assert!(said.contains("bottleneck.toml:11:8: "), "{said}");
+    assert_eq!(said.matches("bottleneck.toml:11:8: ").count(), 1, "said once: {said}");
+}
+
+#[test]
+fn a_folder_lacks_what_it_lacks() {
+    for name in ["README.md", "deviations.md", "expected.toml"] {
+        let folder = unchanged();
+        fs::remove_file(folder.path().join(name)).unwrap();
+        let error = load(folder.path(), Quickness::Quick).unwrap_err();
+        assert!(error.to_string().ends_with(&format!("has no {name}")), "{error}");
+    }
+}

@@ -1,0 +1,147 @@
+//! `weir study`
+
+mod tables;
+
+use crate::cli::StudyArgs;
+use crate::exit::{Failure, Kind};
+use crate::output::{self, RunProgress};
+use crate::signals::Stop;
+use scenario::{Progress, Watch};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Instant;
+use study::{Outcome, Quickness, Study, StudyError};
+
+/// Where studies are, if nobody says it.
+const STUDIES: &str = "scenarios";
+
+/// Runs what the command line says.
+pub fn run(args: &StudyArgs) -> Result<(), Failure> {
+    let given = args.folder.clone();
+    let folders: Vec<PathBuf> = match args.all {
+        true => study::find(&given.unwrap_or_else(|| STUDIES.into())).map_err(|e| unread(&e))?,
+        false => given.into_iter().collect(),
+    };
+    // All are read before one is run: a mistake in the last should not show after an hour.
+    let studies = folders.iter().map(|folder| load(folder, args)).collect::<Result<Vec<_>, _>>()?;
+    let stop = Stop::listen().map_err(|error| {
+        Failure::new(Kind::Failed, format!("cannot listen to signals: {error}"))
+    })?;
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let jobs = args.jobs.map_or(cores, std::num::NonZero::get);
+    let mut outcomes = Vec::new();
+    for study in &studies {
+        let watch = Watcher::new(study, stop.clone(), args.quiet || args.json);
+        let outcome = study::perform(study, jobs, &watch);
+        watch.end();
+        if !args.json && !args.quiet {
+            tables::study(study, &outcome)?;
+        }
+        let interrupted = outcome.interrupted;
+        outcomes.push(outcome);
+        if interrupted {
+            break;
+        }
+    }
+    match (args.json, &*outcomes) {
+        (true, [only]) if !args.all => output::json(only)?,
+        (true, all) => output::json(&serde_json::json!({ "studies": all }))?,
+        _ => {}
+    }
+    verdict(&outcomes)
+}
+
+fn load(folder: &Path, args: &StudyArgs) -> Result<Study, Failure> {
+    let quickness = if args.quick { Quickness::Quick } else { Quickness::Whole };
+    let mut study = study::load(folder, quickness).map_err(|error| unread(&error))?;
+    if let Some(name) = args.only.iter().find(|name| study.experiment(name).is_none()) {
+        let all: Vec<&str> = study.experiments.iter().map(|e| e.name.as_str()).collect();
+        let what = format!("{} has no experiment {name}", folder.display());
+        return Err(
+            Failure::new(Kind::Usage, what).then(&format!("choose one of {}", all.join(", ")))
+        );
+    }
+    if !args.only.is_empty() {
+        study.experiments.retain(|experiment| args.only.contains(&experiment.name));
+    }
+    Ok(study)
+}
+
+fn unread(error: &StudyError) -> Failure {
+    match error {
+        StudyError::Unreadable { .. } => {
+            Failure::new(Kind::File, error).then("name a folder that can be read")
+        }
+        StudyError::NoStudy { .. } => Failure::new(Kind::File, error)
+            .then("name the folder of a study, or with --all that of several"),
+        StudyError::Mistakes(mistakes) => {
+            let many = match mistakes.len() {
+                1 => "a mistake".to_owned(),
+                n => format!("{n} mistakes"),
+            };
+            let what = format!("the study has {many}; nothing was run");
+            Failure::new(Kind::Usage, what).then(&format!("mend what is said here:\n{error}"))
+        }
+    }
+}
+
+/// Whether all ran, and all holds or is explained.
+fn verdict(outcomes: &[Outcome]) -> Result<(), Failure> {
+    if outcomes.iter().any(|outcome| outcome.interrupted) {
+        let what = "interrupted; what is shown is of the runs that were done";
+        return Err(Failure::new(Kind::Interrupted, what));
+    }
+    let failures: Vec<&String> =
+        outcomes.iter().flat_map(|o| &o.experiments).flat_map(|e| &e.failures).collect();
+    if let Some(first) = failures.first() {
+        let what = format!("{} of the runs failed, the first: {first}", failures.len());
+        return Err(Failure::new(Kind::Failed, what).then("see the table for the experiment"));
+    }
+    let claims = outcomes.iter().flat_map(|outcome| &outcome.claims);
+    let open: Vec<&str> = claims.filter(|c| c.is_open()).map(|c| c.id.as_str()).collect();
+    match open.is_empty() {
+        true => Ok(()),
+        false => {
+            let what = format!("neither held nor explained: {}", open.join(", "));
+            Err(Failure::new(Kind::Failed, what)
+                .then("find out why and say it in deviations.md, `explained` names the heading"))
+        }
+    }
+}
+
+/// The clock, the bar and the signal.
+struct Watcher {
+    origin: Instant,
+    stop: Stop,
+    bar: Mutex<RunProgress>,
+}
+
+impl Watcher {
+    fn new(study: &Study, stop: Stop, quiet: bool) -> Watcher {
+        let runs =
+            study.runs().map(|(n, run)| study.experiments[n].batch.runs[run].scenario.duration.0);
+        let bar = Mutex::new(RunProgress::new(&study.name, runs, quiet));
+        #[expect(clippy::disallowed_methods, reason = "a driver: it is the one who has a clock")]
+        let origin = Instant::now();
+        Watcher { origin, stop, bar }
+    }
+
+    fn end(self) {
+        if let Ok(bar) = self.bar.into_inner() {
+            bar.end();
+        }
+    }
+}
+
+impl Watch for Watcher {
+    fn seconds(&self) -> f64 {
+        self.origin.elapsed().as_secs_f64()
+    }
+
+    fn progress(&self, progress: Progress) -> bool {
+        if let Ok(mut bar) = self.bar.lock() {
+            bar.at(progress.run, (progress.now.0, progress.events), self.seconds());
+        }
+        !self.stop.requested()
+    }
+}
