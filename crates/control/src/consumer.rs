@@ -201,6 +201,12 @@ pub trait Controller: Send {
         1
     }
 
+    /// The consumer may ask once more, on its own account, for what is overdue when nothing comes
+    /// any more. A controller whose own timers are all that repeats an Interest says no.
+    fn may_be_probed(&self) -> bool {
+        true
+    }
+
     /// When [`Controller::on_deadline`] wants to be called; after that call, later than now.
     fn next_deadline(&self) -> Option<Time> {
         None

@@ -13,7 +13,7 @@ pub use forwarder::tables::Admission;
 use forwarder::tables::ContentStoreConfig;
 use packet::Name;
 use schemes::Choice;
-pub use sim::Signing;
+pub use sim::{ServiceSpec, Signing};
 pub use sim::impairment::{Impairment, Loss, Reorder};
 
 /// Everything that one run needs.
@@ -118,6 +118,8 @@ pub struct Content {
     pub objects: Objects,
     /// Who has what of it.
     pub placement: Spread,
+    /// How long a producer takes for an answer, if it takes any time.
+    pub service: Option<ServiceSpec>,
 }
 
 /// Who asks.

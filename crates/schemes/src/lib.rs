@@ -23,6 +23,8 @@ control::registry! {
     bbr,
     best_route,
     bic,
+    ccncatchunks2,
+    ccnd,
     cctcp,
     chopcop,
     codel,

@@ -187,6 +187,10 @@ impl Controller for PacketPair {
         if matches!(self.stage, Stage::Over) { self.inner.range() } else { 1 }
     }
 
+    fn may_be_probed(&self) -> bool {
+        self.inner.may_be_probed()
+    }
+
     fn came_in(&self, arrival: &Arrival<'_>) -> Option<Lane> {
         self.inner.came_in(arrival)
     }

@@ -71,8 +71,10 @@ impl Play {
 
     /// Asks again for what was lost, if permitted.
     pub(crate) fn again(&mut self, lost: &Out) -> Option<Out> {
-        let Permit::Now(_) = self.permit(1) else { return None };
-        Some(self.send(lost.segment, 1, lost.attempt + 1))
+        let (first, attempt) = (lost.segment, lost.attempt + 1);
+        let ask = Ask { first, count: 1, attempt, segment: SEGMENT, in_flight: &self.flying };
+        let Permit::Now(_) = self.control.permit(self.now, &ask) else { return None };
+        Some(self.send(first, 1, attempt))
     }
 
     fn send(&mut self, first: u64, count: u16, attempt: u16) -> Out {

@@ -9,6 +9,7 @@ use crate::events::Component;
 use crate::outcome::FlowResult;
 use crate::producer::Producer;
 use crate::record::{EventQueue, FlowSample};
+use crate::service::Service;
 use crate::spec::FlowId;
 use crate::workload::Born;
 use crate::workload::chunks::Chunks;
@@ -35,12 +36,21 @@ pub(crate) struct App {
     pub role: Role,
     /// Whose flow it is, if it began by itself.
     pub born: Option<Born>,
+    /// Of a producer that takes its time: what waits for it.
+    pub service: Option<Service>,
     /// Packets that it gave its forwarder.
     pub spoken: u64,
 }
 
 impl App {
     pub fn receive(&mut self, now: Time, frame: &[u8]) {
+        match &mut self.service {
+            Some(service) => service.receive(now, frame),
+            None => self.hear(now, frame),
+        }
+    }
+
+    fn hear(&mut self, now: Time, frame: &[u8]) {
         match &mut self.role {
             Role::Fetch(_, consumer) => consumer.receive(now, frame),
             Role::Rate(consumer) => consumer.receive(now, frame),
@@ -53,6 +63,15 @@ impl App {
     }
 
     pub fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        while !self.say(now, out) {
+            let served = self.service.as_mut().and_then(|service| service.served(now));
+            let Some(frame) = served else { return false };
+            self.hear(now, &frame);
+        }
+        true
+    }
+
+    fn say(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
         let spoke = match &mut self.role {
             Role::Fetch(_, consumer) => consumer.poll_transmit(now, out),
             Role::Rate(consumer) => consumer.poll_transmit(now, out),
@@ -96,7 +115,10 @@ impl App {
                 player.look(now);
                 if player.is_over() { None } else { player.next_deadline(now) }
             }
-            Role::Publish(_) | Role::Catalogue(_) | Role::Free => None,
+            Role::Publish(_) | Role::Catalogue(_) => {
+                self.service.as_ref().and_then(Service::next_deadline)
+            }
+            Role::Free => None,
         }
     }
 
@@ -152,6 +174,9 @@ impl App {
     }
 
     pub fn crash(&mut self, now: Time) {
+        if let Some(service) = &mut self.service {
+            service.crash();
+        }
         match &mut self.role {
             Role::Fetch(_, consumer) => consumer.crash(now),
             Role::Rate(consumer) => consumer.crash(now),

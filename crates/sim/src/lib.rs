@@ -31,6 +31,7 @@ mod population;
 mod producer;
 mod record;
 mod results;
+mod service;
 mod spec;
 mod stores;
 mod trace;
@@ -49,8 +50,8 @@ pub use record::{
     WorkloadSample,
 };
 pub use spec::{
-    Arrivals, FetchSpec, FlowId, LinkId, Make, NodeId, NodeSpec, ObjectSpec, RateSpec, Signing,
-    WireSpec,
+    Arrivals, FetchSpec, FlowId, LinkId, Make, NodeId, NodeSpec, ObjectSpec, RateSpec, ServiceSpec,
+    Signing, WireSpec,
 };
 pub use stores::{StoreCounts, StoreSample};
 pub use tracer::{Fate, FlowTrace, Lost, PacketTrace, Tracer};

@@ -24,7 +24,10 @@ use crate::population::Population;
 use crate::producer::Producer;
 use crate::record::{EventQueue, Recorder};
 use crate::results::LinkSums;
-use crate::spec::{FetchSpec, FlowId, LinkId, NodeId, NodeSpec, ObjectSpec, RateSpec, WireSpec};
+use crate::service::Service;
+use crate::spec::{
+    FetchSpec, FlowId, LinkId, NodeId, NodeSpec, ObjectSpec, RateSpec, ServiceSpec, WireSpec,
+};
 use crate::stores::StoreSeries;
 use crate::trace::Trace;
 use crate::tracer::Tracing;
@@ -259,18 +262,22 @@ impl Network {
     }
 
     /// Publishes an object at a node, and adds the route to it there. All objects of a node are
-    /// behind one face.
+    /// behind one face, but those that take their time: each of them has a server of its own.
     ///
     /// # Errors
     /// The object cannot be cut into segments of the size asked for, or its name is too deep.
     pub fn publish(&mut self, at: NodeId, object: ObjectSpec) -> Result<(), BuildError> {
         let name = object.name.clone();
-        let there = self.nodes[at.index()].producer;
+        let service = object.service;
+        let there = self.nodes[at.index()].producer.filter(|_| service.is_none());
         let app = there.unwrap_or(self.apps.len() as u32);
         if there.is_none() {
             let producer = Producer::new(self.hasher.clone());
             self.add_app(at, Role::Publish(Box::new(producer)));
-            self.nodes[at.index()].producer = Some(app);
+            match service {
+                None => self.nodes[at.index()].producer = Some(app),
+                Some(_) => self.serve(service),
+            }
         }
         let App { face, role: Role::Publish(producer), .. } = &mut self.apps[app as usize] else {
             unreachable!("the number is that of a producer");
@@ -278,6 +285,13 @@ impl Network {
         let face = *face;
         producer.add(object)?;
         self.add_route_to(at, &name, face, 0)
+    }
+
+    /// The application that came last takes its time.
+    pub(crate) fn serve(&mut self, service: Option<ServiceSpec>) {
+        if let Some(app) = self.apps.last_mut() {
+            app.service = service.map(Service::new);
+        }
     }
 
     /// Faces of a node: of its links and of its applications.

@@ -65,6 +65,7 @@ impl Network {
     ) -> Result<(), BuildError> {
         let publisher = Publisher::new(Arc::clone(catalogue), place, self.hasher.clone())?;
         let face = self.add_app(at, Role::Catalogue(Box::new(publisher)));
+        self.serve(catalogue.service);
         self.add_route_to(at, &catalogue.name, face, 0)
     }
 
@@ -306,6 +307,6 @@ impl Network {
 impl App {
     /// An application that has not begun.
     pub fn new(node: u32, face: forwarder::FaceId, component: u32, role: Role) -> App {
-        App { node, face, component, role, born: None, spoken: 0 }
+        App { node, face, component, role, born: None, service: None, spoken: 0 }
     }
 }

@@ -164,13 +164,31 @@ pub struct ObjectSpec {
     pub segment_size: usize,
     /// How it is signed.
     pub signing: Signing,
+    /// How long its producer takes for each answer; nothing, without one.
+    pub service: Option<ServiceSpec>,
+}
+
+/// A producer that answers one Interest after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServiceSpec {
+    /// How long one answer takes, whatever its size.
+    pub time: Duration,
+    /// How many Interests wait while one is being answered; what comes to a full queue is lost.
+    pub queue: usize,
 }
 
 impl ObjectSpec {
     /// Version 1 of an object, with segments of 8000 octets and a manifest.
     #[must_use]
     pub fn new(name: Name, size: Size) -> ObjectSpec {
-        ObjectSpec { name, version: 1, size, segment_size: 8000, signing: Signing::Manifest }
+        ObjectSpec {
+            name,
+            version: 1,
+            size,
+            segment_size: 8000,
+            signing: Signing::Manifest,
+            service: None,
+        }
     }
 
     /// The versioned name, below which its segments are.

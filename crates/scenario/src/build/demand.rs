@@ -36,6 +36,7 @@ fn catalogue(content: &Content, seed: u64) -> Catalogue {
     let segment = usize::try_from(content.segment.0).unwrap_or(usize::MAX);
     Catalogue::new(seed, content.name.clone(), segment, objects)
         .signed(content.signing)
+        .served(content.service)
         .spread(content.placement, content.at.len())
 }
 
@@ -62,7 +63,7 @@ pub(super) fn publish(
         if is_one {
             let mut object = ObjectSpec::new(content.name.clone(), content.size);
             object.segment_size = catalogue.segment_size;
-            object.signing = content.signing;
+            (object.signing, object.service) = (content.signing, content.service);
             network.publish(nodes[*at], object)?;
         } else {
             network.publish_catalogue(nodes[*at], catalogue, place)?;

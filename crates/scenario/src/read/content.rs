@@ -2,7 +2,7 @@
 
 use super::Names;
 use super::values::{from, quantity, table_fields};
-use crate::model::{Class, Content, Distribution, Objects, Signing, Spread};
+use crate::model::{Class, Content, Distribution, Objects, ServiceSpec, Signing, Spread};
 use crate::schema::{DISTRIBUTIONS, SECTIONS};
 use control::{Duration, Rate, Size};
 use document::{Document, Section, name, ratio, shown, text, valid_words};
@@ -64,8 +64,18 @@ fn content(s: &Section<'_>, names: &Names<'_>) -> Option<Content> {
     } else if placement != Spread::Replicated && unlimited {
         s.mistake("placement", "objects without end cannot be placed beforehand");
     }
-    let (name, segment) = (content_name?, segment?);
-    Some(Content { name, at, size, segment, signing, objects, placement })
+    let (name, segment, service) = (content_name?, segment?, service(s)?);
+    Some(Content { name, at, size, segment, signing, objects, placement, service })
+}
+
+/// How long a producer takes for an answer: the inner one is `None` if it takes no time.
+fn service(s: &Section<'_>) -> Option<Option<ServiceSpec>> {
+    let time: Duration = s.get("service_time", quantity)?;
+    let queue = s.number("service_queue").and_then(|n| usize::try_from(n).ok())?;
+    if time == Duration::ZERO && s.given("service_queue").is_some() {
+        s.mistake("service_queue", "nothing waits at a producer without a `service_time`");
+    }
+    Some((time > Duration::ZERO).then_some(ServiceSpec { time, queue }))
 }
 
 /// The objects of a catalogue, or the one; and the size of the one, or the mean.

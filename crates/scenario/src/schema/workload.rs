@@ -69,6 +69,20 @@ pub(super) const CONTENT: Section = Section {
              object is hashed when it is asked for first. `digest`: a digest in each segment, and \
              no list. `none`: nothing is hashed by anybody, as in other simulators.",
         ),
+        field(
+            "service_time",
+            Form::Duration,
+            "\"0 ms\"",
+            "How long a producer takes for each answer, whatever its size: one after the other, \
+             each producer of the content for itself.",
+        ),
+        field(
+            "service_queue",
+            Form::Number(0, 1_000_000),
+            "1000",
+            "How many Interests wait at a producer with a `service_time` while one is being \
+             answered; what comes to a full queue is lost.",
+        ),
     ]],
 };
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::sizes::Distribution;
-use crate::spec::Signing;
+use crate::spec::{ServiceSpec, Signing};
 
 /// A kind of objects: mice, elephants.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +72,8 @@ pub struct Catalogue {
     pub segment_size: usize,
     /// How the objects are signed.
     pub signing: Signing,
+    /// How long their producer takes for each answer; nothing, without one.
+    pub service: Option<ServiceSpec>,
     /// Which producer has what.
     pub spread: Spread,
     /// Producers among which objects or segments are spread.
@@ -95,6 +97,7 @@ impl Catalogue {
             version: 1,
             segment_size,
             signing: Signing::Manifest,
+            service: None,
             spread: Spread::Replicated,
             producers: 1,
             objects,
@@ -114,6 +117,12 @@ impl Catalogue {
     #[must_use]
     pub fn signed(self, signing: Signing) -> Catalogue {
         Catalogue { signing, ..self }
+    }
+
+    /// The same at a producer that takes its time.
+    #[must_use]
+    pub fn served(self, service: Option<ServiceSpec>) -> Catalogue {
+        Catalogue { service, ..self }
     }
 
     /// How many objects there are; `None` if there is no end to them.

@@ -518,6 +518,9 @@ impl Requests {
     /// RFC 8985, 7.2, with RFC 9002's 6.2.1 for the time: the oldest request is overdue, and
     /// nothing has come for longer than answers are apart.
     fn probe_at(&self) -> Option<Time> {
+        if !self.controller.may_be_probed() {
+            return None;
+        }
         let (_, oldest) = self.flight.oldest()?;
         let Some(srtt) = self.rtt.smoothed() else {
             let silence = Duration(DISCOVERY_PROBE.0 << self.probes.min(6));

@@ -1,0 +1,102 @@
+//! A producer that takes its time: one server, and a queue before it that is full at some length.
+
+use control::{Duration, Time};
+use std::collections::VecDeque;
+
+use crate::spec::ServiceSpec;
+
+/// The Interests that wait for an answer, and the one that is being answered.
+pub(crate) struct Service {
+    time: Duration,
+    queue: usize,
+    /// In the order in which they came; the first is being answered.
+    waiting: VecDeque<Box<[u8]>>,
+    /// When the first is answered.
+    done_at: Option<Time>,
+}
+
+impl Service {
+    pub fn new(spec: ServiceSpec) -> Service {
+        let ServiceSpec { time, queue } = spec;
+        Service { time, queue, waiting: VecDeque::new(), done_at: None }
+    }
+
+    /// An Interest came. Where all places are taken it is gone.
+    pub fn receive(&mut self, now: Time, frame: &[u8]) {
+        // The queue is behind the one that is being answered.
+        if self.waiting.len() <= self.queue {
+            self.waiting.push_back(frame.into());
+            self.done_at.get_or_insert(now + self.time);
+        }
+    }
+
+    /// The next Interest whose time is over.
+    pub fn served(&mut self, now: Time) -> Option<Box<[u8]>> {
+        let done_at = self.done_at.filter(|at| *at <= now)?;
+        let frame = self.waiting.pop_front();
+        self.done_at = (!self.waiting.is_empty()).then(|| done_at + self.time);
+        frame
+    }
+
+    /// When to ask for the next one.
+    pub fn next_deadline(&self) -> Option<Time> {
+        self.done_at
+    }
+
+    /// What waits is forgotten.
+    pub fn crash(&mut self) {
+        self.waiting.clear();
+        self.done_at = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn service(queue: usize) -> Service {
+        Service::new(ServiceSpec { time: Duration::from_millis(2), queue })
+    }
+
+    #[test]
+    fn answers_leave_one_after_the_other() {
+        let mut service = service(10);
+        service.receive(Time(0), b"a");
+        service.receive(Time(MS), b"b");
+        service.receive(Time(MS), b"c");
+        assert_eq!(service.served(Time(2 * MS - 1)), None);
+        // a is done at 2 ms, b at 4, c at 6, though nobody looked in between.
+        assert_eq!(service.next_deadline(), Some(Time(2 * MS)));
+        assert_eq!(service.served(Time(5 * MS)).as_deref(), Some(&b"a"[..]));
+        assert_eq!(service.served(Time(5 * MS)).as_deref(), Some(&b"b"[..]));
+        assert_eq!(service.served(Time(5 * MS)), None);
+        assert_eq!(service.next_deadline(), Some(Time(6 * MS)));
+        assert_eq!(service.served(Time(6 * MS)).as_deref(), Some(&b"c"[..]));
+        // Idle: the next one begins when it comes.
+        assert_eq!(service.next_deadline(), None);
+        service.receive(Time(9 * MS), b"d");
+        assert_eq!(service.next_deadline(), Some(Time(11 * MS)));
+    }
+
+    #[test]
+    fn what_comes_to_a_full_queue_is_gone() {
+        let mut service = service(2);
+        for frame in [b"a", b"b", b"c", b"d", b"e"] {
+            service.receive(Time(0), frame);
+        }
+        let all: Vec<_> = std::iter::from_fn(|| service.served(Time(100 * MS))).collect();
+        // One in service and two places behind it.
+        assert_eq!(all.len(), 3);
+        assert_eq!(&*all[2], b"c");
+    }
+
+    #[test]
+    fn a_crash_forgets_what_waits() {
+        let mut service = service(2);
+        service.receive(Time(0), b"a");
+        service.crash();
+        assert_eq!((service.served(Time(9 * MS)), service.next_deadline()), (None, None));
+    }
+}
