@@ -13,8 +13,8 @@ pub use forwarder::tables::Admission;
 use forwarder::tables::ContentStoreConfig;
 use packet::Name;
 use schemes::Choice;
-pub use sim::{ServiceSpec, Signing};
 pub use sim::impairment::{Impairment, Loss, Reorder};
+pub use sim::{ServiceSpec, Signing};
 
 /// Everything that one run needs.
 #[derive(Clone, Debug)]

@@ -192,9 +192,10 @@ impl Strategy for Ccnd {
         let Some(src) = src else {
             // Nothing is known: all in turn.
             s.act(Action::Forward(hops[0].face));
-            let left = hops.len() as u64 - 1;
-            let ask =
-                if left > 0 { 1 + s.cx.rng.below(2 * UNKNOWN_SPREAD / left) as u32 } else { 0 };
+            let ask = match hops.len() as u64 - 1 {
+                0 => 0,
+                left => 1 + s.cx.rng.below(2 * UNKNOWN_SPREAD / left) as u32,
+            };
             return Plan { begun: now, late: 0, ask }.keep(s);
         };
         s.act(Action::Forward(src));
