@@ -6,8 +6,8 @@ function dotsRange(picture, panels) {
   let high = picture.x.most || 0;
   let low = 0;
   for (const line of panels.flatMap((panel) => panel.lines)) {
-    high = picture.x.most || Math.max(high, line.raw[2]);
-    low = Math.min(low, line.raw[1]);
+    high = picture.x.most || Math.max(high, line.raw[2], line.published[0] || 0);
+    low = Math.min(low, line.raw[1], line.published[0] || 0);
   }
   return [Math.min(low, 0), picture.x.most || niceEnd(high * 1.02, 5)];
 }
@@ -51,6 +51,7 @@ function drawDots(picture, panel, options) {
         `M${ends[0]} ${y - 4}v8M${ends[1]} ${y - 4}v8"/>`);
     }
     marks.push(`<circle class="f${line.colour}" cx="${x(value).toFixed(1)}" cy="${y}" r="5"/>`);
+    if (line.published.length) marks.push(diamond(x(line.published[0]), y, line.colour));
     return { line, y };
   });
   parts.push(`<g clip-path="url(#${clip})">${marks.join("")}</g>`);

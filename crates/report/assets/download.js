@@ -108,9 +108,9 @@ function pictureTable(picture) {
       }
     }
   } else if (picture.form === "dots") {
-    add("name", axisText(picture.x), "low", "high");
+    add("name", axisText(picture.x), "low", "high", "published");
     for (const line of picture.panels.flatMap((panel) => panel.lines)) {
-      add(line.label, ...line.raw);
+      add(line.label, ...line.raw, line.published[0] ?? "");
     }
   } else {
     add("panel", "line", "what", axisText(picture.x), axisText(picture.y), "low", "high");
@@ -123,6 +123,7 @@ function pictureTable(picture) {
         };
         pairs(line.raw, "sample");
         pairs(line.smooth, "mean");
+        pairs(line.published, "published");
         for (let i = 0; i < line.band.length; i += 3) {
           add(panel.title, line.label, "interval", line.band[i], "", line.band[i + 1],
             line.band[i + 2]);

@@ -7,7 +7,7 @@ function xRange(picture, panels) {
   let last = picture.x.most || 0;
   if (!last) {
     for (const line of panels.flatMap((panel) => panel.lines)) {
-      for (const values of [line.raw, line.smooth]) {
+      for (const values of [line.raw, line.smooth, line.published]) {
         if (values.length) last = Math.max(last, values[values.length - 2]);
       }
     }
@@ -38,6 +38,7 @@ function yRange(picture, panels, shown, view) {
       look(line.raw, 2);
       look(line.smooth, 2);
       look(line.band, 3);
+      look(line.published, 2);
     });
     for (const limit of panel.limits) {
       if (high < limit.value && limit.value < high * 8) high = limit.value;
@@ -109,16 +110,50 @@ function bandPath(values, f) {
   return there.length ? `M${there.concat(back).join("L")}Z` : "";
 }
 
-function drawLine(line, f, isStep) {
+// The points of a line, each with its interval.
+function drawPoints(line, f) {
+  const parts = [];
+  for (let i = 0; i < line.band.length; i += 3) {
+    const [x, low, high] = [f.x(line.band[i]), f.y(line.band[i + 1]), f.y(line.band[i + 2])];
+    parts.push(`<path class="line c${line.colour}" d="M${x.toFixed(1)} ${low.toFixed(1)}` +
+      `V${high.toFixed(1)}M${(x - 4).toFixed(1)} ${low.toFixed(1)}h8M${(x - 4).toFixed(1)} ` +
+      `${high.toFixed(1)}h8"/>`);
+  }
+  for (let i = 0; i < line.raw.length; i += 2) {
+    parts.push(`<circle class="f${line.colour}" cx="${f.x(line.raw[i]).toFixed(1)}"` +
+      ` cy="${f.y(line.raw[i + 1]).toFixed(1)}" r="3.5"/>`);
+  }
+  return parts.join("");
+}
+
+// What others report: hollow diamonds.
+function diamond(x, y, colour) {
+  return `<path class="published c${colour}" d="M${(x - 6).toFixed(1)} ${y.toFixed(1)}` +
+    `l6 -6l6 6l-6 6Z"/>`;
+}
+
+function drawPublished(line, f) {
+  const parts = [];
+  for (let i = 0; i < line.published.length; i += 2) {
+    parts.push(diamond(f.x(line.published[i]), f.y(line.published[i + 1]), line.colour));
+  }
+  return parts.join("");
+}
+
+function drawLine(line, f, isStep, isCurve) {
   const style = `class="line c${line.colour}" stroke-dasharray="${DASHES[line.dash]}"`;
   const parts = [];
-  if (line.band.length) parts.push(`<path class="band f${line.colour}" d="${bandPath(line.band, f)}"/>`);
+  if (line.band.length && !isCurve) {
+    parts.push(`<path class="band f${line.colour}" d="${bandPath(line.band, f)}"/>`);
+  }
   if (line.smooth.length) {
     if (line.raw.length) parts.push(`<path class="raw c${line.colour}" d="${path(line.raw, f)}"/>`);
     parts.push(`<path ${style} d="${path(line.smooth, f)}"/>`);
   } else if (line.raw.length) {
     parts.push(`<path ${style} d="${path(line.raw, f, isStep)}"/>`);
   }
+  if (isCurve) parts.push(drawPoints(line, f));
+  parts.push(drawPublished(line, f));
   return parts.join("");
 }
 
@@ -183,7 +218,7 @@ function drawLines(picture, panel, options) {
     `<clipPath id="${clip}"><rect x="${f.left}" y="${f.top - 4}" width="${f.right - f.left}"` +
     ` height="${f.bottom - f.top + 5}"/></clipPath>` + drawAxes(f, picture) +
     `<g clip-path="url(#${clip})">` +
-    lines.map((line) => drawLine(line, f, isStep)).join("") + "</g>" +
+    lines.map((line) => drawLine(line, f, isStep, picture.form === "curve")).join("") + "</g>" +
     drawLimits(panel, f, range) + drawMoments(panel, f) + drawMarks(lines, f);
   return { inside, frame: f };
 }

@@ -10,7 +10,8 @@ pub const BRIGHT: usize = 8;
 /// Their darker kin, for things that are no schemes.
 pub const KIN: usize = 8;
 
-/// The colour of a scheme, whatever its parameters.
+/// The number of the colour of a scheme, whatever its parameters.
+#[must_use]
 pub fn scheme(control: &str) -> usize {
     let name = control.split(':').next().unwrap_or(control);
     let known = scenario::colour(name).map(usize::from);
@@ -22,7 +23,8 @@ pub fn scheme(control: &str) -> usize {
     })
 }
 
-/// The colour of the nth of several things that are no schemes.
+/// The number of the colour of the nth of several things that are no schemes.
+#[must_use]
 pub fn thing(number: usize) -> usize {
     BRIGHT + number % KIN
 }
@@ -62,6 +64,7 @@ pub const ALL: &[Named] = &[
 
 /// The style of each line by its colour: the second carrier of what a line is. A line alone is
 /// whole; among others a colour has the same style everywhere, unless two lines share it.
+#[must_use]
 pub fn dashes(colours: &[usize]) -> Vec<usize> {
     if let [_] = colours {
         return vec![0];

@@ -5,11 +5,12 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod article;
 mod colours;
 mod folder;
 mod page;
 mod parquet_file;
-mod picture;
+pub mod picture;
 mod pictures;
 mod ratios;
 pub mod reference;
@@ -17,8 +18,11 @@ mod results;
 mod track;
 mod words;
 
+pub use article::{article, figures};
+pub use colours::{dashes, scheme as colour_of_scheme, thing as colour_of_thing};
 pub use folder::{Folder, REPORT, Summary};
 pub use page::page;
+pub use pictures::{distribution, over_time};
 
 use std::path::{Path, PathBuf};
 use thiserror::Error;

@@ -34,7 +34,7 @@ pub fn page(folders: &[PathBuf]) -> Result<String, ReportError> {
 
 fn html(results: &Results, pictures: &Pictures) -> String {
     let mut out = String::new();
-    head(&mut out, results);
+    head(&mut out, &answer::name(results));
     out += "<main>\n";
     let _ = writeln!(
         out,
@@ -59,12 +59,13 @@ fn html(results: &Results, pictures: &Pictures) -> String {
     tables::rest(&mut out, results);
     again::section(&mut out, results);
     out += "</main>\n";
-    data(&mut out, pictures);
+    let all: Vec<&Picture> = pictures.first.iter().chain(&pictures.more).collect();
+    data(&mut out, &all);
     out += "</html>\n";
     out
 }
 
-fn head(out: &mut String, results: &Results) {
+pub(crate) fn head(out: &mut String, title: &str) {
     // The policy has the browser refuse every request, should there ever be one.
     let _ = writeln!(
         out,
@@ -73,7 +74,7 @@ fn head(out: &mut String, results: &Results) {
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
          style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n\
          <link rel=\"icon\" href=\"data:,\">",
-        escaped(&answer::name(results))
+        escaped(title)
     );
     let values = |take: fn(&Named) -> &str| {
         let each = colours::ALL.iter().map(|named| format!("--{}:{};", named.0, take(named)));
@@ -102,7 +103,7 @@ fn head(out: &mut String, results: &Results) {
     let _ = writeln!(out, "<style id=\"drawing\">{drawing}</style>");
 }
 
-fn figure(out: &mut String, picture: &Picture) {
+pub(crate) fn figure(out: &mut String, picture: &Picture) {
     let kind = if picture.form == Form::Map { " class=\"map\"" } else { "" };
     let _ =
         writeln!(out, "<figure id=\"{}\"{kind}><h2>{}</h2>", picture.id, escaped(&picture.title));
@@ -116,7 +117,7 @@ fn figure(out: &mut String, picture: &Picture) {
         let keys = match picture.form {
             Form::Map => "Arrow keys go from node to node and link to link",
             Form::Dots => "Arrow keys go from row to row",
-            Form::Time | Form::Cdf => "Arrow keys move the cursor",
+            Form::Time | Form::Curve | Form::Cdf => "Arrow keys move the cursor",
         };
         let _ = write!(
             out,
@@ -128,7 +129,7 @@ fn figure(out: &mut String, picture: &Picture) {
         match picture.form {
             Form::Map => {}
             Form::Dots => values(out, picture, &panel.lines),
-            Form::Time | Form::Cdf => legend(out, picture, number, &panel.lines),
+            Form::Time | Form::Curve | Form::Cdf => legend(out, picture, number, &panel.lines),
         }
         out.push_str("</div>\n");
     }
@@ -193,8 +194,7 @@ fn cells(out: &mut String, tag: &str, texts: &[String]) {
     }
 }
 
-fn data(out: &mut String, pictures: &Pictures) {
-    let all: Vec<&Picture> = pictures.first.iter().chain(&pictures.more).collect();
+pub(crate) fn data(out: &mut String, all: &[&Picture]) {
     let light: BTreeMap<&str, &str> =
         colours::ALL.iter().map(|(name, light, _)| (*name, *light)).collect();
     let json = |value: serde_json::Result<String>| {
@@ -205,7 +205,7 @@ fn data(out: &mut String, pictures: &Pictures) {
         out,
         "<script type=\"application/json\" id=\"pictures\">{}</script>\n\
          <script type=\"application/json\" id=\"colours\">{}</script>",
-        json(serde_json::to_string(&all)),
+        json(serde_json::to_string(all)),
         json(serde_json::to_string(&serde_json::json!({ "light": light })))
     );
     let _ =

@@ -14,6 +14,8 @@ pub struct Axis {
 }
 
 impl Axis {
+    /// An axis that ends where the data do.
+    #[must_use]
     pub fn new(label: &str, unit: &str) -> Axis {
         Axis { label: label.to_owned(), unit: unit.to_owned(), most: None }
     }
@@ -25,6 +27,8 @@ impl Axis {
 pub enum Form {
     /// Lines over time.
     Time,
+    /// Lines over something else, their points marked.
+    Curve,
     /// Distributions as steps.
     Cdf,
     /// A value with its interval for each of several things.
@@ -50,6 +54,8 @@ pub struct Line {
     pub band: Vec<f64>,
     /// A value to be marked, with its name.
     pub mark: Option<(String, f64)>,
+    /// Values that others report, `x, y, x, y, …`; of a row of dots, `x, 0`.
+    pub published: Vec<f64>,
     /// What its text says: a cell for each of the picture's `heads`.
     #[serde(skip)]
     pub cells: Vec<String>,
@@ -57,6 +63,7 @@ pub struct Line {
 
 impl Line {
     /// Smoothed values on top of those that they are made of.
+    #[must_use]
     pub fn has_both(&self) -> bool {
         !self.raw.is_empty() && !self.smooth.is_empty()
     }
@@ -65,16 +72,22 @@ impl Line {
 /// A thin line at a value that is not measured: a capacity, a limit.
 #[derive(Clone, Debug, Serialize)]
 pub struct Limit {
+    /// What it is.
     pub label: String,
+    /// Where it is.
     pub value: f64,
 }
 
 /// A node of a drawing.
 #[derive(Clone, Debug, Serialize)]
 pub struct Spot {
+    /// Its name.
     pub name: String,
+    /// What it does.
     pub role: String,
+    /// Where it stands, to the right.
     pub x: f64,
+    /// And down.
     pub y: f64,
     /// What is said of it.
     pub says: String,
@@ -83,8 +96,9 @@ pub struct Spot {
 /// A direction of a link of a drawing.
 #[derive(Clone, Debug, Serialize)]
 pub struct Way {
-    /// Places of the ends in the list of nodes.
+    /// The place of the end where it begins in the list of nodes.
     pub from: usize,
+    /// The place of the other.
     pub to: usize,
     /// Mbit/s.
     pub rate: Option<f64>,
@@ -101,11 +115,15 @@ pub struct Way {
 pub struct Panel {
     /// What it shows; empty if it is the only one.
     pub title: String,
+    /// What is drawn.
     pub lines: Vec<Line>,
+    /// Values that are marked by level lines.
     pub limits: Vec<Limit>,
     /// Instants that are marked by upright lines.
     pub moments: Vec<Limit>,
+    /// Nodes of a network.
     pub nodes: Vec<Spot>,
+    /// Its links.
     pub links: Vec<Way>,
 }
 
@@ -118,9 +136,13 @@ pub struct Picture {
     pub title: String,
     /// The experiment, and how it was drawn.
     pub caption: String,
+    /// How it is drawn.
     pub form: Form,
+    /// The axis to the right.
     pub x: Axis,
+    /// The axis upwards.
     pub y: Axis,
+    /// The drawings.
     pub panels: Vec<Panel>,
     /// The unit of all cells of its lines, if they have the same: it stands at the corner.
     #[serde(skip)]
@@ -131,6 +153,7 @@ pub struct Picture {
 }
 
 /// A number with as many digits as anybody can see.
+#[must_use]
 pub fn short(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return 0.0;
@@ -139,6 +162,7 @@ pub fn short(value: f64) -> f64 {
 }
 
 /// Points, one number behind the other.
+#[must_use]
 pub fn flat(points: &[(f64, f64)], factor: f64) -> Vec<f64> {
     points.iter().flat_map(|(x, y)| [short(*x), short(*y * factor)]).collect()
 }

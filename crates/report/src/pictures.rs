@@ -6,6 +6,9 @@ mod map;
 mod quantities;
 mod time;
 
+pub use finish::distribution;
+pub use time::over_time;
+
 use crate::picture::Picture;
 use crate::results::{Group, Results};
 use crate::words::{listed, many};

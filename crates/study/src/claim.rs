@@ -27,7 +27,7 @@ pub enum Assertion {
     /// A number.
     Number {
         /// What is measured.
-        measured: Formula,
+        measured: Box<Formula>,
         /// What the paper has.
         published: Quantity,
         /// How far these may be apart.

@@ -12,7 +12,9 @@ mod judge;
 mod measure;
 mod model;
 mod outcome;
+mod page;
 mod perform;
+mod pictures;
 mod read;
 mod samples;
 mod words;
@@ -25,6 +27,7 @@ pub use model::{Case, Drawn, Experiment, ExperimentKind, Form, Mark, Points, Stu
 pub use outcome::{
     CaseValue, ClaimResult, Drawable, ExperimentResult, Measured, Outcome, Published, Series,
 };
+pub use page::{Page, index, index_html};
 pub use perform::perform;
 pub use read::{EXPECTED, Quickness, find, load};
 pub use words::Cells;

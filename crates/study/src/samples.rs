@@ -63,15 +63,16 @@ impl Rows for Collector {
     }
 }
 
+/// Samples of the flow `c /x`.
+#[cfg(test)]
+pub fn flow_samples(quantity: &'static str, track: &[(f64, f64)]) -> Samples {
+    let key = (Subject::Flow, quantity, Arc::from("c /x"));
+    Samples { tracks: BTreeMap::from([(key, track.to_vec())]) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Samples of the flow `c /x`.
-    pub fn flow(quantity: &'static str, track: &[(f64, f64)]) -> Samples {
-        let key = (Subject::Flow, quantity, Arc::from("c /x"));
-        Samples { tracks: BTreeMap::from([(key, track.to_vec())]) }
-    }
 
     #[test]
     fn only_what_is_wanted_is_kept() {
@@ -95,6 +96,3 @@ mod tests {
         assert_eq!(found, [("c /x", &vec![(1.0, 5.0)])]);
     }
 }
-
-#[cfg(test)]
-pub use tests::flow as flow_samples;

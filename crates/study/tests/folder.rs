@@ -1,4 +1,5 @@
 //! A study's folder, read and run as a whole; and what is wrong with folders that are none.
+#![expect(clippy::unwrap_used, reason = "a test")]
 
 use scenario::Watch;
 use std::fs;

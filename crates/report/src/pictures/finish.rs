@@ -143,6 +143,14 @@ pub fn picture(results: &Results) -> Option<Picture> {
     })
 }
 
+/// A line for completion times: seconds, ascending, and how many flows took just so long. Flows
+/// that never were complete count as longer than all others. Its cells are flows, median, 95 %, the
+/// longest and those that were not complete.
+#[must_use]
+pub fn distribution(label: &str, colour: usize, times: Vec<(f64, u64)>, unfinished: u64) -> Line {
+    line(label, &Sample { colour, times, unfinished })
+}
+
 fn line(label: &str, sample: &Sample) -> Line {
     let median = sample.quantile(0.5);
     let longest = sample.times.last().map(|(time, _)| *time);

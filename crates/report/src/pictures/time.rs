@@ -1,5 +1,10 @@
 //! Lines over time: one table of what they show, and one way of drawing.
 
+mod samples;
+
+pub use samples::over_time;
+use samples::samples;
+
 use super::quantities::{Rank, SPECS, Spec, unit_of};
 use super::{MOST_LINES, MOST_PANELS, experiment, group_colours};
 use crate::colours;
@@ -70,6 +75,8 @@ fn limits_are_packets(results: &Results) -> bool {
         && links().all(|l| l.queue_limit_bytes.is_none())
 }
 
+/// Points that all lines of a panel have together.
+const MOST_POINTS: usize = 12_000;
 /// Lines of a panel that are drawn with their samples.
 const MOST_WITH_SAMPLES: usize = 4;
 
@@ -315,17 +322,15 @@ impl<'r> Drawing<'r> {
             [one] => (one.smooth(), Vec::new()),
             many => over_runs(many),
         };
-        // Where there are hardly more samples than buckets there is nothing to be smoothed.
-        let is_smoothed = tracks.len() > 1 || first.count > 2 * smooth.len() as u64;
-        let raw = match (tracks.len() > 1, is_smoothed && is_crowded) {
-            (false, false) => thinned(&first.points(), beside),
-            _ => Vec::new(),
+        let (raw, smooth) = match tracks.len() {
+            1 => samples(first, &smooth, MOST_POINTS / beside.max(1), is_crowded),
+            _ => (Vec::new(), smooth),
         };
         Line {
             label,
             colour,
             raw: flat(&raw, self.factor),
-            smooth: if is_smoothed { flat(&smooth, self.factor) } else { Vec::new() },
+            smooth: flat(&smooth, self.factor),
             band: band
                 .iter()
                 .flat_map(|[x, low, high]| [*x, low * self.factor, high * self.factor])
@@ -540,26 +545,4 @@ fn over_runs(tracks: &[Track]) -> (Vec<(f64, f64)>, Vec<[f64; 3]>) {
         }
     }
     (means, band)
-}
-
-/// Points that all lines of a panel have together.
-const MOST_POINTS: usize = 12_000;
-
-/// Every line of a crowded panel has fewer points.
-fn thinned(points: &[(f64, f64)], beside: usize) -> Vec<(f64, f64)> {
-    let most = (MOST_POINTS / beside.max(1)).max(300);
-    if points.len() <= most {
-        return points.to_vec();
-    }
-    // Of each stretch the least and the greatest, in their order.
-    let stretch = points.len().div_ceil(most / 2);
-    let extremes = points.chunks(stretch).flat_map(|chunk| {
-        let least = chunk.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1));
-        let most = chunk.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
-        let mut pair: Vec<(f64, f64)> = least.into_iter().chain(most).collect();
-        pair.sort_by(|a, b| a.0.total_cmp(&b.0));
-        pair.dedup();
-        pair
-    });
-    extremes.collect()
 }

@@ -73,7 +73,7 @@ fn number(
     }
     let published = published?;
     let tolerance = told(reading, given, Tolerance::new(given.get_ref(), &published))?;
-    Some(Assertion::Number { measured: formula?, published, tolerance })
+    Some(Assertion::Number { measured: Box::new(formula?), published, tolerance })
 }
 
 fn order(

@@ -2,10 +2,10 @@
 
 use crate::cli::ReportArgs;
 use crate::exit::{Failure, Kind};
+use crate::file;
 use crate::output;
 use report::{REPORT, ReportError};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Makes the report.
 pub fn run(args: &ReportArgs) -> Result<(), Failure> {
@@ -21,20 +21,9 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
         (None, [only]) => only.join(REPORT),
         (None, _) => PathBuf::from(REPORT),
     };
-    write(&path, &page).map_err(|error| {
+    file::replace(&path, &page).map_err(|error| {
         Failure::new(Kind::File, format!("cannot write {}: {error}", path.display()))
             .then("choose another file with --output")
     })?;
     output::result(&format!("written to {}", path.display()))
-}
-
-/// Written beside its place and moved there, so that it is never half written.
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = tempfile::Builder::new()
-        .permissions(std::fs::Permissions::from_mode(0o666))
-        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
-    file.write_all(text.as_bytes())?;
-    file.persist(path).map(drop).map_err(|error| error.error)
 }

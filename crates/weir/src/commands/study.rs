@@ -1,5 +1,6 @@
 //! `weir study`
 
+mod pages;
 mod tables;
 
 use crate::cli::StudyArgs;
@@ -14,6 +15,8 @@ use study::{Outcome, Quickness, Study, StudyError};
 
 /// Where studies are, if nobody says it.
 const STUDIES: &str = "scenarios";
+/// Where their pages go, if nobody says it.
+const OUT: &str = "studies";
 
 /// Runs what the command line says.
 pub fn run(args: &StudyArgs) -> Result<(), Failure> {
@@ -29,6 +32,8 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
     })?;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let jobs = args.jobs.map_or(cores, std::num::NonZero::get);
+    let out = args.out.clone().unwrap_or_else(|| OUT.into());
+    pages::begin(&out)?;
     let mut outcomes = Vec::new();
     for study in &studies {
         let watch = Watcher::new(study, stop.clone(), args.quiet || args.json);
@@ -37,11 +42,18 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
         if !args.json && !args.quiet {
             tables::study(study, &outcome)?;
         }
+        pages::study(&out, study, &outcome)?;
         let interrupted = outcome.interrupted;
         outcomes.push(outcome);
         if interrupted {
             break;
         }
+    }
+    if args.all {
+        pages::index(&out, &studies, &outcomes)?;
+    }
+    if !args.json && !args.quiet {
+        output::note(&format!("written to {}", out.display()));
     }
     match (args.json, &*outcomes) {
         (true, [only]) if !args.all => output::json(only)?,

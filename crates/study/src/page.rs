@@ -1,0 +1,311 @@
+//! The pages of studies: one text, for browsers and for whoever reads the repository.
+
+use crate::model::{Experiment, ExperimentKind, Study};
+use crate::outcome::{ClaimResult, ExperimentResult, Outcome, Published};
+use crate::pictures::pictures;
+use crate::read::slug;
+use report::picture::Picture;
+use report::{article, figures};
+use scenario::result::{averaged, digits};
+use std::fmt::Write;
+
+/// The page of a study.
+pub struct Page {
+    title: String,
+    /// Markdown, with a place for each picture.
+    text: String,
+    readme: String,
+    deviations: String,
+    pictures: Vec<Picture>,
+}
+
+/// Where the text of the study's own files stands in a page for browsers.
+const README: &str = "<!-- readme -->";
+const DEVIATIONS: &str = "<!-- deviations -->";
+
+impl Page {
+    /// The page of a study that came to this.
+    #[must_use]
+    pub fn new(study: &Study, outcome: &Outcome) -> Page {
+        let mut page = Page {
+            title: study.title.clone(),
+            text: String::new(),
+            readme: study.readme.clone(),
+            deviations: study.deviations.clone(),
+            pictures: Vec::new(),
+        };
+        let text = &mut page.text;
+        let _ = writeln!(text, "{}\n\n{}\n", study.paper, study.finding);
+        let _ = writeln!(text, "**{}.** {}.\n\n{README}\n", outcome.counted(), outcome.effort());
+        let of = |kind: ExperimentKind| {
+            let both = study.experiments.iter().zip(&outcome.experiments);
+            both.filter(move |(experiment, _)| experiment.kind == kind)
+        };
+        for (experiment, result) in of(ExperimentKind::Paper).chain(of(ExperimentKind::Beyond)) {
+            section(text, study, experiment, outcome, result, &mut page.pictures);
+        }
+        let _ = writeln!(text, "{DEVIATIONS}\n");
+        if of(ExperimentKind::Sensitivity).next().is_some() {
+            let _ = writeln!(text, "## How much it matters what the paper leaves out\n");
+        }
+        for (experiment, result) in of(ExperimentKind::Sensitivity) {
+            section(text, study, experiment, outcome, result, &mut page.pictures);
+        }
+        again(text, study, outcome);
+        page
+    }
+
+    /// As one HTML file that asks for nothing else.
+    #[must_use]
+    pub fn html(&self) -> String {
+        let readme = body_of(&self.readme);
+        let deviations = format!("## What the paper leaves out\n\n{}", body_of(&self.deviations));
+        let text = self.text.replace(README, &readme).replace(DEVIATIONS, &deviations);
+        let body =
+            format!("<p class=\"over\">Weir study</p>\n{}", to_html(&headed(&self.title, &text)));
+        article(&self.title, &body, &self.pictures)
+    }
+
+    /// As Markdown beside which the pictures lie in `pictures/`, and from which the folder of the
+    /// study is at `folder`.
+    #[must_use]
+    pub fn markdown(&self, folder: &str) -> String {
+        let readme = format!("[What the paper claims]({folder}/README.md)");
+        let deviations = format!(
+            "What the paper leaves out, what was chosen, and why what does not hold does not: \
+             [deviations.md]({folder}/deviations.md)."
+        );
+        let text = self.text.replace(README, &readme).replace(DEVIATIONS, &deviations);
+        let text = text.replace("](#", &format!("]({folder}/deviations.md#"));
+        let whole = figures(&headed(&self.title, &text), |id| {
+            let picture = self.pictures.iter().find(|picture| picture.id == id)?;
+            let Picture { title, caption, .. } = picture;
+            Some(format!("![{title}](pictures/{id}.svg)\n\n<sub>{caption}</sub>"))
+        });
+        whole.trim_end().to_owned() + "\n"
+    }
+}
+
+fn headed(title: &str, text: &str) -> String {
+    format!("# {title}\n\n{text}")
+}
+
+/// A text without its first heading, every other one with its name in addresses.
+fn body_of(markdown: &str) -> String {
+    let mut out = String::new();
+    let mut is_code = false;
+    for line in markdown.lines().skip_while(|line| line.trim().is_empty() || line.starts_with("# "))
+    {
+        is_code ^= line.starts_with("```");
+        match line.starts_with("##") && !is_code {
+            // Below the heading of the page's own section.
+            true => {
+                let _ = writeln!(out, "#{line} {{#{}}}", slug(line.trim_start_matches('#')));
+            }
+            false => {
+                let _ = writeln!(out, "{line}");
+            }
+        }
+    }
+    out
+}
+
+/// Markdown as HTML. Links and pictures that lead to other files of the repository are told as
+/// text: the page stands alone.
+fn to_html(markdown: &str) -> String {
+    use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
+    let options = Options::ENABLE_TABLES | Options::ENABLE_HEADING_ATTRIBUTES;
+    let (mut left_out, mut in_image) = (0, 0);
+    let events = Parser::new_ext(markdown, options).filter(move |event| match event {
+        Event::Start(Tag::Link { dest_url, .. })
+            if !dest_url.starts_with('#')
+                && !dest_url.contains("://")
+                && !dest_url.ends_with(".html") =>
+        {
+            left_out += 1;
+            false
+        }
+        Event::End(TagEnd::Link) if left_out > 0 => {
+            left_out -= 1;
+            false
+        }
+        Event::Start(Tag::Image { .. }) => {
+            in_image += 1;
+            false
+        }
+        Event::End(TagEnd::Image) => {
+            in_image -= 1;
+            false
+        }
+        _ => in_image == 0,
+    });
+    let mut out = String::new();
+    html::push_html(&mut out, events);
+    out
+}
+
+fn section(
+    text: &mut String,
+    study: &Study,
+    experiment: &Experiment,
+    outcome: &Outcome,
+    result: &ExperimentResult,
+    drawn: &mut Vec<Picture>,
+) {
+    let is_part = experiment.kind == ExperimentKind::Sensitivity;
+    let _ = writeln!(text, "{} {}\n", if is_part { "###" } else { "##" }, experiment.title);
+    let place = match experiment.kind {
+        ExperimentKind::Paper => format!("{}; ", experiment.place),
+        ExperimentKind::Beyond => "Not in the paper; ".to_owned(),
+        ExperimentKind::Sensitivity => String::new(),
+    };
+    let runs = format!("{} runs of `{}`", result.runs, experiment.file);
+    let _ = writeln!(text, "{place}{runs}. {}\n", experiment.question);
+    if !experiment.text.trim().is_empty() {
+        let _ = writeln!(text, "{}\n", experiment.text.trim());
+    }
+    let claims: Vec<&ClaimResult> =
+        outcome.claims.iter().filter(|claim| claim.experiment == experiment.name).collect();
+    for picture in pictures(study, experiment, result, &claims) {
+        let _ = writeln!(text, "<!-- picture: {} -->\n", picture.id);
+        drawn.push(picture);
+    }
+    table(text, &claims);
+    if experiment.kind != ExperimentKind::Paper {
+        values(text, experiment, result);
+    }
+    for failure in &result.failures {
+        let _ = writeln!(text, "Failed: {}.\n", cell(failure));
+    }
+}
+
+/// What would end a cell, or begin something else, is told as it is.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('<', "&lt;").replace('~', "≈").replace('\n', " ")
+}
+
+fn table(text: &mut String, claims: &[&ClaimResult]) {
+    if claims.is_empty() {
+        return;
+    }
+    text.push_str("| what | holds | published | measured | may differ | where |\n");
+    text.push_str("|:---|:---|---:|---:|:---|:---|\n");
+    for claim in claims {
+        let cells = claim.cells();
+        let verdict = match (&claim.explanation, claim.explained) {
+            (Some(heading), true) => format!("**no**, [explained](#{heading})"),
+            _ if claim.is_open() => "**no**".to_owned(),
+            _ => claim.verdict().to_owned(),
+        };
+        let published = match claim.published {
+            Published::Order(_) => format!("`{}`", cells.published.replace('|', "\\|")),
+            Published::Number(_) => cells.published,
+        };
+        let why = match (cells.tolerance.as_str(), claim.reason.as_str()) {
+            ("", _) => String::new(),
+            (allowed, "") => format!("± {allowed}"),
+            (allowed, reason) => format!("± {allowed}: {}", cell(reason)),
+        };
+        let (what, place) = (cell(&claim.what), cell(&claim.place));
+        let measured = match &claim.failure {
+            Some(failure) => format!("{} ({failure})", cell(&cells.measured)),
+            None => cell(&cells.measured),
+        };
+        let _ =
+            writeln!(text, "| {what} | {verdict} | {published} | {measured} | {why} | {place} |");
+    }
+    text.push('\n');
+}
+
+/// A row for each case, a column for each measure.
+fn values(text: &mut String, experiment: &Experiment, result: &ExperimentResult) {
+    let names: Vec<&str> = experiment.measures.iter().map(|m| m.name.as_str()).collect();
+    let _ = writeln!(text, "| case | {} |", names.join(" | "));
+    let _ = writeln!(text, "|:---|{}", "---:|".repeat(names.len()));
+    for case in &experiment.cases {
+        let value = |name: &&str| {
+            let found = result.values.iter().find(|v| v.measure == **name && v.case == case.name);
+            averaged(found.and_then(|found| found.mean), |mean| digits(mean.mean))
+        };
+        let row: Vec<String> = names.iter().map(value).collect();
+        let _ = writeln!(text, "| {} | {} |", cell(&case.name), row.join(" | "));
+    }
+    text.push('\n');
+}
+
+fn again(text: &mut String, study: &Study, outcome: &Outcome) {
+    let quick = if outcome.quick { " --quick" } else { "" };
+    let _ = writeln!(
+        text,
+        "## To run it again\n\n```sh\nweir study scenarios/{}{quick}\n```\n\nweir {}. Means with \
+         95 % confidence intervals over the seeds, by Student's t; an order holds if the \
+         differences of its terms in runs with equal seeds have their sign with that confidence.\n",
+        study.name, outcome.version
+    );
+    text.push_str("| experiment | runs | simulated (s) | million packet-hops | run time (s) |\n");
+    text.push_str("|:---|---:|---:|---:|---:|\n");
+    for one in &outcome.experiments {
+        let hops = digits(one.packet_hops as f64 / 1e6);
+        let (simulated, run) = (digits(one.simulated_s), digits(one.run_s));
+        let name = &one.experiment;
+        let _ = writeln!(text, "| {name} | {} | {simulated} | {hops} | {run} |", one.runs);
+    }
+    text.push('\n');
+}
+
+/// The page that leads to those of several studies, as Markdown whose links end so.
+#[must_use]
+pub fn index(studies: &[(&Study, &Outcome)], ending: &str) -> String {
+    let mut text = "# Studies\n\nPublished experiments, run again: what the papers report beside \
+                    what is measured here.\n\n| study | paper | claims | hold | explained | open | \
+                    seconds | cores |\n|:---|:---|---:|---:|---:|---:|---:|---:|\n"
+        .to_owned();
+    for (study, outcome) in studies {
+        let judged = outcome.claims.iter().filter(|claim| claim.judged);
+        let hold = judged.clone().filter(|claim| claim.holds).count();
+        let explained = outcome.claims.iter().filter(|claim| claim.explained).count();
+        let open = outcome.claims.iter().filter(|claim| claim.is_open()).count();
+        let _ = writeln!(
+            text,
+            "| [{}]({}.{ending}) | {} | {} | {hold} | {explained} | {open} | {} | {} |",
+            cell(&study.title),
+            study.name,
+            cell(&study.paper),
+            judged.count(),
+            digits(outcome.wall_s),
+            outcome.jobs
+        );
+    }
+    let seconds: f64 = studies.iter().map(|(_, outcome)| outcome.wall_s).sum();
+    let all = "A claim that does not hold is explained in the study's deviations.md, or open.";
+    let _ =
+        writeln!(text, "\n{} s together. {all}\n\n```sh\nweir study --all\n```", digits(seconds));
+    text
+}
+
+/// [`index`] as one HTML file.
+#[must_use]
+pub fn index_html(studies: &[(&Study, &Outcome)]) -> String {
+    article("Studies", &to_html(&index(studies, "html")), &[])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_stand_alone() {
+        let html = to_html("a [file](../x.md), [here](#y), [far](https://e.org), ![p](p.svg)\n");
+        assert!(html.contains("a file,"), "{html}");
+        assert!(html.contains("<a href=\"#y\">here</a>"), "{html}");
+        assert!(html.contains("<a href=\"https://e.org\">"), "{html}");
+        assert!(!html.contains("p.svg"), "{html}");
+    }
+
+    #[test]
+    fn headings_can_be_led_to() {
+        let body = body_of("# Deviations\n\ntext\n\n## The delay of A\n```\n## no heading\n```\n");
+        assert_eq!(body, "text\n\n### The delay of A {#the-delay-of-a}\n```\n## no heading\n```\n");
+        assert!(to_html(&body).contains("<h3 id=\"the-delay-of-a\">"), "{}", to_html(&body));
+    }
+}

@@ -1,0 +1,44 @@
+//! The pages of studies, in their folder.
+
+use crate::exit::{Failure, Kind};
+use crate::file;
+use std::fs;
+use std::path::Path;
+use study::{Outcome, Page, Study};
+
+/// From the folder of the pages in the documents to that of a study.
+const FROM_DOCUMENTS: &str = "../../scenarios";
+
+/// Whether it can be written is found out before the work is done.
+pub fn begin(out: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(out).map_err(|error| unwritable(out, &error))?;
+    let probe = tempfile::Builder::new().prefix(".study").tempfile_in(out);
+    probe.map(drop).map_err(|error| unwritable(out, &error))
+}
+
+/// A study's page as HTML and Markdown, and its outcome as JSON.
+pub fn study(out: &Path, study: &Study, outcome: &Outcome) -> Result<(), Failure> {
+    let page = Page::new(study, outcome);
+    let json = serde_json::to_string_pretty(outcome).unwrap_or_default() + "\n";
+    write(out, &format!("{}.html", study.name), &page.html())?;
+    write(out, &format!("{}.json", study.name), &json)?;
+    let folder = format!("{FROM_DOCUMENTS}/{}", study.name);
+    write(out, &format!("{}.md", study.name), &page.markdown(&folder))
+}
+
+/// The page that leads to all.
+pub fn index(out: &Path, studies: &[Study], outcomes: &[Outcome]) -> Result<(), Failure> {
+    let both: Vec<(&Study, &Outcome)> = studies.iter().zip(outcomes).collect();
+    write(out, "index.html", &study::index_html(&both))?;
+    write(out, "README.md", &study::index(&both, "md"))
+}
+
+fn write(out: &Path, name: &str, text: &str) -> Result<(), Failure> {
+    let path = out.join(name);
+    file::replace(&path, text).map_err(|error| unwritable(&path, &error))
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    let what = format!("cannot write {}: {error}", path.display());
+    Failure::new(Kind::File, what).then("choose another folder with --out")
+}
