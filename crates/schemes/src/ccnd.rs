@@ -262,7 +262,7 @@ impl Strategy for Ccnd {
     }
 }
 
-/// Over how much time the other faces are asked for a name of which nothing is known, on average, in
+/// Over how much time the other faces of a name without a source are asked, on average, in
 /// microseconds.
 const UNKNOWN_SPREAD: u64 = 75_000;
 

@@ -72,9 +72,6 @@ fn content(s: &Section<'_>, names: &Names<'_>) -> Option<Content> {
 fn service(s: &Section<'_>) -> Option<Option<ServiceSpec>> {
     let time: Duration = s.get("service_time", quantity)?;
     let queue = s.number("service_queue").and_then(|n| usize::try_from(n).ok())?;
-    if time == Duration::ZERO && s.given("service_queue").is_some() {
-        s.mistake("service_queue", "nothing waits at a producer without a `service_time`");
-    }
     Some((time > Duration::ZERO).then_some(ServiceSpec { time, queue }))
 }
 
