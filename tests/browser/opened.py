@@ -57,6 +57,23 @@ class Browser(unittest.TestCase):
         return figure
 
 
+def save_pictures(page, folder):
+    """Every picture of an open page, as its button saves it; their files."""
+    names = page.eval_on_selector_all("figure[id]", "all => all.map((one) => one.id)")
+    return [save_picture(page, name, folder / f"{name}.svg") for name in names]
+
+
+def save_picture(page, name, path):
+    """One picture of an open page."""
+    figure = page.locator(f"figure[id='{name}']")
+    figure.scroll_into_view_if_needed()
+    figure.locator(".plot svg").first.wait_for()
+    with page.expect_download() as saved:
+        figure.locator("[data-do=svg]").click()
+    saved.value.save_as(path)
+    return path
+
+
 def is_outside(request):
     """Whether it goes to anything but the file itself."""
     return not request.url.startswith(("file:", "data:", "blob:"))

@@ -1,4 +1,5 @@
-//! Every scenario that this repository offers can be read.
+//! Every scenario that this repository offers can be read. What studies expect of theirs is checked
+//! where studies are.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,6 @@ fn scenarios(folder: &Path, found: &mut Vec<PathBuf>) {
         } else if path.extension().is_some_and(|ending| ending == "toml")
             && path.file_name().is_some_and(|name| name != "expected.toml")
         {
-            // What a study expects of scenarios is none.
             found.push(path);
         }
     }

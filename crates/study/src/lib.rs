@@ -16,6 +16,7 @@ mod page;
 mod perform;
 mod pictures;
 mod read;
+pub mod reference;
 mod samples;
 mod words;
 

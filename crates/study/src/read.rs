@@ -5,7 +5,7 @@ mod expansion;
 mod experiment;
 mod measures;
 mod pictures;
-mod raw;
+pub(crate) mod raw;
 
 use crate::StudyError;
 use crate::model::Study;
@@ -71,7 +71,7 @@ pub fn load(folder: &Path, quickness: Quickness) -> Result<Study, StudyError> {
     let (readme, deviations) = (text_of(folder, README)?, text_of(folder, DEVIATIONS)?);
     let shown = path.display().to_string();
     let doc = Document::new(&shown, &text);
-    let file: Option<raw::File> = match toml::from_str(&text) {
+    let file = match parsed(&text) {
         Ok(file) => Some(file),
         Err(error) => {
             doc.mistake(error.span().unwrap_or(0..0), error.message());
@@ -87,6 +87,10 @@ pub fn load(folder: &Path, quickness: Quickness) -> Result<Study, StudyError> {
         Some(study) if mistakes.is_empty() => Ok(Study { readme, deviations, ..study }),
         _ => Err(StudyError::Mistakes(mistakes)),
     }
+}
+
+pub(crate) fn parsed(text: &str) -> Result<raw::File, toml::de::Error> {
+    toml::from_str(text)
 }
 
 fn whole(reading: &Reading<'_>, file: raw::File, more: &mut Vec<document::Mistake>) -> Study {

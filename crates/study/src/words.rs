@@ -81,16 +81,21 @@ impl Outcome {
         let hold = count(|claim| claim.judged && claim.holds);
         let explained = count(|claim| claim.explained);
         let open = count(ClaimResult::is_open);
-        let mut text =
-            format!("{judged} claims: {hold} hold, {explained} do not and are explained");
+        let verb =
+            |n: usize, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
+        let mut text = verb(judged, "claim", "claims") + ": " + &verb(hold, "holds", "hold");
+        if explained > 0 {
+            text += ", ";
+            text += &verb(explained, "does not and is explained", "do not and are explained");
+        }
         if open > 0 {
-            text += &format!(", {open} do not and are not");
+            text += ", ";
+            text += &verb(open, "does not and is not explained", "do not and are not explained");
         }
         if self.claims.len() > judged {
-            text += &format!(
-                "; {} numbers are only shown in the quick form",
-                self.claims.len() - judged
-            );
+            text += "; ";
+            let shown = verb(self.claims.len() - judged, "number is", "numbers are");
+            text += &(shown + " only shown in the quick form");
         }
         text
     }

@@ -63,7 +63,10 @@ fn published_stands_beside_measured() {
     let wrong = claim("wrong");
     assert!(!wrong.holds && wrong.explained && !wrong.is_open());
     let runs: Vec<usize> = outcome.experiments.iter().map(|one| one.runs).collect();
-    assert_eq!(runs, [9, 6]);
+    assert_eq!(runs, [9, 6, 4, 4]);
+    let cdf = &outcome.experiments[3].pictures[0].lines;
+    let points: Vec<usize> = cdf.iter().map(|line| line.points.len()).collect();
+    assert_eq!(points, [2, 2], "a flow of each seed in each case");
     let curve = &outcome.experiments[1].pictures[0].lines;
     assert_eq!(curve.len(), 1);
     assert_eq!([curve[0].points[0].0, curve[0].points[1].0], [50.0, 100.0]);
@@ -73,8 +76,8 @@ fn published_stands_beside_measured() {
 fn the_quick_form_judges_orders_alone() {
     let outcome = outcome(&unchanged(), Quickness::Quick, 1);
     let judged: Vec<bool> = outcome.claims.iter().map(|claim| claim.judged).collect();
-    assert_eq!(judged, [false, true, true]);
-    assert_eq!(outcome.experiments.len(), 1, "no sensitivity");
+    assert_eq!(judged, [false, true, true, false, false]);
+    assert_eq!(outcome.experiments.len(), 3, "no sensitivity");
     let one = &outcome.experiments[0];
     assert_eq!((one.runs, one.simulated_s), (3, 15.0));
 }
@@ -104,7 +107,7 @@ fn what_has_no_value_is_said_and_hides_nothing() {
     let folder = changed("expected.toml", "\"{rate.aimd}\"", "\"{fct.aimd}\"");
     let outcome = outcome(&folder, Quickness::Whole, 2);
     let failures: Vec<_> = outcome.claims.iter().map(|claim| claim.failure.as_deref()).collect();
-    assert_eq!(failures, [Some("no run has a value"), None, None]);
+    assert_eq!(failures, [Some("no run has a value"), None, None, None, None]);
     assert!(outcome.claims[0].is_open(), "the object is too large to come");
 }
 

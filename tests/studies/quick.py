@@ -1,0 +1,57 @@
+"""Every study in its quick form: whatever the machine, each order that a paper claims holds, or its
+deviations.md says why it does not."""
+
+import json
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from support import weir
+
+SCENARIOS = weir.ROOT / "scenarios"
+
+
+class Quick(unittest.TestCase):
+    """All studies, run once."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="weir-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.out = Path(folder.name)
+        command = [weir.program("release"), "study", "--all", "--quick", "--json"]
+        cls.done = subprocess.run(
+            [*command, "--out", cls.out], cwd=weir.ROOT, capture_output=True, text=True, check=False
+        )
+        cls.studies = json.loads(cls.done.stdout)["studies"]
+
+    def test_every_study_was_run(self):
+        names = sorted(path.parent.name for path in SCENARIOS.glob("*/expected.toml"))
+        self.assertEqual([study["study"] for study in self.studies], names)
+        for study in self.studies:
+            self.assertTrue((self.out / f"{study['study']}.html").exists())
+            self.assertTrue((self.out / f"{study['study']}.md").exists())
+        self.assertTrue((self.out / "index.html").exists())
+
+    def test_every_order_holds_or_is_explained(self):
+        wrong = [
+            f"{study['study']}: {claim['id']}: {claim['measured']}"
+            for study in self.studies
+            for claim in study["claims"]
+            if claim["judged"] and not claim["holds"] and not claim["explained"]
+        ]
+        self.assertEqual(wrong, [])
+        self.assertEqual(self.done.returncode, 0, self.done.stderr)
+
+    def test_no_run_failed_and_every_claim_has_a_value(self):
+        for study in self.studies:
+            for one in study["experiments"]:
+                self.assertEqual(one["failures"], [], study["study"])
+                self.assertEqual(one["runs"], one["wanted"], study["study"])
+            for claim in study["claims"]:
+                self.assertIsNone(claim["failure"], f"{study['study']}: {claim['id']}")
+
+
+if __name__ == "__main__":
+    unittest.main()
