@@ -25,8 +25,33 @@ pub fn curves(
         });
         lines[place].points.push((x, mean.mean));
         lines[place].ci95.push(mean.ci95);
+        lines[place].names.push(experiment.cases[case].name.clone());
     }
     lines
+}
+
+/// What the names of a line's cases begin with, all of them; what else is swept, if that is
+/// nothing.
+pub fn label(line: &Series) -> &str {
+    let Some(first) = line.names.first() else { return &line.entity };
+    let common = |name: &String| {
+        let same = first.char_indices().zip(name.chars()).take_while(|((_, a), b)| a == b);
+        same.map(|((at, a), _)| at + a.len_utf8()).last().unwrap_or(0)
+    };
+    let end = line.names.iter().map(common).min().unwrap_or(0);
+    // Not within a word: 10k and 15k have no name in common.
+    let ends_word = line
+        .names
+        .iter()
+        .all(|name| name[end..].chars().next().is_none_or(|c| !c.is_alphanumeric()));
+    let whole = match ends_word {
+        true => &first[..end],
+        false => first[..end].trim_end_matches(char::is_alphanumeric),
+    };
+    match whole.trim_end_matches(|c: char| !c.is_alphanumeric()) {
+        "" => &line.entity,
+        label => label,
+    }
 }
 
 /// The number that a value begins with: 160 for `160 /s`.
@@ -37,4 +62,28 @@ pub fn number(value: &str) -> Option<f64> {
 /// The unit of a value: `/s` of `160 /s`; empty for a bare number.
 pub fn unit(value: &str) -> &str {
     value.trim().split_once(' ').map_or("", |(_, unit)| unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_called_what_its_cases_have_in_common() {
+        let line = |names: &[&str]| Series {
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            entity: "control".to_owned(),
+            ..Series::default()
+        };
+        assert_eq!(label(&line(&["pp-bic-10k", "pp-bic-15k"])), "pp-bic");
+        assert_eq!(label(&line(&["fisp-40", "fisp-140"])), "fisp");
+        assert_eq!(label(&line(&["40 /s", "140 /s"])), "control");
+    }
+
+    #[test]
+    fn values_have_numbers_and_units() {
+        assert_eq!((number("160 /s"), unit("160 /s")), (Some(160.0), "/s"));
+        assert_eq!((number("2 %"), unit("0.5")), (Some(2.0), ""));
+        assert_eq!(number("auto"), None);
+    }
 }

@@ -138,6 +138,8 @@ pub struct Series {
     pub case: usize,
     /// The thing; empty for one that stands for the whole case.
     pub entity: String,
+    /// The names of the cases that are its points, if these are cases.
+    pub names: Vec<String>,
     /// Its points.
     pub points: Vec<(f64, f64)>,
     /// Half the widths of the intervals around their values, if there are any.

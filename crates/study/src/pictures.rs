@@ -144,7 +144,7 @@ fn time(
 fn with_marks(drawn: &Drawn, text: &str) -> String {
     match (drawn.marks.is_empty(), drawn.points.is_empty()) {
         (true, true) => text.to_owned(),
-        (false, true) => format!("{text} Dotted: values of the paper."),
+        (false, true) => format!("{text} Dotted: what their labels say."),
         _ => format!("{text} Hollow: values of the paper."),
     }
 }
@@ -205,12 +205,13 @@ fn curve(
         let band = points.zip(halves).flat_map(|((x, y), half)| {
             [*x, (y - half) * drawn.factor, (y + half) * drawn.factor].map(short)
         });
-        let own = |label: &str| label == series.entity || data.lines.len() == 1;
+        let called = curve::label(series);
+        let own = |line: &str| [called, &series.entity].contains(&line) || data.lines.len() == 1;
         let published = drawn.points.iter().filter(|points| own(&points.line));
         let ends = [series.points.first(), series.points.last()];
-        let label = match series.entity.as_str() {
+        let label = match called {
             "" => experiment.measures[measure].name.clone(),
-            entity => entity.to_owned(),
+            called => called.to_owned(),
         };
         Line {
             label,

@@ -21,7 +21,10 @@ impl ClaimResult {
         let unit = self.unit.as_deref().unwrap_or_default();
         let published = match &self.published {
             Published::Number(value) => format!("{value} {unit}"),
-            Published::Order(text) => text.replace(['{', '}'], ""),
+            Published::Order(text) => {
+                let words = text.split_whitespace().collect::<Vec<_>>();
+                words.join(" ").replace(['{', '}'], "")
+            }
         };
         let tolerance = match (self.tolerance, &self.published) {
             (None, _) => String::new(),
