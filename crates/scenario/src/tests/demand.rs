@@ -1,6 +1,7 @@
 use super::{batch, line, one, wrong};
 use crate::model::{
-    Adaptation, Asked, Distribution, Manner, Objects, Request, Requests, Spread, Warmup,
+    Adaptation, Asked, Distribution, Manner, Objects, Request, Requests, ServiceSpec, Spread,
+    Warmup,
 };
 use crate::parse;
 use control::{Duration, Rate, Size};
@@ -275,4 +276,19 @@ fn settings_reach_all_who_ask() {
     assert!(by_hand && by_itself);
     assert!(matches!(s.workloads[1].asked, Asked::Chunk(_)));
     assert_eq!(s.workloads[1].name, "/v #2");
+}
+
+#[test]
+fn producers_take_their_time_if_they_are_told_to() {
+    let text = line(
+        "[[content]]\nname = \"/y\"\nat = \"a\"\nsize = \"1 B\"\nservice_time = \"2.5 ms\"\n\
+         service_queue = 24\n[[content]]\nname = \"/z\"\nat = \"a\"\nsize = \"1 B\"",
+    );
+    let scenario = one(&text);
+    let service = |name: &str| {
+        let name = name.parse().unwrap();
+        scenario.contents.iter().find(|content| content.name == name).unwrap().service
+    };
+    let expected = ServiceSpec { time: Duration::from_micros(2_500), queue: 24 };
+    assert_eq!((service("/y"), service("/z")), (Some(expected), None));
 }
