@@ -1,10 +1,12 @@
 //! A study's folder, read and run as a whole; and what is wrong with folders that are none.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+use control::Size;
 use scenario::Watch;
 use std::fs;
 use std::path::Path;
-use study::{Measured, Outcome, Quickness, StudyError, load, perform};
+use std::sync::Arc;
+use study::{Measured, Outcome, Page, Quickness, StudyError, load, perform};
 use tempfile::TempDir;
 
 struct Silent;
@@ -109,6 +111,26 @@ fn what_has_no_value_is_said_and_hides_nothing() {
     let failures: Vec<_> = outcome.claims.iter().map(|claim| claim.failure.as_deref()).collect();
     assert_eq!(failures, [Some("no run has a value"), None, None, None, None]);
     assert!(outcome.claims[0].is_open(), "the object is too large to come");
+}
+
+#[test]
+fn a_run_that_fails_is_told_and_hides_nothing() {
+    let mut study = load(unchanged().path(), Quickness::Whole).unwrap();
+    let first = &mut study.experiments[0];
+    let cubic = first.cases.iter().position(|case| case.name == "cubic").unwrap();
+    // A mistake that reading a file would have found.
+    let scenario = &mut first.batch.runs[cubic * first.seeds + 1].scenario;
+    Arc::make_mut(scenario).contents[0].segment = Size(0);
+    let outcome = perform(&study, 2, &Silent);
+    let result = &outcome.experiments[0];
+    assert_eq!((result.runs, result.wanted), (8, 9));
+    assert_eq!(result.failures.len(), 1, "{:?}", result.failures);
+    assert!(result.failures[0].starts_with("cubic, seed 2: "), "{:?}", result.failures);
+    assert!(outcome.claims[0].holds, "it is not of that case");
+    assert_eq!(outcome.claims[1].failure.as_deref(), Some("1 of 3 seeds have no value"));
+    assert!(!outcome.claims[1].holds);
+    let page = Page::new(&study, &outcome).markdown("..");
+    assert!(page.contains("Failed: cubic, seed 2: "), "{page}");
 }
 
 #[test]
