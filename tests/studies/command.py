@@ -44,7 +44,7 @@ class Command(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, "written to studies\n"))
         self.assertIn("5 claims: 4 hold, 1 does not and is explained", done.stdout)
         written = sorted(path.name for path in (self.folder / "studies").iterdir())
-        self.assertEqual(written, ["one.html", "one.json", "one.md"])
+        self.assertEqual(written, ["README.md", "index.html", "one.html", "one.json", "one.md"])
         kept = json.loads((self.folder / "studies/one.json").read_text(encoding="utf-8"))
         names = ["rate", "order", "wrong", "short-aimd", "short-cubic"]
         self.assertEqual([claim["id"] for claim in kept["claims"]], names)

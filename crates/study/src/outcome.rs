@@ -1,15 +1,19 @@
 //! What a study comes to: published beside measured.
 
 use scenario::Mean;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The outcome of a study.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
     /// The study.
     pub study: String,
+    /// What it is called in headings.
+    pub title: String,
+    /// Authors, title, venue and year of the paper.
+    pub paper: String,
     /// The version of the program.
-    pub version: &'static str,
+    pub version: String,
     /// One seed and shorter runs: only orders are judged.
     pub quick: bool,
     /// What the papers say, in the order of the file.
@@ -25,7 +29,7 @@ pub struct Outcome {
 }
 
 /// A claim, and what was found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ClaimResult {
     /// The claim.
     pub id: String,
@@ -70,7 +74,7 @@ impl ClaimResult {
 }
 
 /// What a paper has.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Published {
     /// A number.
@@ -80,7 +84,7 @@ pub enum Published {
 }
 
 /// A value, or one for each term.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Measured {
     /// Of a number.
@@ -90,7 +94,7 @@ pub enum Measured {
 }
 
 /// What an experiment came to.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ExperimentResult {
     /// Its name.
     pub experiment: String,
@@ -114,7 +118,7 @@ pub struct ExperimentResult {
 }
 
 /// A measure in a case.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CaseValue {
     /// The measure.
     pub measure: String,

@@ -255,12 +255,12 @@ fn again(text: &mut String, study: &Study, outcome: &Outcome) {
 
 /// The page that leads to those of several studies, as Markdown whose links end so.
 #[must_use]
-pub fn index(studies: &[(&Study, &Outcome)], ending: &str) -> String {
+pub fn index(studies: &[Outcome], ending: &str) -> String {
     let mut text = "# Studies\n\nPublished experiments, run again: what the papers report beside \
                     what is measured here.\n\n| study | paper | claims | hold | explained | open | \
                     seconds | cores |\n|:---|:---|---:|---:|---:|---:|---:|---:|\n"
         .to_owned();
-    for (study, outcome) in studies {
+    for outcome in studies {
         let judged = outcome.claims.iter().filter(|claim| claim.judged);
         let hold = judged.clone().filter(|claim| claim.holds).count();
         let explained = outcome.claims.iter().filter(|claim| claim.explained).count();
@@ -268,15 +268,15 @@ pub fn index(studies: &[(&Study, &Outcome)], ending: &str) -> String {
         let _ = writeln!(
             text,
             "| [{}]({}.{ending}) | {} | {} | {hold} | {explained} | {open} | {} | {} |",
-            cell(&study.title),
-            study.name,
-            cell(&study.paper),
+            cell(&outcome.title),
+            outcome.study,
+            cell(&outcome.paper),
             judged.count(),
             digits(outcome.wall_s),
             outcome.jobs
         );
     }
-    let seconds: f64 = studies.iter().map(|(_, outcome)| outcome.wall_s).sum();
+    let seconds: f64 = studies.iter().map(|outcome| outcome.wall_s).sum();
     let all = "A claim that does not hold is explained in the study's deviations.md, or open.";
     let _ =
         writeln!(text, "\n{} s together. {all}\n\n```sh\nweir study --all\n```", digits(seconds));
@@ -285,7 +285,7 @@ pub fn index(studies: &[(&Study, &Outcome)], ending: &str) -> String {
 
 /// [`index`] as one HTML file.
 #[must_use]
-pub fn index_html(studies: &[(&Study, &Outcome)]) -> String {
+pub fn index_html(studies: &[Outcome]) -> String {
     article("Studies", &to_html(&index(studies, "html")), &[])
 }
 

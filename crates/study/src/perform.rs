@@ -90,7 +90,9 @@ pub fn perform(study: &Study, jobs: usize, watch: &dyn Watch) -> Outcome {
         || records.iter().any(|r| r.result.as_ref().is_ok_and(|kept| kept.interrupted));
     let mut outcome = Outcome {
         study: study.name.clone(),
-        version: env!("CARGO_PKG_VERSION"),
+        title: study.title.clone(),
+        paper: study.paper.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
         quick: study.is_quick,
         claims: Vec::new(),
         experiments: Vec::new(),

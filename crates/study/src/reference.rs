@@ -280,12 +280,12 @@ const JSON: &str = "
 ## What comes out
 
 `--out DIR` (without it, `studies`) has for each study a page for browsers, the same text as
-Markdown, and what `--json` prints; with `--all` also `index.html` and `README.md`, which lead to
+Markdown, and what `--json` prints; and `index.html` and `README.md`, which lead to
 all.
 
 | field of the JSON object | meaning |
 |---|---|
-| `study`, `version`, `quick`, `jobs`, `wall_s`, `interrupted` | what was run, with what, how \
+| `study`, `title`, `paper`, `version`, `quick`, `jobs`, `wall_s`, `interrupted` | what was run, with what, how \
 many runs at a time, in how many seconds |
 | `claims` | of each `id`, `experiment`, `what`, `where`, `published`, `unit`, `measured`, \
 `ci95`, `tolerance`, `reason`, `holds`, `judged`, `explained`, `explanation`, `failure` |
@@ -318,7 +318,8 @@ mod tests {
             let mut read: Vec<&str> = list.split('`').skip(1).step_by(2).collect();
             let section = SECTIONS.iter().find(|known| known.name == section).unwrap();
             let mut told: Vec<&str> = section.fields().map(|field| field.name).collect();
-            (read.sort_unstable(), told.sort_unstable());
+            read.sort_unstable();
+            told.sort_unstable();
             assert_eq!(read, told, "{}", section.name);
         }
     }

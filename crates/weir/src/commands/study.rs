@@ -49,9 +49,7 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
             break;
         }
     }
-    if args.all {
-        pages::index(&out, &studies, &outcomes)?;
-    }
+    pages::index(&out)?;
     if !args.json && !args.quiet {
         output::note(&format!("written to {}", out.display()));
     }

@@ -3,7 +3,7 @@
 use crate::exit::{Failure, Kind};
 use crate::file;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use study::{Outcome, Page, Study};
 
 /// From the folder of the pages in the documents to that of a study.
@@ -26,11 +26,17 @@ pub fn study(out: &Path, study: &Study, outcome: &Outcome) -> Result<(), Failure
     write(out, &format!("{}.md", study.name), &page.markdown(&folder))
 }
 
-/// The page that leads to all.
-pub fn index(out: &Path, studies: &[Study], outcomes: &[Outcome]) -> Result<(), Failure> {
-    let both: Vec<(&Study, &Outcome)> = studies.iter().zip(outcomes).collect();
-    write(out, "index.html", &study::index_html(&both))?;
-    write(out, "README.md", &study::index(&both, "md"))
+/// The page that leads to all studies whose outcomes are in the folder, whenever they were run.
+pub fn index(out: &Path) -> Result<(), Failure> {
+    let entries = fs::read_dir(out).map_err(|error| unwritable(out, &error))?;
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
+    paths.sort();
+    // What else is there is none of ours.
+    let read = |path: &PathBuf| serde_json::from_str(&fs::read_to_string(path).ok()?).ok();
+    let outcomes: Vec<Outcome> = paths.iter().filter_map(read).collect();
+    write(out, "index.html", &study::index_html(&outcomes))?;
+    write(out, "README.md", &study::index(&outcomes, "md"))
 }
 
 fn write(out: &Path, name: &str, text: &str) -> Result<(), Failure> {
