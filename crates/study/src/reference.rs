@@ -285,7 +285,8 @@ all.
 
 | field of the JSON object | meaning |
 |---|---|
-| `study`, `title`, `paper`, `version`, `quick`, `jobs`, `wall_s`, `interrupted` | what was run, with what, how \
+| `study`, `title`, `paper`, `version`, `quick`, `jobs`, `wall_s`, `interrupted` | what was run, \
+with what, how \
 many runs at a time, in how many seconds |
 | `claims` | of each `id`, `experiment`, `what`, `where`, `published`, `unit`, `measured`, \
 `ci95`, `tolerance`, `reason`, `holds`, `judged`, `explained`, `explanation`, `failure` |
