@@ -21,25 +21,19 @@
 //! exceeds its RTO counts as a loss for that node and all beyond (section II-C).
 //!
 //! What the paper leaves open. How many segments are listed: 10, from the one on that is next once
-//! what is in flight has come. Nobody lists a segment that only the serving node has: it is taken
-//! to be where the farthest answer of the flow came from, and only before the first answer the flow
-//! has one window of 1 and the initial timeout (section II-D.1); without that a flow without caches
-//! would not be the TCP that the paper says it is. One decrease a round trip and node, NewReno's
-//! `recover`. "Half of the current flight size" and "halves the CWND" are both said of a decrease:
-//! it is half of the window, or of the flow's flight if that is less, for each of the nodes (half
-//! of a node's own flight would leave 1 to a node that happens to be asked for nothing). RTO is
-//! SRTT + max(G, 4 RTTVAR) with RFC 6298's G, 100 ms: steady round trips leave no RTTVAR, and would
-//! end in a timeout at the first queue. The smallest is 200 ms, the longest after doubling 4 s.
+//! all has been asked for that a round trip to the node has time for. The one that answers says
+//! nothing of itself: what nobody before it holds is expected from it, and what nobody listed from
+//! whoever answered last; only before the first answer the flow has one window of 1 and the initial
+//! timeout (section II-D.1). So a flow that one node serves, near or far, is the TCP that the paper
+//! says it is (section II). One decrease a round trip for each node, NewReno's `recover`: what
+//! several nodes lose in one queue is one congestion. "Half of the current flight size" and
+//! "halves the CWND" are both said of a decrease: it is half of the window, or of the flow's flight
+//! if that is less, for each of the nodes (half of a node's own flight would leave 1 to a node that
+//! happens to be asked for nothing). RTO is SRTT + max(G, 4 RTTVAR) with RFC 6298's G, 100 ms:
+//! steady round trips leave no RTTVAR, and would end in a timeout at the first queue. The smallest
+//! is 200 ms, as in the ns-3 of the paper's time, the longest after doubling 4 s.
 //!
-//! The paper has 65 % shorter completion times than without anticipated Interests, on eight caches
-//! in a row between links of 10 Mbit/s (section III); how many requests there are and how long the
-//! queues are, it does not say. In one set-up of ours, with 60 % of the edges' capacity asked for
-//! and queues of 100 packets, that is not seen: 4.0 s with them and 3.8 s without, the mean of 40
-//! flows. Without a smallest timeout (`timeout_min` 0) it is 4.2 and 3.9 s with G = 100 ms, 11.0
-//! and 10.1 s with 10 ms, 11.1 and 11.4 s with none; under the shorter two only 7 to 19 flows were
-//! complete in time, and most timeouts were false both with and without. So in this set-up neither
-//! bound of the timeout is what hides the difference. Why it does not show is open, and so is
-//! whether it would under other loads and queues; nothing else was varied.
+//! What came of it on the paper's dumbbell, and what did not, stands in `scenarios/cctcp`.
 //!
 //! Deviations. A segment that was not there when it was asked for again gives no sample (Karn). A
 //! window that is not in use does not grow (RFC 7661). Answers to other consumers' Interests, which

@@ -13,6 +13,9 @@ use std::collections::BTreeMap;
 /// Segments whose place is remembered: they are asked for soon, or not at all.
 const MOST_EXPECTED: usize = 1024;
 
+/// So many segments are looked at for one that may be asked for now.
+const LOOK_AHEAD: u64 = 16;
+
 /// In the second word of a memo: the window was in use when the Interest left.
 const LIMITED: u64 = 1 << 32;
 
@@ -21,10 +24,10 @@ pub(super) struct Cctcp {
     /// How many segments an Interest lists; 0 without anticipated Interests.
     listed: u64,
     gaps: bool,
-    /// Where segments are that are not asked for yet, and not where everything else is.
+    /// Where segments are that have been listed.
     pub(super) expected: BTreeMap<u64, Lane>,
-    /// Where everything else is: the lane of the farthest answer.
-    beyond: Lane,
+    /// Where everything else is: the lane of the latest answer.
+    latest: Lane,
     /// The segment behind the highest that was asked for.
     next: u64,
     /// The instant of the latest call.
@@ -50,14 +53,20 @@ impl Cctcp {
             listed: if params.switch("anticipated") { listed } else { 0 },
             gaps: params.switch("gaps"),
             expected: BTreeMap::new(),
-            beyond: 0,
+            latest: 0,
             next: 0,
             seen: Time::ZERO,
         }
     }
 
     fn expected(&self, segment: u64) -> Lane {
-        self.expected.get(&segment).copied().unwrap_or(self.beyond)
+        self.expected.get(&segment).copied().unwrap_or(self.latest)
+    }
+
+    /// Whether what comes next is all expected from `lane`, so that another segment will not do.
+    fn is_next(&self, first: u64, lane: Lane) -> bool {
+        let mut next = (first..first.saturating_add(LOOK_AHEAD)).map(|of| self.expected(of));
+        next.all(|of| of == lane)
     }
 
     /// Who answered, if it said so and anybody wants to know.
@@ -110,9 +119,11 @@ impl Cctcp {
         lane
     }
 
-    /// Where what the Interest listed is. The nodes before the one that answered, `hops` away, have
-    /// all been asked: what they do not hold is not there.
-    fn learn(&mut self, [first, count]: [u64; 2], told: &[(Lane, Told)], hops: u16) {
+    /// Where what the Interest listed is. The nodes before the one that answered, `server`, have all
+    /// been asked: what they do not hold is not there. The one that answered says nothing of itself;
+    /// what nobody before it holds is expected from it, unless it is known to be farther away.
+    fn learn(&mut self, [first, count]: [u64; 2], told: &[(Lane, Told)], server: Lane) {
+        let hops = self.nodes.get(server).hops;
         for (at, segment) in (first..first.saturating_add(count)).enumerate() {
             if segment < self.next {
                 continue;
@@ -127,8 +138,8 @@ impl Cctcp {
                         self.expected.insert(segment, *lane);
                     }
                 }
-                None if before.is_some_and(|before| before < hops) => {
-                    self.expected.remove(&segment);
+                None if before.is_none_or(|before| before < hops) => {
+                    self.expected.insert(segment, server);
                 }
                 None => {}
             }
@@ -157,16 +168,16 @@ impl Controller for Cctcp {
     fn permit(&self, now: Time, ask: &Ask<'_>) -> Permit {
         let lane = self.expected(ask.first);
         let node = self.nodes.get(lane);
-        // Where segments are expected from several nodes, another one may do.
-        let one = self.expected.is_empty();
         let flight = ask.in_flight.lane(lane).segments;
         let full = flight > 0 && f64::from(flight) + f64::from(ask.count) > node.window;
         if full {
+            // Where segments are expected from several nodes, another one may do.
+            let one = self.is_next(ask.first, lane);
             return if one { Permit::Wait } else { Permit::NotThis };
         }
         match node.release_at {
             at if at <= now + BURST => Permit::Now(lane),
-            at if one => Permit::At(at - BURST),
+            at if self.is_next(ask.first, lane) => Permit::At(at - BURST),
             _ => Permit::NotThis,
         }
     }
@@ -174,6 +185,7 @@ impl Controller for Cctcp {
     fn on_sent(&mut self, cx: &mut Cx<'_>, sent: &Sent) -> Ticket {
         self.seen = cx.now;
         let timeout = self.nodes.timeout(sent.lane);
+        let meanwhile = self.nodes.asked_meanwhile(sent.lane).min(MOST_EXPECTED as u64 / 2);
         let node = self.nodes.get_mut(sent.lane);
         // Eq. 4.
         node.release_at = node.release_at.max(cx.now) + node.pause(sent.count);
@@ -185,8 +197,8 @@ impl Controller for Cctcp {
         let mut options = HopOptions::default();
         if self.listed > 0 {
             // What is asked for "closely after the current request is satisfied": behind all that
-            // is in flight then.
-            let first = self.next.saturating_add(u64::from(sent.before.segments));
+            // is asked for until then.
+            let first = self.next.saturating_add(meanwhile);
             let last = first.saturating_add(self.listed);
             options.set(&ServedBy::ASK);
             if last > first && options.set(&Anticipated::wanting(first..last)) {
@@ -228,10 +240,9 @@ impl Controller for Cctcp {
                 self.nodes.get_mut(*of).rtt.sample(told.rtt);
             }
         }
-        self.beyond = self.nodes.farthest();
-        let hops = self.nodes.get(lane).hops;
+        self.latest = lane;
         if is_told {
-            self.learn(listed(arrival.memo), &told, hops);
+            self.learn(listed(arrival.memo), &told, lane);
         }
         if let Some(at) = late {
             cx.note("virtual loss", f64::from(at));

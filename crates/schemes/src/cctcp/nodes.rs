@@ -59,6 +59,11 @@ impl Node {
         srtt.mul_f64((f64::from(count.max(1)) / self.window.max(1.0)).min(1.0))
     }
 
+    /// Whether a congestion that what left at `sent_at` met has been answered.
+    fn is_cut_for(&self, sent_at: Time) -> bool {
+        self.cut_at.is_some_and(|at| sent_at <= at)
+    }
+
     fn grow(&mut self) {
         let step = if self.slow_start { 1.0 } else { 1.0 / self.window };
         self.window = (self.window + step).min(MAX_WINDOW);
@@ -144,13 +149,6 @@ impl Nodes {
         if same { lane } else { 0 }
     }
 
-    /// Where the farthest answer came from; 0 as long as nobody has said who answered.
-    pub(super) fn farthest(&self) -> Lane {
-        let named = self.named.iter().map(|(lane, known)| (lane, &known.state));
-        let serving = named.filter(|(_, node)| node.serves);
-        serving.max_by_key(|(lane, n)| (n.hops, n.rtt.smoothed(), *lane)).map_or(0, |(l, _)| l)
-    }
-
     /// SRTT + max(G, 4 RTTVAR), doubled for timeouts (RFC 6298, 2.3 and 5.5).
     fn own_timeout(&self, node: &Node) -> Duration {
         let least = Duration(node.rtt.smoothed().map_or(0, |srtt| srtt.0 + self.granularity.0));
@@ -168,23 +166,35 @@ impl Nodes {
         nearer.map(|(_, other)| self.own_timeout(other)).fold(self.own_timeout(node), Duration::max)
     }
 
+    /// How many segments are asked for, at all nodes together, in a round trip to the node: what is
+    /// in flight, if all of it is on its way to that node. In the time of an answer from far away,
+    /// a near node gives several.
+    pub(super) fn asked_meanwhile(&self, lane: Lane) -> u64 {
+        let of = self.get(lane).srtt();
+        let asked = |(_, node): (Lane, &Node)| {
+            let trips = of.zip(node.srtt()).map_or(1.0, |(of, srtt)| of / srtt);
+            f64::from(node.out) * trips
+        };
+        self.all().map(asked).sum::<f64>().round() as u64
+    }
+
     /// Data came from `lane`: CWND grows, and those before it follow.
     pub(super) fn grow(&mut self, lane: Lane) {
         self.get_mut(lane).grow();
     }
 
-    /// Section II-B: the node and all beyond; once for all that left before it was answered.
-    /// Returns false if it was answered before.
+    /// Section II-B: the node and all beyond; of each of them once for all that left before it was
+    /// cut, whoever was to send it: segments of several nodes are lost in one queue together.
+    /// Returns false if the node has been cut for it.
     pub(super) fn shrink(&mut self, now: Time, of: Congestion, in_flight: &dyn InFlight) -> bool {
-        let node = self.get(of.at);
-        if node.cut_at.is_some_and(|at| of.sent_at <= at) {
+        if self.get(of.at).is_cut_for(of.sent_at) {
             return false;
         }
-        let hops = node.hops;
+        let hops = self.get(of.at).hops;
         // What has just come or been lost was in flight until now.
         let flight = f64::from(in_flight.total().segments) + 1.0;
         for (lane, node) in self.all_mut() {
-            if lane == of.at || node.hops > hops {
+            if (lane == of.at || node.hops > hops) && !node.is_cut_for(of.sent_at) {
                 node.shrink(now, flight, of.time_ran_out);
             }
         }

@@ -174,6 +174,19 @@ fn the_first_interest_is_alone_and_lists_what_comes_next() {
 }
 
 #[test]
+fn what_is_listed_comes_after_all_that_is_asked_for_in_a_round_trip_to_the_node() {
+    // One each to NEAR (SRTT 400 ms) and FAR (1 s).
+    let mut b = begun();
+    b.send(1);
+    b.send(3);
+    let listed = |out: Out| out.ticket.options.get::<Anticipated>().unwrap().wanted()[0];
+    // In FAR's time NEAR gives 2.5, and FAR one: 5 + 3.5, rounded.
+    assert_eq!(listed(b.send(4)), 5 + 4);
+    // In NEAR's time: 1 + 2 * 0.4, rounded; 5 is what comes next still.
+    assert_eq!(listed(b.send(2)), 5 + 2);
+}
+
+#[test]
 fn round_trips_follow_equation_1_and_windows_equation_2() {
     let b = begun();
     // Eq. 1: 1 s - 600 ms = 400 ms. Jacobson's first sample: RTO = R + 4 R / 2 = 3 R.
@@ -204,14 +217,16 @@ fn interests_to_a_node_are_paced_after_equation_4() {
     // SRTT 1 s, CWND 2: half a second; Interests may be 0.5 ms early.
     let early = Duration::from_micros(500);
     let next = Time(1500 * MS) - early;
-    assert_eq!(b.permit(4), Permit::NotThis, "another node's may go");
+    assert_eq!(b.permit(0), Permit::NotThis, "another node's may go");
+    assert_eq!(b.permit(4), Permit::At(next), "what follows is all this node's");
     assert_eq!(b.permit(1), Permit::Now(b.lane(1)));
     assert_eq!(b.c.next_deadline(), Some(next), "the transfer is woken for it");
     b.now = next;
     assert_eq!(b.permit(4), Permit::Now(b.lane(4)));
     b.send(4);
     b.now = Time(1990 * MS);
-    assert_eq!(b.permit(5), Permit::NotThis, "two of two are in flight");
+    assert_eq!(b.permit(0), Permit::NotThis, "two of two are in flight");
+    assert_eq!(b.permit(5), Permit::Wait, "and nobody else has what follows");
 }
 
 #[test]
@@ -234,10 +249,16 @@ fn a_timeout_halves_the_flight_and_doubles_the_timeout_from_the_node_on() {
     assert_eq!(b.rto(NEAR), rto_near);
     b.timeout(&far[1]);
     assert_eq!(b.window(FAR), 4.0, "it left before the decrease");
-    // A timeout of the near one's is one of all beyond.
+    // A timeout of the near one's is one of all beyond, but FAR has been cut for that congestion.
     b.timeout(&near[0]);
-    assert_eq!((b.window(NEAR), b.window(FAR)), (near_before / 2.0, 2.0));
+    assert_eq!((b.window(NEAR), b.window(FAR)), (near_before / 2.0, 4.0));
     assert_eq!(b.rto(NEAR), 2 * rto_near);
+    // What leaves later meets another one.
+    b.now = Time(6100 * MS);
+    let later = b.send(2);
+    b.now = Time(6900 * MS);
+    b.timeout(&later);
+    assert_eq!(b.window(FAR), 2.0);
     // Congestion avoidance: 2 + 1/2 with the next Data, of what is in use.
     b.now = Time(7000 * MS);
     b.data(&far[3], (FAR, 3), &[]);
@@ -311,6 +332,31 @@ fn the_node_that_answered_counts_and_not_the_expected_one() {
     // RTTVAR = 3/4 * 500 + 1/4 * 100 = 400; SRTT = 987.5; RTO = 2587.5 ms.
     assert_eq!((b.rto(NEAR), b.rto(FAR)), (before.0, 2587));
     assert_eq!(b.notes.iter().filter(|n| **n == "cut").count(), 0);
+}
+
+#[test]
+fn what_nobody_before_the_one_that_answered_holds_is_expected_from_it() {
+    let mut b = begun();
+    let (near, far) = (b.lane(1), b.lane(3));
+    // NEAR answers, and so says nothing of itself. That 5 is far is known from the first list.
+    let out = b.send(1);
+    let listed: Anticipated = out.ticket.options.get().unwrap();
+    let last = *listed.wanted().last().unwrap();
+    b.now = Time(1400 * MS);
+    b.data(&out, (NEAR, 1), &[]);
+    assert_eq!([5, last, last + 1].map(|n| b.lane(n)), [far, near, near]);
+    // A flow that one node serves is TCP with that node (section II): its window grows.
+    let before = b.window(NEAR);
+    let more = b.send(last);
+    b.now = Time(1800 * MS);
+    b.data(&more, (NEAR, 1), &[]);
+    assert_eq!(b.window(NEAR), before + 1.0);
+    // An answer from farther away, with a list that NEAR has seen, shows what it does not hold.
+    let all = b.send(5);
+    let listed: Anticipated = all.ticket.options.get().unwrap();
+    b.now = Time(2700 * MS);
+    b.data(&all, (FAR, 3), &[(NEAR, 600, 1, &listed.wanted()[..1])]);
+    assert_eq!([0, 1].map(|at| b.lane(listed.wanted()[at])), [near, far]);
 }
 
 #[test]
