@@ -2,7 +2,8 @@
 //!
 //! Such an entry has the name of the run's first segment and, for each downstream, a set of the
 //! segments that it waits for; for each upstream, those that it was asked for. It is found by the
-//! name without the segment. Entries of one object may overlap in what they were asked for, never
+//! name without the segment and by the block of segments that it begins in, so that what an object
+//! has pending elsewhere costs nothing. Entries of one object may overlap in what they were asked for, never
 //! in what is pending: whoever asks for something that is pending joins the entry that it is
 //! pending in, and what is refused in parts is split off.
 
@@ -16,6 +17,16 @@ use smallvec::SmallVec;
 
 /// Tells the hash of a parent, under which runs are found, from that of a whole name.
 const OF_A_RUN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Under which hash runs are found that begin in a block of [`MAX_RANGE`] segments.
+fn hash_of_block(parent: u64, block: u64) -> u64 {
+    parent ^ OF_A_RUN.wrapping_mul(block.wrapping_mul(2) | 1)
+}
+
+/// The block that a segment is in.
+fn block_of(segment: u64) -> u64 {
+    segment / u64::from(MAX_RANGE)
+}
 
 /// How a segment's number is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,21 +148,24 @@ impl Pit {
         self.runs > 0
     }
 
-    /// Appends the entries for runs of the object that this segment's name is of.
+    /// Appends the entries for runs that this segment's name, or one that a range from it on asks
+    /// for, may be of: those of its object that begin in its block or next to it.
     pub fn find_runs(&self, name: &HashedName<'_>, found: &mut Vec<PitKey>) {
         let Some((hash, parent)) = name.components().checked_sub(1).and_then(|n| name.prefix(n))
         else {
             return;
         };
-        let start = found.len();
+        let Some((segment, _)) = name.name().last().and_then(segment_of) else { return };
+        let (start, block) = (found.len(), block_of(segment));
         let of_parent =
             |entry: &PitEntry| entry.run.is_some() && entry.name().parent().as_bytes() == parent;
-        found.extend(
-            self.index
-                .candidates(hash ^ OF_A_RUN)
-                .filter(|slot| of_parent(&self.entries[*slot]))
-                .map(|slot| self.key(slot)),
-        );
+        for block in block.saturating_sub(1)..=block.saturating_add(1) {
+            let hash = hash_of_block(hash, block);
+            let of_block = |entry: &PitEntry| entry.hash == hash && of_parent(entry);
+            let candidates = self.index.candidates(hash);
+            let slots = candidates.filter(|slot| of_block(&self.entries[*slot]));
+            found.extend(slots.map(|slot| self.key(slot)));
+        }
         // Nothing shows the order of hash buckets.
         found[start..].sort_unstable_by_key(|key| {
             let entry = &self.entries[key.slot];
@@ -180,7 +194,7 @@ impl Pit {
         self.admit_many(record.face, segments.bits.count(), octets)?;
         let mut entry = PitEntry::default();
         entry.describe(interest, name);
-        entry.hash = hash ^ OF_A_RUN;
+        entry.hash = hash_of_block(hash, block_of(segments.first));
         entry.wants_digest = false;
         let Segments { first, convention, .. } = *segments;
         let (wanted, asked) = (ByFace::new(), ByFace::new());
