@@ -146,14 +146,17 @@ fn ask(
             let spec = demand::video(content, catalogue, fetching, player, consumer.start)?;
             network.video(at, spec);
         }
-        Manner::Constant { per_second, stop } => {
+        Manner::Constant { per_second, range, stop } => {
             let segments = content.size.0.div_ceil(content.segment.0);
             let count = match stop {
-                Some(stop) => segments.min(asked(*per_second, stop.saturating_sub(consumer.start))),
+                Some(stop) => {
+                    let interests = asked(*per_second, stop.saturating_sub(consumer.start));
+                    segments.min(interests.saturating_mul(u64::from(*range)))
+                }
                 None => segments,
             };
             let mut spec = RateSpec::new(versioned(&content.name), *per_second, count);
-            (spec.start, spec.lifetime) = (start, consumer.lifetime);
+            (spec.start, spec.lifetime, spec.range) = (start, consumer.lifetime, *range);
             network.constant_rate(at, spec);
         }
     }

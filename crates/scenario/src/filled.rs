@@ -69,7 +69,8 @@ fn is_out_of_place(section: &Section, field: &str, fields: &DeTable<'_>, about: 
         value.is_some_and(|value| words.contains(&value))
     };
     match (section.name, field) {
-        ("consumer", "control" | "patience" | "range") => has("rate"),
+        ("consumer", "control" | "patience") => has("rate"),
+        ("content", "together") => !is("placement", &["segments"]),
         ("workload", "control" | "patience" | "range") => is("request", &["chunk"]),
         ("workload", "arrivals" | "alpha" | "q" | "start") => has("trace"),
         ("consumer" | "workload", "quality") => !is("adaptation", &["fixed"]),

@@ -120,6 +120,8 @@ pub struct Content {
     pub placement: Spread,
     /// How long a producer takes for an answer, if it takes any time.
     pub service: Option<ServiceSpec>,
+    /// So many segments in a row are placed together.
+    pub together: u64,
 }
 
 /// Who asks.
@@ -160,6 +162,8 @@ pub enum Manner {
     Constant {
         /// How many in a second; greater than zero.
         per_second: f64,
+        /// How many segments each asks for.
+        range: u16,
         /// When they end.
         stop: Option<Duration>,
     },

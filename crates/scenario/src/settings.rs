@@ -210,7 +210,7 @@ fn replace<'d>(
 fn excludes(section: &str, fields: &DeTable<'_>, field: &str) -> bool {
     let is_chunk = || fields.get("request").and_then(|v| v.get_ref().as_str()) == Some("chunk");
     match (section, field) {
-        ("consumer", "control" | "patience" | "range") => fields.contains_key("rate"),
+        ("consumer", "control" | "patience") => fields.contains_key("rate"),
         ("consumer", "stop") => !fields.contains_key("rate"),
         ("workload", "control" | "patience" | "range") => is_chunk(),
         _ => false,

@@ -152,7 +152,9 @@ fn a_full_file_is_understood() {
     let reorder = Reorder { probability: 0.02, by: Duration::from_millis(3) };
     assert_eq!([there.impairment.reorder, back.impairment.reorder], [reorder; 2]);
     assert!(there.parts.marker.is_some() && back.parts.marker.is_some());
-    let Manner::Constant { per_second, stop } = s.consumers[0].manner else { panic!("constant") };
+    let Manner::Constant { per_second, range: 1, stop } = s.consumers[0].manner else {
+        panic!("constant")
+    };
     assert_eq!((per_second, stop), (140.5, Some(Duration::from_secs(3))));
     assert_eq!((s.routes[0].cost, s.routes.len()), (5, 1));
     let rate = FaultKind::LinkRate { link: 0, direction: 1, rate: Rate::from_mbps(2) };

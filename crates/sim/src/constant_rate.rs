@@ -2,7 +2,8 @@
 
 use control::{Duration, Rng, Size, Time};
 use packet::interest_buf::encode_plain_interest;
-use packet::{Component, Data, Interest, LpPacket, NameRef};
+use packet::options::{MAX_RANGE, Range, SegmentBits};
+use packet::{Component, Data, HopOption, Interest, LpHeader, LpPacket, NameRef};
 use std::collections::VecDeque;
 
 use crate::histogram::Histogram;
@@ -11,10 +12,12 @@ use crate::record::FlowSample;
 use crate::spec::{Arrivals, FlowId, RateSpec};
 
 /// Counters of a constant-rate consumer. At any time
-/// `interests = data + nacks + expired + in flight`.
+/// `asked = data + nacks + expired + in flight`, in segments.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counters {
     interests: u64,
+    asked: u64,
+    whole: u64,
     data: u64,
     nacks: u64,
     expired: u64,
@@ -32,6 +35,10 @@ pub(crate) struct ConstantRate {
     /// For each segment from `base` on when it was asked for; `None` when its end is known.
     sent: VecDeque<Option<Time>>,
     base: u64,
+    /// How many segments have come of each run from `first_run` on.
+    runs: VecDeque<u16>,
+    /// The first run of which something is open.
+    first_run: u64,
     in_flight: u64,
     counters: Counters,
     rtt: Histogram,
@@ -51,6 +58,8 @@ impl ConstantRate {
             gaps: stream("gaps"),
             sent: VecDeque::new(),
             base: 0,
+            runs: VecDeque::new(),
+            first_run: 0,
             in_flight: 0,
             counters: Counters::default(),
             rtt: Histogram::default(),
@@ -79,16 +88,44 @@ impl ConstantRate {
         if self.next.is_none_or(|at| at > now) {
             return false;
         }
-        let n = self.counters.interests;
-        let component = Component::segment(self.spec.first + n);
+        let (n, asked) = (self.counters.interests, self.counters.asked);
+        let component = Component::segment(self.spec.first + asked);
         let (prefix, nonce) = (self.spec.name.as_ref(), self.nonces.next_u32());
         let lifetime = self.spec.lifetime.as_millis().max(1);
-        encode_plain_interest(prefix, component.as_ref(), nonce, lifetime, out);
-        self.sent.push_back(Some(now));
-        self.in_flight += 1;
+        let run = self.spec.count.saturating_sub(asked).min(self.run_length()).max(1);
+        match Range::whole(run as u16) {
+            None => encode_plain_interest(prefix, component.as_ref(), nonce, lifetime, out),
+            Some(range) => {
+                let mut interest = Vec::new();
+                encode_plain_interest(prefix, component.as_ref(), nonce, lifetime, &mut interest);
+                let mut header = LpHeader::default();
+                header.options.set(&range);
+                header.encode_into(&interest, out);
+            }
+        }
+        (0..run).for_each(|_| self.sent.push_back(Some(now)));
+        self.runs.push_back(0);
+        self.in_flight += run;
+        self.counters.asked += run;
         self.counters.interests += 1;
-        self.next = (n + 1 < self.spec.count).then(|| self.due(now, n + 1));
+        self.next = (asked + run < self.spec.count).then(|| self.due(now, n + 1));
         true
+    }
+
+    /// Segments that an Interest asks for, but for the last one.
+    fn run_length(&self) -> u64 {
+        u64::from(self.spec.range.clamp(1, MAX_RANGE))
+    }
+
+    /// A segment came, which may make its run whole.
+    fn came(&mut self, segment: u64) {
+        let (length, count) = (self.run_length(), self.spec.count);
+        let run = segment / length;
+        let full = count.saturating_sub(run * length).min(length) as u16;
+        let at = run.checked_sub(self.first_run).and_then(|at| usize::try_from(at).ok());
+        let Some(came) = at.and_then(|at| self.runs.get_mut(at)) else { return };
+        *came += 1;
+        self.counters.whole += u64::from(*came == full);
     }
 
     /// When Interest `n` is due. Constant distances are counted from the start, so that rounding
@@ -108,15 +145,25 @@ impl ConstantRate {
         let Ok(link) = LpPacket::decode(frame) else { return };
         let Some(fragment) = link.fragment() else { return };
         if link.nack().is_some() {
-            let interest = Interest::decode(fragment);
-            if interest.is_ok_and(|interest| self.take(interest.name()).is_some()) {
-                self.counters.nacks += 1;
-                self.ended(now);
+            let Some(first) = Interest::decode(fragment).ok().and_then(|i| self.number(i.name()))
+            else {
+                return;
+            };
+            let mut options = link.options().filter(|(number, _)| *number == Range::TYPE);
+            let range = options.next().and_then(|(_, value)| Range::decode(value));
+            let refused = range.map_or(SegmentBits::first(1), |range| range.wanted());
+            for at in refused.iter() {
+                if self.take(first.saturating_add(u64::from(at))).is_some() {
+                    self.counters.nacks += 1;
+                    self.ended(now);
+                }
             }
             return;
         }
         let Ok(data) = Data::decode(fragment) else { return };
-        if let Some(at) = self.take(data.name()) {
+        let Some(number) = self.number(data.name()) else { return };
+        if let Some(at) = self.take(number) {
+            self.came(number);
             self.rtt.record(now.since(at));
             self.counters.data += 1;
             self.counters.bytes += data.content().len() as u64;
@@ -125,13 +172,17 @@ impl ConstantRate {
         }
     }
 
-    /// When the segment of this name was asked for, if nothing came for it yet.
-    fn take(&mut self, name: NameRef<'_>) -> Option<Time> {
+    /// The place of the segment of this name among those that are asked for.
+    fn number(&self, name: NameRef<'_>) -> Option<u64> {
         let prefix = self.spec.name.as_ref();
         if name.len() != prefix.len() + 1 || !name.starts_with(prefix) {
             return None;
         }
-        let n = name.last()?.as_segment()?.checked_sub(self.spec.first)?;
+        name.last()?.as_segment()?.checked_sub(self.spec.first)
+    }
+
+    /// When this segment was asked for, if nothing came for it yet.
+    fn take(&mut self, n: u64) -> Option<Time> {
         let place = usize::try_from(n.checked_sub(self.base)?).ok()?;
         self.sent.get_mut(place)?.take()
     }
@@ -142,6 +193,10 @@ impl ConstantRate {
         while self.sent.front() == Some(&None) {
             self.sent.pop_front();
             self.base += 1;
+        }
+        while (self.first_run + 1) * self.run_length() <= self.base {
+            self.runs.pop_front();
+            self.first_run += 1;
         }
         if self.in_flight == 0 && self.next.is_none() {
             self.end = Some(now);
@@ -154,6 +209,7 @@ impl ConstantRate {
         self.counters.expired += self.in_flight;
         self.in_flight = 0;
         self.sent.clear();
+        self.runs.clear();
         self.end.get_or_insert(now);
     }
 
@@ -182,6 +238,8 @@ impl ConstantRate {
         result.complete = counters.data == self.spec.count;
         result.bytes = counters.bytes;
         result.interests = counters.interests;
+        result.asked = Some(counters.asked);
+        result.whole = Some(counters.whole);
         result.data = counters.data;
         result.timeouts = counters.expired;
         result.nacks = counters.nacks;

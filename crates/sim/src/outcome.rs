@@ -49,6 +49,10 @@ pub struct FlowResult {
     pub bytes: u64,
     /// Interests, the repeated ones included.
     pub interests: u64,
+    /// Segments that a consumer at a constant rate asked for.
+    pub asked: Option<u64>,
+    /// Interests of a consumer at a constant rate that brought all that they asked for.
+    pub whole: Option<u64>,
     /// Data that was asked for.
     pub data: u64,
     /// Interests that timed out, or whose lifetime ended.

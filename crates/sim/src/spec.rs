@@ -264,6 +264,8 @@ pub struct RateSpec {
     pub first: u64,
     /// How many.
     pub count: u64,
+    /// How many of them one Interest asks for, 1 to 256.
+    pub range: u16,
     /// The lifetime of its Interests.
     pub lifetime: Duration,
 }
@@ -279,6 +281,7 @@ impl RateSpec {
             arrivals: Arrivals::Constant,
             first: 0,
             count,
+            range: 1,
             lifetime: Duration::from_secs(4),
         }
     }

@@ -38,6 +38,7 @@ fn catalogue(content: &Content, seed: u64) -> Catalogue {
         .signed(content.signing)
         .served(content.service)
         .spread(content.placement, content.at.len())
+        .together(content.together)
 }
 
 fn part_of_video(quality: usize, number: u64) -> Name {

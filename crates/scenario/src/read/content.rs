@@ -65,7 +65,11 @@ fn content(s: &Section<'_>, names: &Names<'_>) -> Option<Content> {
         s.mistake("placement", "objects without end cannot be placed beforehand");
     }
     let (name, segment, service) = (content_name?, segment?, service(s)?);
-    Some(Content { name, at, size, segment, signing, objects, placement, service })
+    if s.given("together").is_some() && placement != Spread::Segments {
+        s.mistake("together", "only `placement = \"segments\"` has it");
+    }
+    let together = s.number("together").and_then(|n| u64::try_from(n).ok()).unwrap_or(1);
+    Some(Content { name, at, size, segment, signing, objects, placement, together, service })
 }
 
 /// How long a producer takes for an answer: the inner one is `None` if it takes no time.

@@ -71,7 +71,7 @@ pub fn served(
 }
 
 /// Fields that mean something for one manner of asking alone.
-const FETCH_ONLY: [&str; 3] = ["control", "patience", "range"];
+const FETCH_ONLY: [&str; 2] = ["control", "patience"];
 
 /// A player of a video.
 fn watching(s: &Section<'_>, names: &Names<'_>, video: &Objects) -> Option<Manner> {
@@ -97,7 +97,9 @@ fn manner(s: &Section<'_>, names: &Names<'_>) -> Option<Manner> {
     if stop.is_some_and(|stop| s.quantity("start").is_some_and(|start| stop <= start)) {
         s.mistake("stop", "it is not later than `start`");
     }
-    Some(Manner::Constant { per_second: s.get("rate", per_second)?, stop })
+    let range = s.given("range").and_then(|_| s.number("range"));
+    let range = range.and_then(|n| u16::try_from(n).ok()).unwrap_or(1);
+    Some(Manner::Constant { per_second: s.get("rate", per_second)?, range, stop })
 }
 
 /// `"140 /s"`

@@ -29,6 +29,8 @@ record! {
         pub fct_s: Option<f64>,
         /// Interests sent.
         pub interests: u64,
+        /// Of Interests at a constant rate: those that brought all the segments they asked for.
+        pub interests_whole: Option<u64>,
         /// Data that came for them.
         pub data: u64,
         /// Time-outs.
@@ -85,8 +87,8 @@ impl Flow {
         let start_s = flow.start.as_secs_f64();
         let taken = end - start_s;
         let millis = |span: Option<Duration>| span.map(|d| d.as_secs_f64() * 1e3);
-        let settled =
-            flow.interests.saturating_sub(flow.retransmissions).saturating_sub(flow.in_flight);
+        let asked = flow.asked.unwrap_or(flow.interests.saturating_sub(flow.retransmissions));
+        let settled = asked.saturating_sub(flow.in_flight);
         Flow {
             flow: String::new(),
             node: flow.node.clone(),
@@ -98,6 +100,7 @@ impl Flow {
             goodput_mbps: (taken > 0.0).then(|| flow.bytes as f64 * 8e-6 / taken),
             fct_s: flow.end.filter(|_| flow.complete).map(|_| taken),
             interests: flow.interests,
+            interests_whole: flow.whole,
             data: flow.data,
             timeouts: flow.timeouts,
             false_timeouts: flow.false_timeouts,

@@ -54,6 +54,13 @@ pub(super) const CONTENT: Section = Section {
              one.",
         ),
         field(
+            "together",
+            Form::Number(1, 256),
+            "1",
+            "With `placement = \"segments\"`: so many segments in a row are at the same producer, \
+             such as the chunks of schemes of which an Interest asks for several.",
+        ),
+        field(
             "video",
             Form::As("table `{ ladder, segment, length }`"),
             "",
@@ -106,8 +113,8 @@ const FETCH: &[Field] = &[
         "range",
         Form::Number(1, 256),
         "",
-        "How many segments one Interest of a fetch asks for. Without it, as many as the scheme \
-         says: 1, but for those that work on chunks.",
+        "How many segments one Interest asks for. Without it, of a fetch as many as the scheme \
+         says: 1, but for those that work on chunks; at a constant rate 1.",
     ),
 ];
 

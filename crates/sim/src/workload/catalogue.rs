@@ -78,6 +78,8 @@ pub struct Catalogue {
     pub spread: Spread,
     /// Producers among which objects or segments are spread.
     pub producers: u64,
+    /// Segments in a row that are placed together, where segments are spread.
+    pub together: u64,
     objects: Objects,
     numbers: BTreeMap<Name, u64>,
     key: u64,
@@ -100,6 +102,7 @@ impl Catalogue {
             service: None,
             spread: Spread::Replicated,
             producers: 1,
+            together: 1,
             objects,
             numbers,
             key,
@@ -111,6 +114,12 @@ impl Catalogue {
     pub fn spread(mut self, spread: Spread, producers: usize) -> Catalogue {
         (self.spread, self.producers) = (spread, producers.max(1) as u64);
         self
+    }
+
+    /// The same, with runs of so many segments placed as one.
+    #[must_use]
+    pub fn together(self, segments: u64) -> Catalogue {
+        Catalogue { together: segments.max(1), ..self }
     }
 
     /// The same, signed in another way.
@@ -246,7 +255,7 @@ impl Catalogue {
         let part = match self.spread {
             Spread::Replicated => return None,
             Spread::Objects => u64::MAX,
-            Spread::Segments => segment,
+            Spread::Segments => segment / self.together,
         };
         let mut octets = [0; 16];
         octets[..8].copy_from_slice(&number.to_le_bytes());
@@ -316,6 +325,8 @@ mod tests {
         assert!((0..50).all(|n| objects.producer_of(4, n) == objects.producer_of(4, 0)));
         assert!((0..50).any(|n| objects.producer_of(n, 0) != objects.producer_of(4, 0)));
         assert_eq!(c(1).producer_of(4, 0), None);
+        let runs = segments.clone().together(32);
+        assert!((0..640).all(|n| runs.producer_of(4, n) == segments.producer_of(4, n / 32)));
         let other = c(2).spread(Spread::Segments, 3);
         assert!((0..50).any(|n| other.producer_of(4, n) != segments.producer_of(4, n)));
     }
