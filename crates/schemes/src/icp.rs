@@ -14,6 +14,10 @@
 //! tau is no detector of losses but a threshold of delay; it is all that ICP looks at. Congestion
 //! marks are not read.
 //!
+//! The window counts Interests, and of an Interest for a chunk of N segments the round-trip time is
+//! that of the chunk: the last of them. N is 1 but where the consumer asks for chunks, as those of
+//! F. Zhang and others (ICCCN 2014, section IV).
+//!
 //! Deviations. A loss that the host finds before the timer (a gap, a Nack) is what the timer would
 //! have said later, and has its consequence under the same guards. The timer has a granularity G
 //! (RFC 6298, section 2): tau is an RTT that occurred, and with no variation an Interest would
@@ -51,7 +55,7 @@ pub(crate) const PARAMS: &[ParamSpec] = &[
         name: "eta",
         default: Value::Number(1.0),
         range: (0.01, 100.0),
-        help: "additive increase, in segments for each window of Data",
+        help: "additive increase, in Interests for each window of Data",
         source: "the paper, section III",
     },
     ParamSpec {
@@ -86,7 +90,7 @@ pub(crate) const PARAMS: &[ParamSpec] = &[
         name: "W_0",
         default: Value::Number(2.0),
         range: (1.0, 1000.0),
-        help: "segments at the start",
+        help: "Interests at the start",
         source: "the paper: 1 or 2",
     },
     ParamSpec {
@@ -95,6 +99,13 @@ pub(crate) const PARAMS: &[ParamSpec] = &[
         range: (1e-6, 1.0),
         help: "granularity of the timer, added to tau",
         source: "own; RFC 6298, section 2",
+    },
+    ParamSpec {
+        name: "N",
+        default: Value::Number(1.0),
+        range: (1.0, 256.0),
+        help: "segments that an Interest asks for, and that the window counts as one",
+        source: "ICCCN 2014, section IV, has chunks of 32",
     },
 ];
 
@@ -105,7 +116,9 @@ pub(crate) struct Icp {
     delta: f64,
     n_s: usize,
     granularity: Duration,
-    /// W.
+    /// N.
+    unit: f64,
+    /// W, in segments.
     window: f64,
     tau: Duration,
     history: VecDeque<Duration>,
@@ -115,13 +128,15 @@ pub(crate) struct Icp {
 
 impl Icp {
     pub(crate) fn new(params: &Params) -> Icp {
+        let unit = params.number("N").floor();
         Icp {
             eta: params.number("eta"),
             beta: params.number("beta"),
             delta: params.number("delta"),
             n_s: params.number("N_s") as usize,
             granularity: params.time("G"),
-            window: params.number("W_0"),
+            unit,
+            window: params.number("W_0") * unit,
             tau: params.time("tau_0"),
             history: VecDeque::new(),
             t_lastdec: None,
@@ -158,24 +173,31 @@ impl Controller for Icp {
     }
 
     fn on_data(&mut self, _cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
-        if let Some(rtt) = arrival.rtt {
+        // The chunk has come with the last of its segments.
+        let is_last = (arrival.segment + 1).is_multiple_of(self.unit as u64);
+        if let Some(rtt) = arrival.rtt.filter(|_| is_last) {
             self.sample(rtt);
         }
         if !arrival.late {
-            // W <- W + eta / W
-            self.window = (self.window + self.eta / self.window).min(MAX_WINDOW);
+            // W <- W + eta / W for a chunk, an N-th of it for a segment; W in chunks.
+            let step = self.eta * self.unit / self.window;
+            self.window = (self.window + step).min(MAX_WINDOW);
         }
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, _loss: &Loss<'_>) {
         let again = self.t_lastdec.is_some_and(|at| cx.now.since(at) <= self.tau);
         let smaller = self.beta * self.window;
-        if smaller < 1.0 || again || self.history.len() < self.n_s {
+        if smaller < self.unit || again || self.history.len() < self.n_s {
             return;
         }
         self.window = smaller;
         self.t_lastdec = Some(cx.now);
         cx.note("cut", self.window);
+    }
+
+    fn range(&self) -> u16 {
+        self.unit as u16
     }
 
     fn seed(&mut self, _cx: &mut Cx<'_>, _lane: Lane, estimate: PathEstimate) -> bool {

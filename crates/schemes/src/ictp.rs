@@ -17,7 +17,9 @@
 //! The window and what is in flight are counted in segments and never in Interests, so that one
 //! Interest may ask for a run of segments (a chunk of 32) where the consumer wishes that. By itself
 //! this asks for them one by one: a request of ICTP is for one piece of a chunk, told by its edges,
-//! and that control must work on pieces and not on chunks is what the authors show.
+//! and that control must work on pieces and not on chunks is what the authors show. With N above 1
+//! it works on chunks of N segments nevertheless, as F. Zhang and others ran it (ICCCN 2014, figure
+//! 5, counts its window in chunks of 32): window, steps and duplicates are counted in chunks.
 //!
 //! Deviations. What is in flight is known here segment by segment, while a TCP sender guesses it
 //! from duplicate acknowledgements: the window is not inflated in recovery, which is what corrects
@@ -29,7 +31,8 @@ use control::{
     Params, PathEstimate, Permit, RttEstimate, Scheme, Sent, Ticket, Time, Value,
 };
 use packet::HopOptions;
-use std::collections::BTreeSet;
+use packet::options::SegmentBits;
+use std::collections::BTreeMap;
 
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
@@ -56,14 +59,15 @@ const PARAMS: &[ParamSpec] = &[
         name: "initial_window",
         default: Value::Number(1.0),
         range: (1.0, 1000.0),
-        help: "segments at the start",
+        help: "the window at the start, in units of N segments",
         source: "own: TCP's of 2012 in segments of 1 kB",
     },
     ParamSpec {
         name: "ssthresh",
         default: Value::Number(1e6),
         range: (2.0, 1e6),
-        help: "the window in segments at which slow start ends if nothing ended it before",
+        help: "the window, in units of N segments, at which slow start ends if nothing ended it \
+               before",
         source: "RFC 5681, section 3.1: arbitrarily high",
     },
     ParamSpec {
@@ -73,21 +77,40 @@ const PARAMS: &[ParamSpec] = &[
         help: "answers to younger requests that show a loss",
         source: "RFC 5681, section 3.2",
     },
+    ParamSpec {
+        name: "N",
+        default: Value::Number(1.0),
+        range: (1.0, 256.0),
+        help: "segments that an Interest asks for, and that the window counts as one",
+        source: "the paper's is 1; ICCCN 2014, section IV, has 32",
+    },
 ];
 
-/// RFC 5681, equation 4: the smallest ssthresh.
+/// RFC 5681, equation 4: the smallest ssthresh, in units of N segments.
 const MIN_SSTHRESH: f64 = 2.0;
 
+/// What is outstanding of an Interest.
+struct Outstanding {
+    /// How many segments.
+    left: u16,
+    /// Which, by their distance from the first. Not known of a repeated run, of which those that
+    /// had come are not asked for: its answers count as coming in order.
+    which: Option<SegmentBits>,
+}
+
 struct Ictp {
-    /// W.
+    /// N.
+    unit: f64,
+    /// W, in segments like all the rest.
     cwnd: f64,
     ssthresh: f64,
     dupthresh: u32,
     dup: u32,
     /// The youngest request when recovery began.
     recover: Option<u64>,
-    /// Requests that are outstanding, by their place in the order of requests.
-    outstanding: BTreeSet<u64>,
+    /// Interests of which something is outstanding, by the place of their first segment in the
+    /// order of requests.
+    outstanding: BTreeMap<u64, Outstanding>,
     next_order: u64,
     rtt: RttEstimate,
     /// Requests that left before this belong to a time-out that was answered.
@@ -96,13 +119,15 @@ struct Ictp {
 
 impl Ictp {
     fn new(params: &Params) -> Ictp {
+        let unit = params.number("N").floor();
         Ictp {
-            cwnd: params.number("initial_window"),
-            ssthresh: params.number("ssthresh"),
-            dupthresh: params.number("dupthresh") as u32,
+            unit,
+            cwnd: params.number("initial_window") * unit,
+            ssthresh: params.number("ssthresh") * unit,
+            dupthresh: (params.number("dupthresh") * unit) as u32,
             dup: 0,
             recover: None,
-            outstanding: BTreeSet::new(),
+            outstanding: BTreeMap::new(),
             next_order: 0,
             rtt: RttEstimate::new(),
             timed_out_at: None,
@@ -112,7 +137,7 @@ impl Ictp {
     /// RFC 5681, equation 4; `in_flight` is without the segment at hand.
     fn halve(&mut self, in_flight: &dyn InFlight) {
         let flight = f64::from(in_flight.total().segments) + 1.0;
-        self.ssthresh = (flight / 2.0).max(MIN_SSTHRESH);
+        self.ssthresh = (flight / 2.0).max(MIN_SSTHRESH * self.unit);
     }
 
     fn fast_retransmit(&mut self, cx: &mut Cx<'_>, in_flight: &dyn InFlight) {
@@ -125,6 +150,27 @@ impl Ictp {
         cx.note("cut", self.cwnd);
     }
 
+    /// What was outstanding of a segment is answered or lost. Says whether it was the oldest of all;
+    /// `None` if it was not outstanding.
+    fn settle(&mut self, segment: u64, memo: control::Memo) -> Option<bool> {
+        let [order, first] = memo;
+        let is_first = self.outstanding.first_key_value().map(|(order, _)| *order) == Some(order);
+        let interest = self.outstanding.get_mut(&order)?;
+        let at = u16::try_from(segment.checked_sub(first)?).ok()?;
+        let in_order = match &mut interest.which {
+            Some(bits) => {
+                let lowest = bits.iter().next();
+                bits.remove(at).then_some(lowest == Some(at))?
+            }
+            None => true,
+        };
+        interest.left = interest.left.saturating_sub(1);
+        if interest.left == 0 {
+            self.outstanding.remove(&order);
+        }
+        Some(is_first && in_order)
+    }
+
     fn oldest_answered(&mut self, order: u64) {
         self.dup = 0;
         // What was outstanding when recovery began has its answer, or was asked for again.
@@ -133,16 +179,10 @@ impl Ictp {
         }
         if self.recover.is_none() {
             // (2) and (3)
-            let step = if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd };
+            let step = if self.cwnd < self.ssthresh { 1.0 } else { self.unit / self.cwnd };
             self.cwnd = (self.cwnd + step).min(MAX_WINDOW);
         }
     }
-}
-
-/// A segment's place in the order of requests: the memo has that of the first segment of its
-/// Interest, and which one that is.
-fn order(segment: u64, memo: control::Memo) -> u64 {
-    memo[0].saturating_add(segment.saturating_sub(memo[1]))
 }
 
 impl Controller for Ictp {
@@ -155,7 +195,9 @@ impl Controller for Ictp {
     fn on_sent(&mut self, _cx: &mut Cx<'_>, sent: &Sent) -> Ticket {
         let first = self.next_order;
         self.next_order += u64::from(sent.count);
-        self.outstanding.extend(first..self.next_order);
+        let whole = sent.attempt == 0 || sent.count == 1;
+        let which = whole.then(|| SegmentBits::first(sent.count));
+        self.outstanding.insert(first, Outstanding { left: sent.count, which });
         Ticket {
             timeout: self.rtt.rto(),
             memo: [first, sent.first],
@@ -164,16 +206,15 @@ impl Controller for Ictp {
     }
 
     fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
-        if let Some(rtt) = arrival.rtt {
+        // A chunk has come with the last of its segments.
+        let is_last = (arrival.segment + 1).is_multiple_of(self.unit as u64);
+        if let Some(rtt) = arrival.rtt.filter(|_| is_last) {
             self.rtt.sample(rtt);
         }
-        let order = order(arrival.segment, arrival.memo);
-        let oldest = self.outstanding.first() == Some(&order);
-        if !self.outstanding.remove(&order) || arrival.late {
-            return;
-        }
+        let oldest = self.settle(arrival.segment, arrival.memo);
+        let Some(oldest) = oldest.filter(|_| !arrival.late) else { return };
         if oldest {
-            self.oldest_answered(order);
+            self.oldest_answered(arrival.memo[0]);
             return;
         }
         self.dup = self.dup.saturating_add(1);
@@ -183,7 +224,7 @@ impl Controller for Ictp {
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>) {
-        self.outstanding.remove(&order(loss.segment, loss.memo));
+        self.settle(loss.segment, loss.memo);
         if loss.cause != Cause::Timeout {
             return self.fast_retransmit(cx, loss.in_flight);
         }
@@ -192,16 +233,20 @@ impl Controller for Ictp {
         }
         self.timed_out_at = Some(cx.now);
         self.halve(loss.in_flight);
-        self.cwnd = 1.0;
+        self.cwnd = self.unit;
         self.dup = 0;
         self.recover = None;
         self.rtt.back_off();
         cx.note("cut", self.cwnd);
     }
 
+    fn range(&self) -> u16 {
+        self.unit as u16
+    }
+
     fn seed(&mut self, _cx: &mut Cx<'_>, _lane: Lane, estimate: PathEstimate) -> bool {
         self.cwnd = estimate.window();
-        self.ssthresh = self.cwnd.max(MIN_SSTHRESH);
+        self.ssthresh = self.cwnd.max(MIN_SSTHRESH * self.unit);
         true
     }
 

@@ -77,6 +77,12 @@ impl Play {
         Some(self.send(first, 1, attempt))
     }
 
+    /// Asks again for `count` lost segments of a run with one Interest.
+    pub(crate) fn again_for(&mut self, lost: &Out, count: u16) -> Option<Out> {
+        let Permit::Now(_) = self.permit(count) else { return None };
+        Some(self.send(lost.segment, count, lost.attempt + 1))
+    }
+
     fn send(&mut self, first: u64, count: u16, attempt: u16) -> Out {
         let sent = Sent {
             first,

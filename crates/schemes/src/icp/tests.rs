@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::Play;
+use crate::testing::{Out, Play};
 use control::Cause;
 
 fn play(set: &[(&str, &str)]) -> Play {
@@ -125,4 +125,20 @@ fn marks_are_not_read() {
     play.now += play.ms(50);
     play.data(&out, 1);
     assert!(play.gauge("window") > window);
+}
+
+#[test]
+fn a_window_of_chunks_counts_chunks_and_times_their_last_segment() {
+    let mut play = play(&[("N", "4"), ("W_0", "2"), ("N_s", "1")]);
+    let chunk = play.ask(4).unwrap();
+    assert!(matches!(play.permit(4), Permit::Now(_)), "two chunks may be in flight");
+    let mut window = 8.0;
+    for i in 0..4 {
+        play.now += play.ms(10);
+        play.data(&Out { segment: chunk.segment + i, ..chunk.clone() }, 0);
+        window += 4.0 / window;
+    }
+    // W <- W + 1 / W in chunks for each chunk, to within the steps.
+    assert!((play.gauge("window") - window).abs() < 1e-12);
+    assert_eq!(play.gauge("tau"), 0.040, "the chunk has come with its last segment");
 }

@@ -116,3 +116,47 @@ fn an_interest_for_32_counts_as_32() {
     // 29 in flight and the arriving one: 30 / 2.
     assert_eq!(window(&play), 15.0);
 }
+
+#[test]
+fn a_repeated_run_with_holes_leaves_nothing_outstanding() {
+    let mut play = play(&[("initial_window", "32")]);
+    let chunk = play.ask(32).unwrap();
+    let at = |run: &Out, i: u64| Out { segment: chunk.segment + i, ..run.clone() };
+    (0..32).filter(|i| ![3, 20].contains(i)).for_each(|i| play.data(&at(&chunk, i), 0));
+    [3, 20].into_iter().for_each(|i| play.lose(&at(&chunk, i), Cause::Timeout));
+    assert_eq!(window(&play), 1.0);
+    // One Interest for both, which counts as nothing but what it asks for.
+    let again = play.again_for(&at(&chunk, 3), 2).unwrap();
+    [3, 20].into_iter().for_each(|i| play.data(&at(&again, i), 0));
+    let before = window(&play);
+    let next = send(&mut play, 1).remove(0);
+    play.data(&next, 0);
+    assert!(window(&play) > before, "it is the oldest one outstanding");
+}
+
+#[test]
+fn a_window_of_chunks_grows_and_waits_in_chunks() {
+    let mut play = play(&[("N", "4"), ("initial_window", "2"), ("ssthresh", "2")]);
+    let chunks = [play.ask(4).unwrap(), play.ask(4).unwrap()];
+    assert_eq!(play.permit(4), Permit::Wait);
+    let at = |run: &Out, i: u64| Out { segment: run.segment + i, ..run.clone() };
+    // Congestion avoidance: a chunk more for a window of chunks, in steps of 4 / W a segment.
+    let mut expected = 8.0;
+    for chunk in &chunks {
+        (0..4).for_each(|i| {
+            play.data(&at(chunk, i), 0);
+            expected += 4.0 / expected;
+        });
+    }
+    assert!((window(&play) - expected).abs() < 1e-12 && expected > 11.0);
+    // Three younger chunks are twelve duplicates.
+    let mut play = self::play(&[("N", "4"), ("initial_window", "8")]);
+    let chunks: Vec<Out> = (0..4).map(|_| play.ask(4).unwrap()).collect();
+    let young: Vec<Out> =
+        chunks[1..].iter().flat_map(|chunk| (0..4).map(|i| at(chunk, i))).collect();
+    young[..11].iter().for_each(|out| play.data(out, 0));
+    assert_eq!(window(&play), 32.0);
+    play.data(&young[11], 0);
+    // Four are in flight and the one that came; no less than two chunks.
+    assert_eq!(window(&play), 8.0);
+}
