@@ -150,8 +150,8 @@ impl Ictp {
         cx.note("cut", self.cwnd);
     }
 
-    /// What was outstanding of a segment is answered or lost. Says whether it was the oldest of all;
-    /// `None` if it was not outstanding.
+    /// What was outstanding of a segment is answered or lost. Says whether it was the oldest of
+    /// all; `None` if it was not outstanding.
     fn settle(&mut self, segment: u64, memo: control::Memo) -> Option<bool> {
         let [order, first] = memo;
         let is_first = self.outstanding.first_key_value().map(|(order, _)| *order) == Some(order);
