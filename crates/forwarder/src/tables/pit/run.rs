@@ -4,8 +4,8 @@
 //! segments that it waits for; for each upstream, those that it was asked for. It is found by the
 //! name without the segment and by the block of segments that it begins in, so that what an object
 //! has pending elsewhere costs nothing. Entries of one object may overlap in what they were asked
-//! for, never in what is pending: whoever asks for something that is pending joins the entry that it
-//! is pending in, and what is refused in parts is split off.
+//! for, never in what is pending: whoever asks for something that is pending joins the entry that
+//! it is pending in, and what is refused in parts is split off.
 
 use super::{InRecord, Pit, PitEntry, PitKey, Refusal};
 use crate::tables::face_id::FaceId;
