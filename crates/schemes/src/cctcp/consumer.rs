@@ -119,9 +119,10 @@ impl Cctcp {
         lane
     }
 
-    /// Where what the Interest listed is. The nodes before the one that answered, `server`, have all
-    /// been asked: what they do not hold is not there. The one that answered says nothing of itself;
-    /// what nobody before it holds is expected from it, unless it is known to be farther away.
+    /// Where what the Interest listed is. The nodes before the one that answered, `server`, have
+    /// all been asked: what they do not hold is not there. The one that answered says nothing of
+    /// itself; what nobody before it holds is expected from it, unless it is known to be farther
+    /// away.
     fn learn(&mut self, [first, count]: [u64; 2], told: &[(Lane, Told)], server: Lane) {
         let hops = self.nodes.get(server).hops;
         for (at, segment) in (first..first.saturating_add(count)).enumerate() {
