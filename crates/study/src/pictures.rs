@@ -118,7 +118,10 @@ fn time(
         let panel = |case: &usize| {
             let lines = of(*case).take(MOST_LINES).enumerate();
             let lines = lines.map(|(number, series)| line(series, number, true)).collect();
-            let title = experiment.cases[*case].name.clone();
+            let title = match &*drawn.cases {
+                [_] => String::new(),
+                _ => experiment.cases[*case].name.clone(),
+            };
             let limits = marks(drawn, Some(*case));
             Panel { title, lines: dashed(lines), limits, ..Panel::default() }
         };
