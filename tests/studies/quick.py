@@ -44,13 +44,15 @@ class Quick(unittest.TestCase):
         self.assertEqual(wrong, [])
         self.assertEqual(self.done.returncode, 0, self.done.stderr)
 
-    def test_no_run_failed_and_every_claim_has_a_value(self):
+    def test_no_run_failed_and_every_claim_that_is_judged_has_a_value(self):
         for study in self.studies:
             for one in study["experiments"]:
                 self.assertEqual(one["failures"], [], study["study"])
                 self.assertEqual(one["runs"], one["wanted"], study["study"])
+            # A number may need what comes after the quick form's end: when a flow has ended.
             for claim in study["claims"]:
-                self.assertIsNone(claim["failure"], f"{study['study']}: {claim['id']}")
+                if claim["judged"]:
+                    self.assertIsNone(claim["failure"], f"{study['study']}: {claim['id']}")
 
 
 if __name__ == "__main__":

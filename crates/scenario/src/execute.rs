@@ -6,8 +6,8 @@ use crate::result::{Caching, RunResult, sampling};
 use crate::series::{Rows, Sampler, interval};
 use control::{Duration, Time};
 use sim::{OnHashing, Tracer};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,31 +119,43 @@ pub fn execute_all(
     jobs: usize,
     watch: &dyn Watch,
 ) -> Result<Vec<RunResult>, BuildError> {
+    let one = |number| {
+        let result = execute(batch, number, watch);
+        let goes_on = result.as_ref().is_ok_and(|result| !result.interrupted);
+        (result, goes_on)
+    };
+    several(batch.runs.len(), jobs, one).into_iter().collect()
+}
+
+/// Does so many pieces of work, `jobs` at a time; results in the order of the pieces. `one` does the
+/// piece of a number and says whether others may begin: those that did not begin have no result.
+pub fn several<T: Send>(
+    count: usize,
+    jobs: usize,
+    one: impl Fn(usize) -> (T, bool) + Sync,
+) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::new());
     let work = || {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= batch.runs.len() {
+            if number >= count {
                 return;
             }
-            let result = execute(batch, number, watch);
-            let is_end = result.as_ref().map_or(true, |result| result.interrupted);
-            if is_end {
-                next.store(batch.runs.len(), Ordering::Relaxed);
+            let (result, goes_on) = one(number);
+            if !goes_on {
+                next.store(count, Ordering::Relaxed);
             }
-            if let Ok(mut results) = results.lock() {
-                results.push((number, result));
-            }
+            results.lock().unwrap_or_else(PoisonError::into_inner).push((number, result));
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..jobs.clamp(1, batch.runs.len()) {
+        for _ in 1..jobs.clamp(1, count.max(1)) {
             scope.spawn(work);
         }
         work();
     });
-    let mut results = results.into_inner().unwrap_or_default();
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by_key(|(number, _)| *number);
     results.into_iter().map(|(_, result)| result).collect()
 }

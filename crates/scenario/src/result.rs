@@ -162,6 +162,18 @@ impl RunResult {
         ended + running.map(|flow| flow.bytes).sum::<u64>()
     }
 
+    /// Packets lost on all links.
+    #[must_use]
+    pub fn drops(&self) -> u64 {
+        self.links.iter().map(|link| link.drops).sum()
+    }
+
+    /// The share of all answers that came from content stores, after the warm-up.
+    #[must_use]
+    pub fn hit_ratio(&self) -> Option<f64> {
+        self.caching.as_ref()?.settled().hit_ratio
+    }
+
     /// The mean completion time of flows and of requests of chunks.
     fn fct_s(&self) -> Option<f64> {
         let flows = self.flows.iter().filter(|flow| flow.workload.is_none());
@@ -250,9 +262,9 @@ impl Combination {
             goodput_mbps: over(&RunResult::goodput_mbps),
             fct_s: over(&RunResult::fct_s),
             jain_index: over(&|run| run.jain_index),
-            drops: over(&|run| Some(run.links.iter().map(|link| link.drops as f64).sum())),
+            drops: over(&|run| Some(run.drops() as f64)),
             rtt_mean_ms: over(&|run| mean_of(run, |flow| flow.rtt_mean_ms)),
-            hit_ratio: over(&|run| run.caching.as_ref()?.settled().hit_ratio),
+            hit_ratio: over(&RunResult::hit_ratio),
         }
     }
 }

@@ -40,11 +40,6 @@ impl Formula {
             self.terms.iter().map(|term| value(term.measure, term.case)).collect();
         self.parsed.eval(&values?).ok().filter(|value| value.is_finite())
     }
-
-    /// The places of the cases that it names.
-    pub fn cases(&self) -> impl Iterator<Item = usize> {
-        self.terms.iter().map(|term| term.case)
-    }
 }
 
 impl fmt::Debug for Formula {

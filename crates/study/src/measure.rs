@@ -85,9 +85,18 @@ pub enum Take {
     },
 }
 
-/// Fields of a run as a whole.
-pub(crate) const RUN_FIELDS: &[&str] =
-    &["jain_index", "drops", "events", "packet_hops", "duration_s", "hit_ratio"];
+/// A field of a run as a whole: its name, and its value if it has one.
+type RunField = (&'static str, fn(&RunResult) -> Option<f64>);
+
+/// All of them.
+const RUN: &[RunField] = &[
+    ("jain_index", |run| run.jain_index),
+    ("drops", |run| Some(run.drops() as f64)),
+    ("events", |run| Some(run.events as f64)),
+    ("packet_hops", |run| Some(run.packet_hops as f64)),
+    ("duration_s", |run| Some(run.duration_s)),
+    ("hit_ratio", RunResult::hit_ratio),
+];
 
 impl Selector {
     /// What is called `which`, or all for `*`.
@@ -114,7 +123,7 @@ impl Selector {
             Some(Subject::Node) => names(Node::FIELDS),
             Some(Subject::Workload) => names(Workload::FIELDS),
             Some(Subject::Network) => Vec::new(),
-            None => RUN_FIELDS.to_vec(),
+            None => RUN.iter().map(|(name, _)| *name).collect(),
         }
     }
 }
@@ -232,7 +241,10 @@ impl Measure {
                 meant.map(|one| number(Workload::FIELDS, one.values(), field)).collect()
             }
             Some(Subject::Network) => Vec::new(),
-            None => vec![whole(run, field)],
+            None => {
+                let meant = RUN.iter().filter(|(name, _)| *name == field);
+                meant.map(|(_, value)| value(run)).collect()
+            }
         }
     }
 }
@@ -244,18 +256,6 @@ fn number(fields: &[Field], values: Vec<Value>, name: &str) -> Option<f64> {
         Value::Number(number) => Some(number),
         Value::Switch(is_so) => Some(f64::from(u8::from(is_so))),
         Value::Nothing | Value::Text(_) => None,
-    }
-}
-
-fn whole(run: &RunResult, field: &str) -> Option<f64> {
-    match field {
-        "jain_index" => run.jain_index,
-        "drops" => Some(run.links.iter().map(|link| link.drops as f64).sum()),
-        "events" => Some(run.events as f64),
-        "packet_hops" => Some(run.packet_hops as f64),
-        "duration_s" => Some(run.duration_s),
-        "hit_ratio" => run.caching.as_ref()?.after.hit_ratio,
-        _ => None,
     }
 }
 

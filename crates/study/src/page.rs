@@ -267,9 +267,10 @@ pub fn index(studies: &[Outcome], ending: &str) -> String {
         let open = outcome.claims.iter().filter(|claim| claim.is_open()).count();
         let _ = writeln!(
             text,
-            "| [{}]({}.{ending}) | {} | {} | {hold} | {explained} | {open} | {} | {} |",
+            "| [{}]({}.{ending}){} | {} | {} | {hold} | {explained} | {open} | {} | {} |",
             cell(&outcome.title),
             outcome.study,
+            if outcome.quick { ", quick form" } else { "" },
             cell(&outcome.paper),
             judged.count(),
             digits(outcome.wall_s),

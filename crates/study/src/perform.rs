@@ -8,8 +8,7 @@ use crate::outcome::{CaseValue, Drawable, ExperimentResult, Outcome, Series};
 use crate::samples::{Collector, Samples, Wanted};
 use scenario::result::{Completions, RunResult};
 use scenario::series::{Rows, Subject, class_label};
-use scenario::{Progress, Watch, execute};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use scenario::{Progress, Watch, execute, several};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What is kept of a run.
@@ -63,29 +62,14 @@ impl Watch for Watched<'_> {
 pub fn perform(study: &Study, jobs: usize, watch: &dyn Watch) -> Outcome {
     let began = watch.seconds();
     let all: Vec<(usize, usize)> = study.runs().collect();
-    let next = AtomicUsize::new(0);
-    let records = Mutex::new(Vec::new());
-    let work = || {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some((experiment, run)) = all.get(number).copied() else { return };
-            let result = one(&study.experiments[experiment], run, number, watch);
-            if result.as_ref().is_ok_and(|kept| kept.interrupted) {
-                next.store(all.len(), Ordering::Relaxed);
-            }
-            let record = Record { result, run, experiment };
-            records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
-        }
-    };
     let jobs = jobs.clamp(1, all.len().max(1));
-    std::thread::scope(|scope| {
-        for _ in 1..jobs {
-            scope.spawn(work);
-        }
-        work();
+    let records = several(all.len(), jobs, |number| {
+        let (experiment, run) = all[number];
+        let result = one(&study.experiments[experiment], run, number, watch);
+        // A run that fails does not keep the others from being done.
+        let goes_on = result.as_ref().map_or(true, |kept| !kept.interrupted);
+        (Record { result, run, experiment }, goes_on)
     });
-    let mut records = records.into_inner().unwrap_or_else(PoisonError::into_inner);
-    records.sort_by_key(|record| (record.experiment, record.run));
     let interrupted = records.len() < all.len()
         || records.iter().any(|r| r.result.as_ref().is_ok_and(|kept| kept.interrupted));
     let mut outcome = Outcome {

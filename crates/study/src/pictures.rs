@@ -135,7 +135,13 @@ fn time(
     let seed = format!("seed {}", experiment.batch.runs.first()?.seed);
     let has_samples = panels.iter().flat_map(|panel| &panel.lines).any(Line::has_both);
     let faint = if has_samples { "Faint: samples; lines: means" } else { "Means" };
-    let span = with_marks(drawn, &format!("{faint} over 1/150 of the time."));
+    let mut span = with_marks(drawn, &format!("{faint} over 1/150 of the time."));
+    if drawn.cases.len() > panels.len() && panels.len() > 1 {
+        span += &format!(" The first {} of {} cases.", panels.len(), drawn.cases.len());
+    }
+    if !alone && entities.len() > MOST_LINES {
+        span += &format!(" {MOST_LINES} of {} lines in each.", entities.len());
+    }
     Some(Picture {
         caption: format!("{} {span}", runs(experiment, &seed)),
         panels,
@@ -145,11 +151,16 @@ fn time(
 }
 
 fn with_marks(drawn: &Drawn, text: &str) -> String {
-    match (drawn.marks.is_empty(), drawn.points.is_empty()) {
-        (true, true) => text.to_owned(),
-        (false, true) => format!("{text} Dotted: what their labels say."),
-        _ => format!("{text} Hollow: values of the paper."),
+    let mut text = text.to_owned();
+    if !drawn.marks.is_empty() {
+        text += " Dotted: what their labels say.";
     }
+    let mut labels: Vec<&str> = drawn.points.iter().map(|points| points.label.as_str()).collect();
+    labels.dedup();
+    if !labels.is_empty() {
+        text += &format!(" Hollow: {}.", labels.join(", "));
+    }
+    text
 }
 
 fn shown_name(entity: &str) -> String {

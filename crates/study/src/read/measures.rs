@@ -25,7 +25,7 @@ pub fn read(
 }
 
 fn measure(name: &str, raw: &raw::Measure) -> Result<Measure, String> {
-    let of = selector(&raw.of())?;
+    let of = selector(&raw.of(), raw.run)?;
     let what = match (&raw.value, &raw.series) {
         (Some(field), None) => What::Value(known(field, of.fields())?),
         (None, Some(quantity)) => What::Series(known(quantity, quantities(&of))?),
@@ -58,20 +58,11 @@ fn measure(name: &str, raw: &raw::Measure) -> Result<Measure, String> {
     Ok(Measure { name: name.to_owned(), of, what, from, to, take, over })
 }
 
-/// What something is of.
-pub fn selector(of: &raw::Of) -> Result<Selector, String> {
-    let all = || Some("*".to_owned());
-    let given = [
-        (Some(Subject::Flow), of.flow.clone()),
-        (Some(Subject::Link), of.link.clone()),
-        (Some(Subject::Node), of.node.clone()),
-        (Some(Subject::Workload), of.workload.clone()),
-        (Some(Subject::Network), if of.network { all() } else { None }),
-        (None, if of.run { all() } else { None }),
-    ];
-    let mut given = given.into_iter().filter_map(|(subject, which)| Some((subject, which?)));
-    match (given.next(), given.next()) {
-        (Some((subject, which)), None) => Ok(Selector { subject, which }),
+/// What something is of: one of the kinds that it names, or the run as a whole.
+pub fn selector(named: &[(Subject, &str)], is_run: bool) -> Result<Selector, String> {
+    match (named, is_run) {
+        ([(subject, which)], false) => Ok(Selector::new(*subject, which)),
+        ([], true) => Ok(Selector { subject: None, which: "*".to_owned() }),
         _ => Err("it is of one of these: flow, link, node, workload, network, run".to_owned()),
     }
 }

@@ -68,13 +68,13 @@ fn drawn(raw: &raw::Picture, names: Names<'_>) -> Result<Drawn, String> {
 fn form(raw: &raw::Picture, (measures, _, keys): Names<'_>) -> Result<Form, String> {
     match raw.kind {
         raw::Form::Time => {
-            let of = selector(&raw.of())?;
+            let of = selector(&raw.of(), false)?;
             let series = raw.series.as_deref().ok_or("say which `series` is drawn")?;
             let quantity = known(series, quantities(&of))?;
             Ok(Form::Time(of, quantity))
         }
         raw::Form::Cdf => {
-            let of = selector(&raw.of())?;
+            let of = selector(&raw.of(), false)?;
             use scenario::series::Subject::{Flow, Workload};
             match of.subject {
                 Some(Flow | Workload) => Ok(Form::Cdf(of)),

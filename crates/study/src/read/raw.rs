@@ -1,5 +1,6 @@
 //! `expected.toml` as it is written.
 
+use scenario::series::Subject;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::{Spanned, Value};
@@ -62,36 +63,58 @@ pub struct Experiment {
     pub picture: Vec<Spanned<Picture>>,
 }
 
-/// What a measure or picture is of: one of these.
-#[derive(Debug)]
-pub struct Of {
-    pub flow: Option<String>,
-    pub link: Option<String>,
-    pub node: Option<String>,
-    pub workload: Option<String>,
-    pub run: bool,
-    pub network: bool,
+/// A table that says what it is of, among other fields.
+macro_rules! selecting {
+    (
+        $(#[doc = $about:literal])+
+        pub struct $name:ident {
+            $( $(#[$attribute:meta])* pub $field:ident: $type:ty, )+
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            pub flow: Option<String>,
+            pub link: Option<String>,
+            pub node: Option<String>,
+            pub workload: Option<String>,
+            #[serde(default)]
+            pub network: bool,
+            $( $(#[$attribute])* pub $field: $type, )+
+        }
+
+        impl $name {
+            /// What it says it is of: kind and name.
+            pub fn of(&self) -> Vec<(Subject, &str)> {
+                let all = [
+                    (Subject::Flow, &self.flow),
+                    (Subject::Link, &self.link),
+                    (Subject::Node, &self.node),
+                    (Subject::Workload, &self.workload),
+                ];
+                let named = all.into_iter();
+                let named = named.filter_map(|(subject, which)| Some((subject, which.as_deref()?)));
+                named.chain(self.network.then_some((Subject::Network, "*"))).collect()
+            }
+        }
+    };
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Measure {
-    pub flow: Option<String>,
-    pub link: Option<String>,
-    pub node: Option<String>,
-    pub workload: Option<String>,
-    #[serde(default)]
-    pub run: bool,
-    #[serde(default)]
-    pub network: bool,
-    pub value: Option<String>,
-    pub series: Option<String>,
-    pub from: Option<String>,
-    pub to: Option<String>,
-    pub take: Option<String>,
-    pub over: Option<String>,
-    pub target: Option<f64>,
-    pub within: Option<String>,
+selecting! {
+    /// A measure.
+    pub struct Measure {
+        #[serde(default)]
+        pub run: bool,
+        pub value: Option<String>,
+        pub series: Option<String>,
+        pub from: Option<String>,
+        pub to: Option<String>,
+        pub take: Option<String>,
+        pub over: Option<String>,
+        pub target: Option<f64>,
+        pub within: Option<String>,
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -118,31 +141,26 @@ pub enum Form {
     Curve,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Picture {
-    pub id: Spanned<String>,
-    pub kind: Form,
-    pub title: String,
-    pub flow: Option<String>,
-    pub link: Option<String>,
-    pub node: Option<String>,
-    pub workload: Option<String>,
-    #[serde(default)]
-    pub network: bool,
-    pub series: Option<String>,
-    pub measure: Option<Spanned<String>>,
-    pub x: Option<Spanned<String>>,
-    #[serde(default)]
-    pub y: String,
-    pub factor: Option<f64>,
-    #[serde(default)]
-    pub unit: String,
-    pub cases: Option<Vec<Spanned<String>>>,
-    #[serde(default)]
-    pub marks: Vec<Mark>,
-    #[serde(default)]
-    pub points: Vec<Points>,
+selecting! {
+    /// A picture.
+    pub struct Picture {
+        pub id: Spanned<String>,
+        pub kind: Form,
+        pub title: String,
+        pub series: Option<String>,
+        pub measure: Option<Spanned<String>>,
+        pub x: Option<Spanned<String>>,
+        #[serde(default)]
+        pub y: String,
+        pub factor: Option<f64>,
+        #[serde(default)]
+        pub unit: String,
+        pub cases: Option<Vec<Spanned<String>>>,
+        #[serde(default)]
+        pub marks: Vec<Mark>,
+        #[serde(default)]
+        pub points: Vec<Points>,
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -160,30 +178,4 @@ pub struct Points {
     pub line: String,
     pub label: String,
     pub at: Vec<(f64, f64)>,
-}
-
-impl Measure {
-    pub fn of(&self) -> Of {
-        Of {
-            flow: self.flow.clone(),
-            link: self.link.clone(),
-            node: self.node.clone(),
-            workload: self.workload.clone(),
-            run: self.run,
-            network: self.network,
-        }
-    }
-}
-
-impl Picture {
-    pub fn of(&self) -> Of {
-        Of {
-            flow: self.flow.clone(),
-            link: self.link.clone(),
-            node: self.node.clone(),
-            workload: self.workload.clone(),
-            run: false,
-            network: self.network,
-        }
-    }
 }

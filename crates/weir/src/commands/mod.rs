@@ -14,6 +14,7 @@ mod study;
 
 use crate::cli::{Cli, Command};
 use crate::exit::Failure;
+use std::num::NonZeroUsize;
 
 /// Does what the command line says.
 pub fn run(cli: Cli) -> Result<(), Failure> {
@@ -30,4 +31,10 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Report(args) => report::run(&args),
         Command::Demo(args) => demo::run(&args),
     }
+}
+
+/// How many runs are done at a time: as many as are asked for, or one for each core.
+fn jobs(given: Option<NonZeroUsize>) -> usize {
+    let cores = || std::thread::available_parallelism().ok();
+    given.or_else(cores).map_or(1, NonZeroUsize::get)
 }

@@ -41,12 +41,18 @@ fn failure(error: &ScenarioError, args: &ScenarioArgs) -> Failure {
             Failure::new(Kind::Usage, error).then("let [topology] make the nodes")
         }
         ScenarioError::Mistakes(mistakes) => {
-            let (many, them) = match mistakes.len() {
-                1 => ("a mistake".to_owned(), "it"),
-                n => (format!("{n} mistakes"), "them"),
-            };
+            let many = counted(mistakes);
+            let them = if mistakes.len() == 1 { "it" } else { "them" };
             let next = format!("mend {them} and try `weir scenario check {file}`:\n{error}");
             Failure::new(Kind::Usage, format!("{file} has {many}; nothing was run")).then(&next)
         }
+    }
+}
+
+/// `a mistake`, `3 mistakes`
+pub fn counted<T>(mistakes: &[T]) -> String {
+    match mistakes.len() {
+        1 => "a mistake".to_owned(),
+        n => format!("{n} mistakes"),
     }
 }

@@ -25,8 +25,7 @@ pub fn run(command: &SimCommand) -> Result<(), Failure> {
     let stop = Stop::listen().map_err(|error| {
         Failure::new(Kind::Failed, format!("cannot listen to signals: {error}"))
     })?;
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let jobs = args.jobs.map_or(cores, std::num::NonZero::get);
+    let jobs = super::jobs(args.jobs);
     let watcher = Watcher::new(&batch, &traces, stop.clone(), args.quiet, folder);
     let results = execute_all(&batch, jobs, &watcher);
     let folder = watcher.end();

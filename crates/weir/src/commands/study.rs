@@ -30,8 +30,7 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
     let stop = Stop::listen().map_err(|error| {
         Failure::new(Kind::Failed, format!("cannot listen to signals: {error}"))
     })?;
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let jobs = args.jobs.map_or(cores, std::num::NonZero::get);
+    let jobs = super::jobs(args.jobs);
     let out = args.out.clone().unwrap_or_else(|| OUT.into());
     pages::begin(&out)?;
     let mut outcomes = Vec::new();
@@ -85,10 +84,7 @@ fn unread(error: &StudyError) -> Failure {
         StudyError::NoStudy { .. } => Failure::new(Kind::File, error)
             .then("name the folder of a study, or with --all that of several"),
         StudyError::Mistakes(mistakes) => {
-            let many = match mistakes.len() {
-                1 => "a mistake".to_owned(),
-                n => format!("{n} mistakes"),
-            };
+            let many = super::scenario::counted(mistakes);
             let what = format!("the study has {many}; nothing was run");
             Failure::new(Kind::Usage, what).then(&format!("mend what is said here:\n{error}"))
         }
