@@ -127,8 +127,8 @@ pub fn execute_all(
     several(batch.runs.len(), jobs, one).into_iter().collect()
 }
 
-/// Does so many pieces of work, `jobs` at a time; results in the order of the pieces. `one` does the
-/// piece of a number and says whether others may begin: those that did not begin have no result.
+/// Does so many pieces of work, `jobs` at a time; results in the order of the pieces. `one` does
+/// the piece of a number and says whether others may begin; those that did not have no result.
 pub fn several<T: Send>(
     count: usize,
     jobs: usize,

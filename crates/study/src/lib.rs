@@ -26,7 +26,8 @@ pub use formula::Formula;
 pub use measure::{Bound, Measure, Selector, Take, What};
 pub use model::{Case, Drawn, Experiment, ExperimentKind, Form, Mark, Points, Study};
 pub use outcome::{
-    CaseValue, ClaimResult, Drawable, ExperimentResult, Measured, Outcome, Published, Series,
+    CaseValue, ClaimResult, Drawable, Effort, ExperimentResult, Measured, Outcome, Published,
+    Series,
 };
 pub use page::{Page, index, index_html};
 pub use perform::perform;

@@ -28,6 +28,33 @@ pub struct Outcome {
     pub interrupted: bool,
 }
 
+/// What runs took.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effort {
+    /// How many there were.
+    pub runs: usize,
+    /// Seconds that they simulated.
+    pub simulated_s: f64,
+    /// Packets carried over links.
+    pub packet_hops: u64,
+    /// Seconds that they took, each by itself.
+    pub run_s: f64,
+}
+
+impl Outcome {
+    /// What all of its runs took.
+    #[must_use]
+    pub fn total(&self) -> Effort {
+        let none = Effort { runs: 0, simulated_s: 0.0, packet_hops: 0, run_s: 0.0 };
+        self.experiments.iter().fold(none, |sum, one| Effort {
+            runs: sum.runs + one.runs,
+            simulated_s: sum.simulated_s + one.simulated_s,
+            packet_hops: sum.packet_hops + one.packet_hops,
+            run_s: sum.run_s + one.run_s,
+        })
+    }
+}
+
 /// A claim, and what was found.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ClaimResult {

@@ -1,7 +1,7 @@
 //! The pages of studies: one text, for browsers and for whoever reads the repository.
 
 use crate::model::{Experiment, ExperimentKind, Study};
-use crate::outcome::{ClaimResult, ExperimentResult, Outcome, Published};
+use crate::outcome::{ClaimResult, Effort, ExperimentResult, Outcome, Published};
 use crate::pictures::pictures;
 use crate::read::slug;
 use report::picture::Picture;
@@ -256,9 +256,10 @@ fn again(text: &mut String, study: &Study, outcome: &Outcome) {
 /// The page that leads to those of several studies, as Markdown whose links end so.
 #[must_use]
 pub fn index(studies: &[Outcome], ending: &str) -> String {
-    let mut text = "# Studies\n\nPublished experiments, run again: what the papers report beside \
-                    what is measured here.\n\n| study | paper | claims | hold | explained | open | \
-                    seconds | cores |\n|:---|:---|---:|---:|---:|---:|---:|---:|\n"
+    let mut text = "# Studies\n\nPublished experiments, run again: what papers report beside \
+                    what is measured here.\n\n\
+                    | study | paper | claims | hold | explained | open |\n\
+                    |:---|:---|---:|---:|---:|---:|\n"
         .to_owned();
     for outcome in studies {
         let judged = outcome.claims.iter().filter(|claim| claim.judged);
@@ -267,21 +268,39 @@ pub fn index(studies: &[Outcome], ending: &str) -> String {
         let open = outcome.claims.iter().filter(|claim| claim.is_open()).count();
         let _ = writeln!(
             text,
-            "| [{}]({}.{ending}){} | {} | {} | {hold} | {explained} | {open} | {} | {} |",
+            "| [{}]({}.{ending}){} | {} | {} | {hold} | {explained} | {open} |",
             cell(&outcome.title),
             outcome.study,
             if outcome.quick { ", quick form" } else { "" },
             cell(&outcome.paper),
             judged.count(),
-            digits(outcome.wall_s),
-            outcome.jobs
         );
     }
-    let seconds: f64 = studies.iter().map(|outcome| outcome.wall_s).sum();
-    let all = "A claim that does not hold is explained in the study's deviations.md, or open.";
-    let _ =
-        writeln!(text, "\n{} s together. {all}\n\n```sh\nweir study --all\n```", digits(seconds));
+    text += "\nA claim that does not hold is explained in the study's deviations.md, or open.\n\n";
+    efforts(&mut text, studies);
+    text += "\n```sh\nweir study --all\n```\n";
     text
+}
+
+/// What each of them took: by itself, and as they were run.
+fn efforts(text: &mut String, studies: &[Outcome]) {
+    text.push_str(
+        "| study | runs | simulated (s) | million packet-hops | one run after the other (s) | \
+         as run (s) | at a time |\n|:---|---:|---:|---:|---:|---:|---:|\n",
+    );
+    for outcome in studies {
+        let Effort { runs, simulated_s, packet_hops, run_s } = outcome.total();
+        let (hops, wall) = (digits(packet_hops as f64 / 1e6), digits(outcome.wall_s));
+        let (simulated, alone) = (digits(simulated_s), digits(run_s));
+        let (title, jobs) = (cell(&outcome.title), outcome.jobs);
+        let _ = writeln!(
+            text,
+            "| {title} | {runs} | {simulated} | {hops} | {alone} | {wall} | {jobs} |"
+        );
+    }
+    let alone: f64 = studies.iter().map(|outcome| outcome.total().run_s).sum();
+    let wall: f64 = studies.iter().map(|outcome| outcome.wall_s).sum();
+    let _ = writeln!(text, "| all | | | | {} | {} | |", digits(alone), digits(wall));
 }
 
 /// [`index`] as one HTML file.

@@ -1,6 +1,6 @@
 //! What is found, in words and numbers for people: the same in the terminal and on pages.
 
-use crate::outcome::{ClaimResult, Measured, Outcome, Published};
+use crate::outcome::{ClaimResult, Effort, Measured, Outcome, Published};
 use scenario::result::digits;
 
 /// The cells of a claim in a table.
@@ -106,15 +106,15 @@ impl Outcome {
     /// What it took.
     #[must_use]
     pub fn effort(&self) -> String {
-        let runs: usize = self.experiments.iter().map(|one| one.runs).sum();
-        let simulated: f64 = self.experiments.iter().map(|one| one.simulated_s).sum();
-        let hops: u64 = self.experiments.iter().map(|one| one.packet_hops).sum();
-        let cores =
-            if self.jobs == 1 { "one core".to_owned() } else { format!("{} cores", self.jobs) };
+        let Effort { runs, simulated_s, packet_hops, run_s } = self.total();
+        let (cores, alone) = match self.jobs {
+            1 => ("one core".to_owned(), String::new()),
+            n => (format!("{n} cores"), format!("; one after the other {} s", digits(run_s))),
+        };
+        let (hops, wall) = (digits(packet_hops as f64 / 1e6), digits(self.wall_s));
         format!(
-            "{runs} runs, {simulated:.0} s simulated, {} million packet-hops in {} s on {cores}",
-            digits(hops as f64 / 1e6),
-            digits(self.wall_s)
+            "{runs} runs, {simulated_s:.0} s simulated, {hops} million packet-hops in {wall} s on \
+             {cores}{alone}"
         )
     }
 }
