@@ -60,6 +60,7 @@ class Page(Browser):
         cls.weir("sim", "run", "two.toml", "--out", "first")
         cls.weir("sim", "run", "two.toml", "--out", "second", "--set", "consumer.one.control=aimd")
         cls.weir("report", "first", "second", "-o", "both.html")
+        cls.weir("compare", "first", "second")
         sweep = '\n[sweep]\nlink.hub-origin.loss = ["0 %", "2 %"]\nrepetitions = 3\n'
         (cls.folder / "sweep.toml").write_text(TWO + sweep, encoding="utf-8")
         cls.weir("sim", "run", "sweep.toml", "--out", "sweep")
@@ -180,6 +181,19 @@ class Page(Browser):
         self.assertEqual(len(labels), 4)
         self.assertTrue(any(label.startswith("second") for label in labels), labels)
         self.assertEqual(rates.locator(".plot").count(), 1)
+
+    def test_two_results_side_by_side_have_their_differences_before_the_same_pictures(self):
+        for width in (1280, 390):
+            page = self.open("compare.html", width)
+            self.assertIn("how does second differ from first?", page.locator("h1").inner_text())
+            row = page.locator("tr", has=page.locator("td", has_text="goodput (Mbit/s)")).first
+            self.assertEqual(row.locator("td").count(), 6)
+            labels = self.figure(page, "rates").locator("button[data-line]").all_inner_texts()
+            self.assertEqual(len(labels), 4)
+            page.locator("summary", has_text="All differences").click()
+            self.assertTrue(page.locator("td", has_text="99 % RTT (ms)").first.is_visible())
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            self.assertLessEqual(wide, width, "nothing sticks out")
 
     def test_a_sweep_shows_its_intervals(self):
         page = self.open("sweep/report.html")

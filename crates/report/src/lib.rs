@@ -1,12 +1,13 @@
 //! Results of runs on disk, and the page that shows them.
 //!
 //! [`Folder`] writes what `--out` asks for, and [`page()`] makes the report of one such folder or
-//! of several.
+//! of several. [`compare()`] lays two of them side by side.
 #![forbid(unsafe_code)]
 
 mod answer;
 mod article;
 mod colours;
+pub mod comparison;
 mod folder;
 mod page;
 mod parquet_file;
@@ -20,6 +21,7 @@ mod words;
 
 pub use article::{article, figures};
 pub use colours::{dashes, scheme as colour_of_scheme, thing as colour_of_thing};
+pub use comparison::{Comparison, compare};
 pub use folder::{Folder, REPORT, Summary};
 pub use page::page;
 pub use pictures::{distribution, over_time};
@@ -53,6 +55,26 @@ pub enum ReportError {
         path: PathBuf,
         /// What is missing.
         file: &'static str,
+    },
+    /// Two folders that are to be compared are one.
+    #[error("{path} is the first folder again: there is nothing to compare", path = path.display())]
+    Same {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Two folders that are to be compared are of different things.
+    #[error(
+        "{first} and {second} have nothing in common: {why}",
+        first = first.display(),
+        second = second.display()
+    )]
+    NothingInCommon {
+        /// One of them.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+        /// In what they differ.
+        why: String,
     },
     /// A file is damaged.
     #[error("{path} is damaged: {why}", path = path.display())]

@@ -1,9 +1,11 @@
 //! The page: everything in one file, which asks for nothing else.
 
 mod again;
+mod differences;
 mod tables;
 
 use crate::colours::{self, Named};
+use crate::comparison::Comparison;
 use crate::picture::{Form, Line, Picture};
 use crate::pictures::Pictures;
 use crate::results::Results;
@@ -29,20 +31,43 @@ const SCRIPTS: &[&str] = &[
 /// One of them holds no results, or they cannot be read.
 pub fn page(folders: &[PathBuf]) -> Result<String, ReportError> {
     let results = Results::read(folders)?;
-    Ok(html(&results, &Pictures::new(&results)))
+    let mut tables = (String::new(), String::new());
+    tables::first(&mut tables.0, &results);
+    tables::rest(&mut tables.1, &results);
+    let said = [answer::question(&results), answer::answer(&results)];
+    Ok(html(&results, "report", &said, &tables))
 }
 
-fn html(results: &Results, pictures: &Pictures) -> String {
+/// The same pictures with the differences of two folders.
+pub(crate) fn compared(results: &Results, comparison: &Comparison) -> String {
+    let Comparison { first, second, .. } = comparison;
+    let question =
+        format!("{}: how does {} differ from {}?", answer::name(results), second.name, first.name);
+    let mut tables = (String::new(), String::new());
+    differences::first(&mut tables.0, comparison);
+    differences::rest(&mut tables.1, comparison);
+    let said = [question, comparison.sentence() + "."];
+    html(results, "comparison", &said, &tables)
+}
+
+/// A page that says what it says between these tables, with all pictures of the results.
+fn html(
+    results: &Results,
+    what: &str,
+    [question, answer]: &[String; 2],
+    tables: &(String, String),
+) -> String {
+    let pictures = Pictures::new(results);
     let mut out = String::new();
     head(&mut out, &answer::name(results));
     out += "<main>\n";
     let _ = writeln!(
         out,
-        "<header><p class=\"over\">Weir report</p><h1>{}</h1><p class=\"answer\">{}</p></header>",
-        escaped(&answer::question(results)),
-        escaped(&answer::answer(results))
+        "<header><p class=\"over\">Weir {what}</p><h1>{}</h1><p class=\"answer\">{}</p></header>",
+        escaped(question),
+        escaped(answer)
     );
-    tables::first(&mut out, results);
+    out += &tables.0;
     out += "<noscript><p>The pictures are drawn by a script, which this browser does not run; the \
             tables say the same.</p></noscript>\n";
     pictures.first.iter().for_each(|picture| figure(&mut out, picture));
@@ -56,7 +81,7 @@ fn html(results: &Results, pictures: &Pictures) -> String {
         pictures.more.iter().for_each(|picture| figure(&mut out, picture));
         out += "</details>\n";
     }
-    tables::rest(&mut out, results);
+    out += &tables.1;
     again::section(&mut out, results);
     out += "</main>\n";
     let all: Vec<&Picture> = pictures.first.iter().chain(&pictures.more).collect();

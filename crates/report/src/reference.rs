@@ -95,7 +95,8 @@ tables in `crates/scenario/src/result.rs`, `crates/scenario/src/series.rs` and
 | `layout.json` | where the nodes stand in the drawing |
 | `command.txt`, `version.txt` | what was typed, and the program's version |
 
-`weir report DIR` makes the report again, `weir report DIR DIR…` compares several folders.
+`weir report DIR` makes the report again, `weir report DIR DIR…` draws several folders in the same
+pictures, and `weir compare DIR DIR` [says what is different](../how-to/compare-runs.md) in two.
 
 The folder is written beside its place and moved there when it is whole. A run that is ended with
 Ctrl-C is written too, as far as it came, and has `interrupted` set. Memory does not grow with what

@@ -18,6 +18,8 @@ pub type Key = (String, String, String);
 pub struct Group {
     /// What is particular about it; empty if it is the only one.
     pub label: String,
+    /// The place of the folder that it is from among the sources.
+    pub source: usize,
     /// Its runs.
     pub runs: Vec<RunResult>,
     /// Where the nodes stand in a drawing.
@@ -31,8 +33,8 @@ pub struct Group {
 }
 
 impl Group {
-    fn new(label: String, first: &RunResult) -> Group {
-        let mut group = Group { label, ..Group::default() };
+    fn new(label: String, source: usize, first: &RunResult) -> Group {
+        let mut group = Group { label, source, ..Group::default() };
         for (turn, flow) in first.flows.iter().enumerate() {
             group.flows.insert(flow.flow.clone(), turn);
             *group.alike.entry((flow.node.clone(), flow.control.clone())).or_default() += 1;
@@ -92,13 +94,13 @@ impl Results {
     pub fn read(folders: &[PathBuf]) -> Result<Results, ReportError> {
         let mut results = Results::default();
         let mut places = Vec::new();
-        for folder in folders {
+        let names = names(folders);
+        for (folder, name) in folders.iter().zip(&names) {
             let summary = summary(folder)?;
-            let source = source(folder)?;
-            let above = if folders.len() > 1 { source.name.clone() } else { String::new() };
+            let above = if folders.len() > 1 { name.as_str() } else { "" };
             let first = results.groups.len();
-            places.push(results.add(&above, &summary));
-            results.sources.push(source);
+            places.push(results.add(above, &summary));
+            results.sources.push(source(folder, name)?);
             let layout = layout(folder)?;
             results.groups[first..].iter_mut().for_each(|group| group.places.clone_from(&layout));
         }
@@ -113,7 +115,7 @@ impl Results {
 
     /// Adds the runs of a folder: for each the group that it belongs to.
     fn add(&mut self, above: &str, summary: &Summary) -> Vec<(usize, usize)> {
-        let first = self.groups.len();
+        let (first, source) = (self.groups.len(), self.sources.len());
         let mut places = Vec::new();
         let settings: Vec<_> = summary.runs().iter().map(|run| run.settings.as_slice()).collect();
         let keys = varying(&settings);
@@ -127,7 +129,7 @@ impl Results {
             let known = self.groups[first..].iter().position(|group| group.label == label);
             let place = known.map_or(self.groups.len(), |place| first + place);
             if known.is_none() {
-                self.groups.push(Group::new(label, run));
+                self.groups.push(Group::new(label, source, run));
             }
             places.push((place, self.groups[place].runs.len()));
             self.groups[place].runs.push(run.clone());
@@ -162,6 +164,11 @@ impl Results {
             list[run].add(row.time_s, row.value);
         })
         .map_err(|error| ReportError::damaged(&path, &error))
+    }
+
+    /// The runs of a folder, by its place among the sources.
+    pub fn of(&self, source: usize) -> impl Iterator<Item = &RunResult> {
+        self.groups.iter().filter(move |group| group.source == source).flat_map(|g| &g.runs)
     }
 
     /// All runs.
@@ -217,7 +224,23 @@ fn layout(folder: &Path) -> Result<BTreeMap<String, [f64; 2]>, ReportError> {
     serde_json::from_str(&text).map_err(|error| ReportError::damaged(&path, &error))
 }
 
-fn source(folder: &Path) -> Result<Source, ReportError> {
+/// What folders are called: by their last names, or as they were given where two have the same.
+fn names(folders: &[PathBuf]) -> Vec<String> {
+    let whole = |folder: &PathBuf| fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
+    let last = |folder: PathBuf| {
+        folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    };
+    let short: Vec<String> = folders.iter().map(whole).map(last).collect();
+    let is_alone = |name: &String| short.iter().filter(|other| *other == name).count() == 1;
+    let given = |folder: &PathBuf| folder.display().to_string();
+    folders
+        .iter()
+        .zip(&short)
+        .map(|(folder, name)| if is_alone(name) { name.clone() } else { given(folder) })
+        .collect()
+}
+
+fn source(folder: &Path, name: &str) -> Result<Source, ReportError> {
     let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
     let failed = |error| ReportError::read(folder, error);
     let mut names = Vec::new();
@@ -228,12 +251,27 @@ fn source(folder: &Path) -> Result<Source, ReportError> {
         }
     }
     names.sort_by_key(|name| (name.len(), name.clone()));
-    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    let name = folder.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
     Ok(Source {
-        name,
+        name: name.to_owned(),
         version: text(VERSION).trim().to_owned(),
         command: text(COMMAND).trim().to_owned(),
         scenarios: names.iter().map(|name| (name.clone(), text(name))).collect(),
     })
+}
+
+#[cfg(test)]
+impl Results {
+    /// The runs of folders with these names.
+    pub fn of_runs(folders: &[(&str, Vec<RunResult>)]) -> Results {
+        use scenario::result::SweepResult;
+        let mut results = Results::default();
+        for (name, runs) in folders {
+            let sweep = SweepResult { runs: runs.clone(), ..SweepResult::default() };
+            results.add(name, &Summary::Sweep(sweep));
+            let [version, command] = [String::new(), String::new()];
+            let name = (*name).to_owned();
+            results.sources.push(Source { name, version, command, scenarios: Vec::new() });
+        }
+        results
+    }
 }

@@ -1,7 +1,7 @@
 //! Numbers and findings in words.
 
 use scenario::Mean;
-pub use scenario::result::{averaged, counted, digits, given};
+pub use scenario::result::{counted, digits, given};
 
 /// A value with its unit.
 pub fn with_unit(value: f64, unit: &str) -> String {

@@ -50,13 +50,41 @@ impl Mean {
             return None;
         }
         let mean = values.iter().sum::<f64>() / n as f64;
-        let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
-        let ci95 = (n > 1).then(|| {
-            let freedom = (n - 1) as f64;
-            quantile(n - 1) * (squares / freedom / n as f64).sqrt()
-        });
+        let ci95 = square_error(values, mean).map(|square| quantile(n - 1) * square.sqrt());
         Some(Mean { mean, ci95, n })
     }
+
+    /// What the second values of pairs have more than the first: of the differences of the pairs.
+    #[must_use]
+    pub fn of_pairs(pairs: &[(f64, f64)]) -> Option<Mean> {
+        Mean::of(&pairs.iter().map(|(first, second)| second - first).collect::<Vec<_>>())
+    }
+
+    /// What the second of two samples has more than the first, where no value of the one belongs to
+    /// one of the other: by Welch, who lets each have a variance of its own, with the degrees of
+    /// freedom of Welch and Satterthwaite rounded down, which makes the interval wider. There is no
+    /// interval if one of them is a single value.
+    #[must_use]
+    pub fn apart(first: &[f64], second: &[f64]) -> Option<Mean> {
+        let means = [Mean::of(first)?, Mean::of(second)?];
+        let errors = square_error(first, means[0].mean).zip(square_error(second, means[1].mean));
+        let ci95 = errors.map(|(a, b)| {
+            let of_each = |square: f64, n: usize| square * square / (n - 1) as f64;
+            let freedom = (a + b) * (a + b) / (of_each(a, first.len()) + of_each(b, second.len()));
+            // Where nothing varies, it is no number.
+            let freedom = if freedom.is_finite() { freedom as usize } else { 1 };
+            quantile(freedom) * (a + b).sqrt()
+        });
+        let n = first.len() + second.len();
+        Some(Mean { mean: means[1].mean - means[0].mean, ci95, n })
+    }
+}
+
+/// The square of the standard error of the mean of these values; `None` for a single one.
+fn square_error(values: &[f64], mean: f64) -> Option<f64> {
+    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+    let n = values.len();
+    (n > 1).then(|| squares / (n - 1) as f64 / n as f64)
 }
 
 #[cfg(test)]
@@ -71,6 +99,29 @@ mod tests {
         assert!((mean.ci95.unwrap() - 4.9687).abs() < 0.0001);
         assert_eq!(Mean::of(&[5.0]).unwrap().ci95, None);
         assert_eq!(Mean::of(&[]), None);
+    }
+
+    #[test]
+    fn differences_of_pairs() {
+        // 1, 1.1, 0.9: standard deviation 0.1, standard error 0.057735; t(2) = 4.303.
+        let mean = Mean::of_pairs(&[(1.0, 2.0), (2.0, 3.1), (3.0, 3.9)]).unwrap();
+        assert!((mean.mean - 1.0).abs() < 1e-12);
+        assert!((mean.ci95.unwrap() - 0.24843).abs() < 1e-5);
+        assert_eq!(Mean::of_pairs(&[(5.0, 3.0)]), Some(Mean { mean: -2.0, ci95: None, n: 1 }));
+    }
+
+    #[test]
+    fn differences_of_samples_without_pairs() {
+        // 4, 6, 8: variance 4, of the mean 4/3. 10, 12, 14, 16, 18: mean 14, variance 10, of the
+        // mean 2. Standard error sqrt(10/3) = 1.825742; (10/3)^2 / ((4/3)^2 / 2 + 2^2 / 4) = 5.88
+        // degrees of freedom, rounded down 5; t(5) = 2.571.
+        let second = [10.0, 12.0, 14.0, 16.0, 18.0];
+        let mean = Mean::apart(&[4.0, 6.0, 8.0], &second).unwrap();
+        assert_eq!((mean.mean, mean.n), (8.0, 8));
+        assert!((mean.ci95.unwrap() - 4.69398).abs() < 1e-5);
+        assert_eq!(Mean::apart(&[4.0], &second).unwrap().ci95, None);
+        assert_eq!(Mean::apart(&[2.0, 2.0], &[2.0, 2.0, 2.0]).unwrap().ci95, Some(0.0));
+        assert_eq!(Mean::apart(&[], &second), None);
     }
 
     #[test]

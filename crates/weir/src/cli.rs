@@ -1,7 +1,7 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand};
-use control::Size;
+use control::{Ratio, Size};
 use packet::Name;
 use std::path::PathBuf;
 
@@ -45,6 +45,8 @@ pub enum Command {
     Study(StudyArgs),
     /// Make the report of results that `weir sim run --out` wrote, comparing several.
     Report(ReportArgs),
+    /// Lay two results side by side: what is different, by how much, and how sure that is.
+    Compare(CompareArgs),
     /// Publish a file and fetch it twice through three forwarders on this machine.
     Demo(DemoArgs),
 }
@@ -275,6 +277,31 @@ pub struct ReportArgs {
     pub output: Option<PathBuf>,
 }
 
+/// `weir compare`
+#[derive(Args)]
+pub struct CompareArgs {
+    /// The folder that differences are measured from.
+    #[arg(value_name = "RUN1")]
+    pub first: PathBuf,
+    /// The folder that is laid beside it.
+    #[arg(value_name = "RUN2")]
+    pub second: PathBuf,
+    /// The share of RUN1's value, such as "5 %", from which on a difference is marked. If it is
+    /// given, the exit code is 1 where a goodput, a completion time or a mean queue differs by
+    /// more; without it, what is over 5 % is marked.
+    #[arg(long, value_name = "SHARE")]
+    pub within: Option<Ratio>,
+    /// Where the page with all differences and pictures goes; without it, compare.html here.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print one JSON object at the end.
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
 /// `weir scenario`
 #[derive(Subcommand)]
 pub enum ScenarioCommand {
@@ -327,6 +354,8 @@ mod tests {
             &["weir", "get", "/a", "--patience", "5"],
             &["weir", "put", "/a"],
             &["weir", "put", "/a", "f", "--segment-size", "8 parsecs"],
+            &["weir", "compare", "one"],
+            &["weir", "compare", "one", "two", "--within", "5"],
         ] {
             assert!(Cli::try_parse_from(wrong).is_err(), "{wrong:?}");
         }

@@ -1,19 +1,19 @@
 //! Tables: flows or combinations first, links and nodes behind the pictures.
 
 use crate::results::{Results, used};
-use crate::words::{averaged, counted, digits, escaped};
+use crate::words::escaped;
 use scenario::result::columns::{self, Column, MOST};
 use scenario::result::{Flow, Link, RunResult, Workload};
 use std::fmt::Write;
 
-struct Table<'o> {
+pub struct Table<'o> {
     out: &'o mut String,
     /// Columns at the left that hold words.
     words: usize,
 }
 
 impl<'o> Table<'o> {
-    fn begin(out: &'o mut String, words: usize, heads: &[&str]) -> Table<'o> {
+    pub fn begin(out: &'o mut String, words: usize, heads: &[&str]) -> Table<'o> {
         out.push_str("<div class=\"scroll\" tabindex=\"0\"><table><tr>");
         for (i, head) in heads.iter().enumerate() {
             let class = if i < words { " class=\"left\"" } else { "" };
@@ -25,7 +25,7 @@ impl<'o> Table<'o> {
         Table { out, words }
     }
 
-    fn row(&mut self, cells: &[String]) {
+    pub fn row(&mut self, cells: &[String]) {
         self.out.push_str("<tr>");
         for (i, cell) in cells.iter().enumerate() {
             let class = if i < self.words { " class=\"left\"" } else { "" };
@@ -34,10 +34,22 @@ impl<'o> Table<'o> {
         self.out.push_str("</tr>\n");
     }
 
-    fn end(self, all: usize, what: &str) {
+    /// A row that says what those below it are of.
+    pub fn heading(&mut self, text: &str, columns: usize) {
+        let text = escaped(text);
+        let _ =
+            writeln!(self.out, "<tr><th class=\"group\" colspan=\"{columns}\">{text}</th></tr>");
+    }
+
+    pub fn close(self) -> &'o mut String {
         self.out.push_str("</table></div>\n");
+        self.out
+    }
+
+    fn end(self, all: usize, what: &str) {
+        let out = self.close();
         if all > MOST {
-            let _ = writeln!(self.out, "<p class=\"soft\">{MOST} of {all} {what}.</p>");
+            let _ = writeln!(out, "<p class=\"soft\">{MOST} of {all} {what}.</p>");
         }
     }
 }
@@ -53,30 +65,14 @@ pub fn first(out: &mut String, results: &Results) {
 fn groups(out: &mut String, results: &Results) {
     let keys: Vec<&str> = results.keys.iter().map(String::as_str).collect();
     let what = if keys.is_empty() { "result".to_owned() } else { keys.join(", ") };
-    let mut heads = vec![
-        &*what,
-        "runs",
-        "goodput (Mbit/s)",
-        "completion (s)",
-        "RTT (ms)",
-        "Jain index",
-        "lost",
-    ];
-    let has_stores = results.combinations.iter().any(|(_, c)| c.hit_ratio.is_some());
-    heads.extend(has_stores.then_some("hit ratio (%)"));
-    let mean = |mean| averaged(mean, |mean| digits(mean.mean));
+    let columns = columns::combinations(results.combinations.iter().map(|(_, c)| c));
+    let mut heads = vec![&*what, "runs"];
+    heads.extend(columns.iter().map(|column| column.long));
     let mut table = Table::begin(out, 1, &heads);
     for (group, (label, c)) in results.groups.iter().zip(&results.combinations).take(MOST) {
-        let mut row = vec![
-            if label.is_empty() { "all runs".to_owned() } else { label.clone() },
-            group.runs.len().to_string(),
-            mean(c.goodput_mbps),
-            mean(c.fct_s),
-            mean(c.rtt_mean_ms),
-            mean(c.jain_index),
-            averaged(c.drops, counted),
-        ];
-        row.extend(has_stores.then(|| mean(c.hit_ratio.map(|ratio| ratio.times(100.0)))));
+        let label = if label.is_empty() { "all runs".to_owned() } else { label.clone() };
+        let mut row = vec![label, group.runs.len().to_string()];
+        row.extend(columns.iter().map(|column| column.cell(c)));
         table.row(&row);
     }
     table.end(results.groups.len(), "combinations; summary.json has all");
@@ -123,10 +119,10 @@ fn list<T>(out: &mut String, columns: &'static [Column<T>], rows: &[&T], all: us
     }
     let columns = columns::telling(columns, rows);
     let heads: Vec<&str> = columns.iter().map(|column| column.long).collect();
-    let words = columns.iter().take_while(|column| column.is_word).count();
+    let words = columns.iter().take_while(|column| column.is_word()).count();
     let mut table = Table::begin(out, words, &heads);
     for row in rows.iter().take(MOST) {
-        table.row(&columns.iter().map(|column| (column.cell)(row)).collect::<Vec<_>>());
+        table.row(&columns.iter().map(|column| column.cell(row)).collect::<Vec<_>>());
     }
     table.end(all, what);
 }

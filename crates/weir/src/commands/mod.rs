@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+mod compare;
 mod daemon;
 mod demo;
 mod get;
@@ -29,6 +30,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Scenario(command) => scenario::run(&command),
         Command::Study(args) => study::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Demo(args) => demo::run(&args),
     }
 }

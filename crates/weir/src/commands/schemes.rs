@@ -46,7 +46,7 @@ pub fn run(args: &SchemesArgs) -> Result<(), Failure> {
     if let (Some(_), Some(scheme)) = (&args.name, chosen.first()) {
         return explain(scheme);
     }
-    let column = |head| Column { head, align: Align::Left, rank: 0 };
+    let column = |head: &'static str| Column { head: head.into(), align: Align::Left, rank: 0 };
     let mut table = Table::new(["scheme", "parts", "what it does"].map(column).to_vec());
     for scheme in chosen {
         table.row(vec![scheme.name.into(), scheme.parts().join(", "), scheme.summary.into()]);

@@ -61,7 +61,7 @@ fn summary(counters: &Value) -> Vec<String> {
 
 /// A row for each face. Where there is no room, the packets go first, then what waits.
 fn faces(counters: &Value) -> Table {
-    let column = |head, rank| Column { head, align: Align::Right, rank };
+    let column = |head: &'static str, rank| Column { head: head.into(), align: Align::Right, rank };
     let mut table = Table::new(vec![
         column("face", 0),
         column("in MB", 0),
@@ -72,7 +72,7 @@ fn faces(counters: &Value) -> Table {
         column("Data", 2),
         column("queued", 1),
         column("dropped", 1),
-        Column { head: "where", align: Align::Left, rank: 0 },
+        Column { head: "where".into(), align: Align::Left, rank: 0 },
     ]);
     for face in counters.get("faces").and_then(Value::as_array).into_iter().flatten() {
         let n = |path| number(face, path).to_string();

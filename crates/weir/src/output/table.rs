@@ -1,5 +1,7 @@
 //! Tables for people: as wide as they need to be, and never wider than the terminal.
 
+use std::borrow::Cow;
+
 /// Which side of a column its texts keep to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
@@ -13,7 +15,7 @@ pub enum Align {
 #[derive(Clone, Debug)]
 pub struct Column {
     /// Its head, with the unit.
-    pub head: &'static str,
+    pub head: Cow<'static, str>,
     /// Where its texts stand.
     pub align: Align,
     /// Columns of a higher rank go first when there is no room for all; those of rank 0 never go.
@@ -65,7 +67,7 @@ impl Table {
             };
             shown.retain(|at| rank(at) < highest);
         }
-        let heads = self.columns.iter().map(|column| column.head.to_owned()).collect();
+        let heads = self.columns.iter().map(|column| column.head.clone().into_owned()).collect();
         std::iter::once(&heads)
             .chain(&self.rows)
             .map(|texts: &Vec<String>| {
@@ -78,7 +80,7 @@ impl Table {
 
     fn width(&self, at: usize) -> usize {
         let texts = self.rows.iter().map(|row| row[at].as_str());
-        texts.chain([self.columns[at].head]).map(|text| text.chars().count()).max().unwrap_or(0)
+        texts.chain([&*self.columns[at].head]).map(|text| text.chars().count()).max().unwrap_or(0)
     }
 
     fn cell(&self, at: usize, text: &str, width: usize) -> String {
@@ -94,7 +96,7 @@ mod tests {
     use super::*;
 
     fn table() -> Table {
-        let column = |head, align, rank| Column { head, align, rank };
+        let column = |head: &'static str, align, rank| Column { head: head.into(), align, rank };
         let mut table = Table::new(vec![
             column("face", Align::Right, 0),
             column("packets", Align::Right, 1),

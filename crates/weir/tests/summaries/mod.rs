@@ -76,6 +76,41 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "weir compare",
+        &[
+            (
+                "first",
+                "the folder that differences are measured from: `name`, `folder`, `scenario`, \
+                 `version`, `command`, and how many `runs`",
+            ),
+            ("second", "the other one, in the same way"),
+            ("within", "the share up to which a difference is not marked"),
+            ("main", "how many goodputs, completion times and mean queues were compared"),
+            ("beyond", "how many of them differ by more than `within`"),
+            ("remarks", "a list of what has to be known when they are read"),
+            (
+                "cases",
+                "a list, one for each combination of swept settings that is in both: `settings` \
+                 (field and value), `first_seeds`, `second_seeds`, `method` (`paired`, `welch`, or \
+                 `single`: no intervals of differences), `differences`, and things that \
+                 `only_first` or `only_second` has, by `kind` and `entity`",
+            ),
+            (
+                "cases[].differences",
+                "a list: `kind` (`network`, `flow`, `workload`, `link`, `node`) and `entity` as in \
+                 the series; `quantity`, a field of [results](results.md) in its unit; `main`, \
+                 whether it counts for `beyond`; `first` and `second`, means over the runs with \
+                 `mean`, `ci95` (half the width of the 95 % interval) and `n`, or null; \
+                 `difference`, the second less the first, in the same way; `share`, the difference \
+                 as a share of the first, and its `share_ci95`; `missing`, whether it has a value \
+                 in some runs of one and not in those of the other; `resolution`, up to where a \
+                 difference says nothing; `beyond`, whether it is over `within` and over that",
+            ),
+            ("only_first", "a list of settings that only the first has runs with"),
+            ("only_second", "a list of settings that only the second has runs with"),
+        ],
+    ),
+    (
         "weir demo",
         &[
             ("file", "the file that was sent"),

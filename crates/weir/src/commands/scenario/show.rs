@@ -140,7 +140,7 @@ fn faults(scenario: &Scenario) -> Vec<String> {
 }
 
 fn column(head: &'static str, align: Align, rank: u8) -> Column {
-    Column { head, align, rank }
+    Column { head: head.into(), align, rank }
 }
 
 fn nodes(scenario: &Scenario) -> Table {

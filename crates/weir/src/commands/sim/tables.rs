@@ -3,7 +3,7 @@
 use crate::exit::Failure;
 use crate::output::{self, Align, Column, Table};
 use scenario::result::columns::{self, MOST};
-use scenario::result::{Flow, RunResult, SweepResult, averaged, counted, digits, varying};
+use scenario::result::{Flow, RunResult, SweepResult, digits, varying};
 
 /// So many flows that failed are named.
 const MOST_ERRORS: usize = 10;
@@ -69,44 +69,28 @@ pub fn sweep(result: &SweepResult) -> Result<(), Failure> {
         "means with 95 % intervals".to_owned(),
     ];
     head(&format!("{scenario}:"), &parts)?;
-    let mut columns = vec![
-        left("settings", 0),
-        right("runs", 1),
-        right("goodput (Mbit/s)", 0),
-        right("completion (s)", 0),
-        right("RTT (ms)", 1),
-        right("Jain", 1),
-        right("drops", 2),
-    ];
-    let has_stores = combinations.iter().any(|c| c.hit_ratio.is_some());
-    columns.extend(has_stores.then(|| right("hit ratio", 0)));
-    let mut table = Table::new(columns);
+    let shown = columns::combinations(combinations.iter());
+    let shown: Vec<_> = shown.into_iter().filter_map(|c| Some((c, c.rank?))).collect();
+    let mut heads = vec![left("settings", 0), right("runs", 1)];
+    heads.extend(shown.iter().map(|(column, rank)| right(column.short, *rank)));
+    let mut table = Table::new(heads);
     for c in combinations {
         let told = c.settings.iter().filter(|(key, _)| keys.contains(&key.as_str()));
         let told: Vec<&str> = told.map(|(_, value)| value.as_str()).collect();
-        let mean = |mean| averaged(mean, |mean| digits(mean.mean));
         let of = runs.iter().filter(|run| run.settings == c.settings).count();
-        let mut row = vec![
-            told.join(", "),
-            of.to_string(),
-            mean(c.goodput_mbps),
-            mean(c.fct_s),
-            mean(c.rtt_mean_ms),
-            mean(c.jain_index),
-            averaged(c.drops, counted),
-        ];
-        row.extend(has_stores.then(|| mean(c.hit_ratio)));
+        let mut row = vec![told.join(", "), of.to_string()];
+        row.extend(shown.iter().map(|(column, _)| column.cell(c)));
         table.row(row);
     }
     section(&table)
 }
 
 fn left(head: &'static str, rank: u8) -> Column {
-    Column { head, align: Align::Left, rank }
+    Column { head: head.into(), align: Align::Left, rank }
 }
 
 fn right(head: &'static str, rank: u8) -> Column {
-    Column { head, align: Align::Right, rank }
+    Column { head: head.into(), align: Align::Right, rank }
 }
 
 fn section(table: &Table) -> Result<(), Failure> {
@@ -128,13 +112,13 @@ fn list<T>(
     let columns = columns::telling(columns, rows);
     let shown = || columns.iter().filter_map(|column| Some((*column, column.rank?)));
     let heads = shown().map(|(column, rank)| Column {
-        head: column.short,
-        align: if column.is_word { Align::Left } else { Align::Right },
+        head: column.short.into(),
+        align: if column.is_word() { Align::Left } else { Align::Right },
         rank,
     });
     let mut table = Table::new(heads.collect());
     for row in rows.iter().take(MOST) {
-        table.row(shown().map(|(column, _)| (column.cell)(row)).collect());
+        table.row(shown().map(|(column, _)| column.cell(row)).collect());
     }
     section(&table)?;
     if all > MOST {

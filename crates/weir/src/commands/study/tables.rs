@@ -28,7 +28,7 @@ pub fn study(study: &Study, outcome: &Outcome) -> Result<(), Failure> {
 }
 
 fn column(head: &'static str, align: Align, rank: u8) -> Column {
-    Column { head, align, rank }
+    Column { head: head.into(), align, rank }
 }
 
 fn table(claims: &[&ClaimResult]) -> Table {

@@ -1,0 +1,249 @@
+//! Two folders laid side by side: what is in both, and how far apart it is.
+
+mod case;
+mod difference;
+mod observed;
+mod remarks;
+mod told;
+
+pub use case::Case;
+pub use difference::{Difference, Method};
+pub use observed::Thing;
+pub use told::{Told, in_words};
+
+use crate::ReportError;
+use crate::page::compared;
+use crate::results::{Results, Source};
+use crate::words::{digits, trimmed};
+use scenario::result::{RunResult, varying};
+use serde::Serialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Settings, field and value.
+pub type Settings = Vec<(String, String)>;
+
+/// One of the two folders.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Side {
+    /// What it is called here.
+    pub name: String,
+    /// Where it is.
+    pub folder: String,
+    /// The scenario's name.
+    pub scenario: String,
+    /// The program that made it.
+    pub version: String,
+    /// What was typed.
+    pub command: String,
+    /// How many runs it has.
+    pub runs: usize,
+}
+
+/// Two folders, side by side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The folder that differences are shares of.
+    pub first: Side,
+    /// The other.
+    pub second: Side,
+    /// A difference of a larger share is marked.
+    pub within: f64,
+    /// How many main quantities were compared: goodputs, completion times, mean queues.
+    pub main: usize,
+    /// How many of them differ by more.
+    pub beyond: usize,
+    /// What has to be known when they are read.
+    pub remarks: Vec<String>,
+    /// What is in both, by settings.
+    pub cases: Vec<Case>,
+    /// Settings that only the first has runs with.
+    pub only_first: Vec<Settings>,
+    /// Settings that only the second has runs with.
+    pub only_second: Vec<Settings>,
+}
+
+/// Lays two folders that `--out` wrote side by side: what they come to, and the page that shows it.
+/// `within` is the share up to which a difference is not marked.
+///
+/// # Errors
+/// They are the same folder, one of them holds no results or cannot be read, or nothing is in both.
+pub fn compare(folders: &[PathBuf; 2], within: f64) -> Result<(Comparison, String), ReportError> {
+    let whole = folders.each_ref().map(|folder| fs::canonicalize(folder).ok());
+    if whole[0].is_some() && whole[0] == whole[1] {
+        return Err(ReportError::Same { path: folders[1].clone() });
+    }
+    let results = Results::read(folders)?;
+    let comparison = Comparison::new(&results, folders, within)?;
+    let page = compared(&results, &comparison);
+    Ok((comparison, page))
+}
+
+impl Comparison {
+    fn new(
+        results: &Results,
+        folders: &[PathBuf; 2],
+        within: f64,
+    ) -> Result<Comparison, ReportError> {
+        let runs: [Vec<&RunResult>; 2] = [0, 1].map(|source| results.of(source).collect());
+        let nothing = |why: String| {
+            let [first, second] = folders.clone();
+            ReportError::NothingInCommon { first, second, why }
+        };
+        if let Some(empty) = runs.iter().position(Vec::is_empty) {
+            return Err(nothing(format!("{} has no run", folders[empty].display())));
+        }
+        let keys = distinguishing(&runs);
+        let [first, second] = runs.each_ref().map(|runs| by_settings(runs, &keys));
+        let other = |settings: &Settings| second.iter().find(|(known, _)| known == settings);
+        let both =
+            first.iter().filter_map(|(settings, runs)| Some((settings, runs, other(settings)?)));
+        let cases: Vec<Case> = both
+            .map(|(settings, runs, (_, others))| Case::new(settings, [runs, others], within))
+            .collect();
+        if cases.is_empty() {
+            return Err(nothing(format!(
+                "no run of the one was set as one of the other: by {}",
+                keys.join(", ")
+            )));
+        }
+        if cases.iter().all(Case::is_strange) {
+            let why = "no flow, workload, link or node of the one is in the other";
+            return Err(nothing(why.to_owned()));
+        }
+        let only = |of: &[Group<'_>], others: &[Group<'_>]| -> Vec<Settings> {
+            let is_known = |settings: &Settings| others.iter().any(|(known, _)| known == settings);
+            let alone = of.iter().filter(|(settings, _)| !is_known(settings));
+            alone.map(|(settings, _)| settings.clone()).collect()
+        };
+        let (only_first, only_second) = (only(&first, &second), only(&second, &first));
+        let main = || cases.iter().flat_map(|case| &case.differences).filter(|d| d.main);
+        let side = |n: usize| Side::new(&results.sources[n], &folders[n], &runs[n]);
+        let mut comparison = Comparison {
+            first: side(0),
+            second: side(1),
+            within,
+            main: main().count(),
+            beyond: main().filter(|difference| difference.beyond).count(),
+            remarks: Vec::new(),
+            cases,
+            only_first,
+            only_second,
+        };
+        comparison.remarks = remarks::of(&comparison, &runs);
+        Ok(comparison)
+    }
+
+    /// The share up to which a difference is not marked, as people say it.
+    #[must_use]
+    pub fn tolerated(&self) -> String {
+        format!("{} %", trimmed(self.within * 100.0))
+    }
+
+    /// What it comes to, in a sentence without its stop.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let share = self.tolerated();
+        let of = "goodputs, completion times and mean queues";
+        match (self.main, self.beyond) {
+            (0, _) => format!("There are no {of} to compare"),
+            (n, 0) => format!("None of {n} {of} differs by more than {share}"),
+            (n, beyond) => {
+                let verb = if beyond == 1 { "differs" } else { "differ" };
+                format!("Of {n} {of} {beyond} {verb} by more than {share}{}", self.most())
+            }
+        }
+    }
+
+    /// What is farthest apart of what decides.
+    fn most(&self) -> String {
+        // What one of them has not at all is farther apart than what both have.
+        let far = |one: &Difference| match one.share {
+            Some(share) if !one.missing => share.abs(),
+            _ => f64::INFINITY,
+        };
+        let most = self.beyond().max_by(|a, b| far(a.1).total_cmp(&far(b.1)));
+        most.map_or(String::new(), |(case, one)| {
+            let at = if self.cases.len() > 1 {
+                format!(" with {}", label(&case.settings))
+            } else {
+                String::new()
+            };
+            format!(", most the {}{at} ({})", one.name(), one.how_far())
+        })
+    }
+
+    /// What decides and differs by more than is tolerated, with its case.
+    pub fn beyond(&self) -> impl Iterator<Item = (&Case, &Difference)> {
+        let all =
+            self.cases.iter().flat_map(|case| case.differences.iter().map(move |d| (case, d)));
+        all.filter(|(_, difference)| difference.main && difference.beyond)
+    }
+}
+
+impl Side {
+    fn new(source: &Source, folder: &Path, runs: &[&RunResult]) -> Side {
+        Side {
+            name: source.name.clone(),
+            folder: folder.display().to_string(),
+            scenario: runs.first().map_or_else(String::new, |run| run.scenario.clone()),
+            version: source.version.clone(),
+            command: source.command.clone(),
+            runs: runs.len(),
+        }
+    }
+}
+
+/// Runs that were set alike.
+type Group<'r> = (Settings, Vec<&'r RunResult>);
+
+/// The fields that tell the runs of a folder apart. What all runs of a folder have alike is what
+/// is compared, should the other folder have something else.
+fn distinguishing(runs: &[Vec<&RunResult>; 2]) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    for runs in runs {
+        let settings: Vec<_> = runs.iter().map(|run| run.settings.as_slice()).collect();
+        for key in varying(&settings) {
+            if !keys.iter().any(|known| known == key) {
+                keys.push(key.to_owned());
+            }
+        }
+    }
+    keys
+}
+
+fn by_settings<'r>(runs: &[&'r RunResult], keys: &[String]) -> Vec<Group<'r>> {
+    let mut groups: Vec<Group<'r>> = Vec::new();
+    for run in runs {
+        let of = |key: &String| run.settings.iter().find(|(known, _)| known == key).cloned();
+        let settings: Settings = keys.iter().filter_map(of).collect();
+        match groups.iter_mut().find(|(known, _)| *known == settings) {
+            Some((_, runs)) => runs.push(run),
+            None => groups.push((settings, vec![run])),
+        }
+    }
+    groups
+}
+
+/// Settings in words.
+#[must_use]
+pub fn label(settings: &Settings) -> String {
+    let parts = settings.iter().map(|(key, value)| format!("{key} {value}"));
+    match settings.is_empty() {
+        true => "no setting".to_owned(),
+        false => parts.collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// With its sign.
+fn signed(value: f64) -> String {
+    with_sign(value, digits(value))
+}
+
+/// A value that is told so, with its sign.
+fn with_sign(value: f64, told: String) -> String {
+    if value > 0.0 && told != "0" { format!("+{told}") } else { told }
+}
+
+#[cfg(test)]
+mod tests;

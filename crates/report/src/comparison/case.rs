@@ -1,0 +1,121 @@
+//! Runs of both folders that were set alike.
+
+use super::Settings;
+use super::difference::{Difference, Method, Values};
+use super::observed::{Measured, Thing, observed};
+use scenario::result::RunResult;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Runs of both folders that were set alike.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Case {
+    /// How: what tells the runs of a folder apart.
+    pub settings: Settings,
+    /// The seeds of the first.
+    pub first_seeds: Vec<u64>,
+    /// The seeds of the second.
+    pub second_seeds: Vec<u64>,
+    /// How the runs belong together.
+    pub method: Method,
+    /// Every quantity of everything that is in both.
+    pub differences: Vec<Difference>,
+    /// What only the first has.
+    pub only_first: Vec<Thing>,
+    /// What only the second has.
+    pub only_second: Vec<Thing>,
+}
+
+/// What one folder measured of a thing: by quantity a value, or none, for each run.
+type Seen = Vec<(Measured, Vec<Option<f64>>)>;
+
+/// What one folder measured, and in which order it names things.
+#[derive(Default)]
+struct Table {
+    order: Vec<Thing>,
+    things: BTreeMap<Thing, Seen>,
+}
+
+impl Table {
+    fn new(runs: &[&RunResult]) -> Table {
+        let mut table = Table::default();
+        for (turn, run) in runs.iter().enumerate() {
+            for (thing, values) in observed(run) {
+                if !table.things.contains_key(&thing) {
+                    let none = |one: &Measured| (*one, vec![None; runs.len()]);
+                    table.things.insert(thing.clone(), values.iter().map(none).collect());
+                    table.order.push(thing.clone());
+                }
+                let Some(seen) = table.things.get_mut(&thing) else { continue };
+                for ((_, kept), one) in seen.iter_mut().zip(&values) {
+                    kept[turn] = one.value;
+                }
+            }
+        }
+        table
+    }
+
+    /// What the other has not.
+    fn without(&self, other: &Table) -> Vec<Thing> {
+        self.order.iter().filter(|thing| !other.things.contains_key(thing)).cloned().collect()
+    }
+}
+
+impl Case {
+    /// The case of these settings.
+    pub(super) fn new(settings: &Settings, runs: [&Vec<&RunResult>; 2], within: f64) -> Case {
+        let mut runs = runs.map(Clone::clone);
+        runs.iter_mut().for_each(|runs| runs.sort_by_key(|run| run.seed));
+        let seeds = runs.each_ref().map(|runs| runs.iter().map(|r| r.seed).collect::<Vec<u64>>());
+        let method = method(&seeds);
+        let [first, second] = runs.each_ref().map(|runs| Table::new(runs));
+        let mut differences = Vec::new();
+        for thing in &first.order {
+            let both = first.things.get(thing).zip(second.things.get(thing));
+            let Some((one, other)) = both else { continue };
+            let packet = packet([one, other]);
+            for ((of, values), (_, others)) in one.iter().zip(other) {
+                let values = [values.as_slice(), others.as_slice()];
+                let values = Values { kind: thing.kind, of: *of, values, packet };
+                differences.extend(values.difference(&thing.entity, method, within));
+            }
+        }
+        let [first_seeds, second_seeds] = seeds;
+        Case {
+            settings: settings.clone(),
+            first_seeds,
+            second_seeds,
+            method,
+            differences,
+            only_first: first.without(&second),
+            only_second: second.without(&first),
+        }
+    }
+
+    /// Nothing that has a name is in both.
+    pub(super) fn is_strange(&self) -> bool {
+        self.differences.iter().all(|difference| difference.kind == "network")
+    }
+}
+
+/// Equal seeds make pairs, if each is there but once.
+fn method(seeds: &[Vec<u64>; 2]) -> Method {
+    let [first, second] = seeds;
+    let is_once = first.windows(2).all(|pair| pair[0] != pair[1]);
+    match first.len().min(second.len()) {
+        1 => Method::Single,
+        _ if is_once && first == second => Method::Paired,
+        _ => Method::Welch,
+    }
+}
+
+/// The mean size of the packets that crossed a link in either folder; zero if there were none.
+fn packet(sides: [&Seen; 2]) -> f64 {
+    let sum = |names: &[&str]| -> f64 {
+        let all = sides.iter().flat_map(|side| side.iter());
+        let meant = all.filter(|(of, _)| names.contains(&of.quantity));
+        meant.flat_map(|(_, values)| values.iter().flatten()).sum()
+    };
+    let packets = sum(&["interests", "data", "nacks"]);
+    if packets > 0.0 { sum(&["bytes"]) / packets } else { 0.0 }
+}

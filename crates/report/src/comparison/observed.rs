@@ -1,0 +1,115 @@
+//! What was measured of each thing of a run, by the names of the fields.
+
+use scenario::result::columns::{COMBINATIONS, Column, head};
+use scenario::result::{Combination, Field, Flow, Kind, Link, Node, RunResult, Value, Workload};
+use scenario::series::class_label;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A thing that was measured, named as in the series.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Thing {
+    /// `network`, `flow`, `workload`, `link` or `node`.
+    pub kind: &'static str,
+    /// Which.
+    pub entity: String,
+}
+
+/// A value of a thing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// The field.
+    pub quantity: &'static str,
+    /// It counts things.
+    pub is_count: bool,
+    /// What it holds, if it applies.
+    pub value: Option<f64>,
+}
+
+/// Everything that a run measured: of the network as a whole, of flows that were asked for one by
+/// one, of workloads by class, of links and of nodes.
+pub fn observed(run: &RunResult) -> Vec<(Thing, Vec<Measured>)> {
+    let mut all = Vec::new();
+    let mut twins: BTreeMap<Thing, usize> = BTreeMap::new();
+    let mut add = |kind: &'static str, entity: String, values: Vec<Measured>| {
+        let mut thing = Thing { kind, entity };
+        let turn = twins.entry(thing.clone()).or_insert(0);
+        *turn += 1;
+        // Two links between the same nodes, which are told apart as flows are.
+        if *turn > 1 {
+            thing.entity += &format!(" #{turn}");
+        }
+        all.push((thing, values));
+    };
+    add("network", "all".to_owned(), of_all(run));
+    for flow in run.flows.iter().filter(|flow| flow.workload.is_none()) {
+        add("flow", flow.flow.clone(), numbers(Flow::FIELDS, flow.values()));
+    }
+    for one in &run.workloads {
+        let label = class_label(&one.workload, &one.class);
+        add("workload", label, numbers(Workload::FIELDS, one.values()));
+    }
+    for link in &run.links {
+        let way = format!("{} > {}", link.from, link.to);
+        add("link", way, numbers(Link::FIELDS, link.values()));
+    }
+    for node in &run.nodes {
+        add("node", node.node.clone(), numbers(Node::FIELDS, node.values()));
+    }
+    all
+}
+
+fn of_all(run: &RunResult) -> Vec<Measured> {
+    let all = Combination::of(&[], &[run]);
+    let one = |column: &Column<Combination>| Measured {
+        quantity: column.field,
+        is_count: head("network", column.field).is_some_and(|head| head.is_count),
+        value: column.value(&all),
+    };
+    COMBINATIONS.iter().map(one).collect()
+}
+
+fn numbers(fields: &'static [Field], values: Vec<Value>) -> Vec<Measured> {
+    let is_number = |field: &Field| matches!(field.kind, Kind::Count | Kind::Number);
+    let both = fields.iter().zip(values).filter(|(field, _)| is_number(field));
+    both.map(|(field, value)| Measured {
+        quantity: field.name,
+        is_count: field.kind == Kind::Count,
+        value: match value {
+            Value::Number(number) => Some(number),
+            Value::Count(count) => Some(count as f64),
+            _ => None,
+        },
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_between_the_same_nodes_are_told_apart() {
+        let link = Link { from: "a".to_owned(), to: "b".to_owned(), ..Link::default() };
+        let run = RunResult { links: vec![link.clone(), link], ..RunResult::default() };
+        let things: Vec<Thing> = observed(&run).into_iter().map(|(thing, _)| thing).collect();
+        let names: Vec<(&str, &str)> = things.iter().map(|t| (t.kind, &*t.entity)).collect();
+        assert_eq!(names, [("network", "all"), ("link", "a > b"), ("link", "a > b #2")]);
+    }
+
+    #[test]
+    fn flows_of_workloads_are_in_their_sums_alone() {
+        let flow = Flow { flow: "c /x".to_owned(), ..Flow::default() };
+        let mouse = Flow { workload: Some("mice".to_owned()), ..flow.clone() };
+        let run = RunResult { flows: vec![flow, mouse], ..RunResult::default() };
+        let of_flows: Vec<_> =
+            observed(&run).into_iter().filter(|(t, _)| t.kind == "flow").collect();
+        let [(thing, values)] = &*of_flows else { panic!("{of_flows:?}") };
+        assert_eq!(thing.entity, "c /x");
+        let of = |name: &str| values.iter().find(|one| one.quantity == name).copied();
+        let fct = Measured { quantity: "fct_s", is_count: false, value: None };
+        assert_eq!(of("fct_s"), Some(fct));
+        assert!(of("timeouts").is_some_and(|one| one.is_count && one.value == Some(0.0)));
+        assert_eq!(of("control"), None, "words are no numbers");
+    }
+}

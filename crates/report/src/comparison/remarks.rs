@@ -1,0 +1,87 @@
+//! What has to be known when two folders are read side by side.
+
+use super::{Comparison, Method, Settings, Thing, label};
+use crate::words::{listed, with_unit};
+use scenario::result::RunResult;
+use std::collections::BTreeSet;
+
+/// Runs may differ so much in their length.
+const SAME_LENGTH: f64 = 0.01;
+/// So many things are named.
+const MOST_NAMED: usize = 6;
+
+/// What is said of the comparison of these runs, each without its stop.
+pub fn of(comparison: &Comparison, runs: &[Vec<&RunResult>; 2]) -> Vec<String> {
+    let Comparison { first, second, cases, only_first, only_second, .. } = comparison;
+    let mut said = Vec::new();
+    if first.scenario != second.scenario {
+        let names = format!("{} and {}", first.scenario, second.scenario);
+        said.push(format!("the scenarios have different names, {names}"));
+    }
+    let names = [first.name.as_str(), second.name.as_str()];
+    said.extend(lengths(names, runs));
+    for (name, runs) in names.iter().zip(runs) {
+        match runs.iter().filter(|run| run.interrupted).count() {
+            0 => {}
+            n => said.push(format!("{n} of {} runs of {name} were interrupted", runs.len())),
+        }
+    }
+    said.extend(settings(names[0], only_first));
+    said.extend(settings(names[1], only_second));
+    said.extend(things(names[0], cases.iter().flat_map(|case| &case.only_first).collect()));
+    said.extend(things(names[1], cases.iter().flat_map(|case| &case.only_second).collect()));
+    said.push(intervals(comparison));
+    said
+}
+
+/// Means over time are of all of it, so that longer runs have shorter queues.
+fn lengths(names: [&str; 2], runs: &[Vec<&RunResult>; 2]) -> Option<String> {
+    let longest =
+        |runs: &Vec<&RunResult>| runs.iter().map(|run| run.duration_s).fold(0.0, f64::max);
+    let [one, other] = runs.each_ref().map(longest);
+    ((one - other).abs() > SAME_LENGTH * one).then(|| {
+        let ([first, second], [one, other]) = (names, [one, other].map(|s| with_unit(s, "s")));
+        format!(
+            "runs of {first} last {one}, of {second} {other}: queues and use of links are means \
+             over that time"
+        )
+    })
+}
+
+fn settings(name: &str, only: &[Settings]) -> Option<String> {
+    let shown: Vec<String> = only.iter().map(label).collect();
+    (!shown.is_empty()).then(|| format!("only {name} has runs with {}", some(&shown)))
+}
+
+fn things(name: &str, only: BTreeSet<&Thing>) -> Option<String> {
+    let shown: Vec<String> =
+        only.into_iter().map(|thing| format!("{} {}", thing.kind, thing.entity)).collect();
+    (!shown.is_empty()).then(|| format!("only {name} has {}", some(&shown)))
+}
+
+/// How intervals were found.
+fn intervals(comparison: &Comparison) -> String {
+    let has = |method: Method| comparison.cases.iter().any(|case| case.method == method);
+    let said = [
+        (
+            Method::Paired,
+            "± is half of a 95 % interval; differences are of runs with the same seed, by \
+             Student's t",
+        ),
+        (
+            Method::Welch,
+            "± is half of a 95 % interval; seeds are not the same, so differences are of all runs, \
+             by Welch's t",
+        ),
+        (Method::Single, "with a single run in one of them no interval of a difference is claimed"),
+    ];
+    let said = said.iter().filter(|(method, _)| has(*method)).map(|(_, text)| *text);
+    said.collect::<Vec<_>>().join("; ")
+}
+
+fn some(names: &[String]) -> String {
+    match names.len() > MOST_NAMED {
+        true => format!("{} and {} more", names[..MOST_NAMED].join(", "), names.len() - MOST_NAMED),
+        false => listed(names),
+    }
+}

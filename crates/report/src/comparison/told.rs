@@ -1,0 +1,131 @@
+//! Differences as people read them, in a terminal and on a page.
+
+use super::difference::Difference;
+use super::{Case, Comparison, signed, with_sign};
+use crate::words::{counted, digits};
+use scenario::Mean;
+use scenario::result::columns::{Head, head};
+
+/// A difference as people read it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// The quantity with its unit.
+    pub label: &'static str,
+    /// First, its ±, second, its ±, difference, its ±, in per cent, its ±; empty where there is
+    /// none.
+    pub cells: [String; 8],
+    /// `*` if it differs by more than is tolerated; behind it in how many runs there is a value, if
+    /// not in all.
+    pub mark: String,
+}
+
+/// What a thing is called where it stands above its quantities.
+#[must_use]
+pub fn in_words(kind: &str, entity: &str) -> String {
+    match kind {
+        "network" => "everything together".to_owned(),
+        "node" => format!("node {entity}"),
+        _ => entity.to_owned(),
+    }
+}
+
+impl Difference {
+    /// As people read it; `None` if no table shows such a field.
+    #[must_use]
+    pub fn told(&self) -> Option<Told> {
+        let head = head(self.kind, self.quantity)?;
+        let value = |mean: Option<Mean>| mean.map_or_else(|| "-".to_owned(), |m| number(m, head));
+        let half = |mean: Option<Mean>| {
+            mean.and_then(|mean| mean.ci95)
+                .map_or_else(String::new, |half| digits(half * head.factor))
+        };
+        let apart = self.difference.map(|mean| with_sign(mean.mean, number(mean, head)));
+        let share = self.share.map(|share| signed(share * 100.0));
+        let share_ci95 = self.share_ci95.map(|half| digits(half * 100.0));
+        Some(Told {
+            label: head.long,
+            cells: [
+                value(self.first),
+                half(self.first),
+                value(self.second),
+                half(self.second),
+                apart.unwrap_or_else(|| "-".to_owned()),
+                half(self.difference),
+                share.unwrap_or_else(|| "-".to_owned()),
+                share_ci95.unwrap_or_default(),
+            ],
+            mark: match (self.missing, self.beyond) {
+                (true, _) => {
+                    let [first, second] = [self.first, self.second].map(|m| m.map_or(0, |m| m.n));
+                    format!("* in {first} and {second} runs")
+                }
+                (false, true) => "*".to_owned(),
+                (false, false) => String::new(),
+            },
+        })
+    }
+
+    /// How far apart it is, in a few words.
+    #[must_use]
+    pub fn how_far(&self) -> String {
+        match self.share {
+            _ if self.missing => "not in all runs of both".to_owned(),
+            Some(share) => format!("{} %", signed(share * 100.0)),
+            None => "from nothing".to_owned(),
+        }
+    }
+
+    /// What it is the difference of: `c /film: completion (s)`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let label = head(self.kind, self.quantity).map_or(self.quantity, |head| head.long);
+        // Without the unit: what is said of it is a share.
+        let label = label.split(" (").next().unwrap_or(label);
+        match self.kind {
+            "network" => format!("{label} of everything together"),
+            _ => format!("{label} of {}", in_words(self.kind, &self.entity)),
+        }
+    }
+
+    /// There is more than nothing to be seen on one of the sides.
+    fn is_something(&self) -> bool {
+        let is_more = |mean: Mean| mean.mean.abs() > self.resolution;
+        self.beyond || self.first.is_some_and(is_more) || self.second.is_some_and(is_more)
+    }
+
+    /// In sight where there is little room: what decides, what is said of the whole network, and
+    /// what differs by more than is tolerated, which of flows is all that terminals show, of nodes
+    /// what their stores answered, of others what terminals show first. Of several cases, what
+    /// decides and differs.
+    fn is_first(&self, is_alone: bool) -> bool {
+        let rank = head(self.kind, self.quantity).and_then(|head| head.rank);
+        let is_wanted = match self.kind {
+            "network" => return rank.is_some(),
+            _ if !is_alone => self.main,
+            "flow" => rank.is_some(),
+            "node" => self.quantity == "cs_hits",
+            _ => rank.is_some_and(|rank| rank < 2),
+        };
+        is_wanted && self.beyond || is_alone && self.main
+    }
+}
+
+fn number(mean: Mean, head: Head) -> String {
+    let mean = mean.times(head.factor);
+    if head.is_count { counted(mean) } else { digits(mean.mean) }
+}
+
+impl Comparison {
+    /// What stands in sight of a case.
+    pub fn first_of<'c>(&self, case: &'c Case) -> impl Iterator<Item = &'c Difference> {
+        let is_alone = self.cases.len() == 1;
+        case.differences.iter().filter(move |one| one.is_something() && one.is_first(is_alone))
+    }
+}
+
+impl Case {
+    /// What tables show, of everything that there is something to be seen of.
+    pub fn all(&self) -> impl Iterator<Item = &Difference> {
+        self.differences.iter().filter(|one| one.is_something() && one.told().is_some())
+    }
+}

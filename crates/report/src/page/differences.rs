@@ -1,0 +1,99 @@
+//! Tables of two folders side by side.
+
+use super::tables::Table;
+use crate::comparison::{Case, Comparison, Difference, Told, in_words, label};
+use crate::words::{escaped, many};
+use scenario::result::columns::MOST;
+use std::fmt::Write;
+
+/// So many rows a table behind the pictures has at most: more would hold the browser up.
+const MOST_ROWS: usize = 600;
+
+/// What the page is opened for, and what has to be known to read it.
+pub fn first(out: &mut String, comparison: &Comparison) {
+    for case in comparison.cases.iter().take(MOST) {
+        if comparison.cases.len() > 1 {
+            let _ = write!(out, "<h3>{}</h3>", escaped(&label(&case.settings)));
+        }
+        let rows: Vec<&Difference> = comparison.first_of(case).collect();
+        table(out, comparison, &rows, MOST * 2);
+    }
+    if comparison.cases.len() > MOST {
+        let _ = writeln!(
+            out,
+            "<p class=\"soft\">{MOST} of {} combinations; weir compare --json has all.</p>",
+            comparison.cases.len()
+        );
+    }
+    let _ = write!(
+        out,
+        "<p class=\"soft\">* more than {} apart, and by more than a packet in a queue, one \
+         of what is counted, or a percentage point of a share. The differences are of {} less {}, \
+         in per cent of {}. ",
+        comparison.tolerated(),
+        escaped(&comparison.second.name),
+        escaped(&comparison.first.name),
+        escaped(&comparison.first.name),
+    );
+    for remark in &comparison.remarks {
+        let mut letters = remark.chars();
+        let capital = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+        let _ = write!(out, "{}. ", escaped(&(capital + letters.as_str())));
+    }
+    out.push_str("</p>\n");
+}
+
+/// Everything that tables show.
+pub fn rest(out: &mut String, comparison: &Comparison) {
+    let is_alone = comparison.cases.len() == 1;
+    for case in comparison.cases.iter().take(MOST) {
+        let rows: Vec<&Difference> = Case::all(case).collect();
+        let with = match is_alone {
+            true => String::new(),
+            false => format!(" with {}", label(&case.settings)),
+        };
+        let _ = writeln!(
+            out,
+            "<details><summary>All differences{}: {}</summary>",
+            escaped(&with),
+            many(rows.len(), "row")
+        );
+        table(out, comparison, &rows, MOST_ROWS);
+        out.push_str("</details>\n");
+    }
+}
+
+/// A row for each quantity, under a row for each thing.
+fn table(out: &mut String, comparison: &Comparison, rows: &[&Difference], most: usize) {
+    let told: Vec<(&Difference, Told)> =
+        rows.iter().filter_map(|one| Some((*one, one.told()?))).take(most).collect();
+    // Of single runs there are no intervals to be shown.
+    let says = |at: &usize| told.iter().any(|(_, told)| !told.cells[*at].is_empty());
+    let shown: Vec<usize> = (0..8).filter(says).collect();
+    let (first, second) = (&*comparison.first.name, &*comparison.second.name);
+    let names = [first, "±", second, "±", "difference", "±", "in %", "±"];
+    let mut heads = vec![""];
+    heads.extend(shown.iter().map(|at| names[*at]));
+    heads.push("");
+    let mut table = Table::begin(out, 1, &heads);
+    let mut above: Option<(&str, &str)> = None;
+    for (one, told) in &told {
+        if above != Some((one.kind, &one.entity)) {
+            above = Some((one.kind, &one.entity));
+            table.heading(&in_words(one.kind, &one.entity), heads.len());
+        }
+        let mut cells = vec![told.label.to_owned()];
+        cells.extend(shown.iter().map(|at| told.cells[*at].clone()));
+        cells.push(told.mark.clone());
+        table.row(&cells);
+    }
+    table.close();
+    if rows.len() > told.len() {
+        let _ = writeln!(
+            out,
+            "<p class=\"soft\">{} of {} rows; weir compare --json has all.</p>",
+            told.len(),
+            rows.len()
+        );
+    }
+}

@@ -1,0 +1,69 @@
+//! `weir compare`
+
+mod tables;
+
+use crate::cli::CompareArgs;
+use crate::exit::{Failure, Kind};
+use crate::file;
+use crate::output;
+use report::{Comparison, ReportError};
+use std::path::{Path, PathBuf};
+
+/// The page, if nobody says where it is to go.
+const PAGE: &str = "compare.html";
+/// What is marked, if nobody says it.
+const WITHIN: f64 = 0.05;
+/// So many differences are named in the error.
+const MOST_NAMED: usize = 5;
+
+/// Compares, shows and writes.
+pub fn run(args: &CompareArgs) -> Result<(), Failure> {
+    let folders = [args.first.clone(), args.second.clone()];
+    let within = args.within.map_or(WITHIN, control::Ratio::get);
+    let (comparison, page) =
+        report::compare(&folders, within).map_err(|error| unreadable(&error))?;
+    let path = args.output.clone().unwrap_or_else(|| PathBuf::from(PAGE));
+    file::replace(&path, &page).map_err(|error| super::report::unwritable(&path, &error))?;
+    match (args.json, args.quiet) {
+        (true, _) => output::json(&comparison)?,
+        (false, true) => {}
+        (false, false) => {
+            tables::comparison(&comparison)?;
+            output::note(&format!("written to {}", path.display()));
+        }
+    }
+    match args.within {
+        Some(_) => verdict(&comparison, &path),
+        None => Ok(()),
+    }
+}
+
+fn unreadable(error: &ReportError) -> Failure {
+    let next = match error {
+        ReportError::Same { .. } => "name two folders that `weir sim run --out` wrote",
+        ReportError::NothingInCommon { .. } => "name two results of one scenario",
+        other => return super::report::unreadable(other),
+    };
+    Failure::new(Kind::Usage, error).then(next)
+}
+
+/// Whether everything that decides is as near as it is to be.
+fn verdict(comparison: &Comparison, page: &Path) -> Result<(), Failure> {
+    if comparison.beyond == 0 {
+        return Ok(());
+    }
+    let named = comparison.beyond().take(MOST_NAMED);
+    let mut named: Vec<String> =
+        named.map(|(_, one)| format!("{} ({})", one.name(), one.how_far())).collect();
+    let Comparison { beyond, main, .. } = comparison;
+    if *beyond > MOST_NAMED {
+        named.push(format!("{} more", beyond - MOST_NAMED));
+    }
+    let what = format!(
+        "{beyond} of {main} goodputs, completion times and mean queues are more than {} apart: {}",
+        comparison.tolerated(),
+        named.join(", ")
+    );
+    let next = format!("see {} for why, or allow more with --within", page.display());
+    Err(Failure::new(Kind::Failed, what).then(&next))
+}

@@ -1,0 +1,122 @@
+//! Two folders side by side, as tables for people.
+
+use crate::exit::Failure;
+use crate::output::{self, Align, Column, Table};
+use report::Comparison;
+use report::comparison::{Case, Difference, Side, Told, in_words, label};
+use scenario::result::columns::MOST;
+
+/// Names of folders up to this length stand above their columns.
+const MOST_LETTERS: usize = 12;
+/// Rows of a case that stand in a terminal.
+const MOST_ROWS: usize = 2 * MOST;
+
+/// Shows the differences that are looked at first.
+pub fn comparison(comparison: &Comparison) -> Result<(), Failure> {
+    let width = output::width(std::io::stdout());
+    let names = names(comparison);
+    let side = |side: &Side| {
+        let runs = if side.runs == 1 { "1 run".to_owned() } else { format!("{} runs", side.runs) };
+        format!("{} ({runs})", side.folder)
+    };
+    let (first, second) = (side(&comparison.first), side(&comparison.second));
+    let said = match names[0] == comparison.first.name {
+        true => format!("{}: {first} and {second}", comparison.first.scenario),
+        false => format!("{}: first {first}, second {second}", comparison.first.scenario),
+    };
+    wrapped(&said, width)?;
+    for case in comparison.cases.iter().take(MOST) {
+        output::result("")?;
+        if comparison.cases.len() > 1 {
+            wrapped(&label(&case.settings), width)?;
+        }
+        let more = rows(comparison, case, &names, width)?;
+        if more > 0 {
+            output::result(&format!("{more} rows more; the page and --json have all"))?;
+        }
+    }
+    if comparison.cases.len() > MOST {
+        let all = comparison.cases.len();
+        output::result(&format!("{MOST} of {all} combinations; --json has all"))?;
+    }
+    output::result("")?;
+    for remark in &comparison.remarks {
+        wrapped(remark, width)?;
+    }
+    wrapped(&format!("* more than {} of {} apart", comparison.tolerated(), names[0]), width)?;
+    wrapped(&comparison.sentence(), width)
+}
+
+/// What the two are called above their columns.
+fn names(comparison: &Comparison) -> [String; 2] {
+    let names = [&comparison.first, &comparison.second].map(|side| side.name.clone());
+    match names.iter().all(|name| name.chars().count() <= MOST_LETTERS) {
+        true => names,
+        false => ["first", "second"].map(str::to_owned),
+    }
+}
+
+/// The rows of a case, under a row for each thing; how many are left out.
+fn rows(
+    comparison: &Comparison,
+    case: &Case,
+    names: &[String; 2],
+    width: Option<usize>,
+) -> Result<usize, Failure> {
+    let told: Vec<(&Difference, Told)> =
+        comparison.first_of(case).filter_map(|one| Some((one, one.told()?))).collect();
+    // Of single runs there are no intervals to be shown.
+    let says = |at: &usize| told.iter().any(|(_, told)| !told.cells[*at].is_empty());
+    let shown: Vec<usize> = (0..8).filter(says).collect();
+    let mut table = Table::new(columns(&shown, names));
+    let mut above: Option<(&str, &str)> = None;
+    for (one, told) in told.iter().take(MOST_ROWS) {
+        if above != Some((one.kind, &one.entity)) {
+            above = Some((one.kind, &one.entity));
+            let mut cells = vec![String::new(); shown.len() + 2];
+            cells[0] = in_words(one.kind, &one.entity);
+            table.row(cells);
+        }
+        let mut cells = vec![format!("  {}", told.label)];
+        cells.extend(shown.iter().map(|at| told.cells[*at].clone()));
+        cells.push(told.mark.clone());
+        table.row(cells);
+    }
+    table.lines(width).iter().try_for_each(|line| output::result(line))?;
+    Ok(told.len().saturating_sub(MOST_ROWS))
+}
+
+/// Where there is little room the intervals of the values go first, then the difference in the
+/// quantity's own unit, and then the interval of its share.
+fn columns(shown: &[usize], names: &[String; 2]) -> Vec<Column> {
+    const RANKS: [u8; 8] = [0, 3, 0, 3, 2, 2, 0, 1];
+    let [first, second] = names;
+    let heads = [first, "±", second, "±", "difference", "±", "%", "±"];
+    let right = |at: &usize| Column {
+        head: heads[*at].to_owned().into(),
+        align: Align::Right,
+        rank: RANKS[*at],
+    };
+    let words = || Column { head: "".into(), align: Align::Left, rank: 0 };
+    let mut columns = vec![words()];
+    columns.extend(shown.iter().map(right));
+    columns.push(words());
+    columns
+}
+
+/// A text in as many lines as it needs.
+fn wrapped(text: &str, width: Option<usize>) -> Result<(), Failure> {
+    let room = width.unwrap_or(usize::MAX);
+    let mut line = String::new();
+    for word in text.split(' ') {
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > room {
+            output::result(&line)?;
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    output::result(&line)
+}

@@ -1,0 +1,167 @@
+"""What `weir compare` says of two folders, what it writes, and how it ends."""
+
+import json
+import re
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from support import weir
+
+FAILED, USAGE, FILE = 1, 2, 7
+REFERENCE = weir.ROOT / "docs/reference/commands.md"
+SCENARIO = """
+[scenario]
+name = "two"
+duration = "6 s"
+[[node]]
+name = ["near", "far"]
+[[link]]
+between = ["near", "far"]
+rate = "10 Mbit/s"
+delay = "5 ms"
+[[content]]
+name = "/film"
+at = "far"
+size = "1 MB"
+[[consumer]]
+at = "near"
+name = "/film"
+control = "aimd"
+"""
+SWEEP = '\n[sweep]\nlink.loss = ["0.5 %", "1 %"]\nrepetitions = 3\n'
+OTHER = SCENARIO.replace('"near", "far"', '"here", "there"').replace('at = "far"', 'at = "there"')
+OTHER = OTHER.replace('at = "near"', 'at = "here"')
+# The same network at half the rate, in several folders that the tests only read.
+FOLDERS = {
+    "fast": ("one.toml",),
+    "slow": ("one.toml", "--set", "link.rate=5 Mbit/s"),
+    "again": ("one.toml",),
+    "strange": ("other.toml",),
+    "aimd": ("many.toml",),
+    "cubic": ("many.toml", "--set", "consumer.control=cubic"),
+    "later": ("many.toml", "--seed", "11"),
+}
+
+
+class Compare(unittest.TestCase):
+    """Folders that are made once."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.program = weir.program()
+        folder = tempfile.TemporaryDirectory(prefix="weir-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.here = Path(folder.name)
+        (cls.here / "one.toml").write_text(SCENARIO, encoding="utf-8")
+        (cls.here / "many.toml").write_text(SCENARIO + SWEEP, encoding="utf-8")
+        (cls.here / "other.toml").write_text(OTHER, encoding="utf-8")
+        for name, arguments in FOLDERS.items():
+            command = [cls.program, "sim", "run", *arguments, "--out", name, "--quiet"]
+            subprocess.run(command, cwd=cls.here, check=True)
+
+    def compare(self, *arguments):
+        """Run the command; the finished process."""
+        command = [self.program, "compare", *arguments]
+        return subprocess.run(command, cwd=self.here, capture_output=True, text=True, check=False)
+
+    def object(self, *arguments):
+        """What it prints as JSON."""
+        done = self.compare(*arguments, "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    def goodput(self, folder):
+        """That of the only flow of a folder."""
+        summary = (self.here / folder / "summary.json").read_text(encoding="utf-8")
+        return json.loads(summary)["flows"][0]["goodput_mbps"]
+
+    def difference(self, case, kind, quantity):
+        """A quantity of the first thing of a kind."""
+        found = [d for d in case["differences"] if (d["kind"], d["quantity"]) == (kind, quantity)]
+        return found[0]
+
+    def test_two_results_are_shown_and_written(self):
+        done = self.compare("fast", "slow", "--output", "page.html")
+        self.assertEqual((done.returncode, done.stderr), (0, "written to page.html\n"))
+        self.assertIn("two: fast (1 run) and slow (1 run)", done.stdout)
+        rates = [self.goodput(folder) for folder in ("fast", "slow")]
+        share = 100 * (rates[0] - rates[1]) / rates[0]
+        row = r"goodput \(Mbit/s\) +([\d.]+) +([\d.]+) +-[\d.]+ +-([\d.]+)  \*\n"
+        shown = [float(value) for value in re.search(row, done.stdout).groups()]
+        for value, wanted in zip(shown, [*rates, share], strict=True):
+            self.assertAlmostEqual(value, wanted, delta=0.005 * wanted)
+        self.assertNotIn("±", done.stdout, "of single runs")
+        page = (self.here / "page.html").read_text(encoding="utf-8")
+        self.assertIn("<h1>two: how does slow differ from fast?</h1>", page)
+        self.assertIn("near /film", page)
+
+    def test_the_object_is_what_the_manual_says(self):
+        found = self.object("fast", "slow")
+        manual = REFERENCE.read_text(encoding="utf-8")
+        part = manual.split("### `weir compare --json`")[1].split("###")[0]
+        rows = re.findall(r"^\| `([^`]+)` \| (.*) \|$", part, re.MULTILINE)
+        names = [name for name, _ in rows if "[" not in name]
+        self.assertEqual(names, list(found))
+        words = set(re.findall(r"`(\w+)`", part))
+        for told in (found["first"], found["cases"][0], found["cases"][0]["differences"][0]):
+            self.assertLessEqual(set(told), words)
+        queue = self.difference(found["cases"][0], "link", "queue_mean_bytes")
+        self.assertEqual((queue["main"], queue["first"]["n"]), (True, 1))
+        self.assertIsNone(queue["difference"]["ci95"])
+
+    def test_equal_seeds_are_pairs_and_others_are_not(self):
+        found = self.object("aimd", "cubic")
+        settings = [case["settings"] for case in found["cases"]]
+        self.assertEqual(settings, [[["link.loss", "0.5 %"]], [["link.loss", "1 %"]]])
+        for case in found["cases"]:
+            self.assertEqual((case["method"], case["first_seeds"]), ("paired", [1, 2, 3]))
+            goodput = self.difference(case, "network", "goodput_mbps")
+            gained = goodput["second"]["mean"] - goodput["first"]["mean"]
+            self.assertAlmostEqual(goodput["difference"]["mean"], gained)
+            self.assertGreater(goodput["difference"]["ci95"], 0)
+        later = self.object("aimd", "later")
+        self.assertEqual({case["method"] for case in later["cases"]}, {"welch"})
+        said = self.compare("aimd", "cubic").stdout
+        self.assertIn("link.loss 0.5 %", said)
+        self.assertIn("±", said)
+
+    def test_a_tolerance_decides_how_it_ends(self):
+        done = self.compare("fast", "again", "--within", "0 %", "--quiet")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        done = self.compare("fast", "slow", "--within", "5 %", "--quiet")
+        self.assertEqual((done.returncode, done.stdout), (FAILED, ""))
+        self.assertRegex(done.stderr, r"^weir: \d of \d+ goodputs, .* more than 5 % apart: ")
+        self.assertRegex(done.stderr, r"completion of near /film \(\+\d+.* %\).*compare\.html")
+        done = self.compare("fast", "slow", "--within", "300 %")
+        self.assertEqual(done.returncode, USAGE)
+        done = self.compare("fast", "slow", "--within", "5 %", "--json")
+        self.assertEqual(done.returncode, FAILED)
+        self.assertGreater(json.loads(done.stdout)["beyond"], 0)
+
+    def test_what_cannot_be_compared_is_told(self):
+        (self.here / "empty").mkdir(exist_ok=True)
+        (self.here / "broken").mkdir(exist_ok=True)
+        (self.here / "broken/summary.json").write_text("{", encoding="utf-8")
+        for folders, code, wanted in [
+            (("fast", "nowhere"), FILE, "nowhere has no summary.json: it is no folder that --out"),
+            (("empty", "fast"), FILE, "empty has no summary.json: it is no folder that --out"),
+            (("fast", "broken"), FILE, "broken/summary.json is damaged"),
+            (("fast", "strange"), USAGE, "fast and strange have nothing in common: no flow"),
+            (("aimd", "fast"), USAGE, "aimd and fast have nothing in common: no run"),
+            (("fast", "./fast"), USAGE, "./fast is the first folder again"),
+        ]:
+            done = self.compare(*folders)
+            self.assertEqual((done.returncode, done.stdout), (code, ""), folders)
+            self.assertIn(wanted, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_a_page_that_cannot_be_written(self):
+        done = self.compare("fast", "slow", "--output", "nowhere/page.html")
+        self.assertEqual((done.returncode, done.stdout), (FILE, ""))
+        self.assertRegex(done.stderr, "^weir: cannot write nowhere/page.html: .*; choose another")
+
+
+if __name__ == "__main__":
+    unittest.main()
