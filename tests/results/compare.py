@@ -39,6 +39,7 @@ FOLDERS = {
     "slow": ("one.toml", "--set", "link.rate=5 Mbit/s"),
     "again": ("one.toml",),
     "strange": ("other.toml",),
+    "more": ("more.toml",),
     "aimd": ("many.toml",),
     "cubic": ("many.toml", "--set", "consumer.control=cubic"),
     "later": ("many.toml", "--seed", "11"),
@@ -56,6 +57,8 @@ class Compare(unittest.TestCase):
         cls.here = Path(folder.name)
         (cls.here / "one.toml").write_text(SCENARIO, encoding="utf-8")
         (cls.here / "many.toml").write_text(SCENARIO + SWEEP, encoding="utf-8")
+        more = SCENARIO + '[[consumer]]\nat = "near"\nname = "/film"\nstart = "5 s"\n'
+        (cls.here / "more.toml").write_text(more, encoding="utf-8")
         (cls.here / "other.toml").write_text(OTHER, encoding="utf-8")
         for name, arguments in FOLDERS.items():
             command = [cls.program, "sim", "run", *arguments, "--out", name, "--quiet"]
@@ -134,6 +137,9 @@ class Compare(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (FAILED, ""))
         self.assertRegex(done.stderr, r"^weir: \d of \d+ goodputs, .* more than 5 % apart: ")
         self.assertRegex(done.stderr, r"completion of near /film \(\+\d+.* %\).*compare\.html")
+        done = self.compare("fast", "more", "--within", "100 %", "--quiet")
+        self.assertEqual(done.returncode, FAILED)
+        self.assertIn("flow near /film #2 (in one alone)", done.stderr)
         done = self.compare("fast", "slow", "--within", "300 %")
         self.assertEqual(done.returncode, USAGE)
         done = self.compare("fast", "slow", "--within", "5 %", "--json")

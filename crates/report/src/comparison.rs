@@ -53,6 +53,9 @@ pub struct Comparison {
     pub main: usize,
     /// How many of them differ by more.
     pub beyond: usize,
+    /// How many flows and workloads of the cases are in one folder alone: they have no difference,
+    /// and are none that is tolerated.
+    pub alone: usize,
     /// What has to be known when they are read.
     pub remarks: Vec<String>,
     /// What is in both, by settings.
@@ -125,6 +128,7 @@ impl Comparison {
             within,
             main: main().count(),
             beyond: main().filter(|difference| difference.beyond).count(),
+            alone: cases.iter().map(|case| case.alone().count()).sum(),
             remarks: Vec::new(),
             cases,
             only_first,
@@ -145,13 +149,18 @@ impl Comparison {
     pub fn sentence(&self) -> String {
         let share = self.tolerated();
         let of = "goodputs, completion times and mean queues";
-        match (self.main, self.beyond) {
+        let said = match (self.main, self.beyond) {
             (0, _) => format!("There are no {of} to compare"),
             (n, 0) => format!("None of {n} {of} differs by more than {share}"),
             (n, beyond) => {
                 let verb = if beyond == 1 { "differs" } else { "differ" };
                 format!("Of {n} {of} {beyond} {verb} by more than {share}{}", self.most())
             }
+        };
+        match self.alone {
+            0 => said,
+            1 => said + "; one of them alone has a flow or workload more",
+            n => format!("{said}; {n} flows and workloads are in one of them alone"),
         }
     }
 
@@ -171,6 +180,12 @@ impl Comparison {
             };
             format!(", most the {}{at} ({})", one.name(), one.how_far())
         })
+    }
+
+    /// They are as near as is tolerated.
+    #[must_use]
+    pub fn agrees(&self) -> bool {
+        self.beyond == 0 && self.alone == 0
     }
 
     /// What decides and differs by more than is tolerated, with its case.

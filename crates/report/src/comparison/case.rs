@@ -92,6 +92,12 @@ impl Case {
         }
     }
 
+    /// Flows and workloads that are in one folder alone.
+    pub fn alone(&self) -> impl Iterator<Item = &Thing> {
+        let only = self.only_first.iter().chain(&self.only_second);
+        only.filter(|thing| ["flow", "workload"].contains(&thing.kind))
+    }
+
     /// Nothing that has a name is in both.
     pub(super) fn is_strange(&self) -> bool {
         self.differences.iter().all(|difference| difference.kind == "network")

@@ -82,6 +82,7 @@ fn single_runs_claim_no_interval() {
     assert_eq!(found.cases[0].method, Method::Single);
     assert_eq!((goodput.difference.unwrap().ci95, goodput.share_ci95), (None, None));
     assert_eq!((found.main, found.beyond), (5, 0), "{:?}", found.cases);
+    assert!(found.agrees());
     assert!(found.sentence().starts_with("None of 5 "), "{}", found.sentence());
 }
 
@@ -108,6 +109,8 @@ fn what_only_one_has_is_said() {
     more.duration_s = 20.0;
     more.interrupted = true;
     let found = compared(vec![run(1, 8.0, &[])], vec![more]).unwrap();
+    assert!(!found.agrees() && found.alone == 1, "a flow that is missing is no agreement");
+    assert!(found.sentence().ends_with("has a flow or workload more"), "{}", found.sentence());
     let thing = Thing { kind: "flow", entity: "d /film".to_owned() };
     assert_eq!(
         (&*found.cases[0].only_first, &*found.cases[0].only_second),

@@ -6,6 +6,7 @@ use crate::cli::CompareArgs;
 use crate::exit::{Failure, Kind};
 use crate::file;
 use crate::output;
+use report::comparison::{Case, label};
 use report::{Comparison, ReportError};
 use std::path::{Path, PathBuf};
 
@@ -49,15 +50,23 @@ fn unreadable(error: &ReportError) -> Failure {
 
 /// Whether everything that decides is as near as it is to be.
 fn verdict(comparison: &Comparison, page: &Path) -> Result<(), Failure> {
-    if comparison.beyond == 0 {
+    if comparison.agrees() {
         return Ok(());
     }
-    let named = comparison.beyond().take(MOST_NAMED);
-    let mut named: Vec<String> =
-        named.map(|(_, one)| format!("{} ({})", one.name(), one.how_far())).collect();
+    let alone = comparison.cases.iter().flat_map(Case::alone);
+    let alone = alone.map(|thing| format!("{} {} (in one alone)", thing.kind, thing.entity));
+    let apart = comparison.beyond();
+    let with = |case: &Case| match comparison.cases.len() {
+        1 => String::new(),
+        _ => format!(" with {}", label(&case.settings)),
+    };
+    let apart =
+        apart.map(|(case, one)| format!("{}{} ({})", one.name(), with(case), one.how_far()));
     let Comparison { beyond, main, .. } = comparison;
-    if *beyond > MOST_NAMED {
-        named.push(format!("{} more", beyond - MOST_NAMED));
+    let all = beyond + comparison.alone;
+    let mut named: Vec<String> = alone.chain(apart).take(MOST_NAMED).collect();
+    if all > MOST_NAMED {
+        named.push(format!("{} more", all - MOST_NAMED));
     }
     let what = format!(
         "{beyond} of {main} goodputs, completion times and mean queues are more than {} apart: {}",

@@ -87,6 +87,7 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
             ("within", "the share up to which a difference is not marked"),
             ("main", "how many goodputs, completion times and mean queues were compared"),
             ("beyond", "how many of them differ by more than `within`"),
+            ("alone", "how many flows and workloads of the cases only one of the two has"),
             ("remarks", "a list of what has to be known when they are read"),
             (
                 "cases",
