@@ -8,6 +8,7 @@ mod told;
 
 pub use case::Case;
 pub use difference::{Difference, Method};
+use observed::Span;
 pub use observed::Thing;
 pub use told::{Told, in_words};
 
@@ -101,8 +102,9 @@ impl Comparison {
         let other = |settings: &Settings| second.iter().find(|(known, _)| known == settings);
         let both =
             first.iter().filter_map(|(settings, runs)| Some((settings, runs, other(settings)?)));
+        let span = if remarks::lengths(&runs).is_some() { Span::Busy } else { Span::Whole };
         let cases: Vec<Case> = both
-            .map(|(settings, runs, (_, others))| Case::new(settings, [runs, others], within))
+            .map(|(settings, runs, (_, others))| Case::new(settings, [runs, others], within, span))
             .collect();
         if cases.is_empty() {
             return Err(nothing(format!(

@@ -182,6 +182,17 @@ pub fn used(run: &RunResult, link: &Link) -> f64 {
     (link.utilization * run.duration_s / run.last_end_s().max(1e-9)).min(1.0)
 }
 
+/// A direction of a link with its means over the time until the last flow ended, when next to
+/// nothing comes any more.
+pub fn until_the_end(run: &RunResult, link: &Link) -> Link {
+    let longer = run.duration_s / run.last_end_s().max(1e-9);
+    Link {
+        utilization: used(run, link),
+        queue_mean_bytes: link.queue_mean_bytes * longer.max(1.0),
+        ..link.clone()
+    }
+}
+
 /// The direction of a link that was used most.
 pub fn busiest(run: &RunResult) -> Option<&Link> {
     run.links.iter().max_by(|a, b| a.utilization.total_cmp(&b.utilization))

@@ -2,7 +2,7 @@
 
 use super::Settings;
 use super::difference::{Difference, Method, Values};
-use super::observed::{Measured, Thing, observed};
+use super::observed::{Measured, Span, Thing, observed};
 use scenario::result::RunResult;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -37,10 +37,10 @@ struct Table {
 }
 
 impl Table {
-    fn new(runs: &[&RunResult]) -> Table {
+    fn new(runs: &[&RunResult], span: Span) -> Table {
         let mut table = Table::default();
         for (turn, run) in runs.iter().enumerate() {
-            for (thing, values) in observed(run) {
+            for (thing, values) in observed(run, span) {
                 if !table.things.contains_key(&thing) {
                     let none = |one: &Measured| (*one, vec![None; runs.len()]);
                     table.things.insert(thing.clone(), values.iter().map(none).collect());
@@ -63,12 +63,17 @@ impl Table {
 
 impl Case {
     /// The case of these settings.
-    pub(super) fn new(settings: &Settings, runs: [&Vec<&RunResult>; 2], within: f64) -> Case {
+    pub(super) fn new(
+        settings: &Settings,
+        runs: [&Vec<&RunResult>; 2],
+        within: f64,
+        span: Span,
+    ) -> Case {
         let mut runs = runs.map(Clone::clone);
         runs.iter_mut().for_each(|runs| runs.sort_by_key(|run| run.seed));
         let seeds = runs.each_ref().map(|runs| runs.iter().map(|r| r.seed).collect::<Vec<u64>>());
         let method = method(&seeds);
-        let [first, second] = runs.each_ref().map(|runs| Table::new(runs));
+        let [first, second] = runs.each_ref().map(|runs| Table::new(runs, span));
         let mut differences = Vec::new();
         for thing in &first.order {
             let both = first.things.get(thing).zip(second.things.get(thing));

@@ -1,5 +1,6 @@
 //! What was measured of each thing of a run, by the names of the fields.
 
+use crate::results::until_the_end;
 use scenario::result::columns::{COMBINATIONS, Column, head};
 use scenario::result::{Combination, Field, Flow, Kind, Link, Node, RunResult, Value, Workload};
 use scenario::series::class_label;
@@ -26,9 +27,19 @@ pub struct Measured {
     pub value: Option<f64>,
 }
 
+/// Over which time means of links are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// The whole run, as in the summary.
+    Whole,
+    /// Until the last flow ended: where runs are not of one length, the rest of the longer one
+    /// would make its queues shorter.
+    Busy,
+}
+
 /// Everything that a run measured: of the network as a whole, of flows that were asked for one by
 /// one, of workloads by class, of links and of nodes.
-pub fn observed(run: &RunResult) -> Vec<(Thing, Vec<Measured>)> {
+pub fn observed(run: &RunResult, span: Span) -> Vec<(Thing, Vec<Measured>)> {
     let mut all = Vec::new();
     let mut twins: BTreeMap<Thing, usize> = BTreeMap::new();
     let mut add = |kind: &'static str, entity: String, values: Vec<Measured>| {
@@ -51,7 +62,11 @@ pub fn observed(run: &RunResult) -> Vec<(Thing, Vec<Measured>)> {
     }
     for link in &run.links {
         let way = format!("{} > {}", link.from, link.to);
-        add("link", way, numbers(Link::FIELDS, link.values()));
+        let values = match span {
+            Span::Whole => link.values(),
+            Span::Busy => until_the_end(run, link).values(),
+        };
+        add("link", way, numbers(Link::FIELDS, values));
     }
     for node in &run.nodes {
         add("node", node.node.clone(), numbers(Node::FIELDS, node.values()));
@@ -92,9 +107,30 @@ mod tests {
     fn links_between_the_same_nodes_are_told_apart() {
         let link = Link { from: "a".to_owned(), to: "b".to_owned(), ..Link::default() };
         let run = RunResult { links: vec![link.clone(), link], ..RunResult::default() };
-        let things: Vec<Thing> = observed(&run).into_iter().map(|(thing, _)| thing).collect();
+        let things: Vec<Thing> =
+            observed(&run, Span::Whole).into_iter().map(|(thing, _)| thing).collect();
         let names: Vec<(&str, &str)> = things.iter().map(|t| (t.kind, &*t.entity)).collect();
         assert_eq!(names, [("network", "all"), ("link", "a > b"), ("link", "a > b #2")]);
+    }
+
+    #[test]
+    fn where_runs_are_not_of_one_length_their_ends_do_not_count() {
+        let link = Link { utilization: 0.25, queue_mean_bytes: 1000.0, ..Link::default() };
+        let flow = Flow { end_s: Some(4.0), ..Flow::default() };
+        let run = RunResult {
+            duration_s: 12.0,
+            links: vec![link],
+            flows: vec![flow],
+            ..RunResult::default()
+        };
+        let of = |span: Span, name: &str| {
+            let (_, values) = observed(&run, span).into_iter().find(|(t, _)| t.kind == "link")?;
+            values.into_iter().find(|one| one.quantity == name)?.value
+        };
+        // All of it was in the first third.
+        assert_eq!(of(Span::Busy, "queue_mean_bytes"), Some(3000.0));
+        assert_eq!(of(Span::Busy, "utilization"), Some(0.75));
+        assert_eq!(of(Span::Whole, "queue_mean_bytes"), Some(1000.0));
     }
 
     #[test]
@@ -103,7 +139,7 @@ mod tests {
         let mouse = Flow { workload: Some("mice".to_owned()), ..flow.clone() };
         let run = RunResult { flows: vec![flow, mouse], ..RunResult::default() };
         let of_flows: Vec<_> =
-            observed(&run).into_iter().filter(|(t, _)| t.kind == "flow").collect();
+            observed(&run, Span::Whole).into_iter().filter(|(t, _)| t.kind == "flow").collect();
         let [(thing, values)] = &*of_flows else { panic!("{of_flows:?}") };
         assert_eq!(thing.entity, "c /x");
         let of = |name: &str| values.iter().find(|one| one.quantity == name).copied();

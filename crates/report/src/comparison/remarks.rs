@@ -19,7 +19,7 @@ pub fn of(comparison: &Comparison, runs: &[Vec<&RunResult>; 2]) -> Vec<String> {
         said.push(format!("the scenarios have different names, {names}"));
     }
     let names = [first.name.as_str(), second.name.as_str()];
-    said.extend(lengths(names, runs));
+    said.extend(lengths(runs).map(|lengths| said_of(names, lengths)));
     for (name, runs) in names.iter().zip(runs) {
         match runs.iter().filter(|run| run.interrupted).count() {
             0 => {}
@@ -34,18 +34,20 @@ pub fn of(comparison: &Comparison, runs: &[Vec<&RunResult>; 2]) -> Vec<String> {
     said
 }
 
-/// Means over time are of all of it, so that longer runs have shorter queues.
-fn lengths(names: [&str; 2], runs: &[Vec<&RunResult>; 2]) -> Option<String> {
-    let longest =
-        |runs: &Vec<&RunResult>| runs.iter().map(|run| run.duration_s).fold(0.0, f64::max);
-    let [one, other] = runs.each_ref().map(longest);
-    ((one - other).abs() > SAME_LENGTH * one).then(|| {
-        let ([first, second], [one, other]) = (names, [one, other].map(|s| with_unit(s, "s")));
-        format!(
-            "runs of {first} last {one}, of {second} {other}: queues and use of links are means \
-             over that time"
-        )
-    })
+/// How long the longest runs of each are, if that is not the same.
+pub fn lengths(runs: &[Vec<&RunResult>; 2]) -> Option<[f64; 2]> {
+    let lengths =
+        runs.each_ref().map(|runs| runs.iter().map(|run| run.duration_s).fold(0.0, f64::max));
+    let [first, second] = lengths;
+    ((first - second).abs() > SAME_LENGTH * first).then_some(lengths)
+}
+
+fn said_of(names: [&str; 2], lengths: [f64; 2]) -> String {
+    let ([first, second], [one, other]) = (names, lengths.map(|s| with_unit(s, "s")));
+    format!(
+        "runs of {first} last {one}, of {second} {other}: mean queues and use of links are of the \
+         time until the last flow ended"
+    )
 }
 
 fn settings(name: &str, only: &[Settings]) -> Option<String> {

@@ -116,6 +116,9 @@ fn what_only_one_has_is_said() {
         (&*found.cases[0].only_first, &*found.cases[0].only_second),
         (&[][..], &[thing][..])
     );
+    // The flows end after a second; of 10 and 20 s the mean queue is 40 kB.
+    let queue = of(&found.cases[0], "link", "queue_mean_bytes");
+    assert_eq!((queue.first.unwrap().mean, queue.second.unwrap().mean), (400_000.0, 800_000.0));
     let said = found.remarks.join("\n");
     for wanted in ["only b has flow d /film", "a last 10.0 s, of b 20.0 s", "1 of 1 runs of b"] {
         assert!(said.contains(wanted), "{wanted}: {said}");

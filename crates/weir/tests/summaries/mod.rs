@@ -99,7 +99,9 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
             (
                 "cases[].differences",
                 "a list: `kind` (`network`, `flow`, `workload`, `link`, `node`) and `entity` as in \
-                 the series; `quantity`, a field of [results](results.md) in its unit; `main`, \
+                 the series; `quantity`, a field of [results](results.md) in its unit \
+                 (where runs are not equally long, `queue_mean_bytes` and `utilization` of links \
+                 are of the time until the last flow ended); `main`, \
                  whether it counts for `beyond`; `first` and `second`, means over the runs with \
                  `mean`, `ci95` (half the width of the 95 % interval) and `n`, or null; \
                  `difference`, the second less the first, in the same way; `share`, the difference \
