@@ -1,11 +1,13 @@
 """Reports made by the program and opened in Chromium; what goes wrong there fails a test."""
 
+import contextlib
 import shutil
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
+from playwright.sync_api import TimeoutError as TookTooLong
 from playwright.sync_api import sync_playwright
 from support import weir
 
@@ -57,6 +59,10 @@ class Browser(unittest.TestCase):
         return figure
 
 
+# So often a picture is asked for.
+ATTEMPTS = 6
+
+
 def save_pictures(page, folder):
     """Every picture of an open page, as its button saves it; their files."""
     names = page.eval_on_selector_all("figure[id]", "all => all.map((one) => one.id)")
@@ -68,10 +74,14 @@ def save_picture(page, name, path):
     figure = page.locator(f"figure[id='{name}']")
     figure.scroll_into_view_if_needed()
     figure.locator(".plot svg").first.wait_for()
-    with page.expect_download() as saved:
-        figure.locator("[data-do=svg]").click()
-    saved.value.save_as(path)
-    return path
+    # Behind many downloads of one page, Chromium now and then takes no notice of the next one.
+    for _ in range(ATTEMPTS):
+        with contextlib.suppress(TookTooLong):
+            with page.expect_download(timeout=5_000) as saved:
+                figure.locator("[data-do=svg]").click()
+            saved.value.save_as(path)
+            return path
+    raise AssertionError(f"no file comes of the button of {name}")
 
 
 def is_outside(request):
