@@ -69,6 +69,19 @@ macro_rules! reasons {
                 self.0.iter().sum()
             }
 
+            /// Counts by the names of reasons, as management tells them; names that are no reasons
+            /// are left out.
+            #[must_use]
+            pub fn named<'a>(counts: impl IntoIterator<Item = (&'a str, u64)>) -> $counts {
+                let mut named = $counts::default();
+                for (name, count) in counts {
+                    if let Some(reason) = $reason::ALL.iter().find(|r| r.name() == name) {
+                        named.0[*reason as usize] += count;
+                    }
+                }
+                named
+            }
+
             /// Takes the counts of another one in.
             pub fn merge(&mut self, other: &$counts) {
                 self.0.iter_mut().zip(other.0).for_each(|(sum, more)| *sum += more);

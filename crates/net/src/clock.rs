@@ -25,6 +25,14 @@ impl Clock {
     }
 }
 
+/// The monotonic clock that all processes of this host share, for what several of them record.
+#[must_use]
+pub fn monotonic() -> Time {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let ns = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec);
+    Time(u64::try_from(ns).unwrap_or(0))
+}
+
 /// Milliseconds since 1970 (UTC), for signature times and dataset versions, which other programs
 /// read; zero if the host's clock stands before 1970.
 #[must_use]

@@ -114,9 +114,10 @@ objects. What does not apply is `null`.
 | `scenario` | the scenario's name |
 | `question` | what it is to answer, if it says so |
 | `seed` | the seed |
+| `driver` | what ran it: `simulator`, or `testbed` for real daemons |
 | `version` | the version of the program |
 | `settings` | what a sweep set for this run, a list of field and value |
-| `duration_s` | simulated seconds |
+| `duration_s` | seconds of the run: simulated ones, or real ones of a testbed |
 | `wall_s` | seconds that it took |
 | `interrupted` | it was stopped before its end |
 | `events` | calls of components |
@@ -125,7 +126,7 @@ objects. What does not apply is `null`.
 | `completions` | for each class `workload`, `class`, `control`, `started`, and `times`: pairs |
 | `caching` | what stores saved: `warmup_rule`, `warmup_detected`, `warmup_end_s`, and as below |
 | `jain_index` | how fair the flows' goodputs are: 1 if all are equal |
-| `trace_hash` | equal for equal runs: made from time, place, kind and size of every packet-hop |
+| `trace_hash` | equal for equal runs: from time, place, kind, size of every packet-hop; or empty |
 ";
 
 const SERIES_HEAD: &str = "

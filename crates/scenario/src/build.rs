@@ -2,8 +2,8 @@
 
 mod demand;
 
-use crate::model::{Consumer, Direction, FaultKind, Manner, Queue, Scenario};
-use control::{Duration, Size, Time};
+use crate::model::{Consumer, Direction, FaultKind, Manner, Scenario};
+use control::{Duration, Time};
 use packet::{Component, Name};
 use schemes::{Choice, ChoiceError};
 use sim::workload::catalogue::Catalogue;
@@ -108,14 +108,7 @@ fn part<T: ?Sized + 'static>(
 
 fn wire(direction: &Direction) -> Result<WireSpec, ChoiceError> {
     let mut spec = WireSpec::new(direction.rate, direction.delay);
-    match direction.queue {
-        Queue::Size(size) => spec.queue = size,
-        Queue::Packets(packets) => {
-            // So many packets of any size must fit.
-            spec.queue_packets = usize::try_from(packets).unwrap_or(usize::MAX);
-            spec.queue = Size(packets.saturating_mul(packet::MAX_PACKET as u64));
-        }
-    }
+    (spec.queue, spec.queue_packets) = direction.queue.bounds();
     spec.impairment = direction.impairment;
     spec.reliability = direction.reliability;
     let parts = &direction.parts;

@@ -7,7 +7,7 @@ mod text;
 pub use svg::svg;
 pub use text::text;
 
-use crate::model::{Direction, Link, Queue, Scenario};
+use crate::model::{Direction, Link, Scenario};
 
 /// What a node does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,14 +74,6 @@ fn said_of(link: &Link) -> String {
         (there, back) => format!("→{there} ←{back}"),
     };
     format!("{rates}, {delays}")
-}
-
-/// A queue in words.
-fn queue(queue: Queue) -> String {
-    match queue {
-        Queue::Size(size) => size.to_string(),
-        Queue::Packets(packets) => format!("{packets} packets"),
-    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ pub use workload::{
 
 use control::{Duration, Rate, Size};
 use document::Parts;
+pub use document::Queue;
 pub use forwarder::tables::Admission;
 use forwarder::tables::ContentStoreConfig;
 use packet::Name;
@@ -90,15 +91,6 @@ pub struct Direction {
     pub reliability: bool,
     /// The parts of schemes on the sending face.
     pub parts: Parts,
-}
-
-/// The bound of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Queue {
-    /// In octets.
-    Size(Size),
-    /// In packets.
-    Packets(u64),
 }
 
 /// A named object.

@@ -9,7 +9,7 @@ mod trace;
 mod values;
 mod workload;
 
-pub(crate) use links::{direction, link_defaults, queue_text};
+pub(crate) use links::{direction, link_defaults};
 
 use crate::model::{Node, Scenario};
 use crate::routes;

@@ -24,6 +24,9 @@ use control::{Duration, Time};
 use serde::{Deserialize, Serialize};
 use sim::Outcome;
 
+/// The driver of simulated runs.
+pub const SIMULATOR: &str = "simulator";
+
 /// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -34,6 +37,8 @@ pub struct RunResult {
     pub question: String,
     /// The seed.
     pub seed: u64,
+    /// What ran it: `simulator`, or `testbed` for real daemons.
+    pub driver: String,
     /// The version of the program.
     pub version: String,
     /// What a sweep set for this run, field and value.
@@ -104,6 +109,7 @@ impl RunResult {
             scenario: scenario.name.clone(),
             question: scenario.question.clone(),
             seed: run.seed,
+            driver: SIMULATOR.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             settings: run.settings.clone(),
             duration_s: outcome.duration.as_secs_f64(),

@@ -1,10 +1,11 @@
 //! A fetch as an application of the simulator: the unchanged `Fetch`, and what is measured of it.
 
-use control::{Rng, Size, Time};
+use control::{Rng, Time};
 use security::TrustPolicy;
 use transport::fetch::{Fetch, FetchConfig, ObjectInfo, Resume, Sink, Status};
 
 use crate::histogram::Histogram;
+use crate::meter::FetchMeter;
 use crate::outcome::FlowResult;
 use crate::record::{EventQueue, FlowSample, Origin};
 use crate::spec::{FetchSpec, FlowId, Signing};
@@ -20,35 +21,6 @@ impl Sink for Nowhere {
     fn write(&mut self, _segment: u64, _offset: u64, _content: &[u8]) {}
 }
 
-/// The mean and the deviation over time of a value that changes at instants.
-#[derive(Clone, Copy, Debug, Default)]
-struct OverTime {
-    since: Time,
-    value: f64,
-    span: f64,
-    area: f64,
-    squares: f64,
-}
-
-impl OverTime {
-    fn set(&mut self, now: Time, value: f64) {
-        let span = now.since(self.since).as_secs_f64();
-        self.span += span;
-        self.area += self.value * span;
-        self.squares += self.value * self.value * span;
-        self.since = now;
-        self.value = value;
-    }
-
-    fn mean_and_stdev(&self) -> Option<(f64, f64)> {
-        if self.span == 0.0 {
-            return None;
-        }
-        let mean = self.area / self.span;
-        Some((mean, (self.squares / self.span - mean * mean).max(0.0).sqrt()))
-    }
-}
-
 /// A fetch, from before its beginning to after its end.
 pub(crate) struct Consumer {
     /// What it is made from, until it begins.
@@ -58,9 +30,7 @@ pub(crate) struct Consumer {
     fetch: Option<Box<Fetch>>,
     crashed: bool,
     end: Option<Time>,
-    window: Option<OverTime>,
-    rtt: Histogram,
-    rtt_samples: u64,
+    meter: FetchMeter,
 }
 
 impl Consumer {
@@ -72,9 +42,7 @@ impl Consumer {
             fetch: None,
             crashed: false,
             end: None,
-            window: None,
-            rtt: Histogram::default(),
-            rtt_samples: 0,
+            meter: FetchMeter::default(),
         }
     }
 
@@ -124,12 +92,7 @@ impl Consumer {
     pub fn receive(&mut self, now: Time, frame: &[u8]) {
         let Some(fetch) = &mut self.fetch else { return };
         fetch.receive(now, frame, &mut Nowhere);
-        if let Some((samples, rtt)) = fetch.stats().rtt_latest()
-            && samples != self.rtt_samples
-        {
-            self.rtt_samples = samples;
-            self.rtt.record(rtt);
-        }
+        self.meter.received(fetch);
     }
 
     pub fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
@@ -142,11 +105,7 @@ impl Consumer {
         if self.end.is_some() {
             return;
         }
-        if let Some(window) = window(fetch) {
-            let over_time =
-                self.window.get_or_insert(OverTime { since: now, ..OverTime::default() });
-            over_time.set(now, window);
-        }
+        self.meter.look(now, fetch);
         if fetch.status() != Status::Running {
             self.end = Some(now);
         }
@@ -163,7 +122,7 @@ impl Consumer {
 
     /// The round-trip times.
     pub fn rtt(&self) -> &Histogram {
-        &self.rtt
+        self.meter.rtt()
     }
 
     /// It has ended, or its node crashed under it.
@@ -173,69 +132,16 @@ impl Consumer {
 
     pub fn sample(&self, at: Time, flow: FlowId) -> Option<FlowSample> {
         let fetch = self.fetch.as_ref().filter(|_| self.end.is_none())?;
-        Some(FlowSample {
-            at,
-            flow,
-            window: window(fetch),
-            in_flight: fetch.in_flight(),
-            bytes: Size(fetch.octets().1),
-            rtt: fetch.rtt().smoothed().map(|rtt| rtt.0),
-            retransmissions: fetch.stats().retransmissions,
-            video: None,
-        })
+        Some(self.meter.sample(at, flow, fetch))
     }
 
     pub fn result(&self, result: &mut FlowResult) {
         result.start = self.start;
         result.end = self.end;
         let Some(fetch) = &self.fetch else { return };
-        let stats = fetch.stats();
-        result.complete = fetch.status() == Status::Done;
-        result.error = match fetch.status() {
-            Status::Failed(error) => Some(error.to_string()),
-            _ if self.crashed => Some("its node crashed".to_owned()),
-            _ => None,
-        };
-        result.bytes = fetch.octets().1;
-        result.interests = stats.interests;
-        result.data = stats.data;
-        result.timeouts = stats.timeouts;
-        result.gaps = stats.gaps + stats.probes;
-        result.false_timeouts = stats.false_losses;
-        result.nacks = stats.nacks;
-        result.retransmissions = stats.retransmissions;
-        result.marks = stats.marks;
-        result.in_flight = u64::from(fetch.in_flight());
-        result.window = self.window.as_ref().and_then(OverTime::mean_and_stdev);
-        result.rtt_mean = self.rtt.mean();
-        result.rtt_p99 = self.rtt.quantile(0.99);
-    }
-}
-
-/// The sum of the lanes' windows.
-fn window(fetch: &Fetch) -> Option<f64> {
-    let mut sum = None;
-    fetch.gauges(&mut |_, name, value| {
-        if name == "window" {
-            sum = Some(sum.unwrap_or(0.0) + value);
+        self.meter.result(fetch, result);
+        if self.crashed {
+            result.error = Some("its node crashed".to_owned());
         }
-    });
-    sum
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_value_is_weighed_by_how_long_it_held() {
-        let mut value = OverTime { since: Time(0), ..OverTime::default() };
-        assert_eq!(value.mean_and_stdev(), None);
-        // 1 s at 10, 3 s at 2: mean 4, variance (36 + 3 * 4) / 4 = 12.
-        value.set(Time(0), 10.0);
-        value.set(Time(1_000_000_000), 2.0);
-        value.set(Time(4_000_000_000), 99.0);
-        let (mean, stdev) = value.mean_and_stdev().unwrap();
-        assert!((mean - 4.0).abs() < 1e-12 && (stdev - 12f64.sqrt()).abs() < 1e-12);
     }
 }

@@ -23,6 +23,7 @@ mod fault;
 mod hashing;
 mod histogram;
 pub mod impairment;
+mod meter;
 mod network;
 mod node;
 mod outcome;
@@ -43,6 +44,7 @@ pub use fault::Fault;
 pub use hashing::{Hashing, OnHashing};
 pub use histogram::Histogram;
 pub use impairment::{Impairment, Loss, Reorder};
+pub use meter::FetchMeter;
 pub use network::{BuildError, Network};
 pub use outcome::{FlowResult, LinkResult, NodeResult, Outcome, Queue, jain_index};
 pub use record::{

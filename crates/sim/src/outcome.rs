@@ -177,6 +177,8 @@ pub struct NodeResult {
     pub option_faults: OptionFaults,
     /// How often it crashed.
     pub crashes: u64,
+    /// Time on a processor that a real daemon took, and the most octets of memory.
+    pub process: Option<(Duration, u64)>,
 }
 
 /// How fair shares are (R. Jain and others, DEC-TR-301, 1984): 1 if all are equal, 1/n if one has

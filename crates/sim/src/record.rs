@@ -160,6 +160,8 @@ pub struct NodeSample {
     pub misses: u64,
     /// Packets that the producers at the node sent.
     pub served: u64,
+    /// Time on a processor, and the octets of memory, that a real daemon takes.
+    pub process: Option<(Duration, u64)>,
 }
 
 /// Receives what happens. Nothing has to be kept.

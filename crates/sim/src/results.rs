@@ -176,6 +176,7 @@ impl Network {
                 hits,
                 misses,
                 served,
+                process: None,
             });
         }
         recorder.network(&sum);

@@ -25,6 +25,12 @@ pub struct LinkId(pub(crate) u32);
 pub struct FlowId(pub(crate) u32);
 
 impl NodeId {
+    /// The node of this number, for drivers that have samples of their own.
+    #[must_use]
+    pub fn new(number: u32) -> NodeId {
+        NodeId(number)
+    }
+
     /// Its place in [`crate::Outcome::nodes`].
     #[must_use]
     pub fn index(self) -> usize {
@@ -33,6 +39,12 @@ impl NodeId {
 }
 
 impl LinkId {
+    /// The link of this number, for drivers that have samples of their own.
+    #[must_use]
+    pub fn new(number: u32) -> LinkId {
+        LinkId(number)
+    }
+
     /// The place of its direction from `a` to `b` in [`crate::Outcome::links`]; the other one
     /// follows.
     #[must_use]
@@ -42,6 +54,12 @@ impl LinkId {
 }
 
 impl FlowId {
+    /// The consumer of this number, for drivers that have samples of their own.
+    #[must_use]
+    pub fn new(number: u32) -> FlowId {
+        FlowId(number)
+    }
+
     /// Of flows that are not among [`crate::Outcome::flows`].
     pub(crate) const UNLISTED: FlowId = FlowId(u32::MAX);
 

@@ -43,6 +43,9 @@ pub enum Command {
     Scenario(ScenarioCommand),
     /// Run published experiments and set what papers report beside what is measured.
     Study(StudyArgs),
+    /// Run scenarios on real daemons, in network namespaces of this host.
+    #[command(subcommand)]
+    Testbed(TestbedCommand),
     /// Make the report of results that `weir sim run --out` wrote, comparing several.
     Report(ReportArgs),
     /// Lay two results side by side: what is different, by how much, and how sure that is.
@@ -137,6 +140,15 @@ pub struct GetArgs {
     /// Give up when nothing new has come for this long.
     #[arg(long, default_value = "30 s", value_name = "DURATION")]
     pub patience: control::Duration,
+    /// How long an Interest stays pending in forwarders.
+    #[arg(long, value_name = "DURATION")]
+    pub lifetime: Option<control::Duration>,
+    /// Write how the transfer goes into this file, a line of JSON at a time.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// From line to line of that file.
+    #[arg(long, default_value = "20 ms", value_name = "DURATION", requires = "record")]
+    pub record_every: control::Duration,
     #[command(flatten)]
     pub forwarder: ForwarderArgs,
     #[command(flatten)]
@@ -228,6 +240,42 @@ pub struct SimRunArgs {
     /// Runs of a sweep that are done at a time; without it, one for each core.
     #[arg(long, value_name = "N")]
     pub jobs: Option<std::num::NonZeroUsize>,
+    /// Print one JSON object at the end.
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `weir testbed …`
+#[derive(Subcommand)]
+pub enum TestbedCommand {
+    /// Run a scenario, or all runs of its sweep one after the other, with a daemon for each node
+    /// and the real tools. Needs root, or user namespaces.
+    Run(TestbedRunArgs),
+    /// Remove what a testbed left that was killed: namespaces, processes, files.
+    Clean,
+}
+
+/// `weir testbed run`
+#[derive(Args)]
+pub struct TestbedRunArgs {
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// The seed; of a sweep's repetitions, the first one.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u32>,
+    /// The testbed's name, by which its network namespaces begin (weir-NAME.NODE); without it, that
+    /// of the scenario.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Build it even if this machine is too small for it by the estimate that is made before.
+    #[arg(long)]
+    pub anyway: bool,
+    /// Write everything into this folder, as `weir sim run` does.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     /// Print one JSON object at the end.
     #[arg(long)]
     pub json: bool,

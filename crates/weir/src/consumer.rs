@@ -3,6 +3,7 @@
 use crate::exit::{Failure, Kind};
 use crate::file::{FileSink, SinkError, StreamSink, behind_links, is_open_file};
 use crate::output::Progress;
+use crate::record::Record;
 use crate::signals::Stop;
 use control::{Duration, Rate, Size, Time};
 use net::client::{Connection, Endpoint};
@@ -100,15 +101,19 @@ impl Sink for Target {
     }
 }
 
-/// A fetch and where its octets go.
+/// A fetch, where its octets go, and what is measured of it.
 struct Driven<'a> {
     fetch: &'a mut Fetch,
     target: &'a mut Target,
+    record: &'a mut Option<Record>,
 }
 
 impl Endpoint for Driven<'_> {
     fn receive(&mut self, now: Time, frame: &[u8]) {
         self.fetch.receive(now, frame, self.target);
+        if let Some(record) = self.record {
+            record.received(self.fetch);
+        }
     }
 
     fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
@@ -178,19 +183,40 @@ pub struct Watch<'a> {
 }
 
 /// Runs a fetch to its end, and returns the time from the first Interest to the last octet.
+/// However it ends, the record says how far it came.
 pub fn run(
     connection: &mut Connection,
     fetch: &mut Fetch,
     mut target: Target,
     watch: &Watch<'_>,
+    mut record: Option<Record>,
+) -> Result<Duration, Failure> {
+    let result = run_on(connection, fetch, &mut target, watch, &mut record);
+    let recorded = record.map_or(Ok(()), |record| record.end(fetch));
+    let took = result?;
+    target.finish()?;
+    recorded?;
+    Ok(took)
+}
+
+fn run_on(
+    connection: &mut Connection,
+    fetch: &mut Fetch,
+    target: &mut Target,
+    watch: &Watch<'_>,
+    record: &mut Option<Record>,
 ) -> Result<Duration, Failure> {
     let started = connection.now();
     let mut shown = false;
     let mut tick = started;
     while fetch.status() == Status::Running {
-        let mut driven = Driven { fetch, target: &mut target };
-        let moved = connection.turn(&mut driven, tick + TICK);
+        let until = record.as_ref().map_or(Time(u64::MAX), Record::next).min(tick + TICK);
+        let mut driven = Driven { fetch, target, record };
+        let moved = connection.turn(&mut driven, until);
         let now = connection.now();
+        if let Some(record) = record {
+            record.look(now, fetch);
+        }
         if let Some(failure) = target.take_failure() {
             return Err(failure.into());
         }
@@ -217,9 +243,7 @@ pub fn run(
     }
     // Making it durable takes the disk's time, not the network's.
     target.flush();
-    let took = connection.now().since(started);
-    target.finish()?;
-    Ok(took)
+    Ok(connection.now().since(started))
 }
 
 fn interrupted(fetch: &Fetch, stream: bool) -> Failure {

@@ -9,6 +9,7 @@ mod file;
 mod identity;
 mod output;
 mod producer;
+mod record;
 mod signals;
 mod usage;
 

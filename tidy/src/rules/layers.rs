@@ -21,6 +21,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("report", &["scenario"]),
     ("study", &["control", "document", "scenario", "report"]),
     (
+        "testbed",
+        &["packet", "control", "schemes", "forwarder", "transport", "net", "sim", "scenario"],
+    ),
+    (
         "weir",
         &[
             "packet",
@@ -30,9 +34,11 @@ const ARROWS: &[(&str, &[&str])] = &[
             "forwarder",
             "transport",
             "net",
+            "sim",
             "scenario",
             "report",
             "study",
+            "testbed",
         ],
     ),
 ];

@@ -90,6 +90,8 @@ pub struct Connection {
     written: usize,
     /// When the forwarder was told what this end understands.
     announced: Option<Time>,
+    /// Interests for datasets.
+    pub(super) asked: u64,
 }
 
 impl Connection {
@@ -113,6 +115,7 @@ impl Connection {
             write: Vec::with_capacity(WRITE + MAX_FRAME),
             written: 0,
             announced: None,
+            asked: 0,
         })
     }
 
@@ -120,6 +123,12 @@ impl Connection {
     #[must_use]
     pub fn address(&self) -> &Address {
         &self.address
+    }
+
+    /// How many Interests for datasets were sent, which the forwarder's counters count as well.
+    #[must_use]
+    pub fn asked(&self) -> u64 {
+        self.asked
     }
 
     /// The time since the connection was made.

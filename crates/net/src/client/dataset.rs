@@ -74,6 +74,7 @@ impl Connection {
             // The forwarder takes a second Interest with the same nonce for a loop, whoever sent
             // the first, and remembers it: the time since the program began is no nonce.
             interest.nonce = Some(getrandom::u32().unwrap_or(self.now().0 as u32));
+            self.asked += 1;
             let mut question = Question::new(interest.encode());
             let end = self.now() + ATTEMPT;
             while question.answer.is_none() && !question.refused && self.now() < end {

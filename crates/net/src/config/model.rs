@@ -3,7 +3,7 @@
 use crate::emulate::Emulation;
 use crate::uri::FaceUri;
 use control::{Duration, Rate, Size};
-use document::Parts;
+use document::{Parts, Queue};
 use forwarder::tables::{ContentStoreConfig, PitConfig};
 use packet::Name;
 use schemes::Choice;
@@ -115,8 +115,10 @@ pub struct LinkOptions {
     pub mtu: Option<usize>,
     /// What the face is paced to; `None`: as the kernel takes it.
     pub rate: Option<Rate>,
+    /// Octets that a frame takes besides itself; `None`: those of IP and UDP headers.
+    pub overhead: Option<Size>,
     /// The bound of its queue; `None`: the forwarder's default.
-    pub queue: Option<Size>,
+    pub queue: Option<Queue>,
     /// The rate of what comes in, for parts of schemes; `None`: as `rate`.
     pub rate_in: Option<Rate>,
     /// Delay and loss of an emulated link.

@@ -26,7 +26,19 @@ const LINK: &[Field] = &[
         "What the link brings in a second, for schemes that go by it; it paces nothing. Without \
          it: `rate`; without that, what the face was seen to send at while it had a queue.",
     ),
-    field("queue", Form::Size, "", "Bound of the face's queue. Without it: the forwarder's own."),
+    field(
+        "overhead",
+        Form::Size,
+        "",
+        "Octets that a frame takes on the link besides itself, counted against `rate`. Without it: \
+         those of the IP and UDP headers.",
+    ),
+    field(
+        "queue",
+        Form::As("size or `\"100 packets\"`"),
+        "",
+        "Bound of the face's queue. Without it: the forwarder's own.",
+    ),
     field("delay", Form::Duration, "\"0 ms\"", "Emulated one-way delay of what the face sends."),
     field(
         "loss",

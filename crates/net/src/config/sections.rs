@@ -10,7 +10,7 @@ use crate::emulate::Emulation;
 use crate::uri::FaceUri;
 use control::{Duration, Size};
 use document::parts;
-use document::{Document, Section, name, ratio, shown, spoken, text, valid_words};
+use document::{Document, Queue, Section, name, ratio, shown, spoken, text, valid_words};
 use forwarder::tables::{Admission, PolicyKind};
 use forwarder::tables::{ContentStoreConfig, PitConfig};
 use schemes::Choice;
@@ -148,7 +148,8 @@ fn link(s: &Section<'_>) -> LinkOptions {
         }),
         rate_in: s
             .get("rate_in", |v| text(v)?.parse::<control::Rate>().map_err(|e| format!("{e}"))),
-        queue: s.quantity("queue"),
+        overhead: s.quantity("overhead"),
+        queue: s.get("queue", Queue::read),
         emulation: Emulation {
             delay: s.quantity::<Duration>("delay").unwrap_or_default(),
             loss: s.get("loss", ratio).unwrap_or_default(),

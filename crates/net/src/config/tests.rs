@@ -1,6 +1,7 @@
 use super::*;
 use crate::uri::FaceUri;
 use control::{Duration, Rate, Ratio, Size};
+use document::Queue;
 use forwarder::tables::{Admission, PolicyKind};
 
 fn good(text: &str) -> Config {
@@ -80,7 +81,7 @@ fn a_full_file_is_understood() {
     let [first, second] = &config.faces[..] else { panic!("two faces") };
     assert_eq!(first.uri, "udp4://192.0.2.1:6363".parse::<FaceUri>().unwrap());
     assert_eq!(first.link.rate, Some(Rate::from_mbps(40)));
-    assert_eq!(first.link.queue, Some(Size(150_000)));
+    assert_eq!(first.link.queue, Some(Queue::Size(Size(150_000))));
     assert_eq!(first.link.emulation.delay, Duration::from_millis(5));
     assert_eq!(first.link.emulation.loss, Ratio::new(0.01).unwrap());
     let target = |face: &Face| face.link.parts.marker.as_ref().unwrap().params().time("target");

@@ -16,6 +16,7 @@ use crate::socket::udp::{ReceiveBuffers, Udp, UdpOptions};
 use crate::timer::Timer;
 use crate::uri::{Carrier, FaceUri};
 use control::{Rng, Time};
+use document::Queue;
 use forwarder::{Announce, FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope};
 use mio::net::{TcpStream, UnixStream};
 use mio::{Events, Interest, Poll, Token};
@@ -182,7 +183,10 @@ impl Daemon {
     ) -> FaceId {
         let defaults = FaceConfig::default();
         // IP and UDP headers count against a configured rate, as they do on a real link.
-        let overhead = peer.map_or(0, |p| if p.is_ipv4() { 28 } else { 48 });
+        let headers = peer.map_or(0, |p| if p.is_ipv4() { 28 } else { 48 });
+        let overhead = link.overhead.map_or(headers, |size| size.0 as usize);
+        let queue = link.queue.map(Queue::bounds);
+        let queue = queue.unwrap_or((defaults.data_queue, defaults.queue_packets));
         // That the schemes have these parts was checked when the file was read.
         let config = FaceConfig {
             name: name.to_owned(),
@@ -191,7 +195,8 @@ impl Daemon {
             overhead,
             rate: link.rate,
             rate_in: link.rate_in,
-            data_queue: link.queue.unwrap_or(defaults.data_queue),
+            data_queue: queue.0,
+            queue_packets: queue.1,
             // A stream loses nothing, and says itself how much it takes.
             reliability: peer.is_some() && link.reliability,
             window: peer.map(|_| link.window).unwrap_or_default(),

@@ -157,8 +157,10 @@ impl Udp {
                 answer => answer.ok()?,
             };
             // IP and UDP headers.
-            let headers = if peer.is_ipv4() { 20 + 8 } else { 40 + 8 };
-            usize::try_from(mtu).ok()?.checked_sub(headers)
+            let (headers, least) = if peer.is_ipv4() { (20 + 8, 552) } else { (40 + 8, 1280) };
+            // While an interface is down its routes lead to a device of 68 octets that drops all;
+            // no path is that narrow (RFC 8200, section 5, and Linux's own `min_pmtu`).
+            usize::try_from(mtu).ok().filter(|mtu| *mtu >= least)?.checked_sub(headers)
         }
         #[cfg(not(target_os = "linux"))]
         None

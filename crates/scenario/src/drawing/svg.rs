@@ -1,6 +1,6 @@
 //! The network as SVG: nodes by role, links by rate.
 
-use super::{Role, queue, said_of};
+use super::{Role, said_of};
 use crate::layout::{Arrangement, Layout};
 use crate::model::Scenario;
 use std::cmp::Ordering;
@@ -116,11 +116,7 @@ fn links(out: &mut String, scenario: &Scenario, at: impl Fn(usize) -> [f64; 2]) 
             out,
             "<line class=\"l\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" \
              stroke-width=\"{thick:.1}\"><title>{from} to {to}: {said}, queue {}</title></line>",
-            ends[0][0],
-            ends[0][1],
-            ends[1][0],
-            ends[1][1],
-            queue(link.directions[0].queue),
+            ends[0][0], ends[0][1], ends[1][0], ends[1][1], link.directions[0].queue,
         );
         if many <= MOST_LABELS {
             // Near the end with fewer links, where there is room.

@@ -1,7 +1,7 @@
 //! The network in the terminal.
 
 use super::canvas::Canvas;
-use super::{Role, queue, said_of};
+use super::{Role, said_of};
 use crate::layout::{Arrangement, Layout};
 use crate::model::{Link, Scenario};
 use std::collections::BTreeMap;
@@ -214,7 +214,7 @@ fn neighbours(scenario: &Scenario, width: usize) -> Vec<String> {
     });
     let mut lines = Vec::new();
     if let Some((link, _)) = same {
-        let queue = queue(link.directions[0].queue);
+        let queue = link.directions[0].queue;
         lines.push(format!("all links: {}, {queue}", said_of(link)));
     }
     let mut near: Vec<Vec<String>> = vec![Vec::new(); scenario.nodes.len()];

@@ -3,7 +3,7 @@
 use super::Names;
 use crate::model::{Direction, Impairment, Link, Loss, Queue, Reorder};
 use crate::schema::{OTHER_DIRECTION, SECTIONS};
-use control::{Duration, Rate, Ratio, Size};
+use control::{Duration, Rate, Ratio};
 use document::parts::LINK_PARTS;
 use document::{Document, Section, parts, ratio, shown, text, valid_words};
 use std::borrow::Cow;
@@ -41,7 +41,7 @@ pub fn link_defaults(s: &Section<'_>) -> Option<Direction> {
     let like = Direction {
         rate: Rate(0),
         delay: s.quantity("delay")?,
-        queue: s.get("queue", queue)?,
+        queue: s.get("queue", Queue::read)?,
         metric: s.get("metric", metric)?,
         impairment: impairment(s, None)?,
         reliability: s.switch("reliability"),
@@ -67,7 +67,7 @@ pub fn direction(s: &Section<'_>, like: Option<&Direction>) -> Option<Direction>
     Some(Direction {
         rate: rate.unwrap_or(UNREADABLE),
         delay: is_like("delay").map_or_else(|| s.quantity("delay"), |like| Some(like.delay))?,
-        queue: is_like("queue").map_or_else(|| s.get("queue", queue), |like| Some(like.queue))?,
+        queue: is_like("queue").map_or_else(|| s.get("queue", Queue::read), |l| Some(l.queue))?,
         metric: is_like("metric")
             .map_or_else(|| s.get("metric", metric), |like| Some(like.metric))?,
         impairment: impairment(s, like)?,
@@ -102,31 +102,6 @@ fn metric(value: &DeValue<'_>) -> Result<u64, String> {
     let number = number.filter(|n| (0.0..=1e12).contains(n));
     let thousandths = number.map(|n| (n * 1000.0).round() as u64);
     thousandths.ok_or_else(|| format!("it is a number from 0 on, not {}", shown(value)))
-}
-
-fn queue(value: &DeValue<'_>) -> Result<Queue, String> {
-    queue_text(text(value)?)
-}
-
-/// `"1500 kB"` or `"100 packets"`.
-///
-/// # Errors
-/// It is neither, or nothing fits into it.
-pub fn queue_text(given: &str) -> Result<Queue, String> {
-    let Some(number) = given.trim().strip_suffix("packets").map(str::trim) else {
-        return given
-            .parse::<Size>()
-            .map_err(|e| format!("{e}, \"100 packets\""))
-            .and_then(|size| (size.0 > 0).then_some(Queue::Size(size)).ok_or_else(no_queue));
-    };
-    let packets = number.replace('_', "").parse::<u64>().map_err(|_| {
-        format!("`{given}` is not a number of packets; write it like \"100 packets\"")
-    })?;
-    (packets > 0).then_some(Queue::Packets(packets)).ok_or_else(no_queue)
-}
-
-fn no_queue() -> String {
-    "a queue that holds nothing lets nothing pass; write it like \"100 packets\"".to_owned()
 }
 
 fn impairment(s: &Section<'_>, like: Option<&Direction>) -> Option<Impairment> {

@@ -47,6 +47,10 @@ record! {
         /// Hop-by-hop options that it ignored and took off packets, by reason: `range-count 3`,
         /// for example.
         pub malformed_options: String,
+        /// Of a real daemon: seconds that it had a processor.
+        pub cpu_s: Option<f64>,
+        /// Of a real daemon: the most octets of memory that it held.
+        pub memory_max_bytes: Option<u64>,
     }
 }
 
@@ -79,6 +83,8 @@ impl Node {
             pending: node.pit,
             dropped: by_reason(node.drops.iter().map(|(reason, n)| (reason.name(), n))),
             malformed_options: by_reason(node.option_faults.iter().map(|(f, n)| (f.name(), n))),
+            cpu_s: node.process.map(|(cpu, _)| cpu.as_secs_f64()),
+            memory_max_bytes: node.process.map(|(_, memory)| memory),
         }
     }
 }

@@ -129,6 +129,17 @@ pub const NODE: &[Quantity<NodeSample>] = &[
     quantity("served", "packets since the beginning that producers at the node sent", |s, _| {
         Some(s.served as f64)
     }),
+    quantity(
+        "cpu",
+        "of a real daemon: share of the time since the sample before that it had a processor",
+        |s, before| {
+            let (now, then) = (s.process?.0, before?.process?.0);
+            per_second(now.saturating_sub(then).as_secs_f64(), s.at, before?.at)
+        },
+    ),
+    quantity("memory_bytes", "of a real daemon: octets of memory that it holds", |s, _| {
+        Some(s.process?.1 as f64)
+    }),
 ];
 
 fn per_second(amount: f64, now: Time, before: Time) -> Option<f64> {

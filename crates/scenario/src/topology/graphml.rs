@@ -3,7 +3,7 @@
 use super::earth::{self, Place};
 use super::source::{Found, MAX_LINKS, Source, metric, number, rate};
 use super::{Line, Sketch, Way, paired};
-use crate::read::{MAX_NODES, queue_text};
+use crate::read::MAX_NODES;
 use control::{Duration, Rate};
 use roxmltree::{Document, Node, ParsingOptions};
 use std::collections::BTreeMap;
@@ -92,7 +92,7 @@ impl Reader<'_, '_> {
         Way {
             rate: self.get(edge, "LinkSpeedRaw", raw).or(self.get(edge, "rate", with_unit)),
             delay: self.get(edge, "delay", |t| t.parse::<Duration>().map_err(|e| e.to_string())),
-            queue: self.get(edge, "queue", queue_text),
+            queue: self.get(edge, "queue", str::parse),
             loss: None,
             metric: self.get(edge, "weight", weight),
         }

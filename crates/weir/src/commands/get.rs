@@ -5,6 +5,7 @@ use crate::consumer::{self, Summary, Target, Watch};
 use crate::exit::{Failure, Kind};
 use crate::identity;
 use crate::output::{self, Progress};
+use crate::record::Record;
 use crate::signals::Stop;
 use net::client::{Address, Connection};
 use packet::NameRef;
@@ -27,6 +28,7 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
     config.in_order = target.is_stream();
     config.patience = args.patience;
     config.range = args.range;
+    config.lifetime = args.lifetime.unwrap_or(config.lifetime);
     config.seed = seed()?;
     if args.output.verbose {
         config.tap = Box::new(|event| {
@@ -35,6 +37,8 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
         });
     }
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
+    let record = args.record.as_deref().map(|file| Record::begin(file, args.record_every));
+    let record = record.transpose()?;
     let mut connection = Connection::open(address)?;
     let mut fetch = Fetch::new(config, controller);
     // Octets on a terminal and a bar on the same terminal do not go together.
@@ -42,7 +46,7 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
     let hidden = args.output.quiet || on_terminal;
     let progress = Progress::new(&args.name.to_string(), hidden);
     let watch = Watch { progress: &progress, stop: &stop, verbose: args.output.verbose };
-    let result = consumer::run(&mut connection, &mut fetch, target, &watch);
+    let result = consumer::run(&mut connection, &mut fetch, target, &watch, record);
     progress.end();
     let summary = Summary::of(&fetch, &choice.to_string(), result?);
     if args.output.json && path.as_os_str() != "-" {

@@ -12,6 +12,7 @@ mod schemes;
 mod sim;
 mod status;
 mod study;
+mod testbed;
 
 use crate::cli::{Cli, Command};
 use crate::exit::Failure;
@@ -29,6 +30,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Sim(command) => sim::run(&command),
         Command::Scenario(command) => scenario::run(&command),
         Command::Study(args) => study::run(&args),
+        Command::Testbed(command) => testbed::run(&command),
         Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Demo(args) => demo::run(&args),

@@ -4,7 +4,7 @@ mod tables;
 mod traces;
 mod watch;
 
-use crate::cli::{SimCommand, SimRunArgs};
+use crate::cli::SimCommand;
 use crate::commands::scenario::load;
 use crate::exit::{Failure, Kind};
 use crate::output;
@@ -12,8 +12,9 @@ use crate::signals::Stop;
 use report::{Folder, ReportError, Summary};
 use scenario::result::{RunResult, SweepResult};
 use scenario::{Batch, execute_all};
+use std::path::Path;
 use traces::Traces;
-use watch::Watcher;
+pub use watch::Watcher;
 
 /// Runs what the command line says.
 pub fn run(command: &SimCommand) -> Result<(), Failure> {
@@ -26,27 +27,49 @@ pub fn run(command: &SimCommand) -> Result<(), Failure> {
         Failure::new(Kind::Failed, format!("cannot listen to signals: {error}"))
     })?;
     let jobs = super::jobs(args.jobs);
-    let watcher = Watcher::new(&batch, &traces, stop.clone(), args.quiet, folder);
+    let watcher = Watcher::new(&batch, Some(&traces), stop.clone(), args.quiet, folder);
     let results = execute_all(&batch, jobs, &watcher);
     let folder = watcher.end();
     let results = results.map_err(|error| {
         Failure::new(Kind::Failed, error).then("see `weir scenario show` for what was to be built")
     })?;
-    let was_stopped = results.len() < batch.runs.len() || results.iter().any(|r| r.interrupted);
-    let Some(summary) = summary(&batch, results) else { return Ok(()) };
-    if let Some(folder) = folder {
-        folder.finish(&batch, &summary, &command_line()).map_err(|error| unwritable(&error))?;
-    }
-    say(args, &summary)?;
+    let shown = Shown { out: args.out.as_deref(), json: args.json, quiet: args.quiet };
+    let finished = finish(&batch, results, folder, &shown);
     traces.end()?;
+    finished
+}
+
+/// Where results go.
+pub struct Shown<'a> {
+    /// A folder with everything.
+    pub out: Option<&'a Path>,
+    /// One JSON object.
+    pub json: bool,
+    /// Nothing but errors.
+    pub quiet: bool,
+}
+
+/// Writes and shows what came of runs.
+pub fn finish(
+    batch: &Batch,
+    results: Vec<RunResult>,
+    folder: Option<Folder>,
+    shown: &Shown<'_>,
+) -> Result<(), Failure> {
+    let was_stopped = results.len() < batch.runs.len() || results.iter().any(|r| r.interrupted);
+    let Some(summary) = summary(batch, results) else { return Ok(()) };
+    if let Some(folder) = folder {
+        folder.finish(batch, &summary, &command_line()).map_err(|error| unwritable(&error))?;
+    }
+    say(shown, &summary)?;
     if !was_stopped {
         return Ok(());
     }
-    let kept = match &args.out {
+    let kept = match shown.out {
         Some(folder) => format!(" and kept in {}", folder.display()),
         None => String::new(),
     };
-    let what = format!("interrupted; what is shown{kept} is what was simulated until then");
+    let what = format!("interrupted; what is shown{kept} is what was done until then");
     Err(Failure::new(Kind::Interrupted, what))
 }
 
@@ -59,15 +82,15 @@ fn summary(batch: &Batch, mut results: Vec<RunResult>) -> Option<Summary> {
     results.pop().map(|result| Summary::Run(Box::new(result)))
 }
 
-fn say(args: &SimRunArgs, summary: &Summary) -> Result<(), Failure> {
-    match (args.json, args.quiet, summary) {
+fn say(shown: &Shown<'_>, summary: &Summary) -> Result<(), Failure> {
+    match (shown.json, shown.quiet, summary) {
         (true, ..) => output::json(summary),
         (false, true, _) => return Ok(()),
         (false, false, Summary::Sweep(sweep)) => tables::sweep(sweep),
         (false, false, Summary::Run(run)) => tables::run(run),
     }?;
-    match &args.out {
-        Some(folder) if !args.json => {
+    match shown.out {
+        Some(folder) if !shown.json => {
             output::note(&format!("written to {}", folder.display()));
             Ok(())
         }
@@ -88,6 +111,7 @@ fn command_line() -> String {
     std::iter::once("weir".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
-fn unwritable(error: &ReportError) -> Failure {
+/// A folder that cannot be written.
+pub fn unwritable(error: &ReportError) -> Failure {
     Failure::new(Kind::File, error).then("choose another folder with --out")
 }

@@ -3,7 +3,7 @@
 use crate::exit::{Failure, Kind};
 use crate::output::{self, Align, Column, Table};
 use scenario::model::{
-    Admission, Content, Direction, FaultKind, Manner, Node, Objects, Queue, Requests, Scenario,
+    Admission, Content, Direction, FaultKind, Manner, Node, Objects, Requests, Scenario,
 };
 use scenario::result::digits;
 use scenario::{Batch, Layout, drawing};
@@ -193,10 +193,7 @@ fn links(scenario: &Scenario) -> Table {
 }
 
 fn link_row(from: String, to: String, direction: &Direction) -> Vec<String> {
-    let queue = match direction.queue {
-        Queue::Size(size) => size.to_string(),
-        Queue::Packets(packets) => format!("{packets} packets"),
-    };
+    let queue = direction.queue.to_string();
     let marker = direction.parts.marker.as_ref().map_or_else(String::new, ToString::to_string);
     let (rate, delay) = (direction.rate.to_string(), direction.delay.to_string());
     vec![from, to, rate, delay, queue, marker]

@@ -3,20 +3,24 @@
 use crate::exit::Failure;
 use crate::output::{self, Align, Column, Table};
 use scenario::result::columns::{self, MOST};
-use scenario::result::{Flow, RunResult, SweepResult, digits, varying};
+use scenario::result::{Flow, RunResult, SIMULATOR, SweepResult, digits, varying};
 
 /// So many flows that failed are named.
 const MOST_ERRORS: usize = 10;
 
 /// Shows the result of a run.
 pub fn run(result: &RunResult) -> Result<(), Failure> {
-    let RunResult { scenario, seed, duration_s, wall_s, packet_hops, .. } = result;
-    let rate = if *wall_s > 0.0 { *packet_hops as f64 / wall_s } else { 0.0 };
+    let RunResult { scenario, seed, packet_hops, .. } = result;
+    let rate = if result.wall_s > 0.0 { *packet_hops as f64 / result.wall_s } else { 0.0 };
     let what = format!("{scenario}, seed {seed}:");
-    let parts = [
-        format!("{} s simulated in {} s,", digits(*duration_s), digits(*wall_s)),
-        format!("{packet_hops} packet-hops ({} a second)", count(rate)),
-    ];
+    let (duration, wall) = (digits(result.duration_s), digits(result.wall_s));
+    let parts = match result.driver == SIMULATOR {
+        true => [
+            format!("{duration} s simulated in {wall} s,"),
+            format!("{packet_hops} packet-hops ({} a second)", count(rate)),
+        ],
+        false => [format!("{duration} s on real daemons,"), format!("{packet_hops} packet-hops")],
+    };
     head(&what, &parts)?;
     let fair = result.jain_index.map_or(String::new(), |index| format!(", Jain index {index:.3}"));
     // Flows that began by themselves are too many to be read: they are summed up by class.
@@ -42,7 +46,11 @@ pub fn run(result: &RunResult) -> Result<(), Failure> {
     if failed.len() > MOST_ERRORS {
         output::result(&format!("and {} more that failed", failed.len() - MOST_ERRORS))?;
     }
-    output::result(&format!("trace {}{fair}", result.trace_hash))
+    let last = match result.trace_hash.as_str() {
+        "" => fair.trim_start_matches(", ").to_owned(),
+        hash => format!("trace {hash}{fair}"),
+    };
+    output::result(&last)
 }
 
 /// In one line, or in as many as there are parts where the terminal is too narrow for one.

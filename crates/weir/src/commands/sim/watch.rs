@@ -13,7 +13,7 @@ use std::time::Instant;
 /// Watches the runs of a batch.
 pub struct Watcher<'s> {
     batch: &'s Batch,
-    traces: &'s Traces,
+    traces: Option<&'s Traces>,
     origin: Instant,
     stop: Stop,
     folder: Option<Folder>,
@@ -25,7 +25,7 @@ impl<'s> Watcher<'s> {
     /// Begins to watch; what is recorded goes to `folder` and into `traces`.
     pub fn new(
         batch: &'s Batch,
-        traces: &'s Traces,
+        traces: Option<&'s Traces>,
         stop: Stop,
         quiet: bool,
         folder: Option<Folder>,
@@ -57,7 +57,7 @@ impl Watch for Watcher<'_> {
         {
             bar.at(progress.run, (progress.now.0, progress.events), self.seconds());
         }
-        !self.stop.requested() && !self.traces.are_broken()
+        !self.stop.requested() && !self.traces.is_some_and(Traces::are_broken)
     }
 
     fn hashing(&self, _run: usize) -> Option<OnHashing> {
@@ -73,7 +73,7 @@ impl Watch for Watcher<'_> {
     }
 
     fn tracer(&self, run: usize) -> Option<Box<dyn Tracer>> {
-        self.traces.begin(self.batch, run)
+        self.traces?.begin(self.batch, run)
     }
 
     fn rows(&self, run: usize) -> Option<Box<dyn Rows>> {

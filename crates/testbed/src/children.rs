@@ -1,0 +1,130 @@
+//! Processes in namespaces. They end with this one, however it ends.
+
+use crate::error::TestbedError;
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration as Span;
+
+/// How often a child that is to end is looked at.
+const LOOK: Span = Span::from_millis(5);
+/// What nice(1) is asked for.
+const PRIORITY: &str = "-10";
+/// Octets of a log that are shown.
+const LAST_WORDS: usize = 2_000;
+
+/// A child of ours.
+pub struct Process {
+    /// What it is, for messages.
+    pub what: String,
+    /// The name of its node.
+    pub node: String,
+    child: Child,
+    log: PathBuf,
+    ended: Option<ExitStatus>,
+}
+
+impl Process {
+    /// Starts a program in a namespace; what it says goes into `log`.
+    ///
+    /// The kernel ends it when the thread ends that started it (PR_SET_PDEATHSIG): that has to be
+    /// one that lives as long as the testbed.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn start(
+        (what, node): (&str, &str),
+        namespace: &str,
+        program: &Path,
+        arguments: &[String],
+        log: &Path,
+    ) -> Result<Process, TestbedError> {
+        let file = File::create(log).map_err(|e| TestbedError::file("write", log, e))?;
+        let again = file.try_clone().map_err(|e| TestbedError::file("write", log, e))?;
+        // Other work on the machine shall not be measured. Who may not have the priority goes on
+        // without it.
+        let mut command = Command::new("nice");
+        command.args(["-n", PRIORITY, "nsenter"]);
+        command.arg(format!("--net=/run/netns/{namespace}"));
+        command.args(["--", "setpriv", "--pdeathsig", "KILL", "--"]);
+        command.arg(program).args(arguments);
+        command.stdin(Stdio::null()).stdout(file).stderr(again);
+        // A terminal's Ctrl-C is for the testbed alone, which ends them in order.
+        command.env_remove("NDN_CLIENT_TRANSPORT").process_group(0);
+        let child = command
+            .spawn()
+            .map_err(|error| TestbedError::NoProgram { program: "nsenter".to_owned(), error })?;
+        Ok(Process {
+            what: what.to_owned(),
+            node: node.to_owned(),
+            child,
+            log: log.to_owned(),
+            ended: None,
+        })
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        if self.ended.is_none() {
+            self.ended = self.child.try_wait().ok().flatten();
+        }
+        self.ended.is_some()
+    }
+
+    /// What it has said so far.
+    #[must_use]
+    pub fn said(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// That it ended though it should not have.
+    #[must_use]
+    pub fn lost(&self) -> TestbedError {
+        let said = self.said();
+        let from = said.len().saturating_sub(LAST_WORDS);
+        let from = (from..said.len()).find(|at| said.is_char_boundary(*at)).unwrap_or(0);
+        TestbedError::Ended {
+            what: self.what.clone(),
+            node: self.node.clone(),
+            status: self.ended.map_or_else(|| "?".to_owned(), |status| status.to_string()),
+            log: said[from..].trim().to_owned(),
+        }
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Asks it to end (SIGINT), and ends it if it does not in time.
+    pub fn end(&mut self, patience: Span) {
+        if !self.has_ended()
+            && let Some(pid) = i32::try_from(self.child.id()).ok()
+            && let Some(pid) = rustix::process::Pid::from_raw(pid)
+        {
+            rustix::process::kill_process(pid, rustix::process::Signal::INT).ok();
+        }
+        let mut waited = Span::ZERO;
+        while !self.has_ended() && waited < patience {
+            std::thread::park_timeout(LOOK);
+            waited += LOOK;
+        }
+        self.kill();
+    }
+
+    /// Ends it at once.
+    pub fn kill(&mut self) {
+        if !self.has_ended() {
+            self.child.kill().ok();
+            self.ended = self.child.wait().ok();
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

@@ -1,0 +1,47 @@
+//! What a testbed left that could not take itself down.
+
+use crate::error::TestbedError;
+use crate::home::{self, Home};
+use crate::hosts;
+use std::fs;
+
+/// What was removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cleaned {
+    /// Testbeds.
+    pub testbeds: Vec<String>,
+    /// Network namespaces.
+    pub namespaces: usize,
+    /// Testbeds that run, and were left alone.
+    pub running: Vec<String>,
+}
+
+/// Removes what nobody holds any more: namespaces, the processes in them, folders.
+///
+/// # Errors
+/// Something cannot be removed.
+pub fn clean() -> Result<Cleaned, TestbedError> {
+    let mut cleaned = Cleaned::default();
+    for name in home::names() {
+        match Home::take(&name) {
+            Ok(home) => {
+                cleaned.namespaces += empty(&home)?;
+                cleaned.testbeds.push(name);
+            }
+            Err(TestbedError::InUse(name)) => cleaned.running.push(name),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(cleaned)
+}
+
+/// Removes everything of a testbed; how many namespaces it had.
+pub(crate) fn empty(home: &Home) -> Result<usize, TestbedError> {
+    let namespaces = hosts::namespaces(&home.name);
+    namespaces.iter().try_for_each(|name| hosts::remove(name))?;
+    if let Some(folder) = home.folder() {
+        fs::remove_dir_all(folder).ok();
+    }
+    home.remove();
+    Ok(namespaces.len())
+}

@@ -1,0 +1,92 @@
+//! What goes wrong with a testbed.
+
+use crate::plan::Refused;
+use net::client::{ConnectError, DatasetError};
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why there is no testbed, or no longer.
+#[derive(Debug, Error)]
+pub enum TestbedError {
+    /// The scenario has what a testbed does not.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Refused(Vec<Refused>),
+    /// Another one of that name runs.
+    #[error("a testbed called {0} is running")]
+    InUse(String),
+    /// Somebody else has a namespace of that name.
+    #[error("there is a network namespace {0} already, which is not of a testbed")]
+    ForeignNamespace(String),
+    /// A program that is needed is not there.
+    #[error("cannot run `{program}`: {error}")]
+    NoProgram {
+        /// The program.
+        program: String,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A program did not do what it was asked to.
+    #[error("`{command}` failed: {said}")]
+    Failed {
+        /// The command.
+        command: String,
+        /// What it said.
+        said: String,
+    },
+    /// A process ended that should run on.
+    #[error("{what} at {node} ended ({status}); its last words:\n{log}")]
+    Ended {
+        /// `the daemon`, `the producer of /a/b`.
+        what: String,
+        /// Its node.
+        node: String,
+        /// How it ended.
+        status: String,
+        /// The end of its log.
+        log: String,
+    },
+    /// A daemon does not answer.
+    #[error("the daemon at {node}: {error}")]
+    Silent {
+        /// Its node.
+        node: String,
+        /// What is wrong.
+        error: DatasetError,
+    },
+    /// There is no way to a daemon.
+    #[error("the daemon at {node}: {error}")]
+    Unreachable {
+        /// Its node.
+        node: String,
+        /// What is wrong.
+        error: ConnectError,
+    },
+    /// What a daemon counts is not what is expected of it.
+    #[error("the counters of the daemon at {node} are malformed: {error}")]
+    Counters {
+        /// Its node.
+        node: String,
+        /// What is wrong.
+        error: serde_json::Error,
+    },
+    /// A file.
+    #[error("cannot {verb} {path}: {error}")]
+    File {
+        /// What was tried.
+        verb: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A signal came.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl TestbedError {
+    pub(crate) fn file(verb: &'static str, path: &std::path::Path, error: io::Error) -> Self {
+        TestbedError::File { verb, path: path.to_owned(), error }
+    }
+}

@@ -1,0 +1,127 @@
+//! Network namespaces and the veth pairs between them, made by `ip`.
+
+use crate::error::TestbedError;
+use crate::plan::{MTU, Plan};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// Where `ip netns` keeps namespaces.
+const NAMESPACES: &str = "/run/netns";
+
+/// The namespace of a node of a testbed.
+#[must_use]
+pub fn namespace(testbed: &str, short: &str) -> String {
+    format!("{}{short}", prefix(testbed))
+}
+
+/// What the namespaces of a testbed begin with.
+fn prefix(testbed: &str) -> String {
+    format!("weir-{testbed}.")
+}
+
+/// The namespaces of a testbed that are there.
+#[must_use]
+pub fn namespaces(testbed: &str) -> Vec<String> {
+    let prefix = prefix(testbed);
+    let entries = std::fs::read_dir(NAMESPACES).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| name.starts_with(&prefix)).collect();
+    names.sort();
+    names
+}
+
+/// Makes the namespaces and links of a plan.
+///
+/// # Errors
+/// There is such a namespace already, or `ip` cannot do it.
+pub fn build(testbed: &str, plan: &Plan) -> Result<(), TestbedError> {
+    let names: Vec<String> =
+        plan.nodes.iter().map(|node| namespace(testbed, &node.short)).collect();
+    if let Some(name) = names.iter().find(|name| Path::new(NAMESPACES).join(name).exists()) {
+        return Err(TestbedError::ForeignNamespace(name.clone()));
+    }
+    let mut outside = String::new();
+    for name in &names {
+        outside += &format!("netns add {name}\n");
+    }
+    for link in &plan.links {
+        let ([a, b], interface) = (link.ends, &link.interface);
+        outside += &format!(
+            "link add {interface} netns {} mtu {MTU} type veth peer name {interface} netns {} \
+             mtu {MTU}\n",
+            names[a], names[b],
+        );
+    }
+    ip(&[], &outside)?;
+    for (at, name) in names.iter().enumerate() {
+        let mut inside = "link set lo up\n".to_owned();
+        for link in &plan.links {
+            for end in (0..2).filter(|end| link.ends[*end] == at) {
+                let (address, interface) = (link.addresses[end], &link.interface);
+                inside += &format!("address add {address}/30 dev {interface}\n");
+                inside += &format!("link set {interface} up\n");
+            }
+        }
+        ip(&["-n", name], &inside)?;
+    }
+    Ok(())
+}
+
+/// Cuts or mends a link, at both of its ends.
+///
+/// # Errors
+/// `ip` cannot do it.
+pub fn switch(
+    testbed: &str,
+    shorts: [&str; 2],
+    interface: &str,
+    is_up: bool,
+) -> Result<(), TestbedError> {
+    let state = if is_up { "up" } else { "down" };
+    shorts.into_iter().try_for_each(|short| {
+        let name = namespace(testbed, short);
+        ip(&["-n", &name], &format!("link set {interface} {state}\n"))
+    })
+}
+
+/// Ends what runs in a namespace, and removes it and its links.
+///
+/// # Errors
+/// `ip` cannot do it.
+pub fn remove(name: &str) -> Result<(), TestbedError> {
+    let output = run("ip", &["netns", "pids", name], "")?;
+    for pid in String::from_utf8_lossy(&output.stdout).split_whitespace() {
+        let pid = pid.parse().ok().and_then(rustix::process::Pid::from_raw);
+        if let Some(pid) = pid {
+            // It may have ended in the meantime.
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).ok();
+        }
+    }
+    ip(&[], &format!("netns delete {name}\n"))
+}
+
+/// Gives lines of commands to `ip`.
+fn ip(options: &[&str], lines: &str) -> Result<(), TestbedError> {
+    let arguments: Vec<&str> = options.iter().copied().chain(["-batch", "-"]).collect();
+    run("ip", &arguments, lines).map(|_| ())
+}
+
+fn run(program: &str, arguments: &[&str], input: &str) -> Result<Output, TestbedError> {
+    let no_program = |error| TestbedError::NoProgram { program: program.to_owned(), error };
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(no_program)?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // What it does not read it does not want; how it ends says why.
+        stdin.write_all(input.as_bytes()).ok();
+    }
+    let output = child.wait_with_output().map_err(no_program)?;
+    match output.status.success() {
+        true => Ok(output),
+        false => Err(TestbedError::Failed {
+            command: format!("{program} {}", arguments.join(" ")),
+            said: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        }),
+    }
+}

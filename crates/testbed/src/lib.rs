@@ -1,0 +1,31 @@
+//! Scenarios on real daemons: one `weir daemon` for each node in a network namespace of its own,
+//! veth pairs between them, the real tools as producers and consumers. What comes of it has the
+//! form of the simulator's results.
+//!
+//! A [`Plan`] says what is to be built, and what of a scenario cannot be; a [`Testbed`] is what
+//! stands, and takes itself down; [`run()`] does what the scenario says at its times.
+#![forbid(unsafe_code)]
+
+mod children;
+mod clean;
+mod counters;
+mod error;
+mod estimate;
+mod home;
+mod hosts;
+mod outcome;
+mod plan;
+mod readings;
+mod record;
+mod rights;
+mod run;
+mod stand;
+
+pub use clean::{Cleaned, clean};
+pub use error::TestbedError;
+pub use estimate::{Estimate, Machine};
+pub use plan::{Plan, Refused};
+pub use record::FlowRecord;
+pub use rights::{Rights, rights};
+pub use run::{TESTBED, run};
+pub use stand::Testbed;

@@ -1,0 +1,274 @@
+//! From what was seen to the form of the simulator's results.
+
+use crate::counters::{Counters, Face};
+use crate::readings::{Reading, Usage};
+use crate::record::FlowRecord;
+use control::{Duration, Rate, Time};
+use forwarder::{Drops, OptionFaults, Traffic};
+use scenario::model::Scenario;
+use scenario::series::{Rows, Sampler};
+use sim::wire::WireCounters;
+use sim::{
+    FlowId, FlowResult, LinkId, LinkResult, LinkSample, NodeId, NodeResult, NodeSample, Outcome,
+    Queue, Recorder,
+};
+use std::collections::BTreeMap;
+
+/// What was seen of a run.
+pub struct Observed {
+    /// The instant at which it began.
+    pub origin: Time,
+    /// How long it took.
+    pub duration: Duration,
+    /// The names of the links' faces.
+    pub interfaces: Vec<String>,
+    /// What the daemons counted.
+    pub readings: Vec<Vec<Reading>>,
+    /// How the transfers went.
+    pub records: Vec<Vec<FlowRecord>>,
+    /// How they ended.
+    pub ended: Vec<Ended>,
+}
+
+/// How a transfer ended.
+#[derive(Clone, Debug, Default)]
+pub struct Ended {
+    /// Before the run did.
+    pub by_itself: bool,
+    /// With its node, and when.
+    pub crashed: Option<Duration>,
+    /// What it said.
+    pub said: String,
+}
+
+/// A link's direction by number: the sending node and the name of its face.
+fn sender<'a>(scenario: &Scenario, observed: &'a Observed, number: usize) -> (usize, &'a str) {
+    let (link, end) = (number / 2, number % 2);
+    (scenario.links[link].ends[end], &observed.interfaces[link])
+}
+
+/// A daemon at an instant of the run, with what it counted and took in earlier lives.
+struct Moment {
+    since: Duration,
+    counters: Counters,
+    usage: Option<Usage>,
+}
+
+fn lives(observed: &Observed, at: usize) -> Vec<Moment> {
+    let (mut before, mut cpu_before) = (Counters::default(), Duration::ZERO);
+    let mut last: Option<Reading> = None;
+    let readings = observed.readings[at].iter().filter(|one| one.at >= observed.origin);
+    readings
+        .map(|reading| {
+            let mut counters = reading.counters.clone();
+            if let Some(last) = last.as_ref().filter(|l| counters.uptime_ms < l.counters.uptime_ms)
+            {
+                let mut all = last.counters.clone();
+                all.add(&before);
+                before = all;
+                cpu_before += last.usage.map(|usage| usage.cpu).unwrap_or_default();
+            }
+            last = Some(reading.clone());
+            counters.add(&before);
+            let usage = reading.usage.map(|now| Usage { cpu: now.cpu + cpu_before, ..now });
+            Moment { since: reading.at.since(observed.origin), counters, usage }
+        })
+        .collect()
+}
+
+/// The run's result.
+pub fn outcome(scenario: &Scenario, observed: &Observed) -> Outcome {
+    let lives: Vec<_> = (0..scenario.nodes.len()).map(|at| lives(observed, at)).collect();
+    let links = 0..2 * scenario.links.len();
+    let links = links.map(|number| link(scenario, observed, &lives, number)).collect();
+    let nodes = scenario.nodes.iter().zip(&lives).map(|(node, lives)| of_node(&node.name, lives));
+    let last = lives.iter().filter_map(|lives| lives.last());
+    let packet_hops = last.flat_map(|last| &last.counters.faces).filter(|face| !face.local);
+    let packet_hops = packet_hops
+        .map(|face| face.received.interests + face.received.data + face.received.nacks)
+        .sum();
+    Outcome {
+        duration: observed.duration,
+        events: 0,
+        packet_hops,
+        flows: (0..scenario.consumers.len()).map(|n| flow(scenario, observed, n)).collect(),
+        workloads: Vec::new(),
+        links,
+        nodes: nodes.collect(),
+        trace_hash: 0,
+    }
+}
+
+fn flow(scenario: &Scenario, observed: &Observed, number: usize) -> FlowResult {
+    let consumer = &scenario.consumers[number];
+    let ended = &observed.ended[number];
+    let last = observed.records[number].last();
+    let mut result = last.map(FlowRecord::result).unwrap_or_default();
+    let seen = last.map(|last| Time(last.monotonic_ns).since(observed.origin));
+    result.node.clone_from(&scenario.nodes[consumer.at].name);
+    result.name = scenario.contents[consumer.content].name.to_string();
+    if let scenario::model::Manner::Fetch { control, .. } = &consumer.manner {
+        result.control = control.to_string();
+    }
+    result.start = Time::ZERO + consumer.start;
+    let begun = observed.duration > consumer.start;
+    result.end = match ended {
+        Ended { crashed: Some(at), .. } => Some(Time::ZERO + *at),
+        Ended { by_itself: true, .. } => {
+            Some(Time::ZERO + seen.unwrap_or(observed.duration).min(observed.duration))
+        }
+        _ => None,
+    };
+    if ended.crashed.is_some() {
+        result.error = Some("its node crashed".to_owned());
+    } else if ended.by_itself && !result.complete && result.error.is_none() && begun {
+        let why = ended.said.lines().rev().find(|line| line.starts_with("weir: "));
+        let why = why.map_or("it ended", |line| line.trim_start_matches("weir: "));
+        result.error = Some(why.to_owned());
+    }
+    result
+}
+
+fn link(
+    scenario: &Scenario,
+    observed: &Observed,
+    lives: &[Vec<Moment>],
+    number: usize,
+) -> LinkResult {
+    let (at, interface) = sender(scenario, observed, number);
+    let ends = scenario.links[number / 2].ends;
+    let direction = &scenario.links[number / 2].directions[number % 2];
+    let name = |end: usize| scenario.nodes[ends[end]].name.clone();
+    let faces: Vec<&Face> =
+        lives[at].iter().filter_map(|one| one.counters.face(interface)).collect();
+    let face = faces.last().copied().cloned().unwrap_or_default();
+    let amount = |amount: crate::counters::Amount| (amount.packets, amount.bytes);
+    let taken = time_for(face.sent.bytes, direction.rate);
+    LinkResult {
+        from: name(number % 2),
+        to: name(1 - number % 2),
+        rate: Some(direction.rate),
+        utilization: (taken.as_secs_f64() / observed.duration.as_secs_f64().max(1e-9)).min(1.0),
+        queue: queue(faces.iter().map(|face| face.queue.bytes)),
+        sent: traffic(face.sent),
+        offered: amount(face.queue.offered),
+        left: amount(face.queue.sent),
+        dropped: amount(face.queue.dropped),
+        crashed: (0, 0),
+        queued: (face.queue.packets, face.queue.bytes),
+        marked: face.marked,
+        wire: WireCounters { lost: face.lost, ..WireCounters::default() },
+        in_flight: 0,
+    }
+}
+
+fn time_for(octets: u64, rate: Rate) -> Duration {
+    Duration::from_secs_f64(octets as f64 * 8.0 / rate.0.max(1) as f64)
+}
+
+/// The queue by its samples, which are taken at equal distances.
+fn queue(octets: impl Iterator<Item = u64> + Clone) -> Queue {
+    let count = octets.clone().count().max(1) as f64;
+    let mean = octets.clone().sum::<u64>() as f64 / count;
+    let squares = octets.clone().map(|one| (one as f64 - mean).powi(2)).sum::<f64>();
+    Queue { mean, stdev: (squares.max(0.0) / count).sqrt(), max: octets.max().unwrap_or(0) }
+}
+
+fn traffic(of: crate::counters::Traffic) -> Traffic {
+    let crate::counters::Traffic { interests, data, nacks, bytes } = of;
+    Traffic { interests, data, nacks, bytes, ..Traffic::default() }
+}
+
+fn of_node(name: &str, lives: &[Moment]) -> NodeResult {
+    let counters = lives.last().map(|last| last.counters.clone()).unwrap_or_default();
+    let named = |counts: &BTreeMap<String, u64>| -> Vec<(String, u64)> {
+        counts.iter().map(|(name, count)| (name.clone(), *count)).collect()
+    };
+    let (drops, faults) = (named(&counters.drops), named(&counters.malformed_options));
+    NodeResult {
+        node: name.to_owned(),
+        cs_hits: counters.content_store.hits,
+        cs_misses: counters.content_store.misses,
+        cs_packets: counters.content_store.entries,
+        pit_max: lives.iter().map(|one| one.counters.pit.entries).max().unwrap_or(0),
+        pit: counters.pit.entries,
+        received: traffic(counters.received),
+        sent: traffic(counters.sent),
+        satisfied: counters.satisfied,
+        nacked: counters.nacked,
+        expired: counters.expired,
+        aggregated: counters.aggregated,
+        served: counters.served(),
+        drops: Drops::named(drops.iter().map(|(name, count)| (name.as_str(), *count))),
+        option_faults: OptionFaults::named(faults.iter().map(|(n, count)| (n.as_str(), *count))),
+        process: lives.iter().rev().find_map(|one| one.usage).map(|last| {
+            let memory = lives.iter().filter_map(|one| one.usage).map(|usage| usage.memory);
+            (last.cpu, memory.max().unwrap_or(last.memory))
+        }),
+        ..NodeResult::default()
+    }
+}
+
+/// Writes the time series, in the order of time.
+pub fn record(scenario: &Scenario, observed: &Observed, rows: Box<dyn Rows>) {
+    enum Sample {
+        Link(LinkSample),
+        Node(NodeSample),
+        Flow(sim::FlowSample),
+    }
+    let lives: Vec<_> = (0..scenario.nodes.len()).map(|at| lives(observed, at)).collect();
+    let mut samples = Vec::new();
+    for number in 0..2 * scenario.links.len() {
+        let (at, interface) = sender(scenario, observed, number);
+        for Moment { since, counters, .. } in &lives[at] {
+            let Some(face) = counters.face(interface) else { continue };
+            samples.push((*since, Sample::Link(link_sample(scenario, number, *since, face))));
+        }
+    }
+    for (at, lives) in (0..).zip(&lives) {
+        for Moment { since, counters, usage } in lives {
+            let node = NodeSample {
+                at: Time::ZERO + *since,
+                node: NodeId::new(at),
+                pit: counters.pit.entries as usize,
+                content_store: counters.content_store.entries as usize,
+                hits: counters.content_store.hits,
+                misses: counters.content_store.misses,
+                served: counters.served(),
+                process: usage.map(|usage| (usage.cpu, usage.memory)),
+            };
+            samples.push((*since, Sample::Node(node)));
+        }
+    }
+    for (number, records) in (0..).zip(&observed.records) {
+        for one in records.iter().filter(|one| !one.ended) {
+            let since = Time(one.monotonic_ns).since(observed.origin);
+            let flow = one.sample(Time::ZERO + since, FlowId::new(number));
+            samples.push((since, Sample::Flow(flow)));
+        }
+    }
+    samples.sort_by_key(|(since, _)| *since);
+    let mut sampler = Sampler::new(scenario, &[], rows);
+    for (_, sample) in &samples {
+        match sample {
+            Sample::Link(link) => sampler.link(link),
+            Sample::Node(node) => sampler.node(node),
+            Sample::Flow(flow) => sampler.flow(flow),
+        }
+    }
+}
+
+fn link_sample(scenario: &Scenario, number: usize, since: Duration, face: &Face) -> LinkSample {
+    let rate = scenario.links[number / 2].directions[number % 2].rate;
+    LinkSample {
+        at: Time::ZERO + since,
+        link: LinkId::new((number / 2) as u32),
+        backward: number % 2 == 1,
+        queue: (face.queue.packets, face.queue.bytes),
+        bytes: face.sent.bytes,
+        busy: time_for(face.sent.bytes, rate),
+        rate: Some(rate),
+        drops: face.queue.dropped.packets + face.lost,
+        marked: face.marked,
+    }
+}

@@ -1,0 +1,73 @@
+//! The configuration of a node's daemon.
+
+use super::{PlannedLink, payload};
+use scenario::model::{Direction, Loss, Scenario};
+use std::fmt::Write;
+
+/// Everything but the place of its socket, which the testbed knows.
+pub fn text(scenario: &Scenario, links: &[PlannedLink], at: usize, seed: u64) -> String {
+    let node = &scenario.nodes[at];
+    let store = &node.content_store;
+    let mut text = format!(
+        "# {}\n\n[daemon]\nseed = {}\nlog = \"warn\"\n\n[content_store]\ncapacity = \"{} B\"\n\
+         policy = \"{}\"\n",
+        node.name,
+        // Numbers in TOML have a sign.
+        seed >> 1,
+        store.capacity,
+        store.policy,
+    );
+    let _ = writeln!(text, "admission = \"{}\"", store.admission);
+    let strategy = toml_text(&node.strategy.to_string());
+    let _ = write!(text, "\n[[strategy]]\nprefix = \"/\"\nstrategy = {strategy}\n");
+    for (number, link) in links.iter().enumerate() {
+        for end in 0..2 {
+            if link.ends[end] == at {
+                face(&mut text, link, end, &scenario.links[number].directions[end]);
+            }
+        }
+    }
+    for route in scenario.routes.iter().filter(|route| route.at == at) {
+        let (prefix, face) = (toml_text(&route.prefix.to_string()), &links[route.link].interface);
+        let cost = route.cost;
+        let _ = write!(text, "\n[[route]]\nprefix = {prefix}\nface = \"{face}\"\ncost = {cost}\n");
+    }
+    text
+}
+
+fn face(text: &mut String, link: &PlannedLink, end: usize, direction: &Direction) {
+    let Direction { rate, delay, queue, .. } = direction;
+    let _ = write!(
+        text,
+        "\n[[face]]\nname = \"{}\"\nuri = \"udp4://{}:6363\"\nmtu = {}\nrate = \"{} bit/s\"\n\
+         overhead = \"0 B\"\ndelay = \"{} ns\"\n",
+        link.interface,
+        link.addresses[1 - end],
+        payload(),
+        rate.0,
+        delay.0,
+    );
+    let (octets, packets) = queue.bounds();
+    let _ = match packets {
+        usize::MAX => writeln!(text, "queue = \"{} B\"", octets.0),
+        packets => writeln!(text, "queue = \"{packets} packets\""),
+    };
+    if let Loss::Random(share) = direction.impairment.loss {
+        let _ = writeln!(text, "loss = {share}");
+    }
+    if direction.reliability {
+        let _ = writeln!(text, "reliability = true");
+    }
+    let parts = &direction.parts;
+    let parts = [("marker", &parts.marker), ("shaper", &parts.shaper), ("stamper", &parts.stamper)];
+    for (field, choice) in parts {
+        if let Some(choice) = choice {
+            let _ = writeln!(text, "{field} = {}", toml_text(&choice.to_string()));
+        }
+    }
+}
+
+/// In quotes.
+fn toml_text(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}

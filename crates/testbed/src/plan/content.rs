@@ -1,0 +1,54 @@
+//! What producers publish.
+
+use super::PlannedContent;
+use control::Size;
+use scenario::model::{Content, Scenario, Signing};
+
+/// Octets that are published at least: a fetch that is to begin must find something.
+const LEAST: u64 = 1_000_000;
+
+/// Every content at each of its producers, as far as it can be fetched: what nobody can reach in
+/// the time of the run need not be made, hashed and kept on a disk.
+pub fn planned(scenario: &Scenario) -> Vec<PlannedContent> {
+    let of = |(number, content): (usize, &Content)| {
+        let consumers = scenario.consumers.iter().filter(|one| one.content == number);
+        let times = consumers.map(|one| scenario.duration.saturating_sub(one.start));
+        let time = times.max().unwrap_or_default();
+        let producers = content.at.iter().map(move |at| {
+            // A producer's own consumers are limited by nothing.
+            let is_near = scenario.consumers.iter().any(|c| c.content == number && c.at == *at);
+            let reach = if is_near { u64::MAX } else { most(scenario, *at, time.as_secs_f64()) };
+            PlannedContent {
+                content: number,
+                at: *at,
+                name: content.name.to_string(),
+                size: Size(content.size.0.min(reach.max(LEAST))),
+                segment: content.segment,
+            }
+        });
+        producers.collect::<Vec<_>>()
+    };
+    scenario.contents.iter().enumerate().flat_map(of).collect()
+}
+
+/// What of the contents is not as the scenario has it.
+pub fn notes(scenario: &Scenario) -> Vec<String> {
+    let plain = |content: &&Content| content.signing != Signing::Manifest;
+    let names: Vec<_> =
+        scenario.contents.iter().filter(plain).map(|c| c.name.to_string()).collect();
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let names = names.join(", ");
+    vec![format!(
+        "{names}: every segment has a digest and a manifest lists them, as `weir put` does"
+    )]
+}
+
+/// What the links of a node can carry from it in so many seconds.
+fn most(scenario: &Scenario, at: usize, seconds: f64) -> u64 {
+    let rates = scenario.links.iter().flat_map(|link| {
+        (0..2).filter(|end| link.ends[*end] == at).map(|end| link.directions[end].rate.0)
+    });
+    (rates.sum::<u64>() as f64 / 8.0 * seconds) as u64
+}

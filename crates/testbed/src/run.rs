@@ -1,0 +1,203 @@
+//! Doing what a scenario says, at its times.
+
+use crate::children::Process;
+use crate::error::TestbedError;
+use crate::outcome::{Ended, Observed, outcome, record};
+use crate::plan::Plan;
+use crate::readings::Reader;
+use crate::stand::Testbed;
+use control::{Duration, Time};
+use net::clock::monotonic;
+use scenario::model::{FaultKind, Scenario};
+use scenario::result::RunResult;
+use scenario::series::interval;
+use scenario::{Batch, Progress, Watch};
+use std::path::Path;
+use std::time::Duration as Span;
+
+/// The driver of runs on real daemons.
+pub const TESTBED: &str = "testbed";
+/// Daemons are not asked more often than that: answering takes them time.
+const LEAST_INTERVAL: Duration = Duration::from_millis(20);
+/// From when everything stands to the beginning.
+const LEAD: Duration = Duration::from_millis(50);
+/// How often processes and the watch are looked at.
+const LOOK: Duration = Duration::from_millis(50);
+/// What a transfer gets to write its last line.
+const PATIENCE: Span = Span::from_secs(2);
+
+/// Does one of a batch's runs on real daemons, under a name of the testbed, with `program` as
+/// daemon and tools.
+///
+/// # Errors
+/// The scenario has what a testbed does not, or something cannot be built or ended before its time.
+pub fn run(
+    batch: &Batch,
+    number: usize,
+    (name, program): (&str, &Path),
+    watch: &dyn Watch,
+) -> Result<RunResult, TestbedError> {
+    let began = watch.seconds();
+    let run = &batch.runs[number];
+    let scenario = &run.scenario;
+    let plan = Plan::new(scenario, run.seed).map_err(TestbedError::Refused)?;
+    let end = scenario.duration;
+    let goes_on = || watch.progress(Progress { run: number, now: Duration::ZERO, end, events: 0 });
+    let every = interval(scenario, batch.runs.len()).max(LEAST_INTERVAL);
+    let mut course = Course::begin(Testbed::build(name, plan, program, &goes_on)?, scenario, every);
+    let observed = course.go(scenario, number, watch)?;
+    let interrupted = observed.duration < end;
+    if let Some(rows) = watch.rows(number) {
+        record(scenario, &observed, rows);
+    }
+    let outcome = outcome(scenario, &observed);
+    let times = (watch.seconds() - began, interrupted);
+    let result = RunResult::new(run, &outcome, None, times);
+    // Nothing repeats exactly on real daemons.
+    Ok(RunResult { driver: TESTBED.to_owned(), trace_hash: String::new(), ..result })
+}
+
+/// Something that is due.
+enum Event {
+    Fetch(usize),
+    Fault(FaultKind),
+}
+
+/// A run under way.
+struct Course {
+    testbed: Testbed,
+    origin: Time,
+    every: Duration,
+    events: Vec<(Duration, Event)>,
+    fetches: Vec<Option<Process>>,
+    ended: Vec<Ended>,
+    readers: Vec<Reader>,
+}
+
+impl Course {
+    fn begin(testbed: Testbed, scenario: &Scenario, every: Duration) -> Course {
+        let fetches = testbed.plan.fetches.iter().enumerate();
+        let fetches = fetches.map(|(number, fetch)| (fetch.start, Event::Fetch(number)));
+        let faults = scenario.faults.iter().map(|f| (f.at, Event::Fault(f.kind.clone())));
+        // Last first, and of those at the same time the first of the file last.
+        let mut events: Vec<_> = fetches.chain(faults).collect();
+        events.sort_by_key(|(at, _)| *at);
+        events.reverse();
+        let origin = monotonic() + LEAD;
+        let nodes = 0..testbed.plan.nodes.len();
+        let readers = nodes
+            .map(|at| Reader::start(testbed.socket(at), testbed.pid(at), origin, every))
+            .collect();
+        let count = testbed.plan.fetches.len();
+        let fetches = std::iter::repeat_with(|| None).take(count).collect();
+        let ended = vec![Ended::default(); count];
+        Course { testbed, origin, every, events, fetches, ended, readers }
+    }
+
+    fn now(&self) -> Duration {
+        monotonic().since(self.origin)
+    }
+
+    /// Does everything, and says what was seen.
+    fn go(
+        &mut self,
+        scenario: &Scenario,
+        number: usize,
+        watch: &dyn Watch,
+    ) -> Result<Observed, TestbedError> {
+        let end = scenario.duration;
+        let mut look = Duration::ZERO;
+        loop {
+            let now = self.now();
+            while self.events.last().is_some_and(|(at, _)| *at <= now) {
+                if let Some((_, event)) = self.events.pop() {
+                    self.happen(event, watch)?;
+                }
+            }
+            if now >= look {
+                look = now + LOOK;
+                self.testbed.check()?;
+                let progress = Progress { run: number, now: now.min(end), end, events: 0 };
+                if !watch.progress(progress) || now >= end {
+                    break;
+                }
+            }
+            let next = self.events.last().map_or(end, |(at, _)| *at).min(look).min(end);
+            let wait = next.saturating_sub(self.now());
+            std::thread::park_timeout(Span::from_nanos(wait.0));
+        }
+        let duration = self.now().min(end);
+        Ok(self.observed(duration))
+    }
+
+    fn happen(&mut self, event: Event, watch: &dyn Watch) -> Result<(), TestbedError> {
+        let kind = match event {
+            Event::Fetch(number) => {
+                self.fetches[number] = Some(self.testbed.start_fetch(number, self.every)?);
+                return Ok(());
+            }
+            Event::Fault(kind) => kind,
+        };
+        match kind {
+            FaultKind::LinkDown(link) => self.testbed.switch(link, false),
+            FaultKind::LinkUp(link) => self.testbed.switch(link, true),
+            FaultKind::NodeCrash(at) => {
+                self.crash(at);
+                Ok(())
+            }
+            FaultKind::NodeRestart(at) => {
+                let (now, end) = (self.now(), Duration(u64::MAX));
+                let progress = Progress { run: 0, now, end, events: 0 };
+                self.testbed.start_daemon(at)?;
+                self.testbed.wait_for_daemon(at, &|| watch.progress(progress))?;
+                self.testbed.publish_again(at)
+            }
+            // The plan has none of them.
+            FaultKind::LinkRate { .. } | FaultKind::RouteAdd(_) | FaultKind::RouteRemove(_) => {
+                Ok(())
+            }
+        }
+    }
+
+    /// A node goes, and all that is on it: applications first, so that none sees the daemon go.
+    fn crash(&mut self, at: usize) {
+        let now = self.now();
+        let fetches = self.testbed.plan.fetches.iter().zip(&mut self.fetches);
+        for ((fetch, process), ended) in fetches.zip(&mut self.ended) {
+            if fetch.at == at
+                && let Some(process) = process
+                && !process.has_ended()
+            {
+                process.kill();
+                ended.crashed = Some(now);
+            }
+        }
+        self.testbed.kill_daemon(at);
+    }
+
+    fn observed(&mut self, duration: Duration) -> Observed {
+        for (number, process) in self.fetches.iter_mut().enumerate() {
+            let Some(process) = process else { continue };
+            self.ended[number].by_itself = process.has_ended();
+            process.end(PATIENCE);
+            self.ended[number].said = process.said();
+        }
+        let records = (0..self.fetches.len()).map(|number| {
+            let text = std::fs::read_to_string(self.testbed.record_of(number));
+            let text = text.unwrap_or_default();
+            // The last line may be half of one, if it was killed.
+            text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+        });
+        let records = records.collect();
+        let readings = self.readers.drain(..).map(Reader::end).collect();
+        let interfaces = self.testbed.plan.links.iter().map(|link| link.interface.clone());
+        Observed {
+            origin: self.origin,
+            duration,
+            interfaces: interfaces.collect(),
+            readings,
+            records,
+            ended: std::mem::take(&mut self.ended),
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! What stands: namespaces, links, daemons, producers. It takes itself down.
+
+use crate::children::Process;
+use crate::clean::empty;
+use crate::error::TestbedError;
+use crate::home::Home;
+use crate::hosts::{self, namespace};
+use crate::plan::{Plan, PlannedContent, PlannedFetch};
+use crate::readings::{Pid, address};
+use control::{Duration, Rng};
+use net::client::Connection;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration as Span;
+
+/// How often somebody who is to begin is looked at.
+const LOOK: Span = Span::from_millis(5);
+/// What a producer says when it is ready.
+const SERVING: &str = "serving ";
+
+/// A testbed that stands.
+pub struct Testbed {
+    /// What it is built from.
+    pub plan: Plan,
+    home: Home,
+    /// For what is large: contents, what was fetched, logs.
+    folder: tempfile::TempDir,
+    program: PathBuf,
+    daemons: Vec<Option<Process>>,
+    /// The processes that they are now.
+    pids: Vec<Pid>,
+    producers: Vec<Process>,
+}
+
+impl Testbed {
+    /// Builds what a plan says, under a name, with this program's daemons and tools; `goes_on` is
+    /// asked while it waits.
+    ///
+    /// # Errors
+    /// The name is taken, or something cannot be made or started; then nothing is left.
+    pub fn build(
+        name: &str,
+        plan: Plan,
+        program: &Path,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Testbed, TestbedError> {
+        let home = Home::take(name)?;
+        if home.folder().is_some() {
+            // Of one that could not take itself down.
+            empty(&home)?;
+            drop(home);
+            return Testbed::build(name, plan, program, goes_on);
+        }
+        let temporary = std::env::temp_dir();
+        let folder = tempfile::Builder::new().prefix("weir-testbed-").tempdir();
+        let folder = folder.map_err(|e| TestbedError::file("make a folder in", &temporary, e))?;
+        hosts::build(name, &plan).inspect_err(|error| {
+            // Somebody else's namespaces are not ours to remove.
+            if !matches!(error, TestbedError::ForeignNamespace(_)) {
+                home.remember(folder.path()).ok();
+                empty(&home).ok();
+            } else {
+                home.remove();
+            }
+        })?;
+        home.remember(folder.path())?;
+        let daemons = plan.nodes.iter().map(|_| None).collect();
+        let pids = plan.nodes.iter().map(|_| Pid::default()).collect();
+        let program = program.to_owned();
+        let mut testbed =
+            Testbed { plan, home, folder, program, daemons, pids, producers: Vec::new() };
+        for at in 0..testbed.plan.nodes.len() {
+            testbed.start_daemon(at)?;
+        }
+        for at in 0..testbed.plan.nodes.len() {
+            testbed.wait_for_daemon(at, goes_on)?;
+        }
+        testbed.publish(goes_on)?;
+        Ok(testbed)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.home.name
+    }
+
+    /// The socket of a node's daemon.
+    #[must_use]
+    pub fn socket(&self, at: usize) -> PathBuf {
+        self.home.file(&format!("{}.sock", self.plan.nodes[at].short))
+    }
+
+    /// A file in its folder.
+    #[must_use]
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The process that a node's daemon is now.
+    #[must_use]
+    pub fn pid(&self, at: usize) -> Pid {
+        Pid::clone(&self.pids[at])
+    }
+
+    fn namespace(&self, at: usize) -> String {
+        namespace(&self.home.name, &self.plan.nodes[at].short)
+    }
+
+    /// Starts a node's daemon.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn start_daemon(&mut self, at: usize) -> Result<(), TestbedError> {
+        let node = &self.plan.nodes[at];
+        let path = self.home.file(&format!("{}.toml", node.short));
+        // A socket's path is short enough for any name: the folder's is, and so is the node's.
+        let socket = self.socket(at);
+        let listen = format!(
+            "\n[listen]\nunix = {:?}\nudp = \"0.0.0.0:6363\"\ntcp = \"off\"\n",
+            socket.display().to_string()
+        );
+        fs::write(&path, node.config.clone() + &listen)
+            .map_err(|e| TestbedError::file("write", &path, e))?;
+        let log = self.file(&format!("{}.daemon.log", node.short));
+        let arguments = ["daemon".to_owned(), "--config".to_owned(), path.display().to_string()];
+        let about = ("the daemon", node.name.as_str());
+        let process = Process::start(about, &self.namespace(at), &self.program, &arguments, &log)?;
+        self.pids[at].store(process.id(), Ordering::Relaxed);
+        self.daemons[at] = Some(process);
+        Ok(())
+    }
+
+    /// Ends a node's daemon without a word to anybody.
+    pub fn kill_daemon(&mut self, at: usize) {
+        self.daemons[at] = None;
+        fs::remove_file(self.socket(at)).ok();
+    }
+
+    /// Waits until a node's daemon answers.
+    ///
+    /// # Errors
+    /// It ended, or nobody wants to wait any longer.
+    pub fn wait_for_daemon(
+        &mut self,
+        at: usize,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<(), TestbedError> {
+        let socket = self.socket(at);
+        loop {
+            if socket.exists() && Connection::open(address(&socket)).is_ok() {
+                return Ok(());
+            }
+            self.check_daemon(at)?;
+            if !goes_on() {
+                return Err(TestbedError::Interrupted);
+            }
+            std::thread::park_timeout(LOOK);
+        }
+    }
+
+    /// That all daemons run that should, and all producers.
+    ///
+    /// # Errors
+    /// One has ended.
+    pub fn check(&mut self) -> Result<(), TestbedError> {
+        (0..self.daemons.len()).try_for_each(|at| self.check_daemon(at))?;
+        match self.producers.iter_mut().find_map(|one| one.has_ended().then_some(one)) {
+            Some(ended) if self.daemons.iter().all(Option::is_some) => Err(ended.lost()),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_daemon(&mut self, at: usize) -> Result<(), TestbedError> {
+        match &mut self.daemons[at] {
+            Some(daemon) => {
+                if daemon.has_ended() {
+                    Err(daemon.lost())
+                } else {
+                    Ok(())
+                }
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Publishes what producers have.
+    fn publish(&mut self, goes_on: &dyn Fn() -> bool) -> Result<(), TestbedError> {
+        let contents = self.plan.contents.clone();
+        for (number, content) in contents.iter().enumerate() {
+            let file = self.file(&format!("content{}", content.content));
+            if !file.exists() {
+                make(&file, content).map_err(|e| TestbedError::file("write", &file, e))?;
+            }
+            let producer = self.start_producer(number, content, &file)?;
+            self.producers.push(producer);
+        }
+        for number in 0..self.producers.len() {
+            while !self.producers[number].said().contains(SERVING) {
+                if self.producers[number].has_ended() {
+                    return Err(self.producers[number].lost());
+                }
+                if !goes_on() {
+                    return Err(TestbedError::Interrupted);
+                }
+                std::thread::park_timeout(LOOK);
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the producers again that were at a node whose daemon is back.
+    ///
+    /// # Errors
+    /// One cannot be started.
+    pub fn publish_again(&mut self, at: usize) -> Result<(), TestbedError> {
+        let contents = self.plan.contents.clone();
+        for (number, content) in contents.iter().enumerate().filter(|(_, one)| one.at == at) {
+            let file = self.file(&format!("content{}", content.content));
+            self.producers[number] = self.start_producer(number, content, &file)?;
+        }
+        Ok(())
+    }
+
+    fn start_producer(
+        &self,
+        number: usize,
+        content: &PlannedContent,
+        file: &Path,
+    ) -> Result<Process, TestbedError> {
+        let segment = format!("{} B", content.segment.0);
+        let (file, socket) = (file.display().to_string(), self.socket(content.at));
+        let socket = socket.display().to_string();
+        let arguments = ["put", &content.name, &file, "--segment-size", &segment];
+        let arguments = arguments.into_iter().chain(["--socket", &socket]).map(str::to_owned);
+        let what = format!("the producer of {}", content.name);
+        let about = (what.as_str(), self.plan.nodes[content.at].name.as_str());
+        let log = self.file(&format!("producer{number}.log"));
+        let arguments: Vec<String> = arguments.collect();
+        Process::start(about, &self.namespace(content.at), &self.program, &arguments, &log)
+    }
+
+    /// Starts a transfer, whose record goes on in [`Testbed::record_of`].
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn start_fetch(&self, number: usize, every: Duration) -> Result<Process, TestbedError> {
+        let fetch = &self.plan.fetches[number];
+        let arguments = self.arguments_of(fetch, number, every);
+        let what = format!("the consumer of {}", fetch.name);
+        let about = (what.as_str(), self.plan.nodes[fetch.at].name.as_str());
+        let log = self.file(&format!("fetch{number}.log"));
+        Process::start(about, &self.namespace(fetch.at), &self.program, &arguments, &log)
+    }
+
+    fn arguments_of(&self, fetch: &PlannedFetch, number: usize, every: Duration) -> Vec<String> {
+        let ns = |span: Duration| format!("{} ns", span.0);
+        let path = |path: PathBuf| path.display().to_string();
+        let mut arguments = vec![
+            "get".to_owned(),
+            fetch.name.clone(),
+            "--output".to_owned(),
+            path(self.file(&format!("fetched{number}"))),
+            "--control".to_owned(),
+            fetch.control.to_string(),
+            "--lifetime".to_owned(),
+            ns(fetch.lifetime),
+            "--patience".to_owned(),
+            ns(fetch.patience),
+            "--socket".to_owned(),
+            path(self.socket(fetch.at)),
+            "--record".to_owned(),
+            path(self.record_of(number)),
+            "--record-every".to_owned(),
+            ns(every),
+            "--json".to_owned(),
+            "--quiet".to_owned(),
+        ];
+        if let Some(range) = fetch.range {
+            arguments.extend(["--range".to_owned(), range.to_string()]);
+        }
+        arguments
+    }
+
+    /// Where a transfer's record is.
+    #[must_use]
+    pub fn record_of(&self, number: usize) -> PathBuf {
+        self.file(&format!("fetch{number}.jsonl"))
+    }
+
+    /// Cuts or mends a link.
+    ///
+    /// # Errors
+    /// It cannot be done.
+    pub fn switch(&self, link: usize, is_up: bool) -> Result<(), TestbedError> {
+        let planned = &self.plan.links[link];
+        let shorts = planned.ends.map(|at| self.plan.nodes[at].short.as_str());
+        hosts::switch(&self.home.name, shorts, &planned.interface, is_up)
+    }
+}
+
+impl Drop for Testbed {
+    fn drop(&mut self) {
+        self.producers.clear();
+        self.daemons.clear();
+        // What cannot be removed now, `weir testbed clean` removes.
+        empty(&self.home).ok();
+    }
+}
+
+/// Content that no compression makes smaller, equal for equal names.
+fn make(file: &Path, content: &PlannedContent) -> std::io::Result<()> {
+    let mut rng = Rng::stream(0, &["testbed", &content.name]);
+    let mut file = BufWriter::with_capacity(1 << 20, File::create(file)?);
+    let mut left = content.size.0;
+    while left > 0 {
+        let octets = rng.next_u64().to_le_bytes();
+        let taken = left.min(8);
+        file.write_all(&octets[..taken as usize])?;
+        left -= taken;
+    }
+    file.flush()
+}

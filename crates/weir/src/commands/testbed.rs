@@ -1,0 +1,146 @@
+//! `weir testbed`
+
+use crate::cli::{TestbedCommand, TestbedRunArgs};
+use crate::commands::scenario::load;
+use crate::commands::sim::{Shown, Watcher, finish, unwritable};
+use crate::exit::{Failure, Kind};
+use crate::output;
+use crate::signals::Stop;
+use report::Folder;
+use scenario::Batch;
+use scenario::result::RunResult;
+use std::os::unix::process::CommandExt;
+use testbed::{Estimate, Machine, Plan, Rights, TestbedError};
+
+/// Does what the command line says.
+pub fn run(command: &TestbedCommand) -> Result<(), Failure> {
+    match command {
+        TestbedCommand::Run(args) => run_all(args),
+        TestbedCommand::Clean => clean(),
+    }
+}
+
+fn run_all(args: &TestbedRunArgs) -> Result<(), Failure> {
+    let batch = load(&args.scenario, args.seed)?;
+    let name = name(args, &batch)?;
+    let machine = Machine::this();
+    // What cannot be built is said before anything is.
+    for run in &batch.runs {
+        let plan = Plan::new(&run.scenario, run.seed);
+        let plan = plan.map_err(|refused| failure(&TestbedError::Refused(refused)))?;
+        if let Some(why) = Estimate::of(&run.scenario, &plan).beyond(&machine)
+            && !args.anyway
+        {
+            let what = format!("the scenario is too large for a testbed here: {why}");
+            return Err(Failure::new(Kind::Failed, what).then("--anyway builds it nevertheless"));
+        }
+        if !args.quiet && !args.json && std::ptr::eq(run, &raw const batch.runs[0]) {
+            plan.notes.iter().for_each(|note| output::note(note));
+        }
+    }
+    ensure_rights()?;
+    let folder = args.out.as_deref().map(Folder::begin).transpose().map_err(|e| unwritable(&e))?;
+    let stop = Stop::listen().map_err(|error| {
+        Failure::new(Kind::Failed, format!("cannot listen to signals: {error}"))
+    })?;
+    let program = std::env::current_exe().map_err(|error| {
+        Failure::new(Kind::Failed, format!("cannot find this program's own file: {error}"))
+    })?;
+    let watcher = Watcher::new(&batch, None, stop, args.quiet, folder);
+    let mut results: Vec<RunResult> = Vec::new();
+    let mut failed = None;
+    // One after the other: they would take each other's time.
+    for number in 0..batch.runs.len() {
+        match testbed::run(&batch, number, (&name, &program), &watcher) {
+            Ok(result) => {
+                let interrupted = result.interrupted;
+                results.push(result);
+                if interrupted {
+                    break;
+                }
+            }
+            Err(error) => {
+                failed = Some(failure(&error));
+                break;
+            }
+        }
+    }
+    let folder = watcher.end();
+    if let Some(failed) = failed {
+        return Err(failed);
+    }
+    let shown = Shown { out: args.out.as_deref(), json: args.json, quiet: args.quiet };
+    finish(&batch, results, folder, &shown)
+}
+
+/// The testbed's name: what is asked for, or that of the scenario.
+fn name(args: &TestbedRunArgs, batch: &Batch) -> Result<String, Failure> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let name = match &args.name {
+        Some(name) => name.clone(),
+        None => batch.name.chars().map(|c| if is_plain(c) { c } else { '-' }).take(32).collect(),
+    };
+    match !name.is_empty() && name.len() <= 32 && name.chars().all(is_plain) {
+        true => Ok(name),
+        false => Err(Failure::new(Kind::Usage, format!("`{name}` is no name for a testbed"))
+            .then("use up to 32 letters, digits, - and _")),
+    }
+}
+
+/// Goes on if namespaces may be made; runs this program again where they may, if there is such a
+/// place.
+fn ensure_rights() -> Result<(), Failure> {
+    match testbed::rights() {
+        Rights::Namespaces => Ok(()),
+        Rights::UserNamespaces => {
+            let failed = |error| {
+                Failure::new(Kind::Failed, format!("cannot go into a user namespace: {error}"))
+            };
+            let program = std::env::current_exe().map_err(failed)?;
+            let mut command = Rights::in_user_namespace(&program);
+            Err(failed(command.args(std::env::args_os().skip(1)).exec()))
+        }
+        Rights::None => {
+            let what = "a testbed needs network namespaces, which this user may not make: neither \
+                        as root nor in a user namespace";
+            Err(Failure::new(Kind::Failed, what)
+                .then("run it as root, or let the kernel give user namespaces"))
+        }
+    }
+}
+
+fn failure(error: &TestbedError) -> Failure {
+    match error {
+        TestbedError::Refused(refused) => {
+            let many = super::scenario::counted(refused).replace("mistake", "thing");
+            let what = format!("the scenario has {many} that a testbed does not; nothing was run");
+            Failure::new(Kind::Usage, what).then(&format!("change what is said here:\n{error}"))
+        }
+        TestbedError::InUse(_) => {
+            Failure::new(Kind::Failed, error).then("choose another name with --name")
+        }
+        TestbedError::ForeignNamespace(name) => Failure::new(Kind::Failed, error)
+            .then(&format!("choose another name with --name, or `ip netns delete {name}`")),
+        TestbedError::NoProgram { .. } => Failure::new(Kind::Failed, error)
+            .then("a testbed needs ip (iproute2), nsenter, setpriv and unshare (util-linux)"),
+        TestbedError::Interrupted => Failure::new(Kind::Interrupted, "interrupted")
+            .then("nothing is left of it; run the same command again"),
+        TestbedError::File { .. } => Failure::new(Kind::File, error),
+        _ => Failure::new(Kind::Failed, error).then("nothing is left of the testbed"),
+    }
+}
+
+fn clean() -> Result<(), Failure> {
+    let cleaned = testbed::clean().map_err(|error| failure(&error))?;
+    for name in &cleaned.running {
+        output::note(&format!("{name} is running and was left alone"));
+    }
+    output::result(&match cleaned.testbeds.len() {
+        0 => "nothing was left over".to_owned(),
+        _ => format!(
+            "removed what {} left: {} network namespaces",
+            cleaned.testbeds.join(", "),
+            cleaned.namespaces
+        ),
+    })
+}

@@ -1,0 +1,82 @@
+//! `weir get --record`: how a transfer goes, a line of JSON at a time.
+
+use crate::exit::{Failure, Kind};
+use control::{Duration, Time};
+use net::clock::monotonic;
+use sim::FetchMeter;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use testbed::FlowRecord;
+use transport::fetch::Fetch;
+
+/// A record that is being written.
+pub struct Record {
+    path: PathBuf,
+    file: BufWriter<File>,
+    every: Duration,
+    next: Time,
+    meter: FetchMeter,
+    /// What went wrong first.
+    failed: Option<io::Error>,
+}
+
+impl Record {
+    /// Begins a record in this file, with a line for each span.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn begin(path: &Path, every: Duration) -> Result<Record, Failure> {
+        let file = File::create(path).map_err(|error| unwritable(path, &error))?;
+        let (file, path) = (BufWriter::new(file), path.to_owned());
+        let meter = FetchMeter::default();
+        Ok(Record { path, file, every, next: Time::ZERO, meter, failed: None })
+    }
+
+    /// When the next line is due.
+    pub fn next(&self) -> Time {
+        self.next
+    }
+
+    /// To be called behind [`Fetch::receive`].
+    pub fn received(&mut self, fetch: &Fetch) {
+        self.meter.received(fetch);
+    }
+
+    /// Looks at the fetch, and writes a line if it is time.
+    pub fn look(&mut self, now: Time, fetch: &Fetch) {
+        self.meter.look(now, fetch);
+        if now >= self.next {
+            self.next = now + self.every;
+            self.line(fetch);
+        }
+    }
+
+    /// The last line.
+    ///
+    /// # Errors
+    /// Something could not be written.
+    pub fn end(mut self, fetch: &Fetch) -> Result<(), Failure> {
+        self.line(fetch);
+        let flushed = self.file.flush();
+        match self.failed.or(flushed.err()) {
+            Some(error) => Err(unwritable(&self.path, &error)),
+            None => Ok(()),
+        }
+    }
+
+    fn line(&mut self, fetch: &Fetch) {
+        let record = FlowRecord::of(monotonic(), fetch, &self.meter);
+        let line = serde_json::to_string(&record).unwrap_or_default();
+        // Whoever reads along sees whole lines.
+        let written = writeln!(self.file, "{line}").and_then(|()| self.file.flush());
+        if let Err(error) = written {
+            self.failed.get_or_insert(error);
+        }
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(Kind::File, format!("cannot write {}: {error}", path.display()))
+        .then("choose another file with --record")
+}

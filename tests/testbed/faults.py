@@ -1,0 +1,131 @@
+"""Faults of a scenario, and what becomes of a testbed that is interrupted or killed."""
+
+import json
+import os
+import signal
+import subprocess
+import unittest
+
+import testbed
+from support import weir
+from support.children import wait_until
+
+FAULTS = """
+[[fault]]
+at = "1 s"
+kind = "node-crash"
+node = "middle"
+
+[[fault]]
+at = "1500 ms"
+kind = "node-restart"
+node = "middle"
+
+[[fault]]
+at = "2 s"
+kind = "link-down"
+link = ["consumer", "middle"]
+
+[[fault]]
+at = "2500 ms"
+kind = "link-up"
+link = ["consumer", "middle"]
+"""
+NAME = "weir-tests"
+
+
+class Faults(unittest.TestCase):
+    """What the scenario breaks."""
+
+    def test_a_transfer_outlives_a_restart_and_a_cut_link(self):
+        text = testbed.LINE.format(duration="12 s", size="6 MB") + FAULTS
+        status, run, said = testbed.run("testbed", testbed.file(self, text), "--name", NAME)
+        self.assertEqual(status, 0, said)
+        flow = run["flows"][0]
+        self.assertTrue(flow["complete"], flow["error"])
+        # 6 MB take 2.4 s at the link's rate, and for a second the way is cut.
+        self.assertGreater(flow["fct_s"], 3.4)
+        self.assertGreater(flow["retransmissions"], 0)
+        # The counters of a daemon's two lives are one sum.
+        middle = next(node for node in run["nodes"] if node["node"] == "middle")
+        self.assertGreaterEqual(middle["data_out"], flow["data"])
+        self.assertEqual(testbed.leftovers(NAME), [])
+
+    def test_a_consumer_goes_with_its_node(self):
+        text = testbed.LINE.format(duration="3 s", size="100 MB")
+        text += '[[fault]]\nat = "1 s"\nkind = "node-crash"\nnode = "consumer"\n'
+        status, run, said = testbed.run("testbed", testbed.file(self, text), "--name", NAME)
+        self.assertEqual(status, 0, said)
+        flow = run["flows"][0]
+        self.assertEqual(flow["error"], "its node crashed")
+        self.assertAlmostEqual(flow["end_s"], 1, delta=0.3)
+
+
+class Ends(unittest.TestCase):
+    """Ways to end before the end."""
+
+    def setUp(self):
+        text = testbed.LINE.format(duration="100 s", size="1 GB")
+        self.process = testbed.start("testbed", testbed.file(self, text), "--name", NAME)
+        self.addCleanup(self.process.kill)
+        wait_until(self.fetches, "the transfer to run", testbed.PATIENCE)
+
+    def fetches(self):
+        """Whether the consumer runs."""
+        self.assertIsNone(self.process.poll(), "it ended")
+        return any(" get /example/object " in line for line in testbed.leftovers(NAME))
+
+    def test_ctrl_c_shows_what_was_and_leaves_nothing(self):
+        self.process.send_signal(signal.SIGINT)
+        printed, said = self.process.communicate(timeout=testbed.PATIENCE)
+        self.assertEqual(self.process.returncode, 5, said)
+        self.assertIn("interrupted", said)
+        self.assertTrue(json.loads(printed)["interrupted"])
+        self.assertEqual(testbed.leftovers(NAME), [])
+
+    def test_a_daemon_that_dies_is_named(self):
+        command = ["ps", "-eo", "pid,args"]
+        listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        (daemon,) = (line for line in listed.splitlines() if f"/{NAME}/middle.toml" in line)
+        os.kill(int(daemon.split()[0]), signal.SIGKILL)
+        _, said = self.process.communicate(timeout=testbed.PATIENCE)
+        self.assertEqual(self.process.returncode, 1)
+        self.assertIn("the daemon at middle ended (signal: 9 (SIGKILL))", said)
+        self.assertEqual(testbed.leftovers(NAME), [])
+
+    def test_the_name_of_one_that_runs_is_taken(self):
+        text = testbed.LINE.format(duration="1 s", size="1 MB")
+        status, _, said = testbed.run("testbed", testbed.file(self, text), "--name", NAME)
+        self.assertEqual(status, 1)
+        self.assertIn(f"a testbed called {NAME} is running; choose another name", said)
+        # It is left alone by those who clean, too.
+        self.assertIn("is running and was left alone", clean().stderr)
+        self.assertTrue(self.fetches())
+        self.process.send_signal(signal.SIGINT)
+        self.process.communicate(timeout=testbed.PATIENCE)
+
+    def test_what_a_kill_leaves_is_cleaned(self):
+        self.process.kill()
+        self.process.communicate(timeout=testbed.PATIENCE)
+        left = testbed.leftovers(NAME)
+        self.assertIn(f"weir-{NAME}.middle", left)
+        # Processes end by themselves with the one that started them.
+
+        def have_ended():
+            return not any(" " in line for line in testbed.leftovers(NAME))
+
+        wait_until(have_ended, "the daemons to end", testbed.PATIENCE)
+        self.assertIn("3 network namespaces", clean().stdout)
+        self.assertEqual(testbed.leftovers(NAME), [])
+
+
+def clean():
+    """`weir testbed clean`"""
+    command = [weir.program(), "testbed", "clean"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+if __name__ == "__main__":
+    unittest.main()

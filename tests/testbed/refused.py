@@ -1,0 +1,64 @@
+"""What cannot be run is said before anything is built."""
+
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import testbed
+from support import weir
+
+NAME = "weir-tests"
+
+
+class Refused(unittest.TestCase):
+    """One message each, and nothing left behind."""
+
+    def fails(self, text, status, *words, name=NAME, env=None):
+        """The scenario is refused with these words."""
+        path = testbed.file(self, text)
+        command = [weir.program(), "testbed", "run", path, "--name", name]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, env=env, timeout=testbed.PATIENCE
+        )
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertEqual(done.stdout, "")
+        for word in words:
+            self.assertIn(word, done.stderr)
+        self.assertEqual(testbed.leftovers(NAME), [])
+
+    def test_what_only_the_simulator_does(self):
+        text = testbed.LINE.format(duration="1 s", size="1 MB")
+        text += '[[consumer]]\nat = "middle"\nname = "/example/object"\nrate = "10 /s"\n'
+        self.fails(text, 2, "a thing that a testbed does not", "consumer at middle")
+
+    def test_what_is_too_large_for_any_machine(self):
+        text = testbed.LINE.format(duration="1 s", size="1 MB")
+        text = text.replace("50 Mbit/s", "1 Tbit/s").replace("20 Mbit/s", "1 Tbit/s")
+        self.fails(text, 1, "too large for a testbed here", "lower the rates", "--anyway")
+
+    def test_a_name_that_is_none(self):
+        text = testbed.LINE.format(duration="1 s", size="1 MB")
+        self.fails(text, 2, "is no name for a testbed", name="a/b")
+
+    def test_a_namespace_that_somebody_else_has(self):
+        name = f"weir-{NAME}.middle"
+        subprocess.run(["ip", "netns", "add", name], check=True)
+        self.addCleanup(subprocess.run, ["ip", "netns", "delete", name], check=True)
+        path = testbed.file(self, testbed.LINE.format(duration="1 s", size="1 MB"))
+        status, _, said = testbed.run("testbed", path, "--name", NAME)
+        self.assertEqual(status, 1)
+        self.assertIn(f"there is a network namespace {name} already", said)
+        self.assertEqual(testbed.leftovers(NAME), [name])
+
+    def test_a_machine_without_the_programs(self):
+        text = testbed.LINE.format(duration="1 s", size="1 MB")
+        with tempfile.TemporaryDirectory(prefix="weir-") as folder:
+            for program in ("unshare", "sh", "true"):
+                Path(folder, program).symlink_to(shutil.which(program))
+            self.fails(text, 1, "cannot run `ip`", "iproute2", env={"PATH": folder})
+
+
+if __name__ == "__main__":
+    unittest.main()
