@@ -2,9 +2,12 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 
 import testbed
 from support import weir
@@ -117,6 +120,26 @@ class Ends(unittest.TestCase):
         wait_until(have_ended, "the daemons to end", testbed.PATIENCE)
         self.assertIn("3 network namespaces", clean().stdout)
         self.assertEqual(testbed.leftovers(NAME), [])
+
+
+class User(unittest.TestCase):
+    """Somebody who is not root."""
+
+    def test_a_user_namespace_does(self):
+        with tempfile.TemporaryDirectory(prefix="weir-") as folder:
+            place = Path(folder)
+            place.chmod(0o755)
+            shutil.copy(weir.program(), place / "weir")
+            text = testbed.LINE.format(duration="2 s", size="1 MB")
+            (place / "line.toml").write_text(text, encoding="utf-8")
+            command = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+            probe = [*command, "unshare", "--user", "--map-root-user", "--net", "true"]
+            if subprocess.run(probe, capture_output=True, check=False).returncode != 0:
+                self.skipTest("this system gives users no namespaces, or this user no other one")
+            command += [place / "weir", "testbed", "run", place / "line.toml", "--json"]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue(json.loads(done.stdout)["flows"][0]["complete"])
 
 
 def clean():

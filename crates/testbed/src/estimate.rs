@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Seconds on a processor for a packet over a link, from the sending daemon's pipeline to the
 /// receiving one's, with both system calls: `docs/explanation/testbed.md` says how it was measured.
-const PER_PACKET: f64 = 10e-6;
+const PER_PACKET: f64 = 20e-6;
 /// Octets of a packet besides its content.
 const AROUND: u64 = 100;
 /// What a daemon takes without a content store.

@@ -117,8 +117,8 @@ fn the_slowest_link_of_the_way_decides_the_estimate() {
     let plan = plan(LINE);
     let estimate = Estimate::of(&scenario, &plan);
     // 8 Mbit/s in packets of 1000 octets are 1000 a second and as many Interests, over two links
-    // and at both ends: 8000 times 10 us.
-    assert!((estimate.cores - 0.08).abs() < 1e-9, "{}", estimate.cores);
+    // and at both ends: 8000 times 20 us.
+    assert!((estimate.cores - 0.16).abs() < 1e-9, "{}", estimate.cores);
     assert_eq!(estimate.disk, Size(20_000_000));
     let machine = Machine { cores: 1, memory: Size(u64::MAX), disk: Size(20_000_000) };
     assert_eq!(estimate.beyond(&machine), None);
