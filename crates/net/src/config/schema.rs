@@ -41,6 +41,13 @@ const LINK: &[Field] = &[
     ),
     field("delay", Form::Duration, "\"0 ms\"", "Emulated one-way delay of what the face sends."),
     field(
+        "jitter",
+        Form::Duration,
+        "\"0 ms\"",
+        "Emulated jitter: frames are delayed by up to this much more, evenly distributed, and keep \
+         their order.",
+    ),
+    field(
         "loss",
         Form::Ratio,
         "\"0 %\"",

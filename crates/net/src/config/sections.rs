@@ -152,6 +152,7 @@ fn link(s: &Section<'_>) -> LinkOptions {
         queue: s.get("queue", Queue::read),
         emulation: Emulation {
             delay: s.quantity::<Duration>("delay").unwrap_or_default(),
+            jitter: s.quantity::<Duration>("jitter").unwrap_or_default(),
             loss: s.get("loss", ratio).unwrap_or_default(),
         },
         parts: parts::link_parts(s),

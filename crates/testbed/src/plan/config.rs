@@ -1,6 +1,7 @@
 //! The configuration of a node's daemon.
 
 use super::{PlannedLink, payload};
+use control::Duration;
 use scenario::model::{Direction, Loss, Scenario};
 use std::fmt::Write;
 
@@ -52,6 +53,9 @@ fn face(text: &mut String, link: &PlannedLink, end: usize, direction: &Direction
         usize::MAX => writeln!(text, "queue = \"{} B\"", octets.0),
         packets => writeln!(text, "queue = \"{packets} packets\""),
     };
+    if direction.impairment.jitter > Duration::ZERO {
+        let _ = writeln!(text, "jitter = \"{} ns\"", direction.impairment.jitter.0);
+    }
     if let Loss::Random(share) = direction.impairment.loss {
         let _ = writeln!(text, "loss = {share}");
     }

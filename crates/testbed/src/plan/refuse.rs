@@ -1,6 +1,7 @@
 //! What a testbed does not have.
 
-use scenario::model::{Content, FaultKind, Loss, Manner, Objects, Scenario};
+use control::Duration;
+use scenario::model::{Content, FaultKind, Impairment, Loss, Manner, Objects, Scenario};
 use std::fmt;
 
 /// Something in a scenario that only the simulator does.
@@ -70,13 +71,14 @@ pub fn refused(scenario: &Scenario) -> Vec<Refused> {
     all
 }
 
-fn harm(harm: &scenario::model::Impairment) -> Option<&'static str> {
+fn harm(harm: &Impairment) -> Option<&'static str> {
     if matches!(harm.loss, Loss::GilbertElliott { .. }) {
         return Some("faces lose frames one by one: bursts of loss are the simulator's alone");
     }
-    let others = scenario::model::Impairment { loss: Loss::None, ..*harm };
-    (others != scenario::model::Impairment::default())
-        .then_some("faces have delay and loss, but neither jitter nor reordering, copies or damage")
+    let (loss, jitter) = (Loss::None, Duration::ZERO);
+    let others = Impairment { loss, jitter, ..*harm };
+    (others != Impairment::default())
+        .then_some("faces have delay, jitter and loss, but neither reordering, copies nor damage")
 }
 
 fn of_content(content: &Content) -> Vec<&'static str> {

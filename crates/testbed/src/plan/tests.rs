@@ -26,6 +26,7 @@ rate = "8 Mbit/s"
 delay = "5 ms"
 queue = "20 packets"
 loss = "1 %"
+jitter = "300 us"
 marker = "codel"
 
 [[content]]
@@ -62,6 +63,7 @@ fn the_daemons_read_what_is_written_for_them() {
     let down = &middle.faces[1].link;
     assert_eq!(down.rate, Some(Rate::from_mbps(8)));
     assert_eq!(down.emulation.delay, Duration::from_millis(5));
+    assert_eq!(down.emulation.jitter, Duration::from_micros(300));
     assert_eq!(down.emulation.loss, control::Ratio::new(0.01).unwrap());
     assert_eq!(down.queue.map(document::Queue::bounds).map(|(_, packets)| packets), Some(20));
     assert_eq!(down.parts.marker.as_ref().map(ToString::to_string).as_deref(), Some("codel"));
@@ -100,15 +102,15 @@ fn no_more_is_published_than_the_run_can_fetch() {
 
 #[test]
 fn all_that_cannot_be_built_is_said_at_once() {
-    let text = LINE.replace("loss = \"1 %\"", "jitter = \"1 ms\"")
+    let text = LINE.replace("loss = \"1 %\"", "duplicate = \"1 %\"")
         + "[[fault]]\nat = \"1 s\"\nkind = \"link-rate\"\nlink = [\"consumer\", \"the middle\"]\n\
            rate = \"1 Mbit/s\"\n[[consumer]]\nat = \"consumer\"\nname = \"/a/\\\"b\\\"\"\n\
            rate = \"10 /s\"\n";
     let refused = Plan::new(&scenario(&text), 1).unwrap_err();
     let places: Vec<&str> = refused.iter().map(|one| one.place.as_str()).collect();
-    // Both directions of the link have jitter.
-    let jitter = "link the middle-producer";
-    assert_eq!(places, [jitter, jitter, "consumer at consumer", "fault 1"]);
+    // Both directions of the link make copies.
+    let copies = "link the middle-producer";
+    assert_eq!(places, [copies, copies, "consumer at consumer", "fault 1"]);
 }
 
 #[test]
