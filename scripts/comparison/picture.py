@@ -54,13 +54,18 @@ def draw(results, file):
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)
     style = f"<style>@media (prefers-color-scheme: dark){{{for_dark}}}</style>"
     text = re.sub(r"(<svg [^>]*>)", lambda found: found[1] + style, text, count=1)
-    text = re.sub(r' d="[^"]*"', lambda path: NUMBER.sub(rounded, path[0]), text)
-    file.write_text("\n".join(line.rstrip() for line in text.splitlines()) + "\n", encoding="utf-8")
+    text = re.sub(r' d="[^"]*"', lambda path: shortened(path[0]), text)
+    file.write_text("\n".join(line.strip() for line in text.splitlines()) + "\n", encoding="utf-8")
 
 
 def rounded(number):
     """A coordinate to the tenth."""
     return f"{float(number[0]):.1f}".removesuffix(".0")
+
+
+def shortened(path):
+    """A path with rounded coordinates, and no space that it does not need."""
+    return re.sub(r"([ML]) ", r"\1", NUMBER.sub(rounded, path))
 
 
 def one(panel, result):
