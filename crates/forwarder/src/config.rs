@@ -22,6 +22,9 @@ pub struct ForwarderConfig {
     pub pit: PitConfig,
     /// The most prefixes with routes.
     pub routes: usize,
+    /// The most octets of memory that everything takes together; [`usize::MAX`] where nobody
+    /// counts. The bounds of single parts hold besides.
+    pub memory: usize,
     /// How long nonces are remembered when their PIT entry is gone.
     pub dead_nonce_lifetime: Duration,
     /// The most nonces that are remembered.
@@ -39,7 +42,8 @@ pub struct ForwarderConfig {
 
 impl ForwarderConfig {
     /// Defaults for everything but the strategy: seed 0, 64 MiB of content store, a million pending
-    /// Interests and routes, nonces remembered for 6 s, lifetimes of up to 2 minutes.
+    /// Interests and routes, nonces remembered for 6 s, lifetimes of up to 2 minutes, memory as a
+    /// whole not counted.
     #[must_use]
     pub fn new(strategy: Box<dyn Strategy>) -> ForwarderConfig {
         ForwarderConfig {
@@ -49,6 +53,7 @@ impl ForwarderConfig {
             content_store: ContentStoreConfig::default(),
             pit: PitConfig::default(),
             routes: 1 << 20,
+            memory: usize::MAX,
             dead_nonce_lifetime: dead_nonces::DEFAULT_LIFETIME,
             dead_nonces: 1 << 20,
             max_lifetime: Duration::from_secs(120),

@@ -148,6 +148,8 @@ reasons! {
     InterestQueueFull = "interest-queue-full",
     /// The face's queue of Data is full.
     DataQueueFull = "data-queue-full",
+    /// The forwarder takes as much memory as it may, or the face as much of it as it may.
+    Memory = "memory",
     /// The face's queue management dropped it.
     Marker = "marker",
     /// It waited for a face that was removed.

@@ -11,6 +11,7 @@ pub use crate::link::terms::Announce;
 
 use crate::counters::FaceCounters;
 use crate::link::{Link, ReassemblyLimits};
+use crate::tables::memory;
 
 /// Who is at the other end of a face.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,6 +82,9 @@ pub struct FaceConfig {
     pub capability: Capability,
     /// When this end says what it understands.
     pub announce: Announce,
+    /// Octets of memory that the driver keeps for it from the start; see
+    /// [`crate::Forwarder::set_outside`].
+    pub outside: usize,
     /// Management of the queue of Data.
     pub marker: Option<Box<dyn Marker>>,
     /// Interest shaping.
@@ -113,6 +117,7 @@ impl Default for FaceConfig {
             local_fields: false,
             capability: Capability::ALL,
             announce: Announce::Never,
+            outside: 0,
             marker: None,
             shaper: None,
             stamper: None,
@@ -162,10 +167,19 @@ pub(crate) struct Face {
     pub(crate) readiness: Readiness,
     /// The deadline under which the forwarder has it in its list.
     pub(crate) deadline: Option<control::Time>,
+    /// Octets of memory that the face takes before anything passes.
+    pub(crate) bare: usize,
+    /// Octets of memory that the face was last seen to take.
+    pub(crate) counted: usize,
+    /// Those that the driver keeps for it.
+    pub(crate) outside: usize,
     pub(crate) link: Link,
 }
 
 impl Face {
+    /// What a face takes before anything passes: itself, its name, and its places in lists.
+    pub(crate) const BARE: usize = memory::block(size_of::<Face>()) + 512;
+
     pub(crate) fn new(
         seed: u64,
         node: &str,
@@ -181,12 +195,25 @@ impl Face {
             local_fields: config.local_fields,
             readiness: Readiness::Idle,
             deadline: None,
+            bare: Face::BARE + config.outside,
+            counted: 0,
+            outside: config.outside,
             link: Link::new(seed, node, own, &mut config),
         }
     }
 
     pub(crate) fn is_local(&self) -> bool {
         self.scope == Scope::Local
+    }
+
+    /// Octets of memory that it takes.
+    pub(crate) fn memory(&self) -> usize {
+        Face::BARE + self.outside + self.link.memory()
+    }
+
+    /// What of it depends on what passes.
+    pub(crate) fn own(&self) -> usize {
+        self.counted.saturating_sub(self.bare)
     }
 
     pub(crate) fn counters(&self) -> &FaceCounters {

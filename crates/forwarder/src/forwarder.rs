@@ -7,6 +7,7 @@ use packet::options::Capability;
 use std::collections::VecDeque;
 use std::fmt;
 
+use crate::budget::Budget;
 use crate::config::ForwarderConfig;
 use crate::counters::{DropReason, ForwarderStats};
 use crate::deadlines::Deadlines;
@@ -130,6 +131,7 @@ pub struct Forwarder {
     pub(crate) taps: Taps,
     pub(crate) packet_tap: Option<PacketTap>,
     pub(crate) scratch: Scratch,
+    pub(crate) budget: Budget,
     ready: VecDeque<FaceId>,
     deadlines: Deadlines,
     due: Vec<FaceId>,
@@ -141,6 +143,7 @@ impl Forwarder {
     pub fn new(config: ForwarderConfig) -> Forwarder {
         let stream = |role| Rng::stream(config.seed, &[&config.name, role]);
         let root = Chosen { strategy: config.strategy, rng: stream("strategy") };
+        let dead_nonces = DeadNonces::new(config.dead_nonce_lifetime, config.dead_nonces);
         Forwarder {
             id: stream("id").next_u64(),
             hasher: NameHasher::new(config.seed),
@@ -149,7 +152,8 @@ impl Forwarder {
             copies: Copies::new(&config.content_store),
             store: ContentStore::new(config.content_store),
             store_rng: stream("content store"),
-            dead_nonces: DeadNonces::new(config.dead_nonce_lifetime, config.dead_nonces),
+            budget: Budget::new(config.memory, dead_nonces.most_memory()),
+            dead_nonces,
             dead_nonce_lifetime: config.dead_nonce_lifetime,
             strategies: StrategyChoice::new(root),
             faces: Faces::default(),
@@ -177,7 +181,8 @@ impl Forwarder {
     /// Adds a face.
     pub fn add_face(&mut self, now: Time, face: FaceConfig) -> FaceId {
         let id = self.faces.next_id();
-        let face = Face::new(self.seed, &self.name, self.capability, id, face);
+        let mut face = Face::new(self.seed, &self.name, self.capability, id, face);
+        self.budget.begin(&mut face);
         self.parts += usize::from(face.link.has_parts());
         self.faces.insert(face);
         self.wake(now, id);
@@ -200,7 +205,9 @@ impl Forwarder {
         self.deadlines.settle(&self.faces);
         self.ready.retain(|id| *id != face);
         gone.link.clear(now, &mut self.stats);
+        self.budget.forget(&gone);
         self.fib.remove_face(face);
+        self.count_routes();
         self.parts -= usize::from(gone.link.has_parts());
     }
 
@@ -266,8 +273,9 @@ impl Forwarder {
     }
 
     fn transmit(&mut self, now: Time, face: FaceId, out: &mut Out<'_>) -> Option<Transmit> {
-        let Forwarder { faces, stats, taps, packet_tap, id, store, hasher, scratch, pit, .. } =
-            self;
+        let room = self.room(face);
+        let Forwarder { faces, stats, taps, packet_tap, id, store, hasher, scratch, .. } = self;
+        let Forwarder { pit, budget, .. } = self;
         let state = faces.get_mut(face)?;
         let is_quiet = state.link.is_quiet();
         let left = if is_quiet {
@@ -276,9 +284,10 @@ impl Forwarder {
         } else {
             let mut tap = taps.of(Reporter::Face(face));
             let packet_tap = packet_tap.as_mut().map(|tap| (tap, face));
-            let mut env = Env { now, tap: &mut tap, stats, packet_tap };
+            let mut env = Env { now, tap: &mut tap, stats, room, packet_tap };
             let node = Node { id: *id, store, hasher };
             let left = state.link.transmit(&mut env, &node, &mut scratch.marks, out);
+            budget.count(state);
             for (key, mark) in scratch.marks.drain(..) {
                 if let Some(record) = pit.get_mut(key).and_then(|e| e.out_record_mut(face)) {
                     record.memo = record.memo.max(mark);
@@ -302,12 +311,15 @@ impl Forwarder {
         face: FaceId,
         f: impl FnOnce(&mut Link, &mut Env<'_>, &Node<'_>) -> R,
     ) -> Option<R> {
-        let Forwarder { faces, stats, taps, packet_tap, id, store, hasher, .. } = self;
-        let link = &mut faces.get_mut(face)?.link;
+        let room = self.room(face);
+        let Forwarder { faces, stats, taps, packet_tap, id, store, hasher, budget, .. } = self;
+        let state = faces.get_mut(face)?;
         let mut tap = taps.of(Reporter::Face(face));
         let packet_tap = packet_tap.as_mut().map(|tap| (tap, face));
-        let mut env = Env { now, tap: &mut tap, stats, packet_tap };
-        Some(f(link, &mut env, &Node { id: *id, store, hasher }))
+        let mut env = Env { now, tap: &mut tap, stats, room, packet_tap };
+        let result = f(&mut state.link, &mut env, &Node { id: *id, store, hasher });
+        budget.count(state);
+        Some(result)
     }
 
     /// Sees to it that the driver hears of a face whose state changed: now, if something may leave,

@@ -6,6 +6,7 @@
 //! hosts.
 #![forbid(unsafe_code)]
 
+mod budget;
 pub mod caching;
 pub mod config;
 pub mod counters;
@@ -19,6 +20,7 @@ mod options;
 mod pipeline;
 pub mod tables;
 
+pub use budget::{MemoryUse, Refused};
 pub use config::ForwarderConfig;
 pub use counters::{
     DropReason, Drops, FaceCounters, ForwarderStats, OptionFault, OptionFaults, QueueTally,

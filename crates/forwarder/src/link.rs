@@ -1,13 +1,16 @@
 //! One face's link: its queues, pacing, fragments, and the parts of a scheme that it hosts.
 //!
-//! A link without parts never builds what parts look at: no [`LinkView`], no [`DataMeta`], no flow.
+//! A link without parts never builds what parts look at: no [`LinkView`], no
+//! [`control::DataMeta`], no flow.
 
 mod acks;
 pub(crate) mod flows;
 pub(crate) mod fragment;
 mod hop;
+mod memory;
 pub mod pacing;
 pub(crate) mod queue;
+mod queueing;
 pub(crate) mod reassembly;
 mod reliability;
 pub(crate) mod shaping;
@@ -16,8 +19,8 @@ mod transmit;
 mod window;
 
 use control::{
-    Crossing, Cx, DataMeta, Direction, Duration, Event, Flow, InterestMeta, Kind, LinkView, Marker,
-    Queued, Rate, Released, Returned, Rng, Size, Stage, Stamper, Time, Verdict,
+    Crossing, Cx, Direction, Duration, Event, Flow, InterestMeta, Kind, LinkView, Marker, Rate,
+    Released, Returned, Rng, Size, Stage, Stamper, Time,
 };
 use packet::options::Capability;
 use packet::{HopOptions, LpPacket};
@@ -44,6 +47,8 @@ pub(crate) struct Env<'a> {
     pub(crate) now: Time,
     pub(crate) tap: &'a mut dyn FnMut(Event),
     pub(crate) stats: &'a mut ForwarderStats,
+    /// How many more octets of memory the face may take; `usize::MAX` where nobody counts.
+    pub(crate) room: usize,
     /// Who is told what becomes of packets, and of which face.
     pub(crate) packet_tap: Option<(&'a mut PacketTap, FaceId)>,
 }
@@ -240,7 +245,7 @@ impl Link {
     /// Something crossed the face: the parts that want to know are told. Only for links with parts.
     pub(crate) fn on_crossing(&mut self, env: &mut Env<'_>, crossing: &Crossing<'_>) {
         let data = (crossing.kind == Kind::Data).then_some(crossing.size);
-        self.flows.touch(env.now, crossing.flow, data);
+        self.flows.touch(env.now, crossing.flow, data, env.room);
         if self.shaping.is_none() && self.stamper.is_none() {
             return;
         }
@@ -290,7 +295,7 @@ impl Link {
         let view = self.view(env.now);
         let shaping = self.shaping.as_mut()?;
         let views = (&view, other.unwrap_or(&view));
-        shaping.offer((env.now, env.tap), views, meta, collapse, waiting)
+        shaping.offer((env.now, env.tap), views, meta, collapse, env.room, waiting)
     }
 
     /// What the shaper gives back now.
@@ -318,6 +323,7 @@ impl Link {
             Fragment { place, frame, payload: header.fragment()?, mark: header.congestion_mark() };
         let Link { reassembler, counters, .. } = self;
         let stats = &mut *env.stats;
+        reassembler.set_room(env.room);
         reassembler.receive(env.now, &fragment, &mut |reason| {
             counters.drops.add(reason);
             stats.drops.add(reason);
@@ -395,102 +401,6 @@ impl Link {
             Direction::In => &mut self.expected_in,
             Direction::Out => &mut self.expected_out,
         }
-    }
-
-    /// Queues an Interest or Nack; `patch` changes its octets in the queue, not their number.
-    pub(crate) fn queue_control(
-        &mut self,
-        env: &mut Env<'_>,
-        item: QueuedControl,
-        packet: &[u8],
-        patch: Patch,
-    ) {
-        self.counters.queue.offer(packet.len());
-        let kind = item.kind();
-        if !self.control.fits(packet.len()) {
-            self.counters.queue.drop(packet.len());
-            self.count_drop(env.stats, DropReason::InterestQueueFull);
-            env.tell(kind, packet, Some(DropReason::InterestQueueFull));
-            return;
-        }
-        env.tell(kind, packet, None);
-        self.before_queueing(env.now);
-        patch.apply(self.ring.write(packet));
-        self.control.push(item);
-    }
-
-    /// Queues Data, if the marker lets it and there is room.
-    pub(crate) fn queue_data(&mut self, env: &mut Env<'_>, mut item: QueuedData) {
-        let len = item.packet.len();
-        self.counters.queue.offer(len);
-        let verdict = self
-            .ask_marker(env, &mut item, |marker, cx, view, data| marker.on_enqueue(cx, view, data));
-        let refused = match verdict {
-            Verdict::Drop => Some(DropReason::Marker),
-            _ if !self.data.fits(len) => Some(DropReason::DataQueueFull),
-            _ => None,
-        };
-        if let Some(reason) = refused {
-            self.counters.queue.drop(len);
-            self.count_drop(env.stats, reason);
-            env.tell(Kind::Data, &item.packet, Some(reason));
-            return;
-        }
-        env.tell(Kind::Data, &item.packet, None);
-        self.before_queueing(env.now);
-        let flow = item.subject.flow;
-        self.data.push(item);
-        self.tell_queued(env, flow, len, Queued::Joined);
-    }
-
-    /// Tells the shaper, if there is one, what Data did at the queue.
-    fn tell_queued(&mut self, env: &mut Env<'_>, flow: Flow, len: usize, what: Queued) {
-        if self.shaping.is_none() {
-            return;
-        }
-        let view = self.view(env.now);
-        if let Some(shaping) = &mut self.shaping {
-            let (shaper, rng) = shaping.shaper();
-            let mut cx = Cx { now: env.now, rng, tap: env.tap };
-            shaper.on_queued(&mut cx, &view, flow, Size(len as u64), what);
-        }
-    }
-
-    fn before_queueing(&mut self, now: Time) {
-        if self.is_idle() {
-            match &mut self.pacer {
-                Some(pacer) => pacer.on_backlog(now),
-                None => self.meter.on_backlog(now),
-            }
-        }
-    }
-
-    /// Asks the marker, if there is one, about Data; a mark that it gives is put on the Data.
-    fn ask_marker(
-        &mut self,
-        env: &mut Env<'_>,
-        item: &mut QueuedData,
-        ask: impl FnOnce(&mut dyn Marker, &mut Cx<'_>, &LinkView, &DataMeta) -> Verdict,
-    ) -> Verdict {
-        if self.marker.is_none() {
-            return Verdict::Pass;
-        }
-        let view = self.view(env.now);
-        let Some((marker, rng)) = &mut self.marker else { return Verdict::Pass };
-        let data = DataMeta {
-            flow: item.subject.flow,
-            segment: item.subject.segment,
-            size: Size(item.packet.len() as u64),
-            mark: item.mark,
-            options: std::mem::take(&mut item.options),
-        };
-        let mut cx = Cx { now: env.now, rng, tap: env.tap };
-        let verdict = ask(&mut **marker, &mut cx, &view, &data);
-        item.options = data.options;
-        if let Verdict::Mark(mark) = verdict {
-            item.mark = item.mark.max(mark);
-        }
-        verdict
     }
 
     /// The first instant at which something may leave; `None` if there is nothing.

@@ -3,6 +3,7 @@
 use control::{Duration, LinkView, Rate, Rng, Strategy, Time};
 use packet::NameRef;
 
+use crate::budget::Part;
 use crate::counters::{FaceCounters, ForwarderStats};
 use crate::face::{Face, FaceId, Scope};
 use crate::forwarder::{Chosen, Forwarder, PacketTap, Tap, Taps};
@@ -13,19 +14,32 @@ impl Forwarder {
     /// Adds a route, or changes its cost.
     ///
     /// # Errors
-    /// The prefix is too deep, or there are as many as allowed.
+    /// The prefix is too deep, there are as many as allowed, or they take as much memory.
     pub fn add_route(
         &mut self,
         face: FaceId,
         prefix: NameRef<'_>,
         cost: u64,
     ) -> Result<fib::Added, fib::FibError> {
-        self.fib.add(&self.hasher.hash(prefix), face, cost)
+        let name = self.hasher.hash(prefix);
+        let room = self.reserve(Part::Routes, |forwarder| forwarder.fib.growth(&name, face));
+        let added = room.then_some(()).ok_or(fib::FibError::Memory);
+        let added = added.and_then(|()| self.fib.add(&name, face, cost));
+        self.count_routes();
+        added
     }
 
     /// Removes a route; says whether it was there.
     pub fn remove_route(&mut self, face: FaceId, prefix: NameRef<'_>) -> bool {
-        self.fib.remove(&self.hasher.hash(prefix), face)
+        let removed = self.fib.remove(&self.hasher.hash(prefix), face);
+        self.count_routes();
+        removed
+    }
+
+    pub(crate) fn count_routes(&mut self) {
+        if self.budget.is_limited() {
+            self.budget.count_routes(self.fib.memory());
+        }
     }
 
     /// Chooses the strategy for a prefix.

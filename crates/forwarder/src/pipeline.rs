@@ -20,6 +20,7 @@ use packet::{HopOptions, LpPacket, NameRef};
 use crate::counters::DropReason;
 use crate::face::{Face, FaceId, LinkType};
 use crate::forwarder::{Forwarder, Wire};
+use crate::link::reassembly::Reassembler;
 use crate::link::{InterestMark, Subject};
 use crate::tables::{HashedName, Lengths, MAX_PREFIX, PitKey, memory};
 
@@ -141,6 +142,8 @@ impl Forwarder {
     }
 
     fn receive_fragment(&mut self, now: Time, face: FaceId, header: &LpPacket<'_>, frame: &[u8]) {
+        let fragments = header.frag_count();
+        self.reserve_queue(face, |_| Reassembler::most_growth(fragments, frame.len()));
         let whole = self.with_link(now, face, |link, env, _| link.reassemble(env, header, frame));
         self.wake(now, face);
         let Some(whole) = whole.flatten() else { return };
@@ -149,8 +152,12 @@ impl Forwarder {
             let packet = Packet { octets: &whole.packet, shared: None };
             self.receive_packet(now, face, &header, whole.mark, packet);
         }
-        if let Some(face) = self.faces.get_mut(face) {
+        let room = self.room(face);
+        let Forwarder { faces, budget, .. } = self;
+        if let Some(face) = faces.get_mut(face) {
+            face.link.reassembler.set_room(room);
             face.link.reassembler.recycle(whole);
+            budget.count(face);
         }
     }
 

@@ -3,6 +3,8 @@
 //! The kernel (and often the network card) cuts a large buffer into datagrams of one length, of
 //! which only the last may be shorter. So frames are collected as long as they fit that shape.
 
+use forwarder::tables::memory;
+
 /// The most octets of one offloaded send: the payload of the largest UDP datagram over IPv4.
 const MAX_OCTETS: usize = 65_507;
 
@@ -60,6 +62,32 @@ impl Batch {
         } else {
             self.next = segment;
         }
+    }
+
+    /// Takes a buffer that faces lend each other, unless something waits in its own.
+    pub fn borrow(&mut self, spare: &mut Vec<u8>) {
+        if self.bytes.is_empty() {
+            std::mem::swap(&mut self.bytes, spare);
+        }
+    }
+
+    /// Gives the buffer back. What waits to be sent keeps it; if `tight`, what waits keeps no more
+    /// than it needs.
+    pub fn give_back(&mut self, spare: &mut Vec<u8>, tight: bool) {
+        if self.bytes.is_empty() {
+            let bytes = std::mem::take(&mut self.bytes);
+            if spare.capacity() < bytes.capacity() {
+                *spare = bytes;
+            }
+        } else if tight {
+            self.bytes.shrink_to_fit();
+        }
+    }
+
+    /// Octets of memory that it holds.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        memory::block(self.bytes.capacity())
     }
 
     /// Nothing may be appended before the batch was sent.

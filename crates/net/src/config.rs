@@ -5,6 +5,7 @@
 //! all come from it.
 
 mod error;
+mod memory;
 mod model;
 pub mod reference;
 pub mod schema;

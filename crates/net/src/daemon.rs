@@ -14,6 +14,7 @@ mod error;
 mod face;
 mod faces;
 pub mod log;
+mod memory;
 mod start;
 mod stop;
 mod turn;
@@ -30,19 +31,23 @@ use control::{Duration, Time};
 use doors::Doors;
 use faces::Faces;
 use forwarder::{FaceId, Forwarder};
+use memory::Watch;
 use mio::net::UnixStream;
 use mio::{Events, Poll};
 use packet::Name;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-/// Runs a daemon in the foreground until SIGINT or SIGTERM.
+/// Runs a daemon in the foreground until SIGINT or SIGTERM. `give_back` tells the allocator to give
+/// memory that it holds and nobody uses back to the system; it is called where memory is limited.
 ///
 /// # Errors
 /// It cannot start, or the poll itself fails; everything else that goes wrong is logged.
-pub fn run(config: Config) -> Result<(), DaemonError> {
+pub fn run(config: Config, give_back: fn()) -> Result<(), DaemonError> {
     log::start(&config.daemon);
-    let daemon = Daemon::new(config)?;
+    let memory = config.daemon.memory.map(|limit| limit.0).zip(Some(config.forwarder.memory));
+    let mut daemon = Daemon::new(config)?;
+    daemon.memory = memory.map(|(limit, shared)| Watch::new(limit, shared, give_back));
     daemon.stop_on_signals()?;
     daemon.run()
 }
@@ -77,6 +82,8 @@ struct Buffers {
     datagrams: ReceiveBuffers,
     stream: Vec<u8>,
     packet: Vec<u8>,
+    /// What faces collect what they send in, unless something waits in theirs.
+    out: Vec<u8>,
 }
 
 /// A forwarder with its sockets.
@@ -97,6 +104,8 @@ pub struct Daemon {
     stopper: Stopper,
     stopping: bool,
     next_idle_check: Time,
+    /// Where memory is limited.
+    memory: Option<Watch>,
 }
 
 impl Daemon {

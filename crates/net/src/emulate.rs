@@ -7,6 +7,7 @@
 //! `pop` hands it out. Order is kept.
 
 use control::{Duration, Ratio, Rng, Time};
+use forwarder::tables::memory;
 use std::collections::VecDeque;
 
 /// Bound of the octets on their way: 64 MiB are 100 ms at 5 Gbit/s. What exceeds it is dropped and
@@ -116,6 +117,14 @@ impl DelayLine {
             Duration::ZERO => Duration::ZERO,
             most => Duration(self.rng.below(most.0.saturating_add(1))),
         }
+    }
+
+    /// Octets of memory that what is on its way takes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let bursts = self.on_the_way.capacity() * size_of::<Burst>();
+        // What the allocator adds to each burst.
+        self.octets + self.on_the_way.len() * memory::block(1) + memory::block(bursts)
     }
 
     /// The next frames that are due at `now`.

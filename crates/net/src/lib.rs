@@ -13,6 +13,7 @@ pub mod daemon;
 pub mod emulate;
 pub mod framing;
 pub mod management;
+pub mod resident;
 pub mod socket;
 pub mod timer;
 pub mod uri;

@@ -24,6 +24,9 @@ use parameters::ControlParameters;
 use response::ControlResponse;
 use rib::Rib;
 
+/// Of memory that is shared, datasets that somebody may still read take this part at most.
+const DATASETS: usize = 32;
+
 /// How long a face lives (NFD's numbers).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Persistency {
@@ -101,6 +104,13 @@ impl Management {
         Management { face, rib, datasets, started_ms }
     }
 
+    /// Tells the forwarder how much memory is kept here, of what they share.
+    pub fn count(&self, forwarder: &mut Forwarder) {
+        if forwarder.counts_memory() {
+            forwarder.set_driver_memory(self.rib.memory() + self.datasets.memory());
+        }
+    }
+
     /// The routes by origin.
     pub fn rib(&mut self) -> &mut Rib {
         &mut self.rib
@@ -165,7 +175,11 @@ impl Management {
             (b"nfd", ..) => return self.command(host, now, from, interest),
             _ => return None,
         };
-        self.datasets.publish(now, wall_ms, interest, &content)
+        let kept = match host.forwarder.memory().limit {
+            Some(limit) => limit / DATASETS,
+            None => usize::MAX,
+        };
+        self.datasets.publish(now, wall_ms, interest, &content, kept)
     }
 
     /// Answers a command: everything under `/localhost/nfd` that is not a dataset.

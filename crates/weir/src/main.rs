@@ -1,5 +1,6 @@
 //! Weir moves named content over information-centric networks without congesting them.
 
+mod allocator;
 mod cli;
 mod commands;
 mod consumer;

@@ -4,6 +4,8 @@
 use control::{Duration, Time};
 use std::collections::VecDeque;
 
+use crate::tables::memory;
+
 /// The most acknowledgements that wait. What comes beyond is not acknowledged, and sent again.
 const MAX_PENDING: usize = 4096;
 
@@ -31,12 +33,17 @@ impl Acks {
         Acks { pending: VecDeque::new(), since: Time::ZERO, wait }
     }
 
-    /// A frame with this TxSequence came.
-    pub(crate) fn push(&mut self, now: Time, tx: u64) {
+    /// Octets of memory held.
+    pub(crate) fn memory(&self) -> usize {
+        memory::deque(&self.pending)
+    }
+
+    /// A frame with this TxSequence came, and so many octets of memory may be taken.
+    pub(crate) fn push(&mut self, now: Time, tx: u64, room: usize) {
         if self.pending.is_empty() {
             self.since = now;
         }
-        if self.pending.len() < MAX_PENDING {
+        if self.pending.len() < MAX_PENDING && memory::deque_growth(&self.pending, 1) <= room {
             self.pending.push_back(tx);
         }
     }
@@ -76,6 +83,9 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
+    /// Octets of memory that it takes.
+    pub(crate) const MEMORY: usize = memory::block(WORDS * size_of::<u64>());
+
     pub(crate) fn new() -> Seen {
         Seen { bits: Box::new([0; WORDS]), highest: None }
     }
@@ -136,7 +146,7 @@ mod tests {
     fn what_waits_is_bounded_and_the_oldest_goes_first() {
         let mut acks = Acks::new(true);
         assert_eq!(acks.due(), None);
-        (0..5000).for_each(|tx| acks.push(Time(tx), tx));
+        (0..5000).for_each(|tx| acks.push(Time(tx), tx, usize::MAX));
         assert_eq!(acks.due(), Some(Time::ZERO));
         let mut taken = Vec::new();
         acks.take(2, &mut taken);
@@ -145,7 +155,7 @@ mod tests {
         taken.clear();
         acks.take(usize::MAX, &mut taken);
         assert_eq!((taken.len(), taken.last()), (MAX_PENDING, Some(&4095)));
-        acks.push(Time(7), 9);
+        acks.push(Time(7), 9, usize::MAX);
         assert_eq!(acks.due(), Some(Time(7) + IDLE));
     }
 

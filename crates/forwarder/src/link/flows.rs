@@ -4,6 +4,8 @@ use control::{Duration, Flow, Size, Time};
 use packet::options::ExpectedBytes;
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::tables::memory;
+
 /// A flow is active if a packet of it crossed the face within this time: a few round trips on the
 /// longest terrestrial paths.
 const ACTIVE: Duration = Duration::from_secs(1);
@@ -32,9 +34,16 @@ pub(crate) struct Flows {
 }
 
 impl Flows {
-    /// A packet of the flow crossed the face; `data` is its size if it is Data.
-    pub(crate) fn touch(&mut self, now: Time, flow: Flow, data: Option<Size>) {
+    /// Octets of memory held: a tree that is half full, and the notes.
+    pub(crate) fn memory(&self) -> usize {
+        self.seen.len() * 2 * size_of::<(Flow, Seen)>() + memory::deque(&self.order)
+    }
+
+    /// A packet of the flow crossed the face; `data` is its size if it is Data. Where there is no
+    /// memory for one more flow, others are forgotten as if there were too many.
+    pub(crate) fn touch(&mut self, now: Time, flow: Flow, data: Option<Size>, room: usize) {
         self.expire(now);
+        while self.growth() > room && self.forget_first() {}
         let seen = self.seen.entry(flow).or_insert(Seen { at: Time::MAX, size: None });
         if data.is_some() {
             (seen.size, self.latest) = (data, data);
@@ -45,6 +54,11 @@ impl Flows {
             self.order.push_back((now, flow));
         }
         while self.seen.len() > MAX_FLOWS && self.forget_first() {}
+    }
+
+    /// Octets that one more flow would add.
+    fn growth(&self) -> usize {
+        2 * size_of::<(Flow, Seen)>() + memory::deque_growth(&self.order, 1)
     }
 
     /// Flows that are active.
@@ -92,11 +106,11 @@ mod tests {
     #[test]
     fn a_flow_is_active_for_a_while_after_its_latest_packet() {
         let mut flows = Flows::default();
-        flows.touch(ms(0), 1, None);
-        flows.touch(ms(10), 2, None);
-        flows.touch(ms(900), 1, None);
+        flows.touch(ms(0), 1, None, usize::MAX);
+        flows.touch(ms(10), 2, None, usize::MAX);
+        flows.touch(ms(900), 1, None, usize::MAX);
         assert_eq!(flows.count(), 2);
-        flows.touch(ms(1500), 1, None);
+        flows.touch(ms(1500), 1, None, usize::MAX);
         assert_eq!(flows.count(), 1, "flow 2 was quiet for more than a second");
     }
 
@@ -104,8 +118,8 @@ mod tests {
     fn an_interest_is_expected_to_bring_what_its_flow_brought_last() {
         let mut flows = Flows::default();
         assert_eq!(flows.expected(1, None, 1), DEFAULT_SIZE);
-        flows.touch(ms(0), 1, Some(Size(500)));
-        flows.touch(ms(1), 2, Some(Size(9)));
+        flows.touch(ms(0), 1, Some(Size(500)), usize::MAX);
+        flows.touch(ms(1), 2, Some(Size(9)), usize::MAX);
         assert_eq!(flows.expected(1, None, 1), Size(500));
         assert_eq!(flows.expected(1, None, 32), Size(16_000));
         assert_eq!(flows.expected(3, None, 1), Size(9));
@@ -119,7 +133,7 @@ mod tests {
         assert_eq!(flows.expected(1, said(0), 1), Size(1));
         assert_eq!(flows.expected(1, said(u64::MAX), 1), Size(packet::MAX_PACKET as u64));
         assert_eq!(flows.expected(1, said(u64::MAX), 256), Size(packet::MAX_PACKET as u64 * 256));
-        flows.touch(ms(0), 1, Some(Size(500)));
+        flows.touch(ms(0), 1, Some(Size(500)), usize::MAX);
         assert_eq!(flows.expected(1, said(1), 1), Size(500), "what was seen is believed more");
     }
 
@@ -127,8 +141,8 @@ mod tests {
     fn what_strangers_can_make_it_keep_is_bounded() {
         let mut flows = Flows::default();
         for flow in 0..100_000 {
-            flows.touch(Time(flow), flow, None);
-            flows.touch(Time(flow), flow, None);
+            flows.touch(Time(flow), flow, None, usize::MAX);
+            flows.touch(Time(flow), flow, None, usize::MAX);
         }
         assert_eq!(flows.count() as usize, MAX_FLOWS);
         assert!(flows.order.len() <= MAX_FLOWS + 1);

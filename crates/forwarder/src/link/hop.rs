@@ -12,6 +12,7 @@ use super::window::Window;
 use super::{Env, Link};
 use crate::counters::DropReason;
 use crate::face::FaceConfig;
+use crate::tables::memory;
 
 /// Octets of an Ack: three of type, one of length, eight of value.
 const ACK: usize = 12;
@@ -34,6 +35,8 @@ pub(crate) struct Hop {
     reliability: Option<Reliability>,
     /// A buffer that is used again.
     list: Vec<u64>,
+    /// How many more octets of memory may be taken.
+    room: usize,
 }
 
 impl Hop {
@@ -49,8 +52,22 @@ impl Hop {
                 window: (bound > 0).then(|| Window::new(bound)),
                 reliability: config.reliability.then(Reliability::new),
                 list: Vec::new(),
+                room: usize::MAX,
             })
         })
+    }
+
+    /// Sets how many more octets of memory may be taken from now on.
+    pub(crate) fn set_room(&mut self, octets: usize) {
+        self.room = octets;
+    }
+
+    /// Octets of memory held.
+    pub(crate) fn memory(&self) -> usize {
+        let reliability = self.reliability.as_ref().map_or(0, Reliability::memory);
+        let seen = if self.seen.is_some() { Seen::MEMORY } else { 0 };
+        let list = memory::block(self.list.capacity() * size_of::<u64>());
+        memory::block(size_of::<Hop>()) + self.acks.memory() + seen + list + reliability
     }
 
     /// What became of packets that were to be acknowledged.
@@ -69,7 +86,7 @@ impl Hop {
             }
         }
         let (Some(tx), Some(_)) = (header.tx_sequence(), header.fragment()) else { return true };
-        self.acks.push(now, tx);
+        self.acks.push(now, tx, self.room);
         let seen = |sequence| self.seen.get_or_insert_with(Seen::new).is_first(sequence);
         header.sequence().is_none_or(seen)
     }
@@ -116,7 +133,8 @@ impl Hop {
         let octets = packet.octets;
         // A frame holds at least half of what it could.
         let most = mtu.map_or(1, |mtu| 2 + 2 * octets.len() / mtu.max(1));
-        let protected = self.reliability.as_ref().is_some_and(|r| r.takes(now, octets.len(), most));
+        let protected =
+            self.reliability.as_ref().is_some_and(|r| r.takes(now, octets.len(), most, self.room));
         let marker = (protected || self.reliability.is_none())
             && self.window.as_ref().is_some_and(|window| window.wants_marker(now));
         let first = *sequence;
@@ -211,6 +229,7 @@ impl Link {
         f: impl FnOnce(&mut Hop, Time) -> R,
     ) -> Option<R> {
         let hop = self.hop.as_mut()?;
+        hop.set_room(env.room);
         let result = f(hop, env.now);
         if let Some(counters) = hop.counters() {
             let before = std::mem::replace(&mut self.counters.reliability, counters);

@@ -11,7 +11,7 @@ use packet::{HopOptions, NackReason};
 use std::collections::VecDeque;
 
 use super::Subject;
-use crate::tables::{PitKey, PitToken};
+use crate::tables::{PitKey, PitToken, memory};
 
 /// Data waiting to leave.
 #[derive(Debug)]
@@ -101,6 +101,8 @@ impl Occupancy {
 pub(crate) struct Fifo<T> {
     items: VecDeque<T>,
     octets: usize,
+    /// Octets that items own outside of themselves.
+    heap: usize,
     bound: usize,
     most: usize,
     occupancy: Occupancy,
@@ -110,6 +112,8 @@ pub(crate) struct Fifo<T> {
 pub(crate) trait Queued {
     fn len(&self) -> usize;
     fn at(&self) -> Time;
+    /// Octets that it owns outside of itself, or shares with others.
+    fn heap(&self) -> usize;
 }
 
 impl Queued for QueuedData {
@@ -118,6 +122,9 @@ impl Queued for QueuedData {
     }
     fn at(&self) -> Time {
         self.at
+    }
+    fn heap(&self) -> usize {
+        memory::packet(self.packet.len()) + self.token.heap() + memory::options(&self.options)
     }
 }
 
@@ -128,6 +135,9 @@ impl Queued for QueuedControl {
     fn at(&self) -> Time {
         self.at
     }
+    fn heap(&self) -> usize {
+        self.token.heap() + memory::options(&self.options)
+    }
 }
 
 impl<T: Queued> Fifo<T> {
@@ -135,7 +145,7 @@ impl<T: Queued> Fifo<T> {
     pub(crate) fn new(bound: Size, most: usize) -> Self {
         let bound = usize::try_from(bound.0).unwrap_or(usize::MAX);
         let occupancy = Occupancy::default();
-        Fifo { items: VecDeque::new(), octets: 0, bound, most, occupancy }
+        Fifo { items: VecDeque::new(), octets: 0, heap: 0, bound, most, occupancy }
     }
 
     /// Whether a packet of `len` octets is within the bounds.
@@ -153,6 +163,7 @@ impl<T: Queued> Fifo<T> {
         debug_assert!(self.fits(item.len()));
         self.occupancy.advance(item.at(), self.octets);
         self.octets += item.len();
+        self.heap += item.heap();
         self.occupancy.peak = self.occupancy.peak.max(Size(self.octets as u64));
         self.items.push_back(item);
     }
@@ -168,7 +179,23 @@ impl<T: Queued> Fifo<T> {
         let item = self.items.pop_front()?;
         self.occupancy.advance(now, self.octets);
         self.octets -= item.len();
+        self.heap -= item.heap();
         Some(item)
+    }
+
+    /// Octets of memory held.
+    pub(crate) fn memory(&self) -> usize {
+        memory::deque(&self.items) + self.heap
+    }
+
+    /// Octets that an item would add.
+    pub(crate) fn growth(&self, item: &T) -> usize {
+        memory::deque_growth(&self.items, 1) + item.heap()
+    }
+
+    /// Gives back what an empty queue does not need.
+    pub(crate) fn relax(&mut self) {
+        self.items.shrink_to(0);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -202,6 +229,21 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
+    /// Octets of memory held.
+    pub(crate) fn memory(&self) -> usize {
+        memory::block(self.buffer.capacity())
+    }
+
+    /// Octets that a packet of `len` octets would add.
+    pub(crate) fn growth(&self, len: usize) -> usize {
+        memory::list_growth(&self.buffer, len)
+    }
+
+    /// Gives back what an empty ring does not need.
+    pub(crate) fn relax(&mut self) {
+        self.buffer.shrink_to(0);
+    }
+
     /// Appends octets and gives them back to be changed in place.
     pub(crate) fn write(&mut self, octets: &[u8]) -> &mut [u8] {
         let start = self.buffer.len();
@@ -241,6 +283,9 @@ mod tests {
         }
         fn at(&self) -> Time {
             self.1
+        }
+        fn heap(&self) -> usize {
+            memory::block(self.0)
         }
     }
 

@@ -9,6 +9,7 @@ use packet::MAX_PACKET;
 use std::collections::BTreeMap;
 
 use crate::counters::DropReason;
+use crate::tables::memory;
 
 /// The most fragments that a packet may have; the value of NFD's `LpReassembler`.
 pub const MAX_FRAGMENTS: u64 = 400;
@@ -73,6 +74,20 @@ impl Partial {
         self.first.len() + self.packet.len()
     }
 
+    /// Octets of memory that it takes.
+    fn memory(&self) -> usize {
+        NODE + memory::block(self.first.capacity())
+            + memory::block(self.packet.capacity())
+            + memory::block(self.pieces.capacity() * size_of::<Option<(u32, u32)>>())
+    }
+
+    /// Octets that a fragment would add.
+    fn growth(&self, fragment: &Fragment<'_>) -> usize {
+        let first = if fragment.place.index == 0 { fragment.frame.len() } else { 0 };
+        memory::list_growth(&self.packet, fragment.payload.len())
+            + memory::list_growth(&self.first, first)
+    }
+
     fn reset(&mut self, count: usize) {
         self.first.clear();
         self.packet.clear();
@@ -92,12 +107,19 @@ impl Partial {
     }
 }
 
+/// What a packet in parts takes beside its octets: its place in a tree that is half full.
+const NODE: usize = 2 * memory::block(size_of::<Partial>());
+
 /// The unfinished packets of one face.
 #[derive(Debug, Default)]
 pub(crate) struct Reassembler {
     limits: ReassemblyLimits,
     partials: BTreeMap<u64, Partial>,
     octets: usize,
+    /// Octets of memory held.
+    held: usize,
+    /// How many more it may take.
+    room: usize,
     /// Not later than the earliest deadline. It is found anew only when it has come: fragments
     /// put deadlines off all the time.
     wake: Option<Time>,
@@ -110,7 +132,24 @@ const SPARE: usize = 4;
 
 impl Reassembler {
     pub(crate) fn new(limits: ReassemblyLimits) -> Self {
-        Reassembler { limits, ..Reassembler::default() }
+        Reassembler { limits, room: usize::MAX, ..Reassembler::default() }
+    }
+
+    /// Sets how many more octets of memory may be taken from now on.
+    pub(crate) fn set_room(&mut self, octets: usize) {
+        self.room = octets;
+    }
+
+    /// Octets of memory held.
+    pub(crate) fn memory(&self) -> usize {
+        self.held
+    }
+
+    /// The most octets that a fragment may add.
+    pub(crate) fn most_growth(fragments: u64, frame: usize) -> usize {
+        let pieces = fragments.min(MAX_FRAGMENTS) as usize * size_of::<Option<(u32, u32)>>();
+        // A list may double to what a whole packet needs, and begins with what the frame has.
+        NODE + memory::block(pieces) + 2 * memory::block(2 * (MAX_PACKET + frame))
     }
 
     /// Takes a fragment; gives the packet when it is whole. Drops that it causes go to `dropped`,
@@ -128,6 +167,10 @@ impl Reassembler {
             return None;
         }
         let base = sequence.wrapping_sub(index);
+        if !self.fits(base, fragment) {
+            dropped(DropReason::Memory);
+            return None;
+        }
         if !self.partials.contains_key(&base) {
             self.begin(base, count as usize, dropped);
         }
@@ -147,7 +190,7 @@ impl Reassembler {
         let added = payload.len() + if index == 0 { frame.len() } else { 0 };
         partial.deadline = now + self.limits.timeout;
         self.wake.get_or_insert(partial.deadline);
-        let start = partial.packet.len() as u32;
+        let (start, before) = (partial.packet.len() as u32, partial.memory());
         partial.in_order &= index as usize == partial.pieces.len() - partial.missing;
         partial.pieces[index as usize] = Some((start, payload.len() as u32));
         partial.packet.extend_from_slice(payload);
@@ -158,6 +201,7 @@ impl Reassembler {
         partial.missing -= 1;
         let whole = partial.missing == 0;
         self.octets += added;
+        self.held = self.held - before + partial.memory();
         if whole {
             let mut packet = self.take(base)?;
             if !packet.in_order {
@@ -169,9 +213,26 @@ impl Reassembler {
         None
     }
 
+    /// Whether there is memory for a fragment.
+    fn fits(&self, base: u64, fragment: &Fragment<'_>) -> bool {
+        if self.room == usize::MAX {
+            return true;
+        }
+        let growth = match self.partials.get(&base) {
+            Some(partial) => partial.growth(fragment),
+            None => {
+                let pieces = fragment.place.count as usize * size_of::<Option<(u32, u32)>>();
+                NODE + memory::block(pieces) + Partial::default().growth(fragment)
+            }
+        };
+        growth <= self.room
+    }
+
     /// Gives a packet's buffers back for use by later ones.
     pub(crate) fn recycle(&mut self, packet: Partial) {
-        if self.spare.len() < SPARE {
+        let octets = packet.memory();
+        if self.spare.len() < SPARE && octets <= self.room {
+            self.held += octets;
             self.spare.push(packet);
         }
     }
@@ -212,7 +273,9 @@ impl Reassembler {
             self.drop_partial(oldest);
         }
         let mut partial = self.spare.pop().unwrap_or_default();
+        self.held -= if partial.pieces.capacity() > 0 { partial.memory() } else { 0 };
         partial.reset(count);
+        self.held += partial.memory();
         self.partials.insert(base, partial);
     }
 
@@ -236,6 +299,7 @@ impl Reassembler {
     fn take(&mut self, base: u64) -> Option<Partial> {
         let partial = self.partials.remove(&base)?;
         self.octets -= partial.octets();
+        self.held -= partial.memory();
         Some(partial)
     }
 

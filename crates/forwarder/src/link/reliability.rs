@@ -15,6 +15,7 @@ use packet::LpHeader;
 use std::collections::VecDeque;
 
 use super::fragment::{Frames, Layout};
+use crate::tables::memory;
 
 /// NFD's `maxRetx`: how often a frame is sent again.
 const MAX_RESENDS: u8 = 3;
@@ -57,6 +58,11 @@ impl Kept {
     fn octets(&self) -> &[u8] {
         self.data.as_deref().unwrap_or(&self.control)
     }
+
+    fn heap(&self) -> usize {
+        let data = self.data.as_ref().map_or(0, |data| memory::packet(data.len()));
+        data + memory::block(self.control.capacity())
+    }
 }
 
 /// A frame on its way, under one TxSequence.
@@ -98,6 +104,8 @@ pub(crate) struct Reliability {
     packets: Vec<Kept>,
     free: Vec<u32>,
     octets: usize,
+    /// Octets of memory that packets take outside of the lists.
+    heap: usize,
     /// By TxSequence, from `first` on.
     sent: VecDeque<Sent>,
     first: u64,
@@ -115,6 +123,7 @@ impl Reliability {
             packets: Vec::new(),
             free: Vec::new(),
             octets: 0,
+            heap: 0,
             sent: VecDeque::new(),
             first: 0,
             lost: VecDeque::new(),
@@ -125,11 +134,32 @@ impl Reliability {
         }
     }
 
-    /// Whether a packet of so many octets and frames can be protected.
-    pub(crate) fn takes(&self, now: Time, octets: usize, frames: usize) -> bool {
+    /// Octets of memory held.
+    pub(crate) fn memory(&self) -> usize {
+        memory::block(self.packets.capacity() * size_of::<Kept>())
+            + memory::block(self.free.capacity() * size_of::<u32>())
+            + memory::deque(&self.sent)
+            + memory::deque(&self.lost)
+            + self.heap
+    }
+
+    /// Octets that keeping a packet would add: its own, and those of the lists, of which that of
+    /// lost frames may become as long as that of frames that were sent.
+    fn growth(&self, octets: usize, frames: usize) -> usize {
+        memory::packet(octets)
+            + memory::list_growth(&self.packets, 1)
+            + memory::list_growth(&self.free, 1)
+            + memory::deque_growth(&self.sent, frames)
+            + memory::deque_growth(&self.lost, frames)
+    }
+
+    /// Whether a packet of so many octets and frames can be protected, if so many octets of memory
+    /// may be taken.
+    pub(crate) fn takes(&self, now: Time, octets: usize, frames: usize, room: usize) -> bool {
         now >= self.silent_until
             && self.octets + octets <= MAX_OCTETS
             && self.sent.len() + frames <= MAX_FRAMES
+            && (room == usize::MAX || self.growth(octets, frames) <= room)
     }
 
     /// A packet left whose frames have the TxSequences from `tx` on.
@@ -140,12 +170,14 @@ impl Reliability {
             self.packets.push(Kept::default());
         }
         let kept = &mut self.packets[slot as usize];
+        self.heap -= kept.heap();
         kept.data = shared.cloned();
         kept.control.clear();
         if shared.is_none() {
             kept.control.extend_from_slice(octets);
         }
         self.octets += octets.len();
+        self.heap += kept.heap();
         kept.header = header;
         kept.layout = layout;
         kept.sequence = sequence;
@@ -253,8 +285,10 @@ impl Reliability {
     fn release(&mut self, packet: u32) {
         let kept = &mut self.packets[packet as usize];
         self.octets -= kept.octets().len();
+        self.heap -= kept.heap();
         kept.data = None;
         kept.control.clear();
+        self.heap += kept.heap();
         kept.header = LpHeader::default();
         self.free.push(packet);
     }

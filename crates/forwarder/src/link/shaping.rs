@@ -9,7 +9,7 @@ use control::{
 use packet::HopOptions;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::tables::{PitKey, PitToken};
+use crate::tables::{PitKey, PitToken, memory};
 
 /// An Interest that is held before the PIT knows it.
 #[derive(Debug)]
@@ -32,6 +32,8 @@ pub(crate) enum Waiting {
 #[derive(Debug)]
 struct Held {
     since: Time,
+    /// Octets of the Interest.
+    octets: usize,
     expected: Size,
     collapse: Option<u64>,
     waiting: Waiting,
@@ -47,6 +49,13 @@ pub(crate) enum Offered {
     Full,
 }
 
+/// What an Interest that is held takes beside its octets: places in the trees here, which are half
+/// full, and in the shaper's own queue.
+const HELD: usize = 2 * memory::block(size_of::<(u64, Held)>())
+    + memory::block(size_of::<Early>())
+    + 2 * memory::block(size_of::<InterestMeta>())
+    + memory::packet(0);
+
 /// A hosted shaper.
 pub(crate) struct Shaping {
     shaper: Box<dyn Shaper>,
@@ -56,6 +65,8 @@ pub(crate) struct Shaping {
     /// Names or PIT entries of which one Interest is held already.
     collapsed: BTreeSet<u64>,
     held_bytes: Size,
+    /// Octets of memory that what is held takes.
+    memory: usize,
     bound: usize,
     next_handle: u64,
     pub(crate) offered: u64,
@@ -73,6 +84,7 @@ impl Shaping {
             held: BTreeMap::new(),
             collapsed: BTreeSet::new(),
             held_bytes: Size::ZERO,
+            memory: 0,
             bound,
             next_handle: 0,
             offered: 0,
@@ -97,14 +109,26 @@ impl Shaping {
         }
     }
 
-    /// Offers an Interest; `waiting` makes what is kept if the shaper holds it. While it does,
-    /// further Interests with the same `collapse` are not offered: `None`.
+    /// Octets of memory held.
+    pub(crate) fn memory(&self) -> usize {
+        self.memory
+    }
+
+    /// Octets that holding an Interest of so many octets would add.
+    pub(crate) fn growth(octets: usize) -> usize {
+        HELD + memory::block(octets)
+    }
+
+    /// Offers an Interest; `waiting` makes what is kept if the shaper holds it, for which there are
+    /// `room` octets of memory. While it does, further Interests with the same `collapse` are not
+    /// offered: `None`.
     pub(crate) fn offer(
         &mut self,
         (now, tap): (Time, &mut dyn FnMut(Event)),
         views: (&LinkView, &LinkView),
         mut meta: InterestMeta,
         collapse: Option<u64>,
+        room: usize,
         waiting: impl FnOnce() -> Waiting,
     ) -> Option<Offered> {
         if collapse.is_some_and(|collapse| self.collapsed.contains(&collapse)) {
@@ -113,7 +137,8 @@ impl Shaping {
         let expected = meta.expected;
         self.offered += 1;
         self.offered_bytes += expected;
-        if self.held.len() >= self.bound {
+        let octets = meta.size.0 as usize;
+        if self.held.len() >= self.bound || Shaping::growth(octets) > room {
             return Some(Offered::Full);
         }
         let handle = self.next_handle;
@@ -126,7 +151,8 @@ impl Shaping {
             Offer::Held => {
                 collapse.map(|collapse| self.collapsed.insert(collapse));
                 self.held_bytes += expected;
-                let held = Held { since: now, expected, collapse, waiting: waiting() };
+                self.memory += Shaping::growth(octets);
+                let held = Held { since: now, octets, expected, collapse, waiting: waiting() };
                 self.held.insert(handle, held);
                 Offered::Held
             }
@@ -147,6 +173,7 @@ impl Shaping {
             let (Released::Pass(meta) | Released::Refused(meta)) = &released;
             if let Some(held) = self.held.remove(&meta.handle) {
                 self.held_bytes = self.held_bytes - held.expected;
+                self.memory -= Shaping::growth(held.octets);
                 held.collapse.map(|collapse| self.collapsed.remove(&collapse));
                 return Some((released, held.waiting));
             }
@@ -157,6 +184,7 @@ impl Shaping {
     pub(crate) fn clear(&mut self) -> usize {
         self.collapsed.clear();
         self.held_bytes = Size::ZERO;
+        self.memory = 0;
         std::mem::take(&mut self.held).len()
     }
 
@@ -202,6 +230,11 @@ pub(crate) struct Expectations {
 }
 
 impl Expectations {
+    /// Octets of memory held: the places of a tree that is half full.
+    pub(crate) fn memory(&self) -> usize {
+        self.entries.len() * 2 * size_of::<(PitKey, Expected)>()
+    }
+
     /// Adds what is expected; returns what was expected for the same entry before.
     pub(crate) fn insert(&mut self, key: PitKey, expected: Expected) -> Option<Expected> {
         let before = self.remove(key);

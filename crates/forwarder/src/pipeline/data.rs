@@ -130,6 +130,7 @@ impl Forwarder {
         name: &HashedName<'_>,
         verdict: Option<Verdict>,
     ) -> bool {
+        self.bound_store();
         // The view that was checked is of the same octets, but not of the same memory.
         let (rng, packet) = (&mut self.store_rng, packet.clone());
         let outcome = self.store.insert_decided(now, rng, data, packet, name, verdict);

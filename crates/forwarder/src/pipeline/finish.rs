@@ -23,6 +23,7 @@ pub(super) enum Ending {
 impl Forwarder {
     /// Outgoing Data pipeline.
     pub(super) fn send_data(&mut self, now: Time, face: FaceId, item: QueuedData) {
+        self.reserve_queue(face, |face| face.link.data_growth(&item));
         self.with_link(now, face, |link, env, _| link.queue_data(env, item));
         self.wake(now, face);
     }
@@ -50,6 +51,7 @@ impl Forwarder {
         }
         let patch = Patch { hop_limit: None, nonce: interest.nonce_at().map(|at| (at, nonce)) };
         let packet = interest.wire();
+        self.reserve_queue(face, |face| face.link.control_growth(&item));
         self.with_link(now, face, |link, env, _| link.queue_control(env, item, packet, patch));
         self.wake(now, face);
     }

@@ -206,6 +206,7 @@ impl Forwarder {
             return;
         }
         let stored = match key {
+            _ if !self.has_room_for(now, key, a.name.whole(), a) => Err(Refusal::Shared),
             Some(key) => self.join(now, key, a).map(|()| key),
             None => self.pit.insert(a.interest, a.name, a.in_record(now)),
         };
@@ -220,6 +221,24 @@ impl Forwarder {
         if self.parts == 0 || self.pass_miss_shaper(now, key, a) {
             self.forward(now, key, a);
         }
+    }
+
+    /// Whether there is memory for an Interest in an entry that there is, or in a new one that is
+    /// found by `hash`.
+    pub(super) fn has_room_for(
+        &mut self,
+        now: Time,
+        key: Option<PitKey>,
+        hash: u64,
+        a: &Arrived<'_>,
+    ) -> bool {
+        self.reserve_pending(a.face, |forwarder| {
+            let record = a.in_record(now);
+            match key {
+                Some(key) => forwarder.pit.growth_of(key, &record),
+                None => forwarder.pit.growth(hash, a.interest.wire().len(), &record),
+            }
+        })
     }
 
     /// Tells the shaper at stage *arrival* that an Interest that it let through will bring nothing.
@@ -261,6 +280,7 @@ impl Forwarder {
     /// Content store; a hit goes the Data's way. Nothing hop-by-hop comes out of it: the token is
     /// the Interest's, the options are those of an answer to it, and there is no mark.
     pub(super) fn answer_from_store(&mut self, now: Time, a: &Arrived<'_>) -> bool {
+        self.bound_store();
         let Some(packet) = self.store.find(now, a.interest, a.name) else {
             self.stats.misses += 1;
             return false;
@@ -380,5 +400,6 @@ pub(super) fn reason_of(refusal: Refusal) -> DropReason {
         Refusal::PerFace => DropReason::PitFaceLimit,
         Refusal::PrefixTooDeep => DropReason::NameTooDeep,
         Refusal::Entries | Refusal::Memory | Refusal::Gone => DropReason::PitFull,
+        Refusal::Shared => DropReason::Memory,
     }
 }

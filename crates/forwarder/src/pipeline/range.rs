@@ -12,13 +12,14 @@ use packet::{Component, HopOption, HopOptions, Interest, NackReason};
 
 use super::interest::Arrived;
 use super::upstream::Outbound;
+use crate::budget::Part;
 use crate::counters::{DropReason, OptionFault};
 use crate::face::FaceId;
 use crate::forwarder::Forwarder;
 use crate::link::shaping::Expected;
 use crate::node::subject_of;
 use crate::tables::pit::{Segments, segment_of};
-use crate::tables::{HashedName, InRecord, MAX_PREFIX, OutRecord, PitEntry, PitKey};
+use crate::tables::{HashedName, InRecord, MAX_PREFIX, OutRecord, PitEntry, PitKey, Refusal};
 
 /// Writes the Interest with another last component to its name.
 fn with_last(interest: &Interest<'_>, last: &Component, out: &mut Vec<u8>) {
@@ -92,7 +93,11 @@ impl Forwarder {
             }
         }
         if !left.bits.is_empty() {
-            match self.pit.insert_run(a.interest, a.name, &left, a.in_record(now)) {
+            let made = match self.has_room_for(now, None, a.name.whole(), a) {
+                true => self.pit.insert_run(a.interest, a.name, &left, a.in_record(now)),
+                false => Err(Refusal::Shared),
+            };
+            match made {
                 Ok(key) => parts.push((key, left.bits)),
                 Err(refusal) => {
                     self.give_back_part(now, a, each, left.bits.count());
@@ -184,6 +189,9 @@ impl Forwarder {
             return Some(key);
         }
         let (of, faces) = (entry.segments(), sides(entry));
+        if !self.reserve(Part::Pending, |forwarder| forwarder.pit.growth_copy(key)) {
+            return None;
+        }
         let split = self.pit.split_run(key, bits).ok()?;
         if split != key {
             self.move_expected(now, key, split, &faces, (bits.count(), of));
@@ -198,7 +206,11 @@ impl Forwarder {
         if let Some(before) = before.filter(|before| before.nonce == a.nonce) {
             record.expires = before.expires;
         }
-        match self.pit.join_run(key, record, bits) {
+        let joined = match self.has_room_for(now, Some(key), a.name.whole(), a) {
+            true => self.pit.join_run(key, record, bits),
+            false => Err(Refusal::Shared),
+        };
+        match joined {
             Ok(before) => {
                 if let Some(before) = before.filter(|before| before.nonce != a.nonce) {
                     let nonce = self.hasher.nonce_key(a.name.whole(), before.nonce);
@@ -353,14 +365,21 @@ impl Forwarder {
     ) -> Option<PitKey> {
         let mut key = self.pit.find(interest, name);
         for (record, _) in ins.iter().filter(|(_, bits)| bits.has(at)) {
+            let (hash, octets) = (name.whole(), interest.wire().len());
+            let has_room = self.reserve(Part::Pending, |forwarder| match key {
+                Some(key) => forwarder.pit.growth_of(key, record),
+                None => forwarder.pit.growth(hash, octets, record),
+            });
             match key {
+                _ if !has_room => {}
                 Some(key) => _ = self.pit.put_in_record(key, record.clone()),
                 None => key = self.pit.insert(interest, name, record.clone()).ok(),
             }
         }
         let key = key?;
         for (record, _) in outs.iter().filter(|(_, bits)| bits.has(at)) {
-            if record.released_at().is_some() {
+            let grows = |forwarder: &Forwarder| forwarder.pit.growth_upstream(key);
+            if record.released_at().is_some() && self.reserve(Part::Pending, grows) {
                 _ = self.pit.put_out_record(key, record.clone());
             }
         }

@@ -9,6 +9,7 @@ use packet::{HopOptions, Interest, NackReason};
 use smallvec::{SmallVec, smallvec};
 
 use super::{LOCALHOP, LOCALHOST, Scratch, is_under};
+use crate::budget::Part;
 use crate::counters::DropReason;
 use crate::face::{Face, FaceId, LinkType};
 use crate::forwarder::{Chosen, Forwarder, Reporter, Taps};
@@ -296,6 +297,10 @@ impl Forwarder {
         }
         let expires = now + self.lifetime(out.interest);
         let record = OutRecord::new(face, out.nonce, now, expires);
+        if !self.reserve(Part::Pending, |forwarder| forwarder.pit.growth_upstream(out.key)) {
+            self.count_drop(out.ingress, DropReason::Memory);
+            return None;
+        }
         if self.pit.put_out_record(out.key, record).is_err() {
             self.count_drop(out.ingress, DropReason::PitFull);
             return None;
@@ -416,6 +421,7 @@ impl Forwarder {
         let packet = interest.wire();
         let mut item = QueuedControl::new(now, packet.len());
         (item.mark, item.options, item.from) = (out.mark, leaving.options, out.ingress.0);
+        self.reserve_queue(face, |face| face.link.control_growth(&item));
         self.with_link(now, face, |link, env, _| {
             if link.has_parts() {
                 let shaped = link.shaper_stage() == Some(Stage::Departure);

@@ -21,9 +21,6 @@ use packet::{Data, Interest};
 use policy::Policy;
 use tree::{Cached, Tree};
 
-/// What a packet's `Bytes` takes beside its octets: the count of its owners.
-const SHARED: usize = memory::block(3 * size_of::<usize>());
-
 /// Nodes that a lookup by prefix looks at before it gives up. Only stale Data makes it go on from
 /// the first; a store full of it must not make an Interest expensive.
 const VISITS: usize = 256;
@@ -124,6 +121,8 @@ pub struct StoreCounters {
 /// false one.
 pub struct ContentStore {
     capacity: usize,
+    /// What others leave to it of memory that they share.
+    left: usize,
     most: usize,
     admission: Admission,
     tree: Tree,
@@ -143,6 +142,7 @@ impl ContentStore {
     pub fn new(config: ContentStoreConfig) -> Self {
         ContentStore {
             capacity: config.capacity,
+            left: usize::MAX,
             most: config.packets,
             admission: config.admission,
             tree: Tree::default(),
@@ -207,6 +207,24 @@ impl ContentStore {
     /// is given back.
     pub fn set_capacity(&mut self, octets: usize, rng: &mut Rng) {
         self.capacity = octets;
+        self.shrink(octets, rng);
+    }
+
+    /// Others that share its memory leave it so many octets from now on. It shrinks when
+    /// [`ContentStore::give_way`] says so.
+    pub fn set_left(&mut self, octets: usize) {
+        self.left = octets;
+    }
+
+    /// Others need memory that they share with the store: it may take so many octets from now on,
+    /// and gives back what is beyond. Says whether it could: an empty store has a size, too.
+    pub fn give_way(&mut self, octets: usize, rng: &mut Rng) -> bool {
+        self.left = octets;
+        self.shrink(octets, rng);
+        self.memory() <= octets
+    }
+
+    fn shrink(&mut self, octets: usize, rng: &mut Rng) {
         while self.memory() > octets {
             if self.tree.can_trim() {
                 self.trim_one();
@@ -214,6 +232,11 @@ impl ContentStore {
                 break;
             }
         }
+    }
+
+    /// The bound that holds now.
+    fn bound(&self) -> usize {
+        self.capacity.min(self.left)
     }
 
     /// Offers Data that arrived now. `wire` is its packet and should own exactly its octets: as a
@@ -402,7 +425,7 @@ impl ContentStore {
     ) -> Option<u32> {
         let wanted = name.implicit_digest()?;
         let slot = self.tree.find_prefix(name, name.components() - 1)?;
-        let room = self.capacity.saturating_sub(self.memory());
+        let room = self.bound().saturating_sub(self.memory());
         let cached = self.tree.get_mut(slot);
         if !fresh(cached) {
             return None;
@@ -420,14 +443,15 @@ impl ContentStore {
 
     /// Evicts until Data of this name with so many octets fits; `false` if it never will.
     fn make_room(&mut self, rng: &mut Rng, packet: usize, name: &HashedName<'_>) -> bool {
-        if packet >= self.capacity || self.most == 0 {
+        let bound = self.bound();
+        if packet >= bound || self.most == 0 {
             return false;
         }
         loop {
             let (nodes, end) = self.tree.growth(name);
             let ages = self.ages.as_ref().map_or(0, |ages| ages.growth(end));
             let needed = packet + nodes + self.policy.growth(end) + ages;
-            if self.memory() + needed <= self.capacity && self.len() < self.most {
+            if self.memory() + needed <= bound && self.len() < self.most {
                 return true;
             }
             if !self.evict(rng) {
@@ -476,5 +500,5 @@ impl ContentStore {
 /// What a packet takes; a driver that shares its buffers may have asked for less.
 fn packet_memory(cached: &Cached) -> usize {
     let digest = if cached.digest.is_some() { memory::block(32) } else { 0 };
-    memory::block(memory::roomy(cached.wire.len())) + SHARED + digest
+    memory::packet(cached.wire.len()) + digest
 }

@@ -73,6 +73,20 @@ impl Counts {
         self.there == 0 && self.table.is_empty()
     }
 
+    /// Octets that counting a key may add, the old block included while it is replaced.
+    pub(super) fn growth(&self, key: u64) -> usize {
+        if key < FIRST {
+            let longer = (key as usize + 1).max(2 * self.first.capacity()).max(4);
+            let grows = key as usize >= self.first.capacity();
+            return if grows { memory::block(longer * size_of::<u32>()) } else { 0 };
+        }
+        match self.table.len() < self.table.capacity() {
+            true => 0,
+            // The smallest table has four places; each has an octet besides.
+            false => memory::block(2 * self.table.allocation_size() + 128),
+        }
+    }
+
     pub(super) fn memory(&self) -> usize {
         memory::block(self.first.capacity() * size_of::<u32>())
             + memory::block(self.table.allocation_size())

@@ -131,6 +131,13 @@ impl Table {
     }
 }
 
+/// The octets of a table of so many lines and of the one before it.
+fn while_growing_to(lines: usize) -> usize {
+    let octets =
+        |lines| memory::block(lines * size_of::<Line>()) + memory::block(lines * size_of::<u32>());
+    octets(lines) + octets(lines / 2)
+}
+
 /// Recent (name, nonce) pairs, as keyed hashes ([`super::NameHasher::nonce_key`]).
 ///
 /// Memory is bounded twice: what is older than the lifetime is dropped, and of more pairs than the
@@ -203,6 +210,26 @@ impl DeadNonces {
             memory::block(size_of_val(&*table.lines)) + memory::block(size_of_val(&*table.hints))
         };
         octets(&self.table) + self.old.as_ref().map_or(0, |(old, _)| octets(old))
+    }
+
+    /// The most octets of memory that it ever holds, also while it grows.
+    #[must_use]
+    pub fn most_memory(&self) -> usize {
+        let mut lines = FEWEST;
+        while FULL * lines / 2 < self.capacity {
+            lines *= 2;
+        }
+        while_growing_to(lines)
+    }
+
+    /// The most pairs whose table never takes more than so many octets, also while it grows.
+    #[must_use]
+    pub fn capacity_within(octets: usize) -> usize {
+        let mut lines = FEWEST;
+        while while_growing_to(2 * lines) <= octets {
+            lines *= 2;
+        }
+        FULL * lines / 2
     }
 
     /// Remembers a pair from `now` on; if it is remembered already, for a whole lifetime again.

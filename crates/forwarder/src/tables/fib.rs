@@ -25,6 +25,9 @@ pub enum FibError {
         /// The limit.
         limit: usize,
     },
+    /// There is no memory for it.
+    #[error("the routes take as much of the forwarder's memory as they may")]
+    Memory,
 }
 
 /// What [`Fib::add`] did.
@@ -87,6 +90,20 @@ impl Fib {
         let faces: usize = self.faces.values().map(|f| memory::block(f.slots.capacity() * 4)).sum();
         let node = size_of::<(FaceId, FaceRoutes)>();
         self.prefixes.memory() + self.spilled + faces + self.faces.len() * node
+    }
+
+    /// Octets that [`Fib::add`] may add.
+    #[must_use]
+    pub fn growth(&self, prefix: &HashedName<'_>, face: FaceId) -> usize {
+        let hops = match self.prefixes.slot(prefix).and_then(|slot| self.prefixes.at(slot)) {
+            Some(hops) => memory::block(2 * hops.len() * size_of::<NextHop>()),
+            None => self.prefixes.growth(prefix),
+        };
+        let slots = self
+            .faces
+            .get(&face)
+            .map_or(memory::block(16), |of_face| memory::list_growth(&of_face.slots, 1));
+        hops + slots + size_of::<(FaceId, FaceRoutes)>()
     }
 
     /// Adds a next hop to a prefix, or changes its cost.

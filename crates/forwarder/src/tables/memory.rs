@@ -1,5 +1,8 @@
 //! What an allocation really takes.
 
+use packet::HopOptions;
+use std::collections::VecDeque;
+
 /// The octets that the allocator sets aside for a block of `size` octets: what was asked for, a
 /// header of one word, rounded up to 16, at least 32 (the GNU C library's allocator; musl and the
 /// size classes of others differ by a few percent). Nothing is allocated for an empty block.
@@ -22,6 +25,45 @@ pub const fn block(size: usize) -> usize {
 pub const fn roomy(len: usize) -> usize {
     let step = len.next_power_of_two() / 128;
     if step == 0 { len } else { len.next_multiple_of(step) }
+}
+
+/// What a packet's `Bytes` takes beside its octets: the count of its owners.
+const SHARED: usize = block(3 * size_of::<usize>());
+
+/// The octets that a packet of `len` octets takes which others may share.
+#[must_use]
+pub const fn packet(len: usize) -> usize {
+    block(roomy(len)) + SHARED
+}
+
+/// What hop-by-hop options take outside of themselves.
+pub(crate) fn options(options: &HopOptions) -> usize {
+    options.iter().map(|(_, value)| block(value.len()) + 40).sum()
+}
+
+/// What a queue takes outside of itself.
+pub(crate) fn deque<T>(queue: &VecDeque<T>) -> usize {
+    block(queue.capacity() * size_of::<T>())
+}
+
+/// Octets that `more` items would add to a queue, the old block included while it is replaced.
+pub(crate) fn deque_growth<T>(queue: &VecDeque<T>, more: usize) -> usize {
+    growth::<T>(queue.len(), queue.capacity(), more)
+}
+
+/// The same for a list.
+pub(crate) fn list_growth<T>(list: &Vec<T>, more: usize) -> usize {
+    growth::<T>(list.len(), list.capacity(), more)
+}
+
+/// What the standard library's growth by doubling asks for.
+fn growth<T>(len: usize, capacity: usize, more: usize) -> usize {
+    let needed = len + more;
+    if needed <= capacity {
+        return 0;
+    }
+    let fewest = if size_of::<T>() == 1 { 8 } else { 4 };
+    block(needed.max(2 * capacity).max(fewest) * size_of::<T>())
 }
 
 /// Where in `outer` its part `inner` begins.

@@ -1,6 +1,7 @@
 //! The table of pending Interests.
 
 mod entry;
+mod growth;
 mod run;
 mod token;
 
@@ -70,6 +71,9 @@ pub enum Refusal {
     /// As much memory as allowed.
     #[error("the PIT takes as much memory as it may take")]
     Memory,
+    /// As much of the memory as allowed that the PIT shares with others.
+    #[error("the forwarder takes as much memory as it may take")]
+    Shared,
     /// As many pending Interests of this face as allowed.
     #[error("the face has as many pending Interests as it may have")]
     PerFace,

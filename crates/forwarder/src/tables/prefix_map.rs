@@ -74,6 +74,12 @@ impl<T> PrefixMap<T> {
         self.entries.memory() + self.index.memory() + self.names
     }
 
+    /// Octets that adding this prefix would allocate, if it is not there.
+    pub(super) fn growth(&self, prefix: &HashedName<'_>) -> usize {
+        let name = memory::block(prefix.name().as_bytes().len());
+        name + self.entries.growth(1) + self.index.growth(prefix.whole())
+    }
+
     /// The value of exactly this prefix.
     #[must_use]
     pub fn get(&self, prefix: &HashedName<'_>) -> Option<&T> {

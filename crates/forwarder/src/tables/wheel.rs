@@ -86,6 +86,11 @@ impl Wheel {
         size_of::<[[List; SLOTS]; LEVELS]>() + self.links.memory()
     }
 
+    /// Octets that deadlines of items below `end` may add.
+    pub(super) fn growth(&self, end: usize) -> usize {
+        self.links.growth(end)
+    }
+
     /// Gives an item a deadline, in place of the one it may have.
     pub fn set(&mut self, item: u32, deadline: Time) {
         self.cancel(item);

@@ -5,6 +5,7 @@ mod brought;
 mod data;
 mod interest;
 mod link;
+mod memory;
 mod nack;
 mod net;
 mod network;

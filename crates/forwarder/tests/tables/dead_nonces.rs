@@ -92,3 +92,20 @@ fn memory_does_not_grow_with_time() {
         assert!(dropped < of / 500, "{dropped} of {of}");
     }
 }
+
+#[test]
+fn what_it_takes_at_most_is_known_beforehand() {
+    for octets in [1_000, 10_000, 100_000, 1_300_000] {
+        let capacity = DeadNonces::capacity_within(octets);
+        let mut nonces = DeadNonces::new(Duration::from_secs(6), capacity);
+        let most = nonces.most_memory();
+        assert!(most <= octets.max(600), "{most} of {octets}");
+        let mut rng = Rng::stream(1, &["nonces"]);
+        let mut peak = 0;
+        for _ in 0..3 * capacity {
+            nonces.insert(Time(1), rng.next_u64());
+            peak = peak.max(nonces.memory());
+        }
+        assert!(peak <= most && peak * 2 >= most, "{peak} of {most}");
+    }
+}

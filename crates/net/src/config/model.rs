@@ -46,6 +46,8 @@ pub struct Daemon {
     pub nice: i32,
     /// How long a stop may take to send what is queued.
     pub drain: Duration,
+    /// The most memory that the process takes; `None`: as the bounds of single parts have it.
+    pub memory: Option<Size>,
 }
 
 /// The form of log lines.
@@ -149,6 +151,8 @@ pub struct Route {
 /// Bounds of the forwarder's tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForwarderLimits {
+    /// The most memory that all parts of the forwarder take together; [`usize::MAX`]: not counted.
+    pub memory: usize,
     /// The pending Interests.
     pub pit: PitConfig,
     /// The most prefixes with routes.

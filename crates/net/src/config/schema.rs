@@ -120,6 +120,15 @@ const DAEMON: Section = Section {
             "\"500 ms\"",
             "How long a stop may take to send what is queued.",
         ),
+        field(
+            "memory",
+            Form::Size,
+            "",
+            "The most memory that the process takes, everything counted, at least `\"16 MB\"`. \
+             Content store, pending Interests, queues, routes and what faces keep share it: the \
+             store gives way to the others, and what then finds no room is refused and counted. \
+             Bounds of single parts hold besides. Without it: these alone.",
+        ),
     ]],
 };
 
@@ -152,7 +161,7 @@ const LISTEN: Section = Section {
             Form::Size,
             "\"8 MB\"",
             "Receive buffer asked for on UDP sockets; the kernel grants at most \
-             `net.core.rmem_max`.",
+             `net.core.rmem_max`. Smaller with `memory` under `[daemon]`.",
         ),
         field(
             "force_receive_buffer",
@@ -237,7 +246,8 @@ const CONTENT_STORE: Section = Section {
             "capacity",
             Form::Size,
             "\"64 MiB\"",
-            "Bound of its memory, everything counted; `\"0 B\"` switches it off.",
+            "Bound of its memory, everything counted; `\"0 B\"` switches it off. With `memory` \
+             under `[daemon]` and without this field: what others do not need of that.",
         )],
         STORE_RULES,
     ],
@@ -258,13 +268,15 @@ const FORWARDER: Section = Section {
             "pending_per_face",
             Form::Number(1, 100_000_000),
             "262144",
-            "The most pending Interests that came in by one face.",
+            "The most pending Interests that came in by one face; fewer with `memory` under \
+             `[daemon]`.",
         ),
         field(
             "pending_memory",
             Form::Size,
             "\"512 MiB\"",
-            "The most memory that pending Interests may take.",
+            "The most memory that pending Interests may take. With `memory` under `[daemon]` and \
+             without this field: half of what is shared.",
         ),
         field("routes", Form::Number(1, 100_000_000), "1048576", "The most prefixes with routes."),
         field(
@@ -277,7 +289,8 @@ const FORWARDER: Section = Section {
             "dead_nonces",
             Form::Number(0, 100_000_000),
             "1048576",
-            "The most nonces remembered after their Interest is gone, against loops.",
+            "The most nonces remembered after their Interest is gone, against loops; fewer with \
+             `memory` under `[daemon]`.",
         ),
     ]],
 };

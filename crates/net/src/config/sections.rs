@@ -1,6 +1,7 @@
 //! From the parsed file to the configuration, section by section.
 
 use super::error::ConfigError;
+use super::memory;
 use super::model::{
     Application, Config, Daemon, Face, ForwarderLimits, LinkOptions, Listen, LogFormat, OnDemand,
     Route, Strategy,
@@ -63,6 +64,17 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config>
     if let Some(whole) = whole {
         everywhere(&mut config, whole);
     }
+    let guests = [single("on_demand")?, single("application")?];
+    memory::share(
+        &mut config,
+        &memory::Sections {
+            daemon: &single("daemon")?,
+            listen: &single("listen")?,
+            content_store: &single("content_store")?,
+            forwarder: &single("forwarder")?,
+            links: guests.iter().chain(&faces).collect(),
+        },
+    );
     Some(config)
 }
 
@@ -89,6 +101,7 @@ fn daemon(s: &Section<'_>) -> Option<Daemon> {
         seed: s.number("seed").and_then(|n| u64::try_from(n).ok()),
         nice: s.number("nice").and_then(|n| i32::try_from(n).ok()).unwrap_or(0),
         drain: s.quantity("drain")?,
+        memory: s.quantity("memory"),
     })
 }
 
@@ -213,6 +226,7 @@ fn size(s: &Section<'_>, name: &str) -> Option<usize> {
 
 fn forwarder(s: &Section<'_>) -> Option<ForwarderLimits> {
     Some(ForwarderLimits {
+        memory: usize::MAX,
         pit: PitConfig {
             entries: s.count("pending_interests"),
             per_face: s.count("pending_per_face"),

@@ -96,6 +96,32 @@ fn a_full_file_is_understood() {
 }
 
 #[test]
+fn one_limit_on_memory_bounds_what_has_no_bound_of_its_own() {
+    let config = good("[daemon]\nmemory = \"32 MB\"");
+    // 10 MB are the process's own, and an eighth of the other 22 is lost to holes.
+    let shared = 19_250_000;
+    let tables = &config.forwarder;
+    let bounds = (tables.memory, config.content_store.capacity, tables.pit.memory);
+    assert_eq!(bounds, (shared, shared, shared));
+    assert_eq!(tables.pit.per_face, shared / 2 / 512 / 4);
+    assert!((10_000..60_000).contains(&tables.dead_nonces), "{}", tables.dead_nonces);
+    assert_eq!(config.listen.receive_buffer, Size(1_000_000));
+    let given = good(
+        "[daemon]\nmemory = \"32 MB\"\n[content_store]\ncapacity = \"5 MB\"\n\
+         [forwarder]\npending_memory = \"1 MB\"\npending_per_face = 7\ndead_nonces = 9\n\
+         [listen]\nreceive_buffer = \"2 MB\"\n[application]\nqueue = \"1 MB\"",
+    );
+    let tables = &given.forwarder;
+    let bounds = (tables.memory, given.content_store.capacity, tables.pit.memory);
+    assert_eq!(bounds, (shared, 5_000_000, 1_000_000));
+    assert_eq!((tables.pit.per_face, tables.dead_nonces), (7, 9));
+    assert_eq!(given.listen.receive_buffer, Size(2_000_000));
+    assert_eq!(good("").forwarder.memory, usize::MAX, "without it nothing is counted");
+    // What is far beyond any host is a limit, too, that nothing reaches.
+    assert_eq!(good("[daemon]\nmemory = \"1000 TB\"").forwarder.dead_nonces, 1 << 20);
+}
+
+#[test]
 fn a_scheme_for_the_whole_daemon_fills_what_names_none() {
     let config = good(
         "[daemon]\nscheme = \"pcon:c=0.03\"\n[on_demand]\nmarker = \"red\"\n\
@@ -168,13 +194,48 @@ fn every_mistake_has_its_place_the_text_and_the_way_out() {
         ),
         ("[[route]]\nprefix = \"/a\"\nface = \"up\"", "3:8", &["no face `up`", "none"]),
     ] {
-        let found = wrong(text);
-        let first = &found[0];
-        assert!(first.starts_with(&format!("{at}: ")), "{text}: {found:?}");
-        for words in said {
-            assert!(first.contains(words), "{text}: {first} lacks {words}");
-        }
-        assert_eq!(found.len(), 1, "{text}: {found:?}");
+        is_wrong(text, at, said);
+    }
+}
+
+/// The text has one mistake, at this place, and what is said of it has these words.
+fn is_wrong(text: &str, at: &str, said: &[&str]) {
+    let found = wrong(text);
+    let first = &found[0];
+    assert!(first.starts_with(&format!("{at}: ")), "{text}: {found:?}");
+    for words in said {
+        assert!(first.contains(words), "{text}: {first} lacks {words}");
+    }
+    assert_eq!(found.len(), 1, "{text}: {found:?}");
+}
+
+#[test]
+fn bounds_that_contradict_each_other_are_mistakes() {
+    for (text, at, said) in [
+        ("[daemon]\nmemory = \"4 MB\"", "2:10", &["4.00 MB is too little", "16.0 MB or more"][..]),
+        ("[daemon]\nmemory = 32", "2:10", &["text in quotes", "the number 32"]),
+        (
+            "[daemon]\nmemory = \"32 MB\"\n[content_store]\ncapacity = \"64 MB\"",
+            "4:12",
+            &["`capacity`", "64.0 MB", "32.0 MB that `memory`", "19.2 MB", "leave it out"],
+        ),
+        (
+            "[daemon]\nmemory = \"32 MB\"\n[forwarder]\npending_memory = \"22 MB\"",
+            "4:18",
+            &["`pending_memory`", "give less"],
+        ),
+        (
+            "[daemon]\nmemory = \"32 MB\"\n[forwarder]\ndead_nonces = 10000000",
+            "4:15",
+            &["`dead_nonces`", "give less"],
+        ),
+        (
+            "[daemon]\nmemory = \"32 MB\"\n[[face]]\nuri = \"unix:///x\"\nqueue = \"30 MB\"",
+            "5:9",
+            &["`queue`", "30.0 MB"],
+        ),
+    ] {
+        is_wrong(text, at, said);
     }
 }
 

@@ -12,7 +12,7 @@ use crate::socket::stream::{Socket, Stream};
 use crate::socket::udp::{Udp, local_for};
 use crate::uri::FaceUri;
 use control::{Duration, Time};
-use forwarder::{FaceId, Wire};
+use forwarder::{FaceId, Scope, Wire};
 use mio::{Interest, Token};
 use packet::LpPacket;
 use std::io;
@@ -80,7 +80,8 @@ impl Daemon {
     fn udp_guest(&mut self, stranger: &Stranger, now: Time) -> Option<FaceId> {
         LpPacket::decode(&stranger.datagram).ok()?;
         let peer = stranger.peer;
-        if self.faces.guests >= self.settings.on_demand.max {
+        let full = self.faces.guests >= self.settings.on_demand.max;
+        if full || !self.forwarder.has_room_for_face(Scope::NonLocal, Face::keeps(true)) {
             let (quietest, heard) = self.faces.quietest_guest()?;
             if now.since(heard) < QUIET {
                 tracing::debug!(%peer, "no room for another face");
@@ -179,6 +180,11 @@ impl Daemon {
         link: &LinkOptions,
         now: Time,
     ) {
+        let scope = if local { Scope::Local } else { Scope::NonLocal };
+        if !self.forwarder.has_room_for_face(scope, Face::keeps(false)) {
+            tracing::warn!(%uri, "no memory for another face");
+            return;
+        }
         let id = self.add_to_forwarder(&uri, local, None, None, link, now);
         let stream = Link::Stream(Stream::new(socket));
         let mut face = Face::new(id, uri, Persistency::OnDemand, stream);

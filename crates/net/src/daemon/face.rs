@@ -3,11 +3,13 @@
 use super::Buffers;
 use crate::batch::Batch;
 use crate::emulate::DelayLine;
+use crate::framing::MAX_FRAME;
 use crate::management::{FaceInfo, Persistency};
 use crate::socket::Progress;
 use crate::socket::stream::Stream;
 use crate::socket::udp::{SendError, Udp};
 use control::{Duration, Time};
+use forwarder::tables::memory;
 use forwarder::{FaceId, Forwarder, Wire};
 use std::net::{IpAddr, SocketAddr};
 
@@ -150,11 +152,54 @@ impl Face {
         }
     }
 
+    /// Octets of memory that a face over UDP, or another one, takes here whatever passes: itself,
+    /// its addresses, its places in lists, and a stream's frame that has not come whole.
+    pub const fn keeps(is_udp: bool) -> usize {
+        let frame = if is_udp { 0 } else { MAX_FRAME };
+        memory::block(size_of::<Face>()) + 1024 + frame
+    }
+
+    /// Octets of memory that it takes, what waits to be sent included.
+    fn memory(&self) -> usize {
+        let (is_udp, waiting) = match &self.link {
+            Link::Stream(stream) => (false, stream.memory()),
+            Link::Udp(_, batch) => (true, batch.memory()),
+            Link::Down { .. } => (false, 0),
+        };
+        Face::keeps(is_udp) + waiting + self.delay.as_ref().map_or(0, DelayLine::memory)
+    }
+
     /// Sends what the forwarder has for the face, at most about `budget` octets.
     ///
     /// # Errors
     /// The face is of no more use, and why.
     pub fn send(
+        &mut self,
+        forwarder: &mut Forwarder,
+        buffers: &mut Buffers,
+        now: Time,
+        budget: usize,
+    ) -> Result<Progress, String> {
+        let Buffers { packet, out, .. } = buffers;
+        match &mut self.link {
+            Link::Stream(stream) => stream.borrow(out),
+            Link::Udp(_, batch) => batch.borrow(out),
+            Link::Down { .. } => {}
+        }
+        let progress = self.send_with(forwarder, packet, now, budget);
+        let tight = forwarder.counts_memory();
+        match &mut self.link {
+            Link::Stream(stream) => stream.give_back(out, tight),
+            Link::Udp(_, batch) => batch.give_back(out, tight),
+            Link::Down { .. } => {}
+        }
+        if tight {
+            forwarder.set_outside(self.id, self.memory());
+        }
+        progress
+    }
+
+    fn send_with(
         &mut self,
         forwarder: &mut Forwarder,
         scratch: &mut Vec<u8>,

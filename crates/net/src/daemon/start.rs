@@ -88,14 +88,17 @@ impl Daemon {
                 datagrams: ReceiveBuffers::new(RECEIVE_SLOTS),
                 stream: vec![0; READ_BUFFER],
                 packet: Vec::with_capacity(2 * MAX_FRAME),
+                out: Vec::new(),
             },
             work: Work { doors: true, ..Work::default() },
             stopped,
             stopper,
             stopping: false,
             next_idle_check,
+            memory: None,
         };
         daemon.configured_faces(&config.faces, &config.routes)?;
+        daemon.management.count(&mut daemon.forwarder);
         daemon.announce();
         Ok(daemon)
     }
@@ -203,6 +206,7 @@ impl Daemon {
             nacks: link.nacks,
             capability: Capability::default(),
             announce: Announce::Answer,
+            outside: Face::keeps(peer.is_some()),
             marker: link.parts.marker.as_ref().and_then(|c| c.marker().ok()),
             shaper: link.parts.shaper.as_ref().and_then(|c| c.shaper().ok()),
             stamper: link.parts.stamper.as_ref().and_then(|c| c.stamper().ok()),
@@ -290,6 +294,7 @@ fn forwarder(config: &Config, seed: u64) -> Forwarder {
         name: "daemon".to_owned(),
         content_store: config.content_store,
         pit: limits.pit,
+        memory: limits.memory,
         routes: limits.routes,
         dead_nonces: limits.dead_nonces,
         max_lifetime: limits.max_lifetime,

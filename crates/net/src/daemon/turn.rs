@@ -54,6 +54,9 @@ impl Daemon {
         }
         self.on_deadlines();
         self.send();
+        if let Some(memory) = &mut self.memory {
+            memory.look(self.clock.now(), &mut self.forwarder);
+        }
         Ok(())
     }
 
@@ -153,6 +156,7 @@ impl Daemon {
         }
         if due(self.management.next_deadline()) {
             self.management.on_deadline(&mut self.forwarder, now);
+            self.management.count(&mut self.forwarder);
         }
         if due(self.faces.next_due()) {
             self.work.sending.extend(self.faces.due(now));
@@ -199,7 +203,7 @@ impl Daemon {
                 let now = self.clock.now();
                 let Daemon { faces, forwarder, buffers, .. } = self;
                 let Some(face) = faces.get_mut(id).filter(|face| !face.blocked) else { continue };
-                match face.send(forwarder, &mut buffers.packet, now, SEND_BUDGET) {
+                match face.send(forwarder, buffers, now, SEND_BUDGET) {
                     Ok(Progress::More) => more.push(id),
                     Ok(_) => {}
                     Err(why) => self.broken(id, &why),
@@ -234,6 +238,7 @@ impl Daemon {
                 forwarder.receive(now, face, Wire::Borrowed(&answer));
             }
             frame.clear();
+            management.count(forwarder);
         }
     }
 
@@ -255,5 +260,6 @@ impl Daemon {
         tracing::info!(face = %id, uri = face.uri, why, "face closed");
         self.forwarder.remove_face(self.clock.now(), id);
         self.management.face_gone(id);
+        self.management.count(&mut self.forwarder);
     }
 }

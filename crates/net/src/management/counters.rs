@@ -3,6 +3,7 @@
 //! The object's fields are described in `docs/reference/counters.md`.
 
 use super::FaceInfo;
+use crate::resident::resident;
 use control::Time;
 use forwarder::{Drops, Forwarder, OptionFaults, ReliabilityCounters, Traffic};
 use serde_json::{Map, Value, json};
@@ -17,8 +18,7 @@ pub fn counters_json(
 ) -> String {
     let stats = forwarder.stats();
     let store = forwarder.content_store();
-    let faces: Vec<Value> = faces.iter().filter_map(|f| face(forwarder, f, now)).collect();
-    json!({
+    let whole = json!({
         "version": 1,
         "uptime_ms": uptime_ms,
         "received": traffic(&stats.received),
@@ -39,9 +39,39 @@ pub fn counters_json(
             "hits": stats.hits,
             "misses": stats.misses,
         },
-        "faces": faces,
+        "memory": memory(forwarder),
+    });
+    // Face by face: as values all of them would take ten times the memory of their text.
+    let mut text = whole.to_string();
+    text.pop();
+    text.push_str(",\"faces\":[");
+    for (number, face) in faces.iter().filter_map(|f| face(forwarder, f, now)).enumerate() {
+        text.push_str(if number > 0 { "," } else { "" });
+        text.push_str(&face.to_string());
+    }
+    text.push_str("]}");
+    text
+}
+
+/// What the parts take of the memory that they share.
+fn memory(forwarder: &Forwarder) -> Value {
+    let memory = forwarder.memory();
+    json!({
+        "resident": resident(),
+        "limit": memory.limit,
+        "bytes": memory.total(),
+        "content_store": memory.content_store,
+        "pending": memory.pending,
+        "faces": memory.limit.map(|_| memory.faces),
+        "routes": memory.routes,
+        "dead_nonces": memory.dead_nonces,
+        "refused": {
+            "interests": memory.refused.interests,
+            "packets": memory.refused.packets,
+            "faces": memory.refused.faces,
+            "routes": memory.refused.routes,
+        },
     })
-    .to_string()
 }
 
 fn face(forwarder: &Forwarder, info: &FaceInfo, now: Time) -> Option<Value> {

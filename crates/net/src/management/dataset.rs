@@ -2,6 +2,7 @@
 
 use super::response::FRESHNESS_MS;
 use control::{Duration, Time};
+use forwarder::tables::memory;
 use packet::{Bytes, Component, DataBuf, Interest, NameRef};
 use std::collections::VecDeque;
 
@@ -19,6 +20,8 @@ const MAX_KEPT: usize = 16;
 pub(super) struct Datasets {
     /// When each goes, and its packets by name.
     kept: VecDeque<(Time, Vec<Bytes>)>,
+    /// Octets of memory that these take.
+    memory: usize,
 }
 
 impl Datasets {
@@ -34,13 +37,15 @@ impl Datasets {
     }
 
     /// Makes a dataset of `content` and returns its first segment; `None` if the Interest asks for
-    /// a version or segment, or wants the bare name and nothing below it.
+    /// a version or segment, or wants the bare name and nothing below it. Earlier ones of more than
+    /// `most` octets of memory are let go of.
     pub fn publish(
         &mut self,
         now: Time,
         version: u64,
         interest: &Interest<'_>,
         content: &[u8],
+        most: usize,
     ) -> Option<Bytes> {
         let name = interest.name();
         let last = name.last()?;
@@ -52,9 +57,10 @@ impl Datasets {
         let first = segments.first().cloned();
         self.forget(now);
         if segments.len() > 1 {
-            if self.kept.len() == MAX_KEPT {
-                self.kept.pop_front();
+            while self.kept.len() == MAX_KEPT || (self.memory > most && !self.kept.is_empty()) {
+                self.forget_first();
             }
+            self.memory += memory_of(&segments);
             self.kept.push_back((now + KEPT, segments));
         }
         first
@@ -63,9 +69,23 @@ impl Datasets {
     /// Lets go of what is too old.
     pub fn forget(&mut self, now: Time) {
         while self.kept.front().is_some_and(|(until, _)| *until <= now) {
-            self.kept.pop_front();
+            self.forget_first();
         }
     }
+
+    /// Octets of memory held.
+    pub fn memory(&self) -> usize {
+        self.memory
+    }
+
+    fn forget_first(&mut self) {
+        let segments = self.kept.pop_front().map(|(_, segments)| segments).unwrap_or_default();
+        self.memory -= memory_of(&segments);
+    }
+}
+
+fn memory_of(segments: &[Bytes]) -> usize {
+    segments.iter().map(|wire| memory::packet(wire.len())).sum()
 }
 
 /// `content` as signed packets `<name>/v=<version>/seg=<n>`, the final block on each.
@@ -104,7 +124,7 @@ mod tests {
         let content: Vec<u8> = (0..17_000u32).map(|i| i as u8).collect();
         let asked = interest("/localhost/nfd/faces/list", true);
         let asked = Interest::decode(&asked).unwrap();
-        let first = datasets.publish(Time(0), 77, &asked, &content).unwrap();
+        let first = datasets.publish(Time(0), 77, &asked, &content, usize::MAX).unwrap();
         let mut got = Data::decode(&first).unwrap().content().to_vec();
         let last = Data::decode(&first).unwrap().final_block().unwrap().as_segment();
         assert_eq!(last, Some(2));
@@ -129,11 +149,11 @@ mod tests {
         ] {
             let wire = interest(uri, prefix);
             let asked = Interest::decode(&wire).unwrap();
-            assert!(datasets.publish(Time(0), 1, &asked, b"x").is_none(), "{uri}");
+            assert!(datasets.publish(Time(0), 1, &asked, b"x", usize::MAX).is_none(), "{uri}");
         }
         let wire = interest("/localhost/nfd/cs/info", true);
         let asked = Interest::decode(&wire).unwrap();
-        let packet = datasets.publish(Time(0), 1, &asked, b"").unwrap();
+        let packet = datasets.publish(Time(0), 1, &asked, b"", usize::MAX).unwrap();
         let data = Data::decode(&packet).unwrap();
         assert!(data.satisfies(&asked) && data.content().is_empty());
         assert_eq!(data.freshness_ms(), Some(1000));
@@ -146,8 +166,12 @@ mod tests {
         let wire = interest("/localhost/nfd/fib/list", true);
         let asked = Interest::decode(&wire).unwrap();
         for version in 0..100 {
-            datasets.publish(Time(0), version, &asked, &[0; 9000]);
+            datasets.publish(Time(0), version, &asked, &[0; 9000], usize::MAX);
         }
         assert_eq!(datasets.kept.len(), MAX_KEPT);
+        datasets.publish(Time(0), 100, &asked, &[0; 9000], 40_000);
+        assert_eq!(datasets.kept.len(), 5, "four earlier ones fit, and the newest");
+        datasets.forget(Time(KEPT.0));
+        assert_eq!((datasets.kept.len(), datasets.memory()), (0, 0));
     }
 }

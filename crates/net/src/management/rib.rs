@@ -5,6 +5,7 @@ use super::parameters::ControlParameters;
 use super::response::ControlResponse;
 use control::{Duration, Time};
 use forwarder::tables::fib::FibError;
+use forwarder::tables::memory;
 use forwarder::{FaceId, Forwarder};
 use packet::Name;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,6 +39,13 @@ pub struct Rib {
     by_face: BTreeMap<FaceId, BTreeSet<(Name, u64)>>,
     expiries: BTreeSet<(Time, Name, RouteKey)>,
     per_face: usize,
+    /// Octets of memory held.
+    memory: usize,
+}
+
+/// Octets of memory that a route takes: its places in trees that are half full, the name in each.
+fn octets(prefix: &Name) -> usize {
+    768 + 3 * memory::block(prefix.as_ref().as_bytes().len())
 }
 
 impl Rib {
@@ -49,7 +57,14 @@ impl Rib {
             by_face: BTreeMap::new(),
             expiries: BTreeSet::new(),
             per_face,
+            memory: 0,
         }
+    }
+
+    /// Octets of memory held.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.memory
     }
 
     /// Every prefix with its routes, in canonical order.
@@ -69,10 +84,15 @@ impl Rib {
         route: Route,
     ) -> Result<(), FibError> {
         let known = self.routes.get(prefix);
+        let is_new = known.is_none_or(|routes| !routes.contains_key(&key));
+        if is_new && !forwarder.has_room_for_route(octets(prefix)) {
+            return Err(FibError::Memory);
+        }
         let others = known.into_iter().flatten().filter(|(k, _)| k.0 == key.0 && **k != key);
         let cost = others.map(|(_, r)| r.cost).chain([route.cost]).min().unwrap_or(route.cost);
         forwarder.add_route(key.0, prefix.as_ref(), cost)?;
         let old = self.routes.entry(prefix.clone()).or_default().insert(key, route);
+        self.memory += if old.is_none() { octets(prefix) } else { 0 };
         if let Some(at) = old.and_then(|r| r.expires) {
             self.expiries.remove(&(at, prefix.clone(), key));
         }
@@ -87,6 +107,7 @@ impl Rib {
     pub fn remove(&mut self, forwarder: &mut Forwarder, prefix: &Name, key: RouteKey) -> bool {
         let Some(routes) = self.routes.get_mut(prefix) else { return false };
         let Some(route) = routes.remove(&key) else { return false };
+        self.memory -= octets(prefix);
         let left = routes.iter().filter(|(k, _)| k.0 == key.0).map(|(_, r)| r.cost).min();
         if routes.is_empty() {
             self.routes.remove(prefix);
@@ -113,6 +134,7 @@ impl Rib {
         for (prefix, origin) in self.by_face.remove(&face).unwrap_or_default() {
             let Some(routes) = self.routes.get_mut(&prefix) else { continue };
             let route = routes.remove(&(face, origin));
+            self.memory -= if route.is_some() { octets(&prefix) } else { 0 };
             if routes.is_empty() {
                 self.routes.remove(&prefix);
             }
@@ -185,7 +207,9 @@ impl Rib {
                 ControlResponse::new(200, "Success", body)
             }
             Err(error @ FibError::TooDeep(_)) => refuse(414, error.to_string()),
-            Err(error @ FibError::Full { .. }) => refuse(500, error.to_string()),
+            Err(error @ (FibError::Full { .. } | FibError::Memory)) => {
+                refuse(500, error.to_string())
+            }
         }
     }
 

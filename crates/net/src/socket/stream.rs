@@ -2,6 +2,7 @@
 
 use super::Progress;
 use crate::framing::{MAX_FRAME, Unframer};
+use forwarder::tables::memory;
 use mio::net::{TcpStream, UnixStream};
 use packet::tlv::DecodeError;
 use std::io::{self, ErrorKind, Read, Write};
@@ -167,6 +168,36 @@ impl Stream {
         }
     }
 
+    /// Takes a buffer that faces lend each other to collect what they send, unless something waits
+    /// in its own.
+    pub fn borrow(&mut self, spare: &mut Vec<u8>) {
+        if self.out.is_empty() {
+            std::mem::swap(&mut self.out, spare);
+        }
+    }
+
+    /// Gives the buffer back. What waits to be sent keeps it; if `tight`, what waits keeps no more
+    /// than it needs.
+    pub fn give_back(&mut self, spare: &mut Vec<u8>, tight: bool) {
+        if self.unsent() == 0 {
+            let out = std::mem::take(&mut self.out);
+            if spare.capacity() < out.capacity() {
+                *spare = out;
+                spare.clear();
+            }
+            self.written = 0;
+        } else if tight {
+            self.out.drain(..std::mem::take(&mut self.written));
+            self.out.shrink_to_fit();
+        }
+    }
+
+    /// Octets of memory that it holds for what waits to be sent.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        memory::block(self.out.capacity())
+    }
+
     /// Octets that were taken for sending and that the kernel has not taken yet.
     #[must_use]
     pub fn unsent(&self) -> usize {
@@ -198,6 +229,32 @@ mod tests {
         drop(peer);
         let end = stream.receive(&mut buffer, 1 << 20, |_| ()).unwrap();
         assert_eq!(end, Progress::Closed);
+    }
+
+    #[test]
+    fn only_what_waits_keeps_a_buffer() {
+        let (mut stream, mut peer) = pair();
+        let mut spare = Vec::new();
+        let mut send = |stream: &mut Stream, packets: usize| {
+            let mut left = packets;
+            stream.borrow(&mut spare);
+            let sent = stream.send(64 << 20, |out| {
+                out.extend([1; 4000]);
+                left -= 1;
+                left > 0
+            });
+            stream.give_back(&mut spare, true);
+            (sent.unwrap(), spare.capacity())
+        };
+        let (sent, spare) = send(&mut stream, 3);
+        assert_eq!((sent, stream.memory()), (Progress::Done, 0));
+        assert!(spare >= 12_000, "the next one need not allocate: {spare}");
+        let (sent, _) = send(&mut stream, 1000);
+        assert_eq!(sent, Progress::Blocked);
+        assert_eq!(stream.memory(), memory::block(stream.unsent()), "and no more");
+        let mut read = vec![0; 12_000];
+        peer.read_exact(&mut read).unwrap();
+        assert_eq!(read, vec![1; 12_000]);
     }
 
     #[test]

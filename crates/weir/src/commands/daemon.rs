@@ -1,5 +1,6 @@
 //! `weir daemon`
 
+use crate::allocator;
 use crate::cli::DaemonArgs;
 use crate::exit::{Failure, Kind};
 use crate::output;
@@ -20,7 +21,7 @@ pub fn run(args: &DaemonArgs) -> Result<(), Failure> {
         );
         return output::result(&format!("{what}: no mistakes"));
     }
-    net::daemon::run(config).map_err(|error| stopped(&error))
+    net::daemon::run(config, allocator::give_back).map_err(|error| stopped(&error))
 }
 
 /// Every mistake is shown with its line, below one line that says how many there are.

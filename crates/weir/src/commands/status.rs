@@ -54,8 +54,27 @@ fn summary(counters: &Value) -> Vec<String> {
         ),
         format!("it had {hits} of {} packets that it was asked for", hits + misses),
     ];
-    lines.extend(line("dropped", counters, "drops"));
-    lines.extend(line("malformed options", counters, "malformed_options"));
+    lines.extend(memory(counters));
+    lines.extend(line("dropped", counters, "/drops"));
+    lines.extend(line("malformed options", counters, "/malformed_options"));
+    lines
+}
+
+/// What the parts take of the memory that they share, if it is limited, and what was refused for
+/// want of it.
+fn memory(counters: &Value) -> Vec<String> {
+    let n = |part: &str| number(counters, &format!("/memory/{part}"));
+    if n("limit") == 0 {
+        return Vec::new();
+    }
+    let parts = ["content_store", "pending", "faces", "routes", "dead_nonces"];
+    let parts = parts.map(|part| format!("{} {}", part.replace('_', " "), Size(n(part))));
+    let (all, limit) = (Size(n("bytes")), Size(n("limit")));
+    let mut lines = vec![
+        format!("memory {all} of {limit}: {}", parts.join(", ")),
+        format!("the process takes {}", Size(n("resident"))),
+    ];
+    lines.extend(line("refused for want of memory", counters, "/memory/refused"));
     lines
 }
 
@@ -86,7 +105,7 @@ fn faces(counters: &Value) -> Table {
             n("/sent/interests"),
             n("/sent/data"),
             n("/queue/packets"),
-            reasons(face, "drops").map(|(_, n)| n).sum::<u64>().to_string(),
+            reasons(face, "/drops").map(|(_, n)| n).sum::<u64>().to_string(),
             face.get("uri").and_then(Value::as_str).unwrap_or_default().to_owned(),
         ]);
     }
@@ -95,7 +114,7 @@ fn faces(counters: &Value) -> Table {
 
 /// Packets that were dropped, or options that were ignored, by reason.
 fn reasons<'a>(counters: &'a Value, field: &str) -> impl Iterator<Item = (&'a str, u64)> {
-    let counts = counters.get(field).and_then(Value::as_object);
+    let counts = counters.pointer(field).and_then(Value::as_object);
     counts.into_iter().flatten().filter_map(|(reason, n)| Some((reason.as_str(), n.as_u64()?)))
 }
 

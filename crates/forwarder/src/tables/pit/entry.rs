@@ -227,8 +227,7 @@ impl InRecord {
         !self.options.is_empty() || self.token.heap() > 0
     }
 
-    fn heap(&self) -> usize {
-        let options: usize = self.options.iter().map(|(_, v)| memory::block(v.len()) + 40).sum();
-        self.token.heap() + options
+    pub(crate) fn heap(&self) -> usize {
+        self.token.heap() + memory::options(&self.options)
     }
 }

@@ -133,6 +133,18 @@ impl Run {
         (waits && convention == self.convention).then_some(at)
     }
 
+    /// What it takes without lists that have grown out of it.
+    pub(super) const SIZE: usize = memory::block(size_of::<Run>());
+
+    /// Octets that one more downstream and one more upstream would add.
+    pub(super) fn growth(&self) -> usize {
+        let of = |sets: &ByFace| {
+            let grows = sets.len() == sets.capacity();
+            if grows { memory::block(2 * sets.len() * size_of::<(FaceId, u64)>() * 3) } else { 0 }
+        };
+        of(&self.wanted) + of(&self.asked)
+    }
+
     pub(super) fn heap(&self) -> usize {
         let spilled = |sets: &ByFace| if sets.spilled() { sets.capacity() } else { 0 };
         let sets = (spilled(&self.wanted) + spilled(&self.asked)) * size_of::<(FaceId, u64)>() * 3;

@@ -54,7 +54,7 @@ impl PitToken {
     }
 
     /// Octets of memory outside the token itself.
-    pub(super) fn heap(&self) -> usize {
+    pub(crate) fn heap(&self) -> usize {
         match self.0 {
             Octets::Inline(..) => 0,
             Octets::Boxed(..) => super::memory::block(MAX_TOKEN),

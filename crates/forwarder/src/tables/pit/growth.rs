@@ -1,0 +1,61 @@
+//! What changes of the PIT would allocate, for those who share its memory with others.
+
+use super::{InRecord, Pit, PitEntry, PitKey};
+use crate::tables::memory;
+use smallvec::{Array, SmallVec};
+
+/// Octets that one more item would add to a list, the old block included while it is replaced.
+fn list_growth<A: Array>(list: &SmallVec<A>) -> usize {
+    if list.len() < list.capacity() {
+        return 0;
+    }
+    memory::block((list.len() + 1).next_power_of_two() * size_of::<A::Item>())
+}
+
+impl PitEntry {
+    /// Octets that one more of everything of which it has a list would add.
+    fn growth(&self) -> usize {
+        let run = self.run.as_ref().map_or(0, |run| run.growth());
+        list_growth(&self.in_records) + list_growth(&self.out_records) + run
+    }
+}
+
+impl Pit {
+    /// Octets that one more entry would add which is found by this hash: its Interest has so many
+    /// octets, and `record` is its first one.
+    #[must_use]
+    pub fn growth(&self, hash: u64, interest: usize, record: &InRecord) -> usize {
+        let end = self.entries.end_after(1);
+        self.entries.growth(1)
+            + self.index.growth(hash)
+            + self.expiries.growth(end)
+            + self.retries.growth(end)
+            + self.pending.growth(record.face.0)
+            + self.digests.growth(hash)
+            + memory::block(interest)
+            + super::run::Run::SIZE
+            + record.heap()
+    }
+
+    /// Octets that one more downstream, with this record, and one more upstream would add to an
+    /// entry.
+    #[must_use]
+    pub fn growth_of(&self, key: PitKey, record: &InRecord) -> usize {
+        let lists = self.get(key).map_or(0, PitEntry::growth);
+        lists + self.pending.growth(record.face.0) + record.heap()
+    }
+
+    /// Octets that one more upstream would add to an entry.
+    #[must_use]
+    pub fn growth_upstream(&self, key: PitKey) -> usize {
+        self.get(key).map_or(0, PitEntry::growth)
+    }
+
+    /// Octets that a copy of an entry would add which is in the table beside it.
+    #[must_use]
+    pub fn growth_copy(&self, key: PitKey) -> usize {
+        let Some(entry) = self.get(key) else { return 0 };
+        let Some(record) = entry.in_records().first() else { return 0 };
+        self.growth(entry.hash, 0, record) + entry.heap()
+    }
+}

@@ -1,0 +1,87 @@
+//! Keeps the process within its limit on memory.
+//!
+//! The forwarder counts what it keeps, and that is within what its parts share. What the process
+//! takes is more: its own part, and the holes that the allocator has between blocks, because it
+//! cannot put everything where something else was. So the daemon looks now and then. When the
+//! process comes near its limit, the allocator is told to give pages without blocks back to the
+//! system; where that does not help, the parts share less until there is room again.
+
+use crate::resident::resident;
+use control::{Duration, Time};
+use forwarder::Forwarder;
+
+/// Between two looks, if anything happens meanwhile, as long as a quarter of the limit is free.
+const FAR: Duration = Duration::from_millis(20);
+
+/// The same from there on: at a gigabit a second no more than 125 kB come in this time.
+const CLOSE: Duration = Duration::from_millis(1);
+
+/// How often the allocator is told at most, if the process does not grow.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// This part of the limit is kept free: nearer than that the allocator is told.
+const NEAR: u64 = 10;
+
+/// Growth by this part of the limit is growth.
+const GROWTH: u64 = 128;
+
+/// What the parts share goes down to this part of what they may share.
+const FEWEST: usize = 4;
+
+/// Looks at the process, if its memory is limited.
+#[derive(Debug)]
+pub(super) struct Watch {
+    limit: u64,
+    /// What the parts may share, and do now.
+    shared: usize,
+    now: usize,
+    give_back: fn(),
+    next: Time,
+    /// When the allocator was told, and what the process took then.
+    told: (Time, u64),
+}
+
+impl Watch {
+    /// A watch over a process that may take `limit` octets, of which the parts share `shared`;
+    /// `give_back` tells the allocator to give back what it can.
+    pub(super) fn new(limit: u64, shared: usize, give_back: fn()) -> Watch {
+        let (next, told) = (Time::ZERO, (Time::ZERO, 0));
+        Watch { limit, shared, now: shared, give_back, next, told }
+    }
+
+    /// Looks, if it is time.
+    pub(super) fn look(&mut self, now: Time, forwarder: &mut Forwarder) {
+        if now < self.next {
+            return;
+        }
+        let near = self.limit - self.limit / NEAR;
+        let taken = resident().unwrap_or_default();
+        self.next = now + if taken < self.limit / 4 * 3 { FAR } else { CLOSE };
+        if taken <= near {
+            // By and by, or it would be taken away again at once.
+            if taken <= near - self.limit / GROWTH && self.now < self.shared {
+                self.share(self.shared.min(self.now + self.shared / 4096), forwarder);
+            }
+            return;
+        }
+        let (at, then) = self.told;
+        if now.since(at) < AGAIN && taken <= then + self.limit / GROWTH {
+            return;
+        }
+        (self.give_back)();
+        let Some(left) = resident() else { return };
+        self.told = (now, left);
+        tracing::debug!(taken, left, shared = self.now, "near the limit on memory");
+        if left > near {
+            let excess = usize::try_from(left - near).unwrap_or(usize::MAX);
+            let less = self.now.saturating_sub(excess).max(self.shared / FEWEST);
+            self.share(less, forwarder);
+            (self.give_back)();
+        }
+    }
+
+    fn share(&mut self, octets: usize, forwarder: &mut Forwarder) {
+        self.now = octets;
+        forwarder.set_memory_limit(octets);
+    }
+}

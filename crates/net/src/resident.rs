@@ -1,0 +1,27 @@
+//! What the process really takes of the host's memory.
+
+/// Octets of memory that the process takes now; `None` if the system does not say.
+#[must_use]
+pub fn resident() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    {
+        let sizes = std::fs::read_to_string("/proc/self/statm").ok()?;
+        let pages: u64 = sizes.split_ascii_whitespace().nth(1)?.parse().ok()?;
+        Some(pages * rustix::param::page_size() as u64)
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::resident;
+
+    #[test]
+    fn what_is_touched_is_counted() {
+        let before = resident().unwrap();
+        let touched = vec![1u8; 64 << 20];
+        let after = resident().unwrap();
+        assert!(after >= before + (60 << 20), "{before} {after} {}", touched.len());
+    }
+}
