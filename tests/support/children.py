@@ -156,13 +156,18 @@ def cpu_seconds(pid):
 
 
 def peak_bytes(pid):
-    """The most memory that a process has held (VmHWM); 0 if it has ended."""
+    """The most memory that a process has held; 0 if it has ended."""
+    return memory_bytes(pid, "VmHWM")
+
+
+def memory_bytes(pid, field):
+    """What a process holds now (VmRSS), or held at most (VmHWM); 0 if it has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
     except (FileNotFoundError, ProcessLookupError):
         return 0
     for line in lines:
-        if line.startswith("VmHWM:"):
+        if line.startswith(f"{field}:"):
             return int(line.split()[1]) * 1024
     return 0
 
