@@ -203,16 +203,16 @@ enum Op {
 fn op() -> impl Strategy<Value = Op> {
     let face = 0usize..6;
     prop_oneof![
-        8 => (face.clone(), 0u32..400, any::<u32>(), any::<bool>())
+        8 => (face.clone(), 0u32..60, any::<u32>(), any::<bool>())
             .prop_map(|(face, name, nonce, prefix)| Op::Ask { face, name, nonce, prefix }),
-        8 => (face.clone(), 0u32..400, 0usize..8000)
+        8 => (face.clone(), 0u32..60, 0usize..8000)
             .prop_map(|(face, name, size)| Op::Answer { face, name, size }),
         4 => (face.clone(), 0u64..40, 0u64..9, 1usize..1400)
             .prop_map(|(face, sequence, index, len)| Op::Fragment { face, sequence, index, len }),
         4 => (face.clone(), 0usize..40)
             .prop_map(|(face, packets)| Op::Transmit { face, packets }),
         1 => (face.clone(), 0usize..3000).prop_map(|(face, octets)| Op::Outside { face, octets }),
-        1 => (face.clone(), 0u32..400).prop_map(|(face, name)| Op::Route { face, name }),
+        1 => (face.clone(), 0u32..60).prop_map(|(face, name)| Op::Route { face, name }),
         1 => face.prop_map(|face| Op::Replace { face }),
         1 => (0u64..3000).prop_map(|ms| Op::Pass { ms }),
     ]
@@ -276,8 +276,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
     fn what_is_taken_never_exceeds_the_limit(
-        limit in 100_000usize..400_000,
-        ops in prop::collection::vec(op(), 1..600),
+        limit in 100_000usize..250_000,
+        ops in prop::collection::vec(op(), 1..900),
     ) {
         let mut b = limited(limit);
         let mut faces: Vec<FaceId> = (0..6).map(|kind| some_face(&mut b, kind)).collect();
