@@ -141,7 +141,7 @@ class Folder(unittest.TestCase):
         child.send_signal(signal.SIGINT)
         _, said = child.communicate(timeout=60)
         self.assertEqual(child.returncode, INTERRUPTED, said)
-        self.assertIn("interrupted; what is shown and kept in out is what was simulated", said)
+        self.assertIn("interrupted; what is shown and kept in out is what was done", said)
         self.assertEqual(self.names(), NAMES)
         summary = self.summary()
         self.assertTrue(summary["interrupted"])
