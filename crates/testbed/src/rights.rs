@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 pub enum Rights {
     /// Make network namespaces.
     Namespaces,
-    /// Make a user namespace, and network namespaces in it: [`in_user_namespace`] does.
+    /// Make a user namespace, and network namespaces in it: [`Rights::in_user_namespace`] does.
     UserNamespaces,
     /// Neither.
     None,
