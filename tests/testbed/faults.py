@@ -64,6 +64,17 @@ class Faults(unittest.TestCase):
         self.assertAlmostEqual(flow["end_s"], 1, delta=0.3)
 
 
+class Times(unittest.TestCase):
+    """When things happen."""
+
+    def test_what_begins_at_zero_takes_its_time(self):
+        # 200 kB at 20 Mbit/s take 80 ms, and the way there and back 12.
+        text = testbed.LINE.format(duration="1 s", size="200 kB")
+        status, run, said = testbed.run("testbed", testbed.file(self, text), "--name", NAME)
+        self.assertEqual(status, 0, said)
+        self.assertGreater(run["flows"][0]["fct_s"], 0.092)
+
+
 class Ends(unittest.TestCase):
     """Ways to end before the end."""
 

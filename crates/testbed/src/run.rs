@@ -107,6 +107,10 @@ impl Course {
     ) -> Result<Observed, TestbedError> {
         let end = scenario.duration;
         let mut look = Duration::ZERO;
+        // Time before the beginning counts as zero, at which the first ones begin.
+        while monotonic() < self.origin {
+            std::thread::park_timeout(Span::from_nanos(self.origin.since(monotonic()).0));
+        }
         loop {
             let now = self.now();
             while self.events.last().is_some_and(|(at, _)| *at <= now) {
