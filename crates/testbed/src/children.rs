@@ -78,9 +78,15 @@ impl Process {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// That it ended though it should not have.
-    #[must_use]
-    pub fn lost(&self) -> TestbedError {
+    /// That it runs.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn check(&mut self) -> Result<(), TestbedError> {
+        if self.has_ended() { Err(self.lost()) } else { Ok(()) }
+    }
+
+    fn lost(&self) -> TestbedError {
         let said = self.said();
         let from = said.len().saturating_sub(LAST_WORDS);
         let from = (from..said.len()).find(|at| said.is_char_boundary(*at)).unwrap_or(0);

@@ -43,7 +43,7 @@ impl Estimate {
     #[must_use]
     pub fn of(scenario: &Scenario, plan: &Plan) -> Estimate {
         let mut packets = vec![0.0; scenario.links.len()];
-        let mut most = vec![f64::MAX; scenario.links.len()];
+        let mut most: Vec<f64> = vec![0.0; scenario.links.len()];
         let mut at_ends = 0.0;
         let mut fetched = 0;
         for (consumer, way) in scenario.consumers.iter().zip(scenario.ways()) {
@@ -56,7 +56,7 @@ impl Estimate {
                 packets[link] += pair;
                 let fastest = scenario.links[link].directions.iter().map(|d| d.rate).max();
                 let fastest = fastest.map_or(0.0, |rate| 2.0 * per_second(rate, segment));
-                most[link] = if most[link] == f64::MAX { fastest } else { most[link].max(fastest) };
+                most[link] = most[link].max(fastest);
             }
             let time = scenario.duration.saturating_sub(consumer.start).as_secs_f64();
             let size = scenario.contents[consumer.content].size.0;

@@ -54,21 +54,23 @@ struct Moment {
     usage: Option<Usage>,
 }
 
-fn lives(observed: &Observed, at: usize) -> Vec<Moment> {
+/// Those of each node.
+type Moments = Vec<Vec<Moment>>;
+
+fn moments(observed: &Observed, readings: &[Reading]) -> Vec<Moment> {
     let (mut before, mut cpu_before) = (Counters::default(), Duration::ZERO);
-    let mut last: Option<Reading> = None;
-    let readings = observed.readings[at].iter().filter(|one| one.at >= observed.origin);
+    let mut last: Option<&Reading> = None;
+    let readings = readings.iter().filter(|one| one.at >= observed.origin);
     readings
         .map(|reading| {
             let mut counters = reading.counters.clone();
-            if let Some(last) = last.as_ref().filter(|l| counters.uptime_ms < l.counters.uptime_ms)
-            {
+            if let Some(last) = last.filter(|last| counters.uptime_ms < last.counters.uptime_ms) {
                 let mut all = last.counters.clone();
                 all.add(&before);
                 before = all;
                 cpu_before += last.usage.map(|usage| usage.cpu).unwrap_or_default();
             }
-            last = Some(reading.clone());
+            last = Some(reading);
             counters.add(&before);
             let usage = reading.usage.map(|now| Usage { cpu: now.cpu + cpu_before, ..now });
             Moment { since: reading.at.since(observed.origin), counters, usage }
@@ -76,9 +78,12 @@ fn lives(observed: &Observed, at: usize) -> Vec<Moment> {
         .collect()
 }
 
-/// The run's result.
-pub fn outcome(scenario: &Scenario, observed: &Observed) -> Outcome {
-    let lives: Vec<_> = (0..scenario.nodes.len()).map(|at| lives(observed, at)).collect();
+/// The run's result; its time series go to `rows`, if anywhere.
+pub fn outcome(scenario: &Scenario, observed: &Observed, rows: Option<Box<dyn Rows>>) -> Outcome {
+    let lives: Moments = observed.readings.iter().map(|all| moments(observed, all)).collect();
+    if let Some(rows) = rows {
+        record(scenario, observed, &lives, rows);
+    }
     let links = 0..2 * scenario.links.len();
     let links = links.map(|number| link(scenario, observed, &lives, number)).collect();
     let nodes = scenario.nodes.iter().zip(&lives).map(|(node, lives)| of_node(&node.name, lives));
@@ -129,12 +134,7 @@ fn flow(scenario: &Scenario, observed: &Observed, number: usize) -> FlowResult {
     result
 }
 
-fn link(
-    scenario: &Scenario,
-    observed: &Observed,
-    lives: &[Vec<Moment>],
-    number: usize,
-) -> LinkResult {
+fn link(scenario: &Scenario, observed: &Observed, lives: &Moments, number: usize) -> LinkResult {
     let (at, interface) = sender(scenario, observed, number);
     let ends = scenario.links[number / 2].ends;
     let direction = &scenario.links[number / 2].directions[number % 2];
@@ -210,13 +210,12 @@ fn of_node(name: &str, lives: &[Moment]) -> NodeResult {
 }
 
 /// Writes the time series, in the order of time.
-pub fn record(scenario: &Scenario, observed: &Observed, rows: Box<dyn Rows>) {
+fn record(scenario: &Scenario, observed: &Observed, lives: &Moments, rows: Box<dyn Rows>) {
     enum Sample {
         Link(LinkSample),
         Node(NodeSample),
         Flow(sim::FlowSample),
     }
-    let lives: Vec<_> = (0..scenario.nodes.len()).map(|at| lives(observed, at)).collect();
     let mut samples = Vec::new();
     for number in 0..2 * scenario.links.len() {
         let (at, interface) = sender(scenario, observed, number);
@@ -225,7 +224,7 @@ pub fn record(scenario: &Scenario, observed: &Observed, rows: Box<dyn Rows>) {
             samples.push((*since, Sample::Link(link_sample(scenario, number, *since, face))));
         }
     }
-    for (at, lives) in (0..).zip(&lives) {
+    for (at, lives) in (0..).zip(lives) {
         for Moment { since, counters, usage } in lives {
             let node = NodeSample {
                 at: Time::ZERO + *since,

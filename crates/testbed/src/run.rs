@@ -2,7 +2,7 @@
 
 use crate::children::Process;
 use crate::error::TestbedError;
-use crate::outcome::{Ended, Observed, outcome, record};
+use crate::outcome::{Ended, Observed, outcome};
 use crate::plan::Plan;
 use crate::readings::Reader;
 use crate::stand::Testbed;
@@ -42,15 +42,12 @@ pub fn run(
     let scenario = &run.scenario;
     let plan = Plan::new(scenario, run.seed).map_err(TestbedError::Refused)?;
     let end = scenario.duration;
-    let goes_on = || watch.progress(Progress { run: number, now: Duration::ZERO, end, events: 0 });
+    let goes_on = |now| watch.progress(Progress { run: number, now, end, events: 0 });
     let every = interval(scenario, batch.runs.len()).max(LEAST_INTERVAL);
-    let mut course = Course::begin(Testbed::build(name, plan, program, &goes_on)?, scenario, every);
-    let observed = course.go(scenario, number, watch)?;
+    let testbed = Testbed::build(name, plan, program, &|| goes_on(Duration::ZERO))?;
+    let observed = Course::begin(testbed, scenario, every).go(end, &goes_on)?;
     let interrupted = observed.duration < end;
-    if let Some(rows) = watch.rows(number) {
-        record(scenario, &observed, rows);
-    }
-    let outcome = outcome(scenario, &observed);
+    let outcome = outcome(scenario, &observed, watch.rows(number));
     let times = (watch.seconds() - began, interrupted);
     let result = RunResult::new(run, &outcome, None, times);
     // Nothing repeats exactly on real daemons.
@@ -100,12 +97,10 @@ impl Course {
 
     /// Does everything, and says what was seen.
     fn go(
-        &mut self,
-        scenario: &Scenario,
-        number: usize,
-        watch: &dyn Watch,
+        mut self,
+        end: Duration,
+        goes_on: &dyn Fn(Duration) -> bool,
     ) -> Result<Observed, TestbedError> {
-        let end = scenario.duration;
         let mut look = Duration::ZERO;
         // Time before the beginning counts as zero, at which the first ones begin.
         while monotonic() < self.origin {
@@ -115,14 +110,13 @@ impl Course {
             let now = self.now();
             while self.events.last().is_some_and(|(at, _)| *at <= now) {
                 if let Some((_, event)) = self.events.pop() {
-                    self.happen(event, watch)?;
+                    self.happen(event, goes_on)?;
                 }
             }
             if now >= look {
                 look = now + LOOK;
                 self.testbed.check()?;
-                let progress = Progress { run: number, now: now.min(end), end, events: 0 };
-                if !watch.progress(progress) || now >= end {
+                if !goes_on(now.min(end)) || now >= end {
                     break;
                 }
             }
@@ -134,7 +128,11 @@ impl Course {
         Ok(self.observed(duration))
     }
 
-    fn happen(&mut self, event: Event, watch: &dyn Watch) -> Result<(), TestbedError> {
+    fn happen(
+        &mut self,
+        event: Event,
+        goes_on: &dyn Fn(Duration) -> bool,
+    ) -> Result<(), TestbedError> {
         let kind = match event {
             Event::Fetch(number) => {
                 self.fetches[number] = Some(self.testbed.start_fetch(number, self.every)?);
@@ -150,10 +148,9 @@ impl Course {
                 Ok(())
             }
             FaultKind::NodeRestart(at) => {
-                let (now, end) = (self.now(), Duration(u64::MAX));
-                let progress = Progress { run: 0, now, end, events: 0 };
+                let now = self.now();
                 self.testbed.start_daemon(at)?;
-                self.testbed.wait_for_daemon(at, &|| watch.progress(progress))?;
+                self.testbed.wait_for_daemon(at, &|| goes_on(now))?;
                 self.testbed.publish_again(at)
             }
             // The plan has none of them.
@@ -176,7 +173,7 @@ impl Course {
                 ended.crashed = Some(now);
             }
         }
-        self.testbed.kill_daemon(at);
+        self.testbed.kill_node(at);
     }
 
     fn observed(&mut self, duration: Duration) -> Observed {

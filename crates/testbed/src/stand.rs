@@ -31,7 +31,7 @@ pub struct Testbed {
     daemons: Vec<Option<Process>>,
     /// The processes that they are now.
     pids: Vec<Pid>,
-    producers: Vec<Process>,
+    producers: Vec<Option<Process>>,
 }
 
 impl Testbed {
@@ -81,12 +81,6 @@ impl Testbed {
         Ok(testbed)
     }
 
-    /// Its name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.home.name
-    }
-
     /// The socket of a node's daemon.
     #[must_use]
     pub fn socket(&self, at: usize) -> PathBuf {
@@ -133,8 +127,13 @@ impl Testbed {
         Ok(())
     }
 
-    /// Ends a node's daemon without a word to anybody.
-    pub fn kill_daemon(&mut self, at: usize) {
+    /// Ends a node's producers and its daemon without a word to anybody.
+    pub fn kill_node(&mut self, at: usize) {
+        for (producer, content) in self.producers.iter_mut().zip(&self.plan.contents) {
+            if content.at == at {
+                *producer = None;
+            }
+        }
         self.daemons[at] = None;
         fs::remove_file(self.socket(at)).ok();
     }
@@ -167,23 +166,11 @@ impl Testbed {
     /// One has ended.
     pub fn check(&mut self) -> Result<(), TestbedError> {
         (0..self.daemons.len()).try_for_each(|at| self.check_daemon(at))?;
-        match self.producers.iter_mut().find_map(|one| one.has_ended().then_some(one)) {
-            Some(ended) if self.daemons.iter().all(Option::is_some) => Err(ended.lost()),
-            _ => Ok(()),
-        }
+        self.producers.iter_mut().flatten().try_for_each(Process::check)
     }
 
     fn check_daemon(&mut self, at: usize) -> Result<(), TestbedError> {
-        match &mut self.daemons[at] {
-            Some(daemon) => {
-                if daemon.has_ended() {
-                    Err(daemon.lost())
-                } else {
-                    Ok(())
-                }
-            }
-            None => Ok(()),
-        }
+        self.daemons[at].as_mut().map_or(Ok(()), Process::check)
     }
 
     /// Publishes what producers have.
@@ -195,13 +182,11 @@ impl Testbed {
                 make(&file, content).map_err(|e| TestbedError::file("write", &file, e))?;
             }
             let producer = self.start_producer(number, content, &file)?;
-            self.producers.push(producer);
+            self.producers.push(Some(producer));
         }
-        for number in 0..self.producers.len() {
-            while !self.producers[number].said().contains(SERVING) {
-                if self.producers[number].has_ended() {
-                    return Err(self.producers[number].lost());
-                }
+        for producer in self.producers.iter_mut().flatten() {
+            while !producer.said().contains(SERVING) {
+                producer.check()?;
                 if !goes_on() {
                     return Err(TestbedError::Interrupted);
                 }
@@ -219,7 +204,7 @@ impl Testbed {
         let contents = self.plan.contents.clone();
         for (number, content) in contents.iter().enumerate().filter(|(_, one)| one.at == at) {
             let file = self.file(&format!("content{}", content.content));
-            self.producers[number] = self.start_producer(number, content, &file)?;
+            self.producers[number] = Some(self.start_producer(number, content, &file)?);
         }
         Ok(())
     }
