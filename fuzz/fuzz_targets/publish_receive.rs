@@ -1,10 +1,11 @@
 //! A producer among strangers: whatever they ask, it answers with what it has published, each
-//! Interest once at most.
+//! Interest once at most, a range Interest once for each segment that it asks for.
 //!
 //! The input is a list of frames, each behind its length in two octets.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use packet::options::segments_in;
 use packet::{Data, Interest, LpPacket, Name};
 use security::Signer;
 use std::collections::BTreeMap;
@@ -45,10 +46,10 @@ fn asked(publish: &mut Publish, mut input: &[u8]) {
         let (frame, rest) = rest.split_at(len);
         input = rest;
         publish.receive(frame);
-        let fragment = LpPacket::decode(frame).ok().and_then(|link| link.fragment());
-        if let Some(Ok(interest)) = fragment.map(Interest::decode) {
+        let Ok(link) = LpPacket::decode(frame) else { continue };
+        if let Some(Ok(interest)) = link.fragment().map(Interest::decode) {
             *interests.entry(interest.name().to_name()).or_default() += 1;
-            asked += 1;
+            asked += usize::from(segments_in(&link.to_options()));
         }
     }
     let (mut out, mut answers) = (Vec::new(), 0);
@@ -65,7 +66,7 @@ fn asked(publish: &mut Publish, mut input: &[u8]) {
         }
         out.clear();
     }
-    assert!(answers <= asked, "{answers} answers to {asked} Interests");
+    assert!(answers <= asked, "{answers} answers, {asked} asked for");
     assert!(publish.take_failure().is_none());
 }
 
