@@ -34,6 +34,51 @@ at = "2500 ms"
 kind = "link-up"
 link = ["consumer", "middle"]
 """
+# The link's rate falls, and stays so though its sender begins anew.
+SLOWER = """
+[[fault]]
+at = "1 s"
+kind = "link-rate"
+link = ["producer", "middle"]
+rate = "4 Mbit/s"
+
+[[fault]]
+at = "1500 ms"
+kind = "node-crash"
+node = "producer"
+
+[[fault]]
+at = "1600 ms"
+kind = "node-restart"
+node = "producer"
+"""
+# The way over the middle goes, and one over another node comes.
+DETOUR = """
+[[node]]
+name = "other"
+
+[[link]]
+between = ["consumer", "other"]
+rate = "50 Mbit/s"
+
+[[link]]
+between = ["other", "producer"]
+rate = "10 Mbit/s"
+
+[[fault]]
+at = "500 ms"
+kind = "route-remove"
+node = "consumer"
+prefix = "/example/object"
+via = "middle"
+
+[[fault]]
+at = "500 ms"
+kind = "route-add"
+node = "consumer"
+prefix = "/example/object"
+via = "other"
+"""
 NAME = "weir-tests"
 
 
@@ -53,6 +98,27 @@ class Faults(unittest.TestCase):
         middle = next(node for node in run["nodes"] if node["node"] == "middle")
         self.assertGreaterEqual(middle["data_out"], flow["data"])
         self.assertEqual(testbed.leftovers(NAME), [])
+
+    def test_a_link_has_another_rate_from_then_on(self):
+        text = testbed.LINE.format(duration="12 s", size="4 MB") + SLOWER
+        status, run, said = testbed.run("testbed", testbed.file(self, text), "--name", NAME)
+        self.assertEqual(status, 0, said)
+        flow = run["flows"][0]
+        self.assertTrue(flow["complete"], flow["error"])
+        # At most 2.5 MB come within the first second, and 1.5 MB at 4 Mbit/s take 3 s.
+        self.assertGreater(flow["fct_s"], 4)
+        self.assertEqual(link(run, "producer", "middle")["rate_mbps"], 4)
+        self.assertEqual(link(run, "middle", "producer")["rate_mbps"], 20)
+
+    def test_routes_go_and_come(self):
+        text = testbed.LINE.format(duration="12 s", size="4 MB") + DETOUR
+        status, run, said = testbed.run("testbed", testbed.file(self, text), "--name", NAME)
+        self.assertEqual(status, 0, said)
+        flow = run["flows"][0]
+        self.assertTrue(flow["complete"], flow["error"])
+        # At most 1.25 MB come within the first half of a second.
+        self.assertGreater(link(run, "producer", "other")["bytes"], 2.5e6)
+        self.assertLess(link(run, "producer", "middle")["bytes"], 1.5e6)
 
     def test_a_consumer_goes_with_its_node(self):
         text = testbed.LINE.format(duration="3 s", size="100 MB")
@@ -151,6 +217,11 @@ class User(unittest.TestCase):
             done = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertTrue(json.loads(done.stdout)["flows"][0]["complete"])
+
+
+def link(run, start, end):
+    """A direction of a link in a result."""
+    return next(one for one in run["links"] if (one["from"], one["to"]) == (start, end))
 
 
 def clean():

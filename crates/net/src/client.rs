@@ -4,14 +4,14 @@
 //! producer, a management request. One thread, no runtime: a program drives one connection.
 
 mod address;
+mod command;
 mod connection;
 mod dataset;
-mod register;
 
 pub use address::{Address, AddressError};
+pub use command::CommandError;
 pub use connection::{ConnectError, Connection, Turn};
 pub use dataset::DatasetError;
-pub use register::RegisterError;
 
 use control::Time;
 

@@ -8,6 +8,7 @@
 pub mod command;
 mod counters;
 mod dataset;
+mod faces;
 pub mod parameters;
 pub mod response;
 pub mod rib;
@@ -20,7 +21,6 @@ use control::Time;
 use dataset::Datasets;
 use forwarder::{FaceId, Forwarder};
 use packet::{Interest, LpHeader, LpPacket, Name, NameRef};
-use parameters::ControlParameters;
 use response::ControlResponse;
 use rib::Rib;
 
@@ -172,7 +172,9 @@ impl Management {
                 let uptime_ms = wall_ms.saturating_sub(self.started_ms);
                 counters_json(host.forwarder, &(host.faces)(), now, uptime_ms).into_bytes()
             }
-            (b"nfd", ..) => return self.command(host, now, from, interest),
+            (b"nfd", ..) | (b"weir", b"faces", _) => {
+                return self.command(host, now, from, interest);
+            }
             _ => return None,
         };
         let kept = match host.forwarder.memory().limit {
@@ -182,7 +184,7 @@ impl Management {
         self.datasets.publish(now, wall_ms, interest, &content, kept)
     }
 
-    /// Answers a command: everything under `/localhost/nfd` that is not a dataset.
+    /// Answers a command: everything that is not a dataset.
     fn command(
         &mut self,
         host: &mut Host<'_>,
@@ -191,6 +193,9 @@ impl Management {
         interest: &Interest<'_>,
     ) -> Option<packet::Bytes> {
         let response = match Command::take(interest) {
+            Ok(command) if command.protocol == b"weir" => {
+                faces::execute(host.forwarder, now, &command)
+            }
             Ok(command) => self.execute(host, now, from, &command),
             Err(Refusal::NotACommand) => return None,
             Err(refusal) => refusal.into(),
@@ -212,7 +217,7 @@ impl Management {
             (b"rib", b"unregister") => {
                 self.rib.unregister(host.forwarder, from, &command.parameters)
             }
-            _ => ControlResponse::new(501, "Unsupported command", ControlParameters::default()),
+            _ => ControlResponse::unsupported(),
         }
     }
 

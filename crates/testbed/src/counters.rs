@@ -45,6 +45,7 @@ pub struct Store {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Face {
+    pub id: u64,
     pub name: Option<String>,
     pub local: bool,
     pub received: Traffic,

@@ -1,7 +1,7 @@
 //! What goes wrong with a testbed.
 
 use crate::plan::Refused;
-use net::client::{ConnectError, DatasetError};
+use net::client::{CommandError, ConnectError, DatasetError};
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -61,6 +61,14 @@ pub enum TestbedError {
         node: String,
         /// What is wrong.
         error: ConnectError,
+    },
+    /// A daemon was to be changed, and was not.
+    #[error("the daemon at {node}: {error}")]
+    Disobeyed {
+        /// Its node.
+        node: String,
+        /// What is wrong.
+        error: CommandError,
     },
     /// What a daemon counts is not what is expected of it.
     #[error("the counters of the daemon at {node} are malformed: {error}")]

@@ -6,6 +6,7 @@
 //! stands, and takes itself down; [`run()`] does what the scenario says at its times.
 #![forbid(unsafe_code)]
 
+mod changes;
 mod children;
 mod clean;
 mod counters;
@@ -14,6 +15,7 @@ mod estimate;
 mod home;
 mod hosts;
 mod outcome;
+mod pace;
 mod plan;
 mod readings;
 mod record;

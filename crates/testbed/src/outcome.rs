@@ -1,9 +1,10 @@
 //! From what was seen to the form of the simulator's results.
 
 use crate::counters::{Counters, Face};
+use crate::pace::Pace;
 use crate::readings::{Reading, Usage};
 use crate::record::FlowRecord;
-use control::{Duration, Rate, Time};
+use control::{Duration, Time};
 use forwarder::{Drops, OptionFaults, Traffic};
 use scenario::model::Scenario;
 use scenario::series::{Rows, Sampler};
@@ -134,22 +135,28 @@ fn flow(scenario: &Scenario, observed: &Observed, number: usize) -> FlowResult {
     result
 }
 
-fn link(scenario: &Scenario, observed: &Observed, lives: &Moments, number: usize) -> LinkResult {
+fn link<'a>(
+    scenario: &Scenario,
+    observed: &Observed,
+    lives: &'a Moments,
+    number: usize,
+) -> LinkResult {
     let (at, interface) = sender(scenario, observed, number);
     let ends = scenario.links[number / 2].ends;
-    let direction = &scenario.links[number / 2].directions[number % 2];
+    let mut pace = Pace::new(scenario, number);
     let name = |end: usize| scenario.nodes[ends[end]].name.clone();
-    let faces: Vec<&Face> =
-        lives[at].iter().filter_map(|one| one.counters.face(interface)).collect();
-    let face = faces.last().copied().cloned().unwrap_or_default();
+    let of = |one: &'a Moment| Some((one.since, one.counters.face(interface)?));
+    let faces: Vec<(Duration, &Face)> = lives[at].iter().filter_map(of).collect();
+    let busy = faces.iter().map(|(since, face)| pace.sent(*since, face.sent.bytes)).last();
+    let face = faces.last().map(|(_, face)| Face::clone(face)).unwrap_or_default();
     let amount = |amount: crate::counters::Amount| (amount.packets, amount.bytes);
-    let taken = time_for(face.sent.bytes, direction.rate);
+    let share = busy.unwrap_or_default().as_secs_f64() / observed.duration.as_secs_f64().max(1e-9);
     LinkResult {
         from: name(number % 2),
         to: name(1 - number % 2),
-        rate: Some(direction.rate),
-        utilization: (taken.as_secs_f64() / observed.duration.as_secs_f64().max(1e-9)).min(1.0),
-        queue: queue(faces.iter().map(|face| face.queue.bytes)),
+        rate: Some(pace.rate(observed.duration)),
+        utilization: share.min(1.0),
+        queue: queue(faces.iter().map(|(_, face)| face.queue.bytes)),
         sent: traffic(face.sent),
         offered: amount(face.queue.offered),
         left: amount(face.queue.sent),
@@ -160,10 +167,6 @@ fn link(scenario: &Scenario, observed: &Observed, lives: &Moments, number: usize
         wire: WireCounters { lost: face.lost, ..WireCounters::default() },
         in_flight: 0,
     }
-}
-
-fn time_for(octets: u64, rate: Rate) -> Duration {
-    Duration::from_secs_f64(octets as f64 * 8.0 / rate.0.max(1) as f64)
 }
 
 /// The queue by its samples, which are taken at equal distances.
@@ -219,9 +222,10 @@ fn record(scenario: &Scenario, observed: &Observed, lives: &Moments, rows: Box<d
     let mut samples = Vec::new();
     for number in 0..2 * scenario.links.len() {
         let (at, interface) = sender(scenario, observed, number);
+        let mut pace = Pace::new(scenario, number);
         for Moment { since, counters, .. } in &lives[at] {
             let Some(face) = counters.face(interface) else { continue };
-            samples.push((*since, Sample::Link(link_sample(scenario, number, *since, face))));
+            samples.push((*since, Sample::Link(link_sample(number, *since, face, &mut pace))));
         }
     }
     for (at, lives) in (0..).zip(lives) {
@@ -257,16 +261,15 @@ fn record(scenario: &Scenario, observed: &Observed, lives: &Moments, rows: Box<d
     }
 }
 
-fn link_sample(scenario: &Scenario, number: usize, since: Duration, face: &Face) -> LinkSample {
-    let rate = scenario.links[number / 2].directions[number % 2].rate;
+fn link_sample(number: usize, since: Duration, face: &Face, pace: &mut Pace) -> LinkSample {
     LinkSample {
         at: Time::ZERO + since,
         link: LinkId::new((number / 2) as u32),
         backward: number % 2 == 1,
         queue: (face.queue.packets, face.queue.bytes),
         bytes: face.sent.bytes,
-        busy: time_for(face.sent.bytes, rate),
-        rate: Some(rate),
+        busy: pace.sent(since, face.sent.bytes),
+        rate: Some(pace.rate(since)),
         drops: face.queue.dropped.packets + face.lost,
         marked: face.marked,
     }

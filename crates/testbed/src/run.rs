@@ -1,5 +1,6 @@
 //! Doing what a scenario says, at its times.
 
+use crate::changes;
 use crate::children::Process;
 use crate::error::TestbedError;
 use crate::outcome::{Ended, Observed, outcome};
@@ -151,11 +152,12 @@ impl Course {
                 let now = self.now();
                 self.testbed.start_daemon(at)?;
                 self.testbed.wait_for_daemon(at, &|| goes_on(now))?;
+                self.testbed.change_again(at)?;
                 self.testbed.publish_again(at)
             }
-            // The plan has none of them.
             FaultKind::LinkRate { .. } | FaultKind::RouteAdd(_) | FaultKind::RouteRemove(_) => {
-                Ok(())
+                let changes = changes::of(&kind, &self.testbed);
+                changes.into_iter().try_for_each(|(at, change)| self.testbed.change(at, change))
             }
         }
     }

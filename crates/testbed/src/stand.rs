@@ -1,5 +1,6 @@
 //! What stands: namespaces, links, daemons, producers. It takes itself down.
 
+use crate::changes::Change;
 use crate::children::Process;
 use crate::clean::empty;
 use crate::error::TestbedError;
@@ -32,6 +33,8 @@ pub struct Testbed {
     /// The processes that they are now.
     pids: Vec<Pid>,
     producers: Vec<Option<Process>>,
+    /// What was changed of each node's daemon since its configuration.
+    pub(crate) changes: Vec<Vec<Change>>,
 }
 
 impl Testbed {
@@ -66,11 +69,17 @@ impl Testbed {
             }
         })?;
         home.remember(folder.path())?;
-        let daemons = plan.nodes.iter().map(|_| None).collect();
-        let pids = plan.nodes.iter().map(|_| Pid::default()).collect();
         let program = program.to_owned();
-        let mut testbed =
-            Testbed { plan, home, folder, program, daemons, pids, producers: Vec::new() };
+        let mut testbed = Testbed {
+            daemons: plan.nodes.iter().map(|_| None).collect(),
+            pids: plan.nodes.iter().map(|_| Pid::default()).collect(),
+            changes: vec![Vec::new(); plan.nodes.len()],
+            producers: Vec::new(),
+            plan,
+            home,
+            folder,
+            program,
+        };
         for at in 0..testbed.plan.nodes.len() {
             testbed.start_daemon(at)?;
         }
@@ -167,6 +176,12 @@ impl Testbed {
     pub fn check(&mut self) -> Result<(), TestbedError> {
         (0..self.daemons.len()).try_for_each(|at| self.check_daemon(at))?;
         self.producers.iter_mut().flatten().try_for_each(Process::check)
+    }
+
+    /// That a node has a daemon.
+    #[must_use]
+    pub fn is_up(&self, at: usize) -> bool {
+        self.daemons[at].is_some()
     }
 
     fn check_daemon(&mut self, at: usize) -> Result<(), TestbedError> {

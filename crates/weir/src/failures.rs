@@ -5,7 +5,7 @@
 
 use crate::exit::{Failure, Kind};
 use crate::file::SinkError;
-use net::client::{AddressError, ConnectError, DatasetError, RegisterError};
+use net::client::{AddressError, CommandError, ConnectError, DatasetError};
 use security::keychain::KeyChainError;
 use security::manifest::ManifestError;
 use std::io::ErrorKind;
@@ -34,17 +34,15 @@ impl From<AddressError> for Failure {
     }
 }
 
-impl From<RegisterError> for Failure {
-    fn from(error: RegisterError) -> Failure {
+impl From<CommandError> for Failure {
+    fn from(error: CommandError) -> Failure {
         let (kind, next) = match error {
-            RegisterError::Connection(error) => return error.into(),
-            RegisterError::Interrupted => (Kind::Interrupted, "nothing was published"),
-            RegisterError::Refused { code: 403, .. } => {
-                (Kind::Failed, "publish under another name")
-            }
-            RegisterError::Refused { code: 414, .. } => (Kind::Failed, "use a shorter name"),
-            RegisterError::Refused { .. } => (Kind::Failed, "the forwarder's log says more"),
-            RegisterError::NoAnswer { .. } => (
+            CommandError::Connection(error) => return error.into(),
+            CommandError::Interrupted => (Kind::Interrupted, "nothing was published"),
+            CommandError::Refused { code: 403, .. } => (Kind::Failed, "publish under another name"),
+            CommandError::Refused { code: 414, .. } => (Kind::Failed, "use a shorter name"),
+            CommandError::Refused { .. } => (Kind::Failed, "the forwarder's log says more"),
+            CommandError::NoAnswer { .. } => (
                 Kind::NoForwarder,
                 "does it take rib/register commands from this host? its log says more",
             ),

@@ -12,7 +12,7 @@ use packet::{Interest, NameRef, SignatureType};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
-/// Components before the parameters: `/localhost/nfd/<module>/<verb>`.
+/// Components before the parameters: `/localhost/<protocol>/<module>/<verb>`.
 const PREFIX: usize = 4;
 
 /// Components of the old form behind the parameters: timestamp, nonce, signature info and value.
@@ -21,6 +21,8 @@ const OLD_SIGNATURE: usize = 4;
 /// A command, checked.
 #[derive(Clone, Debug)]
 pub struct Command<'a> {
+    /// `nfd` or `weir`.
+    pub protocol: &'a [u8],
     /// `rib`, `faces` …
     pub module: &'a [u8],
     /// `register`, `create` …
@@ -61,7 +63,7 @@ impl<'a> Command<'a> {
     pub fn take(interest: &Interest<'a>) -> Result<Command<'a>, Refusal> {
         let name = interest.name();
         let word = |i| name.get(i).map(|c| c.value()).ok_or(Refusal::NotACommand);
-        let (module, verb) = (word(2)?, word(3)?);
+        let (protocol, module, verb) = (word(1)?, word(2)?, word(3)?);
         if interest.signature_info().is_some() || interest.parameters().is_some() {
             check_signed(interest)?;
         } else if name.len() > PREFIX + OLD_SIGNATURE {
@@ -76,7 +78,7 @@ impl<'a> Command<'a> {
         let parameters = tlv::only(parameters.value(), numbers::CONTROL_PARAMETERS)
             .and_then(ControlParameters::decode)
             .map_err(|fault| Refusal::Malformed(format!("malformed parameters: {fault}")))?;
-        Ok(Command { module, verb, parameters })
+        Ok(Command { protocol, module, verb, parameters })
     }
 }
 

@@ -25,6 +25,9 @@ pub mod numbers {
     pub const BASE_CONGESTION_MARKING_INTERVAL: u64 = 135;
     pub const DEFAULT_CONGESTION_THRESHOLD: u64 = 136;
     pub const MTU: u64 = 137;
+    // Weir's own, far from NFD's.
+    pub const RATE: u64 = 0xf640;
+    pub const RATE_IN: u64 = 0xf642;
 }
 
 use numbers as n;
@@ -64,6 +67,10 @@ pub struct ControlParameters {
     pub congestion_threshold: Option<u64>,
     /// Octets.
     pub mtu: Option<u64>,
+    /// Bits a second that a face is paced to.
+    pub rate: Option<u64>,
+    /// Bits a second that a face's link brings.
+    pub rate_in: Option<u64>,
 }
 
 impl ControlParameters {
@@ -101,7 +108,7 @@ impl ControlParameters {
         Ok(found)
     }
 
-    fn numbers_mut(&mut self) -> [(u64, &mut Option<u64>); 12] {
+    fn numbers_mut(&mut self) -> [(u64, &mut Option<u64>); 14] {
         [
             (n::FACE_ID, &mut self.face_id),
             (n::ORIGIN, &mut self.origin),
@@ -115,6 +122,8 @@ impl ControlParameters {
             (n::BASE_CONGESTION_MARKING_INTERVAL, &mut self.marking_interval_ns),
             (n::DEFAULT_CONGESTION_THRESHOLD, &mut self.congestion_threshold),
             (n::MTU, &mut self.mtu),
+            (n::RATE, &mut self.rate),
+            (n::RATE_IN, &mut self.rate_in),
         ]
     }
 
@@ -152,6 +161,8 @@ impl ControlParameters {
         number(&mut value, n::BASE_CONGESTION_MARKING_INTERVAL, self.marking_interval_ns);
         number(&mut value, n::DEFAULT_CONGESTION_THRESHOLD, self.congestion_threshold);
         number(&mut value, n::MTU, self.mtu);
+        number(&mut value, n::RATE, self.rate);
+        number(&mut value, n::RATE_IN, self.rate_in);
         tlv::put_tlv(out, n::CONTROL_PARAMETERS, &value);
     }
 }
@@ -178,6 +189,8 @@ mod tests {
             marking_interval_ns: Some(100_000_000),
             congestion_threshold: Some(65_536),
             mtu: Some(1400),
+            rate: Some(1_000_000),
+            rate_in: Some(2_000_000),
         }
     }
 
@@ -191,8 +204,11 @@ mod tests {
         while let Some(element) = reader.next_element().unwrap() {
             order.push(element.typ);
         }
-        let expected =
-            [7, 105, 114, 129, 111, 106, 131, 132, 108, 112, 107, 109, 133, 135, 136, 137];
+        let expected = [
+            [7, 105, 114, 129, 111, 106, 131, 132, 108],
+            [112, 107, 109, 133, 135, 136, 137, n::RATE, n::RATE_IN],
+        ]
+        .concat();
         assert_eq!(order, expected);
         assert_eq!(ControlParameters::decode(value).unwrap(), full());
     }

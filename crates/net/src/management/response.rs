@@ -25,6 +25,12 @@ impl ControlResponse {
         ControlResponse { code, text: text.into(), body }
     }
 
+    /// To a command that nobody knows.
+    #[must_use]
+    pub fn unsupported() -> ControlResponse {
+        ControlResponse::new(501, "Unsupported command", ControlParameters::default())
+    }
+
     /// The whole element.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {

@@ -1,9 +1,9 @@
 use super::*;
-use control::Duration;
+use control::{Duration, Rate};
 use forwarder::{FaceConfig, ForwarderConfig, Scope, Wire};
 use packet::tlv::{Reader, types};
 use packet::{Bytes, Component, Data, InterestBuf, Signature, SignatureInfoBuf};
-use parameters::numbers as n;
+use parameters::{ControlParameters, numbers as n};
 use sha2::{Digest as _, Sha256};
 
 /// A forwarder with its management and two applications, in virtual time.
@@ -68,7 +68,11 @@ impl Node {
     }
 
     fn raw_command(&mut self, verb: &str, parameters: &[u8]) -> ControlResponse {
-        let name: Name = format!("/localhost/nfd/{verb}").parse().unwrap();
+        self.command_of("nfd", verb, parameters)
+    }
+
+    fn command_of(&mut self, protocol: &str, verb: &str, parameters: &[u8]) -> ControlResponse {
+        let name: Name = format!("/localhost/{protocol}/{verb}").parse().unwrap();
         let wire = self.signed(InterestBuf::new(name.with(&Component::generic(parameters))));
         let packet = self.ask(0, &wire).expect("an answer");
         let data = Data::decode(&packet).unwrap();
@@ -218,6 +222,25 @@ fn what_cannot_be_done_is_said_with_a_body() {
     let packet = node.ask(0, &unsigned).unwrap();
     let response = ControlResponse::decode(Data::decode(&packet).unwrap().content()).unwrap();
     assert_eq!(response.code, 403);
+}
+
+#[test]
+fn a_face_is_given_other_rates() {
+    let mut node = Node::new(2);
+    let face = node.apps[1];
+    let mut update = |asked: &ControlParameters| {
+        let mut parameters = Vec::new();
+        asked.encode_into(&mut parameters);
+        node.command_of("weir", "faces/update", &parameters[..]).code
+    };
+    let (id, rate, rate_in) = (Some(face.0), Some(2_000_000), Some(3_000_000));
+    let asked = ControlParameters { face_id: id, rate, rate_in, ..Default::default() };
+    assert_eq!(update(&asked), 200);
+    assert_eq!(update(&ControlParameters { rate: Some(0), ..asked.clone() }), 400);
+    assert_eq!(update(&ControlParameters { face_id: Some(99), ..asked.clone() }), 410);
+    assert_eq!(update(&ControlParameters { face_id: None, ..asked }), 400);
+    let view = node.forwarder.link_view(node.now, face).unwrap();
+    assert_eq!((view.rate_out, view.rate_in), (Rate::from_mbps(2), Rate::from_mbps(3)));
 }
 
 fn dataset(node: &mut Node, name: &str, signed: bool) -> (Name, Vec<u8>) {

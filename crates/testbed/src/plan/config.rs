@@ -24,7 +24,7 @@ pub fn text(scenario: &Scenario, links: &[PlannedLink], at: usize, seed: u64) ->
     for (number, link) in links.iter().enumerate() {
         for end in 0..2 {
             if link.ends[end] == at {
-                face(&mut text, link, end, &scenario.links[number].directions[end]);
+                face(&mut text, link, end, &scenario.links[number].directions);
             }
         }
     }
@@ -36,16 +36,18 @@ pub fn text(scenario: &Scenario, links: &[PlannedLink], at: usize, seed: u64) ->
     text
 }
 
-fn face(text: &mut String, link: &PlannedLink, end: usize, direction: &Direction) {
+fn face(text: &mut String, link: &PlannedLink, end: usize, directions: &[Direction; 2]) {
+    let (direction, back) = (&directions[end], &directions[1 - end]);
     let Direction { rate, delay, queue, .. } = direction;
     let _ = write!(
         text,
         "\n[[face]]\nname = \"{}\"\nuri = \"udp4://{}:6363\"\nmtu = {}\nrate = \"{} bit/s\"\n\
-         overhead = \"0 B\"\ndelay = \"{} ns\"\n",
+         rate_in = \"{} bit/s\"\noverhead = \"0 B\"\ndelay = \"{} ns\"\n",
         link.interface,
         link.addresses[1 - end],
         payload(),
         rate.0,
+        back.rate.0,
         delay.0,
     );
     let (octets, packets) = queue.bounds();

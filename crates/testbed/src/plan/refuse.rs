@@ -1,7 +1,7 @@
 //! What a testbed does not have.
 
 use control::Duration;
-use scenario::model::{Content, FaultKind, Impairment, Loss, Manner, Objects, Scenario};
+use scenario::model::{Content, Impairment, Loss, Manner, Objects, Scenario};
 use std::fmt;
 
 /// Something in a scenario that only the simulator does.
@@ -59,14 +59,6 @@ pub fn refused(scenario: &Scenario) -> Vec<Refused> {
     if !scenario.ways.is_empty() {
         let what = "content spread over producers by segments is the simulator's alone";
         add("content".to_owned(), what);
-    }
-    for (number, fault) in scenario.faults.iter().enumerate() {
-        let what = match fault.kind {
-            FaultKind::LinkRate { .. } => "a daemon's links keep their rates",
-            FaultKind::RouteAdd(_) | FaultKind::RouteRemove(_) => "routes stay as they are",
-            _ => continue,
-        };
-        add(format!("fault {}", number + 1), what);
     }
     all
 }

@@ -1,10 +1,12 @@
-//! Registering a prefix: NFD's `rib/register`, as every NDN application does it.
+//! Commands: NFD's `rib/register`, as every NDN application does it, and what changes a forwarder
+//! while it runs.
 
 use crate::client::{ConnectError, Connection, Endpoint};
 use crate::clock::unix_millis;
 use crate::management::parameters::{ControlParameters, numbers};
 use crate::management::response::ControlResponse;
-use control::{Duration, Time};
+use crate::management::rib::ORIGIN_STATIC;
+use control::{Duration, Rate, Time};
 use packet::{
     Component, Data, InterestBuf, LpPacket, NackReason, Name, Signature, SignatureInfoBuf,
 };
@@ -15,27 +17,27 @@ use thiserror::Error;
 const ATTEMPT: Duration = Duration::from_secs(2);
 const ATTEMPTS: u32 = 3;
 
-/// Why a prefix is not registered.
+/// Why a command was not obeyed.
 #[derive(Debug, Error)]
-pub enum RegisterError {
+pub enum CommandError {
     /// The connection is lost.
     #[error(transparent)]
     Connection(#[from] ConnectError),
     /// The forwarder refused.
-    #[error("the forwarder refused to register {prefix}: {code} {text}")]
+    #[error("the forwarder refused to {what}: {code} {text}")]
     Refused {
-        /// The prefix.
-        prefix: Name,
+        /// `register /a/b`
+        what: String,
         /// The status code of the management protocol.
         code: u64,
         /// The forwarder's words.
         text: String,
     },
     /// Nobody answers management commands there.
-    #[error("the forwarder at {address} does not answer: {prefix} could not be registered")]
+    #[error("the forwarder at {address} does not answer: it did not {what}")]
     NoAnswer {
-        /// The prefix.
-        prefix: Name,
+        /// `register /a/b`
+        what: String,
         /// The forwarder.
         address: String,
     },
@@ -52,52 +54,102 @@ struct Command {
     nack: Option<NackReason>,
 }
 
+const REGISTER: [&str; 3] = ["nfd", "rib", "register"];
+const UNREGISTER: [&str; 3] = ["nfd", "rib", "unregister"];
+const UPDATE: [&str; 3] = ["weir", "faces", "update"];
+
 impl Connection {
     /// Registers `prefix` for this connection.
     ///
     /// # Errors
     /// The forwarder refuses or does not answer.
-    pub fn register(&mut self, prefix: &Name) -> Result<(), RegisterError> {
-        self.command("register", prefix)
+    pub fn register(&mut self, prefix: &Name) -> Result<(), CommandError> {
+        self.command(REGISTER, &of(prefix), &format!("register {prefix}"))
     }
 
     /// Takes the registration of `prefix` back.
     ///
     /// # Errors
     /// The forwarder refuses or does not answer.
-    pub fn unregister(&mut self, prefix: &Name) -> Result<(), RegisterError> {
-        self.command("unregister", prefix)
+    pub fn unregister(&mut self, prefix: &Name) -> Result<(), CommandError> {
+        self.command(UNREGISTER, &of(prefix), &format!("unregister {prefix}"))
     }
 
-    fn command(&mut self, verb: &str, prefix: &Name) -> Result<(), RegisterError> {
+    /// Adds a route over a face of the forwarder, or changes its cost, as its configuration would
+    /// have it.
+    ///
+    /// # Errors
+    /// The forwarder refuses or does not answer.
+    pub fn add_route(&mut self, prefix: &Name, face: u64, cost: u64) -> Result<(), CommandError> {
+        let (face_id, origin) = (Some(face), Some(ORIGIN_STATIC));
+        let asked = ControlParameters { face_id, origin, cost: Some(cost), ..of(prefix) };
+        self.command(REGISTER, &asked, &format!("add a route for {prefix}"))
+    }
+
+    /// Removes a route over a face that the configuration, or [`Connection::add_route`], has.
+    ///
+    /// # Errors
+    /// The forwarder refuses or does not answer.
+    pub fn remove_route(&mut self, prefix: &Name, face: u64) -> Result<(), CommandError> {
+        let (face_id, origin) = (Some(face), Some(ORIGIN_STATIC));
+        let asked = ControlParameters { face_id, origin, ..of(prefix) };
+        self.command(UNREGISTER, &asked, &format!("remove a route for {prefix}"))
+    }
+
+    /// Changes what a face of the forwarder is paced to, and what its link is said to bring.
+    ///
+    /// # Errors
+    /// The forwarder refuses or does not answer.
+    pub fn set_rates(
+        &mut self,
+        face: u64,
+        rate: Option<Rate>,
+        rate_in: Option<Rate>,
+    ) -> Result<(), CommandError> {
+        let [rate, rate_in] = [rate, rate_in].map(|rate| rate.map(|rate| rate.0));
+        let asked = ControlParameters { face_id: Some(face), rate, rate_in, ..Default::default() };
+        self.command(UPDATE, &asked, &format!("change the rates of face {face}"))
+    }
+
+    fn command(
+        &mut self,
+        verb: [&str; 3],
+        asked: &ControlParameters,
+        what: &str,
+    ) -> Result<(), CommandError> {
         for _ in 0..ATTEMPTS {
-            let mut command = Command::new(verb, prefix);
+            let mut command = Command::new(verb, asked);
             let end = self.now() + ATTEMPT;
             while command.answer.is_none() && command.nack.is_none() && self.now() < end {
                 if self.turn(&mut command, end)? == crate::client::Turn::Interrupted {
-                    return Err(RegisterError::Interrupted);
+                    return Err(CommandError::Interrupted);
                 }
             }
             match command.answer {
                 Some(answer) if answer.code == 200 => return Ok(()),
                 Some(ControlResponse { code, text, .. }) => {
-                    return Err(RegisterError::Refused { prefix: prefix.clone(), code, text });
+                    return Err(CommandError::Refused { what: what.to_owned(), code, text });
                 }
                 None => {}
             }
         }
         let address = self.address().to_string();
-        Err(RegisterError::NoAnswer { prefix: prefix.clone(), address })
+        Err(CommandError::NoAnswer { what: what.to_owned(), address })
     }
 }
 
+/// The parameters of a prefix.
+fn of(prefix: &Name) -> ControlParameters {
+    ControlParameters { name: Some(prefix.clone()), ..Default::default() }
+}
+
 impl Command {
-    fn new(verb: &str, prefix: &Name) -> Command {
-        let parameters = ControlParameters { name: Some(prefix.clone()), ..Default::default() };
+    fn new(verb: [&str; 3], asked: &ControlParameters) -> Command {
         let mut octets = Vec::new();
-        parameters.encode_into(&mut octets);
-        let mut name: Name = ["localhost", "nfd", "rib", verb]
+        asked.encode_into(&mut octets);
+        let mut name: Name = ["localhost"]
             .into_iter()
+            .chain(verb)
             .map(|word| Component::generic(word.as_bytes()))
             .collect();
         debug_assert_eq!(octets.first().map(|o| u64::from(*o)), Some(numbers::CONTROL_PARAMETERS));

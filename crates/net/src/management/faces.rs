@@ -1,0 +1,36 @@
+//! Commands of Weir's own: `/localhost/weir/faces/update` changes the rates of a face.
+
+use super::command::Command;
+use super::response::ControlResponse;
+use control::{Rate, Time};
+use forwarder::{FaceConfig, FaceId, Forwarder};
+
+/// Does what a command says.
+pub fn execute(forwarder: &mut Forwarder, now: Time, command: &Command<'_>) -> ControlResponse {
+    match (command.module, command.verb) {
+        (b"faces", b"update") => update(forwarder, now, command),
+        _ => ControlResponse::unsupported(),
+    }
+}
+
+fn update(forwarder: &mut Forwarder, now: Time, command: &Command<'_>) -> ControlResponse {
+    let asked = &command.parameters;
+    let refuse = |code, text: String| ControlResponse::new(code, text, asked.clone());
+    let Some(face) = asked.face_id.map(FaceId) else {
+        return refuse(400, "faces/update needs a FaceId".to_owned());
+    };
+    if forwarder.counters(face).is_none() {
+        return refuse(410, format!("there is no face {face}"));
+    }
+    if asked.rate == Some(0) {
+        return refuse(400, "a rate of zero lets nothing pass".to_owned());
+    }
+    if let Some(rate) = asked.rate {
+        forwarder.set_rate(now, face, Some(Rate(rate)), FaceConfig::default().slack);
+    }
+    if let Some(rate) = asked.rate_in {
+        forwarder.set_rate_in(face, Some(Rate(rate)));
+    }
+    tracing::debug!(%face, rate = asked.rate, rate_in = asked.rate_in, "face updated");
+    ControlResponse::new(200, "Success", asked.clone())
+}

@@ -1,0 +1,99 @@
+//! What is changed of daemons while they run, by the commands of their management: rates of faces,
+//! and routes.
+
+use crate::error::TestbedError;
+use crate::readings::{self, address};
+use crate::stand::Testbed;
+use control::Rate;
+use net::client::Connection;
+use packet::Name;
+use scenario::model::{FaultKind, Route};
+
+/// A change of one daemon. Faces are called by their interfaces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// What a face is paced to, and what its link brings.
+    Rates { face: String, rate: Option<Rate>, rate_in: Option<Rate> },
+    /// A route comes, or has another cost.
+    Add { face: String, prefix: Name, cost: u64 },
+    /// A route goes.
+    Remove { face: String, prefix: Name },
+}
+
+impl Change {
+    fn face(&self) -> &str {
+        match self {
+            Change::Rates { face, .. } | Change::Add { face, .. } | Change::Remove { face, .. } => {
+                face
+            }
+        }
+    }
+}
+
+/// Those of a fault, with the nodes; none, if it is one of another kind.
+pub fn of(kind: &FaultKind, testbed: &Testbed) -> Vec<(usize, Change)> {
+    let face = |link: usize| testbed.plan.links[link].interface.clone();
+    match kind {
+        FaultKind::LinkRate { link, direction, rate } => {
+            let ends = testbed.plan.links[*link].ends;
+            let change = |rate, rate_in| Change::Rates { face: face(*link), rate, rate_in };
+            vec![
+                (ends[*direction], change(Some(*rate), None)),
+                (ends[1 - direction], change(None, Some(*rate))),
+            ]
+        }
+        FaultKind::RouteAdd(Route { at, prefix, link, cost }) => {
+            let prefix = prefix.clone();
+            vec![(*at, Change::Add { face: face(*link), prefix, cost: *cost })]
+        }
+        FaultKind::RouteRemove(Route { at, prefix, link, .. }) => {
+            vec![(*at, Change::Remove { face: face(*link), prefix: prefix.clone() })]
+        }
+        FaultKind::LinkDown(_)
+        | FaultKind::LinkUp(_)
+        | FaultKind::NodeCrash(_)
+        | FaultKind::NodeRestart(_) => Vec::new(),
+    }
+}
+
+impl Testbed {
+    /// Changes a node's daemon, and those that follow it at that node.
+    ///
+    /// # Errors
+    /// It does not obey.
+    pub fn change(&mut self, at: usize, change: Change) -> Result<(), TestbedError> {
+        if self.is_up(at) {
+            self.tell(at, std::slice::from_ref(&change))?;
+        }
+        self.changes[at].push(change);
+        Ok(())
+    }
+
+    /// Tells a daemon that has begun anew what was changed since the first.
+    ///
+    /// # Errors
+    /// It does not obey.
+    pub fn change_again(&self, at: usize) -> Result<(), TestbedError> {
+        self.tell(at, &self.changes[at])
+    }
+
+    fn tell(&self, at: usize, changes: &[Change]) -> Result<(), TestbedError> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let node = || self.plan.nodes[at].name.clone();
+        let unreachable = |error| TestbedError::Unreachable { node: node(), error };
+        let mut daemon = Connection::open(address(&self.socket(at))).map_err(unreachable)?;
+        let counters = readings::read(&mut daemon, &node())?;
+        for change in changes {
+            let face = counters.face(change.face()).map_or(0, |face| face.id);
+            let done = match change {
+                Change::Rates { rate, rate_in, .. } => daemon.set_rates(face, *rate, *rate_in),
+                Change::Add { prefix, cost, .. } => daemon.add_route(prefix, face, *cost),
+                Change::Remove { prefix, .. } => daemon.remove_route(prefix, face),
+            };
+            done.map_err(|error| TestbedError::Disobeyed { node: node(), error })?;
+        }
+        Ok(())
+    }
+}
