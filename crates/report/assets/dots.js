@@ -50,7 +50,7 @@ function drawDots(picture, panel, options) {
       marks.push(`<path class="line c${line.colour}" d="M${ends[0]} ${y}H${ends[1]}` +
         `M${ends[0]} ${y - 4}v8M${ends[1]} ${y - 4}v8"/>`);
     }
-    marks.push(`<circle class="f${line.colour}" cx="${x(value).toFixed(1)}" cy="${y}" r="5"/>`);
+    marks.push(`<circle class="f${line.colour}" cx="${x(value).toFixed(1)}" cy="${y}" r="4"/>`);
     if (line.published.length) marks.push(diamond(x(line.published[0]), y, line.colour));
     return { line, y };
   });

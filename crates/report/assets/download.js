@@ -38,11 +38,12 @@ function legendRows(lines, top) {
   const parts = [];
   let [x, y] = [12, top];
   for (const line of lines) {
-    const width = 40 + textWidth(line.label);
+    const text = line.mark ? `${line.label}: ${line.mark[0]}` : line.label;
+    const width = 40 + textWidth(text);
     if (x > 12 && x + width > FILE_WIDTH - 12) [x, y] = [12, y + 20];
     parts.push(`<line class="line c${line.colour}" stroke-dasharray="${DASHES[line.dash]}"` +
       ` x1="${x}" x2="${x + 26}" y1="${y}" y2="${y}"/>` +
-      `<text class="label" x="${x + 32}" y="${y}" dy=".32em">${escaped(line.label)}</text>`);
+      `<text class="label" x="${x + 32}" y="${y}" dy=".32em">${escaped(text)}</text>`);
     x += width + 14;
   }
   return { inside: parts.join(""), bottom: y + 14 };

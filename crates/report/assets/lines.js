@@ -1,8 +1,9 @@
 // Lines over an axis: time series and distributions. `drawLines` is a function of its arguments
 // alone: the page and the downloaded file are drawn by it.
 
-const DASHES = ["", "8 4", "2 3", "10 3 2 3", "15 5", "5 2", "1 5", "12 3 2 3 2 3"];
+const DASHES = ["", "8 4", "2 3", "10 3 2 3", "15 5", "5 2", "4 6", "12 3 2 3 2 3"];
 
+// From where to where an axis goes, as places on it.
 function xRange(picture, panels) {
   let last = picture.x.most || 0;
   if (!last) {
@@ -11,15 +12,21 @@ function xRange(picture, panels) {
         if (values.length) last = Math.max(last, values[values.length - 2]);
       }
     }
-    last *= 1.05;
+    // What others found is seen too, unless all else would be squeezed for it.
+    for (const moment of panels.flatMap((panel) => panel.moments)) {
+      if (moment.value < last * 2.5) last = Math.max(last, moment.value);
+    }
+    last *= picture.x.log ? 1.15 : 1.05;
   }
-  return [0, last || 1];
+  return picture.x.log
+    ? [picture.x.log, Math.max(last, picture.x.log * 1.1)].map(Math.log10) : [0, last || 1];
 }
 
 // The least and the greatest value in sight.
-function yRange(picture, panels, shown, view) {
+function yRange(picture, panels, shown, places) {
   let low = 0;
   let high = 0;
+  const view = places.map((place) => atPlace(picture.x, place));
   const look = (values, stride) => {
     for (let i = 0; i < values.length; i += stride) {
       const next = values[i + stride];
@@ -50,19 +57,40 @@ function yRange(picture, panels, shown, view) {
   return [low < 0 ? -niceEnd(-low, 4) : 0, end];
 }
 
-function frame(picture, width, view, range) {
-  const height = Math.round(clamp(width * 0.5, 210, 330));
-  const yTicks = ticks(range[0], range[1], height / 55);
+function frame(picture, panel, width, view, range) {
+  const tall = Math.round(clamp(width * 0.5, 210, 330));
+  const yTicks = ticks(range[0], range[1], tall / 55);
   const yTexts = yTicks.map((tick) => tickText(tick, yTicks));
   const left = Math.max(...yTexts.map(textWidth)) + 12;
-  const box = { left, right: width - 12, top: 24, bottom: height - 42 };
-  const xTicks = ticks(view[0], view[1], (box.right - box.left) / 75);
+  const right = width - 12;
+  const x = (value) =>
+    left + ((placeOf(picture.x, value) - view[0]) / (view[1] - view[0])) * (right - left);
+  const moments = momentRows(panel.moments, axisText(picture.y), x, [left, right]);
+  const more = 15 * Math.max(0, ...moments.map(({ row }) => row));
+  const height = tall + more;
+  const box = { left, right, top: 24 + more, bottom: height - 42 };
+  const [xTicks, xTexts] = axisTicks(picture, view, right - left);
   return {
-    width, height, ...box, xTicks, yTicks, yTexts,
-    x: (value) => box.left + ((value - view[0]) / (view[1] - view[0])) * (box.right - box.left),
+    width, height, ...box, xTicks, xTexts, yTicks, yTexts, moments, x,
     y: (value) => box.bottom - ((value - range[0]) / (range[1] - range[0])) * (box.bottom - box.top),
-    value: (x) => view[0] + ((x - box.left) / (box.right - box.left)) * (view[1] - view[0]),
+    value: (at) =>
+      atPlace(picture.x, view[0] + ((at - left) / (right - left)) * (view[1] - view[0])),
   };
+}
+
+// Where ticks stand along a drawing, and what they say.
+function axisTicks(picture, view, width) {
+  if (!picture.x.log) {
+    const even = ticks(view[0], view[1], width / 75);
+    return [even, even.map((tick) => tickText(tick, even))];
+  }
+  const lines = picture.panels.flatMap((panel) => panel.lines);
+  const hasZero = picture.form === "curve"
+    && lines.some((line) => line.raw.some((value, i) => i % 2 === 0 && value <= 0));
+  const all = logTicks(view, width, hasZero ? picture.x.log * 9 : 0);
+  const texts = all.map((tick) => String(tick));
+  const isZeroSeen = hasZero && view[0] <= placeOf(picture.x, 0);
+  return isZeroSeen ? [[picture.x.log, ...all], ["0", ...texts]] : [all, texts];
 }
 
 function drawAxes(f, picture) {
@@ -73,12 +101,12 @@ function drawAxes(f, picture) {
     parts.push(`<text class="tick" x="${f.left - 6}" y="${y}" dy=".32em" text-anchor="end">` +
       `${f.yTexts[i]}</text>`);
   });
-  for (const tick of f.xTicks) {
+  f.xTicks.forEach((tick, i) => {
     const x = f.x(tick).toFixed(1);
     parts.push(`<line class="axis" x1="${x}" x2="${x}" y1="${f.bottom}" y2="${f.bottom + 4}"/>`);
     parts.push(`<text class="tick" x="${x}" y="${f.bottom + 17}" text-anchor="middle">` +
-      `${tickText(tick, f.xTicks)}</text>`);
-  }
+      `${f.xTexts[i]}</text>`);
+  });
   parts.push(`<line class="axis" x1="${f.left}" x2="${f.right}" y1="${f.bottom}" y2="${f.bottom}"/>`);
   parts.push(`<text class="name" x="0" y="12">${escaped(axisText(picture.y))}</text>`);
   parts.push(`<text class="name" x="${f.right}" y="${f.height - 5}" text-anchor="end">` +
@@ -128,8 +156,8 @@ function drawPoints(line, f) {
 
 // What others report: hollow diamonds.
 function diamond(x, y, colour) {
-  return `<path class="published c${colour}" d="M${(x - 6).toFixed(1)} ${y.toFixed(1)}` +
-    `l6 -6l6 6l-6 6Z"/>`;
+  return `<path class="published c${colour}" d="M${(x - 7).toFixed(1)} ${y.toFixed(1)}` +
+    `l7 -7l7 7l-7 7Z"/>`;
 }
 
 function drawPublished(line, f) {
@@ -157,69 +185,19 @@ function drawLine(line, f, isStep, isCurve) {
   return parts.join("");
 }
 
-function drawLimits(panel, f, range) {
-  return panel.limits
-    .filter((limit) => limit.value <= range[1])
-    .map((limit) => {
-      const y = f.y(limit.value).toFixed(1);
-      return `<line class="limit" x1="${f.left}" x2="${f.right}" y1="${y}" y2="${y}"/>` +
-        `<text class="note halo" x="${f.right - 2}" y="${Number(y) - 4}" text-anchor="end">` +
-        `${escaped(limit.label)}</text>`;
-    })
-    .join("");
-}
-
-// Instants that something happened at.
-function drawMoments(panel, f) {
-  return panel.moments
-    .map((moment) => {
-      const x = f.x(moment.value);
-      if (x < f.left || x > f.right) return "";
-      const isRight = x < (f.left + f.right) / 2;
-      const side = isRight ? `x="${(x + 5).toFixed(1)}"` : `x="${(x - 5).toFixed(1)}" text-anchor="end"`;
-      return `<line class="limit" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="${f.top - 4}"` +
-        ` y2="${f.bottom}"/><text class="note halo" ${side} y="${f.top + 7}">` +
-        `${escaped(moment.label)}</text>`;
-    })
-    .join("");
-}
-
-// More medians than these have no names in the picture: they would hide the lines, and stand in the
-// table anyway.
-const MOST_NAMED = 3;
-
-// Medians, the names below each other where they would stand on each other.
-function drawMarks(lines, f) {
-  const marked = lines.filter((line) => line.mark).sort((a, b) => a.mark[1] - b.mark[1]);
-  const isNamed = marked.length <= MOST_NAMED;
-  return marked
-    .map((line, i) => {
-      const x = f.x(line.mark[1]);
-      const y = f.y(0.5);
-      if (x < f.left || x > f.right) return "";
-      const isRight = x < (f.left + f.right) / 2;
-      const at = isRight ? `x="${(x + 7).toFixed(1)}"` : `x="${(x - 7).toFixed(1)}" text-anchor="end"`;
-      return `<line class="mark c${line.colour}" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}"` +
-        ` y1="${y}" y2="${f.bottom}"/><circle class="f${line.colour}" cx="${x.toFixed(1)}"` +
-        ` cy="${y}" r="3.5"/>` + (isNamed ? `<text class="note halo" ${at}` +
-        ` y="${(f.bottom - 8 - 15 * i).toFixed(1)}">` +
-        `${escaped(marked.length > 1 ? `${line.label}: ${line.mark[0]}` : line.mark[0])}</text>` : "");
-    })
-    .join("");
-}
-
 // One panel as the inside of an SVG element; `clip` is a name that no other has.
 function drawLines(picture, panel, options) {
   const { width, view, range, shown, clip } = options;
-  const f = frame(picture, width, view, range);
+  const f = frame(picture, panel, width, view, range);
   const isStep = picture.form === "cdf";
   const lines = panel.lines.filter((_, i) => shown(panel, i));
+  const [taken, all] = [[], seen(lines, f, isStep)];
   const inside =
     `<clipPath id="${clip}"><rect x="${f.left}" y="${f.top - 4}" width="${f.right - f.left}"` +
     ` height="${f.bottom - f.top + 5}"/></clipPath>` + drawAxes(f, picture) +
     `<g clip-path="url(#${clip})">` +
     lines.map((line) => drawLine(line, f, isStep, picture.form === "curve")).join("") + "</g>" +
-    drawLimits(panel, f, range) + drawMoments(panel, f) + drawMarks(lines, f);
+    drawLimits(panel, f, range, taken, all) + drawMoments(f) + drawMarks(lines, f, taken, all);
   return { inside, frame: f };
 }
 

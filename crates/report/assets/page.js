@@ -192,7 +192,9 @@ function followPointer(picture, panel, plot, figure, state) {
     from = null;
     if (!start || picture.form === "map" || Math.abs(x - start[0]) < 6) return;
     const { left, right, value } = plot.result.frame;
-    const [a, b] = [start[0], x].map((at) => value(clamp(at, left, right))).sort((p, q) => p - q);
+    const [a, b] = [start[0], x]
+      .map((at) => placeOf(picture.x, value(clamp(at, left, right))))
+      .sort((p, q) => p - q);
     move(picture, figure, state, a, b);
   });
   plot.addEventListener("pointercancel", () => { from = null; });

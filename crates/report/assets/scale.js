@@ -14,6 +14,39 @@ function ticks(low, high, wanted) {
   return found;
 }
 
+// Where a value stands along an axis, before it is stretched to pixels: with equal room for equal
+// ratios its logarithm, and that of the axis' beginning for what is less.
+function placeOf(axis, value) {
+  return axis.log ? Math.log10(Math.max(value, axis.log)) : value;
+}
+
+function atPlace(axis, place) {
+  return axis.log ? 10 ** place : place;
+}
+
+// Ticks between two places of such an axis that is so wide, those greater than `least`: as many to
+// each power of ten as there is room for.
+function logTicks([low, high], width, least) {
+  const found = (steps) => {
+    const all = [];
+    for (let power = Math.floor(low); power <= high; power++) {
+      for (const step of steps) {
+        const tick = Number((step * 10 ** power).toPrecision(6));
+        const at = Math.log10(tick);
+        if (at >= low - 1e-9 && at <= high + 1e-9 && tick > least) all.push(tick);
+      }
+    }
+    return all;
+  };
+  const isRoomy = (all) => all.every((tick, i) =>
+    !i || (Math.log10(tick / all[i - 1]) / (high - low)) * width > 28 + 4 * String(tick).length);
+  const sets = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 3, 5], [1, 2, 5], [1, 3], [1]].map(found);
+  const all = sets.find(isRoomy) || sets[sets.length - 1];
+  // So near that no power of ten is in sight.
+  const even = () => ticks(10 ** low, 10 ** high, width / 75).filter((tick) => tick > least);
+  return all.length > 1 ? all : even();
+}
+
 // The next greater end at which a tick can stand.
 function niceEnd(value, wanted) {
   if (!(value > 0)) return 1;

@@ -13,7 +13,8 @@ pub const KIN: usize = 8;
 /// The number of the colour of a scheme, whatever its parameters.
 #[must_use]
 pub fn scheme(control: &str) -> usize {
-    let name = control.split(':').next().unwrap_or(control);
+    // What it is made of stands behind a plus sign, its parameters behind a colon.
+    let name = control.split([':', '+']).next().unwrap_or(control);
     let known = scenario::colour(name).map(usize::from);
     let known = known.or_else(|| (name == UNCONTROLLED.0).then_some(UNCONTROLLED.1));
     known.unwrap_or_else(|| {
@@ -29,11 +30,58 @@ pub fn thing(number: usize) -> usize {
     BRIGHT + number % KIN
 }
 
-/// A colour's name in style sheets, its value on light and on dark ground.
-pub type Named = (&'static str, &'static str, &'static str);
+/// Tones that a colour has.
+pub const TONES: usize = 3;
 
-/// All colours: ink and paper, the schemes', their kin, and those of use from none to all.
-pub const ALL: &[Named] = &[
+/// The nth tone of a colour, by its number: what several lines with one scheme have.
+#[must_use]
+pub fn toned(colour: usize, tone: usize) -> usize {
+    colour + tone % TONES * (BRIGHT + KIN)
+}
+
+/// A colour's name in style sheets, its value on light and on dark ground.
+pub type Named = (String, String, String);
+
+/// All colours: ink and paper, the schemes', their kin, those of use from none to all, and the
+/// tones of the schemes' and their kin.
+pub fn all() -> Vec<Named> {
+    let owned = |(name, light, dark): &(&str, &str, &str)| {
+        ((*name).to_owned(), (*light).to_owned(), (*dark).to_owned())
+    };
+    let mut all: Vec<Named> = ALL.iter().map(owned).collect();
+    let value = |name: &str| ALL.iter().find(|known| known.0 == name);
+    let (Some(paper), Some(ink)) = (value("paper"), value("ink")) else { return all };
+    for tone in 1..TONES {
+        for number in 0..BRIGHT + KIN {
+            let Some(own) = value(&format!("c{number}")) else { continue };
+            let name = format!("c{}", toned(number, tone));
+            let light = tone_of(own.1, paper.1, ink.1, tone);
+            all.push((name, light, tone_of(own.2, paper.2, ink.2, tone)));
+        }
+    }
+    all
+}
+
+/// A colour nearer to the paper or the ink: first to what is farther from it, then to the other.
+fn tone_of(own: &str, paper: &str, ink: &str, tone: usize) -> String {
+    let far = |from: &str| brightness(own).abs_diff(brightness(from));
+    let is_to_paper = (far(paper) > far(ink)) == (tone == 1);
+    let (end, share) = if is_to_paper { (paper, 45) } else { (ink, 50) };
+    let mixed = |part| (channel(own, part) * (100 - share) + channel(end, part) * share) / 100;
+    format!("#{:02x}{:02x}{:02x}", mixed(0), mixed(1), mixed(2))
+}
+
+fn channel(colour: &str, part: usize) -> u32 {
+    let digits = colour.get(1 + 2 * part..3 + 2 * part);
+    digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()).unwrap_or(0)
+}
+
+/// As eyes weigh red, green and blue.
+fn brightness(colour: &str) -> u32 {
+    3 * channel(colour, 0) + 6 * channel(colour, 1) + channel(colour, 2)
+}
+
+const ALL: &[(&str, &str, &str)] = &[
     ("paper", "#ffffff", "#14171a"),
     ("ink", "#1b1f23", "#e6e8ea"),
     ("soft", "#5a6370", "#a3adb8"),
@@ -84,6 +132,7 @@ const DASHES: usize = 8;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn a_scheme_has_one_colour_and_twins_have_two_styles() {
@@ -91,7 +140,19 @@ mod tests {
         assert_ne!(scheme("cubic"), scheme("aimd"));
         assert_eq!((scheme("cubic"), scheme("constant-rate")), (1, 7), "as in its file; nobody's");
         assert!((BRIGHT..BRIGHT + KIN).contains(&scheme("unheard-of")));
+        assert_eq!(scheme("cubic:beta=0.5"), scheme("cubic+any"), "what it is made of is its own");
         assert_eq!(dashes(&[1]), [0]);
         assert_eq!(dashes(&[1, 2, 1, 9]), [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn every_tone_is_another_colour() {
+        let all = all();
+        let lights: BTreeSet<&str> = all.iter().map(|named| named.1.as_str()).collect();
+        let darks: BTreeSet<&str> = all.iter().map(|named| named.2.as_str()).collect();
+        assert_eq!([lights.len(), darks.len()], [all.len(), all.len()]);
+        let light = |name: &str| &all.iter().find(|named| named.0 == name).unwrap().1;
+        assert_eq!(light(&format!("c{}", toned(0, 1))), "#72b1d4", "blue, nearer to white");
+        assert_eq!(toned(3, TONES), 3);
     }
 }

@@ -20,11 +20,11 @@ mod track;
 mod words;
 
 pub use article::{article, figures};
-pub use colours::{dashes, scheme as colour_of_scheme, thing as colour_of_thing};
+pub use colours::{TONES, dashes, scheme as colour_of_scheme, thing as colour_of_thing, toned};
 pub use comparison::{Comparison, compare};
 pub use folder::{Folder, REPORT, Summary};
 pub use page::page;
-pub use pictures::{distribution, over_time};
+pub use pictures::{axis_name, distribution, over_time};
 
 use std::path::{Path, PathBuf};
 use thiserror::Error;

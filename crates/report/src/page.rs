@@ -18,6 +18,7 @@ use std::path::PathBuf;
 /// Scripts, in the order in which they need each other.
 const SCRIPTS: &[&str] = &[
     include_str!("../assets/scale.js"),
+    include_str!("../assets/labels.js"),
     include_str!("../assets/lines.js"),
     include_str!("../assets/dots.js"),
     include_str!("../assets/map.js"),
@@ -101,21 +102,22 @@ pub(crate) fn head(out: &mut String, title: &str) {
          <link rel=\"icon\" href=\"data:,\">",
         escaped(title)
     );
-    let values = |take: fn(&Named) -> &str| {
-        let each = colours::ALL.iter().map(|named| format!("--{}:{};", named.0, take(named)));
+    let all = colours::all();
+    let values = |take: fn(&Named) -> &String| {
+        let each = all.iter().map(|named| format!("--{}:{};", named.0, take(named)));
         each.collect::<String>()
     };
     let _ = writeln!(
         out,
         "<style>:root{{{}}}\n@media (prefers-color-scheme: dark){{:root{{{}}}}}\n\
          @media print{{:root{{{}}}}}\n{}</style>",
-        values(|named| named.1),
-        values(|named| named.2),
-        values(|named| named.1),
+        values(|named| &named.1),
+        values(|named| &named.2),
+        values(|named| &named.1),
         include_str!("../assets/page.css")
     );
     let mut drawing = include_str!("../assets/drawing.css").to_owned();
-    for (name, ..) in colours::ALL {
+    for (name, ..) in &all {
         if let Some(number) = name.strip_prefix('c') {
             let _ = write!(
                 drawing,
@@ -199,7 +201,7 @@ fn legend(out: &mut String, picture: &Picture, panel: usize, lines: &[Line]) {
 }
 
 /// As in `assets/lines.js`.
-const DASHES: [&str; 8] = ["", "8 4", "2 3", "10 3 2 3", "15 5", "5 2", "1 5", "12 3 2 3 2 3"];
+const DASHES: [&str; 8] = ["", "8 4", "2 3", "10 3 2 3", "15 5", "5 2", "4 6", "12 3 2 3 2 3"];
 
 fn values(out: &mut String, picture: &Picture, lines: &[Line]) {
     out.push_str("<details><summary>Values</summary><div class=\"scroll\"><table><tr><th></th>");
@@ -220,8 +222,8 @@ fn cells(out: &mut String, tag: &str, texts: &[String]) {
 }
 
 pub(crate) fn data(out: &mut String, all: &[&Picture]) {
-    let light: BTreeMap<&str, &str> =
-        colours::ALL.iter().map(|(name, light, _)| (*name, *light)).collect();
+    let light: BTreeMap<String, String> =
+        colours::all().into_iter().map(|(name, light, _)| (name, light)).collect();
     let json = |value: serde_json::Result<String>| {
         // Nothing in the data may end the element that they stand in.
         value.unwrap_or_default().replace('<', "\\u003c")

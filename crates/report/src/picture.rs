@@ -11,13 +11,34 @@ pub struct Axis {
     pub unit: String,
     /// Where it ends at first; without it, where the data do.
     pub most: Option<f64>,
+    /// Where it begins, above zero, if equal ratios have equal room on it; what is less, as zero,
+    /// stands there too.
+    pub log: Option<f64>,
 }
 
 impl Axis {
     /// An axis that ends where the data do.
     #[must_use]
     pub fn new(label: &str, unit: &str) -> Axis {
-        Axis { label: label.to_owned(), unit: unit.to_owned(), most: None }
+        Axis { label: label.to_owned(), unit: unit.to_owned(), ..Axis::default() }
+    }
+
+    /// The same with equal room for equal ratios, for these values; as it is, if none is above
+    /// zero. Zero has a decade of its own if it `shows_zero`.
+    #[must_use]
+    pub fn logarithmic(self, values: impl IntoIterator<Item = f64>, shows_zero: bool) -> Axis {
+        let (mut least, mut has_zero) = (f64::INFINITY, false);
+        for value in values {
+            match value > 0.0 {
+                true => least = least.min(value),
+                false => has_zero = true,
+            }
+        }
+        let log = least.is_finite().then(|| match has_zero && shows_zero {
+            true => least / 10.0,
+            false => below(least),
+        });
+        Axis { log, ..self }
     }
 }
 
@@ -152,6 +173,13 @@ pub struct Picture {
     pub heads: Vec<String>,
 }
 
+/// The greatest of 1, 2 and 5 times a power of ten that is a little below a value.
+fn below(value: f64) -> f64 {
+    let power = 10f64.powi(value.log10().floor() as i32);
+    let steps = [0.5, 1.0, 2.0, 5.0].map(|step| step * power);
+    steps.into_iter().rfind(|step| *step <= value * 0.95).unwrap_or(power / 2.0)
+}
+
 /// A number with as many digits as anybody can see.
 #[must_use]
 pub fn short(value: f64) -> f64 {
@@ -165,4 +193,21 @@ pub fn short(value: f64) -> f64 {
 #[must_use]
 pub fn flat(points: &[(f64, f64)], factor: f64) -> Vec<f64> {
     points.iter().flat_map(|(x, y)| [short(*x), short(*y * factor)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logarithms_begin_below_the_least_and_have_room_for_zero() {
+        let log = |values: &[f64], shows_zero| {
+            Axis::new("x", "").logarithmic(values.iter().copied(), shows_zero).log
+        };
+        assert_eq!(log(&[2.0, 7.5, 30.0], false), Some(1.0));
+        assert_eq!(log(&[0.0, 7.5], false), Some(5.0));
+        assert_eq!(log(&[1.0], false), Some(0.5));
+        assert_eq!(log(&[0.0, 0.01, 1.0], true), Some(0.001));
+        assert_eq!(log(&[0.0], true), None);
+    }
 }

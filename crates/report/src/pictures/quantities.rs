@@ -106,6 +106,13 @@ pub const SPECS: &[Spec] = &[
     never("workload", "fct_total_s"),
 ];
 
+/// What the axis of a quantity is called.
+#[must_use]
+pub fn axis_name(quantity: &str) -> String {
+    let known = SPECS.iter().find(|spec| spec.quantity == quantity && !spec.axis.is_empty());
+    known.map_or_else(|| unit_of(quantity).0.replace('_', " "), |spec| spec.axis.to_owned())
+}
+
 /// A quantity's name without its unit, and the unit.
 pub fn unit_of(quantity: &str) -> (&str, &'static str) {
     const UNITS: &[(&str, &str)] =
