@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod claim;
+mod colours;
 mod curve;
 mod error;
 mod formula;
@@ -18,6 +19,7 @@ mod pictures;
 mod read;
 pub mod reference;
 mod samples;
+mod share;
 mod words;
 
 pub use claim::{Assertion, Claim, Quantity, Relation, Tolerance};

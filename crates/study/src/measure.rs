@@ -29,7 +29,7 @@ pub struct Selector {
     /// The kind; `None` for the run as a whole.
     pub subject: Option<Subject>,
     /// `*`, or the name. Of flows it is the label or the node, of workloads the workload or a class
-    /// of it, of links `from > to`.
+    /// of it, of links `from > to`, or `from > *` for all from there.
     pub which: String,
 }
 
@@ -111,7 +111,11 @@ impl Selector {
         // Labels of flows and classes begin with the node and the workload.
         let begins = || label.strip_prefix(&*self.which).is_some_and(|rest| rest.starts_with(' '));
         let has_parts = matches!(self.subject, Some(Subject::Flow | Subject::Workload));
-        self.which == "*" || self.which == label || has_parts && begins()
+        let is_from = || {
+            let from = self.which.strip_suffix('*').filter(|from| from.ends_with(" > "));
+            self.subject == Some(Subject::Link) && from.is_some_and(|from| label.starts_with(from))
+        };
+        self.which == "*" || self.which == label || has_parts && begins() || is_from()
     }
 
     /// The fields that it has in a summary.
@@ -346,6 +350,8 @@ mod tests {
         let is = |subject, which, label| Selector::new(subject, which).names(label);
         assert!(is(Subject::Flow, "c", "c /x") && is(Subject::Flow, "c /x", "c /x"));
         assert!(!is(Subject::Flow, "c", "cc /x"));
+        assert!(is(Subject::Link, "r > *", "r > c") && !is(Subject::Link, "r > *", "rr > c"));
+        assert!(!is(Subject::Node, "r > *", "r > c"));
         assert!(is(Subject::Link, "a > b", "a > b") && !is(Subject::Link, "a", "a > b"));
         assert!(is(Subject::Node, "*", "n7"));
     }

@@ -3,6 +3,7 @@
 use crate::claim::Claim;
 use crate::measure::{Measure, Selector};
 use scenario::Batch;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// A folder of experiments.
@@ -85,6 +86,16 @@ pub struct Experiment {
     pub claims: Vec<Claim>,
     /// What is drawn.
     pub pictures: Vec<Drawn>,
+    /// What cases, lines and things are called where people read of them.
+    pub labels: BTreeMap<String, String>,
+}
+
+impl Experiment {
+    /// What is shown for the name of a case, a line or a thing.
+    #[must_use]
+    pub fn label<'n>(&'n self, name: &'n str) -> &'n str {
+        self.labels.get(name).map_or(name, String::as_str)
+    }
 }
 
 /// One of the things that an experiment compares.
@@ -113,6 +124,12 @@ pub struct Drawn {
     pub unit: String,
     /// What the axis of values is called; empty for a name that the quantity has.
     pub y: String,
+    /// What the axis of the swept field is called; empty for the field's own name.
+    pub along: String,
+    /// Whether equal ratios have equal room on the axis to the right.
+    pub log: bool,
+    /// Whether lines over time are their shares of what they come to together.
+    pub share: bool,
     /// Values of the paper.
     pub marks: Vec<Mark>,
     /// Points of the paper.

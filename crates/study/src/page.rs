@@ -228,7 +228,7 @@ fn values(text: &mut String, experiment: &Experiment, result: &ExperimentResult)
             averaged(found.and_then(|found| found.mean), |mean| digits(mean.mean))
         };
         let row: Vec<String> = names.iter().map(value).collect();
-        let _ = writeln!(text, "| {} | {} |", cell(&case.name), row.join(" | "));
+        let _ = writeln!(text, "| {} | {} |", cell(experiment.label(&case.name)), row.join(" | "));
     }
     text.push('\n');
 }

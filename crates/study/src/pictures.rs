@@ -1,10 +1,12 @@
 //! The pictures of an experiment: what the paper shows, drawn from our runs with its values marked.
 
+use crate::colours::{colours, of_number};
 use crate::curve;
 use crate::model::{Drawn, Experiment, Form, Study};
 use crate::outcome::{ClaimResult, Drawable, ExperimentResult, Measured, Published, Series};
+use crate::share::shares;
 use report::picture::{Axis, Limit, Line, Panel, Picture, short};
-use report::{colour_of_scheme, colour_of_thing, dashes, distribution, over_time};
+use report::{axis_name, colour_of_thing, dashes, distribution, over_time};
 use scenario::result::digits;
 use std::collections::BTreeSet;
 
@@ -12,6 +14,8 @@ use std::collections::BTreeSet;
 const MOST_LINES: usize = 8;
 /// Panels that a picture has at most.
 const MOST_PANELS: usize = 12;
+/// Quantities that are no more than one.
+const SHARES: [&str; 2] = ["utilization", "hit_ratio"];
 /// Points that all lines of a picture over time have together.
 const MOST_POINTS: usize = 4_000;
 
@@ -43,16 +47,8 @@ pub fn pictures(
     pictures
 }
 
-/// The colour of each case: that of its scheme, if no other case has it.
-fn colours(experiment: &Experiment, cases: &[usize]) -> Vec<usize> {
-    let scheme = |case: &usize| {
-        let mut settings = experiment.cases[*case].settings.iter();
-        let is_scheme = |key: &str| ["scheme", "control"].iter().any(|end| key.ends_with(end));
-        settings.find(|(key, _)| is_scheme(key)).map(|(_, value)| colour_of_scheme(value))
-    };
-    let schemes: Option<Vec<usize>> = cases.iter().map(scheme).collect();
-    let different = |all: &Vec<usize>| all.iter().collect::<BTreeSet<_>>().len() == all.len();
-    schemes.filter(different).unwrap_or_else(|| (0..cases.len()).map(colour_of_thing).collect())
+fn by_case(experiment: &Experiment, cases: &[usize]) -> Vec<usize> {
+    colours(cases.iter().map(|case| &experiment.cases[*case]))
 }
 
 fn marks(drawn: &Drawn, case: Option<usize>) -> Vec<Limit> {
@@ -85,57 +81,68 @@ fn picture(drawn: &Drawn, form: report::picture::Form, x: Axis, y: Axis) -> Pict
     }
 }
 
+/// Where a picture over time ends: where nothing but nought follows in any line.
+fn end(lines: &[Series]) -> f64 {
+    let last = |line: &Series| line.points.last().map_or(0.0, |(time, _)| *time);
+    let busy = |line: &Series| line.points.iter().rfind(|point| point.1 != 0.0).map(|p| p.0);
+    let whole = lines.iter().map(last).fold(0.0, f64::max);
+    let busy = lines.iter().filter_map(busy).fold(0.0, f64::max);
+    if busy > 0.0 && busy < whole * 0.9 { busy * 1.05 } else { whole }
+}
+
 fn time(
     experiment: &Experiment,
     drawn: &Drawn,
     data: &Drawable,
     quantity: &str,
 ) -> Option<Picture> {
-    let ends = data.lines.iter().filter_map(|line| line.points.last());
-    let shown = ends.map(|(time, _)| *time).fold(0.0, f64::max);
+    let shown = end(&data.lines);
     if shown <= 0.0 {
         return None;
     }
     let entities: BTreeSet<&str> = data.lines.iter().map(|line| line.entity.as_str()).collect();
     let (alone, few) = (entities.len() == 1, drawn.cases.len() <= MOST_LINES);
-    let by_case = colours(experiment, &drawn.cases);
+    let by_case = by_case(experiment, &drawn.cases);
     let most = MOST_POINTS / data.lines.len().max(1);
     let line = |series: &Series, number: usize, is_crowded: bool| {
         let place = drawn.cases.iter().position(|case| *case == series.case).unwrap_or(0);
-        let case = experiment.cases[series.case].name.clone();
+        let is_case = alone && drawn.cases.len() > 1;
+        let name = if is_case { &experiment.cases[series.case].name } else { &series.entity };
+        let until = series.points.partition_point(|(time, _)| *time <= shown);
         Line {
-            label: if alone && drawn.cases.len() > 1 { case } else { shown_name(&series.entity) },
-            colour: if alone { by_case[place] } else { colour_of_thing(number) },
-            ..over_time(&series.points, drawn.factor, shown, (most, is_crowded))
+            label: shown_name(experiment, name),
+            colour: if alone { by_case[place] } else { of_number(number) },
+            ..over_time(&series.points[..until], drawn.factor, shown, (most, is_crowded))
         }
     };
-    let of = |case: usize| data.lines.iter().filter(move |line| line.case == case);
+    let of = |case: usize| {
+        let lines = data.lines.iter().filter(move |line| line.case == case).cloned();
+        if drawn.share { shares(&lines.collect::<Vec<_>>(), shown) } else { lines.collect() }
+    };
     let panels = if alone && few {
         let all = drawn.cases.iter().flat_map(|case| of(*case));
-        let lines = all.map(|series| line(series, 0, data.lines.len() > 3)).collect();
+        let lines = all.map(|series| line(&series, 0, data.lines.len() > 3)).collect();
         vec![Panel { lines: dashed(lines), limits: marks(drawn, None), ..Panel::default() }]
     } else {
         let panel = |case: &usize| {
-            let lines = of(*case).take(MOST_LINES).enumerate();
+            let of = of(*case);
+            let lines = of.iter().take(MOST_LINES).enumerate();
             let lines = lines.map(|(number, series)| line(series, number, true)).collect();
             let title = match &*drawn.cases {
                 [_] => String::new(),
-                _ => experiment.cases[*case].name.clone(),
+                _ => shown_name(experiment, &experiment.cases[*case].name),
             };
             let limits = marks(drawn, Some(*case));
             Panel { title, lines: dashed(lines), limits, ..Panel::default() }
         };
         drawn.cases.iter().take(MOST_PANELS).map(panel).collect()
     };
-    let label = match drawn.y.as_str() {
-        "" => quantity.split('_').next().unwrap_or(quantity),
-        label => label,
-    };
+    let label = if drawn.y.is_empty() { axis_name(quantity) } else { drawn.y.clone() };
     let x = Axis { most: Some(shown), ..Axis::new("time", "s") };
+    let is_share = drawn.share || SHARES.contains(&quantity);
+    let y = Axis { most: is_share.then_some(drawn.factor), ..Axis::new(&label, &drawn.unit) };
     let seed = format!("seed {}", experiment.batch.runs.first()?.seed);
-    let has_samples = panels.iter().flat_map(|panel| &panel.lines).any(Line::has_both);
-    let faint = if has_samples { "Faint: samples; lines: means" } else { "Means" };
-    let mut span = with_marks(drawn, &format!("{faint} over 1/150 of the time."));
+    let mut span = with_marks(drawn, faintness(&panels));
     if drawn.cases.len() > panels.len() && panels.len() > 1 {
         span += &format!(" The first {} of {} cases.", panels.len(), drawn.cases.len());
     }
@@ -146,8 +153,16 @@ fn time(
         caption: format!("{} {span}", runs(experiment, &seed)),
         panels,
         heads: ["mean", "least", "most", "at the end"].map(str::to_owned).to_vec(),
-        ..picture(drawn, report::picture::Form::Time, x, Axis::new(label, &drawn.unit))
+        ..picture(drawn, report::picture::Form::Time, x, y)
     })
+}
+
+/// What is said of how lines over time are drawn.
+fn faintness(panels: &[Panel]) -> &'static str {
+    match panels.iter().flat_map(|panel| &panel.lines).any(Line::has_both) {
+        true => "Faint: samples; lines: means over 1/150 of the time.",
+        false => "Means over 1/150 of the time.",
+    }
 }
 
 fn with_marks(drawn: &Drawn, text: &str) -> String {
@@ -163,22 +178,24 @@ fn with_marks(drawn: &Drawn, text: &str) -> String {
     text
 }
 
-fn shown_name(entity: &str) -> String {
-    entity.replace(" > ", " → ")
+fn shown_name(experiment: &Experiment, name: &str) -> String {
+    experiment.label(name).replace(" > ", " → ")
 }
 
 fn cdf(experiment: &Experiment, drawn: &Drawn, data: &Drawable) -> Option<Picture> {
-    let by_case = colours(experiment, &drawn.cases);
+    let by_case = by_case(experiment, &drawn.cases);
     let line = |(place, case): (usize, &usize)| {
         let series = data.lines.iter().find(|line| line.case == *case)?;
         let times: Vec<(f64, u64)> =
             series.points.iter().map(|(time, n)| (time * drawn.factor, *n as u64)).collect();
-        let label = &experiment.cases[*case].name;
-        (!times.is_empty()).then(|| distribution(label, by_case[place], times, series.unfinished))
+        let label = shown_name(experiment, &experiment.cases[*case].name);
+        (!times.is_empty()).then(|| distribution(&label, by_case[place], times, series.unfinished))
     };
     let lines: Vec<Line> = drawn.cases.iter().enumerate().filter_map(line).collect();
+    // As many in each as in the others.
+    let each = lines.len().div_ceil(lines.len().div_ceil(MOST_LINES).max(1)).max(1);
     let panels: Vec<Panel> = lines
-        .chunks(MOST_LINES)
+        .chunks(each)
         .map(|lines| Panel {
             lines: dashed(lines.to_vec()),
             moments: marks(drawn, None),
@@ -186,15 +203,26 @@ fn cdf(experiment: &Experiment, drawn: &Drawn, data: &Drawable) -> Option<Pictur
         })
         .collect();
     let x = Axis::new("completion time", if drawn.unit.is_empty() { "s" } else { &drawn.unit });
+    let x = if drawn.log { x.logarithmic(abscissas(&lines), false) } else { x };
     let y = Axis { most: Some(1.0), ..Axis::new("share of flows", "") };
     let text = with_marks(drawn, "The medians are marked.");
-    let caption = format!("{} {text}", runs(experiment, &seeds(experiment)));
+    let caption = caption(experiment, &text);
     (!panels.is_empty()).then(|| Picture {
         caption,
         panels,
         heads: ["flows", "median", "95 %", "most", "not done"].map(str::to_owned).to_vec(),
         ..picture(drawn, report::picture::Form::Cdf, x, y)
     })
+}
+
+/// Where the points of lines stand along the axis to the right.
+fn abscissas(lines: &[Line]) -> impl Iterator<Item = f64> {
+    lines.iter().flat_map(|line| line.raw.iter().step_by(2).copied())
+}
+
+/// A caption of what all seeds came to.
+fn caption(experiment: &Experiment, text: &str) -> String {
+    format!("{} {}", runs(experiment, &seeds(experiment)), text.trim()).trim_end().to_owned()
 }
 
 fn seeds(experiment: &Experiment) -> String {
@@ -204,6 +232,11 @@ fn seeds(experiment: &Experiment) -> String {
     }
 }
 
+/// What is said of intervals: one seed has none.
+fn bars(experiment: &Experiment) -> &'static str {
+    if experiment.seeds > 1 { "Bars: 95 % intervals." } else { "" }
+}
+
 fn curve(
     experiment: &Experiment,
     drawn: &Drawn,
@@ -211,7 +244,7 @@ fn curve(
     (measure, key): (usize, &str),
 ) -> Option<Picture> {
     let cases: Vec<usize> = data.lines.iter().map(|line| line.case).collect();
-    let by_line = colours(experiment, &cases);
+    let by_line = by_case(experiment, &cases);
     let line = |(place, series): (usize, &Series)| {
         let points = series.points.iter();
         let raw = points.clone().flat_map(|(x, y)| [short(*x), short(y * drawn.factor)]);
@@ -225,7 +258,7 @@ fn curve(
         let ends = [series.points.first(), series.points.last()];
         let label = match called {
             "" => experiment.measures[measure].name.clone(),
-            called => called.to_owned(),
+            called => shown_name(experiment, called),
         };
         Line {
             label,
@@ -246,18 +279,17 @@ fn curve(
     let first = experiment.cases.iter().flat_map(|case| &case.settings);
     let unit = first.clone().find(|(known, _)| known == key).map_or("", |(_, v)| curve::unit(v));
     let label = if drawn.y.is_empty() { &experiment.measures[measure].name } else { &drawn.y };
-    let text = with_marks(drawn, "Bars: 95 % intervals.");
+    let text = with_marks(drawn, bars(experiment));
+    // A field's own name is its last part.
+    let own = key.rsplit('.').next().unwrap_or(key).replace('_', " ");
+    let x = Axis::new(if drawn.along.is_empty() { &own } else { &drawn.along }, unit);
+    let x = if drawn.log { x.logarithmic(abscissas(&lines), true) } else { x };
     let panel = Panel { lines: dashed(lines), limits: marks(drawn, None), ..Panel::default() };
     Some(Picture {
-        caption: format!("{} {text}", runs(experiment, &seeds(experiment))),
+        caption: caption(experiment, &text),
         panels: vec![panel],
         heads: ["first", "last"].map(str::to_owned).to_vec(),
-        ..picture(
-            drawn,
-            report::picture::Form::Curve,
-            Axis::new(key, unit),
-            Axis::new(label, &drawn.unit),
-        )
+        ..picture(drawn, report::picture::Form::Curve, x, Axis::new(label, &drawn.unit))
     })
 }
 
@@ -272,11 +304,11 @@ fn values(experiment: &Experiment, claims: &[&ClaimResult]) -> Vec<Picture> {
     let one = |(number, unit): (usize, &&str)| {
         let lines = claims.iter().filter(|claim| claim.unit.as_deref() == Some(unit));
         let lines: Vec<Line> = lines.filter_map(|claim| row(claim)).collect();
-        let caption = "Bars: 95 % intervals. Hollow: values of the paper.";
+        let text = format!("{} Hollow: values of the paper.", bars(experiment));
         (!lines.is_empty()).then(|| Picture {
             id: if number == 0 { "values".to_owned() } else { format!("values-{}", number + 1) },
-            title: experiment.title.clone(),
-            caption: format!("{} {caption}", runs(experiment, &seeds(experiment))),
+            title: values_title(experiment, &lines, (unit, units.len())),
+            caption: caption(experiment, &text),
             form: report::picture::Form::Dots,
             x: Axis::new("measured", unit),
             y: Axis::new("", ""),
@@ -286,6 +318,15 @@ fn values(experiment: &Experiment, claims: &[&ClaimResult]) -> Vec<Picture> {
         })
     };
     units.iter().enumerate().filter_map(one).collect()
+}
+
+/// Pictures of several units have titles of their own.
+fn values_title(experiment: &Experiment, lines: &[Line], (unit, units): (&str, usize)) -> String {
+    match lines {
+        _ if units == 1 => experiment.title.clone(),
+        [only] => format!("{}: {}", experiment.title, only.label),
+        _ => format!("{}: {unit}", experiment.title),
+    }
 }
 
 fn row(claim: &ClaimResult) -> Option<Line> {

@@ -100,17 +100,21 @@ fn whole(reading: &Reading<'_>, file: raw::File, more: &mut Vec<document::Mistak
     }
     once(doc, file.experiment.iter().map(|one| &one.name), "experiment");
     once(doc, file.experiment.iter().flat_map(claim_ids), "claim");
+    let pictures = file.experiment.iter().flat_map(|one| &one.picture);
+    once(doc, pictures.map(|picture| &picture.get_ref().title), "picture with the title");
     let used: BTreeSet<String> = file.experiment.iter().map(experiment::file).collect();
     for name in scenarios(folder) {
         if !used.contains(&name) {
             doc.mistake(0..0, format!("{name} has no [[experiment]] that expects anything of it"));
         }
     }
+    let names: Vec<&str> = file.experiment.iter().flat_map(experiment::names).collect();
+    let all = labels(doc, &file.labels, &names);
     let experiments: Vec<_> = file
         .experiment
         .into_iter()
         .filter(|one| *quickness == Quickness::Whole || !matches!(one.kind, raw::Kind::Sensitivity))
-        .filter_map(|one| experiment::read(reading, one, more))
+        .filter_map(|one| experiment::read(reading, one, &all, more))
         .collect();
     Study {
         name: folder_name(folder),
@@ -123,6 +127,26 @@ fn whole(reading: &Reading<'_>, file: raw::File, more: &mut Vec<document::Mistak
         experiments,
         is_quick: *quickness == Quickness::Quick,
     }
+}
+
+/// What things are called. What runs tell of has a blank in its name, as `a > b` and `c /x`: that
+/// it is there shows when something is run.
+pub(crate) fn labels(
+    doc: &Document<'_>,
+    labels: &BTreeMap<Spanned<String>, String>,
+    cases: &[&str],
+) -> BTreeMap<String, String> {
+    let begins = |case: &&str, label: &str| {
+        case.strip_prefix(label).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    for name in labels.keys() {
+        let label = name.get_ref();
+        if !label.contains(' ') && !cases.iter().any(|case| begins(case, label)) {
+            let valid = document::valid_words(label, cases.iter().copied());
+            doc.mistake(name.span(), format!("nothing is called `{label}`; {valid}"));
+        }
+    }
+    labels.iter().map(|(name, label)| (name.get_ref().clone(), label.clone())).collect()
 }
 
 fn claim_ids(one: &raw::Experiment) -> impl Iterator<Item = &Spanned<String>> {

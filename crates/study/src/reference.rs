@@ -11,7 +11,12 @@ const SELECTOR: &[Field] = &[
         "",
         "A node: all flows there; or one flow, `\"NODE NAME\"`; `\"*\"`: all.",
     ),
-    field("link", Form::Text, "", "A direction of a link, `\"A > B\"`; `\"*\"`: all."),
+    field(
+        "link",
+        Form::Text,
+        "",
+        "A direction of a link, `\"A > B\"`; `\"A > *\"`: all from A; `\"*\"`: all.",
+    ),
     field("node", Form::Text, "", "A node; `\"*\"`: all."),
     field("workload", Form::Text, "", "A workload, or a class of it, `\"NAME CLASS\"`."),
     field("network", Form::Switch, "false", "All nodes together; series alone."),
@@ -28,6 +33,18 @@ pub const SECTIONS: &[Section] = &[
             required("paper", Form::Text, "Authors, title, venue and year."),
             required("finding", Form::Text, "What the paper claims altogether."),
         ]],
+    },
+    Section {
+        name: "labels",
+        repeated: false,
+        help: "What pictures and tables show for names.",
+        fields: &[&[field(
+            "NAME",
+            Form::Text,
+            "",
+            "What is shown for this case, for the lines of curves of which the names of cases \
+             begin so, for this flow (`\"NODE NAME\"`) or this link (`\"A > B\"`).",
+        )]],
     },
     Section {
         name: "experiment",
@@ -82,6 +99,12 @@ pub const SECTIONS: &[Section] = &[
                 "Names for combinations of what is swept, with the settings that tell each of them \
                  from the others; what no case means is not run. Without it the values of the one \
                  swept field are the names.",
+            ),
+            field(
+                "labels",
+                Form::As("table of texts"),
+                "",
+                "As `labels` above, for this experiment alone.",
             ),
             field(
                 "measures",
@@ -214,7 +237,7 @@ pub const SECTIONS: &[Section] = &[
                      flows, or of a workload, of all seeds. `curve`: a measure against a swept \
                      field.",
                 ),
-                required("title", Form::Text, "What it shows."),
+                required("title", Form::Text, "What it shows; no other picture says the same."),
             ],
             SELECTOR,
             &[
@@ -227,7 +250,20 @@ pub const SECTIONS: &[Section] = &[
                     "Of `curve`: the swept field; there is a line for each combination of the \
                      others.",
                 ),
+                field("along", Form::Text, "", "Of `curve`: what the swept field is called."),
+                field(
+                    "log",
+                    Form::Switch,
+                    "false",
+                    "Of `cdf` and `curve`: equal ratios have equal room on the axis to the right.",
+                ),
                 field("y", Form::Text, "", "What the axis of values is called."),
+                field(
+                    "share",
+                    Form::Switch,
+                    "false",
+                    "Of `time`: each line as its share of what all lines of the case come to.",
+                ),
                 field(
                     "factor",
                     Form::As("number"),

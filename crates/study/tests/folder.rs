@@ -158,6 +158,10 @@ fn mistakes_are_told_with_their_place() {
         ("deviation = \"it-does-not\"\n", "", 49, "the heading of deviations.md"),
         ("x = \"link.queue\"", "x = \"link.delay\"", 61, "`link.delay` is not swept"),
         ("tolerance = \"20 %\"", "tolerance = \"2 s\"", 33, "what counts as equal is a share"),
+        ("\"Completion times\"", "\"Rates\"", 109, "another picture with the title `Rates`"),
+        ("log = true\nunit", "share = true\nunit", 61, "`share` is of lines over `time`"),
+        ("unit = \"Mbit/s\"\nmarks", "log = true\nmarks", 41, "time goes on evenly"),
+        ("\naimd = \"AIMD\"", "\nreno = \"AIMD\"", 115, "nothing is called `reno`"),
         ("title = \"One flow\"", "titel = \"One flow\"", 8, "titel"),
     ] {
         let said = mistakes(&changed("expected.toml", from, to));
@@ -165,6 +169,32 @@ fn mistakes_are_told_with_their_place() {
         assert!(first.contains(&format!("expected.toml:{line}:")), "{to}: {said}");
         assert!(first.contains(wanted), "{to}: {said}");
     }
+}
+
+#[test]
+fn people_read_labels_and_units_and_not_names_of_fields() {
+    let page = |folder: &TempDir| {
+        let study = load(folder.path(), Quickness::Whole).unwrap();
+        Page::new(&study, &perform(&study, 2, &Silent)).html()
+    };
+    let html = page(&unchanged());
+    for wanted in [
+        r#""label":"AIMD","colour""#,
+        r#"{"label":"queue of the link","unit":"packets","most":null,"log":20.0}"#,
+        r#"{"label":"goodput","unit":"Mbit/s","most":null,"log":null}"#,
+        ">AIMD</td>",
+    ] {
+        assert!(html.contains(wanted), "{wanted}: {html}");
+    }
+    assert!(!html.contains("link.queue"), "{html}");
+    let series = "series = \"goodput_mbps\"\nunit = \"Mbit/s\"";
+    let folder = changed("expected.toml", series, "series = \"utilization\"");
+    let file = folder.path().join("expected.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let of_link = "link = \"*\"\nseries = \"utilization\"";
+    fs::write(&file, text.replace("flow = \"c\"\nseries = \"utilization\"", of_link)).unwrap();
+    let ends = r#"{"label":"time in use","unit":"","most":1.0,"log":null}"#;
+    assert!(page(&folder).contains(ends), "a share ends at one");
 }
 
 #[test]

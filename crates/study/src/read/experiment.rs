@@ -20,10 +20,19 @@ pub fn file(raw: &raw::Experiment) -> String {
     named.unwrap_or_else(|| format!("{}.toml", raw.name.get_ref()))
 }
 
-/// Reads one. Mistakes in its scenario's file go to `more`.
+/// What its cases are called: by name, or by a value that is swept.
+pub fn names(raw: &raw::Experiment) -> Vec<&str> {
+    let named = raw.cases.keys().map(|name| name.get_ref().as_str());
+    let swept = raw.sweep.values().flatten().filter_map(Value::as_str);
+    named.chain(swept).collect()
+}
+
+/// Reads one, with what is called so in the whole study. Mistakes in its scenario's file go to
+/// `more`.
 pub fn read(
     reading: &Reading<'_>,
     raw: raw::Experiment,
+    labels: &BTreeMap<String, String>,
     more: &mut Vec<Mistake>,
 ) -> Option<Experiment> {
     let file = file(&raw);
@@ -35,6 +44,8 @@ pub fn read(
         raw::Kind::Beyond => ExperimentKind::Beyond,
         raw::Kind::Sensitivity => ExperimentKind::Sensitivity,
     };
+    let mut shown = labels.clone();
+    shown.extend(super::labels(reading.doc, &raw.labels, &self::names(&raw)));
     let place = raw.name.span();
     expectations(reading, &raw, kind);
     let measures = measures::read(reading, &raw.measures);
@@ -76,6 +87,7 @@ pub fn read(
         measures,
         claims,
         pictures,
+        labels: shown,
     })
 }
 

@@ -52,17 +52,34 @@ fn drawn(raw: &raw::Picture, names: Names<'_>) -> Result<Drawn, String> {
     {
         return Err(format!("`{id}` names a file: it has small letters, digits and hyphens"));
     }
+    fits(raw)?;
     Ok(Drawn {
         id: id.clone(),
-        title: raw.title.clone(),
+        title: raw.title.get_ref().clone(),
         form: form(raw, names)?,
         cases: shown,
         factor: raw.factor.unwrap_or(1.0),
         unit: raw.unit.clone(),
         y: raw.y.clone(),
+        along: raw.along.clone(),
+        log: raw.log,
+        share: raw.share,
         marks: marks.collect::<Result<_, String>>()?,
         points: points.collect(),
     })
+}
+
+/// What another kind of picture has is not passed over.
+fn fits(raw: &raw::Picture) -> Result<(), String> {
+    match raw.kind {
+        raw::Form::Time if raw.log => Err("time goes on evenly: `log` is of a `cdf` or `curve`"),
+        raw::Form::Cdf | raw::Form::Curve if raw.share => Err("`share` is of lines over `time`"),
+        raw::Form::Time | raw::Form::Cdf if !raw.along.is_empty() => {
+            Err("`along` is what the swept field of a `curve` is called")
+        }
+        _ => Ok(()),
+    }
+    .map_err(str::to_owned)
 }
 
 fn form(raw: &raw::Picture, (measures, _, keys): Names<'_>) -> Result<Form, String> {

@@ -11,6 +11,8 @@ use toml::{Spanned, Value};
 pub struct File {
     pub study: Head,
     #[serde(default)]
+    pub labels: Table<String>,
+    #[serde(default)]
     pub experiment: Vec<Experiment>,
 }
 
@@ -55,6 +57,8 @@ pub struct Experiment {
     pub deviation: Option<Spanned<String>>,
     #[serde(default)]
     pub cases: Table<BTreeMap<String, Value>>,
+    #[serde(default)]
+    pub labels: Table<String>,
     #[serde(default)]
     pub measures: Table<Spanned<Measure>>,
     #[serde(default)]
@@ -146,10 +150,16 @@ selecting! {
     pub struct Picture {
         pub id: Spanned<String>,
         pub kind: Form,
-        pub title: String,
+        pub title: Spanned<String>,
         pub series: Option<String>,
         pub measure: Option<Spanned<String>>,
         pub x: Option<Spanned<String>>,
+        #[serde(default)]
+        pub along: String,
+        #[serde(default)]
+        pub log: bool,
+        #[serde(default)]
+        pub share: bool,
         #[serde(default)]
         pub y: String,
         pub factor: Option<f64>,

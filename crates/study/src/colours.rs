@@ -1,0 +1,66 @@
+//! The colours of what an experiment compares: one a scheme, in tones where several cases have it.
+
+use crate::model::Case;
+use report::{TONES, colour_of_scheme, colour_of_thing, toned};
+
+/// The colour of each case: that of its scheme, each case with it in another tone; by their number,
+/// where some have no scheme or more have one than there are tones.
+pub fn colours<'c>(cases: impl IntoIterator<Item = &'c Case>) -> Vec<usize> {
+    let cases: Vec<&Case> = cases.into_iter().collect();
+    let schemes: Option<Vec<usize>> = cases.iter().map(|case| of_scheme(case)).collect();
+    let in_tones = |schemes: Vec<usize>| {
+        let before = |at: usize| schemes[..at].iter().filter(|one| **one == schemes[at]).count();
+        let toned = |at| (before(at) < TONES).then(|| toned(schemes[at], before(at)));
+        (0..schemes.len()).map(toned).collect::<Option<Vec<usize>>>()
+    };
+    schemes.and_then(in_tones).unwrap_or_else(|| (0..cases.len()).map(of_number).collect())
+}
+
+/// The colour of the nth of several things that have no scheme.
+pub fn of_number(number: usize) -> usize {
+    let around = (0..number).filter(|before| colour_of_thing(*before) == colour_of_thing(number));
+    toned(colour_of_thing(number), around.count())
+}
+
+fn of_scheme(case: &Case) -> Option<usize> {
+    let is_scheme = |key: &str| ["scheme", "control"].iter().any(|end| key.ends_with(end));
+    let mut settings = case.settings.iter();
+    settings.find(|(key, _)| is_scheme(key)).map(|(_, value)| colour_of_scheme(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn cases(of: &[(&str, &str)]) -> Vec<Case> {
+        let case = |(key, value): &(&str, &str)| Case {
+            name: format!("{key} {value}"),
+            settings: vec![((*key).to_owned(), (*value).to_owned())],
+        };
+        of.iter().map(case).collect()
+    }
+
+    #[test]
+    fn cases_of_one_scheme_are_tones_of_its_colour() {
+        let cases = cases(&[
+            ("control", "cctcp"),
+            ("control", "cctcp:anticipated=off"),
+            ("scheme", "icp"),
+            ("consumer.control", "cubic"),
+        ]);
+        let found = colours(&cases);
+        let [cctcp, icp, cubic] = ["cctcp", "icp", "cubic"].map(colour_of_scheme);
+        assert_eq!(found, [cctcp, toned(cctcp, 1), icp, cubic]);
+    }
+
+    #[test]
+    fn no_two_are_alike_however_many_there_are() {
+        for (key, values) in [("control", "cubic:beta="), ("link.loss", "")] {
+            let values: Vec<String> = (0..12).map(|n| format!("{values}{n}")).collect();
+            let all: Vec<(&str, &str)> = values.iter().map(|value| (key, &**value)).collect();
+            let found = colours(&cases(&all));
+            assert_eq!(found.iter().collect::<BTreeSet<_>>().len(), 12, "{found:?}");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Lines over time as their shares of what they come to together.
+
+use crate::outcome::Series;
+
+/// Instants at which shares are told.
+const INSTANTS: usize = 150;
+
+/// For each line its part of the sum, in means over equal stretches of the time; where all of them
+/// have nothing there is no share.
+pub fn shares(lines: &[Series], shown: f64) -> Vec<Series> {
+    let stretch = shown / INSTANTS as f64;
+    let mut sums = vec![vec![(0.0, 0u32); INSTANTS]; lines.len()];
+    for (line, sums) in lines.iter().zip(&mut sums) {
+        for (time, value) in line.points.iter().filter(|(time, _)| *time <= shown) {
+            let at = ((time / stretch) as usize).min(INSTANTS - 1);
+            sums[at] = (sums[at].0 + value, sums[at].1 + 1);
+        }
+    }
+    let mean = |line: usize, at: usize| {
+        let (sum, count) = sums[line][at];
+        sum / f64::from(count.max(1))
+    };
+    let share = |line: usize, at: usize| {
+        let all: f64 = (0..lines.len()).map(|other| mean(other, at)).sum();
+        (all > 0.0).then(|| ((at as f64 + 0.5) * stretch, mean(line, at) / all))
+    };
+    let one = |(number, line): (usize, &Series)| Series {
+        points: (0..INSTANTS).filter_map(|at| share(number, at)).collect(),
+        ..line.clone()
+    };
+    lines.iter().enumerate().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_come_to_one_where_there_is_anything() {
+        let line = |value: f64| Series {
+            points: (0..300).map(|n| (f64::from(n), if n < 100 { 0.0 } else { value })).collect(),
+            ..Series::default()
+        };
+        let found = shares(&[line(1.0), line(3.0)], 300.0);
+        assert_eq!(found[0].points.len(), 100, "two of three parts");
+        assert!(found[0].points.iter().all(|(time, share)| *time > 100.0 && *share == 0.25));
+        assert!(found[1].points.iter().all(|(_, share)| *share == 0.75));
+    }
+}
