@@ -359,6 +359,7 @@ impl Fetch {
             }
         };
         sink.write(segment, offset, content);
+        self.room = self.room.map(|room| Size(room.0.saturating_sub(content.len() as u64)));
         object.mark_done(segment, content.len());
         self.requests.stats.verified += 1;
         if segment.is_multiple_of(64) {

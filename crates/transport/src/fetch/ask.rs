@@ -105,12 +105,16 @@ impl Fetch {
     }
 
     fn next_node(&self, object: &Object) -> Option<(Item, u16)> {
-        let end = self.next_segment.saturating_add(NODES_AHEAD);
         // Without the root only one way down the tree can be asked for: that to the next segment.
         let start = match self.verification.layout() {
             Some(_) => object.first_missing(),
             None => self.next_segment,
         };
+        let end = self.next_segment.saturating_add(NODES_AHEAD);
+        let end = end.min(object.info.segments.unwrap_or(u64::MAX));
+        // What is there, or is not wanted, up to the end needs no proof.
+        let done = object.done.get(&end.saturating_sub(1));
+        let end = done.map_or(end, |run| run.start).max(start);
         let mut nodes = self.verification.nodes_for(start..end).into_iter().map(Item::Node);
         nodes.find(|node| !self.requests.is_pending(*node)).map(|node| (node, 0))
     }
@@ -133,11 +137,14 @@ impl Fetch {
         None
     }
 
-    /// The segment before which to stop: the object's end, or as far as may be stashed.
+    /// The segment before which to stop: the object's end, or as far as may be stashed and the sink
+    /// has room.
     pub(super) fn segments_end(&self, object: &Object) -> u64 {
         let end = object.info.segments.unwrap_or(u64::MAX);
         if self.is_in_order() {
             let capacity = self.verification.capacity(self.segment_data);
+            let room = self.room.map_or(u64::MAX, |room| room.0 / self.segment_data.0.max(1));
+            let capacity = capacity.min(room);
             return end.min(object.first_missing().saturating_add(capacity));
         }
         end

@@ -104,6 +104,8 @@ pub struct Fetch {
     heads: Heads,
     /// The size of a segment's Data, as last seen.
     segment_data: Size,
+    /// What the sink has room for, if that has an end.
+    room: Option<Size>,
     /// The controller said that nothing may leave before.
     paced_until: Option<Time>,
     started_at: Option<Time>,
@@ -132,12 +134,31 @@ impl Fetch {
             ahead: BTreeSet::new(),
             heads: Heads::default(),
             segment_data: SEGMENT_DATA_GUESS,
+            room: None,
             paced_until: None,
             started_at: None,
             progress_at: Time::ZERO,
             refusals: 0,
             outcome: None,
         }
+    }
+
+    /// The sink has room for so many octets more than were handed to it up to now: where segments
+    /// come in order, no more are asked for than it can take, until it says that it has room again.
+    /// Waiting for that is no reason to lose patience. Without this it takes whatever comes.
+    pub fn set_room(&mut self, now: Time, room: Size) {
+        if self.is_held_back() {
+            self.progress_at = now;
+        }
+        self.room = Some(room);
+    }
+
+    /// Nothing is on its way, and nothing may be asked for before the sink has room.
+    fn is_held_back(&self) -> bool {
+        let Some(object) = self.object.as_ref().filter(|_| self.room.is_some()) else {
+            return false;
+        };
+        self.requests.is_idle() && self.next_segment >= self.segments_end(object)
     }
 
     /// The name asked for.
@@ -209,8 +230,7 @@ impl Fetch {
         if self.outcome.is_some() {
             return None;
         }
-        let patience = self.started_at.map(|_| self.progress_at + self.patience());
-        let others = [self.paced_until, self.certain_at(), patience];
+        let others = [self.paced_until, self.certain_at(), self.patience_ends()];
         others.into_iter().chain([self.requests.next_deadline(now)]).flatten().min()
     }
 
@@ -229,7 +249,7 @@ impl Fetch {
         if self.certain_at().is_some_and(|at| at <= now) {
             self.settle(now, sink);
         }
-        if self.outcome.is_none() && now >= self.progress_at + self.patience() {
+        if self.outcome.is_none() && self.patience_ends().is_some_and(|at| at <= now) {
             self.give_up(now);
         }
     }
@@ -241,6 +261,11 @@ impl Fetch {
             Some(_) => self.config.patience,
             None => self.config.patience.min(DISCOVERY),
         }
+    }
+
+    fn patience_ends(&self) -> Option<Time> {
+        let waits = self.started_at.filter(|_| !self.is_held_back());
+        waits.map(|_| self.progress_at + self.patience())
     }
 
     fn give_up(&mut self, now: Time) {

@@ -24,15 +24,15 @@ pub struct ObjectInfo {
 /// the driver that owns both ends the fetch.
 pub trait Sink {
     /// The transfer begins. The answer is what an earlier, interrupted transfer of the same object
-    /// left: runs of segments that are there, verified, and need not be fetched. Where segments
-    /// must come in order only a run from 0 counts, with `octets` its length.
+    /// left, or what nobody wants: runs of segments that need not be fetched. Where segments must
+    /// come in order only a run from 0, with `octets` its length, and one up to the end count.
     fn begin(&mut self, info: &ObjectInfo) -> Resume;
 
     /// Segment `segment`, verified, is at octet `offset` of the object.
     fn write(&mut self, segment: u64, offset: u64, content: &[u8]);
 }
 
-/// What an earlier transfer left.
+/// What an earlier transfer left, or nobody wants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resume {
     /// Segments that are there.
@@ -68,7 +68,8 @@ impl Object {
         let limit = self.info.segments.unwrap_or(u64::MAX);
         for run in resume.segments.iter() {
             let run = run.start..run.end.min(limit);
-            if !run.is_empty() && (!in_order || run.start == 0) {
+            let is_at_an_end = run.start == 0 || self.info.segments == Some(run.end);
+            if !run.is_empty() && (!in_order || is_at_an_end) {
                 self.done.insert(run);
             }
         }

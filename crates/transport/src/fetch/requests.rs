@@ -165,6 +165,11 @@ impl Requests {
         self.flight.get(item).is_some() || self.lost.contains_key(&item)
     }
 
+    /// Nothing is in flight, and nothing waits to be asked for again.
+    pub fn is_idle(&self) -> bool {
+        self.lost.is_empty() && self.flight.oldest().is_none()
+    }
+
     /// The first Interest for `item` is on its way.
     pub fn is_first(&self, item: Item) -> bool {
         self.flight.get(item).is_some_and(|flying| flying.attempt == 0)

@@ -1,0 +1,148 @@
+//! A part of an object, and a sink that is slower than the network: as for a player that is paused,
+//! and one that seeks.
+
+mod support;
+
+use control::{Duration, Size, Time};
+use packet::{Bytes, Data};
+use rangemap::RangeSet;
+use security::manifest::KEYWORD as MANIFEST;
+use security::{Signer, TrustPolicy};
+use support::{Memory, Pipe, name, octets, publish, run};
+use weir_transport::fetch::{Fetch, FetchConfig, FetchError, Resume, Status};
+use weir_transport::publish::Publish;
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+fn in_order() -> Fetch {
+    let mut config = FetchConfig::new(name("/a/file"), TrustPolicy::DigestOnly);
+    config.in_order = true;
+    config.heads = 0;
+    Fetch::new(config, support::cubic())
+}
+
+fn producer(content: &[u8]) -> Publish {
+    let mut producer = Publish::new();
+    producer.add(publish("/a/file", content.to_vec(), &Signer::Digest));
+    producer
+}
+
+#[test]
+fn of_an_object_only_the_part_that_is_wanted_is_asked_for() {
+    let content = octets(2_000_000);
+    for (wanted, nodes) in [(600..610, 2), (0..3, 2), (1990..2000, 2), (245..255, 3)] {
+        let mut segments = RangeSet::new();
+        if wanted.start > 0 {
+            segments.insert(0..wanted.start);
+        }
+        if wanted.end < 2000 {
+            segments.insert(wanted.end..2000);
+        }
+        let resume = Resume { segments, octets: wanted.start * 1000 };
+        let mut sink = Memory { resume, ..Memory::default() };
+        let (mut fetch, mut answered) = (in_order(), 0);
+        let mut tamper = |_, frame: Bytes| {
+            let data = Data::decode(&frame).unwrap();
+            answered += usize::from(data.name().components().any(|c| c.is_keyword(MANIFEST)));
+            Some(frame)
+        };
+        let pipe = Pipe::default();
+        run(&mut fetch, &mut sink, &mut producer(&content), &pipe, LIMIT, &mut tamper);
+        assert_eq!(fetch.status(), Status::Done);
+        assert_eq!(sink.order, wanted.clone().collect::<Vec<_>>());
+        let octets = wanted.start as usize * 1000..wanted.end as usize * 1000;
+        assert!(sink.octets[octets.clone()] == content[octets], "{wanted:?}");
+        // The root comes with the metadata; what is below it, as far as the part needs it.
+        let needed = wanted.end - wanted.start + 1 + nodes;
+        assert!(fetch.stats().data <= needed, "{wanted:?}: {:?}", fetch.stats());
+        assert!(answered as u64 <= nodes, "{wanted:?}: {answered} nodes of the manifest");
+    }
+}
+
+/// Both ends without a network between them: what is asked for is answered at once.
+struct Ends {
+    fetch: Fetch,
+    producer: Publish,
+    sink: Memory,
+    asked: usize,
+}
+
+impl Ends {
+    /// Until nothing moves any more at this time.
+    fn settle(&mut self, now: Time) {
+        loop {
+            let mut moved = false;
+            let mut out = Vec::new();
+            while self.fetch.poll_transmit(now, &mut out) {
+                self.asked += 1;
+                self.producer.receive(&std::mem::take(&mut out));
+                moved = true;
+            }
+            while self.producer.poll_transmit(&mut out) {
+                self.fetch.receive(now, &std::mem::take(&mut out), &mut self.sink);
+            }
+            if self.fetch.next_deadline(now).is_some_and(|at| at <= now) {
+                self.fetch.on_deadline(now, &mut self.sink);
+            }
+            if !moved {
+                return;
+            }
+        }
+    }
+}
+
+fn at(seconds: u64) -> Time {
+    Time::ZERO + Duration::from_secs(seconds)
+}
+
+#[test]
+fn no_more_is_asked_for_than_the_sink_has_room_for() {
+    let content = octets(100_000);
+    let producer = producer(&content);
+    let mut ends = Ends { fetch: in_order(), producer, sink: Memory::default(), asked: 0 };
+    // What has been handed on leaves as much less room.
+    let room = |ends: &mut Ends, now, taken: usize| {
+        ends.fetch.set_room(now, Size((taken - ends.sink.octets.len()) as u64));
+    };
+    room(&mut ends, at(0), 20_000);
+    for _ in 0..50 {
+        ends.settle(at(0));
+        room(&mut ends, at(0), 20_000);
+    }
+    let there = ends.sink.octets.len();
+    assert!((15_000..=20_000).contains(&there), "{there} octets");
+
+    // A pause of an hour is nobody's fault, and nothing is asked for meanwhile.
+    let asked = ends.asked;
+    for minute in 1..60 {
+        ends.fetch.on_deadline(at(60 * minute), &mut ends.sink);
+        ends.settle(at(60 * minute));
+    }
+    assert_eq!((ends.fetch.status(), ends.asked), (Status::Running, asked));
+    for _ in 0..200 {
+        room(&mut ends, at(3600), 200_000);
+        ends.settle(at(3600));
+    }
+    assert_eq!(ends.fetch.status(), Status::Done);
+    assert!(ends.sink.octets == content);
+}
+
+#[test]
+fn where_there_is_room_patience_ends_as_always() {
+    let content = octets(100_000);
+    let mut fetch = in_order();
+    fetch.set_room(Time::ZERO, Size(1_000_000));
+    let mut sink = Memory::default();
+    let mut silent = |_, frame: Bytes| {
+        let data = Data::decode(&frame).unwrap();
+        let segment = data.name().last().unwrap().as_segment();
+        segment.is_none_or(|n| n < 50).then_some(frame)
+    };
+    let pipe = Pipe::default();
+    run(&mut fetch, &mut sink, &mut producer(&content), &pipe, LIMIT, &mut silent);
+    assert!(
+        matches!(fetch.status(), Status::Failed(FetchError::Stalled { .. })),
+        "{:?}",
+        fetch.status()
+    );
+}
