@@ -1,5 +1,6 @@
 """One daemon that peers cannot reach, one file, and a folder for each test."""
 
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -9,6 +10,7 @@ from support import content, weir
 SIZE = 2 * content.MEGABYTE
 # A daemon that peers cannot reach.
 ALONE = {"udp": "off", "tcp": "off"}
+REFERENCE = weir.ROOT / "docs/reference/commands.md"
 
 
 class Alone(unittest.TestCase):
@@ -34,3 +36,10 @@ class Alone(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(dir=self.folder)
         self.addCleanup(folder.cleanup)
         self.here = Path(folder.name)
+
+    def assert_documented(self, command, summary):
+        """The manual's table for the command has just the summary's fields."""
+        text = REFERENCE.read_text(encoding="utf-8")
+        section = text.partition(f"\n### `{command} --json`\n")[2].partition("\n#")[0]
+        documented = re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
+        self.assertEqual(documented, list(summary))

@@ -28,6 +28,8 @@ pub enum Command {
     Put(PutArgs),
     /// Fetch what a name stands for, verified, into a file or standard output.
     Get(GetArgs),
+    /// Answer HTTP requests with what names stand for, for players and browsers.
+    Gateway(GatewayArgs),
     /// Show what the forwarder is doing.
     Status(StatusArgs),
     /// List the congestion-control schemes, or explain one.
@@ -113,15 +115,9 @@ pub struct PutArgs {
     pub output: OutputArgs,
 }
 
-/// `weir get`
+/// How something is fetched.
 #[derive(Args)]
-pub struct GetArgs {
-    /// The name, with a version or without.
-    pub name: Name,
-    /// Where to put it; `-` is standard output. Without it, a file in this directory that is called
-    /// like the last component of the name.
-    #[arg(long = "output", short, value_name = "FILE")]
-    pub output_file: Option<PathBuf>,
+pub struct TransferArgs {
     /// The congestion-control scheme of the consumer; a startup may stand before it, as in
     /// `packet-pair+cubic`, and parameters behind it, as in `cubic:beta=0.8`.
     #[arg(long, default_value = schemes::defaults::CONTROLLER, value_name = "SCHEME")]
@@ -143,6 +139,19 @@ pub struct GetArgs {
     /// How long an Interest stays pending in forwarders.
     #[arg(long, value_name = "DURATION")]
     pub lifetime: Option<control::Duration>,
+}
+
+/// `weir get`
+#[derive(Args)]
+pub struct GetArgs {
+    /// The name, with a version or without.
+    pub name: Name,
+    /// Where to put it; `-` is standard output. Without it, a file in this directory that is called
+    /// like the last component of the name.
+    #[arg(long = "output", short, value_name = "FILE")]
+    pub output_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub transfer: TransferArgs,
     /// Write how the transfer goes into this file, a line of JSON at a time.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -153,6 +162,30 @@ pub struct GetArgs {
     pub forwarder: ForwarderArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// `weir gateway`
+#[derive(Args)]
+pub struct GatewayArgs {
+    /// Where HTTP is listened for: an address of this host and a port; port 0 is any free one.
+    #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
+    pub listen: std::net::SocketAddr,
+    /// Answer only for names under this one; may be repeated. Without it, for all.
+    #[arg(long, value_name = "NAME")]
+    pub prefix: Vec<Name>,
+    /// How many connections are served at a time; others wait.
+    #[arg(long, default_value = "64", value_name = "N")]
+    pub clients: std::num::NonZeroU16,
+    #[command(flatten)]
+    pub transfer: TransferArgs,
+    #[command(flatten)]
+    pub forwarder: ForwarderArgs,
+    /// Print where it listens and then each answer, as one JSON object a line.
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors.
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// `weir status`

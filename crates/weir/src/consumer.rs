@@ -1,4 +1,4 @@
-//! Fetching over a connection: the loop behind `weir get`.
+//! Fetching over a connection: the loop behind `weir get` and each answer of `weir gateway`.
 
 use crate::exit::{Failure, Kind};
 use crate::file::{FileSink, SinkError, StreamSink, behind_links, is_open_file};
@@ -9,12 +9,33 @@ use control::{Duration, Rate, Size, Time};
 use net::client::{Connection, Endpoint};
 use security::Proof;
 use serde::Serialize;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use transport::fetch::{Fetch, ObjectInfo, Resume, Sink, Status};
 
 /// How often the progress bar and the signals are looked at.
 const TICK: Duration = Duration::from_millis(100);
+
+/// A sink as the loop knows it: it may fail, and be slower than the network.
+pub trait Keep: Sink {
+    /// Octets that it takes now, if there is an end to that.
+    fn room(&self) -> Option<Size> {
+        None
+    }
+
+    /// It has what it wants, though there may be more.
+    fn is_satisfied(&self) -> bool {
+        false
+    }
+
+    /// What went wrong, once.
+    fn take_failure(&mut self) -> Option<Failure>;
+
+    /// Nothing more comes: what came goes where it belongs.
+    fn flush(&mut self);
+}
 
 /// Where the octets go.
 pub enum Target {
@@ -31,9 +52,16 @@ impl Target {
     ///
     /// # Errors
     /// It is a folder, or cannot be opened.
-    pub fn new(path: &Path) -> Result<Target, Failure> {
+    pub fn new(path: &Path, stop: &Stop) -> Result<Target, Failure> {
+        let stream = |stream: io::Result<File>, shown: &str| {
+            let sink = stream.and_then(|stream| StreamSink::new(stream, shown, stop));
+            let failed = |error| SinkError { path: shown.to_owned(), error }.into();
+            sink.map(Target::Stream).map_err(failed)
+        };
         if path.as_os_str() == "-" {
-            return Ok(Target::Stream(StreamSink::new(std::io::stdout(), "standard output")));
+            // As a file it has no lines to be gathered, and no lock.
+            let output = io::stdout().as_fd().try_clone_to_owned().map(File::from);
+            return stream(output, "standard output");
         }
         let shown = path.display().to_string();
         match std::fs::metadata(path) {
@@ -42,10 +70,7 @@ impl Target {
                 Err(Failure::new(Kind::File, message).then("name a file in it with -o FILE"))
             }
             Ok(meta) if !meta.is_file() || is_open_file(path) => {
-                match OpenOptions::new().write(true).open(path) {
-                    Ok(stream) => Ok(Target::Stream(StreamSink::new(stream, &shown))),
-                    Err(error) => Err(SinkError { path: shown, error }.into()),
-                }
+                stream(OpenOptions::new().write(true).open(path), &shown)
             }
             _ => match behind_links(path) {
                 Ok(path) => Ok(Target::File(FileSink::new(&path))),
@@ -59,28 +84,54 @@ impl Target {
         matches!(self, Target::Stream(_))
     }
 
-    fn take_failure(&mut self) -> Option<SinkError> {
+    /// What rings when there is room again.
+    ///
+    /// # Errors
+    /// The system has no descriptor left.
+    pub fn bell(&self) -> io::Result<Option<OwnedFd>> {
         match self {
+            Target::File(_) => Ok(None),
+            Target::Stream(sink) => sink.bell().map(Some),
+        }
+    }
+
+    fn finish(mut self) -> Result<(), Failure> {
+        self.flush();
+        if let Some(failure) = self.take_failure() {
+            return Err(failure);
+        }
+        match self {
+            Target::File(sink) => Ok(sink.finish()?),
+            Target::Stream(sink) if sink.is_drained() => Ok(()),
+            Target::Stream(_) => {
+                let message = "interrupted before its reader had taken all";
+                Err(Failure::new(Kind::Interrupted, message)
+                    .then("run the same command again to begin anew"))
+            }
+        }
+    }
+}
+
+impl Keep for Target {
+    fn room(&self) -> Option<Size> {
+        match self {
+            Target::File(_) => None,
+            Target::Stream(sink) => Some(Size(sink.room() as u64)),
+        }
+    }
+
+    fn take_failure(&mut self) -> Option<Failure> {
+        let failure = match self {
             Target::File(sink) => sink.take_failure(),
             Target::Stream(sink) => sink.take_failure(),
-        }
+        };
+        failure.map(Failure::from)
     }
 
     fn flush(&mut self) {
         match self {
             Target::File(sink) => sink.flush(),
-            Target::Stream(sink) => sink.flush(),
-        }
-    }
-
-    fn finish(mut self) -> Result<(), SinkError> {
-        self.flush();
-        match self.take_failure() {
-            Some(failure) => Err(failure),
-            None => match self {
-                Target::File(sink) => sink.finish(),
-                Target::Stream(_) => Ok(()),
-            },
+            Target::Stream(sink) => sink.drain(),
         }
     }
 }
@@ -104,7 +155,7 @@ impl Sink for Target {
 /// A fetch, where its octets go, and what is measured of it.
 struct Driven<'a> {
     fetch: &'a mut Fetch,
-    target: &'a mut Target,
+    target: &'a mut dyn Keep,
     record: &'a mut Option<Record>,
 }
 
@@ -180,6 +231,8 @@ pub struct Watch<'a> {
     pub stop: &'a Stop,
     /// Every tick gets a line.
     pub verbose: bool,
+    /// What fails can be gone on with.
+    pub resumes: bool,
 }
 
 /// Runs a fetch to its end, and returns the time from the first Interest to the last octet.
@@ -191,7 +244,7 @@ pub fn run(
     watch: &Watch<'_>,
     mut record: Option<Record>,
 ) -> Result<Duration, Failure> {
-    let result = run_on(connection, fetch, &mut target, watch, &mut record);
+    let result = drive(connection, fetch, &mut target, watch, &mut record);
     let recorded = record.map_or(Ok(()), |record| record.end(fetch));
     let took = result?;
     target.finish()?;
@@ -199,17 +252,21 @@ pub fn run(
     Ok(took)
 }
 
-fn run_on(
+/// Runs a fetch until it is over or its sink has enough; see [`run`].
+pub fn drive(
     connection: &mut Connection,
     fetch: &mut Fetch,
-    target: &mut Target,
+    target: &mut dyn Keep,
     watch: &Watch<'_>,
     record: &mut Option<Record>,
 ) -> Result<Duration, Failure> {
     let started = connection.now();
     let mut shown = false;
     let mut tick = started;
-    while fetch.status() == Status::Running {
+    while fetch.status() == Status::Running && !target.is_satisfied() {
+        if let Some(room) = target.room() {
+            fetch.set_room(connection.now(), room);
+        }
         let until = record.as_ref().map_or(Time(u64::MAX), Record::next).min(tick + TICK);
         let mut driven = Driven { fetch, target, record };
         let moved = connection.turn(&mut driven, until);
@@ -218,7 +275,7 @@ fn run_on(
             record.look(now, fetch);
         }
         if let Some(failure) = target.take_failure() {
-            return Err(failure.into());
+            return Err(failure);
         }
         if let Err(error) = moved {
             target.flush();
@@ -233,7 +290,7 @@ fn run_on(
         }
         if watch.stop.requested() {
             target.flush();
-            return Err(interrupted(fetch, target.is_stream()));
+            return Err(interrupted(fetch, watch.resumes));
         }
     }
     if let Status::Failed(error) = fetch.status() {
@@ -246,7 +303,7 @@ fn run_on(
     Ok(connection.now().since(started))
 }
 
-fn interrupted(fetch: &Fetch, stream: bool) -> Failure {
+fn interrupted(fetch: &Fetch, resumes: bool) -> Failure {
     let (there, fetched) = fetch.octets();
     let message = match fetch.object() {
         Some(object) => {
@@ -254,9 +311,9 @@ fn interrupted(fetch: &Fetch, stream: bool) -> Failure {
         }
         None => format!("interrupted before anything of {} was found", fetch.name()),
     };
-    Failure::new(Kind::Interrupted, message).then(match stream {
-        true => "run the same command again to begin anew",
-        false => "run the same command again to resume",
+    Failure::new(Kind::Interrupted, message).then(match resumes {
+        true => "run the same command again to resume",
+        false => "run the same command again to begin anew",
     })
 }
 

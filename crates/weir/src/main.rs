@@ -7,11 +7,13 @@ mod consumer;
 mod exit;
 mod failures;
 mod file;
+mod gateway;
 mod identity;
 mod output;
 mod producer;
 mod record;
 mod signals;
+mod transfer;
 mod usage;
 
 use clap::Parser;

@@ -25,6 +25,12 @@ impl Stop {
         Ok(Stop(flag))
     }
 
+    /// A signal that never comes.
+    #[cfg(test)]
+    pub fn never() -> Stop {
+        Stop(Arc::new(AtomicBool::new(false)))
+    }
+
     /// `input`, as long as no signal has come: reading from a terminal or a pipe can take for ever.
     pub fn interrupts<'a, R: Read + AsFd>(&'a self, input: &'a mut R) -> impl Read {
         Interruptible { input, stop: self }
@@ -67,7 +73,7 @@ mod tests {
     #[test]
     fn a_signal_ends_a_read_that_would_take_for_ever() {
         let (mut reader, writer) = io::pipe().unwrap();
-        let stop = Stop(Arc::new(AtomicBool::new(false)));
+        let stop = Stop::never();
         rustix::io::write(&writer, b"abc").unwrap();
         let mut buffer = [0; 8];
         assert_eq!(stop.interrupts(&mut reader).read(&mut buffer).unwrap(), 3);

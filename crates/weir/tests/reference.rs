@@ -37,9 +37,10 @@ fn markdown() -> String {
     out.push_str(
         "\n## JSON\n\nWith `--json` a command prints one JSON object (`key list` and `schemes`: a \
          list of them) on standard\noutput, and nothing if it fails. `get -o -` prints it on \
-         standard error, because the content is on\nstandard output. Fields may be added, but none \
-         changes its meaning. The object of `weir status` is\ndescribed in \
-         [counters](counters.md).\n",
+         standard error, because the content is on\nstandard output. `gateway` prints one a \
+         line: first where it is `listening`, then one for each answer\nwhen it is over. Fields \
+         may be added, but none changes its meaning. The object of `weir status`\nis described \
+         in [counters](counters.md).\n",
     );
     for (command, fields) in SUMMARIES {
         // Writing to a string cannot fail.
@@ -98,7 +99,7 @@ const EXIT_CODES: &str = "\
 
 | code | the command |
 |---|---|
-| 0 | has done what it was asked to; `put` and `daemon` also when a signal ended them |
+| 0 | has done what it was asked to; `put`, `gateway`, `daemon` also when a signal ended them |
 | 1 | failed, for a reason that is none of those below |
 | 2 | was used wrongly: its command line or a configuration has a mistake |
 | 3 | found no such name, or no route to it |

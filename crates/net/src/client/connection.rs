@@ -10,7 +10,7 @@ use packet::{LpHeader, LpPacket};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, UdpSocket};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -90,6 +90,8 @@ pub struct Connection {
     written: usize,
     /// When the forwarder was told what this end understands.
     announced: Option<Time>,
+    /// Ends a turn when it is readable.
+    bell: Option<OwnedFd>,
     /// Interests for datasets.
     pub(super) asked: u64,
 }
@@ -115,6 +117,7 @@ impl Connection {
             write: Vec::with_capacity(WRITE + MAX_FRAME),
             written: 0,
             announced: None,
+            bell: None,
             asked: 0,
         })
     }
@@ -135,6 +138,12 @@ impl Connection {
     #[must_use]
     pub fn now(&self) -> Time {
         self.clock.now()
+    }
+
+    /// An event counter (eventfd(2)) that ends a turn when another thread rings it, so that an
+    /// endpoint is asked again what it has to send.
+    pub fn wake_on(&mut self, bell: OwnedFd) {
+        self.bell = Some(bell);
     }
 
     /// One turn of the loop: sends what there is to send, waits until something comes, is due, or
@@ -196,13 +205,21 @@ impl Connection {
     fn wait(&self, now: Time, wake: Time) -> io::Result<bool> {
         let mut flags = PollFlags::IN;
         flags.set(PollFlags::OUT, !self.write.is_empty());
-        let mut fds = [PollFd::from_borrowed_fd(self.socket.as_fd(), flags)];
+        let socket = self.socket.as_fd();
+        let bell = self.bell.as_ref().map(OwnedFd::as_fd);
+        let mut fds = [(socket, flags), (bell.unwrap_or(socket), PollFlags::IN)]
+            .map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags));
+        let waited = if bell.is_some() { &mut fds[..] } else { &mut fds[..1] };
         let span = wake.since(now);
         let timeout = Timespec {
             tv_sec: (span.0 / 1_000_000_000) as i64,
             tv_nsec: (span.0 % 1_000_000_000) as i64,
         };
-        poll(&mut fds, Some(&timeout))?;
+        poll(waited, Some(&timeout))?;
+        if let Some(bell) = bell.filter(|_| !fds[1].revents().is_empty()) {
+            // Rung or not, the turn is over.
+            let _ = rustix::io::read(bell, &mut [0; 8]);
+        }
         Ok(fds[0].revents().intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR))
     }
 

@@ -3,52 +3,49 @@
 use crate::cli::GetArgs;
 use crate::consumer::{self, Summary, Target, Watch};
 use crate::exit::{Failure, Kind};
-use crate::identity;
+use crate::file;
 use crate::output::{self, Progress};
 use crate::record::Record;
 use crate::signals::Stop;
+use crate::transfer::Transfers;
 use net::client::{Address, Connection};
 use packet::NameRef;
-use schemes::Choice;
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use transport::fetch::{Fetch, FetchConfig};
 
 /// Fetches.
 pub fn run(args: &GetArgs) -> Result<(), Failure> {
-    let choice = choice(args)?;
-    let controller = choice.controller()?;
+    let transfers = Transfers::new(&args.transfer)?;
     let path = match &args.output_file {
         Some(path) => path.clone(),
         None => file_name(args.name.as_ref())?,
     };
-    let target = Target::new(&path)?;
+    let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
+    let target = Target::new(&path, &stop)?;
     let address = Address::find(args.forwarder.socket.as_deref())?;
-    let mut config = FetchConfig::new(args.name.clone(), identity::policy(&args.trust)?);
+    let mut config = transfers.config(args.name.clone())?;
     config.in_order = target.is_stream();
-    config.patience = args.patience;
-    config.range = args.range;
-    config.lifetime = args.lifetime.unwrap_or(config.lifetime);
-    config.seed = seed()?;
     if args.output.verbose {
         config.tap = Box::new(|event| {
             let (at, name, value) = (event.at.as_secs_f64(), event.name, event.value);
             output::note(&format!("{at:.6} {name} {value}"));
         });
     }
-    let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     let record = args.record.as_deref().map(|file| Record::begin(file, args.record_every));
     let record = record.transpose()?;
     let mut connection = Connection::open(address)?;
-    let mut fetch = Fetch::new(config, controller);
+    let bell = target.bell().map_err(|error| Failure::new(Kind::Failed, error))?;
+    bell.into_iter().for_each(|bell| connection.wake_on(bell));
+    let mut fetch = transfers.fetch(config)?;
     // Octets on a terminal and a bar on the same terminal do not go together.
     let on_terminal = path.as_os_str() == "-" && std::io::stdout().is_terminal();
     let hidden = args.output.quiet || on_terminal;
     let progress = Progress::new(&args.name.to_string(), hidden);
-    let watch = Watch { progress: &progress, stop: &stop, verbose: args.output.verbose };
+    let (verbose, resumes) = (args.output.verbose, !target.is_stream());
+    let watch = Watch { progress: &progress, stop: &stop, verbose, resumes };
     let result = consumer::run(&mut connection, &mut fetch, target, &watch, record);
     progress.end();
-    let summary = Summary::of(&fetch, &choice.to_string(), result?);
+    let summary = Summary::of(&fetch, &transfers.control(), result?);
     if args.output.json && path.as_os_str() != "-" {
         output::json(&summary)?;
     } else if args.output.json {
@@ -59,40 +56,17 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn choice(args: &GetArgs) -> Result<Choice, Failure> {
-    let mut choice: Choice = args.control.parse()?;
-    for setting in &args.set {
-        let (name, value) = setting.split_once('=').ok_or_else(|| {
-            let message = format!("--set {setting} has no value");
-            Failure::new(Kind::Usage, message).then("write it like --set name=value")
-        })?;
-        choice.set(name, value)?;
-    }
-    Ok(choice)
-}
-
 /// The file that a name is fetched into if nobody says otherwise: its last component that is
 /// neither version nor segment, if that is a plain file name.
 fn file_name(name: NameRef<'_>) -> Result<PathBuf, Failure> {
-    let last = name.components().rev().find(|component| {
-        component.as_version_any().is_none() && component.as_segment_any().is_none()
-    });
-    let text = last.and_then(|component| String::from_utf8(component.value().to_vec()).ok());
     let plain = |text: &String| {
         !text.is_empty()
             && !text.starts_with('.')
             && !text.chars().any(|c| c == '/' || c.is_control())
     };
-    text.filter(plain).map(PathBuf::from).ok_or_else(|| {
+    file::called(name).filter(plain).map(PathBuf::from).ok_or_else(|| {
         let message = format!("the name {name} gives no file name");
         Failure::new(Kind::Usage, message).then("say where to put it with -o FILE")
-    })
-}
-
-/// Nonces must differ between runs.
-fn seed() -> Result<u64, Failure> {
-    getrandom::u64().map_err(|error| {
-        Failure::new(Kind::Failed, format!("the system gives no random numbers: {error}"))
     })
 }
 

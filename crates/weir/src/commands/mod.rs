@@ -3,6 +3,7 @@
 mod compare;
 mod daemon;
 mod demo;
+mod gateway;
 mod get;
 mod key;
 mod put;
@@ -24,6 +25,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Daemon(args) => daemon::run(&args),
         Command::Put(args) => put::run(&args),
         Command::Get(args) => get::run(&args),
+        Command::Gateway(args) => gateway::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Schemes(args) => schemes::run(&args),
         Command::Key(command) => key::run(&command),

@@ -1,8 +1,8 @@
-//! Where fetched octets go: a partial file that becomes the file when all is verified, or a stream.
+//! Where fetched octets go: a partial file that becomes the file when all is verified.
 
 use crate::file::journal::{Journal, MAX_RUN, Run};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -269,62 +269,10 @@ impl Sink for FileSink {
     }
 }
 
-/// A stream, such as standard output; it wants segments in order.
-pub struct StreamSink {
-    stream: Box<dyn Write>,
-    called: String,
-    failure: Option<SinkError>,
-}
-
-impl StreamSink {
-    /// A sink that writes to `stream`, which errors call `called`.
-    pub fn new(stream: impl Write + 'static, called: &str) -> StreamSink {
-        StreamSink { stream: Box::new(stream), called: called.to_owned(), failure: None }
-    }
-
-    /// The first error, once. A reader that has gone away is one.
-    pub fn take_failure(&mut self) -> Option<SinkError> {
-        self.failure.take()
-    }
-
-    /// Everything was written.
-    pub fn flush(&mut self) {
-        let result = self.stream.flush();
-        self.keep(result);
-    }
-
-    fn keep(&mut self, result: io::Result<()>) {
-        if let Err(error) = result {
-            self.failure.get_or_insert(SinkError { path: self.called.clone(), error });
-        }
-    }
-}
-
-impl Sink for StreamSink {
-    fn begin(&mut self, _info: &ObjectInfo) -> Resume {
-        Resume::default()
-    }
-
-    fn write(&mut self, _segment: u64, _offset: u64, content: &[u8]) {
-        if self.failure.is_none() {
-            let result = self.stream.write_all(content);
-            self.keep(result);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_stream_says_by_its_name_that_it_takes_no_more() {
-        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let mut sink = StreamSink::new(full, "the stream");
-        sink.write(0, 0, b"abc");
-        let said = sink.take_failure().unwrap().to_string();
-        assert!(said.starts_with("cannot write the stream: "), "{said}");
-    }
+    use std::io::Write;
 
     fn info(version: u64) -> ObjectInfo {
         ObjectInfo {

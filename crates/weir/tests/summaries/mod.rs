@@ -32,6 +32,23 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "weir gateway",
+        &[
+            ("method", "what was asked: the method"),
+            ("path", "what was asked: the path, as it was sent"),
+            ("status", "the HTTP status of the answer"),
+            ("name", "the object's name, with its version, or null if it was not found"),
+            ("range", "the Content-Range of the answer, or null"),
+            ("bytes", "octets of content that were fetched for the client"),
+            ("segments", "segments that were verified"),
+            ("interests", "Interests sent"),
+            ("duration_s", "seconds from the first Interest to the last octet fetched"),
+            ("verified", "what was proved, as for `weir get`, or null"),
+            ("key", "the name of the key that signed, or null"),
+            ("error", "what went wrong, or null"),
+        ],
+    ),
+    (
         "weir put",
         &[
             (

@@ -1,0 +1,128 @@
+//! A stream that fetched octets go to, such as standard output.
+
+use crate::file::SinkError;
+use crate::file::pipe::{Reader, Writer, pipe};
+use crate::signals::Stop;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use transport::fetch::{ObjectInfo, Resume, Sink};
+
+/// What may wait for its reader: as much as a fetch has in flight on a long and fast way.
+const WAITING: usize = 16_000_000;
+/// How long a signal may go unnoticed while the reader is waited for.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+/// A stream; it wants segments in order. A thread of its own writes to it, so that a reader who
+/// takes his time, such as a player that is paused, does not keep the fetch from the network.
+pub struct StreamSink {
+    writer: Writer,
+    called: String,
+    stop: Stop,
+}
+
+impl StreamSink {
+    /// A sink that writes to `stream`, which errors call `called`. After a signal it waits for
+    /// nobody.
+    ///
+    /// # Errors
+    /// The system has no thread or descriptor left.
+    pub fn new(
+        stream: impl Write + Send + 'static,
+        called: &str,
+        stop: &Stop,
+    ) -> io::Result<StreamSink> {
+        let (writer, reader) = pipe(WAITING)?;
+        std::thread::Builder::new().spawn(move || copy(reader, stream))?;
+        Ok(StreamSink { writer, called: called.to_owned(), stop: stop.clone() })
+    }
+
+    /// What rings when there is room again.
+    ///
+    /// # Errors
+    /// The system has no descriptor left.
+    pub fn bell(&self) -> io::Result<OwnedFd> {
+        self.writer.bell()
+    }
+
+    /// Octets that may come.
+    pub fn room(&self) -> usize {
+        self.writer.room()
+    }
+
+    /// The first error, once. A reader that has gone away is one.
+    pub fn take_failure(&mut self) -> Option<SinkError> {
+        let error = self.writer.take_failure()?;
+        Some(SinkError { path: self.called.clone(), error })
+    }
+
+    /// Nothing more comes: waits until all is written, or cannot be, or a signal comes.
+    pub fn drain(&mut self) {
+        self.writer.end();
+        let Ok(bell) = self.writer.bell() else { return };
+        while !self.writer.is_left() && !self.stop.requested() {
+            // What goes wrong with waiting costs a turn.
+            let _ = poll(&mut [PollFd::new(&bell, PollFlags::IN)], Some(&LOOK));
+            let _ = rustix::io::read(&bell, &mut [0; 8]);
+        }
+    }
+
+    /// All that came is written.
+    pub fn is_drained(&self) -> bool {
+        self.writer.is_left()
+    }
+}
+
+/// Until the end or an error, which the reader's other end gets to know.
+fn copy(mut reader: Reader, mut stream: impl Write) {
+    while let Some(Ok(chunk)) = reader.wait_next() {
+        if let Err(error) = stream.write_all(&chunk) {
+            return reader.leave(Err(error));
+        }
+    }
+    let flushed = stream.flush();
+    reader.leave(flushed);
+}
+
+impl Sink for StreamSink {
+    fn begin(&mut self, _info: &ObjectInfo) -> Resume {
+        Resume::default()
+    }
+
+    fn write(&mut self, _segment: u64, _offset: u64, content: &[u8]) {
+        self.writer.write(content);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::OpenOptions;
+
+    #[test]
+    fn a_stream_says_by_its_name_that_it_takes_no_more() {
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut sink = StreamSink::new(full, "the stream", &Stop::never()).unwrap();
+        sink.write(0, 0, b"abc");
+        sink.drain();
+        let said = sink.take_failure().unwrap().to_string();
+        assert!(said.starts_with("cannot write the stream: "), "{said}");
+    }
+
+    #[test]
+    fn a_reader_who_does_not_read_keeps_nobody_waiting_but_at_the_end() {
+        let (mut reader, stream) = io::pipe().unwrap();
+        let mut sink = StreamSink::new(stream, "the stream", &Stop::never()).unwrap();
+        let before = sink.room();
+        let content = vec![7; 1_000_000];
+        sink.write(0, 0, &content);
+        assert!(sink.room() < before, "the pipe takes 64 kB, the rest waits");
+        let thread = std::thread::spawn(move || {
+            let mut all = Vec::new();
+            io::Read::read_to_end(&mut reader, &mut all).map(|_| all)
+        });
+        sink.drain();
+        assert!(sink.is_drained() && sink.take_failure().is_none());
+        assert!(thread.join().unwrap().unwrap() == content);
+    }
+}

@@ -1,0 +1,255 @@
+//! One answer: the fetch behind it, on a thread of its own.
+
+use crate::consumer::{self, Keep, Summary, Watch};
+use crate::exit::{Failure, Kind};
+use crate::file::{Reader, Writer, pipe};
+use crate::gateway::ask::{Ask, Refusal};
+use crate::gateway::log::Answered;
+use crate::gateway::plan::Plan;
+use crate::gateway::server::Gateway;
+use crate::output::Progress;
+use control::{Duration, Size};
+use hyper::StatusCode;
+use hyper::header::{CONTENT_RANGE, HeaderMap};
+use net::client::Connection;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+use transport::fetch::{Fetch, FetchError, ObjectInfo, Resume, Sink, Status};
+use transport::head;
+
+/// Octets that wait for one client.
+const WAITING: usize = 4_000_000;
+/// Octets of content of a segment, if its publisher did not choose another size.
+const SEGMENT: u64 = 8000;
+
+/// The beginning of an answer.
+pub struct Head {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// Its body, unless it has none.
+    pub body: Option<Reader>,
+}
+
+/// What a request gets in the end.
+pub type Outcome = Result<Head, Refusal>;
+
+/// Begins to answer. The answer's head comes when something of the object was verified.
+pub fn begin(gateway: &Arc<Gateway>, ask: Ask, answered: Answered) -> oneshot::Receiver<Outcome> {
+    let (give, take) = oneshot::channel();
+    let gateway = Arc::clone(gateway);
+    // Without a thread nobody gives the answer, which is an answer, too.
+    let _ = std::thread::Builder::new().spawn(move || answer(&gateway, ask, give, answered));
+    take
+}
+
+fn answer(gateway: &Gateway, ask: Ask, give: oneshot::Sender<Outcome>, mut answered: Answered) {
+    match Answering::new(ask, give) {
+        Ok(mut sink) => {
+            fetch(gateway, &mut sink, &mut answered);
+            drop(sink);
+        }
+        Err(error) => answered.error = Some(error.to_string()),
+    }
+    gateway.log.answered(&answered);
+}
+
+/// Fetches what the answer needs, and notes what came of it.
+fn fetch(gateway: &Gateway, sink: &mut Answering, answered: &mut Answered) {
+    let result = run(gateway, sink, answered);
+    answered.bytes = sink.given;
+    answered.status = match &sink.plan {
+        Some(plan) => plan.status.as_u16(),
+        None => StatusCode::BAD_GATEWAY.as_u16(),
+    };
+    let Err((status, failure)) = result else { return sink.end() };
+    answered.error = Some(failure.to_string());
+    if let Some(give) = sink.give.take() {
+        answered.status = status.as_u16();
+        // A client that is gone needs no refusal.
+        let _ = give.send(Err(Refusal::new(status, failure.to_string())));
+    }
+}
+
+fn run(
+    gateway: &Gateway,
+    sink: &mut Answering,
+    answered: &mut Answered,
+) -> Result<(), (StatusCode, Failure)> {
+    let bad = |failure| (StatusCode::BAD_GATEWAY, failure);
+    let mut connection =
+        Connection::open(gateway.address.clone()).map_err(|error| bad(error.into()))?;
+    let bell = sink.writer.bell().map_err(|error| bad(Failure::new(Kind::Failed, error)))?;
+    connection.wake_on(bell);
+    let mut config = gateway.transfers.config(sink.ask.name.clone()).map_err(bad)?;
+    config.in_order = true;
+    config.stash = Size(WAITING as u64);
+    config.heads = heads(&sink.ask);
+    let mut fetch = gateway.transfers.fetch(config).map_err(bad)?;
+    let progress = Progress::new("", true);
+    let (verbose, resumes) = (false, false);
+    let watch = Watch { progress: &progress, stop: &gateway.stop, verbose, resumes };
+    let started = connection.now();
+    let result = consumer::drive(&mut connection, &mut fetch, sink, &watch, &mut None);
+    let took = connection.now().since(started);
+    note(answered, sink, &fetch, took);
+    result.map_err(|failure| (status(&fetch), failure))?;
+    sink.complete().map_err(bad)
+}
+
+/// How many segments are asked for before the object is known: no more than the answer may need.
+fn heads(ask: &Ask) -> u16 {
+    use crate::gateway::range::Wanted;
+    let octets = match ask.range {
+        _ if ask.is_head || !ask.if_none_match.is_empty() => 1,
+        Some(Wanted::From(0, Some(last))) => last.saturating_add(1),
+        Some(Wanted::From(1.., _) | Wanted::Last(_)) => return 0,
+        Some(Wanted::From(0, None)) | None => u64::MAX,
+    };
+    octets.div_ceil(SEGMENT).min(head::MOST) as u16
+}
+
+fn note(answered: &mut Answered, sink: &Answering, fetch: &Fetch, took: Duration) {
+    let range = sink.plan.as_ref().and_then(|plan| plan.headers.get(CONTENT_RANGE));
+    answered.range = range.and_then(|range| range.to_str().ok()).map(str::to_owned);
+    answered.duration_s = took.as_secs_f64();
+    answered.interests = fetch.stats().interests;
+    answered.segments = fetch.stats().verified;
+    if fetch.object().is_some() {
+        let summary = Summary::of(fetch, "", took);
+        answered.name = Some(summary.name);
+        answered.verified = Some(summary.verified);
+        answered.key = summary.key;
+    }
+}
+
+/// What a fetch that did not succeed is to an HTTP client.
+fn status(fetch: &Fetch) -> StatusCode {
+    use FetchError as E;
+    match fetch.status() {
+        Status::Failed(E::NoRoute(_) | E::NotThere(_) | E::NotFound { .. }) => {
+            StatusCode::NOT_FOUND
+        }
+        Status::Failed(E::Stalled { .. }) => StatusCode::GATEWAY_TIMEOUT,
+        _ => StatusCode::BAD_GATEWAY,
+    }
+}
+
+/// Turns segments into an answer.
+struct Answering {
+    ask: Ask,
+    plan: Option<Plan>,
+    /// Who waits for the head, and the end of the pipe that he is to read from.
+    give: Option<oneshot::Sender<Outcome>>,
+    reader: Option<Reader>,
+    writer: Writer,
+    /// Octets of the object up to here were handled.
+    at: u64,
+    /// Octets that were given to the client.
+    given: u64,
+    failure: Option<Failure>,
+}
+
+impl Answering {
+    fn new(ask: Ask, give: oneshot::Sender<Outcome>) -> std::io::Result<Answering> {
+        let (writer, reader) = pipe(WAITING)?;
+        let (give, reader) = (Some(give), Some(reader));
+        let (at, given) = (0, 0);
+        Ok(Answering { ask, plan: None, give, reader, writer, at, given, failure: None })
+    }
+
+    /// Something was verified: the client may know.
+    fn give_head(&mut self) {
+        let (Some(give), Some(plan)) = (self.give.take(), &self.plan) else { return };
+        let body = self.reader.take().filter(|_| plan.body.is_some());
+        let (status, headers) = (plan.status, plan.headers.clone());
+        // If he has gone meanwhile, the reader goes with the head, and that is noticed.
+        let _ = give.send(Ok(Head { status, headers, body }));
+    }
+
+    /// The segment is as long as its publisher says that it is.
+    fn fits(&self, segment: u64, content: &[u8]) -> bool {
+        let sizes = self.plan.as_ref().and_then(|plan| plan.sizes);
+        sizes.is_none_or(|sizes| sizes.len_of(segment) == content.len() as u64)
+    }
+
+    /// The fetch is over: so is the answer, if it is whole.
+    fn complete(&mut self) -> Result<(), Failure> {
+        let missing = self
+            .plan
+            .as_ref()
+            .and_then(|plan| plan.body.as_ref())
+            .filter(|body| body.end != u64::MAX && body.end - body.start != self.given);
+        match missing {
+            None => Ok(()),
+            Some(body) => Err(self.wrong_size(body.end)),
+        }
+    }
+
+    /// What the client was promised is in the pipe, or he was promised no body.
+    fn has_given_all(&self) -> bool {
+        let body = self.plan.as_ref().map(|plan| plan.body.as_ref());
+        body.is_some_and(|body| body.is_none_or(|body| body.end - body.start == self.given))
+    }
+
+    fn wrong_size(&self, end: u64) -> Failure {
+        let message = format!(
+            "{} is not as long as its metadata say: they have octet {end}, and it ends elsewhere",
+            self.ask.name
+        );
+        Failure::new(Kind::Failed, message).then("tell its publisher")
+    }
+
+    fn end(&mut self) {
+        self.give_head();
+        self.writer.end();
+    }
+}
+
+impl Sink for Answering {
+    fn begin(&mut self, info: &ObjectInfo) -> Resume {
+        let plan = Plan::new(&self.ask, info);
+        let rest = plan.rest();
+        self.at = rest.octets;
+        self.plan = Some(plan);
+        rest
+    }
+
+    fn write(&mut self, segment: u64, offset: u64, content: &[u8]) {
+        if self.failure.is_some() {
+            return;
+        }
+        if !self.fits(segment, content) {
+            self.failure = Some(self.wrong_size(offset + content.len() as u64));
+            return;
+        }
+        self.give_head();
+        let Some(body) = self.plan.as_ref().and_then(|plan| plan.body.clone()) else { return };
+        let within = |octet: u64| octet.clamp(offset, offset + content.len() as u64) - offset;
+        let (from, to) = (within(body.start) as usize, within(body.end) as usize);
+        if from < to {
+            self.writer.write(&content[from..to]);
+            self.given += (to - from) as u64;
+        }
+    }
+}
+
+impl Keep for Answering {
+    fn room(&self) -> Option<Size> {
+        Some(Size(self.writer.room() as u64))
+    }
+
+    fn is_satisfied(&self) -> bool {
+        self.give.is_none() && self.plan.as_ref().is_some_and(|plan| plan.body.is_none())
+    }
+
+    fn take_failure(&mut self) -> Option<Failure> {
+        let is_gone = self.give.as_ref().is_some_and(oneshot::Sender::is_closed)
+            || self.writer.is_left() && !self.has_given_all();
+        let gone = is_gone.then(|| Failure::new(Kind::File, "the client went away"));
+        self.failure.take().or(gone)
+    }
+
+    fn flush(&mut self) {}
+}

@@ -1,0 +1,180 @@
+//! What a request asks for.
+
+use crate::gateway::range::Wanted;
+use hyper::header::{HeaderMap, HeaderName, IF_NONE_MATCH, IF_RANGE, RANGE};
+use hyper::{Method, StatusCode, Uri};
+use packet::Name;
+
+/// A name that is longer leaves no room in a packet for what else belongs into one.
+const LONGEST: usize = 8000;
+
+/// A request that can be answered.
+#[derive(Debug)]
+pub struct Ask {
+    /// What it asks for.
+    pub name: Name,
+    /// The headers are wanted alone.
+    pub is_head: bool,
+    /// What of it is wanted, if not all.
+    pub range: Option<Wanted>,
+    /// The range is good for this version alone.
+    pub if_range: Option<String>,
+    /// Versions that the client has.
+    pub if_none_match: Vec<String>,
+}
+
+/// Why a request is not answered, for its sender.
+#[derive(Debug)]
+pub struct Refusal {
+    /// By a number.
+    pub status: StatusCode,
+    /// In words: what is wrong, and what to do about it.
+    pub text: String,
+}
+
+impl Refusal {
+    /// A refusal.
+    pub fn new(status: StatusCode, text: impl Into<String>) -> Refusal {
+        Refusal { status, text: text.into() }
+    }
+}
+
+impl Ask {
+    /// Reads a request.
+    ///
+    /// # Errors
+    /// It asks for something else than content by its name, or for a name that is not under one
+    /// of `prefixes`, if there are any.
+    pub fn read(
+        method: &Method,
+        uri: &Uri,
+        headers: &HeaderMap,
+        prefixes: &[Name],
+    ) -> Result<Ask, Refusal> {
+        let is_head = method == Method::HEAD;
+        if !is_head && method != Method::GET {
+            let text = format!("{method} is not served here; use GET or HEAD");
+            return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, text));
+        }
+        let name = name(uri.path())?;
+        if !prefixes.is_empty() && !prefixes.iter().any(|under| is_under(&name, under)) {
+            let text = format!("{name} is not served here; only names under {}", list(prefixes));
+            return Err(Refusal::new(StatusCode::FORBIDDEN, text));
+        }
+        let text = |field: HeaderName| headers.get(field).and_then(|value| value.to_str().ok());
+        let tags = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+        Ok(Ask {
+            name,
+            is_head,
+            // It has a meaning with GET only.
+            range: text(RANGE).filter(|_| !is_head).and_then(Wanted::parse),
+            if_range: text(IF_RANGE).map(str::to_owned),
+            if_none_match: tags.flat_map(|tags| tags.split(',')).map(bare_tag).collect(),
+        })
+    }
+
+    /// The client has this version.
+    pub fn has(&self, tag: &str) -> bool {
+        self.if_none_match.iter().any(|one| one == "*" || one == tag)
+    }
+
+    /// The range is asked for whatever the version, or of this one.
+    pub fn wants_range_of(&self, tag: Option<&str>) -> bool {
+        self.if_range.as_deref().is_none_or(|only| Some(only.trim()) == tag)
+    }
+}
+
+/// A tag in a list, without the mark of weak ones, which is of no account where tags are compared
+/// to save a transfer.
+fn bare_tag(tag: &str) -> String {
+    let tag = tag.trim();
+    tag.strip_prefix("W/").unwrap_or(tag).to_owned()
+}
+
+fn name(path: &str) -> Result<Name, Refusal> {
+    let name: Name = path.parse().map_err(|error| {
+        Refusal::new(StatusCode::BAD_REQUEST, format!("the path is no name: {error}"))
+    })?;
+    if name.as_ref().is_empty() {
+        let text = "the path has no name; ask for one like /example/film.webm";
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
+    }
+    if name.as_ref().encoded_len() > LONGEST {
+        let text = format!("the name has more than {LONGEST} octets; nothing is called so");
+        return Err(Refusal::new(StatusCode::URI_TOO_LONG, text));
+    }
+    Ok(name)
+}
+
+fn is_under(name: &Name, prefix: &Name) -> bool {
+    name.as_ref().starts_with(prefix.as_ref())
+}
+
+fn list(names: &[Name]) -> String {
+    let names: Vec<_> = names.iter().map(Name::to_string).collect();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(method: &Method, path: &str, fields: &[(&str, &str)]) -> Result<Ask, Refusal> {
+        let mut headers = HeaderMap::new();
+        for (field, value) in fields {
+            headers.append(field.parse::<HeaderName>().unwrap(), value.parse().unwrap());
+        }
+        Ask::read(method, &path.parse().unwrap(), &headers, &["/a".parse().unwrap()])
+    }
+
+    fn refused(method: &Method, path: &str) -> (u16, String) {
+        let refusal = ask(method, path, &[]).unwrap_err();
+        (refusal.status.as_u16(), refusal.text)
+    }
+
+    #[test]
+    fn a_path_is_a_name() {
+        let name = |path: &str| ask(&Method::GET, path, &[]).unwrap().name.to_string();
+        assert_eq!(name("/a/film.webm"), "/a/film.webm");
+        assert_eq!(name("/a/film.webm/v=7?start=3"), "/a/film.webm/v=7");
+        assert_eq!(name("/a/%41%2F%FF"), "/a/A%2F%FF");
+        assert_eq!(name("http://host:80/a/b"), "/a/b");
+    }
+
+    #[test]
+    fn what_is_no_name_is_refused_with_a_reason() {
+        for path in ["/", "/a/%4", "/a/..", "/a/sha256digest=12", "/a//b"] {
+            let (status, text) = refused(&Method::GET, path);
+            assert_eq!(status, 400, "{path}: {text}");
+            assert!(text.starts_with("the path ") && text.contains("/example/"), "{text}");
+        }
+        assert_eq!(refused(&Method::GET, &format!("/a/{}", "x".repeat(9000))).0, 414);
+        let (status, text) = refused(&Method::GET, "/b/film");
+        assert_eq!((status, &*text), (403, "/b/film is not served here; only names under /a"));
+        assert_eq!(refused(&Method::GET, "/ab").0, 403);
+        let (status, text) = refused(&Method::POST, "/a/film");
+        assert_eq!((status, &*text), (405, "POST is not served here; use GET or HEAD"));
+    }
+
+    #[test]
+    fn versions_that_the_client_has() {
+        let fields = [("if-none-match", "W/\"v=6\", \"v=7\""), ("if-none-match", "\"x\"")];
+        let ask = ask(&Method::GET, "/a/b", &fields).unwrap();
+        assert!(ask.has("\"v=6\"") && ask.has("\"v=7\"") && ask.has("\"x\""));
+        assert!(!ask.has("\"v=8\""));
+        let any = Ask { if_none_match: vec!["*".to_owned()], ..ask };
+        assert!(any.has("\"v=8\""));
+    }
+
+    #[test]
+    fn a_range_may_be_for_one_version_only_and_is_for_get_alone() {
+        let fields = [("range", "bytes=5-"), ("if-range", "\"v=7\"")];
+        let get = ask(&Method::GET, "/a/b", &fields).unwrap();
+        assert_eq!(get.range, Some(Wanted::From(5, None)));
+        assert!(get.wants_range_of(Some("\"v=7\"")));
+        assert!(!get.wants_range_of(Some("\"v=8\"")) && !get.wants_range_of(None));
+        assert_eq!(ask(&Method::HEAD, "/a/b", &fields).unwrap().range, None);
+        let always = ask(&Method::GET, "/a/b", &fields[..1]).unwrap();
+        assert!(always.wants_range_of(None));
+    }
+}

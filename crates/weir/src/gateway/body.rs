@@ -1,0 +1,44 @@
+//! The body of an answer, as the HTTP library takes it.
+
+use crate::file::{Cut, Reader};
+use hyper::body::{Body, Bytes, Frame, SizeHint};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// A body.
+pub enum Octets {
+    /// A few words.
+    Text(Bytes),
+    /// What a fetch brings. The client gets no proper end where the object did not come to one.
+    Fetched(Reader),
+}
+
+impl Body for Octets {
+    type Data = Bytes;
+    type Error = Cut;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        match self.get_mut() {
+            Octets::Text(text) if text.is_empty() => Poll::Ready(None),
+            Octets::Text(text) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(text))))),
+            Octets::Fetched(reader) => {
+                reader.poll_next(cx).map(|next| next.map(|octets| octets.map(Frame::data)))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Octets::Text(text) if text.is_empty())
+    }
+
+    /// That of fetched octets is said by the headers, if it is known.
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Octets::Text(text) => SizeHint::with_exact(text.len() as u64),
+            Octets::Fetched(_) => SizeHint::default(),
+        }
+    }
+}

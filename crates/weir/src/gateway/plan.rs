@@ -1,0 +1,267 @@
+//! The answer to a request, planned when the object is known: its head, and what of the object
+//! has to be fetched for its body.
+
+use crate::file;
+use crate::gateway::ask::Ask;
+use crate::gateway::media::media_type;
+use hyper::StatusCode;
+use hyper::header::{
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap,
+    HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS,
+};
+use packet::Name;
+use rangemap::RangeSet;
+use std::ops::Range;
+use transport::fetch::{ObjectInfo, Resume};
+
+/// What the publisher says of the object's size. It is not signed: what comes is held against it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Octets of the object.
+    pub size: u64,
+    /// Octets of every segment but the last.
+    pub segment: u64,
+    /// Segments.
+    pub segments: u64,
+}
+
+impl Sizes {
+    /// Those of the object, if it says so and does not contradict itself.
+    fn of(info: &ObjectInfo) -> Option<Sizes> {
+        let (size, segment, segments) = (info.size?, info.segment_size?, info.segments?);
+        (segments == size.div_ceil(segment.max(1)).max(1)).then_some(Sizes {
+            size,
+            segment,
+            segments,
+        })
+    }
+
+    /// What a segment's content is long.
+    pub fn len_of(&self, segment: u64) -> u64 {
+        let offset = segment.saturating_mul(self.segment);
+        self.size.saturating_sub(offset).min(self.segment)
+    }
+}
+
+/// A planned answer.
+#[derive(Debug)]
+pub struct Plan {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// The octets that are its body, if it has one; without an end if nobody knows it.
+    pub body: Option<Range<u64>>,
+    /// Sizes, if they are known.
+    pub sizes: Option<Sizes>,
+}
+
+impl Plan {
+    /// Plans the answer.
+    pub fn new(ask: &Ask, info: &ObjectInfo) -> Plan {
+        let sizes = Sizes::of(info);
+        let tag = tag(&info.name);
+        let mut plan = Plan::whole(ask, sizes);
+        if let Some(tag) = &tag {
+            plan.set(ETAG, tag.clone());
+            let is_fixed = info.name == ask.name;
+            plan.set(
+                CACHE_CONTROL,
+                if is_fixed { "max-age=31536000, immutable" } else { "no-cache" },
+            );
+        }
+        if tag.as_deref().is_some_and(|tag| ask.has(tag)) {
+            plan.status = StatusCode::NOT_MODIFIED;
+            plan.body = None;
+            plan.headers.remove(CONTENT_LENGTH);
+        } else if let (Some(range), Some(sizes)) = (ask.range, sizes)
+            && ask.wants_range_of(tag.as_deref())
+        {
+            plan.cut(range.of(sizes.size), sizes.size);
+        }
+        plan
+    }
+
+    fn whole(ask: &Ask, sizes: Option<Sizes>) -> Plan {
+        let body = (!ask.is_head).then(|| 0..sizes.map_or(u64::MAX, |sizes| sizes.size));
+        let mut plan = Plan { status: StatusCode::OK, headers: HeaderMap::new(), body, sizes };
+        let file = file::called(ask.name.as_ref()).unwrap_or_default();
+        plan.set(CONTENT_TYPE, media_type(&file));
+        plan.set(X_CONTENT_TYPE_OPTIONS, "nosniff");
+        plan.set(ACCEPT_RANGES, if sizes.is_some() { "bytes" } else { "none" });
+        if let Some(sizes) = sizes {
+            plan.set(CONTENT_LENGTH, sizes.size.to_string());
+        }
+        plan
+    }
+
+    /// Only this of it, or nothing of what is asked for is there.
+    fn cut(&mut self, octets: Option<Range<u64>>, size: u64) {
+        match octets {
+            Some(octets) => {
+                self.status = StatusCode::PARTIAL_CONTENT;
+                let (first, last) = (octets.start, octets.end - 1);
+                self.set(CONTENT_RANGE, format!("bytes {first}-{last}/{size}"));
+                self.set(CONTENT_LENGTH, (octets.end - octets.start).to_string());
+                self.body = Some(octets);
+            }
+            None => {
+                self.status = StatusCode::RANGE_NOT_SATISFIABLE;
+                self.set(CONTENT_RANGE, format!("bytes */{size}"));
+                self.set(CONTENT_LENGTH, "0");
+                self.body = None;
+            }
+        }
+    }
+
+    fn set(&mut self, field: HeaderName, value: impl AsRef<str>) {
+        if let Ok(value) = HeaderValue::from_str(value.as_ref()) {
+            self.headers.insert(field, value);
+        }
+    }
+
+    /// The segments that have to be fetched: those of the body; without one, the first, which
+    /// proves that what is said of the object is said by its publisher.
+    pub fn segments(&self) -> Option<Range<u64>> {
+        let sizes = self.sizes?;
+        let octets = self.body.clone().unwrap_or(0..1);
+        let (each, last) = (sizes.segment.max(1), sizes.segments - 1);
+        let first = (octets.start / each).min(last);
+        Some(first..octets.end.div_ceil(each).clamp(first + 1, sizes.segments))
+    }
+
+    /// The same as what need not be fetched.
+    pub fn rest(&self) -> Resume {
+        let (Some(sizes), Some(wanted)) = (self.sizes, self.segments()) else {
+            return Resume::default();
+        };
+        let mut segments = RangeSet::new();
+        let others = [0..wanted.start, wanted.end..sizes.segments];
+        others.into_iter().filter(|run| !run.is_empty()).for_each(|run| segments.insert(run));
+        Resume { segments, octets: wanted.start * sizes.segment }
+    }
+}
+
+/// What tells a version from others: the version.
+fn tag(name: &Name) -> Option<String> {
+    let version = name.as_ref().last().filter(|last| last.as_version_any().is_some())?;
+    Some(format!("\"{version}\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::{Method, Uri};
+
+    fn info(size: Option<u64>) -> ObjectInfo {
+        ObjectInfo {
+            name: "/a/film.webm/v=7".parse().unwrap(),
+            segments: size.map(|size| size.div_ceil(1000).max(1)),
+            segment_size: Some(1000),
+            size,
+            root_digest: None,
+        }
+    }
+
+    fn plan(method: &Method, path: &str, fields: &[(&str, &str)], size: Option<u64>) -> Plan {
+        let mut headers = HeaderMap::new();
+        for (field, value) in fields {
+            headers.append(field.parse::<HeaderName>().unwrap(), value.parse().unwrap());
+        }
+        let ask = Ask::read(method, &path.parse::<Uri>().unwrap(), &headers, &[]).unwrap();
+        Plan::new(&ask, &info(size))
+    }
+
+    fn get(fields: &[(&str, &str)]) -> Plan {
+        plan(&Method::GET, "/a/film.webm", fields, Some(10_500))
+    }
+
+    fn header(plan: &Plan, field: &str) -> String {
+        plan.headers.get(field).map_or_else(String::new, |value| value.to_str().unwrap().into())
+    }
+
+    #[test]
+    fn the_whole() {
+        let plan = get(&[]);
+        assert_eq!((plan.status.as_u16(), plan.body.clone()), (200, Some(0..10_500)));
+        for (field, value) in [
+            ("content-type", "video/webm"),
+            ("content-length", "10500"),
+            ("accept-ranges", "bytes"),
+            ("etag", "\"v=7\""),
+            ("cache-control", "no-cache"),
+        ] {
+            assert_eq!(header(&plan, field), value, "{field}");
+        }
+        assert_eq!((plan.segments(), plan.rest()), (Some(0..11), Resume::default()));
+    }
+
+    #[test]
+    fn a_range_is_of_as_few_segments_as_it_can_be() {
+        for (range, octets, segments) in [
+            ("bytes=0-0", "0-0", 0..1),
+            ("bytes=999-1000", "999-1000", 0..2),
+            ("bytes=1000-1999", "1000-1999", 1..2),
+            ("bytes=3500-", "3500-10499", 3..11),
+            ("bytes=-1", "10499-10499", 10..11),
+            ("bytes=-501", "9999-10499", 9..11),
+        ] {
+            let plan = get(&[("range", range)]);
+            assert_eq!(plan.status.as_u16(), 206);
+            assert_eq!(header(&plan, "content-range"), format!("bytes {octets}/10500"));
+            assert_eq!(plan.segments(), Some(segments.clone()), "{range}");
+            let body = plan.body.clone().unwrap();
+            assert_eq!(header(&plan, "content-length"), (body.end - body.start).to_string());
+            let rest = plan.rest();
+            assert_eq!(rest.octets, segments.start * 1000);
+            let there = (0..11).filter(|n| !rest.segments.contains(n)).collect::<Vec<_>>();
+            assert_eq!(there, segments.collect::<Vec<_>>(), "{range}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_what_is_known_already_and_heads_cost_one_segment() {
+        let tag = "\"v=7\"";
+        let beyond = get(&[("range", "bytes=10500-")]);
+        assert_eq!(beyond.status.as_u16(), 416);
+        assert_eq!(header(&beyond, "content-range"), "bytes */10500");
+        let known = get(&[("if-none-match", tag), ("range", "bytes=0-5")]);
+        assert_eq!((known.status.as_u16(), header(&known, "etag")), (304, tag.to_owned()));
+        let head = plan(&Method::HEAD, "/a/film.webm", &[("range", "bytes=5-6")], Some(10_500));
+        assert_eq!((head.status.as_u16(), &*header(&head, "content-length")), (200, "10500"));
+        for plan in [beyond, known, head] {
+            assert_eq!((plan.body.clone(), plan.segments()), (None, Some(0..1)));
+        }
+    }
+
+    #[test]
+    fn a_range_of_another_version_is_the_whole() {
+        let fields = |tag| [("range", "bytes=5-6"), ("if-range", tag)];
+        assert_eq!(get(&fields("\"v=7\"")).status.as_u16(), 206);
+        assert_eq!(get(&fields("\"v=6\"")).status.as_u16(), 200);
+        assert_eq!(get(&fields("W/\"v=7\"")).status.as_u16(), 200);
+    }
+
+    #[test]
+    fn without_a_size_there_are_no_ranges() {
+        let plan = plan(&Method::GET, "/a/film.webm/v=7", &[("range", "bytes=5-6")], None);
+        assert_eq!((plan.status.as_u16(), &*header(&plan, "content-length")), (200, ""));
+        assert_eq!(header(&plan, "accept-ranges"), "none");
+        assert_eq!((plan.body.clone(), plan.segments()), (Some(0..u64::MAX), None));
+        assert_eq!(header(&plan, "cache-control"), "max-age=31536000, immutable");
+    }
+
+    #[test]
+    fn sizes_that_contradict_each_other_are_none() {
+        let sizes = |size, segments| {
+            Sizes::of(&ObjectInfo { size: Some(size), segments: Some(segments), ..info(None) })
+        };
+        assert_eq!(sizes(10_500, 11).map(|sizes| sizes.len_of(10)), Some(500));
+        assert_eq!(sizes(0, 1).map(|sizes| sizes.len_of(0)), Some(0));
+        for (size, segments) in [(10_500, 10), (10_500, 12), (u64::MAX, 1), (0, 2)] {
+            assert_eq!(sizes(size, segments), None);
+        }
+        let empty = plan(&Method::GET, "/a/b", &[], Some(0));
+        assert_eq!((empty.body.clone(), empty.segments()), (Some(0..0), Some(0..1)));
+    }
+}

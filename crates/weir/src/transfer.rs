@@ -1,0 +1,82 @@
+//! What the options of a transfer say, for one fetch or for many.
+
+use crate::cli::TransferArgs;
+use crate::exit::{Failure, Kind};
+use crate::identity;
+use control::Duration;
+use packet::Name;
+use schemes::Choice;
+use security::TrustPolicy;
+use transport::fetch::{Fetch, FetchConfig};
+
+/// The options, checked: keys are read, the scheme is chosen.
+#[derive(Clone)]
+pub struct Transfers {
+    choice: Choice,
+    policy: TrustPolicy,
+    range: Option<u16>,
+    patience: Duration,
+    lifetime: Option<Duration>,
+}
+
+impl Transfers {
+    /// # Errors
+    /// There is no such scheme, or no such key.
+    pub fn new(args: &TransferArgs) -> Result<Transfers, Failure> {
+        let choice = choice(args)?;
+        // Whether it has a controller shows here, not at the first fetch.
+        choice.controller()?;
+        Ok(Transfers {
+            choice,
+            policy: identity::policy(&args.trust)?,
+            range: args.range,
+            patience: args.patience,
+            lifetime: args.lifetime,
+        })
+    }
+
+    /// The scheme, as it is chosen by.
+    pub fn control(&self) -> String {
+        self.choice.to_string()
+    }
+
+    /// What a fetch of `name` is to do.
+    ///
+    /// # Errors
+    /// The system gives no random numbers.
+    pub fn config(&self, name: Name) -> Result<FetchConfig, Failure> {
+        let mut config = FetchConfig::new(name, self.policy.clone());
+        config.patience = self.patience;
+        config.range = self.range;
+        config.lifetime = self.lifetime.unwrap_or(config.lifetime);
+        config.seed = seed()?;
+        Ok(config)
+    }
+
+    /// A fetch under a controller of its own.
+    ///
+    /// # Errors
+    /// The scheme has no controller.
+    pub fn fetch(&self, config: FetchConfig) -> Result<Fetch, Failure> {
+        Ok(Fetch::new(config, self.choice.controller()?))
+    }
+}
+
+fn choice(args: &TransferArgs) -> Result<Choice, Failure> {
+    let mut choice: Choice = args.control.parse()?;
+    for setting in &args.set {
+        let (name, value) = setting.split_once('=').ok_or_else(|| {
+            let message = format!("--set {setting} has no value");
+            Failure::new(Kind::Usage, message).then("write it like --set name=value")
+        })?;
+        choice.set(name, value)?;
+    }
+    Ok(choice)
+}
+
+/// Nonces must differ between runs.
+fn seed() -> Result<u64, Failure> {
+    getrandom::u64().map_err(|error| {
+        Failure::new(Kind::Failed, format!("the system gives no random numbers: {error}"))
+    })
+}
