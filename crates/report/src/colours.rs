@@ -62,10 +62,11 @@ pub fn all() -> Vec<Named> {
     all
 }
 
-/// A colour nearer to the paper or the ink: first to what is farther from it, then to the other.
+/// A colour nearer to the paper or the ink: first to the paper if it can still be seen on it then,
+/// and next to the other.
 fn tone_of(own: &str, paper: &str, ink: &str, tone: usize) -> String {
-    let far = |from: &str| brightness(own).abs_diff(brightness(from));
-    let is_to_paper = (far(paper) > far(ink)) == (tone == 1);
+    let off_paper = |colour| brightness(colour).abs_diff(brightness(paper));
+    let is_to_paper = (off_paper(own) * 55 > off_paper(ink) * 40) == (tone == 1);
     let (end, share) = if is_to_paper { (paper, 45) } else { (ink, 50) };
     let mixed = |part| (channel(own, part) * (100 - share) + channel(end, part) * share) / 100;
     format!("#{:02x}{:02x}{:02x}", mixed(0), mixed(1), mixed(2))

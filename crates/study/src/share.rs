@@ -5,8 +5,11 @@ use crate::outcome::Series;
 /// Instants at which shares are told.
 const INSTANTS: usize = 150;
 
+/// What all have together is nothing if it is less than this part of its mean.
+const NOTHING: f64 = 0.02;
+
 /// For each line its part of the sum, in means over equal stretches of the time; where all of them
-/// have nothing there is no share.
+/// together have next to nothing there is no share.
 pub fn shares(lines: &[Series], shown: f64) -> Vec<Series> {
     let stretch = shown / INSTANTS as f64;
     let mut sums = vec![vec![(0.0, 0u32); INSTANTS]; lines.len()];
@@ -20,9 +23,11 @@ pub fn shares(lines: &[Series], shown: f64) -> Vec<Series> {
         let (sum, count) = sums[line][at];
         sum / f64::from(count.max(1))
     };
+    let together = |at: usize| (0..lines.len()).map(|line| mean(line, at)).sum::<f64>();
+    let usual = (0..INSTANTS).map(together).sum::<f64>() / INSTANTS as f64;
     let share = |line: usize, at: usize| {
-        let all: f64 = (0..lines.len()).map(|other| mean(other, at)).sum();
-        (all > 0.0).then(|| ((at as f64 + 0.5) * stretch, mean(line, at) / all))
+        let all = together(at);
+        (all > usual * NOTHING).then(|| ((at as f64 + 0.5) * stretch, mean(line, at) / all))
     };
     let one = |(number, line): (usize, &Series)| Series {
         points: (0..INSTANTS).filter_map(|at| share(number, at)).collect(),
@@ -37,12 +42,17 @@ mod tests {
 
     #[test]
     fn shares_come_to_one_where_there_is_anything() {
+        let at = |n: u32, value: f64| match n {
+            0..100 => 0.0,
+            200..202 => 0.001,
+            _ => value,
+        };
         let line = |value: f64| Series {
-            points: (0..300).map(|n| (f64::from(n), if n < 100 { 0.0 } else { value })).collect(),
+            points: (0..300).map(|n| (f64::from(n), at(n, value))).collect(),
             ..Series::default()
         };
         let found = shares(&[line(1.0), line(3.0)], 300.0);
-        assert_eq!(found[0].points.len(), 100, "two of three parts");
+        assert_eq!(found[0].points.len(), 99, "two of three parts, but where there is hardly any");
         assert!(found[0].points.iter().all(|(time, share)| *time > 100.0 && *share == 0.25));
         assert!(found[1].points.iter().all(|(_, share)| *share == 0.75));
     }
