@@ -30,8 +30,9 @@ class Refused(unittest.TestCase):
 
     def test_what_only_the_simulator_does(self):
         text = testbed.LINE.format(duration="1 s", size="1 MB")
-        text += '[[consumer]]\nat = "middle"\nname = "/example/object"\nrate = "10 /s"\n'
-        self.fails(text, 2, "a thing that a testbed does not", "consumer at middle")
+        text += '[[link]]\nbetween = ["consumer", "producer"]\nrate = "1 Mbit/s"\n'
+        text += 'duplicate = "1 %"\n'
+        self.fails(text, 2, "2 things that a testbed does not", "link consumer-producer")
 
     def test_what_is_too_large_for_any_machine(self):
         text = testbed.LINE.format(duration="1 s", size="1 MB")

@@ -64,9 +64,10 @@ def run(driver, scenario, *options):
 
 
 def file(case, text):
-    """A scenario in a temporary folder that goes with the test case."""
+    """A scenario in a temporary folder that goes with the test case, or with the class."""
     folder = tempfile.TemporaryDirectory(prefix="weir-")
-    case.addCleanup(folder.cleanup)
+    add = case.addClassCleanup if isinstance(case, type) else case.addCleanup
+    add(folder.cleanup)
     path = Path(folder.name) / "line.toml"
     path.write_text(text, encoding="utf-8")
     return path

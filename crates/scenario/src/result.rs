@@ -8,8 +8,7 @@ mod link;
 mod node;
 mod workload;
 
-pub(crate) use caching::sampling;
-pub use caching::{Caching, Hits, NodeHits};
+pub use caching::{Caching, Hits, NodeHits, sampling};
 pub use columns::{averaged, counted, digits, given};
 pub use described::{Field, Held, Kind, Value};
 pub use flow::{Flow, flow_labels};

@@ -132,18 +132,24 @@ impl Network {
     }
 
     pub(crate) fn wake_app(&mut self, number: usize) {
+        self.apps[number].on_deadline(self.now, self.event_queue.as_ref());
+        self.hear_app(number);
+    }
+
+    /// Hands on what an application has to say, and asks when it wants to be called again.
+    pub(crate) fn hear_app(&mut self, number: usize) {
         let app = &mut self.apps[number];
-        app.on_deadline(self.now, self.event_queue.as_ref());
         let node = app.node as usize;
         let Node { id, ports, forwarder, .. } = &mut self.nodes[node];
         let tracing = self.tracing.as_deref_mut();
-        match forwarder {
-            Some(forwarder) => {
+        match (forwarder, &mut self.outbox) {
+            (Some(forwarder), _) => {
                 let with = (&mut self.out, &mut self.buffers, tracing);
                 speak((self.now, *id, ports), app, forwarder, with);
             }
+            (None, Some(outbox)) => outbox.take(self.now, number, app),
             // Nobody listens: what it says is lost, as it would be in a closed connection.
-            None => {
+            (None, None) => {
                 self.out.clear();
                 while app.poll_transmit(self.now, &mut self.out) {
                     self.out.clear();

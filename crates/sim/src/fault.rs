@@ -89,6 +89,10 @@ impl Network {
         }
         node.crash();
         self.events.set(node.component, None);
+        self.crash_apps(id);
+    }
+
+    pub(crate) fn crash_apps(&mut self, id: NodeId) {
         let over = &mut self.population.over;
         for (number, app) in (0..).zip(&mut self.apps).filter(|(_, app)| app.node == id.0) {
             app.crash(self.now);

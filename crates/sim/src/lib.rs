@@ -27,6 +27,7 @@ mod meter;
 mod network;
 mod node;
 mod outcome;
+mod outside;
 mod plain;
 mod population;
 mod producer;
@@ -47,6 +48,7 @@ pub use impairment::{Impairment, Loss, Reorder};
 pub use meter::FetchMeter;
 pub use network::{BuildError, Network};
 pub use outcome::{FlowResult, LinkResult, NodeResult, Outcome, Queue, jain_index};
+pub use outside::Applications;
 pub use record::{
     FlowSample, LinkSample, NetworkSample, NodeSample, Origin, PacketHop, Recorder, VideoSample,
     WorkloadSample,

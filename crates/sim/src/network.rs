@@ -20,6 +20,7 @@ use crate::hashing::{Hasher, OnHashing};
 use crate::impairment::Dice;
 use crate::node::{LinkPlan, Node, Port};
 use crate::outcome::FlowResult;
+use crate::outside::Outbox;
 use crate::population::Population;
 use crate::producer::Producer;
 use crate::record::{EventQueue, Recorder};
@@ -105,6 +106,8 @@ pub struct Network {
     pub(crate) tracing: Option<Box<Tracing>>,
     pub(crate) calls: u64,
     pub(crate) hasher: Hasher,
+    /// Where the frames of applications go that have no forwarder here.
+    pub(crate) outbox: Option<Box<Outbox>>,
     pub(crate) out: Vec<u8>,
     pub(crate) buffers: Buffers,
     fault_component: Component,
@@ -137,6 +140,7 @@ impl Network {
             tracing: None,
             calls: 0,
             hasher: Hasher::default(),
+            outbox: None,
             out: Vec::new(),
             buffers: Buffers::default(),
             fault_component,

@@ -2,7 +2,7 @@
 //! the spot for those without.
 
 use hashbrown::HashTable;
-use packet::{Bytes, Interest, LpPacket, NameRef};
+use packet::{Bytes, Interest, LpPacket, Name, NameRef};
 use security::Signer;
 use std::collections::{BTreeSet, VecDeque};
 use transport::publish::{Preparation, Publish, PublishError, Spec};
@@ -93,15 +93,8 @@ impl Producer {
         let Some(fragment) = link.fragment().filter(|_| link.nack().is_none()) else { return };
         let Ok(interest) = Interest::decode(fragment) else { return };
         let Some(number) = self.object_of(interest.name()) else { return };
-        let object = &mut self.objects[number as usize].1;
-        if let Object::Unprepared(spec) = object {
-            let prepared = preparation(spec).ok();
-            let hashed = prepared.and_then(|object| self.hasher.hash(&spec.name, object));
-            let mut publish = Publish::new();
-            hashed.into_iter().for_each(|hashed| publish.add(hashed));
-            *object = Object::Published(Box::new(publish));
-        }
-        match object {
+        self.prepare(number as usize);
+        match &mut self.objects[number as usize].1 {
             Object::Published(publish) => {
                 publish.receive(frame);
                 self.turns.push_back(Turn::Published(number));
@@ -113,6 +106,30 @@ impl Producer {
                 }
             }
             Object::Unprepared(_) => {}
+        }
+    }
+
+    fn prepare(&mut self, number: usize) {
+        let object = &mut self.objects[number].1;
+        let Object::Unprepared(spec) = object else { return };
+        let prepared = preparation(spec).ok();
+        let hashed = prepared.and_then(|object| self.hasher.hash(&spec.name, object));
+        let mut publish = Publish::new();
+        hashed.into_iter().for_each(|hashed| publish.add(hashed));
+        *object = Object::Published(Box::new(publish));
+    }
+
+    /// Prepares the objects of these names before anybody asks for them, as long as they are no
+    /// more than so many octets together.
+    pub fn make_ready(&mut self, names: &[Name], mut most: u64) {
+        for number in 0..self.objects.len() {
+            let Object::Unprepared(spec) = &self.objects[number].1 else { continue };
+            if !names.contains(&spec.name) {
+                continue;
+            }
+            let Some(left) = most.checked_sub(spec.size.0) else { return };
+            most = left;
+            self.prepare(number);
         }
     }
 

@@ -6,7 +6,7 @@ use forwarder::{FaceId, Forwarder, Traffic};
 use crate::network::{FlowEntry, Network, WireEnd};
 use crate::node::{Node, Port};
 use crate::outcome::{FlowResult, LinkResult, NodeResult, Outcome, Queue};
-use crate::record::{LinkSample, NetworkSample, NodeSample, Recorder};
+use crate::record::{FlowSample, LinkSample, NetworkSample, NodeSample, Recorder, WorkloadSample};
 use crate::spec::{FlowId, LinkId};
 use crate::stores::StoreCounts;
 
@@ -87,7 +87,7 @@ impl Network {
         NodeResult { served: self.served(number), ..node.result() }
     }
 
-    fn flow_result(&self, flow: usize) -> FlowResult {
+    pub(crate) fn flow_result(&self, flow: usize) -> FlowResult {
         let (app, workload) = match &self.flows[flow] {
             FlowEntry::Over(result) => return FlowResult::clone(result),
             FlowEntry::Live { app, workload } => (&self.apps[*app as usize], *workload),
@@ -149,14 +149,9 @@ impl Network {
                 marked: result.marked,
             });
         }
-        for (flow, entry) in (0..).map(FlowId).zip(&self.flows) {
-            let FlowEntry::Live { app, .. } = entry else { continue };
-            if let Some(sample) = self.apps[*app as usize].sample(self.now, flow) {
-                recorder.flow(&sample);
-            }
-        }
+        self.flow_samples().for_each(|sample| recorder.flow(&sample));
         self.sample_nodes(&mut *recorder);
-        self.sample_workloads(&mut *recorder);
+        self.numbered_workload_samples().for_each(|sample| recorder.workload(&sample));
         self.recorder = Some(recorder);
         self.schedule_sample(self.now + self.every);
     }
@@ -182,14 +177,17 @@ impl Network {
         recorder.network(&sum);
     }
 
-    fn sample_workloads(&self, recorder: &mut dyn Recorder) {
-        let mut number = 0;
-        for sums in self.workload_samples() {
-            for mut sample in sums {
-                (sample.at, sample.number) = (self.now, number);
-                recorder.workload(&sample);
-                number += 1;
-            }
-        }
+    /// The flows that run.
+    pub(crate) fn flow_samples(&self) -> impl Iterator<Item = FlowSample> {
+        (0..).map(FlowId).zip(&self.flows).filter_map(|(flow, entry)| {
+            let FlowEntry::Live { app, .. } = entry else { return None };
+            self.apps[*app as usize].sample(self.now, flow)
+        })
+    }
+
+    /// The classes of all workloads.
+    pub(crate) fn numbered_workload_samples(&self) -> impl Iterator<Item = WorkloadSample> {
+        let classes = self.workload_samples().into_iter().flatten().enumerate();
+        classes.map(|(number, sample)| WorkloadSample { at: self.now, number, ..sample })
     }
 }

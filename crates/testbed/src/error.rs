@@ -88,6 +88,9 @@ pub enum TestbedError {
         /// What the system says.
         error: io::Error,
     },
+    /// Something that every program needs.
+    #[error("the system refuses it: {0}")]
+    System(io::Error),
     /// A signal came.
     #[error("interrupted")]
     Interrupted,

@@ -2,7 +2,7 @@
 
 use crate::plan::Plan;
 use control::{Rate, Size};
-use scenario::model::Scenario;
+use scenario::model::{Asked, Consumer, Manner, Objects, Requests, Scenario};
 use std::path::Path;
 
 /// Seconds on a processor for a packet over a link, from the sending daemon's pipeline to the
@@ -20,6 +20,8 @@ const BUSY: f64 = 0.9;
 pub struct Estimate {
     /// Processors.
     pub cores: f64,
+    /// Of these, what the applications take that no tool is: they share one.
+    pub applications: f64,
     /// Memory.
     pub memory: Size,
     /// Room for contents and what is fetched.
@@ -37,38 +39,101 @@ pub struct Machine {
     pub disk: Size,
 }
 
+/// What links and applications carry in a second.
+struct Load<'a> {
+    scenario: &'a Scenario,
+    /// By link: packets that its flows bring, and the most that it takes.
+    links: Vec<(f64, f64)>,
+    /// Packets at the ends of flows: all of them, and those of applications that no tool is.
+    ends: (f64, f64),
+}
+
+impl Load<'_> {
+    /// A flow over these links asks for so many segments of this size in a second, or for as many
+    /// as come; how many octets that are.
+    fn add(&mut self, way: &[usize], segment: Size, asked: Option<f64>, is_tool: bool) -> f64 {
+        let scenario = self.scenario;
+        let directions = way.iter().flat_map(|link| &scenario.links[*link].directions);
+        // Where both are at one node there is no link to limit it.
+        let Some(rate) = directions.map(|direction| direction.rate).min() else { return 0.0 };
+        let octets = segment.0 + AROUND;
+        let possible = per_second(rate, octets);
+        let segments = asked.map_or(possible, |asked| asked.min(possible));
+        for link in way {
+            let fastest = scenario.links[*link].directions.iter().map(|d| d.rate).max();
+            let fastest = fastest.map_or(0.0, |rate| 2.0 * per_second(rate, octets));
+            let (packets, most) = &mut self.links[*link];
+            (*packets, *most) = (*packets + 2.0 * segments, most.max(fastest));
+        }
+        self.ends.0 += 4.0 * segments;
+        self.ends.1 += if is_tool { 0.0 } else { 4.0 * segments };
+        segments * octets as f64
+    }
+
+    /// What workloads ask for.
+    fn add_workloads(&mut self) {
+        let scenario = self.scenario;
+        let mut ways = scenario.ways_of_workloads().into_iter();
+        for workload in &scenario.workloads {
+            let requests = match &workload.requests {
+                Requests::Drawn { per_second, .. } => *per_second,
+                Requests::Listed(list) => list.len() as f64 / scenario.duration.as_secs_f64(),
+            };
+            let share = requests / (workload.at.len() * workload.contents.len()).max(1) as f64;
+            for content in &workload.contents {
+                let content = &scenario.contents[*content];
+                let segments = match workload.asked {
+                    Asked::Chunk(_) => 1.0,
+                    _ => (content.size.0 as f64 / content.segment.0 as f64).max(1.0),
+                };
+                for (_, way) in ways.by_ref().take(workload.at.len()) {
+                    self.add(&way, content.segment, Some(share * segments), false);
+                }
+            }
+        }
+    }
+
+    fn over_links(&self) -> f64 {
+        self.links.iter().map(|(packets, most)| packets.min(*most)).sum()
+    }
+}
+
+/// Segments that a consumer asks for in a second at most, if it is not as many as come.
+fn asked(scenario: &Scenario, consumer: &Consumer) -> Option<f64> {
+    let content = &scenario.contents[consumer.content];
+    match (&consumer.manner, &content.objects) {
+        (Manner::Constant { per_second, range, .. }, _) => Some(per_second * f64::from(*range)),
+        (Manner::Video { .. }, Objects::Video { ladder, .. }) => {
+            ladder.last().map(|rate| per_second(*rate, content.segment.0))
+        }
+        _ => None,
+    }
+}
+
 impl Estimate {
     /// Of a scenario: every link on a flow's way carries what its flows can bring, and no more than
     /// its rate.
     #[must_use]
     pub fn of(scenario: &Scenario, plan: &Plan) -> Estimate {
-        let mut packets = vec![0.0; scenario.links.len()];
-        let mut most: Vec<f64> = vec![0.0; scenario.links.len()];
-        let mut at_ends = 0.0;
+        let links = vec![(0.0, 0.0); scenario.links.len()];
+        let mut load = Load { scenario, links, ends: (0.0, 0.0) };
         let mut fetched = 0;
-        for (consumer, way) in scenario.consumers.iter().zip(scenario.ways()) {
-            let rates = way.iter().flat_map(|link| &scenario.links[*link].directions);
-            let Some(rate) = rates.map(|direction| direction.rate).min() else { continue };
-            let segment = scenario.contents[consumer.content].segment.0 + AROUND;
-            let pair = 2.0 * per_second(rate, segment);
-            at_ends += 2.0 * pair;
-            for link in way {
-                packets[link] += pair;
-                let fastest = scenario.links[link].directions.iter().map(|d| d.rate).max();
-                let fastest = fastest.map_or(0.0, |rate| 2.0 * per_second(rate, segment));
-                most[link] = most[link].max(fastest);
-            }
+        for (number, way) in scenario.ways().into_iter().enumerate() {
+            let consumer = &scenario.consumers[number];
+            let content = &scenario.contents[consumer.content];
+            let is_tool = plan.fetches.iter().any(|fetch| fetch.consumer == number);
+            let octets = load.add(&way, content.segment, asked(scenario, consumer), is_tool);
             let time = scenario.duration.saturating_sub(consumer.start).as_secs_f64();
-            let size = scenario.contents[consumer.content].size.0;
-            fetched += size.min((rate.0 as f64 / 8.0 * time) as u64);
+            fetched += if is_tool { content.size.0.min((octets * time) as u64) } else { 0 };
         }
-        let over_links: f64 = packets.iter().zip(&most).map(|(sum, most)| sum.min(*most)).sum();
+        load.add_workloads();
         let mut published: Vec<_> = plan.contents.iter().map(|c| (c.content, c.size.0)).collect();
         published.sort_unstable();
         published.dedup_by_key(|(content, _)| *content);
-        let stores = scenario.nodes.iter().map(|node| node.content_store.capacity as u64);
+        let stores = plan.nodes.iter().map(|node| node.store);
         Estimate {
-            cores: (over_links + at_ends) * PER_PACKET,
+            cores: (load.over_links() + load.ends.0) * PER_PACKET,
+            applications: load.ends.1 * PER_PACKET,
             memory: Size(
                 stores
                     .fold(0, u64::saturating_add)
@@ -88,6 +153,15 @@ impl Estimate {
                 "it would keep about {:.1} processors busy, and this machine has {}: lower the \
                  rates of the links to {share} %, or take larger segments or fewer flows",
                 self.cores, machine.cores
+            ));
+        }
+        if self.applications > BUSY {
+            return Some(format!(
+                "its workloads, videos and what is asked for at constant rates would keep {:.1} \
+                 processors busy, of which they share one: ask for {} % of it, or take larger \
+                 segments",
+                self.applications,
+                (BUSY / self.applications * 100.0).floor()
             ));
         }
         if self.memory > machine.memory {

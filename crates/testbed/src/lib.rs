@@ -6,6 +6,7 @@
 //! stands, and takes itself down; [`run()`] does what the scenario says at its times.
 #![forbid(unsafe_code)]
 
+mod carrier;
 mod changes;
 mod children;
 mod clean;
@@ -14,6 +15,7 @@ mod error;
 mod estimate;
 mod home;
 mod hosts;
+mod lives;
 mod outcome;
 mod pace;
 mod plan;
@@ -22,6 +24,7 @@ mod record;
 mod rights;
 mod run;
 mod stand;
+mod stores;
 
 pub use clean::{Cleaned, clean};
 pub use error::TestbedError;

@@ -1,17 +1,21 @@
 //! From what was seen to the form of the simulator's results.
 
-use crate::counters::{Counters, Face};
+use crate::carrier::Carried;
+use crate::counters::Face;
+use crate::lives::{Moment, Moments, lives};
 use crate::pace::Pace;
-use crate::readings::{Reading, Usage};
+use crate::readings::Reading;
 use crate::record::FlowRecord;
+use crate::stores::{caching, together};
 use control::{Duration, Time};
 use forwarder::{Drops, OptionFaults, Traffic};
 use scenario::model::Scenario;
+use scenario::result::Caching;
 use scenario::series::{Rows, Sampler};
 use sim::wire::WireCounters;
 use sim::{
-    FlowId, FlowResult, LinkId, LinkResult, LinkSample, NodeId, NodeResult, NodeSample, Outcome,
-    Queue, Recorder,
+    FlowId, FlowResult, FlowSample, LinkId, LinkResult, LinkSample, NetworkSample, NodeId,
+    NodeResult, NodeSample, Outcome, Queue, Recorder, WorkloadSample,
 };
 use std::collections::BTreeMap;
 
@@ -25,10 +29,18 @@ pub struct Observed {
     pub interfaces: Vec<String>,
     /// What the daemons counted.
     pub readings: Vec<Vec<Reading>>,
-    /// How the transfers went.
-    pub records: Vec<Vec<FlowRecord>>,
-    /// How they ended.
-    pub ended: Vec<Ended>,
+    /// The transfers of `weir get`, by their consumers' places in the scenario.
+    pub fetched: BTreeMap<usize, Fetched>,
+    /// What applications did.
+    pub carried: Carried,
+}
+
+/// A transfer.
+pub struct Fetched {
+    /// How it went.
+    pub records: Vec<FlowRecord>,
+    /// How it ended.
+    pub ended: Ended,
 }
 
 /// How a transfer ended.
@@ -48,40 +60,13 @@ fn sender<'a>(scenario: &Scenario, observed: &'a Observed, number: usize) -> (us
     (scenario.links[link].ends[end], &observed.interfaces[link])
 }
 
-/// A daemon at an instant of the run, with what it counted and took in earlier lives.
-struct Moment {
-    since: Duration,
-    counters: Counters,
-    usage: Option<Usage>,
-}
-
-/// Those of each node.
-type Moments = Vec<Vec<Moment>>;
-
-fn moments(observed: &Observed, readings: &[Reading]) -> Vec<Moment> {
-    let (mut before, mut cpu_before) = (Counters::default(), Duration::ZERO);
-    let mut last: Option<&Reading> = None;
-    let readings = readings.iter().filter(|one| one.at >= observed.origin);
-    readings
-        .map(|reading| {
-            let mut counters = reading.counters.clone();
-            if let Some(last) = last.filter(|last| counters.uptime_ms < last.counters.uptime_ms) {
-                let mut all = last.counters.clone();
-                all.add(&before);
-                before = all;
-                cpu_before += last.usage.map(|usage| usage.cpu).unwrap_or_default();
-            }
-            last = Some(reading);
-            counters.add(&before);
-            let usage = reading.usage.map(|now| Usage { cpu: now.cpu + cpu_before, ..now });
-            Moment { since: reading.at.since(observed.origin), counters, usage }
-        })
-        .collect()
-}
-
 /// The run's result; its time series go to `rows`, if anywhere.
-pub fn outcome(scenario: &Scenario, observed: &Observed, rows: Option<Box<dyn Rows>>) -> Outcome {
-    let lives: Moments = observed.readings.iter().map(|all| moments(observed, all)).collect();
+pub fn outcome(
+    scenario: &Scenario,
+    observed: &Observed,
+    rows: Option<Box<dyn Rows>>,
+) -> (Outcome, Option<Caching>) {
+    let lives = lives(observed.origin, &observed.readings);
     if let Some(rows) = rows {
         record(scenario, observed, &lives, rows);
     }
@@ -93,22 +78,37 @@ pub fn outcome(scenario: &Scenario, observed: &Observed, rows: Option<Box<dyn Ro
     let packet_hops = packet_hops
         .map(|face| face.received.interests + face.received.data + face.received.nacks)
         .sum();
-    Outcome {
+    let outcome = Outcome {
         duration: observed.duration,
         events: 0,
         packet_hops,
-        flows: (0..scenario.consumers.len()).map(|n| flow(scenario, observed, n)).collect(),
-        workloads: Vec::new(),
+        flows: flows(scenario, observed),
+        workloads: observed.carried.workloads.clone(),
         links,
         nodes: nodes.collect(),
         trace_hash: 0,
-    }
+    };
+    (outcome, caching(scenario, &lives, observed.duration))
 }
 
-fn flow(scenario: &Scenario, observed: &Observed, number: usize) -> FlowResult {
+/// Consumers in the order of the scenario, then those that began by themselves.
+fn flows(scenario: &Scenario, observed: &Observed) -> Vec<FlowResult> {
+    let mut flows = observed.carried.flows.clone();
+    flows.resize(flows.len().max(scenario.consumers.len()), FlowResult::default());
+    for (number, fetched) in &observed.fetched {
+        flows[*number] = flow(scenario, observed, *number, fetched);
+    }
+    flows
+}
+
+fn flow(
+    scenario: &Scenario,
+    observed: &Observed,
+    number: usize,
+    Fetched { records, ended }: &Fetched,
+) -> FlowResult {
     let consumer = &scenario.consumers[number];
-    let ended = &observed.ended[number];
-    let last = observed.records[number].last();
+    let last = records.last();
     let mut result = last.map(FlowRecord::result).unwrap_or_default();
     let seen = last.map(|last| Time(last.monotonic_ns).since(observed.origin));
     result.node.clone_from(&scenario.nodes[consumer.at].name);
@@ -217,7 +217,9 @@ fn record(scenario: &Scenario, observed: &Observed, lives: &Moments, rows: Box<d
     enum Sample {
         Link(LinkSample),
         Node(NodeSample),
-        Flow(sim::FlowSample),
+        Flow(FlowSample),
+        Workload(WorkloadSample),
+        Network(NetworkSample),
     }
     let mut samples = Vec::new();
     for number in 0..2 * scenario.links.len() {
@@ -243,20 +245,30 @@ fn record(scenario: &Scenario, observed: &Observed, lives: &Moments, rows: Box<d
             samples.push((*since, Sample::Node(node)));
         }
     }
-    for (number, records) in (0..).zip(&observed.records) {
-        for one in records.iter().filter(|one| !one.ended) {
+    for (number, fetched) in &observed.fetched {
+        for one in fetched.records.iter().filter(|one| !one.ended) {
             let since = Time(one.monotonic_ns).since(observed.origin);
-            let flow = one.sample(Time::ZERO + since, FlowId::new(number));
+            let flow = one.sample(Time::ZERO + since, FlowId::new(*number as u32));
             samples.push((since, Sample::Flow(flow)));
         }
     }
+    for (since, flows, workloads) in &observed.carried.samples {
+        samples.extend(flows.iter().map(|flow| (*since, Sample::Flow(*flow))));
+        samples.extend(workloads.iter().map(|one| (*since, Sample::Workload(*one))));
+    }
+    // The first node's daemon is asked at the instants at which all are.
+    for Moment { since, .. } in lives.first().into_iter().flatten() {
+        samples.push((*since, Sample::Network(together(lives, *since))));
+    }
     samples.sort_by_key(|(since, _)| *since);
-    let mut sampler = Sampler::new(scenario, &[], rows);
+    let mut sampler = Sampler::new(scenario, &observed.carried.workloads, rows);
     for (_, sample) in &samples {
         match sample {
             Sample::Link(link) => sampler.link(link),
             Sample::Node(node) => sampler.node(node),
             Sample::Flow(flow) => sampler.flow(flow),
+            Sample::Workload(workload) => sampler.workload(workload),
+            Sample::Network(network) => sampler.network(network),
         }
     }
 }

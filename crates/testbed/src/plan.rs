@@ -3,12 +3,15 @@
 mod config;
 mod content;
 mod refuse;
+mod tools;
 
 pub use refuse::Refused;
 
 use control::{Duration, Size};
+use packet::Name;
 use scenario::model::{Manner, Scenario};
 use schemes::Choice;
+use sim::NodeId;
 use std::net::Ipv4Addr;
 
 /// The largest frame of the links: an Ethernet of jumbo frames, over which packets go whole as they
@@ -28,6 +31,10 @@ pub struct Plan {
     pub contents: Vec<PlannedContent>,
     /// The transfers, in the order of the scenario's consumers.
     pub fetches: Vec<PlannedFetch>,
+    /// Names that no `weir put` publishes.
+    pub unpublished: Vec<Name>,
+    /// Whether there is more to ask for or to publish than the tools do.
+    pub has_applications: bool,
     /// What is not as the scenario has it, though it does.
     pub notes: Vec<String>,
 }
@@ -41,6 +48,8 @@ pub struct PlannedNode {
     pub short: String,
     /// Its configuration but for the place of its socket.
     pub config: String,
+    /// Octets that its content store may take.
+    pub store: u64,
 }
 
 /// A veth pair.
@@ -72,6 +81,8 @@ pub struct PlannedContent {
 /// A `weir get`.
 #[derive(Clone, Debug)]
 pub struct PlannedFetch {
+    /// The consumer's place in the scenario.
+    pub consumer: usize,
     /// Its node.
     pub at: usize,
     /// What it asks for.
@@ -100,14 +111,19 @@ impl Plan {
         }
         let links: Vec<PlannedLink> =
             (0..).zip(&scenario.links).map(|(number, link)| planned(number, link.ends)).collect();
+        let network = scenario::build(scenario, seed).map_err(|error| {
+            vec![Refused { place: "scenario".to_owned(), what: error.to_string() }]
+        })?;
         let nodes = (0..scenario.nodes.len()).map(|at| PlannedNode {
             name: scenario.nodes[at].name.clone(),
             short: short(&scenario.nodes[at].name, at),
-            config: config::text(scenario, &links, at, seed),
+            config: config::text(scenario, &network, &links, at, seed),
+            store: content::store(scenario, network.content_store(NodeId::new(at as u32))),
         });
-        let fetches = scenario.consumers.iter().filter_map(|consumer| {
+        let fetches = scenario.consumers.iter().enumerate().filter_map(|(number, consumer)| {
             let Manner::Fetch { control, patience, range } = &consumer.manner else { return None };
-            Some(PlannedFetch {
+            tools::gets(scenario, consumer).then(|| PlannedFetch {
+                consumer: number,
                 at: consumer.at,
                 name: scenario.contents[consumer.content].name.to_string(),
                 start: consumer.start,
@@ -117,9 +133,18 @@ impl Plan {
                 range: *range,
             })
         });
+        let fetches: Vec<PlannedFetch> = fetches.collect();
+        let puts = |content: &usize| tools::puts(scenario, *content);
+        let left = (0..scenario.contents.len()).filter(|content| !puts(content));
+        let unpublished: Vec<Name> =
+            left.map(|content| scenario.contents[content].name.clone()).collect();
         Ok(Plan {
+            has_applications: !unpublished.is_empty()
+                || !scenario.workloads.is_empty()
+                || fetches.len() < scenario.consumers.len(),
+            unpublished,
             nodes: nodes.collect(),
-            fetches: fetches.collect(),
+            fetches,
             contents: content::planned(scenario),
             notes: content::notes(scenario),
             links,

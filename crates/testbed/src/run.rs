@@ -1,9 +1,10 @@
 //! Doing what a scenario says, at its times.
 
+use crate::carrier::{Carrier, Carrying};
 use crate::changes;
 use crate::children::Process;
 use crate::error::TestbedError;
-use crate::outcome::{Ended, Observed, outcome};
+use crate::outcome::{Ended, Fetched, Observed, outcome};
 use crate::plan::Plan;
 use crate::readings::Reader;
 use crate::stand::Testbed;
@@ -46,11 +47,12 @@ pub fn run(
     let goes_on = |now| watch.progress(Progress { run: number, now, end, events: 0 });
     let every = interval(scenario, batch.runs.len()).max(LEAST_INTERVAL);
     let testbed = Testbed::build(name, plan, program, &|| goes_on(Duration::ZERO))?;
-    let observed = Course::begin(testbed, scenario, every).go(end, &goes_on)?;
+    let carrier = Carrier::new((scenario, run.seed), &testbed)?;
+    let observed = Course::begin((testbed, carrier), scenario, every)?.go(end, &goes_on)?;
     let interrupted = observed.duration < end;
-    let outcome = outcome(scenario, &observed, watch.rows(number));
+    let (outcome, caching) = outcome(scenario, &observed, watch.rows(number));
     let times = (watch.seconds() - began, interrupted);
-    let result = RunResult::new(run, &outcome, None, times);
+    let result = RunResult::new(run, &outcome, caching, times);
     // Nothing repeats exactly on real daemons.
     Ok(RunResult { driver: TESTBED.to_owned(), trace_hash: String::new(), ..result })
 }
@@ -70,10 +72,15 @@ struct Course {
     fetches: Vec<Option<Process>>,
     ended: Vec<Ended>,
     readers: Vec<Reader>,
+    carrying: Option<Carrying>,
 }
 
 impl Course {
-    fn begin(testbed: Testbed, scenario: &Scenario, every: Duration) -> Course {
+    fn begin(
+        (testbed, carrier): (Testbed, Option<Carrier>),
+        scenario: &Scenario,
+        every: Duration,
+    ) -> Result<Course, TestbedError> {
         let fetches = testbed.plan.fetches.iter().enumerate();
         let fetches = fetches.map(|(number, fetch)| (fetch.start, Event::Fetch(number)));
         let faults = scenario.faults.iter().map(|f| (f.at, Event::Fault(f.kind.clone())));
@@ -89,7 +96,9 @@ impl Course {
         let count = testbed.plan.fetches.len();
         let fetches = std::iter::repeat_with(|| None).take(count).collect();
         let ended = vec![Ended::default(); count];
-        Course { testbed, origin, every, events, fetches, ended, readers }
+        let carrying = carrier.map(|carrier| carrier.start(origin, every)).transpose();
+        let carrying = carrying.map_err(TestbedError::System)?;
+        Ok(Course { testbed, origin, every, events, fetches, ended, readers, carrying })
     }
 
     fn now(&self) -> Duration {
@@ -126,7 +135,7 @@ impl Course {
             std::thread::park_timeout(Span::from_nanos(wait.0));
         }
         let duration = self.now().min(end);
-        Ok(self.observed(duration))
+        self.observed(duration)
     }
 
     fn happen(
@@ -153,6 +162,9 @@ impl Course {
                 self.testbed.start_daemon(at)?;
                 self.testbed.wait_for_daemon(at, &|| goes_on(now))?;
                 self.testbed.change_again(at)?;
+                if let Some(carrying) = &mut self.carrying {
+                    carrying.restart(at);
+                }
                 self.testbed.publish_again(at)
             }
             FaultKind::LinkRate { .. } | FaultKind::RouteAdd(_) | FaultKind::RouteRemove(_) => {
@@ -165,6 +177,9 @@ impl Course {
     /// A node goes, and all that is on it: applications first, so that none sees the daemon go.
     fn crash(&mut self, at: usize) {
         let now = self.now();
+        if let Some(carrying) = &mut self.carrying {
+            carrying.crash(at);
+        }
         let fetches = self.testbed.plan.fetches.iter().zip(&mut self.fetches);
         for ((fetch, process), ended) in fetches.zip(&mut self.ended) {
             if fetch.at == at
@@ -178,29 +193,31 @@ impl Course {
         self.testbed.kill_node(at);
     }
 
-    fn observed(&mut self, duration: Duration) -> Observed {
+    fn observed(&mut self, duration: Duration) -> Result<Observed, TestbedError> {
+        let carried = self.carrying.take().map(Carrying::end).unwrap_or_default();
+        if let Some(failed) = carried.failed {
+            return Err(failed);
+        }
         for (number, process) in self.fetches.iter_mut().enumerate() {
             let Some(process) = process else { continue };
             self.ended[number].by_itself = process.has_ended();
             process.end(PATIENCE);
             self.ended[number].said = process.said();
         }
-        let records = (0..self.fetches.len()).map(|number| {
+        let fetches = self.testbed.plan.fetches.iter().enumerate();
+        let fetched = fetches.zip(&self.ended).map(|((number, fetch), ended)| {
             let text = std::fs::read_to_string(self.testbed.record_of(number));
             let text = text.unwrap_or_default();
             // The last line may be half of one, if it was killed.
-            text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+            let records = text.lines().filter_map(|line| serde_json::from_str(line).ok());
+            let (records, ended) = (records.collect(), ended.clone());
+            (fetch.consumer, Fetched { records, ended })
         });
-        let records = records.collect();
+        let fetched = fetched.collect();
         let readings = self.readers.drain(..).map(Reader::end).collect();
         let interfaces = self.testbed.plan.links.iter().map(|link| link.interface.clone());
-        Observed {
-            origin: self.origin,
-            duration,
-            interfaces: interfaces.collect(),
-            readings,
-            records,
-            ended: std::mem::take(&mut self.ended),
-        }
+        let interfaces = interfaces.collect();
+        let origin = self.origin;
+        Ok(Observed { origin, duration, interfaces, readings, fetched, carried })
     }
 }

@@ -88,7 +88,8 @@ pub struct Connection {
     /// Frames that wait to be written, from `written` on.
     write: Vec<u8>,
     written: usize,
-    /// When the forwarder was told what this end understands.
+    /// What this end understands, and when the forwarder was told.
+    capability: Capability,
     announced: Option<Time>,
     /// Ends a turn when it is readable.
     bell: Option<OwnedFd>,
@@ -116,10 +117,17 @@ impl Connection {
             read: vec![0; READ + MAX_FRAME],
             write: Vec::with_capacity(WRITE + MAX_FRAME),
             written: 0,
+            capability: Capability::ALL,
             announced: None,
             bell: None,
             asked: 0,
         })
+    }
+
+    /// The same for an end that does not understand everything.
+    #[must_use]
+    pub fn with_capability(self, capability: Capability) -> Connection {
+        Connection { capability, ..self }
     }
 
     /// The forwarder's address.
@@ -174,12 +182,37 @@ impl Connection {
         Ok(if ready { Turn::Moved } else { Turn::Idle })
     }
 
+    /// Of whoever waits for several connections at a time: sends what there is to send, as far as
+    /// the socket takes it.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    pub fn speak(&mut self, endpoint: &mut dyn Endpoint) -> Result<(), ConnectError> {
+        self.send(self.clock.now(), endpoint)
+    }
+
+    /// The same for what came: hands it over.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    pub fn hear(&mut self, endpoint: &mut dyn Endpoint) -> Result<(), ConnectError> {
+        self.receive(self.clock.now(), endpoint)
+    }
+
+    /// What to wait for.
+    #[must_use]
+    pub fn poll_fd(&self) -> PollFd<'_> {
+        let mut flags = PollFlags::IN;
+        flags.set(PollFlags::OUT, !self.write.is_empty());
+        PollFd::from_borrowed_fd(self.socket.as_fd(), flags)
+    }
+
     /// Gathers frames and writes them, until there are none or the socket takes no more.
     fn send(&mut self, now: Time, endpoint: &mut dyn Endpoint) -> Result<(), ConnectError> {
         let datagrams = matches!(self.socket, Socket::Udp(_));
         if self.announced.is_none_or(|at| datagrams && now >= at + ANNOUNCE_EVERY) {
             self.announced = Some(now);
-            announce(&mut self.write);
+            announce(self.capability, &mut self.write);
         }
         loop {
             let most = if datagrams { 1 } else { WRITE };
@@ -203,12 +236,9 @@ impl Connection {
     /// Waits until there is something to read, or room to write what waits, or `wake`; true if it
     /// is worth reading.
     fn wait(&self, now: Time, wake: Time) -> io::Result<bool> {
-        let mut flags = PollFlags::IN;
-        flags.set(PollFlags::OUT, !self.write.is_empty());
-        let socket = self.socket.as_fd();
-        let bell = self.bell.as_ref().map(OwnedFd::as_fd);
-        let mut fds = [(socket, flags), (bell.unwrap_or(socket), PollFlags::IN)]
-            .map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags));
+        let socket = self.poll_fd();
+        let bell = self.bell.as_ref().map(|bell| PollFd::new(bell, PollFlags::IN));
+        let mut fds = [socket.clone(), bell.clone().unwrap_or(socket)];
         let waited = if bell.is_some() { &mut fds[..] } else { &mut fds[..1] };
         let span = wake.since(now);
         let timeout = Timespec {
@@ -281,9 +311,9 @@ fn hand_on(now: Time, frame: &[u8], endpoint: &mut dyn Endpoint) {
 
 /// Says what this end understands. Forwarders that do not know the option take this for the IDLE
 /// frame that it is.
-fn announce(out: &mut Vec<u8>) {
+fn announce(capability: Capability, out: &mut Vec<u8>) {
     let mut idle = LpHeader::default();
-    idle.options.set(&Capability::ALL);
+    idle.options.set(&capability);
     idle.encode_into(&[], out);
 }
 

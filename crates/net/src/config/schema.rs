@@ -242,13 +242,22 @@ const CONTENT_STORE: Section = Section {
     repeated: false,
     help: "The cache of Data packets.",
     fields: &[
-        &[field(
-            "capacity",
-            Form::Size,
-            "\"64 MiB\"",
-            "Bound of its memory, everything counted; `\"0 B\"` switches it off. With `memory` \
-             under `[daemon]` and without this field: what others do not need of that.",
-        )],
+        &[
+            field(
+                "capacity",
+                Form::Size,
+                "\"64 MiB\"",
+                "Bound of its memory, everything counted; `\"0 B\"` switches it off. With `memory` \
+                 under `[daemon]` and without this field: what others do not need of that.",
+            ),
+            field(
+                "packets",
+                Form::Number(0, i64::MAX),
+                "",
+                "The most packets in it, whatever their sizes. Without it: as many as `capacity` \
+                 takes.",
+            ),
+        ],
         STORE_RULES,
     ],
 };

@@ -213,7 +213,7 @@ fn content_store(s: &Section<'_>) -> Option<ContentStoreConfig> {
     let policies = PolicyKind::ALL;
     Some(ContentStoreConfig {
         capacity: size(s, "capacity")?,
-        packets: usize::MAX,
+        packets: s.number("packets").map_or(usize::MAX, |n| n as usize),
         policy: policies[s.word("policy").min(policies.len() - 1)],
         admission: s.get("admission", |v| spoken(v, &Admission::WORDS))?,
     })

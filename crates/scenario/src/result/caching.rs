@@ -61,7 +61,8 @@ const SAMPLES: usize = 500;
 const COUNTS: usize = 2_000_000;
 
 /// The interval of samples, and how many there are; `None` if no node has a content store.
-pub(crate) fn sampling(scenario: &Scenario) -> Option<(Duration, usize)> {
+#[must_use]
+pub fn sampling(scenario: &Scenario) -> Option<(Duration, usize)> {
     scenario.has_stores().then(|| {
         if let Warmup::Until(end) = scenario.warmup {
             // What was counted at the beginning and then is all that is asked for.
@@ -106,12 +107,9 @@ impl Caching {
         }
     }
 
-    /// From the samples of a run and its end.
-    pub(crate) fn new(
-        scenario: &Scenario,
-        samples: &[StoreSample],
-        end: &StoreSample,
-    ) -> Option<Caching> {
+    /// From the samples of a run and its end; nothing, if there are none.
+    #[must_use]
+    pub fn new(scenario: &Scenario, samples: &[StoreSample], end: &StoreSample) -> Option<Caching> {
         let first = samples.first()?;
         let found = match scenario.warmup {
             Warmup::Detected => detected(samples),

@@ -160,6 +160,23 @@ impl Publisher {
         Some(prepared)
     }
 
+    /// Prepares the first objects before anybody asks for them, as long as they are no more than so
+    /// many octets together, and none is forgotten for another one.
+    pub fn make_ready(&mut self, mut most: u64) {
+        if self.catalogue.signing != Signing::Manifest {
+            return;
+        }
+        let catalogue = Arc::clone(&self.catalogue);
+        for object in (0..).map_while(|number| catalogue.object(number)) {
+            let Some(left) = most.checked_sub(object.size) else { return };
+            if self.remembered + catalogue.segments(object.size) > REMEMBERED {
+                return;
+            }
+            most = left;
+            self.prepare(object);
+        }
+    }
+
     /// Forgets what was not asked for for longest, but not what has yet to answer.
     fn forget(&mut self) {
         while self.remembered > REMEMBERED && self.prepared.len() > 1 {

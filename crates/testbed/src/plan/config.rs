@@ -3,21 +3,35 @@
 use super::{PlannedLink, payload};
 use control::Duration;
 use scenario::model::{Direction, Loss, Scenario};
+use sim::{Network, NodeId};
 use std::fmt::Write;
 
+/// Faces of applications, at most: as many as a configuration may say.
+const APPLICATIONS: usize = 10_000;
+
 /// Everything but the place of its socket, which the testbed knows.
-pub fn text(scenario: &Scenario, links: &[PlannedLink], at: usize, seed: u64) -> String {
+pub fn text(
+    scenario: &Scenario,
+    network: &Network,
+    links: &[PlannedLink],
+    at: usize,
+    seed: u64,
+) -> String {
     let node = &scenario.nodes[at];
-    let store = &node.content_store;
+    let id = NodeId::new(at as u32);
+    let store = network.content_store(id);
     let mut text = format!(
-        "# {}\n\n[daemon]\nseed = {}\nlog = \"warn\"\n\n[content_store]\ncapacity = \"{} B\"\n\
-         policy = \"{}\"\n",
+        "# {}\n\n[daemon]\nseed = {}\nlog = \"warn\"\n\n[application]\nmax = {APPLICATIONS}\n\n\
+         [content_store]\ncapacity = \"{} B\"\npolicy = \"{}\"\n",
         node.name,
         // Numbers in TOML have a sign.
         seed >> 1,
         store.capacity,
         store.policy,
     );
+    if store.packets != usize::MAX {
+        let _ = writeln!(text, "packets = {}", store.packets);
+    }
     let _ = writeln!(text, "admission = \"{}\"", store.admission);
     let strategy = toml_text(&node.strategy.to_string());
     let _ = write!(text, "\n[[strategy]]\nprefix = \"/\"\nstrategy = {strategy}\n");
@@ -28,9 +42,9 @@ pub fn text(scenario: &Scenario, links: &[PlannedLink], at: usize, seed: u64) ->
             }
         }
     }
-    for route in scenario.routes.iter().filter(|route| route.at == at) {
-        let (prefix, face) = (toml_text(&route.prefix.to_string()), &links[route.link].interface);
-        let cost = route.cost;
+    for (prefix, link, cost) in network.routes(id) {
+        let prefix = toml_text(&prefix.to_string());
+        let face = &links[link.index() / 2].interface;
         let _ = write!(text, "\n[[route]]\nprefix = {prefix}\nface = \"{face}\"\ncost = {cost}\n");
     }
     text

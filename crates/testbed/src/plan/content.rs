@@ -1,11 +1,14 @@
 //! What producers publish.
 
-use super::PlannedContent;
+use super::{PlannedContent, tools};
 use control::Size;
+use forwarder::tables::ContentStoreConfig;
 use scenario::model::{Content, Scenario, Signing};
 
 /// Octets that are published at least: a fetch that is to begin must find something.
 const LEAST: u64 = 1_000_000;
+/// What a packet in a content store takes besides its content.
+const AROUND: u64 = 1_000;
 
 /// Every content at each of its producers, as far as it can be fetched: what nobody can reach in
 /// the time of the run need not be made, hashed and kept on a disk.
@@ -28,14 +31,17 @@ pub fn planned(scenario: &Scenario) -> Vec<PlannedContent> {
         });
         producers.collect::<Vec<_>>()
     };
-    scenario.contents.iter().enumerate().flat_map(of).collect()
+    let contents = scenario.contents.iter().enumerate();
+    contents.filter(|(number, _)| tools::puts(scenario, *number)).flat_map(of).collect()
 }
 
 /// What of the contents is not as the scenario has it.
 pub fn notes(scenario: &Scenario) -> Vec<String> {
-    let plain = |content: &&Content| content.signing != Signing::Manifest;
-    let names: Vec<_> =
-        scenario.contents.iter().filter(plain).map(|c| c.name.to_string()).collect();
+    let contents = scenario.contents.iter().enumerate();
+    let plain = contents.filter(|(number, content)| {
+        content.signing != Signing::Manifest && tools::puts(scenario, *number)
+    });
+    let names: Vec<_> = plain.map(|(_, content)| content.name.to_string()).collect();
     if names.is_empty() {
         return Vec::new();
     }
@@ -43,6 +49,13 @@ pub fn notes(scenario: &Scenario) -> Vec<String> {
     vec![format!(
         "{names}: every segment has a digest and a manifest lists them, as `weir put` does"
     )]
+}
+
+/// Octets that a content store may take, whose bound may be in packets.
+pub fn store(scenario: &Scenario, store: &ContentStoreConfig) -> u64 {
+    let largest = scenario.contents.iter().map(|content| content.segment.0).max().unwrap_or(0);
+    let packets = (store.packets as u64).saturating_mul(largest + AROUND);
+    packets.min(store.capacity as u64)
 }
 
 /// What the links of a node can carry from it in so many seconds.

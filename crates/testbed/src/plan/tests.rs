@@ -103,13 +103,65 @@ fn no_more_is_published_than_the_run_can_fetch() {
 #[test]
 fn all_that_cannot_be_built_is_said_at_once() {
     let text = LINE.replace("loss = \"1 %\"", "duplicate = \"1 %\"")
-        + "[[consumer]]\nat = \"consumer\"\nname = \"/a/\\\"b\\\"\"\n\
-           rate = \"10 /s\"\n";
+        + "[[link]]\nbetween = [\"consumer\", \"producer\"]\nrate = \"1 Mbit/s\"\n\
+           corrupt = \"1 %\"\n";
     let refused = Plan::new(&scenario(&text), 1).unwrap_err();
     let places: Vec<&str> = refused.iter().map(|one| one.place.as_str()).collect();
     // Both directions of the link make copies.
     let copies = "link the middle-producer";
-    assert_eq!(places, [copies, copies, "consumer at consumer"]);
+    let damage = "link consumer-producer";
+    assert_eq!(places, [copies, copies, damage, damage]);
+}
+
+#[test]
+fn what_no_tool_does_is_left_to_applications() {
+    assert!(!plan(LINE).has_applications);
+    let text = LINE.to_owned()
+        + "[[content]]\nname = \"/rate\"\nat = \"producer\"\nsize = \"1 MB\"\n\
+           [[consumer]]\nat = \"consumer\"\nname = \"/rate\"\nrate = \"10 /s\"\n\
+           [[consumer]]\nat = \"consumer\"\nname = \"/rate\"\ncontrol = \"cubic\"\n\
+           [[content]]\nname = \"/slow\"\nat = \"producer\"\nsize = \"1 MB\"\n\
+           signing = \"none\"\nservice_time = \"1 ms\"\n\
+           [[consumer]]\nat = \"consumer\"\nname = \"/slow\"\ncontrol = \"cubic\"\n\
+           [[content]]\nname = \"/many\"\nat = \"producer\"\nsize = \"1 MB\"\nobjects = 9\n\
+           [[workload]]\nat = \"consumer\"\nname = \"/many\"\nrate = \"1 /s\"\n\
+           control = \"cubic\"\n";
+    let plan = plan(&text);
+    assert!(plan.has_applications);
+    let published: Vec<_> = plan.contents.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(published, ["/a/%22b%22"]);
+    let left: Vec<_> = plan.unpublished.iter().map(ToString::to_string).collect();
+    assert_eq!(left, ["/rate", "/slow", "/many"]);
+    // It verifies what it fetches, whoever publishes it.
+    let fetches: Vec<_> = plan.fetches.iter().map(|fetch| fetch.consumer).collect();
+    assert_eq!(fetches, [0, 2]);
+}
+
+#[test]
+fn each_segment_that_lies_elsewhere_has_its_routes() {
+    let text = LINE.replace(
+        "at = \"producer\"\nsize = \"1 GB\"",
+        "at = [\"producer\", \"consumer\"]\n\
+        placement = \"segments\"\nsize = \"9000 B\"",
+    );
+    let plan = plan(&text);
+    let routes = |node| read(&plan, node).routes.len();
+    // Ten segments are at one of the two each, and the others lead there.
+    let (at_consumer, at_producer) = (routes(0), routes(2));
+    assert_eq!(at_consumer + at_producer, 10);
+    assert!(at_consumer > 0 && at_producer > 0, "{at_consumer} {at_producer}");
+}
+
+#[test]
+fn stores_in_packets_hold_packets() {
+    let text = LINE.replace(
+        "strategy = \"multicast\"",
+        "strategy = \"multicast\"\ncontent_store = \"300 packets\"",
+    );
+    let plan = plan(&text);
+    assert_eq!(read(&plan, 1).content_store.packets, 300);
+    // Of 900 octets and what is around them.
+    assert_eq!(plan.nodes[1].store, 300 * 1900);
 }
 
 #[test]
@@ -120,11 +172,26 @@ fn the_slowest_link_of_the_way_decides_the_estimate() {
     // 8 Mbit/s in packets of 1000 octets are 1000 a second and as many Interests, over two links
     // and at both ends: 8000 times 20 us.
     assert!((estimate.cores - 0.16).abs() < 1e-9, "{}", estimate.cores);
+    assert_eq!(estimate.applications, 0.0);
     assert_eq!(estimate.disk, Size(20_000_000));
     let machine = Machine { cores: 1, memory: Size(u64::MAX), disk: Size(20_000_000) };
     assert_eq!(estimate.beyond(&machine), None);
     let full = Machine { disk: Size(19_999_999), ..machine };
     assert!(estimate.beyond(&full).unwrap().contains("set TMPDIR"));
+    let asks = Estimate { applications: 1.8, ..estimate };
+    assert!(asks.beyond(&machine).unwrap().contains("ask for 50 %"));
     let fast = Estimate { cores: 9.0, ..estimate };
     assert!(fast.beyond(&machine).unwrap().contains("to 10 %"), "{:?}", fast.beyond(&machine));
+}
+
+#[test]
+fn workloads_are_estimated_by_what_they_ask_for() {
+    let text =
+        LINE.replace("[[consumer]]", "[[workload]]").replace("control", "rate = \"5 /s\"\ncontrol");
+    let text = text.replace("1 GB", "18 kB");
+    let estimate = Estimate::of(&scenario(&text), &plan(&text));
+    // 5 objects of 20 segments a second: 100 of them, as many Interests, over two links and at both
+    // ends.
+    assert!((estimate.cores - 800.0 * 20e-6).abs() < 1e-9, "{}", estimate.cores);
+    assert!((estimate.applications - 400.0 * 20e-6).abs() < 1e-9);
 }

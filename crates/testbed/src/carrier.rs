@@ -1,0 +1,305 @@
+//! The applications that no tool is: the simulator's own, with the same fetches and publications
+//! inside, each at the end of a connection to its node's daemon.
+//!
+//! One thread has them all, as one run of the simulator does: flows that begin by themselves have
+//! the numbers that they have there, and begin at the same times with the same objects.
+
+use crate::error::TestbedError;
+use crate::readings::address;
+use crate::stand::Testbed;
+use control::{Duration, Time};
+use net::client::{ConnectError, Connection, Endpoint};
+use net::clock::monotonic;
+use packet::Name;
+use packet::options::Capability;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use scenario::Scenario;
+use sim::workload::tally::WorkloadResult;
+use sim::{Applications, FlowId, FlowResult, FlowSample, NodeId, WorkloadSample};
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration as Span;
+
+/// As nice(1) has it: other work on the machine shall not be measured.
+const PRIORITY: i32 = -10;
+/// Applications, and their connections.
+pub struct Carrier {
+    apps: Applications,
+    /// Producers: their numbers, nodes and prefixes.
+    producers: Vec<(usize, NodeId, Vec<Name>)>,
+    /// The nodes' names, and their daemons' sockets.
+    nodes: Vec<(String, PathBuf)>,
+    /// By application; one that has another flow has the connection of the flow before.
+    connections: BTreeMap<usize, Connection>,
+    /// Consumers in the scenario: samples are kept of these alone.
+    consumers: usize,
+}
+
+impl Carrier {
+    /// What a plan leaves to applications, with its content published; nothing, if that is nothing.
+    ///
+    /// # Errors
+    /// A daemon does not take a name.
+    pub fn new(
+        (scenario, seed): (&Scenario, u64),
+        testbed: &Testbed,
+    ) -> Result<Option<Carrier>, TestbedError> {
+        let plan = &testbed.plan;
+        let built = scenario::build(scenario, seed).ok().filter(|_| plan.has_applications);
+        let Some(network) = built else { return Ok(None) };
+        let mut apps = network.into_applications();
+        for fetch in &plan.fetches {
+            apps.leave_out(FlowId::new(fetch.consumer as u32));
+        }
+        let mut producers = apps.producers();
+        for (_, _, prefixes) in &mut producers {
+            prefixes.retain(|prefix| plan.unpublished.contains(prefix));
+        }
+        apps.make_ready(&plan.unpublished);
+        let node = |at: usize| (plan.nodes[at].name.clone(), testbed.socket(at));
+        let nodes: Vec<_> = (0..plan.nodes.len()).map(node).collect();
+        let (connections, consumers) = (BTreeMap::new(), scenario.consumers.len());
+        let mut carrier = Carrier { apps, producers, nodes, connections, consumers };
+        (0..carrier.nodes.len()).try_for_each(|at| carrier.publish(at))?;
+        Ok(Some(carrier))
+    }
+
+    /// Announces what the producers at a node have.
+    fn publish(&mut self, at: usize) -> Result<(), TestbedError> {
+        for (app, node, prefixes) in &self.producers {
+            if node.index() != at || prefixes.is_empty() {
+                continue;
+            }
+            let node = || self.nodes[at].0.clone();
+            let unreachable = |error| TestbedError::Unreachable { node: node(), error };
+            let mut connection = open(&self.nodes[at].1).map_err(unreachable)?;
+            for prefix in prefixes {
+                let disobeyed = |error| TestbedError::Disobeyed { node: node(), error };
+                connection.register(prefix).map_err(disobeyed)?;
+            }
+            self.connections.insert(*app, connection);
+        }
+        Ok(())
+    }
+
+    /// Begins at an instant, and takes samples `every` so often.
+    ///
+    /// # Errors
+    /// The system gives nothing to wake the thread by.
+    pub fn start(mut self, origin: Time, every: Duration) -> std::io::Result<Carrying> {
+        let (orders, taken) = channel();
+        let (bell, rung) = UnixStream::pair()?;
+        rung.set_nonblocking(true)?;
+        let work = move || {
+            // Who may not have the priority goes on without it.
+            rustix::process::setpriority_process(None, PRIORITY).ok();
+            self.run(&taken, rung, (origin, every))
+        };
+        Ok(Carrying { orders, bell, thread: Some(std::thread::spawn(work)) })
+    }
+
+    fn run(
+        &mut self,
+        orders: &Receiver<Order>,
+        mut bell: UnixStream,
+        (origin, every): (Time, Duration),
+    ) -> Carried {
+        let mut carried = Carried::default();
+        while monotonic() < origin {
+            std::thread::park_timeout(Span::from_nanos(origin.since(monotonic()).0));
+        }
+        let now = || Time::ZERO + monotonic().since(origin);
+        let mut look = Time::ZERO;
+        loop {
+            for order in orders.try_iter() {
+                match order {
+                    Order::Crash(at) => self.crash(now(), at),
+                    Order::Restart(at) => {
+                        let failed = self.publish(at).err();
+                        carried.failed = carried.failed.or(failed);
+                    }
+                    Order::End => {
+                        self.apps.advance(now());
+                        (carried.flows, carried.workloads) = self.apps.results();
+                        return carried;
+                    }
+                }
+            }
+            self.apps.advance(now());
+            self.speak();
+            if now() >= look {
+                look = look.max(now()) + every;
+                carried.samples.push(self.samples(now()));
+            }
+            let next = self.apps.next().map_or(look, |at| at.min(look));
+            for app in self.wait(next.since(now()), &mut bell) {
+                self.hear(now(), app);
+            }
+        }
+    }
+
+    fn samples(&mut self, now: Time) -> Sample {
+        let (mut flows, workloads) = self.apps.samples(now);
+        flows.retain(|sample| sample.flow.index() < self.consumers);
+        (now.since(Time::ZERO), flows, workloads)
+    }
+
+    /// Carries what applications have said to their daemons.
+    fn speak(&mut self) {
+        while let Some(app) = self.apps.speaking() {
+            let socket = &self.nodes[self.apps.node(app).index()].1;
+            if !self.connections.contains_key(&app)
+                && let Ok(connection) = open(socket)
+            {
+                self.connections.insert(app, connection);
+            }
+            let mut end = End { apps: &mut self.apps, app, now: Time::ZERO };
+            let connection = self.connections.get_mut(&app);
+            if connection.is_none_or(|connection| connection.speak(&mut end).is_err()) {
+                // What is said to a daemon that is not there is lost.
+                self.connections.remove(&app);
+                self.apps.take(app, &mut Vec::new());
+            }
+        }
+    }
+
+    /// Carries what a daemon has said to an application.
+    fn hear(&mut self, now: Time, app: usize) {
+        let Some(connection) = self.connections.get_mut(&app) else { return };
+        let mut end = End { apps: &mut self.apps, app, now };
+        let heard = connection.hear(&mut end).and_then(|()| connection.speak(&mut end));
+        if heard.is_err() {
+            self.connections.remove(&app);
+        }
+        self.apps.heard(app);
+        self.speak();
+    }
+
+    fn crash(&mut self, now: Time, at: usize) {
+        let apps = &mut self.apps;
+        self.connections.retain(|app, _| apps.node(*app).index() != at);
+        apps.crash(now, NodeId::new(at as u32));
+    }
+
+    /// Waits until something has come or the bell rings, but no longer than so: to whom it came.
+    fn wait(&self, most: Duration, bell: &mut UnixStream) -> Vec<usize> {
+        let timeout = Timespec {
+            tv_sec: (most.0 / 1_000_000_000) as i64,
+            tv_nsec: (most.0 % 1_000_000_000) as i64,
+        };
+        let fds = self.connections.values().map(Connection::poll_fd);
+        let ring = PollFd::from_borrowed_fd(bell.as_fd(), PollFlags::IN);
+        let mut fds: Vec<PollFd<'_>> = fds.chain([ring]).collect();
+        // A signal wakes it early, and nothing has come.
+        if poll(&mut fds, Some(&timeout)).is_err() {
+            return Vec::new();
+        }
+        let ready = fds.iter().zip(self.connections.keys());
+        let ready = ready.filter(|(fd, _)| !fd.revents().is_empty()).map(|(_, app)| *app).collect();
+        drop(fds);
+        // Orders are looked at in any case.
+        while bell.read(&mut [0; 64]).is_ok_and(|rings| rings > 0) {}
+        ready
+    }
+}
+
+/// Applications are asked segment by segment, as in the simulator: some have only some of an
+/// object.
+fn open(socket: &Path) -> Result<Connection, ConnectError> {
+    let capability = Capability(Capability::ALL.0 & Capability::OPTIONS);
+    Ok(Connection::open(address(socket))?.with_capability(capability))
+}
+
+/// An application at its connection.
+struct End<'a> {
+    apps: &'a mut Applications,
+    app: usize,
+    now: Time,
+}
+
+impl Endpoint for End<'_> {
+    fn receive(&mut self, _now: Time, frame: &[u8]) {
+        self.apps.receive(self.now, self.app, frame);
+    }
+
+    fn poll_transmit(&mut self, _now: Time, out: &mut Vec<u8>) -> bool {
+        self.apps.take(self.app, out)
+    }
+
+    fn next_deadline(&mut self, _now: Time) -> Option<Time> {
+        None
+    }
+
+    fn on_deadline(&mut self, _now: Time) {}
+}
+
+/// Flows and workloads at an instant.
+pub type Sample = (Duration, Vec<FlowSample>, Vec<WorkloadSample>);
+
+/// What became of the applications' flows.
+#[derive(Default)]
+pub struct Carried {
+    /// All flows; those of tools have not begun here.
+    pub flows: Vec<FlowResult>,
+    /// All workloads.
+    pub workloads: Vec<WorkloadResult>,
+    /// Both over time.
+    pub samples: Vec<Sample>,
+    /// What went wrong.
+    pub failed: Option<TestbedError>,
+}
+
+/// What the thread is told.
+enum Order {
+    Crash(usize),
+    Restart(usize),
+    End,
+}
+
+/// Applications at work.
+pub struct Carrying {
+    orders: Sender<Order>,
+    bell: UnixStream,
+    thread: Option<JoinHandle<Carried>>,
+}
+
+impl Carrying {
+    /// A node crashes, and the applications with it.
+    pub fn crash(&mut self, at: usize) {
+        self.tell(Order::Crash(at));
+    }
+
+    /// A node's daemon is there again.
+    pub fn restart(&mut self, at: usize) {
+        self.tell(Order::Restart(at));
+    }
+
+    /// Ends it: what has come of it.
+    #[must_use]
+    pub fn end(mut self) -> Carried {
+        self.stop().unwrap_or_default()
+    }
+
+    fn tell(&mut self, order: Order) {
+        // A thread that is not there any more has nothing to be told.
+        if self.orders.send(order).is_ok() {
+            self.bell.write_all(&[0]).ok();
+        }
+    }
+
+    fn stop(&mut self) -> Option<Carried> {
+        self.tell(Order::End);
+        self.thread.take()?.join().ok()
+    }
+}
+
+impl Drop for Carrying {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

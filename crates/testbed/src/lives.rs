@@ -1,0 +1,44 @@
+//! What daemons counted over the time of a run, and over all their lives.
+
+use crate::counters::Counters;
+use crate::readings::{Reading, Usage};
+use control::{Duration, Time};
+
+/// A daemon at an instant of the run, with what it counted and took in earlier lives.
+pub struct Moment {
+    /// When.
+    pub since: Duration,
+    /// What it had counted.
+    pub counters: Counters,
+    /// What it took.
+    pub usage: Option<Usage>,
+}
+
+/// Those of each node.
+pub type Moments = Vec<Vec<Moment>>;
+
+/// From the readings of each node, for a run that began at an instant.
+pub fn lives(origin: Time, readings: &[Vec<Reading>]) -> Moments {
+    readings.iter().map(|all| moments(origin, all)).collect()
+}
+
+fn moments(origin: Time, readings: &[Reading]) -> Vec<Moment> {
+    let (mut before, mut cpu_before) = (Counters::default(), Duration::ZERO);
+    let mut last: Option<&Reading> = None;
+    let readings = readings.iter().filter(|one| one.at >= origin);
+    readings
+        .map(|reading| {
+            let mut counters = reading.counters.clone();
+            if let Some(last) = last.filter(|last| counters.uptime_ms < last.counters.uptime_ms) {
+                let mut all = last.counters.clone();
+                all.add(&before);
+                before = all;
+                cpu_before += last.usage.map(|usage| usage.cpu).unwrap_or_default();
+            }
+            last = Some(reading);
+            counters.add(&before);
+            let usage = reading.usage.map(|now| Usage { cpu: now.cpu + cpu_before, ..now });
+            Moment { since: reading.at.since(origin), counters, usage }
+        })
+        .collect()
+}

@@ -1,0 +1,40 @@
+//! What content stores and producers have answered, over time.
+
+use crate::lives::{Moment, Moments};
+use control::{Duration, Time};
+use scenario::model::Scenario;
+use scenario::result::{Caching, sampling};
+use sim::{NetworkSample, StoreCounts, StoreSample};
+
+/// By node, what had been counted by an instant.
+fn counts(lives: &Moments, at: Duration) -> Vec<StoreCounts> {
+    let of = |moments: &Vec<Moment>| {
+        let later = moments.partition_point(|one| one.since <= at);
+        let last = later.checked_sub(1).map(|place| &moments[place].counters);
+        last.map_or_else(StoreCounts::default, |last| StoreCounts {
+            hits: last.content_store.hits,
+            misses: last.content_store.misses,
+            served: last.served(),
+        })
+    };
+    lives.iter().map(of).collect()
+}
+
+/// Of all nodes together.
+pub fn together(lives: &Moments, at: Duration) -> NetworkSample {
+    let mut sum = NetworkSample { at: Time::ZERO + at, ..NetworkSample::default() };
+    for StoreCounts { hits, misses, served } in counts(lives, at) {
+        (sum.hits, sum.misses) = (sum.hits + hits, sum.misses + misses);
+        sum.served += served;
+    }
+    sum
+}
+
+/// What content stores saved, if there are any.
+pub fn caching(scenario: &Scenario, lives: &Moments, duration: Duration) -> Option<Caching> {
+    let (every, most) = sampling(scenario)?;
+    let sample = |at: Duration| StoreSample { at: Time::ZERO + at, counts: counts(lives, at) };
+    let instants = (0..most as u64).map(|number| Duration(every.0 * number));
+    let samples: Vec<_> = instants.take_while(|at| *at <= duration).map(sample).collect();
+    Caching::new(scenario, &samples, &sample(duration))
+}
