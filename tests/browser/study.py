@@ -89,8 +89,10 @@ class Study(Browser):
         for name in PICTURES:
             for plot in self.figure(page, f"bottleneck-{name}").locator(".plot").all():
                 lines = plot.locator("path.line[stroke-dasharray]").all()
-                looks = [(line.get_attribute("class"), line.get_attribute("stroke-dasharray"))
-                         for line in lines]
+                looks = [
+                    (line.get_attribute("class"), line.get_attribute("stroke-dasharray"))
+                    for line in lines
+                ]
                 self.assertEqual(len(set(looks)), len(looks), name)
 
     def test_names_of_values_stand_where_no_line_goes(self):
@@ -108,8 +110,13 @@ class Study(Browser):
     def test_pictures_can_be_saved(self):
         page = self.shown()
         files = save_pictures(page, self.folder)
-        self.assertEqual([file.stem for file in files], [f"bottleneck-{name}" for name in (
-            "bottleneck-rate", "short-values", "beyond-fct", "window-curve")])
+        self.assertEqual(
+            [file.stem for file in files],
+            [
+                f"bottleneck-{name}"
+                for name in ("bottleneck-rate", "short-values", "beyond-fct", "window-curve")
+            ],
+        )
         for file in files:
             text = file.read_text(encoding="utf-8")
             self.assertRegex(text, r"^<svg ")
