@@ -10,6 +10,7 @@
 pub mod consumer;
 pub mod context;
 pub mod link;
+pub mod lossy;
 pub mod math;
 pub mod params;
 pub mod quantity;
@@ -29,6 +30,7 @@ pub use link::{
     Crossing, DataMeta, Direction, Flow, InterestMeta, Kind, LinkView, Marker, NodeView, Offer,
     QueueView, Queued, Released, Returned, Shaper, Stage, Stamper, Verdict,
 };
+pub use lossy::{LossModel, Lossy};
 pub use params::{ParamError, ParamSpec, Params, Value, Word};
 pub use quantity::{QuantityError, Rate, Ratio, Size};
 pub use registry::{Equation, Scheme};

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod document;
+mod loss;
 pub mod manual;
 pub mod mistake;
 pub mod parts;
@@ -13,6 +14,7 @@ pub mod suggest;
 mod value;
 
 pub use document::Document;
+pub use loss::{LOSS_FORM, loss};
 pub use mistake::Mistake;
 pub use parts::Parts;
 pub use queue::Queue;

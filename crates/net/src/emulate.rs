@@ -6,7 +6,7 @@
 //! A machine without I/O: `push` what would be sent, `next_deadline` says when the head is due,
 //! `pop` hands it out. Order is kept.
 
-use control::{Duration, Ratio, Rng, Time};
+use control::{Duration, LossModel, Lossy, Rng, Time};
 use forwarder::tables::memory;
 use std::collections::VecDeque;
 
@@ -22,8 +22,8 @@ pub struct Emulation {
     /// Frames are delayed by up to this much more, evenly distributed; those that leave together
     /// by as much.
     pub jitter: Duration,
-    /// The probability that a frame is lost; each is drawn for itself.
-    pub loss: Ratio,
+    /// What is lost.
+    pub loss: LossModel,
 }
 
 impl Emulation {
@@ -70,6 +70,8 @@ pub struct DelayLineCounters {
 #[derive(Debug)]
 pub struct DelayLine {
     emulation: Emulation,
+    lossy: Lossy,
+    /// The dice of the jitter.
     rng: Rng,
     on_the_way: VecDeque<Burst>,
     octets: usize,
@@ -77,11 +79,11 @@ pub struct DelayLine {
 }
 
 impl DelayLine {
-    /// An empty line; `rng` is the face's own stream of dice.
+    /// An empty line with the face's own streams of dice, for loss and for jitter.
     #[must_use]
-    pub fn new(emulation: Emulation, rng: Rng) -> DelayLine {
-        let counters = DelayLineCounters::default();
-        DelayLine { emulation, rng, on_the_way: VecDeque::new(), octets: 0, counters }
+    pub fn new(emulation: Emulation, [loss, rng]: [Rng; 2]) -> DelayLine {
+        let (lossy, counters) = (Lossy::new(emulation.loss, loss), DelayLineCounters::default());
+        DelayLine { emulation, lossy, rng, on_the_way: VecDeque::new(), octets: 0, counters }
     }
 
     /// Takes frames that leave now; each is lost or will be due after the delay.
@@ -91,7 +93,7 @@ impl DelayLine {
         let mut bytes = Vec::with_capacity(frames.len());
         for frame in frames.chunks(size) {
             self.counters.frames += 1;
-            if self.rng.chance(self.emulation.loss.get()) {
+            if self.lossy.loses() {
                 self.counters.lost += 1;
                 lost.frames += 1;
                 lost.octets += frame.len();
@@ -153,15 +155,18 @@ mod tests {
     use super::*;
 
     fn line(delay_ms: u64, loss: f64) -> DelayLine {
-        let (delay, loss) = (Duration::from_millis(delay_ms), Ratio::new(loss).unwrap());
-        let emulation = Emulation { delay, loss, ..Emulation::default() };
-        DelayLine::new(emulation, Rng::stream(1, &["test", "face", "loss"]))
+        let (delay, loss) = (Duration::from_millis(delay_ms), LossModel::Random(loss));
+        DelayLine::new(Emulation { delay, loss, ..Emulation::default() }, dice())
+    }
+
+    fn dice() -> [Rng; 2] {
+        ["loss", "jitter"].map(|role| Rng::stream(1, &["test", "face", role]))
     }
 
     #[test]
     fn jitter_is_evenly_distributed_and_keeps_the_order() {
         let emulation = Emulation { jitter: Duration(1000), ..Emulation::default() };
-        let mut line = DelayLine::new(emulation, Rng::stream(1, &["test", "face", "jitter"]));
+        let mut line = DelayLine::new(emulation, dice());
         let mut sum = 0;
         for at in (0..10_000).map(|n| Time(n * 10_000)) {
             line.push(at, b"x", None);

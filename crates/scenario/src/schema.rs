@@ -4,6 +4,7 @@ mod workload;
 
 pub use workload::{ADAPTATIONS, ARRIVALS, DISTRIBUTIONS, PLACEMENTS, REQUESTS};
 
+use document::LOSS_FORM;
 use document::parts::{LINK_PARTS, STORE_RULES};
 use document::schema::{Field, Form, Section, field, required};
 
@@ -54,7 +55,7 @@ const DIRECTION: &[Field] = &[
     ),
     field(
         "loss",
-        Form::As("share, or `{ to_bad, to_good, good, bad }`"),
+        Form::As(LOSS_FORM),
         "\"0 %\"",
         "Share of frames that are lost (Bernoulli); as a table, the four probabilities of the \
          Gilbert-Elliott model: of changing the state after a frame, and of loss in each state \

@@ -2,29 +2,8 @@
 //! corruption, each from a random stream of its own, so that switching one on does not change what
 //! another does.
 
-use control::{Duration, Rng};
-
-/// A loss model.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Loss {
-    /// Nothing is lost.
-    #[default]
-    None,
-    /// Every frame with this probability (Bernoulli).
-    Random(f64),
-    /// Two states with a loss probability each, between which the wire moves after every frame
-    /// (E. N. Gilbert 1960, E. O. Elliott 1963). It begins in the good one.
-    GilbertElliott {
-        /// The probability of going from good to bad.
-        to_bad: f64,
-        /// The probability of going from bad to good.
-        to_good: f64,
-        /// The loss probability while good.
-        loss_good: f64,
-        /// The loss probability while bad.
-        loss_bad: f64,
-    },
-}
+pub use control::LossModel as Loss;
+use control::{Duration, Lossy, Rng};
 
 /// Frames that later ones overtake.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -69,8 +48,7 @@ pub struct Fate {
 #[derive(Clone, Debug)]
 pub(crate) struct Dice {
     impairment: Impairment,
-    bad: bool,
-    loss: Rng,
+    loss: Lossy,
     jitter: Rng,
     reorder: Rng,
     duplicate: Rng,
@@ -87,8 +65,7 @@ impl Dice {
         let stream = |role| Rng::stream(seed, &["wire", from, to, which, role]);
         Some(Box::new(Dice {
             impairment: *impairment,
-            bad: false,
-            loss: stream("loss"),
+            loss: Lossy::new(impairment.loss, stream("loss")),
             jitter: stream("jitter"),
             reorder: stream("reorder"),
             duplicate: stream("duplicate"),
@@ -107,19 +84,7 @@ impl Dice {
             held_back: if held_back { i.reorder.by } else { Duration::ZERO },
             twice: self.duplicate.chance(i.duplicate),
             corrupt: corrupt.then(|| (self.corrupt.next_u64(), 1 + self.corrupt.below(255) as u8)),
-            lost: self.is_lost(),
-        }
-    }
-
-    fn is_lost(&mut self) -> bool {
-        match self.impairment.loss {
-            Loss::None => false,
-            Loss::Random(p) => self.loss.chance(p),
-            Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad } => {
-                let lost = self.loss.chance(if self.bad { loss_bad } else { loss_good });
-                self.bad ^= self.loss.chance(if self.bad { to_good } else { to_bad });
-                lost
-            }
+            lost: self.loss.loses(),
         }
     }
 }
@@ -135,28 +100,6 @@ mod tests {
     #[test]
     fn no_impairment_needs_no_dice() {
         assert!(Dice::new(1, ["a", "b", "0"], &Impairment::default()).is_none());
-    }
-
-    #[test]
-    fn bernoulli_loses_its_share() {
-        let mut dice = dice(Impairment { loss: Loss::Random(0.1), ..Impairment::default() });
-        let lost = (0..100_000).filter(|_| dice.roll().lost).count();
-        // Five standard deviations of the binomial distribution: 5 * sqrt(9000) = 474.
-        assert!(lost.abs_diff(10_000) < 475, "{lost}");
-    }
-
-    #[test]
-    fn gilbert_elliott_loses_its_share_in_bursts() {
-        let loss =
-            Loss::GilbertElliott { to_bad: 0.01, to_good: 0.25, loss_good: 0.0, loss_bad: 1.0 };
-        let mut dice = dice(Impairment { loss, ..Impairment::default() });
-        let lost: Vec<bool> = (0..400_000).map(|_| dice.roll().lost).collect();
-        // Bad in 0.01 / (0.01 + 0.25) = 3.846 % of the time, bursts of 1 / 0.25 = 4 frames.
-        let share = lost.iter().filter(|l| **l).count() as f64 / lost.len() as f64;
-        assert!((share - 0.03846).abs() < 0.003, "{share}");
-        let bursts = lost.windows(2).filter(|w| !w[0] && w[1]).count();
-        let length = share * lost.len() as f64 / bursts as f64;
-        assert!((length - 4.0).abs() < 0.2, "{length}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Every section and field of the configuration file: name, form, default, meaning.
 
+use document::LOSS_FORM;
 use document::parts::{LINK_PARTS, STORE_RULES};
 use document::schema::{Field, Form, Section, field, required};
 
@@ -49,9 +50,11 @@ const LINK: &[Field] = &[
     ),
     field(
         "loss",
-        Form::Ratio,
+        Form::As(LOSS_FORM),
         "\"0 %\"",
-        "Emulated loss: share of frames that vanish before they are sent.",
+        "Emulated loss: share of frames that vanish before they are sent; as a table, the four \
+         probabilities of the Gilbert-Elliott model: of changing the state after a frame, and of \
+         loss in each state (`good` is 0 and `bad` is 1 unless given).",
     ),
     field(
         "reliability",

@@ -11,7 +11,7 @@ use crate::emulate::Emulation;
 use crate::uri::FaceUri;
 use control::{Duration, Size};
 use document::parts;
-use document::{Document, Queue, Section, name, ratio, shown, spoken, text, valid_words};
+use document::{Document, Queue, Section, name, shown, spoken, text, valid_words};
 use forwarder::tables::{Admission, PolicyKind};
 use forwarder::tables::{ContentStoreConfig, PitConfig};
 use schemes::Choice;
@@ -166,7 +166,7 @@ fn link(s: &Section<'_>) -> LinkOptions {
         emulation: Emulation {
             delay: s.quantity::<Duration>("delay").unwrap_or_default(),
             jitter: s.quantity::<Duration>("jitter").unwrap_or_default(),
-            loss: s.get("loss", ratio).unwrap_or_default(),
+            loss: document::loss(s).unwrap_or_default(),
         },
         parts: parts::link_parts(s),
         reliability: s.switch("reliability"),

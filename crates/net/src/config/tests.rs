@@ -1,6 +1,6 @@
 use super::*;
 use crate::uri::FaceUri;
-use control::{Duration, Rate, Ratio, Size};
+use control::{Duration, LossModel, Rate, Ratio, Size};
 use document::Queue;
 use forwarder::tables::{Admission, PolicyKind};
 
@@ -83,7 +83,7 @@ fn a_full_file_is_understood() {
     assert_eq!(first.link.rate, Some(Rate::from_mbps(40)));
     assert_eq!(first.link.queue, Some(Queue::Size(Size(150_000))));
     assert_eq!(first.link.emulation.delay, Duration::from_millis(5));
-    assert_eq!(first.link.emulation.loss, Ratio::new(0.01).unwrap());
+    assert_eq!(first.link.emulation.loss, LossModel::Random(0.01));
     let target = |face: &Face| face.link.parts.marker.as_ref().unwrap().params().time("target");
     assert_eq!(target(first), Duration::from_millis(15));
     assert_eq!(target(second), Duration::from_millis(20));
@@ -170,6 +170,8 @@ fn every_mistake_has_its_place_the_text_and_the_way_out() {
         ("[on_demand]\nrate = \"0 bit/s\"", "2:8", &["lets nothing pass"]),
         ("[on_demand]\nloss = \"101 %\"", "2:8", &["101 %", "between 0 and 100"]),
         ("[on_demand]\nloss = 2", "2:8", &["between 0 and 100"]),
+        ("[on_demand]\nloss = { to_bad = 0.1 }", "2:8", &["it needs `to_good`"]),
+        ("[on_demand]\nloss = { to_worse = 0.1 }", "2:10", &["no field `to_worse`", "to_bad"]),
         ("[on_demand]\nnacks = \"yes\"", "2:9", &["`true` or `false`"]),
         ("[on_demand]\nmtu = 100", "2:7", &["576 to 65507"]),
         ("[on_demand]\nmarker = \"codle\"", "2:10", &["`codle`", "did you mean `codel`?"]),

@@ -170,8 +170,9 @@ impl Daemon {
 
     /// The emulated link of a face, if it has one.
     pub(super) fn delay_line(&self, name: &str, link: &LinkOptions) -> Option<DelayLine> {
-        let rng = || Rng::stream(self.settings.seed, &["daemon", name, "loss"]);
-        (!link.emulation.is_none()).then(|| DelayLine::new(link.emulation, rng()))
+        let dice = |role| Rng::stream(self.settings.seed, &["daemon", name, role]);
+        let line = || DelayLine::new(link.emulation, ["loss", "jitter"].map(dice));
+        (!link.emulation.is_none()).then(line)
     }
 
     /// Adds a face to the forwarder.

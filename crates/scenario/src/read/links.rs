@@ -5,9 +5,7 @@ use crate::model::{Direction, Impairment, Link, Loss, Queue, Reorder};
 use crate::schema::{OTHER_DIRECTION, SECTIONS};
 use control::{Duration, Rate, Ratio};
 use document::parts::LINK_PARTS;
-use document::{Document, Section, parts, ratio, shown, text, valid_words};
-use std::borrow::Cow;
-use toml::Spanned;
+use document::{Document, Section, parts, ratio, shown, text};
 use toml::de::{DeTable, DeValue};
 
 /// Reads all `[[link]]`, behind those that a generator made; whether it is known of all what they
@@ -114,7 +112,7 @@ fn impairment(s: &Section<'_>, like: Option<&Direction>) -> Option<Impairment> {
         .map_or_else(|| s.quantity::<Duration>("reorder_by"), |i| Some(i.reorder.by));
     let probability = reorder?;
     Some(Impairment {
-        loss: is_like("loss").map_or_else(|| loss(s).unwrap_or(Loss::None), |i| i.loss),
+        loss: is_like("loss").map_or_else(|| document::loss(s).unwrap_or(Loss::None), |i| i.loss),
         jitter: is_like("jitter").map_or_else(|| s.quantity("jitter"), |i| Some(i.jitter))?,
         // Without a share there is nothing to hold back: two such links are the same.
         reorder: Reorder { probability, by: if probability > 0.0 { by? } else { Duration::ZERO } },
@@ -122,38 +120,4 @@ fn impairment(s: &Section<'_>, like: Option<&Direction>) -> Option<Impairment> {
             .map_or_else(|| share("duplicate"), |i| Some(i.duplicate))?,
         corrupt: is_like("corrupt").map_or_else(|| share("corrupt"), |i| Some(i.corrupt))?,
     })
-}
-
-const GILBERT_ELLIOTT: [&str; 4] = ["to_bad", "to_good", "good", "bad"];
-
-fn loss(s: &Section<'_>) -> Option<Loss> {
-    let Some(DeValue::Table(table)) = s.given("loss").map(|v| v.get_ref()) else {
-        let share = s.get("loss", ratio)?.get();
-        return Some(if share > 0.0 { Loss::Random(share) } else { Loss::None });
-    };
-    let unknown = |key: &&Spanned<Cow<'_, str>>| !GILBERT_ELLIOTT.contains(&key.get_ref().as_ref());
-    if let Some(key) = table.keys().find(unknown) {
-        let word = key.get_ref();
-        let valid = valid_words(word, GILBERT_ELLIOTT);
-        s.doc.mistake(key.span(), format!("`loss` has no field `{word}`; {valid}"));
-        return None;
-    }
-    let share = |name: &str, default: Option<f64>| {
-        let Some(value) = table.get(name) else {
-            if default.is_none() {
-                s.mistake("loss", &format!("it needs `{name}`, a share such as \"1 %\""));
-            }
-            return default;
-        };
-        let wrong = |why: String| s.doc.mistake(value.span(), format!("`{name}`: {why}"));
-        let given = match value.get_ref() {
-            DeValue::Table(_) | DeValue::Array(_) => Err(format!("not {}", shown(value.get_ref()))),
-            other => ratio(other),
-        };
-        given.map(Ratio::get).map_err(wrong).ok()
-    };
-    let shares = [share("to_bad", None), share("to_good", None)];
-    let (loss_good, loss_bad) = (share("good", Some(0.0))?, share("bad", Some(1.0))?);
-    let [to_bad, to_good] = shares;
-    Some(Loss::GilbertElliott { to_bad: to_bad?, to_good: to_good?, loss_good, loss_bad })
 }

@@ -72,9 +72,15 @@ fn face(text: &mut String, link: &PlannedLink, end: usize, directions: &[Directi
     if direction.impairment.jitter > Duration::ZERO {
         let _ = writeln!(text, "jitter = \"{} ns\"", direction.impairment.jitter.0);
     }
-    if let Loss::Random(share) = direction.impairment.loss {
-        let _ = writeln!(text, "loss = {share}");
-    }
+    let _ = match direction.impairment.loss {
+        Loss::None => Ok(()),
+        Loss::Random(share) => writeln!(text, "loss = {share}"),
+        Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad } => writeln!(
+            text,
+            "loss = {{ to_bad = {to_bad}, to_good = {to_good}, good = {loss_good}, \
+             bad = {loss_bad} }}",
+        ),
+    };
     if direction.reliability {
         let _ = writeln!(text, "reliability = true");
     }

@@ -36,9 +36,6 @@ pub fn refused(scenario: &Scenario) -> Vec<Refused> {
 }
 
 fn harm(harm: &Impairment) -> Option<&'static str> {
-    if matches!(harm.loss, Loss::GilbertElliott { .. }) {
-        return Some("faces lose frames one by one: bursts of loss are the simulator's alone");
-    }
     let (loss, jitter) = (Loss::None, Duration::ZERO);
     let others = Impairment { loss, jitter, ..*harm };
     (others != Impairment::default())

@@ -64,7 +64,7 @@ fn the_daemons_read_what_is_written_for_them() {
     assert_eq!((down.rate, down.rate_in), (Some(Rate::from_mbps(8)), Some(Rate::from_mbps(8))));
     assert_eq!(down.emulation.delay, Duration::from_millis(5));
     assert_eq!(down.emulation.jitter, Duration::from_micros(300));
-    assert_eq!(down.emulation.loss, control::Ratio::new(0.01).unwrap());
+    assert_eq!(down.emulation.loss, control::LossModel::Random(0.01));
     assert_eq!(down.queue.map(document::Queue::bounds).map(|(_, packets)| packets), Some(20));
     assert_eq!(down.parts.marker.as_ref().map(ToString::to_string).as_deref(), Some("codel"));
     // Frames cost what they cost in the simulator, and packets are not cut.
@@ -150,6 +150,15 @@ fn each_segment_that_lies_elsewhere_has_its_routes() {
     let (at_consumer, at_producer) = (routes(0), routes(2));
     assert_eq!(at_consumer + at_producer, 10);
     assert!(at_consumer > 0 && at_producer > 0, "{at_consumer} {at_producer}");
+}
+
+#[test]
+fn bursts_of_loss_are_those_of_the_scenario() {
+    let bursts = "loss = { to_bad = \"1 %\", to_good = 0.25, bad = \"90 %\" }";
+    let plan = plan(&LINE.replace("loss = \"1 %\"", bursts));
+    let (to_bad, to_good, loss_good, loss_bad) = (0.01, 0.25, 0.0, 0.9);
+    let model = control::LossModel::GilbertElliott { to_bad, to_good, loss_good, loss_bad };
+    assert_eq!(read(&plan, 1).faces[1].link.emulation.loss, model);
 }
 
 #[test]
