@@ -148,6 +148,8 @@ class Applications(unittest.TestCase):
             edge = next(node for node in run["nodes"] if node["node"] == "edge")
             self.assertEqual(edge["cs_packets"], 200)
             self.assertGreater(run["caching"]["whole"]["hits"], 100)
+            self.assertEqual(edge["cs_inserted"] - edge["cs_removed"], 200)
+            self.assertGreater(edge["pit_max"], 1)
 
     def test_nothing_is_left(self):
         self.assertEqual(testbed.leftovers(NAME), [])

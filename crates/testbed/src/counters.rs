@@ -34,6 +34,7 @@ pub struct Traffic {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub struct Pit {
     pub entries: u64,
+    pub most: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -41,6 +42,10 @@ pub struct Store {
     pub entries: u64,
     pub hits: u64,
     pub misses: u64,
+    pub inserted: u64,
+    pub evicted: u64,
+    pub died: u64,
+    pub moved: u64,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -62,6 +67,9 @@ pub struct Queue {
     pub offered: Amount,
     pub sent: Amount,
     pub dropped: Amount,
+    pub data_peak_bytes: u64,
+    pub data_byte_s: f64,
+    pub data_byte2_s: f64,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -87,6 +95,7 @@ impl Counters {
             (&mut self.sent.data, answered),
             (&mut self.satisfied, answered),
             (&mut self.pit.entries, 1),
+            (&mut self.pit.most, 1),
         ] {
             *count = count.saturating_sub(ours);
         }
@@ -109,8 +118,8 @@ impl Counters {
         self.nacked += before.nacked;
         self.expired += before.expired;
         self.aggregated += before.aggregated;
-        self.content_store.hits += before.content_store.hits;
-        self.content_store.misses += before.content_store.misses;
+        self.pit.most = self.pit.most.max(before.pit.most);
+        self.content_store.add(before.content_store);
         for (counts, more) in [
             (&mut self.drops, &before.drops),
             (&mut self.malformed_options, &before.malformed_options),
@@ -126,9 +135,7 @@ impl Counters {
                 face.sent.add(old.sent);
                 face.marked += old.marked;
                 face.lost += old.lost;
-                face.queue.offered.add(old.queue.offered);
-                face.queue.sent.add(old.queue.sent);
-                face.queue.dropped.add(old.queue.dropped);
+                face.queue.add(old.queue);
             }
         }
     }
@@ -143,9 +150,70 @@ impl Traffic {
     }
 }
 
+impl Store {
+    fn add(&mut self, more: Store) {
+        self.hits += more.hits;
+        self.misses += more.misses;
+        self.inserted += more.inserted;
+        self.evicted += more.evicted;
+        self.died += more.died;
+        self.moved += more.moved;
+    }
+}
+
+impl Queue {
+    fn add(&mut self, more: Queue) {
+        self.offered.add(more.offered);
+        self.sent.add(more.sent);
+        self.dropped.add(more.dropped);
+        self.data_peak_bytes = self.data_peak_bytes.max(more.data_peak_bytes);
+        self.data_byte_s += more.data_byte_s;
+        self.data_byte2_s += more.data_byte2_s;
+    }
+
+    /// Mean and standard deviation of the octets of Data over so many seconds, at whose beginning
+    /// nothing had ever waited.
+    pub fn mean_and_stdev(&self, seconds: f64) -> (f64, f64) {
+        let mean = self.data_byte_s / seconds;
+        (mean, (self.data_byte2_s / seconds - mean * mean).max(0.0).sqrt())
+    }
+}
+
 impl Amount {
     fn add(&mut self, more: Amount) {
         self.packets += more.packets;
         self.bytes += more.bytes;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_is_what_it_was_over_all_lives() {
+        // 2 s at 1000 octets, then another life with 1 s at them and 1 s at none.
+        let life = |peak, seconds: f64| Queue {
+            data_peak_bytes: peak,
+            data_byte_s: 1e3 * seconds,
+            data_byte2_s: 1e6 * seconds,
+            ..Queue::default()
+        };
+        let mut queue = life(1000, 1.0);
+        queue.add(life(1500, 2.0));
+        assert_eq!(queue.data_peak_bytes, 1500);
+        let (mean, stdev) = queue.mean_and_stdev(4.0);
+        // Mean 750, variance 750,000 - 562,500.
+        assert!((mean - 750.0).abs() < 1e-9 && (stdev - 187_500f64.sqrt()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_reading_takes_is_taken_off() {
+        let traffic = Traffic { interests: 5, data: 4, nacks: 0, bytes: 9 };
+        let pit = Pit { entries: 3, most: 7 };
+        let counted = Counters { received: traffic, satisfied: 4, pit, ..Counters::default() };
+        let rest = counted.without_questions(2);
+        assert_eq!((rest.received.interests, rest.received.data, rest.satisfied), (2, 2, 2));
+        assert_eq!((rest.pit.entries, rest.pit.most), (2, 6));
     }
 }

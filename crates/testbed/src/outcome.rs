@@ -150,13 +150,15 @@ fn link<'a>(
     let busy = faces.iter().map(|(since, face)| pace.sent(*since, face.sent.bytes)).last();
     let face = faces.last().map(|(_, face)| Face::clone(face)).unwrap_or_default();
     let amount = |amount: crate::counters::Amount| (amount.packets, amount.bytes);
-    let share = busy.unwrap_or_default().as_secs_f64() / observed.duration.as_secs_f64().max(1e-9);
+    let seconds = observed.duration.as_secs_f64().max(1e-9);
+    let (mean, stdev) = face.queue.mean_and_stdev(seconds);
+    let share = busy.unwrap_or_default().as_secs_f64() / seconds;
     LinkResult {
         from: name(number % 2),
         to: name(1 - number % 2),
         rate: Some(pace.rate(observed.duration)),
         utilization: share.min(1.0),
-        queue: queue(faces.iter().map(|(_, face)| face.queue.bytes)),
+        queue: Queue { mean, stdev, max: face.queue.data_peak_bytes },
         sent: traffic(face.sent),
         offered: amount(face.queue.offered),
         left: amount(face.queue.sent),
@@ -169,14 +171,6 @@ fn link<'a>(
     }
 }
 
-/// The queue by its samples, which are taken at equal distances.
-fn queue(octets: impl Iterator<Item = u64> + Clone) -> Queue {
-    let count = octets.clone().count().max(1) as f64;
-    let mean = octets.clone().sum::<u64>() as f64 / count;
-    let squares = octets.clone().map(|one| (one as f64 - mean).powi(2)).sum::<f64>();
-    Queue { mean, stdev: (squares.max(0.0) / count).sqrt(), max: octets.max().unwrap_or(0) }
-}
-
 fn traffic(of: crate::counters::Traffic) -> Traffic {
     let crate::counters::Traffic { interests, data, nacks, bytes } = of;
     Traffic { interests, data, nacks, bytes, ..Traffic::default() }
@@ -187,13 +181,16 @@ fn of_node(name: &str, lives: &[Moment]) -> NodeResult {
     let named = |counts: &BTreeMap<String, u64>| -> Vec<(String, u64)> {
         counts.iter().map(|(name, count)| (name.clone(), *count)).collect()
     };
+    let store = counters.content_store;
     let (drops, faults) = (named(&counters.drops), named(&counters.malformed_options));
     NodeResult {
         node: name.to_owned(),
-        cs_hits: counters.content_store.hits,
-        cs_misses: counters.content_store.misses,
-        cs_packets: counters.content_store.entries,
-        pit_max: lives.iter().map(|one| one.counters.pit.entries).max().unwrap_or(0),
+        cs_hits: store.hits,
+        cs_misses: store.misses,
+        cs_packets: store.entries,
+        cs_inserted: store.inserted,
+        cs_removed: store.evicted + store.died + store.moved,
+        pit_max: counters.pit.most,
         pit: counters.pit.entries,
         received: traffic(counters.received),
         sent: traffic(counters.sent),

@@ -110,6 +110,8 @@ pub struct Pit {
     heap: usize,
     /// Entries for runs of segments.
     runs: usize,
+    /// The most entries that there ever were.
+    most: usize,
 }
 
 impl Pit {
@@ -128,6 +130,7 @@ impl Pit {
             digests: Counts::default(),
             heap: 0,
             runs: 0,
+            most: 0,
         }
     }
 
@@ -135,6 +138,12 @@ impl Pit {
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// The most entries that there ever were.
+    #[must_use]
+    pub fn most(&self) -> usize {
+        self.most
     }
 
     /// Whether nothing is pending.
@@ -200,7 +209,9 @@ impl Pit {
             return Err(Refusal::PrefixTooDeep);
         }
         self.admit(record.face, memory::block(interest.wire().len()))?;
+        let most = self.most.max(self.entries.len() + 1);
         let (slot, entry) = self.entries.insert_default().ok_or(Refusal::Entries)?;
+        self.most = most;
         entry.describe(interest, name);
         if entry.can_be_prefix() {
             self.prefixes[name.components()] += 1;

@@ -30,7 +30,7 @@ pub fn counters_json(
         "drops": drops(&stats.drops),
         "malformed_options": malformed(&stats.option_faults),
         "fib": forwarder.fib().len(),
-        "pit": { "entries": forwarder.pit().len(), "bytes": forwarder.pit().memory() },
+        "pit": pit(forwarder),
         "content_store": {
             "entries": store.len(),
             "bytes": store.memory(),
@@ -38,6 +38,10 @@ pub fn counters_json(
             "policy": store.policy().to_string(),
             "hits": stats.hits,
             "misses": stats.misses,
+            "inserted": store.counters().inserted,
+            "evicted": store.counters().evicted,
+            "died": store.counters().died,
+            "moved": store.counters().moved,
         },
         "memory": memory(forwarder),
     });
@@ -51,6 +55,11 @@ pub fn counters_json(
     }
     text.push_str("]}");
     text
+}
+
+fn pit(forwarder: &Forwarder) -> Value {
+    let pit = forwarder.pit();
+    json!({ "entries": pit.len(), "most": pit.most(), "bytes": pit.memory() })
 }
 
 /// What the parts take of the memory that they share.
@@ -78,6 +87,8 @@ fn face(forwarder: &Forwarder, info: &FaceInfo, now: Time) -> Option<Value> {
     let counters = forwarder.counters(info.id)?;
     let (packets, octets) = forwarder.queued(info.id)?;
     let view = forwarder.link_view(now, info.id)?;
+    let past = forwarder.queue_occupancy(now, info.id)?;
+    let seconds = |octets_ns: u128| octets_ns as f64 / 1e9;
     let pair = |(packets, octets): (u64, u64)| json!({ "packets": packets, "bytes": octets });
     Some(json!({
         "id": info.id.0,
@@ -102,6 +113,9 @@ fn face(forwarder: &Forwarder, info: &FaceInfo, now: Time) -> Option<Value> {
             "offered": pair(counters.queue.offered),
             "sent": pair(counters.queue.sent),
             "dropped": pair(counters.queue.dropped),
+            "data_peak_bytes": past.peak.0,
+            "data_byte_s": seconds(past.octet_ns),
+            "data_byte2_s": seconds(past.octet2_ns),
         },
     }))
 }

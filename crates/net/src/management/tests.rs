@@ -4,6 +4,7 @@ use forwarder::{FaceConfig, ForwarderConfig, Scope, Wire};
 use packet::tlv::{Reader, types};
 use packet::{Bytes, Component, Data, InterestBuf, Signature, SignatureInfoBuf};
 use parameters::{ControlParameters, numbers as n};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 /// A forwarder with its management and two applications, in virtual time.
@@ -324,6 +325,10 @@ fn counters_are_json_and_current() {
         assert_eq!(json["received"]["interests"], expected);
         assert_eq!(json["uptime_ms"], 4_000);
         assert_eq!(json["faces"][0]["uri"], "fd://1");
+        assert_eq!(json["pit"], json!({ "entries": 1, "most": 1, "bytes": json["pit"]["bytes"] }));
+        // The answer to the first question has waited, though not for long.
+        let peak = json["faces"][0]["queue"]["data_peak_bytes"].as_u64().unwrap();
+        assert_eq!(peak > 0, expected == 2, "{peak}");
         node.now += Duration::from_millis(1);
     }
 }

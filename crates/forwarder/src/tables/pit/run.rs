@@ -216,6 +216,7 @@ impl Pit {
         self.heap += entry.heap();
         let hash = entry.hash;
         let slot = self.entries.insert(entry).ok_or(Refusal::Entries)?;
+        self.most = self.most.max(self.len());
         self.index.insert(hash, slot);
         self.runs += 1;
         let key = self.key(slot);
