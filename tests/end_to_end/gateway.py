@@ -114,9 +114,11 @@ class ByHttp(Alone):
         self.assertEqual((status, headers["Content-Range"]), (416, f"bytes */{SIZE}"))
         status, headers, body = gateway.ask("/film.webm", If_None_Match=tag)
         self.assertEqual((status, headers["ETag"], body), (304, tag, b""))
+        self.assertEqual(gateway.ask("/film.webm", If_Match=tag)[0], 200)
+        self.assertEqual(gateway.ask("/film.webm", If_Match='"v=1"')[0], 412)
         version = tag.strip('"')
         self.assertTrue(gateway.ask(f"/film.webm/{version}")[2] == sent)
-        self.assertFalse([said for said in gateway.answered(8) if said["error"]])
+        self.assertFalse([said for said in gateway.answered(10) if said["error"]])
 
     def test_a_part_costs_its_segments_only(self):
         gateway = self.gateway()

@@ -1,7 +1,7 @@
 //! What a request asks for.
 
 use crate::gateway::range::Wanted;
-use hyper::header::{HeaderMap, HeaderName, IF_NONE_MATCH, IF_RANGE, RANGE};
+use hyper::header::{HeaderMap, HeaderName, IF_MATCH, IF_NONE_MATCH, IF_RANGE, RANGE};
 use hyper::{Method, StatusCode, Uri};
 use packet::Name;
 
@@ -19,6 +19,8 @@ pub struct Ask {
     pub range: Option<Wanted>,
     /// The range is good for this version alone.
     pub if_range: Option<String>,
+    /// Versions that alone are wanted, if there is anything here.
+    pub if_match: Vec<String>,
     /// Versions that the client has.
     pub if_none_match: Vec<String>,
 }
@@ -62,15 +64,21 @@ impl Ask {
             return Err(Refusal::new(StatusCode::FORBIDDEN, text));
         }
         let text = |field: HeaderName| headers.get(field).and_then(|value| value.to_str().ok());
-        let tags = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
         Ok(Ask {
             name,
             is_head,
             // It has a meaning with GET only.
             range: text(RANGE).filter(|_| !is_head).and_then(Wanted::parse),
             if_range: text(IF_RANGE).map(str::to_owned),
-            if_none_match: tags.flat_map(|tags| tags.split(',')).map(bare_tag).collect(),
+            if_match: tags(headers, &IF_MATCH).map(str::to_owned).collect(),
+            if_none_match: tags(headers, &IF_NONE_MATCH).map(bare_tag).collect(),
         })
+    }
+
+    /// Another version than this one is no good, such as to a player that has seen the beginning.
+    pub fn refuses(&self, tag: Option<&str>) -> bool {
+        let matches = |one: &String| one == "*" || Some(&**one) == tag;
+        !self.if_match.is_empty() && !self.if_match.iter().any(matches)
     }
 
     /// The client has this version.
@@ -84,10 +92,15 @@ impl Ask {
     }
 }
 
-/// A tag in a list, without the mark of weak ones, which is of no account where tags are compared
-/// to save a transfer.
+/// All tags of a field.
+fn tags<'a>(headers: &'a HeaderMap, field: &HeaderName) -> impl Iterator<Item = &'a str> {
+    let lists = headers.get_all(field).iter().filter_map(|value| value.to_str().ok());
+    lists.flat_map(|list| list.split(',')).map(str::trim)
+}
+
+/// A tag without the mark of weak ones, which is of no account where tags are compared to save a
+/// transfer.
 fn bare_tag(tag: &str) -> String {
-    let tag = tag.trim();
     tag.strip_prefix("W/").unwrap_or(tag).to_owned()
 }
 
@@ -164,6 +177,16 @@ mod tests {
         assert!(!ask.has("\"v=8\""));
         let any = Ask { if_none_match: vec!["*".to_owned()], ..ask };
         assert!(any.has("\"v=8\""));
+    }
+
+    #[test]
+    fn versions_that_alone_are_wanted() {
+        let only = |list: &str| ask(&Method::GET, "/a/b", &[("if-match", list)]).unwrap();
+        assert!(!ask(&Method::GET, "/a/b", &[]).unwrap().refuses(None));
+        assert!(!only("\"v=6\", \"v=7\"").refuses(Some("\"v=7\"")) && !only("*").refuses(None));
+        for other in ["\"v=6\"", "W/\"v=7\"", ""] {
+            assert!(only(other).refuses(Some("\"v=7\"")), "{other}");
+        }
     }
 
     #[test]

@@ -70,7 +70,11 @@ impl Plan {
                 if is_fixed { "max-age=31536000, immutable" } else { "no-cache" },
             );
         }
-        if tag.as_deref().is_some_and(|tag| ask.has(tag)) {
+        if ask.refuses(tag.as_deref()) {
+            plan.status = StatusCode::PRECONDITION_FAILED;
+            plan.body = None;
+            plan.set(CONTENT_LENGTH, "0");
+        } else if tag.as_deref().is_some_and(|tag| ask.has(tag)) {
             plan.status = StatusCode::NOT_MODIFIED;
             plan.body = None;
             plan.headers.remove(CONTENT_LENGTH);
@@ -227,9 +231,11 @@ mod tests {
         assert_eq!(header(&beyond, "content-range"), "bytes */10500");
         let known = get(&[("if-none-match", tag), ("range", "bytes=0-5")]);
         assert_eq!((known.status.as_u16(), header(&known, "etag")), (304, tag.to_owned()));
+        let other = get(&[("if-match", "\"v=6\""), ("range", "bytes=0-5")]);
+        assert_eq!(other.status.as_u16(), 412);
         let head = plan(&Method::HEAD, "/a/film.webm", &[("range", "bytes=5-6")], Some(10_500));
         assert_eq!((head.status.as_u16(), &*header(&head, "content-length")), (200, "10500"));
-        for plan in [beyond, known, head] {
+        for plan in [beyond, known, other, head] {
             assert_eq!((plan.body.clone(), plan.segments()), (None, Some(0..1)));
         }
     }
