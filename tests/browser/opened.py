@@ -1,7 +1,6 @@
 """Reports made by the program and opened in Chromium; what goes wrong there fails a test."""
 
 import contextlib
-import shutil
 import subprocess
 import tempfile
 import unittest
@@ -9,9 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import TimeoutError as TookTooLong
 from playwright.sync_api import sync_playwright
-from support import weir
-
-BROWSERS = ["chromium", "chromium-browser", "google-chrome"]
+from support import chromium, weir
 
 
 class Browser(unittest.TestCase):
@@ -25,9 +22,7 @@ class Browser(unittest.TestCase):
         cls.program = weir.program()
         playwright = sync_playwright().start()
         cls.addClassCleanup(playwright.stop)
-        path = next(filter(None, map(shutil.which, BROWSERS)), None)
-        # Without a sandbox of its own it runs for root, as in a container; the pages are ours.
-        options = {"executable_path": path, "args": ["--no-sandbox"]}
+        options = {"executable_path": chromium.installed(), "args": [chromium.FOR_ROOT]}
         cls.browser = playwright.chromium.launch(**options)
         cls.addClassCleanup(cls.browser.close)
 

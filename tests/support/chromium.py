@@ -13,8 +13,9 @@ import urllib.parse
 from playwright.sync_api import sync_playwright
 
 BROWSERS = ["chromium", "chromium-browser", "google-chrome"]
-# Without a sandbox of its own it runs for root, as in a container; the video is ours.
-OPTIONS = ["--no-sandbox", "--autoplay-policy=no-user-gesture-required", "--mute-audio"]
+# Without a sandbox of its own it runs for root, as in a container; what it opens is ours.
+FOR_ROOT = "--no-sandbox"
+OPTIONS = [FOR_ROOT, "--autoplay-policy=no-user-gesture-required", "--mute-audio"]
 
 PAGE = "<!doctype html><title>player</title><body></body>"
 
@@ -51,11 +52,15 @@ WATCH = """async ([url, patience, inHand]) => {
 }"""
 
 
+def installed():
+    """The browser of this machine; None if there is none."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
 def main(url, patience):
     """Play it to its end, or until patience is at its own."""
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=OPTIONS)
+        browser = playwright.chromium.launch(executable_path=installed(), args=OPTIONS)
         page = browser.new_page()
         # A page of the same origin, or the browser would not let it near the video.
         place = urllib.parse.urljoin(url, "/player")

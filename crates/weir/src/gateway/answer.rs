@@ -253,3 +253,88 @@ impl Keep for Answering {
 
     fn flush(&mut self) {}
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::header::{HeaderMap, RANGE};
+    use hyper::{Method, Uri};
+
+    /// An answer about an object of 3500 octets in segments of 1000, with who waits for its head.
+    fn answering(range: Option<&str>) -> (Answering, oneshot::Receiver<Outcome>) {
+        let mut headers = HeaderMap::new();
+        range.map(|range| headers.insert(RANGE, range.parse().unwrap()));
+        let uri = Uri::from_static("/a/film.webm");
+        let ask = Ask::read(&Method::GET, &uri, &headers, &[]).unwrap();
+        let (give, take) = oneshot::channel();
+        let mut sink = Answering::new(ask, give).unwrap();
+        sink.begin(&ObjectInfo {
+            name: "/a/film.webm/v=7".parse().unwrap(),
+            segments: Some(4),
+            segment_size: Some(1000),
+            size: Some(3500),
+            root_digest: None,
+        });
+        (sink, take)
+    }
+
+    fn segment(n: u8, octets: usize) -> Vec<u8> {
+        vec![n; octets]
+    }
+
+    fn body(mut take: oneshot::Receiver<Outcome>) -> (u16, Vec<u8>, bool) {
+        let Ok(Ok(head)) = take.try_recv() else { panic!("no head") };
+        let (mut reader, mut all) = (head.body.unwrap(), Vec::new());
+        loop {
+            match reader.wait_next() {
+                Some(Ok(octets)) => all.extend_from_slice(&octets),
+                end => return (head.status.as_u16(), all, end.is_none()),
+            }
+        }
+    }
+
+    #[test]
+    fn of_the_segments_at_the_ends_of_a_range_only_its_octets_are_given() {
+        let (mut sink, mut take) = answering(Some("bytes=900-3099"));
+        assert!(take.try_recv().is_err(), "nothing is said before something was verified");
+        for n in 0..3 {
+            sink.write(n, n * 1000, &segment(n as u8, 1000));
+        }
+        assert!(sink.complete().is_err(), "a hundred octets are missing");
+        sink.write(3, 3000, &segment(3, 500));
+        assert!(sink.complete().is_ok() && sink.take_failure().is_none());
+        sink.end();
+        let expected = [segment(0, 100), segment(1, 1000), segment(2, 1000), segment(3, 100)];
+        assert_eq!(body(take), (206, expected.concat(), true));
+    }
+
+    #[test]
+    fn a_segment_of_another_length_is_not_given() {
+        for (n, octets) in [(0, 999), (0, 1001), (3, 1000), (3, 0)] {
+            let (mut sink, mut take) = answering(None);
+            sink.write(n, n * 1000, &segment(0, octets));
+            let said = sink.take_failure().unwrap().to_string();
+            assert!(said.starts_with("/a/film.webm is not as long as its metadata say"), "{said}");
+            assert!(take.try_recv().is_err(), "there is still time for a proper status");
+        }
+        let (mut sink, take) = answering(None);
+        sink.write(0, 0, &segment(0, 1000));
+        sink.write(1, 1000, &segment(1, 1));
+        assert!(sink.take_failure().is_some());
+        drop(sink);
+        assert_eq!(body(take), (200, segment(0, 1000), false));
+    }
+
+    #[test]
+    fn a_client_that_is_gone_is_noticed_with_the_head_and_without() {
+        let (mut sink, take) = answering(None);
+        assert!(sink.take_failure().is_none());
+        drop(take);
+        assert_eq!(sink.take_failure().unwrap().to_string(), "the client went away");
+        let (mut sink, take) = answering(None);
+        sink.write(0, 0, &segment(0, 1000));
+        assert!(sink.take_failure().is_none());
+        drop(take);
+        assert!(sink.take_failure().is_some());
+    }
+}
