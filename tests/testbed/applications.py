@@ -90,6 +90,57 @@ control = "cubic"
 start = "2 s"
 """
 
+# More is asked for than the link brings, so that flows run when a node crashes.
+CRASHES = """
+[scenario]
+duration = "8 s"
+seed = 3
+
+[[node]]
+name = ["users", "edge", "origin"]
+
+[[link]]
+between = ["users", "edge"]
+rate = "40 Mbit/s"
+
+[[link]]
+between = ["edge", "origin"]
+rate = "20 Mbit/s"
+delay = "5 ms"
+
+[[content]]
+name = "/library"
+at = "origin"
+objects = 30
+size = "300 kB"
+
+[[workload]]
+at = "users"
+name = "/library"
+rate = "10 /s"
+control = "cubic"
+
+[[fault]]
+at = "1 s"
+kind = "node-crash"
+node = "origin"
+
+[[fault]]
+at = "1500 ms"
+kind = "node-restart"
+node = "origin"
+
+[[fault]]
+at = "4 s"
+kind = "node-crash"
+node = "users"
+
+[[fault]]
+at = "4500 ms"
+kind = "node-restart"
+node = "users"
+"""
+
 
 class Applications(unittest.TestCase):
     """The same flows in the simulator and on daemons."""
@@ -150,6 +201,19 @@ class Applications(unittest.TestCase):
             self.assertGreater(run["caching"]["whole"]["hits"], 100)
             self.assertEqual(edge["cs_inserted"] - edge["cs_removed"], 200)
             self.assertGreater(edge["pit_max"], 1)
+
+    def test_flows_end_with_their_node_and_others_begin_there(self):
+        path = testbed.file(self, CRASHES)
+        status, run, said = testbed.run("testbed", path, "--name", NAME)
+        self.assertEqual(status, 0, said)
+        crashed = [flow for flow in run["flows"] if flow["error"] == "its node crashed"]
+        self.assertGreater(len(crashed), 0)
+        for flow in crashed:
+            self.assertAlmostEqual(flow["end_s"], 4, delta=0.5)
+        complete = [flow["start_s"] for flow in run["flows"] if flow["complete"]]
+        # The producer was there before its crash and after it, and so were the users.
+        for start, end in ((0, 1), (1.5, 4), (4.5, 8)):
+            self.assertTrue(any(start < at < end for at in complete), complete)
 
     def test_nothing_is_left(self):
         self.assertEqual(testbed.leftovers(NAME), [])
