@@ -2,11 +2,33 @@
 
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-SUITE = Path(__file__).resolve().parents[2] / "scripts/suite"
+TESTS = Path(__file__).resolve().parents[1]
+SUITE = TESTS.parent / "scripts/suite"
+# Tests that cannot begin, as the runner of a suite sees them.
+CANNOT_BEGIN = """
+import unittest
+class Absent(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        raise unittest.SkipTest("nothing to play with")
+    def test(self):
+        pass
+class Broken(Absent):
+    @classmethod
+    def setUpClass(cls):
+        raise OSError("it broke")
+"""
+RUN = """
+import sys
+sys.path[:0] = sys.argv[1:]
+from support import report
+sys.exit(report.run(["cannot_begin"]))
+"""
 CARGO = "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out"
 
 
@@ -70,3 +92,13 @@ class Counting(unittest.TestCase):
     def test_a_suite_has_no_input(self):
         """One that asks a question gets an end of file, not the terminal."""
         self.assertEqual(self.suite("! read answer"), 0)
+
+    def test_what_cannot_begin_is_told_like_every_other_test(self):
+        """Skipped or failed by its class, before there is a test to tell of."""
+        with tempfile.TemporaryDirectory() as place:
+            (Path(place) / "cannot_begin.py").write_text(CANNOT_BEGIN, encoding="utf-8")
+            argv = [sys.executable, "-c", RUN, place, str(TESTS)]
+            done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        self.assertEqual(done.stdout.splitlines()[-1], "0 passed, 1 failed, 1 skipped")
+        self.assertIn("nothing to play with", done.stdout)
+        self.assertIn("it broke", done.stdout)

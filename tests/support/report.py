@@ -8,6 +8,8 @@ class Result(unittest.TestResult):
     """Says how each test went, with the time that it took."""
 
     passed = 0
+    # What goes wrong, or is skipped, before the first test of a class has none to begin with.
+    began = time.monotonic()
 
     def startTest(self, test):  # noqa: N802 (the library's name)
         """Note the time."""

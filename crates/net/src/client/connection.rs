@@ -72,7 +72,7 @@ enum Socket {
 pub enum Turn {
     /// Something was received, sent, or due.
     Moved,
-    /// The time given to the turn is over.
+    /// The time given to the turn is over, or the bell has rung.
     Idle,
     /// A signal came in.
     Interrupted,
@@ -367,5 +367,45 @@ impl Socket {
             Socket::Tcp(stream) => stream.as_fd(),
             Socket::Udp(socket) => socket.as_fd(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::event::{EventfdFlags, eventfd};
+    use std::os::unix::net::UnixListener;
+
+    struct Quiet;
+
+    impl Endpoint for Quiet {
+        fn receive(&mut self, _now: Time, _frame: &[u8]) {}
+
+        fn poll_transmit(&mut self, _now: Time, _out: &mut Vec<u8>) -> bool {
+            false
+        }
+
+        fn next_deadline(&mut self, _now: Time) -> Option<Time> {
+            None
+        }
+
+        fn on_deadline(&mut self, _now: Time) {}
+    }
+
+    #[test]
+    fn a_bell_ends_a_turn_that_would_take_an_hour_and_rings_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let _listener = UnixListener::bind(&path).unwrap();
+        let mut connection = Connection::open(Address::Unix(path)).unwrap();
+        let bell = eventfd(0, EventfdFlags::NONBLOCK).unwrap();
+        connection.wake_on(bell.try_clone().unwrap());
+        let ringer = std::thread::spawn(move || rustix::io::write(&bell, &1_u64.to_ne_bytes()));
+        let hour = connection.now() + Duration::from_secs(3600);
+        assert_eq!(connection.turn(&mut Quiet, hour).unwrap(), Turn::Idle);
+        ringer.join().unwrap().unwrap();
+        let soon = connection.now() + Duration::from_millis(1);
+        assert_eq!(connection.turn(&mut Quiet, soon).unwrap(), Turn::Idle);
+        assert!(connection.now() >= soon, "it has been heard, and does not ring on");
     }
 }
