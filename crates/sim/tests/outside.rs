@@ -3,13 +3,14 @@
 
 mod support;
 
-use control::{Duration, Time};
+use control::{Duration, Rate, Time};
 use packet::tlv::Reader;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use support::{Line, at_ms, controller, line, ms, name, wire};
 use weir_sim::workload::catalogue::{Catalogue, Class, Objects};
 use weir_sim::workload::sizes::Distribution;
+use weir_sim::workload::video::{Adaptation, VideoSpec};
 use weir_sim::workload::{Manner, Requests, WorkloadSpec};
 use weir_sim::{Applications, Arrivals, FlowResult, RateSpec};
 
@@ -55,17 +56,20 @@ struct Carrier {
     producer: usize,
     /// Who asked for a name.
     asked: BTreeMap<Vec<u8>, Vec<usize>>,
+    /// How late everything happens.
+    late: Duration,
 }
 
 impl Carrier {
     fn new(line: Line) -> Carrier {
         let apps = line.net.into_applications();
         let producer = apps.producers()[0].0;
-        Carrier { apps, producer, asked: BTreeMap::new() }
+        Carrier { apps, producer, asked: BTreeMap::new(), late: Duration::ZERO }
     }
 
     fn run(&mut self, until: Time) {
         while let Some(at) = self.apps.next().filter(|at| *at <= until) {
+            let at = at + self.late;
             self.apps.advance(at);
             while let Some(from) = self.apps.speaking() {
                 let mut octets = Vec::new();
@@ -117,6 +121,50 @@ fn flows_begin_when_where_and_with_what_they_do_in_the_simulator() {
     assert!(flows.iter().all(|flow| flow.complete && flow.end == Some(flow.start)));
     let sizes = |all: &[FlowResult]| all.iter().map(|flow| flow.bytes).collect::<Vec<_>>();
     assert_eq!(sizes(&flows), sizes(&simulated.flows));
+}
+
+/// A player that goes by its buffer, whose highest quality is that of a buffer as full as it gets.
+fn film() -> Line {
+    let mut line = line(5, 2, &wire(100, 1));
+    let (ladder, segment) = ([1, 2, 4].map(Rate::from_mbps), Duration::from_secs(2));
+    let octets = |rate: &Rate| rate.size_in(segment).0;
+    let parts = ladder.iter().enumerate().flat_map(|(quality, rate)| {
+        (0..15).map(move |number| (name(&format!("/{quality}/{number}")), octets(rate)))
+    });
+    let objects = Objects::Listed(parts.collect());
+    let catalogue = Arc::new(Catalogue::new(5, name("/film"), 8000, objects));
+    line.net.publish_catalogue(line.nodes[1], &catalogue, 0).unwrap();
+    let (reservoir, cushion) = (Duration::from_secs(4), Duration::from_secs(4));
+    let video = VideoSpec {
+        catalogue,
+        ladder: ladder.to_vec(),
+        segment,
+        segments: 15,
+        start: Time::ZERO,
+        adaptation: Adaptation::Buffer { reservoir, cushion },
+        buffer: Duration::from_secs(10),
+        startup: Duration::from_secs(2),
+        controller: Arc::new(|| controller("cubic")),
+        label: "cubic".to_owned(),
+        lifetime: ms(4000),
+        patience: ms(5000),
+        range: None,
+    };
+    line.net.video(line.nodes[0], video);
+    line
+}
+
+#[test]
+fn a_player_that_is_late_chooses_as_one_that_is_not() {
+    let watched = |late: Duration| {
+        let mut carrier = Carrier { late, ..Carrier::new(film()) };
+        carrier.run(at_ms(60_000));
+        carrier.apps.results().0[0].video.unwrap()
+    };
+    let (on_time, late) = (watched(Duration::ZERO), watched(Duration::from_micros(300)));
+    assert_eq!((on_time.segments, late.segments), (15, 15));
+    assert_eq!(on_time.bitrate, late.bitrate);
+    assert!(on_time.bitrate.unwrap() > 2.5e6, "{:?}", on_time.bitrate);
 }
 
 #[test]

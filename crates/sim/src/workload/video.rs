@@ -118,10 +118,16 @@ impl Player {
     }
 
     pub fn on_deadline(&mut self, now: Time, flow: FlowId, events: Option<&EventQueue>) {
+        let due = self.next.take_if(|at| *at <= now);
+        // A player that is called late chooses as if it had not been: rules have thresholds, and a
+        // buffer that is full is at one.
+        let level = due.map(|at| {
+            self.playout.pass(at);
+            self.playout.level(at)
+        });
         self.playout.pass(now);
-        if self.next.is_some_and(|at| at <= now) {
-            self.next = None;
-            self.ask(now);
+        if let Some(level) = level {
+            self.ask(now, level);
         }
         if let Some(fetch) = &mut self.fetch {
             fetch.begin(now, flow, events);
@@ -130,10 +136,10 @@ impl Player {
         self.look(now);
     }
 
-    /// Begins to fetch the next segment.
-    fn ask(&mut self, now: Time) {
+    /// Begins to fetch the next segment, with so much in the buffer.
+    fn ask(&mut self, now: Time, level: Duration) {
         let VideoSpec { ladder, adaptation, .. } = &self.spec;
-        self.quality = adaptation.choose(ladder, self.playout.level(now), &self.past);
+        self.quality = adaptation.choose(ladder, level, &self.past);
         let number = self.quality as u64 * self.spec.segments + self.segment;
         let name = self.spec.catalogue.name_of(number);
         let mut spec = FetchSpec::new(name, (self.spec.controller)(), &self.spec.label);
