@@ -25,7 +25,7 @@
 //! code keeps the last value. While a rate is not known nothing waits. Octets that a link adds to
 //! each packet are not seen, and must fit in 1 - h. A range Interest counts as many as it asks for.
 
-use crate::codel;
+use crate::{codel, late};
 use control::{
     Crossing, Cx, Direction, Duration, Equation, InterestMeta, Kind, LinkView, Offer, ParamSpec,
     Params, QueueView, Released, Scheme, Shaper, Size, Stage, Time, Value, Word,
@@ -266,13 +266,13 @@ impl His {
         Some(demand.rate(s2_obs, self.h))
     }
 
-    /// An Interest leaves: when the next one may.
-    fn sent(&mut self, now: Time, view: &LinkView, interest: &InterestMeta) {
+    /// An Interest leaves: when the next one may, counted from `turn`.
+    fn sent(&mut self, (now, turn): (Time, Time), view: &LinkView, interest: &InterestMeta) {
         let size = interest.size;
         self.interests_out.sample(size, segments_in(&interest.options));
         let rate = self.rate(now, view).map_or(f64::INFINITY, |s1| self.h * s1);
         let gap = Duration::from_secs_f64(8.0 * size.0 as f64 / rate);
-        self.open_at = self.open_at.max(now) + gap;
+        self.open_at = turn + gap;
     }
 
     /// Whether an Interest that arrives is refused although there is room.
@@ -316,7 +316,7 @@ impl Shaper for His {
         interest: InterestMeta,
     ) -> Offer {
         if self.queue.is_empty() && self.open_at <= cx.now {
-            self.sent(cx.now, view, &interest);
+            self.sent((cx.now, cx.now), view, &interest);
             return Offer::Pass(interest);
         }
         if self.refuses_early(cx) || self.queue.len() >= self.max_interest {
@@ -337,7 +337,7 @@ impl Shaper for His {
         self.octets -= interest.size.0;
         self.note_early(cx.now, interest.size, cx.now.since(since));
         if !expired {
-            self.sent(cx.now, view, &interest);
+            self.sent((cx.now, late::from(self.open_at, cx.now)), view, &interest);
         }
         Some(Released::Pass(interest))
     }

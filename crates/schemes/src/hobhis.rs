@@ -24,6 +24,7 @@
 //! sent one more Data, at the soonest after the code's 0.1 ms. After a range
 //! Interest for n segments the distance is n times as long.
 
+use crate::late;
 use crate::per_flow::{FlowState, PerFlow};
 use control::{
     Cx, Duration, Equation, Flow, InterestMeta, LinkView, Offer, ParamSpec, Params, Queued,
@@ -188,7 +189,11 @@ impl Hobhis {
             self.flows.next_turn();
         }
         if interest.expires > now {
-            self.last = Some((now, segments_in(&interest.options)));
+            let turn = match self.due {
+                Due::At(at) => late::from(at, now),
+                Due::Look(_) => now,
+            };
+            self.last = Some((turn, segments_in(&interest.options)));
         }
         Some(interest)
     }

@@ -8,6 +8,7 @@ pub mod choice;
 pub mod defaults;
 mod explicit_rate;
 mod hystart;
+mod late;
 mod path_id;
 mod per_flow;
 pub mod reference;

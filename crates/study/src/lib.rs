@@ -20,13 +20,14 @@ mod read;
 pub mod reference;
 mod samples;
 mod share;
+mod testbed;
 mod words;
 
 pub use claim::{Assertion, Claim, Quantity, Relation, Tolerance};
 pub use error::StudyError;
 pub use formula::Formula;
 pub use measure::{Bound, Measure, Selector, Take, What};
-pub use model::{Case, Drawn, Experiment, ExperimentKind, Form, Mark, Points, Study};
+pub use model::{Case, Drawn, Experiment, ExperimentKind, Form, Mark, OnTestbed, Points, Study};
 pub use outcome::{
     CaseValue, ClaimResult, Drawable, Effort, ExperimentResult, Measured, Outcome, Published,
     Series,
@@ -34,4 +35,5 @@ pub use outcome::{
 pub use page::{Page, index, index_html};
 pub use perform::perform;
 pub use read::{EXPECTED, Quickness, find, load};
+pub use testbed::{ExperimentOnDaemons, OnDaemons, Row};
 pub use words::Cells;

@@ -88,6 +88,8 @@ pub struct Experiment {
     pub pictures: Vec<Drawn>,
     /// What cases, lines and things are called where people read of them.
     pub labels: BTreeMap<String, String>,
+    /// What of it is run on real daemons as well.
+    pub testbed: Option<OnTestbed>,
 }
 
 impl Experiment {
@@ -96,6 +98,20 @@ impl Experiment {
     pub fn label<'n>(&'n self, name: &'n str) -> &'n str {
         self.labels.get(name).map_or(name, String::as_str)
     }
+}
+
+/// The part of an experiment that is run on real daemons, beside its simulation.
+#[derive(Clone, Debug)]
+pub struct OnTestbed {
+    /// The places of its cases.
+    pub cases: Vec<usize>,
+    /// A run of each of them, in their order: with the file's seed, and with what makes it fit a
+    /// small machine.
+    pub batch: Batch,
+    /// What was set for that.
+    pub set: Vec<String>,
+    /// Why the two differ, where they do.
+    pub cause: String,
 }
 
 /// One of the things that an experiment compares.

@@ -4,6 +4,7 @@ use crate::model::{Experiment, ExperimentKind, Study};
 use crate::outcome::{ClaimResult, Effort, ExperimentResult, Outcome, Published};
 use crate::pictures::pictures;
 use crate::read::slug;
+use crate::testbed::OnDaemons;
 use report::picture::Picture;
 use report::{article, figures};
 use scenario::result::{averaged, digits};
@@ -24,9 +25,9 @@ const README: &str = "<!-- readme -->";
 const DEVIATIONS: &str = "<!-- deviations -->";
 
 impl Page {
-    /// The page of a study that came to this.
+    /// The page of a study that came to this, and on real daemons to that.
     #[must_use]
-    pub fn new(study: &Study, outcome: &Outcome) -> Page {
+    pub fn new(study: &Study, outcome: &Outcome, daemons: Option<&OnDaemons>) -> Page {
         let mut page = Page {
             title: study.title.clone(),
             text: String::new(),
@@ -43,6 +44,9 @@ impl Page {
         };
         for (experiment, result) in of(ExperimentKind::Paper).chain(of(ExperimentKind::Beyond)) {
             section(text, study, experiment, outcome, result, &mut page.pictures);
+            if let Some(daemons) = daemons {
+                daemons.section(text, study, &experiment.name);
+            }
         }
         let _ = writeln!(text, "{DEVIATIONS}\n");
         if of(ExperimentKind::Sensitivity).next().is_some() {
@@ -180,7 +184,7 @@ fn section(
 }
 
 /// What would end a cell, or begin something else, is told as it is.
-fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;").replace('~', "≈").replace('\n', " ")
 }
 

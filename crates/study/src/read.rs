@@ -6,6 +6,7 @@ mod experiment;
 mod measures;
 mod pictures;
 pub(crate) mod raw;
+mod testbed;
 
 use crate::StudyError;
 use crate::model::Study;

@@ -119,6 +119,33 @@ pub const SECTIONS: &[Section] = &[
                 "",
                 "What is drawn; see below. Without one the numbers of the claims are.",
             ),
+            field(
+                "testbed",
+                Form::As("section"),
+                "",
+                "What is run on real daemons as well, with `--testbed`; see below.",
+            ),
+        ]],
+    },
+    Section {
+        name: "experiment.testbed",
+        repeated: false,
+        help: "What `weir study --testbed` runs on real daemons beside its simulation: each case \
+               once, both with the same settings.",
+        fields: &[&[
+            field("cases", Form::As("list of names"), "", "The cases; without it all."),
+            field(
+                "set",
+                Form::As("list of settings"),
+                "",
+                "Settings that make it fit a small machine, for both.",
+            ),
+            field(
+                "cause",
+                Form::Text,
+                "",
+                "Why the two differ, where they do by more than 5 %. It is said below the table.",
+            ),
         ]],
     },
     Section {

@@ -129,7 +129,7 @@ fn a_run_that_fails_is_told_and_hides_nothing() {
     assert!(outcome.claims[0].holds, "it is not of that case");
     assert_eq!(outcome.claims[1].failure.as_deref(), Some("1 of 3 seeds have no value"));
     assert!(!outcome.claims[1].holds);
-    let page = Page::new(&study, &outcome).markdown("..");
+    let page = Page::new(&study, &outcome, None).markdown("..");
     assert!(page.contains("Failed: cubic, seed 2: "), "{page}");
 }
 

@@ -333,6 +333,10 @@ pub struct StudyArgs {
     /// Only these experiments; may be repeated.
     #[arg(long, value_name = "NAME", conflicts_with = "all")]
     pub only: Vec<String>,
+    /// Run on real daemons as well what expected.toml says can be, beforehand and one after the
+    /// other. Pages written into the same folder later show it too.
+    #[arg(long)]
+    pub testbed: bool,
     /// Write the report into this folder: pages for a browser, and the same text as Markdown.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

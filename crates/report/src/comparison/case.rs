@@ -62,6 +62,13 @@ impl Table {
 }
 
 impl Case {
+    /// Two runs that are known to belong together.
+    #[must_use]
+    pub fn of_two(first: &RunResult, second: &RunResult, within: f64) -> Case {
+        let settings = first.settings.iter().cloned().collect();
+        Case::new(&settings, [&vec![first], &vec![second]], within, Span::Whole)
+    }
+
     /// The case of these settings.
     pub(super) fn new(
         settings: &Settings,

@@ -26,6 +26,7 @@
 //! not a FIB entry.
 
 use super::{CAPACITY, Capacity, PAPER};
+use crate::late;
 use crate::per_flow::{FlowState, PerFlow, charge};
 use control::params::joined;
 use control::{
@@ -160,6 +161,8 @@ struct Fisp {
     asked: u64,
     /// The round robin may let the next Interest out at this instant.
     clock: Time,
+    /// When the latest of them joined the Interest queues, or should have.
+    entered: Time,
     /// Q has fallen below Q_release.
     releasing: bool,
 }
@@ -182,6 +185,7 @@ impl Fisp {
             delayed: VecDeque::new(),
             asked: 0,
             clock: Time::ZERO,
+            entered: Time::ZERO,
             releasing: false,
         }
     }
@@ -227,7 +231,8 @@ impl Fisp {
     /// whose lifetime is over is given back for the host to drop.
     fn enter_again(&mut self, now: Time) -> Option<InterestMeta> {
         while self.delayed.front().is_some_and(|(at, _)| self.releasing || *at <= now) {
-            let (_, interest) = self.delayed.pop_front()?;
+            let (at, interest) = self.delayed.pop_front()?;
+            self.entered = at.min(now);
             if interest.expires <= now {
                 self.flows.change(interest.flow, |flow| flow.let_go(&interest));
                 return Some(interest);
@@ -262,7 +267,8 @@ impl Fisp {
                 })?;
                 // What has expired brings nothing, and a rate that is not known paces nothing.
                 if !expired && view.rate_out.0 > 0 {
-                    self.clock = self.clock.max(cx.now) + view.rate_out.time_for(Size(due));
+                    let turn = late::from(self.clock.max(self.entered), cx.now);
+                    self.clock = turn + view.rate_out.time_for(Size(due));
                 }
                 return Some(interest);
             } else {

@@ -144,6 +144,21 @@ fn an_interest_is_followed_by_its_gap() {
 }
 
 #[test]
+fn a_driver_that_wakes_late_loses_no_rate() {
+    let mut b = Bench::new(&[]);
+    let gap = b.gap(40);
+    (0..38).for_each(|_| assert!(matches!(b.offer(40), Offer::Held)));
+    let first = b.gate.now.0;
+    for n in 1..=30 {
+        b.gate.now = b.his.next_release().unwrap() + Duration::from_micros(100);
+        assert_eq!((b.release(), b.gate.now.0), (1, first + n * gap + 100_000));
+    }
+    // One that was stopped for a second makes up for the last 5 ms: five Interests and this one.
+    b.gate.now += Duration::from_secs(1);
+    assert_eq!(b.release(), 6);
+}
+
+#[test]
 fn a_range_is_followed_by_the_gaps_of_all_its_segments() {
     let mut b = Bench::new(&[]);
     assert!(matches!(b.offer_for(64, 32), Offer::Pass(_)));

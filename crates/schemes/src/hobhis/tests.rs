@@ -69,6 +69,17 @@ impl Bench {
         }
     }
 
+    /// The instants at which so many leave, by a driver that wakes late.
+    fn late(&mut self, count: usize, by: Duration) -> Vec<u64> {
+        let mut out = Vec::new();
+        while out.len() < count {
+            self.gate.now = self.gate.now.max(self.hobhis.next_release().unwrap() + by);
+            let now = self.gate.now.0;
+            out.extend(self.release().into_iter().map(|_| now));
+        }
+        out
+    }
+
     fn gamma(&self, flow: Flow) -> f64 {
         self.hobhis.gamma(&self.view(), flow).unwrap()
     }
@@ -126,6 +137,17 @@ fn interests_leave_one_by_gamma_apart() {
     assert!(!b.passes(1) && !b.passes(1));
     // 1250 a second: 0.8 ms.
     assert_eq!(b.drain(), [(100_800_000, 1), (101_600_000, 1)]);
+}
+
+#[test]
+fn a_driver_that_wakes_late_loses_no_rate() {
+    let mut b = Bench::answered(&[]);
+    b.queue(1, 50);
+    b.gate.now = Time(100_000_000);
+    assert!(b.passes(1));
+    (0..3).for_each(|_| assert!(!b.passes(1)));
+    let late = Duration::from_micros(100);
+    assert_eq!(b.late(3, late), [100_900_000, 101_700_000, 102_500_000]);
 }
 
 #[test]

@@ -9,6 +9,7 @@
 //! than `wait`: what is refused tells its consumer of the rate at once, and what waits would time
 //! out behind the primary class.
 
+use crate::late::LATE;
 use control::{
     Crossing, Cx, Direction, Duration, InterestMeta, Kind, LinkView, Offer, ParamSpec, Params,
     Rate, Released, Shaper, Size, Stage, Time, Value,
@@ -54,9 +55,6 @@ pub(crate) const LONGEST_WAIT: ParamSpec = ParamSpec {
 
 /// The neighbour's Interests are measured over this time (Wang and others, 2013).
 const WINDOW: Duration = Duration::from_millis(100);
-
-/// A driver that wakes so late for an Interest that is held does not idle the link.
-const BURST: Duration = Duration::from_millis(1);
 
 /// A link is never booked for longer than this.
 const LONGEST: Duration = Duration::from_secs(600);
@@ -196,7 +194,7 @@ impl Shaper for PrimaryFirst {
         }
         let (_, interest) = self.queues.iter_mut().find_map(VecDeque::pop_front)?;
         if let Some(rate) = rate.filter(|_| !is_over) {
-            self.book(cx.now - BURST, rate, interest.expected);
+            self.book(cx.now - LATE, rate, interest.expected);
         }
         Some(Released::Pass(interest))
     }

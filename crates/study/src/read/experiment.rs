@@ -1,7 +1,7 @@
 //! An experiment: its scenario's file, its cases and what is held against it.
 
 use super::expansion::{Combination, combinations};
-use super::{Reading, claims, measures, pictures, raw};
+use super::{Reading, claims, measures, pictures, raw, testbed};
 use crate::Quickness;
 use crate::model::{Case, Experiment, ExperimentKind};
 use document::Mistake;
@@ -56,6 +56,7 @@ pub fn read(
     let seeds = seeds(reading, &raw, kind);
     let first = combos.first()?;
     let question = first.run.scenario.question.clone();
+    let testbed = testbed::read(reading, &raw, &file, &cases);
     let repeated = combos.iter().flat_map(|combination| {
         let run = &combination.run;
         (0..seeds as u64).map(|n| Run { seed: run.seed.wrapping_add(n), ..run.clone() })
@@ -88,6 +89,7 @@ pub fn read(
         claims,
         pictures,
         labels: shown,
+        testbed,
     })
 }
 
@@ -132,11 +134,7 @@ fn combos(
         reading.doc.mistake(place, why);
         return None;
     }
-    let sweep: BTreeMap<&str, Vec<String>> = raw
-        .sweep
-        .iter()
-        .map(|(key, values)| (key.get_ref().as_str(), values.iter().map(shown).collect()))
-        .collect();
+    let sweep = swept(raw);
     let quick: &[String] = if reading.quickness == Quickness::Quick { &raw.quick } else { &[] };
     let fixed: Vec<String> = raw.set.iter().chain(quick).cloned().collect();
     match combinations(&reading.folder.join(file), &fixed, &sweep) {
@@ -150,6 +148,12 @@ fn combos(
             None
         }
     }
+}
+
+/// The fields that the experiment sweeps, with their values.
+pub fn swept(raw: &raw::Experiment) -> BTreeMap<&str, Vec<String>> {
+    let all = raw.sweep.iter();
+    all.map(|(key, values)| (key.get_ref().as_str(), values.iter().map(shown).collect())).collect()
 }
 
 /// A value as it stands in the settings of a run.

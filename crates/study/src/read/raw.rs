@@ -65,6 +65,18 @@ pub struct Experiment {
     pub claim: Vec<Spanned<Claim>>,
     #[serde(default)]
     pub picture: Vec<Spanned<Picture>>,
+    pub testbed: Option<Testbed>,
+}
+
+/// What of an experiment is run on real daemons.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Testbed {
+    pub cases: Option<Vec<Spanned<String>>>,
+    #[serde(default)]
+    pub set: Vec<String>,
+    #[serde(default)]
+    pub cause: String,
 }
 
 /// A table that says what it is of, among other fields.

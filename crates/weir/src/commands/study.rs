@@ -1,5 +1,6 @@
 //! `weir study`
 
+mod daemons;
 mod pages;
 mod tables;
 
@@ -27,6 +28,9 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
     };
     // All are read before one is run: a mistake in the last should not show after an hour.
     let studies = folders.iter().map(|folder| load(folder, args)).collect::<Result<Vec<_>, _>>()?;
+    if args.testbed {
+        super::testbed::ensure_rights()?;
+    }
     let stop = Stop::listen().map_err(|error| {
         Failure::new(Kind::Failed, format!("cannot listen to signals: {error}"))
     })?;
@@ -35,6 +39,9 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
     pages::begin(&out)?;
     let mut outcomes = Vec::new();
     for study in &studies {
+        if args.testbed {
+            pages::keep(&out, &daemons::run(study, &stop, args.quiet || args.json)?)?;
+        }
         let watch = Watcher::new(study, stop.clone(), args.quiet || args.json);
         let outcome = study::perform(study, jobs, &watch);
         watch.end();

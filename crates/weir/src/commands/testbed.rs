@@ -7,9 +7,10 @@ use crate::exit::{Failure, Kind};
 use crate::output;
 use crate::signals::Stop;
 use report::Folder;
-use scenario::Batch;
 use scenario::result::RunResult;
+use scenario::{Batch, Run};
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use testbed::{Estimate, Machine, Plan, Rights, TestbedError};
 
 /// Does what the command line says.
@@ -23,17 +24,9 @@ pub fn run(command: &TestbedCommand) -> Result<(), Failure> {
 fn run_all(args: &TestbedRunArgs) -> Result<(), Failure> {
     let batch = load(&args.scenario, args.seed)?;
     let name = name(args, &batch)?;
-    let machine = Machine::this();
     // What cannot be built is said before anything is.
     for run in &batch.runs {
-        let plan = Plan::new(&run.scenario, run.seed);
-        let plan = plan.map_err(|refused| failure(&TestbedError::Refused(refused)))?;
-        if let Some(why) = Estimate::of(&run.scenario, &plan).beyond(&machine)
-            && !args.anyway
-        {
-            let what = format!("the scenario is too large for a testbed here: {why}");
-            return Err(Failure::new(Kind::Failed, what).then("--anyway builds it nevertheless"));
-        }
+        let plan = fits(run, args.anyway)?;
         if !args.quiet && !args.json && std::ptr::eq(run, &raw const batch.runs[0]) {
             plan.notes.iter().for_each(|note| output::note(note));
         }
@@ -43,9 +36,7 @@ fn run_all(args: &TestbedRunArgs) -> Result<(), Failure> {
     let stop = Stop::listen().map_err(|error| {
         Failure::new(Kind::Failed, format!("cannot listen to signals: {error}"))
     })?;
-    let program = std::env::current_exe().map_err(|error| {
-        Failure::new(Kind::Failed, format!("cannot find this program's own file: {error}"))
-    })?;
+    let program = program()?;
     let watcher = Watcher::new(&batch, None, stop, args.quiet, folder);
     let mut results: Vec<RunResult> = Vec::new();
     let mut failed = None;
@@ -73,6 +64,27 @@ fn run_all(args: &TestbedRunArgs) -> Result<(), Failure> {
     finish(&batch, results, folder, &shown)
 }
 
+/// The plan of a run, if a testbed can do it and, unless it is to be built `anyway`, this machine
+/// can carry it.
+pub fn fits(run: &Run, anyway: bool) -> Result<Plan, Failure> {
+    let plan = Plan::new(&run.scenario, run.seed);
+    let plan = plan.map_err(|refused| failure(&TestbedError::Refused(refused)))?;
+    if let Some(why) = Estimate::of(&run.scenario, &plan).beyond(&Machine::this())
+        && !anyway
+    {
+        let what = format!("the scenario is too large for a testbed here: {why}");
+        return Err(Failure::new(Kind::Failed, what).then("--anyway builds it nevertheless"));
+    }
+    Ok(plan)
+}
+
+/// This program, which is daemon and tools.
+pub fn program() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|error| {
+        Failure::new(Kind::Failed, format!("cannot find this program's own file: {error}"))
+    })
+}
+
 /// The testbed's name: what is asked for, or that of the scenario.
 fn name(args: &TestbedRunArgs, batch: &Batch) -> Result<String, Failure> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -89,7 +101,7 @@ fn name(args: &TestbedRunArgs, batch: &Batch) -> Result<String, Failure> {
 
 /// Goes on if namespaces may be made; runs this program again where they may, if there is such a
 /// place.
-fn ensure_rights() -> Result<(), Failure> {
+pub fn ensure_rights() -> Result<(), Failure> {
     match testbed::rights() {
         Rights::Namespaces => Ok(()),
         Rights::UserNamespaces => {

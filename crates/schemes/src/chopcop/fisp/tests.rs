@@ -155,6 +155,21 @@ fn below_q_release_all_are_let_go_no_faster_than_the_face_can_send_their_data() 
 }
 
 #[test]
+fn a_driver_that_wakes_late_loses_no_rate() {
+    let mut b = Bench::new(&[("gamma", "0")]);
+    b.queue(1, 1_400_000, Queued::Joined);
+    (0..3).for_each(|_| assert!(!b.passes(1)));
+    b.queue(1, 950_001, Queued::Left);
+    let mut at = Vec::new();
+    while let Some(next) = b.fisp.next_release() {
+        b.gate.now = b.gate.now.max(next) + Duration::from_micros(100);
+        at.extend(b.release().into_iter().map(|_| b.gate.now.0));
+    }
+    // The first leaves when it is let go; the others 6.5536 ms apart, each late by itself alone.
+    assert_eq!(at, [100_000, 6_753_600, 13_307_200]);
+}
+
+#[test]
 fn a_fair_flow_is_served_beside_one_whose_interests_are_all_delayed() {
     let mut b = Bench::new(&[("gamma", "0")]);
     b.queue(1, 1_400_000, Queued::Joined);

@@ -4,7 +4,7 @@ use crate::exit::{Failure, Kind};
 use crate::file;
 use std::fs;
 use std::path::{Path, PathBuf};
-use study::{Outcome, Page, Study};
+use study::{OnDaemons, Outcome, Page, Study};
 
 /// From the folder of the pages in the documents to that of a study.
 const FROM_DOCUMENTS: &str = "../../scenarios";
@@ -16,9 +16,25 @@ pub fn begin(out: &Path) -> Result<(), Failure> {
     probe.map(drop).map_err(|error| unwritable(out, &error))
 }
 
+/// Keeps what a study came to on real daemons for its page, whenever that is written.
+pub fn keep(out: &Path, daemons: &OnDaemons) -> Result<(), Failure> {
+    let json = serde_json::to_string_pretty(daemons).unwrap_or_default() + "\n";
+    write(out, &on_daemons(&daemons.on_daemons), &json)
+}
+
+/// What was kept of it.
+fn kept(out: &Path, study: &str) -> Option<OnDaemons> {
+    serde_json::from_str(&fs::read_to_string(out.join(on_daemons(study))).ok()?).ok()
+}
+
+fn on_daemons(study: &str) -> String {
+    format!("{study}.testbed.json")
+}
+
 /// A study's page as HTML and Markdown, and its outcome as JSON.
 pub fn study(out: &Path, study: &Study, outcome: &Outcome) -> Result<(), Failure> {
-    let page = Page::new(study, outcome);
+    let daemons = kept(out, &study.name);
+    let page = Page::new(study, outcome, daemons.as_ref());
     let json = serde_json::to_string_pretty(outcome).unwrap_or_default() + "\n";
     write(out, &format!("{}.html", study.name), &page.html())?;
     write(out, &format!("{}.json", study.name), &json)?;
