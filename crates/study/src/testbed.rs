@@ -95,9 +95,8 @@ impl OnDaemons {
         let Some(result) = self.experiments.iter().find(|one| one.experiment == experiment) else {
             return;
         };
-        let Some(planned) = study.experiment(experiment).and_then(|e| e.testbed.as_ref()) else {
-            return;
-        };
+        let Some(about) = study.experiment(experiment) else { return };
+        let Some(planned) = &about.testbed else { return };
         let set = match planned.set.is_empty() {
             true => String::new(),
             false => format!(", with `{}`", planned.set.join("`, `")),
@@ -110,7 +109,8 @@ impl OnDaemons {
                 let star = if row.beyond { "**" } else { "" };
                 format!("{star}{:+.1} %{star}", share * 100.0)
             });
-            let (case, what) = (crate::page::cell(&row.case), crate::page::cell(&row.what));
+            let (case, what) =
+                (crate::page::cell(about.label(&row.case)), crate::page::cell(&row.what));
             let (simulated, real) = (value(row.simulated), value(row.real));
             let _ = writeln!(text, "| {case} | {what} | {simulated} | {real} | {apart} |");
         }

@@ -175,7 +175,7 @@ fn mistakes_are_told_with_their_place() {
 fn people_read_labels_and_units_and_not_names_of_fields() {
     let page = |folder: &TempDir| {
         let study = load(folder.path(), Quickness::Whole).unwrap();
-        Page::new(&study, &perform(&study, 2, &Silent)).html()
+        Page::new(&study, &perform(&study, 2, &Silent), None).html()
     };
     let html = page(&unchanged());
     for wanted in [
@@ -222,4 +222,82 @@ fn a_folder_lacks_what_it_lacks() {
         let error = load(folder.path(), Quickness::Quick).unwrap_err();
         assert!(error.to_string().ends_with(&format!("has no {name}")), "{error}");
     }
+}
+
+/// The study, of which two cases are run on daemons too, for a second.
+fn on_testbed(more: &str) -> TempDir {
+    let section = "[experiment.testbed]\ncases = [\"cubic\", \"aimd\"]\n\
+                   set = [\"scenario.duration=1 s\"]\n";
+    changed(
+        "expected.toml",
+        "[experiment.measures]",
+        &format!("{section}{more}[experiment.measures]"),
+    )
+}
+
+#[test]
+fn what_is_run_on_daemons_is_set_as_its_cases_are() {
+    let study = load(on_testbed("").path(), Quickness::Whole).unwrap();
+    let planned = study.experiments[0].testbed.as_ref().unwrap();
+    let names: Vec<&str> =
+        planned.cases.iter().map(|case| &*study.experiments[0].cases[*case].name).collect();
+    assert_eq!(names, ["cubic", "aimd"]);
+    let runs = planned.batch.runs.iter();
+    let runs: Vec<_> = runs.map(|run| (&*run.settings[0].1, run.scenario.duration.0)).collect();
+    assert_eq!(runs, [("cubic", 1_000_000_000), ("aimd", 1_000_000_000)]);
+    assert!(study.experiments[1].testbed.is_none());
+}
+
+#[test]
+fn mistakes_in_what_is_run_on_daemons_are_told() {
+    for (more, wanted) in [("cause = 3\n", "cause"), ("causes = \"\"\n", "unknown field `causes`")]
+    {
+        assert!(mistakes(&on_testbed(more)).contains(wanted), "{}", mistakes(&on_testbed(more)));
+    }
+    for (from, to, wanted) in [
+        ("[\"cubic\", \"aimd\"]", "[\"reno\"]", "no case is called `reno`"),
+        ("scenario.duration=1 s", "scenario.length=1 s", "[experiment.testbed]: "),
+    ] {
+        let folder = on_testbed("");
+        let path = folder.path().join("expected.toml");
+        let text = fs::read_to_string(&path).unwrap().replacen(from, to, 1);
+        fs::write(&path, text).unwrap();
+        assert!(mistakes(&folder).contains(wanted), "{}", mistakes(&folder));
+    }
+}
+
+#[test]
+fn what_daemons_did_stands_beside_what_was_simulated() {
+    let page = |more: &str, real: f64| {
+        let study = load(on_testbed(more).path(), Quickness::Quick).unwrap();
+        let planned = study.experiments[0].testbed.as_ref().unwrap();
+        let simulated = scenario::execute(&planned.batch, 0, &Silent).unwrap();
+        let mut measured = simulated.clone();
+        for flow in &mut measured.flows {
+            flow.bytes = (flow.bytes as f64 * real) as u64;
+            flow.goodput_mbps = flow.goodput_mbps.map(|rate| rate * real);
+        }
+        let daemons = study::OnDaemons {
+            on_daemons: study.name.clone(),
+            version: String::new(),
+            experiments: vec![study::ExperimentOnDaemons {
+                experiment: "bottleneck".to_owned(),
+                rows: study::Row::of("cubic", &simulated, &measured),
+                failures: vec!["aimd: no room".to_owned()],
+            }],
+        };
+        let outcome = perform(&study, 2, &Silent);
+        Page::new(&study, &outcome, Some(&daemons)).markdown("..")
+    };
+    let far = page("", 0.9);
+    assert!(
+        far.contains("On real daemons, one run of each, with `scenario.duration=1 s`"),
+        "{far}"
+    );
+    assert!(far.contains("| **-10.0 %** |"), "{far}");
+    assert!(far.contains("Why they are apart is not known."), "{far}");
+    assert!(far.contains("Failed: aimd: no room."), "{far}");
+    assert!(page("cause = \"It is late.\"\n", 0.9).contains("It is late."));
+    let near = page("cause = \"It is late.\"\n", 0.97);
+    assert!(near.contains("| -3.0 % |") && !near.contains("It is late."), "{near}");
 }
