@@ -25,6 +25,8 @@ use sim::Outcome;
 
 /// The driver of simulated runs.
 pub const SIMULATOR: &str = "simulator";
+/// What ran it, if daemons did.
+pub const TESTBED: &str = "testbed";
 
 /// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,14 +1,14 @@
 //! What a driver that wakes late does not cost those that waited for it.
 //!
-//! The equations of the shapers have the next Interest leave a gap behind the last one. A host wakes
-//! some tens of microseconds after it was asked to; counted from there, every gap would be longer by
-//! that, and a link of 10 Mbit/s idle for a tenth of the time. A simulator wakes in time: there this
-//! changes nothing.
+//! The equations of the shapers have the next Interest leave a gap behind the last one. A host
+//! wakes some tens of microseconds after it was asked to; counted from there, every gap would be
+//! longer by that, and a link of 10 Mbit/s idle for a tenth of the time. A simulator wakes in time:
+//! there this changes nothing.
 
 use control::{Duration, Time};
 
-/// Who is late by more is taken for stopped: what was missed then is not made up for, since it would
-/// leave in one burst.
+/// Who is late by more is taken for stopped: what was missed then is not made up for, since it
+/// would leave in one burst.
 pub const LATE: Duration = Duration::from_millis(5);
 
 /// From when on the next gap counts, where something was due at `due` and leaves at `now`.

@@ -4,7 +4,7 @@ use crate::model::{Experiment, ExperimentKind, Study};
 use crate::outcome::{ClaimResult, Effort, ExperimentResult, Outcome, Published};
 use crate::pictures::pictures;
 use crate::read::slug;
-use crate::testbed::OnDaemons;
+use crate::testbed::{self, OnDaemons};
 use report::picture::Picture;
 use report::{article, figures};
 use scenario::result::{averaged, digits};
@@ -44,9 +44,7 @@ impl Page {
         };
         for (experiment, result) in of(ExperimentKind::Paper).chain(of(ExperimentKind::Beyond)) {
             section(text, study, experiment, outcome, result, &mut page.pictures);
-            if let Some(daemons) = daemons {
-                daemons.section(text, study, &experiment.name);
-            }
+            text.push_str(&testbed::place(study, daemons, &experiment.name));
         }
         let _ = writeln!(text, "{DEVIATIONS}\n");
         if of(ExperimentKind::Sensitivity).next().is_some() {
@@ -116,7 +114,7 @@ fn body_of(markdown: &str) -> String {
 
 /// Markdown as HTML. Links and pictures that lead to other files of the repository are told as
 /// text: the page stands alone.
-fn to_html(markdown: &str) -> String {
+pub(crate) fn to_html(markdown: &str) -> String {
     use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
     let options = Options::ENABLE_TABLES | Options::ENABLE_HEADING_ATTRIBUTES;
     let (mut left_out, mut in_image) = (0, 0);

@@ -123,7 +123,7 @@ pub const SECTIONS: &[Section] = &[
                 "testbed",
                 Form::As("section"),
                 "",
-                "What is run on real daemons as well, with `--testbed`; see below.",
+                "What is run on real daemons, with `--testbed`; see below.",
             ),
         ]],
     },

@@ -87,16 +87,53 @@ impl Row {
         };
         whole.chain(longest).filter_map(row).collect()
     }
+
+    /// How far apart they are, as a share of the first; empty if that is nothing.
+    #[must_use]
+    pub fn apart(&self) -> String {
+        self.share.map_or_else(String::new, |share| format!("{:+.1} %", share * 100.0))
+    }
+}
+
+/// The place in a page for what an experiment came to on daemons, and what stands there; nothing
+/// for one that is only simulated.
+pub(crate) fn place(study: &Study, daemons: Option<&OnDaemons>, experiment: &str) -> String {
+    if study.experiment(experiment).is_none_or(|one| one.testbed.is_none()) {
+        return String::new();
+    }
+    let section = daemons.and_then(|daemons| daemons.section(study, experiment));
+    let (begin, end) = marks(experiment);
+    format!("{begin}\n\n{}{end}\n\n", section.unwrap_or_default())
+}
+
+/// Where an experiment's place begins and ends, in both forms of a page.
+fn marks(experiment: &str) -> (String, String) {
+    (format!("<!-- testbed: {experiment} -->"), format!("<!-- end of testbed: {experiment} -->"))
 }
 
 impl OnDaemons {
-    /// Adds what an experiment came to to its section of a page.
-    pub(crate) fn section(&self, text: &mut String, study: &Study, experiment: &str) {
-        let Some(result) = self.experiments.iter().find(|one| one.experiment == experiment) else {
-            return;
-        };
-        let Some(about) = study.experiment(experiment) else { return };
-        let Some(planned) = &about.testbed else { return };
+    /// A page that was written before, as HTML or Markdown, with this in its places. Experiments
+    /// that this does not have keep what stands there.
+    #[must_use]
+    pub fn put_into(&self, page: &str, study: &Study, is_html: bool) -> String {
+        let mut page = page.to_owned();
+        for one in &self.experiments {
+            let (begin, end) = marks(&one.experiment);
+            let Some(from) = page.find(&begin).map(|at| at + begin.len()) else { continue };
+            let Some(to) = page[from..].find(&end).map(|at| at + from) else { continue };
+            let Some(section) = self.section(study, &one.experiment) else { continue };
+            let section = if is_html { crate::page::to_html(&section) } else { section };
+            page.replace_range(from..to, &format!("\n\n{section}"));
+        }
+        page
+    }
+
+    /// What an experiment came to, as Markdown.
+    fn section(&self, study: &Study, experiment: &str) -> Option<String> {
+        let result = self.experiments.iter().find(|one| one.experiment == experiment)?;
+        let about = study.experiment(experiment)?;
+        let planned = about.testbed.as_ref()?;
+        let text = &mut String::new();
         let set = match planned.set.is_empty() {
             true => String::new(),
             false => format!(", with `{}`", planned.set.join("`, `")),
@@ -105,10 +142,11 @@ impl OnDaemons {
         text.push_str("| case | | simulated | real | apart |\n|:---|:---|---:|---:|---:|\n");
         let value = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), digits);
         for row in &result.rows {
-            let apart = row.share.map_or_else(String::new, |share| {
-                let star = if row.beyond { "**" } else { "" };
-                format!("{star}{:+.1} %{star}", share * 100.0)
-            });
+            let strong = if row.beyond { "**" } else { "" };
+            let apart = match row.apart() {
+                apart if apart.is_empty() => apart,
+                apart => format!("{strong}{apart}{strong}"),
+            };
             let (case, what) =
                 (crate::page::cell(about.label(&row.case)), crate::page::cell(&row.what));
             let (simulated, real) = (value(row.simulated), value(row.real));
@@ -126,5 +164,6 @@ impl OnDaemons {
         for failure in &result.failures {
             let _ = writeln!(text, "Failed: {}.\n", crate::page::cell(failure));
         }
+        Some(std::mem::take(text))
     }
 }

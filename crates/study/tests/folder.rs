@@ -287,7 +287,14 @@ fn what_daemons_did_stands_beside_what_was_simulated() {
             }],
         };
         let outcome = perform(&study, 2, &Silent);
-        Page::new(&study, &outcome, Some(&daemons)).markdown("..")
+        let page = Page::new(&study, &outcome, Some(&daemons)).markdown("..");
+        // Whether the page is written before or after makes no difference.
+        let before = Page::new(&study, &outcome, None).markdown("..");
+        assert_eq!(daemons.put_into(&before, &study, false), page);
+        assert_eq!(daemons.put_into(&page, &study, false), page);
+        let html = daemons.put_into(&Page::new(&study, &outcome, None).html(), &study, true);
+        assert_eq!(html.matches(">simulated</th>").count(), 1);
+        page
     };
     let far = page("", 0.9);
     assert!(

@@ -32,5 +32,5 @@ pub use estimate::{Estimate, Machine};
 pub use plan::{Plan, Refused};
 pub use record::FlowRecord;
 pub use rights::{Rights, rights};
-pub use run::{TESTBED, run};
+pub use run::run;
 pub use stand::Testbed;

@@ -11,14 +11,12 @@ use crate::stand::Testbed;
 use control::{Duration, Time};
 use net::clock::monotonic;
 use scenario::model::{FaultKind, Scenario};
-use scenario::result::RunResult;
+use scenario::result::{RunResult, TESTBED};
 use scenario::series::interval;
 use scenario::{Batch, Progress, Watch};
 use std::path::Path;
 use std::time::Duration as Span;
 
-/// The driver of runs on real daemons.
-pub const TESTBED: &str = "testbed";
 /// Daemons are not asked more often than that: answering takes them time.
 const LEAST_INTERVAL: Duration = Duration::from_millis(20);
 /// From when everything stands to the beginning.

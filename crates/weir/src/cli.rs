@@ -333,8 +333,8 @@ pub struct StudyArgs {
     /// Only these experiments; may be repeated.
     #[arg(long, value_name = "NAME", conflicts_with = "all")]
     pub only: Vec<String>,
-    /// Run on real daemons as well what expected.toml says can be, beforehand and one after the
-    /// other. Pages written into the same folder later show it too.
+    /// Run on real daemons, one after the other, what expected.toml says can be; what comes of it
+    /// is put into the pages that are in the folder, and into those that are written later.
     #[arg(long)]
     pub testbed: bool,
     /// Write the report into this folder: pages for a browser, and the same text as Markdown.

@@ -2,7 +2,7 @@
 
 use super::{Comparison, Method, Settings, Thing, label};
 use crate::words::{listed, with_unit};
-use scenario::result::RunResult;
+use scenario::result::{RunResult, SIMULATOR, TESTBED};
 use std::collections::BTreeSet;
 
 /// Runs may differ so much in their length.
@@ -19,6 +19,7 @@ pub fn of(comparison: &Comparison, runs: &[Vec<&RunResult>; 2]) -> Vec<String> {
         said.push(format!("the scenarios have different names, {names}"));
     }
     let names = [first.name.as_str(), second.name.as_str()];
+    said.extend(drivers(names, runs));
     said.extend(lengths(runs).map(|lengths| said_of(names, lengths)));
     for (name, runs) in names.iter().zip(runs) {
         match runs.iter().filter(|run| run.interrupted).count() {
@@ -32,6 +33,24 @@ pub fn of(comparison: &Comparison, runs: &[Vec<&RunResult>; 2]) -> Vec<String> {
     said.extend(things(names[1], cases.iter().flat_map(|case| &case.only_second).collect()));
     said.push(intervals(comparison));
     said
+}
+
+/// What ran them, if that is not the same.
+fn drivers(names: [&str; 2], runs: &[Vec<&RunResult>; 2]) -> Option<String> {
+    let of = |side: usize| runs[side].first().map(|run| &*run.driver);
+    (of(0) != of(1)).then(|| {
+        let [first, second] = [0, 1].map(|side| format!("{} {}", names[side], ran(of(side))));
+        format!("{first}, {second}")
+    })
+}
+
+/// What is said of a driver's runs.
+fn ran(driver: Option<&str>) -> String {
+    match driver {
+        Some(SIMULATOR) => "was simulated".to_owned(),
+        Some(TESTBED) => "ran on real daemons".to_owned(),
+        other => format!("was run by {}", other.unwrap_or("nobody")),
+    }
 }
 
 /// How long the longest runs of each are, if that is not the same.

@@ -176,3 +176,12 @@ fn people_read_units_and_signs() {
     assert_eq!((&*told.cells[2], &*told.mark), ("-", "* in 1 and 0 runs"));
     assert!(found.sentence().ends_with("(not in all runs of both)"), "{}", found.sentence());
 }
+
+#[test]
+fn what_ran_them_is_said_if_it_is_not_the_same() {
+    let by = |driver: &str| vec![RunResult { driver: driver.to_owned(), ..run(1, 8.0, &[]) }];
+    let said = |one: &str, other: &str| compared(by(one), by(other)).unwrap().remarks.join("; ");
+    let both = said("simulator", "testbed");
+    assert!(both.contains("a was simulated, b ran on real daemons"), "{both}");
+    assert!(!said("testbed", "testbed").contains("daemons"));
+}

@@ -2,6 +2,7 @@
 
 use crate::results::Results;
 use crate::words::{escaped, many};
+use scenario::result::TESTBED;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -11,7 +12,8 @@ const MOST: usize = 20;
 /// Version, command, seeds and scenarios of each folder.
 pub fn section(out: &mut String, results: &Results) {
     out.push_str("<section><h2>To run it again</h2>");
-    for source in &results.sources {
+    for (number, source) in results.sources.iter().enumerate() {
+        let is_real = results.of(number).any(|run| run.driver == TESTBED);
         if results.sources.len() > 1 {
             let _ = write!(out, "<h3>{}</h3>", escaped(&source.name));
         }
@@ -21,9 +23,14 @@ pub fn section(out: &mut String, results: &Results) {
         } else {
             out.push_str(". ");
         }
-        out.push_str(
+        if is_real {
+            out.push_str("It ran on real daemons, which do nothing twice in the same way. ");
+        }
+        let driver = if is_real { "testbed" } else { "sim" };
+        let _ = write!(
+            out,
             "The files below have all defaults and settings in them; each can be run as it is, \
-             with <code>weir sim run FILE --seed N</code>.</p>",
+             with <code>weir {driver} run FILE --seed N</code>.</p>",
         );
         for (name, text) in source.scenarios.iter().take(MOST) {
             let _ = write!(

@@ -38,10 +38,10 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
     let out = args.out.clone().unwrap_or_else(|| OUT.into());
     pages::begin(&out)?;
     let mut outcomes = Vec::new();
+    if args.testbed {
+        return on_testbed(&studies, &out, args, &stop);
+    }
     for study in &studies {
-        if args.testbed {
-            pages::keep(&out, &daemons::run(study, &stop, args.quiet || args.json)?)?;
-        }
         let watch = Watcher::new(study, stop.clone(), args.quiet || args.json);
         let outcome = study::perform(study, jobs, &watch);
         watch.end();
@@ -65,6 +65,31 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
         _ => {}
     }
     verdict(&outcomes)
+}
+
+/// Runs on daemons what can be, and puts it into the pages.
+fn on_testbed(studies: &[Study], out: &Path, args: &StudyArgs, stop: &Stop) -> Result<(), Failure> {
+    let mut all = Vec::new();
+    for study in studies {
+        let done = daemons::run(study, stop, args.quiet || args.json)?;
+        let done = pages::keep(out, study, done)?;
+        if !args.quiet && !args.json {
+            tables::on_daemons(&done)?;
+        }
+        all.push(done);
+    }
+    if args.json {
+        output::json(&serde_json::json!({ "studies": all }))?;
+    }
+    let failures: Vec<&String> =
+        all.iter().flat_map(|one| &one.experiments).flat_map(|one| &one.failures).collect();
+    match failures.first() {
+        None => Ok(()),
+        Some(first) => {
+            let what = format!("{} of the runs failed, the first: {first}", failures.len());
+            Err(Failure::new(Kind::Failed, what).then("see the table for the experiment"))
+        }
+    }
 }
 
 fn load(folder: &Path, args: &StudyArgs) -> Result<Study, Failure> {

@@ -3,7 +3,7 @@
 use crate::exit::Failure;
 use crate::output::{self, Align, Column, Table};
 use scenario::result::{averaged, digits};
-use study::{ClaimResult, ExperimentKind, ExperimentResult, Outcome, Published, Study};
+use study::{ClaimResult, ExperimentKind, ExperimentResult, OnDaemons, Outcome, Published, Study};
 
 /// Shows a study: for each experiment what was published and what was measured.
 pub fn study(study: &Study, outcome: &Outcome) -> Result<(), Failure> {
@@ -25,6 +25,32 @@ pub fn study(study: &Study, outcome: &Outcome) -> Result<(), Failure> {
     }
     output::result(&format!("\n{}", outcome.counted()))?;
     output::result(&outcome.effort())
+}
+
+/// Shows what a study came to on daemons, beside its simulation.
+pub fn on_daemons(done: &OnDaemons) -> Result<(), Failure> {
+    let width = output::width(std::io::stdout());
+    output::result(&format!("{}, on real daemons", done.on_daemons))?;
+    for one in &done.experiments {
+        output::result(&format!("\n{}", one.experiment))?;
+        let mut table = Table::new(vec![
+            column("case", Align::Left, 0),
+            column("", Align::Left, 0),
+            column("simulated", Align::Right, 0),
+            column("real", Align::Right, 0),
+            column("apart", Align::Right, 0),
+        ]);
+        for row in &one.rows {
+            let value = |value: Option<f64>| value.map_or_else(String::new, digits);
+            let (simulated, real) = (value(row.simulated), value(row.real));
+            table.row(vec![row.case.clone(), row.what.clone(), simulated, real, row.apart()]);
+        }
+        table.lines(width).iter().try_for_each(|line| output::result(line))?;
+        for failure in &one.failures {
+            output::result(&format!("failed: {failure}"))?;
+        }
+    }
+    Ok(())
 }
 
 fn column(head: &'static str, align: Align, rank: u8) -> Column {
