@@ -1,6 +1,6 @@
 """Plays a video in Chromium without a window and prints what its viewer sees, as JSON.
 
-    chromium.py URL PATIENCE
+    chromium.py URL PATIENCE [SECONDS]      from there on, as who seeks as soon as it can
 
 A program of its own, so that it can run in a namespace where the video is to be had.
 """
@@ -22,7 +22,7 @@ PAGE = "<!doctype html><title>player</title><body></body>"
 # Times are seconds from the moment at which the page asks for the video. It may also wait for its
 # own decoder, with so many seconds of the video in hand: that is the machine's doing.
 IN_HAND = 0.5
-WATCH = """async ([url, patience, inHand]) => {
+WATCH = """async ([url, patience, inHand, from]) => {
   const video = document.createElement("video");
   const events = [];
   const began = performance.now();
@@ -42,6 +42,7 @@ WATCH = """async ([url, patience, inHand]) => {
     for (const name of ["ended", "error"]) video.addEventListener(name, done);
     setTimeout(done, patience * 1000);
   });
+  if (from) video.addEventListener("loadedmetadata", () => (video.currentTime = from));
   document.body.append(video);
   video.src = url;
   video.play().catch(() => {});
@@ -57,7 +58,7 @@ def installed():
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
-def main(url, patience):
+def main(url, patience, start=0):
     """Play it to its end, or until patience is at its own."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=installed(), args=OPTIONS)
@@ -66,7 +67,7 @@ def main(url, patience):
         place = urllib.parse.urljoin(url, "/player")
         page.route(place, lambda route: route.fulfill(content_type="text/html", body=PAGE))
         page.goto(place)
-        print(json.dumps(page.evaluate(WATCH, [url, float(patience), IN_HAND])))
+        print(json.dumps(page.evaluate(WATCH, [url, float(patience), IN_HAND, float(start)])))
         browser.close()
 
 

@@ -67,9 +67,12 @@ def seen(said):
 
 
 class Playing:
-    """A player that plays at a node: what it reads comes from the node's own forwarder."""
+    """A player that plays at a node: what it reads comes from the node's own forwarder.
 
-    def __init__(self, kind, node, name, folder, patience):
+    Chromium can be told to seek to a second of the film as soon as it knows what the film is.
+    """
+
+    def __init__(self, kind, node, name, folder, patience, start=0):
         self._out = Path(folder) / f"{node.name}-played.json"
         self._out.unlink(missing_ok=True)
         self._patience = patience
@@ -77,7 +80,7 @@ class Playing:
         python = [sys.executable]
         if kind == CHROMIUM:
             python = [ROOT / ".venv/bin/python"]
-            words = ["chromium.py", address, patience]
+            words = ["chromium.py", address, patience, start]
         elif kind == VLC_HTTP:
             words = ["vlc.py", address]
         else:

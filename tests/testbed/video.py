@@ -63,6 +63,21 @@ class Video(unittest.TestCase):
     def test_both_at_once(self):
         self.assert_smooth(players.VLC_HTTP, players.VLC_INPUT, at_once=True)
 
+    def test_who_seeks_gets_what_is_to_be_seen_and_little_else(self):
+        film = players.film(self.folder / "long.webm", 2 * SECONDS)
+        for _ in range(ATTEMPTS):
+            with Playback(self.program, self.folder, film, SLOW) as network:
+                node, late = network[PLAYERS[0]], 1.5 * SECONDS
+                kind, where = players.CHROMIUM, (node, NAME, self.folder)
+                playing = players.Playing(kind, *where, PATIENCE, start=late)
+                self.addCleanup(playing.child.kill)
+                seen, copies = playing.finish(), network.copies()
+            self.assertTrue(seen.ended, seen)
+            # A quarter of the film, and what came before the browser had made up its mind.
+            if copies < 0.7:
+                return
+        self.fail(f"{copies:.2f} of the film came, at last")
+
     def test_where_the_film_is_more_than_the_link_it_stands_still(self):
         for kinds in ((players.VLC_INPUT, players.CHROMIUM), (players.VLC_HTTP,)):
             seen, _ = self.play(kinds, at_once=True, wireless=SLOW)

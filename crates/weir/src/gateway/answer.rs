@@ -6,6 +6,7 @@ use crate::file::{Reader, Writer, pipe};
 use crate::gateway::ask::{Ask, Refusal};
 use crate::gateway::log::Answered;
 use crate::gateway::plan::Plan;
+use crate::gateway::range::Wanted;
 use crate::gateway::server::Gateway;
 use crate::output::Progress;
 use control::{Duration, Size};
@@ -46,11 +47,12 @@ pub fn begin(gateway: &Arc<Gateway>, ask: Ask, answered: Answered) -> oneshot::R
 
 fn answer(gateway: &Gateway, ask: Ask, give: oneshot::Sender<Outcome>, mut answered: Answered) {
     match Answering::new(ask, give) {
-        Ok(mut sink) => {
-            fetch(gateway, &mut sink, &mut answered);
-            drop(sink);
+        Ok(mut sink) => fetch(gateway, &mut sink, &mut answered),
+        Err(error) => {
+            // Whoever waits for the head gets the same for an answer.
+            answered.status = StatusCode::SERVICE_UNAVAILABLE.as_u16();
+            answered.error = Some(error.to_string());
         }
-        Err(error) => answered.error = Some(error.to_string()),
     }
     gateway.log.answered(&answered);
 }
@@ -100,7 +102,6 @@ fn run(
 
 /// How many segments are asked for before the object is known: no more than the answer may need.
 fn heads(ask: &Ask) -> u16 {
-    use crate::gateway::range::Wanted;
     let octets = match ask.range {
         _ if ask.is_head || !ask.if_none_match.is_empty() => 1,
         Some(Wanted::From(0, Some(last))) => last.saturating_add(1),
@@ -144,8 +145,6 @@ struct Answering {
     give: Option<oneshot::Sender<Outcome>>,
     reader: Option<Reader>,
     writer: Writer,
-    /// Octets of the object up to here were handled.
-    at: u64,
     /// Octets that were given to the client.
     given: u64,
     failure: Option<Failure>,
@@ -155,8 +154,7 @@ impl Answering {
     fn new(ask: Ask, give: oneshot::Sender<Outcome>) -> std::io::Result<Answering> {
         let (writer, reader) = pipe(WAITING)?;
         let (give, reader) = (Some(give), Some(reader));
-        let (at, given) = (0, 0);
-        Ok(Answering { ask, plan: None, give, reader, writer, at, given, failure: None })
+        Ok(Answering { ask, plan: None, give, reader, writer, given: 0, failure: None })
     }
 
     /// Something was verified: the client may know.
@@ -211,7 +209,6 @@ impl Sink for Answering {
     fn begin(&mut self, info: &ObjectInfo) -> Resume {
         let plan = Plan::new(&self.ask, info);
         let rest = plan.rest();
-        self.at = rest.octets;
         self.plan = Some(plan);
         rest
     }
