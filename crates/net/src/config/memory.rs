@@ -3,7 +3,7 @@
 
 use super::model::Config;
 use control::Size;
-use document::Section;
+use document::{Queue, Section};
 use forwarder::tables::DeadNonces;
 use forwarder::tables::dead_nonces::DEFAULT_LIFETIME;
 
@@ -86,7 +86,10 @@ pub(super) fn share(config: &mut Config, of: &Sections<'_, '_>) {
         config.listen.receive_buffer = config.listen.receive_buffer.min(most);
     }
     for link in &of.links {
-        if let Some(queue) = link.given("queue").and_then(|_| link.quantity::<Size>("queue")) {
+        // One in packets is bounded by the memory itself.
+        if let Some(Queue::Size(queue)) =
+            link.given("queue").and_then(|q| Queue::read(q.get_ref()).ok())
+        {
             fits(link, "queue", usize::try_from(queue.0).unwrap_or(usize::MAX), memory);
         }
     }

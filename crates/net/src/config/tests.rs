@@ -117,6 +117,7 @@ fn one_limit_on_memory_bounds_what_has_no_bound_of_its_own() {
     assert_eq!((tables.pit.per_face, tables.dead_nonces), (7, 9));
     assert_eq!(given.listen.receive_buffer, Size(2_000_000));
     assert_eq!(good("").forwarder.memory, usize::MAX, "without it nothing is counted");
+    good("[daemon]\nmemory = \"32 MB\"\n[[face]]\nuri = \"unix:///x\"\nqueue = \"20 packets\"");
     // What is far beyond any host is a limit, too, that nothing reaches.
     assert_eq!(good("[daemon]\nmemory = \"1000 TB\"").forwarder.dead_nonces, 1 << 20);
 }
