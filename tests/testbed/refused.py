@@ -15,10 +15,10 @@ NAME = "weir-tests"
 class Refused(unittest.TestCase):
     """One message each, and nothing left behind."""
 
-    def fails(self, text, status, *words, name=NAME, env=None):
+    def fails(self, text, status, *words, name=NAME, options=(), env=None):
         """The scenario is refused with these words."""
         path = testbed.file(self, text)
-        command = [weir.program(), "testbed", "run", path, "--name", name]
+        command = [weir.program(), "testbed", "run", path, "--name", name, *options]
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, env=env, timeout=testbed.PATIENCE
         )
@@ -52,6 +52,30 @@ class Refused(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn(f"there is a network namespace {name} already", said)
         self.assertEqual(testbed.leftovers(NAME), [name])
+
+    def test_a_machine_without_token_buckets(self):
+        text = testbed.LINE.format(duration="1 s", size="1 MB")
+        with tempfile.TemporaryDirectory(prefix="weir-") as folder:
+            for program in ("unshare", "sh", "true", "ip"):
+                Path(folder, program).symlink_to(shutil.which(program))
+            options, env = ("--shape", "kernel"), {"PATH": folder}
+            self.fails(text, 1, "cannot run `tc`", "iproute2", options=options, env=env)
+            # One of a kernel that has none says this.
+            refuses = "#!/bin/sh\necho 'Error: Specified qdisc kind is unknown.' >&2; exit 1\n"
+            Path(folder, "tc").write_text(refuses, encoding="utf-8")
+            Path(folder, "tc").chmod(0o755)
+            self.fails(text, 1, "no token buckets", "sch_tbf", options=options, env=env)
+
+    def test_schemes_that_look_into_queues_of_the_kernel(self):
+        text = testbed.LINE.format(duration="1 s", size="1 MB")
+        text = text.replace('queue = "100 kB"', 'marker = "codel"')
+        words = "link middle-producer", "leave --shape kernel away"
+        self.fails(text, 2, *words, options=("--shape", "kernel"))
+
+    def test_more_content_than_memory(self):
+        text = testbed.LINE.format(duration="1 s", size="1 MB")
+        more = '[[node]]\nname = "small"\nmemory = "32 MB"\ncontent_store = "64 MB"\n'
+        self.fails(text + more, 2, "node small", "capacity")
 
     def test_a_machine_without_the_programs(self):
         text = testbed.LINE.format(duration="1 s", size="1 MB")

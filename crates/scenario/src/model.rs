@@ -7,7 +7,7 @@ pub use workload::{
     Share, Spread, Warmup, Ways, Workload,
 };
 
-use control::{Duration, Rate, Size};
+use control::{Duration, Rate, Ratio, Size};
 use document::Parts;
 pub use document::Queue;
 pub use forwarder::tables::Admission;
@@ -61,8 +61,19 @@ pub struct Node {
     pub share: Option<Share>,
     /// The scheme of its forwarding strategy.
     pub strategy: Choice,
+    /// What it is made of.
+    pub machine: Machine,
     /// Where it stands in a picture, to the right and down in any unit.
     pub position: Option<[f64; 2]>,
+}
+
+/// What a node is made of, where real daemons run; the simulator's nodes are fast and large enough.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Machine {
+    /// The most memory that its daemon takes, if that is limited.
+    pub memory: Option<Size>,
+    /// The share of one processor that its programs have together, if that is limited.
+    pub cpu: Option<Ratio>,
 }
 
 /// A link.

@@ -11,11 +11,11 @@ mod workload;
 
 pub(crate) use links::{direction, link_defaults};
 
-use crate::model::{Node, Scenario};
+use crate::model::{Machine, Node, Scenario};
 use crate::routes;
 use crate::schema::SECTIONS;
 use crate::topology;
-use document::{Document, Section, parts, shown, text, valid_words};
+use document::{Document, Section, parts, ratio, shown, text, valid_words};
 use forwarder::tables::ContentStoreConfig;
 use schemes::{Choice, defaults};
 use std::collections::BTreeMap;
@@ -251,13 +251,14 @@ fn nodes<'d>(
         let (content_store, share) = caching::store(&section).unwrap_or((NO_STORE, None));
         let has_store = section.given("content_store").is_some();
         let strategy = own.unwrap_or_else(|| strategy.clone());
+        let machine = machine(&section);
         let Some(names) = node_names(&section) else {
             all_known = false;
             continue;
         };
         for (name, at) in names {
             let strategy = strategy.clone();
-            let node = Node { name, content_store, share, strategy, position: None };
+            let node = Node { name, content_store, share, strategy, machine, position: None };
             match index.get(&node.name).copied() {
                 Some(i) if i < generated && !seen[i] => {
                     plan.nodes[i] = Node { position: plan.nodes[i].position, ..node };
@@ -281,6 +282,15 @@ fn nodes<'d>(
         doc.mistake(0..0, format!("there are {many} nodes; a scenario has at most {MAX_NODES}"));
     }
     (all_known, own_store)
+}
+
+fn machine(section: &Section<'_>) -> Machine {
+    let memory = section.quantity("memory");
+    let cpu = section.get("cpu", |value| match ratio(value)? {
+        share if share.get() >= 0.001 => Ok(share),
+        _ => Err("a kernel does not cut a processor's time finer than 0.1 %".to_owned()),
+    });
+    Machine { memory, cpu }
 }
 
 /// No content store.

@@ -167,6 +167,14 @@ impl Scenario {
         Tables::new(self).way(consumer).unwrap_or_default()
     }
 
+    /// For every node but the goal the first link on the way there of the smallest delay, and of
+    /// the fewest hops among equals: routes as an IP network has them, for any kind of packet.
+    #[must_use]
+    pub fn links_towards(&self, goal: usize) -> Vec<Option<usize>> {
+        let steps = Graph::new(self, Measure::Delay).towards(&[goal]);
+        steps.into_iter().map(|step| step.map(|step| step.link)).collect()
+    }
+
     /// The same from a node to a content, by its index.
     #[must_use]
     pub fn way_from(&self, at: usize, content: usize) -> Vec<usize> {

@@ -142,8 +142,28 @@ const NODE: Section = Section {
         workload::STORE,
         STORE_RULES,
         &[field("strategy", Form::Part("strategy"), "", "Its forwarding strategy.")],
+        MACHINE,
     ],
 };
+
+/// What a node is made of.
+const MACHINE: &[Field] = &[
+    field(
+        "memory",
+        Form::Size,
+        "",
+        "The most memory that its daemon takes, everything counted: `memory` of the daemon's \
+         configuration, at least `\"16 MB\"`. For `weir testbed`; the simulator does not \
+         look at it.",
+    ),
+    field(
+        "cpu",
+        Form::Ratio,
+        "",
+        "The share of one processor that all programs of the node have together, such as \
+         `\"10 %\"`. For `weir testbed`; the simulator's nodes take no time.",
+    ),
+];
 
 const LINK: Section = Section {
     name: "link",

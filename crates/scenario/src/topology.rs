@@ -9,7 +9,7 @@ mod rocketfuel;
 mod shapes;
 pub(crate) mod source;
 
-use crate::model::{Direction, Link, Loss, Node, Queue};
+use crate::model::{Direction, Link, Loss, Machine, Node, Queue};
 use crate::read::{MAX_NODES, NO_STORE, direction, link_defaults};
 use crate::schema::{FORMATS, GENERATORS, OTHER_DIRECTION, SECTIONS};
 use control::{Duration, Rate};
@@ -109,6 +109,7 @@ fn nodes(spots: Vec<Spot>, strategy: &Choice) -> Vec<Node> {
         content_store: NO_STORE,
         share: None,
         strategy: strategy.clone(),
+        machine: Machine::default(),
         position,
     };
     spots.into_iter().map(node).collect()

@@ -2,7 +2,7 @@
 
 use crate::error::TestbedError;
 use crate::home::{self, Home};
-use crate::hosts;
+use crate::{groups, hosts};
 use std::fs;
 
 /// What was removed.
@@ -39,6 +39,7 @@ pub fn clean() -> Result<Cleaned, TestbedError> {
 pub(crate) fn empty(home: &Home) -> Result<usize, TestbedError> {
     let namespaces = hosts::namespaces(&home.name);
     namespaces.iter().try_for_each(|name| hosts::remove(name))?;
+    groups::remove(&home.name);
     if let Some(folder) = home.folder() {
         fs::remove_dir_all(folder).ok();
     }

@@ -91,6 +91,17 @@ pub enum TestbedError {
     /// Something that every program needs.
     #[error("the system refuses it: {0}")]
     System(io::Error),
+    /// The kernel cannot keep to rates.
+    #[error("this kernel has no token buckets (tc … tbf), which --shape kernel needs: {0}")]
+    NoTokenBuckets(String),
+    /// A node cannot be made slow.
+    #[error("node {node} has a `cpu` of its own, which takes a control group: {why}")]
+    NoControlGroup {
+        /// The node.
+        node: String,
+        /// What is missing.
+        why: String,
+    },
     /// A signal came.
     #[error("interrupted")]
     Interrupted,

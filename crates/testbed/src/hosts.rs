@@ -1,7 +1,8 @@
 //! Network namespaces and the veth pairs between them, made by `ip`.
 
 use crate::error::TestbedError;
-use crate::plan::{MTU, Plan};
+use crate::plan::{Plan, Shape};
+use crate::{buckets, ip_routes};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -41,6 +42,7 @@ pub fn build(testbed: &str, plan: &Plan) -> Result<(), TestbedError> {
     if let Some(name) = names.iter().find(|name| Path::new(NAMESPACES).join(name).exists()) {
         return Err(TestbedError::ForeignNamespace(name.clone()));
     }
+    let mtu = plan.medium.mtu;
     let mut outside = String::new();
     for name in &names {
         outside += &format!("netns add {name}\n");
@@ -48,8 +50,8 @@ pub fn build(testbed: &str, plan: &Plan) -> Result<(), TestbedError> {
     for link in &plan.links {
         let ([a, b], interface) = (link.ends, &link.interface);
         outside += &format!(
-            "link add {interface} netns {} mtu {MTU} type veth peer name {interface} netns {} \
-             mtu {MTU}\n",
+            "link add {interface} netns {} mtu {mtu} type veth peer name {interface} netns {} \
+             mtu {mtu}\n",
             names[a], names[b],
         );
     }
@@ -65,7 +67,10 @@ pub fn build(testbed: &str, plan: &Plan) -> Result<(), TestbedError> {
         }
         ip(&["-n", name], &inside)?;
     }
-    Ok(())
+    if plan.medium.shape == Shape::Kernel {
+        buckets::build(&names, plan)?;
+    }
+    ip_routes::build(&names, plan)
 }
 
 /// Cuts or mends a link, at both of its ends.
@@ -102,12 +107,19 @@ pub fn remove(name: &str) -> Result<(), TestbedError> {
 }
 
 /// Gives lines of commands to `ip`.
-fn ip(options: &[&str], lines: &str) -> Result<(), TestbedError> {
+///
+/// # Errors
+/// It is not there, or one of them fails.
+pub fn ip(options: &[&str], lines: &str) -> Result<(), TestbedError> {
     let arguments: Vec<&str> = options.iter().copied().chain(["-batch", "-"]).collect();
     run("ip", &arguments, lines).map(|_| ())
 }
 
-fn run(program: &str, arguments: &[&str], input: &str) -> Result<Output, TestbedError> {
+/// Runs a program to its end.
+///
+/// # Errors
+/// It is not there, or it fails.
+pub fn run(program: &str, arguments: &[&str], input: &str) -> Result<Output, TestbedError> {
     let no_program = |error| TestbedError::NoProgram { program: program.to_owned(), error };
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -6,15 +6,19 @@
 //! stands, and takes itself down; [`run()`] does what the scenario says at its times.
 #![forbid(unsafe_code)]
 
+mod buckets;
 mod carrier;
 mod changes;
 mod children;
 mod clean;
 mod counters;
+mod described;
 mod error;
 mod estimate;
+mod groups;
 mod home;
 mod hosts;
+mod ip_routes;
 mod lives;
 mod outcome;
 mod pace;
@@ -27,9 +31,10 @@ mod stand;
 mod stores;
 
 pub use clean::{Cleaned, clean};
+pub use described::{Described, DescribedLink, DescribedNode};
 pub use error::TestbedError;
 pub use estimate::{Estimate, Machine};
-pub use plan::{Plan, Refused};
+pub use plan::{MTU, Medium, Plan, Refused, Shape};
 pub use record::FlowRecord;
 pub use rights::{Rights, rights};
 pub use run::run;

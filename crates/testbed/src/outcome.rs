@@ -1,5 +1,6 @@
 //! From what was seen to the form of the simulator's results.
 
+use crate::buckets::Passed;
 use crate::carrier::Carried;
 use crate::counters::Face;
 use crate::lives::{Moment, Moments, lives};
@@ -27,6 +28,8 @@ pub struct Observed {
     pub duration: Duration,
     /// The names of the links' faces.
     pub interfaces: Vec<String>,
+    /// What left the ends of the links, where the kernel keeps to their rates.
+    pub passed: Option<Vec<[Passed; 2]>>,
     /// What the daemons counted.
     pub readings: Vec<Vec<Reading>>,
     /// The transfers of `weir get`, by their consumers' places in the scenario.
@@ -152,6 +155,11 @@ fn link<'a>(
     let amount = |amount: crate::counters::Amount| (amount.packets, amount.bytes);
     let seconds = observed.duration.as_secs_f64().max(1e-9);
     let (mean, stdev) = face.queue.mean_and_stdev(seconds);
+    // A bucket counts headers, and loses what the face counts as sent.
+    let passed = observed.passed.as_ref().map(|all| &all[number / 2][number % 2]);
+    let sent = |one: &Passed| Pace::new(scenario, number).sent(observed.duration, one.bytes);
+    let busy = passed.map(sent).or(busy);
+    let lost = face.lost + passed.map_or(0, |one| one.drops);
     let share = busy.unwrap_or_default().as_secs_f64() / seconds;
     LinkResult {
         from: name(number % 2),
@@ -166,7 +174,7 @@ fn link<'a>(
         crashed: (0, 0),
         queued: (face.queue.packets, face.queue.bytes),
         marked: face.marked,
-        wire: WireCounters { lost: face.lost, ..WireCounters::default() },
+        wire: WireCounters { lost, ..WireCounters::default() },
         in_flight: 0,
     }
 }

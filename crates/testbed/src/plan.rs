@@ -7,26 +7,55 @@ mod tools;
 
 pub use refuse::Refused;
 
-use control::{Duration, Size};
+use control::{Duration, Rate, Ratio, Size};
 use packet::Name;
-use scenario::model::{Manner, Scenario};
+use scenario::model::{Manner, Queue, Scenario};
 use schemes::Choice;
 use sim::NodeId;
 use std::net::Ipv4Addr;
 
-/// The largest frame of the links: an Ethernet of jumbo frames, over which packets go whole as they
-/// do in the simulator.
-pub const MTU: usize = 9_216;
+/// The largest IP packet of the links unless another one is asked for: that of an Ethernet of jumbo
+/// frames, over which packets go whole as they do in the simulator.
+pub const MTU: u16 = 9_216;
 /// Octets of the IP and UDP headers in it.
 const HEADERS: usize = 28;
 
+/// Who keeps to the rates and the queues of the links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// The daemons' faces, which schemes can look into, and whose frames cost what they cost in the
+    /// simulator.
+    Faces,
+    /// Token buckets of the kernel, for the packets of any program with all of their headers.
+    Kernel,
+}
+
+/// What links are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Medium {
+    /// Who keeps to their rates.
+    pub shape: Shape,
+    /// The largest IP packet.
+    pub mtu: u16,
+}
+
+impl Default for Medium {
+    fn default() -> Medium {
+        Medium { shape: Shape::Faces, mtu: MTU }
+    }
+}
+
 /// What is built.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Plan {
+    /// What the links are made of.
+    pub medium: Medium,
     /// The daemons, in the order of the scenario's nodes.
     pub nodes: Vec<PlannedNode>,
     /// The links, in the order of the scenario.
     pub links: Vec<PlannedLink>,
+    /// Ways for IP packets between all nodes, if other programs are to use them.
+    pub ip: Vec<IpRoute>,
     /// Who publishes what.
     pub contents: Vec<PlannedContent>,
     /// The transfers, in the order of the scenario's consumers.
@@ -50,6 +79,10 @@ pub struct PlannedNode {
     pub config: String,
     /// Octets that its content store may take.
     pub store: u64,
+    /// The share of a processor that the node's programs have, if that is limited.
+    pub cpu: Option<Ratio>,
+    /// The address of the node as a whole, where IP packets are routed.
+    pub address: Ipv4Addr,
 }
 
 /// A veth pair.
@@ -61,6 +94,19 @@ pub struct PlannedLink {
     pub interface: String,
     /// The addresses of its ends.
     pub addresses: [Ipv4Addr; 2],
+    /// The rates and queues of what its ends send.
+    pub directions: [(Rate, Queue); 2],
+}
+
+/// A way to a node as a whole.
+#[derive(Clone, Copy, Debug)]
+pub struct IpRoute {
+    /// The node that has it.
+    pub at: usize,
+    /// The node that it leads to.
+    pub to: usize,
+    /// The neighbour's end of the link.
+    pub via: Ipv4Addr,
 }
 
 /// A `weir put`.
@@ -104,22 +150,10 @@ impl Plan {
     ///
     /// # Errors
     /// Everything in it that a testbed does not have.
-    pub fn new(scenario: &Scenario, seed: u64) -> Result<Plan, Vec<Refused>> {
-        let refused = refuse::refused(scenario);
-        if !refused.is_empty() {
-            return Err(refused);
-        }
-        let links: Vec<PlannedLink> =
-            (0..).zip(&scenario.links).map(|(number, link)| planned(number, link.ends)).collect();
-        let network = scenario::build(scenario, seed).map_err(|error| {
-            vec![Refused { place: "scenario".to_owned(), what: error.to_string() }]
-        })?;
-        let nodes = (0..scenario.nodes.len()).map(|at| PlannedNode {
-            name: scenario.nodes[at].name.clone(),
-            short: short(&scenario.nodes[at].name, at),
-            config: config::text(scenario, &network, &links, at, seed),
-            store: content::store(scenario, network.content_store(NodeId::new(at as u32))),
-        });
+    pub fn new(scenario: &Scenario, seed: u64, medium: Medium) -> Result<Plan, Vec<Refused>> {
+        let mut refused = refuse::of_network(scenario, medium);
+        refused.extend(refuse::of_faults(scenario, medium));
+        let plan = Plan::frame(scenario, seed, medium, refused)?;
         let fetches = scenario.consumers.iter().enumerate().filter_map(|(number, consumer)| {
             let Manner::Fetch { control, patience, range } = &consumer.manner else { return None };
             tools::gets(scenario, consumer).then(|| PlannedFetch {
@@ -143,20 +177,84 @@ impl Plan {
                 || !scenario.workloads.is_empty()
                 || fetches.len() < scenario.consumers.len(),
             unpublished,
-            nodes: nodes.collect(),
             fetches,
             contents: content::planned(scenario),
             notes: content::notes(scenario),
-            links,
+            ..plan
         })
+    }
+
+    /// The network of a scenario alone, for whatever programs: nobody publishes or fetches, and IP
+    /// packets find their way between all nodes.
+    ///
+    /// # Errors
+    /// Everything in its nodes and links that a testbed does not have.
+    pub fn network(scenario: &Scenario, seed: u64, medium: Medium) -> Result<Plan, Vec<Refused>> {
+        let refused = refuse::of_network(scenario, medium);
+        let mut plan = Plan::frame(scenario, seed, medium, refused)?;
+        for to in 0..plan.nodes.len() {
+            let first = scenario.links_towards(to).into_iter().enumerate();
+            plan.ip.extend(first.filter_map(|(at, link)| {
+                let link = &plan.links[link?];
+                let far = usize::from(link.ends[0] == at);
+                Some(IpRoute { at, to, via: link.addresses[far] })
+            }));
+        }
+        Ok(plan)
+    }
+
+    fn frame(
+        scenario: &Scenario,
+        seed: u64,
+        medium: Medium,
+        mut refused: Vec<Refused>,
+    ) -> Result<Plan, Vec<Refused>> {
+        let links = scenario.links.iter().zip(0..).map(|(link, number)| planned(number, link));
+        let links: Vec<PlannedLink> = links.collect();
+        let network = scenario::build(scenario, seed).map_err(|error| {
+            vec![Refused { place: "scenario".to_owned(), what: error.to_string() }]
+        })?;
+        let mut nodes = Vec::new();
+        for (node, number) in scenario.nodes.iter().zip(0..) {
+            let (at, id) = (number as usize, NodeId::new(number));
+            let config = config::text(scenario, &network, &links, at, (seed, medium));
+            // What else a daemon would say of its configuration when it starts.
+            if refused.is_empty()
+                && let Err(error) = net::config::parse(&config, "its configuration")
+            {
+                let place = format!("node {}", node.name);
+                refused.push(Refused { place, what: error.to_string() });
+            }
+            nodes.push(PlannedNode {
+                name: node.name.clone(),
+                short: short(&node.name, at),
+                config,
+                store: content::store(scenario, network.content_store(id)),
+                cpu: node.machine.cpu,
+                address: Ipv4Addr::from(u32::from(NODES) + 1 + number),
+            });
+        }
+        match refused.is_empty() {
+            true => Ok(Plan { medium, nodes, links, ..Plan::default() }),
+            false => Err(refused),
+        }
     }
 }
 
+/// Below it are the addresses of the links' ends.
+const LINKS: Ipv4Addr = Ipv4Addr::new(10, 64, 0, 0);
+/// And of the nodes.
+const NODES: Ipv4Addr = Ipv4Addr::new(10, 96, 0, 0);
+
 /// Four addresses are a network of two hosts.
-fn planned(number: u32, ends: [usize; 2]) -> PlannedLink {
-    let base = u32::from(Ipv4Addr::new(10, 64, 0, 0)) + 4 * number;
-    let addresses = [1, 2].map(|end| Ipv4Addr::from(base + end));
-    PlannedLink { ends, interface: format!("link{number}"), addresses }
+fn planned(number: u32, link: &scenario::model::Link) -> PlannedLink {
+    let base = u32::from(LINKS) + 4 * number;
+    PlannedLink {
+        ends: link.ends,
+        interface: format!("link{number}"),
+        addresses: [1, 2].map(|end| Ipv4Addr::from(base + end)),
+        directions: link.directions.each_ref().map(|direction| (direction.rate, direction.queue)),
+    }
 }
 
 /// A name that a file may have.
@@ -169,8 +267,8 @@ fn short(name: &str, at: usize) -> String {
 }
 
 /// What a face's frames may hold.
-fn payload() -> usize {
-    MTU - HEADERS
+fn payload(medium: Medium) -> usize {
+    usize::from(medium.mtu) - HEADERS
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::changes;
 use crate::children::Process;
 use crate::error::TestbedError;
 use crate::outcome::{Ended, Fetched, Observed, outcome};
-use crate::plan::Plan;
+use crate::plan::{Medium, Plan};
 use crate::readings::Reader;
 use crate::stand::Testbed;
 use control::{Duration, Time};
@@ -27,20 +27,20 @@ const LOOK: Duration = Duration::from_millis(50);
 const PATIENCE: Span = Span::from_secs(2);
 
 /// Does one of a batch's runs on real daemons, under a name of the testbed, with `program` as
-/// daemon and tools.
+/// daemon and tools, over links of a medium.
 ///
 /// # Errors
 /// The scenario has what a testbed does not, or something cannot be built or ended before its time.
 pub fn run(
     batch: &Batch,
     number: usize,
-    (name, program): (&str, &Path),
+    (name, program, medium): (&str, &Path, Medium),
     watch: &dyn Watch,
 ) -> Result<RunResult, TestbedError> {
     let began = watch.seconds();
     let run = &batch.runs[number];
     let scenario = &run.scenario;
-    let plan = Plan::new(scenario, run.seed).map_err(TestbedError::Refused)?;
+    let plan = Plan::new(scenario, run.seed, medium).map_err(TestbedError::Refused)?;
     let end = scenario.duration;
     let goes_on = |now| watch.progress(Progress { run: number, now, end, events: 0 });
     let every = interval(scenario, batch.runs.len()).max(LEAST_INTERVAL);
@@ -215,7 +215,8 @@ impl Course {
         let readings = self.readers.drain(..).map(Reader::end).collect();
         let interfaces = self.testbed.plan.links.iter().map(|link| link.interface.clone());
         let interfaces = interfaces.collect();
+        let passed = self.testbed.passed()?;
         let origin = self.origin;
-        Ok(Observed { origin, duration, interfaces, readings, fetched, carried })
+        Ok(Observed { origin, duration, interfaces, passed, readings, fetched, carried })
     }
 }

@@ -1,12 +1,14 @@
 //! What stands: namespaces, links, daemons, producers. It takes itself down.
 
+use crate::buckets::{self, Passed};
 use crate::changes::Change;
 use crate::children::Process;
 use crate::clean::empty;
 use crate::error::TestbedError;
+use crate::groups::Group;
 use crate::home::Home;
 use crate::hosts::{self, namespace};
-use crate::plan::{Plan, PlannedContent, PlannedFetch};
+use crate::plan::{Plan, PlannedContent, PlannedFetch, Shape};
 use crate::readings::{Pid, address};
 use control::{Duration, Rng};
 use net::client::Connection;
@@ -29,6 +31,7 @@ pub struct Testbed {
     /// For what is large: contents, what was fetched, logs.
     folder: tempfile::TempDir,
     program: PathBuf,
+    groups: Vec<Option<Group>>,
     daemons: Vec<Option<Process>>,
     /// The processes that they are now.
     pids: Vec<Pid>,
@@ -49,12 +52,23 @@ impl Testbed {
         program: &Path,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<Testbed, TestbedError> {
+        let mut testbed = Testbed::network(name, plan, program)?;
+        testbed.start_daemons(goes_on)?;
+        testbed.publish(goes_on)?;
+        Ok(testbed)
+    }
+
+    /// Builds namespaces and links alone, in which nothing runs yet.
+    ///
+    /// # Errors
+    /// The name is taken, or something cannot be made; then nothing is left.
+    pub fn network(name: &str, plan: Plan, program: &Path) -> Result<Testbed, TestbedError> {
         let home = Home::take(name)?;
         if home.folder().is_some() {
             // Of one that could not take itself down.
             empty(&home)?;
             drop(home);
-            return Testbed::build(name, plan, program, goes_on);
+            return Testbed::network(name, plan, program);
         }
         let temporary = std::env::temp_dir();
         let folder = tempfile::Builder::new().prefix("weir-testbed-").tempdir();
@@ -69,25 +83,58 @@ impl Testbed {
             }
         })?;
         home.remember(folder.path())?;
-        let program = program.to_owned();
         let mut testbed = Testbed {
             daemons: plan.nodes.iter().map(|_| None).collect(),
             pids: plan.nodes.iter().map(|_| Pid::default()).collect(),
             changes: vec![Vec::new(); plan.nodes.len()],
+            groups: Vec::new(),
             producers: Vec::new(),
+            program: program.to_owned(),
             plan,
             home,
             folder,
-            program,
         };
-        for at in 0..testbed.plan.nodes.len() {
-            testbed.start_daemon(at)?;
+        for node in &testbed.plan.nodes {
+            let group = |share| Group::make(&testbed.home.name, &node.short, share);
+            testbed.groups.push(node.cpu.map(group).transpose()?);
         }
-        for at in 0..testbed.plan.nodes.len() {
-            testbed.wait_for_daemon(at, goes_on)?;
-        }
-        testbed.publish(goes_on)?;
         Ok(testbed)
+    }
+
+    /// Starts all daemons, and waits until they answer.
+    ///
+    /// # Errors
+    /// One cannot be started or ended, or nobody wants to wait any longer.
+    pub fn start_daemons(&mut self, goes_on: &dyn Fn() -> bool) -> Result<(), TestbedError> {
+        let all = 0..self.plan.nodes.len();
+        all.clone().try_for_each(|at| self.start_daemon(at))?;
+        all.clone().try_for_each(|at| self.wait_for_daemon(at, goes_on))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.home.name
+    }
+
+    /// The control group of a node's programs, if it has one.
+    #[must_use]
+    pub fn group(&self, at: usize) -> Option<&Path> {
+        self.groups[at].as_ref().map(Group::path)
+    }
+
+    /// Starts this program at a node.
+    fn start(
+        &self,
+        at: usize,
+        what: &str,
+        arguments: &[String],
+        log: &Path,
+    ) -> Result<Process, TestbedError> {
+        let about = (what, self.plan.nodes[at].name.as_str());
+        let process = Process::start(about, &self.namespace(at), &self.program, arguments, log)?;
+        self.groups[at].as_ref().map_or(Ok(()), |group| group.take(process.id()))?;
+        Ok(process)
     }
 
     /// The socket of a node's daemon.
@@ -108,7 +155,9 @@ impl Testbed {
         Pid::clone(&self.pids[at])
     }
 
-    fn namespace(&self, at: usize) -> String {
+    /// The network namespace of a node.
+    #[must_use]
+    pub fn namespace(&self, at: usize) -> String {
         namespace(&self.home.name, &self.plan.nodes[at].short)
     }
 
@@ -129,8 +178,7 @@ impl Testbed {
             .map_err(|e| TestbedError::file("write", &path, e))?;
         let log = self.file(&format!("{}.daemon.log", node.short));
         let arguments = ["daemon".to_owned(), "--config".to_owned(), path.display().to_string()];
-        let about = ("the daemon", node.name.as_str());
-        let process = Process::start(about, &self.namespace(at), &self.program, &arguments, &log)?;
+        let process = self.start(at, "the daemon", &arguments, &log)?;
         self.pids[at].store(process.id(), Ordering::Relaxed);
         self.daemons[at] = Some(process);
         Ok(())
@@ -236,10 +284,8 @@ impl Testbed {
         let arguments = ["put", &content.name, &file, "--segment-size", &segment];
         let arguments = arguments.into_iter().chain(["--socket", &socket]).map(str::to_owned);
         let what = format!("the producer of {}", content.name);
-        let about = (what.as_str(), self.plan.nodes[content.at].name.as_str());
         let log = self.file(&format!("producer{number}.log"));
-        let arguments: Vec<String> = arguments.collect();
-        Process::start(about, &self.namespace(content.at), &self.program, &arguments, &log)
+        self.start(content.at, &what, &arguments.collect::<Vec<_>>(), &log)
     }
 
     /// Starts a transfer, whose record goes on in [`Testbed::record_of`].
@@ -250,9 +296,8 @@ impl Testbed {
         let fetch = &self.plan.fetches[number];
         let arguments = self.arguments_of(fetch, number, every);
         let what = format!("the consumer of {}", fetch.name);
-        let about = (what.as_str(), self.plan.nodes[fetch.at].name.as_str());
         let log = self.file(&format!("fetch{number}.log"));
-        Process::start(about, &self.namespace(fetch.at), &self.program, &arguments, &log)
+        self.start(fetch.at, &what, &arguments, &log)
     }
 
     fn arguments_of(&self, fetch: &PlannedFetch, number: usize, every: Duration) -> Vec<String> {
@@ -298,6 +343,19 @@ impl Testbed {
         let planned = &self.plan.links[link];
         let shorts = planned.ends.map(|at| self.plan.nodes[at].short.as_str());
         hosts::switch(&self.home.name, shorts, &planned.interface, is_up)
+    }
+}
+
+impl Testbed {
+    /// What has left both ends of each link, where the kernel keeps to their rates.
+    ///
+    /// # Errors
+    /// `tc` does not say.
+    pub fn passed(&self) -> Result<Option<Vec<[Passed; 2]>>, TestbedError> {
+        match self.plan.medium.shape {
+            Shape::Faces => Ok(None),
+            Shape::Kernel => buckets::passed(&self.home.name, &self.plan).map(Some),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The command line.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use control::{Ratio, Size};
 use packet::Name;
 use std::path::PathBuf;
@@ -287,6 +287,9 @@ pub enum TestbedCommand {
     /// Run a scenario, or all runs of its sweep one after the other, with a daemon for each node
     /// and the real tools. Needs root, or user namespaces.
     Run(TestbedRunArgs),
+    /// Build a scenario's network for other programs and let it stand until Ctrl-C: namespaces,
+    /// links with rates by the kernel's token buckets, IP routes between all nodes, and daemons.
+    Up(TestbedUpArgs),
     /// Remove what a testbed left that was killed: namespaces, processes, files.
     Clean,
 }
@@ -303,6 +306,13 @@ pub struct TestbedRunArgs {
     /// of the scenario.
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+    /// Who keeps to the links' rates and queues: the daemons' faces, or token buckets of the
+    /// kernel.
+    #[arg(long, value_enum, default_value_t = ShapeWord::Faces, value_name = "WHO")]
+    pub shape: ShapeWord,
+    /// The largest IP packet that links take; without it 9216, in which NDN packets go whole.
+    #[arg(long, value_name = "OCTETS", value_parser = clap::value_parser!(u16).range(604..=9216))]
+    pub mtu: Option<u16>,
     /// Build it even if this machine is too small for it by the estimate that is made before.
     #[arg(long)]
     pub anyway: bool,
@@ -315,6 +325,35 @@ pub struct TestbedRunArgs {
     /// Print nothing but errors.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// Who keeps to the rates of links.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ShapeWord {
+    /// The daemons' faces.
+    Faces,
+    /// Token buckets of the kernel.
+    Kernel,
+}
+
+/// `weir testbed up`
+#[derive(Args)]
+pub struct TestbedUpArgs {
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// The testbed's name, by which its network namespaces begin (weir-NAME.NODE); without it, that
+    /// of the scenario.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// The largest IP packet that links take; without it 9216, in which NDN packets go whole.
+    #[arg(long, value_name = "OCTETS", value_parser = clap::value_parser!(u16).range(604..=9216))]
+    pub mtu: Option<u16>,
+    /// Start no daemons: the network alone.
+    #[arg(long)]
+    pub bare: bool,
+    /// Print one JSON object as soon as it stands.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `weir study`

@@ -22,6 +22,7 @@ const CASES: &[Case] = &[
     ("[[node]]\nname = \"\"", "2:8", &["not empty"]),
     ("[[node]]\nname = \"d\"\npolicy = \"lur\"", "3:10", &["did you mean `lru`?"]),
     ("[[node]]\nname = \"d\"\nstrategy = \"codel\"", "3:12", &["no strategy", "multicast"]),
+    ("[[node]]\nname = \"d\"\ncpu = \"0 %\"", "3:7", &["finer than 0.1 %"]),
     (
         "[[link]]\nbetween = [\"a\", \"d\"]\nrate = \"1 Mbit/s\"",
         "2:17",

@@ -1,6 +1,6 @@
 //! The configuration of a node's daemon.
 
-use super::{PlannedLink, payload};
+use super::{Medium, PlannedLink, Shape, payload};
 use control::Duration;
 use scenario::model::{Direction, Loss, Scenario};
 use sim::{Network, NodeId};
@@ -15,19 +15,22 @@ pub fn text(
     network: &Network,
     links: &[PlannedLink],
     at: usize,
-    seed: u64,
+    (seed, medium): (u64, Medium),
 ) -> String {
     let node = &scenario.nodes[at];
     let id = NodeId::new(at as u32);
     let store = network.content_store(id);
-    let mut text = format!(
-        "# {}\n\n[daemon]\nseed = {}\nlog = \"warn\"\n\n[application]\nmax = {APPLICATIONS}\n\n\
-         [content_store]\ncapacity = \"{} B\"\npolicy = \"{}\"\n",
-        node.name,
-        // Numbers in TOML have a sign.
-        seed >> 1,
-        store.capacity,
-        store.policy,
+    // Numbers in TOML have a sign.
+    let seed = seed >> 1;
+    let mut text = format!("# {}\n\n[daemon]\nseed = {seed}\nlog = \"warn\"\n", node.name);
+    if let Some(memory) = node.machine.memory {
+        let _ = writeln!(text, "memory = \"{} B\"", memory.0);
+    }
+    let _ = write!(
+        text,
+        "\n[application]\nmax = {APPLICATIONS}\n\n[content_store]\ncapacity = \"{} B\"\n\
+         policy = \"{}\"\n",
+        store.capacity, store.policy,
     );
     if store.packets != usize::MAX {
         let _ = writeln!(text, "packets = {}", store.packets);
@@ -38,7 +41,7 @@ pub fn text(
     for (number, link) in links.iter().enumerate() {
         for end in 0..2 {
             if link.ends[end] == at {
-                face(&mut text, link, end, &scenario.links[number].directions);
+                face(&mut text, link, end, (&scenario.links[number].directions, medium));
             }
         }
     }
@@ -50,25 +53,31 @@ pub fn text(
     text
 }
 
-fn face(text: &mut String, link: &PlannedLink, end: usize, directions: &[Direction; 2]) {
+fn face(
+    text: &mut String,
+    link: &PlannedLink,
+    end: usize,
+    (directions, medium): (&[Direction; 2], Medium),
+) {
     let (direction, back) = (&directions[end], &directions[1 - end]);
-    let Direction { rate, delay, queue, .. } = direction;
     let _ = write!(
         text,
-        "\n[[face]]\nname = \"{}\"\nuri = \"udp4://{}:6363\"\nmtu = {}\nrate = \"{} bit/s\"\n\
-         rate_in = \"{} bit/s\"\noverhead = \"0 B\"\ndelay = \"{} ns\"\n",
+        "\n[[face]]\nname = \"{}\"\nuri = \"udp4://{}:6363\"\nmtu = {}\nrate_in = \"{} bit/s\"\n\
+         delay = \"{} ns\"\n",
         link.interface,
         link.addresses[1 - end],
-        payload(),
-        rate.0,
+        payload(medium),
         back.rate.0,
-        delay.0,
+        direction.delay.0,
     );
-    let (octets, packets) = queue.bounds();
-    let _ = match packets {
-        usize::MAX => writeln!(text, "queue = \"{} B\"", octets.0),
-        packets => writeln!(text, "queue = \"{packets} packets\""),
-    };
+    if medium.shape == Shape::Faces {
+        let _ = writeln!(text, "rate = \"{} bit/s\"\noverhead = \"0 B\"", direction.rate.0);
+        let (octets, packets) = direction.queue.bounds();
+        let _ = match packets {
+            usize::MAX => writeln!(text, "queue = \"{} B\"", octets.0),
+            packets => writeln!(text, "queue = \"{packets} packets\""),
+        };
+    }
     if direction.impairment.jitter > Duration::ZERO {
         let _ = writeln!(text, "jitter = \"{} ns\"", direction.impairment.jitter.0);
     }

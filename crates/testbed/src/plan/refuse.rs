@@ -1,7 +1,8 @@
 //! What a testbed does not have.
 
+use super::{Medium, Shape};
 use control::Duration;
-use scenario::model::{Impairment, Loss, Scenario};
+use scenario::model::{FaultKind, Impairment, Loss, Scenario};
 use std::fmt;
 
 /// Something in a scenario that only the simulator does.
@@ -19,8 +20,8 @@ impl fmt::Display for Refused {
     }
 }
 
-/// Everything of that kind.
-pub fn refused(scenario: &Scenario) -> Vec<Refused> {
+/// Everything of that kind in nodes and links.
+pub fn of_network(scenario: &Scenario, medium: Medium) -> Vec<Refused> {
     let mut all = Vec::new();
     let mut add = |place: String, what: &str| all.push(Refused { place, what: what.to_owned() });
     let name = |at: usize| scenario.nodes[at].name.as_str();
@@ -31,8 +32,29 @@ pub fn refused(scenario: &Scenario) -> Vec<Refused> {
                 add(format!("link {a}-{b}"), what);
             }
         }
+        let mut parts = link.directions.iter().map(|direction| &direction.parts);
+        if medium.shape == Shape::Kernel
+            && parts.any(|p| p.marker.is_some() || p.shaper.is_some() || p.stamper.is_some())
+        {
+            let what = "marker, shaper and stamper work on the queues of faces, which stay empty \
+                        where the kernel keeps to the rates: leave --shape kernel away";
+            add(format!("link {a}-{b}"), what);
+        }
     }
     all
+}
+
+/// Everything of that kind in what happens to them.
+pub fn of_faults(scenario: &Scenario, medium: Medium) -> Vec<Refused> {
+    let is_fixed = |kind: &FaultKind| {
+        medium.shape == Shape::Kernel && matches!(kind, FaultKind::LinkRate { .. })
+    };
+    let faults = scenario.faults.iter().zip(1..).filter(|(fault, _)| is_fixed(&fault.kind));
+    let refused = faults.map(|(_, number)| Refused {
+        place: format!("fault {number}"),
+        what: "the kernel's token buckets keep their rates: leave --shape kernel away".to_owned(),
+    });
+    refused.collect()
 }
 
 fn harm(harm: &Impairment) -> Option<&'static str> {

@@ -47,7 +47,7 @@ fn scenario(text: &str) -> Arc<Scenario> {
 }
 
 fn plan(text: &str) -> Plan {
-    Plan::new(&scenario(text), 7).unwrap_or_else(|refused| panic!("{refused:?}"))
+    Plan::new(&scenario(text), 7, Medium::default()).unwrap_or_else(|refused| panic!("{refused:?}"))
 }
 
 /// What the daemon makes of a node's configuration.
@@ -65,7 +65,7 @@ fn the_daemons_read_what_is_written_for_them() {
     assert_eq!(down.emulation.delay, Duration::from_millis(5));
     assert_eq!(down.emulation.jitter, Duration::from_micros(300));
     assert_eq!(down.emulation.loss, control::LossModel::Random(0.01));
-    assert_eq!(down.queue.map(document::Queue::bounds).map(|(_, packets)| packets), Some(20));
+    assert_eq!(down.queue.map(Queue::bounds).map(|(_, packets)| packets), Some(20));
     assert_eq!(down.parts.marker.as_ref().map(ToString::to_string).as_deref(), Some("codel"));
     // Frames cost what they cost in the simulator, and packets are not cut.
     assert_eq!((down.overhead, down.mtu), (Some(Size(0)), Some(9188)));
@@ -105,7 +105,7 @@ fn all_that_cannot_be_built_is_said_at_once() {
     let text = LINE.replace("loss = \"1 %\"", "duplicate = \"1 %\"")
         + "[[link]]\nbetween = [\"consumer\", \"producer\"]\nrate = \"1 Mbit/s\"\n\
            corrupt = \"1 %\"\n";
-    let refused = Plan::new(&scenario(&text), 1).unwrap_err();
+    let refused = Plan::new(&scenario(&text), 1, Medium::default()).unwrap_err();
     let places: Vec<&str> = refused.iter().map(|one| one.place.as_str()).collect();
     // Both directions of the link make copies.
     let copies = "link the middle-producer";
@@ -203,4 +203,43 @@ fn workloads_are_estimated_by_what_they_ask_for() {
     // ends.
     assert!((estimate.cores - 800.0 * 20e-6).abs() < 1e-9, "{}", estimate.cores);
     assert!((estimate.applications - 400.0 * 20e-6).abs() < 1e-9);
+}
+
+#[test]
+fn what_the_kernel_does_faces_leave_alone() {
+    let medium = Medium { shape: Shape::Kernel, mtu: 1500 };
+    let text = LINE.replace("marker = \"codel\"\n", "");
+    let plan = Plan::new(&scenario(&text), 7, medium).unwrap_or_else(|why| panic!("{why:?}"));
+    let down = &read(&plan, 1).faces[1].link;
+    assert_eq!((down.rate, down.overhead, down.queue), (None, None, None));
+    assert_eq!((down.emulation.delay, down.mtu), (Duration::from_millis(5), Some(1472)));
+    assert_eq!(plan.links[1].directions[0], (Rate::from_mbps(8), Queue::Packets(20)));
+    // A marker sees the queue of its face alone.
+    let refused = Plan::new(&scenario(LINE), 7, medium).unwrap_err();
+    assert_eq!(refused[0].place, "link the middle-producer");
+    assert!(refused[0].what.contains("--shape kernel"), "{refused:?}");
+}
+
+#[test]
+fn any_program_finds_any_node() {
+    let plan = Plan::network(&scenario(LINE), 7, Medium::default()).unwrap();
+    let ways: Vec<_> = plan.ip.iter().map(|way| (way.at, way.to, way.via)).collect();
+    let [[a, b], [c, d]] = [0, 1].map(|link: usize| plan.links[link].addresses);
+    assert_eq!(ways, [(1, 0, a), (2, 0, c), (0, 1, b), (2, 1, c), (0, 2, b), (1, 2, d)]);
+    assert_eq!(plan.nodes[2].address, Ipv4Addr::new(10, 96, 0, 3));
+    assert!(plan.contents.is_empty() && plan.fetches.is_empty());
+}
+
+#[test]
+fn small_machines_are_daemons_with_little_memory() {
+    let of = |more: &str| LINE.replace("strategy = \"multicast\"", more);
+    let plan = plan(&of("memory = \"32 MB\"\ncpu = \"10 %\"\ncontent_store = \"16 MB\""));
+    assert_eq!(read(&plan, 0).daemon.memory, Some(Size(32_000_000)));
+    assert_eq!(plan.nodes[0].cpu, Ratio::new(0.1));
+    // What a daemon would not take is said before anything is built.
+    let refuse = |more| Plan::new(&scenario(&of(more)), 1, Medium::default()).unwrap_err();
+    let refused = refuse("memory = \"32 MB\"\ncontent_store = \"64 MB\"");
+    assert_eq!(refused[0].place, "node consumer");
+    assert!(refused[0].what.contains("capacity"), "{refused:?}");
+    assert!(refuse("memory = \"8 MB\"")[0].what.contains("too little"));
 }

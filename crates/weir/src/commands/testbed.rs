@@ -1,6 +1,8 @@
 //! `weir testbed`
 
-use crate::cli::{TestbedCommand, TestbedRunArgs};
+mod up;
+
+use crate::cli::{ShapeWord, TestbedCommand, TestbedRunArgs};
 use crate::commands::scenario::load;
 use crate::commands::sim::{Shown, Watcher, finish, unwritable};
 use crate::exit::{Failure, Kind};
@@ -11,38 +13,41 @@ use scenario::result::RunResult;
 use scenario::{Batch, Run};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use testbed::{Estimate, Machine, Plan, Rights, TestbedError};
+use testbed::{Estimate, MTU, Machine, Medium, Plan, Rights, Shape, TestbedError};
 
 /// Does what the command line says.
 pub fn run(command: &TestbedCommand) -> Result<(), Failure> {
     match command {
         TestbedCommand::Run(args) => run_all(args),
+        TestbedCommand::Up(args) => up::run(args),
         TestbedCommand::Clean => clean(),
     }
 }
 
 fn run_all(args: &TestbedRunArgs) -> Result<(), Failure> {
     let batch = load(&args.scenario, args.seed)?;
-    let name = name(args, &batch)?;
+    let name = name(args.name.as_deref(), &batch)?;
+    let shape = match args.shape {
+        ShapeWord::Faces => Shape::Faces,
+        ShapeWord::Kernel => Shape::Kernel,
+    };
+    let medium = Medium { shape, mtu: args.mtu.unwrap_or(MTU) };
     // What cannot be built is said before anything is.
     for run in &batch.runs {
-        let plan = fits(run, args.anyway)?;
+        let plan = fits(run, medium, args.anyway)?;
         if !args.quiet && !args.json && std::ptr::eq(run, &raw const batch.runs[0]) {
             plan.notes.iter().for_each(|note| output::note(note));
         }
     }
     ensure_rights()?;
     let folder = args.out.as_deref().map(Folder::begin).transpose().map_err(|e| unwritable(&e))?;
-    let stop = Stop::listen().map_err(|error| {
-        Failure::new(Kind::Failed, format!("cannot listen to signals: {error}"))
-    })?;
-    let program = program()?;
+    let (stop, program) = (listen()?, program()?);
     let watcher = Watcher::new(&batch, None, stop, args.quiet, folder);
     let mut results: Vec<RunResult> = Vec::new();
     let mut failed = None;
     // One after the other: they would take each other's time.
     for number in 0..batch.runs.len() {
-        match testbed::run(&batch, number, (&name, &program), &watcher) {
+        match testbed::run(&batch, number, (&name, &program, medium), &watcher) {
             Ok(result) => {
                 let interrupted = result.interrupted;
                 results.push(result);
@@ -66,8 +71,8 @@ fn run_all(args: &TestbedRunArgs) -> Result<(), Failure> {
 
 /// The plan of a run, if a testbed can do it and, unless it is to be built `anyway`, this machine
 /// can carry it.
-pub fn fits(run: &Run, anyway: bool) -> Result<Plan, Failure> {
-    let plan = Plan::new(&run.scenario, run.seed);
+pub fn fits(run: &Run, medium: Medium, anyway: bool) -> Result<Plan, Failure> {
+    let plan = Plan::new(&run.scenario, run.seed, medium);
     let plan = plan.map_err(|refused| failure(&TestbedError::Refused(refused)))?;
     if let Some(why) = Estimate::of(&run.scenario, &plan).beyond(&Machine::this())
         && !anyway
@@ -86,10 +91,10 @@ pub fn program() -> Result<PathBuf, Failure> {
 }
 
 /// The testbed's name: what is asked for, or that of the scenario.
-fn name(args: &TestbedRunArgs, batch: &Batch) -> Result<String, Failure> {
+fn name(given: Option<&str>, batch: &Batch) -> Result<String, Failure> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    let name = match &args.name {
-        Some(name) => name.clone(),
+    let name = match given {
+        Some(name) => name.to_owned(),
         None => batch.name.chars().map(|c| if is_plain(c) { c } else { '-' }).take(32).collect(),
     };
     match !name.is_empty() && name.len() <= 32 && name.chars().all(is_plain) {
@@ -97,6 +102,11 @@ fn name(args: &TestbedRunArgs, batch: &Batch) -> Result<String, Failure> {
         false => Err(Failure::new(Kind::Usage, format!("`{name}` is no name for a testbed"))
             .then("use up to 32 letters, digits, - and _")),
     }
+}
+
+fn listen() -> Result<Stop, Failure> {
+    Stop::listen()
+        .map_err(|error| Failure::new(Kind::Failed, format!("cannot listen to signals: {error}")))
 }
 
 /// Goes on if namespaces may be made; runs this program again where they may, if there is such a
@@ -133,8 +143,16 @@ fn failure(error: &TestbedError) -> Failure {
         }
         TestbedError::ForeignNamespace(name) => Failure::new(Kind::Failed, error)
             .then(&format!("choose another name with --name, or `ip netns delete {name}`")),
-        TestbedError::NoProgram { .. } => Failure::new(Kind::Failed, error)
-            .then("a testbed needs ip (iproute2), nsenter, setpriv and unshare (util-linux)"),
+        TestbedError::NoProgram { .. } => Failure::new(Kind::Failed, error).then(
+            "a testbed needs ip and, for kernel rates, tc (iproute2); nsenter, setpriv and unshare \
+             (util-linux)",
+        ),
+        TestbedError::NoTokenBuckets(_) => Failure::new(Kind::Failed, error)
+            .then("`modprobe sch_tbf`, or let faces keep to the rates: `weir testbed run` does"),
+        TestbedError::NoControlGroup { .. } => Failure::new(Kind::Failed, error).then(
+            "run it as root where cgroups (version 2, or cpu of version 1) are mounted, or leave \
+             `cpu` away",
+        ),
         TestbedError::Interrupted => Failure::new(Kind::Interrupted, "interrupted")
             .then("nothing is left of it; run the same command again"),
         TestbedError::File { .. } => Failure::new(Kind::File, error),

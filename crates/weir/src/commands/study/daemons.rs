@@ -5,6 +5,7 @@ use crate::commands::testbed;
 use crate::exit::{Failure, Kind};
 use crate::output;
 use crate::signals::Stop;
+use ::testbed::Medium;
 use scenario::{Batch, Watch, execute};
 use study::{ExperimentOnDaemons, OnDaemons, OnTestbed, Row, Study};
 
@@ -54,9 +55,10 @@ fn both(
     watch: &dyn Watch,
 ) -> Result<[scenario::result::RunResult; 2], String> {
     let batch: &Batch = &wanted.batch;
-    testbed::fits(&batch.runs[number], false).map_err(|failure| failure.to_string())?;
+    let medium = Medium::default();
+    testbed::fits(&batch.runs[number], medium, false).map_err(|failure| failure.to_string())?;
     let program = testbed::program().map_err(|failure| failure.to_string())?;
-    let real = ::testbed::run(batch, number, (name, &program), watch);
+    let real = ::testbed::run(batch, number, (name, &program, medium), watch);
     let real = real.map_err(|error| error.to_string())?;
     let simulated = execute(batch, number, watch).map_err(|error| error.to_string())?;
     Ok([simulated, real])

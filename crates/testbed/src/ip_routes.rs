@@ -1,0 +1,30 @@
+//! Ways for IP packets between all nodes, so that any program finds any other one.
+
+use crate::error::TestbedError;
+use crate::hosts;
+use crate::plan::Plan;
+
+/// Kernels pass on what is for others, and take what comes by another way than answers would go.
+const FORWARD: &str = "echo 1 >/proc/sys/net/ipv4/ip_forward; \
+                       for one in /proc/sys/net/ipv4/conf/*/rp_filter; do echo 0 >$one; done";
+
+/// Gives nodes an address of their own and routes to all others, if the plan has any.
+///
+/// # Errors
+/// The kernel does not take them.
+pub fn build(namespaces: &[String], plan: &Plan) -> Result<(), TestbedError> {
+    if plan.ip.is_empty() {
+        return Ok(());
+    }
+    let mut lines: Vec<String> =
+        plan.nodes.iter().map(|node| format!("address add {}/32 dev lo\n", node.address)).collect();
+    for route in &plan.ip {
+        let (to, from) = (plan.nodes[route.to].address, plan.nodes[route.at].address);
+        lines[route.at] += &format!("route add {to}/32 via {} src {from}\n", route.via);
+    }
+    for (name, lines) in namespaces.iter().zip(&lines) {
+        hosts::ip(&["-n", name], lines)?;
+        hosts::run("nsenter", &[&format!("--net=/run/netns/{name}"), "sh", "-ec", FORWARD], "")?;
+    }
+    Ok(())
+}
