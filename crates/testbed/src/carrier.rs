@@ -5,6 +5,7 @@
 //! the numbers that they have there, and begin at the same times with the same objects.
 
 use crate::error::TestbedError;
+use crate::plan;
 use crate::readings::address;
 use crate::stand::Testbed;
 use control::{Duration, Time};
@@ -50,8 +51,11 @@ impl Carrier {
         testbed: &Testbed,
     ) -> Result<Option<Carrier>, TestbedError> {
         let plan = &testbed.plan;
-        let built = scenario::build(scenario, seed).ok().filter(|_| plan.has_applications);
-        let Some(network) = built else { return Ok(None) };
+        if !plan.has_applications {
+            return Ok(None);
+        }
+        let network = plan::simulated(scenario, seed);
+        let network = network.map_err(|refused| TestbedError::Refused(vec![refused]))?;
         let mut apps = network.into_applications();
         for fetch in &plan.fetches {
             apps.leave_out(FlowId::new(fetch.consumer as u32));
@@ -282,7 +286,12 @@ impl Carrying {
     /// Ends it: what has come of it.
     #[must_use]
     pub fn end(mut self) -> Carried {
-        self.stop().unwrap_or_default()
+        match self.stop() {
+            Some(Ok(carried)) => carried,
+            // What it stumbled over is ours.
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => Carried::default(),
+        }
     }
 
     fn tell(&mut self, order: Order) {
@@ -292,9 +301,9 @@ impl Carrying {
         }
     }
 
-    fn stop(&mut self) -> Option<Carried> {
+    fn stop(&mut self) -> Option<std::thread::Result<Carried>> {
         self.tell(Order::End);
-        self.thread.take()?.join().ok()
+        Some(self.thread.take()?.join())
     }
 }
 

@@ -21,6 +21,11 @@ pub struct Counters {
     pub pit: Pit,
     pub content_store: Store,
     pub faces: Vec<Face>,
+    /// Lives that ended, and what was pending in them then.
+    #[serde(skip)]
+    pub crashes: u64,
+    #[serde(skip)]
+    pub crashed: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -70,6 +75,9 @@ pub struct Queue {
     pub data_peak_bytes: u64,
     pub data_byte_s: f64,
     pub data_byte2_s: f64,
+    /// What waited when lives ended.
+    #[serde(skip)]
+    pub crashed: Amount,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -108,6 +116,17 @@ impl Counters {
     }
 }
 
+impl Counters {
+    /// The daemon is gone, as it was last seen: what was pending and waiting is lost.
+    pub fn crash(&mut self) {
+        self.crashes += 1;
+        self.crashed += self.pit.entries;
+        for Queue { packets, bytes, crashed, .. } in self.faces.iter_mut().map(|f| &mut f.queue) {
+            crashed.add(Amount { packets: *packets, bytes: *bytes });
+        }
+    }
+}
+
 /// Counts of a daemon's earlier lives, added to those of the present one.
 impl Counters {
     /// Takes in what was counted before; what is so at an instant stays.
@@ -118,6 +137,8 @@ impl Counters {
         self.nacked += before.nacked;
         self.expired += before.expired;
         self.aggregated += before.aggregated;
+        self.crashes += before.crashes;
+        self.crashed += before.crashed;
         self.pit.most = self.pit.most.max(before.pit.most);
         self.content_store.add(before.content_store);
         for (counts, more) in [
@@ -169,6 +190,7 @@ impl Queue {
         self.data_peak_bytes = self.data_peak_bytes.max(more.data_peak_bytes);
         self.data_byte_s += more.data_byte_s;
         self.data_byte2_s += more.data_byte2_s;
+        self.crashed.add(more.crashed);
     }
 
     /// Mean and standard deviation of the octets of Data over so many seconds, at whose beginning
@@ -205,6 +227,20 @@ mod tests {
         let (mean, stdev) = queue.mean_and_stdev(4.0);
         // Mean 750, variance 750,000 - 562,500.
         assert!((mean - 750.0).abs() < 1e-9 && (stdev - 187_500f64.sqrt()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_a_life_had_when_it_ended_is_lost() {
+        let queue = Queue { packets: 3, bytes: 3000, ..Queue::default() };
+        let face = Face { name: Some("link0".to_owned()), queue, ..Face::default() };
+        let pit = Pit { entries: 5, most: 9 };
+        let mut first = Counters { pit, faces: vec![face.clone()], ..Counters::default() };
+        first.crash();
+        let mut second = Counters { faces: vec![face], ..Counters::default() };
+        second.add(&first);
+        assert_eq!((second.crashes, second.crashed, second.pit.entries), (1, 5, 0));
+        let queue = second.faces[0].queue;
+        assert_eq!((queue.crashed.packets, queue.crashed.bytes, queue.packets), (3, 3000, 3));
     }
 
     #[test]

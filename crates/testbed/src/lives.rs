@@ -31,6 +31,7 @@ fn moments(origin: Time, readings: &[Reading]) -> Vec<Moment> {
             let mut counters = reading.counters.clone();
             if let Some(last) = last.filter(|last| counters.uptime_ms < last.counters.uptime_ms) {
                 let mut all = last.counters.clone();
+                all.crash();
                 all.add(&before);
                 before = all;
                 cpu_before += last.usage.map(|usage| usage.cpu).unwrap_or_default();

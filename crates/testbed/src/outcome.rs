@@ -171,7 +171,7 @@ fn link<'a>(
         offered: amount(face.queue.offered),
         left: amount(face.queue.sent),
         dropped: amount(face.queue.dropped),
-        crashed: (0, 0),
+        crashed: amount(face.queue.crashed),
         queued: (face.queue.packets, face.queue.bytes),
         marked: face.marked,
         wire: WireCounters { lost, ..WireCounters::default() },
@@ -207,13 +207,14 @@ fn of_node(name: &str, lives: &[Moment]) -> NodeResult {
         expired: counters.expired,
         aggregated: counters.aggregated,
         served: counters.served(),
+        crashes: counters.crashes,
+        crashed: counters.crashed,
         drops: Drops::named(drops.iter().map(|(name, count)| (name.as_str(), *count))),
         option_faults: OptionFaults::named(faults.iter().map(|(n, count)| (n.as_str(), *count))),
         process: lives.iter().rev().find_map(|one| one.usage).map(|last| {
             let memory = lives.iter().filter_map(|one| one.usage).map(|usage| usage.memory);
             (last.cpu, memory.max().unwrap_or(last.memory))
         }),
-        ..NodeResult::default()
     }
 }
 

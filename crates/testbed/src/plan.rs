@@ -11,7 +11,7 @@ use control::{Duration, Rate, Ratio, Size};
 use packet::Name;
 use scenario::model::{Manner, Queue, Scenario};
 use schemes::Choice;
-use sim::NodeId;
+use sim::{Network, NodeId};
 use std::net::Ipv4Addr;
 
 /// The largest IP packet of the links unless another one is asked for: that of an Ethernet of jumbo
@@ -211,9 +211,7 @@ impl Plan {
     ) -> Result<Plan, Vec<Refused>> {
         let links = scenario.links.iter().zip(0..).map(|(link, number)| planned(number, link));
         let links: Vec<PlannedLink> = links.collect();
-        let network = scenario::build(scenario, seed).map_err(|error| {
-            vec![Refused { place: "scenario".to_owned(), what: error.to_string() }]
-        })?;
+        let network = simulated(scenario, seed).map_err(|refused| vec![refused])?;
         let mut nodes = Vec::new();
         for (node, number) in scenario.nodes.iter().zip(0..) {
             let (at, id) = (number as usize, NodeId::new(number));
@@ -255,6 +253,15 @@ fn planned(number: u32, link: &scenario::model::Link) -> PlannedLink {
         addresses: [1, 2].map(|end| Ipv4Addr::from(base + end)),
         directions: link.directions.each_ref().map(|direction| (direction.rate, direction.queue)),
     }
+}
+
+/// The simulator's network, of which a testbed has routes and applications.
+///
+/// # Errors
+/// It cannot be built.
+pub fn simulated(scenario: &Scenario, seed: u64) -> Result<Network, Refused> {
+    scenario::build(scenario, seed)
+        .map_err(|error| Refused { place: "scenario".to_owned(), what: error.to_string() })
 }
 
 /// A name that a file may have.
