@@ -1,4 +1,4 @@
-"""The same bytes by other means: a file from nginx by curl, datagrams by iperf3.
+"""The same bytes by other means: files from nginx or proftpd by curl, datagrams by iperf3.
 
 Both run in the foreground, in a folder of ours, on a port that is free, and end with us.
 """
@@ -22,11 +22,48 @@ http {{
     fastcgi_temp_path {folder}/fastcgi;
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
+    {more}
     server {{
         listen {address}:{port};
-        root {folder};
+        {what}
     }}
 }}
+"""
+# What a proxy keeps stays in its folder; a second request for what is under way waits for it.
+CACHE = "proxy_cache_path {folder}/cache keys_zone=kept:1m max_size={megabytes}m use_temp_path=off;"
+PROXY = """location / {{
+            proxy_pass {upstream};
+            proxy_http_version 1.1;
+            proxy_cache kept;
+            proxy_cache_valid 200 1h;
+            proxy_cache_lock on;
+            proxy_cache_lock_timeout 600s;
+            proxy_cache_lock_age 600s;
+        }}"""
+PROFTPD = """
+ServerType standalone
+DefaultAddress {address}
+SocketBindTight on
+Port {port}
+User root
+Group root
+AuthOrder mod_auth_unix.c
+RequireValidShell off
+UseFtpUsers off
+UseIPv6 off
+UseReverseDNS off
+WtmpLog off
+TransferLog none
+SystemLog {folder}/proftpd-system.log
+PidFile {folder}/proftpd.pid
+ScoreboardFile {folder}/proftpd.scoreboard
+DelayTable {folder}/proftpd.delay
+ControlsSocket {folder}/proftpd.sock
+<Anonymous {files}>
+    User nobody
+    Group nogroup
+    UserAlias anonymous nobody
+</Anonymous>
 """
 
 
@@ -42,31 +79,36 @@ def free_port(kind=socket.SOCK_STREAM):
         return probe.getsockname()[1]
 
 
-class Nginx:
-    """A web server for the files of one folder; `on` is the command of the host it runs on."""
+class Server:
+    """A server of files; `on` is the command of the host that it runs on."""
 
-    def __init__(self, folder, address="127.0.0.1", on=here):
-        self.port = free_port()
+    def __init__(self, folder, address, on, argv):
         self.address = address
-        config = folder / "nginx.conf"
-        text = NGINX.format(folder=folder, address=address, port=self.port)
-        config.write_text(text, encoding="utf-8")
-        self.log = folder / "nginx.log"
-        # -e: without it nginx tries the system's log before it has read the configuration.
-        argv = on("nginx", "-p", folder, "-c", config, "-e", self.log)
-        self.child = Child(argv, self.log)
-        pid_file = folder / "nginx.pid"
-        wait_until(lambda: self._started(pid_file), "nginx to start")
+        self.log = folder / f"{argv[0]}.log"
+        # It is written when the server runs.
+        pid_file = folder / f"{argv[0]}.pid"
+        pid_file.unlink(missing_ok=True)
+        self.child = Child(on(*argv), self.log)
+        wait_until(lambda: self._started(pid_file), f"{argv[0]} to start")
 
     def _started(self, pid_file):
         if not self.child.running:
-            raise Failed(f"nginx ended\n{self.child.last_words()}")
+            raise Failed(f"{self.child.name} ended\n{self.child.last_words()}")
         return pid_file.exists()
 
+    @property
+    def url(self):
+        """Where its files are."""
+        return f"{self.scheme}://{self.address}:{self.port}"
+
+    def begin(self, name, output, log, on=here):
+        """Begin to fetch a file with curl."""
+        url = f"{self.url}/{name}"
+        return Child(on("curl", "--silent", "--show-error", "-o", output, url), log)
+
     def fetch(self, name, output, log, timeout, on=here):
-        """Fetch a file of the folder with curl and return the finished child."""
-        url = f"http://{self.address}:{self.port}/{name}"
-        child = Child(on("curl", "--silent", "--show-error", "-o", output, url), log)
+        """Fetch a file with curl and return the finished child."""
+        child = self.begin(name, output, log, on)
         with child:
             if child.wait(timeout) != 0:
                 raise Failed(f"curl: status {child.status}\n{child.last_words()}")
@@ -77,6 +119,38 @@ class Nginx:
 
     def __exit__(self, *_):
         self.child.stop()
+
+
+class Nginx(Server):
+    """A web server for the files of one folder, or a cache before another one (its URL)."""
+
+    scheme = "http"
+
+    def __init__(self, folder, address="127.0.0.1", on=here, upstream=None, megabytes=1000):
+        self.port = free_port()
+        config = folder / "nginx.conf"
+        what, more = f"root {folder};", ""
+        if upstream:
+            what = PROXY.format(upstream=upstream)
+            more = CACHE.format(folder=folder, megabytes=megabytes)
+        about = {"folder": folder, "address": address, "port": self.port}
+        config.write_text(NGINX.format(**about, what=what, more=more), encoding="utf-8")
+        # -e: without it nginx tries the system's log before it has read the configuration.
+        argv = ["nginx", "-p", folder, "-c", config, "-e", folder / "nginx.log"]
+        super().__init__(folder, address, on, argv)
+
+
+class ProFtpd(Server):
+    """An FTP server that gives the files of one folder to anybody. It needs root."""
+
+    scheme = "ftp"
+
+    def __init__(self, folder, files, address="127.0.0.1", on=here):
+        self.port = free_port()
+        config = folder / "proftpd.conf"
+        about = {"folder": folder, "files": files, "address": address, "port": self.port}
+        config.write_text(PROFTPD.format(**about), encoding="utf-8")
+        super().__init__(folder, address, on, ["proftpd", "--nodaemon", "--quiet", "-c", config])
 
 
 def iperf3_udp(folder, seconds=5, size=8000, address="127.0.0.1", server_on=here, client_on=here):

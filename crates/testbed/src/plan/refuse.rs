@@ -36,8 +36,8 @@ pub fn of_network(scenario: &Scenario, medium: Medium) -> Vec<Refused> {
         if medium.shape == Shape::Kernel
             && parts.any(|p| p.marker.is_some() || p.shaper.is_some() || p.stamper.is_some())
         {
-            let what = "marker, shaper and stamper work on the queues of faces, which stay empty \
-                        where the kernel keeps to the rates: leave --shape kernel away";
+            let what = "marker, shaper and stamper work on the queues of faces, but what waits \
+                        here waits in the kernel: leave --shape kernel away";
             add(format!("link {a}-{b}"), what);
         }
     }
