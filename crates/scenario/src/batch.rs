@@ -42,14 +42,15 @@ pub(crate) fn read<'d>(
 ) -> Option<Batch> {
     let mut table = doc.table(SECTIONS)?;
     let mut written = table.clone();
-    let mut replaced = Vec::new();
+    let (mut replaced, mut fixed) = (Vec::new(), Vec::new());
     for (text, start) in arguments.iter().zip(starts) {
         if let Some(setting) = settings::argument(doc, text, *start) {
             replaced.extend(settings::replaced(doc, &written, &setting));
             settings::apply(doc, &mut table, &setting);
+            fixed.push(setting);
         }
     }
-    let sweep = settings::sweep(doc, &table)?;
+    let sweep = settings::sweep(doc, &table, &fixed)?;
     let is_sweep = table.remove("sweep").is_some();
     written.remove("sweep");
     for setting in sweep.combinations.iter().take(1).flatten() {

@@ -63,8 +63,13 @@ fn moved<'d>(value: DeValue<'d>, at: &Range<usize>) -> DeValue<'d> {
     }
 }
 
-/// Reads the section `[sweep]`.
-pub(crate) fn sweep<'d>(doc: &Document<'_>, table: &DeTable<'d>) -> Option<Sweep<'d>> {
+/// Reads the section `[sweep]`. What is set beside the file, `fixed`, is not swept: it has the value
+/// that it was given.
+pub(crate) fn sweep<'d>(
+    doc: &Document<'_>,
+    table: &DeTable<'d>,
+    fixed: &[Setting<'d>],
+) -> Option<Sweep<'d>> {
     let single = Sweep { combinations: vec![Vec::new()], repetitions: 1 };
     let Some(value) = table.get("sweep") else { return Some(single) };
     let Some(section) = value.get_ref().as_table() else {
@@ -85,6 +90,9 @@ pub(crate) fn sweep<'d>(doc: &Document<'_>, table: &DeTable<'d>) -> Option<Sweep
             doc.mistake(value.span(), why);
             continue;
         };
+        if fixed.iter().any(|setting| setting.key == key) {
+            continue;
+        }
         let mut combinations = Vec::new();
         if sweep.combinations.len() * list.len() > MAX_RUNS {
             doc.mistake(at, format!("the sweep has more than {MAX_RUNS} combinations"));

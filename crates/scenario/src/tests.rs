@@ -277,6 +277,19 @@ fn a_sweep_gives_every_combination_and_repeats_it() {
 }
 
 #[test]
+fn what_is_set_is_not_swept() {
+    let text = line("[sweep]\ncontrol = [\"aimd\", \"cubic\"]\nlink.queue = [\"9 kB\", \"8 kB\"]");
+    let batch = batch(&text, &["control=bic"]);
+    let runs: Vec<_> = batch.runs.iter().map(|run| &*run.settings).collect();
+    let queue = |value: &str| [("link.queue".to_owned(), value.to_owned())];
+    assert_eq!(runs, [queue("9 kB"), queue("8 kB")]);
+    assert!(batch.runs.iter().all(|run| matches!(&run.scenario.consumers[0].manner,
+        Manner::Fetch { control, .. } if control.scheme().name == "bic")));
+    let found = wrong(&text.replace("[\"aimd\", \"cubic\"]", "\"aimd\""), &["control=bic"]);
+    assert!(found[0].contains("it takes a list of values"), "{found:?}");
+}
+
+#[test]
 fn the_file_with_its_defaults_says_the_same() {
     let text = line(
         "[[fault]]\nat = \"1 s\"\nkind = \"link-down\"\nlink = [\"a\", \"b\"]\n\

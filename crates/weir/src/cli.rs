@@ -239,7 +239,8 @@ pub enum SimCommand {
 pub struct ScenarioArgs {
     /// The scenario.
     pub file: PathBuf,
-    /// A field that is to have another value, such as link.queue=50 packets; may be repeated.
+    /// A field that is to have another value, such as link.queue=50 packets; may be repeated. What
+    /// is set is not swept.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 }
