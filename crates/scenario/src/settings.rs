@@ -63,8 +63,8 @@ fn moved<'d>(value: DeValue<'d>, at: &Range<usize>) -> DeValue<'d> {
     }
 }
 
-/// Reads the section `[sweep]`. What is set beside the file, `fixed`, is not swept: it has the value
-/// that it was given.
+/// Reads the section `[sweep]`. What is set beside the file, `fixed`, is not swept: it has the
+/// value that it was given.
 pub(crate) fn sweep<'d>(
     doc: &Document<'_>,
     table: &DeTable<'d>,

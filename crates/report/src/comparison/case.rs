@@ -65,7 +65,7 @@ impl Case {
     /// Two runs that are known to belong together.
     #[must_use]
     pub fn of_two(first: &RunResult, second: &RunResult, within: f64) -> Case {
-        let settings = first.settings.iter().cloned().collect();
+        let settings = first.settings.clone();
         Case::new(&settings, [&vec![first], &vec![second]], within, Span::Whole)
     }
 
