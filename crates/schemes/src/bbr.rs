@@ -40,6 +40,7 @@
 //! - Timeouts follow RFC 9002, without the 200 ms of RFC 6298's implementations; see `timeout`.
 
 mod delivery;
+mod farther;
 mod flight;
 mod startup;
 mod table;
@@ -51,6 +52,7 @@ use control::{
     PathEstimate, Permit, Rate, RttEstimate, Scheme, Sent, Size, Ticket, Time,
 };
 use delivery::{Delivery, MaxFilter};
+use farther::Farther;
 use flight::{Bounds, Longest, Round};
 use packet::{HopOptions, NackReason};
 use startup::Startup;
@@ -128,6 +130,7 @@ struct Bbr {
     rtt: RttEstimate,
     rtt_min: Duration,
     rtt_min_at: Time,
+    farther: Farther,
     longest: Longest,
     delivery: Delivery,
     bandwidth: MaxFilter,
@@ -164,6 +167,7 @@ impl Bbr {
             rtt: RttEstimate::new(),
             rtt_min: Duration::MAX,
             rtt_min_at: Time::ZERO,
+            farther: Farther::default(),
             longest: Longest::default(),
             delivery: Delivery::default(),
             bandwidth: MaxFilter::default(),
@@ -320,6 +324,9 @@ impl Bbr {
         if self.mode == Mode::Startup {
             self.judge_plateau(cx);
         }
+        if self.farther.judge(&self.round, self.bandwidth(), self.window_gain, self.rtt_min) {
+            self.measure_anew(cx.now);
+        }
         self.round.next(self.delivery.delivered, in_flight);
         self.bandwidth.next_round();
     }
@@ -418,7 +425,14 @@ impl Bbr {
             _ => {}
         }
         let stale = now.since(self.rtt_min_at) > self.probe_rtt_interval;
-        if stale && !matches!(self.mode, Mode::ProbeRtt { .. } | Mode::Startup) {
+        if stale {
+            self.measure_anew(now);
+        }
+    }
+
+    /// What is known of the round-trip time is too old, or of somebody nearer.
+    fn measure_anew(&mut self, now: Time) {
+        if !matches!(self.mode, Mode::ProbeRtt { .. } | Mode::Startup) {
             self.rtt_min = self.round.rtt_min.min(self.rtt.latest().unwrap_or(self.rtt_min));
             self.rtt_min_at = now;
             self.mode = Mode::ProbeRtt { until: None };

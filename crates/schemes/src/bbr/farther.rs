@@ -1,0 +1,60 @@
+//! Data from farther away than those that min_rtt is known of.
+//!
+//! A content store near by has the beginning of an object, its producer the rest: where somebody
+//! else stopped, or has sought. What min_rtt says of the near one is good for ten seconds, and for
+//! as long the window would be too small for the way to the far one. Nothing like that happens to
+//! TCP, whose ends stay where they are.
+
+use crate::bbr::flight::Round;
+use control::Duration;
+
+/// So many rounds in a row are no chance.
+const ROUNDS: u32 = 3;
+/// How much longer a round trip has to be than can be explained.
+const BEYOND: f64 = 1.25;
+
+/// Rounds that were longer than can be explained by what was in flight, in a row.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Farther(u32);
+
+impl Farther {
+    /// A round is over. Its shortest round trip is explained if what was in flight takes that long
+    /// at `bandwidth`, or if flows like this one, with windows of `gain` products, would make it as
+    /// long as that. Returns whether it was not, time after time.
+    pub fn judge(&mut self, round: &Round, bandwidth: f64, gain: f64, rtt_min: Duration) -> bool {
+        let own = f64::from(round.in_flight) / bandwidth.max(f64::MIN_POSITIVE);
+        let explained = BEYOND * own.max(gain * rtt_min.as_secs_f64());
+        let known = round.rtt_min != Duration::MAX && !round.app_limited;
+        let is_longer = known && round.rtt_min.as_secs_f64() > explained;
+        self.0 = if is_longer { self.0 + 1 } else { 0 };
+        if self.0 < ROUNDS {
+            return false;
+        }
+        self.0 = 0;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Judges rounds of 40 segments in flight at 1000 a second, which takes 40 ms, where the
+    /// shortest round trip is 25 ms, and twice that with the queue of others.
+    fn judged(rounds: &[u64]) -> Vec<bool> {
+        let mut farther = Farther::default();
+        let judge = |ms: &u64| {
+            let rtt_min = Duration::from_millis(*ms);
+            let round = Round { rtt_min, in_flight: 40, ..Round::default() };
+            farther.judge(&round, 1000.0, 2.0, Duration::from_millis(25))
+        };
+        rounds.iter().map(judge).collect()
+    }
+
+    #[test]
+    fn three_rounds_that_nothing_explains_are_from_farther_away() {
+        assert_eq!(judged(&[70, 70, 70, 70]), [false, false, true, false]);
+        assert_eq!(judged(&[70, 70, 20, 70, 70]), [false; 5]);
+        assert_eq!(judged(&[62; 9]), [false; 9], "as long as a queue may be");
+    }
+}
