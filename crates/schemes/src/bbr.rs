@@ -38,6 +38,7 @@
 //!   later, it had 14 Mbit/s of 38 for the thirty seconds that were looked at, with 120 kB of queue
 //!   in a buffer of 250 kB.
 //! - Timeouts follow RFC 9002, without the 200 ms of RFC 6298's implementations; see `timeout`.
+//! - min_rtt is measured anew when Data come from farther away than before; see `farther`.
 
 mod delivery;
 mod farther;
@@ -329,37 +330,6 @@ impl Bbr {
         }
         self.round.next(self.delivery.delivered, in_flight);
         self.bandwidth.next_round();
-    }
-
-    /// Startup is over when the bandwidth has come up to what the train showed and more did not
-    /// come of trying for a round, or when three rounds brought less than a quarter more each.
-    fn judge_plateau(&mut self, cx: &mut Cx<'_>) {
-        let bandwidth = self.bandwidth();
-        let startup = &mut self.startup;
-        if let Some(hint) = startup.hint {
-            if bandwidth >= 1.1 * hint {
-                startup.hint = None;
-            } else if startup.confirmed.is_some_and(|round| round < self.round.number) {
-                self.leave_startup(cx);
-                return;
-            } else if bandwidth >= 0.9 * hint {
-                startup.confirmed = Some(self.round.number);
-            }
-        }
-        if bandwidth >= 1.25 * startup.full_bandwidth {
-            startup.full_bandwidth = bandwidth;
-            startup.full_count = 0;
-        } else if !self.round.app_limited {
-            startup.full_count += 1;
-            if startup.full_count >= 3 {
-                self.leave_startup(cx);
-            }
-        }
-    }
-
-    fn leave_startup(&mut self, cx: &mut Cx<'_>) {
-        self.mode = Mode::Drain;
-        cx.note("startup_end", self.bandwidth());
     }
 
     /// Startup's window grows by what arrives, and to the pipe that a train shows.

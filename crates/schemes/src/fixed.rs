@@ -21,7 +21,6 @@ pub const SCHEME: Scheme = Scheme {
     paper: "No publication: what consumers without congestion control do",
     equations: EQUATIONS,
     params: PARAMS,
-    colour: Some(3),
     law: Some(|params| Box::new(Fixed::new(params))),
     controller: Some(|params| Box::new(Windowed::new(Box::new(Fixed::new(params))))),
     ..Scheme::EMPTY

@@ -45,7 +45,8 @@ mod tests {
         let mut farther = Farther::default();
         let judge = |ms: &u64| {
             let rtt_min = Duration::from_millis(*ms);
-            let round = Round { rtt_min, in_flight: 40, ..Round::default() };
+            let mut round = Round::default();
+            (round.rtt_min, round.in_flight) = (rtt_min, 40);
             farther.judge(&round, 1000.0, 2.0, Duration::from_millis(25))
         };
         rounds.iter().map(judge).collect()

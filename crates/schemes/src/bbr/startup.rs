@@ -1,7 +1,9 @@
-//! What only Startup remembers.
+//! What only Startup remembers, and how it ends.
 
 use super::train::Train;
+use super::{Bbr, Mode};
 use crate::hystart::HyStart;
+use control::Cx;
 
 /// What Startup needs beyond the rest.
 pub struct Startup {
@@ -39,5 +41,38 @@ impl Startup {
     /// How much of what the train showed is tried: more only after it is confirmed.
     pub fn gain(&self) -> f64 {
         if self.confirmed.is_some() { 1.25 } else { 1.0 }
+    }
+}
+
+impl Bbr {
+    /// Startup is over when the bandwidth has come up to what the train showed and more did not
+    /// come of trying for a round, or when three rounds brought less than a quarter more each.
+    pub(super) fn judge_plateau(&mut self, cx: &mut Cx<'_>) {
+        let bandwidth = self.bandwidth();
+        let startup = &mut self.startup;
+        if let Some(hint) = startup.hint {
+            if bandwidth >= 1.1 * hint {
+                startup.hint = None;
+            } else if startup.confirmed.is_some_and(|round| round < self.round.number) {
+                self.leave_startup(cx);
+                return;
+            } else if bandwidth >= 0.9 * hint {
+                startup.confirmed = Some(self.round.number);
+            }
+        }
+        if bandwidth >= 1.25 * startup.full_bandwidth {
+            startup.full_bandwidth = bandwidth;
+            startup.full_count = 0;
+        } else if !self.round.app_limited {
+            startup.full_count += 1;
+            if startup.full_count >= 3 {
+                self.leave_startup(cx);
+            }
+        }
+    }
+
+    pub(super) fn leave_startup(&mut self, cx: &mut Cx<'_>) {
+        self.mode = Mode::Drain;
+        cx.note("startup_end", self.bandwidth());
     }
 }
