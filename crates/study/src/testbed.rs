@@ -14,7 +14,6 @@ const WITHIN: f64 = 0.05;
 const TOLD: &[(&str, &str, f64)] = &[
     ("goodput_mbps", "goodput (Mbit/s)", 1.0),
     ("fct_s", "completion time (s)", 1.0),
-    ("fct_mean_s", "mean completion time (s)", 1.0),
     ("queue_mean_bytes", "mean queue (kB)", 1e-3),
 ];
 

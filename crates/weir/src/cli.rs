@@ -375,7 +375,7 @@ pub struct StudyArgs {
     pub only: Vec<String>,
     /// Run on real daemons, one after the other, what expected.toml says can be; what comes of it
     /// is put into the pages that are in the folder, and into those that are written later.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["quick", "jobs"])]
     pub testbed: bool,
     /// Write the report into this folder: pages for a browser, and the same text as Markdown.
     #[arg(long, value_name = "DIR")]

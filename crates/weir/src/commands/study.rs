@@ -72,7 +72,7 @@ fn on_testbed(studies: &[Study], out: &Path, args: &StudyArgs, stop: &Stop) -> R
     let mut all = Vec::new();
     for study in studies {
         let done = daemons::run(study, stop, args.quiet || args.json)?;
-        let done = pages::keep(out, study, done)?;
+        pages::keep(out, study, &done)?;
         if !args.quiet && !args.json {
             tables::on_daemons(&done)?;
         }
@@ -81,8 +81,12 @@ fn on_testbed(studies: &[Study], out: &Path, args: &StudyArgs, stop: &Stop) -> R
     if args.json {
         output::json(&serde_json::json!({ "studies": all }))?;
     }
-    let failures: Vec<&String> =
-        all.iter().flat_map(|one| &one.experiments).flat_map(|one| &one.failures).collect();
+    all_ran(all.iter().flat_map(|one| &one.experiments).flat_map(|one| &one.failures))
+}
+
+/// Whether no run failed.
+fn all_ran<'f>(failures: impl Iterator<Item = &'f String>) -> Result<(), Failure> {
+    let failures: Vec<&String> = failures.collect();
     match failures.first() {
         None => Ok(()),
         Some(first) => {
@@ -129,12 +133,7 @@ fn verdict(outcomes: &[Outcome]) -> Result<(), Failure> {
         let what = "interrupted; what is shown is of the runs that were done";
         return Err(Failure::new(Kind::Interrupted, what));
     }
-    let failures: Vec<&String> =
-        outcomes.iter().flat_map(|o| &o.experiments).flat_map(|e| &e.failures).collect();
-    if let Some(first) = failures.first() {
-        let what = format!("{} of the runs failed, the first: {first}", failures.len());
-        return Err(Failure::new(Kind::Failed, what).then("see the table for the experiment"));
-    }
+    all_ran(outcomes.iter().flat_map(|o| &o.experiments).flat_map(|e| &e.failures))?;
     let claims = outcomes.iter().flat_map(|outcome| &outcome.claims);
     let open: Vec<&str> = claims.filter(|c| c.is_open()).map(|c| c.id.as_str()).collect();
     match open.is_empty() {

@@ -16,14 +16,14 @@ pub fn begin(out: &Path) -> Result<(), Failure> {
     probe.map(drop).map_err(|error| unwritable(out, &error))
 }
 
-/// Keeps what a study came to on real daemons, puts it into the pages that are there, and gives it
-/// back with what was kept before of other experiments.
-pub fn keep(out: &Path, study: &Study, mut done: OnDaemons) -> Result<OnDaemons, Failure> {
+/// Keeps what a study came to on real daemons, beside what was kept before of other experiments,
+/// and puts it into the pages that are there.
+pub fn keep(out: &Path, study: &Study, done: &OnDaemons) -> Result<(), Failure> {
+    let mut whole = done.clone();
     let before = kept(out, &study.name).map(|kept| kept.experiments).unwrap_or_default();
     let is_done = |name: &str| done.experiments.iter().any(|one| one.experiment == name);
-    let others: Vec<_> = before.into_iter().filter(|one| !is_done(&one.experiment)).collect();
-    done.experiments.extend(others);
-    let json = serde_json::to_string_pretty(&done).unwrap_or_default() + "\n";
+    whole.experiments.extend(before.into_iter().filter(|one| !is_done(&one.experiment)));
+    let json = serde_json::to_string_pretty(&whole).unwrap_or_default() + "\n";
     write(out, &on_daemons(&study.name), &json)?;
     for ending in ["html", "md"] {
         let name = format!("{}.{ending}", study.name);
@@ -31,7 +31,7 @@ pub fn keep(out: &Path, study: &Study, mut done: OnDaemons) -> Result<OnDaemons,
             write(out, &name, &done.put_into(&page, study, ending == "html"))?;
         }
     }
-    Ok(done)
+    Ok(())
 }
 
 /// What was kept of it.
