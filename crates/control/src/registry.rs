@@ -46,6 +46,9 @@ pub struct Scheme {
     pub stamper: Option<Make<dyn Stamper>>,
     /// Its forwarding strategy.
     pub strategy: Option<Make<dyn Strategy>>,
+    /// The version in the name of its strategy, `/localhost/nfd/strategy/NAME/v=VERSION`: NFD's
+    /// where NFD has the strategy.
+    pub version: u64,
 }
 
 impl Scheme {
@@ -64,6 +67,7 @@ impl Scheme {
         shaper: None,
         stamper: None,
         strategy: None,
+        version: 1,
     };
 
     /// The names of the parts that the scheme has, in a fixed order.

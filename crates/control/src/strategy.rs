@@ -2,7 +2,7 @@
 
 use crate::context::Cx;
 use crate::link::LinkView;
-use crate::time::Time;
+use crate::time::{Duration, Time};
 use packet::{HopOptions, NackReason, NameRef};
 
 /// A next hop of the FIB entry.
@@ -48,6 +48,9 @@ pub enum Action {
     Nack(NackReason),
     /// Call [`Strategy::on_timer`] for this entry at this instant, if it still exists.
     RetryAt(Time),
+    /// In [`Strategy::on_data`]: keep the entry for so long, though nobody waits any more, so that
+    /// what other upstreams still send is told, too, and their round-trip times are known.
+    Linger(Duration),
 }
 
 /// The node's links.
@@ -120,8 +123,9 @@ pub trait Strategy: Send {
     /// further downstream of an entry that is pending.
     fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>);
 
-    /// Data from `ingress` satisfies the entry, which is at its end: `next_hops` is empty and
-    /// actions are ignored.
+    /// Data from `ingress` satisfies the entry, which is at its end: `next_hops` is empty, and but
+    /// for [`Action::Linger`] actions are ignored. In an entry that lingers, Data of a further
+    /// upstream; nobody waits for them.
     fn on_data(&mut self, _s: &mut StrategyCx<'_, '_>) {}
 
     /// A Nack from `ingress`; already recorded in its out-record.

@@ -248,16 +248,18 @@ fn scheme(part: &str) -> Value {
         false => format!("(({})\\s*(:[^+]*)?\\+\\s*)?", startups.join("|")),
     };
     let named = format!("^\\s*{before}({})\\s*(:.*)?$", names.join("|"));
-    either([
-        like(&named),
-        json!({
-            "type": "object",
-            "required": ["scheme"],
-            "properties": { "scheme": { "enum": names } },
-            "additionalProperties": { "type": ["string", "number", "boolean"] }
-        }),
-    ])
+    let table = json!({
+        "type": "object",
+        "required": ["scheme"],
+        "properties": { "scheme": { "enum": names } },
+        "additionalProperties": { "type": ["string", "number", "boolean"] }
+    });
+    let by_name = parts.contains(&"strategy").then(|| like(NFD_NAME));
+    either([like(&named), table].into_iter().chain(by_name))
 }
+
+/// A strategy by its name in the NFD management protocol.
+const NFD_NAME: &str = "^\\s*/localhost/nfd/strategy/.+$";
 
 #[cfg(test)]
 mod tests {

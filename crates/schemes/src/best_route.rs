@@ -26,6 +26,7 @@ pub const SCHEME: Scheme = Scheme {
     equations: EQUATIONS,
     params: suppression::PARAMS,
     strategy: Some(|params| Box::new(BestRoute::new(params))),
+    version: 5,
     ..Scheme::EMPTY
 };
 
@@ -89,7 +90,7 @@ impl Strategy for BestRoute {
 }
 
 /// The next hop to which the Interest was last sent longest ago.
-fn used_earliest<'a>(s: &StrategyCx<'a, '_>) -> Option<&'a NextHop> {
+pub(crate) fn used_earliest<'a>(s: &StrategyCx<'a, '_>) -> Option<&'a NextHop> {
     s.next_hops.iter().min_by_key(|hop| s.upstream(hop.face).map(|u| u.released_at))
 }
 

@@ -20,13 +20,13 @@ pub enum ChoiceError {
         valid: String,
     },
     /// A parameter was written without `=`.
-    #[error("`{text}` is not a parameter of `{scheme}`; write it like {scheme}:{example}")]
+    #[error("`{text}` is not a parameter of `{scheme}`; write it like {example}")]
     NotAnAssignment {
         /// The scheme.
         scheme: &'static str,
         /// The offending text.
         text: String,
-        /// A parameter with its default.
+        /// The scheme with a parameter and its default.
         example: String,
     },
     /// A parameter was refused.
@@ -49,13 +49,35 @@ pub enum ChoiceError {
         /// The schemes that have the part.
         valid: String,
     },
+    /// A name is that of no strategy.
+    #[error(
+        "`{name}` is no strategy; one is named like {}, and there are {valid}",
+        crate::instance::EXAMPLE
+    )]
+    NoSuchStrategy {
+        /// The name given.
+        name: String,
+        /// The strategies that exist.
+        valid: String,
+    },
+    /// A strategy is there in another version.
+    #[error("strategy `{strategy}` has version {known} here, not {given}")]
+    NoSuchVersion {
+        /// The strategy.
+        strategy: &'static str,
+        /// The version that it has.
+        known: u64,
+        /// The version given.
+        given: u64,
+    },
 }
 
 /// A scheme with its parameters.
 ///
 /// As text: the scheme's name, then a colon and parameters, separated by commas, as far as they are
 /// not to be the defaults: `"cubic"`, `"cubic:beta=0.8,C=0.4"`, `"codel:target=15 ms"`. A startup
-/// stands before the scheme whose controller it wraps: `"packet-pair+cubic"`.
+/// stands before the scheme whose controller it wraps: `"packet-pair+cubic"`. A strategy may have
+/// its name in the NFD management protocol: `"/localhost/nfd/strategy/asf/v=5"` (`instance.rs`).
 #[derive(Clone, Debug)]
 pub struct Choice {
     scheme: &'static Scheme,
@@ -208,6 +230,9 @@ impl FromStr for Choice {
     type Err = ChoiceError;
 
     fn from_str(text: &str) -> Result<Choice, ChoiceError> {
+        if text.trim_start().starts_with('/') {
+            return crate::instance::read(text.trim());
+        }
         if let Some((startup, rest)) = at_plus(text) {
             let mut choice: Choice = rest.parse()?;
             choice.begin_with(&startup.parse()?)?;
@@ -221,8 +246,9 @@ impl FromStr for Choice {
                 return Err(ChoiceError::NotAnAssignment {
                     scheme: choice.scheme.name,
                     text: assignment.to_owned(),
-                    example: row
-                        .map_or("".to_owned(), |row| format!("{}={}", row.name, row.default)),
+                    example: row.map_or_else(String::new, |row| {
+                        format!("{}:{}={}", choice.scheme.name, row.name, row.default)
+                    }),
                 });
             };
             choice.set(name.trim(), value.trim())?;
@@ -267,6 +293,11 @@ fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<
         .filter(|(distance, c)| *distance <= 2 && *distance < c.chars().count())
         .min()
         .map(|(_, c)| c.to_owned())
+}
+
+/// The schemes that have a strategy.
+pub(crate) fn strategies() -> String {
+    quoted(SCHEMES.iter().filter(|s| s.strategy.is_some()).map(|s| s.name))
 }
 
 fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {

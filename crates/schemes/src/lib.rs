@@ -8,6 +8,7 @@ pub mod choice;
 pub mod defaults;
 mod explicit_rate;
 mod hystart;
+pub mod instance;
 mod late;
 mod path_id;
 mod per_flow;
@@ -21,6 +22,7 @@ pub use choice::{Choice, ChoiceError, find};
 
 control::registry! {
     aimd,
+    asf,
     bbr,
     best_route,
     bic,
@@ -47,9 +49,11 @@ control::registry! {
     path_label,
     pcon,
     raaqm,
+    random in weighted,
     rate,
     rcp,
     red,
     rem in chopcop,
     ric in chopcop,
+    weighted,
 }

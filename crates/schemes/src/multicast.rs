@@ -24,6 +24,7 @@ pub const SCHEME: Scheme = Scheme {
     equations: EQUATIONS,
     params: suppression::PARAMS,
     strategy: Some(|params| Box::new(Multicast::new(params))),
+    version: 5,
     ..Scheme::EMPTY
 };
 

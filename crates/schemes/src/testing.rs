@@ -7,6 +7,10 @@ use control::{
 };
 use packet::HopOptions;
 
+mod pending;
+
+pub(crate) use pending::Pending;
+
 /// The Data of a segment, in octets.
 pub(crate) const SEGMENT: Size = Size(8000);
 

@@ -158,6 +158,9 @@ impl Forwarder {
     /// no other entry wants the Data: the last downstream gets it without one more owner. The entry
     /// stays in its place until then, for moving it takes as long as the rest.
     fn satisfy(&mut self, now: Time, a: &mut Arrived<'_>, key: PitKey, is_last: bool) {
+        if self.pit.get(key).is_some_and(PitEntry::lingers) {
+            return self.hear_late(now, a, key);
+        }
         self.stats.satisfied += 1;
         let run = self.pit.get(key).and_then(|entry| entry.run());
         let place = run.and_then(|run| run.place_of(a.name.name()));
@@ -173,6 +176,7 @@ impl Forwarder {
         }
         let mut options = a.options.clone();
         self.tell_satisfied(now, a, key, &mut options);
+        let linger = self.scratch.lingers();
         let Some(entry) = self.pit.get(key) else { return };
         // A mark that a marker of the upstream gave the Interest comes back on the Data.
         let memo = entry.out_record(a.face).map_or(0, |record| record.memo);
@@ -213,7 +217,23 @@ impl Forwarder {
         }
         let freshness = control::Duration::from_millis(a.data.freshness_ms().unwrap_or(0));
         let ending = Ending::Satisfied { freshness, cached: a.cached };
-        self.bury_pending(now, a.name, key, ending);
+        match linger {
+            None => self.bury_pending(now, a.name, key, ending),
+            Some(time) => {
+                self.bury_lingering(now, a.name, key, ending);
+                self.pit.linger(key, a.face, now + time);
+            }
+        }
+    }
+
+    /// Data for an entry that has had some already: the strategy alone wants to know.
+    fn hear_late(&mut self, now: Time, a: &Arrived<'_>, key: PitKey) {
+        self.tell_satisfied(now, a, key, &mut a.options.clone());
+        let Some(until) = self.pit.get(key).map(PitEntry::expires) else { return };
+        self.pit.linger(key, a.face, until);
+        if self.pit.get(key).is_some_and(|entry| entry.out_records().is_empty()) {
+            self.pit.discard(key);
+        }
     }
 
     /// Tells the strategy; of Data below a prefix that was asked for, that of the Interest.

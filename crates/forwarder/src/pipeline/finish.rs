@@ -125,6 +125,9 @@ impl Forwarder {
     /// Expired entries, and those that a strategy wanted to be asked about again.
     pub(crate) fn expire_pending(&mut self, now: Time) {
         while let Some((key, mut entry)) = self.pit.pop_expired(now) {
+            if entry.lingers() {
+                continue;
+            }
             self.stats.expired += 1;
             self.settle_all(now, key, &entry, None);
             let octets = entry.name().to_name();
@@ -160,12 +163,24 @@ impl Forwarder {
         key: PitKey,
         ending: Ending,
     ) {
+        self.bury_lingering(now, name, key, ending);
+        self.pit.discard(key);
+    }
+
+    /// The same for one that stays there.
+    pub(super) fn bury_lingering(
+        &mut self,
+        now: Time,
+        name: &HashedName<'_>,
+        key: PitKey,
+        ending: Ending,
+    ) {
         let Forwarder { pit, hasher, dead_nonces, dead_nonce_lifetime, .. } = self;
         if let Some(entry) = pit.get(key) {
             bury(now, (hasher, dead_nonces, *dead_nonce_lifetime), name, entry, ending);
         }
-        pit.discard(key);
     }
+
     /// Tells the shapers on both sides of an entry what it brought: Data of `answer.1` octets from
     /// the face `answer.0`, or nothing.
     pub(super) fn settle_all(

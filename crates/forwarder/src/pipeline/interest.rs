@@ -205,6 +205,7 @@ impl Forwarder {
         if !pending && self.answer_from_store(now, a) {
             return;
         }
+        let key = key.filter(|key| !self.end_lingering(*key));
         let stored = match key {
             _ if !self.has_room_for(now, key, a.name.whole(), a) => Err(Refusal::Shared),
             Some(key) => self.join(now, key, a).map(|()| key),
@@ -221,6 +222,15 @@ impl Forwarder {
         if self.parts == 0 || self.pass_miss_shaper(now, key, a) {
             self.forward(now, key, a);
         }
+    }
+
+    /// An entry whose Data came is none to be joined; says whether this was one.
+    fn end_lingering(&mut self, key: PitKey) -> bool {
+        let lingers = self.pit.get(key).is_some_and(PitEntry::lingers);
+        if lingers {
+            self.pit.discard(key);
+        }
+        lingers
     }
 
     /// Whether there is memory for an Interest in an entry that there is, or in a new one that is

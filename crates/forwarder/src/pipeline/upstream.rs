@@ -189,6 +189,8 @@ impl Forwarder {
             }
             Action::Nack(reason) => self.nack_all(now, out.key, out.name, reason, &out.answer),
             Action::RetryAt(at) => self.pit.set_retry(out.key, at),
+            // Only Data end an entry in this way.
+            Action::Linger(_) => {}
         }
         None
     }

@@ -379,6 +379,21 @@ impl Pit {
         }
     }
 
+    /// Nobody waits for the Data of an entry any more, since `answered` has sent them, but the entry
+    /// stays until then, so that Data of other upstreams find it. An Interest does not join it.
+    pub fn linger(&mut self, key: PitKey, answered: FaceId, until: Time) {
+        let Some(entry) = self.get_mut(key) else { return };
+        let before = entry.heap();
+        let waited = std::mem::take(&mut entry.in_records);
+        entry.out_records.retain(|record| record.face() != answered);
+        entry.lingers = true;
+        let after = entry.heap();
+        self.heap = self.heap - before + after;
+        waited.iter().for_each(|record| self.pending.subtract(record.face.0));
+        self.retries.cancel(key.slot);
+        self.set_expiry(key, until);
+    }
+
     /// Asks for [`Pit::pop_retry`] to return this entry at an instant, in place of the one asked
     /// for before.
     pub fn set_retry(&mut self, key: PitKey, at: Time) {

@@ -83,7 +83,16 @@ pub(crate) fn by_bandwidth(hops: &[NextHop], links: &dyn Links, point: f64) -> O
         0 => slowest as f64,
         known => known as f64,
     };
-    let mut left = point * hops.iter().map(weight).sum::<f64>();
+    by_weight(hops, weight, point)
+}
+
+/// A next hop with a probability in proportion to its weight.
+pub(crate) fn by_weight(
+    hops: &[NextHop],
+    weight: impl Fn(&NextHop) -> f64,
+    point: f64,
+) -> Option<u64> {
+    let mut left = point * hops.iter().map(&weight).sum::<f64>();
     for hop in hops {
         left -= weight(hop);
         if left < 0.0 {

@@ -88,6 +88,7 @@ impl Node {
                     assert_eq!(out.len(), 1, "{}: a Nack and more: {out:?}", self.name);
                     self.entry = Entry::default();
                 }
+                Action::Linger(_) => {}
                 Action::RetryAt(at) => assert!(at > self.now, "{}: {out:?}", self.name),
             }
         }

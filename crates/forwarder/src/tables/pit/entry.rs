@@ -96,6 +96,8 @@ pub struct PitEntry {
     pub(super) expires: Time,
     /// What it is for besides, if it is for a run of segments.
     pub(super) run: Option<Box<Run>>,
+    /// See [`super::Pit::linger`].
+    pub(super) lingers: bool,
     /// Two words of the strategy's own; zero at first.
     pub note: [u64; 2],
 }
@@ -118,6 +120,7 @@ impl PitEntry {
         self.components = name.components() as u32;
         self.can_be_prefix = interest.can_be_prefix();
         self.must_be_fresh = interest.must_be_fresh();
+        self.lingers = false;
         self.wants_digest = name.implicit_digest().is_some();
         if self.wants_digest {
             self.parent = digest_key(name, name.components() - 1);
@@ -186,6 +189,12 @@ impl PitEntry {
     /// The upstream of a face, to change it.
     pub fn out_record_mut(&mut self, face: FaceId) -> Option<&mut OutRecord> {
         self.out_records.iter_mut().find(|r| r.face == face)
+    }
+
+    /// Whether its Data came, and it stays for those of other upstreams alone.
+    #[must_use]
+    pub fn lingers(&self) -> bool {
+        self.lingers
     }
 
     /// When the entry expires: with its last in-record, unless it was set otherwise.

@@ -1,0 +1,106 @@
+//! Entries that a strategy keeps after their Data, to hear of slower answers.
+
+use super::support::*;
+use control::{Action, Strategy, StrategyCx};
+use std::sync::{Arc, Mutex};
+use weir_forwarder::tables::ContentStoreConfig;
+use weir_forwarder::{DropReason, FaceId, ForwarderConfig};
+
+/// Sends to every next hop and notes whose Data come.
+struct Patient(Arc<Mutex<Vec<u64>>>);
+
+impl Strategy for Patient {
+    fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
+        s.out.extend(s.next_hops.iter().map(|hop| Action::Forward(hop.face)));
+    }
+
+    fn on_data(&mut self, s: &mut StrategyCx<'_, '_>) {
+        assert!(s.upstream(s.ingress).is_some());
+        self.0.lock().unwrap().push(s.ingress);
+        s.act(Action::Linger(ms(50)));
+    }
+
+    fn on_expiry(&mut self, _: &mut StrategyCx<'_, '_>) {
+        panic!("what was answered does not expire");
+    }
+}
+
+struct World {
+    bench: Bench,
+    heard: Arc<Mutex<Vec<u64>>>,
+    down: FaceId,
+    up: [FaceId; 2],
+}
+
+/// A node without a content store, two next hops for /a, and an Interest that went to both.
+fn world() -> World {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let content_store = ContentStoreConfig { capacity: 0, ..ContentStoreConfig::default() };
+    let strategy = Box::new(Patient(heard.clone()));
+    let mut bench =
+        Bench::with(ForwarderConfig { content_store, ..ForwarderConfig::new(strategy) });
+    let (down, up) = (bench.face(), [bench.face(), bench.face()]);
+    up.iter().for_each(|face| bench.route("/a", *face));
+    bench.ask(down, &interest("/a", 1));
+    up.iter().for_each(|face| drop(bench.one(*face)));
+    World { bench, heard, down, up }
+}
+
+impl World {
+    fn heard(&self) -> Vec<u64> {
+        self.heard.lock().unwrap().clone()
+    }
+}
+
+#[test]
+fn a_slower_answer_reaches_the_strategy_and_nobody_else() {
+    let mut w = world();
+    w.bench.receive(w.up[0], &data("/a", b"x"));
+    w.bench.one(w.down);
+    w.bench.pass(ms(40));
+    w.bench.receive(w.up[1], &data("/a", b"x"));
+    assert_eq!(w.heard(), w.up.map(|face| face.0));
+    assert_eq!(w.bench.sent(w.down), []);
+    let stats = w.bench.fw.stats();
+    assert_eq!((stats.satisfied, stats.expired), (1, 0));
+    assert!(w.bench.fw.pit().is_empty(), "all have answered");
+}
+
+#[test]
+fn who_has_answered_is_not_heard_again() {
+    let mut w = world();
+    for _ in 0..3 {
+        w.bench.receive(w.up[0], &data("/a", b"x"));
+    }
+    assert_eq!(w.heard(), [w.up[0].0]);
+    assert_eq!(w.bench.drops(w.up[0], DropReason::Unsolicited), 2);
+}
+
+#[test]
+fn an_entry_lingers_as_long_as_it_was_asked_to() {
+    let mut w = world();
+    w.bench.receive(w.up[0], &data("/a", b"x"));
+    assert_eq!(w.bench.fw.pit().pending_of(w.down), 0, "nobody waits any more");
+    w.bench.pass(ms(100));
+    assert!(w.bench.fw.pit().is_empty());
+    assert_eq!(w.bench.fw.stats().expired, 0);
+    w.bench.receive(w.up[1], &data("/a", b"x"));
+    assert_eq!(w.bench.drops(w.up[1], DropReason::Unsolicited), 1);
+}
+
+#[test]
+fn a_new_interest_is_asked_anew() {
+    let mut w = world();
+    w.bench.receive(w.up[0], &data("/a", b"x"));
+    w.bench.one(w.down);
+    w.bench.ask(w.down, &interest("/a", 2));
+    // Both are asked, and the old answer of the second is none to the new question's nonce alone:
+    // Data have no nonce, and whoever brings them first satisfies it.
+    assert_eq!(w.bench.one(w.up[0]).interest().nonce(), Some(2));
+    assert_eq!(w.bench.one(w.up[1]).interest().nonce(), Some(2));
+    w.bench.receive(w.up[1], &data("/a", b"x"));
+    assert_eq!(w.bench.one(w.down).packet, data("/a", b"x"));
+    // The nonce of the first one has come round a loop.
+    w.bench.ask(w.down, &interest("/a", 1));
+    assert_eq!(w.bench.drops(w.down, DropReason::Duplicate), 1);
+}

@@ -1,0 +1,102 @@
+//! A PIT entry under a test's hands, as a forwarder keeps it for strategies.
+
+use control::{
+    Action, Cx, Downstream, Duration, NextHop, NoLinks, Rng, Strategy, StrategyCx, Time, Upstream,
+};
+use packet::{HopOptions, NackReason, Name};
+
+/// An entry and the FIB entry of its name, which is its own prefix.
+pub(crate) struct Pending {
+    pub(crate) hops: Vec<NextHop>,
+    pub(crate) now: Time,
+    pub(crate) name: Name,
+    pub(crate) options: HopOptions,
+    pub(crate) downstreams: Vec<Downstream>,
+    pub(crate) upstreams: Vec<Upstream>,
+    note: [u64; 2],
+    rng: Rng,
+}
+
+impl Pending {
+    /// Next hops with their costs.
+    pub(crate) fn with(hops: &[(u64, u64)]) -> Pending {
+        Pending {
+            hops: hops.iter().map(|&(face, cost)| NextHop { face, cost }).collect(),
+            now: Time(1_000_000_000),
+            name: "/a".parse().expect("a name"),
+            options: HopOptions::new(),
+            downstreams: Vec::new(),
+            upstreams: Vec::new(),
+            note: [0; 2],
+            rng: Rng::stream(1, &["pending"]),
+        }
+    }
+
+    /// Nothing is pending.
+    pub(crate) fn renew(&mut self) {
+        self.downstreams.clear();
+        self.upstreams.clear();
+        self.note = [0; 2];
+    }
+
+    fn call(
+        &mut self,
+        ingress: u64,
+        act: impl FnOnce(&mut StrategyCx<'_, '_>),
+        has_hops: bool,
+    ) -> Vec<Action> {
+        let (mut out, mut tap) = (Vec::new(), |_| {});
+        let mut hops = self.hops.clone();
+        hops.retain(|hop| has_hops && hop.face != ingress);
+        act(&mut StrategyCx {
+            cx: &mut Cx { now: self.now, rng: &mut self.rng, tap: &mut tap },
+            name: self.name.as_ref(),
+            ingress,
+            next_hops: &hops,
+            prefix: if has_hops { self.name.as_ref().len() } else { 0 },
+            links: &NoLinks,
+            segments: 1,
+            downstreams: &self.downstreams,
+            upstreams: &self.upstreams,
+            options: &mut self.options,
+            mark: 0,
+            note: &mut self.note,
+            out: &mut out,
+        });
+        for action in &out {
+            if let Action::Forward(face) | Action::Probe(face) = *action {
+                self.upstreams.retain(|u| u.face != face);
+                self.upstreams.push(Upstream { face, released_at: self.now, nacked: None });
+            }
+        }
+        out
+    }
+
+    /// An Interest from a face.
+    pub(crate) fn interest(&mut self, strategy: &mut dyn Strategy, face: u64) -> Vec<Action> {
+        let (arrived_at, expires) = (self.now, self.now + Duration::from_secs(4));
+        self.downstreams.retain(|d| d.face != face);
+        self.downstreams.push(Downstream { face, arrived_at, expires });
+        self.call(face, |s| strategy.on_interest(s), true)
+    }
+
+    /// Its Nack from a face.
+    pub(crate) fn nack(
+        &mut self,
+        strategy: &mut dyn Strategy,
+        face: u64,
+        reason: NackReason,
+    ) -> Vec<Action> {
+        let of_face = self.upstreams.iter_mut().filter(|u| u.face == face);
+        of_face.for_each(|u| u.nacked = Some(reason));
+        self.call(face, |s| strategy.on_nack(s, reason), true)
+    }
+
+    /// Data from a face.
+    pub(crate) fn data(&mut self, strategy: &mut dyn Strategy, face: u64) -> Vec<Action> {
+        let out = self.call(face, |s| strategy.on_data(s), false);
+        self.upstreams.retain(|u| u.face != face);
+        self.downstreams.clear();
+        out
+    }
+}
