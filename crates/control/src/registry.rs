@@ -49,6 +49,8 @@ pub struct Scheme {
     /// The version in the name of its strategy, `/localhost/nfd/strategy/NAME/v=VERSION`: NFD's
     /// where NFD has the strategy.
     pub version: u64,
+    /// Whether its strategy finds its way where there are no routes.
+    pub finds_routes: bool,
 }
 
 impl Scheme {
@@ -68,6 +70,7 @@ impl Scheme {
         stamper: None,
         strategy: None,
         version: 1,
+        finds_routes: false,
     };
 
     /// The names of the parts that the scheme has, in a fixed order.

@@ -51,12 +51,23 @@ pub enum Action {
     /// In [`Strategy::on_data`]: keep the entry for so long, though nobody waits any more, so that
     /// what other upstreams still send is told, too, and their round-trip times are known.
     Linger(Duration),
+    /// In [`Strategy::on_data`]: make a route to the upstream of the announcement that the Data
+    /// carry ([`packet::options::PREFIX_ANNOUNCEMENT`]), for so long at most. Whether it is
+    /// believed is for the forwarder's host to say.
+    Learn(Duration),
+    /// In [`Strategy::on_data`]: give the Data the announcement that is known of their prefix.
+    Announce,
+    /// Take back the route to this face that an announcement made.
+    Forget(u64),
 }
 
 /// The node's links.
 pub trait Links {
     /// The link of a face, as the parts on that face see it; `None` if there is no such face.
     fn view(&self, face: u64) -> Option<LinkView>;
+
+    /// Calls `each` with every face that leads to other nodes.
+    fn others(&self, _each: &mut dyn FnMut(u64)) {}
 }
 
 /// A node about whose links nothing is known.
@@ -123,9 +134,9 @@ pub trait Strategy: Send {
     /// further downstream of an entry that is pending.
     fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>);
 
-    /// Data from `ingress` satisfies the entry, which is at its end: `next_hops` is empty, and but
-    /// for [`Action::Linger`] actions are ignored. In an entry that lingers, Data of a further
-    /// upstream; nobody waits for them.
+    /// Data from `ingress` satisfies the entry, which is at its end: `next_hops` is empty, and only
+    /// actions that are for Data are done. In an entry that lingers, Data of a further upstream;
+    /// nobody waits for them.
     fn on_data(&mut self, _s: &mut StrategyCx<'_, '_>) {}
 
     /// A Nack from `ingress`; already recorded in its out-record.

@@ -243,6 +243,11 @@ impl Links for LinksAt<'_> {
     fn view(&self, face: u64) -> Option<LinkView> {
         self.faces.get(FaceId(face)).map(|face| face.link.view(self.now))
     }
+
+    fn others(&self, each: &mut dyn FnMut(u64)) {
+        let faces = self.faces.faces.iter().flatten();
+        faces.filter(|face| !face.is_local()).for_each(|face| each(face.id.0));
+    }
 }
 
 /// Faces up to this number are found without hashing. Numbers are never used again, so that a

@@ -14,8 +14,9 @@ use crate::deadlines::Deadlines;
 use crate::face::{Face, FaceConfig, FaceId, Faces, Readiness};
 use crate::link::{Env, Link, Out};
 use crate::node::Node;
-use crate::pipeline::Scratch;
 use crate::pipeline::copies::Copies;
+use crate::pipeline::{Lesson, Scratch};
+use crate::tables::prefix_map::PrefixMap;
 use crate::tables::{ContentStore, DeadNonces, Fib, NameHasher, Pit, StrategyChoice};
 
 /// One link-layer frame that arrived.
@@ -132,6 +133,9 @@ pub struct Forwarder {
     pub(crate) packet_tap: Option<PacketTap>,
     pub(crate) scratch: Scratch,
     pub(crate) budget: Budget,
+    /// What strategies have learnt, for the driver.
+    pub(crate) lessons: VecDeque<Lesson>,
+    pub(crate) announcements: PrefixMap<Bytes>,
     ready: VecDeque<FaceId>,
     deadlines: Deadlines,
     due: Vec<FaceId>,
@@ -170,6 +174,8 @@ impl Forwarder {
             taps: Taps(None),
             packet_tap: None,
             scratch: Scratch::default(),
+            lessons: VecDeque::new(),
+            announcements: PrefixMap::default(),
             ready: VecDeque::new(),
             deadlines: Deadlines::default(),
             due: Vec::new(),

@@ -473,7 +473,8 @@ impl Link {
 
     /// A packet with these header fields goes as it is.
     fn is_bare(&self, mark: u64, token: &PitToken, options: &HopOptions, from: u64) -> bool {
-        let no_options = options.is_empty() || !self.takes_options();
+        let unread = || !self.takes_options() && !options.has_standard();
+        let no_options = options.is_empty() || unread();
         let no_face = from == 0 || !self.local_fields;
         let plain = self.mtu.is_none() && self.hop.is_none();
         plain && mark == 0 && token.is_empty() && no_options && no_face
@@ -496,7 +497,7 @@ impl Link {
     }
 
     fn out_options(&self, options: HopOptions) -> HopOptions {
-        if self.takes_options() { options } else { HopOptions::default() }
+        if self.takes_options() { options } else { options.standard() }
     }
 }
 

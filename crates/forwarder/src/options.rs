@@ -5,8 +5,8 @@ use crate::counters::OptionFault;
 use crate::face::FaceId;
 use crate::forwarder::Forwarder;
 use packet::options::{
-    Anticipated, Capability, ExpectedBytes, MAX_RANGE, PathId, PathLabel, Range, RateStamp,
-    RttHint, ServedBy, SteeringHint, TrafficClass,
+    Anticipated, Capability, ExpectedBytes, MAX_RANGE, NON_DISCOVERY, PREFIX_ANNOUNCEMENT, PathId,
+    PathLabel, Range, RateStamp, RttHint, ServedBy, SteeringHint, TrafficClass,
 };
 use packet::{HopOption, HopOptions, LpPacket, tlv};
 
@@ -14,7 +14,7 @@ impl Forwarder {
     /// The options of a frame that came over a face. One that is unknown is handed on as it is.
     #[inline]
     pub(crate) fn take_options(&mut self, face: FaceId, header: &LpPacket<'_>) -> HopOptions {
-        if !header.has_options() {
+        if !header.has_options() && !header.has_learning() {
             return HopOptions::new();
         }
         let mut options = HopOptions::new();
@@ -27,6 +27,14 @@ impl Forwarder {
             } else if !options.set_raw(typ, value) {
                 self.count_option_fault(face, OptionFault::TooManyOctets);
             }
+        }
+        if header.non_discovery() {
+            options.set_raw(NON_DISCOVERY, &[]);
+        }
+        if let Some(announcement) = header.prefix_announcement()
+            && !options.set_raw(PREFIX_ANNOUNCEMENT, announcement)
+        {
+            self.count_option_fault(face, OptionFault::TooManyOctets);
         }
         options
     }

@@ -6,13 +6,16 @@ mod data;
 mod finish;
 mod held;
 mod interest;
+mod lessons;
 mod nack;
 mod range;
 mod rewrite;
 mod upstream;
 
+pub use lessons::Lesson;
+
 use bytes::Bytes;
-use control::{Action, Crossing, Direction, Downstream, Duration, Kind, NextHop, Size, Time, Upstream};
+use control::{Action, Crossing, Direction, Downstream, Kind, NextHop, Size, Time, Upstream};
 use packet::options::{Capability, segments_in};
 use packet::tlv::types;
 use packet::{HopOptions, LpPacket, NameRef};
@@ -39,16 +42,6 @@ pub(crate) struct Scratch {
     prefix: usize,
     downstreams: Vec<Downstream>,
     upstreams: Vec<Upstream>,
-}
-
-impl Scratch {
-    /// How long a strategy that was told of Data wants to hear of more.
-    fn lingers(&self) -> Option<Duration> {
-        self.actions.iter().find_map(|action| match action {
-            Action::Linger(time) => Some(*time),
-            _ => None,
-        })
-    }
 }
 
 /// A network packet as it came.

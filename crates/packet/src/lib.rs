@@ -8,6 +8,7 @@
 //! more than a walk over its octets.
 #![forbid(unsafe_code)]
 
+pub mod announcement;
 pub mod component;
 pub mod convention;
 pub mod data;
@@ -22,6 +23,7 @@ pub mod signature;
 pub mod tlv;
 mod uri;
 
+pub use announcement::PrefixAnnouncement;
 pub use bytes::Bytes;
 pub use component::{Component, ComponentRef};
 pub use data::{ContentType, Data, DataBuf, DataParts};

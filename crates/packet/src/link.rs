@@ -153,6 +153,13 @@ impl<'a> LpPacket<'a> {
         self.prefix_announcement
     }
 
+    /// It carries a field of self-learning: [`LpPacket::non_discovery`], or an announcement.
+    #[must_use]
+    #[inline]
+    pub const fn has_learning(&self) -> bool {
+        self.non_discovery || self.prefix_announcement.is_some()
+    }
+
     /// It carries hop-by-hop options.
     #[must_use]
     #[inline]

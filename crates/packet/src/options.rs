@@ -44,14 +44,22 @@ pub trait HopOption: Sized {
     }
 }
 
-/// The most options that a packet may have: one of each type.
-pub const MAX_OPTIONS: usize = 27;
+/// NDNLPv2: the Interest is no discovery of self-learning.
+pub const NON_DISCOVERY: u32 = 844;
+/// NDNLPv2: the announcement of the prefix that the Data are of, a Data packet.
+pub const PREFIX_ANNOUNCEMENT: u32 = 848;
+
+/// The most options that a packet may have: one of each type, and the two fields.
+pub const MAX_OPTIONS: usize = 29;
 
 /// The most octets that the values of one packet's options may have together: pending Interests
 /// keep theirs, and whoever sends them must not choose how much memory that takes.
 pub const MAX_OPTION_OCTETS: usize = 1024;
 
 /// The options of one packet, in the order of their types. Without options, nothing is allocated.
+///
+/// Two fields of NDNLPv2 itself, which concern one hop likewise, are kept and written like them:
+/// [`NON_DISCOVERY`] and [`PREFIX_ANNOUNCEMENT`]. Whoever reads NDNLPv2 knows them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct HopOptions(Vec<(u32, SmallVec<[u8; 16]>)>);
 
@@ -118,7 +126,7 @@ impl HopOptions {
 
     /// As [`HopOptions::set`], from octets.
     pub fn set_raw(&mut self, typ: u32, value: &[u8]) -> bool {
-        if !HopOptions::is_option_type(u64::from(typ)) {
+        if !HopOptions::is_option_type(u64::from(typ)) && !is_standard(typ) {
             return false;
         }
         let found = self.0.binary_search_by_key(&typ, |(t, _)| *t);
@@ -133,6 +141,20 @@ impl HopOptions {
         true
     }
 
+    /// Whether there is a field of NDNLPv2 itself.
+    #[must_use]
+    pub fn has_standard(&self) -> bool {
+        // Their types are the smallest.
+        self.0.first().is_some_and(|(typ, _)| is_standard(*typ))
+    }
+
+    /// The fields of NDNLPv2 itself alone.
+    #[must_use]
+    pub fn standard(mut self) -> HopOptions {
+        self.0.retain(|(typ, _)| is_standard(*typ));
+        self
+    }
+
     /// Removes the option of type `typ`.
     pub fn remove(&mut self, typ: u32) {
         self.0.retain(|(t, _)| *t != typ);
@@ -142,6 +164,10 @@ impl HopOptions {
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
         self.0.iter().map(|(typ, value)| (*typ, &value[..]))
     }
+}
+
+const fn is_standard(typ: u32) -> bool {
+    matches!(typ, NON_DISCOVERY | PREFIX_ANNOUNCEMENT)
 }
 
 #[cfg(test)]
@@ -178,7 +204,10 @@ mod tests {
             options.set_raw(typ, &[]);
         }
         assert_eq!(options.len(), MAX_OPTIONS);
-        assert!(options.iter().all(|(t, _)| t % 4 == 0 && (849..=959).contains(&t)));
+        assert!(options.iter().all(|(t, _)| t % 4 == 0 && (844..=959).contains(&t)));
+        assert!(options.has_standard());
+        let standard: Vec<u32> = options.standard().iter().map(|(typ, _)| typ).collect();
+        assert_eq!(standard, [NON_DISCOVERY, PREFIX_ANNOUNCEMENT]);
 
         let mut options = HopOptions::new();
         assert!(options.set_raw(872, &[1; 1000]) && options.set_raw(876, &[2; 24]));

@@ -224,6 +224,7 @@ pub(crate) fn check(
         let name = &scenario.contents[content].name;
         match tables.way_from(at, content) {
             Ok(_) => {}
+            Err(Astray::NoRoute(at)) if scenario.nodes[at].strategy.scheme().finds_routes => {}
             Err(Astray::NoRoute(at)) => {
                 let why = format!(
                     "`name`: {} has no route to `{name}`; join it to a producer by links, or give \

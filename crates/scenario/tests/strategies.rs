@@ -67,7 +67,7 @@ const TWO_WAYS: &str = r#"
     [[consumer]]
     at = "c"
     name = "/x"
-    control = "rate:interests=200"
+    rate = "200 /s"
 "#;
 
 fn run(strategy: &str, more: &str) -> RunResult {
@@ -128,4 +128,63 @@ fn weights_are_those_of_the_costs() {
 fn a_strategy_may_be_chosen_by_the_name_that_nfd_has_for_it() {
     let result = run("/localhost/nfd/strategy/random/v=1", "");
     assert_eq!(over(&result, "near"), over(&run("random", ""), "near"));
+}
+
+/// A ring of five without any route, with a tail: the consumer is at the one end, the producer two
+/// and three hops away.
+const RING: &str = r#"
+    [scenario]
+    duration = "700 s"
+    routing = "listed"
+    strategy = "self-learning"
+    [[node]]
+    name = ["c", "a", "b", "d", "p", "x"]
+    [[link]]
+    between = ["c", "a"]
+    rate = "10 Mbit/s"
+    delay = "1 ms"
+    [[link]]
+    between = ["a", "p"]
+    rate = "10 Mbit/s"
+    delay = "1 ms"
+    [[link]]
+    between = ["c", "b"]
+    rate = "10 Mbit/s"
+    delay = "1 ms"
+    [[link]]
+    between = ["b", "d"]
+    rate = "10 Mbit/s"
+    delay = "1 ms"
+    [[link]]
+    between = ["d", "p"]
+    rate = "10 Mbit/s"
+    delay = "1 ms"
+    [[link]]
+    between = ["b", "x"]
+    rate = "10 Mbit/s"
+    delay = "1 ms"
+    [[content]]
+    name = "/x"
+    at = "p"
+    size = "80 MB"
+    [[consumer]]
+    at = "c"
+    name = "/x"
+    rate = "10 /s"
+"#;
+
+#[test]
+fn self_learning_finds_the_producer_and_learns_the_way() {
+    let batch = parse(RING, "t.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+    let result = execute_all(&batch, 1, &Patient).expect("it can be built").remove(0);
+    let flow = &result.flows[0];
+    assert_eq!(flow.data + flow.in_flight, flow.interests, "all were answered");
+    let sent = |from: &str, to: &str| {
+        let link = result.links.iter().find(|link| link.from == from && link.to == to);
+        link.map(|link| link.interests).expect("the link is there")
+    };
+    // The first answer came over `a`. Ten minutes later the route ends, and everybody is asked once
+    // more, which is the second and last time that a tail without a producer hears of it.
+    assert_eq!(sent("c", "a"), flow.interests);
+    assert_eq!((sent("c", "b"), sent("b", "x")), (2, 2));
 }

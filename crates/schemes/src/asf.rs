@@ -12,9 +12,9 @@
 //!   from it again. What was not used for five minutes is forgotten.
 //! - An Interest goes to the first in this order: measured ones by round-trip time, those without
 //!   a measurement, those that have timed out; among equals the cheapest.
-//! - Every `probing-interval`, for the first time after up to five seconds by chance, a new Interest
-//!   goes to another next hop as well: to the first without a measurement, else to one by chance,
-//!   where the one of rank j among n has the probability (n + 1 - j) / (1 + … + n).
+//! - Every `probing-interval`, for the first time after up to five seconds by chance, another next
+//!   hop gets a new Interest as well: the first without a measurement, else one by chance, where
+//!   rank j among n has the probability (n + 1 - j) / (1 + … + n).
 //! - After its Data a PIT entry is kept for 50 ms, so that slower answers to probes are measured.
 //!
 //! Deviations. Data set the count of timeouts back, which NFD does not: there it counts all that

@@ -55,5 +55,6 @@ control::registry! {
     red,
     rem in chopcop,
     ric in chopcop,
+    self_learning,
     weighted,
 }

@@ -127,7 +127,7 @@ impl Network {
         self.pump(number);
         // Everything that was due was done: what still asks for this instant is called at the next.
         let node = &self.nodes[number];
-        let next = node.forwarder.as_ref().and_then(Forwarder::next_deadline);
+        let next = node.next_deadline();
         self.events.set(node.component, next.map(|at| at.max(self.now + Duration(1))));
     }
 
@@ -220,7 +220,8 @@ impl Network {
             tracing.flush(now, node.id, &node.ports, &[]);
         }
         node.pit_max = node.pit_max.max(forwarder.pit().len());
-        events.set(node.component, forwarder.next_deadline().map(|at| at.max(now)));
+        node.learn(now);
+        events.set(node.component, node.next_deadline().map(|at| at.max(now)));
     }
 
     fn report_events(&mut self) {

@@ -23,6 +23,7 @@ mod fault;
 mod hashing;
 mod histogram;
 pub mod impairment;
+mod learnt;
 mod meter;
 mod network;
 mod node;

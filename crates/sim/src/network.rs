@@ -288,6 +288,7 @@ impl Network {
         };
         let face = *face;
         producer.add(object)?;
+        self.nodes[at.index()].announce(&name);
         self.add_route_to(at, &name, face, 0)
     }
 

@@ -8,6 +8,7 @@ use packet::Name;
 use packet::options::Capability;
 
 use crate::events::Component;
+use crate::learnt::{Learnt, announcement};
 use crate::outcome::NodeResult;
 use crate::record::{EventQueue, Origin};
 use crate::results::add_traffic;
@@ -41,6 +42,10 @@ pub(crate) struct Node {
     pub ports: Vec<Port>,
     /// Costs of routes, which outlive a crash. There may be one for each segment of an object.
     pub routes: BTreeMap<(Name, FaceId), u64>,
+    /// Routes that its strategy has learnt.
+    pub learnt: Learnt,
+    /// What is published here, by which neighbours learn routes.
+    pub announced: Vec<Name>,
     /// The application that publishes here.
     pub producer: Option<u32>,
     pub pit_max: usize,
@@ -59,6 +64,8 @@ impl Node {
             forwarder,
             ports: Vec::new(),
             routes: BTreeMap::new(),
+            learnt: Learnt::default(),
+            announced: Vec::new(),
             producer: None,
             pit_max: 0,
             past,
@@ -83,6 +90,29 @@ impl Node {
         &mut self.ports[face.0 as usize - 1]
     }
 
+    /// Neighbours that make discoveries learn of a prefix that is published here.
+    pub fn announce(&mut self, name: &Name) {
+        if let Some(forwarder) = &mut self.forwarder {
+            let _ = forwarder.set_announcement(name.as_ref(), Some(announcement(name.as_ref())));
+        }
+        self.announced.push(name.clone());
+    }
+
+    /// Does what the strategy has learnt, and forgets what has expired.
+    pub fn learn(&mut self, now: Time) {
+        let Node { forwarder, learnt, routes, .. } = self;
+        if let Some(forwarder) = forwarder {
+            learnt.expire(now, forwarder);
+            learnt.heed(now, forwarder, |route| routes.contains_key(route));
+        }
+    }
+
+    /// When the node wants to be called.
+    pub fn next_deadline(&self) -> Option<Time> {
+        let forwarder = self.forwarder.as_ref()?.next_deadline();
+        [forwarder, self.learnt.next_deadline()].into_iter().flatten().min()
+    }
+
     /// The forwarder and all that it holds are gone.
     pub fn crash(&mut self) {
         let Some(gone) = self.forwarder.take() else { return };
@@ -104,6 +134,10 @@ impl Node {
             // It was accepted before, by a forwarder with the same bounds.
             let _ = forwarder.add_route(*face, prefix.as_ref(), *cost);
         }
+        for name in &self.announced {
+            let _ = forwarder.set_announcement(name.as_ref(), Some(announcement(name.as_ref())));
+        }
+        self.learnt.clear();
         self.forwarder = Some(forwarder);
         self.listen(events);
     }

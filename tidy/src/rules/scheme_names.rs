@@ -7,8 +7,9 @@ use crate::{Finding, Repository, SourceFile, rust};
 /// Where the schemes are: their files, the registry and the defaults.
 const HOME: &str = "crates/schemes/";
 
-/// Names that are words of something else too: a setting, an adaptation, a kind of face, an option.
-const WORDS: &[&str] = &["fixed", "multicast", "path-label", "rate", "red"];
+/// Names that are words of something else too: a setting, an adaptation, a kind of face, an option,
+/// what a cache replaces.
+const WORDS: &[&str] = &["fixed", "multicast", "path-label", "random", "rate", "red"];
 
 /// No text outside that folder is a scheme's name: in Rust outside tests, and in the scripts.
 /// Documents, tests and scenarios choose schemes by name, as people do.

@@ -176,7 +176,7 @@ impl Forwarder {
         }
         let mut options = a.options.clone();
         self.tell_satisfied(now, a, key, &mut options);
-        let linger = self.scratch.lingers();
+        let linger = self.heed(a.face, a.name.name(), &mut options);
         let Some(entry) = self.pit.get(key) else { return };
         // A mark that a marker of the upstream gave the Interest comes back on the Data.
         let memo = entry.out_record(a.face).map_or(0, |record| record.memo);

@@ -8,7 +8,7 @@ use packet::options::{Range, SegmentBits};
 use packet::{HopOptions, Interest, NackReason};
 use smallvec::{SmallVec, smallvec};
 
-use super::{LOCALHOP, LOCALHOST, Scratch, is_under};
+use super::{LOCALHOP, LOCALHOST, Lesson, Scratch, is_under};
 use crate::budget::Part;
 use crate::counters::DropReason;
 use crate::face::{Face, FaceId, LinkType};
@@ -189,8 +189,12 @@ impl Forwarder {
             }
             Action::Nack(reason) => self.nack_all(now, out.key, out.name, reason, &out.answer),
             Action::RetryAt(at) => self.pit.set_retry(out.key, at),
-            // Only Data end an entry in this way.
-            Action::Linger(_) => {}
+            Action::Forget(face) => {
+                let (face, name) = (FaceId(face), out.name.name().to_name());
+                self.teach(Lesson::Refused { face, name });
+            }
+            // These are for Data.
+            Action::Linger(_) | Action::Learn(_) | Action::Announce => {}
         }
         None
     }

@@ -4,6 +4,7 @@
 mod brought;
 mod data;
 mod interest;
+mod lessons;
 mod linger;
 mod link;
 mod memory;

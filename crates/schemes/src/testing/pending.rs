@@ -1,7 +1,8 @@
 //! A PIT entry under a test's hands, as a forwarder keeps it for strategies.
 
 use control::{
-    Action, Cx, Downstream, Duration, NextHop, NoLinks, Rng, Strategy, StrategyCx, Time, Upstream,
+    Action, Cx, Downstream, Duration, LinkView, Links, NextHop, Rng, Strategy, StrategyCx, Time,
+    Upstream,
 };
 use packet::{HopOptions, NackReason, Name};
 
@@ -13,8 +14,23 @@ pub(crate) struct Pending {
     pub(crate) options: HopOptions,
     pub(crate) downstreams: Vec<Downstream>,
     pub(crate) upstreams: Vec<Upstream>,
+    /// Faces that lead to other nodes.
+    pub(crate) others: Vec<u64>,
     note: [u64; 2],
     rng: Rng,
+}
+
+/// Faces of whose links nothing is known.
+struct Others<'a>(&'a [u64]);
+
+impl Links for Others<'_> {
+    fn view(&self, _: u64) -> Option<LinkView> {
+        None
+    }
+
+    fn others(&self, each: &mut dyn FnMut(u64)) {
+        self.0.iter().for_each(|face| each(*face));
+    }
 }
 
 impl Pending {
@@ -27,6 +43,7 @@ impl Pending {
             options: HopOptions::new(),
             downstreams: Vec::new(),
             upstreams: Vec::new(),
+            others: Vec::new(),
             note: [0; 2],
             rng: Rng::stream(1, &["pending"]),
         }
@@ -54,7 +71,7 @@ impl Pending {
             ingress,
             next_hops: &hops,
             prefix: if has_hops { self.name.as_ref().len() } else { 0 },
-            links: &NoLinks,
+            links: &Others(&self.others),
             segments: 1,
             downstreams: &self.downstreams,
             upstreams: &self.upstreams,

@@ -85,10 +85,11 @@ impl Node {
                     self.entry.upstreams.push(Upstream { face, released_at, nacked: None });
                 }
                 Action::Nack(_) => {
-                    assert_eq!(out.len(), 1, "{}: a Nack and more: {out:?}", self.name);
+                    let others = out.iter().filter(|a| !matches!(a, Action::Forget(_)));
+                    assert_eq!(others.count(), 1, "{}: a Nack and more: {out:?}", self.name);
                     self.entry = Entry::default();
                 }
-                Action::Linger(_) => {}
+                Action::Linger(_) | Action::Learn(_) | Action::Announce | Action::Forget(_) => {}
                 Action::RetryAt(at) => assert!(at > self.now, "{}: {out:?}", self.name),
             }
         }

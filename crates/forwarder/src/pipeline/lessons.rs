@@ -1,0 +1,97 @@
+//! What strategies learn from packets and what they teach, besides where Interests go.
+
+use bytes::Bytes;
+use control::{Action, Duration};
+use packet::options::PREFIX_ANNOUNCEMENT;
+use packet::{HopOptions, Name, NameRef};
+
+use crate::face::FaceId;
+use crate::forwarder::Forwarder;
+use crate::tables::PrefixTooDeep;
+
+/// Lessons that wait for the driver; further ones are lost, and learnt from the next packet.
+const MOST_LESSONS: usize = 64;
+
+/// What a strategy has learnt and the driver is to judge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lesson {
+    /// Data brought an announcement: a route to the face that they came by.
+    Announced {
+        /// The face.
+        face: FaceId,
+        /// The announcement, a Data packet that nobody has verified.
+        announcement: Bytes,
+        /// How long the route may live at most.
+        longest: Duration,
+    },
+    /// Whoever is behind the face has no route for the name any more.
+    Refused {
+        /// The face.
+        face: FaceId,
+        /// The name.
+        name: Name,
+    },
+}
+
+impl Forwarder {
+    /// What a strategy has learnt since; to be asked after each call that hands in a packet.
+    pub fn poll_lesson(&mut self) -> Option<Lesson> {
+        self.lessons.pop_front()
+    }
+
+    /// Knows an announcement of a prefix from now on, to be handed to neighbours that make
+    /// discoveries, or knows it no longer.
+    ///
+    /// # Errors
+    /// The prefix is too deep.
+    pub fn set_announcement(
+        &mut self,
+        prefix: NameRef<'_>,
+        announcement: Option<Bytes>,
+    ) -> Result<(), PrefixTooDeep> {
+        let name = self.hasher.hash(prefix);
+        match announcement {
+            Some(octets) => self.announcements.insert(&name, octets).map(drop),
+            None => {
+                self.announcements.remove(&name);
+                Ok(())
+            }
+        }
+    }
+
+    /// Does what a strategy wants that was told of Data from a face; how long it wants to hear of
+    /// more.
+    pub(super) fn heed(
+        &mut self,
+        face: FaceId,
+        name: NameRef<'_>,
+        options: &mut HopOptions,
+    ) -> Option<Duration> {
+        let mut linger = None;
+        for number in 0..self.scratch.actions.len() {
+            match self.scratch.actions[number] {
+                Action::Linger(time) => linger = Some(time),
+                Action::Learn(longest) => {
+                    let octets = options.get_raw(PREFIX_ANNOUNCEMENT);
+                    if let Some(announcement) = octets.map(Bytes::copy_from_slice) {
+                        self.teach(Lesson::Announced { face, announcement, longest });
+                    }
+                }
+                Action::Announce => {
+                    let name = self.hasher.hash(name);
+                    if let Some((_, known)) = self.announcements.longest_match(&name) {
+                        options.set_raw(PREFIX_ANNOUNCEMENT, known);
+                    }
+                }
+                _ => {}
+            }
+        }
+        linger
+    }
+
+    pub(super) fn teach(&mut self, lesson: Lesson) {
+        if self.lessons.len() < MOST_LESSONS {
+            self.lessons.push_back(lesson);
+        }
+    }
+}

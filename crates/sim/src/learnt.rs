@@ -1,0 +1,80 @@
+//! Routes that a node's strategy has learnt from announcements. Simulated nodes believe each other.
+
+use std::collections::BTreeMap;
+
+use control::{Duration, Time};
+use forwarder::{FaceId, Forwarder, Lesson};
+use packet::{Bytes, Name, NameRef, PrefixAnnouncement};
+
+/// NFD, `PA_ROUTE_COST`.
+const COST: u64 = 2048;
+/// How long the announcement of a producer here holds.
+const EXPIRATION_MS: u64 = 3_600_000;
+
+/// The learnt routes of a node, with when they end.
+#[derive(Debug, Default)]
+pub(crate) struct Learnt(BTreeMap<(Name, FaceId), Time>);
+
+impl Learnt {
+    /// Does what the strategy has learnt since. `has` says whether a route is there anyhow.
+    pub fn heed(
+        &mut self,
+        now: Time,
+        forwarder: &mut Forwarder,
+        has: impl Fn(&(Name, FaceId)) -> bool,
+    ) {
+        while let Some(lesson) = forwarder.poll_lesson() {
+            match lesson {
+                Lesson::Announced { face, announcement, longest } => {
+                    let Ok(read) = PrefixAnnouncement::decode(&announcement) else { continue };
+                    let route = (read.prefix().to_name(), face);
+                    let life = longest.min(Duration::from_millis(read.expiration_ms()));
+                    let prefix = route.0.as_ref();
+                    if !has(&route) && forwarder.add_route(face, prefix, COST).is_ok() {
+                        let known = Some(announcement.clone());
+                        // A prefix that fits a route fits here.
+                        let _ = forwarder.set_announcement(prefix, known);
+                        self.0.insert(route, now + life);
+                    }
+                }
+                Lesson::Refused { face, name } => {
+                    let of_name = |(prefix, of): &(Name, FaceId)| {
+                        *of == face && name.as_ref().starts_with(prefix.as_ref())
+                    };
+                    self.end(forwarder, |route, _| of_name(route));
+                }
+            }
+        }
+    }
+
+    /// Ends what has expired.
+    pub fn expire(&mut self, now: Time, forwarder: &mut Forwarder) {
+        self.end(forwarder, |_, ends| ends <= now);
+    }
+
+    /// When the next one ends.
+    pub fn next_deadline(&self) -> Option<Time> {
+        self.0.values().min().copied()
+    }
+
+    /// The node has lost what it knew.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn end(&mut self, forwarder: &mut Forwarder, is_over: impl Fn(&(Name, FaceId), Time) -> bool) {
+        self.0.retain(|route, ends| {
+            let over = is_over(route, *ends);
+            if over {
+                forwarder.remove_route(route.1, route.0.as_ref());
+                let _ = forwarder.set_announcement(route.0.as_ref(), None);
+            }
+            !over
+        });
+    }
+}
+
+/// What a producer of a prefix announces.
+pub(crate) fn announcement(prefix: NameRef<'_>) -> Bytes {
+    PrefixAnnouncement::build(prefix, 1, EXPIRATION_MS).encode_digest()
+}
