@@ -15,11 +15,15 @@ mod face;
 mod faces;
 pub mod log;
 mod memory;
+mod nudge;
+mod reload;
 mod start;
 mod stop;
+mod supervisor;
 mod turn;
 
 pub use error::DaemonError;
+pub use nudge::{Observer, Reread};
 pub use stop::Stopper;
 
 use crate::clock::Clock;
@@ -34,21 +38,42 @@ use forwarder::{FaceId, Forwarder};
 use memory::Watch;
 use mio::net::UnixStream;
 use mio::{Events, Poll};
+use nudge::Nudges;
 use packet::Name;
+use reload::Configured;
 use std::collections::VecDeque;
+use std::io;
 use std::net::SocketAddr;
 
-/// Runs a daemon in the foreground until SIGINT or SIGTERM. `give_back` tells the allocator to give
-/// memory that it holds and nobody uses back to the system; it is called where memory is limited.
+/// What a daemon is given by the program that it runs in.
+pub struct Hooks {
+    /// Tells the allocator to give memory that it holds and nobody uses back to the system; it is
+    /// called where memory is limited.
+    pub give_back: fn(),
+    /// Reads the configuration again, if it came from where it can be read again.
+    pub reread: Option<Reread>,
+    /// Answers at the addresses of `[metrics]` from a thread of its own.
+    pub serve_metrics: fn(SocketAddr, Observer) -> io::Result<()>,
+}
+
+/// Runs a daemon in the foreground until SIGINT or SIGTERM.
 ///
 /// # Errors
 /// It cannot start, or the poll itself fails; everything else that goes wrong is logged.
-pub fn run(config: Config, give_back: fn()) -> Result<(), DaemonError> {
+pub fn run(config: Config, hooks: Hooks) -> Result<(), DaemonError> {
     log::start(&config.daemon);
     let memory = config.daemon.memory.map(|limit| limit.0).zip(Some(config.forwarder.memory));
+    let metrics = config.metrics.clone();
     let mut daemon = Daemon::new(config)?;
-    daemon.memory = memory.map(|(limit, shared)| Watch::new(limit, shared, give_back));
+    daemon.memory = memory.map(|(limit, shared)| Watch::new(limit, shared, hooks.give_back));
     daemon.stop_on_signals()?;
+    daemon.reload_on_signal(hooks.reread)?;
+    for address in metrics {
+        let served = daemon.observer().and_then(|seen| (hooks.serve_metrics)(address, seen));
+        served.map_err(|source| DaemonError::Metrics { address, source })?;
+        tracing::info!(%address, "metrics");
+    }
+    supervisor::tell(supervisor::READY);
     daemon.run()
 }
 
@@ -103,6 +128,8 @@ pub struct Daemon {
     stopped: UnixStream,
     stopper: Stopper,
     stopping: bool,
+    nudges: Nudges,
+    configured: Configured,
     next_idle_check: Time,
     /// Where memory is limited.
     memory: Option<Watch>,
@@ -125,7 +152,7 @@ impl Daemon {
     ///
     /// # Errors
     /// The system refuses a descriptor.
-    pub fn stopper(&self) -> std::io::Result<Stopper> {
+    pub fn stopper(&self) -> io::Result<Stopper> {
         self.stopper.try_clone()
     }
 }

@@ -12,6 +12,7 @@ pub mod config;
 pub mod daemon;
 pub mod emulate;
 pub mod framing;
+pub mod interface;
 pub mod management;
 pub mod resident;
 pub mod socket;

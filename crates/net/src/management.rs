@@ -9,6 +9,8 @@ pub mod command;
 mod counters;
 mod dataset;
 mod faces;
+mod learning;
+pub mod metrics;
 pub mod parameters;
 pub mod response;
 pub mod rib;
@@ -23,6 +25,7 @@ use forwarder::{FaceId, Forwarder};
 use packet::{Interest, LpHeader, LpPacket, Name, NameRef};
 use response::ControlResponse;
 use rib::Rib;
+use std::collections::BTreeSet;
 
 /// Of memory that is shared, datasets that somebody may still read take this part at most.
 const DATASETS: usize = 32;
@@ -53,6 +56,8 @@ pub struct FaceInfo {
     pub local: bool,
     /// How long it lives.
     pub persistency: Persistency,
+    /// Whether it leads to a multicast group: several may be at the other end.
+    pub is_group: bool,
     /// The largest frame; `None` on streams.
     pub mtu: Option<usize>,
     /// Whether its socket is connected.
@@ -80,6 +85,10 @@ pub struct Management {
     face: FaceId,
     rib: Rib,
     datasets: Datasets,
+    /// Whether announcements make routes.
+    believes: bool,
+    /// Prefixes whose announcements are known.
+    announced: BTreeSet<Name>,
     /// Milliseconds since 1970 when it began.
     started_ms: u64,
 }
@@ -101,7 +110,7 @@ impl Management {
     #[must_use]
     pub fn new(face: FaceId, routes_per_face: usize, started_ms: u64) -> Management {
         let (rib, datasets) = (Rib::new(routes_per_face), Datasets::default());
-        Management { face, rib, datasets, started_ms }
+        Management { face, rib, datasets, believes: false, announced: BTreeSet::new(), started_ms }
     }
 
     /// Tells the forwarder how much memory is kept here, of what they share.
@@ -169,7 +178,7 @@ impl Management {
                 status::strategies(host.forwarder, host.strategies)
             }
             (b"weir", b"counters", _) => {
-                let uptime_ms = wall_ms.saturating_sub(self.started_ms);
+                let uptime_ms = self.uptime_ms(wall_ms);
                 counters_json(host.forwarder, &(host.faces)(), now, uptime_ms).into_bytes()
             }
             (b"nfd", ..) | (b"weir", b"faces", _) => {
@@ -230,12 +239,19 @@ impl Management {
     /// Removes routes that have expired.
     pub fn on_deadline(&mut self, forwarder: &mut Forwarder, now: Time) {
         self.rib.expire(forwarder, now);
+        self.forget_announcements(forwarder);
         self.datasets.forget(now);
     }
 
     /// The face is gone, and its routes with it.
     pub fn face_gone(&mut self, face: FaceId) {
         self.rib.face_gone(face);
+    }
+
+    /// Milliseconds since it began; `wall_ms` is the time since 1970.
+    #[must_use]
+    pub fn uptime_ms(&self, wall_ms: u64) -> u64 {
+        wall_ms.saturating_sub(self.started_ms)
     }
 
     /// The internal face.

@@ -1,14 +1,17 @@
 //! Face URIs: where a face leads (`udp4://192.0.2.1:6363`, `unix:///run/nfd/nfd.sock`).
 
+use crate::interface;
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::str::FromStr;
 use thiserror::Error;
 
 /// The port of NDN over UDP and TCP.
 pub const DEFAULT_PORT: u16 = 6363;
+/// The port of NDN's multicast groups over UDP.
+pub const MULTICAST_PORT: u16 = 56363;
 
 /// Where the forwarder listens and clients look for it on this platform.
 #[cfg(not(any(target_os = "macos", target_os = "freebsd")))]
@@ -46,9 +49,10 @@ pub enum FaceUri {
         carrier: Carrier,
         /// The family that the scheme names.
         family: Family,
-        /// An address without brackets, or a host name.
+        /// An address without brackets, or a host name. An address of one link alone has the name
+        /// of its interface behind it: `fe80::1%eth0`.
         host: String,
-        /// The port; 6363 where the text has none.
+        /// The port; where the text has none 6363, and for a multicast group 56363.
         port: u16,
     },
     /// A Unix stream socket.
@@ -84,7 +88,33 @@ impl FaceUri {
 
     fn internet(carrier: Carrier, peer: SocketAddr) -> FaceUri {
         let family = if peer.is_ipv4() { Family::V4 } else { Family::V6 };
-        FaceUri::Internet { carrier, family, host: peer.ip().to_string(), port: peer.port() }
+        let host = match peer {
+            SocketAddr::V6(v6) if v6.scope_id() > 0 => {
+                format!("{}%{}", v6.ip(), interface::name(v6.scope_id()))
+            }
+            _ => peer.ip().to_string(),
+        };
+        FaceUri::Internet { carrier, family, host, port: peer.port() }
+    }
+
+    /// The address that it names, if it names none by a host's name.
+    #[must_use]
+    pub fn address(&self) -> Option<IpAddr> {
+        let FaceUri::Internet { host, .. } = self else { return None };
+        host.split('%').next()?.parse().ok()
+    }
+
+    /// The interface behind the address.
+    #[must_use]
+    pub fn zone(&self) -> Option<&str> {
+        let FaceUri::Internet { host, .. } = self else { return None };
+        host.split_once('%').map(|(_, zone)| zone)
+    }
+
+    /// Whether it is a group of which there may be many members on a link.
+    #[must_use]
+    pub fn is_group(&self) -> bool {
+        self.address().is_some_and(|address| address.is_multicast())
     }
 
     /// The socket address: a literal one as it is, a host name looked up (which may block).
@@ -125,16 +155,44 @@ impl FromStr for FaceUri {
             other => return Err(fail(&format!("`{other}` is not a scheme that Weir has"))),
         };
         let (host, port) = split_host_port(rest).map_err(fail)?;
-        match (host.parse::<IpAddr>(), family) {
-            (Ok(IpAddr::V6(_)), Family::V4) => Err(fail("the address is of IPv6")),
-            (Ok(IpAddr::V4(_)), Family::V6) => Err(fail("the address is of IPv4")),
-            _ => Ok(FaceUri::Internet { carrier, family, host: host.to_owned(), port }),
+        let host = canonical(host).map_err(fail)?;
+        let port = port.unwrap_or_else(|| default_port(&host));
+        let uri = FaceUri::Internet { carrier, family, host, port };
+        match (uri.address(), family) {
+            (Some(IpAddr::V6(_)), Family::V4) => Err(fail("the address is of IPv6")),
+            (Some(IpAddr::V4(_)), Family::V6) => Err(fail("the address is of IPv4")),
+            _ if uri.is_group() && carrier == Carrier::Tcp => {
+                Err(fail("TCP has no multicast groups"))
+            }
+            _ => Ok(uri),
         }
     }
 }
 
+fn default_port(host: &str) -> u16 {
+    let address = host.split('%').next().and_then(|ip| ip.parse::<IpAddr>().ok());
+    if address.is_some_and(|ip| ip.is_multicast()) { MULTICAST_PORT } else { DEFAULT_PORT }
+}
+
+/// A host as it is kept. The interface of an address stands behind a percent sign, which RFC 6874
+/// has URIs write as `%25`, and ndn-cxx does not.
+fn canonical(host: &str) -> Result<String, &'static str> {
+    let Some((address, zone)) = host.split_once('%') else { return Ok(host.to_owned()) };
+    let zone = zone.strip_prefix("25").filter(|rest| !rest.is_empty()).unwrap_or(zone);
+    let address: Ipv6Addr =
+        address.parse().map_err(|_| "only an IPv6 address has an interface behind a `%`")?;
+    let on_link = address.is_unicast_link_local() || address.is_multicast();
+    if !on_link {
+        return Err("only a link-local address or a group has an interface behind a `%`");
+    }
+    if zone.is_empty() || zone.contains('%') {
+        return Err("behind the `%` comes the name of an interface");
+    }
+    Ok(format!("{address}%{zone}"))
+}
+
 /// Takes `host`, `host:port`, `[v6]` or `[v6]:port` apart.
-fn split_host_port(text: &str) -> Result<(&str, u16), &'static str> {
+fn split_host_port(text: &str) -> Result<(&str, Option<u16>), &'static str> {
     let (host, port) = if let Some(inner) = text.strip_prefix('[') {
         let (host, after) = inner.split_once(']').ok_or("the bracket is not closed")?;
         let port = match after {
@@ -156,8 +214,8 @@ fn split_host_port(text: &str) -> Result<(&str, u16), &'static str> {
         return Err("the host is missing or malformed");
     }
     match port.map(str::parse::<u16>) {
-        None => Ok((host, DEFAULT_PORT)),
-        Some(Ok(port)) if port > 0 => Ok((host, port)),
+        None => Ok((host, None)),
+        Some(Ok(port)) if port > 0 => Ok((host, Some(port))),
         Some(_) => Err("a port is a number from 1 to 65535"),
     }
 }
@@ -172,10 +230,10 @@ impl fmt::Display for FaceUri {
                     Carrier::Udp => "udp",
                     Carrier::Tcp => "tcp",
                 };
-                let family = match (family, host.parse::<IpAddr>()) {
-                    (Family::V4, _) | (Family::Any, Ok(IpAddr::V4(_))) => "4",
-                    (Family::V6, _) | (Family::Any, Ok(IpAddr::V6(_))) => "6",
-                    (Family::Any, Err(_)) => "",
+                let family = match (family, self.address()) {
+                    (Family::V4, _) | (Family::Any, Some(IpAddr::V4(_))) => "4",
+                    (Family::V6, _) | (Family::Any, Some(IpAddr::V6(_))) => "6",
+                    (Family::Any, None) => "",
                 };
                 if host.contains(':') {
                     write!(f, "{carrier}{family}://[{host}]:{port}")
@@ -200,6 +258,12 @@ mod tests {
             ("tcp://[::1]:1", "tcp6://[::1]:1"),
             ("tcp://router.example", "tcp://router.example:6363"),
             ("unix:///run/nfd/nfd.sock", "unix:///run/nfd/nfd.sock"),
+            // As RFC 6874 and as ndn-cxx write an interface.
+            ("udp6://[fe80::1%25eth0]:6363", "udp6://[fe80::1%eth0]:6363"),
+            ("udp://[fe80:0::1%eth0]", "udp6://[fe80::1%eth0]:6363"),
+            ("tcp6://[fe80::1%25]:1", "tcp6://[fe80::1%25]:1"),
+            ("udp4://224.0.23.170", "udp4://224.0.23.170:56363"),
+            ("udp6://[ff02::1234%eth0]", "udp6://[ff02::1234%eth0]:56363"),
         ] {
             assert_eq!(text.parse::<FaceUri>().unwrap().to_string(), canonical);
         }
@@ -219,6 +283,11 @@ mod tests {
             ("tcp4://a/b:1", "host is missing or malformed"),
             ("unix://nfd.sock", "absolute"),
             ("udp6://[::1", "not closed"),
+            ("udp6://[2001:db8::1%eth0]", "only a link-local address"),
+            ("udp6://[fe80::1%]", "the name of an interface"),
+            ("udp4://fe80%eth0", "only an IPv6 address"),
+            ("udp4://[fe80::1%eth0]", "of IPv6"),
+            ("tcp4://224.0.23.170", "no multicast groups"),
         ] {
             let error = text.parse::<FaceUri>().unwrap_err().to_string();
             assert!(error.contains(why) && error.contains(text), "{text}: {error}");
@@ -231,5 +300,17 @@ mod tests {
         assert_eq!(uri.resolve().unwrap(), "127.0.0.1:9".parse().unwrap());
         assert_eq!(FaceUri::udp("[::1]:9".parse().unwrap()).to_string(), "udp6://[::1]:9");
         assert!("unix:///x".parse::<FaceUri>().unwrap().resolve().is_err());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn an_interface_is_found_by_its_name_and_named_again() {
+        let uri: FaceUri = "udp6://[fe80::1%25lo]:9".parse().unwrap();
+        let address = uri.resolve().unwrap();
+        let SocketAddr::V6(v6) = address else { panic!("{address}") };
+        assert_eq!(v6.scope_id(), 1, "the loopback interface is the first");
+        assert_eq!(FaceUri::udp(address).to_string(), "udp6://[fe80::1%lo]:9");
+        let error = "udp6://[fe80::1%nosuch0]:9".parse::<FaceUri>().unwrap().resolve();
+        assert!(error.is_err());
     }
 }

@@ -2,6 +2,7 @@
 
 use forwarder::{DropReason, OptionFault};
 use net::config::reference::manual;
+use net::management::metrics::{Family, families};
 use std::fs;
 use std::path::Path;
 
@@ -31,16 +32,29 @@ fn the_configurations_page_is_current() {
 fn the_reasons_on_the_page_of_counters_are_current() {
     let drops = DropReason::ALL.iter().map(|reason| (reason.name(), reason.help()));
     let faults = OptionFault::ALL.iter().map(|fault| (fault.name(), fault.help()));
+    let rows = families().map(|(family, of_face)| {
+        let labels = if of_face { "face uri " } else { "" }.to_owned() + family.labels;
+        let labels: Vec<String> = labels.split_whitespace().map(|l| format!("`{l}`")).collect();
+        let Family { name, help, .. } = family;
+        format!("| `{name}` | {} | {} | {help} |\n", family.kind(), labels.join(", "))
+    });
     let says = format!(
-        "## Reasons for dropping\n\n| reason | what was dropped, or why |\n|---|---|\n{}\n\
+        "## Metrics\n\nWith `listen` under `[metrics]` in [the configuration]\
+         (configuration.md#metrics), `GET /metrics` answers in the\ntext format of \
+         [Prometheus](https://prometheus.io). Labels tell what a number is of: `type` is \
+         `interest`, `data` or\n`nack`, `how` is `satisfied`, `nacked` or `expired`, `reason` one \
+         of those below; faces that end take\ntheir numbers with them.\n\n\
+         | metric | type | labels | what it is |\n|---|---|---|---|\n{}\n\
+         ## Reasons for dropping\n\n| reason | what was dropped, or why |\n|---|---|\n{}\n\
          ## Malformed options\n\nAn option that is not as [the wire format](wire.md) has it is \
          taken off the packet, which goes on without\nit: nobody further on has to look at it \
          again. Options of unknown types are handed on as they are.\n\n\
          | reason | what was taken off |\n|---|---|\n{}",
+        rows.collect::<String>(),
         table(drops),
         table(faults),
     );
-    is_current("counters.md", Some("## Reasons for dropping"), &says);
+    is_current("counters.md", Some("## Metrics"), &says);
 }
 
 fn table(rows: impl Iterator<Item = (&'static str, &'static str)>) -> String {

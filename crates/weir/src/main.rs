@@ -9,6 +9,7 @@ mod failures;
 mod file;
 mod gateway;
 mod identity;
+mod metrics;
 mod output;
 mod producer;
 mod record;

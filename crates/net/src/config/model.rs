@@ -17,6 +17,8 @@ pub struct Config {
     pub daemon: Daemon,
     /// Where peers and applications may come in.
     pub listen: Listen,
+    /// Addresses at which metrics are to be had.
+    pub metrics: Vec<SocketAddr>,
     /// Faces that peers bring about.
     pub on_demand: OnDemand,
     /// Faces of local applications.
@@ -27,6 +29,8 @@ pub struct Config {
     pub routes: Vec<Route>,
     /// The content store.
     pub content_store: ContentStoreConfig,
+    /// Whether prefix announcements make routes.
+    pub announcements: bool,
     /// Bounds of the forwarder's tables.
     pub forwarder: ForwarderLimits,
     /// Strategies by prefix.
@@ -106,8 +110,21 @@ pub struct Face {
     pub uri: FaceUri,
     /// Its name in routes; the URI if it has none.
     pub name: Option<String>,
+    /// The interface of a multicast group, and of no other face.
+    pub interface: Option<String>,
     /// Its link.
     pub link: LinkOptions,
+}
+
+impl Face {
+    /// Where it leads, as text: the URI, that of a group with its interface.
+    #[must_use]
+    pub fn place(&self) -> String {
+        match &self.interface {
+            Some(interface) if self.uri.zone().is_none() => format!("{}%{interface}", self.uri),
+            _ => self.uri.to_string(),
+        }
+    }
 }
 
 /// What can be chosen for every link.

@@ -175,6 +175,19 @@ const LISTEN: Section = Section {
     ]],
 };
 
+const METRICS: Section = Section {
+    name: "metrics",
+    repeated: false,
+    help: "What the daemon counts, for Prometheus: `GET /metrics` by HTTP.",
+    fields: &[&[field(
+        "listen",
+        Form::As("addresses"),
+        "\"off\"",
+        "TCP addresses, `\"127.0.0.1:9363\"` for instance; a bare port means all addresses, and \
+         whoever reaches them may look. [The names](counters.md#metrics) are listed.",
+    )]],
+};
+
 const ON_DEMAND: Section = Section {
     name: "on_demand",
     repeated: false,
@@ -218,11 +231,20 @@ const FACE: Section = Section {
     repeated: true,
     help: "A face that exists from the start. UDP faces send from the port that the daemon listens \
            on, so that two daemons which name each other share one face at each end. TCP and Unix \
-           faces are connected again when they break.",
+           faces are connected again when they break. The URI may be that of a multicast group, \
+           `udp4://224.0.23.170` or `udp6://[ff02::1234]`, both with the port 56363: all members on \
+           one interface are at the other end then, and no Nacks are sent.",
     fields: &[
         &[
             required("uri", Form::As("face URI"), "Where it leads."),
             field("name", Form::Text, "", "Its name in routes. Without it: the URI."),
+            field(
+                "interface",
+                Form::Text,
+                "",
+                "The network interface of a face to a multicast group. The URI of a group of IPv6 \
+                 may have it behind a `%` instead.",
+            ),
         ],
         LINK,
         LINK_PARTS,
@@ -307,6 +329,20 @@ const FORWARDER: Section = Section {
     ]],
 };
 
+const ANNOUNCEMENTS: Section = Section {
+    name: "announcements",
+    repeated: false,
+    help: "Routes by prefix announcements, which the strategy `self-learning` hears of.",
+    fields: &[&[field(
+        "accept",
+        Form::Word(&["off", "any"]),
+        "\"off\"",
+        "`any`: an announcement makes a route to the face that it came by, for ten minutes at \
+         most. Nobody looks at its signature, so this is for links whose nodes trust each other. \
+         `off`: none does, and `self-learning` asks everybody each time.",
+    )]],
+};
+
 const STRATEGY: Section = Section {
     name: "strategy",
     repeated: true,
@@ -314,10 +350,26 @@ const STRATEGY: Section = Section {
            something else is said.",
     fields: &[&[
         required("prefix", Form::Name, "The names it is for."),
-        required("strategy", Form::Part("strategy"), "A scheme that has a strategy."),
+        required(
+            "strategy",
+            Form::Part("strategy"),
+            "A scheme that has a strategy, or the strategy's name in the NFD management protocol: \
+             `\"/localhost/nfd/strategy/asf/v=5/probing-interval~30000\"`.",
+        ),
     ]],
 };
 
 /// All sections, in the order of the manual.
-pub const SECTIONS: &[Section] =
-    &[DAEMON, LISTEN, ON_DEMAND, APPLICATION, FACE, ROUTE, CONTENT_STORE, FORWARDER, STRATEGY];
+pub const SECTIONS: &[Section] = &[
+    DAEMON,
+    LISTEN,
+    METRICS,
+    ON_DEMAND,
+    APPLICATION,
+    FACE,
+    ROUTE,
+    CONTENT_STORE,
+    FORWARDER,
+    STRATEGY,
+    ANNOUNCEMENTS,
+];

@@ -53,11 +53,13 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config>
     let mut config = Config {
         daemon: daemon(&single("daemon")?)?,
         listen: listen(&single("listen")?)?,
+        metrics: single("metrics")?.get("listen", addresses)?,
         on_demand: on_demand(&single("on_demand")?)?,
         application: application(&single("application")?)?,
         faces: read,
         routes,
         content_store: content_store(&single("content_store")?)?,
+        announcements: single("announcements")?.word("accept") == 1,
         forwarder: forwarder(&single("forwarder")?)?,
         strategies,
     };
@@ -179,12 +181,35 @@ fn link(s: &Section<'_>) -> LinkOptions {
 fn face(s: &Section<'_>) -> Option<Face> {
     let uri = s.get("uri", |v| text(v)?.parse::<FaceUri>().map_err(|e| e.to_string()));
     let name = s.get("name", |v| text(v).map(str::to_owned));
-    let link = link(s);
-    Some(Face { uri: uri?, name, link })
+    let (given, link) = (s.get("interface", |v| text(v).map(str::to_owned)), link(s));
+    let (uri, interface) = (uri?, given);
+    let own = uri.zone().map(str::to_owned);
+    let at = || s.place(if interface.is_some() { "interface" } else { "uri" });
+    match (uri.is_group(), &interface, &own) {
+        (true, None, None) => {
+            s.doc.mistake(at(), "a multicast group needs an `interface`".to_owned());
+            None
+        }
+        (true, Some(given), Some(own)) if given != own => {
+            let why = format!("the URI names the interface `{own}` and this another one");
+            s.doc.mistake(at(), why);
+            None
+        }
+        (false, Some(_), _) => {
+            let why = "only a multicast group has an `interface`";
+            s.doc.mistake(at(), why.to_owned());
+            None
+        }
+        (is_group, ..) => {
+            let interface = interface.or(own).filter(|_| is_group);
+            Some(Face { uri, name, interface, link })
+        }
+    }
 }
 
+/// Its name; one group may be on several interfaces.
 fn face_name(face: &Face) -> String {
-    face.name.clone().unwrap_or_else(|| face.uri.to_string())
+    face.name.clone().unwrap_or_else(|| face.place())
 }
 
 fn route(s: &Section<'_>, faces: &[Face], all_known: bool) -> Option<Route> {
@@ -193,7 +218,9 @@ fn route(s: &Section<'_>, faces: &[Face], all_known: bool) -> Option<Route> {
     let wanted = s.get("face", |v| text(v).map(str::to_owned))?;
     let uri = wanted.parse::<FaceUri>().ok();
     let face = faces.iter().position(|f| {
-        f.name.as_deref() == Some(&wanted) || uri.as_ref().is_some_and(|u| same(u, &f.uri))
+        f.name.as_deref() == Some(&wanted)
+            || f.place() == wanted
+            || uri.as_ref().is_some_and(|u| same(u, &f.uri))
     });
     // A face that has a mistake of its own is not there; its routes are not to blame.
     if face.is_none() && all_known {

@@ -20,6 +20,14 @@ pub enum DaemonError {
         /// What the system says.
         source: io::Error,
     },
+    /// Metrics cannot be had at an address.
+    #[error("cannot answer with metrics at {address}: {source}")]
+    Metrics {
+        /// The address.
+        address: std::net::SocketAddr,
+        /// What the system says.
+        source: io::Error,
+    },
     /// A configured face's host is not known.
     #[error("cannot find the host of face {uri}: {source}")]
     Host {

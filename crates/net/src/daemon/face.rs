@@ -40,6 +40,8 @@ pub(super) struct Stranger {
 #[derive(Clone, Debug)]
 pub(super) enum Target {
     Udp(SocketAddr),
+    /// A multicast group on an interface.
+    Group(SocketAddr, String),
     Tcp(SocketAddr),
     Unix(std::path::PathBuf),
 }
@@ -101,6 +103,7 @@ impl Face {
             local_uri: self.local_uri.clone(),
             local: self.local,
             persistency: self.persistency,
+            is_group: matches!(self.target, Some(Target::Group(..))),
             mtu: self.mtu,
             up: !matches!(self.link, Link::Down { .. }),
             lost: self.lost + emulated.lost + emulated.overflowed,
@@ -129,9 +132,9 @@ impl Face {
                 })
                 .map_err(|e| e.to_string())?,
             Link::Udp(udp, _) => {
-                let own = udp.peer();
+                let (own, is_group) = (udp.peer(), udp.is_group());
                 udp.receive(&mut buffers.datagrams, budget, |datagram, peer, reached| {
-                    if own == Some(peer) {
+                    if is_group || own == Some(peer) {
                         any = true;
                         forwarder.receive(now, id, Wire::Borrowed(datagram));
                     } else {

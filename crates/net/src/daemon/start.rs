@@ -3,13 +3,14 @@
 use super::doors::{Doors, FACES};
 use super::error::DaemonError;
 use super::face::{Face, Link, Target};
+use super::nudge::Nudges;
+use super::reload::Configured;
 use super::{Buffers, Daemon, Settings, Work, stop};
 use crate::batch::Batch;
 use crate::clock::{Clock, unix_millis};
 use crate::config::{self, Config, LinkOptions};
 use crate::emulate::DelayLine;
 use crate::framing::MAX_FRAME;
-use crate::management::rib::{CHILD_INHERIT, ORIGIN_STATIC, Route};
 use crate::management::{self, Management, Persistency};
 use crate::socket::stream::{READ_BUFFER, Socket, Stream};
 use crate::socket::udp::{ReceiveBuffers, Udp, UdpOptions};
@@ -17,11 +18,11 @@ use crate::timer::Timer;
 use crate::uri::{Carrier, FaceUri};
 use control::{Rng, Time};
 use document::Queue;
-use forwarder::{Announce, FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope};
+use forwarder::{Announce, FaceConfig, FaceId, Forwarder, ForwarderConfig, LinkType, Scope};
 use mio::net::{TcpStream, UnixStream};
 use mio::{Events, Interest, Poll, Token};
+use packet::Name;
 use packet::options::Capability;
-use packet::{Component, Name};
 use std::io;
 use std::net::SocketAddr;
 
@@ -33,6 +34,7 @@ const ETHERNET: usize = 1500;
 
 pub(super) const TIMER: Token = Token(0);
 pub(super) const STOP: Token = Token(1);
+pub(super) const NUDGE: Token = Token(2);
 
 impl Daemon {
     /// Opens all sockets and fills the tables.
@@ -59,14 +61,19 @@ impl Daemon {
         };
         let mut forwarder = forwarder(&config, seed);
         let now = clock.now();
-        let management = management(&mut forwarder, config.application.routes, now)?;
+        let mut management = management(&mut forwarder, config.application.routes, now)?;
+        management.believe_announcements(config.announcements);
         let strategies = strategies(&mut forwarder, &config)?;
         let (stopper, mut stopped) =
             stop::pair().map_err(system("cannot make a pair of sockets"))?;
         let watched = poll.registry().register(&mut stopped, STOP, Interest::READABLE);
         watched.map_err(system("cannot watch for the end"))?;
+        let mut nudges = Nudges::new().map_err(system("cannot make a pair of sockets"))?;
+        let watched = poll.registry().register(&mut nudges.socket, NUDGE, Interest::READABLE);
+        watched.map_err(system("cannot watch for questions"))?;
         become_nice(config.daemon.nice);
         let next_idle_check = now + config.on_demand.idle;
+        let configured = Configured::new(&config);
         let mut daemon = Daemon {
             clock,
             poll,
@@ -94,6 +101,8 @@ impl Daemon {
             stopped,
             stopper,
             stopping: false,
+            nudges,
+            configured,
             next_idle_check,
             memory: None,
         };
@@ -115,45 +124,51 @@ impl Daemon {
         routes: &[config::Route],
     ) -> Result<(), DaemonError> {
         let now = self.clock.now();
-        let mut ids = Vec::new();
         for face in faces {
-            ids.push(self.configured_face(face, now)?);
+            let id = self.configured_face(face, now)?;
+            self.configured.faces.push((id, face.clone()));
         }
         for route in routes {
-            let entry = Route { cost: route.cost, flags: CHILD_INHERIT, expires: None };
-            let key = (ids[route.face], ORIGIN_STATIC);
-            let rib = self.management.rib();
-            rib.add(&mut self.forwarder, &route.prefix, key, entry).map_err(|e| {
-                DaemonError::Table { prefix: route.prefix.clone(), why: e.to_string() }
-            })?;
+            let route = (route.prefix.clone(), self.configured.faces[route.face].0, route.cost);
+            self.configured_route(&route)?;
+            self.configured.routes.push(route);
         }
         Ok(())
     }
 
-    fn configured_face(&mut self, face: &config::Face, now: Time) -> Result<FaceId, DaemonError> {
+    pub(super) fn configured_face(
+        &mut self,
+        face: &config::Face,
+        now: Time,
+    ) -> Result<FaceId, DaemonError> {
         let target = match &face.uri {
             FaceUri::Unix(path) => Target::Unix(path.clone()),
             FaceUri::Internet { carrier, .. } => {
                 let address = face.uri.resolve();
                 let address = address
                     .map_err(|source| DaemonError::Host { uri: face.uri.clone(), source })?;
-                match carrier {
-                    Carrier::Udp => Target::Udp(address),
-                    Carrier::Tcp => Target::Tcp(address),
+                match (carrier, &face.interface) {
+                    (Carrier::Udp, Some(interface)) => Target::Group(address, interface.clone()),
+                    (Carrier::Udp, None) => Target::Udp(address),
+                    (Carrier::Tcp, _) => Target::Tcp(address),
                 }
             }
         };
         let uri = face.uri.to_string();
-        let name = face.name.clone().unwrap_or_else(|| uri.clone());
+        let name = face.name.clone().unwrap_or_else(|| face.place());
         let peer = match target {
-            Target::Udp(peer) => Some(peer),
+            Target::Udp(peer) | Target::Group(peer, _) => Some(peer),
             _ => None,
         };
         let local = match &target {
             Target::Unix(_) => true,
             Target::Tcp(peer) => peer.ip().is_loopback(),
             Target::Udp(peer) => face.link.local && peer.ip().is_loopback(),
+            Target::Group(..) => false,
         };
+        // Members of a group have addresses of their own.
+        let is_group = matches!(target, Target::Group(..));
+        let known_by = peer.filter(|_| !is_group);
         let mtu = peer.map(|peer| face.link.mtu.unwrap_or(default_payload(peer, None)));
         let id = self.add_to_forwarder(&name, local, mtu, peer, &face.link, now);
         let mut made = Face::new(id, uri, Persistency::Permanent, Link::Down { retry: now });
@@ -163,7 +178,7 @@ impl Daemon {
         made.fixed_mtu = face.link.mtu;
         made.mtu = mtu;
         made.delay = self.delay_line(&name, &face.link);
-        self.faces.insert(made, peer);
+        self.faces.insert(made, known_by);
         self.dial(id, now);
         Ok(id)
     }
@@ -189,22 +204,26 @@ impl Daemon {
         // IP and UDP headers count against a configured rate, as they do on a real link.
         let headers = peer.map_or(0, |p| if p.is_ipv4() { 28 } else { 48 });
         let overhead = link.overhead.map_or(headers, |size| size.0 as usize);
+        let is_group = peer.is_some_and(|peer| peer.ip().is_multicast());
+        let one = peer.filter(|_| !is_group);
         let queue = link.queue.map(Queue::bounds);
         let queue = queue.unwrap_or((defaults.data_queue, defaults.queue_packets));
         // That the schemes have these parts was checked when the file was read.
         let config = FaceConfig {
             name: name.to_owned(),
             scope: if local { Scope::Local } else { Scope::NonLocal },
+            link_type: if is_group { LinkType::MultiAccess } else { LinkType::PointToPoint },
             mtu,
             overhead,
             rate: link.rate,
             rate_in: link.rate_in,
             data_queue: queue.0,
             queue_packets: queue.1,
-            // A stream loses nothing, and says itself how much it takes.
-            reliability: peer.is_some() && link.reliability,
-            window: peer.map(|_| link.window).unwrap_or_default(),
-            nacks: link.nacks,
+            // A stream loses nothing, and says itself how much it takes; of a group nobody knows
+            // who ought to acknowledge.
+            reliability: one.is_some() && link.reliability,
+            window: one.map(|_| link.window).unwrap_or_default(),
+            nacks: link.nacks && !is_group,
             capability: Capability::default(),
             announce: Announce::Answer,
             outside: Face::keeps(peer.is_some()),
@@ -265,6 +284,13 @@ impl Daemon {
                 let batch = Batch::new(udp.max_segments());
                 Ok((Link::Udp(udp, batch), uri, Some(payload)))
             }
+            Target::Group(group, interface) => {
+                let mut udp = Udp::join(*group, interface, self.settings.udp)?;
+                registry.register(udp.source(), token, interests)?;
+                let batch = Batch::new(udp.max_segments());
+                let payload = default_payload(*group, None);
+                Ok((Link::Udp(udp, batch), format!("dev://{interface}"), Some(payload)))
+            }
             Target::Tcp(peer) => {
                 let socket = TcpStream::connect(*peer)?;
                 let uri = FaceUri::tcp(socket.local_addr()?).to_string();
@@ -305,9 +331,11 @@ fn forwarder(config: &Config, seed: u64) -> Forwarder {
 
 /// The strategy of the root, unless the configuration says otherwise.
 fn root_strategy() -> Box<dyn control::Strategy> {
-    schemes::Choice::named(schemes::defaults::STRATEGY)
-        .and_then(|choice| choice.strategy())
-        .expect("the default is among the schemes and has a strategy")
+    root_choice().strategy().expect("the default has a strategy")
+}
+
+pub(super) fn root_choice() -> schemes::Choice {
+    schemes::Choice::named(schemes::defaults::STRATEGY).expect("the default is among the schemes")
 }
 
 /// Sets the strategies of the configuration; returns all prefixes with their strategies' names.
@@ -315,24 +343,27 @@ fn strategies(
     forwarder: &mut Forwarder,
     config: &Config,
 ) -> Result<Vec<(Name, Name)>, DaemonError> {
-    let named = |scheme: &str| {
-        let word = |w: &str| Component::generic(w.as_bytes());
-        ["localhost", "nfd", "strategy", scheme]
-            .into_iter()
-            .fold(Name::default(), |name, w| name.with(&word(w)))
-            .with(&Component::version(1))
-    };
-    let mut all = vec![(Name::default(), named(schemes::defaults::STRATEGY))];
+    let mut all = vec![(Name::default(), schemes::instance::name(&root_choice()))];
     for entry in &config.strategies {
-        let prefix = entry.prefix.clone();
-        let refused = |why: String| DaemonError::Table { prefix: entry.prefix.clone(), why };
-        let strategy = entry.choice.strategy().map_err(|e| refused(e.to_string()))?;
-        let set = forwarder.set_strategy(prefix.as_ref(), strategy);
-        set.map_err(|e| refused(e.to_string()))?;
-        all.retain(|(p, _)| *p != prefix);
-        all.push((prefix, named(entry.choice.scheme().name)));
+        choose(forwarder, &mut all, &entry.prefix, &entry.choice)?;
     }
     Ok(all)
+}
+
+/// Sets the strategy of a prefix; `all` are the prefixes that have one, with its name.
+pub(super) fn choose(
+    forwarder: &mut Forwarder,
+    all: &mut Vec<(Name, Name)>,
+    prefix: &Name,
+    choice: &schemes::Choice,
+) -> Result<(), DaemonError> {
+    let refused = |why: String| DaemonError::Table { prefix: prefix.clone(), why };
+    let strategy = choice.strategy().map_err(|e| refused(e.to_string()))?;
+    let set = forwarder.set_strategy(prefix.as_ref(), strategy);
+    set.map_err(|e| refused(e.to_string()))?;
+    all.retain(|(p, _)| p != prefix);
+    all.push((prefix.clone(), schemes::instance::name(choice)));
+    Ok(())
 }
 
 /// Adds the internal face and its routes.

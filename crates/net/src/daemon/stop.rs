@@ -3,6 +3,7 @@
 use super::Daemon;
 use super::doors::Doors;
 use super::error::DaemonError;
+use super::supervisor;
 use crate::timer::Sleep;
 use mio::net::UnixStream;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -11,13 +12,18 @@ use std::os::unix::net::UnixStream as StdUnixStream;
 
 /// Stops a daemon from another thread or a signal handler.
 #[derive(Debug)]
-pub struct Stopper(StdUnixStream);
+pub struct Stopper(pub(super) StdUnixStream);
 
 impl Stopper {
     /// Asks the daemon to stop; it does so within the configured time.
     pub fn stop(&self) {
+        self.write(b'x');
+    }
+
+    /// Writes an octet.
+    pub(super) fn write(&self, octet: u8) {
         // If the socket is full or closed, the daemon knows already.
-        let _ = (&self.0).write(b"x");
+        let _ = (&self.0).write(&[octet]);
     }
 
     pub(super) fn try_clone(&self) -> io::Result<Stopper> {
@@ -57,6 +63,7 @@ impl Daemon {
     /// Lets nobody in any more, and sends what is queued as long as that is permitted.
     pub(super) fn finish(mut self) -> Result<(), DaemonError> {
         tracing::info!("stopping");
+        supervisor::tell(supervisor::STOPPING);
         // The Unix socket's file goes with its door.
         self.doors = Doors::default();
         let end = self.clock.now() + self.settings.drain;

@@ -4,7 +4,7 @@ use super::Daemon;
 use super::doors::FACES;
 use super::error::DaemonError;
 use super::face::Link;
-use super::start::{STOP, TIMER};
+use super::start::{NUDGE, STOP, TIMER};
 use crate::clock::unix_millis;
 use crate::management::Host;
 use crate::socket::Progress;
@@ -53,6 +53,7 @@ impl Daemon {
             self.accept();
         }
         self.on_deadlines();
+        self.learn();
         self.send();
         if let Some(memory) = &mut self.memory {
             memory.look(self.clock.now(), &mut self.forwarder);
@@ -69,11 +70,12 @@ impl Daemon {
             Err(e) if e.kind() == ErrorKind::Interrupted => return Ok(()),
             Err(e) => return Err(failed(e)),
         }
-        let mut stop = false;
+        let (mut stop, mut nudged) = (false, false);
         for event in &self.events {
             match event.token() {
                 TIMER => {}
                 STOP => stop = true,
+                NUDGE => nudged = true,
                 token if token.0 < FACES => self.work.doors = true,
                 token => {
                     let id = FaceId((token.0 - FACES) as u64);
@@ -96,6 +98,9 @@ impl Daemon {
         }
         if stop {
             self.stop_requested();
+        }
+        if nudged {
+            self.nudged();
         }
         Ok(())
     }
@@ -146,6 +151,14 @@ impl Daemon {
         .into_iter()
         .flatten()
         .min()
+    }
+
+    /// Has management judge what strategies have learnt.
+    fn learn(&mut self) {
+        while let Some(lesson) = self.forwarder.poll_lesson() {
+            let now = self.clock.now();
+            self.management.learn(&mut self.forwarder, now, lesson);
+        }
     }
 
     fn on_deadlines(&mut self) {

@@ -12,6 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Origin of routes that an application registers for itself.
 pub const ORIGIN_APPLICATION: u64 = 0;
+/// Origin of routes by a prefix announcement.
+pub const ORIGIN_ANNOUNCEMENT: u64 = 129;
 /// Origin of routes from the configuration.
 pub const ORIGIN_STATIC: u64 = 255;
 /// Route flag: more specific prefixes have the route, too.
@@ -70,6 +72,13 @@ impl Rib {
     /// Every prefix with its routes, in canonical order.
     pub fn iter(&self) -> impl Iterator<Item = (&Name, &BTreeMap<RouteKey, Route>)> {
         self.routes.iter()
+    }
+
+    /// Whether the prefix has a route of this origin.
+    #[must_use]
+    pub fn has_origin(&self, prefix: &Name, origin: u64) -> bool {
+        let routes = self.routes.get(prefix);
+        routes.is_some_and(|routes| routes.keys().any(|(_, of)| *of == origin))
     }
 
     /// Adds a route or changes it.

@@ -89,7 +89,7 @@ pub(super) fn faces(forwarder: &Forwarder, faces: &[FaceInfo]) -> Vec<u8> {
             text(entry, n::LOCAL_URI, &face.local_uri);
             number(entry, FACE_SCOPE, u64::from(face.local));
             number(entry, n::FACE_PERSISTENCY, face.persistency as u64);
-            number(entry, LINK_TYPE, 0);
+            number(entry, LINK_TYPE, u64::from(face.is_group));
             if let Some(mtu) = face.mtu {
                 number(entry, n::MTU, mtu as u64);
             }

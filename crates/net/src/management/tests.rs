@@ -109,6 +109,7 @@ fn info(id: FaceId) -> FaceInfo {
         local_uri: "unix:///x".to_owned(),
         local: true,
         persistency: Persistency::OnDemand,
+        is_group: false,
         mtu: None,
         up: true,
         lost: 0,

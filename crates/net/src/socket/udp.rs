@@ -6,9 +6,10 @@
 
 use super::Progress;
 use crate::batch::Batch;
+use crate::interface;
 use mio::net::UdpSocket;
 use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 
@@ -46,10 +47,19 @@ pub struct Udp {
     socket: UdpSocket,
     state: UdpSocketState,
     peer: Option<SocketAddr>,
+    /// The peer is a group, of which anybody may be heard.
+    is_group: bool,
 }
 
 /// Binds a UDP socket whose address may be shared with the sockets of single peers.
 fn bind(local: SocketAddr, options: UdpOptions) -> io::Result<Socket> {
+    let socket = unbound(local, options)?;
+    socket.bind(&local.into())?;
+    Ok(socket)
+}
+
+/// A UDP socket for an address that may be shared.
+fn unbound(local: SocketAddr, options: UdpOptions) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
     socket.set_nonblocking(true)?;
     if local.is_ipv6() {
@@ -68,7 +78,6 @@ fn bind(local: SocketAddr, options: UdpOptions) -> io::Result<Socket> {
             io::Error::other(format!("cannot force the receive buffer (CAP_NET_ADMIN?): {e}"))
         })?;
     }
-    socket.bind(&local.into())?;
     Ok(socket)
 }
 
@@ -79,6 +88,41 @@ impl Udp {
     /// The address is not the host's, taken, or not permitted.
     pub fn listen(local: SocketAddr, options: UdpOptions) -> io::Result<Udp> {
         Udp::finish(bind(local, options)?, None)
+    }
+
+    /// A socket for a multicast group on one interface: what it sends goes to all members there but
+    /// those on this host, and it receives what they send to the group.
+    ///
+    /// # Errors
+    /// There is no such interface, or it has no multicast; also as [`Udp::listen`].
+    pub fn join(group: SocketAddr, interface: &str, options: UdpOptions) -> io::Result<Udp> {
+        let index = interface::index(interface)?;
+        let socket = unbound(group, options)?;
+        #[cfg(target_os = "linux")]
+        socket.bind_device(Some(interface.as_bytes()))?;
+        match group {
+            SocketAddr::V4(v4) => {
+                // Otherwise a group's datagrams come from all interfaces on which any program of
+                // the host has joined it.
+                #[cfg(target_os = "linux")]
+                socket.set_multicast_all_v4(false)?;
+                socket.bind(&group.into())?;
+                socket.join_multicast_v4_n(v4.ip(), &InterfaceIndexOrAddress::Index(index))?;
+                socket.set_multicast_loop_v4(false)?;
+            }
+            SocketAddr::V6(v6) => {
+                let scoped = SocketAddrV6::new(*v6.ip(), v6.port(), 0, index);
+                #[cfg(target_os = "linux")]
+                socket.set_multicast_all_v6(false)?;
+                socket.bind(&SocketAddr::V6(scoped).into())?;
+                socket.join_multicast_v6(v6.ip(), index)?;
+                socket.set_multicast_if_v6(index)?;
+                socket.set_multicast_loop_v6(false)?;
+            }
+        }
+        let mut udp = Udp::finish(socket, Some(group))?;
+        udp.is_group = true;
+        Ok(udp)
     }
 
     /// A socket for one peer, bound to `local`.
@@ -107,7 +151,8 @@ impl Udp {
                 let _ = sockopt::set_ipv6_mtu_discover(&socket, V6::DO);
             }
         }
-        Ok(Udp { socket: UdpSocket::from_std(socket.into()), state, peer })
+        let socket = UdpSocket::from_std(socket.into());
+        Ok(Udp { socket, state, peer, is_group: false })
     }
 
     /// The socket, for registration with a poll.
@@ -119,6 +164,12 @@ impl Udp {
     #[must_use]
     pub fn peer(&self) -> Option<SocketAddr> {
         self.peer
+    }
+
+    /// Whether the peer is a multicast group.
+    #[must_use]
+    pub fn is_group(&self) -> bool {
+        self.is_group
     }
 
     /// The address that the socket is bound to.
@@ -142,7 +193,8 @@ impl Udp {
         {
             use rustix::io::Errno;
             use rustix::net::sockopt::{ip_mtu, ipv6_mtu};
-            let peer = self.peer?;
+            // A socket that is not connected has no route to ask about.
+            let peer = self.peer.filter(|_| !self.is_group)?;
             let ask = || match peer {
                 SocketAddr::V4(_) => ip_mtu(&self.socket),
                 SocketAddr::V6(_) => ipv6_mtu(&self.socket),

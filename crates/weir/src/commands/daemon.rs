@@ -3,10 +3,12 @@
 use crate::allocator;
 use crate::cli::DaemonArgs;
 use crate::exit::{Failure, Kind};
+use crate::metrics;
 use crate::output;
 use net::config::{self, Config, ConfigError};
-use net::daemon::DaemonError;
+use net::daemon::{DaemonError, Hooks, Reread};
 use net::socket::listen::UnixListenError;
+use std::path::PathBuf;
 
 /// Runs the forwarder, or checks its configuration.
 pub fn run(args: &DaemonArgs) -> Result<(), Failure> {
@@ -21,7 +23,17 @@ pub fn run(args: &DaemonArgs) -> Result<(), Failure> {
         );
         return output::result(&format!("{what}: no mistakes"));
     }
-    net::daemon::run(config, allocator::give_back).map_err(|error| stopped(&error))
+    let hooks = Hooks {
+        give_back: allocator::give_back,
+        reread: args.config.clone().map(reread),
+        serve_metrics: metrics::serve,
+    };
+    net::daemon::run(config, hooks).map_err(|error| stopped(&error))
+}
+
+/// Reads the same file again. What is mistaken in it is for the log, and does not end this program.
+fn reread(path: PathBuf) -> Reread {
+    Box::new(move || config::load(&path))
 }
 
 /// Every mistake is shown with its line, below one line that says how many there are.
@@ -45,6 +57,7 @@ fn stopped(error: &DaemonError) -> Failure {
         }
         DaemonError::Unix(_) => "`unix` under [listen] names another place",
         DaemonError::Listen { .. } => "choose another address under [listen]",
+        DaemonError::Metrics { .. } => "choose another address under [metrics]",
         DaemonError::Host { .. } => "check the `uri` of that [[face]]",
         DaemonError::Table { .. } => "check its [[route]] and [[strategy]]",
         DaemonError::System { .. } => "",

@@ -1,0 +1,173 @@
+//! The configuration is read again while the daemon runs.
+//!
+//! What is as it was stays as it is: a face whose section has not changed keeps its socket, its
+//! queues, its counters and what is on its way. What cannot be changed at run time is said, and
+//! waits for a start.
+
+use super::error::DaemonError;
+use super::{Daemon, Settings, start, supervisor};
+use crate::config::{self, Config, ConfigError};
+use crate::management::rib::{CHILD_INHERIT, ORIGIN_STATIC, Route};
+use forwarder::FaceId;
+use packet::Name;
+
+/// What the configuration has brought about.
+#[derive(Debug, Default)]
+pub(super) struct Configured {
+    pub faces: Vec<(FaceId, config::Face)>,
+    /// Prefix, face and cost.
+    pub routes: Vec<(Name, FaceId, u64)>,
+    pub strategies: Vec<config::Strategy>,
+    /// The sections that hold from the start to the end, as text.
+    fixed: Vec<(&'static str, String)>,
+}
+
+impl Configured {
+    pub fn new(config: &Config) -> Configured {
+        Configured {
+            strategies: config.strategies.clone(),
+            fixed: fixed(config),
+            ..Configured::default()
+        }
+    }
+}
+
+/// The sections that a running daemon cannot change.
+fn fixed(config: &Config) -> Vec<(&'static str, String)> {
+    vec![
+        ("daemon", format!("{:?}", config.daemon)),
+        ("listen", format!("{:?}", config.listen)),
+        ("metrics", format!("{:?}", config.metrics)),
+        ("content_store", format!("{:?}", config.content_store)),
+        ("forwarder", format!("{:?}", config.forwarder)),
+    ]
+}
+
+/// Reads the configuration and does what has changed in it. With a mistake in it, nothing.
+pub(super) fn reread(daemon: &mut Daemon) {
+    let Some(read) = &mut daemon.nudges.reread else {
+        return tracing::warn!("there is no configuration that could be read again");
+    };
+    supervisor::tell(&supervisor::reloading());
+    match read() {
+        Ok(config) => daemon.adopt(config),
+        Err(ConfigError::Mistakes(mistakes)) => {
+            for mistake in &mistakes {
+                tracing::error!("{mistake}");
+            }
+            tracing::error!(mistakes = mistakes.len(), "everything stays as it was");
+        }
+        Err(error) => tracing::error!(%error, "everything stays as it was"),
+    }
+    supervisor::tell(supervisor::READY);
+}
+
+impl Daemon {
+    /// Does what has changed.
+    pub(super) fn adopt(&mut self, config: Config) {
+        let now = fixed(&config);
+        for ((section, before), (_, after)) in self.configured.fixed.iter().zip(&now) {
+            if before != after {
+                tracing::warn!("[{section}] has changed; that takes effect at the next start");
+            }
+        }
+        self.settings = Settings {
+            on_demand: config.on_demand.clone(),
+            application: config.application.clone(),
+            strategies: std::mem::take(&mut self.settings.strategies),
+            ..self.settings
+        };
+        self.management.believe_announcements(config.announcements);
+        let ids = self.adopt_faces(&config.faces);
+        self.adopt_routes(&config.routes, &ids);
+        self.adopt_strategies(&config.strategies);
+        self.management.count(&mut self.forwarder);
+        tracing::info!(faces = ids.iter().flatten().count(), "the configuration was read again");
+    }
+
+    /// Ends the faces whose sections are gone or have changed, and makes those that are new. Gives
+    /// the numbers of all, in the order of the sections.
+    fn adopt_faces(&mut self, wanted: &[config::Face]) -> Vec<Option<FaceId>> {
+        let same = |a: &config::Face, b: &config::Face| format!("{a:?}") == format!("{b:?}");
+        let mut kept = std::mem::take(&mut self.configured.faces);
+        kept.retain(|(id, face)| {
+            let stays = wanted.iter().any(|w| same(w, face)) && self.faces.get_mut(*id).is_some();
+            if !stays {
+                self.close(*id, "its section is gone or has changed");
+            }
+            stays
+        });
+        let now = self.clock.now();
+        let mut ids = Vec::new();
+        for face in wanted {
+            let known = kept.iter().find(|(_, k)| same(k, face)).map(|(id, _)| *id);
+            let id = known.or_else(|| match self.configured_face(face, now) {
+                Ok(id) => Some(id),
+                Err(error) => {
+                    tracing::error!(%error, "a new face cannot be made");
+                    None
+                }
+            });
+            self.configured.faces.extend(id.map(|id| (id, face.clone())));
+            ids.push(id);
+        }
+        ids
+    }
+
+    /// Routes of the configuration alone: what applications and tools have registered stays.
+    fn adopt_routes(&mut self, wanted: &[config::Route], ids: &[Option<FaceId>]) {
+        let wanted: Vec<(Name, FaceId, u64)> = wanted
+            .iter()
+            .filter_map(|route| Some((route.prefix.clone(), ids[route.face]?, route.cost)))
+            .collect();
+        let before = std::mem::take(&mut self.configured.routes);
+        for (prefix, face, _) in before.iter().filter(|route| !wanted.contains(route)) {
+            let key = (*face, ORIGIN_STATIC);
+            self.management.rib().remove(&mut self.forwarder, prefix, key);
+        }
+        for route in wanted {
+            if before.contains(&route) || self.configured_route(&route).is_ok() {
+                self.configured.routes.push(route);
+            } else {
+                tracing::error!(prefix = %route.0, "no room for a new route");
+            }
+        }
+    }
+
+    /// Makes a route of the configuration.
+    pub(super) fn configured_route(
+        &mut self,
+        (prefix, face, cost): &(Name, FaceId, u64),
+    ) -> Result<(), DaemonError> {
+        let entry = Route { cost: *cost, flags: CHILD_INHERIT, expires: None };
+        let rib = self.management.rib();
+        rib.add(&mut self.forwarder, prefix, (*face, ORIGIN_STATIC), entry)
+            .map_err(|e| DaemonError::Table { prefix: prefix.clone(), why: e.to_string() })
+    }
+
+    /// Strategies that are as they were keep what they have learnt.
+    fn adopt_strategies(&mut self, wanted: &[config::Strategy]) {
+        let same = |a: &config::Strategy, b: &config::Strategy| {
+            a.prefix == b.prefix && a.choice.to_string() == b.choice.to_string()
+        };
+        let before = std::mem::replace(&mut self.configured.strategies, wanted.to_vec());
+        for gone in before.iter().filter(|b| wanted.iter().all(|w| w.prefix != b.prefix)) {
+            self.settings.strategies.retain(|(prefix, _)| *prefix != gone.prefix);
+            if gone.prefix.is_empty() {
+                self.choose(&gone.prefix, &start::root_choice());
+            } else {
+                self.forwarder.unset_strategy(gone.prefix.as_ref());
+            }
+        }
+        for new in wanted.iter().filter(|w| !before.iter().any(|b| same(b, w))) {
+            self.choose(&new.prefix, &new.choice);
+        }
+    }
+
+    fn choose(&mut self, prefix: &Name, choice: &schemes::Choice) {
+        let (forwarder, chosen) = (&mut self.forwarder, &mut self.settings.strategies);
+        if let Err(error) = start::choose(forwarder, chosen, prefix, choice) {
+            tracing::error!(%error, "the strategy stays as it was");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Routes that a strategy learns of from prefix announcements.
+
+use super::rib::{CHILD_INHERIT, ORIGIN_ANNOUNCEMENT, Route};
+use super::{Management, is_reserved};
+use control::{Duration, Time};
+use forwarder::{FaceId, Forwarder, Lesson};
+use packet::{Bytes, Name, PrefixAnnouncement};
+
+/// NFD, `PA_ROUTE_COST`.
+const COST: u64 = 2048;
+
+/// Announcements that are known at most: what one neighbour says must not fill the tables.
+const MOST: usize = 10_000;
+
+impl Management {
+    /// Believes announcements from now on, or does not.
+    pub fn believe_announcements(&mut self, believe: bool) {
+        self.believes = believe;
+    }
+
+    /// Does what a strategy has learnt: a route with an end for an announcement, and its end at
+    /// once for a refusal.
+    pub fn learn(&mut self, forwarder: &mut Forwarder, now: Time, lesson: Lesson) {
+        if !self.believes {
+            return;
+        }
+        match lesson {
+            Lesson::Announced { face, announcement, longest } => {
+                if let Err(why) = self.announced(forwarder, now, face, &announcement, longest) {
+                    tracing::debug!(%face, why, "prefix announcement not believed");
+                }
+            }
+            Lesson::Refused { face, name } => {
+                let key = (face, ORIGIN_ANNOUNCEMENT);
+                let name = name.as_ref();
+                let prefixes = (0..=name.len()).rev().map(|n| name.prefix(n).to_name());
+                for prefix in prefixes {
+                    if self.rib.remove(forwarder, &prefix, key) {
+                        tracing::debug!(%prefix, %face, "learnt route refused");
+                        break;
+                    }
+                }
+                self.forget_announcements(forwarder);
+            }
+        }
+    }
+
+    fn announced(
+        &mut self,
+        forwarder: &mut Forwarder,
+        now: Time,
+        face: FaceId,
+        octets: &Bytes,
+        longest: Duration,
+    ) -> Result<(), String> {
+        let read = PrefixAnnouncement::decode(octets).map_err(|error| error.to_string())?;
+        let prefix = read.prefix().to_name();
+        if is_reserved(prefix.as_ref()) {
+            return Err("the prefix belongs to the forwarder".to_owned());
+        }
+        if read.validity().is_some() {
+            return Err("it holds at certain times only".to_owned());
+        }
+        if !self.announced.contains(&prefix) && self.announced.len() >= MOST {
+            return Err("there are as many as may be".to_owned());
+        }
+        let life = longest.min(Duration::from_millis(read.expiration_ms()));
+        let route = Route { cost: COST, flags: CHILD_INHERIT, expires: Some(now + life) };
+        let key = (face, ORIGIN_ANNOUNCEMENT);
+        let added = self.rib.add(forwarder, &prefix, key, route);
+        added.map_err(|error| error.to_string())?;
+        // A prefix that fits a route fits here.
+        let _ = forwarder.set_announcement(prefix.as_ref(), Some(octets.clone()));
+        tracing::debug!(%prefix, %face, "route learnt from an announcement");
+        self.announced.insert(prefix);
+        Ok(())
+    }
+
+    /// Announcements whose routes have ended are handed on no more.
+    pub(super) fn forget_announcements(&mut self, forwarder: &mut Forwarder) {
+        let Management { announced, rib, .. } = self;
+        announced.retain(|prefix: &Name| {
+            let lives = rib.has_origin(prefix, ORIGIN_ANNOUNCEMENT);
+            if !lives {
+                let _ = forwarder.set_announcement(prefix.as_ref(), None);
+            }
+            lives
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forwarder::{FaceConfig, ForwarderConfig};
+
+    struct Node {
+        forwarder: Forwarder,
+        management: Management,
+        face: FaceId,
+    }
+
+    impl Node {
+        fn new(believe: bool) -> Node {
+            let strategy = schemes::Choice::named("self-learning").unwrap().strategy().unwrap();
+            let mut forwarder = Forwarder::new(ForwarderConfig::new(strategy));
+            let own = forwarder.add_face(Time(0), FaceConfig::default());
+            let face = forwarder.add_face(Time(0), FaceConfig::default());
+            let mut management = Management::new(own, 100, 0);
+            management.believe_announcements(believe);
+            Node { forwarder, management, face }
+        }
+
+        fn hear(&mut self, prefix: &str, expiration_ms: u64) {
+            let prefix: Name = prefix.parse().unwrap();
+            let data = PrefixAnnouncement::build(prefix.as_ref(), 1, expiration_ms);
+            let (face, longest) = (self.face, Duration::from_secs(600));
+            let announcement = data.encode_digest();
+            let lesson = Lesson::Announced { face, announcement, longest };
+            self.management.learn(&mut self.forwarder, Time(0), lesson);
+        }
+
+        fn refuse(&mut self, name: &str) {
+            let lesson = Lesson::Refused { face: self.face, name: name.parse().unwrap() };
+            self.management.learn(&mut self.forwarder, Time(0), lesson);
+        }
+
+        /// Prefixes with their routes: cost, and seconds until the end.
+        fn routes(&self) -> Vec<(String, u64, u64)> {
+            let mut all = Vec::new();
+            for (prefix, routes) in self.management.rib.iter() {
+                for ((face, origin), route) in routes {
+                    assert_eq!((*face, *origin), (self.face, ORIGIN_ANNOUNCEMENT));
+                    let end = route.expires.unwrap().0 / 1_000_000_000;
+                    all.push((prefix.to_string(), route.cost, end));
+                }
+            }
+            all
+        }
+    }
+
+    #[test]
+    fn an_announcement_is_a_route_with_an_end() {
+        let mut node = Node::new(true);
+        node.hear("/short", 60_000);
+        node.hear("/long", 86_400_000);
+        let expected = [("/long".to_owned(), 2048, 600), ("/short".to_owned(), 2048, 60)];
+        assert_eq!(node.routes(), expected);
+        assert_eq!(node.forwarder.fib().len(), 2);
+        let at = node.management.next_deadline().unwrap();
+        assert_eq!(at, Time(60_000_000_000));
+        node.management.on_deadline(&mut node.forwarder, at);
+        assert_eq!(node.routes(), [("/long".to_owned(), 2048, 600)]);
+        assert_eq!(node.forwarder.fib().len(), 1);
+        assert_eq!(node.management.announced.len(), 1);
+    }
+
+    #[test]
+    fn a_refusal_ends_the_route_that_the_name_went_by() {
+        let mut node = Node::new(true);
+        node.hear("/a", 60_000);
+        node.hear("/a/b", 60_000);
+        node.refuse("/a/b/c/1");
+        assert_eq!(node.routes(), [("/a".to_owned(), 2048, 60)]);
+        node.refuse("/b");
+        assert_eq!(node.routes().len(), 1);
+        node.refuse("/a/1");
+        assert_eq!(node.routes(), []);
+        assert!(node.management.announced.is_empty());
+    }
+
+    #[test]
+    fn what_is_not_to_be_believed_is_no_route() {
+        let mut node = Node::new(false);
+        node.hear("/a", 60_000);
+        assert_eq!(node.routes(), [], "they are off");
+        let mut node = Node::new(true);
+        node.hear("/localhost/nfd", 60_000);
+        node.hear("/localhost", 60_000);
+        let (face, longest) = (node.face, Duration::from_secs(600));
+        let announcement = Bytes::from_static(b"junk");
+        let lesson = Lesson::Announced { face, announcement, longest };
+        node.management.learn(&mut node.forwarder, Time(0), lesson);
+        assert_eq!(node.routes(), []);
+    }
+}

@@ -1,0 +1,72 @@
+//! Daemons that share a link by a multicast group: the loopback interface, of which every socket of
+//! the group hears everything. It has no routes to groups of IPv6; those are tested between network
+//! namespaces.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use net::config;
+use std::net::UdpSocket;
+use support::{Consumer, Running, with_producer};
+
+/// A port that nobody has at the moment.
+fn port() -> u16 {
+    UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+fn member(uri: &str, interface: &str) -> Running {
+    Running::start(&format!(
+        "[[face]]\nname = \"all\"\nuri = \"{uri}\"\n{interface}\n\
+         [[route]]\nprefix = \"/p\"\nface = \"all\"\n"
+    ))
+}
+
+/// The face to the group.
+fn group(daemon: &Running) -> serde_json::Value {
+    let counters = daemon.counters();
+    let faces = counters["faces"].as_array().unwrap().iter();
+    faces.clone().find(|face| face["name"] == "all").unwrap().clone()
+}
+
+fn crosses(uri: &str, interface: &str) {
+    let (one, two) = (member(uri, interface), member(uri, interface));
+    let fetched = with_producer(&two, "/p", 8000, || Consumer::new("/p", 20, 2).fetch(&one, 8000));
+    assert_eq!(fetched.received.len(), 20);
+    let (one, two) = (group(&one), group(&two));
+    assert!(one["sent"]["interests"].as_u64() >= Some(20), "{one}");
+    assert!(two["sent"]["data"].as_u64() >= Some(20), "{two}");
+    // What comes round is a loop, and nobody on a group is sent a Nack.
+    assert_eq!(one["sent"]["nacks"], 0);
+    assert_eq!(one["local_uri"], "dev://lo");
+}
+
+#[test]
+fn data_cross_a_group_of_ipv4_in_fragments() {
+    crosses(&format!("udp4://224.0.23.170:{}", port()), "interface = \"lo\"");
+}
+
+#[test]
+fn a_group_says_on_which_interface() {
+    let of = |face: &str| config::parse(&format!("[[face]]\n{face}"), "t.toml");
+    let error = |face: &str| of(face).unwrap_err().to_string();
+    assert!(error("uri = \"udp4://224.0.23.170\"").contains("needs an `interface`"));
+    let both = "uri = \"udp6://[ff02::1%eth0]\"\ninterface = \"eth1\"";
+    assert!(error(both).contains("`eth0`"));
+    let single = "uri = \"udp4://192.0.2.1\"\ninterface = \"eth0\"";
+    assert!(error(single).contains("only a multicast group"));
+    let config = of("uri = \"udp6://[ff02::1%25eth0]\"").unwrap();
+    assert_eq!(config.faces[0].interface.as_deref(), Some("eth0"));
+    // One group on two interfaces is two faces.
+    let two = "uri = \"udp4://224.0.23.170\"\ninterface = \"eth0\"\n[[face]]\n\
+               uri = \"udp4://224.0.23.170\"\ninterface = \"eth1\"";
+    assert_eq!(of(two).unwrap().faces.len(), 2);
+}
+
+/// A link-type of several, for whoever lists faces.
+#[test]
+fn a_list_of_faces_says_that_there_may_be_several() {
+    let daemon = member(&format!("udp4://224.0.23.170:{}", port()), "interface = \"lo\"");
+    let list = daemon.connect().dataset(&"/localhost/nfd/faces/list".parse().unwrap()).unwrap();
+    // LinkType 134 is 1: multi-access.
+    assert!(list.windows(3).any(|window| window == [134, 1, 1]), "{list:02x?}");
+}

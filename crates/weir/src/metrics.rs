@@ -1,0 +1,78 @@
+//! What the daemon counts, by HTTP: `GET /metrics`, from a thread of its own.
+
+use hyper::body::Incoming;
+use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use net::daemon::Observer;
+use std::convert::Infallible;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
+
+/// The format and its version.
+const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+/// Who has said nothing for so long makes room for others.
+const IDLE: Duration = Duration::from_secs(10);
+/// Octets of a request's head.
+const LONGEST_HEAD: usize = 16 * 1024;
+/// After a connection that the system refused.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Answers at this address from now on, until the process ends.
+///
+/// # Errors
+/// The address is not to be had, or no thread is.
+pub fn serve(address: SocketAddr, observer: Observer) -> io::Result<()> {
+    let listener = TcpListener::bind(address)?;
+    listener.set_nonblocking(true)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let listener = {
+        let _within = runtime.enter();
+        tokio::net::TcpListener::from_std(listener)?
+    };
+    let thread = std::thread::Builder::new().name("metrics".to_owned());
+    thread.spawn(move || runtime.block_on(accept(&listener, &observer))).map(drop)
+}
+
+/// One connection after the other: whoever collects metrics is alone.
+async fn accept(listener: &tokio::net::TcpListener, observer: &Observer) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        };
+        let answer = |request| async move { Ok::<_, Infallible>(respond(observer, &request)) };
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(IDLE)
+            .keep_alive(false)
+            .max_buf_size(LONGEST_HEAD)
+            .serve_connection(TokioIo::new(stream), service_fn(answer));
+        // It ends as clients end it; one that reads nothing ends as well.
+        let _ = tokio::time::timeout(IDLE, connection).await;
+    }
+}
+
+fn respond(observer: &Observer, request: &Request<Incoming>) -> Response<String> {
+    let said = |status, text: &str| {
+        let mut response = Response::new(text.to_owned());
+        *response.status_mut() = status;
+        response.headers_mut().insert(CONTENT_TYPE, TEXT);
+        response
+    };
+    if request.uri().path() != "/metrics" {
+        return said(StatusCode::NOT_FOUND, "there is nothing here but /metrics\n");
+    }
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        let mut refused = said(StatusCode::METHOD_NOT_ALLOWED, "metrics can be read only\n");
+        refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+        return refused;
+    }
+    match observer.metrics() {
+        Some(text) => said(StatusCode::OK, &text),
+        None => said(StatusCode::SERVICE_UNAVAILABLE, "the forwarder does not answer\n"),
+    }
+}
