@@ -2,6 +2,7 @@
 //! the group hears everything. It has no routes to groups of IPv6; those are tested between network
 //! namespaces.
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

@@ -10,12 +10,16 @@ use net::daemon::Observer;
 use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Semaphore;
 
 /// The format and its version.
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 /// Who has said nothing for so long makes room for others.
 const IDLE: Duration = Duration::from_secs(10);
+/// Connections at a time.
+const MOST: usize = 16;
 /// Octets of a request's head.
 const LONGEST_HEAD: usize = 16 * 1024;
 /// After a connection that the system refused.
@@ -34,26 +38,37 @@ pub fn serve(address: SocketAddr, observer: Observer) -> io::Result<()> {
         tokio::net::TcpListener::from_std(listener)?
     };
     let thread = std::thread::Builder::new().name("metrics".to_owned());
-    thread.spawn(move || runtime.block_on(accept(&listener, &observer))).map(drop)
+    thread.spawn(move || runtime.block_on(accept(&listener, Arc::new(observer)))).map(drop)
 }
 
-/// One connection after the other: whoever collects metrics is alone.
-async fn accept(listener: &tokio::net::TcpListener, observer: &Observer) {
+async fn accept(listener: &tokio::net::TcpListener, observer: Arc<Observer>) {
+    let places = Arc::new(Semaphore::new(MOST));
     loop {
+        // Those for whom there is no place wait in the system's queue.
+        let place = Arc::clone(&places).acquire_owned().await;
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        let answer = |request| async move { Ok::<_, Infallible>(respond(observer, &request)) };
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(IDLE)
-            .keep_alive(false)
-            .max_buf_size(LONGEST_HEAD)
-            .serve_connection(TokioIo::new(stream), service_fn(answer));
-        // It ends as clients end it; one that reads nothing ends as well.
-        let _ = tokio::time::timeout(IDLE, connection).await;
+        let observer = Arc::clone(&observer);
+        tokio::spawn(async move {
+            converse(&observer, stream).await;
+            drop(place);
+        });
     }
+}
+
+/// One request and its answer.
+async fn converse(observer: &Observer, stream: tokio::net::TcpStream) {
+    let answer = |request| async move { Ok::<_, Infallible>(respond(observer, &request)) };
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(IDLE)
+        .keep_alive(false)
+        .max_buf_size(LONGEST_HEAD)
+        .serve_connection(TokioIo::new(stream), service_fn(answer));
+    // It ends as clients end it; one that reads nothing ends as well.
+    let _ = tokio::time::timeout(IDLE, connection).await;
 }
 
 fn respond(observer: &Observer, request: &Request<Incoming>) -> Response<String> {

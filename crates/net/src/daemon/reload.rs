@@ -50,7 +50,7 @@ pub(super) fn reread(daemon: &mut Daemon) {
     };
     supervisor::tell(&supervisor::reloading());
     match read() {
-        Ok(config) => daemon.adopt(config),
+        Ok(config) => daemon.adopt(&config),
         Err(ConfigError::Mistakes(mistakes)) => {
             for mistake in &mistakes {
                 tracing::error!("{mistake}");
@@ -64,8 +64,8 @@ pub(super) fn reread(daemon: &mut Daemon) {
 
 impl Daemon {
     /// Does what has changed.
-    pub(super) fn adopt(&mut self, config: Config) {
-        let now = fixed(&config);
+    pub(super) fn adopt(&mut self, config: &Config) {
+        let now = fixed(config);
         for ((section, before), (_, after)) in self.configured.fixed.iter().zip(&now) {
             if before != after {
                 tracing::warn!("[{section}] has changed; that takes effect at the next start");

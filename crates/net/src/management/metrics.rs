@@ -30,10 +30,12 @@ const fn of(name: &'static str, labels: &'static str, help: &'static str) -> Fam
     Family { name, help, labels }
 }
 
-/// What is read of the node: labels and number of each sample.
-type OfNode = fn(&Forwarder, &mut dyn FnMut(&[(&str, &str)], u64));
+/// Takes labels and number of each sample.
+type Put<'p> = dyn FnMut(&[(&str, &str)], u64) + 'p;
+/// What is read of the node.
+type OfNode = fn(&Forwarder, &mut Put<'_>);
 /// What is read of a face.
-type OfFace = fn(&Face<'_>, &mut dyn FnMut(&[(&str, &str)], u64));
+type OfFace = fn(&Face<'_>, &mut Put<'_>);
 
 /// A face with what it has counted.
 struct Face<'a> {
@@ -141,19 +143,19 @@ pub fn families() -> impl Iterator<Item = (&'static Family, bool)> {
     [(&UPTIME, false)].into_iter().chain(node).chain(faces)
 }
 
-fn packets(traffic: &Traffic, put: &mut dyn FnMut(&[(&str, &str)], u64)) {
+fn packets(traffic: &Traffic, put: &mut Put<'_>) {
     put(&[("type", "interest")], traffic.interests);
     put(&[("type", "data")], traffic.data);
     put(&[("type", "nack")], traffic.nacks);
 }
 
-fn ended(stats: &ForwarderStats, put: &mut dyn FnMut(&[(&str, &str)], u64)) {
+fn ended(stats: &ForwarderStats, put: &mut Put<'_>) {
     put(&[("how", "satisfied")], stats.satisfied);
     put(&[("how", "nacked")], stats.nacked);
     put(&[("how", "expired")], stats.expired);
 }
 
-fn drops(drops: &Drops, put: &mut dyn FnMut(&[(&str, &str)], u64)) {
+fn drops(drops: &Drops, put: &mut Put<'_>) {
     drops.iter().for_each(|(reason, n)| put(&[("reason", reason.name())], n));
 }
 
