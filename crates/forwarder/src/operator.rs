@@ -90,6 +90,22 @@ impl Forwarder {
         self.store.set_capacity(octets, &mut self.store_rng);
     }
 
+    /// Changes how many packets the content store may hold, evicting those that are too many.
+    pub fn set_content_store_packets(&mut self, most: usize) {
+        self.store.set_packets(most, &mut self.store_rng);
+    }
+
+    /// Says whether the content store takes Data in, and whether it answers Interests.
+    pub fn switch_content_store(&mut self, admits: bool, serves: bool) {
+        self.store.switch(admits, serves);
+    }
+
+    /// Whether there is Data at or below a prefix in the content store.
+    #[must_use]
+    pub fn has_content(&self, prefix: NameRef<'_>) -> bool {
+        self.store.has_below(&self.hasher.hash(prefix))
+    }
+
     /// Removes at most `limit` Data packets at and below a prefix from the content store; returns
     /// how many.
     pub fn erase_content(&mut self, prefix: NameRef<'_>, limit: usize) -> usize {

@@ -5,13 +5,16 @@
 
 mod address;
 mod command;
+mod conf;
 mod connection;
 mod dataset;
+mod lists;
 
 pub use address::{Address, AddressError};
 pub use command::CommandError;
 pub use connection::{ConnectError, Connection, Turn};
 pub use dataset::DatasetError;
+pub use lists::{FaceEntry, General, Passed, RouteEntry, StoreInfo, StrategyEntry};
 
 use control::Time;
 

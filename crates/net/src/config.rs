@@ -14,8 +14,8 @@ mod sections;
 pub use document::{Mistake, Parts};
 pub use error::ConfigError;
 pub use model::{
-    Application, Config, Daemon, Face, ForwarderLimits, LinkOptions, Listen, LogFormat, OnDemand,
-    Route, Strategy,
+    Application, Authorize, Config, Daemon, Face, ForwarderLimits, LinkOptions, Listen, LogFormat,
+    OnDemand, Route, Strategy,
 };
 
 use std::path::Path;

@@ -16,6 +16,7 @@ mod faces;
 pub mod log;
 mod memory;
 mod nudge;
+mod orders;
 mod reload;
 mod start;
 mod stop;
@@ -39,7 +40,7 @@ use memory::Watch;
 use mio::net::UnixStream;
 use mio::{Events, Poll};
 use nudge::Nudges;
-use packet::Name;
+use orders::Connecting;
 use reload::Configured;
 use std::collections::VecDeque;
 use std::io;
@@ -85,7 +86,6 @@ struct Settings {
     udp: UdpOptions,
     drain: Duration,
     seed: u64,
-    strategies: Vec<(Name, Name)>,
 }
 
 /// Faces with work to be done.
@@ -131,6 +131,8 @@ pub struct Daemon {
     nudges: Nudges,
     configured: Configured,
     next_idle_check: Time,
+    /// Faces that a command wants, and that are not connected yet.
+    connecting: Vec<Connecting>,
     /// Where memory is limited.
     memory: Option<Watch>,
 }

@@ -5,27 +5,43 @@
 //! A machine without I/O: the daemon hands in what the forwarder sends to its internal face, and
 //! gives what comes back to the forwarder.
 
+mod announcement;
+pub mod authority;
 pub mod command;
 mod counters;
 mod dataset;
-mod faces;
+mod events;
 mod learning;
 pub mod metrics;
+pub mod orders;
 pub mod parameters;
+mod query;
+mod rates;
 pub mod response;
 pub mod rib;
-mod status;
+mod routes;
+pub(crate) mod status;
+mod store;
+mod strategies;
 
 pub use counters::counters_json;
+pub use events::FaceEvent;
+pub use status::{CONGESTION_MARKING, LOCAL_FIELDS, RELIABILITY};
 
-use command::{Command, Refusal};
+use authority::{Authority, Origin, Rule};
+use command::{Asked, Command, Refusal};
 use control::Time;
 use dataset::Datasets;
-use forwarder::{FaceId, Forwarder};
-use packet::{Interest, LpHeader, LpPacket, Name, NameRef};
+use events::Events;
+use forwarder::{FaceId, Forwarder, Scope};
+use orders::{Order, Refused, Reply, Task};
+use packet::{Bytes, Interest, LpPacket, Name, NameRef};
+use parameters::ControlParameters;
+use query::Filter;
 use response::ControlResponse;
 use rib::Rib;
-use std::collections::BTreeSet;
+use routes::Routes;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Of memory that is shared, datasets that somebody may still read take this part at most.
 const DATASETS: usize = 32;
@@ -60,6 +76,8 @@ pub struct FaceInfo {
     pub is_group: bool,
     /// The largest frame; `None` on streams.
     pub mtu: Option<usize>,
+    /// The management protocol's flags: [`LOCAL_FIELDS`] and its like.
+    pub flags: u64,
     /// Whether its socket is connected.
     pub up: bool,
     /// Frames that the kernel refused or an emulated link lost.
@@ -74,8 +92,15 @@ pub struct Host<'a> {
     pub faces: &'a dyn Fn() -> Vec<FaceInfo>,
     /// The listening addresses, as face URIs.
     pub channels: &'a [String],
-    /// Prefixes with the names of their strategies.
-    pub strategies: &'a [(Name, Name)],
+}
+
+/// What comes of an Interest for management.
+#[derive(Debug)]
+pub enum Answer {
+    /// A frame for the forwarder, from the internal face.
+    Frame(Vec<u8>),
+    /// Something for the driver to do, and to reply to.
+    Order(Box<Order>),
 }
 
 /// The management service.
@@ -83,34 +108,102 @@ pub struct Host<'a> {
 pub struct Management {
     /// The face under which the forwarder knows it.
     face: FaceId,
+    routes_per_face: usize,
+    authority: Authority,
     rib: Rib,
+    /// Prefixes with the names of their strategies.
+    strategies: BTreeMap<Name, Name>,
     datasets: Datasets,
     /// Whether announcements make routes.
     believes: bool,
     /// Prefixes whose announcements are known.
     announced: BTreeSet<Name>,
+    events: Events,
     /// Milliseconds since 1970 when it began.
     started_ms: u64,
 }
 
-/// The names that it answers.
+fn of(words: [&[u8]; 2]) -> Name {
+    words.into_iter().map(packet::Component::generic).collect()
+}
+
+/// The names that it answers to applications of this host.
 #[must_use]
 pub fn prefixes() -> [Name; 2] {
-    let of = |word: &[u8]| {
-        Name::default()
-            .with(&packet::Component::generic(b"localhost"))
-            .with(&packet::Component::generic(word))
-    };
-    [of(b"nfd"), of(b"weir")]
+    [of([b"localhost", b"nfd"]), of([b"localhost", b"weir"])]
+}
+
+/// The names that it answers to peers, if any may command.
+#[must_use]
+pub fn remote_prefix() -> Name {
+    of([b"localhop", b"nfd"])
+}
+
+/// An Interest for management, and where it comes from.
+struct Question<'a, 'i> {
+    now: Time,
+    /// Milliseconds since 1970.
+    wall_ms: u64,
+    from: FaceId,
+    interest: &'a Interest<'i>,
+    /// The PIT token.
+    token: &'a [u8],
+}
+
+/// What comes of a command.
+enum Outcome {
+    Said(Box<ControlResponse>),
+    ToDo(Box<(Task, ControlParameters)>),
+}
+
+impl From<ControlResponse> for Outcome {
+    fn from(response: ControlResponse) -> Outcome {
+        Outcome::Said(Box::new(response))
+    }
+}
+
+impl Outcome {
+    fn of(read: Result<Task, Refused>, asked: &ControlParameters) -> Outcome {
+        match read {
+            Ok(task) => Outcome::ToDo(Box::new((task, asked.clone()))),
+            Err(Refused { code, why }) => ControlResponse::new(code, why, asked.clone()).into(),
+        }
+    }
 }
 
 impl Management {
-    /// A service behind the internal face `face`; an application may register `routes_per_face`
-    /// prefixes.
+    /// A service behind the internal face `face`; a face may have `routes_per_face` routes.
     #[must_use]
     pub fn new(face: FaceId, routes_per_face: usize, started_ms: u64) -> Management {
-        let (rib, datasets) = (Rib::new(routes_per_face), Datasets::default());
-        Management { face, rib, datasets, believes: false, announced: BTreeSet::new(), started_ms }
+        Management {
+            face,
+            routes_per_face,
+            authority: Authority::new(Vec::new()),
+            rib: Rib::default(),
+            strategies: BTreeMap::new(),
+            datasets: Datasets::default(),
+            believes: false,
+            announced: BTreeSet::new(),
+            events: Events::default(),
+            started_ms,
+        }
+    }
+
+    /// The same where these rules say who may command.
+    #[must_use]
+    pub fn with_rules(self, rules: Vec<Rule>) -> Management {
+        Management { authority: Authority::new(rules), ..self }
+    }
+
+    /// Whether peers may command anything, under [`remote_prefix`].
+    #[must_use]
+    pub fn hears_peers(&self) -> bool {
+        self.authority.hears_peers()
+    }
+
+    /// Tells of the strategies that were chosen otherwise, by prefix.
+    pub fn strategies(&mut self) -> &mut BTreeMap<Name, Name> {
+        &mut self.strategies
     }
 
     /// Tells the forwarder how much memory is kept here, of what they share.
@@ -126,63 +219,67 @@ impl Management {
     }
 
     /// Answers a frame that the forwarder sent to the internal face; `wall_ms` is the time since
-    /// 1970. `None` if there is nothing to answer.
+    /// 1970. `None` if there is nothing to answer, or not yet.
     pub fn receive(
         &mut self,
         host: &mut Host<'_>,
         now: Time,
         wall_ms: u64,
         frame: &[u8],
-    ) -> Option<Vec<u8>> {
+    ) -> Option<Answer> {
         let packet = LpPacket::decode(frame).ok()?;
         if packet.nack().is_some() {
             return None;
         }
-        let interest = Interest::decode(packet.fragment()?).ok()?;
+        let interest = &Interest::decode(packet.fragment()?).ok()?;
         let from = FaceId(packet.incoming_face_id()?);
-        let data = self.answer(host, now, wall_ms, from, &interest)?;
-        // What is asked for again shall be answered anew, and not from the content store.
-        let header = LpHeader {
-            pit_token: packet.pit_token().unwrap_or_default().into(),
-            no_cache: true,
-            ..LpHeader::default()
-        };
-        let mut out = Vec::with_capacity(header.encoded_len(data.len()));
-        header.encode_into(&data, &mut out);
-        Some(out)
+        let token = packet.pit_token().unwrap_or_default();
+        let question = Question { now, wall_ms, from, interest, token };
+        let word = |i: usize| interest.name().get(i).map(|c| c.value());
+        let is_remote = word(0) == Some(b"localhop");
+        if !is_remote && let Some(data) = self.read(host, &question) {
+            return data.map(|data| Answer::Frame(orders::frame(&data, token)));
+        }
+        self.command(host, &question, is_remote)
     }
 
-    fn answer(
-        &mut self,
-        host: &mut Host<'_>,
-        now: Time,
-        wall_ms: u64,
-        from: FaceId,
-        interest: &Interest<'_>,
-    ) -> Option<packet::Bytes> {
+    /// Answers what only asks. `None` if it is no dataset; nothing within, if there is no answer.
+    fn read(&mut self, host: &mut Host<'_>, question: &Question<'_, '_>) -> Option<Option<Bytes>> {
+        let Question { now, wall_ms, interest, .. } = *question;
         let name = interest.name();
         let word = |i: usize| name.get(i).map_or(&b""[..], |c| c.value());
         if let Some(answer) = self.datasets.published(now, interest) {
-            return Some(answer);
+            return Some(Some(answer));
         }
+        let faces = |wanted: &Filter, host: &Host<'_>| {
+            let all = (host.faces)().into_iter().filter(|face| wanted.wants(face));
+            status::faces(host.forwarder, &all.collect::<Vec<_>>())
+        };
         let content = match (word(1), word(2), word(3)) {
             (b"nfd", b"status", b"general") => {
                 status::general(host.forwarder, self.started_ms, wall_ms)
             }
-            (b"nfd", b"faces", b"list") => status::faces(host.forwarder, &(host.faces)()),
+            (b"nfd", b"faces", b"list") => faces(&Filter::default(), host),
+            (b"nfd", b"faces", b"query") => match Filter::read(word(4)) {
+                Ok(filter) => faces(&filter, host),
+                Err(fault) => {
+                    let text = format!("malformed filter: {fault}");
+                    let refused = ControlResponse::new(400, text, ControlParameters::default());
+                    refused.log(question.from, "faces/query");
+                    return Some(Some(refused.rejection(name)));
+                }
+            },
             (b"nfd", b"faces", b"channels") => status::channels(host.channels),
+            (b"nfd", b"faces", b"events") => return Some(self.events.ask(now, interest)),
             (b"nfd", b"fib", b"list") => status::fib(host.forwarder),
             (b"nfd", b"rib", b"list") => status::rib(&self.rib, now),
             (b"nfd", b"cs", b"info") => status::content_store(host.forwarder),
             (b"nfd", b"strategy-choice", b"list") => {
-                status::strategies(host.forwarder, host.strategies)
+                status::strategies(host.forwarder, &self.strategies)
             }
             (b"weir", b"counters", _) => {
                 let uptime_ms = self.uptime_ms(wall_ms);
                 counters_json(host.forwarder, &(host.faces)(), now, uptime_ms).into_bytes()
-            }
-            (b"nfd", ..) | (b"weir", b"faces", _) => {
-                return self.command(host, now, from, interest);
             }
             _ => return None,
         };
@@ -190,44 +287,103 @@ impl Management {
             Some(limit) => limit / DATASETS,
             None => usize::MAX,
         };
-        self.datasets.publish(now, wall_ms, interest, &content, kept)
+        Some(self.datasets.publish(now, wall_ms, interest, &content, kept))
     }
 
     /// Answers a command: everything that is not a dataset.
     fn command(
         &mut self,
         host: &mut Host<'_>,
-        now: Time,
-        from: FaceId,
-        interest: &Interest<'_>,
-    ) -> Option<packet::Bytes> {
-        let response = match Command::take(interest) {
-            Ok(command) if command.protocol == b"weir" => {
-                faces::execute(host.forwarder, now, &command)
-            }
-            Ok(command) => self.execute(host, now, from, &command),
-            Err(Refusal::NotACommand) => return None,
-            Err(refusal) => refusal.into(),
+        question: &Question<'_, '_>,
+        is_remote: bool,
+    ) -> Option<Answer> {
+        let (from, name) = (question.from, question.interest.name());
+        // What names a peer may use, the forwarder sees to.
+        let origin = match host.forwarder.face_scope(from) {
+            Some(Scope::Local) => Origin::Local,
+            _ => Origin::Remote,
         };
-        Some(response.data(interest.name()))
+        let taken = Command::take(question.interest).and_then(|command| {
+            let is_known = command.protocol == b"nfd" || command.protocol == b"weir";
+            if !is_known || (is_remote && command.module != b"rib") {
+                return Err(Refusal::NotACommand);
+            }
+            self.authority.permit(&command, origin, question.wall_ms)?;
+            if origin == Origin::Remote && !command.asked.is_for(from.0) {
+                return Err(Refusal::unauthorized("peers may register for themselves alone"));
+            }
+            Ok(command)
+        });
+        let outcome = match taken {
+            Ok(command) => self.execute(host, question, &command),
+            Err(Refusal::NotACommand) => return None,
+            Err(refusal) => Outcome::Said(Box::new(refusal.into())),
+        };
+        let reply = Reply { name: name.to_name(), token: Bytes::copy_from_slice(question.token) };
+        Some(match outcome {
+            Outcome::Said(response) => {
+                response.log(from, &verb(name));
+                Answer::Frame(reply.with(&response))
+            }
+            Outcome::ToDo(to_do) => {
+                let (task, asked) = *to_do;
+                Answer::Order(Box::new(Order { task, reply, asked, from }))
+            }
+        })
     }
 
     fn execute(
         &mut self,
         host: &mut Host<'_>,
-        now: Time,
-        from: FaceId,
+        question: &Question<'_, '_>,
         command: &Command<'_>,
-    ) -> ControlResponse {
-        match (command.module, command.verb) {
-            (b"rib", b"register") => {
-                self.rib.register(host.forwarder, now, from, &command.parameters)
+    ) -> Outcome {
+        let Question { now, from, .. } = *question;
+        let forwarder = &mut *host.forwarder;
+        let asked = match &command.asked {
+            Asked::Parameters(asked) => asked,
+            Asked::Announcement(octets) => {
+                return self.routes(forwarder, question).announce(octets).into();
             }
-            (b"rib", b"unregister") => {
-                self.rib.unregister(host.forwarder, from, &command.parameters)
+        };
+        match (command.protocol, command.module, command.verb) {
+            (b"weir", b"faces", b"update") => rates::update(forwarder, now, asked).into(),
+            (b"weir", ..) => ControlResponse::unsupported().into(),
+            (_, b"rib", _) => self.routes(forwarder, question).rib(command.verb, asked).into(),
+            (_, b"fib", _) => self.routes(forwarder, question).fib(command.verb, asked).into(),
+            (_, b"cs", b"config") => store::config(forwarder, asked).into(),
+            (_, b"cs", b"erase") => store::erase(forwarder, asked).into(),
+            (_, b"strategy-choice", b"set") => {
+                strategies::set(forwarder, &mut self.strategies, asked).into()
             }
-            _ => ControlResponse::unsupported(),
+            (_, b"strategy-choice", b"unset") => {
+                strategies::unset(forwarder, &mut self.strategies, asked).into()
+            }
+            (_, b"faces", b"create") => Outcome::of(orders::create(asked), asked),
+            (_, b"faces", b"update") => Outcome::of(orders::update(asked, from, forwarder), asked),
+            (_, b"faces", b"destroy") => Outcome::of(orders::destroy(asked), asked),
+            _ => ControlResponse::unsupported().into(),
         }
+    }
+
+    fn routes<'a>(
+        &'a mut self,
+        forwarder: &'a mut Forwarder,
+        question: &Question<'_, '_>,
+    ) -> Routes<'a> {
+        let Question { now, wall_ms, from, .. } = *question;
+        let (rib, per_face) = (&mut self.rib, self.routes_per_face);
+        Routes { forwarder, rib, per_face, now, wall_ms, from }
+    }
+
+    /// Something happened to a face.
+    pub fn face_event(&mut self, now: Time, event: FaceEvent, face: &FaceInfo) {
+        self.events.post(now, event, face);
+    }
+
+    /// A frame for the forwarder, from the internal face, that somebody has waited for.
+    pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+        Some(orders::frame(&self.events.poll()?, b""))
     }
 
     /// When [`Management::on_deadline`] wants to be called.
@@ -244,8 +400,8 @@ impl Management {
     }
 
     /// The face is gone, and its routes with it.
-    pub fn face_gone(&mut self, face: FaceId) {
-        self.rib.face_gone(face);
+    pub fn face_gone(&mut self, forwarder: &mut Forwarder, face: FaceId) {
+        self.rib.face_gone(forwarder, face);
     }
 
     /// Milliseconds since it began; `wall_ms` is the time since 1970.
@@ -261,11 +417,18 @@ impl Management {
     }
 }
 
+/// Module and verb, as far as a name has them.
+fn verb(name: NameRef<'_>) -> String {
+    let words = (2..4).filter_map(|i| name.get(i)).map(|c| c.to_string());
+    words.collect::<Vec<_>>().join("/")
+}
+
 /// Whether `name` is under one of the management prefixes, which nobody else may register.
 #[must_use]
 pub fn is_reserved(name: NameRef<'_>) -> bool {
     prefixes().iter().any(|p| name.starts_with(p.as_ref()) || p.as_ref().starts_with(name))
         && name.first().is_some()
+        || name.starts_with(remote_prefix().as_ref())
 }
 
 #[cfg(test)]

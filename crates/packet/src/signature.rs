@@ -82,8 +82,11 @@ struct Fields<'a> {
 
 impl<'a> SignatureInfo<'a> {
     /// Checks the value of a SignatureInfo or InterestSignatureInfo element.
+    ///
+    /// # Errors
+    /// An element is malformed, out of order, or critical and unknown.
     #[inline]
-    pub(crate) fn decode(value: &'a [u8]) -> Result<SignatureInfo<'a>, Fault> {
+    pub fn decode(value: &'a [u8]) -> Result<SignatureInfo<'a>, Fault> {
         // Many say nothing but their type.
         let signature_type = match *value {
             [typ, 1, number] if u64::from(typ) == types::SIGNATURE_TYPE => {

@@ -9,6 +9,9 @@ pub const STRATEGY: &str = "best-route";
 /// The plain controller beside which parts that are no controllers are measured.
 pub const BASELINE: &str = "aimd";
 
+/// The marker of a face that a command wants to mark congestion.
+pub const MARKER: &str = "nfd-mark";
+
 /// What a scheme is the default for.
 #[must_use]
 pub fn of(name: &str) -> Vec<&'static str> {
@@ -27,5 +30,6 @@ mod tests {
         assert!(named(CONTROLLER).controller().is_ok());
         assert!(named(STRATEGY).strategy().is_ok());
         assert!(named(BASELINE).controller().is_ok());
+        assert!(named(MARKER).marker().is_ok());
     }
 }

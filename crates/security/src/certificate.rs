@@ -4,7 +4,7 @@
 //! `/<identity>/KEY/<KeyId>/<IssuerId>/<version>` of ContentType KEY, whose content is the key's
 //! SubjectPublicKeyInfo and whose SignatureInfo has a ValidityPeriod.
 
-use packet::tlv::{self, Reader, types};
+use packet::tlv::{self, types};
 use packet::{Bytes, Component, ContentType, Data, DataBuf, DecodeError, Name, NameRef};
 
 use crate::validity::{self, Validity};
@@ -109,7 +109,7 @@ impl Certificate {
         let validity = data
             .signature_info()
             .element(types::VALIDITY_PERIOD)
-            .and_then(decode_validity)
+            .and_then(Validity::read)
             .ok_or(CertificateError::Validity)?;
         Ok(Certificate { wire, name, public, validity })
     }
@@ -209,14 +209,6 @@ fn encode_validity(validity: Validity) -> Vec<u8> {
     tlv::put_tlv(&mut value, types::NOT_BEFORE, &validity::encode(validity.not_before()));
     tlv::put_tlv(&mut value, types::NOT_AFTER, &validity::encode(validity.not_after()));
     value
-}
-
-fn decode_validity(value: &[u8]) -> Option<Validity> {
-    let mut reader = Reader::new(value);
-    let not_before = reader.optional(types::NOT_BEFORE).ok()??;
-    let not_after = reader.optional(types::NOT_AFTER).ok()??;
-    reader.finish().ok()?;
-    Validity::new(validity::decode(not_before.value)?, validity::decode(not_after.value)?)
 }
 
 #[cfg(test)]

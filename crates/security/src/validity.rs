@@ -1,5 +1,6 @@
 //! The time a certificate is valid for.
 
+use packet::tlv::{Reader, types};
 use std::fmt;
 
 /// A span of time, both ends included, in seconds since 1970-01-01 UTC without leap seconds.
@@ -32,6 +33,16 @@ impl Validity {
         let not_before = start.min(MAX_INSTANT);
         let end = not_before.saturating_add(days.saturating_mul(DAY));
         Validity { not_before, not_after: end.min(MAX_INSTANT) }
+    }
+
+    /// Reads the value of a ValidityPeriod element; `None` if it is none.
+    #[must_use]
+    pub fn read(value: &[u8]) -> Option<Validity> {
+        let mut reader = Reader::new(value);
+        let not_before = reader.optional(types::NOT_BEFORE).ok()??;
+        let not_after = reader.optional(types::NOT_AFTER).ok()??;
+        reader.finish().ok()?;
+        Validity::new(decode(not_before.value)?, decode(not_after.value)?)
     }
 
     /// First second.

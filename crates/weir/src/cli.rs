@@ -1,5 +1,14 @@
 //! The command line.
 
+// The manual's test has this file as a module of its own, by its path.
+#[path = "cli/manage.rs"]
+mod manage;
+
+pub use manage::{
+    CsCommand, FaceCommand, FaceOptions, ListArgs, PersistencyWord, RouteCommand, StrategyCommand,
+    Switch,
+};
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use control::{Ratio, Size};
 use packet::Name;
@@ -32,6 +41,18 @@ pub enum Command {
     Gateway(GatewayArgs),
     /// Show what the forwarder is doing.
     Status(StatusArgs),
+    /// List, make, change and end the forwarder's faces.
+    #[command(subcommand)]
+    Face(FaceCommand),
+    /// List, add and remove the forwarder's routes.
+    #[command(subcommand)]
+    Route(RouteCommand),
+    /// List and choose the forwarder's strategies.
+    #[command(subcommand)]
+    Strategy(StrategyCommand),
+    /// Show, configure and empty the forwarder's content store.
+    #[command(subcommand)]
+    Cs(CsCommand),
     /// List the congestion-control schemes, or explain one.
     Schemes(SchemesArgs),
     /// Make and list keys.
@@ -60,7 +81,7 @@ pub enum Command {
 #[derive(Args)]
 pub struct ForwarderArgs {
     /// The forwarder's address: a socket's path, or a URI such as tcp://127.0.0.1:6363.
-    /// Without it, $NDN_CLIENT_TRANSPORT or /run/nfd/nfd.sock.
+    /// Without it, $NDN_CLIENT_TRANSPORT, the transport in client.conf or /run/nfd/nfd.sock.
     #[arg(long, value_name = "ADDRESS")]
     pub socket: Option<String>,
 }

@@ -42,10 +42,9 @@ impl From<CommandError> for Failure {
             CommandError::Refused { code: 403, .. } => (Kind::Failed, "publish under another name"),
             CommandError::Refused { code: 414, .. } => (Kind::Failed, "use a shorter name"),
             CommandError::Refused { .. } => (Kind::Failed, "the forwarder's log says more"),
-            CommandError::NoAnswer { .. } => (
-                Kind::NoForwarder,
-                "does it take rib/register commands from this host? its log says more",
-            ),
+            CommandError::NoAnswer { .. } => {
+                (Kind::NoForwarder, "does it take commands from this host? its log says more")
+            }
         };
         Failure::new(kind, error).then(next)
     }
@@ -58,7 +57,7 @@ impl From<DatasetError> for Failure {
             DatasetError::Interrupted => (Kind::Interrupted, ""),
             DatasetError::Malformed { .. } => (Kind::Failed, "is it a weir forwarder?"),
             DatasetError::NoAnswer { .. } => {
-                (Kind::NoForwarder, "only weir's own forwarder does, and only to its own host")
+                (Kind::NoForwarder, "it answers only to its own host, and that only if it knows it")
             }
         };
         Failure::new(kind, error).then(next)

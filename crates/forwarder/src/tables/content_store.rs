@@ -2,6 +2,7 @@
 
 mod admission;
 mod ages;
+mod bounds;
 mod chain;
 mod policy;
 mod policy_lfu;
@@ -125,6 +126,8 @@ pub struct ContentStore {
     left: usize,
     most: usize,
     admission: Admission,
+    admits: bool,
+    serves: bool,
     tree: Tree,
     /// Only where copies have ages.
     ages: Option<Box<Ages>>,
@@ -145,6 +148,8 @@ impl ContentStore {
             left: usize::MAX,
             most: config.packets,
             admission: config.admission,
+            admits: true,
+            serves: true,
             tree: Tree::default(),
             ages: None,
             hit_age: None,
@@ -301,6 +306,9 @@ impl ContentStore {
         name: &HashedName<'_>,
         decided: Option<bool>,
     ) -> Outcome {
+        if !self.admits {
+            return Outcome::NotAdmitted;
+        }
         let there = self.tree.find(name);
         if let Some(slot) = there
             && self.refresh(slot, &cached)
@@ -349,7 +357,7 @@ impl ContentStore {
         interest: &Interest<'_>,
         name: &HashedName<'_>,
     ) -> Option<Bytes> {
-        if self.is_empty() {
+        if self.is_empty() || !self.serves {
             self.counters.misses += 1;
             return None;
         }
@@ -400,6 +408,12 @@ impl ContentStore {
     #[must_use]
     pub fn holds(&self, name: &HashedName<'_>) -> bool {
         self.tree.find(name).is_some()
+    }
+
+    /// Whether there is Data at or below a prefix.
+    #[must_use]
+    pub fn has_below(&self, prefix: &HashedName<'_>) -> bool {
+        self.tree.find_below(prefix, MAX_PREFIX + 2, |_| true).is_some()
     }
 
     /// Removes Data at and below a prefix, at most `limit` packets; returns how many. Of a prefix

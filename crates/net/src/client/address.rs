@@ -1,5 +1,6 @@
 //! Where the forwarder is.
 
+use super::conf;
 use crate::uri::DEFAULT_SOCKET;
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -10,6 +11,9 @@ use thiserror::Error;
 /// The variable by which all NDN programs are told where the forwarder is.
 pub const TRANSPORT_VARIABLE: &str = "NDN_CLIENT_TRANSPORT";
 const DEFAULT_PORT: u16 = 6363;
+
+/// Where older forwarders listen.
+const OLDER_SOCKETS: [&str; 3] = ["/run/nfd.sock", "/var/run/nfd.sock", "/run/ndn/nfd.sock"];
 
 /// Where a forwarder is, as `NDN_CLIENT_TRANSPORT` says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,16 +40,26 @@ pub struct AddressError {
 }
 
 impl Address {
-    /// The address given on the command line, or in the environment, or the default socket.
+    /// The address given on the command line, or in the environment, or in `client.conf`, or else
+    /// the first default socket that is there.
     ///
     /// # Errors
     /// The text is no address.
     pub fn find(given: Option<&str>) -> Result<Address, AddressError> {
         let from_environment = || std::env::var(TRANSPORT_VARIABLE).ok().filter(|v| !v.is_empty());
-        match given.map(str::to_owned).or_else(from_environment) {
-            Some(text) => text.parse(),
-            None => Ok(Address::Unix(DEFAULT_SOCKET.into())),
+        if let Some(text) = given.map(str::to_owned).or_else(from_environment) {
+            return text.parse();
         }
+        if let Some((text, file)) = conf::transport(&conf::places()) {
+            let of_file = |error: AddressError| {
+                let why = format!("{} (so says {})", error.why, file.display());
+                AddressError { why, ..error }
+            };
+            return text.parse().map_err(of_file);
+        }
+        let sockets = [DEFAULT_SOCKET].into_iter().chain(OLDER_SOCKETS);
+        let there = sockets.map(PathBuf::from).find(|path| path.exists());
+        Ok(Address::Unix(there.unwrap_or_else(|| DEFAULT_SOCKET.into())))
     }
 }
 

@@ -82,7 +82,8 @@ impl Connection {
     /// The forwarder refuses or does not answer.
     pub fn add_route(&mut self, prefix: &Name, face: u64, cost: u64) -> Result<(), CommandError> {
         let (face_id, origin) = (Some(face), Some(ORIGIN_STATIC));
-        let asked = ControlParameters { face_id, origin, cost: Some(cost), ..of(prefix) };
+        let (cost, flags) = (Some(cost), Some(0));
+        let asked = ControlParameters { face_id, origin, cost, flags, ..of(prefix) };
         self.command(REGISTER, &asked, &format!("add a route for {prefix}"))
     }
 
@@ -111,12 +112,17 @@ impl Connection {
         self.command(UPDATE, &asked, &format!("change the rates of face {face}"))
     }
 
-    fn command(
+    /// Sends a command of the management protocol, such as `["nfd", "faces", "create"]`, and
+    /// returns the answer, whatever its status. `what` says what it does, for messages.
+    ///
+    /// # Errors
+    /// The forwarder does not answer.
+    pub fn control(
         &mut self,
         verb: [&str; 3],
         asked: &ControlParameters,
         what: &str,
-    ) -> Result<(), CommandError> {
+    ) -> Result<ControlResponse, CommandError> {
         for _ in 0..ATTEMPTS {
             let mut command = Command::new(verb, asked);
             let end = self.now() + ATTEMPT;
@@ -125,16 +131,26 @@ impl Connection {
                     return Err(CommandError::Interrupted);
                 }
             }
-            match command.answer {
-                Some(answer) if answer.code == 200 => return Ok(()),
-                Some(ControlResponse { code, text, .. }) => {
-                    return Err(CommandError::Refused { what: what.to_owned(), code, text });
-                }
-                None => {}
+            if let Some(answer) = command.answer {
+                return Ok(answer);
             }
         }
         let address = self.address().to_string();
         Err(CommandError::NoAnswer { what: what.to_owned(), address })
+    }
+
+    fn command(
+        &mut self,
+        verb: [&str; 3],
+        asked: &ControlParameters,
+        what: &str,
+    ) -> Result<(), CommandError> {
+        match self.control(verb, asked, what)? {
+            ControlResponse { code: 200, .. } => Ok(()),
+            ControlResponse { code, text, .. } => {
+                Err(CommandError::Refused { what: what.to_owned(), code, text })
+            }
+        }
     }
 }
 
@@ -154,17 +170,17 @@ impl Command {
             .collect();
         debug_assert_eq!(octets.first().map(|o| u64::from(*o)), Some(numbers::CONTROL_PARAMETERS));
         name.push(Component::generic(&octets).as_ref());
-        // The time makes the command unique; the replay check of forwarders wants it to increase.
+        // Replay checks want the time to increase; the nonce makes commands of one millisecond
+        // differ, in the name, too.
         let time = unix_millis();
-        let unique: [u8; 32] =
-            Sha256::digest([name.as_bytes(), &time.to_be_bytes()].concat()).into();
+        let unique = getrandom::u64().unwrap_or(time).to_be_bytes();
         let nonce = u32::from_be_bytes([unique[0], unique[1], unique[2], unique[3]]);
         let mut interest = InterestBuf {
             nonce: Some(nonce),
             lifetime_ms: Some(ATTEMPT.as_millis()),
             ..InterestBuf::new(name)
         };
-        let info = SignatureInfoBuf::digest().with_nonce(&unique[4..12]).with_time_ms(time);
+        let info = SignatureInfoBuf::digest().with_nonce(&unique).with_time_ms(time);
         interest.sign_with(info, |portions| {
             let mut digest = Sha256::new();
             portions.iter().for_each(|portion| digest.update(portion));

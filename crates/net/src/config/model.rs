@@ -1,6 +1,7 @@
 //! The configuration as types: checked, with defaults filled in.
 
 use crate::emulate::Emulation;
+use crate::management::authority::Origin;
 use crate::uri::FaceUri;
 use control::{Duration, Rate, Size};
 use document::{Parts, Queue};
@@ -35,6 +36,8 @@ pub struct Config {
     pub forwarder: ForwarderLimits,
     /// Strategies by prefix.
     pub strategies: Vec<Strategy>,
+    /// Who may command; nobody said: applications of this host.
+    pub authorize: Vec<Authorize>,
 }
 
 /// The process.
@@ -72,6 +75,8 @@ pub struct Listen {
     pub tcp: Vec<SocketAddr>,
     /// The Unix socket.
     pub unix: Option<PathBuf>,
+    /// Links to it, for clients that look elsewhere.
+    pub unix_links: Vec<PathBuf>,
     /// The UDP and the TCP addresses are defaults: one whose family the host lacks is left out
     /// without an error.
     pub optional: [bool; 2],
@@ -187,4 +192,19 @@ pub struct Strategy {
     pub prefix: Name,
     /// The scheme whose strategy it is.
     pub choice: Choice,
+}
+
+/// Lets somebody command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Authorize {
+    /// From where.
+    pub from: Origin,
+    /// Which of [`crate::management::authority::MODULES`].
+    pub modules: Vec<String>,
+    /// Only what is about names below it.
+    pub prefix: Name,
+    /// The file with the certificate of who has to sign.
+    pub key: Option<PathBuf>,
+    /// How far a signature's time may be from this host's.
+    pub skew: Duration,
 }

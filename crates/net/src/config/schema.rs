@@ -160,6 +160,14 @@ const LISTEN: Section = Section {
              missing; whoever may enter it may connect.",
         ),
         field(
+            "unix_links",
+            Form::As("paths"),
+            "",
+            "A path, or a list of them, at which symbolic links to the Unix socket are made for \
+             clients that look elsewhere, such as `[\"/run/nfd.sock\", \"/var/run/nfd.sock\", \
+             \"/run/ndn/nfd.sock\"]`. They go when the daemon ends.",
+        ),
+        field(
             "receive_buffer",
             Form::Size,
             "\"8 MB\"",
@@ -194,7 +202,12 @@ const ON_DEMAND: Section = Section {
     help: "Faces that come about when a peer sends over UDP or connects over TCP.",
     fields: &[
         &[
-            field("max", Form::Number(0, 10_000), "256", "The most such faces at a time."),
+            field(
+                "max",
+                Form::Number(0, 10_000),
+                "256",
+                "The most such faces at a time; besides, commands may make as many.",
+            ),
             field(
                 "idle",
                 Form::Duration,
@@ -218,7 +231,7 @@ const APPLICATION: Section = Section {
                 "routes",
                 Form::Number(0, 1_000_000),
                 "10000",
-                "The most prefixes that one application may have registered.",
+                "The most routes that may be registered for one face, an application's or another.",
             ),
         ],
         LINK,
@@ -359,6 +372,45 @@ const STRATEGY: Section = Section {
     ]],
 };
 
+const AUTHORIZE: Section = Section {
+    name: "authorize",
+    repeated: true,
+    help: "Lets somebody send management commands. Without any such section, applications of this \
+           host may do everything and peers nothing; with one, each command needs a section that \
+           allows it. What is refused is answered with 403 and logged with the reason.",
+    fields: &[&[
+        field(
+            "from",
+            Form::Word(&["local", "remote"]),
+            "\"local\"",
+            "Applications of this host, or peers, who command under `/localhop/nfd` and only \
+             `rib`, with a `key`.",
+        ),
+        field(
+            "commands",
+            Form::As("modules"),
+            "",
+            "`\"rib\"`, `\"fib\"`, `\"faces\"`, `\"cs\"`, `\"strategy-choice\"`, or a list of \
+             these. Without it: all of them; of peers, `\"rib\"`.",
+        ),
+        field("prefix", Form::Name, "\"/\"", "Only what is about names below it."),
+        field(
+            "key",
+            Form::Path,
+            "",
+            "File with the certificate of the key that has to sign, as `weir key new` prints it. \
+             Without it: any signature will do, a digest included.",
+        ),
+        field(
+            "skew",
+            Form::Duration,
+            "\"2 min\"",
+            "How far the time of a key's signature may be from this host's. A key's commands must \
+             be signed one after the other, and each is obeyed once.",
+        ),
+    ]],
+};
+
 /// All sections, in the order of the manual.
 pub const SECTIONS: &[Section] = &[
     DAEMON,
@@ -372,4 +424,5 @@ pub const SECTIONS: &[Section] = &[
     FORWARDER,
     STRATEGY,
     ANNOUNCEMENTS,
+    AUTHORIZE,
 ];

@@ -3,11 +3,12 @@
 use super::error::ConfigError;
 use super::memory;
 use super::model::{
-    Application, Config, Daemon, Face, ForwarderLimits, LinkOptions, Listen, LogFormat, OnDemand,
-    Route, Strategy,
+    Application, Authorize, Config, Daemon, Face, ForwarderLimits, LinkOptions, Listen, LogFormat,
+    OnDemand, Route, Strategy,
 };
 use super::schema::SECTIONS;
 use crate::emulate::Emulation;
+use crate::management::authority::{MODULES, Origin};
 use crate::uri::FaceUri;
 use control::{Duration, Size};
 use document::parts;
@@ -50,6 +51,7 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config>
         .collect();
     let strategies =
         Section::repeated(doc, SECTIONS, table, "strategy").iter().filter_map(strategy).collect();
+    let rules = Section::repeated(doc, SECTIONS, table, "authorize");
     let mut config = Config {
         daemon: daemon(&single("daemon")?)?,
         listen: listen(&single("listen")?)?,
@@ -62,6 +64,7 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config>
         announcements: single("announcements")?.word("accept") == 1,
         forwarder: forwarder(&single("forwarder")?)?,
         strategies,
+        authorize: rules.iter().filter_map(authorize).collect(),
     };
     if let Some(whole) = whole {
         everywhere(&mut config, whole);
@@ -116,10 +119,30 @@ fn listen(s: &Section<'_>) -> Option<Listen> {
             path if path.starts_with('/') => Ok(Some(PathBuf::from(path))),
             other => Err(format!("`{other}` is not an absolute path, nor `off`")),
         })?,
+        unix_links: s.get("unix_links", paths).unwrap_or_default(),
         optional: ["udp", "tcp"].map(|f| s.given(f).is_none()),
         receive_buffer: s.quantity("receive_buffer")?,
         force_receive_buffer: s.switch("force_receive_buffer"),
     })
+}
+
+/// An absolute path, or a list of them.
+fn paths(value: &DeValue<'_>) -> Result<Vec<PathBuf>, String> {
+    listed(value, |path| match path.starts_with('/') {
+        true => Ok(PathBuf::from(path)),
+        false => Err(format!("`{path}` is not an absolute path")),
+    })
+}
+
+/// What is written once, or as a list.
+fn listed<T>(
+    value: &DeValue<'_>,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Result<Vec<T>, String> {
+    match value {
+        DeValue::Array(list) => list.iter().map(|v| read(text(Spanned::get_ref(v))?)).collect(),
+        one => Ok(vec![read(text(one)?)?]),
+    }
 }
 
 /// A port, an address with port, a list of these, or `"off"`.
@@ -269,4 +292,30 @@ fn strategy(s: &Section<'_>) -> Option<Strategy> {
     let prefix = s.get("prefix", name);
     let choice = parts::strategy(s);
     Some(Strategy { prefix: prefix?, choice: choice? })
+}
+
+fn authorize(s: &Section<'_>) -> Option<Authorize> {
+    let from = [Origin::Local, Origin::Remote][s.word("from").min(1)];
+    let is_module = |word: &str| match MODULES.contains(&word) {
+        true => Ok(word.to_owned()),
+        false => Err(valid_words(word, MODULES)),
+    };
+    let modules = s.get("commands", |v| listed(v, is_module));
+    let key = s.get("key", |v| text(v).map(PathBuf::from));
+    let (all, given) = (MODULES.map(str::to_owned).to_vec(), s.given("commands").is_some());
+    if from == Origin::Remote {
+        if key.is_none() {
+            s.doc.mistake(s.place("from"), "peers may command only with a `key`");
+        }
+        if modules.iter().flatten().any(|module| module != "rib") {
+            s.doc.mistake(s.place("commands"), "peers may command only `rib`");
+        }
+    }
+    let modules = match modules {
+        None if given => return None,
+        None if from == Origin::Remote => vec!["rib".to_owned()],
+        other => other.unwrap_or(all),
+    };
+    let prefix = s.get("prefix", name)?;
+    Some(Authorize { from, modules, prefix, key, skew: s.quantity("skew")? })
 }

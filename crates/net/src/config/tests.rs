@@ -1,4 +1,5 @@
 use super::*;
+use crate::management::authority::{MODULES, Origin};
 use crate::uri::FaceUri;
 use control::{Duration, LossModel, Rate, Ratio, Size};
 use document::Queue;
@@ -272,4 +273,41 @@ fn all_mistakes_are_found_at_once_and_shown_with_their_line() {
 fn a_file_that_is_not_there_is_named() {
     let error = load(Path::new("/nonexistent/weir.toml")).unwrap_err().to_string();
     assert!(error.contains("/nonexistent/weir.toml") && error.contains("No such file"), "{error}");
+}
+
+#[test]
+fn who_may_command_is_said_in_sections() {
+    let config = good(
+        "[[authorize]]\ncommands = [\"rib\", \"faces\"]\nprefix = \"/a\"\n\
+         [[authorize]]\nfrom = \"remote\"\nkey = \"op.cert\"\nskew = \"5 s\"",
+    );
+    let [here, there] = &config.authorize[..] else { panic!("{:?}", config.authorize) };
+    assert_eq!(
+        (here.from, &here.modules[..]),
+        (Origin::Local, &["rib", "faces"].map(str::to_owned)[..])
+    );
+    assert_eq!((here.prefix.to_string(), &here.key), ("/a".to_owned(), &None));
+    assert_eq!((there.from, &there.modules[..]), (Origin::Remote, &["rib".to_owned()][..]));
+    assert_eq!(there.key.as_deref(), Some(Path::new("op.cert")));
+    assert_eq!((here.skew, there.skew), (Duration::from_secs(120), Duration::from_secs(5)));
+    let all = &good("[[authorize]]").authorize[0];
+    assert_eq!(all.modules, MODULES);
+    for (text, why) in [
+        ("from = \"remote\"", "peers may command only with a `key`"),
+        ("from = \"remote\"\nkey = \"k\"\ncommands = \"faces\"", "peers may command only `rib`"),
+        ("commands = \"face\"", "faces"),
+        ("commands = [1]", "text"),
+    ] {
+        let found = wrong(&format!("[[authorize]]\n{text}"));
+        assert!(found.len() == 1 && found[0].contains(why), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn links_to_the_socket_are_paths() {
+    let links = |text: &str| good(&format!("[listen]\nunix_links = {text}")).listen.unix_links;
+    assert_eq!(links("\"/run/nfd.sock\""), [Path::new("/run/nfd.sock")]);
+    assert_eq!(links("[\"/a\", \"/b\"]"), [Path::new("/a"), Path::new("/b")]);
+    let found = wrong("[listen]\nunix_links = [\"a\"]");
+    assert!(found[0].contains("`a` is not an absolute path"), "{found:?}");
 }

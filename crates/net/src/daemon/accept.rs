@@ -2,11 +2,11 @@
 
 use super::Daemon;
 use super::doors::FACES;
-use super::face::{Face, Link, Stranger};
+use super::face::{Face, Link, MadeBy, Stranger};
 use super::start::default_payload;
 use crate::batch::Batch;
 use crate::config::LinkOptions;
-use crate::management::Persistency;
+use crate::management::{CONGESTION_MARKING, FaceEvent, RELIABILITY};
 use crate::socket::Progress;
 use crate::socket::stream::{Socket, Stream};
 use crate::socket::udp::{Udp, local_for};
@@ -26,6 +26,12 @@ const QUIET: Duration = Duration::from_secs(30);
 
 /// How long no connection is accepted when the process is out of descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// The management protocol's flags of a new face.
+pub(super) fn flags(link: &LinkOptions, is_udp: bool) -> u64 {
+    let reliability = if is_udp && link.reliability { RELIABILITY } else { 0 };
+    reliability | if link.parts.marker.is_some() { CONGESTION_MARKING } else { 0 }
+}
 
 impl Daemon {
     /// Lets in whoever is before the doors.
@@ -106,7 +112,7 @@ impl Daemon {
         let id = self.add_to_forwarder(&uri, local, Some(payload), Some(peer), &link, now);
         let batch = Batch::new(udp.max_segments());
         let local_uri = udp.local().map(|a| FaceUri::udp(a).to_string()).unwrap_or_default();
-        let mut face = Face::new(id, uri, Persistency::OnDemand, Link::Udp(udp, batch));
+        let mut face = Face::new(id, MadeBy::Peer, uri, Link::Udp(udp, batch));
         face.local_uri = local_uri;
         face.local = local;
         face.fixed_mtu = link.mtu;
@@ -125,6 +131,7 @@ impl Daemon {
     ) -> Option<FaceId> {
         let id = face.id;
         face.delay = self.delay_line(&face.uri, link);
+        face.flags = flags(link, peer.is_some());
         let token = Token(FACES + id.0 as usize);
         let interests = Interest::READABLE | Interest::WRITABLE;
         let registry = self.poll.registry();
@@ -139,8 +146,14 @@ impl Daemon {
             return None;
         }
         tracing::info!(face = %id, uri = face.uri, local = face.local, "face created");
-        self.faces.insert(face, peer);
+        self.list(face, peer);
         Some(id)
+    }
+
+    /// Lists a new face, and tells who wants to know.
+    pub(super) fn list(&mut self, face: Face, peer: Option<SocketAddr>) {
+        self.management.face_event(self.clock.now(), FaceEvent::Created, &face.info());
+        self.faces.insert(face, peer);
     }
 
     fn connections(&mut self, now: Time) -> io::Result<()> {
@@ -154,7 +167,8 @@ impl Daemon {
             let link = self.settings.application.link.clone();
             // As NFD names them: applications have no addresses, so they get numbers.
             let uri = format!("fd://{}", self.faces.next_number());
-            self.stream_guest(socket, uri, local_uri, true, &link, now);
+            let made_by = MadeBy::Application;
+            self.stream_guest(socket, made_by, [uri, local_uri], true, &link, now);
         }
         for door in 0..self.doors.tcp.len() {
             while let Some((socket, peer)) = self.doors.tcp[door].accept()? {
@@ -165,7 +179,8 @@ impl Daemon {
                 let link = self.settings.on_demand.link.clone();
                 let here = self.doors.tcp[door].local()?;
                 let (uri, here) = (FaceUri::tcp(peer).to_string(), FaceUri::tcp(here).to_string());
-                self.stream_guest(socket, uri, here, peer.ip().is_loopback(), &link, now);
+                let local = peer.ip().is_loopback();
+                self.stream_guest(socket, MadeBy::Peer, [uri, here], local, &link, now);
             }
         }
         Ok(())
@@ -174,8 +189,8 @@ impl Daemon {
     fn stream_guest(
         &mut self,
         socket: Socket,
-        uri: String,
-        local_uri: String,
+        made_by: MadeBy,
+        [uri, local_uri]: [String; 2],
         local: bool,
         link: &LinkOptions,
         now: Time,
@@ -187,7 +202,7 @@ impl Daemon {
         }
         let id = self.add_to_forwarder(&uri, local, None, None, link, now);
         let stream = Link::Stream(Stream::new(socket));
-        let mut face = Face::new(id, uri, Persistency::OnDemand, stream);
+        let mut face = Face::new(id, made_by, uri, stream);
         face.local_uri = local_uri;
         face.local = local;
         face.heard = now;

@@ -43,6 +43,9 @@ impl Doors {
         let [udp_optional, tcp_optional] = listen.optional;
         // The Unix socket first: if a daemon is running, that is the message to see.
         doors.unix = listen.unix.as_deref().map(UnixDoor::open).transpose()?;
+        if let Some(door) = &mut doors.unix {
+            listen.unix_links.iter().try_for_each(|path| door.link(path))?;
+        }
         for address in &listen.udp {
             match Udp::listen(*address, options) {
                 Ok(door) => doors.udp.push(door),

@@ -4,6 +4,7 @@ use crate::socket::listen::UnixListenError;
 use crate::uri::FaceUri;
 use packet::Name;
 use std::io;
+use std::path::PathBuf;
 use thiserror::Error;
 
 /// Why a daemon does not run.
@@ -42,6 +43,14 @@ pub enum DaemonError {
         /// The prefix.
         prefix: Name,
         /// What the table says.
+        why: String,
+    },
+    /// The certificate of who may command cannot be had.
+    #[error("cannot use the certificate {path}: {why}", path = .path.display())]
+    Certificate {
+        /// Its file.
+        path: PathBuf,
+        /// Why not.
         why: String,
     },
     /// The system refuses something that the loop cannot do without.

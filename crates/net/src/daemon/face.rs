@@ -46,15 +46,27 @@ pub(super) enum Target {
     Unix(std::path::PathBuf),
 }
 
+/// Who brought a face about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MadeBy {
+    Configuration,
+    Command,
+    Peer,
+    Application,
+}
+
 /// A face as the daemon sees it.
 #[derive(Debug)]
 pub(super) struct Face {
     pub id: FaceId,
+    pub made_by: MadeBy,
     pub name: Option<String>,
     pub uri: String,
     pub local_uri: String,
     pub local: bool,
     pub persistency: Persistency,
+    /// The management protocol's flags.
+    pub flags: u64,
     pub link: Link,
     /// Where to connect again.
     pub target: Option<Target>,
@@ -64,6 +76,8 @@ pub(super) struct Face {
     pub delay: Option<DelayLine>,
     /// The kernel takes no more; readiness will be reported.
     pub blocked: bool,
+    /// That it broke was told.
+    pub was_down: bool,
     /// The face is in a list of readable ones.
     pub readable: bool,
     /// When something last came.
@@ -73,20 +87,28 @@ pub(super) struct Face {
 }
 
 impl Face {
-    pub fn new(id: FaceId, uri: String, persistency: Persistency, link: Link) -> Face {
+    pub fn new(id: FaceId, made_by: MadeBy, uri: String, link: Link) -> Face {
+        let persistency = match made_by {
+            MadeBy::Configuration => Persistency::Permanent,
+            MadeBy::Command => Persistency::Persistent,
+            MadeBy::Peer | MadeBy::Application => Persistency::OnDemand,
+        };
         Face {
             id,
+            made_by,
             name: None,
             uri,
             local_uri: String::new(),
             local: false,
             persistency,
+            flags: 0,
             link,
             target: None,
             fixed_mtu: None,
             mtu: None,
             delay: None,
             blocked: false,
+            was_down: false,
             readable: false,
             heard: Time::ZERO,
             lost: 0,
@@ -104,6 +126,7 @@ impl Face {
             local: self.local,
             persistency: self.persistency,
             is_group: matches!(self.target, Some(Target::Group(..))),
+            flags: self.flags,
             mtu: self.mtu,
             up: !matches!(self.link, Link::Down { .. }),
             lost: self.lost + emulated.lost + emulated.overflowed,
@@ -253,11 +276,6 @@ impl Face {
         };
         self.blocked = progress == Progress::Blocked;
         Ok(progress)
-    }
-
-    /// A local application's face over the Unix socket.
-    pub fn is_application(&self) -> bool {
-        self.target.is_none() && self.local_uri.starts_with("unix://")
     }
 
     /// A UDP face that a peer brought about: it has no end but silence.

@@ -1,7 +1,7 @@
 //! All faces with sockets.
 
-use super::face::Face;
-use crate::management::{FaceInfo, Persistency};
+use super::face::{Face, MadeBy};
+use crate::management::FaceInfo;
 use control::Time;
 use forwarder::FaceId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,9 +16,10 @@ pub(super) struct Faces {
     emulated: BTreeSet<FaceId>,
     /// Configured faces, which are connected again when they break.
     permanent: Vec<FaceId>,
-    /// Faces that peers and applications brought about.
+    /// Faces that peers, applications and commands brought about.
     pub guests: usize,
     pub applications: usize,
+    pub commanded: usize,
     numbers: u64,
 }
 
@@ -52,7 +53,9 @@ impl Faces {
         if face.target.is_some() {
             self.permanent.push(face.id);
         }
-        *self.counter(&face) += usize::from(face.target.is_none());
+        if let Some(counter) = self.counter(face.made_by) {
+            *counter += 1;
+        }
         self.all.insert(face.id, face);
     }
 
@@ -60,15 +63,31 @@ impl Faces {
         let face = self.all.remove(&id)?;
         self.peers.retain(|_, of| *of != id);
         self.emulated.remove(&id);
-        *self.counter(&face) -= usize::from(face.target.is_none());
+        self.permanent.retain(|of| *of != id);
+        if let Some(counter) = self.counter(face.made_by) {
+            *counter -= 1;
+        }
         Some(face)
     }
 
-    fn counter(&mut self, face: &Face) -> &mut usize {
-        if face.persistency == Persistency::OnDemand && !face.is_application() {
-            &mut self.guests
-        } else {
-            &mut self.applications
+    /// From now on the face is connected again when it breaks.
+    pub fn keep_up(&mut self, id: FaceId) {
+        if !self.permanent.contains(&id) {
+            self.permanent.push(id);
+        }
+    }
+
+    /// The face that leads there.
+    pub fn of_uri(&self, uri: &str) -> Option<FaceId> {
+        self.iter().find(|face| face.uri == uri).map(|face| face.id)
+    }
+
+    fn counter(&mut self, made_by: MadeBy) -> Option<&mut usize> {
+        match made_by {
+            MadeBy::Configuration => None,
+            MadeBy::Command => Some(&mut self.commanded),
+            MadeBy::Peer => Some(&mut self.guests),
+            MadeBy::Application => Some(&mut self.applications),
         }
     }
 

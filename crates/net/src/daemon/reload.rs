@@ -7,7 +7,7 @@
 use super::error::DaemonError;
 use super::{Daemon, Settings, start, supervisor};
 use crate::config::{self, Config, ConfigError};
-use crate::management::rib::{CHILD_INHERIT, ORIGIN_STATIC, Route};
+use crate::management::rib::{ORIGIN_STATIC, Route};
 use forwarder::FaceId;
 use packet::Name;
 
@@ -40,6 +40,7 @@ fn fixed(config: &Config) -> Vec<(&'static str, String)> {
         ("metrics", format!("{:?}", config.metrics)),
         ("content_store", format!("{:?}", config.content_store)),
         ("forwarder", format!("{:?}", config.forwarder)),
+        ("authorize", format!("{:?}", config.authorize)),
     ]
 }
 
@@ -74,7 +75,6 @@ impl Daemon {
         self.settings = Settings {
             on_demand: config.on_demand.clone(),
             application: config.application.clone(),
-            strategies: std::mem::take(&mut self.settings.strategies),
             ..self.settings
         };
         self.management.believe_announcements(config.announcements);
@@ -139,7 +139,8 @@ impl Daemon {
         &mut self,
         (prefix, face, cost): &(Name, FaceId, u64),
     ) -> Result<(), DaemonError> {
-        let entry = Route { cost: *cost, flags: CHILD_INHERIT, expires: None };
+        // Longer prefixes are what the file says of them, too, and inherit nothing.
+        let entry = Route { cost: *cost, flags: 0, expires: None };
         let rib = self.management.rib();
         rib.add(&mut self.forwarder, prefix, (*face, ORIGIN_STATIC), entry)
             .map_err(|e| DaemonError::Table { prefix: prefix.clone(), why: e.to_string() })
@@ -152,7 +153,7 @@ impl Daemon {
         };
         let before = std::mem::replace(&mut self.configured.strategies, wanted.to_vec());
         for gone in before.iter().filter(|b| wanted.iter().all(|w| w.prefix != b.prefix)) {
-            self.settings.strategies.retain(|(prefix, _)| *prefix != gone.prefix);
+            self.management.strategies().remove(&gone.prefix);
             if gone.prefix.is_empty() {
                 self.choose(&gone.prefix, &start::root_choice());
             } else {
@@ -165,7 +166,7 @@ impl Daemon {
     }
 
     fn choose(&mut self, prefix: &Name, choice: &schemes::Choice) {
-        let (forwarder, chosen) = (&mut self.forwarder, &mut self.settings.strategies);
+        let (forwarder, chosen) = (&mut self.forwarder, self.management.strategies());
         if let Err(error) = start::choose(forwarder, chosen, prefix, choice) {
             tracing::error!(%error, "the strategy stays as it was");
         }

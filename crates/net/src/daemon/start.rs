@@ -1,8 +1,9 @@
 //! From the configuration to a daemon that is ready to run.
 
+use super::accept::flags;
 use super::doors::{Doors, FACES};
 use super::error::DaemonError;
-use super::face::{Face, Link, Target};
+use super::face::{Face, Link, MadeBy, Target};
 use super::nudge::Nudges;
 use super::reload::Configured;
 use super::{Buffers, Daemon, Settings, Work, stop};
@@ -11,7 +12,8 @@ use crate::clock::{Clock, unix_millis};
 use crate::config::{self, Config, LinkOptions};
 use crate::emulate::DelayLine;
 use crate::framing::MAX_FRAME;
-use crate::management::{self, Management, Persistency};
+use crate::management::authority::Rule;
+use crate::management::{self, FaceEvent, Management};
 use crate::socket::stream::{READ_BUFFER, Socket, Stream};
 use crate::socket::udp::{ReceiveBuffers, Udp, UdpOptions};
 use crate::timer::Timer;
@@ -23,6 +25,8 @@ use mio::net::{TcpStream, UnixStream};
 use mio::{Events, Interest, Poll, Token};
 use packet::Name;
 use packet::options::Capability;
+use security::Certificate;
+use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 
@@ -61,9 +65,9 @@ impl Daemon {
         };
         let mut forwarder = forwarder(&config, seed);
         let now = clock.now();
-        let mut management = management(&mut forwarder, config.application.routes, now)?;
+        let mut management = management(&mut forwarder, &config, now)?;
         management.believe_announcements(config.announcements);
-        let strategies = strategies(&mut forwarder, &config)?;
+        management.strategies().extend(strategies(&mut forwarder, &config)?);
         let (stopper, mut stopped) =
             stop::pair().map_err(system("cannot make a pair of sockets"))?;
         let watched = poll.registry().register(&mut stopped, STOP, Interest::READABLE);
@@ -89,7 +93,6 @@ impl Daemon {
                 udp,
                 drain: config.daemon.drain,
                 seed,
-                strategies,
             },
             buffers: Buffers {
                 datagrams: ReceiveBuffers::new(RECEIVE_SLOTS),
@@ -104,6 +107,7 @@ impl Daemon {
             nudges,
             configured,
             next_idle_check,
+            connecting: Vec::new(),
             memory: None,
         };
         daemon.configured_faces(&config.faces, &config.routes)?;
@@ -171,14 +175,15 @@ impl Daemon {
         let known_by = peer.filter(|_| !is_group);
         let mtu = peer.map(|peer| face.link.mtu.unwrap_or(default_payload(peer, None)));
         let id = self.add_to_forwarder(&name, local, mtu, peer, &face.link, now);
-        let mut made = Face::new(id, uri, Persistency::Permanent, Link::Down { retry: now });
+        let mut made = Face::new(id, MadeBy::Configuration, uri, Link::Down { retry: now });
         made.name.clone_from(&face.name);
         made.local = local;
         made.target = Some(target);
         made.fixed_mtu = face.link.mtu;
         made.mtu = mtu;
         made.delay = self.delay_line(&name, &face.link);
-        self.faces.insert(made, known_by);
+        made.flags = flags(&face.link, peer.is_some());
+        self.list(made, known_by);
         self.dial(id, now);
         Ok(id)
     }
@@ -235,31 +240,41 @@ impl Daemon {
         self.forwarder.add_face(now, config)
     }
 
-    /// Connects a configured face; if that fails, it is tried again later.
+    /// Connects a face that is to be up; if that fails, it is tried again later.
     pub(super) fn dial(&mut self, id: FaceId, now: Time) {
         let Some(target) = self.faces.get_mut(id).and_then(|f| f.target.clone()) else { return };
-        match self.connect(id, &target) {
-            Ok((link, local_uri, payload)) => {
-                let Some(face) = self.faces.get_mut(id) else { return };
-                tracing::debug!(face = %id, uri = face.uri, "connecting");
-                face.link = link;
-                face.blocked = false;
-                face.heard = now;
-                face.local_uri = local_uri;
-                if let Some(payload) = payload {
-                    let mtu = face.fixed_mtu.unwrap_or(payload);
-                    face.mtu = Some(mtu);
-                    self.forwarder.set_mtu(id, Some(mtu));
-                }
-                self.forwarder.open_face(now, id);
-                self.work.sending.push_back(id);
+        let dialled = self.try_dial(id, &target, now);
+        let Some(face) = self.faces.get_mut(id) else { return };
+        match dialled {
+            Ok(()) if std::mem::take(&mut face.was_down) => {
+                let info = face.info();
+                self.management.face_event(now, FaceEvent::Up, &info);
             }
+            Ok(()) => {}
             Err(error) => {
-                let Some(face) = self.faces.get_mut(id) else { return };
                 tracing::warn!(face = %id, uri = face.uri, %error, "cannot connect, trying again");
                 face.down(now);
             }
         }
+    }
+
+    /// Connects a face.
+    pub(super) fn try_dial(&mut self, id: FaceId, target: &Target, now: Time) -> io::Result<()> {
+        let (link, local_uri, payload) = self.connect(id, target)?;
+        let Some(face) = self.faces.get_mut(id) else { return Ok(()) };
+        tracing::debug!(face = %id, uri = face.uri, "connecting");
+        face.link = link;
+        face.blocked = false;
+        face.heard = now;
+        face.local_uri = local_uri;
+        if let Some(payload) = payload {
+            let mtu = face.fixed_mtu.unwrap_or(payload);
+            face.mtu = Some(mtu);
+            self.forwarder.set_mtu(id, Some(mtu));
+        }
+        self.forwarder.open_face(now, id);
+        self.work.sending.push_back(id);
+        Ok(())
     }
 
     fn connect(
@@ -342,8 +357,9 @@ pub(super) fn root_choice() -> schemes::Choice {
 fn strategies(
     forwarder: &mut Forwarder,
     config: &Config,
-) -> Result<Vec<(Name, Name)>, DaemonError> {
-    let mut all = vec![(Name::default(), schemes::instance::name(&root_choice()))];
+) -> Result<BTreeMap<Name, Name>, DaemonError> {
+    let root = (Name::default(), schemes::instance::name(&root_choice()));
+    let mut all = BTreeMap::from([root]);
     for entry in &config.strategies {
         choose(forwarder, &mut all, &entry.prefix, &entry.choice)?;
     }
@@ -353,7 +369,7 @@ fn strategies(
 /// Sets the strategy of a prefix; `all` are the prefixes that have one, with its name.
 pub(super) fn choose(
     forwarder: &mut Forwarder,
-    all: &mut Vec<(Name, Name)>,
+    all: &mut BTreeMap<Name, Name>,
     prefix: &Name,
     choice: &schemes::Choice,
 ) -> Result<(), DaemonError> {
@@ -361,15 +377,14 @@ pub(super) fn choose(
     let strategy = choice.strategy().map_err(|e| refused(e.to_string()))?;
     let set = forwarder.set_strategy(prefix.as_ref(), strategy);
     set.map_err(|e| refused(e.to_string()))?;
-    all.retain(|(p, _)| p != prefix);
-    all.push((prefix.clone(), schemes::instance::name(choice)));
+    all.insert(prefix.clone(), schemes::instance::name(choice));
     Ok(())
 }
 
 /// Adds the internal face and its routes.
 fn management(
     forwarder: &mut Forwarder,
-    routes: usize,
+    config: &Config,
     now: Time,
 ) -> Result<Management, DaemonError> {
     let face = FaceConfig {
@@ -381,12 +396,32 @@ fn management(
         ..FaceConfig::default()
     };
     let id = forwarder.add_face(now, face);
-    for prefix in management::prefixes() {
+    let rules = config.authorize.iter().map(rule).collect::<Result<_, _>>()?;
+    let routes = config.application.routes;
+    let management = Management::new(id, routes, unix_millis()).with_rules(rules);
+    let remote = management.hears_peers().then(management::remote_prefix);
+    for prefix in management::prefixes().into_iter().chain(remote) {
         forwarder
             .add_route(id, prefix.as_ref(), 0)
             .map_err(|e| DaemonError::Table { prefix: prefix.clone(), why: e.to_string() })?;
     }
-    Ok(Management::new(id, routes, unix_millis()))
+    Ok(management)
+}
+
+/// A rule of the configuration, with its certificate.
+fn rule(written: &config::Authorize) -> Result<Rule, DaemonError> {
+    let read = |path: &std::path::PathBuf| {
+        let failed = |why: String| DaemonError::Certificate { path: path.clone(), why };
+        let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+        Certificate::from_base64(&text).map_err(|error| failed(error.to_string()))
+    };
+    Ok(Rule {
+        from: written.from,
+        modules: written.modules.clone(),
+        prefix: written.prefix.clone(),
+        key: written.key.as_ref().map(read).transpose()?,
+        skew: written.skew,
+    })
 }
 
 fn become_nice(nice: i32) {

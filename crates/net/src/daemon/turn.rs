@@ -6,7 +6,7 @@ use super::error::DaemonError;
 use super::face::Link;
 use super::start::{NUDGE, STOP, TIMER};
 use crate::clock::unix_millis;
-use crate::management::Host;
+use crate::management::{Answer, FaceEvent, Host};
 use crate::socket::Progress;
 use crate::timer::Sleep;
 use control::{Duration, Time};
@@ -55,6 +55,10 @@ impl Daemon {
         self.on_deadlines();
         self.learn();
         self.send();
+        // Sending shows, too, that a connection cannot be made.
+        while self.connected() {
+            self.send();
+        }
         if let Some(memory) = &mut self.memory {
             memory.look(self.clock.now(), &mut self.forwarder);
         }
@@ -146,7 +150,8 @@ impl Daemon {
             self.faces.next_due(),
             self.faces.next_retry(),
             self.doors.paused,
-            (self.faces.guests > 0).then_some(self.next_idle_check),
+            self.connecting.iter().map(|waiting| waiting.until).min(),
+            (self.faces.guests + self.faces.commanded > 0).then_some(self.next_idle_check),
         ]
         .into_iter()
         .flatten()
@@ -200,6 +205,7 @@ impl Daemon {
 
     /// Gives the kernel what the forwarder has to send.
     pub(super) fn send(&mut self) {
+        self.notify();
         loop {
             while let Some(id) = self.forwarder.poll_ready() {
                 if id == self.management.face() {
@@ -233,25 +239,34 @@ impl Daemon {
     /// Hands what the forwarder sends to its internal face to management, and takes the answers.
     fn manage(&mut self) {
         let now = self.clock.now();
-        let Daemon { forwarder, management, faces, doors, settings, buffers, .. } = self;
+        let Daemon { forwarder, management, faces, doors, buffers, .. } = self;
         let face = management.face();
         let infos = || faces.infos();
         let channels = doors.uris();
         let frame = &mut buffers.packet;
+        let mut orders = Vec::new();
         frame.clear();
         while forwarder.poll_transmit(now, face, frame).is_some() {
-            let mut host = Host {
-                forwarder,
-                faces: &infos,
-                channels: &channels,
-                strategies: &settings.strategies,
-            };
-            let answer = management.receive(&mut host, now, unix_millis(), frame);
-            if let Some(answer) = answer {
-                forwarder.receive(now, face, Wire::Borrowed(&answer));
+            let mut host = Host { forwarder, faces: &infos, channels: &channels };
+            match management.receive(&mut host, now, unix_millis(), frame) {
+                Some(Answer::Frame(frame)) => {
+                    forwarder.receive(now, face, Wire::Borrowed(&frame));
+                }
+                Some(Answer::Order(order)) => orders.push(order),
+                None => {}
             }
             frame.clear();
             management.count(forwarder);
+        }
+        orders.into_iter().for_each(|order| self.obey(*order, now));
+        self.notify();
+    }
+
+    /// Gives the forwarder what management has to say of itself.
+    fn notify(&mut self) {
+        while let Some(frame) = self.management.poll_transmit() {
+            let (now, face) = (self.clock.now(), self.management.face());
+            self.forwarder.receive(now, face, Wire::Borrowed(&frame));
         }
     }
 
@@ -265,14 +280,20 @@ impl Daemon {
         tracing::warn!(face = %id, uri = face.uri, why, "face down, connecting again");
         face.readable = false;
         face.down(now);
+        if !std::mem::replace(&mut face.was_down, true) {
+            let info = face.info();
+            self.management.face_event(now, FaceEvent::Down, &info);
+        }
     }
 
     /// Ends a face and its routes.
     pub(super) fn close(&mut self, id: FaceId, why: &str) {
         let Some(face) = self.faces.remove(id) else { return };
         tracing::info!(face = %id, uri = face.uri, why, "face closed");
-        self.forwarder.remove_face(self.clock.now(), id);
-        self.management.face_gone(id);
+        let now = self.clock.now();
+        self.forwarder.remove_face(now, id);
+        self.management.face_gone(&mut self.forwarder, id);
+        self.management.face_event(now, FaceEvent::Destroyed, &face.info());
         self.management.count(&mut self.forwarder);
     }
 }

@@ -1,14 +1,14 @@
 //! Command Interests: what they ask for, and whether they are whole.
 //!
 //! Two forms are about: signed Interests of packet format v0.3, and the older form whose timestamp,
-//! nonce and signature are name components. On this host everybody may command, as in NFD's default
-//! trust configuration, so a signature by a key is not checked against anything; a digest must be
-//! right, so that a damaged command is not obeyed.
+//! nonce and signature are name components. A digest is checked here, so that a damaged command is
+//! not obeyed; whose signatures are wanted is the [authority](super::authority)'s business.
 
+use super::announcement::announced;
 use super::parameters::{ControlParameters, numbers};
 use super::response::ControlResponse;
 use packet::tlv::{self, types};
-use packet::{Interest, NameRef, SignatureType};
+use packet::{Interest, KeyLocator, Name, NameRef, SignatureInfo, SignatureType};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
@@ -18,7 +18,7 @@ const PREFIX: usize = 4;
 /// Components of the old form behind the parameters: timestamp, nonce, signature info and value.
 const OLD_SIGNATURE: usize = 4;
 
-/// A command, checked.
+/// A command, whole.
 #[derive(Clone, Debug)]
 pub struct Command<'a> {
     /// `nfd` or `weir`.
@@ -28,7 +28,34 @@ pub struct Command<'a> {
     /// `register`, `create` …
     pub verb: &'a [u8],
     /// What is to be done it to.
-    pub parameters: ControlParameters,
+    pub asked: Asked<'a>,
+    /// Who says so.
+    pub claim: Claim<'a>,
+}
+
+/// What a command is about.
+#[derive(Clone, Debug)]
+pub enum Asked<'a> {
+    /// Most commands have parameters in their name.
+    Parameters(Box<ControlParameters>),
+    /// `rib/announce` has a Data packet behind it.
+    Announcement(&'a [u8]),
+}
+
+/// A signature, and what it covers.
+#[derive(Clone, Debug)]
+pub struct Claim<'a> {
+    /// Its type.
+    pub kind: SignatureType,
+    /// The key that it says made it.
+    pub key: Option<KeyLocator<'a>>,
+    /// When it says it was made, in milliseconds since 1970.
+    pub time_ms: Option<u64>,
+    /// What makes it unlike others.
+    pub nonce: Option<&'a [u8]>,
+    signed: [&'a [u8]; 3],
+    /// The signature itself.
+    pub value: &'a [u8],
 }
 
 /// Why a command is not obeyed.
@@ -40,9 +67,15 @@ pub enum Refusal {
     /// It is malformed.
     #[error("{0}")]
     Malformed(String),
-    /// It is not signed, or not rightly.
+    /// It is not signed, not rightly, or not by somebody who may command.
     #[error("{0}")]
-    Unauthorized(&'static str),
+    Unauthorized(String),
+}
+
+impl Refusal {
+    pub(super) fn unauthorized(why: impl Into<String>) -> Refusal {
+        Refusal::Unauthorized(why.into())
+    }
 }
 
 impl From<Refusal> for ControlResponse {
@@ -55,8 +88,28 @@ impl From<Refusal> for ControlResponse {
     }
 }
 
+impl Asked<'_> {
+    /// The name that the command is about.
+    #[must_use]
+    pub fn name(&self) -> Option<Name> {
+        match self {
+            Asked::Parameters(asked) => asked.name.clone(),
+            Asked::Announcement(octets) => announced(octets),
+        }
+    }
+
+    /// Whether it is about no other face than this one, from which it came.
+    #[must_use]
+    pub fn is_for(&self, face: u64) -> bool {
+        match self {
+            Asked::Parameters(asked) => asked.face_id.is_none_or(|id| id == 0 || id == face),
+            Asked::Announcement(_) => true,
+        }
+    }
+}
+
 impl<'a> Command<'a> {
-    /// Takes a command Interest apart and checks it.
+    /// Takes a command Interest apart and checks that it is whole.
     ///
     /// # Errors
     /// See [`Refusal`].
@@ -64,67 +117,101 @@ impl<'a> Command<'a> {
         let name = interest.name();
         let word = |i| name.get(i).map(|c| c.value()).ok_or(Refusal::NotACommand);
         let (protocol, module, verb) = (word(1)?, word(2)?, word(3)?);
-        if interest.signature_info().is_some() || interest.parameters().is_some() {
-            check_signed(interest)?;
+        let claim = if interest.signature_info().is_some() || interest.parameters().is_some() {
+            Claim::signed(interest)?
         } else if name.len() > PREFIX + OLD_SIGNATURE {
-            check_old(name)?;
+            Claim::old(name)?
         } else {
-            return Err(Refusal::Unauthorized("the command is not signed"));
-        }
-        let parameters = name
-            .get(PREFIX)
-            .filter(|c| c.typ() == types::GENERIC)
-            .ok_or_else(|| Refusal::Malformed("the command has no parameters".to_owned()))?;
-        let parameters = tlv::only(parameters.value(), numbers::CONTROL_PARAMETERS)
-            .and_then(ControlParameters::decode)
-            .map_err(|fault| Refusal::Malformed(format!("malformed parameters: {fault}")))?;
-        Ok(Command { protocol, module, verb, parameters })
+            return Err(Refusal::unauthorized("the command is not signed"));
+        };
+        claim.check_digest()?;
+        let asked = match (module, verb) {
+            (b"rib", b"announce") => Asked::Announcement(interest.parameters().unwrap_or_default()),
+            _ => Asked::Parameters(Box::new(parameters(name)?)),
+        };
+        Ok(Command { protocol, module, verb, asked, claim })
     }
 }
 
-/// A signed Interest of packet format v0.3.
-fn check_signed(interest: &Interest<'_>) -> Result<(), Refusal> {
-    if !interest.check_parameters_digest() {
-        return Err(Refusal::Malformed("the parameters digest is wrong".to_owned()));
+/// A NonNegativeInteger that is a component's value.
+fn big_endian(octets: &[u8]) -> Option<u64> {
+    let fold = |n: u64, octet: &u8| n << 8 | u64::from(*octet);
+    matches!(octets.len(), 1 | 2 | 4 | 8).then(|| octets.iter().fold(0, fold))
+}
+
+fn parameters(name: NameRef<'_>) -> Result<ControlParameters, Refusal> {
+    let octets = name
+        .get(PREFIX)
+        .filter(|c| c.typ() == types::GENERIC)
+        .ok_or_else(|| Refusal::Malformed("the command has no parameters".to_owned()))?;
+    tlv::only(octets.value(), numbers::CONTROL_PARAMETERS)
+        .and_then(ControlParameters::decode)
+        .map_err(|fault| Refusal::Malformed(format!("malformed parameters: {fault}")))
+}
+
+impl<'a> Claim<'a> {
+    /// That of a signed Interest of packet format v0.3.
+    fn signed(interest: &Interest<'a>) -> Result<Claim<'a>, Refusal> {
+        if !interest.check_parameters_digest() {
+            return Err(Refusal::Malformed("the parameters digest is wrong".to_owned()));
+        }
+        let (Some(info), Some(value)) = (interest.signature_info(), interest.signature_value())
+        else {
+            return Err(Refusal::unauthorized("the command is not signed"));
+        };
+        Ok(Claim {
+            kind: info.signature_type(),
+            key: info.key_locator(),
+            time_ms: info.time_ms(),
+            nonce: info.nonce(),
+            signed: interest.signed_portion(),
+            value,
+        })
     }
-    let (Some(info), Some(value)) = (interest.signature_info(), interest.signature_value()) else {
-        return Err(Refusal::Unauthorized("the command is not signed"));
-    };
-    if info.signature_type() == SignatureType::DigestSha256 {
+
+    /// That of a command of the older form:
+    /// `…/<timestamp>/<nonce>/<SignatureInfo>/<SignatureValue>`.
+    fn old(name: NameRef<'a>) -> Result<Claim<'a>, Refusal> {
+        let unsigned = || Refusal::unauthorized("the command is not signed");
+        let last = name.len() - 1;
+        let at = |i: usize| name.get(i).map(|c| c.value()).unwrap_or_default();
+        let info = tlv::only(at(last - 1), types::SIGNATURE_INFO).map_err(|_| unsigned())?;
+        let info = SignatureInfo::decode(info).map_err(|_| unsigned())?;
+        let value = tlv::only(at(last), types::SIGNATURE_VALUE).map_err(|_| unsigned())?;
+        Ok(Claim {
+            kind: info.signature_type(),
+            key: info.key_locator(),
+            time_ms: big_endian(at(last - 3)),
+            nonce: Some(at(last - 2)),
+            signed: [name.prefix(last).as_bytes(), b"", b""],
+            value,
+        })
+    }
+
+    /// What the signature covers.
+    #[must_use]
+    pub fn message(&self) -> Vec<u8> {
+        self.signed.concat()
+    }
+
+    fn check_digest(&self) -> Result<(), Refusal> {
+        if self.kind != SignatureType::DigestSha256 {
+            return Ok(());
+        }
         let mut digest = Sha256::new();
-        interest.signed_portion().iter().for_each(|part| digest.update(part));
-        if digest.finalize().as_slice() != value {
-            return Err(Refusal::Unauthorized("the signature is wrong"));
+        self.signed.iter().for_each(|part| digest.update(part));
+        if digest.finalize().as_slice() == self.value {
+            Ok(())
+        } else {
+            Err(Refusal::unauthorized("the signature is wrong"))
         }
     }
-    Ok(())
-}
-
-/// A command of the older form: `…/<timestamp>/<nonce>/<SignatureInfo>/<SignatureValue>`.
-fn check_old(name: NameRef<'_>) -> Result<(), Refusal> {
-    let unsigned = || Refusal::Unauthorized("the command is not signed");
-    let last = name.len() - 1;
-    let info = name.get(last - 1).map(|c| c.value()).unwrap_or_default();
-    let value = name.get(last).map(|c| c.value()).unwrap_or_default();
-    let info = tlv::only(info, types::SIGNATURE_INFO).map_err(|_| unsigned())?;
-    let value = tlv::only(value, types::SIGNATURE_VALUE).map_err(|_| unsigned())?;
-    let kind = tlv::Reader::new(info)
-        .expect(types::SIGNATURE_TYPE)
-        .and_then(|element| element.nni())
-        .map_err(|_| unsigned())?;
-    if kind == SignatureType::DigestSha256.number() {
-        let digest = Sha256::digest(name.prefix(last).as_bytes());
-        if digest.as_slice() != value {
-            return Err(Refusal::Unauthorized("the signature is wrong"));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use packet::{Component, InterestBuf, Name};
+    use packet::{Component, InterestBuf};
 
     /// The interop sheet's register command of python-ndn 0.5.2 (section 6), captured. The sheet
     /// writes the generic components' headers apart; the octets are these.
@@ -146,7 +233,10 @@ mod tests {
         let interest = Interest::decode(&wire).unwrap();
         let command = Command::take(&interest).unwrap();
         assert_eq!((command.module, command.verb), (&b"rib"[..], &b"register"[..]));
-        assert_eq!(command.parameters.name, Some("/hello".parse().unwrap()));
+        assert_eq!(command.asked.name(), Some("/hello".parse().unwrap()));
+        // What the authority may go by.
+        assert_eq!(command.claim.time_ms, Some(0x01a1_f847_07a8));
+        assert_eq!(command.claim.nonce, Some(&octets("8f1d77dd3b05dd19")[..]));
     }
 
     #[test]
@@ -157,7 +247,7 @@ mod tests {
         parameters[at] = b'j';
         let interest = Interest::decode(&parameters).unwrap();
         let wrong = Command::take(&interest).unwrap_err();
-        assert_eq!(wrong, Refusal::Unauthorized("the signature is wrong"));
+        assert_eq!(wrong, Refusal::unauthorized("the signature is wrong"));
         let mut value = good;
         *value.last_mut().unwrap() ^= 1;
         let interest = Interest::decode(&value).unwrap();
@@ -184,7 +274,9 @@ mod tests {
         let wire = old_form(|portion| Sha256::digest(portion).to_vec());
         let interest = Interest::decode(&wire).unwrap();
         let command = Command::take(&interest).unwrap();
-        assert_eq!(command.parameters.name, Some("/old".parse().unwrap()));
+        assert_eq!(command.asked.name(), Some("/old".parse().unwrap()));
+        assert_eq!(command.claim.time_ms, Some(0x0167_0000_0001));
+        assert_eq!(command.claim.nonce, Some(&[7; 8][..]));
         let wire = old_form(|_| vec![0; 32]);
         let interest = Interest::decode(&wire).unwrap();
         assert!(matches!(Command::take(&interest), Err(Refusal::Unauthorized(_))));

@@ -230,6 +230,7 @@ mod tests {
             persistency: Persistency::Permanent,
             is_group: false,
             mtu: None,
+            flags: 0,
             up: true,
             lost: 7,
         };

@@ -1,8 +1,9 @@
 //! Replies to commands.
 
 use super::parameters::{ControlParameters, numbers};
+use forwarder::FaceId;
 use packet::tlv::{self, Fault, Reader};
-use packet::{Bytes, DataBuf, NameRef};
+use packet::{Bytes, ContentType, DataBuf, NameRef};
 
 /// How long replies are fresh, as in NFD: consumers that insist on freshness still get them.
 pub const FRESHNESS_MS: u64 = 1000;
@@ -59,6 +60,22 @@ impl ControlResponse {
             }
         }
         Ok(ControlResponse { code, text, body })
+    }
+
+    /// Writes a line into the log if it refuses what face `from` asked for.
+    pub(super) fn log(&self, from: FaceId, what: &str) {
+        if self.code != 200 {
+            tracing::warn!(face = %from, what, code = self.code, why = self.text, "refused");
+        }
+    }
+
+    /// The Data packet that refuses to answer the dataset `name`.
+    #[must_use]
+    pub(super) fn rejection(&self, name: NameRef<'_>) -> Bytes {
+        let mut data = DataBuf::new(name.to_name(), self.encode());
+        data.freshness_ms = Some(FRESHNESS_MS);
+        data.content_type = ContentType::NACK;
+        data.encode_digest()
     }
 
     /// The Data packet that answers the command `name`, signed by digest (every client accepts it).

@@ -1,13 +1,15 @@
-//! Routes by who made them. The FIB holds, for each prefix and face, the cheapest of them.
+//! Routes by who made them, and what the FIB gets of them.
+//!
+//! Of a face's routes for a prefix the cheapest counts. A prefix with routes has those of shorter
+//! ones, too, if they have the flag ChildInherit and the face none of its own there; the nearest
+//! prefix counts. A route with the flag Capture ends that: its prefix inherits nothing, and passes
+//! on its own alone.
 
-use super::is_reserved;
-use super::parameters::ControlParameters;
-use super::response::ControlResponse;
-use control::{Duration, Time};
+use control::Time;
 use forwarder::tables::fib::FibError;
 use forwarder::tables::memory;
 use forwarder::{FaceId, Forwarder};
-use packet::Name;
+use packet::{Name, NameRef};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Origin of routes that an application registers for itself.
@@ -18,13 +20,15 @@ pub const ORIGIN_ANNOUNCEMENT: u64 = 129;
 pub const ORIGIN_STATIC: u64 = 255;
 /// Route flag: more specific prefixes have the route, too.
 pub const CHILD_INHERIT: u64 = 1;
+/// Route flag: the prefix has no routes of shorter ones.
+pub const CAPTURE: u64 = 2;
 
 /// A route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
     /// Its cost.
     pub cost: u64,
-    /// ChildInherit and Capture, kept and told as they were given.
+    /// [`CHILD_INHERIT`] and [`CAPTURE`]; others are kept and told as they were given.
     pub flags: u64,
     /// When it goes.
     pub expires: Option<Time>,
@@ -33,36 +37,56 @@ pub struct Route {
 /// Who made a route, and by which face it leaves.
 pub type RouteKey = (FaceId, u64);
 
+/// The cost of each face.
+type Hops = BTreeMap<FaceId, u64>;
+
+/// A prefix with routes.
+#[derive(Clone, Debug, Default)]
+struct Entry {
+    routes: BTreeMap<RouteKey, Route>,
+    /// What the FIB was given.
+    hops: Vec<(FaceId, u64)>,
+}
+
+impl Entry {
+    /// The cheapest route of each face, of those that have all of `flags`.
+    fn cheapest(&self, flags: u64) -> Hops {
+        let mut hops = Hops::new();
+        for ((face, _), route) in self.routes.iter().filter(|(_, r)| r.flags & flags == flags) {
+            let cost = hops.entry(*face).or_insert(route.cost);
+            *cost = route.cost.min(*cost);
+        }
+        hops
+    }
+
+    fn captures(&self) -> bool {
+        self.routes.values().any(|route| route.flags & CAPTURE != 0)
+    }
+
+    /// What longer prefixes see of it.
+    fn passed_on(&self) -> (Hops, bool) {
+        (self.cheapest(CHILD_INHERIT), self.captures())
+    }
+}
+
 /// The routing information base.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Rib {
-    routes: BTreeMap<Name, BTreeMap<RouteKey, Route>>,
+    entries: BTreeMap<Name, Entry>,
     /// Prefixes of each face, once for each origin.
     by_face: BTreeMap<FaceId, BTreeSet<(Name, u64)>>,
     expiries: BTreeSet<(Time, Name, RouteKey)>,
-    per_face: usize,
     /// Octets of memory held.
     memory: usize,
 }
 
-/// Octets of memory that a route takes: its places in trees that are half full, the name in each.
+/// Octets of memory that a route takes: its places in trees that are half full, the name in each,
+/// and what the FIB was given.
 fn octets(prefix: &Name) -> usize {
-    768 + 3 * memory::block(prefix.as_ref().as_bytes().len())
+    832 + 3 * memory::block(prefix.as_ref().as_bytes().len())
 }
 
 impl Rib {
-    /// An empty RIB in which a face may have `per_face` routes.
-    #[must_use]
-    pub fn new(per_face: usize) -> Rib {
-        Rib {
-            routes: BTreeMap::new(),
-            by_face: BTreeMap::new(),
-            expiries: BTreeSet::new(),
-            per_face,
-            memory: 0,
-        }
-    }
-
     /// Octets of memory held.
     #[must_use]
     pub fn memory(&self) -> usize {
@@ -71,14 +95,26 @@ impl Rib {
 
     /// Every prefix with its routes, in canonical order.
     pub fn iter(&self) -> impl Iterator<Item = (&Name, &BTreeMap<RouteKey, Route>)> {
-        self.routes.iter()
+        self.entries.iter().map(|(prefix, entry)| (prefix, &entry.routes))
+    }
+
+    /// How many routes a face has.
+    #[must_use]
+    pub fn routes_of(&self, face: FaceId) -> usize {
+        self.by_face.get(&face).map_or(0, BTreeSet::len)
+    }
+
+    /// Whether there is this route.
+    #[must_use]
+    pub fn has(&self, prefix: &Name, key: RouteKey) -> bool {
+        self.entries.get(prefix).is_some_and(|entry| entry.routes.contains_key(&key))
     }
 
     /// Whether the prefix has a route of this origin.
     #[must_use]
     pub fn has_origin(&self, prefix: &Name, origin: u64) -> bool {
-        let routes = self.routes.get(prefix);
-        routes.is_some_and(|routes| routes.keys().any(|(_, of)| *of == origin))
+        let entry = self.entries.get(prefix);
+        entry.is_some_and(|entry| entry.routes.keys().any(|(_, of)| *of == origin))
     }
 
     /// Adds a route or changes it.
@@ -92,15 +128,17 @@ impl Rib {
         key: RouteKey,
         route: Route,
     ) -> Result<(), FibError> {
-        let known = self.routes.get(prefix);
-        let is_new = known.is_none_or(|routes| !routes.contains_key(&key));
-        if is_new && !forwarder.has_room_for_route(octets(prefix)) {
+        if !self.has(prefix, key) && !forwarder.has_room_for_route(octets(prefix)) {
             return Err(FibError::Memory);
         }
-        let others = known.into_iter().flatten().filter(|(k, _)| k.0 == key.0 && **k != key);
-        let cost = others.map(|(_, r)| r.cost).chain([route.cost]).min().unwrap_or(route.cost);
-        forwarder.add_route(key.0, prefix.as_ref(), cost)?;
-        let old = self.routes.entry(prefix.clone()).or_default().insert(key, route);
+        let known = self.entries.get(prefix);
+        if !known.is_some_and(|entry| entry.hops.iter().any(|(face, _)| *face == key.0)) {
+            forwarder.add_route(key.0, prefix.as_ref(), route.cost)?;
+        }
+        let before = known.map(Entry::passed_on).unwrap_or_default();
+        let entry = self.entries.entry(prefix.clone()).or_default();
+        let old = entry.routes.insert(key, route);
+        let is_passed_on = entry.passed_on() != before;
         self.memory += if old.is_none() { octets(prefix) } else { 0 };
         if let Some(at) = old.and_then(|r| r.expires) {
             self.expiries.remove(&(at, prefix.clone(), key));
@@ -109,18 +147,24 @@ impl Rib {
             self.expiries.insert((at, prefix.clone(), key));
         }
         self.by_face.entry(key.0).or_default().insert((prefix.clone(), key.1));
+        self.spread(forwarder, prefix, is_passed_on);
         Ok(())
     }
 
     /// Removes a route; says whether it was there.
     pub fn remove(&mut self, forwarder: &mut Forwarder, prefix: &Name, key: RouteKey) -> bool {
-        let Some(routes) = self.routes.get_mut(prefix) else { return false };
-        let Some(route) = routes.remove(&key) else { return false };
-        self.memory -= octets(prefix);
-        let left = routes.iter().filter(|(k, _)| k.0 == key.0).map(|(_, r)| r.cost).min();
-        if routes.is_empty() {
-            self.routes.remove(prefix);
+        let Some(entry) = self.entries.get_mut(prefix) else { return false };
+        let before = entry.passed_on();
+        let Some(route) = entry.routes.remove(&key) else { return false };
+        let is_passed_on = entry.passed_on() != before;
+        if entry.routes.is_empty()
+            && let Some(entry) = self.entries.remove(prefix)
+        {
+            for (face, _) in entry.hops {
+                forwarder.remove_route(face, prefix.as_ref());
+            }
         }
+        self.memory -= octets(prefix);
         if let Some(at) = route.expires {
             self.expiries.remove(&(at, prefix.clone(), key));
         }
@@ -130,26 +174,63 @@ impl Rib {
                 self.by_face.remove(&key.0);
             }
         }
-        match left {
-            // The prefix is in the FIB already, so there is room for it.
-            Some(cost) => drop(forwarder.add_route(key.0, prefix.as_ref(), cost)),
-            None => drop(forwarder.remove_route(key.0, prefix.as_ref())),
-        }
+        self.spread(forwarder, prefix, is_passed_on);
         true
     }
 
-    /// The face is gone; the forwarder has removed its routes from the FIB itself.
-    pub fn face_gone(&mut self, face: FaceId) {
-        for (prefix, origin) in self.by_face.remove(&face).unwrap_or_default() {
-            let Some(routes) = self.routes.get_mut(&prefix) else { continue };
-            let route = routes.remove(&(face, origin));
-            self.memory -= if route.is_some() { octets(&prefix) } else { 0 };
-            if routes.is_empty() {
-                self.routes.remove(&prefix);
+    /// Brings the FIB in line with a prefix's routes, and with those that longer prefixes inherit
+    /// if they have changed.
+    fn spread(&mut self, forwarder: &mut Forwarder, prefix: &Name, below: bool) {
+        if !below {
+            return self.refresh(forwarder, prefix);
+        }
+        let is_below = |name: &Name| name.as_ref().starts_with(prefix.as_ref());
+        let from_here = self.entries.range(prefix.clone()..).map(|(name, _)| name);
+        let names: Vec<Name> = from_here.take_while(|name| is_below(name)).cloned().collect();
+        names.iter().for_each(|name| self.refresh(forwarder, name));
+    }
+
+    fn refresh(&mut self, forwarder: &mut Forwarder, prefix: &Name) {
+        let hops = self.hops(prefix.as_ref());
+        let Some(entry) = self.entries.get_mut(prefix) else { return };
+        for (face, _) in entry.hops.iter().filter(|(face, _)| !hops.contains_key(face)) {
+            forwarder.remove_route(*face, prefix.as_ref());
+        }
+        let add = |(face, cost): &(FaceId, u64)| {
+            entry.hops.contains(&(*face, *cost))
+                || match forwarder.add_route(*face, prefix.as_ref(), *cost) {
+                    Ok(_) => true,
+                    Err(error) => {
+                        tracing::warn!(%prefix, %face, %error, "a route is not inherited");
+                        false
+                    }
+                }
+        };
+        entry.hops = hops.into_iter().filter(add).collect();
+    }
+
+    /// The next hops of a prefix with routes.
+    fn hops(&self, prefix: NameRef<'_>) -> Hops {
+        let Some(entry) = self.entries.get(&prefix.to_name()) else { return Hops::new() };
+        let (mut hops, mut captured) = (entry.cheapest(0), entry.captures());
+        for length in (0..prefix.len()).rev() {
+            if captured {
+                break;
             }
-            if let Some(at) = route.and_then(|r| r.expires) {
-                self.expiries.remove(&(at, prefix, (face, origin)));
+            let Some(above) = self.entries.get(&prefix.prefix(length).to_name()) else { continue };
+            for (face, cost) in above.cheapest(CHILD_INHERIT) {
+                hops.entry(face).or_insert(cost);
             }
+            captured = above.captures();
+        }
+        hops
+    }
+
+    /// The face is gone, and its routes with it.
+    pub fn face_gone(&mut self, forwarder: &mut Forwarder, face: FaceId) {
+        let routes = self.by_face.get(&face).into_iter().flatten();
+        for (prefix, origin) in routes.cloned().collect::<Vec<_>>() {
+            self.remove(forwarder, &prefix, (face, origin));
         }
     }
 
@@ -165,85 +246,13 @@ impl Rib {
             if at > now {
                 return;
             }
+            tracing::info!(%prefix, face = %key.0, origin = key.1, "route expired");
             self.remove(forwarder, &prefix, key);
             // A route that is not there any more must not keep the loop.
             self.expiries.remove(&(at, prefix, key));
         }
     }
-
-    /// The command `rib/register` from face `from`.
-    pub fn register(
-        &mut self,
-        forwarder: &mut Forwarder,
-        now: Time,
-        from: FaceId,
-        asked: &ControlParameters,
-    ) -> ControlResponse {
-        let refuse = |code, text: String| ControlResponse::new(code, text, asked.clone());
-        let Some(prefix) = &asked.name else {
-            return refuse(400, "rib/register needs a Name".to_owned());
-        };
-        let face = asked.face_id.filter(|id| *id != 0).map_or(from, FaceId);
-        if forwarder.counters(face).is_none() {
-            return refuse(410, format!("there is no face {face}"));
-        }
-        if is_reserved(prefix.as_ref()) {
-            return refuse(403, format!("{prefix} belongs to the forwarder"));
-        }
-        let origin = asked.origin.unwrap_or(ORIGIN_APPLICATION);
-        let has = self.by_face.get(&face);
-        let known = has.is_some_and(|routes| routes.contains(&(prefix.clone(), origin)));
-        if !known && has.map_or(0, BTreeSet::len) >= self.per_face {
-            return refuse(403, format!("face {face} has {} routes, its limit", self.per_face));
-        }
-        let route = Route {
-            cost: asked.cost.unwrap_or(0),
-            flags: asked.flags.unwrap_or(CHILD_INHERIT),
-            expires: asked.expiration_ms.map(|ms| now + Duration::from_millis(ms)),
-        };
-        match self.add(forwarder, prefix, (face, origin), route) {
-            Ok(()) => {
-                tracing::debug!(%prefix, %face, origin, cost = route.cost, "route registered");
-                let body = ControlParameters {
-                    name: Some(prefix.clone()),
-                    face_id: Some(face.0),
-                    origin: Some(origin),
-                    cost: Some(route.cost),
-                    flags: Some(route.flags),
-                    expiration_ms: asked.expiration_ms,
-                    ..ControlParameters::default()
-                };
-                ControlResponse::new(200, "Success", body)
-            }
-            Err(error @ FibError::TooDeep(_)) => refuse(414, error.to_string()),
-            Err(error @ (FibError::Full { .. } | FibError::Memory)) => {
-                refuse(500, error.to_string())
-            }
-        }
-    }
-
-    /// The command `rib/unregister` from face `from`; removing what is not there is a success, too.
-    pub fn unregister(
-        &mut self,
-        forwarder: &mut Forwarder,
-        from: FaceId,
-        asked: &ControlParameters,
-    ) -> ControlResponse {
-        let Some(prefix) = &asked.name else {
-            let text = "rib/unregister needs a Name";
-            return ControlResponse::new(400, text, asked.clone());
-        };
-        let face = asked.face_id.filter(|id| *id != 0).map_or(from, FaceId);
-        let origin = asked.origin.unwrap_or(ORIGIN_APPLICATION);
-        if self.remove(forwarder, prefix, (face, origin)) {
-            tracing::debug!(%prefix, %face, origin, "route unregistered");
-        }
-        let body = ControlParameters {
-            name: Some(prefix.clone()),
-            face_id: Some(face.0),
-            origin: Some(origin),
-            ..ControlParameters::default()
-        };
-        ControlResponse::new(200, "Success", body)
-    }
 }
+
+#[cfg(test)]
+mod tests;

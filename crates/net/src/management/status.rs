@@ -5,37 +5,50 @@ use super::parameters::numbers as n;
 use super::rib::Rib;
 use control::Time;
 use forwarder::Forwarder;
-use packet::tlv;
+use forwarder::tables::ContentStore;
+use packet::{Name, tlv};
+use std::collections::BTreeMap;
 
-const NFD_VERSION: u64 = 128;
-const START_TIMESTAMP: u64 = 129;
-const CURRENT_TIMESTAMP: u64 = 130;
-const N_NAME_TREE_ENTRIES: u64 = 131;
-const N_FIB_ENTRIES: u64 = 132;
-const N_PIT_ENTRIES: u64 = 133;
-const N_MEASUREMENTS_ENTRIES: u64 = 134;
-const N_CS_ENTRIES: u64 = 135;
-const N_IN_INTERESTS: u64 = 144;
-const N_IN_DATA: u64 = 145;
-const N_OUT_INTERESTS: u64 = 146;
-const N_OUT_DATA: u64 = 147;
-const N_IN_BYTES: u64 = 148;
-const N_OUT_BYTES: u64 = 149;
-const N_IN_NACKS: u64 = 151;
-const N_OUT_NACKS: u64 = 152;
-const N_SATISFIED_INTERESTS: u64 = 153;
-const N_UNSATISFIED_INTERESTS: u64 = 154;
+pub(crate) const NFD_VERSION: u64 = 128;
+pub(crate) const START_TIMESTAMP: u64 = 129;
+pub(crate) const CURRENT_TIMESTAMP: u64 = 130;
+pub(crate) const N_NAME_TREE_ENTRIES: u64 = 131;
+pub(crate) const N_FIB_ENTRIES: u64 = 132;
+pub(crate) const N_PIT_ENTRIES: u64 = 133;
+pub(crate) const N_MEASUREMENTS_ENTRIES: u64 = 134;
+pub(crate) const N_CS_ENTRIES: u64 = 135;
+pub(crate) const N_IN_INTERESTS: u64 = 144;
+pub(crate) const N_IN_DATA: u64 = 145;
+pub(crate) const N_OUT_INTERESTS: u64 = 146;
+pub(crate) const N_OUT_DATA: u64 = 147;
+pub(crate) const N_IN_BYTES: u64 = 148;
+pub(crate) const N_OUT_BYTES: u64 = 149;
+pub(crate) const N_IN_NACKS: u64 = 151;
+pub(crate) const N_OUT_NACKS: u64 = 152;
+pub(crate) const N_SATISFIED_INTERESTS: u64 = 153;
+pub(crate) const N_UNSATISFIED_INTERESTS: u64 = 154;
 
 /// An entry of a list, in every list but that of channels.
-const ENTRY: u64 = 128;
+pub(crate) const ENTRY: u64 = 128;
 /// A next hop or route within an entry.
-const RECORD: u64 = 129;
-const FACE_SCOPE: u64 = 132;
-const LINK_TYPE: u64 = 134;
-const CHANNEL: u64 = 130;
-const N_HITS: u64 = 129;
-const N_MISSES: u64 = 130;
-const CS_ADMIT_AND_SERVE: u64 = 0b11;
+pub(crate) const RECORD: u64 = 129;
+pub(crate) const FACE_SCOPE: u64 = 132;
+pub(crate) const LINK_TYPE: u64 = 134;
+pub(crate) const CHANNEL: u64 = 130;
+pub(crate) const N_HITS: u64 = 129;
+pub(crate) const N_MISSES: u64 = 130;
+
+/// Face flag: IncomingFaceId and NextHopFaceId are exchanged with the application.
+pub const LOCAL_FIELDS: u64 = 1;
+/// Face flag: frames that are lost are sent again.
+pub const RELIABILITY: u64 = 1 << 1;
+/// Face flag: its queue is managed, and packets are marked.
+pub const CONGESTION_MARKING: u64 = 1 << 2;
+
+/// Content store flag: Data is taken in.
+pub(super) const CS_ADMIT: u64 = 1;
+/// Content store flag: Interests are answered.
+pub(super) const CS_SERVE: u64 = 1 << 1;
 
 fn number(out: &mut Vec<u8>, typ: u64, value: u64) {
     tlv::put_nni_tlv(out, typ, value);
@@ -101,7 +114,7 @@ pub(super) fn faces(forwarder: &Forwarder, faces: &[FaceInfo]) -> Vec<u8> {
             number(entry, N_OUT_NACKS, sent.nacks);
             number(entry, N_IN_BYTES, received.bytes);
             number(entry, N_OUT_BYTES, sent.bytes);
-            number(entry, n::FLAGS, 0);
+            number(entry, n::FLAGS, face.flags);
         });
     }
     out
@@ -157,13 +170,19 @@ pub(super) fn rib(rib: &Rib, now: Time) -> Vec<u8> {
     out
 }
 
-/// `cs/info`. The capacity is in octets: Weir's store is bounded by memory, not by packets.
+/// The flags of the content store.
+pub(super) fn store_flags(store: &ContentStore) -> u64 {
+    (CS_ADMIT * u64::from(store.admits())) | (CS_SERVE * u64::from(store.serves()))
+}
+
+/// `cs/info`. The capacity is in packets; where memory alone bounds the store, as many as the
+/// smallest ones would be.
 pub(super) fn content_store(forwarder: &Forwarder) -> Vec<u8> {
     let (store, stats) = (forwarder.content_store(), forwarder.stats());
     let mut out = Vec::new();
     nested(&mut out, ENTRY, |entry| {
-        number(entry, n::CAPACITY, store.capacity() as u64);
-        number(entry, n::FLAGS, CS_ADMIT_AND_SERVE);
+        number(entry, n::CAPACITY, store.most_packets() as u64);
+        number(entry, n::FLAGS, store_flags(store));
         number(entry, N_CS_ENTRIES, store.len() as u64);
         number(entry, N_HITS, stats.hits);
         number(entry, N_MISSES, stats.misses);
@@ -172,12 +191,10 @@ pub(super) fn content_store(forwarder: &Forwarder) -> Vec<u8> {
 }
 
 /// `strategy-choice/list`.
-pub(super) fn strategies(forwarder: &Forwarder, named: &[(packet::Name, packet::Name)]) -> Vec<u8> {
+pub(super) fn strategies(forwarder: &Forwarder, named: &BTreeMap<Name, Name>) -> Vec<u8> {
     let mut out = Vec::new();
     for prefix in forwarder.strategy_prefixes() {
-        let Some((_, strategy)) = named.iter().find(|(p, _)| p.as_ref() == prefix) else {
-            continue;
-        };
+        let Some(strategy) = named.get(&prefix.to_name()) else { continue };
         nested(&mut out, ENTRY, |entry| {
             prefix.encode_into(entry);
             nested(entry, n::STRATEGY, |value| strategy.encode_into(value));

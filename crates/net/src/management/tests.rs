@@ -1,4 +1,5 @@
 use super::*;
+use crate::management::orders::Change;
 use control::{Duration, Rate};
 use forwarder::{FaceConfig, ForwarderConfig, Scope, Wire};
 use packet::tlv::{Reader, types};
@@ -7,11 +8,16 @@ use parameters::{ControlParameters, numbers as n};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
+/// Milliseconds since 1970.
+const WALL: u64 = 5_000;
+
 /// A forwarder with its management and two applications, in virtual time.
 struct Node {
     forwarder: Forwarder,
     management: Management,
     apps: [FaceId; 2],
+    /// What the driver was told to do.
+    ordered: Vec<Task>,
     now: Time,
     nonce: u32,
 }
@@ -28,8 +34,10 @@ impl Node {
         for prefix in prefixes() {
             forwarder.add_route(face, prefix.as_ref(), 0).unwrap();
         }
-        let management = Management::new(face, routes_per_face, 1_000);
-        Node { forwarder, management, apps, now: Time(0), nonce: 0 }
+        let mut management = Management::new(face, routes_per_face, 1_000);
+        management.strategies().insert(Name::default(), "/s/v=1".parse().unwrap());
+        let ordered = Vec::new();
+        Node { forwarder, management, apps, ordered, now: Time(0), nonce: 0 }
     }
 
     /// Sends an Interest from an application; returns the Data that comes back to it.
@@ -45,11 +53,13 @@ impl Node {
                         forwarder: &mut self.forwarder,
                         faces: &|| vec![info(app)],
                         channels: &["udp4://0.0.0.0:6363".to_owned()],
-                        strategies: &[(Name::default(), "/s/v=1".parse().unwrap())],
                     };
-                    let reply = self.management.receive(&mut host, self.now, 5_000, &frame);
-                    if let Some(reply) = reply {
-                        self.forwarder.receive(self.now, face, Wire::Borrowed(&reply));
+                    match self.management.receive(&mut host, self.now, WALL, &frame) {
+                        Some(Answer::Frame(reply)) => {
+                            self.forwarder.receive(self.now, face, Wire::Borrowed(&reply));
+                        }
+                        Some(Answer::Order(order)) => self.ordered.push(order.task),
+                        None => {}
                     }
                 } else {
                     let link = LpPacket::decode(&frame).unwrap();
@@ -111,6 +121,7 @@ fn info(id: FaceId) -> FaceInfo {
         persistency: Persistency::OnDemand,
         is_group: false,
         mtu: None,
+        flags: 0,
         up: true,
         lost: 0,
     }
@@ -189,7 +200,7 @@ fn routes_may_be_for_another_face_and_go_with_it() {
     assert_eq!(node.command("rib/register", &asked).code, 200);
     assert_eq!(node.next_hops("/a"), [(other.0, 0)]);
     node.forwarder.remove_face(node.now, other);
-    node.management.face_gone(other);
+    node.management.face_gone(&mut node.forwarder, other);
     assert_eq!((node.next_hops("/a"), node.management.next_deadline()), (vec![], None));
     let asked = ControlParameters { face_id: Some(other.0), ..of("/a") };
     assert_eq!(node.command("rib/register", &asked).code, 410);
@@ -215,8 +226,9 @@ fn what_cannot_be_done_is_said_with_a_body() {
     assert_eq!(node.command("rib/register", &ControlParameters::default()).code, 400);
     assert_eq!(node.raw_command("rib/register", b"\x68\x03\x6a\x05\x00").code, 400);
     assert_eq!(node.raw_command("rib/register", b"junk").code, 400);
-    assert_eq!(node.command("rib/announce", &of("/a")).code, 501);
-    assert_eq!(node.command("faces/create", &of("/a")).code, 501);
+    assert_eq!(node.command("rib/announce", &of("/a")).code, 400);
+    assert_eq!(node.command("rib/reverse", &of("/a")).code, 501);
+    assert_eq!(node.command("faces/create", &of("/a")).code, 400);
     assert_eq!(node.command("rib/register", &of("/localhost/nfd/rib")).code, 403);
     let deep: String = (0..200).map(|i| format!("/{i}")).collect();
     assert_eq!(node.command("rib/register", &of(&deep)).code, 414);
@@ -332,4 +344,237 @@ fn counters_are_json_and_current() {
         assert_eq!(peak > 0, expected == 2, "{peak}");
         node.now += Duration::from_millis(1);
     }
+}
+
+/// The Data of an announcement of `prefix`, as long as it says.
+fn announcement(prefix: &str, lives_ms: u64) -> Bytes {
+    let name = format!("{prefix}/32=PA/v=1/seg=0").parse().unwrap();
+    let mut content = Vec::new();
+    packet::tlv::put_nni_tlv(&mut content, n::EXPIRATION_PERIOD, lives_ms);
+    let mut data = packet::DataBuf::new(name, content);
+    data.content_type = packet::ContentType::PREFIX_ANNOUNCEMENT;
+    data.encode_digest()
+}
+
+#[test]
+fn an_announced_prefix_has_a_route_to_who_announced_it() {
+    let mut node = Node::new(10);
+    let app = node.apps[0].0;
+    let mut announce = |data: Bytes| {
+        let mut interest = InterestBuf::new("/localhost/nfd/rib/announce".parse().unwrap());
+        interest.parameters = Some(data);
+        let wire = node.signed(interest);
+        let packet = node.ask(0, &wire).expect("an answer");
+        ControlResponse::decode(Data::decode(&packet).unwrap().content()).unwrap()
+    };
+    let body = ControlParameters {
+        face_id: Some(app),
+        origin: Some(129),
+        cost: Some(2048),
+        flags: Some(1),
+        expiration_ms: Some(9000),
+        ..of("/a")
+    };
+    let reply = announce(announcement("/a", 9000));
+    assert_eq!(reply, ControlResponse::new(200, "Success", body));
+    assert_eq!(announce(announcement("/localhost/nfd", 9000)).code, 403);
+    assert_eq!(announce(Bytes::from_static(b"junk")).code, 400);
+    assert_eq!(node.next_hops("/a"), [(app, 2048)]);
+    assert_eq!(node.management.next_deadline(), Some(Time(9_000_000_000)));
+}
+
+#[test]
+fn absurd_periods_do_no_harm() {
+    let mut node = Node::new(10);
+    let route = |ms| ControlParameters { expiration_ms: Some(ms), ..of("/a") };
+    assert_eq!(node.command("rib/register", &route(u64::MAX)).code, 200);
+    assert_eq!(node.management.next_deadline(), None, "as long as the face");
+    assert_eq!(node.command("rib/register", &route(u64::MAX - 1)).code, 200);
+    assert_eq!(node.next_hops("/a").len(), 1);
+    assert_eq!(node.command("rib/register", &route(0)).code, 200);
+    assert_eq!(node.next_hops("/a"), [], "it has expired already");
+}
+
+#[test]
+fn next_hops_are_set_without_routes() {
+    let mut node = Node::new(10);
+    let app = node.apps[0].0;
+    let asked = ControlParameters { cost: Some(3), ..of("/a") };
+    let reply = node.command("fib/add-nexthop", &asked);
+    assert_eq!((reply.code, reply.body.face_id, reply.body.cost), (200, Some(app), Some(3)));
+    assert_eq!(node.next_hops("/a"), [(app, 3)]);
+    let elsewhere = ControlParameters { face_id: Some(99), ..of("/a") };
+    assert_eq!(node.command("fib/add-nexthop", &elsewhere).code, 410);
+    assert_eq!(node.command("fib/remove-nexthop", &elsewhere).code, 200, "nothing to remove");
+    assert_eq!(node.command("fib/remove-nexthop", &of("/localhost/nfd")).code, 403);
+    assert_eq!(node.command("fib/remove-nexthop", &of("/a")).code, 200);
+    assert_eq!(node.next_hops("/a"), []);
+    let deep: String = (0..200).map(|i| format!("/{i}")).collect();
+    assert_eq!(node.command("fib/add-nexthop", &of(&deep)).code, 414);
+    assert_eq!(node.command("fib/turn", &of("/a")).code, 501);
+}
+
+#[test]
+fn a_strategy_is_chosen_with_its_version_or_without_and_taken_back() {
+    let mut node = Node::new(10);
+    let choose = |strategy: &str| ControlParameters {
+        strategy: Some(strategy.parse().unwrap()),
+        ..of("/a")
+    };
+    let version = schemes::find("multicast").unwrap().version;
+    let named: Name = format!("/localhost/nfd/strategy/multicast/v={version}").parse().unwrap();
+    for given in ["multicast".to_owned(), format!("multicast/v={version}")] {
+        let asked = choose(&format!("/localhost/nfd/strategy/{given}"));
+        let reply = node.command("strategy-choice/set", &asked);
+        assert_eq!((reply.code, reply.body.strategy.as_ref()), (200, Some(&named)), "{given}");
+    }
+    let prefixes =
+        |node: &Node| node.forwarder.strategy_prefixes().map(|p| p.to_string()).collect::<Vec<_>>();
+    assert_eq!(prefixes(&node), ["/", "/a"]);
+    let (_, content) = dataset(&mut node, "/localhost/nfd/strategy-choice/list", false);
+    assert_eq!(elements(&content), [128, 128], "the root has one, too");
+    for unknown in ["multicast/v=99", "cubic", "nosuch", ""] {
+        let name = format!("/localhost/nfd/strategy/{unknown}");
+        let reply = node.command("strategy-choice/set", &choose(name.trim_end_matches('/')));
+        assert_eq!(reply.code, 404, "{unknown}: {}", reply.text);
+    }
+    let wrong = choose(&format!("{named}/x~1"));
+    assert_eq!(node.command("strategy-choice/set", &wrong).code, 409, "no such parameter");
+    assert_eq!(node.command("strategy-choice/set", &of("/a")).code, 400);
+    assert_eq!(node.command("strategy-choice/unset", &of("/")).code, 400);
+    for prefix in ["/a", "/a", "/never"] {
+        assert_eq!(node.command("strategy-choice/unset", &of(prefix)).code, 200);
+    }
+    assert_eq!(prefixes(&node), ["/"]);
+}
+
+/// Has the content store keep Data of this name, which the second application produces.
+fn cache(node: &mut Node, name: &str) {
+    let name: Name = name.parse().unwrap();
+    node.nonce += 1;
+    let mut interest = InterestBuf::new(name.clone());
+    interest.nonce = Some(node.nonce);
+    let (now, [consumer, producer]) = (node.now, node.apps);
+    node.forwarder.add_route(producer, Name::default().as_ref(), 0).unwrap();
+    node.forwarder.receive(now, consumer, Wire::Borrowed(&interest.encode()));
+    let data = packet::DataBuf::new(name, vec![0; 10]).encode_digest();
+    node.forwarder.receive(now, producer, Wire::Borrowed(&data));
+    while let Some(face) = node.forwarder.poll_ready() {
+        while node.forwarder.poll_transmit(now, face, &mut Vec::new()).is_some() {}
+    }
+}
+
+#[test]
+fn the_content_store_is_bounded_and_switched() {
+    let mut node = Node::new(10);
+    let (admit, serve) = (1, 2);
+    let set = |flags, mask| ControlParameters {
+        flags: Some(flags),
+        mask: Some(mask),
+        ..ControlParameters::default()
+    };
+    for i in 0..10 {
+        cache(&mut node, &format!("/c/{i}"));
+    }
+    assert_eq!(node.forwarder.content_store().len(), 10);
+    let asked = ControlParameters { capacity: Some(4), ..ControlParameters::default() };
+    let reply = node.command("cs/config", &asked);
+    assert_eq!((reply.body.capacity, reply.body.flags), (Some(4), Some(admit | serve)));
+    assert_eq!(node.forwarder.content_store().len(), 4);
+    // Each flag on its own, by the mask.
+    assert_eq!(node.command("cs/config", &set(0, admit)).body.flags, Some(serve));
+    cache(&mut node, "/c/more");
+    let before = node.forwarder.stats().hits;
+    cache(&mut node, "/c/9");
+    assert_eq!(
+        (node.forwarder.content_store().len(), node.forwarder.stats().hits),
+        (4, before + 1)
+    );
+    assert_eq!(node.command("cs/config", &set(admit, admit | serve)).body.flags, Some(admit));
+    cache(&mut node, "/c/9");
+    assert_eq!(node.forwarder.stats().hits, before + 1, "it does not serve");
+    let (_, content) = dataset(&mut node, "/localhost/nfd/cs/info", false);
+    let entry = Reader::new(&content).next_element().unwrap().unwrap().value.to_vec();
+    let mut reader = Reader::new(&entry);
+    assert_eq!(reader.expect(n::CAPACITY).unwrap().nni().unwrap(), 4);
+    assert_eq!(reader.expect(n::FLAGS).unwrap().nni().unwrap(), admit);
+    for wrong in [
+        set(4, 4),
+        ControlParameters { flags: Some(1), ..ControlParameters::default() },
+        ControlParameters { mask: Some(1), ..ControlParameters::default() },
+    ] {
+        assert_eq!(node.command("cs/config", &wrong).code, 400, "{wrong:?}");
+    }
+}
+
+#[test]
+fn content_is_erased_a_few_at_a_time() {
+    let mut node = Node::new(10);
+    for i in 0..300 {
+        cache(&mut node, &format!("/c/{i}"));
+    }
+    cache(&mut node, "/d");
+    let some = ControlParameters { count: Some(3), ..of("/c") };
+    let reply = node.command("cs/erase", &some);
+    assert_eq!((reply.code, reply.body.count, reply.body.capacity), (200, Some(3), None));
+    let reply = node.command("cs/erase", &of("/c"));
+    assert_eq!((reply.body.count, reply.body.capacity), (Some(256), Some(256)), "there is more");
+    let reply = node.command("cs/erase", &of("/c"));
+    assert_eq!((reply.body.count, reply.body.capacity), (Some(41), None));
+    assert_eq!(node.forwarder.content_store().len(), 1, "/d is left");
+    assert_eq!(node.command("cs/erase", &ControlParameters::default()).code, 400);
+}
+
+#[test]
+fn what_is_to_be_done_with_faces_is_the_drivers() {
+    let mut node = Node::new(10);
+    let app = node.apps[0];
+    let own = ControlParameters { flags: Some(1), mask: Some(1), ..ControlParameters::default() };
+    let mut order = |verb: &str, asked: &ControlParameters| {
+        let mut parameters = Vec::new();
+        asked.encode_into(&mut parameters);
+        let name: Name = format!("/localhost/nfd/{verb}").parse().unwrap();
+        let wire = node.signed(InterestBuf::new(name.with(&Component::generic(&parameters))));
+        assert_eq!(node.ask(0, &wire), None, "not yet");
+        node.ordered.pop().expect("an order")
+    };
+    let change = Change { flags: 1, mask: 1, ..Change::default() };
+    assert_eq!(order("faces/update", &own), Task::Update(app, change));
+    let other = ControlParameters { face_id: Some(9), ..ControlParameters::default() };
+    assert_eq!(order("faces/destroy", &other), Task::Destroy(FaceId(9)));
+    assert_eq!(node.command("faces/update", &other).code, 404);
+    assert_eq!(node.command("faces/destroy", &ControlParameters::default()).code, 400);
+}
+
+#[test]
+fn faces_are_found_by_what_is_known_of_them() {
+    let mut node = Node::new(2);
+    let filter = |fields: &[(u64, &[u8])]| {
+        let mut value = Vec::new();
+        fields.iter().for_each(|(typ, field)| packet::tlv::put_tlv(&mut value, *typ, field));
+        let mut out = Vec::new();
+        packet::tlv::put_tlv(&mut out, 150, &value);
+        let name: Name = "/localhost/nfd/faces/query".parse().unwrap();
+        name.with(&Component::generic(&out)).to_string()
+    };
+    // The node has one face, the application's that asks.
+    for (fields, found) in [
+        (&[][..], 1),
+        (&[(n::URI, &b"fd://1"[..])], 1),
+        (&[(131, b"unix")], 1),
+        (&[(131, b"fd"), (132, b"\x01"), (133, b"\x01"), (134, b"\x00")], 1),
+        (&[(n::LOCAL_URI, b"unix:///y")], 0),
+        (&[(131, b"udp4")], 0),
+        (&[(132, b"\x00")], 0),
+        (&[(n::FACE_ID, b"\x63")], 0),
+    ] {
+        let (_, content) = dataset(&mut node, &filter(fields), false);
+        assert_eq!(elements(&content).len(), found, "{fields:?}");
+    }
+    let mut interest = InterestBuf::new("/localhost/nfd/faces/query/x".parse().unwrap());
+    (interest.can_be_prefix, interest.must_be_fresh) = (true, true);
+    let packet = node.ask(1, &interest.encode()).expect("a refusal");
+    let data = Data::decode(&packet).unwrap();
+    assert_eq!(data.content_type(), packet::ContentType::NACK);
+    assert_eq!(ControlResponse::decode(data.content()).unwrap().code, 400);
 }

@@ -21,6 +21,9 @@ pub enum UnixListenError {
     /// The path is not a socket.
     #[error("{} exists and is not a socket; it was left alone", .0.display())]
     NotASocket(PathBuf),
+    /// The path of a link is taken.
+    #[error("{} exists and is not a symbolic link; it was left alone", .0.display())]
+    NotALink(PathBuf),
     /// The system refuses.
     #[error("cannot listen at {path}: {source}", path = .path.display())]
     System {
@@ -36,6 +39,7 @@ pub enum UnixListenError {
 pub struct UnixDoor {
     listener: UnixListener,
     path: PathBuf,
+    links: Vec<PathBuf>,
 }
 
 impl UnixDoor {
@@ -71,7 +75,31 @@ impl UnixDoor {
         let listener = UnixListener::bind(path).map_err(system)?;
         // As NFD's: whoever may enter the folder may use the forwarder, whatever the umask.
         std::fs::set_permissions(path, Permissions::from_mode(0o666)).map_err(system)?;
-        Ok(UnixDoor { listener, path: path.to_owned() })
+        Ok(UnixDoor { listener, path: path.to_owned(), links: Vec::new() })
+    }
+
+    /// Makes a symbolic link to the socket, for clients that look elsewhere. A link that is there
+    /// is replaced, anything else left alone.
+    ///
+    /// # Errors
+    /// See [`UnixListenError`].
+    pub fn link(&mut self, link: &Path) -> Result<(), UnixListenError> {
+        let system = |source| UnixListenError::System { path: link.to_owned(), source };
+        match std::fs::symlink_metadata(link) {
+            Ok(meta) if meta.file_type().is_symlink() => {
+                std::fs::remove_file(link).map_err(system)?;
+            }
+            Ok(_) => return Err(UnixListenError::NotALink(link.to_owned())),
+            Err(e) if e.kind() == ErrorKind::NotFound => {
+                if let Some(folder) = link.parent() {
+                    std::fs::create_dir_all(folder).map_err(system)?;
+                }
+            }
+            Err(e) => return Err(system(e)),
+        }
+        std::os::unix::fs::symlink(&self.path, link).map_err(system)?;
+        self.links.push(link.to_owned());
+        Ok(())
     }
 
     /// The socket, for registration with a poll.
@@ -96,8 +124,10 @@ impl UnixDoor {
 
 impl Drop for UnixDoor {
     fn drop(&mut self) {
-        if let Err(error) = std::fs::remove_file(&self.path) {
-            tracing::debug!(path = %self.path.display(), %error, "socket file already gone");
+        for path in self.links.iter().chain([&self.path]) {
+            if let Err(error) = std::fs::remove_file(path) {
+                tracing::debug!(path = %path.display(), %error, "socket file already gone");
+            }
         }
     }
 }

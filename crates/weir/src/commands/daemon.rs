@@ -55,6 +55,12 @@ fn stopped(error: &DaemonError) -> Failure {
         DaemonError::Unix(UnixListenError::Running(_)) => {
             "stop that one, or give this one another `unix` socket under [listen]"
         }
+        DaemonError::Unix(UnixListenError::NotALink(_)) => {
+            "`unix_links` under [listen] names another place"
+        }
+        DaemonError::Certificate { .. } => {
+            "`key` under [[authorize]] names the file of a certificate as `weir key new` prints it"
+        }
         DaemonError::Unix(_) => "`unix` under [listen] names another place",
         DaemonError::Listen { .. } => "choose another address under [listen]",
         DaemonError::Metrics { .. } => "choose another address under [metrics]",

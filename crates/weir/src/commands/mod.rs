@@ -6,6 +6,7 @@ mod demo;
 mod gateway;
 mod get;
 mod key;
+mod manage;
 mod put;
 mod report;
 mod scenario;
@@ -27,6 +28,10 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Get(args) => get::run(&args),
         Command::Gateway(args) => gateway::run(&args),
         Command::Status(args) => status::run(&args),
+        Command::Face(command) => manage::face::run(&command),
+        Command::Route(command) => manage::route::run(&command),
+        Command::Strategy(command) => manage::strategy::run(&command),
+        Command::Cs(command) => manage::store::run(&command),
         Command::Schemes(args) => schemes::run(&args),
         Command::Key(command) => key::run(&command),
         Command::Sim(command) => sim::run(&command),

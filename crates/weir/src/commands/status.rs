@@ -1,13 +1,14 @@
 //! `weir status`
 
+use super::manage::face;
 use crate::cli::StatusArgs;
 use crate::exit::{Failure, Kind};
 use crate::output::{self, Align, Column, Table};
 use crate::signals::Stop;
 use control::{Duration, Size};
-use net::client::{Address, Connection};
+use net::client::{Address, Connection, DatasetError, General};
 use packet::Name;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The dataset with everything that the forwarder counts.
 const COUNTERS: &str = "/localhost/weir/counters";
@@ -17,7 +18,10 @@ pub fn run(args: &StatusArgs) -> Result<(), Failure> {
     // Asking ends with the first signal, as a failure with its own exit code.
     let _stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     let mut connection = Connection::open(Address::find(args.forwarder.socket.as_deref())?)?;
-    let counters = counters(&mut connection)?;
+    let counters = match known(&mut connection)? {
+        Some(counters) => counters,
+        None => return other(&mut connection, args.json),
+    };
     if args.json {
         return output::json(&counters);
     }
@@ -28,11 +32,53 @@ pub fn run(args: &StatusArgs) -> Result<(), Failure> {
 
 /// Asks a Weir forwarder for all its counters.
 pub fn counters(connection: &mut Connection) -> Result<Value, Failure> {
-    let name: Name = COUNTERS.parse().map_err(|error| Failure::new(Kind::Failed, error))?;
-    let octets = connection.dataset(&name)?;
-    serde_json::from_slice(&octets).map_err(|error| {
+    read(&connection.dataset(&name()?)?)
+}
+
+/// The same; `None` of another forwarder.
+fn known(connection: &mut Connection) -> Result<Option<Value>, Failure> {
+    match connection.dataset(&name()?) {
+        Ok(octets) => read(&octets).map(Some),
+        Err(DatasetError::NoAnswer { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn name() -> Result<Name, Failure> {
+    COUNTERS.parse().map_err(|error| Failure::new(Kind::Failed, error))
+}
+
+fn read(octets: &[u8]) -> Result<Value, Failure> {
+    serde_json::from_slice(octets).map_err(|error| {
         Failure::new(Kind::Failed, format!("the forwarder's counters are malformed: {error}"))
     })
+}
+
+/// What any forwarder says that has NFD's management protocol.
+fn other(connection: &mut Connection, as_json: bool) -> Result<(), Failure> {
+    let (general, all) = (connection.general()?, connection.faces()?);
+    let General { version, uptime_ms, fib, pit, cached, satisfied, unsatisfied, .. } = general;
+    if as_json {
+        return output::json(&json!({
+            "forwarder": version,
+            "uptime_ms": uptime_ms,
+            "fib": fib,
+            "pit": { "entries": pit },
+            "content_store": { "entries": cached },
+            "satisfied": satisfied,
+            "unsatisfied": unsatisfied,
+            "faces": all.iter().map(face::object).collect::<Vec<_>>(),
+        }));
+    }
+    let uptime = Duration::from_millis(uptime_ms);
+    let lines = [
+        format!("{version}, up {uptime}, {fib} routes, {pit} pending, {cached} packets cached"),
+        format!("of the Interests it satisfied {satisfied} and not {unsatisfied}"),
+        String::new(),
+    ];
+    let width = output::width(std::io::stdout());
+    let table = face::table(&all).lines(width);
+    lines.into_iter().chain(table).try_for_each(|line| output::result(&line))
 }
 
 fn number(value: &Value, path: &str) -> u64 {

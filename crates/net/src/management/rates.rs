@@ -1,20 +1,16 @@
 //! Commands of Weir's own: `/localhost/weir/faces/update` changes the rates of a face.
 
-use super::command::Command;
+use super::parameters::ControlParameters;
 use super::response::ControlResponse;
 use control::{Rate, Time};
 use forwarder::{FaceConfig, FaceId, Forwarder};
 
-/// Does what a command says.
-pub fn execute(forwarder: &mut Forwarder, now: Time, command: &Command<'_>) -> ControlResponse {
-    match (command.module, command.verb) {
-        (b"faces", b"update") => update(forwarder, now, command),
-        _ => ControlResponse::unsupported(),
-    }
-}
-
-fn update(forwarder: &mut Forwarder, now: Time, command: &Command<'_>) -> ControlResponse {
-    let asked = &command.parameters;
+/// `faces/update`
+pub(super) fn update(
+    forwarder: &mut Forwarder,
+    now: Time,
+    asked: &ControlParameters,
+) -> ControlResponse {
     let refuse = |code, text: String| ControlResponse::new(code, text, asked.clone());
     let Some(face) = asked.face_id.map(FaceId) else {
         return refuse(400, "faces/update needs a FaceId".to_owned());

@@ -1,0 +1,53 @@
+//! `client.conf`, the file by which NDN programs are told where the forwarder is.
+
+use std::path::{Path, PathBuf};
+
+/// Where it may be besides the home directory.
+const PLACES: [&str; 3] =
+    ["/usr/local/etc/ndn/client.conf", "/opt/local/etc/ndn/client.conf", "/etc/ndn/client.conf"];
+
+/// Where it is looked for, in this order; the first one that is there counts. As in ndn-cxx,
+/// `TEST_HOME` stands before `HOME`.
+pub(super) fn places() -> Vec<PathBuf> {
+    let home = ["TEST_HOME", "HOME"].into_iter().find_map(std::env::var_os);
+    let own = home.map(|home| Path::new(&home).join(".ndn/client.conf"));
+    own.into_iter().chain(PLACES.map(PathBuf::from)).collect()
+}
+
+/// The transport that the first file says, and which file that is.
+pub(super) fn transport(places: &[PathBuf]) -> Option<(String, PathBuf)> {
+    let found = places.iter().find_map(|path| Some((std::fs::read_to_string(path).ok()?, path)));
+    let (text, path) = found?;
+    Some((value(&text, "transport")?.to_owned(), path.clone()))
+}
+
+/// The value of a key in an INI file: `key = value`, where a semicolon begins a comment.
+fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    let lines = text.lines().map(|line| line.split(';').next().unwrap_or_default());
+    let pairs = lines.filter_map(|line| line.split_once('='));
+    pairs.map(|(k, v)| (k.trim(), v.trim())).find(|(k, v)| *k == key && !v.is_empty()).map(|p| p.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_is_read_as_other_tools_read_it() {
+        let text =
+            "; a comment\npib=pib-sqlite3\n  transport = unix:///a.sock ; here\ntransport=x\n";
+        assert_eq!(value(text, "transport"), Some("unix:///a.sock"));
+        assert_eq!(value(";transport=unix:///a\ntransport=\n", "transport"), None);
+    }
+
+    #[test]
+    fn the_first_file_that_is_there_counts_whatever_it_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = ["none", "first", "second"].map(|name| folder.path().join(name));
+        std::fs::write(&paths[2], "transport=tcp://127.0.0.1").unwrap();
+        let found = transport(&paths);
+        assert_eq!(found, Some(("tcp://127.0.0.1".to_owned(), paths[2].clone())));
+        std::fs::write(&paths[1], "tpm=tpm-file").unwrap();
+        assert_eq!(transport(&paths), None);
+    }
+}

@@ -1,0 +1,125 @@
+//! Prefix announcements that an application commands: whether they hold now, and for how long.
+
+use packet::{Name, PrefixAnnouncement, SignatureType};
+use security::Validity;
+use sha2::{Digest as _, Sha256};
+use thiserror::Error;
+
+/// What an announcement says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Announcement {
+    pub prefix: Name,
+    /// Milliseconds that a route by it lives from now on.
+    pub lives_ms: u64,
+}
+
+/// Why it is not believed.
+#[derive(Debug, PartialEq, Eq, Error)]
+pub(super) enum Doubt {
+    #[error("{0}")]
+    Malformed(String),
+    #[error("the prefix announcement's digest is wrong")]
+    Damaged,
+    #[error("the prefix announcement is valid at another time")]
+    NotNow,
+}
+
+impl Doubt {
+    pub fn code(&self) -> u64 {
+        match self {
+            Doubt::Malformed(_) => 400,
+            Doubt::Damaged | Doubt::NotNow => 403,
+        }
+    }
+}
+
+impl Announcement {
+    /// Reads a Data packet, `wall_ms` milliseconds after the beginning of 1970.
+    pub fn read(octets: &[u8], wall_ms: u64) -> Result<Announcement, Doubt> {
+        let malformed = |error: &dyn std::fmt::Display| Doubt::Malformed(error.to_string());
+        let read = PrefixAnnouncement::decode(octets).map_err(|error| malformed(&error))?;
+        let data = read.data();
+        if data.signature_info().signature_type() == SignatureType::DigestSha256
+            && Sha256::digest(data.signed_portion()).as_slice() != data.signature_value()
+        {
+            return Err(Doubt::Damaged);
+        }
+        let mut lives_ms = read.expiration_ms();
+        if let Some(period) = read.validity() {
+            let validity = Validity::read(period)
+                .ok_or_else(|| malformed(&"the prefix announcement's ValidityPeriod is none"))?;
+            if !validity.contains(wall_ms / 1000) {
+                return Err(Doubt::NotNow);
+            }
+            lives_ms = lives_ms.min((validity.not_after() + 1) * 1000 - wall_ms);
+        }
+        Ok(Announcement { prefix: read.prefix().to_name(), lives_ms })
+    }
+}
+
+/// The prefix that a packet announces.
+pub(super) fn announced(octets: &[u8]) -> Option<Name> {
+    Some(PrefixAnnouncement::decode(octets).ok()?.prefix().to_name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::management::parameters::numbers;
+    use packet::tlv::{self, types};
+    use packet::{ContentType, DataBuf};
+
+    fn announcement(name: &str, content: &[u8], kind: u64) -> Vec<u8> {
+        let mut data = DataBuf::new(name.parse().unwrap(), content.to_vec());
+        data.content_type = kind;
+        data.encode_digest().to_vec()
+    }
+
+    fn content(ms: u64, validity: Option<(&str, &str)>) -> Vec<u8> {
+        let mut out = Vec::new();
+        tlv::put_nni_tlv(&mut out, numbers::EXPIRATION_PERIOD, ms);
+        if let Some((from, to)) = validity {
+            let mut period = Vec::new();
+            tlv::put_tlv(&mut period, types::NOT_BEFORE, from.as_bytes());
+            tlv::put_tlv(&mut period, types::NOT_AFTER, to.as_bytes());
+            tlv::put_tlv(&mut out, types::VALIDITY_PERIOD, &period);
+        }
+        out
+    }
+
+    const NAME: &str = "/a/b/32=PA/v=1/seg=0";
+    const KIND: u64 = ContentType::PREFIX_ANNOUNCEMENT;
+
+    #[test]
+    fn a_route_lives_as_long_as_both_times_allow() {
+        let wire = announcement(NAME, &content(5000, None), KIND);
+        let found = Announcement::read(&wire, 0).unwrap();
+        assert_eq!(found, Announcement { prefix: "/a/b".parse().unwrap(), lives_ms: 5000 });
+        let period = Some(("19700101T000010", "19700101T000020"));
+        let wire = announcement(NAME, &content(5000, period), KIND);
+        // The last second is within.
+        assert_eq!(Announcement::read(&wire, 18_000).unwrap().lives_ms, 3000);
+        for outside in [9_999, 21_000] {
+            assert_eq!(Announcement::read(&wire, outside), Err(Doubt::NotNow));
+        }
+    }
+
+    #[test]
+    fn what_is_no_announcement_is_refused() {
+        let read = |wire: &[u8]| Announcement::read(wire, 0).unwrap_err();
+        let good = content(1, None);
+        for wire in [
+            announcement("/v=1/seg=0", &good, KIND),
+            announcement("/a/PA/v=1/seg=0", &good, KIND),
+            announcement(NAME, &good, ContentType::BLOB),
+            announcement(NAME, b"", KIND),
+            announcement(NAME, &content(1, Some(("now", "then"))), KIND),
+            b"junk".to_vec(),
+        ] {
+            assert_eq!(read(&wire).code(), 400, "{}", read(&wire));
+        }
+        let mut damaged = announcement(NAME, &good, KIND);
+        *damaged.last_mut().unwrap() ^= 1;
+        assert_eq!(read(&damaged), Doubt::Damaged);
+    }
+}

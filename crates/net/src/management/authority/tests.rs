@@ -1,0 +1,118 @@
+use super::*;
+use crate::management::parameters::ControlParameters;
+use packet::{Bytes, Component, Interest, InterestBuf, Signature, SignatureInfoBuf};
+use security::{SecretKey, Validity};
+
+/// 2026-11-21, in milliseconds since 1970.
+const NOW: u64 = 1_795_219_200_000;
+
+fn key(seed: u8) -> (SecretKey, Certificate) {
+    let secret = SecretKey::ed25519(&[seed; 32]);
+    let identity: Name = "/op".parse().unwrap();
+    let validity = Validity::days(NOW / 1000 - 60, 1);
+    let certificate = Certificate::self_signed(identity.as_ref(), &secret, validity, NOW);
+    (secret, certificate)
+}
+
+/// A `rib/register` of `/a/b`, signed.
+fn command(key: Option<&(SecretKey, Certificate)>, time_ms: u64, nonce: &[u8]) -> Bytes {
+    let asked = ControlParameters { name: Some("/a/b".parse().unwrap()), ..Default::default() };
+    let mut octets = Vec::new();
+    asked.encode_into(&mut octets);
+    let name: Name = "/localhop/nfd/rib/register".parse().unwrap();
+    let mut interest = InterestBuf::new(name.with(&Component::generic(&octets)));
+    let info = match key {
+        Some((secret, certificate)) => {
+            SignatureInfoBuf::new(secret.signature_type(), Some(certificate.key_name()))
+        }
+        None => SignatureInfoBuf::digest(),
+    };
+    let info = info.with_nonce(nonce).with_time_ms(time_ms);
+    interest.sign_with(info, |parts| match key {
+        Some((secret, _)) => Signature::new(&secret.sign(&parts.concat())),
+        None => {
+            use sha2::Digest as _;
+            Signature::new(&sha2::Sha256::digest(parts.concat()))
+        }
+    });
+    interest.encode()
+}
+
+fn permit(authority: &mut Authority, wire: &[u8], from: Origin, at: u64) -> Result<(), String> {
+    let interest = Interest::decode(wire).unwrap();
+    let command = Command::take(&interest).unwrap();
+    authority.permit(&command, from, at).map_err(|refusal| refusal.to_string())
+}
+
+fn rule(certificate: &Certificate) -> Rule {
+    Rule {
+        from: Origin::Remote,
+        modules: vec!["rib".to_owned()],
+        prefix: "/a".parse().unwrap(),
+        key: Some(certificate.clone()),
+        skew: Duration::from_secs(120),
+    }
+}
+
+#[test]
+fn without_rules_applications_may_do_everything_and_peers_nothing() {
+    let mut authority = Authority::new(Vec::new());
+    let wire = command(None, 1, b"n");
+    // Of a digest neither the time nor the nonce says anything.
+    for _ in 0..2 {
+        assert_eq!(permit(&mut authority, &wire, Origin::Local, NOW), Ok(()));
+    }
+    let why = permit(&mut authority, &wire, Origin::Remote, NOW).unwrap_err();
+    assert!(why.contains("no rule") && !authority.hears_peers(), "{why}");
+}
+
+#[test]
+fn a_trusted_keys_command_is_obeyed_once() {
+    let operator = key(1);
+    let mut authority = Authority::new(vec![rule(&operator.1)]);
+    assert!(authority.hears_peers());
+    let mut from_peer = |wire: &[u8], at| permit(&mut authority, wire, Origin::Remote, at);
+    let first = command(Some(&operator), NOW, b"one");
+    assert_eq!(from_peer(&first, NOW), Ok(()));
+    assert!(from_peer(&first, NOW).unwrap_err().contains("heard before"));
+    let same_time = command(Some(&operator), NOW, b"two");
+    assert_eq!(from_peer(&same_time, NOW), Ok(()), "two in one millisecond");
+    assert_eq!(from_peer(&command(Some(&operator), NOW + 5, b"one"), NOW), Ok(()));
+    let earlier = command(Some(&operator), NOW + 4, b"six");
+    assert!(from_peer(&earlier, NOW).unwrap_err().contains("later command"));
+    let late = command(Some(&operator), NOW + 6, b"x");
+    assert!(from_peer(&late, NOW + 120_007).unwrap_err().contains("too far from now"));
+    assert_eq!(from_peer(&late, NOW + 120_006), Ok(()));
+}
+
+#[test]
+fn strangers_digests_and_forgeries_are_refused_with_the_reason() {
+    let (operator, stranger) = (key(1), key(2));
+    let refused = |wire: &[u8], at: u64| {
+        let mut authority = Authority::new(vec![rule(&operator.1)]);
+        permit(&mut authority, wire, Origin::Remote, at).unwrap_err()
+    };
+    let why = refused(&command(Some(&stranger), NOW, b"n"), NOW);
+    assert!(why.contains("none of those"), "{why}");
+    assert!(refused(&command(None, NOW, b"n"), NOW).contains("a digest says nothing"));
+    // The stranger's signature under the operator's name.
+    let forged = command(Some(&(stranger.0, operator.1.clone())), NOW, b"n");
+    assert!(refused(&forged, NOW).contains("is wrong"));
+    let later = NOW + 2 * 86_400_000;
+    let why = refused(&command(Some(&operator), later, b"n"), later);
+    assert!(why.contains("valid at another time"), "{why}");
+}
+
+#[test]
+fn a_rule_is_for_its_modules_prefix_and_side_alone() {
+    let operator = key(1);
+    let wire = command(Some(&operator), NOW, b"n");
+    let other_modules = Rule { modules: vec!["faces".to_owned()], ..rule(&operator.1) };
+    let other_prefix = Rule { prefix: "/b".parse().unwrap(), ..rule(&operator.1) };
+    let other_side = Rule { from: Origin::Local, ..rule(&operator.1) };
+    for wrong in [other_modules, other_prefix, other_side] {
+        let mut authority = Authority::new(vec![wrong]);
+        let why = permit(&mut authority, &wire, Origin::Remote, NOW).unwrap_err();
+        assert!(why.contains("no rule"), "{why}");
+    }
+}

@@ -1,0 +1,116 @@
+use super::*;
+use forwarder::{FaceConfig, ForwarderConfig};
+
+/// A forwarder with two faces and its routes.
+struct Table {
+    forwarder: Forwarder,
+    rib: Rib,
+    faces: [FaceId; 2],
+}
+
+impl Table {
+    fn new() -> Table {
+        let strategy = schemes::Choice::named("best-route").unwrap().strategy().unwrap();
+        let mut forwarder = Forwarder::new(ForwarderConfig::new(strategy));
+        let mut face = || forwarder.add_face(Time(0), FaceConfig::default());
+        let faces = [face(), face()];
+        Table { forwarder, rib: Rib::default(), faces }
+    }
+
+    fn add(&mut self, prefix: &str, face: usize, cost: u64, flags: u64) {
+        let key = (self.faces[face], ORIGIN_APPLICATION);
+        let route = Route { cost, flags, expires: None };
+        self.rib.add(&mut self.forwarder, &prefix.parse().unwrap(), key, route).unwrap();
+    }
+
+    fn remove(&mut self, prefix: &str, face: usize) {
+        let key = (self.faces[face], ORIGIN_APPLICATION);
+        assert!(self.rib.remove(&mut self.forwarder, &prefix.parse().unwrap(), key));
+    }
+
+    /// The next hops that the FIB has for exactly this prefix: which face, and the cost.
+    fn hops(&self, prefix: &str) -> Vec<(usize, u64)> {
+        let prefix: Name = prefix.parse().unwrap();
+        let found = self.forwarder.fib().iter().find(|(p, _)| *p == prefix.as_ref());
+        let hops = found.map(|(_, hops)| hops).unwrap_or_default();
+        let which = |id: u64| self.faces.iter().position(|face| face.0 == id).unwrap();
+        hops.iter().map(|hop| (which(hop.face), hop.cost)).collect()
+    }
+}
+
+#[test]
+fn a_longer_prefix_has_the_routes_of_shorter_ones() {
+    let mut table = Table::new();
+    table.add("/a", 0, 5, CHILD_INHERIT);
+    table.add("/a/b/c", 1, 7, CHILD_INHERIT);
+    assert_eq!(table.hops("/a"), [(0, 5)]);
+    assert_eq!(table.hops("/a/b/c"), [(0, 5), (1, 7)]);
+    // What comes between is inherited from then on, for the nearest counts.
+    table.add("/a/b", 0, 9, CHILD_INHERIT);
+    assert_eq!(table.hops("/a/b/c"), [(1, 7), (0, 9)]);
+    table.remove("/a/b", 0);
+    assert_eq!(table.hops("/a/b/c"), [(0, 5), (1, 7)]);
+    assert_eq!(table.hops("/a/b"), [], "a prefix without routes has no next hops");
+    table.remove("/a", 0);
+    assert_eq!((table.hops("/a"), table.hops("/a/b/c")), (vec![], vec![(1, 7)]));
+    assert_eq!(table.rib.iter().count(), 1);
+}
+
+#[test]
+fn a_route_without_child_inherit_is_for_its_prefix_alone() {
+    let mut table = Table::new();
+    table.add("/a", 0, 5, 0);
+    table.add("/a/b", 1, 7, 0);
+    assert_eq!(table.hops("/a/b"), [(1, 7)]);
+    table.add("/a", 0, 5, CHILD_INHERIT);
+    assert_eq!(table.hops("/a/b"), [(0, 5), (1, 7)], "the flag was set later");
+    table.add("/a", 0, 5, 0);
+    assert_eq!(table.hops("/a/b"), [(1, 7)], "and taken back");
+}
+
+#[test]
+fn what_is_captured_inherits_nothing_and_passes_on_its_own() {
+    let mut table = Table::new();
+    table.add("/", 0, 1, CHILD_INHERIT);
+    table.add("/a", 1, 2, CHILD_INHERIT | CAPTURE);
+    table.add("/a/b", 1, 9, CHILD_INHERIT);
+    assert_eq!(table.hops("/a"), [(1, 2)]);
+    // Its own route to face 1, dearer than the inherited one, is what counts.
+    assert_eq!(table.hops("/a/b"), [(1, 9)]);
+    table.add("/a", 1, 2, CHILD_INHERIT);
+    assert_eq!(table.hops("/a"), [(0, 1), (1, 2)]);
+    assert_eq!(table.hops("/a/b"), [(0, 1), (1, 9)]);
+}
+
+#[test]
+fn a_capture_that_its_face_takes_along_is_over() {
+    let mut table = Table::new();
+    table.add("/", 0, 1, CHILD_INHERIT);
+    table.add("/a", 1, 2, CAPTURE);
+    table.add("/a/b", 0, 3, 0);
+    assert_eq!(table.hops("/a/b"), [(0, 3)]);
+    let key = (table.faces[0], 128);
+    let route = Route { cost: 8, flags: 0, expires: None };
+    table.rib.add(&mut table.forwarder, &"/a".parse().unwrap(), key, route).unwrap();
+    assert_eq!(table.hops("/a"), [(1, 2), (0, 8)]);
+    let gone = table.faces[1];
+    table.forwarder.remove_face(Time(0), gone);
+    table.rib.face_gone(&mut table.forwarder, gone);
+    assert_eq!(table.hops("/a"), [(0, 8)], "its own of that face counts");
+    assert_eq!((table.rib.routes_of(gone), table.rib.routes_of(table.faces[0])), (0, 3));
+}
+
+#[test]
+fn memory_is_given_back() {
+    let mut table = Table::new();
+    for i in 0..100 {
+        table.add(&format!("/{i}/{i}"), 0, 1, CHILD_INHERIT);
+        table.add(&format!("/{i}"), 1, 1, CHILD_INHERIT);
+    }
+    assert!(table.rib.memory() > 0);
+    for face in table.faces {
+        table.rib.face_gone(&mut table.forwarder, face);
+    }
+    assert_eq!((table.rib.memory(), table.rib.iter().count()), (0, 0));
+    assert_eq!(table.forwarder.fib().len(), 0);
+}

@@ -1,0 +1,222 @@
+//! The commands of the modules `rib` and `fib`.
+
+use super::announcement::Announcement;
+use super::is_reserved;
+use super::parameters::ControlParameters;
+use super::response::ControlResponse;
+use super::rib::{CHILD_INHERIT, ORIGIN_ANNOUNCEMENT, ORIGIN_APPLICATION, Rib, Route};
+use control::{Duration, Time};
+use forwarder::tables::fib::FibError;
+use forwarder::{FaceId, Forwarder};
+use packet::Name;
+
+/// The cost of a route by a prefix announcement: other routes are preferred (NFD's number).
+const ANNOUNCED_COST: u64 = 2048;
+
+/// What a command of these modules works on.
+pub(super) struct Routes<'a> {
+    pub forwarder: &'a mut Forwarder,
+    pub rib: &'a mut Rib,
+    /// Routes that a face may have.
+    pub per_face: usize,
+    pub now: Time,
+    /// Milliseconds since 1970.
+    pub wall_ms: u64,
+    /// The face that the command came from.
+    pub from: FaceId,
+}
+
+impl Routes<'_> {
+    /// A command of the module `rib`, but for `rib/announce`.
+    pub fn rib(&mut self, verb: &[u8], asked: &ControlParameters) -> ControlResponse {
+        match verb {
+            b"register" => self.register(asked),
+            b"unregister" => self.unregister(asked),
+            _ => ControlResponse::unsupported(),
+        }
+    }
+
+    /// A command of the module `fib`.
+    pub fn fib(&mut self, verb: &[u8], asked: &ControlParameters) -> ControlResponse {
+        match verb {
+            b"add-nexthop" => self.add_next_hop(asked),
+            b"remove-nexthop" => self.remove_next_hop(asked),
+            _ => ControlResponse::unsupported(),
+        }
+    }
+
+    /// `rib/register`
+    fn register(&mut self, asked: &ControlParameters) -> ControlResponse {
+        let Some(prefix) = &asked.name else { return missing_name(asked) };
+        let face = self.face(asked);
+        let origin = asked.origin.unwrap_or(ORIGIN_APPLICATION);
+        let period = asked.expiration_ms.filter(|ms| *ms < u64::MAX).map(Duration::from_millis);
+        let route = Route {
+            cost: asked.cost.unwrap_or(0),
+            flags: asked.flags.unwrap_or(CHILD_INHERIT),
+            expires: period.map(|period| self.now + period),
+        };
+        if let Some(refusal) = self.add(prefix, (face, origin), route, asked) {
+            return refusal;
+        }
+        let body = ControlParameters {
+            name: Some(prefix.clone()),
+            face_id: Some(face.0),
+            origin: Some(origin),
+            cost: Some(route.cost),
+            flags: Some(route.flags),
+            expiration_ms: asked.expiration_ms,
+            ..ControlParameters::default()
+        };
+        ControlResponse::new(200, "Success", body)
+    }
+
+    /// `rib/announce`: a route by an announcement that the producer has signed.
+    pub fn announce(&mut self, octets: &[u8]) -> ControlResponse {
+        let none = ControlParameters::default();
+        let announcement = match Announcement::read(octets, self.wall_ms) {
+            Ok(announcement) => announcement,
+            Err(refusal) => {
+                return ControlResponse::new(refusal.code(), refusal.to_string(), none);
+            }
+        };
+        let route = Route {
+            cost: ANNOUNCED_COST,
+            flags: CHILD_INHERIT,
+            expires: Some(self.now + Duration::from_millis(announcement.lives_ms)),
+        };
+        let key = (self.from, ORIGIN_ANNOUNCEMENT);
+        if let Some(refusal) = self.add(&announcement.prefix, key, route, &none) {
+            return refusal;
+        }
+        let body = ControlParameters {
+            name: Some(announcement.prefix),
+            face_id: Some(self.from.0),
+            origin: Some(ORIGIN_ANNOUNCEMENT),
+            cost: Some(route.cost),
+            flags: Some(route.flags),
+            expiration_ms: Some(announcement.lives_ms),
+            ..none
+        };
+        ControlResponse::new(200, "Success", body)
+    }
+
+    /// Adds a route; what is refused is told with `asked`.
+    fn add(
+        &mut self,
+        prefix: &Name,
+        key: (FaceId, u64),
+        route: Route,
+        asked: &ControlParameters,
+    ) -> Option<ControlResponse> {
+        let refuse = |code, text| Some(ControlResponse::new(code, text, asked.clone()));
+        let face = key.0;
+        if let Some(refusal) = self.unusable(prefix, face, asked) {
+            return Some(refusal);
+        }
+        let limit = self.per_face;
+        if !self.rib.has(prefix, key) && self.rib.routes_of(face) >= limit {
+            return refuse(403, format!("face {face} has {limit} routes, its limit"));
+        }
+        if route.expires.is_some_and(|at| at <= self.now) {
+            // It has expired already, as one that was there before does now.
+            self.rib.remove(self.forwarder, prefix, key);
+            return None;
+        }
+        match self.rib.add(self.forwarder, prefix, key, route) {
+            Ok(()) => {
+                let Route { cost, flags, .. } = route;
+                tracing::debug!(%prefix, %face, origin = key.1, cost, flags, "route registered");
+                None
+            }
+            Err(error) => Some(fib_refusal(error, asked)),
+        }
+    }
+
+    /// `rib/unregister`; removing what is not there is a success, too.
+    fn unregister(&mut self, asked: &ControlParameters) -> ControlResponse {
+        let Some(prefix) = &asked.name else { return missing_name(asked) };
+        let face = self.face(asked);
+        let origin = asked.origin.unwrap_or(ORIGIN_APPLICATION);
+        if self.rib.remove(self.forwarder, prefix, (face, origin)) {
+            tracing::debug!(%prefix, %face, origin, "route unregistered");
+        }
+        let body = ControlParameters {
+            name: Some(prefix.clone()),
+            face_id: Some(face.0),
+            origin: Some(origin),
+            ..ControlParameters::default()
+        };
+        ControlResponse::new(200, "Success", body)
+    }
+
+    /// `fib/add-nexthop`: a next hop that no route accounts for.
+    fn add_next_hop(&mut self, asked: &ControlParameters) -> ControlResponse {
+        let Some(prefix) = &asked.name else { return missing_name(asked) };
+        let (face, cost) = (self.face(asked), asked.cost.unwrap_or(0));
+        if let Some(refusal) = self.unusable(prefix, face, asked) {
+            return refusal;
+        }
+        if let Err(error) = self.forwarder.add_route(face, prefix.as_ref(), cost) {
+            return fib_refusal(error, asked);
+        }
+        let body = ControlParameters {
+            name: Some(prefix.clone()),
+            face_id: Some(face.0),
+            cost: Some(cost),
+            ..ControlParameters::default()
+        };
+        ControlResponse::new(200, "Success", body)
+    }
+
+    /// `fib/remove-nexthop`; removing what is not there is a success, too.
+    fn remove_next_hop(&mut self, asked: &ControlParameters) -> ControlResponse {
+        let Some(prefix) = &asked.name else { return missing_name(asked) };
+        let face = self.face(asked);
+        if is_reserved(prefix.as_ref()) {
+            return reserved(prefix, asked);
+        }
+        self.forwarder.remove_route(face, prefix.as_ref());
+        let body = ControlParameters {
+            name: Some(prefix.clone()),
+            face_id: Some(face.0),
+            ..ControlParameters::default()
+        };
+        ControlResponse::new(200, "Success", body)
+    }
+
+    /// The face that is meant: by its number, or that which the command came from.
+    fn face(&self, asked: &ControlParameters) -> FaceId {
+        asked.face_id.filter(|id| *id != 0).map_or(self.from, FaceId)
+    }
+
+    /// Why nothing can be led to the face by this prefix.
+    fn unusable(
+        &self,
+        prefix: &Name,
+        face: FaceId,
+        asked: &ControlParameters,
+    ) -> Option<ControlResponse> {
+        if self.forwarder.counters(face).is_none() {
+            let text = format!("there is no face {face}");
+            return Some(ControlResponse::new(410, text, asked.clone()));
+        }
+        is_reserved(prefix.as_ref()).then(|| reserved(prefix, asked))
+    }
+}
+
+fn missing_name(asked: &ControlParameters) -> ControlResponse {
+    ControlResponse::new(400, "the command needs a Name", asked.clone())
+}
+
+fn reserved(prefix: &Name, asked: &ControlParameters) -> ControlResponse {
+    ControlResponse::new(403, format!("{prefix} belongs to the forwarder"), asked.clone())
+}
+
+fn fib_refusal(error: FibError, asked: &ControlParameters) -> ControlResponse {
+    let code = match error {
+        FibError::TooDeep(_) => 414,
+        FibError::Full { .. } | FibError::Memory => 500,
+    };
+    ControlResponse::new(code, error.to_string(), asked.clone())
+}

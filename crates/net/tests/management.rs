@@ -1,0 +1,345 @@
+//! Management commands that end in sockets.
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
+mod support;
+
+use net::client::Connection;
+use net::management::parameters::{ControlParameters, numbers};
+use net::management::response::ControlResponse;
+use net::uri::FaceUri;
+use packet::tlv::Reader;
+use packet::{Component, Data, Interest, InterestBuf, LpHeader, LpPacket, Name};
+use std::io::{Read, Write};
+use std::net::{TcpListener, UdpSocket};
+use std::os::unix::net::UnixStream;
+use support::Running;
+
+const LOCAL_FIELDS: u64 = 1;
+
+fn control(client: &mut Connection, verb: &str, asked: &ControlParameters) -> ControlResponse {
+    let (module, verb) = verb.split_once('/').unwrap();
+    client.control(["nfd", module, verb], asked, verb).unwrap()
+}
+
+fn to(uri: &str) -> ControlParameters {
+    ControlParameters { uri: Some(uri.to_owned()), ..ControlParameters::default() }
+}
+
+fn about(face: u64) -> ControlParameters {
+    ControlParameters { face_id: Some(face), ..ControlParameters::default() }
+}
+
+/// The types of the elements in the entry of the face list that has this URI.
+fn listed(client: &mut Connection, uri: &str) -> Option<Vec<(u64, Vec<u8>)>> {
+    let content = client.dataset(&"/localhost/nfd/faces/list".parse().unwrap()).unwrap();
+    let elements = |value: &[u8]| {
+        let mut reader = Reader::new(value);
+        let mut all = Vec::new();
+        while let Some(element) = reader.next_element().unwrap() {
+            all.push((element.typ, element.value.to_vec()));
+        }
+        all
+    };
+    let entries = elements(&content).into_iter().map(|(_, entry)| elements(&entry));
+    let is_it = |entry: &Vec<(u64, Vec<u8>)>| entry.contains(&(numbers::URI, uri.into()));
+    entries.into_iter().find(is_it)
+}
+
+/// The packet in the next datagram that has one; others say what the daemon understands.
+fn receive(peer: &UdpSocket) -> Vec<u8> {
+    let mut buffer = [0; 9000];
+    loop {
+        let len = peer.recv(&mut buffer).unwrap();
+        if let Some(packet) = LpPacket::decode(&buffer[..len]).unwrap().fragment() {
+            return packet.to_vec();
+        }
+    }
+}
+
+#[test]
+fn a_udp_face_is_made_found_used_changed_and_ended() {
+    let daemon = Running::start("");
+    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let uri = FaceUri::udp(peer.local_addr().unwrap()).to_string();
+    let mut client = daemon.connect();
+    let made = control(&mut client, "faces/create", &to(&uri));
+    assert_eq!((made.code, made.body.uri.as_ref()), (200, Some(&uri)), "{}", made.text);
+    assert_eq!((made.body.persistency, made.body.flags), (Some(0), Some(0)));
+    // Fields that python-ndn expects elsewhere are there only if they were asked for.
+    assert_eq!((made.body.mtu, made.body.marking_interval_ns), (None, None));
+    assert!(made.body.local_uri.unwrap().starts_with("udp4://127.0.0.1:"));
+    let face = made.body.face_id.unwrap();
+    let again = control(&mut client, "faces/create", &to(&uri));
+    assert_eq!((again.code, again.body.face_id), (409, Some(face)), "as nfdc relies on");
+    let route = ControlParameters { name: Some("/p".parse().unwrap()), ..about(face) };
+    assert_eq!(control(&mut client, "rib/register", &route).code, 200);
+    let mut stream = UnixStream::connect(&daemon.socket).unwrap();
+    stream.write_all(&InterestBuf::new("/p/x".parse().unwrap()).encode()).unwrap();
+    let packet = receive(&peer);
+    let asked = Interest::decode(&packet).unwrap();
+    assert_eq!(asked.name().to_string(), "/p/x");
+    let wider = ControlParameters { mtu: Some(1200), persistency: Some(2), ..about(face) };
+    let changed = control(&mut client, "faces/update", &wider);
+    assert_eq!(
+        (changed.code, changed.body.mtu, changed.body.persistency),
+        (200, Some(1200), Some(2))
+    );
+    let entry = listed(&mut client, &uri).unwrap();
+    assert!(entry.contains(&(numbers::MTU, vec![0x04, 0xb0])), "{entry:?}");
+    for code in [200, 200] {
+        assert_eq!(control(&mut client, "faces/destroy", &about(face)).code, code);
+    }
+    assert_eq!(listed(&mut client, &uri), None);
+    assert_eq!(control(&mut client, "rib/register", &route).code, 410);
+}
+
+#[test]
+fn a_tcp_face_is_answered_for_when_it_is_connected_or_cannot_be() {
+    let daemon = Running::start("");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let uri = FaceUri::tcp(listener.local_addr().unwrap()).to_string();
+    let mut client = daemon.connect();
+    let asked = ControlParameters { flags: Some(1), mask: Some(1), ..to(&uri) };
+    let made = control(&mut client, "faces/create", &asked);
+    assert_eq!((made.code, made.body.flags), (200, Some(LOCAL_FIELDS)), "{}", made.text);
+    assert_eq!(control(&mut client, "faces/create", &to(&uri)).code, 409);
+    let (mut peer, _) = listener.accept().unwrap();
+    let face = made.body.face_id.unwrap();
+    assert_eq!(control(&mut client, "faces/destroy", &about(face)).code, 200);
+    peer.read_to_end(&mut Vec::new()).expect("it was closed");
+    drop(listener);
+    let refused = control(&mut client, "faces/create", &to(&uri));
+    assert_eq!(refused.code, 504, "{}", refused.text);
+    assert_eq!(listed(&mut client, &uri), None);
+}
+
+#[test]
+fn commands_make_only_so_many_faces() {
+    let daemon = Running::start("[on_demand]\nmax = 2");
+    let mut client = daemon.connect();
+    let peers = [(); 3].map(|()| UdpSocket::bind("127.0.0.1:0").unwrap());
+    let codes = peers.each_ref().map(|peer| {
+        let uri = FaceUri::udp(peer.local_addr().unwrap()).to_string();
+        control(&mut client, "faces/create", &to(&uri)).code
+    });
+    assert_eq!(codes, [200, 200, 500]);
+}
+
+#[test]
+fn what_cannot_become_of_a_face_is_refused() {
+    let daemon = Running::start("");
+    let mut client = daemon.connect();
+    let own = |asked: ControlParameters| asked;
+    let permanent = ControlParameters { persistency: Some(2), ..Default::default() };
+    assert_eq!(control(&mut client, "faces/update", &own(permanent)).code, 409);
+    let marks = ControlParameters { flags: Some(4), mask: Some(4), ..Default::default() };
+    assert_eq!(control(&mut client, "faces/update", &marks).code, 409);
+    let lone = ControlParameters { flags: Some(1), ..Default::default() };
+    assert_eq!(control(&mut client, "faces/update", &lone).code, 400);
+    assert_eq!(control(&mut client, "faces/update", &about(99)).code, 404);
+    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let uri = FaceUri::udp(peer.local_addr().unwrap()).to_string();
+    let face = control(&mut client, "faces/create", &to(&uri)).body.face_id.unwrap();
+    let fields = ControlParameters { flags: Some(1), mask: Some(1), ..about(face) };
+    assert_eq!(control(&mut client, "faces/update", &fields).code, 409, "UDP is not local");
+}
+
+/// Sends a command over a stream and reads the frame that comes back.
+fn command(stream: &mut UnixStream, verb: &str, asked: &ControlParameters) -> ControlResponse {
+    let mut octets = Vec::new();
+    asked.encode_into(&mut octets);
+    let name: Name = format!("/localhost/nfd/{verb}").parse().unwrap();
+    let mut interest = InterestBuf::new(name.with(&Component::generic(&octets)));
+    interest.nonce = Some(octets.len() as u32);
+    interest.sign_with(packet::SignatureInfoBuf::digest().with_nonce(&[1; 8]), |parts| {
+        use sha2::Digest as _;
+        packet::Signature::new(&sha2::Sha256::digest(parts.concat()))
+    });
+    stream.write_all(&interest.encode()).unwrap();
+    let frame = read_frame(stream);
+    let link = LpPacket::decode(&frame).unwrap();
+    let data = Data::decode(link.fragment().unwrap()).unwrap();
+    ControlResponse::decode(data.content()).unwrap()
+}
+
+fn read_frame(stream: &mut UnixStream) -> Vec<u8> {
+    let mut buffer = vec![0; 10_000];
+    let len = stream.read(&mut buffer).unwrap();
+    buffer.truncate(len);
+    buffer
+}
+
+#[test]
+fn local_fields_come_and_go_with_a_faces_flag() {
+    let daemon = Running::start("");
+    let mut stream = UnixStream::connect(&daemon.socket).unwrap();
+    let prefix = ControlParameters { name: Some("/p".parse().unwrap()), ..Default::default() };
+    let own = command(&mut stream, "rib/register", &prefix).body.face_id.unwrap();
+    let mut consumer = UnixStream::connect(&daemon.socket).unwrap();
+    let mut ask = |stream: &mut UnixStream, n: u32| {
+        let mut interest = InterestBuf::new(format!("/p/{n}").parse().unwrap());
+        interest.nonce = Some(1000 + n);
+        consumer.write_all(&interest.encode()).unwrap();
+        LpPacket::decode(&read_frame(stream)).unwrap().incoming_face_id()
+    };
+    assert_eq!(ask(&mut stream, 1), None, "not unless it is wanted");
+    let on = ControlParameters { flags: Some(1), mask: Some(1), ..Default::default() };
+    let reply = command(&mut stream, "faces/update", &on);
+    assert_eq!((reply.code, reply.body.flags, reply.body.face_id), (200, Some(1), Some(own)));
+    let from = ask(&mut stream, 2).expect("an IncomingFaceId");
+    assert_ne!(from, own);
+    // The application may say by which face an Interest leaves: here by the consumer's, which has
+    // no route.
+    let interest = InterestBuf::new("/elsewhere".parse().unwrap()).encode();
+    let header = LpHeader { next_hop_face_id: Some(from), ..LpHeader::default() };
+    let mut frame = Vec::new();
+    header.encode_into(&interest, &mut frame);
+    stream.write_all(&frame).unwrap();
+    let frame = read_frame(&mut consumer);
+    let link = LpPacket::decode(&frame).unwrap();
+    let came = Interest::decode(link.fragment().unwrap()).unwrap();
+    assert_eq!(came.name().to_string(), "/elsewhere");
+    let off = ControlParameters { flags: Some(0), mask: Some(1), ..about(own) };
+    assert_eq!(command(&mut stream, "faces/update", &off).body.flags, Some(0));
+}
+
+#[test]
+fn who_waits_for_face_events_is_told() {
+    let daemon = Running::start("");
+    let mut stream = UnixStream::connect(&daemon.socket).unwrap();
+    let mut wait = |number: Option<u64>| {
+        let stream_name: Name = "/localhost/nfd/faces/events".parse().unwrap();
+        let mut interest = InterestBuf::new(match number {
+            Some(number) => stream_name.with(&Component::sequence(number)),
+            None => stream_name,
+        });
+        interest.can_be_prefix = number.is_none();
+        interest.must_be_fresh = number.is_none();
+        interest.lifetime_ms = Some(60_000);
+        interest.nonce = Some(number.map_or(7, |n| n as u32 + 8));
+        stream.write_all(&interest.encode()).unwrap();
+        number
+    };
+    // The latest is the application's own coming, which is fresh.
+    wait(None);
+    let read = |stream: &mut UnixStream| {
+        let frame = read_frame(stream);
+        let link = LpPacket::decode(&frame).unwrap();
+        let data = Data::decode(link.fragment().unwrap()).unwrap();
+        let content = packet::tlv::only(data.content(), 192).unwrap().to_vec();
+        let number = data.name().last().unwrap().as_sequence().unwrap();
+        let mut reader = Reader::new(&content);
+        (number, reader.expect(193).unwrap().nni().unwrap())
+    };
+    let mut from = stream.try_clone().unwrap();
+    let (latest, created) = read(&mut from);
+    assert_eq!(created, 1);
+    for (number, kind) in [(latest + 1, 1), (latest + 2, 2)] {
+        let mut interest = InterestBuf::new(
+            "/localhost/nfd/faces/events"
+                .parse::<Name>()
+                .unwrap()
+                .with(&Component::sequence(number)),
+        );
+        interest.lifetime_ms = Some(60_000);
+        interest.nonce = Some(number as u32 + 100);
+        stream.write_all(&interest.encode()).unwrap();
+        if kind == 1 {
+            drop(UnixStream::connect(&daemon.socket).unwrap());
+        }
+        assert_eq!(read(&mut from), (number, kind));
+    }
+}
+
+#[test]
+fn a_rule_takes_commands_away_from_those_who_do_not_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = security::SecretKey::ed25519(&[3; 32]);
+    let validity = security::Validity::days(0, 4_000_000);
+    let identity: Name = "/op".parse().unwrap();
+    let certificate = security::Certificate::self_signed(identity.as_ref(), &secret, validity, 1);
+    let path = folder.path().join("op.cert");
+    std::fs::write(&path, certificate.to_base64()).unwrap();
+    let daemon = Running::start(&format!(
+        "[[authorize]]\ncommands = \"rib\"\nkey = \"{}\"\n[[authorize]]\ncommands = \"cs\"",
+        path.display()
+    ));
+    let mut client = daemon.connect();
+    let prefix = ControlParameters { name: Some("/p".parse().unwrap()), ..Default::default() };
+    let refused = control(&mut client, "rib/register", &prefix);
+    assert_eq!(refused.code, 403);
+    assert!(refused.text.contains("a digest says nothing"), "{}", refused.text);
+    assert_eq!(control(&mut client, "cs/config", &ControlParameters::default()).code, 200);
+    let refused = control(&mut client, "faces/destroy", &about(1));
+    assert_eq!(refused.code, 403, "{}", refused.text);
+}
+
+#[test]
+fn older_clients_find_the_socket_by_a_link_that_goes_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("deep/nfd.sock");
+    let socket = folder.path().join("new.sock");
+    let text = |links: &std::path::Path| {
+        format!(
+            "[listen]\nunix = \"{}\"\nunix_links = \"{}\"\nudp = \"off\"\ntcp = \"off\"",
+            socket.display(),
+            links.display()
+        )
+    };
+    let open = |links: &std::path::Path| {
+        net::daemon::Daemon::new(net::config::parse(&text(links), "links.toml").unwrap())
+    };
+    let daemon = open(&link).unwrap();
+    UnixStream::connect(&link).unwrap();
+    drop(daemon);
+    assert!(std::fs::symlink_metadata(&link).is_err(), "it is gone");
+    let file = folder.path().join("file");
+    std::fs::write(&file, "x").unwrap();
+    let error = open(&file).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("is not a symbolic link"), "{error}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "x");
+}
+
+#[test]
+fn a_peer_whose_key_may_registers_for_itself_from_afar() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = security::SecretKey::ed25519(&[3; 32]);
+    let validity = security::Validity::days(0, 4_000_000);
+    let identity: Name = "/op".parse().unwrap();
+    let certificate = security::Certificate::self_signed(identity.as_ref(), &secret, validity, 1);
+    let path = folder.path().join("op.cert");
+    std::fs::write(&path, certificate.to_base64()).unwrap();
+    let daemon = Running::start(&format!(
+        "[[authorize]]\nfrom = \"remote\"\nkey = \"{}\"\nprefix = \"/c\"",
+        path.display()
+    ));
+    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let mut nonce = 0;
+    let mut ask = |asked: &ControlParameters| {
+        let mut octets = Vec::new();
+        asked.encode_into(&mut octets);
+        let name: Name = "/localhop/nfd/rib/register".parse().unwrap();
+        let mut interest = InterestBuf::new(name.with(&Component::generic(&octets)));
+        nonce += 1;
+        interest.nonce = Some(nonce);
+        let key = Some(certificate.key_name());
+        let info = packet::SignatureInfoBuf::new(packet::SignatureType::Ed25519, key)
+            .with_nonce(&nonce.to_be_bytes())
+            .with_time_ms(net::clock::unix_millis());
+        interest.sign_with(info, |parts| packet::Signature::new(&secret.sign(&parts.concat())));
+        peer.send_to(&interest.encode(), daemon.udp[0]).unwrap();
+        let packet = receive(&peer);
+        ControlResponse::decode(Data::decode(&packet).unwrap().content()).unwrap()
+    };
+    let prefix = |name: &str| ControlParameters {
+        name: Some(name.parse().unwrap()),
+        ..ControlParameters::default()
+    };
+    let reply = ask(&prefix("/c/video"));
+    assert_eq!(reply.code, 200, "{}", reply.text);
+    let other = ControlParameters { face_id: Some(77), ..prefix("/c") };
+    let refused = ask(&other);
+    assert!(refused.code == 403 && refused.text.contains("for themselves"), "{}", refused.text);
+    let refused = ask(&prefix("/d"));
+    assert!(refused.code == 403 && refused.text.contains("no rule"), "{}", refused.text);
+}

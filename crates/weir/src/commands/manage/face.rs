@@ -1,0 +1,143 @@
+//! `weir face`
+
+use super::{Session, canonical, column, flags, words};
+use crate::cli::{FaceCommand, FaceOptions, ListArgs, PersistencyWord, Switch};
+use crate::exit::Failure;
+use crate::output::{Align, Table};
+use net::client::{FaceEntry, Passed};
+use net::management::parameters::ControlParameters;
+use net::management::{CONGESTION_MARKING, LOCAL_FIELDS, RELIABILITY};
+use serde_json::{Value, json};
+
+const FLAGS: [(u64, &str); 3] =
+    [(LOCAL_FIELDS, "local-fields"), (RELIABILITY, "reliability"), (CONGESTION_MARKING, "marking")];
+
+/// A face exists that leads there.
+const CONFLICT: u64 = 409;
+
+/// Lists, makes, changes or ends faces.
+pub fn run(command: &FaceCommand) -> Result<(), Failure> {
+    match command {
+        FaceCommand::List(args) => list(args),
+        FaceCommand::Create { uri, options, list } => create(uri, options, list),
+        FaceCommand::Update { face, local_fields, options, list } => {
+            let mut session = Session::open(list)?;
+            let face = session.face(face)?;
+            let asked = asked(options, *local_fields);
+            let asked = ControlParameters { face_id: Some(face), ..asked };
+            let what = format!("change face {face}");
+            let body = session.command(["faces", "update"], &asked, &what, &[])?.body;
+            session.tell(&told(&body), &format!("face {face} changed"))
+        }
+        FaceCommand::Destroy { face, list } => {
+            let mut session = Session::open(list)?;
+            let face = session.face(face)?;
+            let asked = ControlParameters { face_id: Some(face), ..Default::default() };
+            let what = format!("end face {face}");
+            session.command(["faces", "destroy"], &asked, &what, &[])?;
+            session.tell(&json!({ "id": face }), &format!("face {face} ended"))
+        }
+    }
+}
+
+fn create(uri: &str, options: &FaceOptions, list: &ListArgs) -> Result<(), Failure> {
+    let uri = canonical(uri)?;
+    let mut session = Session::open(list)?;
+    let asked = ControlParameters { uri: Some(uri.clone()), ..asked(options, None) };
+    let what = format!("make a face to {uri}");
+    let answer = session.command(["faces", "create"], &asked, &what, &[CONFLICT])?;
+    let face = answer.body.face_id.unwrap_or_default();
+    let known = answer.code == CONFLICT;
+    let mut object = told(&answer.body);
+    object["created"] = json!(!known);
+    let how = if known { "was there already" } else { "made" };
+    session.tell(&object, &format!("face {face} to {uri} {how}"))
+}
+
+fn asked(options: &FaceOptions, local_fields: Option<Switch>) -> ControlParameters {
+    let (flags, mask) = flags(&[
+        (local_fields, LOCAL_FIELDS),
+        (options.reliability, RELIABILITY),
+        (options.marking, CONGESTION_MARKING),
+    ]);
+    let persistency = options.persistency.map(|word| match word {
+        PersistencyWord::Persistent => 0,
+        PersistencyWord::OnDemand => 1,
+        PersistencyWord::Permanent => 2,
+    });
+    ControlParameters { persistency, mtu: options.mtu, flags, mask, ..Default::default() }
+}
+
+fn told(body: &ControlParameters) -> Value {
+    json!({
+        "id": body.face_id,
+        "uri": body.uri,
+        "local_uri": body.local_uri,
+        "persistency": body.persistency.map(persistency),
+        "flags": body.flags.map(|flags| words(flags, &FLAGS)),
+        "mtu": body.mtu,
+    })
+}
+
+fn persistency(number: u64) -> &'static str {
+    ["persistent", "on-demand", "permanent"].get(number as usize).copied().unwrap_or("unknown")
+}
+
+fn list(args: &ListArgs) -> Result<(), Failure> {
+    let mut session = Session::open(args)?;
+    let faces = session.connection.faces()?;
+    session.list(faces.iter().map(object).collect(), &table(&faces))
+}
+
+/// A face as JSON.
+pub fn object(face: &FaceEntry) -> Value {
+    let passed = |p: &Passed| {
+        let Passed { interests, data, nacks, bytes } = p;
+        json!({ "interests": interests, "data": data, "nacks": nacks, "bytes": bytes })
+    };
+    json!({
+        "id": face.id,
+        "uri": face.uri,
+        "local_uri": face.local_uri,
+        "local": face.is_local,
+        "persistency": persistency(face.persistency),
+        "flags": words(face.flags, &FLAGS),
+        "mtu": face.mtu,
+        "received": passed(&face.received),
+        "sent": passed(&face.sent),
+    })
+}
+
+/// Faces as a table. Where there is no room, the packets go first.
+pub fn table(faces: &[FaceEntry]) -> Table {
+    let number = |head, rank| column(head, Align::Right, rank);
+    let word = |head, rank| column(head, Align::Left, rank);
+    let mut table = Table::new(vec![
+        number("face", 0),
+        number("in MB", 1),
+        number("Interests", 2),
+        number("Data", 2),
+        number("out MB", 1),
+        number("Interests", 2),
+        number("Data", 2),
+        word("lives", 1),
+        word("flags", 1),
+        word("where", 0),
+    ]);
+    for face in faces {
+        let megabytes = |octets: u64| format!("{:.2}", octets as f64 / 1e6);
+        table.row(vec![
+            face.id.to_string(),
+            megabytes(face.received.bytes),
+            face.received.interests.to_string(),
+            face.received.data.to_string(),
+            megabytes(face.sent.bytes),
+            face.sent.interests.to_string(),
+            face.sent.data.to_string(),
+            persistency(face.persistency).to_owned(),
+            words(face.flags, &FLAGS).join(" "),
+            face.uri.clone(),
+        ]);
+    }
+    table
+}

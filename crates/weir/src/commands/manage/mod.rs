@@ -1,0 +1,144 @@
+//! What is done with a running forwarder, by NFD's management protocol, so that it may be another
+//! one than Weir's.
+
+pub mod face;
+pub mod route;
+pub mod store;
+pub mod strategy;
+
+use crate::cli::{ListArgs, Switch};
+use crate::exit::{Failure, Kind};
+use crate::output::{self, Align, Column, Table};
+use crate::signals::Stop;
+use net::client::{Address, Connection, FaceEntry};
+use net::management::parameters::ControlParameters;
+use net::management::response::ControlResponse;
+use net::uri::{Carrier, FaceUri};
+use serde_json::Value;
+
+/// A connection to the forwarder; the first signal ends what is done with it.
+struct Session {
+    connection: Connection,
+    json: bool,
+    _stop: Stop,
+}
+
+impl Session {
+    fn open(args: &ListArgs) -> Result<Session, Failure> {
+        let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
+        let connection = Connection::open(Address::find(args.forwarder.socket.as_deref())?)?;
+        Ok(Session { connection, json: args.json, _stop: stop })
+    }
+
+    /// Sends a command; `what` says what it does. An answer with one of the codes `also` is none of
+    /// refusal.
+    fn command(
+        &mut self,
+        verb: [&str; 2],
+        asked: &ControlParameters,
+        what: &str,
+        also: &[u64],
+    ) -> Result<ControlResponse, Failure> {
+        let [module, verb] = verb;
+        let answer = self.connection.control(["nfd", module, verb], asked, what)?;
+        if answer.code == 200 || also.contains(&answer.code) {
+            return Ok(answer);
+        }
+        let (kind, next) = match answer.code {
+            403 => (Kind::Failed, "its [[authorize]] or its like says who may command"),
+            404 | 410 => (Kind::NotFound, "the `list` beside it shows what there is"),
+            400 => (Kind::Usage, "see `--help`"),
+            _ => (Kind::Failed, "the forwarder's log says more"),
+        };
+        let ControlResponse { code, text, .. } = answer;
+        Err(Failure::new(kind, format!("the forwarder refused to {what}: {code} {text}"))
+            .then(next))
+    }
+
+    /// The face of this number or URI.
+    fn face(&mut self, given: &str) -> Result<u64, Failure> {
+        if let Ok(number) = given.parse() {
+            return Ok(number);
+        }
+        let wanted = canonical(given).unwrap_or_else(|_| given.to_owned());
+        let faces = self.connection.faces()?;
+        let found = faces.iter().find(|face: &&FaceEntry| face.uri == wanted);
+        found.map(|face| face.id).ok_or_else(|| {
+            let text = format!("the forwarder has no face {wanted}");
+            Failure::new(Kind::NotFound, text).then("`weir face list` lists them")
+        })
+    }
+
+    /// Prints an object, or a line for people.
+    fn tell(&self, object: &Value, line: &str) -> Result<(), Failure> {
+        if self.json { output::json(object) } else { output::result(line) }
+    }
+
+    /// Prints a list as JSON, or as a table.
+    fn list(&self, objects: Vec<Value>, table: &Table) -> Result<(), Failure> {
+        if self.json {
+            return output::json(&objects);
+        }
+        let width = output::width(std::io::stdout());
+        table.lines(width).iter().try_for_each(|line| output::result(line))
+    }
+}
+
+/// A URI as forwarders write it: a host is looked up, a port filled in.
+fn canonical(uri: &str) -> Result<String, Failure> {
+    let usage = |error: &dyn std::fmt::Display| Failure::new(Kind::Usage, error);
+    let uri: FaceUri = uri.parse().map_err(|error| usage(&error))?;
+    let FaceUri::Internet { carrier, .. } = &uri else { return Ok(uri.to_string()) };
+    let unknown = |error| Failure::new(Kind::Failed, format!("cannot find {uri}: {error}"));
+    let address = uri.resolve().map_err(unknown)?;
+    Ok(match carrier {
+        Carrier::Udp => FaceUri::udp(address).to_string(),
+        Carrier::Tcp => FaceUri::tcp(address).to_string(),
+    })
+}
+
+/// A column of words, or of numbers.
+fn column(head: &'static str, align: Align, rank: u8) -> Column {
+    Column { head: head.into(), align, rank }
+}
+
+/// Flags and their mask, of switches that were said something of.
+fn flags(switches: &[(Option<Switch>, u64)]) -> (Option<u64>, Option<u64>) {
+    let said = switches.iter().filter_map(|(switch, bit)| Some(((*switch)?, *bit)));
+    let (mut flags, mut mask) = (0, 0);
+    for (switch, bit) in said {
+        mask |= bit;
+        flags |= if switch == Switch::On { bit } else { 0 };
+    }
+    if mask == 0 { (None, None) } else { (Some(flags), Some(mask)) }
+}
+
+/// The words of the bits that are set.
+fn words(flags: u64, names: &[(u64, &'static str)]) -> Vec<&'static str> {
+    names.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, name)| *name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_those_that_were_said_something_of() {
+        assert_eq!(flags(&[(None, 1), (None, 2)]), (None, None));
+        let some = [(Some(Switch::On), 2), (None, 1), (Some(Switch::Off), 4)];
+        assert_eq!(flags(&some), (Some(2), Some(6)));
+        assert_eq!(words(6, &[(1, "a"), (2, "b"), (4, "c")]), ["b", "c"]);
+    }
+
+    #[test]
+    fn uris_are_sent_as_forwarders_write_them() {
+        for (given, sent) in [
+            ("udp://127.0.0.1", "udp4://127.0.0.1:6363"),
+            ("tcp6://[::1]:9", "tcp6://[::1]:9"),
+            ("unix:///run/nfd/nfd.sock", "unix:///run/nfd/nfd.sock"),
+        ] {
+            assert_eq!(canonical(given).unwrap(), sent);
+        }
+        assert!(canonical("127.0.0.1").unwrap_err().to_string().contains("no `://`"));
+    }
+}

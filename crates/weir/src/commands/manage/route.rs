@@ -1,0 +1,111 @@
+//! `weir route`
+
+use super::{Session, column, words};
+use crate::cli::{ListArgs, RouteCommand};
+use crate::exit::Failure;
+use crate::output::{Align, Table};
+use control::Duration;
+use net::client::RouteEntry;
+use net::management::parameters::ControlParameters;
+use net::management::rib::{CAPTURE, CHILD_INHERIT};
+use serde_json::{Value, json};
+
+const FLAGS: [(u64, &str); 2] = [(CHILD_INHERIT, "inherit"), (CAPTURE, "capture")];
+
+/// Lists, adds or removes routes.
+pub fn run(command: &RouteCommand) -> Result<(), Failure> {
+    match command {
+        RouteCommand::List(args) => list(args),
+        RouteCommand::Add { prefix, face, cost, origin, no_inherit, capture, expires, list } => {
+            let mut session = Session::open(list)?;
+            let face = session.face(face)?;
+            let inherit = if *no_inherit { 0 } else { CHILD_INHERIT };
+            let asked = ControlParameters {
+                name: Some(prefix.clone()),
+                face_id: Some(face),
+                origin: Some(*origin),
+                cost: Some(*cost),
+                flags: Some(inherit | if *capture { CAPTURE } else { 0 }),
+                expiration_ms: expires.map(Duration::as_millis),
+                ..ControlParameters::default()
+            };
+            let what = format!("add a route for {prefix}");
+            let body = session.command(["rib", "register"], &asked, &what, &[])?.body;
+            session.tell(&told(&body), &format!("route for {prefix} to face {face}, cost {cost}"))
+        }
+        RouteCommand::Remove { prefix, face, origin, list } => {
+            let mut session = Session::open(list)?;
+            let face = session.face(face)?;
+            let asked = ControlParameters {
+                name: Some(prefix.clone()),
+                face_id: Some(face),
+                origin: Some(*origin),
+                ..ControlParameters::default()
+            };
+            let what = format!("remove a route for {prefix}");
+            let body = session.command(["rib", "unregister"], &asked, &what, &[])?.body;
+            session.tell(&told(&body), &format!("no route for {prefix} to face {face} any more"))
+        }
+    }
+}
+
+fn told(body: &ControlParameters) -> Value {
+    json!({
+        "prefix": body.name.as_ref().map(ToString::to_string),
+        "face": body.face_id,
+        "origin": body.origin,
+        "cost": body.cost,
+        "flags": body.flags.map(|flags| words(flags, &FLAGS)),
+        "expires_ms": body.expiration_ms,
+    })
+}
+
+/// The words that NFD has for who made a route.
+fn origin(number: u64) -> String {
+    match number {
+        0 => "app".to_owned(),
+        64 => "autoreg".to_owned(),
+        65 => "client".to_owned(),
+        66 => "autoconf".to_owned(),
+        128 => "nlsr".to_owned(),
+        129 => "prefixann".to_owned(),
+        255 => "static".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn list(args: &ListArgs) -> Result<(), Failure> {
+    let mut session = Session::open(args)?;
+    let routes = session.connection.routes()?;
+    let mut table = Table::new(vec![
+        column("prefix", Align::Left, 0),
+        column("face", Align::Right, 0),
+        column("cost", Align::Right, 0),
+        column("origin", Align::Left, 1),
+        column("flags", Align::Left, 1),
+        column("expires", Align::Left, 1),
+    ]);
+    for route in &routes {
+        let expires = route.expires_ms.map(|ms| Duration::from_millis(ms).to_string());
+        table.row(vec![
+            route.prefix.to_string(),
+            route.face.to_string(),
+            route.cost.to_string(),
+            origin(route.origin),
+            words(route.flags, &FLAGS).join(" "),
+            expires.unwrap_or_default(),
+        ]);
+    }
+    session.list(routes.iter().map(object).collect(), &table)
+}
+
+fn object(route: &RouteEntry) -> Value {
+    json!({
+        "prefix": route.prefix.to_string(),
+        "face": route.face,
+        "origin": route.origin,
+        "cost": route.cost,
+        "flags": words(route.flags, &FLAGS),
+        "expires_ms": route.expires_ms,
+    })
+}

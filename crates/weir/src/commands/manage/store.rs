@@ -1,0 +1,85 @@
+//! `weir cs`
+
+use super::{Session, flags, words};
+use crate::cli::{CsCommand, ListArgs};
+use crate::exit::Failure;
+use net::management::parameters::ControlParameters;
+use packet::Name;
+use serde_json::json;
+
+const ADMIT: u64 = 1;
+const SERVE: u64 = 2;
+const FLAGS: [(u64, &str); 2] = [(ADMIT, "admit"), (SERVE, "serve")];
+
+/// Shows, configures or empties the content store.
+pub fn run(command: &CsCommand) -> Result<(), Failure> {
+    match command {
+        CsCommand::Info(args) => info(args),
+        CsCommand::Config { capacity, admit, serve, list } => {
+            let mut session = Session::open(list)?;
+            let (flags, mask) = flags(&[(*admit, ADMIT), (*serve, SERVE)]);
+            let asked = ControlParameters {
+                capacity: *capacity,
+                flags,
+                mask,
+                ..ControlParameters::default()
+            };
+            let what = "configure its content store";
+            let body = session.command(["cs", "config"], &asked, what, &[])?.body;
+            let (capacity, flags) = (body.capacity.unwrap_or(0), body.flags.unwrap_or(0));
+            let object = json!({ "capacity": capacity, "flags": words(flags, &FLAGS) });
+            session.tell(&object, &holds(capacity, flags))
+        }
+        CsCommand::Erase { prefix, count, list } => erase(prefix, *count, list),
+    }
+}
+
+fn holds(capacity: u64, flags: u64) -> String {
+    let does = |bit, what: &str| match flags & bit {
+        0 => format!("does not {what}"),
+        _ => format!("does {what}"),
+    };
+    format!("up to {capacity} packets; {}, {}", does(ADMIT, "take in"), does(SERVE, "answer"))
+}
+
+fn info(args: &ListArgs) -> Result<(), Failure> {
+    let mut session = Session::open(args)?;
+    let store = session.connection.store()?;
+    let object = json!({
+        "capacity": store.capacity,
+        "flags": words(store.flags, &FLAGS),
+        "entries": store.entries,
+        "hits": store.hits,
+        "misses": store.misses,
+    });
+    let asked = store.hits + store.misses;
+    let line = format!(
+        "{} packets of {}\nit had {} of {asked} packets that it was asked for",
+        store.entries,
+        holds(store.capacity, store.flags),
+        store.hits,
+    );
+    session.tell(&object, &line)
+}
+
+/// Forwarders erase only so many packets at a time.
+fn erase(prefix: &Name, count: Option<u64>, list: &ListArgs) -> Result<(), Failure> {
+    let mut session = Session::open(list)?;
+    let mut erased = 0;
+    loop {
+        let asked = ControlParameters {
+            name: Some(prefix.clone()),
+            count: count.map(|count| count - erased),
+            ..ControlParameters::default()
+        };
+        let what = format!("erase {prefix}");
+        let body = session.command(["cs", "erase"], &asked, &what, &[])?.body;
+        let now = body.count.unwrap_or(0);
+        erased += now;
+        if body.capacity.is_none() || now == 0 || count.is_some_and(|count| erased >= count) {
+            break;
+        }
+    }
+    let object = json!({ "prefix": prefix.to_string(), "erased": erased });
+    session.tell(&object, &format!("{erased} packets erased"))
+}

@@ -1,0 +1,62 @@
+//! `weir strategy`
+
+use super::{Session, column};
+use crate::cli::{ListArgs, StrategyCommand};
+use crate::exit::{Failure, Kind};
+use crate::output::{Align, Table};
+use net::management::parameters::ControlParameters;
+use packet::Name;
+use serde_json::json;
+
+/// Lists, chooses or takes back strategies.
+pub fn run(command: &StrategyCommand) -> Result<(), Failure> {
+    match command {
+        StrategyCommand::List(args) => list(args),
+        StrategyCommand::Set { prefix, strategy, list } => {
+            let strategy = named(strategy)?;
+            let mut session = Session::open(list)?;
+            let asked = ControlParameters {
+                name: Some(prefix.clone()),
+                strategy: Some(strategy.clone()),
+                ..ControlParameters::default()
+            };
+            let what = format!("choose {strategy} for {prefix}");
+            let body = session.command(["strategy-choice", "set"], &asked, &what, &[])?.body;
+            let strategy = body.strategy.unwrap_or(strategy).to_string();
+            let object = json!({ "prefix": prefix.to_string(), "strategy": strategy });
+            session.tell(&object, &format!("{prefix} has {strategy}"))
+        }
+        StrategyCommand::Unset { prefix, list } => {
+            let mut session = Session::open(list)?;
+            let asked =
+                ControlParameters { name: Some(prefix.clone()), ..ControlParameters::default() };
+            let what = format!("take back the strategy of {prefix}");
+            session.command(["strategy-choice", "unset"], &asked, &what, &[])?;
+            let object = json!({ "prefix": prefix.to_string() });
+            session.tell(&object, &format!("{prefix} has no strategy of its own any more"))
+        }
+    }
+}
+
+/// A strategy's name as the protocol has it; a single word stands for one of NFD's.
+fn named(text: &str) -> Result<Name, Failure> {
+    let whole = match text.starts_with('/') {
+        true => text.to_owned(),
+        false => format!("/localhost/nfd/strategy/{text}"),
+    };
+    whole.parse().map_err(|error| Failure::new(Kind::Usage, error))
+}
+
+fn list(args: &ListArgs) -> Result<(), Failure> {
+    let mut session = Session::open(args)?;
+    let all = session.connection.strategies()?;
+    let mut table =
+        Table::new(vec![column("prefix", Align::Left, 0), column("strategy", Align::Left, 0)]);
+    let mut objects = Vec::new();
+    for entry in &all {
+        let (prefix, strategy) = (entry.prefix.to_string(), entry.strategy.to_string());
+        objects.push(json!({ "prefix": prefix, "strategy": strategy }));
+        table.row(vec![prefix, strategy]);
+    }
+    session.list(objects, &table)
+}
