@@ -2,15 +2,11 @@
 
 // The manual's test has this file as a module of its own, by its path.
 #[path = "cli/manage.rs"]
-mod manage;
-
-pub use manage::{
-    CsCommand, FaceCommand, FaceOptions, ListArgs, PersistencyWord, RouteCommand, StrategyCommand,
-    Switch,
-};
+pub mod manage;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use control::{Ratio, Size};
+use manage::{CsCommand, FaceCommand, RouteCommand, StrategyCommand};
 use packet::Name;
 use std::path::PathBuf;
 

@@ -67,6 +67,33 @@ class PythonNdn(unittest.TestCase):
         child.wait(20)
         self.assertIn("/localhost/nfd", log.read_text())
 
+    def asked(self, *argv):
+        """What its management client says."""
+        log = self.folder / f"{argv[0]}.log"
+        log.unlink(missing_ok=True)
+        child, log = self.tool(PYNFDC, *argv)
+        child.wait(20)
+        return log.read_text()
+
+    def test_commands(self):
+        """Its management client makes a face, a route and a choice, and takes them back."""
+        peer = "udp4://127.0.0.1:7777"
+        self.assertIn("200", self.asked("New-Face", peer))
+        self.assertIn("409", self.asked("New-Face", peer))
+        self.assertIn("406", self.asked("New-Face", "ether://[01:00:5e:00:17:aa]"))
+        (line,) = [line for line in self.asked("Get-Face").splitlines() if peer in line]
+        face = line.split()[0]
+        self.assertIn("200", self.asked("New-Route", "/demo", face))
+        self.assertIn("/demo", self.asked("Get-Route"))
+        self.assertIn("200", self.asked("Remove-Route", "/demo", face))
+        self.assertNotIn("/demo", self.asked("Get-Route"))
+        strategy = "/localhost/nfd/strategy/multicast"
+        self.assertIn("200", self.asked("Set-Strategy", "/demo", strategy))
+        self.assertIn(strategy, self.asked("Get-Strategy"))
+        self.assertIn("200", self.asked("Remove-Strategy", "/demo"))
+        self.assertIn("200", self.asked("Remove-Face", peer))
+        self.assertNotIn(peer, self.asked("Get-Face"))
+
 
 if __name__ == "__main__":
     sys.exit(report.run(["__main__"]))

@@ -15,11 +15,17 @@ const KEPT: Duration = Duration::from_secs(10);
 /// Datasets of more than one segment that are kept at a time.
 const MAX_KEPT: usize = 16;
 
-/// The latest datasets, as long as somebody may ask for their further segments.
+/// Those of one segment that are kept besides: ndnd's tools ask for the version first, and then for
+/// the first segment once more, by its name.
+const MAX_SHORT: usize = 64;
+
+/// The latest datasets, as long as somebody may ask for their segments.
 #[derive(Debug, Default)]
 pub(super) struct Datasets {
     /// When each goes, and its packets by name.
     kept: VecDeque<(Time, Vec<Bytes>)>,
+    /// The same of those with one packet.
+    short: VecDeque<(Time, Vec<Bytes>)>,
     /// Octets of memory that these take.
     memory: usize,
 }
@@ -30,6 +36,7 @@ impl Datasets {
         interest.name().last()?.as_segment()?;
         self.kept
             .iter()
+            .chain(&self.short)
             .filter(|(until, _)| *until > now)
             .flat_map(|(_, segments)| segments)
             .find(|wire| packet::Data::decode(wire).is_ok_and(|data| data.satisfies(interest)))
@@ -56,31 +63,34 @@ impl Datasets {
         let segments = segments(name, version, content);
         let first = segments.first().cloned();
         self.forget(now);
-        if segments.len() > 1 {
-            while self.kept.len() == MAX_KEPT || (self.memory > most && !self.kept.is_empty()) {
-                self.forget_first();
-            }
-            self.memory += memory_of(&segments);
-            self.kept.push_back((now + KEPT, segments));
+        let is_short = segments.len() == 1;
+        let limit = if is_short { MAX_SHORT } else { MAX_KEPT };
+        let mut made = memory_of(&segments);
+        let shelf = if is_short { &mut self.short } else { &mut self.kept };
+        while shelf.len() == limit || (self.memory > most && !shelf.is_empty()) {
+            self.memory -= shelf.pop_front().map_or(0, |(_, segments)| memory_of(&segments));
         }
+        if !is_short || self.memory + made <= most {
+            shelf.push_back((now + KEPT, segments));
+        } else {
+            made = 0;
+        }
+        self.memory += made;
         first
     }
 
     /// Lets go of what is too old.
     pub fn forget(&mut self, now: Time) {
-        while self.kept.front().is_some_and(|(until, _)| *until <= now) {
-            self.forget_first();
+        for shelf in [&mut self.kept, &mut self.short] {
+            while shelf.front().is_some_and(|(until, _)| *until <= now) {
+                self.memory -= shelf.pop_front().map_or(0, |(_, segments)| memory_of(&segments));
+            }
         }
     }
 
     /// Octets of memory held.
     pub fn memory(&self) -> usize {
         self.memory
-    }
-
-    fn forget_first(&mut self) {
-        let segments = self.kept.pop_front().map(|(_, segments)| segments).unwrap_or_default();
-        self.memory -= memory_of(&segments);
     }
 }
 
@@ -157,7 +167,10 @@ mod tests {
         let data = Data::decode(&packet).unwrap();
         assert!(data.satisfies(&asked) && data.content().is_empty());
         assert_eq!(data.freshness_ms(), Some(1000));
-        assert!(datasets.kept.is_empty(), "one segment needs no keeping");
+        // ndnd's tools ask for it again, by the name that it has.
+        let wire = interest(&data.name().to_string(), false);
+        let asked = Interest::decode(&wire).unwrap();
+        assert_eq!(datasets.published(Time(0), &asked), Some(packet.clone()));
     }
 
     #[test]
@@ -171,7 +184,11 @@ mod tests {
         assert_eq!(datasets.kept.len(), MAX_KEPT);
         datasets.publish(Time(0), 100, &asked, &[0; 9000], 40_000);
         assert_eq!(datasets.kept.len(), 5, "four earlier ones fit, and the newest");
+        for version in 101..300 {
+            datasets.publish(Time(0), version, &asked, &[0; 10], usize::MAX);
+        }
+        assert_eq!((datasets.kept.len(), datasets.short.len()), (5, MAX_SHORT), "apart");
         datasets.forget(Time(KEPT.0));
-        assert_eq!((datasets.kept.len(), datasets.memory()), (0, 0));
+        assert_eq!((datasets.kept.len(), datasets.short.len(), datasets.memory()), (0, 0, 0));
     }
 }

@@ -1,7 +1,7 @@
 //! `weir face`
 
 use super::{Session, canonical, column, flags, words};
-use crate::cli::{FaceCommand, FaceOptions, ListArgs, PersistencyWord, Switch};
+use crate::cli::manage::{FaceCommand, FaceOptions, ListArgs, PersistencyWord, Switch};
 use crate::exit::Failure;
 use crate::output::{Align, Table};
 use net::client::{FaceEntry, Passed};
@@ -86,7 +86,7 @@ fn persistency(number: u64) -> &'static str {
 fn list(args: &ListArgs) -> Result<(), Failure> {
     let mut session = Session::open(args)?;
     let faces = session.connection.faces()?;
-    session.list(faces.iter().map(object).collect(), &table(&faces))
+    session.list(&faces.iter().map(object).collect::<Vec<_>>(), &table(&faces))
 }
 
 /// A face as JSON.

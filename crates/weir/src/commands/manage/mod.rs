@@ -6,7 +6,7 @@ pub mod route;
 pub mod store;
 pub mod strategy;
 
-use crate::cli::{ListArgs, Switch};
+use crate::cli::manage::{ListArgs, Switch};
 use crate::exit::{Failure, Kind};
 use crate::output::{self, Align, Column, Table};
 use crate::signals::Stop;
@@ -75,7 +75,7 @@ impl Session {
     }
 
     /// Prints a list as JSON, or as a table.
-    fn list(&self, objects: Vec<Value>, table: &Table) -> Result<(), Failure> {
+    fn list(&self, objects: &[Value], table: &Table) -> Result<(), Failure> {
         if self.json {
             return output::json(&objects);
         }

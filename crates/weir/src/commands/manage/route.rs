@@ -1,7 +1,7 @@
 //! `weir route`
 
 use super::{Session, column, words};
-use crate::cli::{ListArgs, RouteCommand};
+use crate::cli::manage::{ListArgs, RouteCommand};
 use crate::exit::Failure;
 use crate::output::{Align, Table};
 use control::Duration;
@@ -96,7 +96,7 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
             expires.unwrap_or_default(),
         ]);
     }
-    session.list(routes.iter().map(object).collect(), &table)
+    session.list(&routes.iter().map(object).collect::<Vec<_>>(), &table)
 }
 
 fn object(route: &RouteEntry) -> Value {

@@ -1,7 +1,7 @@
 //! `weir cs`
 
 use super::{Session, flags, words};
-use crate::cli::{CsCommand, ListArgs};
+use crate::cli::manage::{CsCommand, ListArgs};
 use crate::exit::Failure;
 use net::management::parameters::ControlParameters;
 use packet::Name;

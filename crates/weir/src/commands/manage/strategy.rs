@@ -1,7 +1,7 @@
 //! `weir strategy`
 
 use super::{Session, column};
-use crate::cli::{ListArgs, StrategyCommand};
+use crate::cli::manage::{ListArgs, StrategyCommand};
 use crate::exit::{Failure, Kind};
 use crate::output::{Align, Table};
 use net::management::parameters::ControlParameters;
@@ -58,5 +58,5 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
         objects.push(json!({ "prefix": prefix, "strategy": strategy }));
         table.row(vec![prefix, strategy]);
     }
-    session.list(objects, &table)
+    session.list(&objects, &table)
 }
