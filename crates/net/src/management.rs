@@ -343,7 +343,11 @@ impl Management {
         let asked = match &command.asked {
             Asked::Parameters(asked) => asked,
             Asked::Announcement(octets) => {
-                return self.routes(forwarder, question).announce(octets).into();
+                let response = self.routes(forwarder, question).announce(octets);
+                if response.code == 200 {
+                    self.know(forwarder, octets);
+                }
+                return response.into();
             }
         };
         match (command.protocol, command.module, command.verb) {

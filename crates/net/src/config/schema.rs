@@ -351,8 +351,8 @@ const ANNOUNCEMENTS: Section = Section {
         Form::Word(&["off", "any"]),
         "\"off\"",
         "`any`: an announcement makes a route to the face that it came by, for ten minutes at \
-         most. Nobody looks at its signature, so this is for links whose nodes trust each other. \
-         `off`: none does, and `self-learning` asks everybody each time.",
+         most. Only a digest is verified, no key's signature, so this is for links whose nodes \
+         trust each other. `off`: none does, and `self-learning` asks everybody each time.",
     )]],
 };
 

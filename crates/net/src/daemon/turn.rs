@@ -162,7 +162,7 @@ impl Daemon {
     fn learn(&mut self) {
         while let Some(lesson) = self.forwarder.poll_lesson() {
             let now = self.clock.now();
-            self.management.learn(&mut self.forwarder, now, lesson);
+            self.management.learn(&mut self.forwarder, now, unix_millis(), lesson);
         }
     }
 

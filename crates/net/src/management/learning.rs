@@ -1,13 +1,12 @@
 //! Routes that a strategy learns of from prefix announcements.
 
+use super::announcement::{Announcement, announced};
 use super::rib::{CHILD_INHERIT, ORIGIN_ANNOUNCEMENT, Route};
+use super::routes::ANNOUNCED_COST;
 use super::{Management, is_reserved};
 use control::{Duration, Time};
 use forwarder::{FaceId, Forwarder, Lesson};
-use packet::{Bytes, Name, PrefixAnnouncement};
-
-/// NFD, `PA_ROUTE_COST`.
-const COST: u64 = 2048;
+use packet::{Bytes, Name};
 
 /// Announcements that are known at most: what one neighbour says must not fill the tables.
 const MOST: usize = 10_000;
@@ -18,15 +17,22 @@ impl Management {
         self.believes = believe;
     }
 
-    /// Does what a strategy has learnt: a route with an end for an announcement, and its end at
-    /// once for a refusal.
-    pub fn learn(&mut self, forwarder: &mut Forwarder, now: Time, lesson: Lesson) {
+    /// Does what a strategy has learnt, `wall_ms` milliseconds after the beginning of 1970: a route
+    /// with an end for an announcement, and its end at once for a refusal.
+    pub fn learn(&mut self, forwarder: &mut Forwarder, now: Time, wall_ms: u64, lesson: Lesson) {
         if !self.believes {
             return;
         }
         match lesson {
             Lesson::Announced { face, announcement, longest } => {
-                if let Err(why) = self.announced(forwarder, now, face, &announcement, longest) {
+                let read = Announcement::read(&announcement, wall_ms);
+                let learnt = read.map_err(|doubt| doubt.to_string()).and_then(|read| {
+                    let life = longest.min(Duration::from_millis(read.lives_ms));
+                    self.add_learnt(forwarder, &read.prefix, face, now + life)?;
+                    self.know(forwarder, &announcement);
+                    Ok(())
+                });
+                if let Err(why) = learnt {
                     tracing::debug!(%face, why, "prefix announcement not believed");
                 }
             }
@@ -45,35 +51,33 @@ impl Management {
         }
     }
 
-    fn announced(
+    fn add_learnt(
         &mut self,
         forwarder: &mut Forwarder,
-        now: Time,
+        prefix: &Name,
         face: FaceId,
-        octets: &Bytes,
-        longest: Duration,
+        ends: Time,
     ) -> Result<(), String> {
-        let read = PrefixAnnouncement::decode(octets).map_err(|error| error.to_string())?;
-        let prefix = read.prefix().to_name();
         if is_reserved(prefix.as_ref()) {
             return Err("the prefix belongs to the forwarder".to_owned());
         }
-        if read.validity().is_some() {
-            return Err("it holds at certain times only".to_owned());
-        }
-        if !self.announced.contains(&prefix) && self.announced.len() >= MOST {
+        if !self.announced.contains(prefix) && self.announced.len() >= MOST {
             return Err("there are as many as may be".to_owned());
         }
-        let life = longest.min(Duration::from_millis(read.expiration_ms()));
-        let route = Route { cost: COST, flags: CHILD_INHERIT, expires: Some(now + life) };
-        let key = (face, ORIGIN_ANNOUNCEMENT);
-        let added = self.rib.add(forwarder, &prefix, key, route);
+        let route = Route { cost: ANNOUNCED_COST, flags: CHILD_INHERIT, expires: Some(ends) };
+        let added = self.rib.add(forwarder, prefix, (face, ORIGIN_ANNOUNCEMENT), route);
         added.map_err(|error| error.to_string())?;
-        // A prefix that fits a route fits here.
-        let _ = forwarder.set_announcement(prefix.as_ref(), Some(octets.clone()));
         tracing::debug!(%prefix, %face, "route learnt from an announcement");
-        self.announced.insert(prefix);
         Ok(())
+    }
+
+    /// Neighbours that make discoveries get this announcement, as long as there is a route by it.
+    pub(super) fn know(&mut self, forwarder: &mut Forwarder, announcement: &[u8]) {
+        let Some(prefix) = announced(announcement) else { return };
+        let octets = Bytes::copy_from_slice(announcement);
+        // A prefix that fits a route fits here.
+        let _ = forwarder.set_announcement(prefix.as_ref(), Some(octets));
+        self.announced.insert(prefix);
     }
 
     /// Announcements whose routes have ended are handed on no more.
@@ -93,6 +97,7 @@ impl Management {
 mod tests {
     use super::*;
     use forwarder::{FaceConfig, ForwarderConfig};
+    use packet::PrefixAnnouncement;
 
     struct Node {
         forwarder: Forwarder,
@@ -114,15 +119,18 @@ mod tests {
         fn hear(&mut self, prefix: &str, expiration_ms: u64) {
             let prefix: Name = prefix.parse().unwrap();
             let data = PrefixAnnouncement::build(prefix.as_ref(), 1, expiration_ms);
+            self.hear_octets(data.encode_digest());
+        }
+
+        fn hear_octets(&mut self, announcement: Bytes) {
             let (face, longest) = (self.face, Duration::from_secs(600));
-            let announcement = data.encode_digest();
             let lesson = Lesson::Announced { face, announcement, longest };
-            self.management.learn(&mut self.forwarder, Time(0), lesson);
+            self.management.learn(&mut self.forwarder, Time(0), 0, lesson);
         }
 
         fn refuse(&mut self, name: &str) {
             let lesson = Lesson::Refused { face: self.face, name: name.parse().unwrap() };
-            self.management.learn(&mut self.forwarder, Time(0), lesson);
+            self.management.learn(&mut self.forwarder, Time(0), 0, lesson);
         }
 
         /// Prefixes with their routes: cost, and seconds until the end.
@@ -177,10 +185,11 @@ mod tests {
         let mut node = Node::new(true);
         node.hear("/localhost/nfd", 60_000);
         node.hear("/localhost", 60_000);
-        let (face, longest) = (node.face, Duration::from_secs(600));
-        let announcement = Bytes::from_static(b"junk");
-        let lesson = Lesson::Announced { face, announcement, longest };
-        node.management.learn(&mut node.forwarder, Time(0), lesson);
+        node.hear_octets(Bytes::from_static(b"junk"));
+        let prefix: Name = "/a".parse().unwrap();
+        let mut damaged = PrefixAnnouncement::build(prefix.as_ref(), 1, 9).encode_digest().to_vec();
+        *damaged.last_mut().unwrap() ^= 1;
+        node.hear_octets(damaged.into());
         assert_eq!(node.routes(), []);
     }
 }

@@ -11,7 +11,7 @@ use forwarder::{FaceId, Forwarder};
 use packet::Name;
 
 /// The cost of a route by a prefix announcement: other routes are preferred (NFD's number).
-const ANNOUNCED_COST: u64 = 2048;
+pub(super) const ANNOUNCED_COST: u64 = 2048;
 
 /// What a command of these modules works on.
 pub(super) struct Routes<'a> {

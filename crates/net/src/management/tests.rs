@@ -380,7 +380,13 @@ fn an_announced_prefix_has_a_route_to_who_announced_it() {
     assert_eq!(announce(announcement("/localhost/nfd", 9000)).code, 403);
     assert_eq!(announce(Bytes::from_static(b"junk")).code, 400);
     assert_eq!(node.next_hops("/a"), [(app, 2048)]);
-    assert_eq!(node.management.next_deadline(), Some(Time(9_000_000_000)));
+    let end = Time(9_000_000_000);
+    assert_eq!(node.management.next_deadline(), Some(end));
+    // Neighbours learn of it as long as it lives.
+    let known = |node: &Node| node.management.announced.clone();
+    assert_eq!(known(&node).into_iter().collect::<Vec<_>>(), ["/a".parse().unwrap()]);
+    node.management.on_deadline(&mut node.forwarder, end);
+    assert!(known(&node).is_empty());
 }
 
 #[test]
