@@ -1,7 +1,9 @@
 """A running forwarder is changed from the command line, by NFD's management protocol."""
 
 import json
+import os
 import subprocess
+import unittest.mock
 
 from alone import Alone
 
@@ -69,6 +71,11 @@ class Manage(Alone):
         self.refused(NOT_FOUND, "404", "strategy", "set", "/a", "nosuch")
         self.said("strategy", "unset", "/a")
         self.assertNotIn(chosen, self.object("strategy", "list"))
+
+    def test_key_that_is_not_there(self):
+        """A command is not sent with a weaker signature than the one that is wanted."""
+        with unittest.mock.patch.dict(os.environ, {"WEIR_HOME": str(self.here)}):
+            self.refused(7, "/nobody", "cs", "erase", "/", "--sign", "/nobody")
 
     def test_content_store(self):
         """It is bounded, switched off and on again, and emptied."""

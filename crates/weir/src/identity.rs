@@ -67,6 +67,11 @@ pub fn signer(wanted: Option<&Name>, name: &Name) -> Result<(Signer, Option<Stri
     Ok((Signer::Digest, Some(format!("not signed: {why}"))))
 }
 
+/// Who signs commands to a forwarder: the key that is asked for, or nobody, which leaves a digest.
+pub fn commander(wanted: Option<&Name>) -> Result<Signer, Failure> {
+    wanted.map_or(Ok(Signer::Digest), |wanted| Ok(key(wanted)?.signer()))
+}
+
 /// What `--trust` says; without it, the user's own keys are checked and others are let through,
 /// with the summary saying so.
 pub fn policy(trusted: &[String]) -> Result<TrustPolicy, Failure> {

@@ -7,10 +7,8 @@ use crate::management::parameters::{ControlParameters, numbers};
 use crate::management::response::ControlResponse;
 use crate::management::rib::ORIGIN_STATIC;
 use control::{Duration, Rate, Time};
-use packet::{
-    Component, Data, InterestBuf, LpPacket, NackReason, Name, Signature, SignatureInfoBuf,
-};
-use sha2::{Digest as _, Sha256};
+use packet::{Component, Data, InterestBuf, LpPacket, NackReason, Name};
+use security::Signer;
 use thiserror::Error;
 
 /// How long one command waits for its answer, and how often it is tried.
@@ -112,6 +110,11 @@ impl Connection {
         self.command(UPDATE, &asked, &format!("change the rates of face {face}"))
     }
 
+    /// Signs the commands that follow in this way instead of by a digest.
+    pub fn sign_commands(&mut self, signer: Signer) {
+        self.signer = signer;
+    }
+
     /// Sends a command of the management protocol, such as `["nfd", "faces", "create"]`, and
     /// returns the answer, whatever its status. `what` says what it does, for messages.
     ///
@@ -124,7 +127,7 @@ impl Connection {
         what: &str,
     ) -> Result<ControlResponse, CommandError> {
         for _ in 0..ATTEMPTS {
-            let mut command = Command::new(verb, asked);
+            let mut command = Command::new(verb, asked, &self.signer);
             let end = self.now() + ATTEMPT;
             while command.answer.is_none() && command.nack.is_none() && self.now() < end {
                 if self.turn(&mut command, end)? == crate::client::Turn::Interrupted {
@@ -160,7 +163,7 @@ fn of(prefix: &Name) -> ControlParameters {
 }
 
 impl Command {
-    fn new(verb: [&str; 3], asked: &ControlParameters) -> Command {
+    fn new(verb: [&str; 3], asked: &ControlParameters, signer: &Signer) -> Command {
         let mut octets = Vec::new();
         asked.encode_into(&mut octets);
         let mut name: Name = ["localhost"]
@@ -180,12 +183,8 @@ impl Command {
             lifetime_ms: Some(ATTEMPT.as_millis()),
             ..InterestBuf::new(name)
         };
-        let info = SignatureInfoBuf::digest().with_nonce(&unique).with_time_ms(time);
-        interest.sign_with(info, |portions| {
-            let mut digest = Sha256::new();
-            portions.iter().for_each(|portion| digest.update(portion));
-            Signature::from(<[u8; 32]>::from(digest.finalize()))
-        });
+        let info = signer.info().with_nonce(&unique).with_time_ms(time);
+        interest.sign_with(info, |portions| signer.sign(&portions.concat()));
         let mut wire = Vec::new();
         interest.encode_into(&mut wire);
         Command { name: interest.name, interest: Some(wire), answer: None, nack: None }

@@ -8,6 +8,7 @@ use packet::options::Capability;
 use packet::tlv::DecodeError;
 use packet::{LpHeader, LpPacket};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use security::Signer;
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -95,6 +96,8 @@ pub struct Connection {
     bell: Option<OwnedFd>,
     /// Interests for datasets.
     pub(super) asked: u64,
+    /// Who signs commands.
+    pub(super) signer: Signer,
 }
 
 impl Connection {
@@ -121,6 +124,7 @@ impl Connection {
             announced: None,
             bell: None,
             asked: 0,
+            signer: Signer::Digest,
         })
     }
 

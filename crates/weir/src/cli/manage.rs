@@ -10,6 +10,10 @@ pub struct ListArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+    /// Sign commands with this key, by key or identity name. Without it, with a digest, which will
+    /// do where the forwarder lets all programs of its host command.
+    #[arg(long, value_name = "KEY")]
+    pub sign: Option<Name>,
     #[command(flatten)]
     pub forwarder: ForwarderArgs,
 }

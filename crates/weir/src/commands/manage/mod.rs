@@ -8,6 +8,7 @@ pub mod strategy;
 
 use crate::cli::manage::{ListArgs, Switch};
 use crate::exit::{Failure, Kind};
+use crate::identity;
 use crate::output::{self, Align, Column, Table};
 use crate::signals::Stop;
 use net::client::{Address, Connection, FaceEntry};
@@ -26,7 +27,9 @@ struct Session {
 impl Session {
     fn open(args: &ListArgs) -> Result<Session, Failure> {
         let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
-        let connection = Connection::open(Address::find(args.forwarder.socket.as_deref())?)?;
+        let signer = identity::commander(args.sign.as_ref())?;
+        let mut connection = Connection::open(Address::find(args.forwarder.socket.as_deref())?)?;
+        connection.sign_commands(signer);
         Ok(Session { connection, json: args.json, _stop: stop })
     }
 
@@ -45,7 +48,7 @@ impl Session {
             return Ok(answer);
         }
         let (kind, next) = match answer.code {
-            403 => (Kind::Failed, "its [[authorize]] or its like says who may command"),
+            403 => (Kind::Failed, "its configuration says who may command; --sign chooses a key"),
             404 | 410 => (Kind::NotFound, "the `list` beside it shows what there is"),
             400 => (Kind::Usage, "see `--help`"),
             _ => (Kind::Failed, "the forwarder's log says more"),
