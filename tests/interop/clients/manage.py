@@ -1,0 +1,184 @@
+"""python-ndn's `pynfdc`, NDNts's management package and ndnd's tools manage a Weir daemon."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+import unittest.mock
+from pathlib import Path
+
+from clients import NDNTS, TOOLS
+from support import weir
+from support.children import Child, wait_until
+
+# Nobody is there: a UDP face to it comes about all the same.
+PEER = "udp4://127.0.0.1:7777"
+
+
+class Managed(unittest.TestCase):
+    """One daemon, which the tools are told of by the environment."""
+
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="weir-manage-")))
+        listen = {"udp": "127.0.0.1:0", "tcp": "off"}
+        self.daemon = weir.Daemon(weir.program(), self.folder, "node", listen=listen)
+        home = {"HOME": str(self.folder), "WEIR_HOME": str(self.folder)}
+        environment = {**home, "NDN_CLIENT_TRANSPORT": f"unix://{self.daemon.socket}"}
+        self.enterContext(unittest.mock.patch.dict(os.environ, environment))
+        self.enterContext(self.daemon)
+
+    def tool(self, *argv):
+        """What a tool prints, which has to end well."""
+        argv = [str(word) for word in argv]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+
+class Pynfdc(Managed):
+    """Every command of python-ndn's `pynfdc`."""
+
+    def nfdc(self, *argv):
+        """What it prints."""
+        return self.tool(TOOLS / "pynfdc", *argv)
+
+    def face(self, uri):
+        """The number of a face in its list."""
+        rows = [line.split() for line in self.nfdc("Get-Face").splitlines()]
+        return next((row[0] for row in rows if uri in row[1:2]), None)
+
+    def test_status(self):
+        self.assertIn("weir", self.nfdc("Get-Status"))
+
+    def test_faces_come_and_go(self):
+        self.assertIn("200", self.nfdc("New-Face", PEER))
+        number = self.face(PEER)
+        self.assertIsNotNone(number)
+        self.assertIn(PEER, self.nfdc("Get-Face", number))
+        self.assertIn(number, self.nfdc("Get-Face", PEER))
+        self.assertIn("409", self.nfdc("New-Face", PEER))
+        self.assertIn("200", self.nfdc("Remove-Face", number))
+        self.assertIsNone(self.face(PEER))
+        self.assertIn("No face is found", self.nfdc("Get-Face", PEER))
+
+    def test_a_face_of_a_scheme_that_is_not_known_is_refused(self):
+        self.assertIn("406", self.nfdc("New-Face", "carrier://pigeon:1"))
+
+    def test_routes_come_and_go(self):
+        self.nfdc("New-Face", PEER)
+        number = self.face(PEER)
+        self.assertIn("200", self.nfdc("New-Route", "/there", number))
+        forwarding, routing = self.nfdc("Get-Route", "/there").split("Routing Table")
+        self.assertIn(f"FaceID={number}", forwarding)
+        self.assertIn(f"FaceID={number}", routing)
+        self.assertIn("200", self.nfdc("Remove-Route", "/there", number))
+        self.assertNotIn("FaceID", self.nfdc("Get-Route", "/there"))
+
+    def test_strategies_are_chosen(self):
+        self.assertIn("200", self.nfdc("Set-Strategy", "/demo", "multicast"))
+        self.assertIn("/strategy/multicast/", self.nfdc("Get-Strategy", "/demo"))
+        self.assertIn("404", self.nfdc("Set-Strategy", "/demo", "/localhost/nfd/strategy/none"))
+        self.assertIn("200", self.nfdc("Remove-Strategy", "/demo"))
+        self.assertEqual(self.nfdc("Get-Strategy", "/demo"), "")
+
+
+class Ndnts(Managed):
+    """Every command and every dataset that `@ndn/nfdmgmt` knows."""
+
+    def ask(self, verb, name, **what):
+        """What comes back."""
+        words = [json.dumps(what)] if what else []
+        return json.loads(self.tool(*NDNTS, self.daemon.socket, verb, name, *words))
+
+    def command(self, name, status=200, /, **parameters):
+        """A command's body, if its status is as expected."""
+        answer = self.ask("command", name, **parameters)
+        self.assertEqual(answer["statusCode"], status, answer)
+        return answer["body"]
+
+    def test_faces(self):
+        made = self.command("faces/create", uri=PEER)
+        self.assertEqual(made["uri"], PEER)
+        again = self.command("faces/create", 409, uri=PEER)
+        self.assertEqual(again["faceId"], made["faceId"])
+        number = made["faceId"]
+        changed = self.command("faces/update", faceId=number, mtu=1200, facePersistency=2)
+        self.assertEqual((changed["mtu"], changed["facePersistency"]), (1200, 2))
+        (face,) = self.ask("list", "faces/query", uri=PEER)
+        self.assertEqual((face["faceId"], face["mtu"], face["faceScope"]), (number, 1200, 0))
+        self.assertIn(PEER, [face["uri"] for face in self.ask("list", "faces/list")])
+        self.command("faces/destroy", faceId=number)
+        self.assertEqual(self.ask("list", "faces/query", uri=PEER), [])
+        # What is gone already is gone.
+        self.command("faces/destroy", faceId=number)
+        self.command("faces/update", 404, faceId=number, mtu=1200)
+
+    def test_routes(self):
+        number = self.command("faces/create", uri=PEER)["faceId"]
+        route = {"name": "/there", "faceId": number, "origin": 255}
+        added = self.command(
+            "rib/register", **route, cost=7, flagChildInherit=True, expirationPeriod=3_600_000
+        )
+        self.assertEqual((added["cost"], added["flags"], added["origin"]), (7, 1, 255))
+        entries = {entry["name"]: entry["route"] for entry in self.ask("list", "rib/list")}
+        (shown,) = entries["/8=there"]
+        self.assertEqual((shown["faceId"], shown["cost"]), (number, 7))
+        self.assertTrue(0 < shown["expirationPeriod"] <= 3_600_000)
+        self.command("rib/unregister", **route)
+        self.assertNotIn("/8=there", [entry["name"] for entry in self.ask("list", "rib/list")])
+
+    def test_strategies(self):
+        multicast = "/localhost/nfd/strategy/multicast"
+        chosen = self.command("strategy-choice/set", name="/demo", strategy=multicast)
+        self.assertIn("multicast", chosen["strategy"])
+        listed = {row["name"]: row["strategy"] for row in self.ask("list", "strategy-choice/list")}
+        self.assertEqual(listed["/8=demo"], chosen["strategy"])
+        self.command("strategy-choice/unset", name="/demo")
+        listed = [row["name"] for row in self.ask("list", "strategy-choice/list")]
+        self.assertEqual(listed, ["/"])
+
+    def test_the_content_store(self):
+        self.assertEqual(self.command("cs/config", capacity=1000)["capacity"], 1000)
+        (info,) = self.ask("list", "cs/info")
+        self.assertEqual((info["capacity"], info["flagEnableAdmit"]), (1000, True))
+        changed = self.command("cs/config", flagEnableAdmit=False, maskEnableAdmit=True)
+        self.assertFalse(changed["flagEnableAdmit"])
+        self.assertEqual(self.command("cs/erase", name="/demo", count=10)["count"], 0)
+
+    def test_status_and_channels(self):
+        (status,) = self.ask("list", "status/general")
+        self.assertIn("weir", status["nfdVersion"])
+        channels = [channel["localUri"] for channel in self.ask("list", "faces/channels")]
+        self.assertTrue(any(uri.startswith("unix://") for uri in channels), channels)
+
+    def test_a_prefix_is_announced(self):
+        log = self.folder / "announce.log"
+        with Child([*NDNTS, self.daemon.socket, "announce", "/announced"], log):
+
+            def routed():
+                entries = {entry["name"]: entry["route"] for entry in self.ask("list", "rib/list")}
+                return [route["origin"] for route in entries.get("/8=announced", [])] == [129]
+
+            wait_until(routed, "the route to be there")
+            answer = self.ask("ask", "/announced/something")
+            self.assertEqual(answer["content"], [0x57])
+
+
+class Ndnd(Managed):
+    """ndnd's own tools for a forwarder."""
+
+    def test_datasets(self):
+        for what in ("status", "face-list", "route-list", "cs-info", "strategy-list"):
+            with self.subTest(what):
+                self.assertNotEqual(self.tool(TOOLS / "ndnd", "fw", what), "")
+
+    def test_faces_routes_and_strategies(self):
+        ndnd = TOOLS / "ndnd"
+        self.tool(ndnd, "fw", "face-create", f"remote={PEER}")
+        self.assertIn(PEER, self.tool(ndnd, "fw", "face-list"))
+        self.tool(ndnd, "fw", "route-add", "prefix=/there", f"face={PEER}")
+        self.assertIn("/there", self.tool(ndnd, "fw", "route-list"))
+        multicast = "/localhost/nfd/strategy/multicast"
+        self.tool(ndnd, "fw", "strategy-set", "prefix=/demo", f"strategy={multicast}")
+        self.assertIn("/demo", self.tool(ndnd, "fw", "strategy-list"))

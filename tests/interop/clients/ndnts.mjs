@@ -1,0 +1,98 @@
+// NDNts as a command: what the tests have it do at a Weir daemon's socket.
+//   tool.mjs SOCKET serve NAME FILE [KEY]   publish a file, with an ECDSA key of its own if asked to
+//   tool.mjs SOCKET fetch NAME FILE         find the version of a name, fetch it, write it
+//   tool.mjs SOCKET command NAME JSON       one management command; prints what came back as JSON
+//   tool.mjs SOCKET list NAME [JSON]        one dataset, with a filter for faces; prints it as JSON
+//   tool.mjs SOCKET announce NAME           register by a prefix announcement, answer once
+import { consume, produce } from "@ndn/endpoint";
+import { generateSigningKey } from "@ndn/keychain";
+import * as nfdmgmt from "@ndn/nfdmgmt";
+import { UnixTransport } from "@ndn/node-transport";
+import { Component, Data, Interest, Name, digestSigning } from "@ndn/packet";
+import {
+    FileChunkSource, discoverVersion, fetch, serveVersioned,
+} from "@ndn/segmented-object";
+import { writeFile } from "node:fs/promises";
+
+const [socket, verb, ...argv] = process.argv.slice(2);
+// Where a producer's routes come from: the uplink itself has none.
+const producing = verb === "serve" || verb === "announce";
+const face = await UnixTransport.createFace(producing ? { addRoutes: [] } : {}, socket);
+
+const shown = (_, value) => {
+    if (typeof value === "bigint") {
+        return Number(value);
+    }
+    return value instanceof Name || value instanceof Component ? `${value}` : value;
+};
+const print = (value) => console.log(JSON.stringify(value, shown));
+
+// Getters are not enumerable, and datasets are made of them.
+const plain = (item) => {
+    const seen = { ...item };
+    for (let at = Object.getPrototypeOf(item); at !== Object.prototype;
+        at = Object.getPrototypeOf(at)) {
+        for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(at))) {
+            if (get) {
+                seen[name] = item[name];
+            }
+        }
+    }
+    return seen;
+};
+
+const names = new Set(["name", "strategy"]);
+const parameters = (text) => JSON.parse(text, (key, value) => (
+    names.has(key) ? new Name(value) : value));
+
+const DATASETS = {
+    "status/general": nfdmgmt.GeneralStatus,
+    "faces/list": nfdmgmt.FaceStatus,
+    "faces/channels": nfdmgmt.ChannelStatus,
+    "cs/info": nfdmgmt.CsInfo,
+    "strategy-choice/list": nfdmgmt.StrategyChoice,
+    "rib/list": nfdmgmt.RibEntry,
+};
+
+const verbs = {
+    async serve(name, file, key) {
+        nfdmgmt.enableNfdPrefixReg(face);
+        const [signer] = key ? await generateSigningKey(key) : [digestSigning];
+        const server = serveVersioned(name, new FileChunkSource(file), { signer });
+        console.log(`${server.prefix}`);
+    },
+    async fetch(name, file) {
+        const versioned = await discoverVersion(new Name(name));
+        await writeFile(file, await fetch(versioned));
+        face.close();
+    },
+    async command(name, text) {
+        const response = await nfdmgmt.invoke(name, parameters(text));
+        const { statusCode, statusText } = response;
+        const body = plain(nfdmgmt.ControlParameters.decodeFromResponseBody(response));
+        print({ statusCode, statusText, body });
+        face.close();
+    },
+    async list(name, filter) {
+        const query = filter && nfdmgmt.FaceQuery(JSON.parse(filter));
+        const items = await nfdmgmt.list(query ?? DATASETS[name]);
+        print(items.map(plain));
+        face.close();
+    },
+    async announce(name) {
+        const [signer] = await generateSigningKey("/announcer");
+        const announcement = await nfdmgmt.PrefixAnn.build({
+            announced: name, expirationPeriod: 1_200_000, signer,
+        });
+        nfdmgmt.enableNfdPrefixReg(face, { PrefixAnn: nfdmgmt.PrefixAnn, signer });
+        produce(name, async ({ name: asked }) => (
+            new Data(asked, Data.FreshnessPeriod(1000), Uint8Array.of(0x57))), { announcement });
+        console.log(name);
+    },
+    async ask(name) {
+        const data = await consume(new Interest(name, Interest.CanBePrefix, Interest.MustBeFresh));
+        print({ name: data.name, content: [...data.content] });
+        face.close();
+    },
+};
+await verbs[verb](...argv);
