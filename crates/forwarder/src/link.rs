@@ -212,6 +212,11 @@ impl Link {
         }
     }
 
+    /// When the last octet of what left is on the link; nothing without a rate.
+    pub(crate) fn has_left(&self) -> Option<Time> {
+        self.pacer.as_ref().map(Pacer::next)
+    }
+
     /// What parts see of the link.
     pub(crate) fn view(&self, now: Time) -> LinkView {
         let rate_out = self.pacer.as_ref().map_or_else(|| self.meter.rate(), Pacer::rate);

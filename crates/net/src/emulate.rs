@@ -1,7 +1,8 @@
 //! An emulated link: one-way delay and random loss for what a face sends, so that a testbed needs
-//! no kernel module. Rate and queue are the forwarder's own pacing, in front of this. As with
-//! Linux's netem, a lost frame takes none of the link's time: the caller gives back to the pacing
-//! what [`DelayLine::push`] says was lost.
+//! no kernel module. Rate and queue are the forwarder's own pacing, in front of this: it lets a
+//! packet out when the link is free, and the delay begins when its last octet is on the link. As
+//! with Linux's netem, a lost frame takes none of the link's time: the caller gives back to the
+//! pacing what [`DelayLine::push`] says was lost.
 //!
 //! A machine without I/O: `push` what would be sent, `next_deadline` says when the head is due,
 //! `pop` hands it out. Order is kept.
@@ -86,8 +87,8 @@ impl DelayLine {
         DelayLine { emulation, lossy, rng, on_the_way: VecDeque::new(), octets: 0, counters }
     }
 
-    /// Takes frames that leave now; each is lost or will be due after the delay.
-    pub fn push(&mut self, now: Time, frames: &[u8], segment: Option<usize>) -> Lost {
+    /// Takes frames whose last octet leaves then; each is lost or will be due after the delay.
+    pub fn push(&mut self, left: Time, frames: &[u8], segment: Option<usize>) -> Lost {
         let size = segment.unwrap_or(frames.len()).max(1);
         let mut lost = Lost::default();
         let mut bytes = Vec::with_capacity(frames.len());
@@ -108,7 +109,7 @@ impl DelayLine {
         }
         self.octets += bytes.len();
         // What is due never goes back in time, even if the caller's clock did.
-        let due = now + self.emulation.delay + self.jitter();
+        let due = left + self.emulation.delay + self.jitter();
         let due = self.on_the_way.back().map_or(due, |last| last.due.max(due));
         self.on_the_way.push_back(Burst { due, bytes, segment });
         lost

@@ -66,6 +66,19 @@ fn an_emulated_link_delays_and_loses() {
 }
 
 #[test]
+fn a_packet_that_is_alone_on_an_emulated_link_takes_its_time() {
+    let producer = Running::start("[on_demand]\nrate = \"1 Mbit/s\"\ndelay = \"5 ms\"\n");
+    let consumer = Running::start(&format!(
+        "[[face]]\nname = \"up\"\nuri = \"{}\"\n[[route]]\nprefix = \"/p\"\nface = \"up\"\n",
+        FaceUri::udp(producer.udp[0])
+    ));
+    let fetch = || Consumer::new("/p", 1, 1).fetch(&consumer, 8000);
+    let fetched = with_producer(&producer, "/p", 8000, fetch);
+    // 8000 octets of content at 125 a millisecond, and then the delay.
+    assert!(fetched.first_rtt.unwrap() >= Duration::from_millis(64 + 5));
+}
+
+#[test]
 fn both_ends_of_a_udp_link_see_one_face() {
     let first = Running::start("");
     let second = Running::start(&format!("[[face]]\nuri = \"{}\"", FaceUri::udp(first.udp[0])));
