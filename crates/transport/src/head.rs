@@ -6,6 +6,7 @@
 //! tells the version. See `docs/reference/wire.md`.
 
 use crate::rdr::{self, Metadata};
+use packet::tlv::types;
 use packet::{Component, ContentType, Data, DataParts, Name, NameRef, Signature, SignatureInfoBuf};
 use sha2::{Digest as _, Sha256};
 
@@ -69,12 +70,18 @@ pub fn encode_into(
     parts.encode_into(&SignatureInfoBuf::digest(), 32, sign, out);
 }
 
+/// The segment's packet in the content of a head.
+#[must_use]
+pub fn carried(content: &[u8]) -> Option<Data<'_>> {
+    rdr::first(content, types::DATA).and_then(|element| Data::decode(element.whole).ok())
+}
+
 /// Takes a head of an object under `name` apart; `None` if what is in it is not the packet of the
 /// segment and version that its own name says.
 #[must_use]
 pub fn decode<'a>(name: NameRef<'_>, data: &Data<'a>) -> Option<Head<'a>> {
     let (segment, version) = parse(data.name(), name)?;
-    let packet = rdr::carried(data.content())?;
+    let packet = carried(data.content())?;
     let object = packet.name().parent();
     let is_it = object.parent() == name
         && object.last()?.as_version() == Some(version?)

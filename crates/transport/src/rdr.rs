@@ -5,7 +5,7 @@
 //! behind it are optional: FinalBlockId (ndnd), sizes (the file servers of NDN-DPDK and ndn6), and
 //! the announcement of a manifest (Weir, see `docs/reference/wire.md`).
 
-use packet::tlv::{self, Reader, types};
+use packet::tlv::{self, Element, Reader, types};
 use packet::{Component, ComponentRef, Data, Name, NameRef};
 use security::manifest::Announcement;
 
@@ -18,6 +18,9 @@ const SEGMENT_SIZE: u64 = 0xf500;
 const SIZE: u64 = 0xf502;
 /// Heads: how many of the first segments can be had as heads (Weir).
 const HEADS: u64 = 0xf620;
+/// Root: the whole packet of the manifest's root (Weir). Not as an element of type 6, which is a
+/// critical number, so that a consumer that takes critical numbers seriously (ndnd) reads on.
+const ROOT: u64 = 0xf622;
 
 /// What metadata says of an object. None of it is trusted before the packet's signature was
 /// checked, and sizes are hints even then.
@@ -117,14 +120,23 @@ impl Metadata {
     }
 }
 
-/// The packet that rides along in the content of metadata (the manifest's root) or of a head (the
-/// segment), if there is one.
+/// Appends the manifest's root to the content of a metadata packet.
+pub fn encode_root_into(packet: &[u8], out: &mut Vec<u8>) {
+    tlv::put_tlv(out, ROOT, packet);
+}
+
+/// The manifest's root that rides along in the content of metadata, if there is one.
 #[must_use]
-pub fn carried(content: &[u8]) -> Option<Data<'_>> {
+pub fn root(content: &[u8]) -> Option<Data<'_>> {
+    first(content, ROOT).and_then(|element| Data::decode(element.value).ok())
+}
+
+/// The first element of a type.
+pub(crate) fn first(content: &[u8], typ: u64) -> Option<Element<'_>> {
     let mut reader = Reader::new(content);
     while let Some(element) = reader.next_element().ok()? {
-        if element.typ == types::DATA {
-            return Data::decode(element.whole).ok();
+        if element.typ == typ {
+            return Some(element);
         }
     }
     None

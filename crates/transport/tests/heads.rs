@@ -4,6 +4,7 @@
 mod support;
 
 use control::{Duration, Time};
+use packet::tlv::{Reader, types};
 use packet::{
     Bytes, Data, DataBuf, Interest, InterestBuf, LpHeader, LpPacket, NackReason, Name, NameRef,
 };
@@ -212,7 +213,7 @@ fn whoever_answers_heads_cannot_make_the_fetch_fail() {
         [&mut |n| answer(&mut liar, head_name(n)), &mut |n| {
             let head = answer(&mut silent, head_name(n));
             let head = Data::decode(&head).unwrap();
-            let inner = rdr::carried(head.content()).unwrap();
+            let inner = head::carried(head.content()).unwrap();
             let mut content = Vec::new();
             key.encode(&DataBuf::from_view(&inner), &mut content);
             DataBuf { content: content.into(), ..DataBuf::from_view(&head) }.encode_digest()
@@ -381,7 +382,7 @@ fn a_head_with_something_else_in_it_is_dropped_and_counted() {
                 return Some(frame);
             }
             let head = under(&frame, head::KEYWORD).unwrap();
-            let inner = rdr::carried(head.content()).unwrap();
+            let inner = head::carried(head.content()).unwrap();
             Some(change(inner.wire(), &head).encode_digest())
         };
         let outcome = whole(40, "fixed", &mut tamper);
@@ -412,7 +413,7 @@ fn a_forged_segment_in_a_head_is_a_forged_segment() {
             return Some(frame);
         }
         let head = under(&frame, head::KEYWORD).unwrap();
-        let inner = rdr::carried(head.content()).unwrap();
+        let inner = head::carried(head.content()).unwrap();
         let forged = DataBuf { content: vec![7; 1000].into(), ..DataBuf::from_view(&inner) };
         let content = forged.encode_digest();
         Some(DataBuf { content, ..DataBuf::from_view(&head) }.encode_digest())
@@ -422,13 +423,30 @@ fn a_forged_segment_in_a_head_is_a_forged_segment() {
     assert_eq!((stats.forged, stats.useless_heads, stats.retransmissions), (1, 0, 1), "{stats:?}");
 }
 
+/// Who does not know an element of a critical number (odd, or below 32) has to refuse the whole: in
+/// metadata only the name and ndnd's FinalBlockId, which all know, have such numbers.
+#[test]
+fn metadata_have_nothing_that_others_must_refuse() {
+    let (_, publication) = object(3);
+    let mut producer = Publish::new();
+    producer.add(publication);
+    let metadata = answer(&mut producer, rdr::metadata_prefix(name("/a/file").as_ref()));
+    let metadata = Data::decode(&metadata).unwrap();
+    assert!(rdr::root(metadata.content()).is_some());
+    let mut reader = Reader::new(metadata.content());
+    let seen = std::iter::from_fn(|| reader.next_element().unwrap()).map(|element| element.typ);
+    let seen: Vec<u64> = seen.collect();
+    assert_eq!(seen[..2], [types::NAME, types::FINAL_BLOCK_ID]);
+    assert!(seen[2..].iter().all(|typ| *typ >= 32 && typ % 2 == 0), "{seen:?}");
+}
+
 #[test]
 fn a_root_in_metadata_that_is_no_good_is_asked_for_as_always() {
     let (mut roots, mut spoilt) = (0, 0);
     let mut tamper = |_, frame: Bytes| {
         roots += usize::from(under(&frame, MANIFEST).is_some());
         let Some(metadata) = under(&frame, rdr::METADATA) else { return Some(frame) };
-        let root = rdr::carried(metadata.content()).unwrap().wire();
+        let root = rdr::root(metadata.content()).unwrap().wire();
         let mut content = metadata.content().to_vec();
         let at = content.windows(root.len()).position(|window| window == root).unwrap();
         // The last octet of the signature's value.

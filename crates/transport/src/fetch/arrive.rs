@@ -177,7 +177,7 @@ impl Fetch {
                 }
                 self.settle(now, sink);
                 self.take_early_heads(now, sink);
-                if let Some(root) = rdr::carried(data.content()).filter(|_| is_metadata) {
+                if let Some(root) = rdr::root(data.content()).filter(|_| is_metadata) {
                     self.receive_root(now, &root, sink);
                 }
             }

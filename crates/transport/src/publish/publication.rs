@@ -4,7 +4,7 @@ use crate::head;
 use crate::publish::Wanted;
 use crate::publish::cut::{Cut, PublishError, Source, Spec};
 use crate::publish::digests::{DigestCache, SegmentDigests};
-use crate::rdr::{Metadata, metadata_prefix};
+use crate::rdr::{self, Metadata, metadata_prefix};
 use packet::{Bytes, Component, DataBuf, Interest, MAX_PACKET, Name, NameRef};
 use security::Signer;
 use security::manifest::{KEYWORD, Tree};
@@ -236,7 +236,9 @@ fn encode_metadata(spec: &Spec, says: &Metadata, tree: &Tree, signer: &Signer) -
         packet
     };
     let root = tree.layout().root();
-    if tree.layout().segments() <= says.heads && tree.encode_inner(root, &mut content).is_ok() {
+    let mut inner = Vec::new();
+    if tree.layout().segments() <= says.heads && tree.encode_inner(root, &mut inner).is_ok() {
+        rdr::encode_root_into(&inner, &mut content);
         let packet = encode(&content);
         if packet.len() <= MAX_PACKET {
             return packet.into();
