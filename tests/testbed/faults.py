@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -171,6 +172,17 @@ class Ends(unittest.TestCase):
         _, said = self.process.communicate(timeout=testbed.PATIENCE)
         self.assertEqual(self.process.returncode, 1)
         self.assertIn("the daemon at middle ended (signal: 9 (SIGKILL))", said)
+        self.assertEqual(testbed.leftovers(NAME), [])
+
+    def test_a_clock_that_jumps_ends_the_run(self):
+        # Who is stopped sees its clock jump; daemons and their tools go on.
+        self.process.send_signal(signal.SIGSTOP)
+        until = time.monotonic() + 1.5
+        wait_until(lambda: time.monotonic() > until, "more than a second to go by")
+        self.process.send_signal(signal.SIGCONT)
+        _, said = self.process.communicate(timeout=testbed.PATIENCE)
+        self.assertEqual(self.process.returncode, 1)
+        self.assertRegex(said, r"the clock jumped by 1\.\d+ s at .* of the run: .*; run it again")
         self.assertEqual(testbed.leftovers(NAME), [])
 
     def test_the_name_of_one_that_runs_is_taken(self):

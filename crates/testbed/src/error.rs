@@ -1,6 +1,7 @@
 //! What goes wrong with a testbed.
 
 use crate::plan::Refused;
+use control::Duration;
 use net::client::{CommandError, ConnectError, DatasetError};
 use std::io;
 use std::path::PathBuf;
@@ -101,6 +102,17 @@ pub enum TestbedError {
         node: String,
         /// What is missing.
         why: String,
+    },
+    /// What was measured is not what the network did.
+    #[error(
+        "the clock jumped by {by} at {at} of the run: this machine stood still (suspended, stopped, \
+         or busy with something else), and what was measured is not the network; run it again"
+    )]
+    ClockJumped {
+        /// When, since the beginning of the run.
+        at: Duration,
+        /// By how much.
+        by: Duration,
     },
     /// A signal came.
     #[error("interrupted")]

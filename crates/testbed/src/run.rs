@@ -23,6 +23,8 @@ const LEAST_INTERVAL: Duration = Duration::from_millis(20);
 const LEAD: Duration = Duration::from_millis(50);
 /// How often processes and the watch are looked at.
 const LOOK: Duration = Duration::from_millis(50);
+/// Who wakes so much too late did not have the machine.
+const JUMP: Duration = Duration::from_secs(1);
 /// What a transfer gets to write its last line.
 const PATIENCE: Span = Span::from_secs(2);
 
@@ -131,6 +133,10 @@ impl Course {
             let next = self.events.last().map_or(end, |(at, _)| *at).min(look).min(end);
             let wait = next.saturating_sub(self.now());
             std::thread::park_timeout(Span::from_nanos(wait.0));
+            let by = self.now().saturating_sub(next);
+            if by >= JUMP {
+                return Err(TestbedError::ClockJumped { at: next, by });
+            }
         }
         let duration = self.now().min(end);
         self.observed(duration)
