@@ -17,6 +17,11 @@ const TOLD: &[(&str, &str, f64)] = &[
     ("queue_mean_bytes", "mean queue (kB)", 1e-3),
 ];
 
+/// Kilobytes of a queue in which there is at least one frame of Ethernet on average.
+fn is_one(kilobytes: f64) -> bool {
+    kilobytes >= 1.5
+}
+
 /// What a study came to on real daemons.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OnDaemons {
@@ -75,14 +80,11 @@ impl Row {
             };
             let value = |mean: Option<scenario::Mean>| mean.map(|mean| mean.mean * factor);
             let (simulated, real) = (value(one.first), value(one.second));
-            Some(Row {
-                case: case.to_owned(),
-                what,
-                simulated,
-                real,
-                share: one.share,
-                beyond: one.beyond,
-            })
+            // Of means of less than a frame, shares say nothing.
+            let is_told = one.kind != "link" || [simulated, real].into_iter().flatten().any(is_one);
+            let share = one.share.filter(|_| is_told);
+            let beyond = one.beyond && is_told;
+            Some(Row { case: case.to_owned(), what, simulated, real, share, beyond })
         };
         whole.chain(longest).filter_map(row).collect()
     }
