@@ -38,4 +38,4 @@ pub use rng::Rng;
 pub use rtt::RttEstimate;
 pub use strategy::{Action, Downstream, Links, NextHop, NoLinks, Strategy, StrategyCx, Upstream};
 pub use time::{Duration, Time};
-pub use window::{Ack, Signal, WindowLaw, Windowed};
+pub use window::{Ack, GAPS, Signal, WindowLaw, Windowed};

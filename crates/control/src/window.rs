@@ -4,6 +4,7 @@ use crate::consumer::{
     Arrival, Ask, Cause, Controller, Lane, Loss, MAX_WINDOW, PathEstimate, Permit, Sent, Ticket,
 };
 use crate::context::Cx;
+use crate::params::{ParamSpec, Value};
 use crate::rtt::RttEstimate;
 use crate::time::{Duration, Time};
 use packet::HopOptions;
@@ -74,7 +75,18 @@ pub struct Windowed {
     heard_at: Option<Time>,
     /// When the timeout was doubled last.
     backed_off_at: Option<Time>,
+    /// See [`GAPS`].
+    gaps: bool,
 }
+
+/// The parameter of window schemes that [`Windowed::with_gaps`] takes.
+pub const GAPS: ParamSpec = ParamSpec {
+    name: "gaps",
+    default: Value::Switch(true),
+    range: (0.0, 1.0),
+    help: "what comes before what was asked for earlier shows a loss; off: timeouts alone do",
+    source: "own; off is what consumers of ndnSIM and ndnget do",
+};
 
 /// Set in the second word of the memo when the window was full as the Interest left.
 const LIMITED: u64 = 1;
@@ -90,7 +102,14 @@ impl Windowed {
             release_at: Time::ZERO,
             heard_at: None,
             backed_off_at: None,
+            gaps: true,
         }
+    }
+
+    /// The same, told of losses by gaps or by timeouts alone; see [`GAPS`].
+    #[must_use]
+    pub fn with_gaps(self, gaps: bool) -> Windowed {
+        Windowed { gaps, ..self }
     }
 
     /// The law's window, within what a window may be.
@@ -185,6 +204,14 @@ impl Controller for Windowed {
             };
             self.law.on_ack(cx, &ack);
         }
+    }
+
+    fn came_in(&self, arrival: &Arrival<'_>) -> Option<Lane> {
+        self.gaps.then_some(arrival.lane)
+    }
+
+    fn may_be_probed(&self) -> bool {
+        self.gaps
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>) {

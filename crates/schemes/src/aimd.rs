@@ -15,7 +15,8 @@
 //! timeouts only.
 
 use control::{
-    Ack, Cx, Equation, ParamSpec, Params, RttEstimate, Scheme, Signal, Value, WindowLaw, Windowed,
+    Ack, Cx, Equation, GAPS, ParamSpec, Params, RttEstimate, Scheme, Signal, Value, WindowLaw,
+    Windowed,
 };
 
 /// The scheme.
@@ -28,7 +29,10 @@ pub const SCHEME: Scheme = Scheme {
     params: PARAMS,
     colour: Some(2),
     law: Some(|params| Box::new(Aimd::new(params))),
-    controller: Some(|params| Box::new(Windowed::new(Box::new(Aimd::new(params))))),
+    controller: Some(|params| {
+        let law = Box::new(Aimd::new(params));
+        Box::new(Windowed::new(law).with_gaps(params.switch("gaps")))
+    }),
     ..Scheme::EMPTY
 };
 
@@ -77,6 +81,7 @@ const PARAMS: &[ParamSpec] = &[
         help: "fall to the initial window at congestion instead of to ssthresh",
         source: "ndnget, `--reset-cwnd-to-init`",
     },
+    GAPS,
 ];
 
 struct Aimd {

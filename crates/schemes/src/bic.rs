@@ -19,7 +19,8 @@
 //! `ndnget`.
 
 use control::{
-    Ack, Cx, Equation, ParamSpec, Params, RttEstimate, Scheme, Signal, Value, WindowLaw, Windowed,
+    Ack, Cx, Equation, GAPS, ParamSpec, Params, RttEstimate, Scheme, Signal, Value, WindowLaw,
+    Windowed,
 };
 
 /// The scheme.
@@ -32,7 +33,10 @@ pub const SCHEME: Scheme = Scheme {
     params: PARAMS,
     colour: Some(9),
     law: Some(|params| Box::new(Bic::new(params))),
-    controller: Some(|params| Box::new(Windowed::new(Box::new(Bic::new(params))))),
+    controller: Some(|params| {
+        let law = Box::new(Bic::new(params));
+        Box::new(Windowed::new(law).with_gaps(params.switch("gaps")))
+    }),
     ..Scheme::EMPTY
 };
 
@@ -74,6 +78,7 @@ const PARAMS: &[ParamSpec] = &[
         help: "segments at the start",
         source: "ndnget, `--init-cwnd` (ndnSIM: 1)",
     },
+    GAPS,
 ];
 
 /// What equal windows may differ by (ndnSIM).

@@ -21,7 +21,7 @@
 
 use crate::hystart::{CSS_GROWTH_DIVISOR, HyStart, Phase};
 use control::{
-    Ack, Cx, Duration, Equation, ParamSpec, Params, RttEstimate, Scheme, Signal, Time, Value,
+    Ack, Cx, Duration, Equation, GAPS, ParamSpec, Params, RttEstimate, Scheme, Signal, Time, Value,
     WindowLaw, Windowed, math,
 };
 
@@ -35,7 +35,10 @@ pub const SCHEME: Scheme = Scheme {
     params: PARAMS,
     colour: Some(1),
     law: Some(|params| Box::new(Cubic::new(params))),
-    controller: Some(|params| Box::new(Windowed::new(Box::new(Cubic::new(params))))),
+    controller: Some(|params| {
+        let law = Box::new(Cubic::new(params));
+        Box::new(Windowed::new(law).with_gaps(params.switch("gaps")))
+    }),
     ..Scheme::EMPTY
 };
 
@@ -101,6 +104,7 @@ const PARAMS: &[ParamSpec] = &[
         help: "end slow start when the round-trip time rises",
         source: "RFC 9406",
     },
+    GAPS,
 ];
 
 /// RFC 9438, section 4.6: the smallest ssthresh.

@@ -19,8 +19,8 @@ mod marker;
 mod strategy;
 
 use control::{
-    Ack, Cx, Duration, Equation, ParamSpec, Params, RttEstimate, Scheme, Signal, Value, WindowLaw,
-    Windowed, Word,
+    Ack, Cx, Duration, Equation, GAPS, ParamSpec, Params, RttEstimate, Scheme, Signal, Value,
+    WindowLaw, Windowed, Word,
 };
 use marker::PconMarker;
 use strategy::PconStrategy;
@@ -34,7 +34,10 @@ pub const SCHEME: Scheme = Scheme {
     equations: EQUATIONS,
     params: PARAMS,
     colour: Some(6),
-    controller: Some(|params| Box::new(Windowed::new(Box::new(Pcon::new(params))))),
+    controller: Some(|params| {
+        let law = Box::new(Pcon::new(params));
+        Box::new(Windowed::new(law).with_gaps(params.switch("gaps")))
+    }),
     marker: Some(|params| Box::new(PconMarker::new(params))),
     strategy: Some(|params| Box::new(PconStrategy::new(params))),
     ..Scheme::EMPTY
@@ -108,6 +111,7 @@ const PARAMS: &[ParamSpec] = &[
         help: "begin with equal ratios instead of all on the cheapest face",
         source: "the authors' code has either",
     },
+    GAPS,
 ];
 
 /// The schemes whose window law can be chosen.
