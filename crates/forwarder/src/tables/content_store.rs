@@ -351,6 +351,8 @@ impl ContentStore {
 
     /// The packet that answers an Interest, if there is one. A stale packet does not answer an
     /// Interest with MustBeFresh; of several that do, one under a newer branch of names is taken.
+    /// Who does not want it fresh gets what is below a keyword first: python-ndn's `catchunks` looks
+    /// for metadata under the bare name, and finds it in stores that go by canonical order (NFD).
     pub fn find(
         &mut self,
         now: Time,
@@ -366,8 +368,12 @@ impl ContentStore {
         let fresh = |cached: &Cached| !must_be_fresh || now < cached.stale_at;
         let exact = self.tree.find(name).filter(|slot| fresh(self.tree.get(*slot)));
         let found = exact.or_else(|| self.find_by_digest(name, fresh)).or_else(|| {
-            let below = || self.tree.find_below(name, VISITS, fresh);
-            interest.can_be_prefix().then(below)?
+            let below = match (interest.can_be_prefix(), must_be_fresh) {
+                (false, _) => return None,
+                (true, true) => self.tree.find_below(name, VISITS, fresh),
+                (true, false) => self.tree.find_below_keywords(name, VISITS, fresh),
+            };
+            below
         });
         let wire = found.map(|slot| {
             self.policy.touch(slot);

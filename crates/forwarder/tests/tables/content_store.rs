@@ -293,3 +293,26 @@ fn a_store_full_of_stale_data_answers_quickly_that_it_has_none() {
     assert_eq!(h.store.find(h.now, &interest, &hashed), None);
     assert_eq!((h.store.counters().hits, h.store.counters().misses), (1, 1));
 }
+
+/// python-ndn's `catchunks` asks for the bare name, does not say fresh, and wants metadata.
+#[test]
+fn who_does_not_want_it_fresh_gets_what_is_below_a_keyword_first() {
+    let mut h = Harness::new(PolicyKind::Lru);
+    let names = ["/a/32=zoo/seg=0", "/a/32=metadata/v=1/seg=0", "/a/32=head-segment/seg=0"];
+    let later = ["/a/v=1/seg=0", "/a/v=1/seg=1"];
+    for uri in names.into_iter().chain(later) {
+        let wire = support::data(&uri.parse().unwrap(), 0, 10, Some(1000));
+        let data = Data::decode(&wire).unwrap();
+        let hashed = h.hasher.hash(data.name());
+        h.store.insert(h.now, &mut h.rng, &data, wire.clone(), &hashed);
+    }
+    let mut find = |must_be_fresh| {
+        let wire = support::interest(&"/a".parse().unwrap(), true, must_be_fresh, None);
+        let interest = Interest::decode(&wire).unwrap();
+        let found = h.store.find(h.now, &interest, &h.hasher.hash(interest.name())).unwrap();
+        Data::decode(&found).unwrap().name().to_string()
+    };
+    // The shorter component comes first in canonical order, whichever the letters are.
+    assert_eq!(find(false), "/a/32=zoo/seg=0");
+    assert_eq!(find(true), "/a/v=1/seg=1");
+}

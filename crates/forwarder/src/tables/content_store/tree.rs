@@ -11,6 +11,7 @@ use crate::tables::name_hash::HashedName;
 use crate::tables::slab::{NONE, Slab};
 use bytes::Bytes;
 use control::Time;
+use packet::tlv::types;
 
 /// A cached Data packet.
 #[derive(Clone, Debug)]
@@ -120,7 +121,41 @@ impl Tree {
         visits: usize,
         accept: impl Fn(&Cached) -> bool,
     ) -> Option<u32> {
+        self.walk(self.node(name)?, visits, &accept)
+    }
+
+    /// The same, but what is below a keyword comes first, below the first one in canonical order.
+    pub(super) fn find_below_keywords(
+        &self,
+        name: &HashedName<'_>,
+        visits: usize,
+        accept: impl Fn(&Cached) -> bool,
+    ) -> Option<u32> {
         let top = self.node(name)?;
+        let keyword = self.first_keyword(top, visits);
+        let found = keyword.and_then(|node| self.walk(node, visits, &accept));
+        found.or_else(|| self.walk(top, visits, &accept))
+    }
+
+    /// Of the components that follow a node's name the first keyword in canonical order, which is
+    /// that of the octets; of so many children, the newer ones.
+    fn first_keyword(&self, top: u32, visits: usize) -> Option<u32> {
+        let from = self.nodes[top].name_len as usize;
+        let mut first: Option<(&[u8], u32)> = None;
+        let mut child = self.nodes[top].first_child;
+        for _ in 0..visits {
+            let Some(node) = (child != NONE).then(|| &self.nodes[child]) else { break };
+            let component = &self.name_of(node)[from..node.name_len as usize];
+            let is_keyword = component.first().copied().map(u16::from) == Some(types::KEYWORD);
+            if is_keyword && first.is_none_or(|(other, _)| component < other) {
+                first = Some((component, child));
+            }
+            child = node.next;
+        }
+        first.map(|(_, node)| node)
+    }
+
+    fn walk(&self, top: u32, visits: usize, accept: &dyn Fn(&Cached) -> bool) -> Option<u32> {
         let mut at = top;
         for _ in 0..visits {
             let slot = self.data_of(at).filter(|slot| accept(&self.data[*slot]));
@@ -271,13 +306,18 @@ impl Tree {
         })
     }
 
-    /// Whether a node of the right length has this name: any Data at or below it can tell.
-    fn has_name<'a>(&'a self, mut node: &'a Node, octets: &[u8]) -> bool {
+    /// Whether a node of the right length has this name.
+    fn has_name(&self, node: &Node, octets: &[u8]) -> bool {
+        self.name_of(node).starts_with(octets)
+    }
+
+    /// Octets that begin with a node's name: any Data at or below it can tell.
+    fn name_of<'a>(&'a self, mut node: &'a Node) -> &'a [u8] {
         while node.data == NONE {
             node = &self.nodes[node.first_child];
         }
         let data = &self.data[node.data];
-        data.wire[data.name_at as usize..].starts_with(octets)
+        &data.wire[data.name_at as usize..]
     }
 
     fn add(&mut self, hash: u64, name_len: usize) -> Option<u32> {
