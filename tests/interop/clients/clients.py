@@ -5,7 +5,6 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from support import weir
 from support.children import Child, Failed, wait_until
 
 HERE = Path(__file__).resolve().parent
@@ -59,9 +58,8 @@ class Client:
         return child.seconds
 
 
-def clients():
-    """All of them, Weir first."""
-    program = weir.program()
+def clients(program):
+    """All of them, first Weir: that program."""
     return [
         Client(
             "weir",

@@ -1,14 +1,17 @@
 // NDNts as a command: what the tests have it do at a Weir daemon's socket.
-//   tool.mjs SOCKET serve NAME FILE [KEY]   publish a file, with an ECDSA key of its own if asked to
-//   tool.mjs SOCKET fetch NAME FILE         find the version of a name, fetch it, write it
-//   tool.mjs SOCKET command NAME JSON       one management command; prints what came back as JSON
-//   tool.mjs SOCKET list NAME [JSON]        one dataset, with a filter for faces; prints it as JSON
-//   tool.mjs SOCKET announce NAME           register by a prefix announcement, answer once
+//   ndnts.mjs SOCKET serve NAME FILE [KEY]   publish a file, with an ECDSA key of its own if asked to
+//   ndnts.mjs SOCKET fetch NAME FILE         find the version of a name by metadata, fetch it, write it
+//   ndnts.mjs SOCKET discover NAME FILE      the same, with the version found by the bare name
+//   ndnts.mjs SOCKET command NAME JSON       one management command; prints what came back as JSON
+//   ndnts.mjs SOCKET list NAME [JSON]        one dataset, with a filter for faces; prints it as JSON
+//   ndnts.mjs SOCKET announce NAME          register by a prefix announcement, and answer
+//   ndnts.mjs SOCKET ask NAME               one Interest; prints the Data as JSON
 import { consume, produce } from "@ndn/endpoint";
 import { generateSigningKey } from "@ndn/keychain";
 import * as nfdmgmt from "@ndn/nfdmgmt";
 import { UnixTransport } from "@ndn/node-transport";
 import { Component, Data, Interest, Name, digestSigning } from "@ndn/packet";
+import { Metadata, retrieveMetadata, serveMetadata } from "@ndn/rdr";
 import {
     FileChunkSource, discoverVersion, fetch, serveVersioned,
 } from "@ndn/segmented-object";
@@ -59,9 +62,16 @@ const verbs = {
         nfdmgmt.enableNfdPrefixReg(face);
         const [signer] = key ? await generateSigningKey(key) : [digestSigning];
         const server = serveVersioned(name, new FileChunkSource(file), { signer });
+        const about = { prefix: name, freshnessPeriod: 4000, signer };
+        serveMetadata(new Metadata(server.prefix), about);
         console.log(`${server.prefix}`);
     },
     async fetch(name, file) {
+        const metadata = await retrieveMetadata(name, { retx: 2 });
+        await writeFile(file, await fetch(metadata.name));
+        face.close();
+    },
+    async discover(name, file) {
         const versioned = await discoverVersion(new Name(name));
         await writeFile(file, await fetch(versioned));
         face.close();

@@ -6,7 +6,7 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-from clients import clients
+from clients import NDNTS, Client, clients
 from support import content, weir
 
 SIZE = 300_000
@@ -18,7 +18,9 @@ class Transfer(unittest.TestCase):
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="weir-clients-")))
         listen = {"udp": "off", "tcp": "off"}
-        self.daemon = weir.Daemon(weir.program(), self.folder, "node", listen=listen)
+        program = weir.program()
+        self.clients = clients(program)
+        self.daemon = weir.Daemon(program, self.folder, "node", listen=listen)
         home = {"HOME": str(self.folder), "WEIR_HOME": str(self.folder)}
         environment = {**home, "NDN_CLIENT_TRANSPORT": f"unix://{self.daemon.socket}"}
         self.enterContext(unittest.mock.patch.dict(os.environ, environment))
@@ -27,11 +29,24 @@ class Transfer(unittest.TestCase):
 
     def test_everybody_fetches_what_anybody_publishes(self):
         """What ends with all of a file is the file."""
-        for publisher in clients():
+        for publisher in self.clients:
             name = f"/demo/{publisher.name}"
             with publisher.publishing(self.daemon, name, self.file):
-                for consumer in clients():
+                for consumer in self.clients:
+                    # From the first on the content store answers as well.
                     with self.subTest(publisher=publisher.name, consumer=consumer.name):
-                        copy = self.folder / f"{publisher.name}-{consumer.name}"
-                        consumer.get(self.daemon, name, copy)
-                        self.assertEqual(content.sha256(copy), content.sha256(self.file))
+                        self.fetch(consumer, name)
+
+    def test_a_version_is_found_by_the_bare_name(self):
+        """As NDNts does where nobody speaks of metadata."""
+        weir_itself, *_ = self.clients
+        ndnts = Client("NDNts", [], "", [*NDNTS, "@", "discover", "NAME", "FILE"])
+        with weir_itself.publishing(self.daemon, "/demo/bare", self.file):
+            self.fetch(ndnts, "/demo/bare")
+
+    def fetch(self, consumer, name):
+        """The file, whole."""
+        copy = self.folder / "copy"
+        copy.unlink(missing_ok=True)
+        consumer.get(self.daemon, name, copy)
+        self.assertEqual(content.sha256(copy), content.sha256(self.file))
