@@ -86,7 +86,7 @@ class Pynfdc(Managed):
 class Ndnts(Managed):
     """Every command and every dataset that `@ndn/nfdmgmt` knows."""
 
-    def ask(self, verb, name, **what):
+    def ask(self, verb, name, /, **what):
         """What comes back."""
         words = [json.dumps(what)] if what else []
         return json.loads(self.tool(*NDNTS, self.daemon.socket, verb, name, *words))
@@ -141,9 +141,10 @@ class Ndnts(Managed):
     def test_the_content_store(self):
         self.assertEqual(self.command("cs/config", capacity=1000)["capacity"], 1000)
         (info,) = self.ask("list", "cs/info")
-        self.assertEqual((info["capacity"], info["flagEnableAdmit"]), (1000, True))
-        changed = self.command("cs/config", flagEnableAdmit=False, maskEnableAdmit=True)
-        self.assertFalse(changed["flagEnableAdmit"])
+        # Bit 0 is admission, bit 1 serving.
+        self.assertEqual((info["capacity"], info["flags"]), (1000, 3))
+        changed = self.command("cs/config", flags=0, mask=1)
+        self.assertEqual(changed["flags"], 2)
         self.assertEqual(self.command("cs/erase", name="/demo", count=10)["count"], 0)
 
     def test_status_and_channels(self):
@@ -169,9 +170,11 @@ class Ndnd(Managed):
     """ndnd's own tools for a forwarder."""
 
     def test_datasets(self):
-        for what in ("status", "face-list", "route-list", "cs-info", "strategy-list"):
+        for what in ("status", "face-list", "fib-list", "cs-info", "strategy-list"):
             with self.subTest(what):
                 self.assertNotEqual(self.tool(TOOLS / "ndnd", "fw", what), "")
+        # Nobody has registered anything.
+        self.assertEqual(self.tool(TOOLS / "ndnd", "fw", "route-list"), "")
 
     def test_faces_routes_and_strategies(self):
         ndnd = TOOLS / "ndnd"
