@@ -105,8 +105,9 @@ pub enum TestbedError {
     },
     /// What was measured is not what the network did.
     #[error(
-        "the clock jumped by {by} at {at} of the run: this machine stood still (suspended, stopped, \
-         or busy with something else), and what was measured is not the network; run it again"
+        "the clock jumped by {by} at {at} of the run: this machine stood still (suspended, \
+         stopped, or busy with something else), and what was measured is not the network; run it \
+         again"
     )]
     ClockJumped {
         /// When, since the beginning of the run.

@@ -1,4 +1,4 @@
-"""Measures transfers between every two programs and writes the table of docs/reference/interop.md."""
+"""Measures transfers between every two programs; writes the table of docs/reference/interop.md."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Files between every two of Weir's, python-ndn's, NDNts's and ndnd's tools, through a Weir daemon."""
+"""Files between every two of the tools of Weir, python-ndn, NDNts and ndnd, by a Weir daemon."""
 
 import os
 import tempfile

@@ -351,8 +351,8 @@ impl ContentStore {
 
     /// The packet that answers an Interest, if there is one. A stale packet does not answer an
     /// Interest with MustBeFresh; of several that do, one under a newer branch of names is taken.
-    /// Who does not want it fresh gets what is below a keyword first: python-ndn's `catchunks` looks
-    /// for metadata under the bare name, and finds it in stores that go by canonical order (NFD).
+    /// Who does not want it fresh gets what is below a keyword first: python-ndn's `catchunks`
+    /// looks for metadata under the bare name, and finds it in stores that go by canonical order.
     pub fn find(
         &mut self,
         now: Time,
