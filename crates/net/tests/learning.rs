@@ -4,6 +4,7 @@
 
 mod support;
 
+use net::clock::unix_millis;
 use net::uri::FaceUri;
 use packet::{
     DataBuf, Interest, InterestBuf, LpHeader, LpPacket, Name, PrefixAnnouncement, Signature,
@@ -12,7 +13,6 @@ use packet::{
 use sha2::{Digest as _, Sha256};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
-use std::time::{SystemTime, UNIX_EPOCH};
 use support::{Consumer, Running, content};
 
 const SIZE: usize = 1000;
@@ -23,8 +23,7 @@ fn announce(prefix: &str) -> Vec<u8> {
     let data = PrefixAnnouncement::build(prefix.as_ref(), 1, 60_000).encode_digest();
     let mut interest = InterestBuf::new("/localhost/nfd/rib/announce".parse().unwrap());
     (interest.nonce, interest.parameters) = (Some(1), Some(data));
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64;
-    let info = SignatureInfoBuf::digest().with_nonce(&[7; 8]).with_time_ms(now);
+    let info = SignatureInfoBuf::digest().with_nonce(&[7; 8]).with_time_ms(unix_millis());
     interest.sign_with(info, |parts| {
         let mut digest = Sha256::new();
         parts.iter().for_each(|part| digest.update(part));
