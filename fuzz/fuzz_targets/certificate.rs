@@ -19,7 +19,7 @@ fuzz_target!(|octets: &[u8]| {
     if let Ok(secret) = SecretKey::from_pkcs8(octets) {
         let again = SecretKey::from_pkcs8(&secret.to_pkcs8()).expect("it was just written");
         assert_eq!(again.public(), secret.public());
-        assert!(secret.public().verifies(octets, &secret.sign(octets)));
+        assert!(secret.public().verifies(octets, secret.sign(octets).as_bytes()));
     }
 });
 

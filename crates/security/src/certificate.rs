@@ -5,14 +5,16 @@
 //! SubjectPublicKeyInfo and whose SignatureInfo has a ValidityPeriod.
 
 use packet::tlv::{self, types};
-use packet::{Bytes, Component, ContentType, Data, DataBuf, DecodeError, Name, NameRef};
+use packet::{
+    Bytes, Component, ContentType, Data, DataBuf, DecodeError, KeyLocator, Name, NameRef,
+};
 
 use crate::validity::{self, Validity};
 use crate::verify::{VerifyError, verify_signature};
 use crate::{KeyError, PublicKey, SecretKey, Signer, base64_text};
 
 /// Components that a key's name has after its identity: `KEY` and the key's id.
-const KEY_LEN: usize = 2;
+pub(crate) const KEY_LEN: usize = 2;
 
 /// Components that a certificate's name has after its key's name: issuer and version.
 pub(crate) const SUFFIX_LEN: usize = 2;
@@ -53,6 +55,17 @@ pub enum CertificateError {
     Validity,
 }
 
+/// What an issuer says of a key.
+#[derive(Debug, Clone)]
+pub struct Issue {
+    /// The component of the name that says who: `self` for oneself, else by the issuer's habit.
+    pub issuer: Component,
+    /// When the certificate may be used.
+    pub validity: Validity,
+    /// Its version, by the field's habit the time in ms since 1970.
+    pub version: u64,
+}
+
 /// A certificate: its packet, and what was read from it.
 ///
 /// That it was read says nothing about its signature: a certificate is trusted because its owner
@@ -77,10 +90,34 @@ impl Certificate {
         validity: Validity,
         version: u64,
     ) -> Certificate {
-        let public = secret.public();
-        let key_locator = key_name(identity, &public);
-        let name =
-            key_locator.clone().with(&Component::generic(SELF)).with(&Component::version(version));
+        let key = key_name(identity, &secret.public());
+        Certificate::self_signed_as(&key, secret, validity, version)
+    }
+
+    /// The same for a key whose name is known already.
+    #[must_use]
+    pub fn self_signed_as(
+        key: &Name,
+        secret: &SecretKey,
+        validity: Validity,
+        version: u64,
+    ) -> Certificate {
+        let signer = Signer::Key { secret: secret.clone(), key_locator: key.clone() };
+        let issue = Issue { issuer: Component::generic(SELF), validity, version };
+        Certificate::issue(key, secret.public(), &signer, &issue)
+    }
+
+    /// A certificate for the same key by somebody else, who `signer` is.
+    #[must_use]
+    pub fn issued(&self, signer: &Signer, issue: &Issue) -> Certificate {
+        Certificate::issue(&self.key_name(), self.public.clone(), signer, issue)
+    }
+
+    /// A certificate that says that the key named `key` is `public`.
+    #[must_use]
+    pub fn issue(key: &Name, public: PublicKey, signer: &Signer, issue: &Issue) -> Certificate {
+        let version = Component::version(issue.version);
+        let name = key.clone().with(&issue.issuer).with(&version);
         let data = DataBuf {
             name: name.clone(),
             content_type: ContentType::KEY,
@@ -88,11 +125,11 @@ impl Certificate {
             final_block: None,
             content: Bytes::from(public.to_spki()),
         };
-        let signer = Signer::Key { secret: secret.clone(), key_locator };
-        let info = signer.info().with_element(types::VALIDITY_PERIOD, &encode_validity(validity));
+        let period = encode_validity(issue.validity);
+        let info = signer.info().with_element(types::VALIDITY_PERIOD, &period);
         let mut wire = Vec::new();
         data.encode_into(&info, |portion| signer.sign(portion), &mut wire);
-        Certificate { wire: wire.into(), name, public, validity }
+        Certificate { wire: wire.into(), name, public, validity: issue.validity }
     }
 
     /// Reads a certificate's packet.
@@ -159,6 +196,21 @@ impl Certificate {
         self.name.as_ref().last().and_then(|last| last.as_version_any()).unwrap_or(0)
     }
 
+    /// The key that it says it was signed by: the name of the key, or of a certificate of it.
+    #[must_use]
+    pub fn issuer(&self) -> Option<Name> {
+        match Data::decode(&self.wire).ok()?.signature_info().key_locator()? {
+            KeyLocator::Name(by) => Some(by.to_name()),
+            KeyLocator::Digest(_) => None,
+        }
+    }
+
+    /// True if it says itself that the key it is for has signed it.
+    #[must_use]
+    pub fn is_self_signed(&self) -> bool {
+        self.issuer().is_some_and(|by| by.as_ref().starts_with(self.key_name().as_ref()))
+    }
+
     /// The key.
     #[must_use]
     pub fn public_key(&self) -> &PublicKey {
@@ -202,6 +254,15 @@ pub fn is_key_name(name: NameRef<'_>) -> bool {
 #[must_use]
 pub fn is_certificate_name(name: NameRef<'_>) -> bool {
     name.len() >= SUFFIX_LEN + KEY_LEN && is_key_name(name.prefix(name.len() - SUFFIX_LEN))
+}
+
+/// The name of the key that a KeyLocator's name means: itself, or that of the key of a certificate.
+#[must_use]
+pub fn key_of(locator: NameRef<'_>) -> Option<Name> {
+    if is_certificate_name(locator) {
+        return Some(locator.prefix(locator.len() - SUFFIX_LEN).to_name());
+    }
+    is_key_name(locator).then(|| locator.to_name())
 }
 
 fn encode_validity(validity: Validity) -> Vec<u8> {

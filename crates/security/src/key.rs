@@ -1,94 +1,173 @@
-//! Secret and public keys.
+//! Secret, public and shared keys.
+
+mod ecdsa;
+mod ed25519;
+mod rsa;
+mod shared;
 
 use std::fmt;
 
-use ed25519::pkcs8::spki::DecodePublicKey as _;
-use ed25519::pkcs8::{
-    DecodePrivateKey as _, EncodePrivateKey as _, EncodePublicKey as _, KeypairBytes,
-};
-use ed25519_dalek::{Signer as _, SigningKey, VerifyingKey};
-use packet::SignatureType;
+use packet::{Signature, SignatureType};
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
 use crate::Digest;
 
-/// Octets of an Ed25519 signature.
-const ED25519_SIGNATURE_LEN: usize = 64;
+pub use ecdsa::{EcdsaPublic, EcdsaSecret};
+pub use ed25519::{Ed25519Public, Ed25519Secret};
+pub use rsa::{RsaPublic, RsaSecret};
+pub use shared::{MIN_SHARED_KEY, SharedKey};
 
 /// Why octets are no key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// Not PKCS#8, or of an algorithm that is not known here.
-    #[error("the secret key is not an Ed25519 key in PKCS#8 form (RFC 8410)")]
+    #[error("the secret key is not an Ed25519, ECDSA P-256 or RSA key in PKCS#8 form (RFC 5958)")]
     Secret,
     /// Not SubjectPublicKeyInfo, or of an algorithm that is not known here.
-    #[error("the public key is not an Ed25519 SubjectPublicKeyInfo (RFC 8410)")]
+    #[error("the public key is not an Ed25519, ECDSA P-256 or RSA SubjectPublicKeyInfo (RFC 5280)")]
     Public,
     /// A curve point of small order: signatures by it verify for many messages.
     #[error("the public key is weak: a signature by it would prove nothing")]
     Weak,
+    /// An RSA key that can be broken.
+    #[error("the RSA key has {bits} bits; keys of fewer than 2048 can be broken")]
+    Short {
+        /// Bits of its modulus.
+        bits: u32,
+    },
 }
 
-/// A key that signs. Its octets are overwritten when it is dropped and never printed.
+/// An algorithm that keys are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyType {
+    /// Ed25519 (RFC 8032).
+    Ed25519,
+    /// ECDSA over P-256 with SHA-256.
+    Ecdsa,
+    /// RSASSA-PKCS1-v1_5 with SHA-256, 2048 bits.
+    Rsa,
+}
+
+/// What the type is called.
+impl fmt::Display for KeyType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            KeyType::Ed25519 => "ed25519",
+            KeyType::Ecdsa => "ecdsa",
+            KeyType::Rsa => "rsa",
+        })
+    }
+}
+
+/// A key that signs. Its octets are overwritten when it is dropped and never printed. Signatures
+/// depend on key and message only, so that equal packets have equal signatures.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum SecretKey {
-    /// Ed25519 (RFC 8032): deterministic, so that equal packets have equal signatures.
+    /// Ed25519 (RFC 8032).
     Ed25519(Ed25519Secret),
+    /// ECDSA over P-256, with the nonces of RFC 6979.
+    Ecdsa(EcdsaSecret),
+    /// RSASSA-PKCS1-v1_5.
+    Rsa(RsaSecret),
 }
 
-/// The secret of [`SecretKey::Ed25519`]. It is boxed so that moving the key leaves no copies.
-#[derive(Clone)]
-pub struct Ed25519Secret(Box<SigningKey>);
-
 impl SecretKey {
+    /// A key from 32 octets of the caller's best randomness. The same octets give the same key. An
+    /// RSA key takes up to some seconds.
+    #[must_use]
+    pub fn generate(kind: KeyType, random: &[u8; 32]) -> SecretKey {
+        match kind {
+            KeyType::Ed25519 => SecretKey::ed25519(random),
+            KeyType::Ecdsa => SecretKey::Ecdsa(EcdsaSecret::generate(random)),
+            KeyType::Rsa => SecretKey::Rsa(RsaSecret::generate(random)),
+        }
+    }
+
     /// An Ed25519 key from 32 octets of the caller's best randomness.
     #[must_use]
     pub fn ed25519(random: &[u8; 32]) -> SecretKey {
-        SecretKey::Ed25519(Ed25519Secret(Box::new(SigningKey::from_bytes(random))))
+        SecretKey::Ed25519(Ed25519Secret::new(random))
     }
 
-    /// Reads a PKCS#8 structure (RFC 5958, RFC 8410), with or without the public key in it.
+    /// Reads a PKCS#8 structure (RFC 5958), with or without the public key in it.
     pub fn from_pkcs8(der: &[u8]) -> Result<SecretKey, KeyError> {
-        let key = SigningKey::from_pkcs8_der(der).map_err(|_| KeyError::Secret)?;
-        Ok(SecretKey::Ed25519(Ed25519Secret(Box::new(key))))
+        if let Some(key) = Ed25519Secret::from_pkcs8(der) {
+            return Ok(SecretKey::Ed25519(key));
+        }
+        if let Some(key) = EcdsaSecret::from_pkcs8(der) {
+            return Ok(SecretKey::Ecdsa(key));
+        }
+        RsaSecret::from_pkcs8(der).ok_or(KeyError::Secret)?.map(SecretKey::Rsa)
     }
 
-    /// The PKCS#8 structure, of version 1: the public key is left out because older readers refuse
-    /// version 2.
+    /// Reads what ndn-cxx keeps in its files: PKCS#8, or the older structure of the algorithm,
+    /// RSAPrivateKey (RFC 8017) or ECPrivateKey (RFC 5915).
+    pub fn from_der(der: &[u8]) -> Result<SecretKey, KeyError> {
+        if let Some(key) = EcdsaSecret::from_sec1(der) {
+            return Ok(SecretKey::Ecdsa(key));
+        }
+        match RsaSecret::from_pkcs1(der) {
+            Some(key) => key.map(SecretKey::Rsa),
+            None => SecretKey::from_pkcs8(der),
+        }
+    }
+
+    /// The PKCS#8 structure, of version 1: older readers refuse version 2.
     #[must_use]
     pub fn to_pkcs8(&self) -> Zeroizing<Vec<u8>> {
-        let SecretKey::Ed25519(Ed25519Secret(key)) = self;
-        let pair = KeypairBytes { secret_key: key.to_bytes(), public_key: None };
-        let document = pair.to_pkcs8_der().expect("32 octets always fit the structure");
-        document.to_bytes()
+        match self {
+            SecretKey::Ed25519(key) => key.to_pkcs8(),
+            SecretKey::Ecdsa(key) => key.to_pkcs8(),
+            SecretKey::Rsa(key) => key.to_pkcs8(),
+        }
     }
 
     /// The public half.
     #[must_use]
     pub fn public(&self) -> PublicKey {
-        let SecretKey::Ed25519(Ed25519Secret(key)) = self;
-        PublicKey::Ed25519(Ed25519Public(key.verifying_key()))
+        match self {
+            SecretKey::Ed25519(key) => PublicKey::Ed25519(key.public()),
+            SecretKey::Ecdsa(key) => PublicKey::Ecdsa(key.public()),
+            SecretKey::Rsa(key) => PublicKey::Rsa(key.public()),
+        }
+    }
+
+    /// The algorithm.
+    #[must_use]
+    pub fn key_type(&self) -> KeyType {
+        match self {
+            SecretKey::Ed25519(_) => KeyType::Ed25519,
+            SecretKey::Ecdsa(_) => KeyType::Ecdsa,
+            SecretKey::Rsa(_) => KeyType::Rsa,
+        }
     }
 
     /// The type that signatures by this key have.
     #[must_use]
     pub fn signature_type(&self) -> SignatureType {
-        self.public().signature_type()
+        signature_type(self.key_type())
     }
 
-    /// Octets of a signature by this key.
+    /// The most octets that a signature by this key has.
     #[must_use]
     pub fn signature_len(&self) -> usize {
-        ED25519_SIGNATURE_LEN
+        match self {
+            SecretKey::Ed25519(_) => ed25519::SIGNATURE_LEN,
+            SecretKey::Ecdsa(_) => ecdsa::SIGNATURE_LEN,
+            SecretKey::Rsa(key) => key.signature_len(),
+        }
     }
 
     /// Signs `message`.
     #[must_use]
-    pub fn sign(&self, message: &[u8]) -> [u8; ED25519_SIGNATURE_LEN] {
-        let SecretKey::Ed25519(Ed25519Secret(key)) = self;
-        key.sign(message).to_bytes()
+    pub fn sign(&self, message: &[u8]) -> Signature {
+        match self {
+            SecretKey::Ed25519(key) => Signature::from(key.sign(message)),
+            SecretKey::Ecdsa(key) => Signature::new(key.sign(message).as_bytes()),
+            SecretKey::Rsa(key) => Signature::new(&key.sign(message)),
+        }
     }
 }
 
@@ -98,40 +177,38 @@ impl fmt::Debug for SecretKey {
     }
 }
 
-impl fmt::Debug for Ed25519Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Ed25519Secret")
-    }
-}
-
 /// A key that checks signatures.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PublicKey {
     /// Ed25519 (RFC 8032).
     Ed25519(Ed25519Public),
+    /// ECDSA over P-256.
+    Ecdsa(EcdsaPublic),
+    /// RSASSA-PKCS1-v1_5.
+    Rsa(RsaPublic),
 }
 
-/// The point of [`PublicKey::Ed25519`].
-#[derive(Clone, PartialEq, Eq)]
-pub struct Ed25519Public(VerifyingKey);
-
 impl PublicKey {
-    /// Reads a DER SubjectPublicKeyInfo (RFC 5280, RFC 8410), the content of an NDN certificate.
+    /// Reads a DER SubjectPublicKeyInfo (RFC 5280), the content of an NDN certificate.
     pub fn from_spki(der: &[u8]) -> Result<PublicKey, KeyError> {
-        let key = VerifyingKey::from_public_key_der(der).map_err(|_| KeyError::Public)?;
-        if key.is_weak() {
-            return Err(KeyError::Weak);
+        if let Some(key) = Ed25519Public::from_spki(der) {
+            return key.map(PublicKey::Ed25519);
         }
-        Ok(PublicKey::Ed25519(Ed25519Public(key)))
+        if let Some(key) = EcdsaPublic::from_spki(der) {
+            return Ok(PublicKey::Ecdsa(key));
+        }
+        RsaPublic::from_spki(der).ok_or(KeyError::Public)?.map(PublicKey::Rsa)
     }
 
     /// The DER SubjectPublicKeyInfo.
     #[must_use]
     pub fn to_spki(&self) -> Vec<u8> {
-        let PublicKey::Ed25519(Ed25519Public(key)) = self;
-        let document = key.to_public_key_der().expect("32 octets always fit the structure");
-        document.into_vec()
+        match self {
+            PublicKey::Ed25519(key) => key.to_spki(),
+            PublicKey::Ecdsa(key) => key.to_spki(),
+            PublicKey::Rsa(key) => key.to_spki(),
+        }
     }
 
     /// SHA-256 of the SubjectPublicKeyInfo: what a KeyDigest in a KeyLocator holds, and where
@@ -141,31 +218,49 @@ impl PublicKey {
         Sha256::digest(self.to_spki()).into()
     }
 
-    /// The type that signatures by this key have.
+    /// The algorithm.
     #[must_use]
-    pub fn signature_type(&self) -> SignatureType {
+    pub fn key_type(&self) -> KeyType {
         match self {
-            PublicKey::Ed25519(_) => SignatureType::Ed25519,
+            PublicKey::Ed25519(_) => KeyType::Ed25519,
+            PublicKey::Ecdsa(_) => KeyType::Ecdsa,
+            PublicKey::Rsa(_) => KeyType::Rsa,
         }
     }
 
-    /// True if `signature` is this key's over `message`. Weak points and the second forms of a
-    /// valid signature are refused.
+    /// The type that signatures by this key have.
+    #[must_use]
+    pub fn signature_type(&self) -> SignatureType {
+        signature_type(self.key_type())
+    }
+
+    /// True if `signature` is this key's over `message`. Ed25519's weak points, and the second
+    /// forms that its signatures have, are refused.
     #[must_use]
     pub fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
-        let PublicKey::Ed25519(Ed25519Public(key)) = self;
-        let Ok(signature) = <&[u8; ED25519_SIGNATURE_LEN]>::try_from(signature) else {
-            return false;
-        };
-        key.verify_strict(message, &ed25519_dalek::Signature::from_bytes(signature)).is_ok()
+        match self {
+            PublicKey::Ed25519(key) => key.verifies(message, signature),
+            PublicKey::Ecdsa(key) => key.verifies(message, signature),
+            PublicKey::Rsa(key) => key.verifies(message, signature),
+        }
     }
 }
 
 impl fmt::Debug for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let PublicKey::Ed25519(Ed25519Public(key)) = self;
-        f.write_str("Ed25519:")?;
-        key.as_bytes().iter().try_for_each(|octet| write!(f, "{octet:02x}"))
+        if let PublicKey::Ed25519(key) = self {
+            return key.fmt(f);
+        }
+        write!(f, "{}:", self.key_type())?;
+        self.digest().iter().try_for_each(|octet| write!(f, "{octet:02x}"))
+    }
+}
+
+fn signature_type(kind: KeyType) -> SignatureType {
+    match kind {
+        KeyType::Ed25519 => SignatureType::Ed25519,
+        KeyType::Ecdsa => SignatureType::Sha256WithEcdsa,
+        KeyType::Rsa => SignatureType::Sha256WithRsa,
     }
 }
 

@@ -1,8 +1,9 @@
 //! Keys, certificates, signing, verification and signed manifests.
 //!
-//! The cryptography is that of `sha2` and `ed25519-dalek`: pure Rust, so that the same code runs in
-//! a browser, with the processor's SHA and vector instructions where there are any. Nothing here
-//! reads a clock or draws random numbers: both are arguments. Only [`keychain`] touches a disk.
+//! The cryptography is that of RustCrypto and `ed25519-dalek`: pure Rust, so that the same code
+//! runs in a browser, with the processor's SHA and vector instructions where there are any. Nothing
+//! here reads a clock or draws random numbers: both are arguments. Only [`keychain`] and [`pib`]
+//! touch a disk.
 
 #![forbid(unsafe_code)]
 
@@ -12,19 +13,23 @@ mod key;
 #[cfg(not(target_family = "wasm"))]
 pub mod keychain;
 pub mod manifest;
+#[cfg(not(target_family = "wasm"))]
+pub mod pib;
+pub mod safe_bag;
 mod signer;
-mod trust;
+pub mod trust;
 mod validity;
 mod verify;
 
 pub use certificate::Certificate;
-pub use key::{KeyError, PublicKey, SecretKey};
+pub use key::{KeyError, KeyType, MIN_SHARED_KEY, PublicKey, SecretKey, SharedKey};
 #[cfg(not(target_family = "wasm"))]
 pub use keychain::KeyChain;
+pub use safe_bag::SafeBag;
 pub use signer::Signer;
-pub use trust::{TrustPolicy, TrustedKey};
+pub use trust::{Chains, TrustPolicy, TrustedKey, Validator};
 pub use validity::{MAX_INSTANT, Validity};
-pub use verify::{Proof, VerifyError, verify_digest, verify_signature};
+pub use verify::{Proof, VerifyError, verify_digest, verify_shared, verify_signature};
 
 /// A SHA-256 digest.
 pub type Digest = [u8; 32];

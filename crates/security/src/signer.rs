@@ -3,13 +3,13 @@
 use packet::{DataBuf, DataParts, Name, Signature, SignatureInfoBuf, SignatureType};
 use sha2::{Digest as _, Sha256};
 
-use crate::{Digest, SecretKey};
+use crate::{Digest, SecretKey, SharedKey};
 
 /// Signs Data packets.
 ///
 /// `Digest` proves only that a packet was not damaged: it is for segments that a signed manifest
 /// lists, and for packets that need no author. `Key` proves who made the packet, to whoever trusts
-/// the key.
+/// the key. `Shared` proves to those who share a secret that one of them made it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Signer {
@@ -22,6 +22,13 @@ pub enum Signer {
         /// Goes into the KeyLocator: the name of the key or of its certificate.
         key_locator: Name,
     },
+    /// HMAC-SHA256 by a shared secret, and the name that those who share it know it by.
+    Shared {
+        /// Signs.
+        secret: SharedKey,
+        /// Goes into the KeyLocator.
+        key_locator: Name,
+    },
 }
 
 impl Signer {
@@ -31,6 +38,7 @@ impl Signer {
         match self {
             Signer::Digest => SignatureType::DigestSha256,
             Signer::Key { secret, .. } => secret.signature_type(),
+            Signer::Shared { .. } => SignatureType::HmacWithSha256,
         }
     }
 
@@ -39,8 +47,8 @@ impl Signer {
     pub fn info(&self) -> SignatureInfoBuf {
         match self {
             Signer::Digest => SignatureInfoBuf::digest(),
-            Signer::Key { secret, key_locator } => {
-                SignatureInfoBuf::new(secret.signature_type(), Some(key_locator.clone()))
+            Signer::Key { key_locator, .. } | Signer::Shared { key_locator, .. } => {
+                SignatureInfoBuf::new(self.signature_type(), Some(key_locator.clone()))
             }
         }
     }
@@ -50,15 +58,16 @@ impl Signer {
     pub fn sign(&self, portion: &[u8]) -> Signature {
         match self {
             Signer::Digest => Signature::from(Digest::from(Sha256::digest(portion))),
-            Signer::Key { secret, .. } => Signature::from(secret.sign(portion)),
+            Signer::Key { secret, .. } => secret.sign(portion),
+            Signer::Shared { secret, .. } => Signature::from(secret.sign(portion)),
         }
     }
 
-    /// Octets of a signature value.
+    /// The most octets that a signature value has.
     #[must_use]
     pub fn signature_len(&self) -> usize {
         match self {
-            Signer::Digest => size_of::<Digest>(),
+            Signer::Digest | Signer::Shared { .. } => size_of::<Digest>(),
             Signer::Key { secret, .. } => secret.signature_len(),
         }
     }

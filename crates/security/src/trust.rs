@@ -1,18 +1,37 @@
 //! Whom a consumer trusts.
 
+pub mod chain;
+pub mod light_versec;
+pub mod pattern;
+pub mod rules;
+
+use std::sync::Arc;
+
 use packet::{Data, KeyLocator, Name, SignatureType};
 
 use crate::certificate::{self, Certificate};
-use crate::verify::{verify_digest, verify_signature};
-use crate::{Digest, Proof, PublicKey, VerifyError};
+pub use chain::{Broken, ChainError, Validator};
+pub use light_versec::{LightVerSec, ModelError};
+pub use pattern::{Pattern, PatternError};
+pub use rules::{Rule, Schema, Subject};
 
-/// A public key that a consumer trusts, and what for.
+use crate::verify::{verify_digest, verify_shared, verify_signature};
+use crate::{Digest, Proof, PublicKey, SharedKey, VerifyError};
+
+/// A key that a consumer trusts, and what for.
 #[derive(Debug, Clone)]
 pub struct TrustedKey {
     name: Name,
     scope: Name,
-    public: PublicKey,
+    key: Key,
     digest: Digest,
+}
+
+/// What checks signatures.
+#[derive(Debug, Clone)]
+enum Key {
+    Public(PublicKey),
+    Shared(SharedKey),
 }
 
 impl TrustedKey {
@@ -21,7 +40,14 @@ impl TrustedKey {
     #[must_use]
     pub fn new(name: Name, public: PublicKey, scope: Name) -> TrustedKey {
         let digest = public.digest();
-        TrustedKey { name, scope, public, digest }
+        TrustedKey { name, scope, key: Key::Public(public), digest }
+    }
+
+    /// Trusts everybody who has the shared secret that is known as `name`, for names under `scope`.
+    #[must_use]
+    pub fn shared(name: Name, secret: SharedKey, scope: Name) -> TrustedKey {
+        let digest = secret.digest();
+        TrustedKey { name, scope, key: Key::Shared(secret), digest }
     }
 
     /// Trusts a certificate's key for names under its identity. Whether the certificate is within
@@ -62,6 +88,13 @@ impl TrustedKey {
             KeyLocator::Digest(digest) => digest == self.digest,
         }
     }
+
+    fn verify(&self, data: &Data<'_>) -> Result<(), VerifyError> {
+        match &self.key {
+            Key::Public(key) => verify_signature(data, key, &self.name),
+            Key::Shared(key) => verify_shared(data, key, &self.name),
+        }
+    }
 }
 
 /// What a consumer demands of a packet's signature.
@@ -82,6 +115,19 @@ pub enum TrustPolicy {
     /// is let through as [`Proof::Unchecked`]. Protects from damage of digest-signed packets only:
     /// for reading what other tools publish, when the bytes are checked by other means.
     AnySigned(Vec<TrustedKey>),
+    /// The packet is signed by a key that a chain of certificates leads to from an anchor, by the
+    /// rules. Protects from what [`TrustPolicy::Keys`] protects from, as far as everybody in the
+    /// chain is to be trusted.
+    Chains(Chains),
+}
+
+/// A validator at an instant.
+#[derive(Debug, Clone)]
+pub struct Chains {
+    /// Verifies. Fetches that share it share what it has verified.
+    pub validator: Arc<Validator>,
+    /// Seconds since 1970.
+    pub now: u64,
 }
 
 impl TrustPolicy {
@@ -94,7 +140,12 @@ impl TrustPolicy {
                 verify_digest(data).map(|()| Proof::Digest)
             }
             TrustPolicy::DigestOnly => Err(VerifyError::NoTrustedKeys(data.name().to_name())),
-            TrustPolicy::Keys(_) if digest => Err(VerifyError::NotSigned(data.name().to_name())),
+            TrustPolicy::Keys(_) | TrustPolicy::Chains(_) if digest => {
+                Err(VerifyError::NotSigned(data.name().to_name()))
+            }
+            TrustPolicy::Chains(Chains { validator, now }) => {
+                validator.verify(data, *now).map(Proof::Key).map_err(Into::into)
+            }
             TrustPolicy::Keys(keys) => verify_by(keys, data).map(Proof::Key),
             TrustPolicy::AnySigned(keys) => match verify_by(keys, data) {
                 Ok(key) => Ok(Proof::Key(key)),
@@ -109,12 +160,23 @@ impl TrustPolicy {
     }
 }
 
+impl TrustPolicy {
+    /// Takes a certificate that [`VerifyError::missing`] named, so that what was signed with it can
+    /// be judged again.
+    pub fn offer(&self, certificate: &Data<'_>) -> Result<(), VerifyError> {
+        match self {
+            TrustPolicy::Chains(chains) => Ok(chains.validator.offer(certificate)?),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Finds the key that the packet names among `keys`, checks the signature, and returns its name.
 fn verify_by(keys: &[TrustedKey], data: &Data<'_>) -> Result<Name, VerifyError> {
     let info = data.signature_info();
     let name = || data.name().to_name();
     let found = info.signature_type();
-    if found != SignatureType::Ed25519 {
+    if matches!(found, SignatureType::Null | SignatureType::Other(_)) {
         return Err(VerifyError::UnsupportedSignatureType { name: name(), found });
     }
     let locator = info.key_locator().ok_or_else(|| VerifyError::NoKeyLocator(name()))?;
@@ -128,7 +190,7 @@ fn verify_by(keys: &[TrustedKey], data: &Data<'_>) -> Result<Name, VerifyError> 
         let (key, scope) = (first.name.clone(), first.scope.clone());
         return Err(VerifyError::OutOfScope { name: name(), key, scope });
     };
-    verify_signature(data, &key.public, &key.name)?;
+    key.verify(data)?;
     Ok(key.name.clone())
 }
 

@@ -57,6 +57,19 @@ impl Validity {
         self.not_after
     }
 
+    /// What both have in common; no instant at all if they have nothing.
+    pub(crate) fn within(self, other: Validity) -> Validity {
+        let not_before = self.not_before.max(other.not_before);
+        let not_after = self.not_after.min(other.not_after);
+        Validity { not_before, not_after }
+    }
+
+    /// True if some instant no more than `skew` seconds from `now` is within.
+    #[must_use]
+    pub fn contains_about(&self, now: u64, skew: u64) -> bool {
+        now.saturating_add(skew) >= self.not_before && now.saturating_sub(skew) <= self.not_after
+    }
+
     /// True if `now` is within.
     #[must_use]
     pub fn contains(&self, now: u64) -> bool {
@@ -225,6 +238,14 @@ mod tests {
             [99, 100, 200, 201].map(|now| validity.contains(now)),
             [false, true, true, false]
         );
+        assert_eq!(
+            [94, 95, 205, 206].map(|now| validity.contains_about(now, 5)),
+            [false, true, true, false]
+        );
+        assert!(validity.contains_about(0, u64::MAX));
+        let both = validity.within(Validity::new(150, 300).unwrap());
+        assert_eq!((both.not_before(), both.not_after()), (150, 200));
+        assert!(!validity.within(Validity::new(300, 400).unwrap()).contains(250));
         assert_eq!(Validity::new(200, 100), None);
         assert_eq!(Validity::days(0, u64::MAX).not_after(), MAX_INSTANT);
         assert_eq!(Validity::days(100, 1).not_after(), 86_500);

@@ -3,7 +3,8 @@
 use packet::{Data, Name, SignatureType};
 use sha2::{Digest as _, Sha256};
 
-use crate::{Digest, PublicKey};
+use crate::trust::ChainError;
+use crate::{Digest, PublicKey, SharedKey};
 
 /// Why a packet is not accepted. Every message says what a person can do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -11,7 +12,7 @@ pub enum VerifyError {
     /// The signature type is one that is not implemented here.
     #[error(
         "{name} is signed with {found:?}, which cannot be verified here; \
-         Ed25519 and DigestSha256 can"
+         DigestSha256, Ed25519, ECDSA, RSA and HMAC can"
     )]
     UnsupportedSignatureType {
         /// The packet's name.
@@ -74,6 +75,20 @@ pub enum VerifyError {
         /// The key's name.
         key: Name,
     },
+    /// No chain of certificates leads from an anchor to the packet.
+    #[error(transparent)]
+    Chain(#[from] Box<ChainError>),
+}
+
+impl VerifyError {
+    /// The certificate that would be needed to say more, if that is why.
+    #[must_use]
+    pub fn missing(&self) -> Option<&Name> {
+        match self {
+            VerifyError::Chain(error) => error.missing(),
+            _ => None,
+        }
+    }
 }
 
 /// What an accepted packet has proved.
@@ -107,13 +122,30 @@ pub fn verify_signature(
     key: &PublicKey,
     key_name: &Name,
 ) -> Result<(), VerifyError> {
+    let made = |portion: &[u8], value: &[u8]| key.verifies(portion, value);
+    verify_with(data, key.signature_type(), key_name, made)
+}
+
+/// Checks that somebody who has the shared secret `key` made the signature.
+pub fn verify_shared(data: &Data<'_>, key: &SharedKey, key_name: &Name) -> Result<(), VerifyError> {
+    let made = |portion: &[u8], value: &[u8]| key.verifies(portion, value);
+    verify_with(data, SignatureType::HmacWithSha256, key_name, made)
+}
+
+/// A signature of another type than the key's is refused before it is looked at: a public key must
+/// never be taken for a shared secret.
+fn verify_with(
+    data: &Data<'_>,
+    expected: SignatureType,
+    key_name: &Name,
+    made: impl Fn(&[u8], &[u8]) -> bool,
+) -> Result<(), VerifyError> {
     let found = data.signature_info().signature_type();
-    let expected = key.signature_type();
     let name = || data.name().to_name();
     if found != expected {
         return Err(VerifyError::WrongKey { name: name(), key: key_name.clone(), found, expected });
     }
-    if !key.verifies(data.signed_portion(), data.signature_value()) {
+    if !made(data.signed_portion(), data.signature_value()) {
         return Err(VerifyError::BadSignature { name: name(), key: key_name.clone() });
     }
     Ok(())

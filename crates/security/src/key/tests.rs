@@ -17,7 +17,7 @@ fn secret() -> SecretKey {
 #[test]
 fn the_vector_of_rfc_8032() {
     let secret = secret();
-    assert_eq!(secret.sign(&[0x72])[..], octets(SIGNATURE));
+    assert_eq!(secret.sign(&[0x72]).as_bytes(), octets(SIGNATURE));
     assert_eq!(secret.signature_len(), 64);
     assert!(secret.public().verifies(&[0x72], &octets(SIGNATURE)));
     assert!(!secret.public().verifies(&[0x73], &octets(SIGNATURE)));
@@ -83,4 +83,63 @@ fn debug_output_has_no_secret() {
     assert!(text.contains(PUBLIC), "{text}");
     let bytes = format!("{:?}", octets(SECRET));
     assert!(!text.contains(&SECRET[..8]) && !text.contains(&bytes[1..20]), "{text}");
+}
+
+/// RFC 6979, A.2.5, SHA-256 of "sample".
+const SCALAR: &str = "c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6721";
+const SAMPLE: &str = "3046022100efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716\
+                      022100f7cb1c942d657c41d436c7a1b6e29f65f3e900dbb9aff4064dc4ab2f843acda8";
+
+#[test]
+fn the_vector_of_rfc_6979() {
+    // ECPrivateKey v1 with the curve named as [0].
+    let der = format!("30310201010420{SCALAR}a00a06082a8648ce3d030107");
+    let secret = SecretKey::from_der(&octets(&der)).unwrap();
+    assert_eq!(secret.sign(b"sample").as_bytes(), octets(SAMPLE));
+    assert!(secret.public().verifies(b"sample", &octets(SAMPLE)));
+    assert!(!secret.public().verifies(b"simple", &octets(SAMPLE)));
+    let longer = [octets(SAMPLE), vec![0]].concat();
+    assert!(!secret.public().verifies(b"sample", &longer));
+    assert!(!secret.public().verifies(b"sample", &octets(SAMPLE)[..70]));
+}
+
+#[test]
+fn the_vector_of_rfc_4231() {
+    let key = SharedKey::new(b"Jefe");
+    let message = b"what do ya want for nothing?";
+    let mac = octets("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    assert_eq!(key.sign(message)[..], mac);
+    assert!(key.verifies(message, &mac));
+    assert!(!key.verifies(message, &mac[..31]) && !key.verifies(b"", &mac));
+    assert_eq!(format!("{key:?}"), "SharedKey");
+}
+
+#[test]
+fn every_type_signs_what_it_verifies_and_is_made_again_from_the_same_octets() {
+    for kind in [KeyType::Ed25519, KeyType::Ecdsa, KeyType::Rsa] {
+        let secret = SecretKey::generate(kind, &[7; 32]);
+        let public = secret.public();
+        assert_eq!((secret.key_type(), public.key_type()), (kind, kind));
+        assert_eq!(PublicKey::from_spki(&public.to_spki()), Ok(public.clone()));
+        let again = SecretKey::from_pkcs8(&secret.to_pkcs8()).unwrap();
+        assert_eq!(again.public(), public);
+        let signature = secret.sign(b"hello");
+        assert_eq!(signature, again.sign(b"hello"));
+        assert!(signature.as_bytes().len() <= secret.signature_len(), "{kind}");
+        assert!(public.verifies(b"hello", signature.as_bytes()), "{kind}");
+        assert!(!public.verifies(b"hullo", signature.as_bytes()), "{kind}");
+        let shown = format!("{secret:?}");
+        assert!(shown.len() < 100, "{shown}");
+    }
+    let made = SecretKey::generate(KeyType::Ecdsa, &[7; 32]).public();
+    assert_eq!(made, SecretKey::generate(KeyType::Ecdsa, &[7; 32]).public());
+    assert_ne!(made, SecretKey::generate(KeyType::Ecdsa, &[8; 32]).public());
+}
+
+#[test]
+fn a_short_rsa_key_is_refused() {
+    let spki = include_str!("short.b64");
+    let dense: String = spki.split_whitespace().collect();
+    let octets = crate::base64_text::decode(&dense).unwrap();
+    assert_eq!(PublicKey::from_spki(&octets), Err(KeyError::Short { bits: 1024 }));
 }

@@ -10,6 +10,7 @@ use zeroize::{Zeroize as _, Zeroizing};
 
 use super::KeyChainError;
 use crate::certificate::CertificateError;
+use crate::pib::SqliteError;
 use crate::{KeyError, SecretKey, base64_text};
 
 /// What is wrong with a file.
@@ -42,6 +43,12 @@ pub enum Problem {
     /// The file that names the default key names none.
     #[error("it does not hold the name of a key")]
     NoKeyName,
+    /// Another program is writing to it.
+    #[error("another program has it open and has changed it; end that program first")]
+    InUse,
+    /// The database of another tool cannot be read.
+    #[error(transparent)]
+    Sqlite(#[from] SqliteError),
     /// A key without its certificate.
     #[error("it does not exist, but its key does")]
     Missing,

@@ -29,6 +29,11 @@ use crate::{SecretKey, Signer};
 
 pub use file::Problem;
 
+/// Reads the file of a secret, if nobody else can.
+pub(crate) fn read_secret(path: &Path) -> Result<zeroize::Zeroizing<String>, KeyChainError> {
+    file::read(path, true)
+}
+
 /// File that names the default key.
 const DEFAULT: &str = "default";
 
@@ -198,6 +203,17 @@ impl KeyChain {
             Err(KeyChainError::NoDefault { .. }) => self.set_default(name.as_ref()),
             _ => Ok(()),
         }
+    }
+
+    /// Puts a certificate in the place of the one that its key has.
+    pub fn set_certificate(&self, certificate: &Certificate) -> Result<(), KeyChainError> {
+        let key = certificate.key_name();
+        let stored = self.load(key.as_ref())?;
+        if *certificate.public_key() != stored.secret.public() {
+            let certificate = certificate.name().clone();
+            return Err(KeyChainError::OtherCertificate { certificate, key });
+        }
+        file::write(&self.path(key.as_ref(), "cert"), &certificate.to_base64(), true)
     }
 
     /// All keys, by name, and all that is wrong.

@@ -192,6 +192,24 @@ fn a_key_is_not_overwritten() {
 }
 
 #[test]
+fn a_certificate_is_replaced_by_another_of_the_same_key_only() {
+    let (_dir, chain) = open();
+    let key = store(&chain, "/alice", 1, 10);
+    let newer = made("/alice", 1, 11).1;
+    chain.set_certificate(&newer).unwrap();
+    assert_eq!(chain.get(key.as_ref()).unwrap().certificate, newer);
+
+    let (other, _) = made("/alice", 2, 12);
+    let validity = Validity::days(0, 20_000);
+    let stolen = Certificate::self_signed_as(&key, &other, validity, 12);
+    let refused = chain.set_certificate(&stolen).unwrap_err();
+    assert!(matches!(refused, KeyChainError::OtherCertificate { .. }));
+    let unknown = chain.set_certificate(&made("/bob", 3, 1).1).unwrap_err();
+    assert!(matches!(unknown, KeyChainError::NotFound { .. }));
+    assert_eq!(chain.get(key.as_ref()).unwrap().certificate, newer);
+}
+
+#[test]
 fn what_a_crash_leaves_behind_changes_nothing() {
     let (_dir, chain) = open();
     let key = store(&chain, "/alice", 1, 10);

@@ -1,0 +1,82 @@
+//! ECDSA over P-256 with SHA-256 (FIPS 186-5), signatures in DER.
+
+use std::fmt;
+
+use chacha20::ChaCha20Rng;
+use chacha20::rand_core::{Rng as _, SeedableRng as _};
+use p256::SecretKey as Scalar;
+use p256::ecdsa::signature::{Signer as _, Verifier as _};
+use p256::ecdsa::{DerSignature, SigningKey, VerifyingKey};
+use p256::pkcs8::{
+    DecodePrivateKey as _, DecodePublicKey as _, EncodePrivateKey as _, EncodePublicKey as _,
+};
+use zeroize::Zeroizing;
+
+/// The most octets that a signature has: two integers of 33 octets in DER.
+pub(super) const SIGNATURE_LEN: usize = 72;
+
+/// The secret of [`super::SecretKey::Ecdsa`]. It is boxed so that moving the key leaves no copies.
+#[derive(Clone)]
+pub struct EcdsaSecret(Box<SigningKey>);
+
+impl EcdsaSecret {
+    /// The first number from the generator that is below the order of the curve.
+    pub(super) fn generate(random: &[u8; 32]) -> EcdsaSecret {
+        let mut rng = ChaCha20Rng::from_seed(*random);
+        loop {
+            let mut octets = Zeroizing::new([0; 32]);
+            rng.fill_bytes(&mut *octets);
+            if let Ok(key) = SigningKey::from_slice(&*octets) {
+                return EcdsaSecret(Box::new(key));
+            }
+        }
+    }
+
+    pub(super) fn from_pkcs8(der: &[u8]) -> Option<EcdsaSecret> {
+        SigningKey::from_pkcs8_der(der).ok().map(|key| EcdsaSecret(Box::new(key)))
+    }
+
+    /// Reads the structure ECPrivateKey (RFC 5915).
+    pub(super) fn from_sec1(der: &[u8]) -> Option<EcdsaSecret> {
+        Scalar::from_sec1_der(der).ok().map(|key| EcdsaSecret(Box::new(SigningKey::from(&key))))
+    }
+
+    pub(super) fn to_pkcs8(&self) -> Zeroizing<Vec<u8>> {
+        self.0.to_pkcs8_der().expect("a scalar always fits the structure").to_bytes()
+    }
+
+    pub(super) fn public(&self) -> EcdsaPublic {
+        EcdsaPublic(*self.0.verifying_key())
+    }
+
+    /// The nonce comes from secret and message (RFC 6979), so that equal packets have equal
+    /// signatures and no bad dice can give the key away.
+    pub(super) fn sign(&self, message: &[u8]) -> DerSignature {
+        self.0.sign(message)
+    }
+}
+
+impl fmt::Debug for EcdsaSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EcdsaSecret")
+    }
+}
+
+/// The point of [`super::PublicKey::Ecdsa`].
+#[derive(Clone, PartialEq, Eq)]
+pub struct EcdsaPublic(VerifyingKey);
+
+impl EcdsaPublic {
+    pub(super) fn from_spki(der: &[u8]) -> Option<EcdsaPublic> {
+        VerifyingKey::from_public_key_der(der).ok().map(EcdsaPublic)
+    }
+
+    pub(super) fn to_spki(&self) -> Vec<u8> {
+        self.0.to_public_key_der().expect("a point always fits the structure").into_vec()
+    }
+
+    pub(super) fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
+        DerSignature::try_from(signature)
+            .is_ok_and(|signature| self.0.verify(message, &signature).is_ok())
+    }
+}

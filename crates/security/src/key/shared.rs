@@ -1,0 +1,56 @@
+//! HMAC-SHA256 (RFC 2104): a secret that signer and verifier share.
+
+use std::fmt;
+
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::{Digest as _, Sha256};
+use zeroize::Zeroizing;
+
+use crate::Digest;
+
+/// A secret shared by those who sign and those who verify. Whoever can verify with it can sign with
+/// it too. Its octets are overwritten when it is dropped and never printed.
+#[derive(Clone)]
+pub struct SharedKey(Zeroizing<Vec<u8>>);
+
+/// Fewer octets than this can be guessed sooner than SHA-256 can be broken (RFC 2104, section 3).
+pub const MIN_SHARED_KEY: usize = 32;
+
+impl SharedKey {
+    /// A shared secret. It should be random and have [`MIN_SHARED_KEY`] octets or more.
+    #[must_use]
+    pub fn new(octets: &[u8]) -> SharedKey {
+        SharedKey(Zeroizing::new(octets.to_vec()))
+    }
+
+    /// SHA-256 of the secret: what a KeyDigest in a KeyLocator holds.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        Sha256::digest(&*self.0).into()
+    }
+
+    /// The signature over `message`.
+    #[must_use]
+    pub fn sign(&self, message: &[u8]) -> Digest {
+        self.mac(message).finalize().into_bytes().into()
+    }
+
+    /// True if `signature` is this secret's over `message`. Takes the same time wherever they
+    /// differ.
+    #[must_use]
+    pub fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
+        self.mac(message).verify_slice(signature).is_ok()
+    }
+
+    fn mac(&self, message: &[u8]) -> Hmac<Sha256> {
+        let mut mac = Hmac::new_from_slice(&self.0).expect("HMAC takes any length");
+        mac.update(message);
+        mac
+    }
+}
+
+impl fmt::Debug for SharedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SharedKey")
+    }
+}

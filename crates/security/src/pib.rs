@@ -1,0 +1,142 @@
+//! The key chain of ndn-cxx, which python-ndn and others share: certificates in a SQLite database
+//! (PIB, `~/.ndn/pib.db`), secrets in files beside it (TPM, `~/.ndn/ndnsec-key-file`). It is read,
+//! never written.
+
+mod sqlite;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use packet::{Bytes, Name, NameRef};
+use sha2::{Digest as _, Sha256};
+
+use crate::certificate::{self, Certificate};
+use crate::keychain::{KeyChainError, Problem, StoredKey};
+use crate::{SecretKey, base64_text};
+
+pub use sqlite::{Row, Sqlite, SqliteError, Value};
+
+/// More than any such database has.
+const MOST: u64 = 64 * 1024 * 1024;
+
+/// A key chain of ndn-cxx: what its database says.
+#[derive(Debug)]
+pub struct Pib {
+    path: PathBuf,
+    secrets: PathBuf,
+    keys: Vec<PibKey>,
+}
+
+/// A key in it.
+#[derive(Debug, Clone)]
+pub struct PibKey {
+    /// `/<identity>/KEY/<KeyId>`
+    pub name: Name,
+    /// Its default certificate, or another one if it has no default.
+    pub certificate: Certificate,
+    /// It is the default key of its identity.
+    pub default: bool,
+    /// Its identity is the default one.
+    pub default_identity: bool,
+}
+
+impl Pib {
+    /// Reads the database at `path`; the secrets are in the directory `secrets`.
+    pub fn open(path: &Path, secrets: &Path) -> Result<Pib, KeyChainError> {
+        let io = |source| KeyChainError::Io { doing: "read", path: path.to_owned(), source };
+        let damaged = |problem| KeyChainError::Damaged { path: path.to_owned(), problem };
+        // What others have written and not yet put in its place is in a file beside it.
+        let log = PathBuf::from(format!("{}-wal", path.display()));
+        if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+            return Err(damaged(Problem::InUse));
+        }
+        if fs::metadata(path).map_err(io)?.len() > MOST {
+            return Err(damaged(Problem::TooBig));
+        }
+        let file = fs::read(path).map_err(io)?;
+        let keys = keys(&file).map_err(|why| damaged(why.into()))?;
+        Ok(Pib { path: path.to_owned(), secrets: secrets.to_owned(), keys })
+    }
+
+    /// The keys that have a certificate which can be used here.
+    #[must_use]
+    pub fn keys(&self) -> &[PibKey] {
+        &self.keys
+    }
+
+    /// The key of that name, or the default key of that identity.
+    pub fn get(&self, name: NameRef<'_>) -> Result<StoredKey, KeyChainError> {
+        let of = |key: &&PibKey| {
+            key.name.as_ref() == name || key.certificate.identity().as_ref() == name
+        };
+        let found = self.keys.iter().filter(of);
+        let found = found.max_by_key(|key| (key.default, key.certificate.version()));
+        let not_found = || KeyChainError::NotFound { name: name.to_name(), dir: self.path.clone() };
+        self.load(found.ok_or_else(not_found)?)
+    }
+
+    fn load(&self, key: &PibKey) -> Result<StoredKey, KeyChainError> {
+        let path = self.secret_path(&key.name);
+        let text = crate::keychain::read_secret(&path)?;
+        let damaged = |problem| KeyChainError::Damaged { path: path.clone(), problem };
+        let der = base64_text::decode(&text).ok_or_else(|| damaged(Problem::Base64))?;
+        let secret = SecretKey::from_der(&der).map_err(|why| damaged(why.into()))?;
+        if *key.certificate.public_key() != secret.public() {
+            let certificate = key.certificate.name().clone();
+            return Err(KeyChainError::OtherCertificate { certificate, key: key.name.clone() });
+        }
+        Ok(StoredKey { secret, certificate: key.certificate.clone() })
+    }
+
+    /// Where the secret of a key is: in a file called by the digest of its encoded name.
+    #[must_use]
+    pub fn secret_path(&self, key: &Name) -> PathBuf {
+        let mut encoded = Vec::new();
+        key.encode_into(&mut encoded);
+        let digest = Sha256::digest(&encoded);
+        let digits: String = digest.iter().map(|octet| format!("{octet:02x}")).collect();
+        self.secrets.join(format!("{digits}.privkey"))
+    }
+}
+
+/// The keys of a database, by name.
+fn keys(file: &[u8]) -> Result<Vec<PibKey>, SqliteError> {
+    let sqlite = Sqlite::open(file)?;
+    let defaults = |rows: &[Row], column: usize| -> Vec<i64> {
+        let is_default = |row: &&Row| row.1.get(column) == Some(&Value::Integer(1));
+        rows.iter().filter(is_default).map(|(number, _)| *number).collect()
+    };
+    let default_identities = defaults(&sqlite.table("identities")?, 2);
+    let certificates = sqlite.table("certificates")?;
+    let mut keys = Vec::new();
+    for (number, columns) in sqlite.table("keys")? {
+        let Some(certificate) = certificate_of(&certificates, number) else { continue };
+        let [_, identity, _, _, default, ..] = columns.as_slice() else { continue };
+        let of_default = |id: &i64| *identity == Value::Integer(*id);
+        keys.push(PibKey {
+            name: certificate.key_name(),
+            certificate,
+            default: *default == Value::Integer(1),
+            default_identity: default_identities.iter().any(of_default),
+        });
+    }
+    keys.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(keys)
+}
+
+/// A key's certificate: the default one, else the newest that can be used.
+fn certificate_of(rows: &[Row], key: i64) -> Option<Certificate> {
+    let usable = rows.iter().filter_map(|(_, columns)| match columns.as_slice() {
+        [_, Value::Integer(of), _, Value::Octets(wire), default, ..] if *of == key => {
+            let certificate = Certificate::decode(Bytes::copy_from_slice(wire)).ok()?;
+            Some((*default == Value::Integer(1), certificate))
+        }
+        _ => None,
+    });
+    let best = usable.max_by_key(|(default, certificate)| (*default, certificate.version()));
+    best.map(|(_, certificate)| certificate)
+        .filter(|certificate| certificate::is_key_name(certificate.key_name().as_ref()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! SafeBags: a certificate and its secret key under a passphrase, for carrying keys between hosts
+//! and tools (NDN packet specification, "Certificate Format"; `ndnsec export` and `import`).
+
+use packet::Bytes;
+use packet::tlv::{self, Reader};
+use pkcs8::pkcs5::EncryptionScheme;
+use pkcs8::pkcs5::pbes2::{Kdf, Parameters};
+use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef};
+
+use crate::certificate::CertificateError;
+use crate::{Certificate, KeyError, SecretKey, base64_text};
+
+const SAFE_BAG: u64 = 128;
+const ENCRYPTED_KEY: u64 = 129;
+
+/// Rounds of PBKDF2 in what is written: what OWASP recommends for HMAC-SHA256.
+const ROUNDS: u32 = 600_000;
+
+/// The most rounds that are done for a bag, some seconds of work. Who made it says how many.
+const MAX_ROUNDS: u32 = 10_000_000;
+
+/// Octets of randomness that [`SafeBag::seal`] takes: salt and initialization vector.
+pub const SEAL_RANDOM: usize = 32;
+
+/// Why a SafeBag cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SafeBagError {
+    /// Text that is not base64.
+    #[error("its base64 is broken")]
+    Base64,
+    /// Not the TLV of a SafeBag.
+    #[error("it is no SafeBag, which holds a certificate and an encrypted key")]
+    NoBag,
+    /// The certificate in it is none.
+    #[error("the certificate in it: {0}")]
+    Certificate(#[from] CertificateError),
+    /// The key is encrypted in another way.
+    #[error(
+        "its key is not encrypted as is usual (PKCS#8 with PBES2, PBKDF2 of up to {MAX_ROUNDS} \
+         rounds, AES-CBC)"
+    )]
+    Scheme,
+    /// What comes out of decryption is nothing.
+    #[error("the passphrase is wrong, or the bag is damaged")]
+    Passphrase,
+    /// What comes out is no key.
+    #[error("the key in it: {0}")]
+    Key(#[from] KeyError),
+    /// Certificate and key do not belong together.
+    #[error("its certificate is not for its key")]
+    OtherKey,
+}
+
+/// A certificate with its secret key, encrypted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SafeBag {
+    certificate: Certificate,
+    encrypted: Vec<u8>,
+}
+
+impl SafeBag {
+    /// Encrypts `secret` under `passphrase`. `random` is the caller's best randomness, new for each
+    /// bag.
+    #[must_use]
+    pub fn seal(
+        certificate: Certificate,
+        secret: &SecretKey,
+        passphrase: &[u8],
+        random: &[u8; SEAL_RANDOM],
+    ) -> SafeBag {
+        let (salt, iv) = random.split_at(16);
+        let iv = iv.try_into().expect("half of 32 octets");
+        let scheme = Parameters::generate_pbkdf2_sha256_aes256cbc(ROUNDS, salt, iv);
+        let der = secret.to_pkcs8();
+        let key = PrivateKeyInfoRef::try_from(der.as_slice()).expect("it was just written");
+        let encrypted =
+            scheme.map_err(Into::into).and_then(|s| key.encrypt_with_params(s, passphrase));
+        let encrypted = encrypted.expect("AES-CBC takes any length").as_bytes().to_vec();
+        SafeBag { certificate, encrypted }
+    }
+
+    /// Reads a SafeBag.
+    pub fn decode(wire: &[u8]) -> Result<SafeBag, SafeBagError> {
+        let value = tlv::only(wire, SAFE_BAG).map_err(|_| SafeBagError::NoBag)?;
+        let mut reader = Reader::new(value);
+        let mut next = || reader.next_element().ok().flatten().ok_or(SafeBagError::NoBag);
+        let certificate = next()?;
+        let key = next()?;
+        if certificate.typ != tlv::types::DATA || key.typ != ENCRYPTED_KEY {
+            return Err(SafeBagError::NoBag);
+        }
+        let mut packet = Vec::new();
+        tlv::put_tlv(&mut packet, certificate.typ, certificate.value);
+        let certificate = Certificate::decode(Bytes::from(packet))?;
+        Ok(SafeBag { certificate, encrypted: key.value.to_vec() })
+    }
+
+    /// Reads a SafeBag as the NDN tools print it: in base64.
+    pub fn from_base64(text: &str) -> Result<SafeBag, SafeBagError> {
+        SafeBag::decode(&base64_text::decode(text).ok_or(SafeBagError::Base64)?)
+    }
+
+    /// The bag in base64, in lines of 64 columns.
+    #[must_use]
+    pub fn to_base64(&self) -> String {
+        let mut value = self.certificate.wire().to_vec();
+        tlv::put_tlv(&mut value, ENCRYPTED_KEY, &self.encrypted);
+        let mut wire = Vec::new();
+        tlv::put_tlv(&mut wire, SAFE_BAG, &value);
+        base64_text::encode(&wire).to_string()
+    }
+
+    /// The certificate, which is not encrypted.
+    #[must_use]
+    pub fn certificate(&self) -> &Certificate {
+        &self.certificate
+    }
+
+    /// Decrypts the secret key, which takes a moment on purpose.
+    pub fn open(&self, passphrase: &[u8]) -> Result<SecretKey, SafeBagError> {
+        let info = EncryptedPrivateKeyInfoRef::try_from(self.encrypted.as_slice());
+        let info = info.map_err(|_| SafeBagError::Scheme)?;
+        let EncryptionScheme::Pbes2(parameters) = &info.encryption_algorithm else {
+            return Err(SafeBagError::Scheme);
+        };
+        // Other ways to derive a key may take any amount of memory.
+        let Kdf::Pbkdf2(kdf) = &parameters.kdf else { return Err(SafeBagError::Scheme) };
+        if kdf.iteration_count > MAX_ROUNDS {
+            return Err(SafeBagError::Scheme);
+        }
+        let der = info.decrypt(passphrase).map_err(|_| SafeBagError::Passphrase)?;
+        let secret = SecretKey::from_pkcs8(der.as_bytes())?;
+        if secret.public() != *self.certificate.public_key() {
+            return Err(SafeBagError::OtherKey);
+        }
+        Ok(secret)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+use super::*;
+use crate::{KeyType, Validity};
+
+fn made(kind: KeyType) -> (Certificate, SecretKey) {
+    let secret = SecretKey::generate(kind, &[3; 32]);
+    let identity: packet::Name = "/alice".parse().unwrap();
+    let validity = Validity::days(0, 20_000);
+    (Certificate::self_signed(identity.as_ref(), &secret, validity, 1), secret)
+}
+
+fn bag() -> SafeBag {
+    let (certificate, secret) = made(KeyType::Ed25519);
+    SafeBag::seal(certificate, &secret, b"open sesame", &[5; SEAL_RANDOM])
+}
+
+#[test]
+fn a_bag_opens_with_its_passphrase_only() {
+    let bag = bag();
+    let (certificate, secret) = made(KeyType::Ed25519);
+    let read = SafeBag::from_base64(&bag.to_base64()).unwrap();
+    assert_eq!((&read, read.certificate()), (&bag, &certificate));
+    assert_eq!(read.open(b"open sesame").unwrap().public(), secret.public());
+    for wrong in [&b""[..], b"open Sesame", b"open sesame "] {
+        assert_eq!(read.open(wrong).unwrap_err(), SafeBagError::Passphrase);
+    }
+    // The secret is not in it as it is.
+    let plain = secret.to_pkcs8();
+    assert!(!bag.encrypted.windows(16).any(|octets| plain.windows(16).any(|p| p == octets)));
+}
+
+#[test]
+fn another_keys_certificate_is_noticed() {
+    let mut bag = bag();
+    bag.certificate = made(KeyType::Ecdsa).0;
+    assert_eq!(bag.open(b"open sesame").unwrap_err(), SafeBagError::OtherKey);
+}
+
+#[test]
+fn a_bag_cannot_ask_for_any_amount_of_work() {
+    let mut bag = bag();
+    // The rounds are the INTEGER of three octets behind the salt.
+    let rounds = [0x02, 0x03, 0x09, 0x27, 0xc0];
+    let at = bag.encrypted.windows(5).position(|octets| octets == rounds).unwrap();
+    // More than eight million do not fit into three octets: the salt gives one.
+    assert_eq!(bag.encrypted[at - 18..at - 16], [0x04, 0x10]);
+    bag.encrypted[at - 17] = 0x0f;
+    bag.encrypted.splice(at - 1..at + 5, [0x02, 0x04, 0x00, 0x98, 0x96, 0x81]);
+    assert_eq!(bag.open(b"open sesame").unwrap_err(), SafeBagError::Scheme);
+}
+
+#[test]
+fn what_is_no_bag() {
+    let wire = |parts: &[(u64, &[u8])]| {
+        let mut value = Vec::new();
+        parts.iter().for_each(|(typ, octets)| tlv::put_tlv(&mut value, *typ, octets));
+        let mut wire = Vec::new();
+        tlv::put_tlv(&mut wire, SAFE_BAG, &value);
+        wire
+    };
+    let (certificate, _) = made(KeyType::Ed25519);
+    let inner = tlv::only(certificate.wire(), tlv::types::DATA).unwrap().to_vec();
+    for octets in [
+        Vec::new(),
+        certificate.wire().to_vec(),
+        wire(&[]),
+        wire(&[(6, &inner)]),
+        wire(&[(129, b"x"), (6, &inner)]),
+        wire(&[(6, &inner), (130, b"x")]),
+    ] {
+        assert_eq!(SafeBag::decode(&octets).unwrap_err(), SafeBagError::NoBag);
+    }
+    let broken = SafeBag::decode(&wire(&[(6, b"x"), (129, b"x")]));
+    assert!(matches!(broken, Err(SafeBagError::Certificate(_))));
+    let open = SafeBag::decode(&wire(&[(6, &inner), (129, b"x")])).unwrap();
+    assert_eq!(open.open(b"").unwrap_err(), SafeBagError::Scheme);
+    assert_eq!(SafeBag::from_base64("?").unwrap_err(), SafeBagError::Base64);
+}

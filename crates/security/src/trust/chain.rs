@@ -1,0 +1,249 @@
+//! Chains of certificates, from a packet up to a certificate that is trusted for itself.
+//!
+//! A [`Validator`] does no I/O: where a certificate is missing, it names it, and whoever asked
+//! fetches it, offers it, and asks again. What it is offered is believed only once its own chain
+//! has been verified.
+
+mod error;
+mod pool;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use packet::{Bytes, Data, KeyLocator, Name, NameRef};
+
+use super::rules::Schema;
+use crate::certificate::{self, Certificate, key_of};
+use crate::verify::verify_signature;
+use crate::{Validity, VerifyError};
+
+pub use error::{Broken, ChainError};
+use pool::Pool;
+
+/// Certificates between a packet and an anchor, unless told otherwise.
+pub const DEFAULT_DEPTH: usize = 8;
+
+/// Seconds that clocks may differ by, unless told otherwise.
+pub const DEFAULT_SKEW: u64 = 60;
+
+/// Verifies packets by chains of certificates that end at an anchor, and remembers the certificates
+/// that it has verified.
+#[derive(Debug)]
+pub struct Validator {
+    anchors: Vec<Certificate>,
+    schema: Schema,
+    depth: usize,
+    skew: u64,
+    pool: Mutex<Pool>,
+}
+
+/// Who made a signature, as it says.
+enum Signer<'a> {
+    /// Somebody who is trusted for himself.
+    Anchor(&'a Certificate),
+    /// Somebody whom others have to vouch for.
+    Certificate(&'a Certificate),
+}
+
+impl Validator {
+    /// Trusts `anchors` for themselves, and who they vouch for as far as `schema` allows.
+    #[must_use]
+    pub fn new(anchors: Vec<Certificate>, schema: Schema) -> Validator {
+        let pool = Mutex::default();
+        Validator { anchors, schema, depth: DEFAULT_DEPTH, skew: DEFAULT_SKEW, pool }
+    }
+
+    /// Sets how many certificates may stand between a packet and an anchor.
+    #[must_use]
+    pub fn with_depth(mut self, certificates: usize) -> Validator {
+        self.depth = certificates;
+        self
+    }
+
+    /// Sets by how many seconds clocks may differ.
+    #[must_use]
+    pub fn with_skew(mut self, seconds: u64) -> Validator {
+        self.skew = seconds;
+        self
+    }
+
+    /// The certificates that are trusted for themselves.
+    #[must_use]
+    pub fn anchors(&self) -> &[Certificate] {
+        &self.anchors
+    }
+
+    /// An anchor that is not valid at `now`, if there is one: nothing that it is above can be
+    /// verified.
+    #[must_use]
+    pub fn outdated(&self, now: u64) -> Option<&Certificate> {
+        self.anchors.iter().find(|anchor| !anchor.validity().contains_about(now, self.skew))
+    }
+
+    /// Verifies a packet at `now`, in seconds since 1970, and returns the name of the key that
+    /// signed it. Where [`ChainError::missing`] names a certificate, [`Validator::offer`] it and
+    /// ask again.
+    pub fn verify(&self, data: &Data<'_>, now: u64) -> Result<Name, Box<ChainError>> {
+        let mut pool = self.pool();
+        let mut chain: Vec<Certificate> = Vec::new();
+        let verdict = self.climb(&pool, data, now, &mut chain);
+        let names = || chain.iter().map(|certificate| certificate.name().clone()).collect();
+        match verdict {
+            Ok(span) => {
+                let key = match chain.first() {
+                    Some(certificate) => certificate.key_name(),
+                    None => self.named_anchor(data),
+                };
+                pool.trust(&chain, span);
+                Ok(key)
+            }
+            Err(why) => {
+                // A certificate that somebody else made under that name may be to blame: the next
+                // one to ask gets another chance.
+                if !matches!(why, Broken::Missing(_)) {
+                    pool.forget(&chain);
+                }
+                Err(Box::new(ChainError { name: data.name().to_name(), chain: names(), why }))
+            }
+        }
+    }
+
+    /// Takes a certificate that was asked for.
+    pub fn offer(&self, data: &Data<'_>) -> Result<(), Box<ChainError>> {
+        let wire = Bytes::copy_from_slice(data.wire());
+        let certificate = Certificate::decode(wire).map_err(|why| {
+            let (name, why) = (data.name().to_name(), Broken::NoCertificate(why));
+            Box::new(ChainError { name, chain: Vec::new(), why })
+        })?;
+        self.pool().add(certificate);
+        Ok(())
+    }
+
+    /// Goes from the packet to an anchor, or to a certificate that has been verified already. The
+    /// certificates on the way are left in `chain`; returned is when all of them are valid.
+    fn climb(
+        &self,
+        pool: &Pool,
+        data: &Data<'_>,
+        now: u64,
+        chain: &mut Vec<Certificate>,
+    ) -> Result<Validity, Broken> {
+        let certificate = match self.signer_of(pool, data, now)? {
+            Signer::Anchor(anchor) => {
+                self.check(data, anchor, now)?;
+                return Ok(anchor.validity());
+            }
+            Signer::Certificate(certificate) => certificate,
+        };
+        if chain.iter().any(|before| before.name() == certificate.name()) {
+            return Err(Broken::Circular(certificate.name().clone()));
+        }
+        if chain.len() == self.depth {
+            return Err(Broken::TooDeep(self.depth));
+        }
+        chain.push(certificate.clone());
+        self.check(data, certificate, now)?;
+        let above = match pool.trusted(certificate.name(), now) {
+            Some(known) => known,
+            None => {
+                let next = Data::decode(certificate.wire());
+                let next = next.map_err(|why| Broken::NoCertificate(why.into()))?;
+                self.climb(pool, &next, now, chain)?
+            }
+        };
+        Ok(certificate.validity().within(above))
+    }
+
+    /// Finds the certificate of the key that a packet says it was signed by, if that key may.
+    fn signer_of<'s>(
+        &'s self,
+        pool: &'s Pool,
+        data: &Data<'_>,
+        now: u64,
+    ) -> Result<Signer<'s>, Broken> {
+        let name = data.name();
+        let locator = match data.signature_info().key_locator() {
+            Some(KeyLocator::Name(locator)) => locator,
+            Some(KeyLocator::Digest(digest)) => {
+                let mut anchors = self.anchors.iter();
+                let anchor = anchors.find(|anchor| anchor.public_key().digest() == *digest);
+                return anchor
+                    .map(Signer::Anchor)
+                    .ok_or_else(|| Broken::OnlyDigest(name.to_name()));
+            }
+            None => return Err(Broken::NoKeyLocator(name.to_name())),
+        };
+        let no_key = || Broken::NoKey { packet: name.to_name(), locator: locator.to_name() };
+        let key = key_of(locator).ok_or_else(no_key)?;
+        if let Some(anchor) = self.anchor(&key, locator) {
+            return Ok(Signer::Anchor(anchor));
+        }
+        if certificate::is_certificate_name(name) && name.starts_with(key.as_ref()) {
+            return Err(Broken::Stranger(name.to_name()));
+        }
+        // What may not have signed it, or can never be vouched for, need not be fetched.
+        self.may_sign(name, key.as_ref(), None)?;
+        if matches!(self.schema, Schema::Hierarchy) && !self.is_below_an_anchor(&key) {
+            return Err(Broken::NoAnchor { packet: name.to_name(), key });
+        }
+        let certificate = pool.find(locator, now, self.skew);
+        certificate.map(Signer::Certificate).ok_or_else(|| Broken::Missing(locator.to_name()))
+    }
+
+    /// The anchor of that key: the certificate named, or else another one of the same key.
+    fn anchor(&self, key: &Name, locator: NameRef<'_>) -> Option<&Certificate> {
+        let of_key = || self.anchors.iter().filter(|anchor| anchor.key_name() == *key);
+        of_key().find(|anchor| anchor.name().as_ref() == locator).or_else(|| of_key().next())
+    }
+
+    fn is_below_an_anchor(&self, key: &Name) -> bool {
+        self.anchors.iter().any(|anchor| key.as_ref().starts_with(anchor.identity().as_ref()))
+    }
+
+    fn may_sign(
+        &self,
+        packet: NameRef<'_>,
+        key: NameRef<'_>,
+        certificate: Option<NameRef<'_>>,
+    ) -> Result<(), Broken> {
+        if self.schema.allows(packet, key, certificate) {
+            return Ok(());
+        }
+        Err(Broken::NotAllowed { packet: packet.to_name(), key: key.to_name() })
+    }
+
+    /// Checks that `certificate`'s key may sign the packet, is valid, and did sign it.
+    fn check(&self, data: &Data<'_>, certificate: &Certificate, now: u64) -> Result<(), Broken> {
+        let key = certificate.key_name();
+        self.may_sign(data.name(), key.as_ref(), Some(certificate.name().as_ref()))?;
+        let validity = certificate.validity();
+        if !validity.contains_about(now, self.skew) {
+            let certificate = certificate.name().clone();
+            return Err(Broken::NotValid { certificate, validity, now });
+        }
+        verify_signature(data, certificate.public_key(), &key).map_err(|why| match why {
+            VerifyError::WrongKey { .. } => {
+                Broken::WrongType { packet: data.name().to_name(), key }
+            }
+            _ => Broken::Signature { packet: data.name().to_name(), key },
+        })
+    }
+
+    /// The key's name of the anchor that a packet was verified with.
+    fn named_anchor(&self, data: &Data<'_>) -> Name {
+        let meant = data.signature_info().key_locator().and_then(|locator| match locator {
+            KeyLocator::Name(name) => key_of(name),
+            KeyLocator::Digest(digest) => {
+                let of = |anchor: &&Certificate| anchor.public_key().digest() == *digest;
+                self.anchors.iter().find(of).map(Certificate::key_name)
+            }
+        });
+        meant.unwrap_or_default()
+    }
+
+    fn pool(&self) -> MutexGuard<'_, Pool> {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,323 @@
+use packet::{Component, DataBuf};
+
+use super::*;
+use crate::certificate::Issue;
+use crate::trust::{Rule, Subject};
+use crate::{KeyType, SecretKey, Signer};
+
+const NOW: u64 = 1_795_183_387;
+const DAY: u64 = 86_400;
+
+fn name(uri: &str) -> Name {
+    uri.parse().unwrap()
+}
+
+/// Somebody with a key, and a certificate for it.
+struct Party {
+    secret: SecretKey,
+    certificate: Certificate,
+}
+
+impl Party {
+    fn alone(identity: &str, seed: u8) -> Party {
+        let kind = if seed.is_multiple_of(2) { KeyType::Ecdsa } else { KeyType::Ed25519 };
+        let secret = SecretKey::generate(kind, &[seed; 32]);
+        let validity = Validity::days(NOW - DAY, 10);
+        let certificate = Certificate::self_signed(name(identity).as_ref(), &secret, validity, 1);
+        Party { secret, certificate }
+    }
+
+    fn signer(&self) -> Signer {
+        let key_locator = self.certificate.name().clone();
+        Signer::Key { secret: self.secret.clone(), key_locator }
+    }
+
+    /// A certificate for `other`'s key by this one.
+    fn vouches_for(&self, mut other: Party, validity: Validity) -> Party {
+        let issue = Issue { issuer: Component::generic(b"up"), validity, version: 2 };
+        other.certificate = other.certificate.issued(&self.signer(), &issue);
+        other
+    }
+
+    fn names(&self, identity: &str, seed: u8) -> Party {
+        self.vouches_for(Party::alone(identity, seed), Validity::days(NOW - DAY, 5))
+    }
+
+    fn says(&self, uri: &str) -> Vec<u8> {
+        let mut wire = Vec::new();
+        self.signer().encode(&DataBuf::new(name(uri), b"hello".to_vec()), &mut wire);
+        wire
+    }
+}
+
+fn validator(anchors: &[&Party], schema: Schema) -> Validator {
+    Validator::new(anchors.iter().map(|party| party.certificate.clone()).collect(), schema)
+}
+
+/// Verifies, with a network that has these certificates; also returns what was fetched.
+fn ask(
+    validator: &Validator,
+    wire: &[u8],
+    network: &[&Party],
+    now: u64,
+) -> (Result<Name, Box<ChainError>>, usize) {
+    let data = Data::decode(wire).unwrap();
+    let mut fetched = 0;
+    loop {
+        let verdict = validator.verify(&data, now);
+        let missing = verdict.as_ref().err().and_then(|error| error.missing()).cloned();
+        let answer = missing.and_then(|missing| {
+            let of =
+                |party: &&&Party| party.certificate.name().as_ref().starts_with(missing.as_ref());
+            network.iter().find(of)
+        });
+        let Some(party) = answer else { return (verdict, fetched) };
+        validator.offer(&Data::decode(party.certificate.wire()).unwrap()).unwrap();
+        fetched += 1;
+        assert!(fetched < 20, "it would never end");
+    }
+}
+
+fn why(validator: &Validator, wire: &[u8], network: &[&Party]) -> Broken {
+    ask(validator, wire, network, NOW).0.unwrap_err().why
+}
+
+fn key(party: &Party) -> Name {
+    party.certificate.key_name()
+}
+
+#[test]
+fn a_chain_leads_to_an_anchor_and_is_remembered() {
+    let root = Party::alone("/site", 1);
+    let group = root.names("/site/group", 2);
+    let alice = group.names("/site/group/alice", 3);
+    let validator = validator(&[&root], Schema::Hierarchy);
+    let wire = alice.says("/site/group/alice/file");
+
+    let network = [&alice, &group];
+    assert_eq!(ask(&validator, &wire, &network, NOW), (Ok(key(&alice)), 2));
+    // Now nothing has to be fetched any more, for her or for others of the group.
+    assert_eq!(ask(&validator, &wire, &[], NOW), (Ok(key(&alice)), 0));
+    let bob = group.names("/site/group/bob", 4);
+    let wire = bob.says("/site/group/bob/file");
+    assert_eq!(ask(&validator, &wire, &[&bob], NOW), (Ok(key(&bob)), 1));
+    // What the anchor signs itself needs no certificate but its own.
+    assert_eq!(ask(&validator, &root.says("/site/x"), &[], NOW), (Ok(key(&root)), 0));
+}
+
+#[test]
+fn what_is_missing_is_named_with_the_chain_so_far() {
+    let root = Party::alone("/site", 1);
+    let group = root.names("/site/group", 2);
+    let alice = group.names("/site/group/alice", 3);
+    let validator = validator(&[&root], Schema::Hierarchy);
+    let (verdict, _) = ask(&validator, &alice.says("/site/group/alice/f"), &[&alice], NOW);
+    let refused = verdict.unwrap_err();
+    assert_eq!(refused.why, Broken::Missing(group.certificate.name().clone()));
+    assert_eq!(refused.chain, [alice.certificate.name().clone()]);
+    let text = refused.to_string();
+    assert!(text.contains("could not be fetched"), "{text}");
+    assert!(text.contains(&alice.certificate.name().to_string()), "{text}");
+}
+
+#[test]
+fn who_vouches_only_for_himself_is_a_stranger() {
+    let root = Party::alone("/site", 1);
+    let eve = Party::alone("/site/eve", 5);
+    let validator = validator(&[&root], Schema::Hierarchy);
+    let stranger = Broken::Stranger(eve.certificate.name().clone());
+    assert_eq!(why(&validator, &eve.says("/site/eve/file"), &[&eve]), stranger);
+    // Nor does it help to call oneself like the anchor.
+    let mallory = Party::alone("/site", 6);
+    let stranger = Broken::Stranger(mallory.certificate.name().clone());
+    assert_eq!(why(&validator, &mallory.says("/site/file"), &[&mallory]), stranger);
+}
+
+#[test]
+fn who_is_below_no_anchor_is_refused_before_anything_is_fetched() {
+    let (root, eve) = (Party::alone("/site", 1), Party::alone("/eve", 5));
+    let validator = validator(&[&root], Schema::Hierarchy);
+    let (verdict, fetched) = ask(&validator, &eve.says("/eve/file"), &[&eve], NOW);
+    let refused = Broken::NoAnchor { packet: name("/eve/file"), key: key(&eve) };
+    assert_eq!((verdict.unwrap_err().why, fetched), (refused, 0));
+}
+
+#[test]
+fn nobody_signs_what_is_not_his() {
+    let root = Party::alone("/site", 1);
+    let alice = root.names("/site/alice", 3);
+    let validator = validator(&[&root], Schema::Hierarchy);
+    let refused = |packet: &str| Broken::NotAllowed { packet: name(packet), key: key(&alice) };
+    assert_eq!(
+        why(&validator, &alice.says("/site/bob/file"), &[&alice]),
+        refused("/site/bob/file")
+    );
+    assert_eq!(why(&validator, &root.says("/other"), &[]), {
+        Broken::NotAllowed { packet: name("/other"), key: key(&root) }
+    });
+    // Her certificate for somebody above her is worth nothing.
+    let fake = alice.names("/site", 7);
+    let packet = fake.certificate.name().to_string();
+    assert_eq!(why(&validator, &fake.says("/site/file"), &[&fake, &alice]), refused(&packet));
+}
+
+#[test]
+fn certificates_are_valid_for_a_time() {
+    let root = Party::alone("/site", 1);
+    let validator = validator(&[&root], Schema::Hierarchy).with_skew(60);
+    let short = Validity::new(NOW, NOW + 100).unwrap();
+    let alice = root.vouches_for(Party::alone("/site/alice", 3), short);
+    let wire = alice.says("/site/alice/file");
+    for (at, good) in [
+        (NOW - 61, false),
+        (NOW - 60, true),
+        (NOW + 50, true),
+        (NOW + 160, true),
+        (NOW + 161, false),
+    ] {
+        let (verdict, _) = ask(&validator, &wire, &[&alice], at);
+        assert_eq!(verdict.is_ok(), good, "{verdict:?}");
+    }
+    let text = ask(&validator, &wire, &[&alice], NOW + DAY).0.unwrap_err().to_string();
+    assert!(text.contains("has expired at 2026-11-20 14:04:47 UTC"), "{text}");
+    let text = ask(&validator, &wire, &[&alice], NOW - DAY / 2).0.unwrap_err().to_string();
+    assert!(text.contains("is not valid before 2026-11-20 14:03:07 UTC"), "{text}");
+    // An anchor ends, too, and with it what it vouches for, remembered or not.
+    let bob = root.vouches_for(Party::alone("/site/bob", 5), Validity::days(NOW, 1000));
+    let wire = bob.says("/site/bob/file");
+    assert!(ask(&validator, &wire, &[&bob], NOW).0.is_ok());
+    let refused = ask(&validator, &wire, &[&bob], NOW + 20 * DAY).0.unwrap_err();
+    let ended = root.certificate.name();
+    assert!(matches!(refused.why, Broken::NotValid { certificate, .. } if certificate == *ended));
+}
+
+#[test]
+fn a_circle_is_no_chain() {
+    let root = Party::alone("/site", 1);
+    let all = || {
+        vec![
+            rule(Subject::Certificate, "/{...}", "/{...}"),
+            rule(Subject::Data, "/{...}", "/{...}"),
+        ]
+    };
+    let validator = validator(&[&root], Schema::Rules(all()));
+    // Each vouches for the other: a's certificate names b's by the name that it will have.
+    let (a, b) = (Party::alone("/a", 3), Party::alone("/b", 4));
+    let issue = |by: &str| Issue {
+        issuer: Component::generic(by.as_bytes()),
+        validity: Validity::days(NOW - 1, 1),
+        version: 3,
+    };
+    let named = |party: &Party, by: &str| {
+        key(party).with(&Component::generic(by.as_bytes())).with(&Component::version(3))
+    };
+    let as_b = Signer::Key { secret: b.secret.clone(), key_locator: named(&b, "a") };
+    let as_a = Signer::Key { secret: a.secret.clone(), key_locator: named(&a, "b") };
+    let a = Party { certificate: a.certificate.issued(&as_b, &issue("b")), ..a };
+    let b = Party { certificate: b.certificate.issued(&as_a, &issue("a")), ..b };
+    let circle = Broken::Circular(a.certificate.name().clone());
+    assert_eq!(why(&validator, &a.says("/a/file"), &[&a, &b]), circle);
+}
+
+#[test]
+fn a_chain_has_an_end() {
+    let root = Party::alone("/s", 1);
+    let mut chain = vec![root.names("/s/1", 11)];
+    for i in 2..5 {
+        let deeper = format!("{}/{i}", chain[i - 2].certificate.identity());
+        chain.push(chain[i - 2].names(&deeper, 10 + i as u8));
+    }
+    let network: Vec<&Party> = chain.iter().collect();
+    let wire = chain[3].says("/s/1/2/3/4/file");
+    let enough = validator(&[&root], Schema::Hierarchy).with_depth(4);
+    assert_eq!(ask(&enough, &wire, &network, NOW).0, Ok(key(&chain[3])));
+    let short = validator(&[&root], Schema::Hierarchy).with_depth(3);
+    let refused = ask(&short, &wire, &network, NOW).0.unwrap_err();
+    assert_eq!((refused.why, refused.chain.len()), (Broken::TooDeep(3), 3));
+}
+
+#[test]
+fn forgeries_are_refused_and_do_not_stay() {
+    let root = Party::alone("/site", 1);
+    let alice = root.names("/site/alice", 3);
+    let validator = validator(&[&root], Schema::Hierarchy);
+    let mut wire = alice.says("/site/alice/file");
+    let at = wire.windows(5).position(|octets| octets == b"hello").unwrap();
+    wire[at] ^= 1;
+    let forged = Broken::Signature { packet: name("/site/alice/file"), key: key(&alice) };
+    assert_eq!(why(&validator, &wire, &[&alice]), forged);
+    // Another key under her certificate's name, vouched for by nobody of the site.
+    let eve = Party::alone("/site/alice", 9);
+    let issue =
+        Issue { issuer: Component::generic(b"up"), validity: Validity::days(NOW, 1), version: 2 };
+    let fake = Certificate::issue(&key(&alice), eve.secret.public(), &eve.signer(), &issue);
+    assert_eq!(fake.name(), alice.certificate.name());
+    validator.offer(&Data::decode(fake.wire()).unwrap()).unwrap();
+    let wire = alice.says("/site/alice/file");
+    let refused = validator.verify(&Data::decode(&wire).unwrap(), NOW).unwrap_err();
+    assert!(refused.missing().is_none(), "{refused}");
+    assert_eq!(ask(&validator, &wire, &[&alice], NOW).0, Ok(key(&alice)));
+}
+
+fn rule(subject: Subject, names: &str, signer: &str) -> Rule {
+    Rule { subject, names: names.parse().unwrap(), signer: signer.parse().unwrap() }
+}
+
+#[test]
+fn rules_say_who_may_sign_what() {
+    let root = Party::alone("/blog", 1);
+    let admin = root.names("/blog/admin/zoe", 2);
+    let ann = admin.names("/blog/author/ann", 3);
+    let rules = vec![
+        rule(Subject::Data, "/blog/article/{author}/{...}", "/blog/author/{author}"),
+        rule(Subject::Certificate, "/blog/author/{}", "/blog/admin/{}"),
+        rule(Subject::Certificate, "/blog/admin/{}", "/blog"),
+    ];
+    let validator = validator(&[&root], Schema::Rules(rules));
+    let network = [&admin, &ann];
+    let verdict = |party: &Party, uri: &str| ask(&validator, &party.says(uri), &network, NOW).0;
+    assert_eq!(verdict(&ann, "/blog/article/ann/1"), Ok(key(&ann)));
+    for (party, uri) in [
+        (&ann, "/blog/article/bob/1"),
+        (&admin, "/blog/article/ann/1"),
+        (&root, "/blog/article/ann/1"),
+        (&ann, "/blog/author/ann/1"),
+    ] {
+        let refused = verdict(party, uri).unwrap_err();
+        assert!(matches!(refused.why, Broken::NotAllowed { .. }), "{refused}");
+    }
+    // An author vouches for nobody.
+    let ben = ann.names("/blog/author/ben", 4);
+    let refused = ask(&validator, &ben.says("/blog/article/ben/1"), &[&ben, &ann], NOW).0;
+    assert!(matches!(refused.unwrap_err().why, Broken::NotAllowed { .. }));
+}
+
+#[test]
+fn what_strangers_offer_has_a_bound() {
+    let root = Party::alone("/site", 1);
+    let alice = root.names("/site/alice", 3);
+    let validator = validator(&[&root], Schema::Hierarchy);
+    let wire = alice.says("/site/alice/file");
+    assert!(ask(&validator, &wire, &[&alice], NOW).0.is_ok());
+    let eve = Party::alone("/eve", 5);
+    for version in 0..1000 {
+        let issue =
+            Issue { issuer: Component::generic(b"x"), validity: Validity::days(NOW, 1), version };
+        let more = eve.certificate.issued(&eve.signer(), &issue);
+        validator.offer(&Data::decode(more.wire()).unwrap()).unwrap();
+    }
+    assert!(validator.pool().len() <= 128);
+    // What was verified is still there.
+    assert_eq!(ask(&validator, &wire, &[], NOW), (Ok(key(&alice)), 0));
+}
+
+#[test]
+fn a_packet_that_names_no_key_is_refused() {
+    let root = Party::alone("/site", 1);
+    let validator = validator(&[&root], Schema::Hierarchy);
+    let by = Signer::Key { secret: root.secret.clone(), key_locator: name("/site/me") };
+    let mut wire = Vec::new();
+    by.encode(&DataBuf::new(name("/site/x"), b"hello".to_vec()), &mut wire);
+    let refused = why(&validator, &wire, &[]);
+    assert_eq!(refused, Broken::NoKey { packet: name("/site/x"), locator: name("/site/me") });
+}

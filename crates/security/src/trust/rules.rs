@@ -1,0 +1,76 @@
+//! Who may sign what.
+
+use packet::NameRef;
+
+use super::light_versec::LightVerSec;
+use super::pattern::{Captures, Pattern};
+use crate::certificate::{self, SUFFIX_LEN};
+
+/// What a rule is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    /// Data that are no certificates, by their names.
+    Data,
+    /// Certificates, by the identities that they are for.
+    Certificate,
+}
+
+/// One rule: what has a name of this form may be signed by keys of such identities.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// What it is about.
+    pub subject: Subject,
+    /// Names of Data, or identities of certificates.
+    pub names: Pattern,
+    /// Identities whose keys may sign that; its words stand for the same as those of `names`.
+    pub signer: Pattern,
+}
+
+impl Rule {
+    fn allows(&self, subject: Subject, name: NameRef<'_>, signer: NameRef<'_>) -> bool {
+        let mut captures = Captures::default();
+        self.subject == subject
+            && self.names.matches(name, &mut captures)
+            && self.signer.matches(signer, &mut captures)
+    }
+}
+
+/// Who may sign what.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Schema {
+    /// A key may sign names under its identity, and certificates for identities under its own.
+    Hierarchy,
+    /// What one of these rules allows.
+    Rules(Vec<Rule>),
+    /// What a compiled model allows.
+    LightVerSec(LightVerSec),
+}
+
+impl Schema {
+    /// True if a packet of this name may be signed by the key of that name, or perhaps, as long as
+    /// its certificate is not known.
+    pub(super) fn allows(
+        &self,
+        packet: NameRef<'_>,
+        key: NameRef<'_>,
+        certificate: Option<NameRef<'_>>,
+    ) -> bool {
+        let signer = identity(key);
+        let (subject, name) = if certificate::is_certificate_name(packet) {
+            (Subject::Certificate, identity(packet.prefix(packet.len() - SUFFIX_LEN)))
+        } else {
+            (Subject::Data, packet)
+        };
+        match self {
+            Schema::Hierarchy => name.starts_with(signer),
+            Schema::Rules(rules) => rules.iter().any(|rule| rule.allows(subject, name, signer)),
+            Schema::LightVerSec(model) => certificate.is_none_or(|by| model.allows(packet, by)),
+        }
+    }
+}
+
+/// `key` is `/<identity>/KEY/<KeyId>`.
+fn identity(key: NameRef<'_>) -> NameRef<'_> {
+    key.prefix(key.len().saturating_sub(certificate::KEY_LEN))
+}
