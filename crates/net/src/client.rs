@@ -8,12 +8,14 @@ mod command;
 mod conf;
 mod connection;
 mod dataset;
+mod key_places;
 mod lists;
 
 pub use address::{Address, AddressError};
 pub use command::CommandError;
 pub use connection::{ConnectError, Connection, Turn};
 pub use dataset::DatasetError;
+pub use key_places::KeyPlaces;
 pub use lists::{FaceEntry, General, Passed, RouteEntry, StoreInfo, StrategyEntry};
 
 use control::Time;

@@ -2,7 +2,7 @@
 //!
 //! [`daemon`] is the forwarder on real links, [`client`] the side of applications, [`config`] the
 //! daemon's file, [`management`] the protocol by which applications register prefixes and tools ask
-//! for the forwarder's state.
+//! for the forwarder's state, [`trust`] files of trust rules.
 #![forbid(unsafe_code)]
 
 pub mod batch;
@@ -17,4 +17,5 @@ pub mod management;
 pub mod resident;
 pub mod socket;
 pub mod timer;
+pub mod trust;
 pub mod uri;

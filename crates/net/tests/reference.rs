@@ -29,6 +29,11 @@ fn the_configurations_page_is_current() {
 }
 
 #[test]
+fn the_page_of_trust_rules_is_current() {
+    is_current("trust.md", None, &net::trust::manual());
+}
+
+#[test]
 fn the_reasons_on_the_page_of_counters_are_current() {
     let drops = DropReason::ALL.iter().map(|reason| (reason.name(), reason.help()));
     let faults = OptionFault::ALL.iter().map(|fault| (fault.name(), fault.help()));

@@ -51,7 +51,7 @@ pub enum Command {
     Cs(CsCommand),
     /// List the congestion-control schemes, or explain one.
     Schemes(SchemesArgs),
-    /// Make and list keys.
+    /// Make, list, carry and certify keys.
     #[command(subcommand)]
     Key(KeyCommand),
     /// Run scenarios in the simulator.
@@ -146,8 +146,8 @@ pub struct TransferArgs {
     /// says; forwarders that know no ranges are asked one by one.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub range: Option<u16>,
-    /// Accept only what is signed by this key: a certificate's file, or a name in the key chain;
-    /// may be repeated.
+    /// Accept only what is signed by this key, or by one that it vouches for: a certificate's file,
+    /// or a name in the key chain; may be repeated. Or by the rules of this file.
     #[arg(long, value_name = "KEY")]
     pub trust: Vec<String>,
     /// Give up when nothing new has come for this long.
@@ -228,10 +228,13 @@ pub struct SchemesArgs {
 /// `weir key`
 #[derive(Subcommand)]
 pub enum KeyCommand {
-    /// Make an Ed25519 key with a self-signed certificate.
+    /// Make a key with a self-signed certificate.
     New {
         /// The identity, such as /example/alice.
         identity: Name,
+        /// What the key is for; other tools may know only some.
+        #[arg(long = "type", value_enum, default_value_t = KeyWord::Ed25519, value_name = "TYPE")]
+        kind: KeyWord,
         /// Make it the default key.
         #[arg(long)]
         default: bool,
@@ -242,6 +245,77 @@ pub enum KeyCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Print a key's certificate, or with --secret a SafeBag: both, under a passphrase.
+    Export(KeyExportArgs),
+    /// Take over a SafeBag, or a certificate that somebody made for a key that is here.
+    Import(KeyImportArgs),
+    /// Vouch for somebody else's key: print a certificate for it.
+    Sign(KeySignArgs),
+    /// Give a key a certificate that is valid for longer, and print it.
+    Renew(KeyRenewArgs),
+}
+
+/// `weir key export`
+#[derive(Args)]
+pub struct KeyExportArgs {
+    /// The key, by key or identity name.
+    pub key: Name,
+    /// Export the secret, too.
+    #[arg(long)]
+    pub secret: bool,
+    /// The file whose first line is the passphrase; without it, it is asked for.
+    #[arg(long, value_name = "FILE", requires = "secret")]
+    pub passphrase_file: Option<PathBuf>,
+}
+
+/// `weir key import`
+#[derive(Args)]
+pub struct KeyImportArgs {
+    /// What `weir key export`, `weir key sign` or `ndnsec export` printed; `-` is standard input.
+    pub file: PathBuf,
+    /// The file whose first line is the passphrase; without it, it is asked for.
+    #[arg(long, value_name = "FILE")]
+    pub passphrase_file: Option<PathBuf>,
+    /// Make it the default key.
+    #[arg(long)]
+    pub default: bool,
+}
+
+/// `weir key sign`
+#[derive(Args)]
+pub struct KeySignArgs {
+    /// The certificate that the key's owner has signed himself; `-` is standard input.
+    pub file: PathBuf,
+    /// The key that signs, by key or identity name.
+    #[arg(long, value_name = "KEY")]
+    pub by: Name,
+    /// The component of the certificate's name that says who issued it.
+    #[arg(long, default_value = "NA", value_name = "WORD")]
+    pub issuer: String,
+    /// How long it is valid.
+    #[arg(long, default_value = "365", value_name = "DAYS")]
+    pub days: u64,
+}
+
+/// `weir key renew`
+#[derive(Args)]
+pub struct KeyRenewArgs {
+    /// The key, by key or identity name.
+    pub key: Name,
+    /// How long the certificate is valid.
+    #[arg(long, default_value = "7300", value_name = "DAYS")]
+    pub days: u64,
+}
+
+/// Types of keys.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum KeyWord {
+    /// Ed25519: small and fast.
+    Ed25519,
+    /// ECDSA over P-256, as ndn-cxx makes by default.
+    Ecdsa,
+    /// RSA of 2048 bits: large, known everywhere.
+    Rsa,
 }
 
 /// `weir sim`

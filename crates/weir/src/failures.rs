@@ -6,6 +6,7 @@
 use crate::exit::{Failure, Kind};
 use crate::file::SinkError;
 use net::client::{AddressError, CommandError, ConnectError, DatasetError};
+use net::trust::TrustError;
 use security::keychain::KeyChainError;
 use security::manifest::ManifestError;
 use std::io::ErrorKind;
@@ -126,6 +127,16 @@ impl From<KeyChainError> for Failure {
             _ => "",
         };
         Failure::new(Kind::File, error).then(next)
+    }
+}
+
+impl From<TrustError> for Failure {
+    fn from(error: TrustError) -> Failure {
+        let kind = match error {
+            TrustError::Unreadable { .. } => Kind::File,
+            TrustError::Mistakes(_) => Kind::Usage,
+        };
+        Failure::new(kind, error)
     }
 }
 

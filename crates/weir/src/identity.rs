@@ -1,11 +1,19 @@
 //! Keys on this machine: whose signatures are made, and whose are trusted.
 
 use crate::exit::{Failure, Kind};
+use net::client::KeyPlaces;
 use net::clock::unix_millis;
 use packet::Name;
+use security::certificate;
 use security::keychain::{KeyChainError, StoredKey};
-use security::{Certificate, KeyChain, SecretKey, Signer, TrustPolicy, TrustedKey, Validity};
+use security::pib::Pib;
+use security::trust::{Chains, Schema, Validator};
+use security::{
+    Certificate, KeyChain, KeyType, SecretKey, Signer, TrustPolicy, TrustedKey, Validity,
+};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use zeroize::Zeroizing;
 
 /// The variable that names Weir's own directory instead of `~/.weir`.
 const HOME_VARIABLE: &str = "WEIR_HOME";
@@ -27,11 +35,30 @@ pub fn keychain() -> Result<Option<KeyChain>, Failure> {
     Ok(if dir.exists() { Some(KeyChain::open(dir)?) } else { None })
 }
 
-/// The user's key of this name, or of this identity.
-fn key(name: &Name) -> Result<StoredKey, Failure> {
-    match keychain()? {
-        Some(keys) => Ok(keys.get(name.as_ref())?),
-        None => Err(KeyChainError::NotFound { name: name.clone(), dir: key_dir()? }.into()),
+/// The key chain of ndn-cxx, if the user has one.
+///
+/// # Errors
+/// It cannot be read.
+pub fn pib() -> Result<Option<Pib>, KeyChainError> {
+    let places = KeyPlaces::find().filter(|places| places.pib.is_file());
+    places.map(|places| Pib::open(&places.pib, &places.tpm)).transpose()
+}
+
+/// The user's key of this name, or of this identity; if there is none, that of ndn-cxx.
+///
+/// # Errors
+/// There is none, or it cannot be used.
+pub fn key(name: &Name) -> Result<StoredKey, Failure> {
+    let dir = key_dir()?;
+    let none = || Err(KeyChainError::NotFound { name: name.clone(), dir });
+    let found = keychain()?.map_or_else(none, |keys| keys.get(name.as_ref()));
+    let missing = match found {
+        Err(missing @ KeyChainError::NotFound { .. }) => missing,
+        other => return Ok(other?),
+    };
+    match pib()?.map(|pib| pib.get(name.as_ref())) {
+        None | Some(Err(KeyChainError::NotFound { .. })) => Err(missing.into()),
+        Some(found) => Ok(found?),
     }
 }
 
@@ -48,15 +75,17 @@ fn default_key() -> Result<Option<StoredKey>, Failure> {
 ///
 /// Consumers trust a key for names under its identity only, so that a signature elsewhere would be
 /// refused by everybody who knows the key.
-pub fn signer(wanted: Option<&Name>, name: &Name) -> Result<(Signer, Option<String>), Failure> {
+pub fn signing(wanted: Option<&Name>, name: &Name) -> Result<Signing, Failure> {
+    let unsigned = |remark| Signing { signer: Signer::Digest, chain: Vec::new(), remark };
     let key = match wanted {
         Some(wanted) => Some(key(wanted)?),
         None => default_key()?,
     };
-    let Some(key) = key else { return Ok((Signer::Digest, None)) };
+    let Some(key) = key else { return Ok(unsigned(None)) };
     let identity = key.certificate.identity();
     if name.as_ref().starts_with(identity.as_ref()) {
-        return Ok((key.signer(), None));
+        let chain = chain(&key.certificate);
+        return Ok(Signing { signer: key.signer(), chain, remark: None });
     }
     let key_name = key.certificate.key_name();
     let why = format!("the key {key_name} is for names under {identity}, not for {name}");
@@ -64,7 +93,7 @@ pub fn signer(wanted: Option<&Name>, name: &Name) -> Result<(Signer, Option<Stri
         let next = format!("publish under {identity}, or sign with another key");
         return Err(Failure::new(Kind::Usage, why).then(&next));
     }
-    Ok((Signer::Digest, Some(format!("not signed: {why}"))))
+    Ok(unsigned(Some(format!("not signed: {why}"))))
 }
 
 /// Who signs commands to a forwarder: the key that is asked for, or nobody, which leaves a digest.
@@ -72,8 +101,34 @@ pub fn commander(wanted: Option<&Name>) -> Result<Signer, Failure> {
     wanted.map_or(Ok(Signer::Digest), |wanted| Ok(key(wanted)?.signer()))
 }
 
-/// What `--trust` says; without it, the user's own keys are checked and others are let through,
-/// with the summary saying so.
+/// Who signs, and what consumers need to find that right.
+pub struct Signing {
+    /// Signs.
+    pub signer: Signer,
+    /// The certificate, and those above it that are here.
+    pub chain: Vec<Certificate>,
+    /// What the user should know.
+    pub remark: Option<String>,
+}
+
+/// The certificate, and those of the user's own keys that vouch for it.
+fn chain(certificate: &Certificate) -> Vec<Certificate> {
+    let mut chain = vec![certificate.clone()];
+    while let Some(issuer) = chain.last().and_then(Certificate::issuer) {
+        let Some(name) = certificate::key_of(issuer.as_ref()) else { break };
+        let Ok(above) = key(&name) else { break };
+        let known = chain.iter().any(|below| below.name() == above.certificate.name());
+        if known || !above.certificate.name().as_ref().starts_with(issuer.as_ref()) {
+            break;
+        }
+        chain.push(above.certificate);
+    }
+    chain
+}
+
+/// What `--trust` says: files of rules, certificates, own keys; what they vouch for by their
+/// certificates is trusted too. Without it, the user's own keys are checked and others are let
+/// through, with the summary saying so.
 pub fn policy(trusted: &[String]) -> Result<TrustPolicy, Failure> {
     if trusted.is_empty() {
         let own = keychain()?.map_or(Ok(Vec::new()), |keys| Ok(keys.list()?.keys));
@@ -81,44 +136,54 @@ pub fn policy(trusted: &[String]) -> Result<TrustPolicy, Failure> {
         let keys = own.iter().map(|key| TrustedKey::from_certificate(&key.certificate));
         return Ok(TrustPolicy::AnySigned(keys.collect()));
     }
-    let keys: Result<Vec<_>, _> = trusted.iter().map(|text| trusted_key(text)).collect();
-    Ok(TrustPolicy::Keys(keys?))
-}
-
-fn trusted_key(text: &str) -> Result<TrustedKey, Failure> {
-    // A key's name may also be that of a folder, so only a file is taken for one.
-    let certificate = if Path::new(text).is_file() {
-        let next = "name the file of a certificate as `weir key new` prints it";
-        let file = std::fs::read_to_string(text).map_err(|error| {
-            Failure::new(Kind::File, format!("cannot read --trust {text}: {error}")).then(next)
-        })?;
-        Certificate::from_base64(&file).map_err(|error| {
-            Failure::new(Kind::Usage, format!("--trust {text} is no certificate: {error}"))
-                .then(next)
-        })?
-    } else {
-        let name: Name = text.parse().map_err(|no_name| {
-            Failure::new(Kind::Usage, format!("--trust {text} is no file, and {no_name}"))
-        })?;
-        key(&name)?.certificate
+    let validator = match trusted {
+        [file] if is_rules(file) => net::trust::load(Path::new(file))?,
+        several => {
+            let anchors: Result<Vec<_>, _> = several.iter().map(|text| anchor(text)).collect();
+            Validator::new(anchors?, Schema::Hierarchy)
+        }
     };
-    let validity = certificate.validity();
-    if !validity.contains(unix_millis() / 1000) {
-        let message = format!("the certificate {} is not valid now", certificate.name());
+    let now = unix_millis() / 1000;
+    if let Some(anchor) = validator.outdated(now) {
+        let message = format!("the certificate {} is not valid now", anchor.name());
         return Err(Failure::new(Kind::NotVerified, message)
             .then("get a new one from its owner, and check this host's clock"));
     }
-    Ok(TrustedKey::from_certificate(&certificate))
+    Ok(TrustPolicy::Chains(Chains { validator: Arc::new(validator), now }))
+}
+
+/// A file of rules and not a certificate. What cannot be read is none, and is told of later.
+fn is_rules(text: &str) -> bool {
+    let path = Path::new(text);
+    path.is_file() && std::fs::read_to_string(path).is_ok_and(|text| net::trust::is_meant(&text))
+}
+
+fn anchor(text: &str) -> Result<Certificate, Failure> {
+    // A key's name may also be that of a folder, so only a file is taken for one.
+    if !Path::new(text).is_file() {
+        let name: Name = text.parse().map_err(|no_name| {
+            Failure::new(Kind::Usage, format!("--trust {text} is no file, and {no_name}"))
+        })?;
+        return Ok(key(&name)?.certificate);
+    }
+    if is_rules(text) {
+        let message = format!("--trust {text} has rules, and says itself who is trusted");
+        return Err(Failure::new(Kind::Usage, message)
+            .then("give it alone, and name other certificates as its anchors"));
+    }
+    let next = "name the file of a certificate as `weir key new` prints it, or of trust rules";
+    let file = std::fs::read_to_string(text).map_err(|error| {
+        Failure::new(Kind::File, format!("cannot read --trust {text}: {error}")).then(next)
+    })?;
+    Certificate::from_base64(&file).map_err(|error| {
+        Failure::new(Kind::Usage, format!("--trust {text} is no certificate: {error}")).then(next)
+    })
 }
 
 /// Makes a key.
-pub fn new_key(identity: &Name, default: bool) -> Result<Certificate, Failure> {
+pub fn new_key(identity: &Name, kind: KeyType, default: bool) -> Result<Certificate, Failure> {
     const DAYS: u64 = 20 * 365;
-    let mut random = [0; 32];
-    getrandom::fill(&mut random).map_err(|error| {
-        Failure::new(Kind::Failed, format!("the system gives no random numbers: {error}"))
-    })?;
-    let secret = SecretKey::ed25519(&random);
+    let secret = SecretKey::generate(kind, &Zeroizing::new(random()?));
     let now = unix_millis();
     let validity = Validity::days(now / 1000, DAYS);
     let certificate = Certificate::self_signed(identity.as_ref(), &secret, validity, now);
@@ -128,4 +193,16 @@ pub fn new_key(identity: &Name, default: bool) -> Result<Certificate, Failure> {
         keys.set_default(certificate.key_name().as_ref())?;
     }
     Ok(certificate)
+}
+
+/// The system's best randomness.
+///
+/// # Errors
+/// It gives none.
+pub fn random() -> Result<[u8; 32], Failure> {
+    let mut random = [0; 32];
+    getrandom::fill(&mut random).map_err(|error| {
+        Failure::new(Kind::Failed, format!("the system gives no random numbers: {error}"))
+    })?;
+    Ok(random)
 }

@@ -11,6 +11,7 @@ mod gateway;
 mod identity;
 mod metrics;
 mod output;
+mod passphrase;
 mod producer;
 mod record;
 mod signals;

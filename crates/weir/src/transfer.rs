@@ -4,6 +4,7 @@ use crate::cli::TransferArgs;
 use crate::exit::{Failure, Kind};
 use crate::identity;
 use control::Duration;
+use net::clock::unix_millis;
 use packet::Name;
 use schemes::Choice;
 use security::TrustPolicy;
@@ -46,6 +47,9 @@ impl Transfers {
     /// The system gives no random numbers.
     pub fn config(&self, name: Name) -> Result<FetchConfig, Failure> {
         let mut config = FetchConfig::new(name, self.policy.clone());
+        if let TrustPolicy::Chains(chains) = &mut config.policy {
+            chains.now = unix_millis() / 1000;
+        }
         config.patience = self.patience;
         config.range = self.range;
         config.lifetime = self.lifetime.unwrap_or(config.lifetime);

@@ -9,16 +9,26 @@ const PLACES: [&str; 3] =
 /// Where it is looked for, in this order; the first one that is there counts. As in ndn-cxx,
 /// `TEST_HOME` stands before `HOME`.
 pub(super) fn places() -> Vec<PathBuf> {
-    let home = ["TEST_HOME", "HOME"].into_iter().find_map(std::env::var_os);
-    let own = home.map(|home| Path::new(&home).join(".ndn/client.conf"));
+    let own = home().map(|home| home.join("client.conf"));
     own.into_iter().chain(PLACES.map(PathBuf::from)).collect()
+}
+
+/// The user's own folder for NDN.
+pub(super) fn home() -> Option<PathBuf> {
+    let home = ["TEST_HOME", "HOME"].into_iter().find_map(std::env::var_os);
+    home.map(|home| Path::new(&home).join(".ndn"))
 }
 
 /// The transport that the first file says, and which file that is.
 pub(super) fn transport(places: &[PathBuf]) -> Option<(String, PathBuf)> {
+    setting(places, "transport")
+}
+
+/// What the first file says for a key, and which file that is.
+pub(super) fn setting(places: &[PathBuf], key: &str) -> Option<(String, PathBuf)> {
     let found = places.iter().find_map(|path| Some((std::fs::read_to_string(path).ok()?, path)));
     let (text, path) = found?;
-    Some((value(&text, "transport")?.to_owned(), path.clone()))
+    Some((value(&text, key)?.to_owned(), path.clone()))
 }
 
 /// The value of a key in an INI file: `key = value`, where a semicolon begins a comment.

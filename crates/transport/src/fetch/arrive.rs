@@ -58,6 +58,9 @@ impl Fetch {
             Some(last) if last.typ() == types::IMPLICIT_DIGEST => name.parent(),
             _ => name,
         };
+        if self.refuse_certificate(now, exact, reason) {
+            return;
+        }
         if let Some(segment) = self.head_of(exact) {
             return self.refuse_head(now, segment, reason);
         }
@@ -132,6 +135,9 @@ impl Fetch {
         link: &LpPacket<'_>,
         sink: &mut dyn Sink,
     ) {
+        if self.receive_certificate(now, data, sink) {
+            return;
+        }
         if let Some(segment) = self.head_of(data.name()) {
             return self.receive_head(now, segment, data, link, sink);
         }
@@ -247,7 +253,13 @@ impl Fetch {
         self.hand_on(sink);
     }
 
-    fn receive_node(&mut self, now: Time, number: u64, data: &Data<'_>, sink: &mut dyn Sink) {
+    pub(super) fn receive_node(
+        &mut self,
+        now: Time,
+        number: u64,
+        data: &Data<'_>,
+        sink: &mut dyn Sink,
+    ) {
         let Some(object) = &self.object else { return };
         let name = object.info.name.clone();
         match self.verification.node(name.as_ref(), number, data) {
@@ -266,6 +278,9 @@ impl Fetch {
 
     fn node_came(&mut self, now: Time, sink: &mut dyn Sink) {
         self.progress_at = now;
+        if let Some(why) = self.verification.take_missing() {
+            self.want_certificate(now, why);
+        }
         if let (Some(layout), Some(object)) = (self.verification.layout(), &mut self.object) {
             object.info.segments = Some(layout.segments());
         }
@@ -310,6 +325,11 @@ impl Fetch {
             Verdict::Later(digest) => {
                 self.progress_at = now;
                 self.verification.stash(segment, data.content(), Some(digest));
+            }
+            Verdict::Waits(why) => {
+                self.progress_at = now;
+                self.verification.wait(segment, data.wire());
+                self.want_certificate(now, why);
             }
             Verdict::Forged(expected) => self.forged(now, segment, expected),
             Verdict::Refused(error) => self.fail(error),

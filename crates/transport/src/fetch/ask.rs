@@ -31,6 +31,9 @@ impl Fetch {
             self.started_at = Some(now);
             self.progress_at = now;
         }
+        if self.ask_for_certificate(now, out) {
+            return true;
+        }
         if let Some((item, attempt)) = self.requests.take_probe(now) {
             self.encode(item, attempt, &HopOptions::new(), out);
             return true;

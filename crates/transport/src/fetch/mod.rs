@@ -10,6 +10,7 @@
 
 mod arrive;
 mod ask;
+mod certificates;
 mod detour;
 mod error;
 mod flight;
@@ -26,6 +27,7 @@ pub use object::{ObjectInfo, Resume, Sink};
 pub use stats::Stats;
 
 use crate::head;
+use certificates::Wanted;
 use control::{Controller, Duration, Event, Lane, Rng, RttEstimate, Size, Time};
 use heads::Heads;
 use object::Object;
@@ -102,6 +104,8 @@ pub struct Fetch {
     /// Segments above `next_segment` that were asked for out of turn.
     ahead: BTreeSet<u64>,
     heads: Heads,
+    /// A certificate without which what came cannot be judged.
+    wanted: Option<Wanted>,
     /// The size of a segment's Data, as last seen.
     segment_data: Size,
     /// What the sink has room for, if that has an end.
@@ -133,6 +137,7 @@ impl Fetch {
             next_segment: 0,
             ahead: BTreeSet::new(),
             heads: Heads::default(),
+            wanted: None,
             segment_data: SEGMENT_DATA_GUESS,
             room: None,
             paced_until: None,
@@ -230,7 +235,8 @@ impl Fetch {
         if self.outcome.is_some() {
             return None;
         }
-        let others = [self.paced_until, self.certain_at(), self.patience_ends()];
+        let certificate = self.certificate_deadline();
+        let others = [self.paced_until, self.certain_at(), self.patience_ends(), certificate];
         others.into_iter().chain([self.requests.next_deadline(now)]).flatten().min()
     }
 
@@ -242,6 +248,7 @@ impl Fetch {
         if self.paced_until.is_some_and(|at| at <= now) {
             self.paced_until = None;
         }
+        self.give_up_certificate(now);
         if self.object.is_none() {
             self.requests.cancel_overdue_segments(now);
         }
@@ -303,6 +310,7 @@ impl Fetch {
     }
 
     fn fail(&mut self, error: FetchError) {
+        self.wanted = None;
         if self.is_uncertain() {
             return self.distrust_heads();
         }

@@ -5,7 +5,7 @@ use control::Size;
 use packet::{Bytes, Data, NameRef};
 use rangemap::RangeSet;
 use security::manifest::{Announcement, Check, Layout, ManifestError, Verifier};
-use security::{Digest, Proof, TrustPolicy};
+use security::{Digest, Proof, TrustPolicy, VerifyError};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -24,6 +24,8 @@ pub(super) enum Verdict {
     Verified,
     /// Nobody can say before more of the manifest is there.
     Later(Digest),
+    /// Nobody can say before a certificate is there, which the error names.
+    Waits(VerifyError),
     /// It is something else. The digest that it should have had, if that is known.
     Forged(Option<Digest>),
     /// It will never be accepted.
@@ -38,7 +40,12 @@ pub(super) struct Verification {
     verifier: Option<Verifier>,
     /// Manifest packets that came before their parents.
     early_nodes: BTreeMap<u64, Bytes>,
+    /// The root waits for the certificate that this names.
+    missing: Option<VerifyError>,
+    /// Signed segments that wait for a certificate, as they came.
+    waiting: BTreeMap<u64, Bytes>,
     stash: BTreeMap<u64, Stashed>,
+    /// Octets of what waits, for whatever it waits.
     stash_bytes: usize,
     stash_limit: usize,
     /// Segments that were forged, with the digest to ask for and how often it happened.
@@ -56,6 +63,8 @@ impl Verification {
             announced: None,
             verifier: None,
             early_nodes: BTreeMap::new(),
+            missing: None,
+            waiting: BTreeMap::new(),
             stash: BTreeMap::new(),
             stash_bytes: 0,
             stash_limit: stash.0 as usize,
@@ -118,7 +127,14 @@ impl Verification {
         let is_root = self.announced.is_some_and(|a| a.layout.root() == number);
         match &mut self.verifier {
             None if is_root => {
-                let verifier = Verifier::from_root(object, data, &self.policy)?;
+                let verifier = match Verifier::from_root(object, data, &self.policy) {
+                    Err(ManifestError::Untrusted(why)) if why.missing().is_some() => {
+                        self.missing = Some(why);
+                        self.early_nodes.insert(number, Bytes::copy_from_slice(data.wire()));
+                        return Ok(());
+                    }
+                    other => other?,
+                };
                 self.proof = Some(verifier.proof().clone());
                 self.verifier = Some(verifier);
             }
@@ -161,7 +177,8 @@ impl Verification {
                     self.proof.get_or_insert(proof);
                     Verdict::Verified
                 }
-                Err(security::VerifyError::DigestMismatch(_)) => Verdict::Forged(None),
+                Err(VerifyError::DigestMismatch(_)) => Verdict::Forged(None),
+                Err(why) if why.missing().is_some() => Verdict::Waits(why),
                 Err(error) => Verdict::Refused(FetchError::Untrusted(error)),
             };
         }
@@ -201,8 +218,34 @@ impl Verification {
     pub fn is_ready(&self, segment: u64) -> bool {
         match (&self.verifier, &self.announced) {
             (Some(verifier), _) => verifier.expected_segment(segment).is_some(),
-            (None, announced) => announced.is_none(),
+            (None, announced) => announced.is_none() && self.waiting.is_empty(),
         }
+    }
+
+    /// The certificate that the root waits for, once.
+    pub fn take_missing(&mut self) -> Option<VerifyError> {
+        self.missing.take()
+    }
+
+    /// The root, if it came and could not be judged, with its number.
+    pub fn take_waiting_root(&mut self) -> Option<(u64, Bytes)> {
+        let root = self.root().filter(|_| self.verifier.is_none())?;
+        Some((root, self.early_nodes.remove(&root)?))
+    }
+
+    /// A segment cannot be judged before a certificate is there.
+    pub fn wait(&mut self, segment: u64, wire: &[u8]) {
+        self.stash_bytes += wire.len();
+        if let Some(old) = self.waiting.insert(segment, Bytes::copy_from_slice(wire)) {
+            self.stash_bytes -= old.len();
+        }
+    }
+
+    /// The segments that waited for a certificate.
+    pub fn take_waiting(&mut self) -> BTreeMap<u64, Bytes> {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.stash_bytes -= waiting.values().map(|wire| wire.len()).sum::<usize>();
+        waiting
     }
 
     /// The stash's octets fit into how many segments of this size.
@@ -219,7 +262,7 @@ impl Verification {
     }
 
     pub fn is_stashed(&self, segment: u64) -> bool {
-        self.stash.contains_key(&segment)
+        self.stash.contains_key(&segment) || self.waiting.contains_key(&segment)
     }
 
     /// Judges what waited for the manifest. Forged segments leave the stash and are returned.
@@ -241,7 +284,7 @@ impl Verification {
                     self.take(segment);
                     forged.push((segment, expected));
                 }
-                Verdict::Later(_) | Verdict::Refused(_) => {}
+                Verdict::Later(_) | Verdict::Waits(_) | Verdict::Refused(_) => {}
             }
         }
         forged

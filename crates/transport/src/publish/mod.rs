@@ -18,7 +18,7 @@ pub use publication::Publication;
 
 use packet::options::{Range, SegmentBits, answer as answer_options};
 use packet::tlv::types;
-use packet::{Bytes, HopOptions, Interest, LpHeader, LpPacket, NackReason, Name, NameRef};
+use packet::{Bytes, Data, HopOptions, Interest, LpHeader, LpPacket, NackReason, Name, NameRef};
 use std::collections::VecDeque;
 
 /// The most requests that wait to be answered. A forwarder that sends more than this without taking
@@ -61,6 +61,7 @@ struct Waiting {
 
 enum Answer {
     Data { object: usize, wanted: Wanted, digest: Option<[u8; 32]> },
+    Packet(Bytes),
     Nack(Bytes),
 }
 
@@ -69,6 +70,7 @@ enum Answer {
 pub struct Publish {
     claims: Vec<Name>,
     objects: Vec<Publication>,
+    packets: Vec<(Name, Bytes)>,
     waiting: VecDeque<Waiting>,
     packet: Vec<u8>,
     stats: PublishStats,
@@ -85,6 +87,14 @@ impl Publish {
     /// Serves `object` from now on.
     pub fn add(&mut self, object: Publication) {
         self.objects.push(object);
+    }
+
+    /// Serves one packet as it is, such as a certificate, from now on. False if it is none.
+    pub fn add_packet(&mut self, packet: Bytes) -> bool {
+        let name = Data::decode(&packet).map(|data| data.name().to_name());
+        let is_data = name.is_ok();
+        self.packets.extend(name.map(|name| (name, packet)));
+        is_data
     }
 
     /// Everything under `prefix` is this producer's to answer: what it does not have is refused
@@ -121,8 +131,9 @@ impl Publish {
             self.stats.malformed += 1;
             return;
         };
+        let packet = self.packet_for(&interest);
         let object = self.objects.iter().position(|o| o.covers(interest.name()));
-        if object.is_none() {
+        if object.is_none() && packet.is_none() {
             self.stats.unknown += 1;
             if !self.claims.iter().any(|prefix| interest.name().starts_with(prefix.as_ref())) {
                 return;
@@ -138,6 +149,11 @@ impl Publish {
             ..LpHeader::default()
         };
         let asked = if link.has_options() { link.to_options() } else { HopOptions::new() };
+        if let Some(packet) = packet {
+            header.options = answer_options(&asked, Some(0));
+            self.waiting.push_back(Waiting { header, answer: Answer::Packet(packet) });
+            return;
+        }
         if let Some(object) = object
             && let Some(range) = asked.get::<Range>()
             && let Some(first) = self.objects[object].run_from(interest.name(), &interest)
@@ -156,6 +172,24 @@ impl Publish {
             }
         };
         self.waiting.push_back(Waiting { header, answer });
+    }
+
+    /// The packet that an Interest asks for by its name, or by a part of that which is no object's.
+    fn packet_for(&self, interest: &Interest<'_>) -> Option<Bytes> {
+        let (name, digest) = split_digest(interest.name());
+        let is_meant = |packet: &Name| match interest.can_be_prefix() {
+            true => {
+                let is_object = |o: &Publication| o.object().as_ref().starts_with(name);
+                packet.as_ref().starts_with(name) && !self.objects.iter().any(is_object)
+            }
+            false => packet.as_ref() == name,
+        };
+        let mut meant = self.packets.iter().filter(|(name, _)| is_meant(name));
+        let (_, packet) = meant.next()?;
+        let right = digest.is_none_or(|digest| {
+            Data::decode(packet).is_ok_and(|data| data.implicit_digest() == digest)
+        });
+        right.then(|| packet.clone())
     }
 
     /// A range Interest: every segment that exists is answered, the others are refused at once.
@@ -205,6 +239,11 @@ impl Publish {
             let (object, wanted, digest) = match answer {
                 Answer::Nack(interest) => {
                     header.encode_into(&interest, out);
+                    return true;
+                }
+                Answer::Packet(packet) => {
+                    header.encode_into(&packet, out);
+                    self.stats.answered += 1;
                     return true;
                 }
                 Answer::Data { object, wanted, digest } => (object, wanted, digest),

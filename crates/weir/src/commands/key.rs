@@ -1,57 +1,59 @@
 //! `weir key`
 
-use crate::cli::KeyCommand;
-use crate::exit::Failure;
+mod carry;
+mod certify;
+mod list;
+
+use crate::cli::{KeyCommand, KeyWord};
+use crate::exit::{Failure, Kind};
 use crate::{identity, output};
-use security::keychain::Listing;
-use serde::Serialize;
+use security::{Certificate, KeyType};
+use std::io::Read;
+use std::path::Path;
 
-#[derive(Serialize)]
-struct Key {
-    name: String,
-    certificate: String,
-    default: bool,
-    secret: String,
-}
+/// More than any certificate or key takes.
+const MOST: u64 = 64 * 1024;
 
-/// Makes or lists keys.
+/// Makes, lists, carries and certifies keys.
 pub fn run(command: &KeyCommand) -> Result<(), Failure> {
     match command {
-        KeyCommand::New { identity, default } => {
-            let certificate = identity::new_key(identity, *default)?;
+        KeyCommand::New { identity, kind, default } => {
+            let certificate = identity::new_key(identity, kind.key_type(), *default)?;
             output::note(&format!("made {}; its certificate:", certificate.key_name()));
-            output::result(certificate.to_base64().trim_end())
+            print(&certificate)
         }
-        KeyCommand::List { json } => list(*json),
+        KeyCommand::List { json } => list::run(*json),
+        KeyCommand::Export(args) => carry::export(args),
+        KeyCommand::Import(args) => carry::import(args),
+        KeyCommand::Sign(args) => certify::sign(args),
+        KeyCommand::Renew(args) => certify::renew(args),
     }
 }
 
-fn list(json: bool) -> Result<(), Failure> {
-    let listing = match identity::keychain()? {
-        Some(keychain) => keychain.list()?,
-        None => Listing::default(),
+impl KeyWord {
+    fn key_type(self) -> KeyType {
+        match self {
+            KeyWord::Ed25519 => KeyType::Ed25519,
+            KeyWord::Ecdsa => KeyType::Ecdsa,
+            KeyWord::Rsa => KeyType::Rsa,
+        }
+    }
+}
+
+fn print(certificate: &Certificate) -> Result<(), Failure> {
+    output::result(certificate.to_base64().trim_end())
+}
+
+/// A file's text, or that of standard input.
+fn text(path: &Path) -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = match path.as_os_str() == "-" {
+        true => std::io::stdin().take(MOST).read_to_string(&mut text),
+        false => std::fs::File::open(path).and_then(|f| f.take(MOST).read_to_string(&mut text)),
     };
-    for problem in &listing.problems {
-        output::note(&format!("weir: {problem}"));
-    }
-    let keys: Vec<_> = listing
-        .keys
-        .iter()
-        .map(|key| Key {
-            name: key.name.to_string(),
-            certificate: key.certificate.name().to_string(),
-            default: key.default,
-            secret: key.path.display().to_string(),
-        })
-        .collect();
-    if json {
-        return output::json(&keys);
-    }
-    if keys.is_empty() {
-        let dir = identity::key_dir()?.display().to_string();
-        output::note(&format!("no keys in {dir}; make one with `weir key new /your/name`"));
-    }
-    keys.iter().try_for_each(|key| {
-        output::result(&format!("{} {}", if key.default { "*" } else { " " }, key.name))
-    })
+    read.map_err(|error| {
+        Failure::new(Kind::File, format!("cannot read {}: {error}", path.display()))
+            .then("name a file that somebody exported, or `-` for standard input")
+    })?;
+    Ok(text)
 }

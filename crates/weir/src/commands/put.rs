@@ -3,13 +3,14 @@
 use crate::cli::PutArgs;
 use crate::exit::{Failure, Kind};
 use crate::file::{FileSource, Watch};
+use crate::identity::{self, Signing};
 use crate::output::{self, Progress};
+use crate::producer;
 use crate::producer::Look;
 use crate::signals::Stop;
-use crate::{identity, producer};
 use net::client::{Address, Connection};
 use packet::{Component, Name};
-use security::Signer;
+use security::{Certificate, Signer};
 use serde::Serialize;
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -38,7 +39,7 @@ struct Object {
 
 /// Publishes and serves.
 pub fn run(args: &PutArgs) -> Result<(), Failure> {
-    let (signer, remark) = identity::signer(args.sign.as_ref(), &args.name)?;
+    let Signing { signer, chain, remark } = identity::signing(args.sign.as_ref(), &args.name)?;
     if let Some(remark) = remark.filter(|_| !args.output.quiet) {
         output::note(&remark);
     }
@@ -54,6 +55,7 @@ pub fn run(args: &PutArgs) -> Result<(), Failure> {
     }
     connection.register(&args.name)?;
     publish.claim(args.name.clone());
+    let registered = serve_certificates(&mut connection, &mut publish, &chain, args);
     for object in publish.objects() {
         if !args.output.quiet && !args.output.json {
             output::note(&format!(
@@ -73,11 +75,39 @@ pub fn run(args: &PutArgs) -> Result<(), Failure> {
     progress.end();
     served?;
     // The forwarder would notice by itself; saying it saves consumers a time-out.
-    connection.unregister(&args.name).ok();
+    for name in registered.iter().chain([&args.name]) {
+        connection.unregister(name).ok();
+    }
     if args.output.json {
         output::json(&summary(&publish))?;
     }
     Ok(())
+}
+
+/// Answers for the certificates, too, so that consumers who trust somebody above can find their
+/// way. Returns the prefixes that were registered for that.
+fn serve_certificates(
+    connection: &mut Connection,
+    publish: &mut Publish,
+    chain: &[Certificate],
+    args: &PutArgs,
+) -> Vec<Name> {
+    let mut registered = Vec::new();
+    for certificate in chain {
+        publish.add_packet(certificate.wire().clone());
+        let key = certificate.key_name();
+        if key.as_ref().starts_with(args.name.as_ref()) {
+            continue;
+        }
+        match connection.register(&key) {
+            Ok(()) => registered.push(key),
+            Err(error) if !args.output.quiet => {
+                output::note(&format!("nobody will be told the certificate of {key}: {error}"));
+            }
+            Err(_) => {}
+        }
+    }
+    registered
 }
 
 fn prepare(

@@ -69,8 +69,12 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("name", "the key's name"),
             ("certificate", "the name of its certificate"),
+            ("type", "`ed25519`, `ecdsa` or `rsa`"),
+            ("not_after", "when the certificate expires, in seconds since 1970"),
+            ("self_signed", "whether the key itself signed the certificate, and nobody else"),
             ("default", "whether it signs when no other key is asked for"),
             ("secret", "the file that holds the secret"),
+            ("store", "`weir`, or `ndn`: the key chain that ndn-cxx and python-ndn share"),
         ],
     ),
     (

@@ -29,7 +29,7 @@ fn command(key: Option<&(SecretKey, Certificate)>, time_ms: u64, nonce: &[u8]) -
     };
     let info = info.with_nonce(nonce).with_time_ms(time_ms);
     interest.sign_with(info, |parts| match key {
-        Some((secret, _)) => Signature::new(&secret.sign(&parts.concat())),
+        Some((secret, _)) => secret.sign(&parts.concat()),
         None => {
             use sha2::Digest as _;
             Signature::new(&sha2::Sha256::digest(parts.concat()))

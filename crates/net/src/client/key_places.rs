@@ -1,0 +1,67 @@
+//! Where ndn-cxx, and all who do as it does, keep keys.
+
+use super::conf;
+use std::path::{Path, PathBuf};
+
+/// Where the user's key chain is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyPlaces {
+    /// The file of its database.
+    pub pib: PathBuf,
+    /// The folder of the secrets.
+    pub tpm: PathBuf,
+}
+
+impl KeyPlaces {
+    /// As `NDN_CLIENT_PIB` and `NDN_CLIENT_TPM` say, or `client.conf`, or in `~/.ndn`; `None` if
+    /// there is no home.
+    #[must_use]
+    pub fn find() -> Option<KeyPlaces> {
+        let places = conf::places();
+        let said = |variable: &str, key| {
+            let given = std::env::var(variable).ok().filter(|value| !value.is_empty());
+            given.or_else(|| conf::setting(&places, key).map(|(value, _)| value))
+        };
+        let (pib, tpm) = (said("NDN_CLIENT_PIB", "pib"), said("NDN_CLIENT_TPM", "tpm"));
+        Some(KeyPlaces::of(pib.as_deref(), tpm.as_deref(), &conf::home()?))
+    }
+
+    /// `home` is `~/.ndn`.
+    fn of(pib: Option<&str>, tpm: Option<&str>, home: &Path) -> KeyPlaces {
+        let pib = pib.and_then(place).unwrap_or_else(|| home.to_owned());
+        // The field says the folder or the file, by whose tool it is.
+        let is_file = pib.extension().is_some_and(|extension| extension == "db");
+        let pib = if is_file { pib } else { pib.join("pib.db") };
+        KeyPlaces { pib, tpm: tpm.and_then(place).unwrap_or_else(|| home.join("ndnsec-key-file")) }
+    }
+}
+
+/// The place behind the kind, `pib-sqlite3:/some/where`, if there is one.
+fn place(text: &str) -> Option<PathBuf> {
+    let (_, place) = text.split_once(':')?;
+    let place = place.strip_prefix("//").unwrap_or(place);
+    (!place.is_empty()).then(|| PathBuf::from(place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn key_chains_are_where_it_is_said_or_at_home() {
+        let home = Path::new("/a/.ndn");
+        for (said, pib) in [
+            (None, "/a/.ndn/pib.db"),
+            (Some("pib-sqlite3"), "/a/.ndn/pib.db"),
+            (Some("pib-sqlite3:"), "/a/.ndn/pib.db"),
+            (Some("pib-sqlite3:/x"), "/x/pib.db"),
+            (Some("pib-sqlite3:/x/pib.db"), "/x/pib.db"),
+            (Some("pib-sqlite3:///x/my.db"), "/x/my.db"),
+        ] {
+            assert_eq!(KeyPlaces::of(said, None, home).pib, Path::new(pib), "{said:?}");
+        }
+        let tpm = |said| KeyPlaces::of(None, said, home).tpm;
+        assert_eq!(tpm(None), Path::new("/a/.ndn/ndnsec-key-file"));
+        assert_eq!(tpm(Some("tpm-file:/keys")), Path::new("/keys"));
+    }
+}

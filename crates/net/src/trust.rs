@@ -1,0 +1,174 @@
+//! Files of trust rules: whose certificates are believed for themselves, and whose keys may sign
+//! what.
+//!
+//! [`schema`] is the single list of sections and fields: reading, checking and the reference manual
+//! all come from it.
+
+pub mod schema;
+
+use document::manual::write_section;
+use document::{Document, Mistake, Section, text};
+use schema::SECTIONS;
+use security::certificate::CertificateError;
+use security::trust::{LightVerSec, ModelError, Pattern, Rule, Schema, Subject, Validator};
+use security::{Certificate, MAX_INSTANT};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use thiserror::Error;
+use toml::de::{DeTable, DeValue};
+
+/// Why there are no rules.
+#[derive(Debug, Error)]
+pub enum TrustError {
+    /// The file cannot be read.
+    #[error("cannot read the trust rules {path}: {source}", path = path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file has mistakes, in the order in which they stand there.
+    #[error("{}", document::mistake::lines(.0))]
+    Mistakes(Vec<Mistake>),
+}
+
+/// Reads a file of trust rules, and the certificates that it names.
+///
+/// # Errors
+/// One of the files cannot be read, or has mistakes; all that were found are in the error.
+pub fn load(path: &Path) -> Result<Validator, TrustError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| TrustError::Unreadable { path: path.to_owned(), source })?;
+    parse(&text, &path.display().to_string())
+}
+
+/// Reads the text of such a file; `file` is its name in messages, and certificates lie beside it.
+///
+/// # Errors
+/// All mistakes that were found.
+pub fn parse(text: &str, file: &str) -> Result<Validator, TrustError> {
+    let doc = Document::new(file, text);
+    let rules = doc.table(SECTIONS).and_then(|table| sections(&doc, &table));
+    let mistakes = doc.finish();
+    match rules {
+        Some(rules) if mistakes.is_empty() => Ok(rules),
+        _ => Err(TrustError::Mistakes(mistakes)),
+    }
+}
+
+fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Validator> {
+    let trust = Section::single(doc, SECTIONS, table, "trust")?;
+    let all = |name| Section::repeated(doc, SECTIONS, table, name);
+    let anchors: Vec<_> = all("anchor").iter().filter_map(|section| anchor(section)).collect();
+    if anchors.is_empty() {
+        let what = "without an [[anchor]] nobody is trusted; name the file of a certificate";
+        doc.mistake(trust.at.clone(), what);
+    }
+    let rules: Vec<_> = all("rule").iter().filter_map(rule).collect();
+    let schema = match (table.get("rule").is_some(), trust.given("model").is_some()) {
+        (true, true) => {
+            trust.mistake("model", "it has the rules; leave out the [[rule]]s, or this");
+            return None;
+        }
+        (false, true) => Schema::LightVerSec(model(&trust)?),
+        (true, false) => Schema::Rules(rules),
+        (false, false) => Schema::Hierarchy,
+    };
+    let skew: control::Duration = trust.quantity("clock_skew")?;
+    let skew = (skew.as_millis() / 1000).min(MAX_INSTANT);
+    let validator = Validator::new(anchors, schema);
+    Some(validator.with_depth(trust.count("depth")).with_skew(skew))
+}
+
+fn anchor(section: &Section<'_>) -> Option<Certificate> {
+    let path: PathBuf = section.get("certificate", |v| text(v).map(PathBuf::from))?;
+    let path = section.doc.folder().join(path);
+    let read = std::fs::read_to_string(&path).map_err(|error| error.to_string());
+    let decoded = |text: String| {
+        Certificate::from_base64(&text).map_err(|why: CertificateError| why.to_string())
+    };
+    match read.and_then(decoded) {
+        Ok(certificate) => Some(certificate),
+        Err(why) => {
+            section.mistake("certificate", &format!("cannot use {}: {why}", path.display()));
+            None
+        }
+    }
+}
+
+fn model(section: &Section<'_>) -> Option<LightVerSec> {
+    let path: PathBuf = section.get("model", |v| text(v).map(PathBuf::from))?;
+    let path = section.doc.folder().join(path);
+    let read = std::fs::read(&path).map_err(|error| error.to_string());
+    let decoded =
+        |octets: Vec<u8>| LightVerSec::decode(&octets).map_err(|why: ModelError| why.to_string());
+    match read.and_then(decoded) {
+        Ok(model) => Some(model),
+        Err(why) => {
+            section.mistake("model", &format!("cannot use {}: {why}", path.display()));
+            None
+        }
+    }
+}
+
+fn rule(section: &Section<'_>) -> Option<Rule> {
+    let pattern = |name| section.get(name, pattern);
+    let given = |name| section.given(name).is_some();
+    let subject = match (given("data"), given("certificate")) {
+        (true, false) => Subject::Data,
+        (false, true) => Subject::Certificate,
+        _ => {
+            let what = "a rule is about `data` or about a `certificate`; give one of them";
+            section.doc.mistake(section.at.clone(), what);
+            return None;
+        }
+    };
+    let field = if subject == Subject::Data { "data" } else { "certificate" };
+    let (names, signer) = (pattern(field)?, pattern("signer")?);
+    let unknown = signer.words().find(|word| !names.words().any(|known| known == *word));
+    if let Some(word) = unknown {
+        let what = format!(
+            "`{{{word}}}` is no word of `{field}`, so that anybody could be it; write `{{}}` if \
+             anybody may be"
+        );
+        section.mistake("signer", &what);
+    }
+    Some(Rule { subject, names, signer })
+}
+
+fn pattern(value: &DeValue<'_>) -> Result<Pattern, String> {
+    Pattern::from_str(text(value)?).map_err(|why| why.to_string())
+}
+
+/// The text of `docs/reference/trust.md`.
+#[must_use]
+pub fn manual() -> String {
+    let mut out = String::from(INTRODUCTION);
+    SECTIONS.iter().for_each(|section| write_section(&mut out, section));
+    out
+}
+
+/// True if the text is meant to be a file of rules, and not a certificate.
+#[must_use]
+pub fn is_meant(text: &str) -> bool {
+    // Base64 has none of these.
+    text.contains(['[', '#', '"'])
+}
+
+const INTRODUCTION: &str = "\
+# Trust rules
+
+`weir get --trust FILE` reads one TOML file of this form, or a certificate. (This page is made from
+`crates/net/src/trust/schema.rs`.) [Decide whom to trust](../how-to/trust-keys.md) has an example,
+[Verification](../explanation/verification.md) what is verified and why.
+
+Patterns are names with `{word}` for any one component and `{word...}` for any number of them, none
+included; `{}` and `{...}` are the same without a word. A word that stands twice, in a rule's `data`
+or `certificate` and in its `signer`, stands for the same components. A pattern has one part of any
+length at most. Braces in a name itself are written `%7B` and `%7D`.
+";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! Every section and field of a file of trust rules: name, form, default, meaning.
+
+use document::schema::{Form, Section, field, required};
+
+const PATTERN: Form = Form::As("pattern of names");
+
+/// All sections.
+pub const SECTIONS: &[Section] = &[
+    Section {
+        name: "trust",
+        repeated: false,
+        help: "How far chains of certificates are followed.",
+        fields: &[&[
+            field(
+                "depth",
+                Form::Number(0, 64),
+                "8",
+                "How many certificates may stand between what is verified and an anchor.",
+            ),
+            field(
+                "model",
+                Form::As("file's path"),
+                "",
+                "A Light VerSec model as python-ndn compiles and saves it (`Checker.save()`), in \
+                 the place of `[[rule]]`s. Of functions, `$eq` and `$eq_type` are known.",
+            ),
+            field(
+                "clock_skew",
+                Form::Duration,
+                "\"1 min\"",
+                "By how much this host's clock may differ from those of issuers.",
+            ),
+        ]],
+    },
+    Section {
+        name: "anchor",
+        repeated: true,
+        help: "A certificate that is believed for itself. At least one is needed.",
+        fields: &[&[required(
+            "certificate",
+            Form::As("file's path"),
+            "The file, as `weir key new` and `weir key export` print it; beside this one unless \
+             the path is absolute.",
+        )]],
+    },
+    Section {
+        name: "rule",
+        repeated: true,
+        help: "Who may sign what; what no rule allows is refused. Without any rule, a key may sign \
+               names under its identity, and certificates for identities under its own.",
+        fields: &[&[
+            field("data", PATTERN, "", "Names of Data that are no certificates."),
+            field(
+                "certificate",
+                PATTERN,
+                "",
+                "Identities that certificates are for: their names without `KEY` and what follows.",
+            ),
+            required(
+                "signer",
+                PATTERN,
+                "Identities whose keys may sign that: the names of keys without `KEY` and the \
+                 key's id. Its words are words of `data` or `certificate`.",
+            ),
+        ]],
+    },
+];

@@ -1,0 +1,68 @@
+//! `weir key export` and `weir key import`: certificates and keys between hosts and tools.
+
+use super::{print, text};
+use crate::cli::{KeyExportArgs, KeyImportArgs};
+use crate::exit::{Failure, Kind};
+use crate::{identity, output, passphrase};
+use security::keychain::KeyChainError;
+use security::safe_bag::{SEAL_RANDOM, SafeBag, SafeBagError};
+use security::{Certificate, KeyChain};
+
+/// Prints a certificate, or a SafeBag with the secret.
+pub fn export(args: &KeyExportArgs) -> Result<(), Failure> {
+    let key = identity::key(&args.key)?;
+    if !args.secret {
+        return print(&key.certificate);
+    }
+    let passphrase = passphrase::new(args.passphrase_file.as_deref())?;
+    let random: [u8; SEAL_RANDOM] = identity::random()?;
+    let bag = SafeBag::seal(key.certificate, &key.secret, passphrase.as_bytes(), &random);
+    output::result(bag.to_base64().trim_end())
+}
+
+/// Takes over what somebody exported: a key, or a certificate for one that is there.
+pub fn import(args: &KeyImportArgs) -> Result<(), Failure> {
+    let shown = args.file.display();
+    let text = text(&args.file)?;
+    let bag = match SafeBag::from_base64(&text) {
+        Err(SafeBagError::NoBag) => return import_certificate(args, &text),
+        other => other.map_err(|why| {
+            Failure::new(Kind::Usage, format!("cannot import {shown}: {why}"))
+                .then("export it again where it came from")
+        })?,
+    };
+    let passphrase = passphrase::known(args.passphrase_file.as_deref())?;
+    let secret = bag.open(passphrase.as_bytes()).map_err(|why| {
+        let kind = match why {
+            SafeBagError::Passphrase => Kind::NotVerified,
+            _ => Kind::Usage,
+        };
+        Failure::new(kind, format!("cannot import {shown}: {why}"))
+    })?;
+    let certificate = bag.certificate();
+    let keys = KeyChain::open(identity::key_dir()?)?;
+    keys.insert(&secret, certificate)?;
+    if args.default {
+        keys.set_default(certificate.key_name().as_ref())?;
+    }
+    output::note(&format!("imported the key {}", certificate.key_name()));
+    Ok(())
+}
+
+fn import_certificate(args: &KeyImportArgs, text: &str) -> Result<(), Failure> {
+    let certificate = Certificate::from_base64(text).map_err(|why| {
+        let message = format!("cannot import {}: {why}", args.file.display());
+        Failure::new(Kind::Usage, message).then("name a certificate's file, or that of a SafeBag")
+    })?;
+    let key = certificate.key_name();
+    let Some(keys) = identity::keychain()? else {
+        let dir = identity::key_dir()?;
+        return Err(KeyChainError::NotFound { name: key, dir }.into());
+    };
+    keys.set_certificate(&certificate)?;
+    if args.default {
+        keys.set_default(key.as_ref())?;
+    }
+    output::note(&format!("the key {key} has the certificate {} now", certificate.name()));
+    Ok(())
+}

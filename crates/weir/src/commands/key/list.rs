@@ -1,0 +1,70 @@
+//! `weir key list`
+
+use crate::exit::Failure;
+use crate::{identity, output};
+use security::keychain::{KeyEntry, Listing};
+use security::pib::{Pib, PibKey};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Key {
+    name: String,
+    certificate: String,
+    r#type: String,
+    not_after: u64,
+    self_signed: bool,
+    default: bool,
+    secret: String,
+    store: &'static str,
+}
+
+impl Key {
+    fn of(key: &KeyEntry) -> Key {
+        let certificate = &key.certificate;
+        Key {
+            name: key.name.to_string(),
+            certificate: certificate.name().to_string(),
+            r#type: certificate.public_key().key_type().to_string(),
+            not_after: certificate.validity().not_after(),
+            self_signed: certificate.is_self_signed(),
+            default: key.default,
+            secret: key.path.display().to_string(),
+            store: "weir",
+        }
+    }
+
+    fn of_pib(pib: &Pib, key: &PibKey) -> Key {
+        let path = pib.secret_path(&key.name);
+        let (name, certificate) = (key.name.clone(), key.certificate.clone());
+        // What signs when no key is asked for is chosen among Weir's own.
+        let listed = Key::of(&KeyEntry { name, certificate, path, default: false });
+        Key { store: "ndn", ..listed }
+    }
+}
+
+/// Lists the keys.
+pub fn run(json: bool) -> Result<(), Failure> {
+    let listing = match identity::keychain()? {
+        Some(keychain) => keychain.list()?,
+        None => Listing::default(),
+    };
+    for problem in &listing.problems {
+        output::note(&format!("weir: {problem}"));
+    }
+    let mut keys: Vec<_> = listing.keys.iter().map(Key::of).collect();
+    match identity::pib() {
+        Ok(Some(pib)) => keys.extend(pib.keys().iter().map(|key| Key::of_pib(&pib, key))),
+        Ok(None) => {}
+        Err(problem) => output::note(&format!("weir: {problem}")),
+    }
+    if json {
+        return output::json(&keys);
+    }
+    if keys.is_empty() {
+        let dir = identity::key_dir()?.display().to_string();
+        output::note(&format!("no keys in {dir}; make one with `weir key new /your/name`"));
+    }
+    keys.iter().try_for_each(|key| {
+        output::result(&format!("{} {}", if key.default { "*" } else { " " }, key.name))
+    })
+}

@@ -1,0 +1,175 @@
+"""Keys and certificates between people: who vouches for whom, and who believes it."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from alone import Alone
+from support import content
+
+NOT_VERIFIED = 4
+PATIENCE = 60
+
+BLOG = """
+[[anchor]]
+certificate = "blog.cert"
+[[rule]]
+data = "/blog/article/{author}/{...}"
+signer = "/blog/author/{author}"
+[[rule]]
+certificate = "/blog/author/{}"
+signer = "/blog"
+"""
+
+
+class Person:
+    """Somebody with a key chain of his own."""
+
+    def __init__(self, test, name):
+        self.test, self.home = test, test.here / name
+        self.home.mkdir()
+
+    def weir(self, *argv, status=0, text=None):
+        """Run the program as this person; what it printed."""
+        done = subprocess.run(
+            [self.test.program, *map(str, argv)],
+            env={**os.environ, "HOME": str(self.home), "WEIR_HOME": str(self.home)},
+            cwd=self.home,
+            input=text,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        self.test.assertEqual(done.returncode, status, done.stderr)
+        return done.stderr if status else done.stdout
+
+    def new_key(self, identity, kind="ed25519"):
+        """Make a key; its certificate."""
+        return self.weir("key", "new", identity, "--type", kind, "--default")
+
+    def keep(self, name, text):
+        """Keep a text in a file."""
+        path = self.home / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def get(self, name, trust, status=0):
+        """Fetch what is published; the summary, or what was said instead of it."""
+        address = ("--socket", self.test.daemon.socket)
+        said = self.weir(
+            "get", name, "-o", "got", "--json", "--trust", trust, *address, status=status
+        )
+        if status:
+            self.test.assertFalse((self.home / "got").exists())
+            return said
+        self.test.assertEqual(content.sha256(self.home / "got"), content.sha256(self.test.sent))
+        return json.loads(said)
+
+
+class Keys(Alone):
+    """Producers and consumers around one daemon."""
+
+    def put(self, person, name):
+        """Publish as this person for as long as the test takes."""
+        before = {key: os.environ.get(key) for key in ("HOME", "WEIR_HOME")}
+        os.environ.update(HOME=str(person.home), WEIR_HOME=str(person.home))
+        try:
+            child = self.daemon.put(name, self.sent)
+        finally:
+            for key, value in before.items():
+                if value is None:
+                    del os.environ[key]
+                else:
+                    os.environ[key] = value
+        self.addCleanup(child.__exit__, None, None, None)
+        child.__enter__()
+
+    def vouch(self, above, below, identity, by, kind):
+        """One makes a key, the other vouches for it."""
+        request = below.new_key(identity, kind)
+        certificate = above.weir("key", "sign", "-", "--by", by, text=request)
+        below.weir("key", "import", "-", text=certificate)
+
+    def test_a_consumer_follows_the_chain_to_the_key_that_it_trusts(self):
+        """Of three keys of three kinds it has only the topmost."""
+        top, middle, alice = (Person(self, name) for name in ("top", "middle", "alice"))
+        root = top.new_key("/site", "rsa")
+        self.vouch(top, middle, "/site/group", "/site", "ecdsa")
+        self.vouch(middle, alice, "/site/group/alice", "/site/group", "ed25519")
+        # Somebody has to answer for the certificate in the middle: he publishes, too.
+        self.put(middle, "/site/group/notes")
+        self.put(alice, "/site/group/alice/film")
+        consumer = Person(self, "consumer")
+        anchor = consumer.keep("root.cert", root)
+        summary = consumer.get("/site/group/alice/film", anchor)
+        self.assertEqual(summary["verified"], "key")
+        self.assertTrue(summary["key"].startswith("/site/group/alice/KEY/"), summary)
+
+    def test_a_stranger_is_refused_with_the_chain_that_he_showed(self):
+        """He calls himself as alice does, and nobody vouches for him."""
+        top, eve = Person(self, "top"), Person(self, "eve")
+        root = top.new_key("/site")
+        eve.new_key("/site/alice")
+        self.put(eve, "/site/alice/film")
+        consumer = Person(self, "consumer")
+        anchor = consumer.keep("root.cert", root)
+        said = consumer.get("/site/alice/film", anchor, NOT_VERIFIED)
+        self.assertIn("is signed by itself, and is none of the anchors", said)
+        self.assertIn("its chain as far as it went: /site/alice/KEY/", said)
+
+    def test_rules_say_who_may_sign(self):
+        """Ann signs articles of hers, and no others."""
+        blog, ann = Person(self, "blog"), Person(self, "ann")
+        root = blog.new_key("/blog", "ecdsa")
+        self.vouch(blog, ann, "/blog/author/ann", "/blog", "ecdsa")
+        consumer = Person(self, "consumer")
+        consumer.keep("blog.cert", root)
+        rules = consumer.keep("blog.toml", BLOG)
+        # A key is for names under its identity as far as `weir put` is concerned.
+        self.put(ann, "/blog/author/ann/1")
+        said = consumer.get("/blog/author/ann/1", rules, NOT_VERIFIED)
+        self.assertRegex(said, "no rule lets /blog/author/ann/KEY/[0-9a-f]+ sign ")
+        wrong = consumer.keep("wrong.toml", BLOG.replace("signer", "singer"))
+        said = consumer.get("/blog/author/ann/1", wrong, 2)
+        self.assertIn("wrong.toml:6:1: `rule` has no field `singer`; did you mean", said)
+        wider = consumer.keep("wide.toml", BLOG.replace("/blog/article/", "/blog/author/"))
+        summary = consumer.get("/blog/author/ann/1", wider)
+        self.assertTrue(summary["key"].startswith("/blog/author/ann/KEY/"), summary)
+
+    def test_a_key_moves_to_another_host_under_a_passphrase(self):
+        """And opens with that one only."""
+        here, there = Person(self, "here"), Person(self, "there")
+        for kind in ("ed25519", "ecdsa", "rsa"):
+            with self.subTest(kind=kind):
+                certificate = here.new_key(f"/{kind}", kind)
+                right = here.keep("right", "open sesame\n")
+                wrong = here.keep("wrong", "open barley\n")
+                export = ("key", "export", f"/{kind}", "--secret", "--passphrase-file")
+                bag = here.keep(f"{kind}.bag", here.weir(*export, right))
+                command = ("key", "import", bag, "--passphrase-file")
+                said = there.weir(*command, wrong, status=NOT_VERIFIED)
+                self.assertIn("the passphrase is wrong", said)
+                there.weir(*command, right)
+                self.assertEqual(there.weir("key", "export", f"/{kind}"), certificate)
+                self.assertNotIn("open sesame", Path(bag).read_text(encoding="utf-8"))
+
+    def test_a_certificate_is_renewed_by_whoever_signed_it(self):
+        """Oneself, or somebody else who is asked."""
+        top, alice = Person(self, "top"), Person(self, "alice")
+        first = top.new_key("/site")
+        second = top.weir("key", "renew", "/site", "--days", "10")
+        self.assertNotEqual(first, second)
+        self.assertEqual(top.weir("key", "export", "/site"), second)
+        self.vouch(top, alice, "/site/alice", "/site", "rsa")
+        issued = alice.weir("key", "export", "/site/alice")
+        request = alice.weir("key", "renew", "/site/alice")
+        self.assertEqual(alice.weir("key", "export", "/site/alice"), issued)
+        renewed = top.weir("key", "sign", "-", "--by", "/site", text=request)
+        alice.weir("key", "import", "-", text=renewed)
+        self.assertEqual(alice.weir("key", "export", "/site/alice"), renewed)
+        # A request has to be signed by the key that it is for.
+        said = top.weir("key", "sign", "-", "--by", "/site", status=NOT_VERIFIED, text=renewed)
+        self.assertIn("is not signed by its own key", said)
