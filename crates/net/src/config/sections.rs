@@ -16,6 +16,7 @@ use document::{Document, Queue, Section, name, shown, spoken, text, valid_words}
 use forwarder::tables::{Admission, PolicyKind};
 use forwarder::tables::{ContentStoreConfig, PitConfig};
 use schemes::Choice;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use toml::Spanned;
@@ -39,15 +40,17 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config>
     let (at, read): (Vec<_>, Vec<_>) =
         faces.iter().filter_map(|s| Some((s.at.clone(), face(s)?))).unzip();
     let known = read.len() == faces.len();
-    for (i, face) in read.iter().enumerate() {
+    let mut names = BTreeSet::new();
+    for (face, at) in read.iter().zip(&at) {
         let name = face_name(face);
-        if read[..i].iter().any(|other| face_name(other) == name) {
-            doc.mistake(at[i].clone(), format!("there are two faces `{name}`"));
+        if !names.insert(name.clone()) {
+            doc.mistake(at.clone(), format!("there are two faces `{name}`"));
         }
     }
+    let faces_by_text = by_text(&read);
     let routes: Vec<_> = Section::repeated(doc, SECTIONS, table, "route")
         .iter()
-        .filter_map(|s| route(s, &read, known))
+        .filter_map(|s| route(s, &faces_by_text, &names, known))
         .collect();
     let strategies =
         Section::repeated(doc, SECTIONS, table, "strategy").iter().filter_map(strategy).collect();
@@ -235,28 +238,37 @@ fn face_name(face: &Face) -> String {
     face.name.clone().unwrap_or_else(|| face.place())
 }
 
-fn route(s: &Section<'_>, faces: &[Face], all_known: bool) -> Option<Route> {
+/// The first face of each text that routes may call it by: its name, its place, its URI.
+fn by_text(faces: &[Face]) -> BTreeMap<String, usize> {
+    let mut all = BTreeMap::new();
+    for (i, face) in faces.iter().enumerate() {
+        let texts = [face.name.clone(), Some(face.place()), Some(face.uri.to_string())];
+        for text in texts.into_iter().flatten() {
+            all.entry(text).or_insert(i);
+        }
+    }
+    all
+}
+
+fn route(
+    s: &Section<'_>,
+    faces: &BTreeMap<String, usize>,
+    names: &BTreeSet<String>,
+    all_known: bool,
+) -> Option<Route> {
     let prefix = s.get("prefix", name);
     let cost = s.number("cost").and_then(|n| u64::try_from(n).ok());
     let wanted = s.get("face", |v| text(v).map(str::to_owned))?;
-    let uri = wanted.parse::<FaceUri>().ok();
-    let face = faces.iter().position(|f| {
-        f.name.as_deref() == Some(&wanted)
-            || f.place() == wanted
-            || uri.as_ref().is_some_and(|u| same(u, &f.uri))
-    });
+    // A URI may be written in several forms.
+    let uri = wanted.parse::<FaceUri>().ok().map(|uri| uri.to_string());
+    let face = [Some(&wanted), uri.as_ref()].into_iter().flatten();
+    let face = face.filter_map(|text| faces.get(text)).min().copied();
     // A face that has a mistake of its own is not there; its routes are not to blame.
     if face.is_none() && all_known {
-        let names: Vec<String> = faces.iter().map(face_name).collect();
         let valid = valid_words(&wanted, names.iter().map(String::as_str));
         s.doc.mistake(s.place("face"), format!("there is no face `{wanted}`; {valid}"));
     }
     Some(Route { prefix: prefix?, face: face?, cost: cost? })
-}
-
-/// Whether two URIs lead to the same place, in whatever form they are written.
-fn same(a: &FaceUri, b: &FaceUri) -> bool {
-    a.to_string() == b.to_string()
 }
 
 fn content_store(s: &Section<'_>) -> Option<ContentStoreConfig> {
