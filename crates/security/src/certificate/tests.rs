@@ -140,7 +140,7 @@ fn a_validity_period_has_two_instants_in_order() {
     let period = |elements: &[(u64, &[u8])]| {
         let mut value = Vec::new();
         elements.iter().for_each(|(kind, text)| tlv::put_tlv(&mut value, *kind, text));
-        decode_validity(&value)
+        Validity::read(&value)
     };
     let (first, last): (&[u8], &[u8]) = (b"19700101T000001", b"19700101T000002");
     assert_eq!(period(&[(254, first), (255, last)]), Validity::new(1, 2));
