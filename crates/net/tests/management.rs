@@ -332,7 +332,7 @@ fn a_peer_whose_key_may_registers_for_itself_from_afar() {
         let info = packet::SignatureInfoBuf::new(packet::SignatureType::Ed25519, key)
             .with_nonce(&nonce.to_be_bytes())
             .with_time_ms(net::clock::unix_millis());
-        interest.sign_with(info, |parts| packet::Signature::new(&secret.sign(&parts.concat())));
+        interest.sign_with(info, |parts| secret.sign(&parts.concat()));
         peer.send_to(&interest.encode(), daemon.udp[0]).unwrap();
         let packet = receive(&peer);
         ControlResponse::decode(Data::decode(&packet).unwrap().content()).unwrap()
