@@ -1,5 +1,6 @@
 // NDNts as a command: what the tests have it do at a Weir daemon's socket.
-//   ndnts.mjs SOCKET serve NAME FILE [KEY]   publish a file, with an ECDSA key of its own if asked to
+//   ndnts.mjs SOCKET serve NAME FILE [CERT]  publish a file; signed by a new ECDSA key, if its
+//                                           certificate is to go into a file
 //   ndnts.mjs SOCKET fetch NAME FILE         find the version of a name by metadata, fetch it, write it
 //   ndnts.mjs SOCKET discover NAME FILE      the same, with the version found by the bare name
 //   ndnts.mjs SOCKET command NAME JSON       one management command; prints what came back as JSON
@@ -7,7 +8,7 @@
 //   ndnts.mjs SOCKET announce NAME          register by a prefix announcement, and answer
 //   ndnts.mjs SOCKET ask NAME               one Interest; prints the Data as JSON
 import { consume, produce } from "@ndn/endpoint";
-import { generateSigningKey } from "@ndn/keychain";
+import { Certificate, generateSigningKey } from "@ndn/keychain";
 import * as nfdmgmt from "@ndn/nfdmgmt";
 import { UnixTransport } from "@ndn/node-transport";
 import { Component, Data, Interest, Name, digestSigning } from "@ndn/packet";
@@ -15,6 +16,7 @@ import { Metadata, retrieveMetadata, serveMetadata } from "@ndn/rdr";
 import {
     FileChunkSource, discoverVersion, fetch, serveVersioned,
 } from "@ndn/segmented-object";
+import { Encoder } from "@ndn/tlv";
 import { writeFile } from "node:fs/promises";
 
 const [socket, verb, ...argv] = process.argv.slice(2);
@@ -58,9 +60,15 @@ const DATASETS = {
 };
 
 const verbs = {
-    async serve(name, file, key) {
+    async serve(name, file, certificate) {
         nfdmgmt.enableNfdPrefixReg(face);
-        const [signer] = key ? await generateSigningKey(key) : [digestSigning];
+        let signer = digestSigning;
+        if (certificate) {
+            const [privateKey, publicKey] = await generateSigningKey(name);
+            const { data } = await Certificate.selfSign({ privateKey, publicKey });
+            await writeFile(certificate, Buffer.from(Encoder.encode(data)).toString("base64"));
+            signer = privateKey.withKeyLocator(data.name);
+        }
         const server = serveVersioned(name, new FileChunkSource(file), { signer });
         const about = { prefix: name, freshnessPeriod: 4000, signer };
         serveMetadata(new Metadata(server.prefix), about);
