@@ -1,10 +1,10 @@
 // NDNts as a command: what the tests have it do at a Weir daemon's socket.
 //   ndnts.mjs SOCKET serve NAME FILE [CERT]  publish a file; signed by a new ECDSA key, if its
 //                                           certificate is to go into a file
-//   ndnts.mjs SOCKET fetch NAME FILE         find the version of a name by metadata, fetch it, write it
+//   ndnts.mjs SOCKET fetch NAME FILE         find a name's version by metadata, fetch it, write it
 //   ndnts.mjs SOCKET discover NAME FILE      the same, with the version found by the bare name
-//   ndnts.mjs SOCKET command NAME JSON       one management command; prints what came back as JSON
-//   ndnts.mjs SOCKET list NAME [JSON]        one dataset, with a filter for faces; prints it as JSON
+//   ndnts.mjs SOCKET command NAME JSON       a management command; prints what came back, as JSON
+//   ndnts.mjs SOCKET list NAME [JSON]        one dataset, with a filter for faces, as JSON
 //   ndnts.mjs SOCKET announce NAME          register by a prefix announcement, and answer
 //   ndnts.mjs SOCKET ask NAME               one Interest; prints the Data as JSON
 import { consume, produce } from "@ndn/endpoint";

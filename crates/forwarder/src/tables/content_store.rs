@@ -368,12 +368,11 @@ impl ContentStore {
         let fresh = |cached: &Cached| !must_be_fresh || now < cached.stale_at;
         let exact = self.tree.find(name).filter(|slot| fresh(self.tree.get(*slot)));
         let found = exact.or_else(|| self.find_by_digest(name, fresh)).or_else(|| {
-            let below = match (interest.can_be_prefix(), must_be_fresh) {
-                (false, _) => return None,
+            match (interest.can_be_prefix(), must_be_fresh) {
+                (false, _) => None,
                 (true, true) => self.tree.find_below(name, VISITS, fresh),
                 (true, false) => self.tree.find_below_keywords(name, VISITS, fresh),
-            };
-            below
+            }
         });
         let wire = found.map(|slot| {
             self.policy.touch(slot);
