@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use net::management::command::Command;
+use net::management::command::{Asked, Command};
 use net::management::parameters::{ControlParameters, numbers};
 use net::management::response::ControlResponse;
 use packet::{Interest, tlv};
@@ -18,8 +18,9 @@ fn written_again(parameters: &ControlParameters) {
 fuzz_target!(|wire: &[u8]| {
     if let Ok(interest) = Interest::decode(wire)
         && let Ok(command) = Command::take(&interest)
+        && let Asked::Parameters(parameters) = &command.asked
     {
-        written_again(&command.parameters);
+        written_again(parameters);
     }
     if let Ok(parameters) = ControlParameters::decode(wire) {
         written_again(&parameters);
