@@ -47,7 +47,7 @@ class Daemon:
     `host` is a namespace, or None for this machine itself. `faces` and `routes` are rows of the
     configuration file: ("name", "udp4://…") or ("name", "udp4://…", {"rate": "50 Mbit/s"}), and
     ("/prefix", "face's name"). `listen`, `store` and
-    `about` replace defaults of those sections and of `[daemon]`.
+    `about` replace defaults of those sections and of `[daemon]`, and `sections` has others by name.
     """
 
     weir: Path
@@ -59,6 +59,7 @@ class Daemon:
     listen: dict = field(default_factory=dict)
     store: dict = field(default_factory=dict)
     about: dict = field(default_factory=dict)
+    sections: dict = field(default_factory=dict)
     process: object = None
 
     @property
@@ -80,6 +81,7 @@ class Daemon:
         rows = [section("[listen]", {"unix": str(self.socket), **self.listen})]
         rows.append(section("[daemon]", self.about))
         rows.append(section("[content_store]", self.store))
+        rows += [section(f"[{name}]", values) for name, values in self.sections.items()]
         for name, uri, *options in self.faces:
             link = options[0] if options else {}
             rows.append(section("[[face]]", {"name": name, "uri": uri, **link}))
@@ -103,9 +105,7 @@ class Daemon:
 
     def status(self):
         """What `weir status --json` says of it."""
-        return json.loads(
-            run(self.command(self.weir, "status", "--json", "--socket", self.socket))
-        )
+        return json.loads(run(self.command(self.weir, "status", "--json", "--socket", self.socket)))
 
     def put(self, name, *files, options=()):
         """Publish files; the returned process serves them until it is stopped."""

@@ -46,13 +46,17 @@ class Video(unittest.TestCase):
             return [playing.finish() for playing in running], network.copies()
 
     def assert_smooth(self, *kinds, at_once):
-        """Both play it to its end and never stand still, and it crosses the routers once."""
+        """Both play it to its end and never stand still, and it crosses the routers once.
+
+        What the second asks for while it is pending goes on once more when best-route's time of
+        suppression is over, as in NFD: 1.2 to 1.3 copies where both begin within milliseconds.
+        """
         for _ in range(ATTEMPTS):
             seen, copies = self.play(kinds, at_once)
             for one in seen:
                 self.assertTrue(one.ended, seen)
                 self.assertGreater(one.start, 0)
-            self.assertTrue(0.9 < copies < 1.2, copies)
+            self.assertTrue(0.9 < copies < (1.2 if not at_once else 1.5), copies)
             if all(one.stalls == 0 for one in seen):
                 return
         self.fail(f"it stands still each time, at last: {seen}")

@@ -10,6 +10,7 @@ from support.children import Child, Failed, wait_until
 HERE = Path(__file__).resolve().parent
 # Their tools stand beside the interpreter of the virtual environment.
 TOOLS = Path(sys.executable).parent
+NDND = TOOLS / "ndnd"
 NDNTS = ["node", HERE / "ndnts.mjs"]
 # What reads from standard input and writes to standard output, with files in their places.
 FROM_FILE = ["sh", "-c", 'file=$1; shift; exec "$@" <"$file"', "sh"]
@@ -59,8 +60,8 @@ class Client:
 
 
 def clients(program):
-    """All of them, first Weir: that program."""
-    return [
+    """All of them that are installed, first Weir: that program."""
+    known = [
         Client(
             "weir",
             [program, "put", "NAME", "FILE", "--socket", "@"],
@@ -81,8 +82,9 @@ def clients(program):
         ),
         Client(
             "ndnd",
-            [*FROM_FILE, "FILE", TOOLS / "ndnd", "put", "NAME"],
+            [*FROM_FILE, "FILE", NDND, "put", "NAME"],
             "Registered route",
-            [*TO_FILE, "FILE", TOOLS / "ndnd", "cat", "NAME"],
+            [*TO_FILE, "FILE", NDND, "cat", "NAME"],
         ),
     ]
+    return known if NDND.exists() else known[:-1]
