@@ -54,7 +54,8 @@ class Client:
         log = daemon.folder / f"{self.name}-fetches.log"
         log.unlink(missing_ok=True)
         child = Child(self.command(self.fetch, daemon, name, file), log)
-        if child.wait(timeout) != 0:
+        # python-ndn's ends well without it.
+        if child.wait(timeout) != 0 or not file.exists():
             raise Failed(f"{self.name} could not fetch {name}\n{child.last_words()}")
         return child.seconds
 

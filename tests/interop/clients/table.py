@@ -32,7 +32,8 @@ def cell(publisher, consumer, daemon, file):
             print(f"{publisher.name} to {consumer.name}: another file", file=sys.stderr)
             return "damaged"
         rates.append(file.stat().st_size * 8e-6 / seconds)
-    return f"{sorted(rates)[RUNS // 2]:.3g}"
+    median = sorted(rates)[RUNS // 2]
+    return f"{median:.0f}" if median >= 100 else f"{median:.3g}"
 
 
 def rows(daemon, file):
