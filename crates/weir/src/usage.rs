@@ -60,7 +60,7 @@ mod tests {
         let wrong = said(&["weir", "get", "a"]);
         assert!(wrong.starts_with("invalid value 'a' for '<NAME>': `a` is not a name"), "{wrong}");
         for (arguments, part) in [
-            (&["weir", "daemn"][..], "a similar subcommand exists: 'daemon'"),
+            (&["weir", "statu"][..], "some similar subcommands exist: 'strategy', 'status'"),
             (&["weir", "get", "/a", "--contrl", "x"], "a similar argument exists: '--control'"),
             (&["weir", "key", "new"], "; see `weir key new --help`"),
             (&["weir", "put", "/a", "f", "--linger", "soon"], "`soon` is not a duration"),
