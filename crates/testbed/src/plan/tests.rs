@@ -69,6 +69,8 @@ fn the_daemons_read_what_is_written_for_them() {
     assert_eq!(down.parts.marker.as_ref().map(ToString::to_string).as_deref(), Some("codel"));
     // Frames cost what they cost in the simulator, and packets are not cut.
     assert_eq!((down.overhead, down.mtu), (Some(Size(0)), Some(9188)));
+    // What is on the link is in no socket's buffer.
+    assert_eq!(down.window, Size(0));
     let prefixes: Vec<_> = middle.routes.iter().map(|route| route.prefix.to_string()).collect();
     assert_eq!(prefixes, ["/a/%22b%22"]);
     assert_eq!(middle.routes[0].face, 1);
