@@ -69,3 +69,8 @@ fn crates_keep_their_layers() {
 fn nothing_bulky_is_tracked() {
     keeps(rules::no_bulk);
 }
+
+#[test]
+fn demands_of_other_documents_are_shown_by_tests() {
+    keeps(rules::conformance);
+}

@@ -394,12 +394,14 @@ mod tests {
         );
     }
 
+    // name.rst, "NDN Name Format": [name-1], [name-2], [name-3].
     #[test]
     fn malformed_names_are_refused() {
         assert!(NameRef::decode(&[8, 3, 1]).is_err());
         assert!(NameRef::decode(&[0, 0]).is_err());
         assert!(NameRef::decode(&[0xfe, 0, 1, 0, 0, 0]).is_err(), "a type above 65535");
         assert!(NameRef::decode(&[1, 2, 0, 0]).is_err(), "a digest of two octets");
+        assert!(NameRef::decode(&[2, 2, 0, 0]).is_err(), "one of parameters, too");
         assert!(NameRef::decode(&[8, 0].repeat(MAX_COMPONENTS)).is_ok());
         assert!(NameRef::decode(&[8, 0].repeat(MAX_COMPONENTS + 1)).is_err());
     }

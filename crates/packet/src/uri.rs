@@ -212,6 +212,7 @@ mod tests {
         assert_eq!("/....".parse::<Name>().unwrap().as_bytes(), [8, 1, b'.']);
     }
 
+    // name.rst, "NDN Name Format": [name-1].
     #[test]
     fn digests_are_hexadecimal() {
         let text = format!("/a/sha256digest={}", "0f".repeat(32));
@@ -223,6 +224,7 @@ mod tests {
         assert!("/1=short".parse::<Name>().is_err());
     }
 
+    // tlv.rst, "TLV Encoding": [tlv-6]; name.rst, "NDN Name Format": [name-3].
     #[test]
     fn mistakes_are_explained() {
         for bad in [

@@ -11,9 +11,10 @@ use support::hex;
 use tlv::Fault;
 use weir_packet as packet;
 
-/// An even number above 31 that nobody uses, and two that may not be ignored.
+/// An even number above 31 that nobody uses, and three that may not be ignored: all up to 31 are
+/// "grandfathered", the even ones, too.
 const IGNORABLE: u64 = 0xf0;
-const CRITICAL: [u64; 2] = [0xf1, 0x1f];
+const CRITICAL: [u64; 3] = [0xf1, 0x1f, 0x10];
 
 fn element(typ: u64, value: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
@@ -66,6 +67,8 @@ fn fault_of<T: std::fmt::Debug>(result: Result<T, tlv::DecodeError>) -> Fault {
 
 /// "unrecognized non-critical TLV elements may appear in the Interest packet. However, they must
 /// not appear before the Name element."
+// tlv.rst, "Considerations for Evolvability": [tlv-9]; interest.rst, "Interest Packet":
+// [interest-2]; data.rst, "Data Packet": [data-1].
 #[test]
 fn an_unknown_ignorable_element_is_ignored_behind_the_name() {
     let whole = packet_of(5, &interest_parts());
@@ -91,6 +94,7 @@ fn an_unknown_ignorable_element_is_ignored_behind_the_name() {
     }
 }
 
+// tlv.rst, "Considerations for Evolvability": [tlv-8], [tlv-10].
 #[test]
 fn an_unknown_critical_element_is_refused_everywhere() {
     for typ in CRITICAL {
@@ -109,6 +113,7 @@ fn an_unknown_critical_element_is_refused_everywhere() {
 
 /// "for {F1 F2? F3} definition, F2 would be out-of-order in the sequence {F1 F3 F2}": what comes
 /// too late is treated as unknown.
+// tlv.rst, "Considerations for Evolvability": [tlv-8], [tlv-9].
 #[test]
 fn an_element_that_comes_too_late_is_treated_as_unknown() {
     let name = hex("0703080161");
@@ -130,6 +135,7 @@ fn an_element_that_comes_too_late_is_treated_as_unknown() {
     assert_eq!(read("2c03 1b0100 2e01 aa 2400").unwrap().signature, None);
 }
 
+// tlv.rst, "Considerations for Evolvability": [tlv-8].
 #[test]
 fn a_repeated_critical_element_is_refused() {
     for (kind, list) in [(5, interest_parts()), (6, data_parts())] {
@@ -149,6 +155,7 @@ fn a_repeated_critical_element_is_refused() {
     }
 }
 
+// interest.rst, "Interest Packet": [interest-2]; "Name": [interest-3].
 #[test]
 fn what_must_be_there_is_missed() {
     let without = |kind, list: &[Vec<u8>], at: usize| {
@@ -166,6 +173,8 @@ fn what_must_be_there_is_missed() {
     assert_eq!(interest(0), Fault::Expected(7));
     assert_eq!(interest(8), Fault::Expected(0x2c));
     assert_eq!(interest(9), Fault::Expected(0x2e));
+    let typeless = parts(&["0703080161", "2400", "2c00", "2e02 aabb"]);
+    assert_eq!(fault_of(Interest::decode(&packet_of(5, &typeless))), Fault::Expected(0x1b));
     // "Interests that include Name TLV that has zero name components MUST be discarded."
     assert_eq!(fault_of(Interest::decode(&hex("0502 0700"))), Fault::BadLength(7));
     assert!(Interest::decode(&hex("0504 0702 0800")).is_ok(), "a component without octets");
@@ -173,6 +182,7 @@ fn what_must_be_there_is_missed() {
     assert!(Data::decode(&nameless).is_ok());
 }
 
+// tlv.rst, "Non Negative Integer Encoding": [tlv-7].
 #[test]
 fn values_of_a_wrong_length_are_refused() {
     let name = hex("0703080161");
@@ -212,6 +222,7 @@ fn a_forwarding_hint_has_names_and_perhaps_something_new() {
     assert_eq!(fault_of(read("1f08 1e0101 0703080162")), Fault::Critical(0x1f));
 }
 
+// name.rst, "Parameters Digest Component": [name-5].
 #[test]
 fn a_name_has_one_parameters_digest_at_most() {
     let digest = format!("0220 {}", "00".repeat(32));
@@ -221,6 +232,8 @@ fn a_name_has_one_parameters_digest_at_most() {
     assert_eq!(fault_of(Interest::decode(&packet_of(5, &[two]))), Fault::BadValue(7));
 }
 
+// name.rst, "Parameters Digest Component": [name-5]; interest.rst, "ApplicationParameters":
+// [interest-6].
 #[test]
 fn a_parameters_digest_and_parameters_come_together() {
     let digest = format!("0220 {}", "00".repeat(32));
@@ -315,7 +328,21 @@ fn new_elements_of_interests_are_signed() {
     assert_eq!(tail, parts[7..10].concat());
 }
 
+// tlv.rst, "TLV Encoding": [tlv-5], [tlv-6].
+#[test]
+fn type_numbers_are_from_1_to_the_largest_of_32_bits() {
+    let read = |typ: &str| {
+        let wire = packet_of(5, &[hex("0703080161"), hex(&format!("{typ}00"))]);
+        Interest::decode(&wire).map(|_| ()).map_err(|error| error.fault)
+    };
+    assert_eq!(read("00"), Err(Fault::BadType(0)));
+    assert_eq!(read("ff0000000100000000"), Err(Fault::BadType(1 << 32)));
+    assert_eq!(read("feffffffff"), Err(Fault::Critical((1 << 32) - 1)));
+    assert_eq!(read("fefffffffe"), Ok(()), "even, so that it may be ignored");
+}
+
 /// "the number is encoded in the shortest form": a longer one is refused wherever it stands.
+// tlv.rst, "Variable Size Encoding": [tlv-4].
 #[test]
 fn numbers_have_their_shortest_form() {
     for text in ["05fd0005 0703080161", "fd000505 0703080161", "0507 07fd0003080161"] {

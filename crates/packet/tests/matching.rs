@@ -20,6 +20,7 @@ fn satisfies(data: &[u8], wanted: Name, can_be_prefix: bool) -> bool {
     Data::decode(data).expect("valid Data").satisfies(&interest)
 }
 
+// name.rst, "Implicit Digest Component": [name-4].
 #[test]
 fn by_name_by_prefix_and_by_digest() {
     let wire = DataBuf::new(name("/a/b"), &b"content"[..]).encode_digest();
@@ -44,6 +45,7 @@ fn by_name_by_prefix_and_by_digest() {
 }
 
 /// SHA-256 of the whole packet; worked out with `sha256sum`.
+// name.rst, "Implicit Digest Component": [name-4].
 #[test]
 fn the_implicit_digest_is_that_of_the_whole_packet() {
     let wire = support::hex("060f 0703080161 1500 1603 1b0100 1701 00");

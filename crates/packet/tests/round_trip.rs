@@ -35,6 +35,8 @@ proptest! {
         }
     }
 
+    // name.rst, "Parameters Digest Component": [name-5]; interest.rst, "ApplicationParameters":
+    // [interest-6].
     #[test]
     fn interests(interest in support::interest()) {
         let wire = interest.encode();

@@ -5,9 +5,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 use base64::Engine as _;
-use packet::{Bytes, Data, Name};
+use packet::{Bytes, Data, DataBuf, KeyLocator, Name};
 use security::{
-    Certificate, KeyType, Proof, PublicKey, SecretKey, SharedKey, TrustPolicy, TrustedKey,
+    Certificate, KeyType, Proof, PublicKey, SecretKey, SharedKey, Signer, TrustPolicy, TrustedKey,
     VerifyError,
 };
 
@@ -51,6 +51,7 @@ fn of_certificate(wire: Vec<u8>, data: &[u8], kind: KeyType) {
     refuses_what_was_changed(&key, data);
 }
 
+// signature.rst, "SignatureSha256WithEcdsa": [signature-3].
 #[test]
 fn its_ecdsa_certificates_and_signatures() {
     of_certificate(vector!("cert_ec"), &vector!("data_ec"), KeyType::Ecdsa);
@@ -79,6 +80,33 @@ fn a_public_key_is_never_a_shared_secret() {
     let certificate = Certificate::decode(Bytes::from(vector!("cert_rsa"))).unwrap();
     let key = TrustedKey::new(name("/py/KEY/hmac"), certificate.public_key().clone(), name("/"));
     assert!(matches!(verdict(&key, &vector!("data_hmac")), Err(VerifyError::WrongKey { .. })));
+}
+
+// signature.rst, "SignatureSha256WithRsa": [signature-2]; "SignatureSha256WithEcdsa":
+// [signature-4]; "SignatureHmacWithSha256": [signature-5], [signature-6]; "SignatureEd25519":
+// [signature-7].
+#[test]
+fn whatever_key_signs_is_named_in_the_packet_and_no_secret_is() {
+    let key_locator = name("/py/KEY/1");
+    let shared: Vec<u8> = (0..32).collect();
+    let mut signers: Vec<Signer> = [
+        SecretKey::from_der(&vector!("ec_pkcs8")).unwrap(),
+        SecretKey::from_der(&vector!("rsa_pkcs8")).unwrap(),
+        SecretKey::ed25519(&[7; 32]),
+    ]
+    .map(|secret| Signer::Key { secret, key_locator: key_locator.clone() })
+    .to_vec();
+    let secret = SharedKey::new(&shared);
+    signers.push(Signer::Shared { secret, key_locator: key_locator.clone() });
+    for (signer, number) in signers.iter().zip([3, 1, 5, 4]) {
+        let mut wire = Vec::new();
+        signer.encode(&DataBuf::new(name("/py/x"), b"hello".to_vec()), &mut wire);
+        let data = Data::decode(&wire).unwrap();
+        assert_eq!(data.signature_info().signature_type().number(), number);
+        let named = data.signature_info().key_locator();
+        assert_eq!(named, Some(KeyLocator::Name(key_locator.as_ref())), "type {number}");
+        assert!(!wire.windows(shared.len()).any(|octets| octets == shared));
+    }
 }
 
 #[test]

@@ -79,6 +79,7 @@ fn data_below_a_prefix_satisfies_who_allowed_it() {
     assert_eq!(b.fw.pit().len(), 1);
 }
 
+// name.rst, "Implicit Digest Component": [name-4].
 #[test]
 fn data_asked_for_by_its_digest() {
     let mut b = Bench::new();
@@ -110,6 +111,7 @@ fn the_content_store_answers_what_passed_by() {
     assert_eq!((b.fw.stats().hits, b.fw.stats().misses), (1, 1));
 }
 
+// data.rst, "FreshnessPeriod": [data-3].
 #[test]
 fn stale_data_does_not_answer_who_wants_fresh() {
     let mut b = Bench::new();
@@ -127,6 +129,21 @@ fn stale_data_does_not_answer_who_wants_fresh() {
     assert_eq!((b.sent(d).len(), b.sent(u).len()), (0, 1));
     b.ask(d, &interest("/a", 4));
     assert_eq!(b.sent(d).len(), 1, "whoever does not care gets it");
+}
+
+// data.rst, "FreshnessPeriod": [data-2], [data-3].
+#[test]
+fn data_that_are_fresh_for_no_time_are_stale_at_once() {
+    for (uri, packet) in [("/a", data("/a", b"x")), ("/b", fresh_data("/b", 0))] {
+        let mut b = Bench::new();
+        let (d, u) = (b.face(), b.face());
+        b.route("/", u);
+        b.ask(d, &interest(uri, 1));
+        b.receive(u, &packet);
+        assert_eq!((b.sent(d).len(), b.sent(u).len()), (1, 1));
+        b.ask(d, &InterestBuf { must_be_fresh: true, ..interest(uri, 2) });
+        assert_eq!((b.sent(d).len(), b.sent(u).len()), (0, 1), "as if it were not there: {uri}");
+    }
 }
 
 #[test]

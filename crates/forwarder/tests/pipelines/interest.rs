@@ -61,6 +61,7 @@ fn names_that_only_begin_alike_are_not_localhost() {
     assert_eq!(b.sent(u).len(), 2);
 }
 
+// interest.rst, "HopLimit": [interest-4], [interest-5].
 #[test]
 fn the_hop_limit_is_spent_hop_by_hop() {
     let mut b = Bench::new();
@@ -79,6 +80,7 @@ fn the_hop_limit_is_spent_hop_by_hop() {
     assert_eq!(b.one(app).interest().hop_limit(), Some(0), "applications may still answer");
 }
 
+// interest.rst, "HopLimit": [interest-5].
 #[test]
 fn the_content_store_answers_when_the_hop_limit_is_spent() {
     let mut b = Bench::new();
@@ -91,6 +93,7 @@ fn the_content_store_answers_when_the_hop_limit_is_spent() {
     assert_eq!(b.one(d).packet, data("/a", b"x"));
 }
 
+// interest.rst, "Interest Packet": [interest-1].
 #[test]
 fn a_missing_nonce_is_added() {
     let mut b = Bench::new();

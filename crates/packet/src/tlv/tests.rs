@@ -1,6 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
+// tlv.rst, "Variable Size Encoding": [tlv-1], [tlv-2], [tlv-3], [tlv-4].
 #[test]
 fn numbers_at_the_borders_of_their_widths() {
     for (n, wire) in [
@@ -21,8 +22,10 @@ fn numbers_at_the_borders_of_their_widths() {
     }
     assert_eq!(read_var(&[0xfd, 0, 252]), Err(Fault::NotShortest));
     assert_eq!(read_var(&[0xfe, 0, 0, 255, 255]), Err(Fault::NotShortest));
+    assert_eq!(read_var(&[0xff, 0, 0, 0, 0, 255, 255, 255, 255]), Err(Fault::NotShortest));
 }
 
+// tlv.rst, "Non Negative Integer Encoding": [tlv-7].
 #[test]
 fn wide_integers_are_accepted_and_narrow_ones_sent() {
     assert_eq!(read_nni(&[0, 0, 0, 0, 0, 0, 0, 7]), Some(7));
@@ -46,6 +49,7 @@ fn a_stream_is_cut_at_its_packets() {
     assert!(frame_len(&[5, 0xff, 255, 255, 255, 255, 255, 255, 255, 255], 100).is_err());
 }
 
+// tlv.rst, "Considerations for Evolvability": [tlv-9].
 #[test]
 fn ignorable_elements_are_skipped_only_on_the_way() {
     // 126 may be ignored, 127 may not.
@@ -57,6 +61,7 @@ fn ignorable_elements_are_skipped_only_on_the_way() {
 }
 
 proptest! {
+    // tlv.rst, "Variable Size Encoding": [tlv-4].
     #[test]
     fn var_numbers_round_trip(n: u64) {
         let mut out = Vec::new();

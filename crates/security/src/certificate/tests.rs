@@ -35,6 +35,7 @@ fn a_self_signed_certificate_says_whose_key_it_is() {
     assert_eq!(policy.verify(&data), Ok(Proof::Key(read.key_name())));
 }
 
+// certificate.rst, "MetaInfo": [certificate-1], [certificate-2]; "SignatureInfo": [certificate-3].
 #[test]
 fn the_elements_are_those_of_the_format() {
     let made = certificate();
@@ -99,6 +100,7 @@ fn encode(name: &str, content_type: u64, content: &[u8], validity: Option<[&str;
     wire.into()
 }
 
+// certificate.rst, "MetaInfo": [certificate-1]; "SignatureInfo": [certificate-3].
 #[test]
 fn what_is_no_certificate() {
     let spki = secret().public().to_spki();
@@ -133,6 +135,26 @@ fn what_is_no_certificate() {
             Err(CertificateError::Validity)
         );
     }
+}
+
+// certificate.rst, "Extensions": [certificate-4].
+#[test]
+fn an_extension_that_is_critical_and_unknown_makes_it_no_certificate() {
+    let signer = Signer::Key { secret: secret(), key_locator: identity() };
+    let issue = |extension: u64| {
+        let mut data =
+            DataBuf::new("/a/KEY/k/self/54=%01".parse().unwrap(), secret().public().to_spki());
+        data.content_type = ContentType::KEY;
+        let period = encode_validity(Validity::days(ISSUED, 1));
+        let info = signer.info().with_element(types::VALIDITY_PERIOD, &period);
+        let mut wire = Vec::new();
+        let info = info.with_element(extension, b"?");
+        data.encode_into(&info, |portion| signer.sign(portion), &mut wire);
+        Certificate::decode(wire.into()).map(|_| ())
+    };
+    assert!(matches!(issue(0x103), Err(CertificateError::Packet(_))));
+    assert_eq!(issue(0x102), Ok(()), "an AdditionalDescription, which may be ignored");
+    assert_eq!(issue(0x104), Ok(()));
 }
 
 #[test]

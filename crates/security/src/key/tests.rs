@@ -90,6 +90,7 @@ const SCALAR: &str = "c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b12
 const SAMPLE: &str = "3046022100efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716\
                       022100f7cb1c942d657c41d436c7a1b6e29f65f3e900dbb9aff4064dc4ab2f843acda8";
 
+// signature.rst, "SignatureSha256WithEcdsa": [signature-3].
 #[test]
 fn the_vector_of_rfc_6979() {
     // ECPrivateKey v1 with the curve named as [0].

@@ -1,4 +1,4 @@
-use packet::{Bytes, DataBuf};
+use packet::{Bytes, DataBuf, SignatureInfoBuf};
 
 use super::*;
 use crate::{SecretKey, Signer, TrustPolicy, TrustedKey};
@@ -56,6 +56,42 @@ fn a_digest_proves_integrity_and_no_more() {
     let wire = damaged(wire);
     for policy in [TrustPolicy::DigestOnly, any] {
         assert_eq!(verdict(&policy, &wire), Err(VerifyError::DigestMismatch(name.clone())));
+    }
+}
+
+// signature.rst, "DigestSha256": [signature-1].
+#[test]
+fn whom_a_digest_names_is_not_asked() {
+    let name: Name = "/alice/file".parse().unwrap();
+    let data = DataBuf::new(name, b"hello".to_vec());
+    assert!(Signer::Digest.info() == SignatureInfoBuf::digest(), "no KeyLocator is written");
+    let named = SignatureInfoBuf::new(SignatureType::DigestSha256, Some(key_name()));
+    let mut wire = Vec::new();
+    data.encode_into(&named, |portion| Signer::Digest.sign(portion), &mut wire);
+    assert_eq!(verdict(&TrustPolicy::DigestOnly, &wire), Ok(Proof::Digest));
+    let keys = TrustPolicy::Keys(vec![trusted("/")]);
+    assert!(matches!(verdict(&keys, &wire), Err(VerifyError::NotSigned(_))));
+}
+
+// signature.rst, "SignatureSha256WithRsa": [signature-2]; "SignatureSha256WithEcdsa":
+// [signature-4]; "SignatureHmacWithSha256": [signature-5]; "SignatureEd25519": [signature-7].
+#[test]
+fn a_signature_by_a_key_that_names_none_is_refused() {
+    for kind in [
+        SignatureType::Sha256WithRsa,
+        SignatureType::Sha256WithEcdsa,
+        SignatureType::HmacWithSha256,
+        SignatureType::Ed25519,
+    ] {
+        let data = DataBuf::new("/alice/file".parse().unwrap(), b"hello".to_vec());
+        let mut wire = Vec::new();
+        data.encode_into(
+            &SignatureInfoBuf::new(kind, None),
+            |portion| secret().sign(portion),
+            &mut wire,
+        );
+        let refused = verdict(&TrustPolicy::Keys(vec![trusted("/")]), &wire);
+        assert_eq!(refused, Err(VerifyError::NoKeyLocator("/alice/file".parse().unwrap())));
     }
 }
 
