@@ -169,6 +169,7 @@ fn read_frame(stream: &mut UnixStream) -> Vec<u8> {
     buffer
 }
 
+// NDNLPv2, "Consumer-controlled forwarding": [lp-16]; "Incoming face indication": [lp-17].
 #[test]
 fn local_fields_come_and_go_with_a_faces_flag() {
     let daemon = Running::start("");

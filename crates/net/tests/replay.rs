@@ -127,6 +127,7 @@ fn what_nobody_has_is_refused_with_the_interest_as_it_came() {
     }
 }
 
+// NDNLPv2, "PIT token": [lp-11].
 #[test]
 fn a_producers_data_come_to_who_asked_with_the_token_that_it_gave() {
     let daemon = Running::start("");

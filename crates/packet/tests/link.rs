@@ -29,6 +29,7 @@ fn fault(wire: &[u8]) -> Fault {
     LpPacket::decode(wire).expect_err("it should be refused").fault
 }
 
+// NDNLPv2, "General NDNLPv2 Packet Format": [lp-4].
 #[test]
 fn an_unknown_field_is_ignored_by_its_number_alone() {
     let known = [80, 81, 82, 83, 98, 800, 812, 816, 820, 832, 836, 840, 844, 848];
@@ -43,6 +44,7 @@ fn an_unknown_field_is_ignored_by_its_number_alone() {
     }
 }
 
+// NDNLPv2, "General NDNLPv2 Packet Format": [lp-3].
 #[test]
 fn fields_are_in_the_order_of_their_numbers() {
     let (mark, token) = (hex("fd034001 01"), hex("6201aa"));
@@ -53,6 +55,7 @@ fn fields_are_in_the_order_of_their_numbers() {
     assert_eq!(fault(&frame(&[field(868, &[]), field(864, &[])])), Fault::Header(864));
 }
 
+// NDNLPv2, "General NDNLPv2 Packet Format": [lp-2]; "Reliability": [lp-20].
 #[test]
 fn only_acknowledgements_are_repeated() {
     let ack = |n: u64| field(836, &n.to_be_bytes());
@@ -90,6 +93,7 @@ fn only_acknowledgements_are_repeated() {
     assert_eq!(packet.to_options().iter().collect::<Vec<_>>(), options);
 }
 
+// NDNLPv2, "General NDNLPv2 Packet Format": [lp-5].
 #[test]
 fn nothing_stands_behind_the_fragment() {
     for behind in ["6201aa", "fd03400101", "fd036000", "5000"] {
@@ -100,6 +104,7 @@ fn nothing_stands_behind_the_fragment() {
     assert_eq!(fault(&[frame(&[]), vec![0x64, 0]].concat()), Fault::Trailing);
 }
 
+// NDNLPv2, "PIT token": [lp-13].
 #[test]
 fn pit_tokens_have_1_to_32_octets() {
     for len in 1..=32 {
@@ -111,6 +116,7 @@ fn pit_tokens_have_1_to_32_octets() {
     assert_eq!(fault(&frame(&[field(98, &[7; 33])])), Fault::BadLength(98));
 }
 
+// NDNLPv2, "Network Nack": [lp-14], [lp-15].
 #[test]
 fn nacks() {
     let nack = |value: &str| {
@@ -130,6 +136,7 @@ fn nacks() {
     assert_eq!(fault(&bare), Fault::Expected(80), "the fragment of a Nack is the Interest");
 }
 
+// NDNLPv2, "Caching policy": [lp-18].
 #[test]
 fn cache_policies() {
     let no_cache = |value: &str| {
@@ -142,6 +149,7 @@ fn cache_policies() {
     assert_eq!(no_cache("fd033500"), Err(Fault::BadLength(821)));
 }
 
+// NDNLPv2, "Sequence": [lp-7]; "Reliability": [lp-20]; "Self-learning": [lp-24].
 #[test]
 fn numbers_have_the_width_that_the_field_demands() {
     for text in ["51020001", "fd0344020001", "fd0348020001", "5200", "fd034003000001"] {
@@ -152,6 +160,7 @@ fn numbers_have_the_width_that_the_field_demands() {
     assert_eq!(LpPacket::decode(&wire).map(|p| p.congestion_mark()), Ok(255));
 }
 
+// NDNLPv2, "Indexed fragmentation": [lp-8].
 #[test]
 fn fragments_have_an_index_below_their_count_and_a_sequence_number() {
     let sequence = hex("5108 0000000000000009");
@@ -172,6 +181,7 @@ fn fragments_have_an_index_below_their_count_and_a_sequence_number() {
     assert_eq!((header.frag_index, header.frag_count), (0, 0));
 }
 
+// NDNLPv2, "General NDNLPv2 Packet Format": [lp-1].
 #[test]
 fn a_bare_packet_is_its_own_fragment() {
     let wire = hex(INTEREST);

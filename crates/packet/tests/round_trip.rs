@@ -115,6 +115,7 @@ proptest! {
     }
 
     /// NDNLPv2: header fields are in the order of their types, the fragment is the last.
+    // NDNLPv2, "General NDNLPv2 Packet Format": [lp-3], [lp-5].
     #[test]
     fn link_headers_are_in_order(header in support::lp_header()) {
         let mut wire = Vec::new();

@@ -98,6 +98,7 @@ fn every_segment_says_where_the_end_is_and_metadata_names_the_manifest() {
     assert_eq!(announced.root_digest, producer.objects()[0].root_digest());
 }
 
+// NDNLPv2, "PIT token": [lp-11].
 #[test]
 fn tokens_come_back_and_what_is_not_there_is_refused() {
     let mut producer = producer();

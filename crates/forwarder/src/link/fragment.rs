@@ -177,6 +177,7 @@ mod tests {
         put.map(|(frames, _)| frames)
     }
 
+    // NDNLPv2, "Indexed fragmentation": [lp-10].
     #[test]
     fn a_stream_never_sees_a_fragment() {
         let (mut out, mut sequence) = (Vec::new(), 7);
@@ -210,6 +211,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(256))]
+        // NDNLPv2, "Sequence": [lp-7]; "Indexed fragmentation": [lp-8].
         #[test]
         fn frames_have_one_size_and_hold_the_packet(
             mtu in 100usize..9000,

@@ -4,7 +4,7 @@ use crate::support::{Bench, Cheapest, Everyone, data, frame, fresh_data, interes
 use packet::options::{Capability, ServedBy, TrafficClass};
 use packet::{Bytes, Component, Data, HopOptions, InterestBuf, LpHeader};
 use weir_forwarder::tables::{Admission, ContentStoreConfig};
-use weir_forwarder::{DropReason, FaceConfig, ForwarderConfig, LinkType, Wire};
+use weir_forwarder::{DropReason, FaceConfig, ForwarderConfig, LinkType, Scope, Wire};
 
 const ECHOED: u32 = 868;
 const OTHER: u32 = 948;
@@ -47,6 +47,7 @@ fn localhost_data_from_another_host_is_dropped() {
     assert_eq!(b.drops(u, DropReason::Scope), 1);
 }
 
+// NDNLPv2, "PIT token": [lp-11], [lp-13].
 #[test]
 fn the_downstreams_token_comes_back_with_data_and_with_hits() {
     let mut b = Bench::new();
@@ -146,6 +147,7 @@ fn data_that_are_fresh_for_no_time_are_stale_at_once() {
     }
 }
 
+// NDNLPv2, "Caching policy": [lp-18].
 #[test]
 fn data_with_no_cache_is_passed_on_and_not_kept() {
     let mut b = Bench::new();
@@ -156,6 +158,22 @@ fn data_with_no_cache_is_passed_on_and_not_kept() {
     b.receive(u, &frame(&header, &data("/a", b"x")));
     assert_eq!(b.sent(d).len(), 1);
     assert!(b.fw.content_store().is_empty());
+}
+
+// NDNLPv2, "Consumer-controlled forwarding": [lp-16]; "Caching policy": [lp-18].
+#[test]
+fn a_next_hop_on_data_and_a_cache_policy_on_an_interest_say_nothing() {
+    let mut b = Bench::new();
+    let local = FaceConfig { scope: Scope::Local, local_fields: true, ..FaceConfig::default() };
+    let (d, other, app) = (b.face(), b.face(), b.face_with(local));
+    b.route("/a", app);
+    let header = LpHeader { no_cache: true, ..LpHeader::default() };
+    b.receive(d, &frame(&header, &interest("/a", 1).encode()));
+    assert!(!b.one(app).header.no_cache);
+    let header = LpHeader { next_hop_face_id: Some(other.0), ..LpHeader::default() };
+    b.receive(app, &frame(&header, &data("/a", b"x")));
+    assert_eq!((b.sent(d).len(), b.sent(other).len()), (1, 0));
+    assert_eq!(b.fw.content_store().len(), 1);
 }
 
 #[test]
@@ -172,6 +190,7 @@ fn a_store_that_admits_nothing_still_passes_data_on() {
     assert!(b.fw.content_store().is_empty());
 }
 
+// NDNLPv2, "Congestion mark": [lp-19].
 #[test]
 fn options_and_marks_are_copied_to_every_downstream_and_never_kept() {
     let mut b = Bench::new();

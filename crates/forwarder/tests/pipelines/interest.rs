@@ -317,6 +317,7 @@ fn of_many_hints_the_first_few_are_looked_up() {
     assert_eq!(b.one(d).header.nack, Some(NackReason::NoRoute));
 }
 
+// NDNLPv2, "Consumer-controlled forwarding": [lp-16]; "Incoming face indication": [lp-17].
 #[test]
 fn local_applications_may_choose_the_next_hop_if_they_are_allowed() {
     let mut b = Bench::new();
@@ -346,6 +347,7 @@ fn an_interest_does_not_go_back_where_it_came_from_unless_ad_hoc() {
     assert_eq!((b.sent(d).len(), b.sent(adhoc).len()), (1, 1));
 }
 
+// NDNLPv2, "Congestion mark": [lp-19].
 #[test]
 fn an_interests_mark_goes_on_with_it() {
     let mut b = Bench::new();

@@ -48,6 +48,7 @@ fn announced(uri: &str) -> Vec<u8> {
     frame(&header, &data(uri, b"x"))
 }
 
+// NDNLPv2, "Self-learning": [lp-24].
 #[test]
 fn the_fields_reach_neighbours_that_know_no_options_of_ours() {
     let mut b = bench();
@@ -61,6 +62,7 @@ fn the_fields_reach_neighbours_that_know_no_options_of_ours() {
     assert_eq!(sent.header.prefix_announcement, Some(announcement()));
 }
 
+// NDNLPv2, "Self-learning": [lp-24].
 #[test]
 fn the_fields_are_those_of_ndnlpv2() {
     let mut b = bench();

@@ -121,6 +121,7 @@ fn a_paced_face_becomes_ready_at_its_instant() {
     assert_eq!(b.fw.poll_ready(), Some(u));
 }
 
+// NDNLPv2, "General NDNLPv2 Packet Format": [lp-6].
 #[test]
 fn idle_frames_are_no_errors() {
     let mut b = Bench::new();
@@ -131,6 +132,7 @@ fn idle_frames_are_no_errors() {
     assert_eq!((counters.received.frames, counters.received.bytes), (1, 2));
 }
 
+// NDNLPv2, "Network Nack": [lp-14].
 #[test]
 fn what_is_no_packet_is_counted_as_malformed() {
     let mut b = Bench::new();
@@ -216,6 +218,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// An Interest and its Data over a datagram link between two forwarders, at any MTU.
+    // NDNLPv2, "Indexed fragmentation": [lp-9].
     #[test]
     fn packets_cross_a_link_of_any_mtu(
         mtu in 100usize..9000,

@@ -13,6 +13,7 @@ fn reason_and_nonce(sent: &Sent) -> (Option<NackReason>, Option<u32>) {
     (sent.header.nack, sent.interest().nonce())
 }
 
+// NDNLPv2, "PIT token": [lp-11]; "Network Nack": [lp-14].
 #[test]
 fn no_route_is_told_with_the_token_and_the_interest_as_it_came() {
     let mut b = Bench::new();

@@ -88,6 +88,7 @@ fn ack(tx: &[u64]) -> Vec<u8> {
     frame(&LpHeader { acks: tx.to_vec(), ..LpHeader::default() }, &[])
 }
 
+// NDNLPv2, "Reliability": [lp-21].
 #[test]
 fn every_frame_is_numbered_and_acknowledged_within_five_milliseconds() {
     let mut p = Pair::new(reliable(), reliable());
@@ -115,6 +116,7 @@ fn every_frame_is_numbered_and_acknowledged_within_five_milliseconds() {
     assert_eq!(p.far.fw.next_deadline(), None, "nothing is waited for any more");
 }
 
+// NDNLPv2, "Reliability": [lp-22].
 #[test]
 fn a_frame_is_sent_again_when_three_later_ones_were_acknowledged() {
     let mut p = Pair::new(reliable(), reliable());
@@ -141,6 +143,7 @@ fn a_frame_is_sent_again_when_three_later_ones_were_acknowledged() {
     assert_eq!((counters.resent_frames, p.far.fw.next_deadline()), (1, None));
 }
 
+// NDNLPv2, "Reliability": [lp-21].
 #[test]
 fn what_arrives_twice_because_its_ack_was_lost_is_dropped_and_acknowledged_again() {
     let mut p = Pair::new(reliable(), reliable());
@@ -163,6 +166,7 @@ fn what_arrives_twice_because_its_ack_was_lost_is_dropped_and_acknowledged_again
     assert_eq!(p.far.fw.counters(p.down).unwrap().reliability.retransmitted, 1);
 }
 
+// NDNLPv2, "Reliability": [lp-22].
 #[test]
 fn a_packet_is_given_up_when_a_frame_was_sent_again_three_times() {
     let mut p = Pair::new(reliable(), reliable());

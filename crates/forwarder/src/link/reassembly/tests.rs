@@ -103,6 +103,7 @@ proptest! {
 
     /// Several packets, their fragments lost, repeated and out of order: whatever is whole is
     /// right, and everything of which each fragment arrived is whole.
+    // NDNLPv2, "Indexed fragmentation": [lp-9].
     #[test]
     fn what_arrives_whole_is_what_was_sent(
         lens in prop::collection::vec((1usize..3000, 2usize..12), 1..6),
