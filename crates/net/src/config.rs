@@ -7,6 +7,7 @@
 mod error;
 mod memory;
 mod model;
+mod permissions;
 pub mod reference;
 pub mod schema;
 mod sections;
@@ -14,8 +15,8 @@ mod sections;
 pub use document::{Mistake, Parts};
 pub use error::ConfigError;
 pub use model::{
-    Application, Authorize, Config, Daemon, Face, ForwarderLimits, LinkOptions, Listen, LogFormat,
-    OnDemand, Route, Strategy,
+    Announcements, Application, Authorize, Config, Daemon, Face, ForwarderLimits, LinkOptions,
+    Listen, LogFormat, OnDemand, Route, Strategy,
 };
 
 use std::path::Path;

@@ -17,6 +17,7 @@ pub mod log;
 mod memory;
 mod nudge;
 mod orders;
+mod permissions;
 mod reload;
 mod start;
 mod stop;

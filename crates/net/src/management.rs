@@ -7,10 +7,13 @@
 
 mod announcement;
 pub mod authority;
+mod certificates;
 pub mod command;
 mod counters;
 mod dataset;
 mod events;
+mod hub;
+mod judging;
 mod learning;
 pub mod metrics;
 pub mod orders;
@@ -28,20 +31,24 @@ pub use counters::counters_json;
 pub use events::FaceEvent;
 pub use status::{CONGESTION_MARKING, LOCAL_FIELDS, RELIABILITY};
 
-use authority::{Authority, Origin, Rule};
+use authority::{Authority, Doubt, Origin, Rule};
+use certificates::Certificates;
 use command::{Asked, Command, Refusal};
 use control::Time;
 use dataset::Datasets;
 use events::Events;
 use forwarder::{FaceId, Forwarder, Scope};
+use hub::Hub;
 use orders::{Order, Refused, Reply, Task};
-use packet::{Bytes, Interest, LpPacket, Name, NameRef};
+use packet::{Bytes, Data, Interest, LpPacket, Name, NameRef};
 use parameters::ControlParameters;
 use query::Filter;
 use response::ControlResponse;
 use rib::Rib;
 use routes::Routes;
+use security::Validator;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Of memory that is shared, datasets that somebody may still read take this part at most.
 const DATASETS: usize = 32;
@@ -110,6 +117,10 @@ pub struct Management {
     face: FaceId,
     routes_per_face: usize,
     authority: Authority,
+    /// Who may sign announcements; `None`: everybody.
+    announcers: Option<Arc<Validator>>,
+    certificates: Certificates,
+    hub: Hub,
     rib: Rib,
     /// Prefixes with the names of their strategies.
     strategies: BTreeMap<Name, Name>,
@@ -142,12 +153,15 @@ pub fn remote_prefix() -> Name {
 /// An Interest for management, and where it comes from.
 struct Question<'a, 'i> {
     now: Time,
-    /// Milliseconds since 1970.
+    /// When it came, and in milliseconds since 1970.
+    since: Time,
     wall_ms: u64,
     from: FaceId,
     interest: &'a Interest<'i>,
     /// The PIT token.
     token: &'a [u8],
+    /// Certificates that are missing now will not come.
+    is_last: bool,
 }
 
 /// What comes of a command.
@@ -179,6 +193,9 @@ impl Management {
             face,
             routes_per_face,
             authority: Authority::new(Vec::new()),
+            announcers: None,
+            certificates: Certificates::default(),
+            hub: Hub::default(),
             rib: Rib::default(),
             strategies: BTreeMap::new(),
             datasets: Datasets::default(),
@@ -189,16 +206,20 @@ impl Management {
         }
     }
 
-    /// The same where these rules say who may command.
-    #[must_use]
-    pub fn with_rules(self, rules: Vec<Rule>) -> Management {
-        Management { authority: Authority::new(rules), ..self }
+    /// These rules say who may command from now on.
+    pub fn set_rules(&mut self, rules: Vec<Rule>) {
+        self.authority.set_rules(rules);
     }
 
-    /// Whether peers may command anything, under [`remote_prefix`].
+    /// Whoever asks is told from now on that these prefixes lead here.
+    pub fn set_routable(&mut self, prefixes: &[Name]) {
+        self.hub.set(prefixes);
+    }
+
+    /// Whether peers may ask or command anything, under [`remote_prefix`].
     #[must_use]
     pub fn hears_peers(&self) -> bool {
-        self.authority.hears_peers()
+        self.authority.hears_peers() || !self.hub.is_empty()
     }
 
     /// Tells of the strategies that were chosen otherwise, by prefix.
@@ -209,7 +230,8 @@ impl Management {
     /// Tells the forwarder how much memory is kept here, of what they share.
     pub fn count(&self, forwarder: &mut Forwarder) {
         if forwarder.counts_memory() {
-            forwarder.set_driver_memory(self.rib.memory() + self.datasets.memory());
+            let asked = self.datasets.memory() + self.hub.memory();
+            forwarder.set_driver_memory(self.rib.memory() + asked + self.certificates.memory());
         }
     }
 
@@ -228,19 +250,29 @@ impl Management {
         frame: &[u8],
     ) -> Option<Answer> {
         let packet = LpPacket::decode(frame).ok()?;
-        if packet.nack().is_some() {
+        let octets = packet.fragment()?;
+        if let Ok(data) = Data::decode(octets) {
+            self.certificates.receive(now, &data);
             return None;
         }
-        let interest = &Interest::decode(packet.fragment()?).ok()?;
+        let interest = &Interest::decode(octets).ok()?;
+        if packet.nack().is_some() {
+            self.certificates.refused(now, interest.name());
+            return None;
+        }
         let from = FaceId(packet.incoming_face_id()?);
         let token = packet.pit_token().unwrap_or_default();
-        let question = Question { now, wall_ms, from, interest, token };
-        let word = |i: usize| interest.name().get(i).map(|c| c.value());
-        let is_remote = word(0) == Some(b"localhop");
-        if !is_remote && let Some(data) = self.read(host, &question) {
+        let question = Question { now, wall_ms, since: now, from, interest, token, is_last: false };
+        if Hub::is_asked(interest.name()) {
+            let data = self.hub.answer(now, wall_ms, interest);
             return data.map(|data| Answer::Frame(orders::frame(&data, token)));
         }
-        self.command(host, &question, is_remote)
+        if !is_remote(interest.name())
+            && let Some(data) = self.read(host, &question)
+        {
+            return data.map(|data| Answer::Frame(orders::frame(&data, token)));
+        }
+        self.command(host, &question)
     }
 
     /// Answers what only asks. `None` if it is no dataset; nothing within, if there is no answer.
@@ -291,33 +323,29 @@ impl Management {
     }
 
     /// Answers a command: everything that is not a dataset.
-    fn command(
-        &mut self,
-        host: &mut Host<'_>,
-        question: &Question<'_, '_>,
-        is_remote: bool,
-    ) -> Option<Answer> {
+    fn command(&mut self, host: &mut Host<'_>, question: &Question<'_, '_>) -> Option<Answer> {
         let (from, name) = (question.from, question.interest.name());
+        let is_remote = is_remote(name);
         // What names a peer may use, the forwarder sees to.
         let origin = match host.forwarder.face_scope(from) {
             Some(Scope::Local) => Origin::Local,
             _ => Origin::Remote,
         };
-        let taken = Command::take(question.interest).and_then(|command| {
+        let taken = Command::take(question.interest).map_err(Doubt::from);
+        let taken = taken.and_then(|command| {
             let is_known = command.protocol == b"nfd" || command.protocol == b"weir";
             if !is_known || (is_remote && command.module != b"rib") {
-                return Err(Refusal::NotACommand);
+                return Err(Refusal::NotACommand.into());
             }
-            self.authority.permit(&command, origin, question.wall_ms)?;
-            if origin == Origin::Remote && !command.asked.is_for(from.0) {
-                return Err(Refusal::unauthorized("peers may register for themselves alone"));
-            }
+            self.judge(&command, origin, question)?;
             Ok(command)
         });
         let outcome = match taken {
             Ok(command) => self.execute(host, question, &command),
-            Err(Refusal::NotACommand) => return None,
-            Err(refusal) => Outcome::Said(Box::new(refusal.into())),
+            Err(doubt) => {
+                let refusal = self.settle(host.forwarder, doubt, question)?;
+                Outcome::Said(Box::new(refusal.into()))
+            }
         };
         let reply = Reply { name: name.to_name(), token: Bytes::copy_from_slice(question.token) };
         Some(match outcome {
@@ -385,27 +413,33 @@ impl Management {
         self.events.post(now, event, face);
     }
 
-    /// A frame for the forwarder, from the internal face, that somebody has waited for.
+    /// A frame for the forwarder, from the internal face: what somebody has waited for, or an
+    /// Interest for a certificate.
     pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
-        Some(orders::frame(&self.events.poll()?, b""))
+        let event = self.events.poll().map(|data| orders::frame(&data, b""));
+        event.or_else(|| self.certificates.poll_transmit())
     }
 
     /// When [`Management::on_deadline`] wants to be called.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
-        self.rib.next_deadline()
+        [self.rib.next_deadline(), self.certificates.next_deadline()].into_iter().flatten().min()
     }
 
-    /// Removes routes that have expired.
+    /// Removes routes that have expired, and asks again for certificates. There may be something to
+    /// [resume](Management::resume) then, and to send.
     pub fn on_deadline(&mut self, forwarder: &mut Forwarder, now: Time) {
         self.rib.expire(forwarder, now);
         self.forget_announcements(forwarder);
         self.datasets.forget(now);
+        self.hub.forget(now);
+        self.certificates.on_deadline(now);
     }
 
     /// The face is gone, and its routes with it.
     pub fn face_gone(&mut self, forwarder: &mut Forwarder, face: FaceId) {
         self.rib.face_gone(forwarder, face);
+        self.certificates.face_gone(face);
     }
 
     /// Milliseconds since it began; `wall_ms` is the time since 1970.
@@ -419,6 +453,11 @@ impl Management {
     pub fn face(&self) -> FaceId {
         self.face
     }
+}
+
+/// Whether peers may use the name.
+fn is_remote(name: NameRef<'_>) -> bool {
+    name.first().is_some_and(|first| first.value() == b"localhop")
 }
 
 /// Module and verb, as far as a name has them.

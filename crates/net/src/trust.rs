@@ -29,6 +29,14 @@ pub enum TrustError {
         /// What the system says.
         source: io::Error,
     },
+    /// The file should be a certificate and is none.
+    #[error("cannot use the certificate {path}: {why}", path = path.display())]
+    Certificate {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        why: CertificateError,
+    },
     /// The file has mistakes, in the order in which they stand there.
     #[error("{}", document::mistake::lines(.0))]
     Mistakes(Vec<Mistake>),
@@ -42,6 +50,22 @@ pub fn load(path: &Path) -> Result<Validator, TrustError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| TrustError::Unreadable { path: path.to_owned(), source })?;
     parse(&text, &path.display().to_string())
+}
+
+/// Reads a file of trust rules, or of one certificate that is believed for itself and for whom it
+/// vouches for.
+///
+/// # Errors
+/// As those of [`load`], or the file is neither.
+pub fn load_either(path: &Path) -> Result<Validator, TrustError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| TrustError::Unreadable { path: path.to_owned(), source })?;
+    if is_meant(&text) {
+        return parse(&text, &path.display().to_string());
+    }
+    let anchor = Certificate::from_base64(&text)
+        .map_err(|why| TrustError::Certificate { path: path.to_owned(), why })?;
+    Ok(Validator::new(vec![anchor], Schema::Hierarchy))
 }
 
 /// Reads the text of such a file; `file` is its name in messages, and certificates lie beside it.
@@ -113,19 +137,19 @@ fn model(section: &Section<'_>) -> Option<LightVerSec> {
     }
 }
 
+/// What a rule may be about, by the field that says so.
+const SUBJECTS: [(&str, Subject); 3] =
+    [("data", Subject::Data), ("certificate", Subject::Certificate), ("command", Subject::Command)];
+
 fn rule(section: &Section<'_>) -> Option<Rule> {
     let pattern = |name| section.get(name, pattern);
-    let given = |name| section.given(name).is_some();
-    let subject = match (given("data"), given("certificate")) {
-        (true, false) => Subject::Data,
-        (false, true) => Subject::Certificate,
-        _ => {
-            let what = "a rule is about `data` or about a `certificate`; give one of them";
-            section.doc.mistake(section.at.clone(), what);
-            return None;
-        }
+    let given: Vec<_> =
+        SUBJECTS.into_iter().filter(|(field, _)| section.given(field).is_some()).collect();
+    let [(field, subject)] = given[..] else {
+        let what = "a rule is about `data`, a `certificate` or a `command`; give one of them";
+        section.doc.mistake(section.at.clone(), what);
+        return None;
     };
-    let field = if subject == Subject::Data { "data" } else { "certificate" };
     let (names, signer) = (pattern(field)?, pattern("signer")?);
     let unknown = signer.words().find(|word| !names.words().any(|known| known == *word));
     if let Some(word) = unknown {
@@ -160,13 +184,14 @@ pub fn is_meant(text: &str) -> bool {
 const INTRODUCTION: &str = "\
 # Trust rules
 
-`weir get --trust FILE` reads one TOML file of this form, or a certificate. (This page is made from
+`weir get --trust FILE` reads one TOML file of this form, or a certificate, and so does a daemon with
+`trust` under `[[authorize]]` and `[announcements]`. (This page is made from
 `crates/net/src/trust/schema.rs`.) [Decide whom to trust](../how-to/trust-keys.md) has an example,
 [Verification](../explanation/verification.md) what is verified and why.
 
 Patterns are names with `{word}` for any one component and `{word...}` for any number of them, none
-included; `{}` and `{...}` are the same without a word. A word that stands twice, in a rule's `data`
-or `certificate` and in its `signer`, stands for the same components. A pattern has one part of any
+included; `{}` and `{...}` are the same without a word. A word that stands twice, in what a rule is
+about and in its `signer`, stands for the same components. A pattern has one part of any
 length at most. Braces in a name itself are written `%7B` and `%7D`.
 ";
 

@@ -350,3 +350,33 @@ fn a_peer_whose_key_may_registers_for_itself_from_afar() {
     let refused = ask(&prefix("/d"));
     assert!(refused.code == 403 && refused.text.contains("no rule"), "{}", refused.text);
 }
+
+#[test]
+fn who_looks_for_a_hub_is_told_the_routable_prefixes() {
+    let daemon = Running::start("[hub]\nprefixes = [\"/example/site\", \"/other\"]");
+    let expected = ["/example/site", "/other"];
+    let read = |content: &[u8]| {
+        let mut reader = Reader::new(content);
+        std::iter::from_fn(|| reader.next_element().unwrap())
+            .map(|name| packet::NameRef::decode(name.value).unwrap().to_string())
+            .collect::<Vec<_>>()
+    };
+    let name: Name = "/localhop/nfd/rib/routable-prefixes".parse().unwrap();
+    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let mut interest = InterestBuf::new(name.clone());
+    (interest.can_be_prefix, interest.must_be_fresh) = (true, true);
+    interest.nonce = Some(1);
+    peer.send_to(&interest.encode(), daemon.udp[0]).unwrap();
+    let packet = receive(&peer);
+    let data = Data::decode(&packet).unwrap();
+    assert!(data.name().starts_with(name.as_ref()) && data.name().len() == name.len() + 2);
+    assert_eq!(read(data.content()), expected);
+    assert_eq!(read(&daemon.connect().dataset(&name).unwrap()), expected, "applications, too");
+    // Nothing else is to be had under that prefix.
+    let mut interest = InterestBuf::new("/localhop/nfd/rib/list".parse().unwrap());
+    (interest.can_be_prefix, interest.nonce) = (true, Some(2));
+    peer.send_to(&interest.encode(), daemon.udp[0]).unwrap();
+    let packet = receive(&peer);
+    let refused = ControlResponse::decode(Data::decode(&packet).unwrap().content()).unwrap();
+    assert_eq!(refused.code, 403);
+}

@@ -4,6 +4,7 @@ pub mod chain;
 pub mod light_versec;
 pub mod pattern;
 pub mod rules;
+pub mod signed;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ pub use chain::{Broken, ChainError, Validator};
 pub use light_versec::{LightVerSec, ModelError};
 pub use pattern::{Pattern, PatternError};
 pub use rules::{Rule, Schema, Subject};
+pub use signed::{Role, Signed};
 
 use crate::verify::{verify_digest, verify_shared, verify_signature};
 use crate::{Digest, Proof, PublicKey, SharedKey, VerifyError};

@@ -30,14 +30,25 @@ pub struct Config {
     pub routes: Vec<Route>,
     /// The content store.
     pub content_store: ContentStoreConfig,
-    /// Whether prefix announcements make routes.
-    pub announcements: bool,
+    /// Which prefix announcements are believed.
+    pub announcements: Announcements,
     /// Bounds of the forwarder's tables.
     pub forwarder: ForwarderLimits,
     /// Strategies by prefix.
     pub strategies: Vec<Strategy>,
     /// Who may command; nobody said: applications of this host.
     pub authorize: Vec<Authorize>,
+    /// Prefixes that hosts behind this one may use, as they are told on request.
+    pub routable: Vec<Name>,
+}
+
+/// Which prefix announcements are believed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Announcements {
+    /// Whether those that strategies hear of make routes.
+    pub accept: bool,
+    /// The file that says who may sign announcements, commanded ones included.
+    pub trust: Option<PathBuf>,
 }
 
 /// The process.
@@ -205,6 +216,8 @@ pub struct Authorize {
     pub prefix: Name,
     /// The file with the certificate of who has to sign.
     pub key: Option<PathBuf>,
+    /// The file that says who may sign, by chains of certificates.
+    pub trust: Option<PathBuf>,
     /// How far a signature's time may be from this host's.
     pub skew: Duration,
 }

@@ -345,15 +345,28 @@ const FORWARDER: Section = Section {
 const ANNOUNCEMENTS: Section = Section {
     name: "announcements",
     repeated: false,
-    help: "Routes by prefix announcements, which the strategy `self-learning` hears of.",
-    fields: &[&[field(
-        "accept",
-        Form::Word(&["off", "any"]),
-        "\"off\"",
-        "`any`: an announcement makes a route to the face that it came by, for ten minutes at \
-         most. Only a digest is verified, no key's signature, so this is for links whose nodes \
-         trust each other. `off`: none does, and `self-learning` asks everybody each time.",
-    )]],
+    help: "Routes by prefix announcements: those that the strategy `self-learning` hears of, and \
+           those of the command `rib/announce`, which makes routes for whoever may command `rib`.",
+    fields: &[&[
+        field(
+            "accept",
+            Form::Word(&["off", "any", "trusted"]),
+            "\"off\"",
+            "What strategies hear of. `any`: an announcement makes a route to the face that it \
+             came by, for ten minutes at most; only a digest is verified, no key's signature, so \
+             this is for links whose nodes trust each other. `trusted`: the same if `trust` lets \
+             its signer. `off`: none does, and `self-learning` asks everybody each time.",
+        ),
+        field(
+            "trust",
+            Form::Path,
+            "",
+            "File of [trust rules](trust.md), or of a certificate, that says who may sign \
+             announcements, commanded ones included; `data` are their names, \
+             `/<prefix>/32=PA/<version>/<segment>`. Certificates are fetched. Without it a \
+             commanded announcement may be signed by anybody, as with NFD's `trust-anchor any`.",
+        ),
+    ]],
 };
 
 const STRATEGY: Section = Section {
@@ -384,7 +397,7 @@ const AUTHORIZE: Section = Section {
             Form::Word(&["local", "remote"]),
             "\"local\"",
             "Applications of this host, or peers, who command under `/localhop/nfd` and only \
-             `rib`, with a `key`.",
+             `rib`, with a `key` or `trust`.",
         ),
         field(
             "commands",
@@ -399,7 +412,15 @@ const AUTHORIZE: Section = Section {
             Form::Path,
             "",
             "File with the certificate of the key that has to sign, as `weir key new` prints it. \
-             Without it: any signature will do, a digest included.",
+             Without it and without `trust`: any signature will do, a digest included.",
+        ),
+        field(
+            "trust",
+            Form::Path,
+            "",
+            "In the place of `key`: file of [trust rules](trust.md), or of a certificate whose \
+             key vouches for others. A chain of certificates has to lead from the command's key \
+             to an anchor; they are fetched, also from whoever sent the command.",
         ),
         field(
             "skew",
@@ -409,6 +430,19 @@ const AUTHORIZE: Section = Section {
              be signed one after the other, and each is obeyed once.",
         ),
     ]],
+};
+
+const HUB: Section = Section {
+    name: "hub",
+    repeated: false,
+    help: "What hosts are told that look for a way into the network, as by ndn-autoconfig.",
+    fields: &[&[field(
+        "prefixes",
+        Form::As("name, or list of names"),
+        "",
+        "Prefixes by which the network finds what is behind this host. Whoever asks for \
+         `/localhop/nfd/rib/routable-prefixes`, a peer or an application, is answered with them.",
+    )]],
 };
 
 /// All sections, in the order of the manual.
@@ -425,4 +459,5 @@ pub const SECTIONS: &[Section] = &[
     STRATEGY,
     ANNOUNCEMENTS,
     AUTHORIZE,
+    HUB,
 ];

@@ -3,12 +3,12 @@
 use super::error::ConfigError;
 use super::memory;
 use super::model::{
-    Application, Authorize, Config, Daemon, Face, ForwarderLimits, LinkOptions, Listen, LogFormat,
-    OnDemand, Route, Strategy,
+    Application, Config, Daemon, Face, ForwarderLimits, LinkOptions, Listen, LogFormat, OnDemand,
+    Route, Strategy,
 };
+use super::permissions;
 use super::schema::SECTIONS;
 use crate::emulate::Emulation;
-use crate::management::authority::{MODULES, Origin};
 use crate::uri::FaceUri;
 use control::{Duration, Size};
 use document::parts;
@@ -64,10 +64,11 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config>
         faces: read,
         routes,
         content_store: content_store(&single("content_store")?)?,
-        announcements: single("announcements")?.word("accept") == 1,
+        announcements: permissions::announcements(&single("announcements")?),
         forwarder: forwarder(&single("forwarder")?)?,
         strategies,
-        authorize: rules.iter().filter_map(authorize).collect(),
+        authorize: rules.iter().filter_map(permissions::authorize).collect(),
+        routable: permissions::routable(&single("hub")?)?,
     };
     if let Some(whole) = whole {
         everywhere(&mut config, whole);
@@ -138,7 +139,7 @@ fn paths(value: &DeValue<'_>) -> Result<Vec<PathBuf>, String> {
 }
 
 /// What is written once, or as a list.
-fn listed<T>(
+pub(super) fn listed<T>(
     value: &DeValue<'_>,
     read: impl Fn(&str) -> Result<T, String>,
 ) -> Result<Vec<T>, String> {
@@ -304,30 +305,4 @@ fn strategy(s: &Section<'_>) -> Option<Strategy> {
     let prefix = s.get("prefix", name);
     let choice = parts::strategy(s);
     Some(Strategy { prefix: prefix?, choice: choice? })
-}
-
-fn authorize(s: &Section<'_>) -> Option<Authorize> {
-    let from = [Origin::Local, Origin::Remote][s.word("from").min(1)];
-    let is_module = |word: &str| match MODULES.contains(&word) {
-        true => Ok(word.to_owned()),
-        false => Err(valid_words(word, MODULES)),
-    };
-    let modules = s.get("commands", |v| listed(v, is_module));
-    let key = s.get("key", |v| text(v).map(PathBuf::from));
-    let (all, given) = (MODULES.map(str::to_owned).to_vec(), s.given("commands").is_some());
-    if from == Origin::Remote {
-        if key.is_none() {
-            s.doc.mistake(s.place("from"), "peers may command only with a `key`");
-        }
-        if modules.iter().flatten().any(|module| module != "rib") {
-            s.doc.mistake(s.place("commands"), "peers may command only `rib`");
-        }
-    }
-    let modules = match modules {
-        None if given => return None,
-        None if from == Origin::Remote => vec!["rib".to_owned()],
-        other => other.unwrap_or(all),
-    };
-    let prefix = s.get("prefix", name)?;
-    Some(Authorize { from, modules, prefix, key, skew: s.quantity("skew")? })
 }

@@ -293,7 +293,8 @@ fn who_may_command_is_said_in_sections() {
     let all = &good("[[authorize]]").authorize[0];
     assert_eq!(all.modules, MODULES);
     for (text, why) in [
-        ("from = \"remote\"", "peers may command only with a `key`"),
+        ("from = \"remote\"", "peers may command only with a `key` or `trust`"),
+        ("key = \"k\"\ntrust = \"t\"", "a section has a `key` or `trust`"),
         ("from = \"remote\"\nkey = \"k\"\ncommands = \"faces\"", "peers may command only `rib`"),
         ("commands = \"face\"", "faces"),
         ("commands = [1]", "text"),
@@ -301,6 +302,29 @@ fn who_may_command_is_said_in_sections() {
         let found = wrong(&format!("[[authorize]]\n{text}"));
         assert!(found.len() == 1 && found[0].contains(why), "{text}: {found:?}");
     }
+}
+
+#[test]
+fn who_may_announce_and_what_hosts_are_told_is_said() {
+    let config = good("[announcements]\naccept = \"trusted\"\ntrust = \"t\"");
+    let trust = Some(Path::new("t").to_owned());
+    assert_eq!(config.announcements, Announcements { accept: true, trust: trust.clone() });
+    let config = good("[announcements]\ntrust = \"t\"");
+    assert_eq!(config.announcements, Announcements { accept: false, trust });
+    for (text, why) in [
+        ("accept = \"any\"\ntrust = \"t\"", "the signatures are verified"),
+        ("accept = \"trusted\"", "`trusted` needs `trust`"),
+    ] {
+        let found = wrong(&format!("[announcements]\n{text}"));
+        assert!(found.len() == 1 && found[0].contains(why), "{text}: {found:?}");
+    }
+    let by_trust = &good("[[authorize]]\nfrom = \"remote\"\ntrust = \"t\"").authorize[0];
+    assert_eq!((by_trust.trust.as_deref(), &by_trust.key), (Some(Path::new("t")), &None));
+    assert!(good("").routable.is_empty());
+    let told = good("[hub]\nprefixes = [\"/a\", \"/b/c\"]").routable;
+    assert_eq!(told.iter().map(ToString::to_string).collect::<Vec<_>>(), ["/a", "/b/c"]);
+    assert_eq!(good("[hub]\nprefixes = \"/a\"").routable.len(), 1);
+    assert!(wrong("[hub]\nprefixes = \"a%\"")[0].contains("a%"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Why a daemon does not run.
 
 use crate::socket::listen::UnixListenError;
+use crate::trust::TrustError;
 use crate::uri::FaceUri;
 use packet::Name;
 use std::io;
@@ -53,6 +54,9 @@ pub enum DaemonError {
         /// Why not.
         why: String,
     },
+    /// The rules of who may command, or who may announce, cannot be had.
+    #[error(transparent)]
+    Trust(#[from] TrustError),
     /// The system refuses something that the loop cannot do without.
     #[error("{what}: {source}")]
     System {

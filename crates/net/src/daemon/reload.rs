@@ -77,7 +77,7 @@ impl Daemon {
             application: config.application.clone(),
             ..self.settings
         };
-        self.management.believe_announcements(config.announcements);
+        self.management.believe_announcements(config.announcements.accept);
         let ids = self.adopt_faces(&config.faces);
         self.adopt_routes(&config.routes, &ids);
         self.adopt_strategies(&config.strategies);

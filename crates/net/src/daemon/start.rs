@@ -6,13 +6,12 @@ use super::error::DaemonError;
 use super::face::{Face, Link, MadeBy, Target};
 use super::nudge::Nudges;
 use super::reload::Configured;
-use super::{Buffers, Daemon, Settings, Work, stop};
+use super::{Buffers, Daemon, Settings, Work, permissions, stop};
 use crate::batch::Batch;
 use crate::clock::{Clock, unix_millis};
 use crate::config::{self, Config, LinkOptions};
 use crate::emulate::DelayLine;
 use crate::framing::MAX_FRAME;
-use crate::management::authority::Rule;
 use crate::management::{self, FaceEvent, Management};
 use crate::socket::stream::{READ_BUFFER, Socket, Stream};
 use crate::socket::udp::{ReceiveBuffers, Udp, UdpOptions};
@@ -25,7 +24,6 @@ use mio::net::{TcpStream, UnixStream};
 use mio::{Events, Interest, Poll, Token};
 use packet::Name;
 use packet::options::Capability;
-use security::Certificate;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
@@ -66,7 +64,6 @@ impl Daemon {
         let mut forwarder = forwarder(&config, seed);
         let now = clock.now();
         let mut management = management(&mut forwarder, &config, now)?;
-        management.believe_announcements(config.announcements);
         management.strategies().extend(strategies(&mut forwarder, &config)?);
         let (stopper, mut stopped) =
             stop::pair().map_err(system("cannot make a pair of sockets"))?;
@@ -391,37 +388,18 @@ fn management(
         name: "management".to_owned(),
         scope: Scope::Local,
         local_fields: true,
-        nacks: false,
         capability: Capability::default(),
         ..FaceConfig::default()
     };
     let id = forwarder.add_face(now, face);
-    let rules = config.authorize.iter().map(rule).collect::<Result<_, _>>()?;
-    let routes = config.application.routes;
-    let management = Management::new(id, routes, unix_millis()).with_rules(rules);
-    let remote = management.hears_peers().then(management::remote_prefix);
-    for prefix in management::prefixes().into_iter().chain(remote) {
+    let mut management = Management::new(id, config.application.routes, unix_millis());
+    for prefix in management::prefixes() {
         forwarder
             .add_route(id, prefix.as_ref(), 0)
             .map_err(|e| DaemonError::Table { prefix: prefix.clone(), why: e.to_string() })?;
     }
+    permissions::grant(forwarder, &mut management, config)?;
     Ok(management)
-}
-
-/// A rule of the configuration, with its certificate.
-fn rule(written: &config::Authorize) -> Result<Rule, DaemonError> {
-    let read = |path: &std::path::PathBuf| {
-        let failed = |why: String| DaemonError::Certificate { path: path.clone(), why };
-        let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-        Certificate::from_base64(&text).map_err(|error| failed(error.to_string()))
-    };
-    Ok(Rule {
-        from: written.from,
-        modules: written.modules.clone(),
-        prefix: written.prefix.clone(),
-        key: written.key.as_ref().map(read).transpose()?,
-        skew: written.skew,
-    })
 }
 
 fn become_nice(nice: i32) {

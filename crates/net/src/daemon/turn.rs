@@ -10,7 +10,7 @@ use crate::management::{Answer, FaceEvent, Host};
 use crate::socket::Progress;
 use crate::timer::Sleep;
 use control::{Duration, Time};
-use forwarder::{FaceId, Wire};
+use forwarder::{FaceId, Forwarder, Wire};
 use std::io::ErrorKind;
 
 /// Octets that a UDP face may bring in one turn. A turn must end before the others' receive buffers
@@ -174,6 +174,7 @@ impl Daemon {
         }
         if due(self.management.next_deadline()) {
             self.management.on_deadline(&mut self.forwarder, now);
+            self.manage();
             self.management.count(&mut self.forwarder);
         }
         if due(self.faces.next_due()) {
@@ -245,18 +246,31 @@ impl Daemon {
         let channels = doors.uris();
         let frame = &mut buffers.packet;
         let mut orders = Vec::new();
+        let mut answered = |forwarder: &mut Forwarder, answer: Option<Answer>| match answer {
+            Some(Answer::Frame(frame)) => {
+                forwarder.receive(now, face, Wire::Borrowed(&frame));
+                true
+            }
+            Some(Answer::Order(order)) => {
+                orders.push(order);
+                true
+            }
+            None => false,
+        };
         frame.clear();
         while forwarder.poll_transmit(now, face, frame).is_some() {
             let mut host = Host { forwarder, faces: &infos, channels: &channels };
-            match management.receive(&mut host, now, unix_millis(), frame) {
-                Some(Answer::Frame(frame)) => {
-                    forwarder.receive(now, face, Wire::Borrowed(&frame));
-                }
-                Some(Answer::Order(order)) => orders.push(order),
-                None => {}
-            }
+            let answer = management.receive(&mut host, now, unix_millis(), frame);
+            answered(forwarder, answer);
             frame.clear();
             management.count(forwarder);
+        }
+        loop {
+            let mut host = Host { forwarder, faces: &infos, channels: &channels };
+            let answer = management.resume(&mut host, now);
+            if !answered(forwarder, answer) {
+                break;
+            }
         }
         orders.into_iter().for_each(|order| self.obey(*order, now));
         self.notify();

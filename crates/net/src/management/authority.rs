@@ -1,14 +1,15 @@
 //! Who may command what: the configuration's `[[authorize]]`, and without any, applications of this
 //! host everything.
 
+mod replay;
+
 use super::command::{Claim, Command, Refusal};
 use control::Duration;
 use packet::{KeyLocator, Name, NameRef, SignatureType};
-use security::Certificate;
-use std::collections::{BTreeMap, BTreeSet};
-
-/// Commands of one key and one instant whose nonces are remembered.
-const SAME_INSTANT: usize = 256;
+use replay::Replays;
+use security::trust::{Broken, ChainError};
+use security::{Certificate, Validator};
+use std::sync::Arc;
 
 /// The modules that commands belong to.
 pub const MODULES: [&str; 5] = ["rib", "fib", "faces", "cs", "strategy-choice"];
@@ -22,6 +23,17 @@ pub enum Origin {
     Remote,
 }
 
+/// Whose signature a rule takes.
+#[derive(Clone, Debug)]
+pub enum Who {
+    /// Anybody's, a digest included.
+    Anybody,
+    /// That of one key.
+    Key(Box<Certificate>),
+    /// That of a key which a chain of certificates leads to from an anchor.
+    Trusted(Arc<Validator>),
+}
+
 /// Lets somebody command something.
 #[derive(Clone, Debug)]
 pub struct Rule {
@@ -31,10 +43,62 @@ pub struct Rule {
     pub modules: Vec<String>,
     /// Routes, strategies and cached Data below this name only.
     pub prefix: Name,
-    /// Whose signature it takes; `None`: anybody's, a digest included.
-    pub key: Option<Certificate>,
+    /// Who.
+    pub who: Who,
     /// How far the time of a key's signature may be from this host's.
     pub skew: Duration,
+}
+
+/// That a command may be obeyed, if it is a new one.
+#[derive(Debug)]
+pub struct Grant {
+    /// The key that signed it, and how far its clock may be from this host's.
+    key: Option<(Name, Duration)>,
+}
+
+/// Why a command may not be obeyed, or not yet.
+#[derive(Debug)]
+pub enum Doubt {
+    /// It may not.
+    Refused(Refusal),
+    /// It may not, and perhaps because of certificates that are not what they are called.
+    Untrusted(String, Vec<Name>),
+    /// A certificate is missing.
+    Lacks(Box<Lack>),
+}
+
+/// A certificate that is needed.
+#[derive(Debug)]
+pub struct Lack {
+    /// As the signature names it: a certificate, or a key.
+    pub name: Name,
+    /// Who needs it.
+    pub validator: Arc<Validator>,
+    /// What is to be said if it cannot be had.
+    pub why: String,
+}
+
+impl From<Refusal> for Doubt {
+    fn from(refusal: Refusal) -> Doubt {
+        Doubt::Refused(refusal)
+    }
+}
+
+impl Doubt {
+    /// What a chain that does not end at an anchor comes to.
+    pub(super) fn of(broken: &ChainError, validator: &Arc<Validator>) -> Doubt {
+        let why = broken.to_string();
+        match &broken.why {
+            Broken::Missing(name) => {
+                let (name, validator) = (name.clone(), Arc::clone(validator));
+                Doubt::Lacks(Box::new(Lack { name, validator, why }))
+            }
+            Broken::Signature { .. } | Broken::WrongType { .. } => {
+                Doubt::Untrusted(why, broken.chain.clone())
+            }
+            _ => Refusal::Unauthorized(why).into(),
+        }
+    }
 }
 
 impl Rule {
@@ -45,7 +109,7 @@ impl Rule {
             from: Origin::Local,
             modules: MODULES.map(str::to_owned).to_vec(),
             prefix: Name::new(),
-            key: None,
+            who: Who::Anybody,
             skew: Duration::ZERO,
         }
     }
@@ -55,29 +119,43 @@ impl Rule {
         let name = command.asked.name().unwrap_or_default();
         self.from == from && has && name.as_ref().starts_with(self.prefix.as_ref())
     }
-}
 
-/// What a key signed last.
-#[derive(Clone, Debug, Default)]
-struct Last {
-    time_ms: u64,
-    nonces: BTreeSet<Vec<u8>>,
+    fn judge(&self, command: &Command<'_>, wall_ms: u64) -> Result<Grant, Doubt> {
+        let claim = &command.claim;
+        let key = match &self.who {
+            Who::Anybody => return Ok(Grant { key: None }),
+            _ if claim.kind == SignatureType::DigestSha256 => {
+                let why = "a digest says nothing of who commands; a key's signature is needed";
+                return Err(Refusal::unauthorized(why).into());
+            }
+            Who::Key(key) => judge(key, claim, wall_ms).map_err(Refusal::Unauthorized)?,
+            Who::Trusted(validator) => command
+                .judged_by(validator, wall_ms / 1000)
+                .map_err(|broken| Doubt::of(&broken, validator))?,
+        };
+        Ok(Grant { key: Some((key, self.skew)) })
+    }
 }
 
 /// The rules, and what commands they have let pass.
 #[derive(Debug)]
 pub struct Authority {
     rules: Vec<Rule>,
-    /// By the key's name.
-    last: BTreeMap<Name, Last>,
+    replays: Replays,
 }
 
 impl Authority {
     /// An authority with these rules, or without any with [`Rule::everything_here`].
     #[must_use]
     pub fn new(rules: Vec<Rule>) -> Authority {
-        let rules = if rules.is_empty() { vec![Rule::everything_here()] } else { rules };
-        Authority { rules, last: BTreeMap::new() }
+        let mut made = Authority { rules: Vec::new(), replays: Replays::default() };
+        made.set_rules(rules);
+        made
+    }
+
+    /// Other rules from now on. What was obeyed is not obeyed again.
+    pub fn set_rules(&mut self, rules: Vec<Rule>) {
+        self.rules = if rules.is_empty() { vec![Rule::everything_here()] } else { rules };
     }
 
     /// Whether peers may command anything.
@@ -86,38 +164,47 @@ impl Authority {
         self.rules.iter().any(|rule| rule.from == Origin::Remote)
     }
 
-    /// Lets a command pass, `wall_ms` milliseconds after the beginning of 1970.
+    /// Lets a command pass, `wall_ms` milliseconds after the beginning of 1970; it is to be
+    /// [admitted](Authority::admit) yet.
     ///
     /// # Errors
-    /// No rule lets it; why not by the last one that is about such commands.
+    /// No rule lets it; why not by the last one that is about such commands, or what is missing if
+    /// a rule may let it yet.
     pub fn permit(
-        &mut self,
+        &self,
         command: &Command<'_>,
         from: Origin,
         wall_ms: u64,
-    ) -> Result<(), Refusal> {
-        let mut why = "no rule lets this be commanded from there".to_owned();
+    ) -> Result<Grant, Doubt> {
+        let why = "no rule lets this be commanded from there";
+        let mut doubt = Doubt::from(Refusal::unauthorized(why));
         for rule in self.rules.iter().filter(|rule| rule.is_about(command, from)) {
-            let Some(key) = &rule.key else { return Ok(()) };
-            match judge(key, &command.claim, wall_ms) {
-                Ok(()) => {
-                    let last = self.last.entry(key.key_name()).or_default();
-                    return last.admit(&command.claim, wall_ms, rule.skew);
-                }
-                Err(doubt) => why = doubt,
+            match rule.judge(command, wall_ms) {
+                Ok(grant) => return Ok(grant),
+                Err(Doubt::Refused(_) | Doubt::Untrusted(..))
+                    if matches!(doubt, Doubt::Lacks(_)) => {}
+                Err(other) => doubt = other,
             }
         }
-        Err(Refusal::Unauthorized(why))
+        Err(doubt)
+    }
+
+    /// Takes a command that was permitted for new, and remembers it.
+    ///
+    /// # Errors
+    /// It was heard before, or may have been.
+    pub fn admit(&mut self, grant: Grant, claim: &Claim<'_>, wall_ms: u64) -> Result<(), Refusal> {
+        match grant.key {
+            Some((key, skew)) => self.replays.admit(key, claim, wall_ms, skew),
+            None => Ok(()),
+        }
     }
 }
 
-/// Whether the certificate's key made the signature.
-fn judge(key: &Certificate, claim: &Claim<'_>, wall_ms: u64) -> Result<(), String> {
+/// Whether the certificate's key made the signature; its name if it did.
+fn judge(key: &Certificate, claim: &Claim<'_>, wall_ms: u64) -> Result<Name, String> {
     let name = key.key_name();
     match claim.key {
-        _ if claim.kind == SignatureType::DigestSha256 => {
-            return Err("a digest says nothing of who commands; a key's signature is needed".into());
-        }
         Some(KeyLocator::Name(given)) if !is_key(given, name.as_ref()) => {
             return Err(format!("the key {given} is none of those that may command this"));
         }
@@ -134,36 +221,12 @@ fn judge(key: &Certificate, claim: &Claim<'_>, wall_ms: u64) -> Result<(), Strin
     if !fits || !key.public_key().verifies(&claim.message(), claim.value) {
         return Err(format!("the signature by {name} is wrong"));
     }
-    Ok(())
+    Ok(name)
 }
 
 /// Whether a KeyLocator's name is the key's, or that of one of its certificates.
 fn is_key(given: NameRef<'_>, key: NameRef<'_>) -> bool {
     given == key || given.len() == key.len() + 2 && given.starts_with(key)
-}
-
-impl Last {
-    /// Takes a command for new (NDN Packet Format, "Signed Interest"): it was made about now, and
-    /// later than the key's last one or, in the same millisecond, with another nonce.
-    fn admit(&mut self, claim: &Claim<'_>, wall_ms: u64, skew: Duration) -> Result<(), Refusal> {
-        let refuse = |why: &str| Err(Refusal::unauthorized(why));
-        let (Some(time_ms), Some(nonce)) = (claim.time_ms, claim.nonce) else {
-            return refuse("the signature has no time or no nonce");
-        };
-        if time_ms.abs_diff(wall_ms) > skew.as_millis() {
-            return refuse("the signature's time is too far from now; check both clocks");
-        }
-        if time_ms < self.time_ms {
-            return refuse("the key has signed a later command already");
-        }
-        if time_ms > self.time_ms {
-            *self = Last { time_ms, nonces: BTreeSet::new() };
-        }
-        if self.nonces.len() >= SAME_INSTANT || !self.nonces.insert(nonce.to_vec()) {
-            return refuse("the command was heard before");
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,10 @@ use super::parameters::{ControlParameters, numbers};
 use super::response::ControlResponse;
 use packet::tlv::{self, types};
 use packet::{Interest, KeyLocator, Name, NameRef, SignatureInfo, SignatureType};
+use security::Validator;
+use security::trust::{ChainError, Role, Signed};
 use sha2::{Digest as _, Sha256};
+use std::borrow::Cow;
 use thiserror::Error;
 
 /// Components before the parameters: `/localhost/<protocol>/<module>/<verb>`.
@@ -21,6 +24,8 @@ const OLD_SIGNATURE: usize = 4;
 /// A command, whole.
 #[derive(Clone, Debug)]
 pub struct Command<'a> {
+    /// The Interest's name as it was signed.
+    name: NameRef<'a>,
     /// `nfd` or `weir`.
     pub protocol: &'a [u8],
     /// `rib`, `faces` …
@@ -117,19 +122,43 @@ impl<'a> Command<'a> {
         let name = interest.name();
         let word = |i| name.get(i).map(|c| c.value()).ok_or(Refusal::NotACommand);
         let (protocol, module, verb) = (word(1)?, word(2)?, word(3)?);
-        let claim = if interest.signature_info().is_some() || interest.parameters().is_some() {
-            Claim::signed(interest)?
-        } else if name.len() > PREFIX + OLD_SIGNATURE {
-            Claim::old(name)?
-        } else {
-            return Err(Refusal::unauthorized("the command is not signed"));
-        };
+        let (claim, signature) =
+            if interest.signature_info().is_some() || interest.parameters().is_some() {
+                // That the name has one digest was checked with it.
+                (Claim::signed(interest)?, 1)
+            } else if name.len() > PREFIX + OLD_SIGNATURE {
+                (Claim::old(name)?, OLD_SIGNATURE)
+            } else {
+                return Err(Refusal::unauthorized("the command is not signed"));
+            };
         claim.check_digest()?;
         let asked = match (module, verb) {
             (b"rib", b"announce") => Asked::Announcement(interest.parameters().unwrap_or_default()),
             _ => Asked::Parameters(Box::new(parameters(name)?)),
         };
-        Ok(Command { protocol, module, verb, asked, claim })
+        let name = name.prefix(name.len() - signature);
+        Ok(Command { name, protocol, module, verb, asked, claim })
+    }
+
+    /// Judges the signature by chains of certificates, `now` in seconds since 1970; the name of the
+    /// key that made it, if that may.
+    pub(super) fn judged_by(
+        &self,
+        validator: &Validator,
+        now: u64,
+    ) -> Result<Name, Box<ChainError>> {
+        let about = self.asked.name().unwrap_or_default();
+        let mut shown = self.name.prefix(PREFIX).to_name();
+        about.as_ref().components().for_each(|component| shown.push(component));
+        let signed = Signed {
+            name: shown.as_ref(),
+            role: Role::Command { about: about.as_ref(), interest: self.name },
+            kind: self.claim.kind,
+            key: self.claim.key,
+            portion: Cow::Owned(self.claim.message()),
+            value: self.claim.value,
+        };
+        validator.verify_signed(&signed, now)
     }
 }
 

@@ -1,12 +1,25 @@
 //! Routes that a strategy learns of from prefix announcements.
 
 use super::announcement::{Announcement, announced};
+use super::certificates::{Heard, Waiting, What};
 use super::rib::{CHILD_INHERIT, ORIGIN_ANNOUNCEMENT, Route};
 use super::routes::ANNOUNCED_COST;
 use super::{Management, is_reserved};
 use control::{Duration, Time};
 use forwarder::{FaceId, Forwarder, Lesson};
 use packet::{Bytes, Name};
+
+/// When an announcement was heard, and by which face.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hearing {
+    pub now: Time,
+    /// When it came, and in milliseconds since 1970.
+    pub since: Time,
+    pub wall_ms: u64,
+    pub face: FaceId,
+    /// Certificates that are missing now will not come.
+    pub is_last: bool,
+}
 
 /// Announcements that are known at most: what one neighbour says must not fill the tables.
 const MOST: usize = 10_000;
@@ -25,16 +38,8 @@ impl Management {
         }
         match lesson {
             Lesson::Announced { face, announcement, longest } => {
-                let read = Announcement::read(&announcement, wall_ms);
-                let learnt = read.map_err(|doubt| doubt.to_string()).and_then(|read| {
-                    let life = longest.min(Duration::from_millis(read.lives_ms));
-                    self.add_learnt(forwarder, &read.prefix, face, now + life)?;
-                    self.know(forwarder, &announcement);
-                    Ok(())
-                });
-                if let Err(why) = learnt {
-                    tracing::debug!(%face, why, "prefix announcement not believed");
-                }
+                let hearing = Hearing { now, since: now, wall_ms, face, is_last: false };
+                self.hear(forwarder, hearing, Heard { announcement, longest });
             }
             Lesson::Refused { face, name } => {
                 let key = (face, ORIGIN_ANNOUNCEMENT);
@@ -48,6 +53,27 @@ impl Management {
                 }
                 self.forget_announcements(forwarder);
             }
+        }
+    }
+
+    /// An announcement was heard: it makes a route, waits for certificates or is not believed.
+    pub(super) fn hear(&mut self, forwarder: &mut Forwarder, hearing: Hearing, heard: Heard) {
+        let Hearing { now, since, wall_ms, face, is_last } = hearing;
+        let refuse = |why: String| tracing::debug!(%face, why, "prefix announcement not believed");
+        let read = match Announcement::read(&heard.announcement, wall_ms) {
+            Ok(read) => read,
+            Err(doubt) => return refuse(doubt.to_string()),
+        };
+        if let Err(doubt) = self.judge_announcement(&heard.announcement, wall_ms) {
+            let waiting =
+                || Waiting { what: What::Announcement(heard), from: face, since, wall_ms, is_last };
+            let refused = self.wait_or_refuse(forwarder, now, doubt, waiting);
+            return refused.into_iter().for_each(|refusal| refuse(refusal.to_string()));
+        }
+        let life = heard.longest.min(Duration::from_millis(read.lives_ms));
+        match self.add_learnt(forwarder, &read.prefix, face, since + life) {
+            Ok(()) => self.know(forwarder, &heard.announcement),
+            Err(why) => refuse(why),
         }
     }
 
@@ -191,5 +217,50 @@ mod tests {
         *damaged.last_mut().unwrap() ^= 1;
         node.hear_octets(damaged.into());
         assert_eq!(node.routes(), []);
+    }
+
+    #[test]
+    fn a_signature_is_verified_where_rules_say_whose_it_has_to_be() {
+        use crate::management::Host;
+        use packet::{Component, LpHeader};
+        use security::certificate::Issue;
+        use security::trust::Schema;
+        use security::{Certificate, SecretKey, Signer, Validator, Validity};
+        let validity = Validity::days(0, 1);
+        let key = |seed: u8, identity: &str| {
+            let (secret, identity) = (SecretKey::ed25519(&[seed; 32]), identity.parse::<Name>());
+            let own = Certificate::self_signed(identity.unwrap().as_ref(), &secret, validity, 1);
+            let signer = Signer::Key { secret, key_locator: own.key_name() };
+            (own, signer)
+        };
+        let (root, root_signer) = key(1, "/site");
+        let (alice, signer) = key(2, "/site/alice");
+        let issue = Issue { issuer: Component::generic(b"up"), validity, version: 2 };
+        let alice = alice.issued(&root_signer, &issue);
+        let announce = |prefix: &str| {
+            let prefix: Name = prefix.parse().unwrap();
+            let mut wire = Vec::new();
+            signer.encode(&PrefixAnnouncement::build(prefix.as_ref(), 1, 60_000), &mut wire);
+            Bytes::from(wire)
+        };
+        let mut node = Node::new(true);
+        let validator = Validator::new(vec![root], Schema::Hierarchy);
+        node.management.set_announcers(Some(std::sync::Arc::new(validator)));
+        // Neither a digest nor somebody else's key will do.
+        node.hear("/site/alice/a", 60_000);
+        node.hear_octets(announce("/site/bob"));
+        assert!(node.management.poll_transmit().is_none());
+        node.hear_octets(announce("/site/alice/a"));
+        assert_eq!(node.routes(), [], "the key is not known yet");
+        assert!(node.management.poll_transmit().is_some(), "it is asked for");
+        let mut frame = Vec::new();
+        LpHeader::default().encode_into(alice.wire(), &mut frame);
+        let Node { forwarder, management, .. } = &mut node;
+        let mut host = Host { forwarder, faces: &Vec::new, channels: &[] };
+        let later = Time(1_000_000_000);
+        assert!(management.receive(&mut host, later, 1000, &frame).is_none());
+        assert!(management.resume(&mut host, later).is_none());
+        // It lives as long as it said, from when it was heard.
+        assert_eq!(node.routes(), [("/site/alice/a".to_owned(), 2048, 60)]);
     }
 }

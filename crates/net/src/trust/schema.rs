@@ -47,7 +47,8 @@ pub const SECTIONS: &[Section] = &[
         name: "rule",
         repeated: true,
         help: "Who may sign what; what no rule allows is refused. Without any rule, a key may sign \
-               names under its identity, and certificates for identities under its own.",
+               names under its identity, certificates for identities under its own, and commands \
+               about names under it.",
         fields: &[&[
             field("data", PATTERN, "", "Names of Data that are no certificates."),
             field(
@@ -56,11 +57,18 @@ pub const SECTIONS: &[Section] = &[
                 "",
                 "Identities that certificates are for: their names without `KEY` and what follows.",
             ),
+            field(
+                "command",
+                PATTERN,
+                "",
+                "Names that management commands are about, as the prefix that is registered; `/` \
+                 if a command is about none. For `[[authorize]]` of a daemon.",
+            ),
             required(
                 "signer",
                 PATTERN,
                 "Identities whose keys may sign that: the names of keys without `KEY` and the \
-                 key's id. Its words are words of `data` or `certificate`.",
+                 key's id. Its words are words of `data`, `certificate` or `command`.",
             ),
         ]],
     },

@@ -50,8 +50,10 @@ fn every_mistake_is_shown_with_its_place() {
     wrong("[[anchor]]\ncertificate = \"other.cert\"\n", "No such file");
     wrong("[[anchor]]\ncertificate = \"rules.toml\"\n", "base64");
     let with = |rule: &str| format!("{ANCHOR}[[rule]]\n{rule}\n");
-    wrong(&with("signer = \"/a\""), "a rule is about `data` or about a `certificate`");
+    wrong(&with("signer = \"/a\""), "a rule is about `data`, a `certificate` or a `command`");
     wrong(&with("data = \"/a\"\ncertificate = \"/a\"\nsigner = \"/a\""), "give one of them");
+    wrong(&with("data = \"/a\"\ncommand = \"/a\"\nsigner = \"/a\""), "give one of them");
+    wrong(&with("command = \"/{a}\"\nsigner = \"/{b}\""), "`{b}` is no word of `command`");
     wrong(&with("data = \"/a\""), "needs a field `signer`");
     wrong(&with("data = \"a\"\nsigner = \"/a\""), "does not begin with `/`");
     wrong(&with("data = \"/{a}\"\nsigner = \"/{b}\""), "`{b}` is no word of `data`");

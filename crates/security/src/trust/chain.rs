@@ -12,9 +12,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use packet::{Bytes, Data, KeyLocator, Name, NameRef};
 
 use super::rules::Schema;
+use super::signed::{Role, Signed};
+use crate::Validity;
 use crate::certificate::{self, Certificate, key_of};
-use crate::verify::verify_signature;
-use crate::{Validity, VerifyError};
 
 pub use error::{Broken, ChainError};
 use pool::Pool;
@@ -83,15 +83,20 @@ impl Validator {
     /// signed it. Where [`ChainError::missing`] names a certificate, [`Validator::offer`] it and
     /// ask again.
     pub fn verify(&self, data: &Data<'_>, now: u64) -> Result<Name, Box<ChainError>> {
+        self.verify_signed(&Signed::from(data), now)
+    }
+
+    /// The same for what may be no packet.
+    pub fn verify_signed(&self, what: &Signed<'_>, now: u64) -> Result<Name, Box<ChainError>> {
         let mut pool = self.pool();
         let mut chain: Vec<Certificate> = Vec::new();
-        let verdict = self.climb(&pool, data, now, &mut chain);
+        let verdict = self.climb(&pool, what, now, &mut chain);
         let names = || chain.iter().map(|certificate| certificate.name().clone()).collect();
         match verdict {
             Ok(span) => {
                 let key = match chain.first() {
                     Some(certificate) => certificate.key_name(),
-                    None => self.named_anchor(data),
+                    None => self.named_anchor(what),
                 };
                 pool.trust(&chain, span);
                 Ok(key)
@@ -102,7 +107,7 @@ impl Validator {
                 if !matches!(why, Broken::Missing(_)) {
                     pool.forget(&chain);
                 }
-                Err(Box::new(ChainError { name: data.name().to_name(), chain: names(), why }))
+                Err(Box::new(ChainError { name: what.name.to_name(), chain: names(), why }))
             }
         }
     }
@@ -118,18 +123,18 @@ impl Validator {
         Ok(())
     }
 
-    /// Goes from the packet to an anchor, or to a certificate that has been verified already. The
-    /// certificates on the way are left in `chain`; returned is when all of them are valid.
+    /// Goes from what is signed to an anchor, or to a certificate that has been verified already.
+    /// The certificates on the way are left in `chain`; returned is when all of them are valid.
     fn climb(
         &self,
         pool: &Pool,
-        data: &Data<'_>,
+        what: &Signed<'_>,
         now: u64,
         chain: &mut Vec<Certificate>,
     ) -> Result<Validity, Broken> {
-        let certificate = match self.signer_of(pool, data, now)? {
+        let certificate = match self.signer_of(pool, what, now)? {
             Signer::Anchor(anchor) => {
-                self.check(data, anchor, now)?;
+                self.check(what, anchor, now)?;
                 return Ok(anchor.validity());
             }
             Signer::Certificate(certificate) => certificate,
@@ -141,13 +146,13 @@ impl Validator {
             return Err(Broken::TooDeep(self.depth));
         }
         chain.push(certificate.clone());
-        self.check(data, certificate, now)?;
+        self.check(what, certificate, now)?;
         let above = match pool.trusted(certificate.name(), now) {
             Some(known) => known,
             None => {
                 let next = Data::decode(certificate.wire());
                 let next = next.map_err(|why| Broken::NoCertificate(why.into()))?;
-                self.climb(pool, &next, now, chain)?
+                self.climb(pool, &Signed::from(&next), now, chain)?
             }
         };
         Ok(certificate.validity().within(above))
@@ -157,11 +162,11 @@ impl Validator {
     fn signer_of<'s>(
         &'s self,
         pool: &'s Pool,
-        data: &Data<'_>,
+        what: &Signed<'_>,
         now: u64,
     ) -> Result<Signer<'s>, Broken> {
-        let name = data.name();
-        let locator = match data.signature_info().key_locator() {
+        let name = what.name;
+        let locator = match what.key {
             Some(KeyLocator::Name(locator)) => locator,
             Some(KeyLocator::Digest(digest)) => {
                 let mut anchors = self.anchors.iter();
@@ -177,11 +182,12 @@ impl Validator {
         if let Some(anchor) = self.anchor(&key, locator) {
             return Ok(Signer::Anchor(anchor));
         }
-        if certificate::is_certificate_name(name) && name.starts_with(key.as_ref()) {
+        let is_packet = matches!(what.role, Role::Packet);
+        if is_packet && certificate::is_certificate_name(name) && name.starts_with(key.as_ref()) {
             return Err(Broken::Stranger(name.to_name()));
         }
         // What may not have signed it, or can never be vouched for, need not be fetched.
-        self.may_sign(name, key.as_ref(), None)?;
+        self.may_sign(what, key.as_ref(), None)?;
         if matches!(self.schema, Schema::Hierarchy) && !self.is_below_an_anchor(&key) {
             return Err(Broken::NoAnchor { packet: name.to_name(), key });
         }
@@ -201,36 +207,39 @@ impl Validator {
 
     fn may_sign(
         &self,
-        packet: NameRef<'_>,
+        what: &Signed<'_>,
         key: NameRef<'_>,
         certificate: Option<NameRef<'_>>,
     ) -> Result<(), Broken> {
-        if self.schema.allows(packet, key, certificate) {
+        if self.schema.allows(what, key, certificate) {
             return Ok(());
         }
-        Err(Broken::NotAllowed { packet: packet.to_name(), key: key.to_name() })
+        Err(Broken::NotAllowed { packet: what.name.to_name(), key: key.to_name() })
     }
 
-    /// Checks that `certificate`'s key may sign the packet, is valid, and did sign it.
-    fn check(&self, data: &Data<'_>, certificate: &Certificate, now: u64) -> Result<(), Broken> {
+    /// Checks that `certificate`'s key may sign this, is valid, and did sign it.
+    fn check(&self, what: &Signed<'_>, certificate: &Certificate, now: u64) -> Result<(), Broken> {
         let key = certificate.key_name();
-        self.may_sign(data.name(), key.as_ref(), Some(certificate.name().as_ref()))?;
+        self.may_sign(what, key.as_ref(), Some(certificate.name().as_ref()))?;
         let validity = certificate.validity();
         if !validity.contains_about(now, self.skew) {
             let certificate = certificate.name().clone();
             return Err(Broken::NotValid { certificate, validity, now });
         }
-        verify_signature(data, certificate.public_key(), &key).map_err(|why| match why {
-            VerifyError::WrongKey { .. } => {
-                Broken::WrongType { packet: data.name().to_name(), key }
-            }
-            _ => Broken::Signature { packet: data.name().to_name(), key },
-        })
+        let (public, packet) = (certificate.public_key(), what.name.to_name());
+        // A public key must never be taken for a shared secret.
+        if what.kind != public.signature_type() {
+            return Err(Broken::WrongType { packet, key });
+        }
+        match public.verifies(&what.portion, what.value) {
+            true => Ok(()),
+            false => Err(Broken::Signature { packet, key }),
+        }
     }
 
-    /// The key's name of the anchor that a packet was verified with.
-    fn named_anchor(&self, data: &Data<'_>) -> Name {
-        let meant = data.signature_info().key_locator().and_then(|locator| match locator {
+    /// The key's name of the anchor that this was verified with.
+    fn named_anchor(&self, what: &Signed<'_>) -> Name {
+        let meant = what.key.and_then(|locator| match locator {
             KeyLocator::Name(name) => key_of(name),
             KeyLocator::Digest(digest) => {
                 let of = |anchor: &&Certificate| anchor.public_key().digest() == *digest;

@@ -4,6 +4,7 @@ use packet::NameRef;
 
 use super::light_versec::LightVerSec;
 use super::pattern::{Captures, Pattern};
+use super::signed::{Role, Signed};
 use crate::certificate::{self, SUFFIX_LEN};
 
 /// What a rule is about.
@@ -13,6 +14,8 @@ pub enum Subject {
     Data,
     /// Certificates, by the identities that they are for.
     Certificate,
+    /// Commands, by the names that they are about.
+    Command,
 }
 
 /// One rule: what has a name of this form may be signed by keys of such identities.
@@ -20,7 +23,7 @@ pub enum Subject {
 pub struct Rule {
     /// What it is about.
     pub subject: Subject,
-    /// Names of Data, or identities of certificates.
+    /// Names of Data, identities of certificates, or names that commands are about.
     pub names: Pattern,
     /// Identities whose keys may sign that; its words stand for the same as those of `names`.
     pub signer: Pattern,
@@ -39,7 +42,8 @@ impl Rule {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Schema {
-    /// A key may sign names under its identity, and certificates for identities under its own.
+    /// A key may sign names under its identity, certificates for identities under its own, and
+    /// commands about names under it.
     Hierarchy,
     /// What one of these rules allows.
     Rules(Vec<Rule>),
@@ -48,24 +52,26 @@ pub enum Schema {
 }
 
 impl Schema {
-    /// True if a packet of this name may be signed by the key of that name, or perhaps, as long as
-    /// its certificate is not known.
+    /// True if this may be signed by the key of that name, or perhaps, as long as its certificate
+    /// is not known.
     pub(super) fn allows(
         &self,
-        packet: NameRef<'_>,
+        what: &Signed<'_>,
         key: NameRef<'_>,
         certificate: Option<NameRef<'_>>,
     ) -> bool {
-        let signer = identity(key);
-        let (subject, name) = if certificate::is_certificate_name(packet) {
-            (Subject::Certificate, identity(packet.prefix(packet.len() - SUFFIX_LEN)))
-        } else {
-            (Subject::Data, packet)
+        let (signer, name) = (identity(key), what.name);
+        let (subject, name, whole) = match what.role {
+            Role::Command { about, interest } => (Subject::Command, about, interest),
+            Role::Packet if certificate::is_certificate_name(name) => {
+                (Subject::Certificate, identity(name.prefix(name.len() - SUFFIX_LEN)), name)
+            }
+            Role::Packet => (Subject::Data, name, name),
         };
         match self {
             Schema::Hierarchy => name.starts_with(signer),
             Schema::Rules(rules) => rules.iter().any(|rule| rule.allows(subject, name, signer)),
-            Schema::LightVerSec(model) => certificate.is_none_or(|by| model.allows(packet, by)),
+            Schema::LightVerSec(model) => certificate.is_none_or(|by| model.allows(whole, by)),
         }
     }
 }

@@ -41,7 +41,12 @@ fn command(key: Option<&(SecretKey, Certificate)>, time_ms: u64, nonce: &[u8]) -
 fn permit(authority: &mut Authority, wire: &[u8], from: Origin, at: u64) -> Result<(), String> {
     let interest = Interest::decode(wire).unwrap();
     let command = Command::take(&interest).unwrap();
-    authority.permit(&command, from, at).map_err(|refusal| refusal.to_string())
+    let grant = authority.permit(&command, from, at).map_err(|doubt| match doubt {
+        Doubt::Refused(refusal) => refusal.to_string(),
+        Doubt::Untrusted(why, _) => why,
+        Doubt::Lacks(lack) => format!("{} lacks", lack.name),
+    })?;
+    authority.admit(grant, &command.claim, at).map_err(|refusal| refusal.to_string())
 }
 
 fn rule(certificate: &Certificate) -> Rule {
@@ -49,7 +54,7 @@ fn rule(certificate: &Certificate) -> Rule {
         from: Origin::Remote,
         modules: vec!["rib".to_owned()],
         prefix: "/a".parse().unwrap(),
-        key: Some(certificate.clone()),
+        who: Who::Key(Box::new(certificate.clone())),
         skew: Duration::from_secs(120),
     }
 }
@@ -115,4 +120,83 @@ fn a_rule_is_for_its_modules_prefix_and_side_alone() {
         let why = permit(&mut authority, &wire, Origin::Remote, NOW).unwrap_err();
         assert!(why.contains("no rule"), "{why}");
     }
+}
+
+/// Somebody whom the operator vouches for.
+fn customer(operator: &(SecretKey, Certificate), identity: &str) -> (SecretKey, Certificate) {
+    let secret = SecretKey::ed25519(&[9; 32]);
+    let identity: Name = identity.parse().unwrap();
+    let validity = Validity::days(NOW / 1000 - 60, 1);
+    let own = Certificate::self_signed(identity.as_ref(), &secret, validity, NOW);
+    let signer =
+        security::Signer::Key { secret: operator.0.clone(), key_locator: operator.1.key_name() };
+    let issue =
+        security::certificate::Issue { issuer: Component::generic(b"op"), validity, version: NOW };
+    (secret, own.issued(&signer, &issue))
+}
+
+/// What a rule with these trust rules says to the customer `/op/{who}` who registers `/a/b`.
+fn trusted(rules: &[(&str, &str)], who: &str, offers: bool) -> Result<(), String> {
+    use security::trust::{Rule as Allows, Schema, Subject};
+    let operator = key(1);
+    let customer = customer(&operator, who);
+    let rules = rules.iter().map(|(names, signer)| Allows {
+        subject: Subject::Command,
+        names: names.parse().unwrap(),
+        signer: signer.parse().unwrap(),
+    });
+    let vouches = Allows {
+        subject: Subject::Certificate,
+        names: "/op/{}".parse().unwrap(),
+        signer: "/op".parse().unwrap(),
+    };
+    let schema = Schema::Rules(rules.chain([vouches]).collect());
+    let validator = Arc::new(Validator::new(vec![operator.1.clone()], schema));
+    let wire = command(Some(&customer), NOW, b"n");
+    let who = Who::Trusted(Arc::clone(&validator));
+    let mut authority = Authority::new(vec![Rule { who, ..rule(&operator.1) }]);
+    if offers {
+        validator.offer(&packet::Data::decode(customer.1.wire()).unwrap()).unwrap();
+    }
+    permit(&mut authority, &wire, Origin::Remote, NOW)
+}
+
+#[test]
+fn trust_rules_tie_what_a_command_is_about_to_who_signs_it() {
+    assert_eq!(trusted(&[("/{site}/{...}", "/op/{site}")], "/op/a", true), Ok(()));
+    let why = trusted(&[("/{site}/{...}", "/op/{site}")], "/op/c", true).unwrap_err();
+    assert!(why.contains("no rule lets /op/c/KEY/"), "{why}");
+    // What the command is for can be read in the reason.
+    assert!(why.contains("sign /localhop/nfd/rib/register/a/b"), "{why}");
+    let why = trusted(&[], "/op/a", true).unwrap_err();
+    assert!(why.contains("no rule lets"), "{why}");
+    let lacks = trusted(&[("/{...}", "/op/{}")], "/op/a", false).unwrap_err();
+    assert!(lacks.starts_with("/op/a/KEY/") && lacks.ends_with(" lacks"), "{lacks}");
+}
+
+#[test]
+fn what_waits_for_a_certificate_has_not_been_heard() {
+    let operator = key(1);
+    let customer = customer(&operator, "/a");
+    let anyone = security::trust::Schema::Rules(
+        [
+            ("/{...}", security::trust::Subject::Command),
+            ("/{}", security::trust::Subject::Certificate),
+        ]
+        .map(|(names, subject)| security::trust::Rule {
+            subject,
+            names: names.parse().unwrap(),
+            signer: "/{...}".parse().unwrap(),
+        })
+        .to_vec(),
+    );
+    let validator = Arc::new(Validator::new(vec![operator.1.clone()], anyone));
+    let who = Who::Trusted(Arc::clone(&validator));
+    let mut authority = Authority::new(vec![Rule { who, ..rule(&operator.1) }]);
+    let wire = command(Some(&customer), NOW, b"n");
+    assert!(permit(&mut authority, &wire, Origin::Remote, NOW).unwrap_err().ends_with("lacks"));
+    validator.offer(&packet::Data::decode(customer.1.wire()).unwrap()).unwrap();
+    assert_eq!(permit(&mut authority, &wire, Origin::Remote, NOW), Ok(()));
+    let why = permit(&mut authority, &wire, Origin::Remote, NOW).unwrap_err();
+    assert!(why.contains("heard before"), "{why}");
 }

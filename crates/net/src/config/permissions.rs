@@ -1,0 +1,66 @@
+//! The sections that say whom the daemon obeys and believes, and what it tells.
+
+use super::model::{Announcements, Authorize};
+use super::sections::listed;
+use crate::management::authority::{MODULES, Origin};
+use document::{Section, name, text, valid_words};
+use packet::Name;
+use std::path::PathBuf;
+
+/// `[announcements]`
+pub(super) fn announcements(s: &Section<'_>) -> Announcements {
+    let accept = s.word("accept");
+    let trust = s.get("trust", |v| text(v).map(PathBuf::from));
+    match (accept, s.given("trust").is_some()) {
+        (1, true) => {
+            let why = "with `trust` the signatures are verified: write `\"trusted\"` or `\"off\"`";
+            s.doc.mistake(s.place("accept"), why);
+        }
+        (2, false) => {
+            let why = "`trusted` needs `trust`, the file that says who may sign";
+            s.doc.mistake(s.place("accept"), why);
+        }
+        _ => {}
+    }
+    Announcements { accept: accept > 0, trust }
+}
+
+/// `[[authorize]]`
+pub(super) fn authorize(s: &Section<'_>) -> Option<Authorize> {
+    let from = [Origin::Local, Origin::Remote][s.word("from").min(1)];
+    let is_module = |word: &str| match MODULES.contains(&word) {
+        true => Ok(word.to_owned()),
+        false => Err(valid_words(word, MODULES)),
+    };
+    let modules = s.get("commands", |v| listed(v, is_module));
+    let path = |field| s.get(field, |v| text(v).map(PathBuf::from));
+    let (key, trust) = (path("key"), path("trust"));
+    let (all, given) = (MODULES.map(str::to_owned).to_vec(), s.given("commands").is_some());
+    if key.is_some() && trust.is_some() {
+        let why = "a section has a `key` or `trust`; write two sections for both";
+        s.doc.mistake(s.place("trust"), why);
+    }
+    if from == Origin::Remote {
+        if key.is_none() && trust.is_none() {
+            s.doc.mistake(s.place("from"), "peers may command only with a `key` or `trust`");
+        }
+        if modules.iter().flatten().any(|module| module != "rib") {
+            s.doc.mistake(s.place("commands"), "peers may command only `rib`");
+        }
+    }
+    let modules = match modules {
+        None if given => return None,
+        None if from == Origin::Remote => vec!["rib".to_owned()],
+        other => other.unwrap_or(all),
+    };
+    let prefix = s.get("prefix", name)?;
+    Some(Authorize { from, modules, prefix, key, trust, skew: s.quantity("skew")? })
+}
+
+/// `[hub]`
+pub(super) fn routable(s: &Section<'_>) -> Option<Vec<Name>> {
+    if s.given("prefixes").is_none() {
+        return Some(Vec::new());
+    }
+    s.get("prefixes", |v| listed(v, |text| text.parse().map_err(|e| format!("`{text}`: {e}"))))
+}

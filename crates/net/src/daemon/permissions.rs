@@ -1,0 +1,57 @@
+//! Whom the daemon obeys and believes, and what it tells: from the configuration to management.
+
+use super::error::DaemonError;
+use crate::config::{self, Config};
+use crate::management::authority::{Rule, Who};
+use crate::management::{self, Management};
+use crate::trust;
+use forwarder::Forwarder;
+use security::Certificate;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Has management go by the configuration.
+///
+/// # Errors
+/// A file cannot be used, and everything is as before; or there is no room for a route.
+pub(super) fn grant(
+    forwarder: &mut Forwarder,
+    management: &mut Management,
+    config: &Config,
+) -> Result<(), DaemonError> {
+    let rules = config.authorize.iter().map(rule).collect::<Result<_, _>>()?;
+    let announcers = config.announcements.trust.as_deref().map(trust::load_either).transpose()?;
+    management.set_rules(rules);
+    management.set_announcers(announcers.map(Arc::new));
+    management.believe_announcements(config.announcements.accept);
+    management.set_routable(&config.routable);
+    let (face, prefix) = (management.face(), management::remote_prefix());
+    if !management.hears_peers() {
+        forwarder.remove_route(face, prefix.as_ref());
+        return Ok(());
+    }
+    let added = forwarder.add_route(face, prefix.as_ref(), 0);
+    added.map(drop).map_err(|e| DaemonError::Table { prefix, why: e.to_string() })
+}
+
+/// A rule of the configuration, with its certificates.
+fn rule(written: &config::Authorize) -> Result<Rule, DaemonError> {
+    let who = match (&written.key, &written.trust) {
+        (Some(path), _) => Who::Key(Box::new(certificate(path)?)),
+        (None, Some(path)) => Who::Trusted(Arc::new(trust::load_either(path)?)),
+        (None, None) => Who::Anybody,
+    };
+    Ok(Rule {
+        from: written.from,
+        modules: written.modules.clone(),
+        prefix: written.prefix.clone(),
+        who,
+        skew: written.skew,
+    })
+}
+
+fn certificate(path: &Path) -> Result<Certificate, DaemonError> {
+    let failed = |why: String| DaemonError::Certificate { path: path.to_owned(), why };
+    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    Certificate::from_base64(&text).map_err(|error| failed(error.to_string()))
+}

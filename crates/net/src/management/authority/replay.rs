@@ -1,0 +1,76 @@
+//! What keys have signed, so that each command is obeyed once (NDN Packet Format, "Signed
+//! Interest").
+
+use super::super::command::{Claim, Refusal};
+use control::Duration;
+use packet::Name;
+use sha2::{Digest as _, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Commands of one key and one instant whose nonces are remembered.
+const SAME_INSTANT: usize = 256;
+
+/// Keys that are remembered. Whoever has a certificate can make certificates for others.
+const MOST: usize = 4096;
+
+/// What a key signed last.
+#[derive(Clone, Debug, Default)]
+struct Last {
+    time_ms: u64,
+    /// After this its commands are refused for their time.
+    until_ms: u64,
+    /// The digests of nonces, which may be of any length.
+    nonces: BTreeSet<[u8; 32]>,
+}
+
+/// What keys have signed.
+#[derive(Debug, Default)]
+pub(super) struct Replays {
+    /// By the key's name.
+    last: BTreeMap<Name, Last>,
+}
+
+impl Replays {
+    /// Takes a command for new: it was made about now, and later than the key's last one or, in the
+    /// same millisecond, with another nonce.
+    pub fn admit(
+        &mut self,
+        key: Name,
+        claim: &Claim<'_>,
+        wall_ms: u64,
+        skew: Duration,
+    ) -> Result<(), Refusal> {
+        let (Some(time_ms), Some(nonce)) = (claim.time_ms, claim.nonce) else {
+            return Err(Refusal::unauthorized("the signature has no time or no nonce"));
+        };
+        if time_ms.abs_diff(wall_ms) > skew.as_millis() {
+            let why = "the signature's time is too far from now; check both clocks";
+            return Err(Refusal::unauthorized(why));
+        }
+        if self.last.len() >= MOST && !self.last.contains_key(&key) {
+            self.last.retain(|_, last| last.until_ms >= wall_ms);
+            if self.last.len() >= MOST {
+                return Err(Refusal::unauthorized("too many keys have signed commands of late"));
+            }
+        }
+        let last = self.last.entry(key).or_default();
+        last.admit(time_ms, Sha256::digest(nonce).into())?;
+        last.until_ms = last.until_ms.max(time_ms.saturating_add(skew.as_millis()));
+        Ok(())
+    }
+}
+
+impl Last {
+    fn admit(&mut self, time_ms: u64, nonce: [u8; 32]) -> Result<(), Refusal> {
+        if time_ms < self.time_ms {
+            return Err(Refusal::unauthorized("the key has signed a later command already"));
+        }
+        if time_ms > self.time_ms {
+            *self = Last { time_ms, nonces: BTreeSet::new(), ..*self };
+        }
+        if self.nonces.len() >= SAME_INSTANT || !self.nonces.insert(nonce) {
+            return Err(Refusal::unauthorized("the command was heard before"));
+        }
+        Ok(())
+    }
+}

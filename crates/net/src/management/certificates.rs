@@ -1,0 +1,267 @@
+//! Certificates that commands and announcements need before they can be judged, and that have to be
+//! fetched.
+//!
+//! What needs one waits here, and everything else goes on. A certificate is asked for as the routes
+//! have it and, if it does not come so, of the faces that brought what needs it: who registers from
+//! afar has no route yet, and answers for his certificate himself. Everything is bounded, for each
+//! face and together, since anybody can name certificates that nobody has.
+
+use super::authority::Lack;
+use control::{Duration, Time};
+use forwarder::FaceId;
+use packet::{Bytes, Data, InterestBuf, LpHeader, Name, NameRef};
+use security::{Validator, certificate};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// How often a certificate is asked for: by the routes and of the faces in turn.
+const ATTEMPTS: usize = 4;
+
+/// How long each Interest waits.
+const ATTEMPT: Duration = Duration::from_secs(1);
+
+/// How long something may wait for all the certificates of its chain together.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Certificates that are asked for at a time, and those of them that one face wants.
+const FETCHES: usize = 64;
+const FETCHES_OF_FACE: usize = 4;
+
+/// What waits at a time, and what of it came by one face.
+const WAITING: usize = 128;
+const WAITING_OF_FACE: usize = 16;
+
+/// Faces that one certificate is asked of.
+const FACES: usize = 8;
+
+/// What waits for a certificate.
+#[derive(Debug)]
+pub(super) enum What {
+    /// A command Interest, and its PIT token.
+    Command { wire: Bytes, token: Bytes },
+    /// An announcement that a strategy heard of.
+    Announcement(Heard),
+}
+
+/// An announcement that a strategy heard of.
+#[derive(Clone, Debug)]
+pub(super) struct Heard {
+    pub announcement: Bytes,
+    /// How long a route by it may live.
+    pub longest: Duration,
+}
+
+/// Something that waits.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub what: What,
+    /// The face that it came by.
+    pub from: FaceId,
+    /// When it came.
+    pub since: Time,
+    /// When it came, in milliseconds since 1970.
+    pub wall_ms: u64,
+    /// What is still missing now will not come.
+    pub is_last: bool,
+}
+
+impl Waiting {
+    fn octets(&self) -> usize {
+        match &self.what {
+            What::Command { wire, token } => wire.len() + token.len(),
+            What::Announcement(heard) => heard.announcement.len(),
+        }
+    }
+}
+
+/// A certificate that is asked for.
+#[derive(Debug)]
+struct Fetch {
+    name: Name,
+    validators: Vec<Arc<Validator>>,
+    /// The faces of those who wait.
+    faces: Vec<FaceId>,
+    attempt: usize,
+    /// When the attempt ends.
+    until: Time,
+    waiting: Vec<Waiting>,
+}
+
+impl Fetch {
+    /// Whether faces are asked now, and not as the routes have it.
+    fn is_direct(&self) -> bool {
+        self.attempt % 2 == 1
+    }
+}
+
+/// The certificates that are asked for, and what waits for them.
+#[derive(Debug, Default)]
+pub(super) struct Certificates {
+    fetches: Vec<Fetch>,
+    /// What is to be judged again.
+    ready: VecDeque<Waiting>,
+    /// Frames with Interests.
+    asking: VecDeque<Vec<u8>>,
+}
+
+impl Certificates {
+    /// Has something wait for a certificate.
+    ///
+    /// # Errors
+    /// It cannot wait, and why.
+    pub fn wait(&mut self, now: Time, lack: &Lack, waiting: Waiting) -> Result<(), &'static str> {
+        let from = waiting.from;
+        let all = || self.fetches.iter().flat_map(|fetch| &fetch.waiting);
+        if waiting.is_last || now.since(waiting.since) >= PATIENCE {
+            return Err("it did not come in time");
+        }
+        if all().count() >= WAITING || all().filter(|w| w.from == from).count() >= WAITING_OF_FACE {
+            return Err("too much waits for certificates already");
+        }
+        let scope = lack.name.as_ref().first().map(|first| first.value());
+        if matches!(scope, Some(b"localhost" | b"localhop")) {
+            return Err("certificates of that name do not leave their host");
+        }
+        let known = self.fetches.iter().position(|fetch| fetch.name == lack.name);
+        let Some(at) = known else { return self.begin(now, lack, waiting) };
+        let fetch = &mut self.fetches[at];
+        if !fetch.faces.contains(&from) {
+            if fetch.faces.len() == FACES {
+                return Err("it is asked of many faces already");
+            }
+            fetch.faces.push(from);
+            if fetch.is_direct() {
+                self.asking.push_back(interest(fetch.name.as_ref(), Some(from)));
+            }
+        }
+        add(&mut fetch.validators, &lack.validator);
+        fetch.waiting.push(waiting);
+        Ok(())
+    }
+
+    fn begin(&mut self, now: Time, lack: &Lack, waiting: Waiting) -> Result<(), &'static str> {
+        let of_face = self.fetches.iter().filter(|fetch| fetch.faces.contains(&waiting.from));
+        if self.fetches.len() >= FETCHES || of_face.count() >= FETCHES_OF_FACE {
+            return Err("too many certificates are asked for already");
+        }
+        self.asking.push_back(interest(lack.name.as_ref(), None));
+        self.fetches.push(Fetch {
+            name: lack.name.clone(),
+            validators: vec![Arc::clone(&lack.validator)],
+            faces: vec![waiting.from],
+            attempt: 0,
+            until: now + ATTEMPT,
+            waiting: vec![waiting],
+        });
+        Ok(())
+    }
+
+    /// A packet came to the internal face: perhaps a certificate that was asked for.
+    pub fn receive(&mut self, now: Time, data: &Data<'_>) {
+        let mut at = 0;
+        while let Some(fetch) = self.fetches.get_mut(at) {
+            if !data.name().starts_with(fetch.name.as_ref()) {
+                at += 1;
+                continue;
+            }
+            let offered = fetch.validators.iter().try_for_each(|v| v.offer(data));
+            if let Err(why) = offered {
+                tracing::debug!(certificate = %fetch.name, %why, "something else came");
+                at += usize::from(self.next_attempt(now, at));
+                continue;
+            }
+            self.ready.extend(self.fetches.remove(at).waiting);
+        }
+    }
+
+    /// An Interest for a certificate came back.
+    pub fn refused(&mut self, now: Time, name: NameRef<'_>) {
+        if let Some(at) = self.fetches.iter().position(|fetch| fetch.name.as_ref() == name) {
+            self.next_attempt(now, at);
+        }
+    }
+
+    /// Asks for the certificate in another way; false if it was given up.
+    fn next_attempt(&mut self, now: Time, at: usize) -> bool {
+        let fetch = &mut self.fetches[at];
+        fetch.attempt += 1;
+        fetch.until = now + ATTEMPT;
+        if fetch.attempt == ATTEMPTS {
+            let given_up = self.fetches.remove(at).waiting;
+            self.ready.extend(given_up.into_iter().map(|w| Waiting { is_last: true, ..w }));
+            return false;
+        }
+        let name = fetch.name.as_ref();
+        if fetch.is_direct() {
+            self.asking.extend(fetch.faces.iter().map(|face| interest(name, Some(*face))));
+        } else {
+            self.asking.push_back(interest(name, None));
+        }
+        true
+    }
+
+    /// When [`Certificates::on_deadline`] wants to be called.
+    pub fn next_deadline(&self) -> Option<Time> {
+        self.fetches.iter().map(|fetch| fetch.until).min()
+    }
+
+    /// Asks again, or gives up.
+    pub fn on_deadline(&mut self, now: Time) {
+        let mut at = 0;
+        while let Some(fetch) = self.fetches.get(at) {
+            at += usize::from(fetch.until > now || self.next_attempt(now, at));
+        }
+    }
+
+    /// What the face brought needs no answer any more.
+    pub fn face_gone(&mut self, face: FaceId) {
+        for fetch in &mut self.fetches {
+            fetch.faces.retain(|of| *of != face);
+            fetch.waiting.retain(|waiting| waiting.from != face);
+        }
+        self.fetches.retain(|fetch| !fetch.waiting.is_empty());
+        self.ready.retain(|waiting| waiting.from != face);
+    }
+
+    /// Something that is to be judged again.
+    pub fn poll_ready(&mut self) -> Option<Waiting> {
+        self.ready.pop_front()
+    }
+
+    /// A frame with an Interest.
+    pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+        self.asking.pop_front()
+    }
+
+    /// Octets of memory that wait.
+    pub fn memory(&self) -> usize {
+        let fetches = self.fetches.iter().flat_map(|fetch| &fetch.waiting);
+        let each = |waiting: &Waiting| size_of::<Waiting>() + waiting.octets();
+        fetches.chain(&self.ready).map(each).sum::<usize>()
+            + self.fetches.len() * (size_of::<Fetch>() + 256)
+    }
+}
+
+fn add(validators: &mut Vec<Arc<Validator>>, one: &Arc<Validator>) {
+    if !validators.iter().any(|known| Arc::ptr_eq(known, one)) {
+        validators.push(Arc::clone(one));
+    }
+}
+
+/// The frame that asks for a certificate, by the routes or of a face.
+fn interest(name: NameRef<'_>, face: Option<FaceId>) -> Vec<u8> {
+    let interest = InterestBuf {
+        // A KeyLocator may name the key, and not which certificate of it.
+        can_be_prefix: !certificate::is_certificate_name(name),
+        must_be_fresh: true,
+        lifetime_ms: Some(ATTEMPT.as_millis()),
+        ..InterestBuf::new(name.to_name())
+    };
+    let header = LpHeader { next_hop_face_id: face.map(|face| face.0), ..LpHeader::default() };
+    let mut out = Vec::new();
+    header.encode_into(&interest.encode(), &mut out);
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! Commands and announcements are judged, wait for certificates, and are judged again.
+
+use super::authority::{Doubt, Origin};
+use super::certificates::{Waiting, What};
+use super::command::{Asked, Command, Refusal};
+use super::learning::Hearing;
+use super::{Answer, Host, Management, Question};
+use control::Time;
+use forwarder::Forwarder;
+use packet::{Bytes, Data, Interest, Name};
+use security::Validator;
+use std::sync::Arc;
+
+impl Management {
+    /// Who may sign announcements from now on; `None`: everybody.
+    pub fn set_announcers(&mut self, announcers: Option<Arc<Validator>>) {
+        self.announcers = announcers;
+    }
+
+    /// Whether a command may be obeyed now.
+    pub(super) fn judge(
+        &mut self,
+        command: &Command<'_>,
+        origin: Origin,
+        question: &Question<'_, '_>,
+    ) -> Result<(), Doubt> {
+        let wall_ms = question.wall_ms;
+        let grant = self.authority.permit(command, origin, wall_ms)?;
+        if origin == Origin::Remote && !command.asked.is_for(question.from.0) {
+            return Err(Refusal::unauthorized("peers may register for themselves alone").into());
+        }
+        if let Asked::Announcement(octets) = command.asked {
+            self.judge_announcement(octets, wall_ms)?;
+        }
+        // Last: a command that has to wait is the same one when it is judged again.
+        Ok(self.authority.admit(grant, &command.claim, wall_ms)?)
+    }
+
+    /// Whether an announcement is signed by somebody who may. What is none is not refused here.
+    pub(super) fn judge_announcement(&self, octets: &[u8], wall_ms: u64) -> Result<(), Doubt> {
+        let Some(validator) = &self.announcers else { return Ok(()) };
+        let Ok(data) = Data::decode(octets) else { return Ok(()) };
+        let judged = validator.verify(&data, wall_ms / 1000);
+        judged.map(|_| ()).map_err(|broken| Doubt::of(&broken, validator))
+    }
+
+    /// What becomes of a command that is not obeyed: why it is refused, or nothing if it waits or
+    /// is none.
+    pub(super) fn settle(
+        &mut self,
+        forwarder: &mut Forwarder,
+        doubt: Doubt,
+        question: &Question<'_, '_>,
+    ) -> Option<Refusal> {
+        let Question { now, since, wall_ms, from, interest, token, is_last } = *question;
+        let refusal = self.wait_or_refuse(forwarder, now, doubt, || {
+            let wire = Bytes::copy_from_slice(interest.wire());
+            let what = What::Command { wire, token: Bytes::copy_from_slice(token) };
+            Waiting { what, from, since, wall_ms, is_last }
+        });
+        refusal.filter(|refusal| *refusal != Refusal::NotACommand)
+    }
+
+    /// Has something wait if a certificate is missing; otherwise, why it is refused.
+    pub(super) fn wait_or_refuse(
+        &mut self,
+        forwarder: &mut Forwarder,
+        now: Time,
+        doubt: Doubt,
+        waiting: impl FnOnce() -> Waiting,
+    ) -> Option<Refusal> {
+        match doubt {
+            Doubt::Refused(refusal) => Some(refusal),
+            Doubt::Untrusted(why, chain) => {
+                forget_content(forwarder, &chain);
+                Some(Refusal::Unauthorized(why))
+            }
+            Doubt::Lacks(lack) => match self.certificates.wait(now, &lack, waiting()) {
+                Ok(()) => {
+                    tracing::debug!(certificate = %lack.name, "asking for a certificate");
+                    None
+                }
+                Err(reason) => Some(Refusal::Unauthorized(format!("{}; {reason}", lack.why))),
+            },
+        }
+    }
+
+    /// Judges again what has waited; gives the next answer.
+    pub fn resume(&mut self, host: &mut Host<'_>, now: Time) -> Option<Answer> {
+        while let Some(waiting) = self.certificates.poll_ready() {
+            let Waiting { what, from, since, wall_ms, is_last } = waiting;
+            let (wire, token) = match what {
+                What::Command { wire, token } => (wire, token),
+                What::Announcement(heard) => {
+                    let hearing = Hearing { now, since, wall_ms, face: from, is_last };
+                    self.hear(host.forwarder, hearing, heard);
+                    continue;
+                }
+            };
+            let Ok(interest) = Interest::decode(&wire) else { continue };
+            let (interest, token) = (&interest, &token[..]);
+            let question = Question { now, since, wall_ms, from, interest, token, is_last };
+            let answer = self.command(host, &question);
+            if answer.is_some() {
+                return answer;
+            }
+        }
+        None
+    }
+}
+
+/// Certificates that a chain broke at may be somebody else's under that name: who asks for them
+/// next gets none of them from the content store.
+fn forget_content(forwarder: &mut Forwarder, certificates: &[Name]) {
+    for name in certificates {
+        forwarder.erase_content(name.as_ref(), 1);
+    }
+}
