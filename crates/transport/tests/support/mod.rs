@@ -155,11 +155,27 @@ pub fn fetch(uri: &str) -> Fetch {
 /// What happens to a frame from the producer on its way.
 pub type Tamper<'a> = &'a mut dyn FnMut(Time, Bytes) -> Option<Bytes>;
 
+/// Whoever answers at the other end of the pipe.
+pub trait Answers {
+    fn receive(&mut self, frame: &[u8]);
+    fn poll_transmit(&mut self, out: &mut Vec<u8>) -> bool;
+}
+
+impl Answers for Publish {
+    fn receive(&mut self, frame: &[u8]) {
+        Publish::receive(self, frame);
+    }
+
+    fn poll_transmit(&mut self, out: &mut Vec<u8>) -> bool {
+        Publish::poll_transmit(self, out)
+    }
+}
+
 /// Runs until the fetch is over or `limit` has passed; returns the time that it took.
 pub fn run(
     fetch: &mut Fetch,
     sink: &mut Memory,
-    producer: &mut Publish,
+    producer: &mut impl Answers,
     pipe: &Pipe,
     limit: Duration,
     tamper: Tamper<'_>,
