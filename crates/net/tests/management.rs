@@ -252,15 +252,23 @@ fn who_waits_for_face_events_is_told() {
     }
 }
 
-#[test]
-fn a_rule_takes_commands_away_from_those_who_do_not_fit() {
-    let folder = tempfile::tempdir().unwrap();
+/// Somebody with a key, and the file of the certificate.
+fn operator(
+    folder: &tempfile::TempDir,
+) -> (security::SecretKey, security::Certificate, std::path::PathBuf) {
     let secret = security::SecretKey::ed25519(&[3; 32]);
     let validity = security::Validity::days(0, 4_000_000);
     let identity: Name = "/op".parse().unwrap();
     let certificate = security::Certificate::self_signed(identity.as_ref(), &secret, validity, 1);
     let path = folder.path().join("op.cert");
     std::fs::write(&path, certificate.to_base64()).unwrap();
+    (secret, certificate, path)
+}
+
+#[test]
+fn a_rule_takes_commands_away_from_those_who_do_not_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let (secret, certificate, path) = operator(&folder);
     let daemon = Running::start(&format!(
         "[[authorize]]\ncommands = \"rib\"\nkey = \"{}\"\n[[authorize]]\ncommands = \"cs\"",
         path.display()
@@ -310,12 +318,7 @@ fn older_clients_find_the_socket_by_a_link_that_goes_with_it() {
 #[test]
 fn a_peer_whose_key_may_registers_for_itself_from_afar() {
     let folder = tempfile::tempdir().unwrap();
-    let secret = security::SecretKey::ed25519(&[3; 32]);
-    let validity = security::Validity::days(0, 4_000_000);
-    let identity: Name = "/op".parse().unwrap();
-    let certificate = security::Certificate::self_signed(identity.as_ref(), &secret, validity, 1);
-    let path = folder.path().join("op.cert");
-    std::fs::write(&path, certificate.to_base64()).unwrap();
+    let (secret, certificate, path) = operator(&folder);
     let daemon = Running::start(&format!(
         "[[authorize]]\nfrom = \"remote\"\nkey = \"{}\"\nprefix = \"/c\"",
         path.display()

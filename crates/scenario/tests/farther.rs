@@ -1,14 +1,9 @@
 //! A content store near by has the beginning of an object, and the producer the rest.
 
-use scenario::{Watch, execute_all, parse};
+mod support;
 
-struct Patient;
-
-impl Watch for Patient {
-    fn seconds(&self) -> f64 {
-        0.0
-    }
-}
+use scenario::{execute_all, parse};
+use support::Patient;
 
 /// Consumer one has fetched the beginning when consumer two begins, whose own link is the
 /// bottleneck.

@@ -1,14 +1,9 @@
 //! Several paths to a producer are of use when one of them breaks.
 
-use scenario::{Watch, execute_all, parse};
+mod support;
 
-struct Patient;
-
-impl Watch for Patient {
-    fn seconds(&self) -> f64 {
-        0.0
-    }
-}
+use scenario::{execute_all, parse};
+use support::Patient;
 
 /// A consumer, two ways of different length, a producer; the shorter one breaks after 20 ms.
 const TEXT: &str = r#"

@@ -1,16 +1,11 @@
 //! Strategies do in a network what they are for: a better path is found, a dead one is left, load
 //! follows weights.
 
+mod support;
+
 use scenario::result::RunResult;
-use scenario::{Watch, execute_all, parse};
-
-struct Patient;
-
-impl Watch for Patient {
-    fn seconds(&self) -> f64 {
-        0.0
-    }
-}
+use scenario::{execute_all, parse};
+use support::Patient;
 
 /// A consumer behind a router that has two ways to the producer: a cheap one of 40 ms over `far`,
 /// and a dear one of 5 ms over `near`.
