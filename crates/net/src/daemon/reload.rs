@@ -10,6 +10,7 @@ use crate::config::{self, Config, ConfigError};
 use crate::management::rib::{ORIGIN_STATIC, Route};
 use forwarder::FaceId;
 use packet::Name;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the configuration has brought about.
 #[derive(Debug, Default)]
@@ -88,20 +89,23 @@ impl Daemon {
     /// Ends the faces whose sections are gone or have changed, and makes those that are new. Gives
     /// the numbers of all, in the order of the sections.
     fn adopt_faces(&mut self, wanted: &[config::Face]) -> Vec<Option<FaceId>> {
-        let same = |a: &config::Face, b: &config::Face| format!("{a:?}") == format!("{b:?}");
-        let mut kept = std::mem::take(&mut self.configured.faces);
-        kept.retain(|(id, face)| {
-            let stays = wanted.iter().any(|w| same(w, face)) && self.faces.get_mut(*id).is_some();
-            if !stays {
-                self.close(*id, "its section is gone or has changed");
+        // A section's text says all of it.
+        let text = |face: &config::Face| format!("{face:?}");
+        let wanted: Vec<(String, &config::Face)> = wanted.iter().map(|f| (text(f), f)).collect();
+        let stays: BTreeSet<&str> = wanted.iter().map(|(text, _)| text.as_str()).collect();
+        let mut kept = BTreeMap::new();
+        for (id, face) in std::mem::take(&mut self.configured.faces) {
+            let text = text(&face);
+            if stays.contains(text.as_str()) && self.faces.get_mut(id).is_some() {
+                kept.insert(text, id);
+            } else {
+                self.close(id, "its section is gone or has changed");
             }
-            stays
-        });
+        }
         let now = self.clock.now();
         let mut ids = Vec::new();
-        for face in wanted {
-            let known = kept.iter().find(|(_, k)| same(k, face)).map(|(id, _)| *id);
-            let id = known.or_else(|| match self.configured_face(face, now) {
+        for (text, face) in wanted {
+            let id = kept.get(&text).copied().or_else(|| match self.configured_face(face, now) {
                 Ok(id) => Some(id),
                 Err(error) => {
                     tracing::error!(%error, "a new face cannot be made");
@@ -121,12 +125,14 @@ impl Daemon {
             .filter_map(|route| Some((route.prefix.clone(), ids[route.face]?, route.cost)))
             .collect();
         let before = std::mem::take(&mut self.configured.routes);
-        for (prefix, face, _) in before.iter().filter(|route| !wanted.contains(route)) {
+        let (was, is): (BTreeSet<_>, BTreeSet<_>) =
+            (before.iter().collect(), wanted.iter().collect());
+        for (prefix, face, _) in was.difference(&is) {
             let key = (*face, ORIGIN_STATIC);
             self.management.rib().remove(&mut self.forwarder, prefix, key);
         }
-        for route in wanted {
-            if before.contains(&route) || self.configured_route(&route).is_ok() {
+        for route in wanted.clone() {
+            if was.contains(&route) || self.configured_route(&route).is_ok() {
                 self.configured.routes.push(route);
             } else {
                 tracing::error!(prefix = %route.0, "no room for a new route");
