@@ -212,9 +212,9 @@ impl Link {
         }
     }
 
-    /// When the last octet of what left is on the link; nothing without a rate.
-    pub(crate) fn has_left(&self) -> Option<Time> {
-        self.pacer.as_ref().map(Pacer::next)
+    /// When the last octet of what leaves now is on the link: now without a rate.
+    pub(crate) fn has_left(&self, now: Time) -> Time {
+        self.pacer.as_ref().map_or(now, |pacer| pacer.left(now))
     }
 
     /// What parts see of the link.

@@ -173,11 +173,11 @@ impl Forwarder {
         }
     }
 
-    /// When the last octet of what [`Forwarder::poll_transmit`] gave last is on the face's link,
-    /// for a driver that emulates it; nothing if the face has no rate.
+    /// When the last octet of what [`Forwarder::poll_transmit`] gave at `now` is on the face's
+    /// link, for a driver that emulates it: `now` if the face has no rate.
     #[must_use]
-    pub fn has_left(&self, face: FaceId) -> Option<Time> {
-        self.faces.get(face).and_then(|face| face.link.has_left())
+    pub fn has_left(&self, now: Time, face: FaceId) -> Time {
+        self.faces.get(face).map_or(now, |face| face.link.has_left(now))
     }
 
     /// What parts see of a face's link.

@@ -40,6 +40,14 @@ impl Pacer {
         if self.rate.0 == 0 { Time::MAX } else { self.next }
     }
 
+    /// When the last octet of what leaves at `now` is on the link. Frames that no rate holds back
+    /// (acknowledgements, repeated and idle frames) leave after what is leaving, or at once.
+    #[must_use]
+    pub fn left(&self, now: Time) -> Time {
+        let leaving = self.rate.0 > 0 && self.next > now - self.slack;
+        if leaving { self.next } else { now }
+    }
+
     /// A packet joined an empty queue: the pause before it is forgotten.
     pub fn on_backlog(&mut self, now: Time) {
         if self.next < now {
@@ -127,6 +135,10 @@ impl DrainMeter {
 mod tests {
     use super::*;
 
+    fn ms(n: u64) -> Time {
+        Time(n * 1_000_000)
+    }
+
     #[test]
     fn the_rate_holds_over_any_number_of_packets() {
         // 7 Mbit/s: 1500 octets take 1714285.714... ns; 7000 of them take 12 s exactly.
@@ -140,7 +152,6 @@ mod tests {
 
     #[test]
     fn lateness_is_made_up_for_and_idleness_is_not() {
-        let ms = |n: u64| Time(n * 1_000_000);
         // 8 Mbit/s: 1000 octets take 1 ms.
         let mut pacer = Pacer::new(Rate::from_mbps(8), Duration::from_millis(2));
         pacer.on_backlog(ms(0));
@@ -152,6 +163,20 @@ mod tests {
         assert_eq!(pacer.next(), ms(102), "never more than the slack behind");
         pacer.on_backlog(ms(200));
         assert_eq!(pacer.next(), ms(200));
+    }
+
+    #[test]
+    fn what_is_not_paced_leaves_when_it_leaves() {
+        // 8 Mbit/s: 1000 octets take 1 ms.
+        let mut pacer = Pacer::new(Rate::from_mbps(8), Duration::from_millis(2));
+        assert_eq!(pacer.left(ms(50)), ms(50), "nothing is before it");
+        pacer.on_backlog(ms(100));
+        pacer.on_sent(ms(100), Size(5000));
+        assert_eq!(pacer.left(ms(100)), ms(105), "the packet itself");
+        assert_eq!(pacer.left(ms(103)), ms(105), "behind the packet");
+        assert_eq!(pacer.left(ms(200)), ms(200), "long after it");
+        pacer.set_rate(Rate(0));
+        assert_eq!(pacer.left(ms(200)), ms(200), "a face that is stopped has acknowledgements");
     }
 
     #[test]

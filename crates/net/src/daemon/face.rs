@@ -236,7 +236,7 @@ impl Face {
         if let Some(line) = &mut self.delay {
             scratch.clear();
             while let Some(sent) = forwarder.poll_transmit(now, id, scratch) {
-                let left = forwarder.has_left(id).unwrap_or(now);
+                let left = forwarder.has_left(now, id);
                 let lost = line.push(left, scratch, sent.segment);
                 if lost.frames > 0 {
                     forwarder.refund(id, lost.octets, lost.frames);
