@@ -70,7 +70,8 @@ const LINK: &[Field] = &[
         "What a UDP peer's receive buffer is asked to hold at most, each frame counted with the \
          832 octets that Linux adds to it; it is kept to where the peer acknowledges, as Weir \
          does, and in time. The default fits Linux's default buffer. `\"0 B\"` is no bound, \
-         and no acknowledgement.",
+         and no acknowledgement; so it is unless it is given beside `delay`, `jitter` or `loss`: \
+         what is on an emulated link is in no buffer.",
     ),
     field("nacks", Form::Switch, "true", "Send network Nacks over the face."),
     field(

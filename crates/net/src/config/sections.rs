@@ -182,6 +182,13 @@ fn application(s: &Section<'_>) -> Option<Application> {
 }
 
 fn link(s: &Section<'_>) -> LinkOptions {
+    let emulation = Emulation {
+        delay: s.quantity::<Duration>("delay").unwrap_or_default(),
+        jitter: s.quantity::<Duration>("jitter").unwrap_or_default(),
+        loss: document::loss(s).unwrap_or_default(),
+    };
+    // What is on an emulated link is in no socket's buffer: nothing has to be held back for it.
+    let bounded = emulation.is_none() || s.given("window").is_some();
     LinkOptions {
         mtu: s.number("mtu").and_then(|n| usize::try_from(n).ok()),
         rate: s.get("rate", |v| {
@@ -192,14 +199,10 @@ fn link(s: &Section<'_>) -> LinkOptions {
             .get("rate_in", |v| text(v)?.parse::<control::Rate>().map_err(|e| format!("{e}"))),
         overhead: s.quantity("overhead"),
         queue: s.get("queue", Queue::read),
-        emulation: Emulation {
-            delay: s.quantity::<Duration>("delay").unwrap_or_default(),
-            jitter: s.quantity::<Duration>("jitter").unwrap_or_default(),
-            loss: document::loss(s).unwrap_or_default(),
-        },
+        emulation,
         parts: parts::link_parts(s),
         reliability: s.switch("reliability"),
-        window: s.quantity("window").unwrap_or_default(),
+        window: s.quantity("window").filter(|_| bounded).unwrap_or_default(),
         nacks: s.switch("nacks"),
         local: s.switch("local"),
     }

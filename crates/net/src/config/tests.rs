@@ -124,6 +124,19 @@ fn one_limit_on_memory_bounds_what_has_no_bound_of_its_own() {
 }
 
 #[test]
+fn an_emulated_link_has_a_window_only_if_it_is_given() {
+    let window = |more: &str| {
+        good(&format!("[[face]]\nuri = \"udp4://192.0.2.1:6363\"\n{more}\n")).faces[0].link.window
+    };
+    assert_eq!(window(""), Size(128 << 10));
+    assert_eq!(window("rate = \"8 Mbit/s\""), Size(128 << 10), "a real link's");
+    for emulated in ["delay = \"5 ms\"", "jitter = \"1 ms\"", "loss = \"1 %\""] {
+        assert_eq!(window(emulated), Size(0), "{emulated}");
+        assert_eq!(window(&format!("{emulated}\nwindow = \"64 KiB\"")), Size(64 << 10));
+    }
+}
+
+#[test]
 fn a_scheme_for_the_whole_daemon_fills_what_names_none() {
     let config = good(
         "[daemon]\nscheme = \"pcon:c=0.03\"\n[on_demand]\nmarker = \"red\"\n\

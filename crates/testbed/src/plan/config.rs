@@ -60,12 +60,10 @@ fn face(
     (directions, medium): (&[Direction; 2], Medium),
 ) {
     let (direction, back) = (&directions[end], &directions[1 - end]);
-    // A window would hold back what waits for acknowledgements over the link's delay, as if it were
-    // in the peer's socket.
     let _ = write!(
         text,
         "\n[[face]]\nname = \"{}\"\nuri = \"udp4://{}:6363\"\nmtu = {}\nrate_in = \"{} bit/s\"\n\
-         delay = \"{} ns\"\nwindow = \"0 B\"\n",
+         delay = \"{} ns\"\n",
         link.interface,
         link.addresses[1 - end],
         payload(medium),
