@@ -77,6 +77,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
+        // Other projects' programs, "Faces": [peer-5].
         #[test]
         fn any_cut_of_the_stream_gives_the_same_frames(
             sizes in prop::collection::vec(0usize..600, 1..20),

@@ -184,8 +184,8 @@ pub fn is_meant(text: &str) -> bool {
 const INTRODUCTION: &str = "\
 # Trust rules
 
-`weir get --trust FILE` reads one TOML file of this form, or a certificate, and so does a daemon with
-`trust` under `[[authorize]]` and `[announcements]`. (This page is made from
+`weir get --trust FILE` reads one TOML file of this form, or a certificate, and so does a daemon
+with `trust` under `[[authorize]]` and `[announcements]`. (This page is made from
 `crates/net/src/trust/schema.rs`.) [Decide whom to trust](../how-to/trust-keys.md) has an example,
 [Verification](../explanation/verification.md) what is verified and why.
 

@@ -70,7 +70,7 @@ impl Peer<'_> {
         let locator = Some(who.certificate.name().clone());
         let info = SignatureInfoBuf::new(who.secret.signature_type(), locator)
             .with_nonce(&self.nonce.to_be_bytes())
-            .with_time_ms(unix_millis());
+            .with_time_ms(unix_millis() + u64::from(self.nonce));
         interest.sign_with(info, |parts| who.secret.sign(&parts.concat()));
         let wire = interest.encode();
         self.socket.send_to(&wire, self.daemon.udp[0]).unwrap();

@@ -257,6 +257,7 @@ const CAPTURED: &str = "0597074e08096c6f63616c686f737408036e66640803726962080872
     0a04010203040c0203e824002c171b010026088f1d77dd3b05dd192808000001a1f84707a8\
     2e202a32b2d81f4d89e9322ea07f615fef4d288868deb383446082a6830ae5780e05";
 
+// Other projects' programs, "Commands": [peer-15].
 #[test]
 fn a_captured_register_command_is_obeyed_and_answered() {
     let daemon = Running::start("");
@@ -286,6 +287,7 @@ fn a_captured_register_command_is_obeyed_and_answered() {
     assert_eq!(&body[12..], [0x6f, 1, 0, 0x6a, 1, 0, 0x6c, 1, 1]);
 }
 
+// Other projects' programs, "Datasets": [peer-31].
 #[test]
 fn datasets_are_served_and_bad_commands_are_answered() {
     let daemon = Running::start("[[strategy]]\nprefix = \"/m\"\nstrategy = \"multicast\"");

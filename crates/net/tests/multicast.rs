@@ -41,11 +41,13 @@ fn crosses(uri: &str, interface: &str) {
     assert_eq!(one["local_uri"], "dev://lo");
 }
 
+// Other projects' programs, "Faces": [peer-7].
 #[test]
 fn data_cross_a_group_of_ipv4_in_fragments() {
     crosses(&format!("udp4://224.0.23.170:{}", port()), "interface = \"lo\"");
 }
 
+// Other projects' programs, "Faces": [peer-7].
 #[test]
 fn a_group_says_on_which_interface() {
     let of = |face: &str| config::parse(&format!("[[face]]\n{face}"), "t.toml");

@@ -63,6 +63,7 @@ fn reply(command: &[u8], parameters: &[u8]) -> Vec<u8> {
     tlv(0x06, &[&signed[..], &tlv(0x17, &digest)].concat())
 }
 
+// Other projects' programs, "Commands": [peer-19].
 #[test]
 fn python_ndn_registers() {
     let daemon = Running::start("");
@@ -93,6 +94,7 @@ fn signed(components: &[u8], between: &str) -> Vec<u8> {
     tlv(0x05, &[&name[..], &octets(between), &info, &signature].concat())
 }
 
+// Other projects' programs, "Commands": [peer-19].
 #[test]
 fn ndnd_registers_with_must_be_fresh_and_a_cost() {
     // `ndnd put /demo/file`: ControlParameters{Name, Cost 0}; MustBeFresh stands behind the name.
@@ -128,6 +130,7 @@ fn what_nobody_has_is_refused_with_the_interest_as_it_came() {
 }
 
 // NDNLPv2, "PIT token": [lp-11].
+// Other projects' programs, "Links": [peer-35].
 #[test]
 fn a_producers_data_come_to_who_asked_with_the_token_that_it_gave() {
     let daemon = Running::start("");
@@ -155,6 +158,7 @@ fn a_producers_data_come_to_who_asked_with_the_token_that_it_gave() {
     assert_eq!(hex(&read(&mut consumer)), hex(&expected));
 }
 
+// Other projects' programs, "Datasets": [peer-29].
 #[test]
 fn pynfdc_signs_what_it_asks_for() {
     // `pynfdc Get-Status`: CanBePrefix and MustBeFresh, and the digest of parameters in the name.

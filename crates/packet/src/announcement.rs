@@ -33,7 +33,7 @@ impl<'a> PrefixAnnouncement<'a> {
         let last = |i: usize| name.len().checked_sub(i).and_then(|at| name.get(at));
         let named = last(3).is_some_and(|c| c.is_keyword(KEYWORD))
             && last(2).is_some_and(|c| c.as_version().is_some())
-            && last(1).is_some_and(|c| c.as_segment().is_some());
+            && last(1).is_some_and(|c| c.as_segment() == Some(0));
         let fail = |fault| DecodeError::new("prefix announcement", fault);
         if !named {
             return Err(fail(Fault::BadValue(types::NAME)));
@@ -124,11 +124,13 @@ mod tests {
         assert_eq!(read.validity(), None);
     }
 
+    // PrefixAnnouncement, "Prefix Announcement Object": [mgmt-23], [mgmt-24], [mgmt-25], [mgmt-26].
     #[test]
     fn what_is_none_is_refused() {
         let refused = |change: fn(&mut DataBuf)| PrefixAnnouncement::decode(&wire(change)).is_err();
         assert!(refused(|data| data.content_type = ContentType::BLOB));
         assert!(refused(|data| data.name = "/a/b/32=PA/v=7".parse().unwrap()));
+        assert!(refused(|data| data.name = "/a/b/32=PA/v=7/seg=1".parse().unwrap()));
         assert!(refused(|data| data.name = "/a/b/PA/v=7/seg=0".parse().unwrap()));
         assert!(refused(|data| data.name = "/seg=0".parse().unwrap()));
         assert!(refused(|data| data.content = bytes::Bytes::new()));

@@ -161,6 +161,7 @@ impl ComponentRef<'_> {
 mod tests {
     use super::*;
 
+    // Other projects' programs, "Packets": [peer-12].
     #[test]
     fn both_revisions_are_read() {
         assert_eq!(Component::segment(300).as_ref().value(), [1, 44]);

@@ -408,6 +408,7 @@ mod tests {
 
     proptest! {
         /// The specification's definition, component by component, against the order of octets.
+        // Other projects' programs, "Packets": [peer-11].
         #[test]
         fn canonical_order_is_the_order_of_components(
             a in vec((1u16..400, vec(0u8..4, 0..4)), 0..4),

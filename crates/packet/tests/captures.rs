@@ -28,6 +28,7 @@ fn digest(pieces: &[&[u8]]) -> Vec<u8> {
     hash.finalize().to_vec()
 }
 
+// signed-interest.rst, "Signed Interest": [signed-interest-1].
 #[test]
 fn the_register_command_of_python_ndn() {
     let wire = hex(REGISTER);
@@ -61,6 +62,7 @@ fn the_register_command_of_python_ndn() {
     assert_eq!(again.encode(), wire);
 }
 
+// signed-interest.rst, "Processing, 1": [signed-interest-2].
 #[test]
 fn a_register_command_with_another_octet_is_noticed() {
     let wire = hex(REGISTER);

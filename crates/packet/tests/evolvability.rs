@@ -156,6 +156,8 @@ fn a_repeated_critical_element_is_refused() {
 }
 
 // interest.rst, "Interest Packet": [interest-2]; "Name": [interest-3].
+// signed-interest.rst, "Processing, 2": [signed-interest-3]; "Processing, 3": [signed-interest-4];
+// Other projects' programs, "Packets": [peer-9].
 #[test]
 fn what_must_be_there_is_missed() {
     let without = |kind, list: &[Vec<u8>], at: usize| {
@@ -183,6 +185,7 @@ fn what_must_be_there_is_missed() {
 }
 
 // tlv.rst, "Non Negative Integer Encoding": [tlv-7].
+// Other projects' programs, "Packets": [peer-8].
 #[test]
 fn values_of_a_wrong_length_are_refused() {
     let name = hex("0703080161");
@@ -306,6 +309,7 @@ fn signature_info_keeps_its_order() {
 
 /// The signature covers all elements "starting from Name, up to but not including SignatureValue",
 /// new ones too.
+// Other projects' programs, "Packets": [peer-10].
 #[test]
 fn new_elements_of_data_are_signed() {
     let mut parts = data_parts();
@@ -317,6 +321,7 @@ fn new_elements_of_data_are_signed() {
 
 /// Of an Interest, all from ApplicationParameters up to InterestSignatureValue is signed, and all
 /// to the end is under the parameters digest.
+// Other projects' programs, "Packets": [peer-10].
 #[test]
 fn new_elements_of_interests_are_signed() {
     let mut parts = interest_parts();

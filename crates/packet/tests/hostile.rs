@@ -60,6 +60,7 @@ proptest! {
         }
     }
 
+    // Other projects' programs, "Faces": [peer-5].
     #[test]
     fn a_packet_with_octets_behind_it_is_refused(wire in any_packet(), more in 1_usize..4) {
         prop_assert!(refused_everywhere(&[&wire[..], &[0x24, 0, 0][..more]].concat()));
@@ -127,6 +128,7 @@ proptest! {
     }
 }
 
+// Other projects' programs, "Faces": [peer-4].
 #[test]
 fn packets_larger_than_the_limit_are_refused() {
     let data = |content: usize| {

@@ -54,6 +54,7 @@ fn the_implicit_digest_is_that_of_the_whole_packet() {
     assert_eq!(digest[..], expected);
 }
 
+// Other projects' programs, "Packets": [peer-12].
 #[test]
 fn conventions_are_read_in_both_revisions() {
     let old = |marker: u8| Component::generic(&[marker, 1, 0]);

@@ -174,6 +174,7 @@ pub fn segments_from(final_block: Option<ComponentRef<'_>>) -> Option<u64> {
 mod tests {
     use super::*;
 
+    // Other projects' programs, "Files": [peer-36].
     #[test]
     fn metadata_as_ndnd_sends_it() {
         // The captured content of `ndnd put /demo/file`: the versioned name, then 1a 03 32 01 02.
@@ -191,6 +192,7 @@ mod tests {
         assert_eq!(again, content);
     }
 
+    // Other projects' programs, "Files": [peer-36].
     #[test]
     fn a_name_elsewhere_is_refused_and_unknown_elements_are_not() {
         let name: Name = "/demo/file".parse().unwrap();

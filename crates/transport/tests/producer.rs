@@ -31,6 +31,7 @@ fn name_of_answer(uri: &str, prefix: bool, fresh: bool) -> Option<String> {
     Data::decode(&frame).ok().map(|data| data.name().to_string())
 }
 
+// Other projects' programs, "Files": [peer-37].
 #[test]
 fn names_that_other_tools_ask_for() {
     let metadata = Some("/a/file/32=metadata/v=7/seg=0".to_owned());
@@ -50,6 +51,7 @@ fn names_that_other_tools_ask_for() {
     assert_eq!(name_of_answer("/a/file/v=8/seg=0", false, false), None);
 }
 
+// Other projects' programs, "Files": [peer-38].
 #[test]
 fn segments_fit_whatever_the_name() {
     for len in [1, 20, 250, 260, 4000, 8000] {
@@ -76,6 +78,7 @@ fn segments_fit_whatever_the_name() {
     }
 }
 
+// Other projects' programs, "Files": [peer-38].
 #[test]
 fn every_segment_says_where_the_end_is_and_metadata_names_the_manifest() {
     let mut producer = producer();
@@ -99,6 +102,7 @@ fn every_segment_says_where_the_end_is_and_metadata_names_the_manifest() {
 }
 
 // NDNLPv2, "PIT token": [lp-11].
+// Other projects' programs, "Files": [peer-39].
 #[test]
 fn tokens_come_back_and_what_is_not_there_is_refused() {
     let mut producer = producer();

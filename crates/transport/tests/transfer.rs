@@ -206,6 +206,7 @@ fn a_sink_that_cannot_seek_gets_segments_in_order() {
     assert!(sink.octets == content);
 }
 
+// Other projects' programs, "Files": [peer-40].
 #[test]
 fn a_producer_without_metadata_is_found_by_its_bare_name() {
     // As NDNts `serve` answers: the bare name brings a segment, FinalBlockId comes with the last.

@@ -39,6 +39,7 @@ fn data_from_a_face_that_was_not_asked_is_unsolicited() {
     assert_eq!(b.one(d).packet, data("/a", b"true"));
 }
 
+// Other projects' programs, "Faces": [peer-2].
 #[test]
 fn localhost_data_from_another_host_is_dropped() {
     let mut b = Bench::new();
@@ -48,6 +49,7 @@ fn localhost_data_from_another_host_is_dropped() {
 }
 
 // NDNLPv2, "PIT token": [lp-11], [lp-13].
+// Other projects' programs, "Links": [peer-34].
 #[test]
 fn the_downstreams_token_comes_back_with_data_and_with_hits() {
     let mut b = Bench::new();

@@ -21,6 +21,7 @@ fn an_interest_takes_the_cheapest_route() {
     assert!(b.sent(far).is_empty());
 }
 
+// Other projects' programs, "Faces": [peer-2].
 #[test]
 fn localhost_stays_on_this_host() {
     let mut b = Bench::new();
@@ -37,6 +38,7 @@ fn localhost_stays_on_this_host() {
     assert_eq!(b.one(local).header.nack, Some(NackReason::NoRoute));
 }
 
+// Other projects' programs, "Faces": [peer-3].
 #[test]
 fn localhop_goes_one_hop() {
     let mut b = Bench::new();
@@ -318,6 +320,7 @@ fn of_many_hints_the_first_few_are_looked_up() {
 }
 
 // NDNLPv2, "Consumer-controlled forwarding": [lp-16]; "Incoming face indication": [lp-17].
+// LocalControlHeader, "Enabling and disabling": [mgmt-10].
 #[test]
 fn local_applications_may_choose_the_next_hop_if_they_are_allowed() {
     let mut b = Bench::new();

@@ -127,7 +127,10 @@ impl Connection {
         what: &str,
     ) -> Result<ControlResponse, CommandError> {
         for _ in 0..ATTEMPTS {
-            let mut command = Command::new(verb, asked, &self.signer);
+            // Replay checks want the time of a key's signatures to increase: two commands of one
+            // millisecond are signed as if they were of two.
+            self.signed_ms = unix_millis().max(self.signed_ms.saturating_add(1));
+            let mut command = Command::new(verb, asked, &self.signer, self.signed_ms);
             let end = self.now() + ATTEMPT;
             while command.answer.is_none() && command.nack.is_none() && self.now() < end {
                 if self.turn(&mut command, end)? == crate::client::Turn::Interrupted {
@@ -163,7 +166,7 @@ fn of(prefix: &Name) -> ControlParameters {
 }
 
 impl Command {
-    fn new(verb: [&str; 3], asked: &ControlParameters, signer: &Signer) -> Command {
+    fn new(verb: [&str; 3], asked: &ControlParameters, signer: &Signer, time_ms: u64) -> Command {
         let mut octets = Vec::new();
         asked.encode_into(&mut octets);
         let mut name: Name = ["localhost"]
@@ -173,17 +176,14 @@ impl Command {
             .collect();
         debug_assert_eq!(octets.first().map(|o| u64::from(*o)), Some(numbers::CONTROL_PARAMETERS));
         name.push(Component::generic(&octets).as_ref());
-        // Replay checks want the time to increase; the nonce makes commands of one millisecond
-        // differ, in the name, too.
-        let time = unix_millis();
-        let unique = getrandom::u64().unwrap_or(time).to_be_bytes();
+        let unique = getrandom::u64().unwrap_or(time_ms).to_be_bytes();
         let nonce = u32::from_be_bytes([unique[0], unique[1], unique[2], unique[3]]);
         let mut interest = InterestBuf {
             nonce: Some(nonce),
             lifetime_ms: Some(ATTEMPT.as_millis()),
             ..InterestBuf::new(name)
         };
-        let info = signer.info().with_nonce(&unique).with_time_ms(time);
+        let info = signer.info().with_nonce(&unique).with_time_ms(time_ms);
         interest.sign_with(info, |portions| signer.sign(&portions.concat()));
         let mut wire = Vec::new();
         interest.encode_into(&mut wire);

@@ -98,6 +98,8 @@ pub struct Connection {
     pub(super) asked: u64,
     /// Who signs commands.
     pub(super) signer: Signer,
+    /// The time of the latest command, in milliseconds since 1970.
+    pub(super) signed_ms: u64,
 }
 
 impl Connection {
@@ -125,6 +127,7 @@ impl Connection {
             bell: None,
             asked: 0,
             signer: Signer::Digest,
+            signed_ms: 0,
         })
     }
 

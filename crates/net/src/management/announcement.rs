@@ -104,6 +104,7 @@ mod tests {
         }
     }
 
+    // PrefixAnnouncement, "Prefix Announcement Object": [mgmt-24], [mgmt-25].
     #[test]
     fn what_is_no_announcement_is_refused() {
         let read = |wire: &[u8]| Announcement::read(wire, 0).unwrap_err();

@@ -58,6 +58,8 @@ pub struct Claim<'a> {
     pub time_ms: Option<u64>,
     /// What makes it unlike others.
     pub nonce: Option<&'a [u8]>,
+    /// Its number among those of its key.
+    pub sequence: Option<u64>,
     signed: [&'a [u8]; 3],
     /// The signature itself.
     pub value: &'a [u8],
@@ -184,6 +186,10 @@ impl<'a> Claim<'a> {
         if !interest.check_parameters_digest() {
             return Err(Refusal::Malformed("the parameters digest is wrong".to_owned()));
         }
+        if interest.name().last().is_none_or(|last| last.typ() != types::PARAMETERS_DIGEST) {
+            let why = "the name of a signed command ends in the parameters digest";
+            return Err(Refusal::Malformed(why.to_owned()));
+        }
         let (Some(info), Some(value)) = (interest.signature_info(), interest.signature_value())
         else {
             return Err(Refusal::unauthorized("the command is not signed"));
@@ -193,6 +199,7 @@ impl<'a> Claim<'a> {
             key: info.key_locator(),
             time_ms: info.time_ms(),
             nonce: info.nonce(),
+            sequence: info.sequence(),
             signed: interest.signed_portion(),
             value,
         })
@@ -212,6 +219,7 @@ impl<'a> Claim<'a> {
             key: info.key_locator(),
             time_ms: big_endian(at(last - 3)),
             nonce: Some(at(last - 2)),
+            sequence: info.sequence(),
             signed: [name.prefix(last).as_bytes(), b"", b""],
             value,
         })
@@ -256,6 +264,8 @@ mod tests {
         digits.chunks(2).map(|pair| value(pair[0]) << 4 | value(pair[1])).collect()
     }
 
+    // ControlCommand, "Request format": [mgmt-1].
+    // signed-interest.rst, "Signed Interest": [signed-interest-1].
     #[test]
     fn the_captured_command_is_whole() {
         let wire = octets(CAPTURED);
@@ -268,6 +278,9 @@ mod tests {
         assert_eq!(command.claim.nonce, Some(&octets("8f1d77dd3b05dd19")[..]));
     }
 
+    // ControlCommand, "Request format": [mgmt-2].
+    // signed-interest.rst, "Processing, 1": [signed-interest-2]; "Processing, 4":
+    // [signed-interest-5].
     #[test]
     fn a_changed_octet_is_refused() {
         let good = octets(CAPTURED);
@@ -280,6 +293,26 @@ mod tests {
         let mut value = good;
         *value.last_mut().unwrap() ^= 1;
         let interest = Interest::decode(&value).unwrap();
+        assert!(matches!(Command::take(&interest), Err(Refusal::Malformed(_))));
+    }
+
+    // signed-interest.rst, "Signed Interest": [signed-interest-1]; "Processing, 1":
+    // [signed-interest-2].
+    #[test]
+    fn the_parameters_digest_is_the_last_component() {
+        let good = octets(CAPTURED);
+        let good = Interest::decode(&good).unwrap();
+        let mut interest = InterestBuf::from_view(&good);
+        // Encoding puts the right digest in the place of this one.
+        interest.name.push(Component::parameters_digest([0; 32]).as_ref());
+        interest.name.push(Component::generic(b"more").as_ref());
+        let info = interest.signature.take().unwrap().info;
+        interest.sign_with(info, |parts| {
+            packet::Signature::from(<[u8; 32]>::from(Sha256::digest(parts.concat())))
+        });
+        let wire = interest.encode();
+        let interest = Interest::decode(&wire).unwrap();
+        assert!(interest.check_parameters_digest(), "it is right, but stands elsewhere");
         assert!(matches!(Command::take(&interest), Err(Refusal::Malformed(_))));
     }
 
@@ -298,6 +331,8 @@ mod tests {
         InterestBuf::new(name).encode().to_vec()
     }
 
+    // CommandInterest, "CommandInterest": [mgmt-4].
+    // Other projects' programs, "Commands": [peer-14].
     #[test]
     fn the_old_form_is_accepted_if_its_digest_is_right() {
         let wire = old_form(|portion| Sha256::digest(portion).to_vec());
@@ -311,6 +346,8 @@ mod tests {
         assert!(matches!(Command::take(&interest), Err(Refusal::Unauthorized(_))));
     }
 
+    // ControlCommand, "Request format": [mgmt-2].
+    // signed-interest.rst, "Processing, 2": [signed-interest-3].
     #[test]
     fn what_is_not_signed_or_has_no_parameters_is_refused() {
         let take = |uri: &str| {

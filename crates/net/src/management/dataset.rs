@@ -128,6 +128,8 @@ mod tests {
         interest.encode()
     }
 
+    // StatusDataset, "Data Naming": [mgmt-22].
+    // Other projects' programs, "Datasets": [peer-30].
     #[test]
     fn a_large_dataset_comes_in_segments_of_one_version() {
         let mut datasets = Datasets::default();
@@ -143,12 +145,15 @@ mod tests {
             let wire = interest(&uri, false);
             let wanted = Interest::decode(&wire).unwrap();
             let packet = datasets.published(Time(KEPT.0 - 1), &wanted).unwrap();
-            got.extend(Data::decode(&packet).unwrap().content());
+            let data = Data::decode(&packet).unwrap();
+            assert_eq!(data.final_block().unwrap().as_segment(), last);
+            got.extend(data.content());
             assert!(datasets.published(Time(KEPT.0), &wanted).is_none(), "it is forgotten");
         }
         assert_eq!(got, content);
     }
 
+    // Other projects' programs, "Datasets": [peer-30].
     #[test]
     fn only_the_bare_name_with_can_be_prefix_makes_a_new_one() {
         let mut datasets = Datasets::default();

@@ -171,6 +171,7 @@ mod tests {
     const ZERO: &str = "/localhost/nfd/faces/events/seq=0";
     const ONE: &str = "/localhost/nfd/faces/events/seq=1";
 
+    // Other projects' programs, "Datasets": [peer-32].
     #[test]
     fn an_event_goes_to_those_who_wait_for_it_and_to_no_others() {
         let mut events = Events::default();

@@ -221,6 +221,8 @@ mod tests {
         ControlParameters { uri: Some(uri.to_owned()), ..ControlParameters::default() }
     }
 
+    // FaceMgmt, "Create a face": [mgmt-5].
+    // Other projects' programs, "Commands": [peer-23].
     #[test]
     fn uris_that_are_not_canonical_or_not_ours_get_nfds_codes() {
         for (uri, code) in [
@@ -244,6 +246,8 @@ mod tests {
         }
     }
 
+    // FaceMgmt, "Create a face": [mgmt-6], [mgmt-7].
+    // Other projects' programs, "Commands": [peer-25].
     #[test]
     fn absurd_parameters_are_refused() {
         let base = asked("udp4://192.0.2.1:7777");

@@ -194,6 +194,8 @@ mod tests {
         }
     }
 
+    // ControlCommand, "ControlParameters": [mgmt-3].
+    // Other projects' programs, "Commands": [peer-18].
     #[test]
     fn fields_stand_in_the_order_of_ndn_cxx() {
         let mut wire = Vec::new();
@@ -213,6 +215,7 @@ mod tests {
         assert_eq!(ControlParameters::decode(value).unwrap(), full());
     }
 
+    // ControlCommand, "ControlParameters": [mgmt-3].
     #[test]
     fn unknown_fields_are_ignored_and_broken_ones_are_not() {
         // Type 251 is unknown; Cost 2 follows.

@@ -116,6 +116,7 @@ mod tests {
         assert_eq!(expected.encode(), wire);
     }
 
+    // Other projects' programs, "Commands": [peer-16].
     #[test]
     fn an_error_has_a_body_too() {
         let wire = ControlResponse::new(501, "no", ControlParameters::default()).encode();

@@ -8,6 +8,8 @@ use parameters::{ControlParameters, numbers as n};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
+mod store;
+
 /// Milliseconds since 1970.
 const WALL: u64 = 5_000;
 
@@ -131,6 +133,8 @@ fn of(prefix: &str) -> ControlParameters {
     ControlParameters { name: Some(prefix.parse().unwrap()), ..ControlParameters::default() }
 }
 
+// RibMgmt, "Register a route": [mgmt-15].
+// Other projects' programs, "Commands": [peer-19], [peer-21].
 #[test]
 fn a_registration_is_for_the_face_it_came_from_and_echoes_what_was_set() {
     let mut node = Node::new(10);
@@ -162,6 +166,7 @@ fn a_registration_is_for_the_face_it_came_from_and_echoes_what_was_set() {
     assert_eq!(node.command("rib/unregister", &of("/a")).code, 200, "also if there is none");
 }
 
+// Other projects' programs, "Commands": [peer-20].
 #[test]
 fn a_route_expires_when_it_said_and_can_be_refreshed() {
     let mut node = Node::new(10);
@@ -220,6 +225,8 @@ fn an_application_has_only_so_many_routes() {
     assert_eq!(node.command("rib/register", &of("/c")).code, 200);
 }
 
+// ControlCommand, "Request format": [mgmt-1], [mgmt-2]; RibMgmt, "Register a route": [mgmt-15].
+// Other projects' programs, "Commands": [peer-16], [peer-24].
 #[test]
 fn what_cannot_be_done_is_said_with_a_body() {
     let mut node = Node::new(2);
@@ -278,6 +285,7 @@ fn elements(value: &[u8]) -> Vec<u64> {
     found
 }
 
+// Other projects' programs, "Datasets": [peer-29], [peer-31].
 #[test]
 fn general_status_has_nfds_fields() {
     let mut node = Node::new(2);
@@ -287,6 +295,7 @@ fn general_status_has_nfds_fields() {
     assert_eq!(elements(&content), expected);
 }
 
+// Other projects' programs, "Datasets": [peer-29].
 #[test]
 fn a_signed_dataset_interest_is_answered_below_its_whole_name() {
     let mut node = Node::new(2);
@@ -296,6 +305,7 @@ fn a_signed_dataset_interest_is_answered_below_its_whole_name() {
     assert_eq!(name.as_ref().get(4).unwrap().typ(), types::PARAMETERS_DIGEST);
 }
 
+// Other projects' programs, "Datasets": [peer-31].
 #[test]
 fn lists_have_an_entry_for_each() {
     let mut node = Node::new(2);
@@ -356,6 +366,7 @@ fn announcement(prefix: &str, lives_ms: u64) -> Bytes {
     data.encode_digest()
 }
 
+// Other projects' programs, "Commands": [peer-22].
 #[test]
 fn an_announced_prefix_has_a_route_to_who_announced_it() {
     let mut node = Node::new(10);
@@ -401,6 +412,8 @@ fn absurd_periods_do_no_harm() {
     assert_eq!(node.next_hops("/a"), [], "it has expired already");
 }
 
+// FibMgmt, "Add a nexthop": [mgmt-11], [mgmt-12]; "Remove a nexthop": [mgmt-13].
+// Other projects' programs, "Commands": [peer-21], [peer-24].
 #[test]
 fn next_hops_are_set_without_routes() {
     let mut node = Node::new(10);
@@ -418,8 +431,13 @@ fn next_hops_are_set_without_routes() {
     let deep: String = (0..200).map(|i| format!("/{i}")).collect();
     assert_eq!(node.command("fib/add-nexthop", &of(&deep)).code, 414);
     assert_eq!(node.command("fib/turn", &of("/a")).code, 501);
+    for verb in ["fib/add-nexthop", "fib/remove-nexthop"] {
+        assert_eq!(node.command(verb, &ControlParameters::default()).code, 400, "{verb}");
+    }
 }
 
+// StrategyChoice, "Set the strategy": [mgmt-16], [mgmt-17]; "Unset the strategy": [mgmt-18].
+// Other projects' programs, "Commands": [peer-26].
 #[test]
 fn a_strategy_is_chosen_with_its_version_or_without_and_taken_back() {
     let mut node = Node::new(10);
@@ -454,83 +472,7 @@ fn a_strategy_is_chosen_with_its_version_or_without_and_taken_back() {
     assert_eq!(prefixes(&node), ["/"]);
 }
 
-/// Has the content store keep Data of this name, which the second application produces.
-fn cache(node: &mut Node, name: &str) {
-    let name: Name = name.parse().unwrap();
-    node.nonce += 1;
-    let mut interest = InterestBuf::new(name.clone());
-    interest.nonce = Some(node.nonce);
-    let (now, [consumer, producer]) = (node.now, node.apps);
-    node.forwarder.add_route(producer, Name::default().as_ref(), 0).unwrap();
-    node.forwarder.receive(now, consumer, Wire::Borrowed(&interest.encode()));
-    let data = packet::DataBuf::new(name, vec![0; 10]).encode_digest();
-    node.forwarder.receive(now, producer, Wire::Borrowed(&data));
-    while let Some(face) = node.forwarder.poll_ready() {
-        while node.forwarder.poll_transmit(now, face, &mut Vec::new()).is_some() {}
-    }
-}
-
-#[test]
-fn the_content_store_is_bounded_and_switched() {
-    let mut node = Node::new(10);
-    let (admit, serve) = (1, 2);
-    let set = |flags, mask| ControlParameters {
-        flags: Some(flags),
-        mask: Some(mask),
-        ..ControlParameters::default()
-    };
-    for i in 0..10 {
-        cache(&mut node, &format!("/c/{i}"));
-    }
-    assert_eq!(node.forwarder.content_store().len(), 10);
-    let asked = ControlParameters { capacity: Some(4), ..ControlParameters::default() };
-    let reply = node.command("cs/config", &asked);
-    assert_eq!((reply.body.capacity, reply.body.flags), (Some(4), Some(admit | serve)));
-    assert_eq!(node.forwarder.content_store().len(), 4);
-    // Each flag on its own, by the mask.
-    assert_eq!(node.command("cs/config", &set(0, admit)).body.flags, Some(serve));
-    cache(&mut node, "/c/more");
-    let before = node.forwarder.stats().hits;
-    cache(&mut node, "/c/9");
-    assert_eq!(
-        (node.forwarder.content_store().len(), node.forwarder.stats().hits),
-        (4, before + 1)
-    );
-    assert_eq!(node.command("cs/config", &set(admit, admit | serve)).body.flags, Some(admit));
-    cache(&mut node, "/c/9");
-    assert_eq!(node.forwarder.stats().hits, before + 1, "it does not serve");
-    let (_, content) = dataset(&mut node, "/localhost/nfd/cs/info", false);
-    let entry = Reader::new(&content).next_element().unwrap().unwrap().value.to_vec();
-    let mut reader = Reader::new(&entry);
-    assert_eq!(reader.expect(n::CAPACITY).unwrap().nni().unwrap(), 4);
-    assert_eq!(reader.expect(n::FLAGS).unwrap().nni().unwrap(), admit);
-    for wrong in [
-        set(4, 4),
-        ControlParameters { flags: Some(1), ..ControlParameters::default() },
-        ControlParameters { mask: Some(1), ..ControlParameters::default() },
-    ] {
-        assert_eq!(node.command("cs/config", &wrong).code, 400, "{wrong:?}");
-    }
-}
-
-#[test]
-fn content_is_erased_a_few_at_a_time() {
-    let mut node = Node::new(10);
-    for i in 0..300 {
-        cache(&mut node, &format!("/c/{i}"));
-    }
-    cache(&mut node, "/d");
-    let some = ControlParameters { count: Some(3), ..of("/c") };
-    let reply = node.command("cs/erase", &some);
-    assert_eq!((reply.code, reply.body.count, reply.body.capacity), (200, Some(3), None));
-    let reply = node.command("cs/erase", &of("/c"));
-    assert_eq!((reply.body.count, reply.body.capacity), (Some(256), Some(256)), "there is more");
-    let reply = node.command("cs/erase", &of("/c"));
-    assert_eq!((reply.body.count, reply.body.capacity), (Some(41), None));
-    assert_eq!(node.forwarder.content_store().len(), 1, "/d is left");
-    assert_eq!(node.command("cs/erase", &ControlParameters::default()).code, 400);
-}
-
+// FaceMgmt, "Destroy a face": [mgmt-9].
 #[test]
 fn what_is_to_be_done_with_faces_is_the_drivers() {
     let mut node = Node::new(10);
@@ -552,6 +494,7 @@ fn what_is_to_be_done_with_faces_is_the_drivers() {
     assert_eq!(node.command("faces/destroy", &ControlParameters::default()).code, 400);
 }
 
+// Other projects' programs, "Datasets": [peer-31].
 #[test]
 fn faces_are_found_by_what_is_known_of_them() {
     let mut node = Node::new(2);

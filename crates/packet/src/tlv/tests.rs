@@ -26,6 +26,7 @@ fn numbers_at_the_borders_of_their_widths() {
 }
 
 // tlv.rst, "Non Negative Integer Encoding": [tlv-7].
+// Other projects' programs, "Packets": [peer-8].
 #[test]
 fn wide_integers_are_accepted_and_narrow_ones_sent() {
     assert_eq!(read_nni(&[0, 0, 0, 0, 0, 0, 0, 7]), Some(7));

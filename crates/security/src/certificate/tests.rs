@@ -101,6 +101,7 @@ fn encode(name: &str, content_type: u64, content: &[u8], validity: Option<[&str;
 }
 
 // certificate.rst, "MetaInfo": [certificate-1]; "SignatureInfo": [certificate-3].
+// Other projects' programs, "Packets": [peer-13].
 #[test]
 fn what_is_no_certificate() {
     let spki = secret().public().to_spki();

@@ -5,10 +5,11 @@ use super::super::command::{Claim, Refusal};
 use control::Duration;
 use packet::Name;
 use sha2::{Digest as _, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, VecDeque};
 
-/// Commands of one key and one instant whose nonces are remembered.
-const SAME_INSTANT: usize = 256;
+/// Nonces of one key that are remembered. Times increase, so that a replay is noticed by its time;
+/// the specification leaves the number to the protocol.
+const NONCES: usize = 16;
 
 /// Keys that are remembered. Whoever has a certificate can make certificates for others.
 const MOST: usize = 4096;
@@ -17,10 +18,11 @@ const MOST: usize = 4096;
 #[derive(Clone, Debug, Default)]
 struct Last {
     time_ms: u64,
+    sequence: Option<u64>,
     /// After this its commands are refused for their time.
     until_ms: u64,
     /// The digests of nonces, which may be of any length.
-    nonces: BTreeSet<[u8; 32]>,
+    nonces: VecDeque<[u8; 32]>,
 }
 
 /// What keys have signed.
@@ -31,8 +33,8 @@ pub(super) struct Replays {
 }
 
 impl Replays {
-    /// Takes a command for new: it was made about now, and later than the key's last one or, in the
-    /// same millisecond, with another nonce.
+    /// Takes a command for new: it was made about now and later than the key's last one, with a
+    /// nonce that was not heard and, if it has a number, with a greater one.
     pub fn admit(
         &mut self,
         key: Name,
@@ -54,23 +56,34 @@ impl Replays {
             }
         }
         let last = self.last.entry(key).or_default();
-        last.admit(time_ms, Sha256::digest(nonce).into())?;
+        last.admit(time_ms, Sha256::digest(nonce).into(), claim.sequence)?;
         last.until_ms = last.until_ms.max(time_ms.saturating_add(skew.as_millis()));
         Ok(())
     }
 }
 
 impl Last {
-    fn admit(&mut self, time_ms: u64, nonce: [u8; 32]) -> Result<(), Refusal> {
-        if time_ms < self.time_ms {
-            return Err(Refusal::unauthorized("the key has signed a later command already"));
-        }
-        if time_ms > self.time_ms {
-            *self = Last { time_ms, nonces: BTreeSet::new(), ..*self };
-        }
-        if self.nonces.len() >= SAME_INSTANT || !self.nonces.insert(nonce) {
+    fn admit(
+        &mut self,
+        time_ms: u64,
+        nonce: [u8; 32],
+        sequence: Option<u64>,
+    ) -> Result<(), Refusal> {
+        if self.nonces.contains(&nonce) {
             return Err(Refusal::unauthorized("the command was heard before"));
         }
+        if time_ms <= self.time_ms {
+            let why = "the key has signed a later command already, or one of the same millisecond";
+            return Err(Refusal::unauthorized(why));
+        }
+        if sequence.is_some() && sequence <= self.sequence {
+            let why = "the key has signed a command of this number or a greater one already";
+            return Err(Refusal::unauthorized(why));
+        }
+        self.time_ms = time_ms;
+        self.sequence = sequence.or(self.sequence);
+        self.nonces.truncate(NONCES - 1);
+        self.nonces.push_front(nonce);
         Ok(())
     }
 }

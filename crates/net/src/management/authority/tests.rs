@@ -16,6 +16,16 @@ fn key(seed: u8) -> (SecretKey, Certificate) {
 
 /// A `rib/register` of `/a/b`, signed.
 fn command(key: Option<&(SecretKey, Certificate)>, time_ms: u64, nonce: &[u8]) -> Bytes {
+    numbered(key, time_ms, nonce, None)
+}
+
+/// The same, perhaps with a SignatureSeqNum; a time of 0 and a nonce without octets are left out.
+fn numbered(
+    key: Option<&(SecretKey, Certificate)>,
+    time_ms: u64,
+    nonce: &[u8],
+    sequence: Option<u64>,
+) -> Bytes {
     let asked = ControlParameters { name: Some("/a/b".parse().unwrap()), ..Default::default() };
     let mut octets = Vec::new();
     asked.encode_into(&mut octets);
@@ -27,7 +37,9 @@ fn command(key: Option<&(SecretKey, Certificate)>, time_ms: u64, nonce: &[u8]) -
         }
         None => SignatureInfoBuf::digest(),
     };
-    let info = info.with_nonce(nonce).with_time_ms(time_ms);
+    let info = if nonce.is_empty() { info } else { info.with_nonce(nonce) };
+    let info = if time_ms == 0 { info } else { info.with_time_ms(time_ms) };
+    let info = sequence.into_iter().fold(info, SignatureInfoBuf::with_sequence);
     interest.sign_with(info, |parts| match key {
         Some((secret, _)) => secret.sign(&parts.concat()),
         None => {
@@ -59,6 +71,7 @@ fn rule(certificate: &Certificate) -> Rule {
     }
 }
 
+// Other projects' programs, "Commands": [peer-28].
 #[test]
 fn without_rules_applications_may_do_everything_and_peers_nothing() {
     let mut authority = Authority::new(Vec::new());
@@ -71,6 +84,8 @@ fn without_rules_applications_may_do_everything_and_peers_nothing() {
     assert!(why.contains("no rule") && !authority.hears_peers(), "{why}");
 }
 
+// CommandInterest, "CommandInterest": [mgmt-4].
+// signed-interest.rst, "Processing, 6": [signed-interest-7]; "Processing, 7": [signed-interest-8].
 #[test]
 fn a_trusted_keys_command_is_obeyed_once() {
     let operator = key(1);
@@ -81,8 +96,10 @@ fn a_trusted_keys_command_is_obeyed_once() {
     assert_eq!(from_peer(&first, NOW), Ok(()));
     assert!(from_peer(&first, NOW).unwrap_err().contains("heard before"));
     let same_time = command(Some(&operator), NOW, b"two");
-    assert_eq!(from_peer(&same_time, NOW), Ok(()), "two in one millisecond");
-    assert_eq!(from_peer(&command(Some(&operator), NOW + 5, b"one"), NOW), Ok(()));
+    assert!(from_peer(&same_time, NOW).unwrap_err().contains("the same millisecond"));
+    let same_nonce = command(Some(&operator), NOW + 5, b"one");
+    assert!(from_peer(&same_nonce, NOW).unwrap_err().contains("heard before"));
+    assert_eq!(from_peer(&command(Some(&operator), NOW + 5, b"two"), NOW), Ok(()));
     let earlier = command(Some(&operator), NOW + 4, b"six");
     assert!(from_peer(&earlier, NOW).unwrap_err().contains("later command"));
     let late = command(Some(&operator), NOW + 6, b"x");
@@ -90,6 +107,51 @@ fn a_trusted_keys_command_is_obeyed_once() {
     assert_eq!(from_peer(&late, NOW + 120_006), Ok(()));
 }
 
+// signed-interest.rst, "Processing, 8": [signed-interest-9].
+#[test]
+fn a_keys_numbers_increase_where_it_has_any() {
+    let operator = key(1);
+    let mut authority = Authority::new(vec![rule(&operator.1)]);
+    let mut hear = |time: u64, number| {
+        let wire = numbered(Some(&operator), NOW + time, &time.to_be_bytes(), number);
+        permit(&mut authority, &wire, Origin::Remote, NOW)
+    };
+    assert_eq!(hear(1, Some(7)), Ok(()), "any number will do for the first");
+    for number in [7, 6, 0] {
+        assert!(hear(2, Some(number)).unwrap_err().contains("of this number or a greater one"));
+    }
+    assert_eq!(hear(2, None), Ok(()), "what is refused leaves no trace");
+    assert!(hear(3, Some(7)).is_err(), "one without a number does not make it forgotten");
+    assert_eq!(hear(3, Some(8)), Ok(()));
+}
+
+// signed-interest.rst, "Processing": [signed-interest-10].
+#[test]
+fn a_command_without_time_or_nonce_is_refused() {
+    let operator = key(1);
+    let mut authority = Authority::new(vec![rule(&operator.1)]);
+    for (time, nonce) in [(0, &b"n"[..]), (NOW, b"")] {
+        let wire = numbered(Some(&operator), time, nonce, Some(1));
+        let why = permit(&mut authority, &wire, Origin::Remote, NOW).unwrap_err();
+        assert!(why.contains("no time or no nonce"), "{why}");
+    }
+}
+
+// signed-interest.rst, "Processing, 7": [signed-interest-8].
+#[test]
+fn nonces_are_remembered_for_a_while() {
+    let operator = key(1);
+    let mut authority = Authority::new(vec![rule(&operator.1)]);
+    let mut hear = |time: u64, nonce: u64| {
+        let wire = command(Some(&operator), NOW + time, &nonce.to_be_bytes());
+        permit(&mut authority, &wire, Origin::Remote, NOW).is_ok()
+    };
+    assert!((0..100).all(|i| hear(i, i)));
+    assert!((85..100).all(|i| !hear(200, i)), "the latest are known");
+    assert!(hear(200, 0), "memory has a bound");
+}
+
+// signed-interest.rst, "Processing, 4": [signed-interest-5]; "Processing, 5": [signed-interest-6].
 #[test]
 fn strangers_digests_and_forgeries_are_refused_with_the_reason() {
     let (operator, stranger) = (key(1), key(2));
@@ -108,6 +170,7 @@ fn strangers_digests_and_forgeries_are_refused_with_the_reason() {
     assert!(why.contains("valid at another time"), "{why}");
 }
 
+// signed-interest.rst, "Processing, 5": [signed-interest-6].
 #[test]
 fn a_rule_is_for_its_modules_prefix_and_side_alone() {
     let operator = key(1);

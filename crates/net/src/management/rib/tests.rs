@@ -38,6 +38,7 @@ impl Table {
     }
 }
 
+// RibMgmt, "Route inheritance": [mgmt-14].
 #[test]
 fn a_longer_prefix_has_the_routes_of_shorter_ones() {
     let mut table = Table::new();
@@ -56,6 +57,7 @@ fn a_longer_prefix_has_the_routes_of_shorter_ones() {
     assert_eq!(table.rib.iter().count(), 1);
 }
 
+// RibMgmt, "Route inheritance": [mgmt-14].
 #[test]
 fn a_route_without_child_inherit_is_for_its_prefix_alone() {
     let mut table = Table::new();
@@ -68,6 +70,7 @@ fn a_route_without_child_inherit_is_for_its_prefix_alone() {
     assert_eq!(table.hops("/a/b"), [(1, 7)], "and taken back");
 }
 
+// RibMgmt, "Route inheritance": [mgmt-14].
 #[test]
 fn what_is_captured_inherits_nothing_and_passes_on_its_own() {
     let mut table = Table::new();
