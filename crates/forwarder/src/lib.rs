@@ -28,5 +28,5 @@ pub use counters::{
 };
 pub use face::{Announce, FaceConfig, FaceId, LinkType, Scope};
 pub use forwarder::{Forwarder, PacketEvent, PacketTap, Reporter, Tap, Transmit, Wire};
-pub use link::{Occupancy, ReassemblyLimits};
+pub use link::{Occupancy, ReassemblyLimits, Sender};
 pub use pipeline::Lesson;

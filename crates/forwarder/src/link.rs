@@ -36,7 +36,7 @@ use pacing::{DrainMeter, Pacer};
 pub use queue::Occupancy;
 use queue::{Fifo, QueuedControl, QueuedData, Ring};
 use reassembly::{Fragment, Partial, Place, Reassembler};
-pub use reassembly::{MAX_FRAGMENTS, ReassemblyLimits};
+pub use reassembly::{MAX_FRAGMENTS, ReassemblyLimits, Sender};
 pub use reliability::ReliabilityCounters;
 use shaping::{Expectations, Expected, Offered, Shaping, Waiting};
 use terms::Terms;
@@ -163,6 +163,15 @@ impl Link {
     #[inline]
     pub(crate) fn has_parts(&self) -> bool {
         self.marker.is_some() || self.stamper.is_some() || self.shaping.is_some()
+    }
+
+    /// Manages the queue in another way from now on, or not at all.
+    pub(crate) fn set_marker(&mut self, marker: Option<(Box<dyn Marker>, Rng)>) {
+        self.marker = marker;
+        if !self.has_parts() {
+            // Nobody would be told that what was expected came.
+            (self.expected_in, self.expected_out) = Default::default();
+        }
     }
 
     pub(crate) fn set_local_fields(&mut self, on: bool) {
@@ -316,10 +325,12 @@ impl Link {
     pub(crate) fn reassemble(
         &mut self,
         env: &mut Env<'_>,
+        sender: Sender,
         header: &LpPacket<'_>,
         frame: &[u8],
     ) -> Option<Partial> {
         let place = Place {
+            sender,
             sequence: header.sequence()?,
             index: header.frag_index(),
             count: header.frag_count(),

@@ -1,6 +1,6 @@
 //! What an operator may look at and change: routes, strategies, tables, counters.
 
-use control::{Duration, LinkView, Rate, Rng, Strategy, Time};
+use control::{Duration, LinkView, Marker, Rate, Rng, Strategy, Time};
 use packet::NameRef;
 
 use crate::budget::Part;
@@ -155,6 +155,17 @@ impl Forwarder {
             face.link.set_rate(rate, slack);
             self.wake(now, id);
         }
+    }
+
+    /// Manages the queue of a face in another way from now on, or not at all.
+    pub fn set_marker(&mut self, id: FaceId, marker: Option<Box<dyn Marker>>) {
+        let Forwarder { faces, seed, name, parts, .. } = self;
+        let Some(face) = faces.get_mut(id) else { return };
+        *parts -= usize::from(face.link.has_parts());
+        let rng = || Rng::stream(*seed, &[name, "face", &id.to_string(), "later marker"]);
+        let marker = marker.map(|part| (part, rng()));
+        face.link.set_marker(marker);
+        *parts += usize::from(face.link.has_parts());
     }
 
     /// Changes what the parts of a face are told of the rate in; see

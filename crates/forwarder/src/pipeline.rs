@@ -24,7 +24,7 @@ use crate::counters::DropReason;
 use crate::face::{Face, FaceId, LinkType};
 use crate::forwarder::{Forwarder, Wire};
 use crate::link::reassembly::Reassembler;
-use crate::link::{InterestMark, Subject};
+use crate::link::{InterestMark, Sender, Subject};
 use crate::tables::{HashedName, Lengths, MAX_PREFIX, PitKey, memory};
 
 /// Buffers that are used again for every packet.
@@ -93,6 +93,11 @@ fn on_link(header: &LpPacket<'_>, packet: &[u8]) -> usize {
 impl Forwarder {
     /// A frame arrived on a face.
     pub fn receive(&mut self, now: Time, face: FaceId, frame: Wire<'_>) {
+        self.receive_from(now, face, Sender::default(), frame);
+    }
+
+    /// A frame arrived on a face at whose other end there are several: from this one.
+    pub fn receive_from(&mut self, now: Time, face: FaceId, sender: Sender, frame: Wire<'_>) {
         let octets = frame.octets();
         let Some(state) = self.faces.get_mut(face) else {
             self.stats.drops.add(DropReason::FaceRemoved);
@@ -121,7 +126,7 @@ impl Forwarder {
             return;
         };
         if header.frag_count() > 1 {
-            return self.receive_fragment(now, face, &header, octets);
+            return self.receive_fragment(now, (face, sender), &header, octets);
         }
         let shared = match frame {
             Wire::Shared(shared) => Some(shared),
@@ -144,10 +149,17 @@ impl Forwarder {
         }
     }
 
-    fn receive_fragment(&mut self, now: Time, face: FaceId, header: &LpPacket<'_>, frame: &[u8]) {
+    fn receive_fragment(
+        &mut self,
+        now: Time,
+        (face, sender): (FaceId, Sender),
+        header: &LpPacket<'_>,
+        frame: &[u8],
+    ) {
         let fragments = header.frag_count();
         self.reserve_queue(face, |_| Reassembler::most_growth(fragments, frame.len()));
-        let whole = self.with_link(now, face, |link, env, _| link.reassemble(env, header, frame));
+        let whole =
+            self.with_link(now, face, |link, env, _| link.reassemble(env, sender, header, frame));
         self.wake(now, face);
         let Some(whole) = whole.flatten() else { return };
         // The frame of fragment 0 was decoded when it came.

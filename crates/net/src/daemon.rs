@@ -14,6 +14,7 @@ mod error;
 mod face;
 mod faces;
 pub mod log;
+mod marking;
 mod memory;
 mod nudge;
 mod orders;

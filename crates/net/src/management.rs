@@ -20,6 +20,7 @@ pub mod orders;
 pub mod parameters;
 mod query;
 mod rates;
+mod refusals;
 pub mod response;
 pub mod rib;
 mod routes;
@@ -43,6 +44,7 @@ use orders::{Order, Refused, Reply, Task};
 use packet::{Bytes, Data, Interest, LpPacket, Name, NameRef};
 use parameters::ControlParameters;
 use query::Filter;
+use refusals::Refusals;
 use response::ControlResponse;
 use rib::Rib;
 use routes::Routes;
@@ -62,6 +64,16 @@ pub enum Persistency {
     OnDemand = 1,
     /// Made by configuration; its socket is made anew when it breaks.
     Permanent = 2,
+}
+
+/// Congestion marking as the protocol knows it; `None` where a scheme has no such parameter, or a
+/// command says nothing of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marking {
+    /// BaseCongestionMarkingInterval, in nanoseconds.
+    pub interval_ns: Option<u64>,
+    /// DefaultCongestionThreshold, in octets.
+    pub threshold: Option<u64>,
 }
 
 /// What the driver knows of a face.
@@ -85,6 +97,10 @@ pub struct FaceInfo {
     pub mtu: Option<usize>,
     /// The management protocol's flags: [`LOCAL_FIELDS`] and its like.
     pub flags: u64,
+    /// What of the protocol's congestion marking its scheme has.
+    pub marking: Marking,
+    /// When it ends if nothing comes over it.
+    pub expires: Option<Time>,
     /// Whether its socket is connected.
     pub up: bool,
     /// Frames that the kernel refused or an emulated link lost.
@@ -130,6 +146,7 @@ pub struct Management {
     /// Prefixes whose announcements are known.
     announced: BTreeSet<Name>,
     events: Events,
+    refusals: Refusals,
     /// Milliseconds since 1970 when it began.
     started_ms: u64,
 }
@@ -202,6 +219,7 @@ impl Management {
             believes: false,
             announced: BTreeSet::new(),
             events: Events::default(),
+            refusals: Refusals::default(),
             started_ms,
         }
     }
@@ -285,7 +303,7 @@ impl Management {
         }
         let faces = |wanted: &Filter, host: &Host<'_>| {
             let all = (host.faces)().into_iter().filter(|face| wanted.wants(face));
-            status::faces(host.forwarder, &all.collect::<Vec<_>>())
+            status::faces(host.forwarder, &all.collect::<Vec<_>>(), now)
         };
         let content = match (word(1), word(2), word(3)) {
             (b"nfd", b"status", b"general") => {
@@ -297,7 +315,7 @@ impl Management {
                 Err(fault) => {
                     let text = format!("malformed filter: {fault}");
                     let refused = ControlResponse::new(400, text, ControlParameters::default());
-                    refused.log(question.from, "faces/query");
+                    self.refusals.note(now, question.from, "faces/query", &refused);
                     return Some(Some(refused.rejection(name)));
                 }
             },
@@ -350,7 +368,7 @@ impl Management {
         let reply = Reply { name: name.to_name(), token: Bytes::copy_from_slice(question.token) };
         Some(match outcome {
             Outcome::Said(response) => {
-                response.log(from, &verb(name));
+                self.refusals.note(question.now, from, &verb(name), &response);
                 Answer::Frame(reply.with(&response))
             }
             Outcome::ToDo(to_do) => {
@@ -423,7 +441,9 @@ impl Management {
     /// When [`Management::on_deadline`] wants to be called.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
-        [self.rib.next_deadline(), self.certificates.next_deadline()].into_iter().flatten().min()
+        let refusals = self.refusals.next_deadline();
+        let all = [self.rib.next_deadline(), self.certificates.next_deadline(), refusals];
+        all.into_iter().flatten().min()
     }
 
     /// Removes routes that have expired, and asks again for certificates. There may be something to
@@ -434,12 +454,19 @@ impl Management {
         self.datasets.forget(now);
         self.hub.forget(now);
         self.certificates.on_deadline(now);
+        self.refusals.on_deadline(now);
+    }
+
+    /// This came of an order.
+    pub fn obeyed(&mut self, now: Time, order: &Order, response: &ControlResponse) {
+        self.refusals.note(now, order.from, &order.verb(), response);
     }
 
     /// The face is gone, and its routes with it.
     pub fn face_gone(&mut self, forwarder: &mut Forwarder, face: FaceId) {
         self.rib.face_gone(forwarder, face);
         self.certificates.face_gone(face);
+        self.refusals.face_gone(face);
     }
 
     /// Milliseconds since it began; `wall_ms` is the time since 1970.

@@ -52,6 +52,8 @@ struct Peer<'a> {
     socket: UdpSocket,
     daemon: &'a Running,
     nonce: u32,
+    /// The time of its latest signature; the next one is later.
+    time_ms: u64,
     /// What it is asked for before it is answered.
     asked: Vec<Name>,
 }
@@ -60,13 +62,14 @@ impl Peer<'_> {
     fn new(daemon: &Running) -> Peer<'_> {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         socket.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
-        Peer { socket, daemon, nonce: 0, asked: Vec::new() }
+        Peer { socket, daemon, nonce: 0, time_ms: 0, asked: Vec::new() }
     }
 
     fn send(&mut self, mut interest: InterestBuf, who: &Party) -> Name {
         self.nonce += 1;
         interest.nonce = Some(self.nonce);
         interest.lifetime_ms = Some(60_000);
+        self.time_ms = unix_millis().max(self.time_ms + 1);
         let locator = Some(who.certificate.name().clone());
         let info = SignatureInfoBuf::new(who.secret.signature_type(), locator)
             .with_nonce(&self.nonce.to_be_bytes())
@@ -182,17 +185,8 @@ impl Holder {
     fn start(daemon: &Running, party: &Party) -> Holder {
         use std::io::{Read, Write};
         let mut stream = std::os::unix::net::UnixStream::connect(&daemon.socket).unwrap();
-        let name = Some(party.certificate.identity());
-        let mut octets = Vec::new();
-        ControlParameters { name, ..Default::default() }.encode_into(&mut octets);
-        let command: Name = "/localhost/nfd/rib/register".parse().unwrap();
-        let mut interest = InterestBuf::new(command.with(&Component::generic(&octets)));
-        interest.nonce = Some(1);
-        interest.sign_with(SignatureInfoBuf::digest().with_nonce(&[1; 8]), |parts| {
-            use sha2::Digest as _;
-            packet::Signature::new(&sha2::Sha256::digest(parts.concat()))
-        });
-        stream.write_all(&interest.encode()).unwrap();
+        let prefix = party.certificate.identity().to_string();
+        stream.write_all(&support::register(&prefix)).unwrap();
         let mut buffer = vec![0; 9000];
         let len = stream.read(&mut buffer).unwrap();
         let link = LpPacket::decode(&buffer[..len]).unwrap();

@@ -136,8 +136,8 @@ fn what_cannot_become_of_a_face_is_refused() {
     let own = |asked: ControlParameters| asked;
     let permanent = ControlParameters { persistency: Some(2), ..Default::default() };
     assert_eq!(control(&mut client, "faces/update", &own(permanent)).code, 409);
-    let marks = ControlParameters { flags: Some(4), mask: Some(4), ..Default::default() };
-    assert_eq!(control(&mut client, "faces/update", &marks).code, 409);
+    let reliable = ControlParameters { flags: Some(2), mask: Some(2), ..Default::default() };
+    assert_eq!(control(&mut client, "faces/update", &reliable).code, 409);
     let lone = ControlParameters { flags: Some(1), ..Default::default() };
     assert_eq!(control(&mut client, "faces/update", &lone).code, 400);
     assert_eq!(control(&mut client, "faces/update", &about(99)).code, 404);
@@ -391,4 +391,134 @@ fn who_looks_for_a_hub_is_told_the_routable_prefixes() {
     let packet = receive(&peer);
     let refused = ControlResponse::decode(Data::decode(&packet).unwrap().content()).unwrap();
     assert_eq!(refused.code, 403);
+}
+
+/// The number in an entry's element of this type.
+fn number(entry: &[(u64, Vec<u8>)], typ: u64) -> Option<u64> {
+    let (_, octets) = entry.iter().find(|(found, _)| *found == typ)?;
+    Some(octets.iter().fold(0, |n, octet| n << 8 | u64::from(*octet)))
+}
+
+#[test]
+fn congestion_marking_is_set_and_told() {
+    let daemon = Running::start("");
+    let mut client = daemon.connect();
+    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let uri = FaceUri::udp(peer.local_addr().unwrap()).to_string();
+    let asked = ControlParameters {
+        flags: Some(4),
+        mask: Some(4),
+        marking_interval_ns: Some(10_000_000),
+        ..to(&uri)
+    };
+    let made = control(&mut client, "faces/create", &asked);
+    assert_eq!((made.code, made.body.flags), (200, Some(4)), "{}", made.text);
+    // What was asked for is told, and nothing else that python-ndn would stumble over.
+    assert_eq!(made.body.marking_interval_ns, Some(10_000_000));
+    assert_eq!(made.body.congestion_threshold, None);
+    let face = made.body.face_id.unwrap();
+    let told = |client: &mut Connection| {
+        let entry = listed(client, &uri).unwrap();
+        let interval = number(&entry, numbers::BASE_CONGESTION_MARKING_INTERVAL);
+        (interval, number(&entry, numbers::DEFAULT_CONGESTION_THRESHOLD))
+    };
+    // The threshold is NFD's default.
+    assert_eq!(told(&mut client), (Some(10_000_000), Some(65_536)));
+    let wider = ControlParameters { congestion_threshold: Some(1_000_000), ..about(face) };
+    let changed = control(&mut client, "faces/update", &wider);
+    assert_eq!((changed.code, changed.body.congestion_threshold), (200, Some(1_000_000)));
+    assert_eq!(told(&mut client), (Some(10_000_000), Some(1_000_000)));
+    let absurd = ControlParameters { marking_interval_ns: Some(0), ..about(face) };
+    let refused = control(&mut client, "faces/update", &absurd);
+    assert_eq!(refused.code, 400, "{}", refused.text);
+    let off = ControlParameters { flags: Some(0), mask: Some(4), ..about(face) };
+    assert_eq!(control(&mut client, "faces/update", &off).body.flags, Some(0));
+    assert_eq!(told(&mut client), (Some(10_000_000), Some(1_000_000)), "for when it is on again");
+}
+
+#[test]
+fn what_a_faces_scheme_does_not_have_is_not_set() {
+    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let uri = FaceUri::udp(peer.local_addr().unwrap()).to_string();
+    let daemon = Running::start(&format!("[[face]]\nuri = \"{uri}\"\nmarker = \"codel\""));
+    let mut client = daemon.connect();
+    let entry = listed(&mut client, &uri).unwrap();
+    assert_eq!(number(&entry, numbers::BASE_CONGESTION_MARKING_INTERVAL), Some(100_000_000));
+    assert_eq!(number(&entry, numbers::DEFAULT_CONGESTION_THRESHOLD), None);
+    let face = number(&entry, numbers::FACE_ID).unwrap();
+    let threshold = ControlParameters { congestion_threshold: Some(1), ..about(face) };
+    let refused = control(&mut client, "faces/update", &threshold);
+    assert!(refused.code == 409 && refused.text.contains("codel"), "{}", refused.text);
+}
+
+#[test]
+fn a_marker_set_by_command_marks() {
+    let daemon = Running::start("");
+    let mut client = daemon.connect();
+    let mut stream = UnixStream::connect(&daemon.socket).unwrap();
+    let prefix = ControlParameters { name: Some("/p".parse().unwrap()), ..Default::default() };
+    assert_eq!(command(&mut stream, "rib/register", &prefix).code, 200);
+    let mut consumer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let uri = FaceUri::udp(consumer.local_addr().unwrap()).to_string();
+    let made = control(&mut client, "faces/create", &to(&uri));
+    let face = made.body.face_id.unwrap();
+    // Every packet is more than nothing, and the least time is over when the next one comes; a
+    // slow link keeps them in the queue.
+    let marks = ControlParameters {
+        flags: Some(4),
+        mask: Some(4),
+        marking_interval_ns: Some(10_000),
+        congestion_threshold: Some(0),
+        ..about(face)
+    };
+    assert_eq!(control(&mut client, "faces/update", &marks).code, 200);
+    client.set_rates(face, Some("1 Mbit/s".parse().unwrap()), None).unwrap();
+    assert!(is_any_marked(&mut stream, &mut consumer, &daemon));
+}
+
+/// Has a hundred packets cross a face, and says whether any came with a mark.
+fn is_any_marked(producer: &mut UnixStream, consumer: &mut UdpSocket, daemon: &Running) -> bool {
+    const COUNT: u32 = 100;
+    for n in 0..COUNT {
+        let mut interest = InterestBuf::new(format!("/p/{n}").parse().unwrap());
+        interest.nonce = Some(5000 + n);
+        interest.lifetime_ms = Some(60_000);
+        consumer.send_to(&interest.encode(), daemon.udp[0]).unwrap();
+        let frame = read_frame(producer);
+        let link = LpPacket::decode(&frame).unwrap();
+        let asked = Interest::decode(link.fragment().unwrap()).unwrap();
+        let data = packet::DataBuf::new(asked.name().to_name(), vec![0; 1000]).encode_digest();
+        let pit_token = link.pit_token().unwrap_or_default().into();
+        let mut out = Vec::new();
+        LpHeader { pit_token, ..LpHeader::default() }.encode_into(&data, &mut out);
+        producer.write_all(&out).unwrap();
+    }
+    let (mut buffer, mut came, mut marked) = ([0; 9000], 0, 0);
+    while came < COUNT {
+        let len = consumer.recv(&mut buffer).unwrap();
+        let link = LpPacket::decode(&buffer[..len]).unwrap();
+        came += u32::from(link.fragment().is_some());
+        marked += u32::from(link.congestion_mark() > 0);
+    }
+    marked > 0
+}
+
+#[test]
+fn a_face_that_ends_in_silence_says_when() {
+    let daemon = Running::start("[on_demand]\nidle = \"90 s\"");
+    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let mut interest = InterestBuf::new("/nowhere".parse().unwrap());
+    interest.nonce = Some(1);
+    peer.send_to(&interest.encode(), daemon.udp[0]).unwrap();
+    receive(&peer);
+    let mut client = daemon.connect();
+    let uri = FaceUri::udp(peer.local_addr().unwrap()).to_string();
+    let entry = listed(&mut client, &uri).unwrap();
+    let left = number(&entry, numbers::EXPIRATION_PERIOD).expect("an ExpirationPeriod");
+    assert!(left > 0 && left <= 90_000, "{left}");
+    let face = number(&entry, numbers::FACE_ID).unwrap();
+    let stays = ControlParameters { persistency: Some(0), ..about(face) };
+    assert_eq!(control(&mut client, "faces/update", &stays).code, 200);
+    let entry = listed(&mut client, &uri).unwrap();
+    assert_eq!(number(&entry, numbers::EXPIRATION_PERIOD), None, "it does not end any more");
 }

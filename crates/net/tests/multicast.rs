@@ -73,3 +73,59 @@ fn a_list_of_faces_says_that_there_may_be_several() {
     // LinkType 134 is 1: multi-access.
     assert!(list.windows(3).any(|window| window == [134, 1, 1]), "{list:02x?}");
 }
+
+/// The two frames of an Interest in halves, the first of which has this number.
+fn halves(name: &str, nonce: u32, sequence: u64) -> [Vec<u8>; 2] {
+    let mut interest = packet::InterestBuf::new(name.parse().unwrap());
+    interest.nonce = Some(nonce);
+    let wire = interest.encode();
+    let cut = wire.len() / 2;
+    [(0, &wire[..cut]), (1, &wire[cut..])].map(|(index, payload)| {
+        let mut frame = Vec::new();
+        let header = packet::LpHeader {
+            sequence: Some(sequence + index),
+            frag_index: index,
+            frag_count: 2,
+            ..packet::LpHeader::default()
+        };
+        header.encode_into(payload, &mut frame);
+        frame
+    })
+}
+
+#[test]
+fn fragments_of_two_senders_with_equal_numbers_are_told_apart() {
+    use std::io::Read as _;
+    let group_port = port();
+    let daemon = Running::start(&format!(
+        "[[face]]\nname = \"all\"\nuri = \"udp4://224.0.23.170:{group_port}\"\n\
+         interface = \"lo\"\n"
+    ));
+    let mut producer = std::os::unix::net::UnixStream::connect(&daemon.socket).unwrap();
+    // The application's own stream, so that what it is asked can be read.
+    std::io::Write::write_all(&mut producer, &support::register("/p")).unwrap();
+    let mut buffer = vec![0; 9000];
+    assert!(producer.read(&mut buffer).unwrap() > 0);
+    let senders = [(); 2].map(|()| UdpSocket::bind("0.0.0.0:0").unwrap());
+    let both = [("/p/one", 1), ("/p/two", 2)].map(|(name, nonce)| halves(name, nonce, 7));
+    let to = std::net::SocketAddr::from(([224, 0, 23, 170], group_port));
+    for half in 0..2 {
+        for (sender, frames) in senders.iter().zip(&both) {
+            rustix::net::sockopt::set_ip_multicast_if(sender, &std::net::Ipv4Addr::LOCALHOST)
+                .unwrap();
+            sender.send_to(&frames[half], to).unwrap();
+        }
+    }
+    let (mut came, mut asked) = (Vec::new(), std::collections::BTreeSet::new());
+    while asked.len() < 2 {
+        let count = producer.read(&mut buffer).unwrap();
+        came.extend_from_slice(&buffer[..count]);
+        while let Ok(Some(length)) = packet::tlv::frame_len(&came, 1 << 16) {
+            let frame: Vec<u8> = came.drain(..length).collect();
+            let link = packet::LpPacket::decode(&frame).unwrap();
+            let interest = packet::Interest::decode(link.fragment().unwrap()).unwrap();
+            asked.insert(interest.name().to_string());
+        }
+    }
+    assert_eq!(asked.into_iter().collect::<Vec<_>>(), ["/p/one", "/p/two"]);
+}

@@ -1,8 +1,9 @@
 //! Putting NDNLPv2 fragments together.
 //!
 //! Fragments of a packet have consecutive sequence numbers, so sequence less index names the
-//! packet. What a stranger can make us keep is bounded: packets in parts, octets in all, fragments
-//! a packet, and time.
+//! packet of one sender. Several may send to one face, on a link to a group, and they number by
+//! themselves. What a stranger can make us keep is bounded: packets in parts, octets in all,
+//! fragments a packet, and time.
 
 use control::{Duration, Time};
 use packet::MAX_PACKET;
@@ -14,7 +15,7 @@ use crate::tables::memory;
 /// The most fragments that a packet may have; the value of NFD's `LpReassembler`.
 pub const MAX_FRAGMENTS: u64 = 400;
 
-/// What one face may keep of unfinished packets.
+/// What one face may keep of unfinished packets, whoever sent them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReassemblyLimits {
     /// Packets that are not whole yet.
@@ -32,9 +33,18 @@ impl Default for ReassemblyLimits {
     }
 }
 
-/// Where a fragment belongs; from its header fields.
+/// Which of those at the other end of a link sent a frame, where there are several: an address and
+/// a port, or whatever tells them apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Sender(pub u128, pub u16);
+
+/// A packet in parts: whose, and its first fragment's sequence number.
+type Base = (Sender, u64);
+
+/// Where a fragment belongs; from its header fields, and from where it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
+    pub(crate) sender: Sender,
     pub(crate) sequence: u64,
     pub(crate) index: u64,
     pub(crate) count: u64,
@@ -108,13 +118,13 @@ impl Partial {
 }
 
 /// What a packet in parts takes beside its octets: its place in a tree that is half full.
-const NODE: usize = 2 * memory::block(size_of::<Partial>());
+const NODE: usize = 2 * memory::block(size_of::<(Base, Partial)>());
 
 /// The unfinished packets of one face.
 #[derive(Debug, Default)]
 pub(crate) struct Reassembler {
     limits: ReassemblyLimits,
-    partials: BTreeMap<u64, Partial>,
+    partials: BTreeMap<Base, Partial>,
     octets: usize,
     /// Octets of memory held.
     held: usize,
@@ -161,12 +171,12 @@ impl Reassembler {
         dropped: &mut dyn FnMut(DropReason),
     ) -> Option<Partial> {
         let Fragment { place, frame, payload, mark } = *fragment;
-        let Place { sequence, index, count } = place;
+        let Place { sender, sequence, index, count } = place;
         if count > MAX_FRAGMENTS || index >= count || payload.is_empty() {
             dropped(DropReason::FragmentInvalid);
             return None;
         }
-        let base = sequence.wrapping_sub(index);
+        let base = (sender, sequence.wrapping_sub(index));
         if !self.fits(base, fragment) {
             dropped(DropReason::Memory);
             return None;
@@ -214,7 +224,7 @@ impl Reassembler {
     }
 
     /// Whether there is memory for a fragment.
-    fn fits(&self, base: u64, fragment: &Fragment<'_>) -> bool {
+    fn fits(&self, base: Base, fragment: &Fragment<'_>) -> bool {
         if self.room == usize::MAX {
             return true;
         }
@@ -265,7 +275,7 @@ impl Reassembler {
         self.partials.len()
     }
 
-    fn begin(&mut self, base: u64, count: usize, dropped: &mut dyn FnMut(DropReason)) {
+    fn begin(&mut self, base: Base, count: usize, dropped: &mut dyn FnMut(DropReason)) {
         if self.partials.len() >= self.limits.packets.max(1)
             && let Some((oldest, _)) = self.oldest()
         {
@@ -281,7 +291,7 @@ impl Reassembler {
 
     /// Drops the oldest other packets until the octets are within the limit, and `keep` itself if
     /// it alone is beyond.
-    fn make_room(&mut self, keep: u64, dropped: &mut dyn FnMut(DropReason)) {
+    fn make_room(&mut self, keep: Base, dropped: &mut dyn FnMut(DropReason)) {
         while self.octets > self.limits.octets {
             let others = self.partials.iter().filter(|(base, _)| **base != keep);
             let oldest = others.min_by_key(|(base, p)| (p.deadline, **base)).map(|(base, _)| *base);
@@ -292,18 +302,18 @@ impl Reassembler {
 
     /// The packet that has waited longest for its next fragment. A scan: there are few, and it is
     /// needed only when something is to be dropped.
-    fn oldest(&self) -> Option<(u64, Time)> {
+    fn oldest(&self) -> Option<(Base, Time)> {
         self.partials.iter().map(|(base, p)| (*base, p.deadline)).min_by_key(|&(b, d)| (d, b))
     }
 
-    fn take(&mut self, base: u64) -> Option<Partial> {
+    fn take(&mut self, base: Base) -> Option<Partial> {
         let partial = self.partials.remove(&base)?;
         self.octets -= partial.octets();
         self.held -= partial.memory();
         Some(partial)
     }
 
-    fn drop_partial(&mut self, base: u64) {
+    fn drop_partial(&mut self, base: Base) {
         if let Some(partial) = self.take(base) {
             self.recycle(partial);
         }

@@ -6,7 +6,7 @@ use super::face::{Face, Link, MadeBy, Stranger};
 use super::start::default_payload;
 use crate::batch::Batch;
 use crate::config::LinkOptions;
-use crate::management::{CONGESTION_MARKING, FaceEvent, RELIABILITY};
+use crate::management::FaceEvent;
 use crate::socket::Progress;
 use crate::socket::stream::{Socket, Stream};
 use crate::socket::udp::{Udp, local_for};
@@ -26,12 +26,6 @@ const QUIET: Duration = Duration::from_secs(30);
 
 /// How long no connection is accepted when the process is out of descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
-
-/// The management protocol's flags of a new face.
-pub(super) fn flags(link: &LinkOptions, is_udp: bool) -> u64 {
-    let reliability = if is_udp && link.reliability { RELIABILITY } else { 0 };
-    reliability | if link.parts.marker.is_some() { CONGESTION_MARKING } else { 0 }
-}
 
 impl Daemon {
     /// Lets in whoever is before the doors.
@@ -131,7 +125,7 @@ impl Daemon {
     ) -> Option<FaceId> {
         let id = face.id;
         face.delay = self.delay_line(&face.uri, link);
-        face.flags = flags(link, peer.is_some());
+        face.linked(link, peer.is_some());
         let token = Token(FACES + id.0 as usize);
         let interests = Interest::READABLE | Interest::WRITABLE;
         let registry = self.poll.registry();

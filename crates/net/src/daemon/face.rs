@@ -1,16 +1,18 @@
 //! One face's socket, and what is between it and the forwarder.
 
-use super::Buffers;
+use super::{Buffers, marking};
 use crate::batch::Batch;
+use crate::config::LinkOptions;
 use crate::emulate::DelayLine;
 use crate::framing::MAX_FRAME;
-use crate::management::{FaceInfo, Persistency};
+use crate::management::{CONGESTION_MARKING, FaceInfo, Persistency, RELIABILITY};
 use crate::socket::Progress;
 use crate::socket::stream::Stream;
 use crate::socket::udp::{SendError, Udp};
 use control::{Duration, Time};
 use forwarder::tables::memory;
-use forwarder::{FaceId, Forwarder, Wire};
+use forwarder::{FaceId, Forwarder, Sender, Wire};
+use schemes::Choice;
 use std::net::{IpAddr, SocketAddr};
 
 /// The first and the longest wait before a broken face is connected again.
@@ -67,6 +69,8 @@ pub(super) struct Face {
     pub persistency: Persistency,
     /// The management protocol's flags.
     pub flags: u64,
+    /// How its queue is managed, if a flag says so.
+    pub marker: Choice,
     pub link: Link,
     /// Where to connect again.
     pub target: Option<Target>,
@@ -102,6 +106,7 @@ impl Face {
             local: false,
             persistency,
             flags: 0,
+            marker: marking::default(),
             link,
             target: None,
             fixed_mtu: None,
@@ -116,6 +121,14 @@ impl Face {
         }
     }
 
+    /// What its link says of its flags, and of its marker.
+    pub fn linked(&mut self, link: &LinkOptions, is_udp: bool) {
+        let reliability = if is_udp && link.reliability { RELIABILITY } else { 0 };
+        let marking = if link.parts.marker.is_some() { CONGESTION_MARKING } else { 0 };
+        self.flags = reliability | marking;
+        self.marker = link.parts.marker.clone().unwrap_or_else(marking::default);
+    }
+
     pub fn info(&self) -> FaceInfo {
         let emulated = self.delay.as_ref().map(DelayLine::counters).unwrap_or_default();
         FaceInfo {
@@ -127,6 +140,8 @@ impl Face {
             persistency: self.persistency,
             is_group: matches!(self.target, Some(Target::Group(..))),
             flags: self.flags,
+            marking: marking::told(&self.marker),
+            expires: None,
             mtu: self.mtu,
             up: !matches!(self.link, Link::Down { .. }),
             lost: self.lost + emulated.lost + emulated.overflowed,
@@ -159,7 +174,8 @@ impl Face {
                 udp.receive(&mut buffers.datagrams, budget, |datagram, peer, reached| {
                     if is_group || own == Some(peer) {
                         any = true;
-                        forwarder.receive(now, id, Wire::Borrowed(datagram));
+                        let sender = if is_group { sender(peer) } else { Sender::default() };
+                        forwarder.receive_from(now, id, sender, Wire::Borrowed(datagram));
                     } else {
                         // It came between the socket's binding and its connecting.
                         strangers.push(Stranger { peer, reached, datagram: datagram.to_vec() });
@@ -265,7 +281,7 @@ impl Face {
                 .send(budget, |out| next(forwarder, out).is_some())
                 .map_err(|e| e.to_string())?,
             Link::Udp(udp, batch) => {
-                let mut sender = Sender { udp, batch, lost: &mut self.lost, payload: None };
+                let mut sender = Sending { udp, batch, lost: &mut self.lost, payload: None };
                 let progress = sender.run(budget, |out| next(forwarder, out));
                 if let Some(payload) = sender.payload {
                     tracing::info!(face = %id, payload, "the path takes only shorter datagrams");
@@ -316,8 +332,17 @@ impl Face {
     }
 }
 
+/// A member of a group, as the forwarder tells them apart.
+fn sender(peer: SocketAddr) -> Sender {
+    let address = match peer.ip() {
+        IpAddr::V4(ip) => ip.to_ipv6_mapped(),
+        IpAddr::V6(ip) => ip,
+    };
+    Sender(address.to_bits(), peer.port())
+}
+
 /// Sends batches of frames over a UDP socket.
-struct Sender<'a> {
+struct Sending<'a> {
     udp: &'a mut Udp,
     batch: &'a mut Batch,
     lost: &'a mut u64,
@@ -325,7 +350,7 @@ struct Sender<'a> {
     payload: Option<usize>,
 }
 
-impl Sender<'_> {
+impl Sending<'_> {
     fn run(
         &mut self,
         budget: usize,

@@ -2,7 +2,7 @@
 
 use super::face::{Face, MadeBy};
 use crate::management::FaceInfo;
-use control::Time;
+use control::{Duration, Time};
 use forwarder::FaceId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -119,7 +119,12 @@ impl Faces {
         guests.min_by_key(|f| f.heard).map(|f| (f.id, f.heard))
     }
 
-    pub fn infos(&self) -> Vec<FaceInfo> {
-        self.iter().map(Face::info).collect()
+    /// All of them; those that peers brought about over UDP end after `idle` without a frame.
+    pub fn infos(&self, idle: Duration) -> Vec<FaceInfo> {
+        let info = |face: &Face| {
+            let expires = face.is_idle_guest().then(|| face.heard + idle);
+            FaceInfo { expires, ..face.info() }
+        };
+        self.iter().map(info).collect()
     }
 }

@@ -111,6 +111,7 @@ impl Daemon {
 
     fn metrics(&self) -> String {
         let uptime_ms = self.management.uptime_ms(unix_millis());
-        metrics::text(&self.forwarder, &self.faces.infos(), uptime_ms)
+        let faces = self.faces.infos(self.settings.on_demand.idle);
+        metrics::text(&self.forwarder, &faces, uptime_ms)
     }
 }

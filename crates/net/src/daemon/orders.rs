@@ -1,8 +1,8 @@
 //! Faces that are made, changed and ended by command.
 
 use super::Daemon;
-use super::accept::flags;
 use super::face::{Face, Link, MadeBy, Target};
+use super::marking;
 use super::start::default_payload;
 use crate::config::LinkOptions;
 use crate::management::orders::{Change, Create, Order, Task, told};
@@ -13,7 +13,7 @@ use crate::socket::stream::Socket;
 use crate::uri::{Carrier, FaceUri};
 use control::{Duration, Time};
 use forwarder::{FaceId, Scope, Wire};
-use schemes::defaults::MARKER;
+use schemes::Choice;
 use std::net::SocketAddr;
 
 /// How long a connection may take: less than those wait who asked for it.
@@ -56,6 +56,7 @@ impl Daemon {
     }
 
     fn reply(&mut self, order: &Order, response: &ControlResponse, now: Time) {
+        self.management.obeyed(now, order, response);
         let frame = order.reply(response);
         self.forwarder.receive(now, self.management.face(), Wire::Borrowed(&frame));
     }
@@ -82,7 +83,13 @@ impl Daemon {
         if self.faces.commanded >= most || !has_room {
             return refuse(500, format!("no room for another face; commands may make {most}"));
         }
-        let (id, target) = self.commanded(create, peer, is_udp, now);
+        let base = self.settings.on_demand.link.parts.marker.clone();
+        let base = base.unwrap_or_else(marking::default);
+        let marker = match marking::changed(&base, create.change.marking) {
+            Ok(marker) => marker,
+            Err(refused) => return refuse(refused.code, refused.why),
+        };
+        let (id, target) = self.commanded(create, peer, is_udp, marker, now);
         if let Err(error) = self.try_dial(id, &target, now) {
             self.close(id, "it cannot be connected");
             return refuse(504, format!("cannot connect: {error}"));
@@ -96,10 +103,11 @@ impl Daemon {
         create: &Create,
         peer: SocketAddr,
         is_udp: bool,
+        marker: Choice,
         now: Time,
     ) -> (FaceId, Target) {
         let change = &create.change;
-        let link = self.link_for(change, is_udp);
+        let link = self.link_for(change, is_udp, &marker);
         let known_by = is_udp.then_some(peer);
         let local = peer.ip().is_loopback() && (!is_udp || link.local);
         let payload = known_by.map(|peer| link.mtu.unwrap_or(default_payload(peer, None)));
@@ -113,7 +121,10 @@ impl Daemon {
         face.fixed_mtu = link.mtu;
         face.mtu = payload;
         face.delay = self.delay_line(&face.uri, &link);
-        face.flags = flags(&link, is_udp);
+        face.linked(&link, is_udp);
+        if link.parts.marker.is_none() {
+            face.marker = marker;
+        }
         if local && change.flags & change.mask & LOCAL_FIELDS != 0 {
             face.flags |= LOCAL_FIELDS;
             self.forwarder.set_local_fields(id, true);
@@ -123,7 +134,7 @@ impl Daemon {
     }
 
     /// The link of peers' faces, with what was said of this one.
-    fn link_for(&self, change: &Change, is_udp: bool) -> LinkOptions {
+    fn link_for(&self, change: &Change, is_udp: bool, marker: &Choice) -> LinkOptions {
         let mut link = self.settings.on_demand.link.clone();
         if is_udp && change.mtu.is_some() {
             link.mtu = change.mtu;
@@ -131,12 +142,11 @@ impl Daemon {
         if change.mask & RELIABILITY != 0 {
             link.reliability = change.flags & RELIABILITY != 0;
         }
-        if change.mask & CONGESTION_MARKING != 0 {
-            let marker = link.parts.marker.take();
-            if change.flags & CONGESTION_MARKING != 0 {
-                link.parts.marker = marker.or_else(|| schemes::Choice::named(MARKER).ok());
-            }
-        }
+        let marks = match change.mask & CONGESTION_MARKING {
+            0 => link.parts.marker.is_some(),
+            _ => change.flags & CONGESTION_MARKING != 0,
+        };
+        link.parts.marker = marks.then(|| marker.clone());
         link
     }
 
@@ -192,6 +202,10 @@ impl Daemon {
         if let Some(why) = unchangeable(face, change) {
             return order.refusal(409, why);
         }
+        if let Err(refused) = self.change_marking(id, change) {
+            return order.refusal(refused.code, refused.why);
+        }
+        let Some(face) = self.faces.get_mut(id) else { return order.refusal(404, "it is gone") };
         if let Some(persistency) = change.persistency {
             face.persistency = persistency;
             face.target = match persistency {
@@ -227,9 +241,8 @@ fn target(uri: &str) -> Option<Target> {
 
 /// What of a face cannot be changed as it is wanted.
 fn unchangeable(face: &Face, change: &Change) -> Option<String> {
-    let fixed = RELIABILITY | CONGESTION_MARKING;
-    if (face.flags ^ change.flags) & change.mask & fixed != 0 {
-        return Some("reliability and congestion marking are chosen when a face is made".into());
+    if (face.flags ^ change.flags) & change.mask & RELIABILITY != 0 {
+        return Some("reliability is chosen when a face is made".into());
     }
     let wanted = change.persistency.filter(|wanted| *wanted != face.persistency)?;
     let is_udp = face.mtu.is_some();

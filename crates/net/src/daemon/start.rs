@@ -1,6 +1,5 @@
 //! From the configuration to a daemon that is ready to run.
 
-use super::accept::flags;
 use super::doors::{Doors, FACES};
 use super::error::DaemonError;
 use super::face::{Face, Link, MadeBy, Target};
@@ -179,7 +178,7 @@ impl Daemon {
         made.fixed_mtu = face.link.mtu;
         made.mtu = mtu;
         made.delay = self.delay_line(&name, &face.link);
-        made.flags = flags(&face.link, peer.is_some());
+        made.linked(&face.link, peer.is_some());
         self.list(made, known_by);
         self.dial(id, now);
         Ok(id)

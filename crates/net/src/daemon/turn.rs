@@ -240,9 +240,9 @@ impl Daemon {
     /// Hands what the forwarder sends to its internal face to management, and takes the answers.
     fn manage(&mut self) {
         let now = self.clock.now();
-        let Daemon { forwarder, management, faces, doors, buffers, .. } = self;
+        let Daemon { forwarder, management, faces, doors, buffers, settings, .. } = self;
         let face = management.face();
-        let infos = || faces.infos();
+        let infos = || faces.infos(settings.on_demand.idle);
         let channels = doors.uris();
         let frame = &mut buffers.packet;
         let mut orders = Vec::new();

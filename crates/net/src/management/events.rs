@@ -146,6 +146,8 @@ mod tests {
             is_group: false,
             mtu: None,
             flags: 4,
+            marking: crate::management::Marking::default(),
+            expires: None,
             up: true,
             lost: 0,
         }

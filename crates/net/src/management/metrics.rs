@@ -231,6 +231,8 @@ mod tests {
             is_group: false,
             mtu: None,
             flags: 0,
+            marking: crate::management::Marking::default(),
+            expires: None,
             up: true,
             lost: 7,
         };

@@ -3,7 +3,7 @@
 use super::FaceInfo;
 use super::parameters::ControlParameters;
 use super::response::ControlResponse;
-use super::{Persistency, status};
+use super::{Marking, Persistency, status};
 use crate::uri::{Carrier, FaceUri};
 use forwarder::{FaceId, Forwarder, Scope};
 use packet::{Bytes, LpHeader, Name};
@@ -52,14 +52,20 @@ pub struct Change {
     pub flags: u64,
     /// The bits that are said something of.
     pub mask: u64,
+    /// How its queue is managed.
+    pub marking: Marking,
 }
 
 impl Order {
     /// The frame that the forwarder is to get from the internal face when this came of it.
     #[must_use]
     pub fn reply(&self, response: &ControlResponse) -> Vec<u8> {
-        response.log(self.from, &super::verb(self.reply.name.as_ref()));
         self.reply.with(response)
+    }
+
+    /// Module and verb.
+    pub(super) fn verb(&self) -> String {
+        super::verb(self.reply.name.as_ref())
     }
 
     /// The response that refuses it.
@@ -190,16 +196,18 @@ pub(super) fn change(asked: &ControlParameters) -> Result<Change, Refused> {
         return refused(400, format!("an Mtu is at least {LEAST_MTU}"));
     }
     let (flags, mask) = (asked.flags.unwrap_or(0), asked.mask.unwrap_or(0));
-    Ok(Change { persistency, mtu: mtu.map(|mtu| mtu.min(MOST_MTU)), flags, mask })
+    let marking =
+        Marking { interval_ns: asked.marking_interval_ns, threshold: asked.congestion_threshold };
+    Ok(Change { persistency, mtu: mtu.map(|mtu| mtu.min(MOST_MTU)), flags, mask, marking })
 }
 
 /// The smallest and the largest payload of a datagram, as the configuration has them.
 const LEAST_MTU: usize = 576;
 const MOST_MTU: usize = 65_507;
 
-/// What is told of a face that was made, found or changed. BaseCongestionMarkingInterval and its
-/// like are left out, and the MTU unless it was asked for: python-ndn insists on another order of
-/// these than NFD's.
+/// What is told of a face that was made, found or changed. BaseCongestionMarkingInterval,
+/// DefaultCongestionThreshold and the MTU are left out unless they were asked for: python-ndn
+/// insists on another order of these than NFD's.
 #[must_use]
 pub fn told(face: &FaceInfo, asked: &ControlParameters, is_new: bool) -> ControlParameters {
     ControlParameters {
@@ -208,6 +216,8 @@ pub fn told(face: &FaceInfo, asked: &ControlParameters, is_new: bool) -> Control
         local_uri: is_new.then(|| face.local_uri.clone()),
         persistency: Some(face.persistency as u64),
         flags: Some(face.flags),
+        marking_interval_ns: asked.marking_interval_ns.and(face.marking.interval_ns),
+        congestion_threshold: asked.congestion_threshold.and(face.marking.threshold),
         mtu: asked.mtu.and(face.mtu).map(|mtu| mtu as u64),
         ..ControlParameters::default()
     }

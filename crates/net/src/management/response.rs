@@ -1,7 +1,6 @@
 //! Replies to commands.
 
 use super::parameters::{ControlParameters, numbers};
-use forwarder::FaceId;
 use packet::tlv::{self, Fault, Reader};
 use packet::{Bytes, ContentType, DataBuf, NameRef};
 
@@ -60,13 +59,6 @@ impl ControlResponse {
             }
         }
         Ok(ControlResponse { code, text, body })
-    }
-
-    /// Writes a line into the log if it refuses what face `from` asked for.
-    pub(super) fn log(&self, from: FaceId, what: &str) {
-        if self.code != 200 {
-            tracing::warn!(face = %from, what, code = self.code, why = self.text, "refused");
-        }
     }
 
     /// The Data packet that refuses to answer the dataset `name`.

@@ -91,7 +91,7 @@ pub(super) fn general(forwarder: &Forwarder, started_ms: u64, now_ms: u64) -> Ve
 }
 
 /// `faces/list`.
-pub(super) fn faces(forwarder: &Forwarder, faces: &[FaceInfo]) -> Vec<u8> {
+pub(super) fn faces(forwarder: &Forwarder, faces: &[FaceInfo], now: Time) -> Vec<u8> {
     let mut out = Vec::new();
     for face in faces {
         let Some(counters) = forwarder.counters(face.id) else { continue };
@@ -100,9 +100,18 @@ pub(super) fn faces(forwarder: &Forwarder, faces: &[FaceInfo]) -> Vec<u8> {
             number(entry, n::FACE_ID, face.id.0);
             text(entry, n::URI, &face.uri);
             text(entry, n::LOCAL_URI, &face.local_uri);
+            if let Some(at) = face.expires {
+                number(entry, n::EXPIRATION_PERIOD, at.since(now).as_millis());
+            }
             number(entry, FACE_SCOPE, u64::from(face.local));
             number(entry, n::FACE_PERSISTENCY, face.persistency as u64);
             number(entry, LINK_TYPE, u64::from(face.is_group));
+            if let Some(interval) = face.marking.interval_ns {
+                number(entry, n::BASE_CONGESTION_MARKING_INTERVAL, interval);
+            }
+            if let Some(threshold) = face.marking.threshold {
+                number(entry, n::DEFAULT_CONGESTION_THRESHOLD, threshold);
+            }
             if let Some(mtu) = face.mtu {
                 number(entry, n::MTU, mtu as u64);
             }

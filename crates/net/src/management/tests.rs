@@ -8,6 +8,7 @@ use parameters::{ControlParameters, numbers as n};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
+mod log;
 mod store;
 
 /// Milliseconds since 1970.
@@ -124,6 +125,8 @@ fn info(id: FaceId) -> FaceInfo {
         is_group: false,
         mtu: None,
         flags: 0,
+        marking: Marking::default(),
+        expires: None,
         up: true,
         lost: 0,
     }
@@ -392,7 +395,7 @@ fn an_announced_prefix_has_a_route_to_who_announced_it() {
     assert_eq!(announce(Bytes::from_static(b"junk")).code, 400);
     assert_eq!(node.next_hops("/a"), [(app, 2048)]);
     let end = Time(9_000_000_000);
-    assert_eq!(node.management.next_deadline(), Some(end));
+    assert_eq!(node.management.rib.next_deadline(), Some(end));
     // Neighbours learn of it as long as it lives.
     let known = |node: &Node| node.management.announced.clone();
     assert_eq!(known(&node).into_iter().collect::<Vec<_>>(), ["/a".parse().unwrap()]);

@@ -246,3 +246,18 @@ impl Endpoint for Consumer {
         self.pending.values().min().copied()
     }
 }
+
+/// A command Interest that registers a prefix, signed by a digest.
+pub fn register(prefix: &str) -> Vec<u8> {
+    use sha2::Digest as _;
+    let name = Some(prefix.parse().unwrap());
+    let mut octets = Vec::new();
+    let asked = net::management::parameters::ControlParameters { name, ..Default::default() };
+    asked.encode_into(&mut octets);
+    let command: Name = "/localhost/nfd/rib/register".parse().unwrap();
+    let mut interest = InterestBuf::new(command.with(&Component::generic(&octets)));
+    interest.nonce = Some(octets.len() as u32);
+    let info = packet::SignatureInfoBuf::digest().with_nonce(&[1; 8]);
+    interest.sign_with(info, |parts| packet::Signature::new(&sha2::Sha256::digest(parts.concat())));
+    interest.encode().to_vec()
+}

@@ -18,8 +18,17 @@ impl Bench {
     }
 
     fn give(&mut self, now: u64, place: (u64, u64, u64), payload: &[u8]) -> Option<Vec<u8>> {
-        let (sequence, index, count) = place;
-        let place = Place { sequence, index, count };
+        self.give_by(0, now, place, payload)
+    }
+
+    fn give_by(
+        &mut self,
+        sender: u128,
+        now: u64,
+        (sequence, index, count): (u64, u64, u64),
+        payload: &[u8],
+    ) -> Option<Vec<u8>> {
+        let place = Place { sender: Sender(sender, 0), sequence, index, count };
         let frame = [b"frame ", payload].concat();
         let fragment = Fragment { place, frame: &frame, payload, mark: index };
         let drops = &mut self.drops;
@@ -170,4 +179,30 @@ proptest! {
             prop_assert!(r.partials.is_empty() || r.next_deadline().is_some());
         }
     }
+}
+
+#[test]
+fn senders_number_their_fragments_by_themselves() {
+    let mut bench = Bench::new(ReassemblyLimits::default());
+    let (a, b) = (b"of the first sender".to_vec(), b"and of the other one".to_vec());
+    let (of_a, of_b) = (fragments(&a, 2), fragments(&b, 2));
+    assert_eq!(bench.give_by(1, 0, (70, 0, 2), &of_a[0]), None);
+    assert_eq!(bench.give_by(2, 0, (70, 0, 2), &of_b[0]), None);
+    assert_eq!(bench.give_by(2, 1, (71, 1, 2), &of_b[1]), Some(b));
+    assert_eq!(bench.give_by(1, 1, (71, 1, 2), &of_a[1]), Some(a));
+    assert_eq!(bench.drops, []);
+}
+
+#[test]
+fn a_flood_of_senders_is_bounded() {
+    let limits = ReassemblyLimits { packets: 8, octets: 10_000, ..ReassemblyLimits::default() };
+    let mut bench = Bench::new(limits);
+    for sender in 0..1000 {
+        bench.give_by(sender, sender as u64, (70, 0, 2), &[0; 100]);
+        assert!(bench.reassembler.packets() <= 8 && bench.reassembler.octets() <= 10_000);
+    }
+    assert_eq!(bench.drops.len(), 992);
+    // The latest are those that are kept.
+    assert!(bench.give_by(999, 1000, (71, 1, 2), &[0; 100]).is_some());
+    assert!(bench.give_by(0, 1000, (71, 1, 2), &[0; 100]).is_none());
 }

@@ -1,0 +1,89 @@
+//! How the queues of faces are managed, as the management protocol sees and changes it.
+//!
+//! The protocol knows NFD's rule: an interval and a threshold. A face may have another scheme, with
+//! both of these parameters, one or none; what it has can be read and changed.
+
+use super::Daemon;
+use crate::management::CONGESTION_MARKING;
+use crate::management::Marking;
+use crate::management::orders::{Change, Refused};
+use control::Value;
+use forwarder::FaceId;
+use schemes::defaults::MARKER;
+use schemes::{Choice, ChoiceError};
+
+/// The marker of a face that has none, when it gets one.
+pub(super) fn default() -> Choice {
+    Choice::named(MARKER).expect("the default is among the schemes")
+}
+
+/// What a marker's parameters are to the protocol.
+pub(super) fn told(marker: &Choice) -> Marking {
+    let mut told = Marking::default();
+    for (row, value) in marker.params().rows() {
+        match (row.name, value) {
+            (INTERVAL, Value::Time(time)) => told.interval_ns = Some(time.0),
+            (THRESHOLD, Value::Size(size)) => told.threshold = Some(size.0),
+            _ => {}
+        }
+    }
+    told
+}
+
+const INTERVAL: &str = "interval";
+const THRESHOLD: &str = "threshold";
+
+/// The marker with what a command says of it.
+///
+/// # Errors
+/// The scheme has no such parameter (409), or the value is absurd (400).
+pub(super) fn changed(marker: &Choice, wanted: Marking) -> Result<Choice, Refused> {
+    let (mut marker, has) = (marker.clone(), told(marker));
+    let name = marker.scheme().name;
+    for (field, parameter, has, text) in [
+        (
+            "BaseCongestionMarkingInterval",
+            INTERVAL,
+            has.interval_ns.is_some(),
+            wanted.interval_ns.map(|ns| format!("{ns} ns")),
+        ),
+        (
+            "DefaultCongestionThreshold",
+            THRESHOLD,
+            has.threshold.is_some(),
+            wanted.threshold.map(|octets| format!("{octets} B")),
+        ),
+    ] {
+        let Some(text) = text else { continue };
+        if !has {
+            let why = format!("the face's queue is managed by {name}, which has no {field}");
+            return Err(Refused { code: 409, why });
+        }
+        let set = marker.set(parameter, &text);
+        set.map_err(|e: ChoiceError| Refused { code: 400, why: format!("{field}: {e}") })?;
+    }
+    Ok(marker)
+}
+
+impl Daemon {
+    /// Changes how a face's queue is managed as a command wants it.
+    ///
+    /// # Errors
+    /// See [`changed`]; nothing is changed then.
+    pub(super) fn change_marking(&mut self, id: FaceId, change: &Change) -> Result<(), Refused> {
+        let Some(face) = self.faces.get_mut(id) else { return Ok(()) };
+        let marker = changed(&face.marker, change.marking)?;
+        let flags = (face.flags & !change.mask) | (change.flags & change.mask);
+        let toggled = (flags ^ face.flags) & CONGESTION_MARKING != 0;
+        if !toggled && change.marking == Marking::default() {
+            return Ok(());
+        }
+        face.flags = (face.flags & !CONGESTION_MARKING) | (flags & CONGESTION_MARKING);
+        face.marker = marker;
+        let on = flags & CONGESTION_MARKING != 0;
+        // What it has seen of its queue goes with the one before.
+        let part = on.then(|| face.marker.marker().ok()).flatten();
+        self.forwarder.set_marker(id, part);
+        Ok(())
+    }
+}
