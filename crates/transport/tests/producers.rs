@@ -1,5 +1,5 @@
-//! Files from producers of other projects: each answers as its own code does, which is not installed
-//! here. Those that are have tests of their own (`tests/interop/clients`).
+//! Files from producers of other projects: each answers as its own code does, which is not
+//! installed here. Those that are have tests of their own (`tests/interop/clients`).
 
 mod support;
 

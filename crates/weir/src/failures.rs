@@ -133,7 +133,7 @@ impl From<KeyChainError> for Failure {
 impl From<TrustError> for Failure {
     fn from(error: TrustError) -> Failure {
         let kind = match error {
-            TrustError::Unreadable { .. } => Kind::File,
+            TrustError::Unreadable { .. } | TrustError::Certificate { .. } => Kind::File,
             TrustError::Mistakes(_) => Kind::Usage,
         };
         Failure::new(kind, error)

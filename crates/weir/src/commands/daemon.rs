@@ -61,6 +61,9 @@ fn stopped(error: &DaemonError) -> Failure {
         DaemonError::Certificate { .. } => {
             "`key` under [[authorize]] names the file of a certificate as `weir key new` prints it"
         }
+        DaemonError::Trust(_) => {
+            "`trust` under [[authorize]] and [announcements] names a file of trust rules"
+        }
         DaemonError::Unix(_) => "`unix` under [listen] names another place",
         DaemonError::Listen { .. } => "choose another address under [listen]",
         DaemonError::Metrics { .. } => "choose another address under [metrics]",
