@@ -29,6 +29,15 @@ fn about(face: u64) -> ControlParameters {
     ControlParameters { face_id: Some(face), ..ControlParameters::default() }
 }
 
+/// The types of the fields, in their order.
+fn fields(body: &ControlParameters) -> Vec<u64> {
+    let mut octets = Vec::new();
+    body.encode_into(&mut octets);
+    let value = packet::tlv::only(&octets, numbers::CONTROL_PARAMETERS).unwrap();
+    let mut reader = Reader::new(value);
+    std::iter::from_fn(|| Some(reader.next_element().unwrap()?.typ)).collect()
+}
+
 /// The types of the elements in the entry of the face list that has this URI.
 fn listed(client: &mut Connection, uri: &str) -> Option<Vec<(u64, Vec<u8>)>> {
     let content = client.dataset(&"/localhost/nfd/faces/list".parse().unwrap()).unwrap();
@@ -57,6 +66,7 @@ fn receive(peer: &UdpSocket) -> Vec<u8> {
 }
 
 // Other projects' programs, "Commands": [peer-17], [peer-21], [peer-23].
+// Other projects' programs, "Commands": [peer-41].
 #[test]
 fn a_udp_face_is_made_found_used_changed_and_ended() {
     let daemon = Running::start("");
@@ -68,6 +78,9 @@ fn a_udp_face_is_made_found_used_changed_and_ended() {
     assert_eq!((made.body.persistency, made.body.flags), (Some(0), Some(0)));
     // Fields that python-ndn expects elsewhere are there only if they were asked for.
     assert_eq!((made.body.mtu, made.body.marking_interval_ns), (None, None));
+    // ndn-cxx's clients insist on the others, and take no more.
+    use numbers::{FACE_ID, FACE_PERSISTENCY, FLAGS, LOCAL_URI, MTU, URI};
+    assert_eq!(fields(&made.body), [FACE_ID, URI, LOCAL_URI, FLAGS, FACE_PERSISTENCY]);
     assert!(made.body.local_uri.unwrap().starts_with("udp4://127.0.0.1:"));
     let face = made.body.face_id.unwrap();
     let again = control(&mut client, "faces/create", &to(&uri));
@@ -85,10 +98,12 @@ fn a_udp_face_is_made_found_used_changed_and_ended() {
         (changed.code, changed.body.mtu, changed.body.persistency),
         (200, Some(1200), Some(2))
     );
+    assert_eq!(fields(&changed.body), [FACE_ID, FLAGS, FACE_PERSISTENCY, MTU]);
     let entry = listed(&mut client, &uri).unwrap();
-    assert!(entry.contains(&(numbers::MTU, vec![0x04, 0xb0])), "{entry:?}");
+    assert!(entry.contains(&(MTU, vec![0x04, 0xb0])), "{entry:?}");
     for code in [200, 200] {
-        assert_eq!(control(&mut client, "faces/destroy", &about(face)).code, code);
+        let ended = control(&mut client, "faces/destroy", &about(face));
+        assert_eq!((ended.code, &fields(&ended.body)[..]), (code, &[FACE_ID][..]));
     }
     assert_eq!(listed(&mut client, &uri), None);
     assert_eq!(control(&mut client, "rib/register", &route).code, 410);

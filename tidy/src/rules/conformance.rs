@@ -96,6 +96,10 @@ fn missing(repository: &Repository, id: &str, path: &str, name: &str) -> Option<
     };
     let ends = functions.iter().map(|other| other.last_line);
     let before = ends.filter(|end| *end < function.first_line).max().unwrap_or(0);
+    let mut above = text.lines().take(function.first_line).skip(before);
+    if !above.any(|line| line.trim() == "#[test]") {
+        return Some(format!("`{id}`: `{name}` in `{path}` is no test"));
+    }
     let is_cited = citations(text).any(|citation| {
         citation.id == id && citation.line > before && citation.line <= function.last_line
     });
@@ -146,7 +150,7 @@ mod tests {
     #[test]
     fn a_test_that_cites_its_demand_is_enough() {
         let above = "// tlv.rst, \"TLV\": [tlv-3].\n#[test]\nfn a() {\n}\n";
-        let inside = "fn before() {\n}\nfn a() {\n    f(); // [tlv-3]\n}\n";
+        let inside = "fn before() {\n}\n#[test]\nfn a() {\n    f(); // [tlv-3]\n}\n";
         for test in [above, inside] {
             assert_eq!(check(&named("`a`"), test), [""; 0]);
         }
@@ -158,14 +162,17 @@ mod tests {
         assert!(found[0].contains("no function `gone`"), "{found:?}");
         let found = check("`crates/gone.rs`: `a`", "fn a() {\n}\n");
         assert!(found[0].contains("nothing at `crates/gone.rs`"), "{found:?}");
+        let found = check(&named("`a`"), "#[test]\nfn b() {\n}\n// [tlv-3]\nfn a() {\n}\n");
+        assert!(found[0].contains("is no test"), "{found:?}");
         // The citation of its neighbours is not its own.
-        for test in
-            ["// [tlv-3]\nfn b() {\n}\nfn a() {\n}\n", "fn a() {\n}\n// [tlv-3]\nfn b() {\n}\n"]
-        {
+        let before = "// [tlv-3]\nfn b() {\n}\n#[test]\nfn a() {\n}\n";
+        let behind = "#[test]\nfn a() {\n}\n// [tlv-3]\nfn b() {\n}\n";
+        for test in [before, behind] {
             let found = check(&named("`a`"), test);
             assert!(found[0].contains("does not cite it"), "{found:?}");
         }
-        let found = check(&named("`a`, `b`"), "// [tlv-3]\nfn a() {\n}\nfn b() {\n}\n");
+        let both = "// [tlv-3]\n#[test]\nfn a() {\n}\n#[test]\nfn b() {\n}\n";
+        let found = check(&named("`a`, `b`"), both);
         assert!(found.len() == 1 && found[0].contains("`b`"), "{found:?}");
     }
 

@@ -111,6 +111,7 @@ impl fmt::Display for Address {
 mod tests {
     use super::*;
 
+    // Other projects' programs, "Finding a forwarder": [peer-42].
     #[test]
     fn texts_as_the_clients_of_the_field_accept_them() {
         for (text, shown) in [

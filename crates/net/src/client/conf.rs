@@ -42,6 +42,7 @@ fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
 mod tests {
     use super::*;
 
+    // Other projects' programs, "Finding a forwarder": [peer-42].
     #[test]
     fn the_file_is_read_as_other_tools_read_it() {
         let text =
@@ -50,6 +51,7 @@ mod tests {
         assert_eq!(value(";transport=unix:///a\ntransport=\n", "transport"), None);
     }
 
+    // Other projects' programs, "Finding a forwarder": [peer-42].
     #[test]
     fn the_first_file_that_is_there_counts_whatever_it_says() {
         let folder = tempfile::tempdir().unwrap();

@@ -9,6 +9,7 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 mod log;
+mod replies;
 mod store;
 
 /// Milliseconds since 1970.
