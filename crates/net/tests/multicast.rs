@@ -93,6 +93,7 @@ fn halves(name: &str, nonce: u32, sequence: u64) -> [Vec<u8>; 2] {
     })
 }
 
+// NDNLPv2, "Indexed fragmentation": [lp-9].
 #[test]
 fn fragments_of_two_senders_with_equal_numbers_are_told_apart() {
     use std::io::Read as _;

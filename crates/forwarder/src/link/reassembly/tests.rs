@@ -181,6 +181,7 @@ proptest! {
     }
 }
 
+// NDNLPv2, "Indexed fragmentation": [lp-9].
 #[test]
 fn senders_number_their_fragments_by_themselves() {
     let mut bench = Bench::new(ReassemblyLimits::default());
