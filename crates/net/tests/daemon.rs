@@ -148,6 +148,38 @@ fn malformed_packets_are_counted_and_the_stream_goes_on() {
     assert_eq!(counted["malformed"], 2);
 }
 
+// Other projects' programs, "Faces": [peer-1].
+#[test]
+fn udp_from_this_host_is_local_if_the_operator_says_so() {
+    let ask = |daemon: &Running| {
+        let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+        peer.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+        let mut asked = packet::InterestBuf::new("/localhost/nfd/cs/info".parse().unwrap());
+        (asked.can_be_prefix, asked.must_be_fresh, asked.nonce) = (true, true, Some(1));
+        peer.send_to(&asked.encode(), daemon.udp[0]).unwrap();
+        peer
+    };
+    let daemon = Running::start("[on_demand]\nlocal = true");
+    let peer = ask(&daemon);
+    let mut frame = [0; 9000];
+    let answer = loop {
+        // Other frames say what the daemon understands.
+        let len = peer.recv(&mut frame).unwrap();
+        if let Some(packet) = LpPacket::decode(&frame[..len]).unwrap().fragment() {
+            break Data::decode(packet).unwrap().name().to_string();
+        }
+    };
+    assert!(answer.starts_with("/localhost/nfd/cs/info/v="), "{answer}");
+    let daemon = Running::start("");
+    let peer = ask(&daemon);
+    peer.set_nonblocking(true).unwrap();
+    while daemon.counters()["drops"]["scope"] != 1 {
+        while let Ok(len) = peer.recv(&mut frame) {
+            assert_eq!(LpPacket::decode(&frame[..len]).unwrap().fragment(), None);
+        }
+    }
+}
+
 #[test]
 fn malformed_options_are_counted_by_face_and_altogether() {
     let daemon = Running::start("");
