@@ -14,7 +14,7 @@ mod lists;
 pub use address::{Address, AddressError};
 pub use command::CommandError;
 pub use connection::{ConnectError, Connection, Turn};
-pub use dataset::DatasetError;
+pub use dataset::{DatasetError, Found};
 pub use key_places::KeyPlaces;
 pub use lists::{FaceEntry, General, Passed, RouteEntry, StoreInfo, StrategyEntry};
 

@@ -10,8 +10,9 @@ use document::manual::write_section;
 use document::{Document, Mistake, Section, text};
 use schema::SECTIONS;
 use security::certificate::CertificateError;
+use security::keychain::StoredShared;
 use security::trust::{LightVerSec, ModelError, Pattern, Rule, Schema, Subject, Validator};
-use security::{Certificate, MAX_INSTANT};
+use security::{Certificate, MAX_INSTANT, TrustedKey};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -86,7 +87,8 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Validat
     let trust = Section::single(doc, SECTIONS, table, "trust")?;
     let all = |name| Section::repeated(doc, SECTIONS, table, name);
     let anchors: Vec<_> = all("anchor").iter().filter_map(|section| anchor(section)).collect();
-    if anchors.is_empty() {
+    let shared: Vec<_> = all("shared").iter().filter_map(shared_key).collect();
+    if anchors.is_empty() && shared.is_empty() {
         let what = "without an [[anchor]] nobody is trusted; name the file of a certificate";
         doc.mistake(trust.at.clone(), what);
     }
@@ -102,7 +104,7 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Validat
     };
     let skew: control::Duration = trust.quantity("clock_skew")?;
     let skew = (skew.as_millis() / 1000).min(MAX_INSTANT);
-    let validator = Validator::new(anchors, schema);
+    let validator = Validator::new(anchors, schema).with_shared(shared);
     Some(validator.with_depth(trust.count("depth")).with_skew(skew))
 }
 
@@ -117,6 +119,18 @@ fn anchor(section: &Section<'_>) -> Option<Certificate> {
         Ok(certificate) => Some(certificate),
         Err(why) => {
             section.mistake("certificate", &format!("cannot use {}: {why}", path.display()));
+            None
+        }
+    }
+}
+
+fn shared_key(section: &Section<'_>) -> Option<TrustedKey> {
+    let path: PathBuf = section.get("key", |v| text(v).map(PathBuf::from))?;
+    let path = section.doc.folder().join(path);
+    match StoredShared::read(&path) {
+        Ok(shared) => Some(shared.trusted()),
+        Err(why) => {
+            section.mistake("key", &format!("cannot use {}: {why}", path.display()));
             None
         }
     }
@@ -174,11 +188,11 @@ pub fn manual() -> String {
     out
 }
 
-/// True if the text is meant to be a file of rules, and not a certificate.
+/// True if the text is meant to be a file of rules, and neither a certificate nor a shared key.
 #[must_use]
 pub fn is_meant(text: &str) -> bool {
-    // Base64 has none of these.
-    text.contains(['[', '#', '"'])
+    // Base64 has none of these, nor the armour around a key.
+    !StoredShared::is_meant(text) && text.contains(['[', '#', '"'])
 }
 
 const INTRODUCTION: &str = "\

@@ -24,13 +24,13 @@ pub(crate) const SUFFIX_LEN: usize = 2;
 pub const FRESHNESS_MS: u64 = 3_600_000;
 
 /// The component between identity and key id.
-const KEY: &[u8] = b"KEY";
+pub(crate) const KEY: &[u8] = b"KEY";
 
 /// The issuer of a certificate that a key has signed for itself.
 const SELF: &[u8] = b"self";
 
 /// Octets of the public key's digest that a key's id is made of, in hexadecimal.
-const KEY_ID_OCTETS: usize = 8;
+pub(crate) const KEY_ID_OCTETS: usize = 8;
 
 /// Why octets are no certificate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -5,7 +5,7 @@ use packet::Bytes;
 use packet::tlv::{self, Reader};
 use pkcs8::pkcs5::EncryptionScheme;
 use pkcs8::pkcs5::pbes2::{Kdf, Parameters};
-use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef};
+use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef, SecretDocument};
 
 use crate::certificate::CertificateError;
 use crate::{Certificate, KeyError, SecretKey, base64_text};
@@ -68,14 +68,9 @@ impl SafeBag {
         passphrase: &[u8],
         random: &[u8; SEAL_RANDOM],
     ) -> SafeBag {
-        let (salt, iv) = random.split_at(16);
-        let iv = iv.try_into().expect("half of 32 octets");
-        let scheme = Parameters::generate_pbkdf2_sha256_aes256cbc(ROUNDS, salt, iv);
         let der = secret.to_pkcs8();
         let key = PrivateKeyInfoRef::try_from(der.as_slice()).expect("it was just written");
-        let encrypted =
-            scheme.map_err(Into::into).and_then(|s| key.encrypt_with_params(s, passphrase));
-        let encrypted = encrypted.expect("AES-CBC takes any length").as_bytes().to_vec();
+        let encrypted = encrypt(&key, passphrase, random);
         SafeBag { certificate, encrypted }
     }
 
@@ -118,23 +113,41 @@ impl SafeBag {
 
     /// Decrypts the secret key, which takes a moment on purpose.
     pub fn open(&self, passphrase: &[u8]) -> Result<SecretKey, SafeBagError> {
-        let info = EncryptedPrivateKeyInfoRef::try_from(self.encrypted.as_slice());
-        let info = info.map_err(|_| SafeBagError::Scheme)?;
-        let EncryptionScheme::Pbes2(parameters) = &info.encryption_algorithm else {
-            return Err(SafeBagError::Scheme);
-        };
-        // Other ways to derive a key may take any amount of memory.
-        let Kdf::Pbkdf2(kdf) = &parameters.kdf else { return Err(SafeBagError::Scheme) };
-        if kdf.iteration_count > MAX_ROUNDS {
-            return Err(SafeBagError::Scheme);
-        }
-        let der = info.decrypt(passphrase).map_err(|_| SafeBagError::Passphrase)?;
+        let der = decrypt(&self.encrypted, passphrase)?;
         let secret = SecretKey::from_pkcs8(der.as_bytes())?;
         if secret.public() != *self.certificate.public_key() {
             return Err(SafeBagError::OtherKey);
         }
         Ok(secret)
     }
+}
+
+/// EncryptedPrivateKeyInfo (RFC 5958) of a PrivateKeyInfo.
+pub(crate) fn encrypt(
+    key: &PrivateKeyInfoRef<'_>,
+    passphrase: &[u8],
+    random: &[u8; SEAL_RANDOM],
+) -> Vec<u8> {
+    let (salt, iv) = random.split_at(16);
+    let iv = iv.try_into().expect("half of 32 octets");
+    let scheme = Parameters::generate_pbkdf2_sha256_aes256cbc(ROUNDS, salt, iv);
+    let encrypted = scheme.map_err(Into::into).and_then(|s| key.encrypt_with_params(s, passphrase));
+    encrypted.expect("AES-CBC takes any length").as_bytes().to_vec()
+}
+
+/// The PrivateKeyInfo in an EncryptedPrivateKeyInfo.
+pub(crate) fn decrypt(encrypted: &[u8], passphrase: &[u8]) -> Result<SecretDocument, SafeBagError> {
+    let info = EncryptedPrivateKeyInfoRef::try_from(encrypted);
+    let info = info.map_err(|_| SafeBagError::Scheme)?;
+    let EncryptionScheme::Pbes2(parameters) = &info.encryption_algorithm else {
+        return Err(SafeBagError::Scheme);
+    };
+    // Other ways to derive a key may take any amount of memory.
+    let Kdf::Pbkdf2(kdf) = &parameters.kdf else { return Err(SafeBagError::Scheme) };
+    if kdf.iteration_count > MAX_ROUNDS {
+        return Err(SafeBagError::Scheme);
+    }
+    info.decrypt(passphrase).map_err(|_| SafeBagError::Passphrase)
 }
 
 #[cfg(test)]

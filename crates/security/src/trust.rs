@@ -91,6 +91,22 @@ impl TrustedKey {
         }
     }
 
+    /// Type of the signatures made.
+    fn signature_type(&self) -> SignatureType {
+        match &self.key {
+            Key::Public(key) => key.signature_type(),
+            Key::Shared(_) => SignatureType::HmacWithSha256,
+        }
+    }
+
+    /// True if the signature is this key's over that.
+    fn verifies(&self, portion: &[u8], value: &[u8]) -> bool {
+        match &self.key {
+            Key::Public(key) => key.verifies(portion, value),
+            Key::Shared(key) => key.verifies(portion, value),
+        }
+    }
+
     fn verify(&self, data: &Data<'_>) -> Result<(), VerifyError> {
         match &self.key {
             Key::Public(key) => verify_signature(data, key, &self.name),
@@ -163,6 +179,12 @@ impl TrustPolicy {
 }
 
 impl TrustPolicy {
+    /// True if only signatures by trusted keys are accepted.
+    #[must_use]
+    pub fn needs_key(&self) -> bool {
+        matches!(self, TrustPolicy::Keys(_) | TrustPolicy::Chains(_))
+    }
+
     /// Takes a certificate that [`VerifyError::missing`] named, so that what was signed with it can
     /// be judged again.
     pub fn offer(&self, certificate: &Data<'_>) -> Result<(), VerifyError> {

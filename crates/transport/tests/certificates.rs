@@ -1,11 +1,9 @@
 //! Certificates are fetched until what came can be judged.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
-
 mod support;
 
-use control::{Duration, Time};
-use packet::{Bytes, Component, Data, DataBuf, Interest, LpPacket, Name};
+use control::Duration;
+use packet::{Component, Data, LpPacket, Name};
 use security::certificate::Issue;
 use security::trust::{Chains, Schema, Validator};
 use security::{Certificate, KeyType, Proof, SecretKey, Signer, TrustPolicy, Validity};
@@ -118,79 +116,4 @@ fn a_stranger_is_refused_with_what_he_showed() {
     let shown = eve.certificate.name().to_string();
     assert!(message.contains("is signed by itself") && message.contains(&shown), "{message}");
     assert!(sink.octets.is_empty());
-}
-
-/// A producer as other tools are: every segment is signed, and there is no manifest.
-struct Plain {
-    segments: Vec<Bytes>,
-    certificate: Bytes,
-    asked: u32,
-}
-
-impl Plain {
-    fn new(by: &Party, content: &[u8]) -> Plain {
-        let chunks: Vec<&[u8]> = content.chunks(1000).collect();
-        let last = Component::segment(chunks.len() as u64 - 1);
-        let version = name("/site/alice/file/v=7");
-        let segment = |(n, chunk): (usize, &&[u8])| {
-            let mut wire = Vec::new();
-            let data = DataBuf {
-                name: version.clone().with(&Component::segment(n as u64)),
-                final_block: Some(last.clone()),
-                freshness_ms: Some(1000),
-                ..DataBuf::new(Name::new(), chunk.to_vec())
-            };
-            by.signer().encode(&data, &mut wire);
-            Bytes::from(wire)
-        };
-        let segments = chunks.iter().enumerate().map(segment).collect();
-        Plain { segments, certificate: by.certificate.wire().clone(), asked: 0 }
-    }
-
-    fn answer(&mut self, interest: &Interest<'_>) -> Option<Bytes> {
-        let has = |wire: &&Bytes| {
-            let data = Data::decode(wire).unwrap();
-            let of_it = data.name().starts_with(interest.name());
-            of_it && (interest.can_be_prefix() || data.name() == interest.name())
-        };
-        if has(&&self.certificate)
-            && !interest.name().starts_with(name("/site/alice/file").as_ref())
-        {
-            self.asked += 1;
-            return Some(self.certificate.clone());
-        }
-        self.segments.iter().find(has).cloned()
-    }
-}
-
-#[test]
-fn signed_segments_wait_for_the_certificate() {
-    let root = Party::alone("/site", 1);
-    let alice = root.names("/site/alice", 3);
-    let content = octets(30_000);
-    let mut plain = Plain::new(&alice, &content);
-    let mut fetch = Fetch::new(FetchConfig::new(name("/site/alice/file"), policy(&root)), cubic());
-    let (mut sink, mut now, mut frame) = (Memory::default(), Time::ZERO, Vec::new());
-    let mut answers: Vec<(Time, Bytes)> = Vec::new();
-    while fetch.status() == Status::Running && now < Time::ZERO + Duration::from_secs(30) {
-        frame.clear();
-        while fetch.poll_transmit(now, &mut frame) {
-            let link = LpPacket::decode(&frame).unwrap();
-            let interest = Interest::decode(link.fragment().unwrap()).unwrap();
-            // The certificate comes from farther away than the segments.
-            let key = interest.name().components().any(|c| c.value() == b"KEY");
-            let delay = Duration::from_millis(if key { 200 } else { 5 });
-            answers.extend(plain.answer(&interest).map(|data| (now + delay, data)));
-            frame.clear();
-        }
-        let next = answers.iter().map(|(at, _)| *at).chain(fetch.next_deadline(now)).min();
-        now = next.unwrap().max(now);
-        let due: Vec<_> = answers.extract_if(.., |(at, _)| *at <= now).collect();
-        due.iter().for_each(|(_, data)| fetch.receive(now, data, &mut sink));
-        fetch.on_deadline(now, &mut sink);
-    }
-    assert_eq!(fetch.status(), Status::Done);
-    assert_eq!(fetch.proof(), Some(&Proof::Key(alice.certificate.key_name())));
-    assert!(sink.octets == content);
-    assert_eq!((plain.asked, fetch.stats().verified), (1, 30));
 }

@@ -123,6 +123,10 @@ pub struct PutArgs {
     /// is under its identity, otherwise with a digest, which protects from damage only.
     #[arg(long, value_name = "KEY")]
     pub sign: Option<Name>,
+    /// Sign each segment by the key, too, for programs that do not know the manifest that Weir
+    /// signs.
+    #[arg(long)]
+    pub sign_segments: bool,
     /// Stop when nobody has asked for anything for this long, after the first answer.
     #[arg(long, value_name = "DURATION")]
     pub linger: Option<control::Duration>,
@@ -146,8 +150,9 @@ pub struct TransferArgs {
     /// says; forwarders that know no ranges are asked one by one.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub range: Option<u16>,
-    /// Accept only what is signed by this key, or by one that it vouches for: a certificate's file,
-    /// or a name in the key chain; may be repeated. Or by the rules of this file.
+    /// Accept only what is signed by this key, or by one that it vouches for: the file of a
+    /// certificate or of a shared key, or a name in the key chain; may be repeated. Or by the rules
+    /// of this file.
     #[arg(long, value_name = "KEY")]
     pub trust: Vec<String>,
     /// Give up when nothing new has come for this long.
@@ -228,7 +233,7 @@ pub struct SchemesArgs {
 /// `weir key`
 #[derive(Subcommand)]
 pub enum KeyCommand {
-    /// Make a key with a self-signed certificate.
+    /// Make a key with a self-signed certificate, or one that is to be shared.
     New {
         /// The identity, such as /example/alice.
         identity: Name,
@@ -245,9 +250,11 @@ pub enum KeyCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Print a key's certificate, or with --secret a SafeBag: both, under a passphrase.
+    /// Print a key's certificate, or with --secret a SafeBag: both, under a passphrase. Of a shared
+    /// key there is the secret only.
     Export(KeyExportArgs),
-    /// Take over a SafeBag, or a certificate that somebody made for a key that is here.
+    /// Take over a SafeBag, a shared key, or a certificate that somebody made for a key that is
+    /// here.
     Import(KeyImportArgs),
     /// Vouch for somebody else's key: print a certificate for it.
     Sign(KeySignArgs),
@@ -271,7 +278,8 @@ pub struct KeyExportArgs {
 /// `weir key import`
 #[derive(Args)]
 pub struct KeyImportArgs {
-    /// What `weir key export`, `weir key sign` or `ndnsec export` printed; `-` is standard input.
+    /// What `weir key export`, `weir key sign` or `ndnsec export` printed, or the file of a shared
+    /// key; `-` is standard input.
     pub file: PathBuf,
     /// The file whose first line is the passphrase; without it, it is asked for.
     #[arg(long, value_name = "FILE")]
@@ -316,6 +324,8 @@ pub enum KeyWord {
     Ecdsa,
     /// RSA of 2048 bits: large, known everywhere.
     Rsa,
+    /// HMAC-SHA256: one secret for all who sign and verify.
+    Hmac,
 }
 
 /// `weir sim`

@@ -5,7 +5,7 @@ use net::client::KeyPlaces;
 use net::clock::unix_millis;
 use packet::Name;
 use security::certificate;
-use security::keychain::{KeyChainError, StoredKey};
+use security::keychain::{KeyChainError, Listing, StoredKey, StoredShared};
 use security::pib::Pib;
 use security::trust::{Chains, Schema, Validator};
 use security::{
@@ -62,6 +62,73 @@ pub fn key(name: &Name) -> Result<StoredKey, Failure> {
     }
 }
 
+/// The user's shared key of this name, or of this identity.
+///
+/// # Errors
+/// There is none, or it cannot be used.
+pub fn shared_key(name: &Name) -> Result<StoredShared, KeyChainError> {
+    let none = || KeyChainError::NotFound { name: name.clone(), dir: PathBuf::new() };
+    match keychain() {
+        Ok(Some(keys)) => keys.get_shared(name.as_ref()),
+        _ => Err(none()),
+    }
+}
+
+/// A key of this name, of either kind: one with a certificate first.
+///
+/// # Errors
+/// There is none, or it cannot be used.
+pub fn any_key(name: &Name) -> Result<AnyKey, Failure> {
+    let missing = match key(name) {
+        Ok(key) => return Ok(AnyKey::Own(Box::new(key))),
+        Err(missing) => missing,
+    };
+    match shared_key(name) {
+        Ok(shared) => Ok(AnyKey::Shared(shared)),
+        Err(KeyChainError::NotFound { .. }) => Err(missing),
+        Err(other) => Err(other.into()),
+    }
+}
+
+/// A key of the user.
+pub enum AnyKey {
+    /// With a certificate.
+    Own(Box<StoredKey>),
+    /// Shared with others.
+    Shared(StoredShared),
+}
+
+impl AnyKey {
+    fn identity(&self) -> Name {
+        match self {
+            AnyKey::Own(key) => key.certificate.identity(),
+            AnyKey::Shared(shared) => shared.identity(),
+        }
+    }
+
+    fn name(&self) -> Name {
+        match self {
+            AnyKey::Own(key) => key.certificate.key_name(),
+            AnyKey::Shared(shared) => shared.name.clone(),
+        }
+    }
+
+    fn signer(&self) -> Signer {
+        match self {
+            AnyKey::Own(key) => key.signer(),
+            AnyKey::Shared(shared) => shared.signer(),
+        }
+    }
+
+    /// What consumers can ask for, to follow: the certificate, and those above it that are here.
+    fn chain(&self) -> Vec<Certificate> {
+        match self {
+            AnyKey::Own(key) => chain(&key.certificate),
+            AnyKey::Shared(_) => Vec::new(),
+        }
+    }
+}
+
 /// The user's default key, if there is one.
 fn default_key() -> Result<Option<StoredKey>, Failure> {
     match keychain()?.map(|keys| keys.get_default()) {
@@ -78,16 +145,15 @@ fn default_key() -> Result<Option<StoredKey>, Failure> {
 pub fn signing(wanted: Option<&Name>, name: &Name) -> Result<Signing, Failure> {
     let unsigned = |remark| Signing { signer: Signer::Digest, chain: Vec::new(), remark };
     let key = match wanted {
-        Some(wanted) => Some(key(wanted)?),
-        None => default_key()?,
+        Some(wanted) => Some(any_key(wanted)?),
+        None => default_key()?.map(|key| AnyKey::Own(Box::new(key))),
     };
     let Some(key) = key else { return Ok(unsigned(None)) };
-    let identity = key.certificate.identity();
+    let identity = key.identity();
     if name.as_ref().starts_with(identity.as_ref()) {
-        let chain = chain(&key.certificate);
-        return Ok(Signing { signer: key.signer(), chain, remark: None });
+        return Ok(Signing { signer: key.signer(), chain: key.chain(), remark: None });
     }
-    let key_name = key.certificate.key_name();
+    let key_name = key.name();
     let why = format!("the key {key_name} is for names under {identity}, not for {name}");
     if wanted.is_some() {
         let next = format!("publish under {identity}, or sign with another key");
@@ -131,16 +197,22 @@ fn chain(certificate: &Certificate) -> Vec<Certificate> {
 /// through, with the summary saying so.
 pub fn policy(trusted: &[String]) -> Result<TrustPolicy, Failure> {
     if trusted.is_empty() {
-        let own = keychain()?.map_or(Ok(Vec::new()), |keys| Ok(keys.list()?.keys));
-        let own = own.map_err(|error: KeyChainError| Failure::from(error))?;
-        let keys = own.iter().map(|key| TrustedKey::from_certificate(&key.certificate));
-        return Ok(TrustPolicy::AnySigned(keys.collect()));
+        let own = keychain()?.map_or(Ok(Listing::default()), |keys| keys.list())?;
+        let keys = own.keys.iter().map(|key| TrustedKey::from_certificate(&key.certificate));
+        let shared = own.shared.iter().map(|shared| shared.stored.trusted());
+        return Ok(TrustPolicy::AnySigned(keys.chain(shared).collect()));
     }
     let validator = match trusted {
         [file] if is_rules(file) => net::trust::load(Path::new(file))?,
         several => {
-            let anchors: Result<Vec<_>, _> = several.iter().map(|text| anchor(text)).collect();
-            Validator::new(anchors?, Schema::Hierarchy)
+            let (mut anchors, mut shared) = (Vec::new(), Vec::new());
+            for text in several {
+                match anchor(text)? {
+                    Anchor::Certificate(certificate) => anchors.push(*certificate),
+                    Anchor::Shared(key) => shared.push(key.trusted()),
+                }
+            }
+            Validator::new(anchors, Schema::Hierarchy).with_shared(shared)
         }
     };
     let now = unix_millis() / 1000;
@@ -158,26 +230,40 @@ fn is_rules(text: &str) -> bool {
     path.is_file() && std::fs::read_to_string(path).is_ok_and(|text| net::trust::is_meant(&text))
 }
 
-fn anchor(text: &str) -> Result<Certificate, Failure> {
+/// What `--trust` names.
+enum Anchor {
+    Certificate(Box<Certificate>),
+    Shared(StoredShared),
+}
+
+fn anchor(text: &str) -> Result<Anchor, Failure> {
     // A key's name may also be that of a folder, so only a file is taken for one.
     if !Path::new(text).is_file() {
         let name: Name = text.parse().map_err(|no_name| {
             Failure::new(Kind::Usage, format!("--trust {text} is no file, and {no_name}"))
         })?;
-        return Ok(key(&name)?.certificate);
+        return Ok(match any_key(&name)? {
+            AnyKey::Own(key) => Anchor::Certificate(Box::new(key.certificate)),
+            AnyKey::Shared(shared) => Anchor::Shared(shared),
+        });
     }
     if is_rules(text) {
         let message = format!("--trust {text} has rules, and says itself who is trusted");
         return Err(Failure::new(Kind::Usage, message)
             .then("give it alone, and name other certificates as its anchors"));
     }
-    let next = "name the file of a certificate as `weir key new` prints it, or of trust rules";
+    let next = "name the file of a certificate as `weir key new` prints it, of a shared key, or of \
+                trust rules";
     let file = std::fs::read_to_string(text).map_err(|error| {
         Failure::new(Kind::File, format!("cannot read --trust {text}: {error}")).then(next)
     })?;
-    Certificate::from_base64(&file).map_err(|error| {
+    if StoredShared::is_meant(&file) {
+        return Ok(Anchor::Shared(StoredShared::read(Path::new(text))?));
+    }
+    let certificate = Certificate::from_base64(&file).map_err(|error| {
         Failure::new(Kind::Usage, format!("--trust {text} is no certificate: {error}")).then(next)
-    })
+    })?;
+    Ok(Anchor::Certificate(Box::new(certificate)))
 }
 
 /// Makes a key.
@@ -193,6 +279,15 @@ pub fn new_key(identity: &Name, kind: KeyType, default: bool) -> Result<Certific
         keys.set_default(certificate.key_name().as_ref())?;
     }
     Ok(certificate)
+}
+
+/// Makes a key that is to be shared, and says where it is.
+pub fn new_shared(identity: &Name) -> Result<(StoredShared, PathBuf), Failure> {
+    let (secret, id) = (Zeroizing::new(random()?), random()?);
+    let shared = StoredShared::generate(identity.as_ref(), &secret, &id);
+    let keys = KeyChain::open(key_dir()?)?;
+    let path = keys.insert_shared(&shared)?;
+    Ok((shared, path))
 }
 
 /// The system's best randomness.

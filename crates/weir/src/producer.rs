@@ -17,7 +17,8 @@ const TICK: Duration = Duration::from_millis(250);
 /// What an interruption before the first answer leaves behind.
 pub const NOTHING_PUBLISHED: &str = "nothing was published; run the same command again";
 
-/// Hashes a file on all cores, with progress, and signs its manifest.
+/// Hashes a file on all cores, signing its segments if they are to be, with progress, and signs its
+/// manifest.
 pub fn prepare(
     mut preparation: Preparation<FileSource>,
     signer: &Signer,
@@ -30,15 +31,16 @@ pub fn prepare(
     let mut done = 0;
     // A batch at a time keeps the digests in order and the memory small.
     for batch in runs.chunks(threads * 16) {
-        if stop.requested() {
-            return Err(Failure::new(Kind::Interrupted, "interrupted").then(NOTHING_PUBLISHED));
-        }
         let results = Mutex::new(Vec::with_capacity(batch.len()));
         thread::scope(|scope| {
             for first in 0..threads {
                 let (preparation, results) = (&preparation, &results);
                 scope.spawn(move || {
                     for (i, run) in batch.iter().enumerate().skip(first).step_by(threads) {
+                        // A run takes half a second where each of its segments is signed by RSA.
+                        if stop.requested() {
+                            return;
+                        }
                         let digests = preparation.digest_run(run.clone());
                         if let Ok(mut results) = results.lock() {
                             results.push((i, digests));
@@ -47,6 +49,9 @@ pub fn prepare(
                 });
             }
         });
+        if stop.requested() {
+            return Err(Failure::new(Kind::Interrupted, "interrupted").then(NOTHING_PUBLISHED));
+        }
         let mut results = results.into_inner().unwrap_or_default();
         results.sort_by_key(|(i, _)| *i);
         for (_, digests) in results {

@@ -166,6 +166,39 @@ class Ndnts(Managed):
             self.assertEqual(answer["content"], [0x57])
 
 
+# Only a socket: nothing that it could share with another one on this host.
+NDND_CONFIG = """
+faces:
+  udp: {{enabled_unicast: false, enabled_multicast: false}}
+  tcp: {{enabled: false}}
+  websocket: {{enabled: false}}
+  unix: {{enabled: true, socket_path: "{socket}"}}
+"""
+
+
+@unittest.skipUnless(NDND.exists(), "ndnd could not be installed")
+class OfOthers(unittest.TestCase):
+    """Weir's tools at ndnd's forwarder, which sends no Nacks."""
+
+    def test_status_asks_for_nothing_twice(self):
+        """What it does not have is asked for at the same time as what it has, and told."""
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="weir-manage-")))
+        socket, config = folder / "ndnd.sock", folder / "ndnd.yml"
+        config.write_text(NDND_CONFIG.format(socket=socket), encoding="utf-8")
+        log = folder / "ndnd.log"
+        with Child([NDND, "fw", "run", config], log):
+            listens = "Listening for connections"
+            wait_until(lambda: listens in log.read_text(encoding="utf-8"), "ndnd to listen")
+            argv = [weir.program(), "status", "--json", "--socket", socket]
+            done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        status = json.loads(done.stdout)
+        self.assertEqual(status["missing"], ["/localhost/weir/counters"])
+        mine = max(status["faces"], key=lambda face: face["id"])
+        # The counters, the status, the faces.
+        self.assertEqual(mine["received"]["interests"], 3)
+
+
 @unittest.skipUnless(NDND.exists(), "ndnd could not be installed")
 class Ndnd(Managed):
     """ndnd's own tools for a forwarder."""

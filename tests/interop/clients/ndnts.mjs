@@ -1,14 +1,21 @@
 // NDNts as a command: what the tests have it do at a Weir daemon's socket.
-//   ndnts.mjs SOCKET serve NAME FILE [CERT]  publish a file; signed by a new ECDSA key, if its
-//                                           certificate is to go into a file
-//   ndnts.mjs SOCKET fetch NAME FILE         find a name's version by metadata, fetch it, write it
+//   ndnts.mjs SOCKET serve NAME FILE [CERT [KIND]]  publish a file; signed by a new key, if its
+//                                           certificate is to go into a file: ecdsa, rsa, ed25519;
+//                                           or by the shared secret that is there: hmac
+//   ndnts.mjs SOCKET fetch NAME FILE [CERT [KIND]]  find a name's version by metadata, fetch it,
+//                                           write it; each packet verified by the certificate, or
+//                                           by the shared secret: hmac. The certificate is fetched
+//                                           as well, by what the first segment says of its key
 //   ndnts.mjs SOCKET discover NAME FILE      the same, with the version found by the bare name
 //   ndnts.mjs SOCKET command NAME JSON       a management command; prints what came back, as JSON
 //   ndnts.mjs SOCKET list NAME [JSON]        one dataset, with a filter for faces, as JSON
 //   ndnts.mjs SOCKET announce NAME          register by a prefix announcement, and answer
 //   ndnts.mjs SOCKET ask NAME               one Interest; prints the Data as JSON
 import { consume, produce } from "@ndn/endpoint";
-import { Certificate, generateSigningKey } from "@ndn/keychain";
+import {
+    Certificate, ECDSA, Ed25519, HMAC, RSA, SigningAlgorithmListFull, createVerifier,
+    generateSigningKey,
+} from "@ndn/keychain";
 import * as nfdmgmt from "@ndn/nfdmgmt";
 import { UnixTransport } from "@ndn/node-transport";
 import { Component, Data, Interest, Name, digestSigning } from "@ndn/packet";
@@ -16,8 +23,8 @@ import { Metadata, retrieveMetadata, serveMetadata } from "@ndn/rdr";
 import {
     FileChunkSource, discoverVersion, fetch, serveVersioned,
 } from "@ndn/segmented-object";
-import { Encoder } from "@ndn/tlv";
-import { writeFile } from "node:fs/promises";
+import { Decoder, Encoder } from "@ndn/tlv";
+import { readFile, writeFile } from "node:fs/promises";
 
 const [socket, verb, ...argv] = process.argv.slice(2);
 // Where a producer's routes come from: the uplink itself has none.
@@ -59,24 +66,64 @@ const DATASETS = {
     "rib/list": nfdmgmt.RibEntry,
 };
 
+const ALGORITHMS = { ecdsa: ECDSA, rsa: RSA, ed25519: Ed25519 };
+const base64 = (data) => Buffer.from(Encoder.encode(data)).toString("base64");
+
+// The file of a shared key as Weir has it: a line with its name, and between two lines the secret.
+const shared = async (file) => {
+    const [, name, secret] = /^Name: (\S+)$.*KEY-----$(.*?)^-----END/msu.exec(
+        await readFile(file, "utf8"));
+    return generateSigningKey(name, HMAC, { importRaw: Buffer.from(secret, "base64") });
+};
+
+const signing = async (name, file, kind) => {
+    if (kind === "hmac") {
+        return (await shared(file))[0];
+    }
+    const [privateKey, publicKey] = await generateSigningKey(name, ALGORITHMS[kind]);
+    const { data } = await Certificate.selfSign({ privateKey, publicKey });
+    await writeFile(file, base64(data));
+    produce(data.name, async () => data);
+    return privateKey.withKeyLocator(data.name);
+};
+
+const trusting = async (file, kind) => {
+    if (kind === "hmac") {
+        return (await shared(file))[1];
+    }
+    const wire = Buffer.from(await readFile(file, "utf8"), "base64");
+    const certificate = Certificate.fromData(Decoder.decode(wire, Data));
+    return createVerifier(certificate, { algoList: SigningAlgorithmListFull });
+};
+
+// What a segment says of its key leads to the certificate that is trusted.
+const lookUp = async (object, file) => {
+    const first = await consume(new Interest(object, Interest.CanBePrefix));
+    const { name } = first.sigInfo.keyLocator;
+    const found = await consume(new Interest(name, Interest.CanBePrefix, Interest.MustBeFresh));
+    const same = base64(found) === (await readFile(file, "utf8")).replaceAll(/\s/gu, "");
+    if (!same) {
+        throw new Error(`${name} is another certificate`);
+    }
+};
+
 const verbs = {
-    async serve(name, file, certificate) {
+    async serve(name, file, certificate, kind = "ecdsa") {
         nfdmgmt.enableNfdPrefixReg(face);
-        let signer = digestSigning;
-        if (certificate) {
-            const [privateKey, publicKey] = await generateSigningKey(name);
-            const { data } = await Certificate.selfSign({ privateKey, publicKey });
-            await writeFile(certificate, Buffer.from(Encoder.encode(data)).toString("base64"));
-            signer = privateKey.withKeyLocator(data.name);
-        }
+        const signer = certificate ? await signing(name, certificate, kind) : digestSigning;
         const server = serveVersioned(name, new FileChunkSource(file), { signer });
         const about = { prefix: name, freshnessPeriod: 4000, signer };
         serveMetadata(new Metadata(server.prefix), about);
         console.log(`${server.prefix}`);
     },
-    async fetch(name, file) {
-        const metadata = await retrieveMetadata(name, { retx: 2 });
-        await writeFile(file, await fetch(metadata.name));
+    async fetch(name, file, certificate, kind) {
+        const verifier = certificate && await trusting(certificate, kind);
+        const metadata = await retrieveMetadata(name, { retx: 2, verifier });
+        const content = await fetch(metadata.name, { verifier });
+        if (verifier && kind !== "hmac") {
+            await lookUp(metadata.name, certificate);
+        }
+        await writeFile(file, content);
         face.close();
     },
     async discover(name, file) {

@@ -9,6 +9,10 @@ use thiserror::Error;
 const ATTEMPT: Duration = Duration::from_secs(2);
 const ATTEMPTS: u32 = 3;
 
+/// Of several questions, how much later than a later one an earlier one may be answered. Forwarders
+/// answer in the order in which they are asked; datagrams may overtake each other.
+const GRACE: Duration = Duration::from_millis(250);
+
 /// Segments that are read at most: 64 MB.
 const MAX_SEGMENTS: u64 = 8192;
 
@@ -46,12 +50,26 @@ impl Connection {
     /// # Errors
     /// The forwarder does not answer, or not with a dataset; or the connection is lost.
     pub fn dataset(&mut self, name: &Name) -> Result<Vec<u8>, DatasetError> {
+        let packet = self.ask(beginning(name))?;
+        self.rest(name, &packet)
+    }
+
+    /// Reads a dataset if the forwarder has it, and `other` if not. Both are asked for at once,
+    /// because not every forwarder says that it has no such dataset.
+    ///
+    /// # Errors
+    /// See [`Connection::dataset`].
+    pub fn dataset_or(&mut self, name: &Name, other: &Name) -> Result<Found, DatasetError> {
+        match self.ask_all(&mut [beginning(name), beginning(other)])? {
+            (0, packet) => self.rest(name, &packet).map(Found::First),
+            (_, packet) => self.rest(other, &packet).map(Found::Other),
+        }
+    }
+
+    /// The dataset that begins with `packet`.
+    fn rest(&mut self, name: &Name, packet: &[u8]) -> Result<Vec<u8>, DatasetError> {
         let malformed = |why| DatasetError::Malformed { name: name.clone(), why };
-        let mut first = InterestBuf::new(name.clone());
-        first.can_be_prefix = true;
-        first.must_be_fresh = true;
-        let packet = self.ask(first)?;
-        let data = Data::decode(&packet).map_err(|_| malformed("it cannot be decoded"))?;
+        let data = Data::decode(packet).map_err(|_| malformed("it cannot be decoded"))?;
         let versioned = data.name().parent().to_name();
         let last = data.final_block().and_then(|c| c.as_segment_any());
         let last = last.ok_or_else(|| malformed("it has no final segment"))?;
@@ -68,70 +86,202 @@ impl Connection {
         Ok(content)
     }
 
-    fn ask(&mut self, mut interest: InterestBuf) -> Result<Bytes, DatasetError> {
-        interest.lifetime_ms = Some(ATTEMPT.as_millis());
+    fn ask(&mut self, interest: InterestBuf) -> Result<Bytes, DatasetError> {
+        self.ask_all(&mut [interest]).map(|(_, packet)| packet)
+    }
+
+    /// Asks for several things at once, and returns the first of them that there is, with its
+    /// place.
+    fn ask_all(&mut self, all: &mut [InterestBuf]) -> Result<(usize, Bytes), DatasetError> {
         for _ in 0..ATTEMPTS {
-            // The forwarder takes a second Interest with the same nonce for a loop, whoever sent
-            // the first, and remembers it: the time since the program began is no nonce.
-            interest.nonce = Some(getrandom::u32().unwrap_or(self.now().0 as u32));
-            self.asked += 1;
-            let mut question = Question::new(interest.encode());
+            for interest in &mut *all {
+                interest.lifetime_ms = Some(ATTEMPT.as_millis());
+                // The forwarder takes a second Interest with the same nonce for a loop, whoever
+                // sent the first, and remembers it: the time since the program began is no nonce.
+                interest.nonce = Some(getrandom::u32().unwrap_or(self.now().0 as u32));
+                self.asked += 1;
+            }
+            let mut questions = Questions::new(all);
             let end = self.now() + ATTEMPT;
-            while question.answer.is_none() && !question.refused && self.now() < end {
-                if self.turn(&mut question, end)? == Turn::Interrupted {
+            while !questions.are_settled(self.now()) && self.now() < end {
+                if self.turn(&mut questions, end)? == Turn::Interrupted {
                     return Err(DatasetError::Interrupted);
                 }
             }
-            if let Some(answer) = question.answer {
-                return Ok(answer);
+            if let Some(found) = questions.first_answer() {
+                return Ok(found);
             }
         }
-        Err(DatasetError::NoAnswer { name: interest.name, address: self.address().to_string() })
+        let name = all.last().map(|interest| interest.name.clone()).unwrap_or_default();
+        Err(DatasetError::NoAnswer { name, address: self.address().to_string() })
     }
+}
+
+/// Which of two datasets a forwarder has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The one that was wanted.
+    First(Vec<u8>),
+    /// The other one.
+    Other(Vec<u8>),
+}
+
+/// The Interest for what a dataset begins with.
+fn beginning(name: &Name) -> InterestBuf {
+    let (can_be_prefix, must_be_fresh) = (true, true);
+    InterestBuf { can_be_prefix, must_be_fresh, ..InterestBuf::new(name.clone()) }
 }
 
 /// One Interest and its Data.
 struct Question {
     wire: Bytes,
-    sent: bool,
     answer: Option<Bytes>,
     /// A Nack came.
     refused: bool,
 }
 
-impl Question {
-    fn new(wire: Bytes) -> Question {
-        Question { wire, sent: false, answer: None, refused: false }
+/// Interests that are sent together.
+struct Questions {
+    all: Vec<Question>,
+    /// How many were sent.
+    sent: usize,
+    /// When the first answer came.
+    answered_at: Option<Time>,
+}
+
+impl Questions {
+    fn new(interests: &[InterestBuf]) -> Questions {
+        let question = |interest: &InterestBuf| {
+            let (wire, answer, refused) = (interest.encode(), None, false);
+            Question { wire, answer, refused }
+        };
+        Questions { all: interests.iter().map(question).collect(), sent: 0, answered_at: None }
+    }
+
+    /// Nothing better can come.
+    fn are_settled(&self, now: Time) -> bool {
+        let open = self.all.iter().find(|question| !question.refused);
+        open.is_none_or(|question| question.answer.is_some())
+            || self.answered_at.is_some_and(|at| now >= at + GRACE)
+    }
+
+    /// The first that was answered.
+    fn first_answer(self) -> Option<(usize, Bytes)> {
+        let answers = self.all.into_iter().map(|question| question.answer);
+        answers.enumerate().find_map(|(at, answer)| Some((at, answer?)))
     }
 }
 
-impl Endpoint for Question {
-    fn receive(&mut self, _now: Time, frame: &[u8]) {
+impl Endpoint for Questions {
+    fn receive(&mut self, now: Time, frame: &[u8]) {
         let Ok(link) = LpPacket::decode(frame) else { return };
         let Some(fragment) = link.fragment() else { return };
         if link.nack().is_some() {
-            self.refused = true;
+            let meant = Interest::decode(fragment).ok();
+            for question in &mut self.all {
+                let asked = Interest::decode(&question.wire).ok();
+                let names = asked.zip(meant.as_ref());
+                question.refused |= names.is_some_and(|(a, b)| a.name() == b.name());
+            }
             return;
         }
-        let (Ok(data), Ok(asked)) = (Data::decode(fragment), Interest::decode(&self.wire)) else {
-            return;
+        let Ok(data) = Data::decode(fragment) else { return };
+        let answers = |question: &&mut Question| {
+            Interest::decode(&question.wire).is_ok_and(|asked| data.satisfies(&asked))
         };
-        if data.satisfies(&asked) {
-            self.answer = Some(Bytes::copy_from_slice(fragment));
+        if let Some(question) = self.all.iter_mut().find(answers) {
+            question.answer = Some(Bytes::copy_from_slice(fragment));
+            self.answered_at.get_or_insert(now);
         }
     }
 
     fn poll_transmit(&mut self, _now: Time, out: &mut Vec<u8>) -> bool {
-        let first = !std::mem::replace(&mut self.sent, true);
-        if first {
-            out.extend_from_slice(&self.wire);
-        }
-        first
+        let Some(question) = self.all.get(self.sent) else { return false };
+        out.extend_from_slice(&question.wire);
+        self.sent += 1;
+        true
     }
 
     fn next_deadline(&mut self, _now: Time) -> Option<Time> {
-        None
+        self.answered_at.map(|at| at + GRACE)
     }
 
     fn on_deadline(&mut self, _now: Time) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::Address;
+    use packet::DataBuf;
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixListener;
+
+    fn name(uri: &str) -> Name {
+        uri.parse().unwrap()
+    }
+
+    /// A forwarder that answers what is under `/known`, and says nothing of anything else; returns
+    /// the names that it was asked for once the connection is closed.
+    fn forwarder(listener: &UnixListener) -> Vec<Name> {
+        let (mut stream, _) = listener.accept().unwrap();
+        let (mut octets, mut asked) = (Vec::new(), Vec::new());
+        let mut buffer = [0; 4096];
+        loop {
+            let n = stream.read(&mut buffer).unwrap();
+            octets.extend_from_slice(&buffer[..n]);
+            if n == 0 {
+                return asked;
+            }
+            let mut reader = packet::tlv::Reader::new(&octets);
+            let mut rest = octets.len();
+            while let Ok(Some(element)) = reader.next_element() {
+                rest -= element.whole.len();
+                let Ok(interest) = Interest::decode(element.whole) else { continue };
+                asked.push(interest.name().to_name());
+                if interest.name().starts_with(name("/known").as_ref()) {
+                    let data = DataBuf {
+                        final_block: Some(Component::segment(0)),
+                        freshness_ms: Some(1000),
+                        ..DataBuf::new(
+                            asked[asked.len() - 1].clone().with(&Component::segment(0)),
+                            b"content".to_vec(),
+                        )
+                    };
+                    stream.write_all(&data.encode_digest()).unwrap();
+                }
+            }
+            octets.drain(..octets.len() - rest);
+        }
+    }
+
+    fn asked_of_it(ask: impl FnOnce(&mut Connection)) -> Vec<Name> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listener = UnixListener::bind(&path).unwrap();
+        let thread = std::thread::spawn(move || forwarder(&listener));
+        let mut connection = Connection::open(Address::Unix(path)).unwrap();
+        ask(&mut connection);
+        drop(connection);
+        thread.join().unwrap()
+    }
+
+    #[test]
+    fn what_a_forwarder_does_not_know_and_does_not_refuse_is_asked_for_once() {
+        let (first, other) = (name("/unknown"), name("/known"));
+        let asked = asked_of_it(|connection| {
+            let found = connection.dataset_or(&first, &other).unwrap();
+            assert_eq!(found, Found::Other(b"content".to_vec()));
+        });
+        assert_eq!(asked, [first, other]);
+    }
+
+    #[test]
+    fn what_is_wanted_is_taken_although_the_other_is_there_too() {
+        let (first, other) = (name("/known/a"), name("/known/b"));
+        asked_of_it(|connection| {
+            let found = connection.dataset_or(&first, &other).unwrap();
+            assert_eq!(found, Found::First(b"content".to_vec()));
+        });
+    }
 }

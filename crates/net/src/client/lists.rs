@@ -107,6 +107,24 @@ pub struct General {
     pub unsatisfied: u64,
 }
 
+impl General {
+    /// The dataset that says that.
+    #[must_use]
+    pub fn dataset() -> Name {
+        name("status", "general")
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// It is malformed.
+    pub fn read(content: &[u8]) -> Result<General, DatasetError> {
+        let fields = Fields::read(content);
+        let unread = |_| malformed(General::dataset(), "it cannot be decoded");
+        fields.map(|fields| general(&fields)).map_err(unread)
+    }
+}
+
 /// The elements of a value.
 struct Fields<'a>(Vec<Element<'a>>);
 
@@ -256,10 +274,8 @@ impl Connection {
     /// # Errors
     /// See [`Connection::faces`].
     pub fn general(&mut self) -> Result<General, DatasetError> {
-        let name = name("status", "general");
-        let content = self.dataset(&name)?;
-        let fields = Fields::read(&content).map_err(|_| malformed(name, "it cannot be decoded"))?;
-        Ok(general(&fields))
+        let content = self.dataset(&General::dataset())?;
+        General::read(&content)
     }
 
     fn entries<T>(

@@ -35,12 +35,24 @@ pub const SECTIONS: &[Section] = &[
     Section {
         name: "anchor",
         repeated: true,
-        help: "A certificate that is believed for itself. At least one is needed.",
+        help: "A certificate that is believed for itself. At least one is needed, or a shared key.",
         fields: &[&[required(
             "certificate",
             Form::As("file's path"),
             "The file, as `weir key new` and `weir key export` print it; beside this one unless \
              the path is absolute.",
+        )]],
+    },
+    Section {
+        name: "shared",
+        repeated: true,
+        help: "A shared key, by which everybody who has it signs (HMAC-SHA256). It may sign what a \
+               key of its name may, but no certificates.",
+        fields: &[&[required(
+            "key",
+            Form::As("file's path"),
+            "The file that `weir key new --type hmac` names, or one like it, beside this one \
+             unless the path is absolute. Nobody else may be able to read it (mode 0600).",
         )]],
     },
     Section {

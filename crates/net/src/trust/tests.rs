@@ -1,6 +1,7 @@
 use super::*;
 use packet::Name;
 use security::{SecretKey, Validity};
+use std::os::unix::fs::PermissionsExt as _;
 
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -12,6 +13,12 @@ fn folder() -> tempfile::TempDir {
     // Version, first node, named patterns, and one node without edges.
     let model = b"\x61\x04\x00\x01\x10\x00\x25\x01\x00\x69\x01\x00\x63\x03\x25\x01\x00";
     std::fs::write(folder.path().join("model.lvs"), model).unwrap();
+    let shared = StoredShared::generate(identity.as_ref(), &[2; 32], &[3; 32]);
+    for (file, mode) in [("film.shared", 0o600), ("open.shared", 0o644)] {
+        let path = folder.path().join(file);
+        std::fs::write(&path, shared.to_text()).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
     folder
 }
 
@@ -37,6 +44,7 @@ fn anchors_and_rules_are_read() {
     assert_eq!(validator.outdated(940), None);
     assert_eq!(validator.outdated(939), Some(&validator.anchors()[0]));
     assert!(read(ANCHOR).is_ok());
+    assert!(read("[[shared]]\nkey = \"film.shared\"\n").is_ok(), "who shares a key is somebody");
     assert!(read(&format!("{ANCHOR}[trust]\nmodel = \"model.lvs\"\n")).is_ok());
 }
 
@@ -57,6 +65,10 @@ fn every_mistake_is_shown_with_its_place() {
     wrong(&with("data = \"/a\""), "needs a field `signer`");
     wrong(&with("data = \"a\"\nsigner = \"/a\""), "does not begin with `/`");
     wrong(&with("data = \"/{a}\"\nsigner = \"/{b}\""), "`{b}` is no word of `data`");
+    let shared = |file: &str| format!("[[shared]]\nkey = \"{file}\"\n");
+    wrong(&shared("none.shared"), "No such file");
+    wrong(&shared("open.shared"), "can be read by other users");
+    wrong(&shared("root.cert"), "can be read by other users");
     wrong(&format!("{ANCHOR}[trust]\ndepth = -1\n"), "from 0 to 64");
     wrong(&format!("{ANCHOR}[trust]\ndeep = 1\n"), "no field `deep`");
     let model = |file: &str| format!("{ANCHOR}[trust]\nmodel = \"{file}\"\n");

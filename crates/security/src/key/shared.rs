@@ -23,6 +23,17 @@ impl SharedKey {
         SharedKey(Zeroizing::new(octets.to_vec()))
     }
 
+    /// A new one from the caller's best randomness.
+    #[must_use]
+    pub fn generate(random: &[u8; MIN_SHARED_KEY]) -> SharedKey {
+        SharedKey::new(random)
+    }
+
+    /// The secret, for whoever keeps it.
+    pub(crate) fn octets(&self) -> &[u8] {
+        &self.0
+    }
+
     /// SHA-256 of the secret: what a KeyDigest in a KeyLocator holds.
     #[must_use]
     pub fn digest(&self) -> Digest {

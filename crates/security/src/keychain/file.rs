@@ -11,7 +11,7 @@ use zeroize::{Zeroize as _, Zeroizing};
 use super::KeyChainError;
 use crate::certificate::CertificateError;
 use crate::pib::SqliteError;
-use crate::{KeyError, SecretKey, base64_text};
+use crate::{KeyError, MIN_SHARED_KEY, SecretKey, base64_text};
 
 /// What is wrong with a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -29,8 +29,14 @@ pub enum Problem {
     #[error("it belongs to {0}")]
     OtherName(Name),
     /// The armour around the secret is missing.
-    #[error("it has no `{BEGIN}` and `{END}`")]
-    NoArmour,
+    #[error("it has no `{0}` and what belongs to it")]
+    NoArmour(&'static str),
+    /// What was encrypted is no shared secret.
+    #[error("it holds no shared key")]
+    NoShared,
+    /// A shared secret that can be guessed sooner than SHA-256 broken.
+    #[error("its shared key has {0} octets; fewer than {MIN_SHARED_KEY} can be guessed")]
+    ShortShared(usize),
     /// Base64 is broken.
     #[error("its base64 is broken")]
     Base64,
@@ -58,8 +64,7 @@ pub enum Problem {
 const MAX_FILE: u64 = 64 * 1024;
 const WARNING: &str =
     "A secret key for Named Data Networking: whoever has this file can sign as its owner.";
-const BEGIN: &str = "-----BEGIN PRIVATE KEY-----";
-const END: &str = "-----END PRIVATE KEY-----";
+const ARMOUR: [&str; 2] = ["-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"];
 const NAME: &str = "Name: ";
 /// Begins the names of files that are being written.
 pub(super) const TEMPORARY: &str = ".tmp-";
@@ -88,9 +93,19 @@ pub(super) fn stem(name: NameRef<'_>) -> String {
 
 /// The text of a secret's file.
 pub(super) fn secret_text(name: &Name, secret: &SecretKey) -> Zeroizing<String> {
-    let lines = base64_text::encode(&secret.to_pkcs8());
-    let head = format!("{WARNING}\n{NAME}{name}\n");
-    let parts = [&head, BEGIN, "\n", &lines, END, "\n"];
+    armoured(WARNING, name, ARMOUR, &secret.to_pkcs8())
+}
+
+/// A text that says what it is, has a name, and octets in base64 between two lines.
+pub(super) fn armoured(
+    what: &str,
+    name: &Name,
+    [begin, end]: [&str; 2],
+    octets: &[u8],
+) -> Zeroizing<String> {
+    let lines = base64_text::encode(octets);
+    let head = format!("{what}\n{NAME}{name}\n");
+    let parts = [&head, begin, "\n", &lines, end, "\n"];
     // The exact size, so that growing leaves no half-filled copy of the secret in memory.
     let len = parts.iter().map(|part| part.len()).sum();
     let mut text = Zeroizing::new(String::with_capacity(len));
@@ -98,18 +113,26 @@ pub(super) fn secret_text(name: &Name, secret: &SecretKey) -> Zeroizing<String> 
     text
 }
 
-/// The name in a secret's file.
+/// The name in such a text.
 pub(super) fn parse_name(text: &str) -> Result<Name, Problem> {
-    let line = text.lines().take_while(|line| *line != BEGIN).find_map(|l| l.strip_prefix(NAME));
+    let head = text.lines().take_while(|line| !line.starts_with("-----BEGIN"));
+    let line = head.filter_map(|line| line.strip_prefix(NAME)).next();
     line.and_then(|name| name.trim_end().parse().ok()).ok_or(Problem::NoName)
+}
+
+/// The octets between the two lines.
+pub(super) fn parse_armoured(
+    text: &str,
+    [begin, end]: [&'static str; 2],
+) -> Result<Zeroizing<Vec<u8>>, Problem> {
+    let (_, after) = text.split_once(begin).ok_or(Problem::NoArmour(begin))?;
+    let (body, _) = after.split_once(end).ok_or(Problem::NoArmour(begin))?;
+    base64_text::decode(body).ok_or(Problem::Base64)
 }
 
 /// The secret in a secret's file.
 pub(super) fn parse_secret(text: &str) -> Result<SecretKey, Problem> {
-    let (_, after) = text.split_once(BEGIN).ok_or(Problem::NoArmour)?;
-    let (body, _) = after.split_once(END).ok_or(Problem::NoArmour)?;
-    let der = base64_text::decode(body).ok_or(Problem::Base64)?;
-    Ok(SecretKey::from_pkcs8(&der)?)
+    Ok(SecretKey::from_pkcs8(&parse_armoured(text, ARMOUR)?)?)
 }
 
 /// Reads a text file of bounded size; a secret's only if nobody else can.

@@ -1,11 +1,13 @@
 //! Keys on disk.
 //!
-//! A key chain is a directory, mode 0700, with two files a key and one that names the default key:
+//! A key chain is a directory, mode 0700, with two files a key, one a shared secret, and one that names
+//! the default key:
 //!
 //! | file | mode | content |
 //! |---|---|---|
 //! | `<stem>.key` | 0600 | the key's name and the secret as PKCS#8 in PEM |
 //! | `<stem>.cert` | 0600 | the certificate in base64, as `ndnsec` reads and writes it |
+//! | `<stem>.shared` | 0600 | a shared secret's name, and the secret in base64 |
 //! | `default` | 0600 | the default key's name |
 //!
 //! The stem is made of the readable octets of the key's name and of a digest of the whole name, so
@@ -17,6 +19,7 @@
 //! `.tmp-` and is never read.
 
 mod file;
+mod shared;
 
 use std::fs;
 use std::io;
@@ -28,6 +31,7 @@ use crate::certificate::{self, Certificate};
 use crate::{SecretKey, Signer};
 
 pub use file::Problem;
+pub use shared::{SharedEntry, SharedError, StoredShared};
 
 /// Reads the file of a secret, if nobody else can.
 pub(crate) fn read_secret(path: &Path) -> Result<zeroize::Zeroizing<String>, KeyChainError> {
@@ -96,6 +100,9 @@ pub enum KeyChainError {
         /// The key chain's directory.
         dir: PathBuf,
     },
+    /// Which of them is meant nobody can say.
+    #[error("there are several shared keys of {0}; name one of them: `weir key list` shows them")]
+    Ambiguous(Name),
     /// No key has been made yet.
     #[error("no default key in {dir}; `weir key new NAME` makes one", dir = dir.display())]
     NoDefault {
@@ -136,6 +143,8 @@ pub struct KeyEntry {
 pub struct Listing {
     /// The usable keys, by name.
     pub keys: Vec<KeyEntry>,
+    /// The usable shared secrets, by name.
+    pub shared: Vec<SharedEntry>,
     /// What is wrong with the others.
     pub problems: Vec<KeyChainError>,
 }
@@ -223,15 +232,19 @@ impl KeyChain {
         let mut listing = Listing::default();
         for entry in fs::read_dir(&self.dir).map_err(io)? {
             let path = entry.map_err(io)?.path();
-            if path.extension().is_none_or(|extension| extension != "key") {
-                continue;
-            }
-            match self.entry(&path, default.as_ref()) {
-                Ok(entry) => listing.keys.push(entry),
-                Err(problem) => listing.problems.push(problem),
-            }
+            let taken = match path.extension().and_then(|extension| extension.to_str()) {
+                Some("key") => {
+                    self.entry(&path, default.as_ref()).map(|entry| listing.keys.push(entry))
+                }
+                Some(shared::EXTENSION) => {
+                    self.shared_entry(&path).map(|entry| listing.shared.push(entry))
+                }
+                _ => Ok(()),
+            };
+            listing.problems.extend(taken.err());
         }
         listing.keys.sort_by(|a, b| a.name.cmp(&b.name));
+        listing.shared.sort_by(|a, b| a.name.cmp(&b.name));
         listing.problems.sort_by_key(ToString::to_string);
         Ok(listing)
     }

@@ -270,7 +270,7 @@ fn a_damaged_secret_is_named_with_what_to_do() {
     assert_eq!(damage("key", |_| vec![0xff; 10]), Problem::NotText);
     assert_eq!(damage("key", |_| vec![b'x'; 100_000]), Problem::TooBig);
     assert_eq!(replaced("Name: /", "Nome: /"), Problem::NoName);
-    assert_eq!(replaced("-----END", "-----AND"), Problem::NoArmour);
+    assert_eq!(replaced("-----END", "-----AND"), Problem::NoArmour("-----BEGIN PRIVATE KEY-----"));
     // The structure always begins with the octets 30 2e 02.
     assert_eq!(replaced("MC4C", "MC4!"), Problem::Base64);
     assert_eq!(replaced("MC4C", "MC4D"), Problem::Key(crate::KeyError::Secret));

@@ -9,12 +9,13 @@ mod pool;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use packet::{Bytes, Data, KeyLocator, Name, NameRef};
+use packet::{Bytes, Data, KeyLocator, Name, NameRef, SignatureType};
 
+use super::TrustedKey;
 use super::rules::Schema;
 use super::signed::{Role, Signed};
-use crate::Validity;
 use crate::certificate::{self, Certificate, key_of};
+use crate::{MAX_INSTANT, Validity};
 
 pub use error::{Broken, ChainError};
 use pool::Pool;
@@ -30,6 +31,8 @@ pub const DEFAULT_SKEW: u64 = 60;
 #[derive(Debug)]
 pub struct Validator {
     anchors: Vec<Certificate>,
+    /// Secrets that are shared with those who sign.
+    shared: Vec<TrustedKey>,
     schema: Schema,
     depth: usize,
     skew: u64,
@@ -40,6 +43,8 @@ pub struct Validator {
 enum Signer<'a> {
     /// Somebody who is trusted for himself.
     Anchor(&'a Certificate),
+    /// Somebody who shares a secret.
+    Shared(&'a TrustedKey),
     /// Somebody whom others have to vouch for.
     Certificate(&'a Certificate),
 }
@@ -48,8 +53,17 @@ impl Validator {
     /// Trusts `anchors` for themselves, and who they vouch for as far as `schema` allows.
     #[must_use]
     pub fn new(anchors: Vec<Certificate>, schema: Schema) -> Validator {
-        let pool = Mutex::default();
-        Validator { anchors, schema, depth: DEFAULT_DEPTH, skew: DEFAULT_SKEW, pool }
+        let (shared, pool) = (Vec::new(), Mutex::default());
+        Validator { anchors, shared, schema, depth: DEFAULT_DEPTH, skew: DEFAULT_SKEW, pool }
+    }
+
+    /// Trusts everybody who has one of these shared secrets, as far as the schema lets the keys of
+    /// their names. They sign no certificates: whoever has one of them could make any, and be
+    /// everybody whom it vouches for.
+    #[must_use]
+    pub fn with_shared(mut self, shared: Vec<TrustedKey>) -> Validator {
+        self.shared = shared;
+        self
     }
 
     /// Sets how many certificates may stand between a packet and an anchor.
@@ -137,6 +151,12 @@ impl Validator {
                 self.check(what, anchor, now)?;
                 return Ok(anchor.validity());
             }
+            Signer::Shared(key) => {
+                agrees(what, key.name(), key.signature_type(), |portion, value| {
+                    key.verifies(portion, value)
+                })?;
+                return Ok(Validity::days(0, MAX_INSTANT));
+            }
             Signer::Certificate(certificate) => certificate,
         };
         if chain.iter().any(|before| before.name() == certificate.name()) {
@@ -170,10 +190,13 @@ impl Validator {
             Some(KeyLocator::Name(locator)) => locator,
             Some(KeyLocator::Digest(digest)) => {
                 let mut anchors = self.anchors.iter();
-                let anchor = anchors.find(|anchor| anchor.public_key().digest() == *digest);
-                return anchor
-                    .map(Signer::Anchor)
-                    .ok_or_else(|| Broken::OnlyDigest(name.to_name()));
+                if let Some(anchor) = anchors.find(|a| a.public_key().digest() == *digest) {
+                    return Ok(Signer::Anchor(anchor));
+                }
+                let mut shared = self.shared.iter();
+                let key = shared.find(|key| key.is_meant_by(KeyLocator::Digest(digest)));
+                let key = key.ok_or_else(|| Broken::OnlyDigest(name.to_name()))?;
+                return self.shared_key(what, key);
             }
             None => return Err(Broken::NoKeyLocator(name.to_name())),
         };
@@ -182,8 +205,10 @@ impl Validator {
         if let Some(anchor) = self.anchor(&key, locator) {
             return Ok(Signer::Anchor(anchor));
         }
-        let is_packet = matches!(what.role, Role::Packet);
-        if is_packet && certificate::is_certificate_name(name) && name.starts_with(key.as_ref()) {
+        if let Some(shared) = self.shared.iter().find(|shared| *shared.name() == key) {
+            return self.shared_key(what, shared);
+        }
+        if is_certificate(what) && name.starts_with(key.as_ref()) {
             return Err(Broken::Stranger(name.to_name()));
         }
         // What may not have signed it, or can never be vouched for, need not be fetched.
@@ -193,6 +218,20 @@ impl Validator {
         }
         let certificate = pool.find(locator, now, self.skew);
         certificate.map(Signer::Certificate).ok_or_else(|| Broken::Missing(locator.to_name()))
+    }
+
+    /// A shared secret, if it may sign this.
+    fn shared_key<'s>(
+        &self,
+        what: &Signed<'_>,
+        shared: &'s TrustedKey,
+    ) -> Result<Signer<'s>, Broken> {
+        let key = shared.name();
+        if is_certificate(what) {
+            return Err(Broken::NotAllowed { packet: what.name.to_name(), key: key.clone() });
+        }
+        self.may_sign(what, key.as_ref(), Some(key.as_ref()))?;
+        Ok(Signer::Shared(shared))
     }
 
     /// The anchor of that key: the certificate named, or else another one of the same key.
@@ -226,15 +265,10 @@ impl Validator {
             let certificate = certificate.name().clone();
             return Err(Broken::NotValid { certificate, validity, now });
         }
-        let (public, packet) = (certificate.public_key(), what.name.to_name());
-        // A public key must never be taken for a shared secret.
-        if what.kind != public.signature_type() {
-            return Err(Broken::WrongType { packet, key });
-        }
-        match public.verifies(&what.portion, what.value) {
-            true => Ok(()),
-            false => Err(Broken::Signature { packet, key }),
-        }
+        let public = certificate.public_key();
+        agrees(what, &key, public.signature_type(), |portion, value| {
+            public.verifies(portion, value)
+        })
     }
 
     /// The key's name of the anchor that this was verified with.
@@ -243,7 +277,9 @@ impl Validator {
             KeyLocator::Name(name) => key_of(name),
             KeyLocator::Digest(digest) => {
                 let of = |anchor: &&Certificate| anchor.public_key().digest() == *digest;
-                self.anchors.iter().find(of).map(Certificate::key_name)
+                let meant = |key: &&TrustedKey| key.is_meant_by(KeyLocator::Digest(digest));
+                let shared = || self.shared.iter().find(meant).map(|key| key.name().clone());
+                self.anchors.iter().find(of).map(Certificate::key_name).or_else(shared)
             }
         });
         meant.unwrap_or_default()
@@ -251,6 +287,28 @@ impl Validator {
 
     fn pool(&self) -> MutexGuard<'_, Pool> {
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn is_certificate(what: &Signed<'_>) -> bool {
+    matches!(what.role, Role::Packet) && certificate::is_certificate_name(what.name)
+}
+
+/// A signature of another type than the key's is refused before it is looked at: a public key must
+/// never be taken for a shared secret.
+fn agrees(
+    what: &Signed<'_>,
+    key: &Name,
+    kind: SignatureType,
+    verifies: impl Fn(&[u8], &[u8]) -> bool,
+) -> Result<(), Broken> {
+    let (packet, key) = (what.name.to_name(), key.clone());
+    if what.kind != kind {
+        return Err(Broken::WrongType { packet, key });
+    }
+    match verifies(&what.portion, what.value) {
+        true => Ok(()),
+        false => Err(Broken::Signature { packet, key }),
     }
 }
 

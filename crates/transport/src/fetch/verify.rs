@@ -174,7 +174,7 @@ impl Verification {
         if self.announced.is_none() {
             return match self.policy.verify(data) {
                 Ok(proof) => {
-                    self.proof.get_or_insert(proof);
+                    self.note(proof);
                     Verdict::Verified
                 }
                 Err(VerifyError::DigestMismatch(_)) => Verdict::Forged(None),
@@ -183,6 +183,19 @@ impl Verification {
             };
         }
         self.check(segment, &data.implicit_digest())
+    }
+
+    /// What an object has proved is what the least of its segments has: the others may have come
+    /// from somebody else.
+    fn note(&mut self, proof: Proof) {
+        let worth = |proof: &Proof| match proof {
+            Proof::Key(_) => 2,
+            Proof::Digest => 1,
+            Proof::Unchecked => 0,
+        };
+        if self.proof.as_ref().is_none_or(|before| worth(&proof) < worth(before)) {
+            self.proof = Some(proof);
+        }
     }
 
     fn check(&self, segment: u64, digest: &Digest) -> Verdict {

@@ -1,7 +1,8 @@
 //! How an object is cut into segments, and how their packets look.
 
-use crate::publish::digests::SegmentDigests;
+use crate::publish::digests::LeafDigests;
 use packet::{Component, DataParts, Name, Signature, SignatureInfoBuf};
+use security::Signer;
 use security::manifest::{BuildError, LayoutError};
 use sha2::{Digest as _, Sha256};
 use std::io;
@@ -78,9 +79,12 @@ pub const DATA_SIZE: usize = 8500;
 /// FreshnessPeriod of segments, in milliseconds: an hour, because a version never changes.
 const FRESHNESS_MS: u64 = 3_600_000;
 
-/// [`SEGMENT_SIZE`], or fewer where the name is so long that a segment's Data would have more than
-/// [`DATA_SIZE`] (and a few, where there are more than 2^32 segments), but one at least.
-fn segment_size(object: &Name) -> usize {
+/// Segments whose digests and signatures are kept, if nothing else is said: 2 GB of content.
+const KEPT_SEGMENTS: usize = 250_000;
+
+/// [`SEGMENT_SIZE`], or fewer where name and signature are so long that a segment's Data would have
+/// more than [`DATA_SIZE`] (and a few, where there are more than 2^32 segments), but one at least.
+fn segment_size(object: &Name, signer: &Signer) -> usize {
     let number = Component::segment(u64::from(u32::MAX));
     let parts = DataParts {
         name: object.as_ref(),
@@ -91,8 +95,8 @@ fn segment_size(object: &Name) -> usize {
         // Of this length, so that the lengths in front of it take the octets that they will take.
         content: &[0; DATA_SIZE],
     };
-    let mut whole = Vec::new();
-    parts.encode_into(&SignatureInfoBuf::digest(), 32, |_| Signature::from([0; 32]), &mut whole);
+    let (mut whole, len) = (Vec::new(), signer.signature_len());
+    parts.encode_into(&signer.info(), len, |_| Signature::new(&vec![0; len]), &mut whole);
     (2 * DATA_SIZE).saturating_sub(whole.len()).clamp(1, SEGMENT_SIZE)
 }
 
@@ -108,18 +112,28 @@ pub struct Spec {
     pub segment_size: usize,
     /// FreshnessPeriod of segments, in milliseconds.
     pub freshness_ms: u64,
-    /// The most octets of digests that are kept, so that segments need not be hashed again.
+    /// The most octets of digests and signatures that are kept, so that segments need not be hashed
+    /// and signed again.
     pub digest_memory: usize,
+    /// Who signs each segment. Its signatures follow from key and segment alone.
+    pub signer: Signer,
 }
 
 impl Spec {
     /// The defaults: [`SEGMENT_SIZE`], or what fits beside a long name; an hour of freshness;
-    /// digests for 2 GB.
+    /// segments with a digest, which the manifest vouches for; digests of 2 GB are kept.
     #[must_use]
     pub fn new(name: Name, version: u64) -> Spec {
-        let segment_size = segment_size(&name.clone().with(&Component::version(version)));
-        let (freshness_ms, digest_memory) = (FRESHNESS_MS, 16_000_000);
-        Spec { name, version, segment_size, freshness_ms, digest_memory }
+        Spec::signed_by(Signer::Digest, name, version)
+    }
+
+    /// The same with every segment signed by `signer`, for consumers that know no manifests.
+    #[must_use]
+    pub fn signed_by(signer: Signer, name: Name, version: u64) -> Spec {
+        let object = name.clone().with(&Component::version(version));
+        let segment_size = segment_size(&object, &signer);
+        let digest_memory = KEPT_SEGMENTS * LeafDigests::octets_each(signer.signature_len());
+        Spec { name, version, segment_size, freshness_ms: FRESHNESS_MS, digest_memory, signer }
     }
 
     /// The versioned name.
@@ -138,6 +152,8 @@ pub(super) struct Cut {
     pub segments: u64,
     pub freshness_ms: u64,
     pub final_block: Component,
+    signer: Signer,
+    /// What the signer says of itself in every packet.
     info: SignatureInfoBuf,
 }
 
@@ -155,7 +171,8 @@ impl Cut {
             segments,
             freshness_ms: spec.freshness_ms,
             final_block: Component::segment(segments - 1),
-            info: SignatureInfoBuf::digest(),
+            info: spec.signer.info(),
+            signer: spec.signer.clone(),
         })
     }
 
@@ -172,12 +189,32 @@ impl Cut {
         source.read_at(offset, content).map_err(|error| PublishError::Read { offset, error })
     }
 
-    /// Appends a segment's packet; `sign` makes its DigestSha256 signature.
+    /// Appends a segment's packet, with the signature that is known of it or a new one.
     pub fn encode(
         &self,
         segment: u64,
         content: &[u8],
-        sign: impl FnOnce(&[u8]) -> [u8; 32],
+        known: Option<&Signature>,
+        out: &mut Vec<u8>,
+    ) {
+        let len = known.map_or(self.signer.signature_len(), |known| known.as_bytes().len());
+        let sign = |portion: &[u8]| known.cloned().unwrap_or_else(|| self.signer.sign(portion));
+        self.encode_with(segment, content, len, sign, out);
+    }
+
+    /// Appends the packet of the largest segment that there may be, with a signature of no worth.
+    pub fn encode_largest(&self, segment: u64, out: &mut Vec<u8>) {
+        let largest = self.size.min(self.segment_size as u64) as usize;
+        let signature = Signature::new(&vec![0; self.signer.signature_len()]);
+        self.encode(segment, &vec![0; largest], Some(&signature), out);
+    }
+
+    fn encode_with(
+        &self,
+        segment: u64,
+        content: &[u8],
+        signature_len: usize,
+        sign: impl FnOnce(&[u8]) -> Signature,
         out: &mut Vec<u8>,
     ) {
         let component = Component::segment(segment);
@@ -189,26 +226,32 @@ impl Cut {
             final_block: Some(self.final_block.as_ref()),
             content,
         };
-        parts.encode_into(&self.info, 32, |portion| Signature::from(sign(portion)), out);
+        parts.encode_into(&self.info, signature_len, sign, out);
     }
 
-    /// The digests of a run of segments.
+    /// The most octets that digests and signature of a segment take.
+    pub fn octets_each(&self) -> usize {
+        LeafDigests::octets_each(self.signer.signature_len())
+    }
+
+    /// The digests and signatures of a run of segments.
     pub fn digests(
         &self,
         source: &dyn Source,
         segments: Range<u64>,
-    ) -> Result<Vec<SegmentDigests>, PublishError> {
+    ) -> Result<LeafDigests, PublishError> {
         let (mut content, mut packet) = (Vec::new(), Vec::new());
-        let mut digests = Vec::with_capacity(segments.clone().count());
+        let signature_len = self.signer.signature_len();
+        let mut digests = LeafDigests::with_room(segments.clone().count(), signature_len);
         for segment in segments {
             self.read(source, segment, &mut content)?;
-            let mut signature = [0; 32];
             packet.clear();
             let sign = |portion: &[u8]| {
-                signature = Sha256::digest(portion).into();
+                let signature = self.signer.sign(portion);
+                digests.push_signature(signature.as_bytes());
                 signature
             };
-            self.encode(segment, &content, sign, &mut packet);
+            self.encode_with(segment, &content, signature_len, sign, &mut packet);
             if packet.len() > packet::MAX_PACKET {
                 return Err(PublishError::TooLarge {
                     name: self.object.clone(),
@@ -216,7 +259,7 @@ impl Cut {
                     len: packet.len(),
                 });
             }
-            digests.push(SegmentDigests { signature, implicit: Sha256::digest(&packet).into() });
+            digests.push_implicit(Sha256::digest(&packet).into());
         }
         Ok(digests)
     }

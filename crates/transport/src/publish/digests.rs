@@ -1,32 +1,80 @@
-//! The digests of an object's segments: kept as far as memory allows, made again otherwise.
+//! The digests and signatures of an object's segments: kept as far as memory allows, made again
+//! otherwise.
 
+use packet::Signature;
 use std::collections::BTreeMap;
 
-/// What hashing a segment gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SegmentDigests {
-    /// Its DigestSha256 signature.
-    pub signature: [u8; 32],
-    /// The SHA-256 of its packet, which the manifest lists.
-    pub implicit: [u8; 32],
+/// What hashing and signing the segments under one leaf of the manifest gives, in their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LeafDigests {
+    /// The SHA-256 of their packets, which the manifest lists.
+    implicit: Vec<[u8; 32]>,
+    /// Their signatures, one behind the other, and where each of them ends.
+    signatures: Vec<u8>,
+    ends: Vec<u32>,
+}
+
+impl LeafDigests {
+    /// The most octets that a segment takes whose signature has up to `signature_len`.
+    pub const fn octets_each(signature_len: usize) -> usize {
+        size_of::<[u8; 32]>() + size_of::<u32>() + signature_len
+    }
+
+    /// Room for so many segments.
+    pub fn with_room(segments: usize, signature_len: usize) -> LeafDigests {
+        LeafDigests {
+            implicit: Vec::with_capacity(segments),
+            signatures: Vec::with_capacity(segments * signature_len),
+            ends: Vec::with_capacity(segments),
+        }
+    }
+
+    /// Takes the next segment's signature.
+    pub fn push_signature(&mut self, signature: &[u8]) {
+        self.signatures.extend_from_slice(signature);
+        // A leaf has a few hundred segments, and a signature has to fit a packet.
+        self.ends.push(self.signatures.len() as u32);
+    }
+
+    /// Takes the SHA-256 of the same segment's packet.
+    pub fn push_implicit(&mut self, digest: [u8; 32]) {
+        self.implicit.push(digest);
+    }
+
+    /// The SHA-256 of each segment's packet.
+    pub fn implicit(&self) -> &[[u8; 32]] {
+        &self.implicit
+    }
+
+    /// The signature of a segment, counted from the first one here.
+    pub fn signature(&self, index: usize) -> Option<Signature> {
+        let start = index.checked_sub(1).map_or(Some(&0), |before| self.ends.get(before))?;
+        let octets = self.signatures.get(*start as usize..*self.ends.get(index)? as usize)?;
+        Some(Signature::new(octets))
+    }
+
+    /// Octets that it takes.
+    pub fn octets(&self) -> usize {
+        self.implicit.len() * LeafDigests::octets_each(0) + self.signatures.len()
+    }
 }
 
 /// Digests by leaf of the manifest, the least recently used going first.
 #[derive(Debug)]
 pub(super) struct DigestCache {
-    leaves: BTreeMap<u64, (u64, Box<[SegmentDigests]>)>,
+    leaves: BTreeMap<u64, (u64, LeafDigests)>,
     fanout: u64,
     most: usize,
     clock: u64,
 }
 
 impl DigestCache {
-    /// A cache of at most `memory` octets, filled with the digests of the first segments.
-    pub fn new(memory: usize, fanout: u32, first: &[SegmentDigests]) -> DigestCache {
-        let leaf = fanout as usize * size_of::<SegmentDigests>();
-        let leaves = first.chunks(fanout as usize).zip(0..);
+    /// A cache of at most `memory` octets, where a segment takes up to `each`, filled with what is
+    /// known of the first leaves.
+    pub fn new(memory: usize, each: usize, fanout: u32, first: Vec<LeafDigests>) -> DigestCache {
+        let leaf = fanout as usize * each;
         DigestCache {
-            leaves: leaves.map(|(run, leaf)| (leaf, (0, run.into()))).collect(),
+            leaves: (0..).zip(first).map(|(leaf, digests)| (leaf, (0, digests))).collect(),
             fanout: u64::from(fanout),
             // At least one, or nothing could be served.
             most: (memory / leaf.max(1)).max(1),
@@ -34,29 +82,29 @@ impl DigestCache {
         }
     }
 
-    /// The digests under a leaf, if they are there.
-    pub fn leaf(&mut self, leaf: u64) -> Option<&[SegmentDigests]> {
+    /// What is known of the segments under a leaf, if it is there.
+    pub fn leaf(&mut self, leaf: u64) -> Option<&LeafDigests> {
         self.clock += 1;
-        let (used, run) = self.leaves.get_mut(&leaf)?;
+        let (used, digests) = self.leaves.get_mut(&leaf)?;
         *used = self.clock;
-        Some(run)
+        Some(digests)
     }
 
-    /// The digests of one segment, if they are there.
-    pub fn segment(&mut self, segment: u64) -> Option<SegmentDigests> {
+    /// The signature of one segment, if it is there.
+    pub fn signature(&mut self, segment: u64) -> Option<Signature> {
         let index = (segment % self.fanout) as usize;
-        self.leaf(segment / self.fanout)?.get(index).copied()
+        self.leaf(segment / self.fanout)?.signature(index)
     }
 
-    /// Keeps the digests under a leaf.
-    pub fn insert(&mut self, leaf: u64, run: Vec<SegmentDigests>) {
+    /// Keeps what is known of the segments under a leaf.
+    pub fn insert(&mut self, leaf: u64, digests: LeafDigests) {
         while self.leaves.len() >= self.most && !self.leaves.contains_key(&leaf) {
             let oldest = self.leaves.iter().min_by_key(|(_, (used, _))| *used).map(|(n, _)| *n);
             let Some(oldest) = oldest else { break };
             self.leaves.remove(&oldest);
         }
         self.clock += 1;
-        self.leaves.insert(leaf, (self.clock, run.into()));
+        self.leaves.insert(leaf, (self.clock, digests));
     }
 }
 
@@ -64,19 +112,34 @@ impl DigestCache {
 mod tests {
     use super::*;
 
-    fn run(n: u8) -> Vec<SegmentDigests> {
-        vec![SegmentDigests { signature: [n; 32], implicit: [n; 32] }; 2]
+    /// Two segments with signatures of different lengths.
+    fn run(n: u8) -> LeafDigests {
+        let mut run = LeafDigests::with_room(2, 4);
+        for octets in [&[n; 3][..], &[n + 1; 4]] {
+            run.push_signature(octets);
+            run.push_implicit([octets[0]; 32]);
+        }
+        run
     }
 
     #[test]
     fn the_least_recently_used_leaf_goes() {
-        let mut cache = DigestCache::new(4 * 64, 2, &run(0));
-        cache.insert(1, run(1));
-        assert_eq!(cache.segment(1).unwrap().signature, [0; 32]);
-        cache.insert(2, run(2));
+        let each = LeafDigests::octets_each(4);
+        let mut cache = DigestCache::new(4 * each, each, 2, vec![run(0)]);
+        cache.insert(1, run(10));
+        assert_eq!(cache.signature(0), Some(Signature::new(&[0; 3])));
+        cache.insert(2, run(20));
         assert!(cache.leaf(1).is_none(), "leaf 0 was used later");
-        assert_eq!(cache.segment(0).unwrap().implicit, [0; 32]);
-        assert_eq!(cache.segment(5).unwrap().implicit, [2; 32]);
-        assert_eq!(cache.segment(9), None);
+        assert_eq!(cache.leaf(0).unwrap().implicit(), [[0; 32], [1; 32]]);
+        assert_eq!(cache.signature(5), Some(Signature::new(&[21; 4])));
+        assert_eq!(cache.signature(9), None);
+    }
+
+    #[test]
+    fn what_it_takes_is_what_it_says() {
+        let octets = run(7).octets();
+        assert_eq!(octets, 2 * (32 + 4) + 3 + 4);
+        assert!(octets <= 2 * LeafDigests::octets_each(4));
+        assert_eq!(run(7).signature(2), None);
     }
 }

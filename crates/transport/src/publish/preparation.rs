@@ -1,7 +1,8 @@
-//! From octets to a published object: every segment is encoded and hashed once.
+//! From octets to a published object: every segment is encoded, signed and hashed
+//! once.
 
 use crate::publish::cut::{Cut, PublishError, Source, Spec};
-use crate::publish::digests::SegmentDigests;
+use crate::publish::digests::LeafDigests;
 use crate::publish::publication::Publication;
 use security::Signer;
 use security::manifest::{Builder, largest_fanout};
@@ -15,13 +16,13 @@ pub struct Preparation<S> {
     source: S,
     fanout: u32,
     builder: Builder,
-    kept: Vec<SegmentDigests>,
-    /// All digests so far fitted.
-    keeps: bool,
+    kept: Vec<LeafDigests>,
+    /// Octets that more of them may take; `None` once one did not fit.
+    room: Option<usize>,
 }
 
 /// A run of digests, from [`Preparation::digest_run`] to [`Preparation::push`].
-pub struct DigestRun(Vec<SegmentDigests>);
+pub struct DigestRun(LeafDigests);
 
 impl<S: Source> Preparation<S> {
     /// Begins to prepare the octets of `source`, to be signed by `signer`.
@@ -32,7 +33,8 @@ impl<S: Source> Preparation<S> {
         let cut = Cut::new(&spec, source.size())?;
         let fanout = largest_fanout(cut.object.as_ref(), signer);
         let builder = Builder::new(cut.object.clone(), fanout)?;
-        Ok(Preparation { spec, cut, source, fanout, builder, kept: Vec::new(), keeps: true })
+        let room = Some(spec.digest_memory);
+        Ok(Preparation { spec, cut, source, fanout, builder, kept: Vec::new(), room })
     }
 
     /// The runs to hash, in order: the segments under each leaf of the manifest.
@@ -48,7 +50,7 @@ impl<S: Source> Preparation<S> {
         (run.end * size).min(self.cut.size) - (run.start * size).min(self.cut.size)
     }
 
-    /// Hashes a run.
+    /// Signs and hashes a run.
     ///
     /// # Errors
     /// The source cannot be read, or a packet would be too large.
@@ -61,14 +63,13 @@ impl<S: Source> Preparation<S> {
     /// # Errors
     /// A manifest node would not fit a packet.
     pub fn push(&mut self, run: DigestRun) -> Result<(), PublishError> {
-        for digests in &run.0 {
-            self.builder.push(digests.implicit)?;
+        for digest in run.0.implicit() {
+            self.builder.push(*digest)?;
         }
-        let room = self.spec.digest_memory / size_of::<SegmentDigests>();
         // What is kept begins with the first segment and has no gaps.
-        self.keeps = self.keeps && self.kept.len() + run.0.len() <= room;
-        if self.keeps {
-            self.kept.extend(run.0);
+        self.room = self.room.and_then(|room| room.checked_sub(run.0.octets()));
+        if self.room.is_some() {
+            self.kept.push(run.0);
         }
         Ok(())
     }
@@ -86,7 +87,7 @@ impl<S: Source> Preparation<S> {
         Ok(Publication::new(spec, cut, Box::new(source), tree, kept, signer))
     }
 
-    /// Hashes everything here and now.
+    /// Signs and hashes everything here and now.
     ///
     /// # Errors
     /// As the single steps.

@@ -3,7 +3,7 @@
 use crate::head;
 use crate::publish::Wanted;
 use crate::publish::cut::{Cut, PublishError, Source, Spec};
-use crate::publish::digests::{DigestCache, SegmentDigests};
+use crate::publish::digests::{DigestCache, LeafDigests};
 use crate::rdr::{self, Metadata, metadata_prefix};
 use packet::{Bytes, Component, DataBuf, Interest, MAX_PACKET, Name, NameRef};
 use security::Signer;
@@ -33,7 +33,7 @@ impl Publication {
         cut: Cut,
         source: Box<dyn Source>,
         tree: Tree,
-        kept: Vec<SegmentDigests>,
+        kept: Vec<LeafDigests>,
         signer: &Signer,
     ) -> Publication {
         let mut says = Metadata {
@@ -48,8 +48,8 @@ impl Publication {
             says.heads = 0;
         }
         let metadata = encode_metadata(&spec, &says, &tree, signer);
-        let digests = DigestCache::new(spec.digest_memory, tree.layout().fanout(), &kept);
-        drop(kept);
+        let (memory, fanout) = (spec.digest_memory, tree.layout().fanout());
+        let digests = DigestCache::new(memory, cut.octets_each(), fanout, kept);
         let (content, packet) = (Vec::new(), Vec::new());
         Publication { spec, cut, source, tree, digests, says, metadata, content, packet }
     }
@@ -169,10 +169,9 @@ impl Publication {
         let read = self.cut.read(&*self.source, segment, &mut content);
         // The content may have been read from a file that was changed meanwhile: then the packet is
         // not what the manifest lists, and the consumer refuses it. The driver watches the file.
-        let known = self.digests.segment(segment).map(|digests| digests.signature);
         if read.is_ok() {
-            let sign = |portion: &[u8]| known.unwrap_or_else(|| Sha256::digest(portion).into());
-            self.cut.encode(segment, &content, sign, out);
+            let known = self.digests.signature(segment);
+            self.cut.encode(segment, &content, known.as_ref(), out);
         }
         let len = content.len();
         self.content = content;
@@ -200,9 +199,8 @@ impl Publication {
             let run = layout.cover(number);
             self.digests.insert(number, self.cut.digests(&*self.source, run)?);
         }
-        let run = self.digests.leaf(number).unwrap_or_default();
-        let implicit: Vec<_> = run.iter().map(|digests| digests.implicit).collect();
-        self.tree.encode_leaf(number, &implicit, out)?;
+        let implicit = self.digests.leaf(number).map_or(&[][..], LeafDigests::implicit);
+        self.tree.encode_leaf(number, implicit, out)?;
         Ok(0)
     }
 }
@@ -210,8 +208,7 @@ impl Publication {
 /// The largest segment that a head may hold leaves room for what else is in it.
 fn heads_fit(cut: &Cut, says: &Metadata) -> bool {
     let (mut packet, mut whole) = (Vec::new(), Vec::new());
-    let largest = cut.size.min(cut.segment_size as u64) as usize;
-    cut.encode(says.heads, &vec![0; largest], |_| [0; 32], &mut packet);
+    cut.encode_largest(says.heads, &mut packet);
     head::encode_into(says, says.heads, &packet, METADATA_FRESHNESS_MS, &mut whole);
     whole.len() <= MAX_PACKET
 }

@@ -7,6 +7,7 @@ mod list;
 use crate::cli::{KeyCommand, KeyWord};
 use crate::exit::{Failure, Kind};
 use crate::{identity, output};
+use packet::Name;
 use security::{Certificate, KeyType};
 use std::io::Read;
 use std::path::Path;
@@ -18,7 +19,8 @@ const MOST: u64 = 64 * 1024;
 pub fn run(command: &KeyCommand) -> Result<(), Failure> {
     match command {
         KeyCommand::New { identity, kind, default } => {
-            let certificate = identity::new_key(identity, kind.key_type(), *default)?;
+            let Some(kind) = kind.key_type() else { return new_shared(identity, *default) };
+            let certificate = identity::new_key(identity, kind, *default)?;
             output::note(&format!("made {}; its certificate:", certificate.key_name()));
             print(&certificate)
         }
@@ -31,13 +33,31 @@ pub fn run(command: &KeyCommand) -> Result<(), Failure> {
 }
 
 impl KeyWord {
-    fn key_type(self) -> KeyType {
+    /// Of keys that have a public half.
+    fn key_type(self) -> Option<KeyType> {
         match self {
-            KeyWord::Ed25519 => KeyType::Ed25519,
-            KeyWord::Ecdsa => KeyType::Ecdsa,
-            KeyWord::Rsa => KeyType::Rsa,
+            KeyWord::Ed25519 => Some(KeyType::Ed25519),
+            KeyWord::Ecdsa => Some(KeyType::Ecdsa),
+            KeyWord::Rsa => Some(KeyType::Rsa),
+            KeyWord::Hmac => None,
         }
     }
+}
+
+/// Makes a shared key. Its secret is not printed: it is in a file that nobody else can read.
+fn new_shared(identity: &Name, default: bool) -> Result<(), Failure> {
+    if default {
+        return Err(never_default());
+    }
+    let (shared, path) = identity::new_shared(identity)?;
+    output::note(&format!("made {}; whoever shall sign and check needs this file:", shared.name));
+    output::result(&path.display().to_string())
+}
+
+fn never_default() -> Failure {
+    let message = "a shared key is never the default: only those who share it can check what it \
+                   signs";
+    Failure::new(Kind::Usage, message).then("leave out --default, and name it by --sign")
 }
 
 fn print(certificate: &Certificate) -> Result<(), Failure> {

@@ -40,6 +40,11 @@ struct Object {
 /// Publishes and serves.
 pub fn run(args: &PutArgs) -> Result<(), Failure> {
     let Signing { signer, chain, remark } = identity::signing(args.sign.as_ref(), &args.name)?;
+    if args.sign_segments && matches!(signer, Signer::Digest) {
+        let why = remark.unwrap_or_else(|| "there is no key to sign segments by".to_owned());
+        return Err(Failure::new(Kind::Usage, why)
+            .then("name a key by --sign, or make one: weir key new NAME --default"));
+    }
     if let Some(remark) = remark.filter(|_| !args.output.quiet) {
         output::note(&remark);
     }
@@ -118,12 +123,17 @@ fn prepare(
 ) -> Result<(Publication, Watch), Failure> {
     let source = source(path, stop)?;
     let watch = source.watch().map_err(|error| cannot_publish(path, &error))?;
-    let mut spec = Spec::new(object_name(args, path)?, source.version());
+    let (name, version) = (object_name(args, path)?, source.version());
+    let mut spec = match args.sign_segments {
+        true => Spec::signed_by(signer.clone(), name, version),
+        false => Spec::new(name, version),
+    };
     if let Some(size) = args.segment_size {
         spec.segment_size = usize::try_from(size.0).unwrap_or(usize::MAX);
     }
     let preparation = Preparation::new(spec, source, signer)?;
-    let progress = Progress::new(&format!("hashing {}", path.display()), args.output.quiet);
+    let doing = if args.sign_segments { "signing" } else { "hashing" };
+    let progress = Progress::new(&format!("{doing} {}", path.display()), args.output.quiet);
     let publication = producer::prepare(preparation, signer, &progress, stop);
     progress.end();
     Ok((publication?, watch))

@@ -6,7 +6,7 @@ use crate::exit::{Failure, Kind};
 use crate::output::{self, Align, Column, Table};
 use crate::signals::Stop;
 use control::{Duration, Size};
-use net::client::{Address, Connection, DatasetError, General};
+use net::client::{Address, Connection, Found, General};
 use packet::Name;
 use serde_json::{Value, json};
 
@@ -18,9 +18,11 @@ pub fn run(args: &StatusArgs) -> Result<(), Failure> {
     // Asking ends with the first signal, as a failure with its own exit code.
     let _stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     let mut connection = Connection::open(Address::find(args.forwarder.socket.as_deref())?)?;
-    let counters = match known(&mut connection)? {
-        Some(counters) => counters,
-        None => return other(&mut connection, args.json),
+    let counters = match connection.dataset_or(&name()?, &General::dataset())? {
+        Found::First(octets) => read(&octets)?,
+        Found::Other(octets) => {
+            return other(&mut connection, General::read(&octets)?, args.json);
+        }
     };
     if args.json {
         return output::json(&counters);
@@ -35,15 +37,6 @@ pub fn counters(connection: &mut Connection) -> Result<Value, Failure> {
     read(&connection.dataset(&name()?)?)
 }
 
-/// The same; `None` of another forwarder.
-fn known(connection: &mut Connection) -> Result<Option<Value>, Failure> {
-    match connection.dataset(&name()?) {
-        Ok(octets) => read(&octets).map(Some),
-        Err(DatasetError::NoAnswer { .. }) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
 fn name() -> Result<Name, Failure> {
     COUNTERS.parse().map_err(|error| Failure::new(Kind::Failed, error))
 }
@@ -55,8 +48,8 @@ fn read(octets: &[u8]) -> Result<Value, Failure> {
 }
 
 /// What any forwarder says that has NFD's management protocol.
-fn other(connection: &mut Connection, as_json: bool) -> Result<(), Failure> {
-    let (general, all) = (connection.general()?, connection.faces()?);
+fn other(connection: &mut Connection, general: General, as_json: bool) -> Result<(), Failure> {
+    let all = connection.faces()?;
     let General { version, uptime_ms, fib, pit, cached, satisfied, unsatisfied, .. } = general;
     if as_json {
         return output::json(&json!({
@@ -68,12 +61,14 @@ fn other(connection: &mut Connection, as_json: bool) -> Result<(), Failure> {
             "satisfied": satisfied,
             "unsatisfied": unsatisfied,
             "faces": all.iter().map(face::object).collect::<Vec<_>>(),
+            "missing": [COUNTERS],
         }));
     }
     let uptime = Duration::from_millis(uptime_ms);
     let lines = [
         format!("{version}, up {uptime}, {fib} routes, {pit} pending, {cached} packets cached"),
         format!("of the Interests it satisfied {satisfied} and not {unsatisfied}"),
+        format!("it has no {COUNTERS}: what it drops and what waits in queues is not known"),
         String::new(),
     ];
     let width = output::width(std::io::stdout());

@@ -68,9 +68,12 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
         "weir key list",
         &[
             ("name", "the key's name"),
-            ("certificate", "the name of its certificate"),
-            ("type", "`ed25519`, `ecdsa` or `rsa`"),
-            ("not_after", "when the certificate expires, in seconds since 1970"),
+            ("certificate", "the name of its certificate; null of a shared key"),
+            ("type", "`ed25519`, `ecdsa`, `rsa` or `hmac`"),
+            (
+                "not_after",
+                "when the certificate expires, in seconds since 1970; null of a shared key",
+            ),
             ("self_signed", "whether the key itself signed the certificate, and nobody else"),
             ("default", "whether it signs when no other key is asked for"),
             ("secret", "the file that holds the secret"),

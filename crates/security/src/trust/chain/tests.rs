@@ -321,3 +321,59 @@ fn a_packet_that_names_no_key_is_refused() {
     let refused = why(&validator, &wire, &[]);
     assert_eq!(refused, Broken::NoKey { packet: name("/site/x"), locator: name("/site/me") });
 }
+
+/// A secret that is shared under the identity, and what it signs.
+fn shared(identity: &str) -> (TrustedKey, Signer) {
+    let (key, secret) = (name(identity).with(&Component::generic(b"KEY")), [9; 32]);
+    let key = key.with(&Component::generic(b"1"));
+    let secret = crate::SharedKey::new(&secret);
+    let trusted = TrustedKey::shared(key.clone(), secret.clone(), Name::new());
+    (trusted, Signer::Shared { secret, key_locator: key })
+}
+
+fn signed(signer: &Signer, uri: &str) -> Vec<u8> {
+    let mut wire = Vec::new();
+    signer.encode(&DataBuf::new(name(uri), b"hello".to_vec()), &mut wire);
+    wire
+}
+
+#[test]
+fn a_shared_secret_is_good_for_what_the_schema_lets_its_name_sign() {
+    let (trusted, signer) = shared("/film");
+    let verify = |schema: Schema, wire: &[u8]| {
+        let validator = Validator::new(Vec::new(), schema).with_shared(vec![trusted.clone()]);
+        ask(&validator, wire, &[], NOW).0.map_err(|error| error.why)
+    };
+    let key = trusted.name().clone();
+    let good = signed(&signer, "/film/1");
+    assert_eq!(verify(Schema::Hierarchy, &good), Ok(key.clone()));
+    let elsewhere = verify(Schema::Hierarchy, &signed(&signer, "/music/1"));
+    assert!(matches!(elsewhere, Err(Broken::NotAllowed { .. })), "{elsewhere:?}");
+    let (names, of) = ("/music/{...}".parse().unwrap(), "/film".parse().unwrap());
+    let rules = Schema::Rules(vec![Rule { subject: Subject::Data, names, signer: of }]);
+    assert_eq!(verify(rules, &signed(&signer, "/music/1")), Ok(key));
+    let mut damaged = good;
+    *damaged.last_mut().unwrap() ^= 1;
+    let damaged = verify(Schema::Hierarchy, &damaged);
+    assert!(matches!(damaged, Err(Broken::Signature { .. })), "{damaged:?}");
+    // Who has no secret may claim its name, and sign with a key.
+    let Signer::Key { secret, .. } = Party::alone("/film", 2).signer() else { unreachable!() };
+    let posing = Signer::Key { secret, key_locator: trusted.name().clone() };
+    let posed = verify(Schema::Hierarchy, &signed(&posing, "/film/1"));
+    assert!(matches!(posed, Err(Broken::WrongType { .. })), "{posed:?}");
+}
+
+#[test]
+fn who_shares_a_secret_vouches_for_nobody() {
+    let (trusted, signer) = shared("/film");
+    let mut below = Party::alone("/film/ann", 2);
+    let validity = Validity::days(NOW - DAY, 5);
+    let issue = Issue { issuer: Component::generic(b"up"), validity, version: 2 };
+    below.certificate = below.certificate.issued(&signer, &issue);
+    let anchor = Party::alone("/film", 4);
+    let validator = validator(&[&anchor], Schema::Hierarchy).with_shared(vec![trusted]);
+    let (verdict, fetched) = ask(&validator, &below.says("/film/ann/1"), &[&below], NOW);
+    let error = verdict.unwrap_err();
+    assert_eq!((error.chain.len(), fetched), (1, 1));
+    assert!(matches!(error.why, Broken::NotAllowed { .. }), "{error}");
+}

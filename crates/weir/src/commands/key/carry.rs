@@ -3,14 +3,18 @@
 use super::{print, text};
 use crate::cli::{KeyExportArgs, KeyImportArgs};
 use crate::exit::{Failure, Kind};
+use crate::identity::AnyKey;
 use crate::{identity, output, passphrase};
-use security::keychain::KeyChainError;
+use security::keychain::{KeyChainError, SharedError, StoredShared};
 use security::safe_bag::{SEAL_RANDOM, SafeBag, SafeBagError};
 use security::{Certificate, KeyChain};
 
 /// Prints a certificate, or a SafeBag with the secret.
 pub fn export(args: &KeyExportArgs) -> Result<(), Failure> {
-    let key = identity::key(&args.key)?;
+    let key = match identity::any_key(&args.key)? {
+        AnyKey::Own(key) => key,
+        AnyKey::Shared(shared) => return export_shared(args, &shared),
+    };
     if !args.secret {
         return print(&key.certificate);
     }
@@ -20,10 +24,23 @@ pub fn export(args: &KeyExportArgs) -> Result<(), Failure> {
     output::result(bag.to_base64().trim_end())
 }
 
+fn export_shared(args: &KeyExportArgs, shared: &StoredShared) -> Result<(), Failure> {
+    if !args.secret {
+        let message = format!("{} is a shared key, and has no certificate", shared.name);
+        return Err(Failure::new(Kind::Usage, message).then("export it with --secret"));
+    }
+    let passphrase = passphrase::new(args.passphrase_file.as_deref())?;
+    let random: [u8; SEAL_RANDOM] = identity::random()?;
+    output::result(shared.seal(passphrase.as_bytes(), &random).trim_end())
+}
+
 /// Takes over what somebody exported: a key, or a certificate for one that is there.
 pub fn import(args: &KeyImportArgs) -> Result<(), Failure> {
     let shown = args.file.display();
     let text = text(&args.file)?;
+    if StoredShared::is_meant(&text) {
+        return import_shared(args, &text);
+    }
     let bag = match SafeBag::from_base64(&text) {
         Err(SafeBagError::NoBag) => return import_certificate(args, &text),
         other => other.map_err(|why| {
@@ -46,6 +63,29 @@ pub fn import(args: &KeyImportArgs) -> Result<(), Failure> {
         keys.set_default(certificate.key_name().as_ref())?;
     }
     output::note(&format!("imported the key {}", certificate.key_name()));
+    Ok(())
+}
+
+fn import_shared(args: &KeyImportArgs, text: &str) -> Result<(), Failure> {
+    let read = match StoredShared::is_sealed(text) {
+        true => {
+            let passphrase = passphrase::known(args.passphrase_file.as_deref())?;
+            StoredShared::unseal(text, passphrase.as_bytes())
+        }
+        false => StoredShared::from_text(text).map_err(Into::into),
+    };
+    let shared = read.map_err(|why| {
+        let kind = match why {
+            SharedError::Sealed(SafeBagError::Passphrase) => Kind::NotVerified,
+            _ => Kind::Usage,
+        };
+        Failure::new(kind, format!("cannot import {}: {why}", args.file.display()))
+    })?;
+    if args.default {
+        return Err(super::never_default());
+    }
+    KeyChain::open(identity::key_dir()?)?.insert_shared(&shared)?;
+    output::note(&format!("imported the shared key {}", shared.name));
     Ok(())
 }
 

@@ -2,16 +2,16 @@
 
 use crate::exit::Failure;
 use crate::{identity, output};
-use security::keychain::{KeyEntry, Listing};
+use security::keychain::{KeyEntry, Listing, SharedEntry};
 use security::pib::{Pib, PibKey};
 use serde::Serialize;
 
 #[derive(Serialize)]
 struct Key {
     name: String,
-    certificate: String,
+    certificate: Option<String>,
     r#type: String,
-    not_after: u64,
+    not_after: Option<u64>,
     self_signed: bool,
     default: bool,
     secret: String,
@@ -23,12 +23,25 @@ impl Key {
         let certificate = &key.certificate;
         Key {
             name: key.name.to_string(),
-            certificate: certificate.name().to_string(),
+            certificate: Some(certificate.name().to_string()),
             r#type: certificate.public_key().key_type().to_string(),
-            not_after: certificate.validity().not_after(),
+            not_after: Some(certificate.validity().not_after()),
             self_signed: certificate.is_self_signed(),
             default: key.default,
             secret: key.path.display().to_string(),
+            store: "weir",
+        }
+    }
+
+    fn of_shared(shared: &SharedEntry) -> Key {
+        Key {
+            name: shared.name.to_string(),
+            certificate: None,
+            r#type: "hmac".to_owned(),
+            not_after: None,
+            self_signed: false,
+            default: false,
+            secret: shared.path.display().to_string(),
             store: "weir",
         }
     }
@@ -52,6 +65,7 @@ pub fn run(json: bool) -> Result<(), Failure> {
         output::note(&format!("weir: {problem}"));
     }
     let mut keys: Vec<_> = listing.keys.iter().map(Key::of).collect();
+    keys.extend(listing.shared.iter().map(Key::of_shared));
     match identity::pib() {
         Ok(Some(pib)) => keys.extend(pib.keys().iter().map(|key| Key::of_pib(&pib, key))),
         Ok(None) => {}

@@ -1,0 +1,216 @@
+//! Shared secrets on disk and between hosts.
+//!
+//! A secret has a name as a key has, so that signatures can say by which they were made, and no
+//! certificate, which would tell it. Its file, of mode 0600, is text that people can write: the line
+//! `Name: /<identity>/KEY/<KeyId>`, and between two lines of armour the secret in base64. Under a
+//! passphrase it goes in the form that other secret keys have (PKCS#8, RFC 5958), with the algorithm
+//! id-hmacWithSHA256.
+
+use std::path::{Path, PathBuf};
+
+use packet::{Component, Name, NameRef};
+use pkcs8::der::asn1::{AnyRef, OctetStringRef};
+use pkcs8::spki::AlgorithmIdentifier;
+use pkcs8::{ObjectIdentifier, PrivateKeyInfoRef};
+use zeroize::Zeroizing;
+
+use super::{KeyChain, KeyChainError, Problem, file};
+use crate::certificate::{self, KEY, KEY_ID_OCTETS, KEY_LEN};
+use crate::safe_bag::{self, SEAL_RANDOM, SafeBagError};
+use crate::{MIN_SHARED_KEY, SharedKey, Signer, TrustedKey};
+
+/// What the files of shared secrets end in.
+pub(super) const EXTENSION: &str = "shared";
+
+const WARNING: &str = "A shared key for Named Data Networking: whoever has this file can sign with it, \
+                       and knows what others signed.";
+const PLAIN: [&str; 2] = ["-----BEGIN SHARED KEY-----", "-----END SHARED KEY-----"];
+/// As RFC 7468 has it, section 11.
+const SEALED: [&str; 2] =
+    ["-----BEGIN ENCRYPTED PRIVATE KEY-----", "-----END ENCRYPTED PRIVATE KEY-----"];
+/// id-hmacWithSHA256 of RFC 8018.
+const ALGORITHM: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.2.9");
+
+/// A shared secret, and the name that those who share it know it by.
+#[derive(Clone, Debug)]
+pub struct StoredShared {
+    /// `/<identity>/KEY/<KeyId>`
+    pub name: Name,
+    /// Signs and verifies.
+    pub secret: SharedKey,
+}
+
+impl StoredShared {
+    /// A new one of `identity`, from the caller's best randomness for the secret and for its id:
+    /// an id made from the secret would help whoever guesses it.
+    #[must_use]
+    pub fn generate(
+        identity: NameRef<'_>,
+        secret: &[u8; MIN_SHARED_KEY],
+        id: &[u8; MIN_SHARED_KEY],
+    ) -> StoredShared {
+        let id: String = id[..KEY_ID_OCTETS].iter().map(|octet| format!("{octet:02x}")).collect();
+        let key = [KEY, id.as_bytes()].map(Component::generic);
+        let name = key.iter().fold(identity.to_name(), |name, component| name.with(component));
+        StoredShared { name, secret: SharedKey::generate(secret) }
+    }
+
+    /// Whose names it is for.
+    #[must_use]
+    pub fn identity(&self) -> Name {
+        let name = self.name.as_ref();
+        name.prefix(name.len().saturating_sub(KEY_LEN)).to_name()
+    }
+
+    /// A signer that names the key in the KeyLocator.
+    #[must_use]
+    pub fn signer(&self) -> Signer {
+        Signer::Shared { secret: self.secret.clone(), key_locator: self.name.clone() }
+    }
+
+    /// Trust in all who share it, for names under its identity.
+    #[must_use]
+    pub fn trusted(&self) -> TrustedKey {
+        TrustedKey::shared(self.name.clone(), self.secret.clone(), self.identity())
+    }
+
+    /// The text of such a file.
+    #[must_use]
+    pub fn to_text(&self) -> Zeroizing<String> {
+        file::armoured(WARNING, &self.name, PLAIN, self.secret.octets())
+    }
+
+    /// True if the text is meant to hold a shared secret, under a passphrase or not.
+    #[must_use]
+    pub fn is_meant(text: &str) -> bool {
+        text.contains(PLAIN[0]) || StoredShared::is_sealed(text)
+    }
+
+    /// True if a passphrase is needed.
+    #[must_use]
+    pub fn is_sealed(text: &str) -> bool {
+        text.contains(SEALED[0])
+    }
+
+    /// Reads such a text.
+    ///
+    /// # Errors
+    /// It is none; or the secret can be guessed.
+    pub fn from_text(text: &str) -> Result<StoredShared, Problem> {
+        let octets = file::parse_armoured(text, PLAIN)?;
+        StoredShared::from_parts(text, &octets)
+    }
+
+    /// Reads a file of such text, if nobody else can.
+    ///
+    /// # Errors
+    /// It cannot be read, others can read it too, or there is no such text in it.
+    pub fn read(path: &Path) -> Result<StoredShared, KeyChainError> {
+        let text = file::read(path, true)?;
+        let damaged = |problem| KeyChainError::Damaged { path: path.to_owned(), problem };
+        StoredShared::from_text(&text).map_err(damaged)
+    }
+
+    /// The text that [`StoredShared::unseal`] reads with the passphrase.
+    #[must_use]
+    pub fn seal(&self, passphrase: &[u8], random: &[u8; SEAL_RANDOM]) -> Zeroizing<String> {
+        let algorithm = AlgorithmIdentifier { oid: ALGORITHM, parameters: Some(AnyRef::NULL) };
+        let secret = OctetStringRef::new(self.secret.octets()).expect("a secret is not that long");
+        let info = PrivateKeyInfoRef::new(algorithm, secret);
+        let encrypted = safe_bag::encrypt(&info, passphrase, random);
+        file::armoured("A shared key under a passphrase.", &self.name, SEALED, &encrypted)
+    }
+
+    /// Reads a text that was sealed.
+    ///
+    /// # Errors
+    /// It is none, or the passphrase is another.
+    pub fn unseal(text: &str, passphrase: &[u8]) -> Result<StoredShared, SharedError> {
+        let der = safe_bag::decrypt(&file::parse_armoured(text, SEALED)?, passphrase)?;
+        let info = PrivateKeyInfoRef::try_from(der.as_bytes()).ok();
+        let info = info.filter(|info| info.algorithm.oid == ALGORITHM).ok_or(Problem::NoShared)?;
+        Ok(StoredShared::from_parts(text, info.private_key.as_bytes())?)
+    }
+
+    fn from_parts(text: &str, octets: &[u8]) -> Result<StoredShared, Problem> {
+        if octets.len() < MIN_SHARED_KEY {
+            return Err(Problem::ShortShared(octets.len()));
+        }
+        let name = file::parse_name(text)?;
+        if !certificate::is_key_name(name.as_ref()) {
+            return Err(Problem::NoName);
+        }
+        Ok(StoredShared { name, secret: SharedKey::new(octets) })
+    }
+}
+
+/// Why there is no shared secret in a text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SharedError {
+    /// The text is damaged.
+    #[error(transparent)]
+    Text(#[from] Problem),
+    /// It is encrypted in another way, or under another passphrase.
+    #[error(transparent)]
+    Sealed(#[from] SafeBagError),
+}
+
+impl KeyChain {
+    /// Stores a shared secret, and returns in which file.
+    ///
+    /// # Errors
+    /// There is a key of its name already, or the file cannot be written.
+    pub fn insert_shared(&self, shared: &StoredShared) -> Result<PathBuf, KeyChainError> {
+        let path = |extension| self.path(shared.name.as_ref(), extension);
+        let exists = || KeyChainError::Exists(shared.name.clone());
+        if path("key").exists() || path(EXTENSION).exists() {
+            return Err(exists());
+        }
+        file::write(&path(EXTENSION), &shared.to_text(), false)?;
+        Ok(path(EXTENSION))
+    }
+
+    /// The shared secret of that name, or the one of that identity if there is only one.
+    ///
+    /// # Errors
+    /// There is none, there are several, or its file cannot be used.
+    pub fn get_shared(&self, name: NameRef<'_>) -> Result<StoredShared, KeyChainError> {
+        let mut listing = self.list()?;
+        let is_meant = |shared: &&SharedEntry| {
+            shared.name.as_ref() == name || shared.stored.identity().as_ref() == name
+        };
+        let mut meant = listing.shared.iter().filter(is_meant);
+        if let Some(found) = meant.next() {
+            return match meant.next() {
+                Some(_) => Err(KeyChainError::Ambiguous(name.to_name())),
+                None => Ok(found.stored.clone()),
+            };
+        }
+        // What was asked for may be among the damaged ones.
+        let not_found = || KeyChainError::NotFound { name: name.to_name(), dir: self.dir.clone() };
+        Err(listing.problems.pop().unwrap_or_else(not_found))
+    }
+
+    pub(super) fn shared_entry(&self, path: &Path) -> Result<SharedEntry, KeyChainError> {
+        let stored = StoredShared::read(path)?;
+        if self.path(stored.name.as_ref(), EXTENSION) != path {
+            let problem = Problem::OtherName(stored.name);
+            return Err(KeyChainError::Damaged { path: path.to_owned(), problem });
+        }
+        Ok(SharedEntry { name: stored.name.clone(), stored, path: path.to_owned() })
+    }
+}
+
+/// A shared secret as the list shows it.
+#[derive(Debug, Clone)]
+pub struct SharedEntry {
+    /// `/<identity>/KEY/<KeyId>`
+    pub name: Name,
+    /// What is there.
+    pub stored: StoredShared,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+"""Objects whose every segment is signed, between Weir, python-ndn, NDNts and ndnd, by a Weir daemon."""
+
+import base64
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import unittest.mock
+from pathlib import Path
+
+from clients import HERE, NDND, NDNTS, TO_FILE, TOOLS, Client
+from ndn.security import KeychainSqlite3, TpmFile
+from support import content, weir
+from support.children import Child, Failed
+
+SIZE = 100_000
+PATIENCE = 60
+KINDS = ("ecdsa", "rsa", "ed25519", "hmac")
+PYTHON = [sys.executable, HERE / "ndnpy.py"]
+# Who signs is a stranger: its own certificate says so, or nobody has the one that it names.
+STRANGE = "is signed by itself, and is none of the anchors|is needed and could not be fetched"
+
+
+class Signed(unittest.TestCase):
+    """A daemon, a file, keys of every kind below one that is trusted, and others of the same names."""
+
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="weir-signed-")))
+        self.program = weir.program()
+        listen = {"udp": "off", "tcp": "off"}
+        self.daemon = weir.Daemon(self.program, self.folder, "node", listen=listen)
+        home = {"HOME": str(self.folder), "WEIR_HOME": str(self.folder / "weir")}
+        environment = {**home, "NDN_CLIENT_TRANSPORT": f"unix://{self.daemon.socket}"}
+        self.enterContext(unittest.mock.patch.dict(os.environ, environment))
+        self.file = content.make(self.folder / "file", SIZE)
+        self.copy = self.folder / "copy"
+        self.enterContext(self.daemon)
+
+    def weir(self, *argv, home="weir"):
+        """What the program prints; with another home, a stranger does it."""
+        environment = {**os.environ, "WEIR_HOME": str(self.folder / home)}
+        argv = [str(word) for word in (self.program, *argv)]
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "timeout": PATIENCE}
+        return subprocess.run(argv, text=True, check=True, env=environment, **options).stdout
+
+    def trusted(self, kind, home="weir"):
+        """Makes a key for /site/KIND; the file by which it is trusted."""
+        printed = self.weir("key", "new", f"/site/{kind}", "--type", kind, home=home)
+        if kind == "hmac":
+            return Path(printed.strip())
+        file = self.folder / f"{home}-{kind}.cert"
+        file.write_text(printed, encoding="utf-8")
+        return file
+
+    def publishing(self, kind):
+        """What `weir put` serves, each segment signed."""
+        options = ("--sign", f"/site/{kind}", "--sign-segments")
+        return self.daemon.put(f"/site/{kind}/file", self.file, options=options)
+
+    def fetched(self, argv, status=0):
+        """A program ends so, with a file or without."""
+        self.copy.unlink(missing_ok=True)
+        log = self.folder / "fetch.log"
+        log.unlink(missing_ok=True)
+        child = Child(argv, log)
+        self.assertEqual(child.wait(PATIENCE), status, child.last_words())
+        if status == 0:
+            self.assertEqual(content.sha256(self.copy), content.sha256(self.file))
+        else:
+            self.assertFalse(self.copy.exists())
+        return child.last_words()
+
+    def test_python_ndn_verifies_what_weir_signs(self):
+        """By a chain that it fetches where it can, and refuses another's key."""
+        for kind in KINDS:
+            with self.subTest(kind):
+                trusted, other = self.trusted(kind), self.trusted(kind, "stranger")
+                way = "chain" if kind in ("ecdsa", "rsa") else kind
+                fetch = [*PYTHON, "fetch", f"/site/{kind}/file", self.copy, way]
+                with self.publishing(kind):
+                    self.fetched([*fetch, trusted])
+                    words = self.fetched([*fetch, other], 1)
+                    self.assertIn(f"not verified: /site/{kind}/file", words)
+
+    def test_python_ndn_fetches_the_certificates_between(self):
+        """From who publishes, as far up as the one that it trusts."""
+        root = self.folder / "root.cert"
+        root.write_text(self.weir("key", "new", "/site", "--type", "ecdsa"), encoding="utf-8")
+        request, issued = self.trusted("ecdsa"), self.folder / "issued.cert"
+        issued.write_text(self.weir("key", "sign", request, "--by", "/site"), encoding="utf-8")
+        self.weir("key", "import", issued)
+        with self.publishing("ecdsa"):
+            self.fetched([*PYTHON, "fetch", "/site/ecdsa/file", self.copy, "chain", root])
+            # A certificate of the same name that the root has not signed.
+            other = self.folder / "other.cert"
+            made = self.weir("key", "new", "/site", "--type", "ecdsa", home="stranger")
+            other.write_text(made, encoding="utf-8")
+            fetch = [*PYTHON, "fetch", "/site/ecdsa/file", self.copy, "chain", other]
+            self.assertIn("not verified", self.fetched(fetch, 1))
+
+    def test_ndnts_verifies_what_weir_signs(self):
+        """With the certificate, which the KeyLocator leads to, and refuses another."""
+        for kind in KINDS:
+            with self.subTest(kind):
+                trusted, other = self.trusted(kind), self.trusted(kind, "stranger")
+                fetch = [*NDNTS, self.daemon.socket, "fetch", f"/site/{kind}/file", self.copy]
+                with self.publishing(kind):
+                    self.fetched([*fetch, trusted, kind])
+                    self.assertIn("Error", self.fetched([*fetch, other, kind], 1))
+
+    def test_tools_that_verify_nothing_fetch_it_as_before(self):
+        """`weir get`, `pyndntools catchunks`, `ndnd cat`."""
+        self.trusted("rsa")
+        name, socket = "/site/rsa/file", self.daemon.socket
+        tools = [[self.program, "get", name, "-o", self.copy, "--socket", socket]]
+        tools.append([TOOLS / "pyndntools", "catchunks", "-o", self.copy, name])
+        if NDND.exists():
+            tools.append([*TO_FILE, self.copy, NDND, "cat", name])
+        with self.publishing("rsa"):
+            for argv in tools:
+                with self.subTest(str(argv[0])):
+                    self.fetched(argv)
+
+    def get(self, name, trusted):
+        """What `weir get` says of an object, which it has to accept."""
+        self.copy.unlink(missing_ok=True)
+        fetch = self.daemon.get(name, self.copy, ["--trust", trusted]).finish(PATIENCE)
+        self.assertEqual(content.sha256(self.copy), content.sha256(self.file))
+        return fetch.summary
+
+    def refuse(self, name, trusted, why):
+        """`weir get` refuses it for that reason, and leaves no file."""
+        self.copy.unlink(missing_ok=True)
+        with self.assertRaisesRegex(Failed, why):
+            self.daemon.get(name, self.copy, ["--trust", trusted]).finish(PATIENCE)
+        self.assertFalse(self.copy.exists())
+
+    def test_weir_verifies_what_ndnts_signs(self):
+        """Of every kind; what a stranger signed, and what nobody did, is refused."""
+        for kind in KINDS:
+            with self.subTest(kind):
+                name = f"/site/{kind}/file"
+                trusted = self.trusted(kind)
+                other = self.trusted(kind, "stranger")
+                if kind != "hmac":
+                    trusted = self.folder / f"ndnts-{kind}.cert"
+                serve = [*NDNTS, "@", "serve", "NAME", "FILE", trusted, kind]
+                with Client("NDNts", serve, "/8=site", []).publishing(self.daemon, name, self.file):
+                    self.assertEqual(self.get(name, trusted)["verified"], "key")
+                    self.refuse(name, other, STRANGE)
+        unsigned = Client("NDNts", [*NDNTS, "@", "serve", "NAME", "FILE"], "/8=site", [])
+        with unsigned.publishing(self.daemon, "/site/rsa/unsigned", self.file):
+            self.refuse("/site/rsa/unsigned", other, "only a digest")
+
+    def python_signers(self):
+        """Identities, what signs for them in which way, and the files by which that is trusted."""
+        folder = self.folder / ".ndn"
+        secrets = folder / "ndnsec-key-file"
+        secrets.mkdir(parents=True)
+        KeychainSqlite3.initialize(str(folder / "pib.db"), "tpm-file", str(secrets))
+        chain = KeychainSqlite3(str(folder / "pib.db"), TpmFile(str(secrets)))
+        self.addCleanup(chain.shutdown)
+        for kind in ("ec", "rsa"):
+            identity = f"/site/{kind}"
+            key = chain.new_key(chain.new_identity(identity).name, key_type=kind)
+            file = self.folder / f"python-{kind}.cert"
+            file.write_bytes(base64.b64encode(bytes(key.default_cert().data)))
+            yield identity, "chain", identity, file
+        # Of these it has signers, and no key chain.
+        trusted = self.trusted("ed25519")
+        keys = json.loads(self.weir("key", "list", "--json"))
+        (secret,) = [key["secret"] for key in keys if key["type"] == "ed25519"]
+        yield "/site/ed25519", "ed25519", secret, trusted
+        shared = self.trusted("hmac")
+        yield "/site/hmac", "hmac", shared, shared
+
+    def test_weir_verifies_what_python_ndn_signs(self):
+        """By keys of its key chain and by a shared one; refused is what a stranger signed."""
+        for identity, way, signer, trusted in self.python_signers():
+            with self.subTest(identity):
+                other = self.folder / "other.cert"
+                other.write_text(self.weir("key", "new", identity, home="stranger"), "utf-8")
+                serve = [*PYTHON, "serve", "NAME", "FILE", way, signer]
+                python = Client("python-ndn", serve, "serving", [])
+                name = f"{identity}/file"
+                with python.publishing(self.daemon, name, self.file):
+                    self.assertIn(f"{identity}/KEY/", self.get(name, trusted)["key"])
+                    self.refuse(name, other, STRANGE)
