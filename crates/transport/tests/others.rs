@@ -59,7 +59,7 @@ impl Others {
     fn new(by: &Party, content: &[u8]) -> Others {
         let packets = content.chunks(1000).zip(0..).map(|(chunk, n)| {
             let end = content.len().div_ceil(1000) as u64 - 1;
-            segment(&by.signer(), n, end, chunk)
+            segment(&by.signer(), n, Some(end), chunk)
         });
         let certificate = [by.certificate.wire().clone()];
         Others { packets: certificate.into_iter().chain(packets).collect(), certificates_asked: 0 }
@@ -107,9 +107,18 @@ fn signed(signer: &Signer, data: &DataBuf) -> Bytes {
     wire.into()
 }
 
-fn segment(signer: &Signer, n: u64, end: u64, content: &[u8]) -> Bytes {
+/// Metadata with FinalBlockId.
+fn metadata(signer: &Signer, end: u8) -> Bytes {
+    let mut content = Vec::new();
+    name(OBJECT).encode_into(&mut content);
+    content.extend_from_slice(&[0x1a, 3, 0x32, 1, end]);
+    let under = name("/site/alice/file/32=metadata/v=1/seg=0");
+    signed(signer, &DataBuf { freshness_ms: Some(1000), ..DataBuf::new(under, content) })
+}
+
+fn segment(signer: &Signer, n: u64, end: Option<u64>, content: &[u8]) -> Bytes {
     let data = DataBuf {
-        final_block: Some(Component::segment(end)),
+        final_block: end.map(Component::segment),
         freshness_ms: Some(1000),
         ..DataBuf::new(name(OBJECT).with(&Component::segment(n)), content.to_vec())
     };
@@ -145,16 +154,16 @@ fn one_segment_by_somebody_else_is_one_too_many() {
     };
     // By her own key, by her key in alice's name, by nobody, and altered on the way.
     let chunk = &content[20_000..21_000];
-    let by_eve = refused(segment(&eve.signer(), 20, 29, chunk));
+    let by_eve = refused(segment(&eve.signer(), 20, Some(29), chunk));
     let shown = eve.certificate.name().to_string();
     assert!(by_eve.contains("is signed by itself") && by_eve.contains(&shown), "{by_eve}");
     let key_locator = alice.certificate.name().clone();
     let posing = Signer::Key { secret: eve.secret.clone(), key_locator };
-    let posed = refused(segment(&posing, 20, 29, chunk));
+    let posed = refused(segment(&posing, 20, Some(29), chunk));
     assert!(posed.contains("seg=20") && posed.contains("forged or damaged"), "{posed}");
-    let unsigned = refused(segment(&Signer::Digest, 20, 29, chunk));
+    let unsigned = refused(segment(&Signer::Digest, 20, Some(29), chunk));
     assert!(unsigned.contains("seg=20") && unsigned.contains("only a digest"), "{unsigned}");
-    let mut altered = segment(&alice.signer(), 20, 29, chunk).to_vec();
+    let mut altered = segment(&alice.signer(), 20, Some(29), chunk).to_vec();
     let at = altered.windows(8).position(|octets| octets == &chunk[..8]).unwrap();
     altered[at] ^= 1;
     let altered = refused(altered.into());
@@ -168,7 +177,7 @@ fn what_an_object_has_proved_is_what_its_least_segment_has() {
     let known = TrustedKey::from_certificate(&alice.certificate);
     let proof = |by: &Signer| {
         let mut others = Others::new(&alice, &content);
-        others.packets[3] = segment(by, 2, 4, &content[2000..3000]);
+        others.packets[3] = segment(by, 2, Some(4), &content[2000..3000]);
         let (fetch, sink) = others.fetch(TrustPolicy::AnySigned(vec![known.clone()]));
         assert_eq!(fetch.status(), Status::Done);
         assert!(sink.octets == content);
@@ -184,17 +193,30 @@ fn nobody_but_the_signer_of_segments_says_where_the_end_is() {
     let root = Party::alone("/site", 1);
     let alice = Party::below(&root, "/site/alice", 3);
     let content = octets(30_000);
-    // What anybody may answer: the object's name, and as FinalBlockId an early or a late segment.
+    // What anybody may answer: an early or a late segment.
     for end in [4, 90] {
-        let mut metadata = Vec::new();
-        name(OBJECT).encode_into(&mut metadata);
-        metadata.extend_from_slice(&[0x1a, 3, 0x32, 1, end]);
-        let under = name("/site/alice/file/32=metadata/v=1/seg=0");
-        let data = DataBuf { freshness_ms: Some(1000), ..DataBuf::new(under, metadata) };
         let mut others = Others::new(&alice, &content);
-        others.packets.push(data.encode_digest());
+        others.packets.push(metadata(&Signer::Digest, end));
         let (fetch, sink) = others.fetch(policy(&root));
         assert_eq!((fetch.status(), fetch.stats().verified), (Status::Done, 30));
         assert!(sink.octets == content);
     }
+}
+
+#[test]
+fn metadata_say_where_the_end_is_if_they_are_signed() {
+    let root = Party::alone("/site", 1);
+    let alice = Party::below(&root, "/site/alice", 3);
+    let content = octets(30_000);
+    let status = |by: &Signer| {
+        let mut others = Others::new(&alice, &[]);
+        let chunks = content.chunks(1000).zip(0..);
+        others.packets.extend(chunks.map(|(chunk, n)| segment(&alice.signer(), n, None, chunk)));
+        others.packets.push(metadata(by, 29));
+        let (fetch, sink) = others.fetch(policy(&root));
+        let whole = sink.octets == content;
+        (fetch.status() == Status::Done, whole, others.certificates_asked)
+    };
+    assert_eq!(status(&alice.signer()), (true, true, 1));
+    assert_eq!(status(&Signer::Digest), (false, true, 1), "nobody says that this is all");
 }

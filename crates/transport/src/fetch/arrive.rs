@@ -10,9 +10,7 @@ use crate::rdr::{self, Metadata};
 use control::{Size, Time};
 use packet::options::{Range, SegmentBits};
 use packet::tlv::types;
-use packet::{
-    Component, ContentType, Data, HopOption, Interest, LpPacket, NackReason, Name, NameRef,
-};
+use packet::{ContentType, Data, HopOption, Interest, LpPacket, NackReason, Name, NameRef};
 use security::manifest::KEYWORD;
 
 /// A segment that was wrong so often will not get better.
@@ -181,6 +179,9 @@ impl Fetch {
                     self.forget_what_heads_told();
                     self.begin(now, metadata);
                 }
+                if is_metadata {
+                    self.judge_end(data);
+                }
                 self.settle(now, sink);
                 self.take_early_heads(now, sink);
                 if let Some(root) = rdr::root(data.content()).filter(|_| is_metadata) {
@@ -216,11 +217,7 @@ impl Fetch {
             // Another version is newer; the one asked for has to do without its metadata.
             metadata = Metadata::bare(self.config.name.clone());
         }
-        // Nobody has vouched for what metadata say. Whoever could move the end would hand over the
-        // beginning of an object as the whole, so that it is signed segments that have to tell.
-        let final_block = metadata.final_block.as_ref().map(Component::as_ref);
-        let believed = final_block.filter(|_| !self.config.policy.needs_key());
-        let segments = rdr::segments_from(believed);
+        let segments = self.end_without_proof(&metadata);
         // Sizes and manifest describe one object; where they contradict each other, the manifest is
         // what will be verified.
         let manifest = metadata.manifest;
@@ -391,7 +388,7 @@ impl Fetch {
     }
 
     /// The end became known: nobody needs what lies behind it.
-    fn drop_beyond_the_end(&mut self) {
+    pub(super) fn drop_beyond_the_end(&mut self) {
         let Some(end) = self.object.as_ref().and_then(|object| object.info.segments) else {
             return;
         };

@@ -100,6 +100,7 @@ impl Fetch {
             self.fail(FetchError::Untrusted(error));
             return true;
         }
+        self.judge_end_again();
         if let Some((number, wire)) = self.verification.take_waiting_root()
             && let Ok(root) = Data::decode(&wire)
         {

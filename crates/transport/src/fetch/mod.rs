@@ -12,6 +12,7 @@ mod arrive;
 mod ask;
 mod certificates;
 mod detour;
+mod end;
 mod error;
 mod flight;
 mod heads;
@@ -31,7 +32,7 @@ use certificates::Wanted;
 use control::{Controller, Duration, Event, Lane, Rng, RttEstimate, Size, Time};
 use heads::Heads;
 use object::Object;
-use packet::{NackReason, Name};
+use packet::{Bytes, NackReason, Name};
 use requests::Requests;
 use security::{Proof, TrustPolicy};
 use std::collections::BTreeSet;
@@ -106,6 +107,8 @@ pub struct Fetch {
     heads: Heads,
     /// A certificate without which what came cannot be judged.
     wanted: Option<Wanted>,
+    /// Metadata that nobody has vouched for yet.
+    unproven: Option<Bytes>,
     /// The size of a segment's Data, as last seen.
     segment_data: Size,
     /// What the sink has room for, if that has an end.
@@ -138,6 +141,7 @@ impl Fetch {
             ahead: BTreeSet::new(),
             heads: Heads::default(),
             wanted: None,
+            unproven: None,
             segment_data: SEGMENT_DATA_GUESS,
             room: None,
             paced_until: None,
