@@ -1,8 +1,8 @@
 // NDNts as a command: what the tests have it do at a Weir daemon's socket.
-//   ndnts.mjs SOCKET serve NAME FILE [CERT [KIND]]  publish a file; signed by a new key, if its
+//   ndnts.mjs SOCKET serve NAME FILE [CERT KIND]  publish a file; signed by a new key, if its
 //                                           certificate is to go into a file: ecdsa, rsa, ed25519;
 //                                           or by the shared secret that is there: hmac
-//   ndnts.mjs SOCKET fetch NAME FILE [CERT [KIND]]  find a name's version by metadata, fetch it,
+//   ndnts.mjs SOCKET fetch NAME FILE [CERT KIND]  find a name's version by metadata, fetch it,
 //                                           write it; each packet verified by the certificate, or
 //                                           by the shared secret: hmac. The certificate is fetched
 //                                           as well, by what the first segment says of its key
@@ -108,7 +108,7 @@ const lookUp = async (object, file) => {
 };
 
 const verbs = {
-    async serve(name, file, certificate, kind = "ecdsa") {
+    async serve(name, file, certificate, kind) {
         nfdmgmt.enableNfdPrefixReg(face);
         const signer = certificate ? await signing(name, certificate, kind) : digestSigning;
         const server = serveVersioned(name, new FileChunkSource(file), { signer });

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from clients import NDNTS, Client, clients
 from support import content, weir
-from support.children import Failed
 
 SIZE = 300_000
 
@@ -44,23 +43,6 @@ class Transfer(unittest.TestCase):
         ndnts = Client("NDNts", [], "", [*NDNTS, "@", "discover", "NAME", "FILE"])
         with weir_itself.publishing(self.daemon, "/demo/bare", self.file):
             self.fetch(ndnts, "/demo/bare")
-
-    def test_what_ndnts_signs_is_verified(self):
-        """Every packet of it is signed by ECDSA, and trusted by its certificate alone."""
-        mine, other = self.folder / "mine.cert", self.folder / "other.cert"
-        signing = [*NDNTS, "@", "serve", "NAME", "FILE"]
-        own = Client("NDNts", [*signing, mine], "/8=demo", [])
-        stranger = Client("NDNts", [*signing, other], "/8=demo", [])
-        with stranger.publishing(self.daemon, "/demo/other", self.file):
-            pass
-        with own.publishing(self.daemon, "/demo/mine", self.file):
-            copy = self.folder / "copy"
-            trusting = self.daemon.get("/demo/mine", copy, ["--trust", other])
-            with self.assertRaisesRegex(Failed, "/demo/mine/KEY/"):
-                trusting.finish(60)
-            self.assertFalse(copy.exists())
-            self.daemon.get("/demo/mine", copy, ["--trust", mine]).finish(60)
-            self.assertEqual(content.sha256(copy), content.sha256(self.file))
 
     def fetch(self, consumer, name):
         """The file, whole."""
