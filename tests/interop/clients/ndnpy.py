@@ -4,10 +4,10 @@
     ndnpy.py fetch NAME FILE KIND KEY   fetch a file, each segment verified by that key
 
 The forwarder is what NDN_CLIENT_TRANSPORT says. KEY is, of the kind `chain`, an identity of its key
-chain to sign with, and the file of the certificate that is trusted for itself to verify with: those
-below it are fetched, by ECDSA or RSA, as its own validator does. Of the kind `ed25519`, which neither
-its key chain nor that validator has, it is the file of a secret as Weir has it, and that of the
-certificate alone; of the kind `hmac` that of a shared key as Weir has it.
+chain to sign with, and the file of the certificate that is trusted for itself to verify with:
+those below it are fetched, by ECDSA or RSA, as its own validator does. Of the kind `ed25519`, which
+neither its key chain nor that validator has, it is the file of a secret as Weir has it, and that of
+the certificate alone; of the kind `hmac` that of a shared key as Weir has it.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""Objects whose every segment is signed, between Weir, python-ndn, NDNts and ndnd, by a Weir daemon."""
+"""Objects whose every segment is signed, between Weir, python-ndn, NDNts and ndnd."""
 
 import base64
 import json
@@ -24,7 +24,7 @@ STRANGE = "is signed by itself, and is none of the anchors|is needed and could n
 
 
 class Signed(unittest.TestCase):
-    """A daemon, a file, keys of every kind below one that is trusted, and others of the same names."""
+    """A daemon, a file, keys of every kind, and a stranger's keys of the same names."""
 
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="weir-signed-")))

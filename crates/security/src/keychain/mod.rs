@@ -1,7 +1,7 @@
 //! Keys on disk.
 //!
-//! A key chain is a directory, mode 0700, with two files a key, one a shared secret, and one that names
-//! the default key:
+//! A key chain is a directory, mode 0700, with two files a key, one a shared secret, and one that
+//! names the default key:
 //!
 //! | file | mode | content |
 //! |---|---|---|

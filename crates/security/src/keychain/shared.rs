@@ -1,10 +1,10 @@
 //! Shared secrets on disk and between hosts.
 //!
 //! A secret has a name as a key has, so that signatures can say by which they were made, and no
-//! certificate, which would tell it. Its file, of mode 0600, is text that people can write: the line
-//! `Name: /<identity>/KEY/<KeyId>`, and between two lines of armour the secret in base64. Under a
-//! passphrase it goes in the form that other secret keys have (PKCS#8, RFC 5958), with the algorithm
-//! id-hmacWithSHA256.
+//! certificate, which would tell it. Its file, of mode 0600, is text that people can write: the
+//! line `Name: /<identity>/KEY/<KeyId>`, and between two lines of armour the secret in base64.
+//! Under a passphrase it goes in the form that other secret keys have (PKCS#8, RFC 5958), with the
+//! algorithm id-hmacWithSHA256.
 
 use std::path::{Path, PathBuf};
 
@@ -22,8 +22,8 @@ use crate::{MIN_SHARED_KEY, SharedKey, Signer, TrustedKey};
 /// What the files of shared secrets end in.
 pub(super) const EXTENSION: &str = "shared";
 
-const WARNING: &str = "A shared key for Named Data Networking: whoever has this file can sign with it, \
-                       and knows what others signed.";
+const WARNING: &str = "A shared key for Named Data Networking: whoever has this file can sign with \
+                       it, and check what others signed.";
 const PLAIN: [&str; 2] = ["-----BEGIN SHARED KEY-----", "-----END SHARED KEY-----"];
 /// As RFC 7468 has it, section 11.
 const SEALED: [&str; 2] =

@@ -1,7 +1,8 @@
 //! Where an object ends, if there is no manifest that says it.
 //!
-//! Metadata say it, and segments do. Whoever could move the end would hand over the beginning of an
-//! object as the whole, so that under a policy that asks for keys only what is signed by one counts.
+//! Metadata say it, and segments do. Whoever could move the end would hand over the beginning of
+//! an object as the whole, so that under a policy that asks for keys only what is signed by one
+//! counts.
 
 use crate::fetch::Fetch;
 use crate::rdr::{self, Metadata};
