@@ -16,6 +16,7 @@ mod faces;
 pub mod log;
 mod marking;
 mod memory;
+mod metrics;
 mod nudge;
 mod orders;
 mod permissions;
@@ -44,6 +45,7 @@ use mio::{Events, Poll};
 use nudge::Nudges;
 use orders::Connecting;
 use reload::Configured;
+use std::any::Any;
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
@@ -55,9 +57,12 @@ pub struct Hooks {
     pub give_back: fn(),
     /// Reads the configuration again, if it came from where it can be read again.
     pub reread: Option<Reread>,
-    /// Answers at the addresses of `[metrics]` from a thread of its own.
-    pub serve_metrics: fn(SocketAddr, Observer) -> io::Result<()>,
+    /// Answers at the addresses of `[metrics]`.
+    pub serve_metrics: ServeMetrics,
 }
+
+/// Answers with metrics at an address, from a thread of its own, until what it gave is dropped.
+pub type ServeMetrics = fn(SocketAddr, Observer) -> io::Result<Box<dyn Any + Send>>;
 
 /// Runs a daemon in the foreground until SIGINT or SIGTERM.
 ///
@@ -71,11 +76,7 @@ pub fn run(config: Config, hooks: Hooks) -> Result<(), DaemonError> {
     daemon.memory = memory.map(|(limit, shared)| Watch::new(limit, shared, hooks.give_back));
     daemon.stop_on_signals()?;
     daemon.reload_on_signal(hooks.reread)?;
-    for address in metrics {
-        let served = daemon.observer().and_then(|seen| (hooks.serve_metrics)(address, seen));
-        served.map_err(|source| DaemonError::Metrics { address, source })?;
-        tracing::info!(%address, "metrics");
-    }
+    daemon.serve_metrics(hooks.serve_metrics, &metrics)?;
     supervisor::tell(supervisor::READY);
     daemon.run()
 }
@@ -132,6 +133,7 @@ pub struct Daemon {
     stopping: bool,
     nudges: Nudges,
     configured: Configured,
+    metrics: metrics::Served,
     next_idle_check: Time,
     /// Faces that a command wants, and that are not connected yet.
     connecting: Vec<Connecting>,

@@ -229,6 +229,11 @@ impl Management {
         self.authority.set_rules(rules);
     }
 
+    /// A face may have so many routes from now on.
+    pub fn set_routes_per_face(&mut self, most: usize) {
+        self.routes_per_face = most;
+    }
+
     /// Whoever asks is told from now on that these prefixes lead here.
     pub fn set_routable(&mut self, prefixes: &[Name]) {
         self.hub.set(prefixes);

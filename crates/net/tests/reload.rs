@@ -4,9 +4,13 @@
 use net::client::{Address, Connection};
 use net::config;
 use net::daemon::{Daemon, Observer, Stopper};
-use packet::{Name, tlv};
+use packet::{Interest, InterestBuf, LpPacket, Name, tlv};
+use std::io::Write as _;
+use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// A daemon whose configuration lies in a file.
 struct Running {
@@ -131,6 +135,170 @@ fn strategies_come_and_go() {
     let content = daemon.dataset(list);
     let has = |word: &[u8]| content.windows(word.len()).any(|window| window == word);
     assert!(has(b"random") && has(b"best-route") && !has(b"asf"), "the root has its own again");
+}
+
+/// The names of Interests that come to a peer, until one is there.
+fn heard_until(peer: &UdpSocket, last: &str) -> Vec<String> {
+    let (mut names, mut buffer) = (Vec::<String>::new(), [0; 9000]);
+    peer.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    while names.last().is_none_or(|name| name != last) {
+        let len = peer.recv(&mut buffer).unwrap();
+        let link = LpPacket::decode(&buffer[..len]).unwrap();
+        let Some(packet) = link.fragment() else { continue };
+        names.push(Interest::decode(packet).unwrap().name().to_string());
+    }
+    names
+}
+
+#[test]
+fn a_strategy_that_is_gone_does_not_go_on() {
+    let peers = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").unwrap());
+    let uri = |peer: &UdpSocket| format!("udp4://{}", peer.local_addr().unwrap());
+    let mut text = String::new();
+    for (cost, peer) in peers.iter().enumerate() {
+        let uri = uri(peer);
+        text += &format!(
+            "[[face]]\nuri = \"{uri}\"\n\
+             [[route]]\nprefix = \"/a\"\nface = \"{uri}\"\ncost = {cost}\n"
+        );
+    }
+    text += &format!("[[route]]\nprefix = \"/end\"\nface = \"{}\"\n", uri(&peers[1]));
+    let both = "[[strategy]]\nprefix = \"/a\"\nstrategy = \"multicast\"\n";
+    let daemon = Running::start(&format!("{text}{both}"));
+    let mut stream = UnixStream::connect(daemon.socket()).unwrap();
+    let mut ask = |name: &str, nonce: u32| {
+        let mut interest = InterestBuf::new(name.parse().unwrap());
+        interest.nonce = Some(nonce);
+        stream.write_all(&interest.encode()).unwrap();
+    };
+    ask("/a/1", 1);
+    ask("/end/1", 2);
+    assert_eq!(heard_until(&peers[1], "/end/1"), ["/a/1", "/end/1"], "all are asked");
+    daemon.now(&text);
+    ask("/a/2", 3);
+    ask("/end/2", 4);
+    assert_eq!(heard_until(&peers[1], "/end/2"), ["/end/2"], "the first one alone is asked");
+    assert_eq!(heard_until(&peers[0], "/a/2").last().unwrap(), "/a/2");
+}
+
+#[test]
+fn the_content_store_follows_the_file() {
+    let store = |text: &str| format!("[content_store]\n{text}\n");
+    let daemon = Running::start(&store("packets = 7"));
+    let capacity = |daemon: &Running| {
+        let content = daemon.dataset("/localhost/nfd/cs/info");
+        let info = tlv::Reader::new(&content).next_element().unwrap().unwrap();
+        let mut inside = tlv::Reader::new(info.value);
+        inside.expect(131).unwrap().nni().unwrap()
+    };
+    assert_eq!(capacity(&daemon), 7);
+    daemon.now(&store("packets = 3"));
+    assert_eq!(capacity(&daemon), 3);
+    let octets = |daemon: &Running| {
+        let counters = daemon.dataset("/localhost/weir/counters");
+        let counters: serde_json::Value = serde_json::from_slice(&counters).unwrap();
+        counters["content_store"]["capacity"].as_u64()
+    };
+    let before = octets(&daemon);
+    daemon.now(&store("packets = 3\ncapacity = \"1 MB\""));
+    assert_eq!(octets(&daemon), Some(1_000_000), "it was {before:?}");
+}
+
+#[test]
+fn who_may_command_follows_the_file() {
+    let daemon = Running::start("");
+    let mut client = Connection::open(Address::Unix(daemon.socket())).unwrap();
+    client.register(&"/a".parse::<Name>().unwrap()).unwrap();
+    daemon.now("[[authorize]]\ncommands = \"cs\"\n[hub]\nprefixes = \"/here\"\n");
+    let refused = client.register(&"/b".parse::<Name>().unwrap()).unwrap_err().to_string();
+    assert!(refused.contains("403"), "{refused}");
+    assert_eq!(daemon.dataset("/localhop/nfd/rib/routable-prefixes"), b"\x07\x06\x08\x04here");
+    // A file that is not there: what was stays, and nobody gets more rights by a mistake.
+    daemon.now("[[authorize]]\nkey = \"/nonexistent/key\"\n");
+    assert!(client.register(&"/b".parse::<Name>().unwrap()).is_err());
+    daemon.now("");
+    client.register(&"/b".parse::<Name>().unwrap()).unwrap();
+}
+
+#[test]
+fn doors_open_and_close_and_faces_that_came_in_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("weir.toml");
+    let (socket, other) = (folder.path().join("sock"), folder.path().join("other"));
+    let link = folder.path().join("link");
+    let write = |text: String| std::fs::write(&path, text).unwrap();
+    write(format!(
+        "[listen]\nunix = \"{}\"\nudp = \"127.0.0.1:0\"\ntcp = \"off\"\nunix_links = \"{}\"",
+        socket.display(),
+        link.display()
+    ));
+    let again = path.clone();
+    let mut daemon = Daemon::new(config::load(&path).unwrap()).unwrap();
+    daemon.reload_on_signal(Some(Box::new(move || config::load(&again)))).unwrap();
+    let udp = daemon.udp_addresses()[0];
+    let (observer, stopper) = (daemon.observer().unwrap(), daemon.stopper().unwrap());
+    let thread = std::thread::spawn(move || daemon.run().unwrap());
+    let mut early = Connection::open(Address::Unix(socket.clone())).unwrap();
+    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let ask = |nonce: u32| {
+        let mut interest = InterestBuf::new("/nowhere".parse().unwrap());
+        interest.nonce = Some(nonce);
+        peer.send_to(&interest.encode(), udp).unwrap();
+        peer.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let mut buffer = [0; 9000];
+        loop {
+            let len = peer.recv(&mut buffer).unwrap();
+            if LpPacket::decode(&buffer[..len]).unwrap().nack().is_some() {
+                return;
+            }
+        }
+    };
+    ask(1);
+    write(format!(
+        "[listen]\nunix = \"{}\"\nudp = \"off\"\ntcp = \"127.0.0.1:0\"\n",
+        other.display()
+    ));
+    observer.reread();
+    observer.metrics().unwrap();
+    ask(2);
+    early.register(&"/still".parse::<Name>().unwrap()).unwrap();
+    assert!(!socket.exists() && std::fs::symlink_metadata(&link).is_err(), "they are gone");
+    let mut late = Connection::open(Address::Unix(other)).unwrap();
+    let channels = late.dataset(&"/localhost/nfd/faces/channels".parse().unwrap()).unwrap();
+    let text = String::from_utf8_lossy(&channels).into_owned();
+    assert!(text.contains("tcp4://127.0.0.1:") && !text.contains("udp4://"), "{text}");
+    let at = text.split("tcp4://").nth(1).unwrap();
+    let end = at.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ':').unwrap_or(at.len());
+    std::net::TcpStream::connect(&at[..end]).unwrap();
+    stopper.stop();
+    thread.join().unwrap();
+}
+
+#[test]
+fn metrics_come_and_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("weir.toml");
+    let ports = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap());
+    let at = |port: SocketAddr| {
+        let socket = folder.path().join("sock");
+        write(&path, &socket, &format!("[metrics]\nlisten = \"{port}\"\n"));
+        config::load(&path).unwrap()
+    };
+    let again = path.clone();
+    let config = at(ports[0]);
+    let mut daemon = Daemon::new(config.clone()).unwrap();
+    daemon.reload_on_signal(Some(Box::new(move || config::load(&again)))).unwrap();
+    daemon.serve_metrics(|at, _| Ok(Box::new(TcpListener::bind(at)?)), &config.metrics).unwrap();
+    let (observer, stopper) = (daemon.observer().unwrap(), daemon.stopper().unwrap());
+    let thread = std::thread::spawn(move || daemon.run().unwrap());
+    let is_open = |port: SocketAddr| std::net::TcpStream::connect(port).is_ok();
+    assert_eq!(ports.map(is_open), [true, false]);
+    at(ports[1]);
+    observer.reread();
+    observer.metrics().unwrap();
+    assert_eq!(ports.map(is_open), [false, true]);
+    stopper.stop();
+    thread.join().unwrap();
 }
 
 #[test]

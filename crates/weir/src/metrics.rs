@@ -7,12 +7,13 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use net::daemon::Observer;
+use std::any::Any;
 use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 
 /// The format and its version.
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
@@ -25,11 +26,11 @@ const LONGEST_HEAD: usize = 16 * 1024;
 /// After a connection that the system refused.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Answers at this address from now on, until the process ends.
+/// Answers at this address from now on, until what it gives is dropped.
 ///
 /// # Errors
 /// The address is not to be had, or no thread is.
-pub fn serve(address: SocketAddr, observer: Observer) -> io::Result<()> {
+pub fn serve(address: SocketAddr, observer: Observer) -> io::Result<Box<dyn Any + Send>> {
     let listener = TcpListener::bind(address)?;
     listener.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -38,7 +39,15 @@ pub fn serve(address: SocketAddr, observer: Observer) -> io::Result<()> {
         tokio::net::TcpListener::from_std(listener)?
     };
     let thread = std::thread::Builder::new().name("metrics".to_owned());
-    thread.spawn(move || runtime.block_on(accept(&listener, Arc::new(observer)))).map(drop)
+    let (end, ended) = oneshot::channel::<()>();
+    thread.spawn(move || {
+        runtime.block_on(async {
+            tokio::spawn(async move { accept(&listener, Arc::new(observer)).await });
+            // Nothing is sent: its other end is dropped.
+            let _ = ended.await;
+        });
+    })?;
+    Ok(Box::new(end))
 }
 
 async fn accept(listener: &tokio::net::TcpListener, observer: Arc<Observer>) {

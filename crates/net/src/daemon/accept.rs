@@ -48,7 +48,7 @@ impl Daemon {
         let mut strangers = Vec::new();
         for door in 0..self.doors.udp.len() {
             let Daemon { doors, buffers, .. } = self;
-            let udp = &doors.udp[door];
+            let udp = &doors.udp[door].socket;
             let received =
                 udp.receive(&mut buffers.datagrams, BUDGET, |datagram, peer, reached| {
                     strangers.push(Stranger { peer, reached, datagram: datagram.to_vec() });
@@ -165,13 +165,13 @@ impl Daemon {
             self.stream_guest(socket, made_by, [uri, local_uri], true, &link, now);
         }
         for door in 0..self.doors.tcp.len() {
-            while let Some((socket, peer)) = self.doors.tcp[door].accept()? {
+            while let Some((socket, peer)) = self.doors.tcp[door].socket.accept()? {
                 if self.faces.guests >= self.settings.on_demand.max {
                     tracing::debug!(%peer, "no room for another face");
                     continue;
                 }
                 let link = self.settings.on_demand.link.clone();
-                let here = self.doors.tcp[door].local()?;
+                let here = self.doors.tcp[door].socket.local()?;
                 let (uri, here) = (FaceUri::tcp(peer).to_string(), FaceUri::tcp(here).to_string());
                 let local = peer.ip().is_loopback();
                 self.stream_guest(socket, MadeBy::Peer, [uri, here], local, &link, now);

@@ -10,8 +10,8 @@ use mio::{Interest, Registry, Token};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 
-/// The tokens of doors begin here.
-pub(super) const FIRST: usize = 2;
+/// The token of all doors: somebody is before one of them.
+const TOKEN: Token = Token(3);
 /// The tokens of faces begin here.
 pub(super) const FACES: usize = 1 << 12;
 
@@ -22,11 +22,18 @@ fn is_absent(error: &io::Error) -> bool {
         || error.raw_os_error() == Some(rustix::io::Errno::AFNOSUPPORT.raw_os_error())
 }
 
+/// A listening socket, and what the configuration calls its address: its port may be any.
+#[derive(Debug)]
+pub(super) struct Door<T> {
+    at: SocketAddr,
+    pub socket: T,
+}
+
 /// All listening sockets.
 #[derive(Debug, Default)]
 pub(super) struct Doors {
-    pub udp: Vec<Udp>,
-    pub tcp: Vec<TcpDoor>,
+    pub udp: Vec<Door<Udp>>,
+    pub tcp: Vec<Door<TcpDoor>>,
     pub unix: Option<UnixDoor>,
     /// No connection is accepted before: the process had no descriptor left.
     pub paused: Option<Time>,
@@ -34,64 +41,78 @@ pub(super) struct Doors {
 
 impl Doors {
     /// Opens what the configuration asks for.
+    ///
+    /// # Errors
+    /// Of what cannot be opened, the first.
     pub fn open(
         listen: &Listen,
         options: UdpOptions,
         registry: &Registry,
     ) -> Result<Doors, DaemonError> {
         let mut doors = Doors::default();
-        let [udp_optional, tcp_optional] = listen.optional;
-        // The Unix socket first: if a daemon is running, that is the message to see.
-        doors.unix = listen.unix.as_deref().map(UnixDoor::open).transpose()?;
-        if let Some(door) = &mut doors.unix {
-            listen.unix_links.iter().try_for_each(|path| door.link(path))?;
+        match doors.adopt(listen, options, registry).into_iter().next() {
+            Some(error) => Err(error),
+            None => Ok(doors),
         }
-        for address in &listen.udp {
-            match Udp::listen(*address, options) {
-                Ok(door) => doors.udp.push(door),
-                Err(e) if udp_optional && is_absent(&e) => {}
-                Err(source) => {
-                    return Err(DaemonError::Listen { uri: FaceUri::udp(*address), source });
-                }
-            }
-        }
-        for address in &listen.tcp {
-            match TcpDoor::open(*address) {
-                Ok(door) => doors.tcp.push(door),
-                Err(e) if tcp_optional && is_absent(&e) => {}
-                Err(source) => {
-                    return Err(DaemonError::Listen { uri: FaceUri::tcp(*address), source });
-                }
-            }
-        }
-        doors.register(registry).map_err(DaemonError::system("cannot watch the listeners"))?;
-        Ok(doors)
     }
 
-    fn register(&mut self, registry: &Registry) -> io::Result<()> {
-        let mut token = FIRST;
-        let mut next = || {
-            token += 1;
-            Token(token)
+    /// Closes what is not asked for any more, and opens what is and was not. Gives what could not
+    /// be opened, and why.
+    pub fn adopt(
+        &mut self,
+        listen: &Listen,
+        options: UdpOptions,
+        registry: &Registry,
+    ) -> Vec<DaemonError> {
+        let mut failed = Vec::new();
+        let [udp_optional, tcp_optional] = listen.optional;
+        // The Unix socket first: if a daemon is running, that is the message to see.
+        if let Err(error) = self.adopt_unix(listen, registry) {
+            failed.push(error);
+        }
+        let udp = |at: SocketAddr| {
+            let mut door = Udp::listen(at, options)?;
+            registry.register(door.source(), TOKEN, Interest::READABLE).map(|()| door)
         };
-        for door in &mut self.udp {
-            registry.register(door.source(), next(), Interest::READABLE)?;
+        adopt(&mut self.udp, &listen.udp, udp, &mut |at, source| {
+            if !(udp_optional && is_absent(&source)) {
+                failed.push(DaemonError::Listen { uri: FaceUri::udp(at), source });
+            }
+        });
+        let tcp = |at: SocketAddr| {
+            let mut door = TcpDoor::open(at)?;
+            registry.register(door.source(), TOKEN, Interest::READABLE).map(|()| door)
+        };
+        adopt(&mut self.tcp, &listen.tcp, tcp, &mut |at, source| {
+            if !(tcp_optional && is_absent(&source)) {
+                failed.push(DaemonError::Listen { uri: FaceUri::tcp(at), source });
+            }
+        });
+        failed
+    }
+
+    fn adopt_unix(&mut self, listen: &Listen, registry: &Registry) -> Result<(), DaemonError> {
+        let is_same = self.unix.as_ref().map(UnixDoor::path) == listen.unix.as_deref();
+        if !is_same {
+            let mut door = listen.unix.as_deref().map(UnixDoor::open).transpose()?;
+            if let Some(door) = &mut door {
+                let watched = registry.register(door.source(), TOKEN, Interest::READABLE);
+                watched.map_err(DaemonError::system("cannot watch the listeners"))?;
+            }
+            self.unix = door;
         }
-        for door in &mut self.tcp {
-            registry.register(door.source(), next(), Interest::READABLE)?;
+        match &mut self.unix {
+            Some(door) => Ok(door.set_links(&listen.unix_links)?),
+            None => Ok(()),
         }
-        if let Some(door) = &mut self.unix {
-            registry.register(door.source(), next(), Interest::READABLE)?;
-        }
-        Ok(())
     }
 
     pub fn udp_addresses(&self) -> Vec<SocketAddr> {
-        self.udp.iter().filter_map(|d| d.local().ok()).collect()
+        self.udp.iter().filter_map(|d| d.socket.local().ok()).collect()
     }
 
     pub fn tcp_addresses(&self) -> Vec<SocketAddr> {
-        self.tcp.iter().filter_map(|d| d.local().ok()).collect()
+        self.tcp.iter().filter_map(|d| d.socket.local().ok()).collect()
     }
 
     /// The listening addresses as face URIs.
@@ -112,5 +133,29 @@ impl Doors {
                 (std::net::Ipv6Addr::UNSPECIFIED, 0).into()
             }
         })
+    }
+}
+
+/// Keeps the doors at the wanted addresses, closes the others, and opens those that are new.
+fn adopt<T>(
+    doors: &mut Vec<Door<T>>,
+    wanted: &[SocketAddr],
+    open: impl Fn(SocketAddr) -> io::Result<T>,
+    failed: &mut dyn FnMut(SocketAddr, io::Error),
+) {
+    let mut missing = wanted.to_vec();
+    // What is gone is closed before what is new is opened: they may be in each other's way.
+    doors.retain(|door| match missing.iter().position(|at| *at == door.at) {
+        Some(found) => {
+            missing.remove(found);
+            true
+        }
+        None => false,
+    });
+    for at in missing {
+        match open(at) {
+            Ok(socket) => doors.push(Door { at, socket }),
+            Err(error) => failed(at, error),
+        }
     }
 }

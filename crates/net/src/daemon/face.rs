@@ -303,7 +303,7 @@ impl Face {
     /// When a broken face is to be connected again.
     pub fn retry(&self) -> Option<Time> {
         match self.link {
-            Link::Down { retry } => Some(retry),
+            Link::Down { retry } if self.target.is_some() => Some(retry),
             _ => None,
         }
     }

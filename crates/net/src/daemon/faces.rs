@@ -7,15 +7,25 @@ use forwarder::FaceId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
+/// A face, and under what else it is listed.
+#[derive(Debug)]
+struct Listed {
+    face: Face,
+    peer: Option<SocketAddr>,
+    retry: Option<Time>,
+}
+
 /// Faces by number, and UDP faces by peer.
 #[derive(Debug, Default)]
 pub(super) struct Faces {
-    all: BTreeMap<FaceId, Face>,
+    all: BTreeMap<FaceId, Listed>,
     peers: BTreeMap<SocketAddr, FaceId>,
+    /// All faces by where they lead; several may lead to one group.
+    uris: BTreeSet<(String, FaceId)>,
     /// Faces over emulated links, which have deadlines of their own.
     emulated: BTreeSet<FaceId>,
-    /// Configured faces, which are connected again when they break.
-    permanent: Vec<FaceId>,
+    /// Broken faces, by when they are to be connected.
+    retries: BTreeSet<(Time, FaceId)>,
     /// Faces that peers, applications and commands brought about.
     pub guests: usize,
     pub applications: usize,
@@ -25,11 +35,11 @@ pub(super) struct Faces {
 
 impl Faces {
     pub fn get_mut(&mut self, id: FaceId) -> Option<&mut Face> {
-        self.all.get_mut(&id)
+        self.all.get_mut(&id).map(|listed| &mut listed.face)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Face> {
-        self.all.values()
+        self.all.values().map(|listed| &listed.face)
     }
 
     /// A number for an application's URI.
@@ -50,36 +60,47 @@ impl Faces {
         if face.delay.is_some() {
             self.emulated.insert(face.id);
         }
-        if face.target.is_some() {
-            self.permanent.push(face.id);
-        }
         if let Some(counter) = self.counter(face.made_by) {
             *counter += 1;
         }
-        self.all.insert(face.id, face);
+        let id = face.id;
+        self.uris.insert((face.uri.clone(), id));
+        self.all.insert(id, Listed { face, peer, retry: None });
+        self.schedule(id);
     }
 
     pub fn remove(&mut self, id: FaceId) -> Option<Face> {
-        let face = self.all.remove(&id)?;
-        self.peers.retain(|_, of| *of != id);
+        let Listed { face, peer, retry } = self.all.remove(&id)?;
+        if let Some(peer) = peer
+            && self.of_peer(peer) == Some(id)
+        {
+            self.peers.remove(&peer);
+        }
+        self.uris.remove(&(face.uri.clone(), id));
         self.emulated.remove(&id);
-        self.permanent.retain(|of| *of != id);
+        retry.map(|at| self.retries.remove(&(at, id)));
         if let Some(counter) = self.counter(face.made_by) {
             *counter -= 1;
         }
         Some(face)
     }
 
-    /// From now on the face is connected again when it breaks.
-    pub fn keep_up(&mut self, id: FaceId) {
-        if !self.permanent.contains(&id) {
-            self.permanent.push(id);
+    /// Sees to it that a face is connected again, or is not: to be called when it broke, was
+    /// connected, or leads elsewhere.
+    pub fn schedule(&mut self, id: FaceId) {
+        let Some(listed) = self.all.get_mut(&id) else { return };
+        let due = listed.face.retry();
+        let before = std::mem::replace(&mut listed.retry, due);
+        if before != due {
+            before.map(|at| self.retries.remove(&(at, id)));
+            self.retries.extend(due.map(|at| (at, id)));
         }
     }
 
-    /// The face that leads there.
+    /// The face that leads there; of several the first.
     pub fn of_uri(&self, uri: &str) -> Option<FaceId> {
-        self.iter().find(|face| face.uri == uri).map(|face| face.id)
+        let first = self.uris.range((uri.to_owned(), FaceId(0))..).next();
+        first.filter(|(found, _)| found == uri).map(|(_, id)| *id)
     }
 
     fn counter(&mut self, made_by: MadeBy) -> Option<&mut usize> {
@@ -93,24 +114,24 @@ impl Faces {
 
     /// When the next emulated link has something due.
     pub fn next_due(&self) -> Option<Time> {
-        self.emulated.iter().filter_map(|id| self.all.get(id)?.next_due()).min()
+        self.emulated.iter().filter_map(|id| self.all.get(id)?.face.next_due()).min()
     }
 
     /// The faces whose emulated links have something due.
     pub fn due(&self, now: Time) -> Vec<FaceId> {
-        let due =
-            |id: &&FaceId| self.all.get(id).and_then(Face::next_due).is_some_and(|at| at <= now);
+        let next = |id: &FaceId| self.all.get(id)?.face.next_due();
+        let due = |id: &&FaceId| next(id).is_some_and(|at| at <= now);
         self.emulated.iter().filter(due).copied().collect()
     }
 
     /// When the next broken face is to be connected.
     pub fn next_retry(&self) -> Option<Time> {
-        self.retries().map(|(at, _)| at).min()
+        self.retries.first().map(|(at, _)| *at)
     }
 
-    /// Broken faces, and when they are to be connected.
-    pub fn retries(&self) -> impl Iterator<Item = (Time, FaceId)> {
-        self.permanent.iter().filter_map(|id| Some((self.all.get(id)?.retry()?, *id)))
+    /// The broken faces that are to be connected now.
+    pub fn retries(&self, now: Time) -> Vec<FaceId> {
+        self.retries.iter().take_while(|(at, _)| *at <= now).map(|(_, id)| *id).collect()
     }
 
     /// The UDP face over which nothing came for longest, of those that peers brought about.
@@ -126,5 +147,58 @@ impl Faces {
             FaceInfo { expires, ..face.info() }
         };
         self.iter().map(info).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::daemon::face::{Link, Target};
+
+    fn face(id: u64, uri: &str, retry: u64) -> Face {
+        let link = Link::Down { retry: Time(retry) };
+        let mut face = Face::new(FaceId(id), MadeBy::Configuration, uri.to_owned(), link);
+        face.target = Some(Target::Tcp("192.0.2.1:6363".parse().unwrap()));
+        face
+    }
+
+    #[test]
+    fn broken_faces_are_due_in_their_order_and_not_when_they_are_gone_or_up() {
+        let mut faces = Faces::default();
+        for (id, retry) in [(1, 50), (2, 30), (3, 30), (4, 70)] {
+            faces.insert(face(id, "tcp4://192.0.2.1:6363", retry), None);
+        }
+        assert_eq!(faces.next_retry(), Some(Time(30)));
+        assert_eq!(faces.retries(Time(50)), [2, 3, 1].map(FaceId));
+        faces.remove(FaceId(2));
+        // It failed again.
+        faces.get_mut(FaceId(3)).unwrap().link = Link::Down { retry: Time(60) };
+        faces.schedule(FaceId(3));
+        assert_eq!(faces.retries(Time(60)), [1, 3].map(FaceId));
+        // It is to be left alone.
+        faces.get_mut(FaceId(1)).unwrap().target = None;
+        faces.schedule(FaceId(1));
+        assert_eq!((faces.next_retry(), faces.retries(Time(59))), (Some(Time(60)), vec![]));
+        faces.remove(FaceId(3));
+        faces.remove(FaceId(4));
+        assert_eq!(faces.next_retry(), None);
+    }
+
+    #[test]
+    fn faces_are_found_by_where_they_lead() {
+        let mut faces = Faces::default();
+        let peer = "192.0.2.1:6363".parse().unwrap();
+        faces.insert(face(7, "udp4://192.0.2.1:6363", 0), Some(peer));
+        faces.insert(face(5, "udp4://192.0.2.1:63", 0), None);
+        faces.insert(face(9, "udp4://192.0.2.1:6363", 0), None);
+        assert_eq!(faces.of_uri("udp4://192.0.2.1:6363"), Some(FaceId(7)));
+        assert_eq!(faces.of_uri("udp4://192.0.2.1:6"), None);
+        assert_eq!(faces.of_peer(peer), Some(FaceId(7)));
+        faces.remove(FaceId(7));
+        assert_eq!(faces.of_uri("udp4://192.0.2.1:6363"), Some(FaceId(9)));
+        assert_eq!(faces.of_peer(peer), None);
+        faces.remove(FaceId(9));
+        assert_eq!(faces.of_uri("udp4://192.0.2.1:6363"), None);
+        assert_eq!(faces.of_uri("udp4://192.0.2.1:63"), Some(FaceId(5)));
     }
 }

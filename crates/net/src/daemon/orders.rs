@@ -223,9 +223,7 @@ impl Daemon {
             self.forwarder.set_mtu(id, Some(mtu));
         }
         let body = told(&face.info(), &order.asked, false);
-        if face.target.is_some() {
-            self.faces.keep_up(id);
-        }
+        self.faces.schedule(id);
         tracing::info!(face = %id, ?change, "face updated");
         ControlResponse::new(200, "OK", body)
     }

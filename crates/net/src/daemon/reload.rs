@@ -5,10 +5,11 @@
 //! waits for a start.
 
 use super::error::DaemonError;
-use super::{Daemon, Settings, start, supervisor};
+use super::{Daemon, Settings, permissions, start, supervisor};
 use crate::config::{self, Config, ConfigError};
 use crate::management::rib::{ORIGIN_STATIC, Route};
 use forwarder::FaceId;
+use forwarder::tables::ContentStoreConfig;
 use packet::Name;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +20,7 @@ pub(super) struct Configured {
     /// Prefix, face and cost.
     pub routes: Vec<(Name, FaceId, u64)>,
     pub strategies: Vec<config::Strategy>,
+    store: ContentStoreConfig,
     /// The sections that hold from the start to the end, as text.
     fixed: Vec<(&'static str, String)>,
 }
@@ -27,21 +29,21 @@ impl Configured {
     pub fn new(config: &Config) -> Configured {
         Configured {
             strategies: config.strategies.clone(),
+            store: config.content_store,
             fixed: fixed(config),
             ..Configured::default()
         }
     }
 }
 
-/// The sections that a running daemon cannot change.
+/// What a running daemon cannot change: sections, or fields of them.
 fn fixed(config: &Config) -> Vec<(&'static str, String)> {
+    let store = &config.content_store;
     vec![
-        ("daemon", format!("{:?}", config.daemon)),
-        ("listen", format!("{:?}", config.listen)),
-        ("metrics", format!("{:?}", config.metrics)),
-        ("content_store", format!("{:?}", config.content_store)),
-        ("forwarder", format!("{:?}", config.forwarder)),
-        ("authorize", format!("{:?}", config.authorize)),
+        ("[daemon]", format!("{:?}", config.daemon)),
+        ("[forwarder]", format!("{:?}", config.forwarder)),
+        ("`policy` under [content_store]", format!("{:?}", store.policy)),
+        ("`admission` under [content_store]", format!("{:?}", store.admission)),
     ]
 }
 
@@ -70,20 +72,50 @@ impl Daemon {
         let now = fixed(config);
         for ((section, before), (_, after)) in self.configured.fixed.iter().zip(&now) {
             if before != after {
-                tracing::warn!("[{section}] has changed; that takes effect at the next start");
+                tracing::warn!("{section} has changed; that takes effect at the next start");
             }
         }
         self.settings = Settings {
             on_demand: config.on_demand.clone(),
             application: config.application.clone(),
+            udp: start::udp_options(&config.listen),
             ..self.settings
         };
-        self.management.believe_announcements(config.announcements.accept);
+        self.management.set_routes_per_face(config.application.routes);
+        self.adopt_listeners(config);
+        self.adopt_store(config.content_store);
+        let (forwarder, management) = (&mut self.forwarder, &mut self.management);
+        if let Err(error) = permissions::grant(forwarder, management, config) {
+            tracing::error!(%error, "who may command and announce stays as it was");
+        }
         let ids = self.adopt_faces(&config.faces);
         self.adopt_routes(&config.routes, &ids);
         self.adopt_strategies(&config.strategies);
         self.management.count(&mut self.forwarder);
         tracing::info!(faces = ids.iter().flatten().count(), "the configuration was read again");
+    }
+
+    /// Faces that came in by a door that is closed stay.
+    fn adopt_listeners(&mut self, config: &Config) {
+        let registry = self.poll.registry();
+        let mut failed = self.doors.adopt(&config.listen, self.settings.udp, registry);
+        failed.extend(self.adopt_metrics(&config.metrics));
+        for error in failed {
+            tracing::error!(%error, "this is left out");
+        }
+        // Somebody may have come before they were watched.
+        self.work.doors = true;
+    }
+
+    /// What a command has set stays until the file says something else.
+    fn adopt_store(&mut self, wanted: ContentStoreConfig) {
+        let before = std::mem::replace(&mut self.configured.store, wanted);
+        if before.capacity != wanted.capacity {
+            self.forwarder.set_content_store_capacity(wanted.capacity);
+        }
+        if before.packets != wanted.packets {
+            self.forwarder.set_content_store_packets(wanted.packets);
+        }
     }
 
     /// Ends the faces whose sections are gone or have changed, and makes those that are new. Gives

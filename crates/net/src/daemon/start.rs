@@ -48,10 +48,7 @@ impl Daemon {
         let clock = Clock::start();
         let poll = Poll::new().map_err(system("cannot make a poll"))?;
         let timer = Timer::new(poll.registry(), TIMER).map_err(system("cannot make a timer"))?;
-        let udp = UdpOptions {
-            receive_buffer: usize::try_from(config.listen.receive_buffer.0).unwrap_or(usize::MAX),
-            force: config.listen.force_receive_buffer,
-        };
+        let udp = udp_options(&config.listen);
         let doors = Doors::open(&config.listen, udp, poll.registry())?;
         let seed = match config.daemon.seed {
             Some(seed) => seed,
@@ -102,6 +99,7 @@ impl Daemon {
             stopping: false,
             nudges,
             configured,
+            metrics: super::metrics::Served::default(),
             next_idle_check,
             connecting: Vec::new(),
             memory: None,
@@ -252,6 +250,7 @@ impl Daemon {
                 face.down(now);
             }
         }
+        self.faces.schedule(id);
     }
 
     /// Connects a face.
@@ -312,6 +311,14 @@ impl Daemon {
                 Ok((stream(Socket::Unix(socket))?, "unix://".to_owned(), None))
             }
         }
+    }
+}
+
+/// What UDP sockets are made with.
+pub(super) fn udp_options(listen: &config::Listen) -> UdpOptions {
+    UdpOptions {
+        receive_buffer: usize::try_from(listen.receive_buffer.0).unwrap_or(usize::MAX),
+        force: listen.force_receive_buffer,
     }
 }
 

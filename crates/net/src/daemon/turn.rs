@@ -181,9 +181,7 @@ impl Daemon {
             self.work.sending.extend(self.faces.due(now));
         }
         if due(self.faces.next_retry()) {
-            let due = self.faces.retries().filter(|(at, _)| *at <= now);
-            let ids: Vec<FaceId> = due.map(|(_, id)| id).collect();
-            ids.into_iter().for_each(|id| self.dial(id, now));
+            self.faces.retries(now).into_iter().for_each(|id| self.dial(id, now));
         }
         if now >= self.next_idle_check {
             self.close_idle(now);
@@ -298,6 +296,7 @@ impl Daemon {
             let info = face.info();
             self.management.face_event(now, FaceEvent::Down, &info);
         }
+        self.faces.schedule(id);
     }
 
     /// Ends a face and its routes.

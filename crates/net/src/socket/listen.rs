@@ -83,7 +83,7 @@ impl UnixDoor {
     ///
     /// # Errors
     /// See [`UnixListenError`].
-    pub fn link(&mut self, link: &Path) -> Result<(), UnixListenError> {
+    fn link(&mut self, link: &Path) -> Result<(), UnixListenError> {
         let system = |source| UnixListenError::System { path: link.to_owned(), source };
         match std::fs::symlink_metadata(link) {
             Ok(meta) if meta.file_type().is_symlink() => {
@@ -100,6 +100,19 @@ impl UnixDoor {
         std::os::unix::fs::symlink(&self.path, link).map_err(system)?;
         self.links.push(link.to_owned());
         Ok(())
+    }
+
+    /// Makes these links, and removes others that it made.
+    ///
+    /// # Errors
+    /// See [`UnixListenError`]; the first of several.
+    pub fn set_links(&mut self, wanted: &[PathBuf]) -> Result<(), UnixListenError> {
+        let (kept, gone): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.links).into_iter().partition(|link| wanted.contains(link));
+        gone.iter().for_each(|link| remove(link));
+        let missing: Vec<_> = wanted.iter().filter(|link| !kept.contains(link)).collect();
+        self.links = kept;
+        missing.into_iter().try_for_each(|link| self.link(link))
     }
 
     /// The socket, for registration with a poll.
@@ -124,11 +137,13 @@ impl UnixDoor {
 
 impl Drop for UnixDoor {
     fn drop(&mut self) {
-        for path in self.links.iter().chain([&self.path]) {
-            if let Err(error) = std::fs::remove_file(path) {
-                tracing::debug!(path = %path.display(), %error, "socket file already gone");
-            }
-        }
+        self.links.iter().chain([&self.path]).for_each(|path| remove(path));
+    }
+}
+
+fn remove(path: &Path) {
+    if let Err(error) = std::fs::remove_file(path) {
+        tracing::debug!(path = %path.display(), %error, "socket file already gone");
     }
 }
 
