@@ -2,6 +2,7 @@
 
 mod ecdsa;
 mod ed25519;
+mod explicit;
 mod rsa;
 mod shared;
 

@@ -103,9 +103,9 @@ class Keys(unittest.TestCase):
             self.assertEqual(ours, public.export_key(format="DER"), kind)
 
     def test_bags_that_openssl_encrypted_are_imported(self):
-        """As `ndnsec export` makes them, which encrypts by OpenSSL."""
+        """As `ndnsec export` makes them, which encrypts by OpenSSL: older ones by way of SHA-1."""
         chain = self.python_chain("rsa", "ec")
-        for kind, reader in (("rsa", RSA), ("ec", ECC)):
+        for kind, reader, hashed in (("rsa", RSA, "hmacWithSHA1"), ("ec", ECC, "hmacWithSHA256")):
             key = chain[f"/py/{kind}"].default_key()
             name = Name.to_str(key.name)
             path = (
@@ -114,7 +114,7 @@ class Keys(unittest.TestCase):
             secret = reader.import_key(base64.b64decode(path.read_text()))
             plain = secret.export_key(format="PEM", **({"pkcs": 8} if kind == "rsa" else {}))
             argv = ["openssl", "pkcs8", "-topk8", "-outform", "DER", "-v2", "aes-256-cbc"]
-            argv += ["-passout", f"file:{self.passphrase}"]
+            argv += ["-v2prf", hashed, "-passout", f"file:{self.passphrase}"]
             plain = plain if isinstance(plain, bytes) else plain.encode()
             options = {"input": plain, "stdout": subprocess.PIPE, "timeout": PATIENCE}
             encrypted = subprocess.run(argv, check=True, **options).stdout

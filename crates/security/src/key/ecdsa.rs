@@ -12,6 +12,8 @@ use p256::pkcs8::{
 };
 use zeroize::Zeroizing;
 
+use super::explicit;
+
 /// The most octets that a signature has: two integers of 33 octets in DER.
 pub(super) const SIGNATURE_LEN: usize = 72;
 
@@ -33,12 +35,14 @@ impl EcdsaSecret {
     }
 
     pub(super) fn from_pkcs8(der: &[u8]) -> Option<EcdsaSecret> {
-        SigningKey::from_pkcs8_der(der).ok().map(|key| EcdsaSecret(Box::new(key)))
+        let key = SigningKey::from_pkcs8_der(der).ok().or_else(|| explicit::from_pkcs8(der));
+        key.map(|key| EcdsaSecret(Box::new(key)))
     }
 
     /// Reads the structure ECPrivateKey (RFC 5915).
     pub(super) fn from_sec1(der: &[u8]) -> Option<EcdsaSecret> {
-        Scalar::from_sec1_der(der).ok().map(|key| EcdsaSecret(Box::new(SigningKey::from(&key))))
+        let key = Scalar::from_sec1_der(der).ok().map(|key| SigningKey::from(&key));
+        key.or_else(|| explicit::from_sec1(der)).map(|key| EcdsaSecret(Box::new(key)))
     }
 
     pub(super) fn to_pkcs8(&self) -> Zeroizing<Vec<u8>> {
@@ -68,7 +72,8 @@ pub struct EcdsaPublic(VerifyingKey);
 
 impl EcdsaPublic {
     pub(super) fn from_spki(der: &[u8]) -> Option<EcdsaPublic> {
-        VerifyingKey::from_public_key_der(der).ok().map(EcdsaPublic)
+        let key = VerifyingKey::from_public_key_der(der).ok();
+        key.or_else(|| explicit::from_spki(der)).map(EcdsaPublic)
     }
 
     pub(super) fn to_spki(&self) -> Vec<u8> {

@@ -29,7 +29,8 @@ impl SharedKey {
         SharedKey::new(random)
     }
 
-    /// The secret, for whoever keeps it.
+    /// The secret, for whoever keeps it on a disk.
+    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn octets(&self) -> &[u8] {
         &self.0
     }

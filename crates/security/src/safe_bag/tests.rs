@@ -75,3 +75,19 @@ fn what_is_no_bag() {
     assert_eq!(open.open(b"").unwrap_err(), SafeBagError::Scheme);
     assert_eq!(SafeBag::from_base64("?").unwrap_err(), SafeBagError::Base64);
 }
+
+/// `openssl pkcs8 -topk8 -v2 aes-128-cbc -v2prf hmacWithSHA1 -iter 2048` of an Ed25519 key whose 32
+/// octets are all 3, as OpenSSL before 1.1.0 and ndn-cxx with it encrypted by default.
+const SHA1: &str = "\
+    MIGNMEkGCSqGSIb3DQEFDTA8MBsGCSqGSIb3DQEFDDAOBAhM9L7ORjHh5QICCAAwHQYJYIZIAWUDBAECBBAoB0Zg\
+    gbIGAjpF06OB515sBEAAAdG4uJZNLgf6cT6JIlSRugQ2TIJAnn5D+RjqH8b50UwpWDJeIHBCiXw4M1MezmU8Pav1\
+    0FOafm5krtwpF+s7";
+
+#[test]
+fn a_bag_whose_passphrase_was_hashed_by_sha1_opens() {
+    let (certificate, secret) = made(KeyType::Ed25519);
+    let encrypted = base64_text::decode(SHA1).unwrap().to_vec();
+    let bag = SafeBag { certificate, encrypted };
+    assert_eq!(bag.open(b"open sesame").unwrap().public(), secret.public());
+    assert_eq!(bag.open(b"sesame").unwrap_err(), SafeBagError::Passphrase);
+}
