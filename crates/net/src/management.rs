@@ -12,6 +12,7 @@ pub mod command;
 mod counters;
 mod dataset;
 mod events;
+mod fields;
 mod hub;
 mod judging;
 mod learning;

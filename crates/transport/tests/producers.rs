@@ -157,6 +157,7 @@ fn file_server(final_block: &Component, content: &[u8], segment_size: u64) -> Ve
     details
 }
 
+// Other projects' programs, "Files": [peer-47].
 #[test]
 fn ndnserve_in_both_naming_conventions() {
     let content = octets(300_500);
@@ -169,6 +170,7 @@ fn ndnserve_in_both_naming_conventions() {
     }
 }
 
+// Other projects' programs, "Files": [peer-48].
 #[test]
 fn a_file_server_says_the_end_in_its_metadata() {
     let content = octets(300_500);
@@ -181,6 +183,7 @@ fn a_file_server_says_the_end_in_its_metadata() {
     }
 }
 
+// Other projects' programs, "Files": [peer-40].
 #[test]
 fn the_end_is_known_from_the_first_segment_or_from_the_last() {
     let content = octets(100_000);

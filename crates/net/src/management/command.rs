@@ -5,6 +5,7 @@
 //! not obeyed; whose signatures are wanted is the [authority](super::authority)'s business.
 
 use super::announcement::announced;
+use super::fields;
 use super::parameters::{ControlParameters, numbers};
 use super::response::ControlResponse;
 use packet::tlv::{self, types};
@@ -136,7 +137,7 @@ impl<'a> Command<'a> {
         claim.check_digest()?;
         let asked = match (module, verb) {
             (b"rib", b"announce") => Asked::Announcement(interest.parameters().unwrap_or_default()),
-            _ => Asked::Parameters(Box::new(parameters(name)?)),
+            _ => Asked::Parameters(Box::new(parameters(name, module, verb)?)),
         };
         let name = name.prefix(name.len() - signature);
         Ok(Command { name, protocol, module, verb, asked, claim })
@@ -170,14 +171,17 @@ fn big_endian(octets: &[u8]) -> Option<u64> {
     matches!(octets.len(), 1 | 2 | 4 | 8).then(|| octets.iter().fold(0, fold))
 }
 
-fn parameters(name: NameRef<'_>) -> Result<ControlParameters, Refusal> {
+fn parameters(name: NameRef<'_>, module: &[u8], verb: &[u8]) -> Result<ControlParameters, Refusal> {
     let octets = name
         .get(PREFIX)
         .filter(|c| c.typ() == types::GENERIC)
         .ok_or_else(|| Refusal::Malformed("the command has no parameters".to_owned()))?;
-    tlv::only(octets.value(), numbers::CONTROL_PARAMETERS)
-        .and_then(ControlParameters::decode)
-        .map_err(|fault| Refusal::Malformed(format!("malformed parameters: {fault}")))
+    let malformed = |fault| Refusal::Malformed(format!("malformed parameters: {fault}"));
+    let octets = tlv::only(octets.value(), numbers::CONTROL_PARAMETERS).map_err(malformed)?;
+    if let Some(field) = fields::misplaced(module, verb, octets) {
+        return Err(Refusal::Malformed(format!("this command has no {field}")));
+    }
+    ControlParameters::decode(octets).map_err(malformed)
 }
 
 impl<'a> Claim<'a> {

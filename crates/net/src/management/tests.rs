@@ -197,7 +197,8 @@ fn the_fib_has_the_cheapest_of_a_faces_routes() {
     assert_eq!(node.next_hops("/a"), [(app, 2)]);
     node.command("rib/register", &route(0, 9));
     assert_eq!(node.next_hops("/a"), [(app, 2)]);
-    node.command("rib/unregister", &route(128, 0));
+    let cheaper = ControlParameters { origin: Some(128), ..of("/a") };
+    node.command("rib/unregister", &cheaper);
     assert_eq!(node.next_hops("/a"), [(app, 9)]);
 }
 
@@ -230,7 +231,7 @@ fn an_application_has_only_so_many_routes() {
 }
 
 // ControlCommand, "Request format": [mgmt-1], [mgmt-2]; RibMgmt, "Register a route": [mgmt-15].
-// Other projects' programs, "Commands": [peer-16], [peer-24].
+// Other projects' programs, "Commands": [peer-16], [peer-24], [peer-46].
 #[test]
 fn what_cannot_be_done_is_said_with_a_body() {
     let mut node = Node::new(2);
@@ -240,6 +241,9 @@ fn what_cannot_be_done_is_said_with_a_body() {
     assert_eq!(node.command("rib/announce", &of("/a")).code, 400);
     assert_eq!(node.command("rib/reverse", &of("/a")).code, 501);
     assert_eq!(node.command("faces/create", &of("/a")).code, 400);
+    let dear = ControlParameters { cost: Some(1), ..of("/a") };
+    let refused = node.command("rib/unregister", &dear);
+    assert_eq!((refused.code, &refused.text[..]), (400, "this command has no Cost"));
     assert_eq!(node.command("rib/register", &of("/localhost/nfd/rib")).code, 403);
     let deep: String = (0..200).map(|i| format!("/{i}")).collect();
     assert_eq!(node.command("rib/register", &of(&deep)).code, 414);
