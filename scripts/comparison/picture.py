@@ -16,8 +16,9 @@ INK, SOFT, GRID = ("#1b1f23", "#e6e8ea"), ("#5a6370", "#a3adb8"), ("#dde1e6", "#
 STYLES = ["-", "--", "-.", ":"]
 # A tenth of a point is finer than anybody sees, and half as long.
 NUMBER = re.compile(r"-?\d+\.\d+")
-# Equal runs give equal files.
-PLAIN = {"svg.hashsalt": "weir", "svg.fonttype": "none", "font.family": "sans-serif"}
+# Equal runs give equal files, and small ones: fonts and caps are said of every line.
+PLAIN = {"svg.hashsalt": "weir", "svg.fonttype": "none", "font.family": "sans-serif",
+         "font.sans-serif": ["DejaVu Sans", "Arial"], "lines.solid_capstyle": "butt"}
 
 
 def draw(results, file):
