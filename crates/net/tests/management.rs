@@ -131,6 +131,26 @@ fn a_tcp_face_is_answered_for_when_it_is_connected_or_cannot_be() {
 }
 
 #[test]
+fn a_permanent_face_is_connected_once_and_again_when_it_broke() {
+    let daemon = Running::start("");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let uri = FaceUri::tcp(listener.local_addr().unwrap()).to_string();
+    let mut client = daemon.connect();
+    let asked = ControlParameters { persistency: Some(2), ..to(&uri) };
+    assert_eq!(control(&mut client, "faces/create", &asked).code, 200);
+    let (peer, _) = listener.accept().unwrap();
+    // Some turns later there is still one connection.
+    for _ in 0..3 {
+        assert!(listed(&mut client, &uri).is_some());
+    }
+    listener.set_nonblocking(true).unwrap();
+    assert!(listener.accept().is_err(), "a second connection");
+    listener.set_nonblocking(false).unwrap();
+    drop(peer);
+    listener.accept().expect("it is connected again");
+}
+
+#[test]
 fn commands_make_only_so_many_faces() {
     let daemon = Running::start("[on_demand]\nmax = 2");
     let mut client = daemon.connect();

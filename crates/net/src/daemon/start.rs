@@ -267,6 +267,7 @@ impl Daemon {
             face.mtu = Some(mtu);
             self.forwarder.set_mtu(id, Some(mtu));
         }
+        self.faces.schedule(id);
         self.forwarder.open_face(now, id);
         self.work.sending.push_back(id);
         Ok(())
