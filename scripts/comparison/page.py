@@ -14,9 +14,8 @@ Segments have 1024 octets. A scheme is used as a whole: its consumer at every fe
 shaper and stamper on every link. Schemes without a consumer have `{plain}` as theirs, and a startup
 stands before `{plain}`. A strategy and nothing else makes no difference
 where there is one way only. With two sources there are two ways, each to half of the segments: a
-strategy that goes by bandwidth (`path-label`), by who answered last (`ccnd`) or by chance (`random`,
-`weighted`) asks the wrong one
-every other time, which `{plain}` takes for loss. `ccncatchunks2` has at most 31 Interests under
+strategy that goes by bandwidth (`path-label`), by who answered last (`ccnd`) or by chance
+(`random`, `weighted`) asks the wrong one every other time, which `{plain}` takes for loss. `ccncatchunks2` has at most 31 Interests under
 way, whatever the path.
 
 What the columns say, over the flows under control (a consumer at a constant rate is not):
