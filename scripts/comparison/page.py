@@ -15,8 +15,8 @@ shaper and stamper on every link. Schemes without a consumer have `{plain}` as t
 stands before `{plain}`. A strategy and nothing else makes no difference
 where there is one way only. With two sources there are two ways, each to half of the segments: a
 strategy that goes by bandwidth (`path-label`), by who answered last (`ccnd`) or by chance
-(`random`, `weighted`) asks the wrong one every other time, which `{plain}` takes for loss. `ccncatchunks2` has at most 31 Interests under
-way, whatever the path.
+(`random`, `weighted`) asks the wrong one every other time, which `{plain}` takes for loss.
+`ccncatchunks2` has at most 31 Interests under way, whatever the path.
 
 What the columns say, over the flows under control (a consumer at a constant rate is not):
 
