@@ -142,6 +142,11 @@ pub trait Strategy: Send {
     /// A Nack from `ingress`; already recorded in its out-record.
     fn on_nack(&mut self, _s: &mut StrategyCx<'_, '_>, _reason: NackReason) {}
 
+    /// The link to `ingress` gave up the Interest that was sent there: nobody acknowledged it,
+    /// though it was sent again (NDNLPv2, "Reliability"; NFD's `onDroppedInterest`). Its out-record
+    /// stays: it may have arrived all the same.
+    fn on_dropped_interest(&mut self, _s: &mut StrategyCx<'_, '_>) {}
+
     /// The instant of an [`Action::RetryAt`] has come.
     fn on_timer(&mut self, _s: &mut StrategyCx<'_, '_>) {}
 

@@ -225,6 +225,7 @@ impl Forwarder {
         self.deadlines.take_due(now, &self.faces, &mut due);
         for id in due.drain(..) {
             self.with_link(now, id, |link, env, _| link.on_deadline(env));
+            self.on_given_up(now, id);
             self.release_held(now, id);
             self.wake(now, id);
             // A part that asks for an instant that has passed is called again at the next one, so

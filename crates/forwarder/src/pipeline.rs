@@ -112,6 +112,7 @@ impl Forwarder {
         };
         if state.link.has_hop() && (header.tx_sequence().is_some() || header.has_acks()) {
             let new = self.with_link(now, face, |link, env, _| link.receive(env, &header));
+            self.on_given_up(now, face);
             self.wake(now, face);
             if new == Some(false) {
                 return self.count_drop(face, DropReason::FrameTwice);

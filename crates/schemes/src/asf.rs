@@ -20,7 +20,8 @@
 //! Deviations. Data set the count of timeouts back, which NFD does not: there it counts all that
 //! ever were. A retransmission is suppressed by the age of the entry's latest Interest
 //! (`suppression.rs`), not of each next hop's, or every further downstream would cause another
-//! copy. After a Nack the next in order is asked at once; NFD leaves that to the consumer.
+//! copy. After a Nack, and when the link gives an Interest up, the next in order is asked at once;
+//! NFD leaves that to the consumer.
 //! Interests with a forwarding hint share their measurements.
 
 mod measured;
@@ -140,6 +141,27 @@ impl Asf {
             s.act(Action::Probe(probed));
         }
     }
+
+    /// The next hop that the call is about will not answer: it has timed out, and the next in order
+    /// is asked. Says whether there is one.
+    fn ask_next(&mut self, s: &mut StrategyCx<'_, '_>) -> bool {
+        let (now, from) = (s.cx.now, s.ingress);
+        let untried = |hop: &&NextHop| {
+            s.upstream(hop.face).is_none() && s.downstreams.iter().all(|d| d.face != hop.face)
+        };
+        let mut next = None;
+        if let Some((space, tag)) = self.of_pending(s) {
+            space.refused(from, tag.number);
+            next = space.best(s.next_hops.iter().filter(untried));
+            if let Some(face) = next {
+                space.asked(now, face, tag.number);
+            }
+        }
+        if let Some(face) = next {
+            s.act(Action::Forward(face));
+        }
+        next.is_some()
+    }
 }
 
 /// The next hop that is to be probed with this Interest, if one is.
@@ -199,23 +221,15 @@ impl Strategy for Asf {
     }
 
     fn on_nack(&mut self, s: &mut StrategyCx<'_, '_>, reason: NackReason) {
-        let (now, from) = (s.cx.now, s.ingress);
-        let untried = |hop: &&NextHop| {
-            s.upstream(hop.face).is_none() && s.downstreams.iter().all(|d| d.face != hop.face)
-        };
-        let mut next = None;
-        if let Some((space, tag)) = self.of_pending(s) {
-            space.refused(from, tag.number);
-            next = space.best(s.next_hops.iter().filter(untried));
-            if let Some(face) = next {
-                space.asked(now, face, tag.number);
-            }
-        }
-        if let Some(face) = next {
-            s.act(Action::Forward(face));
-        } else if let Some(reason) = verdict_of_all(s, reason) {
+        if !self.ask_next(s)
+            && let Some(reason) = verdict_of_all(s, reason)
+        {
             s.act(Action::Nack(reason));
         }
+    }
+
+    fn on_dropped_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
+        self.ask_next(s);
     }
 }
 

@@ -7,7 +7,7 @@ use packet::{LpHeader, LpPacket, MAX_PACKET};
 
 use super::acks::{Acks, Seen};
 use super::fragment::{self, Frames, Numbers};
-use super::reliability::{Leaving, Reliability, ReliabilityCounters};
+use super::reliability::{GivenUp, Leaving, Reliability, ReliabilityCounters};
 use super::window::Window;
 use super::{Env, Link};
 use crate::counters::DropReason;
@@ -238,6 +238,12 @@ impl Link {
             }
         }
         Some(result)
+    }
+
+    /// The Interests that were given up since it was asked last.
+    pub(crate) fn take_given_up(&mut self) -> Vec<GivenUp> {
+        let reliability = self.hop.as_mut().and_then(|hop| hop.reliability.as_mut());
+        reliability.map(Reliability::take_given_up).unwrap_or_default()
     }
 
     /// Whether the peer is told of frames.

@@ -12,6 +12,8 @@
 use bytes::Bytes;
 use control::{Duration, RttEstimate, Time};
 use packet::LpHeader;
+use packet::options::Range;
+use packet::tlv::types;
 use std::collections::VecDeque;
 
 use super::fragment::{Frames, Layout};
@@ -39,6 +41,9 @@ const PROBE: Duration = Duration::from_secs(10);
 /// No packet: the frame was acknowledged, sent again, or given up.
 const NONE: u32 = u32::MAX;
 
+/// An Interest that was given up, and the range that it asked for.
+pub(crate) type GivenUp = (Vec<u8>, Option<Range>);
+
 /// A network packet some of whose frames are not acknowledged.
 #[derive(Debug, Default)]
 struct Kept {
@@ -57,6 +62,13 @@ struct Kept {
 impl Kept {
     fn octets(&self) -> &[u8] {
         self.data.as_deref().unwrap_or(&self.control)
+    }
+
+    /// The packet, if it is an Interest, and of how many segments.
+    fn interest(&self) -> Option<GivenUp> {
+        let is_interest = self.octets().first().copied().map(u64::from) == Some(types::INTEREST);
+        (is_interest && self.header.nack.is_none())
+            .then(|| (self.octets().to_vec(), self.header.options.get()))
     }
 
     fn heap(&self) -> usize {
@@ -114,6 +126,8 @@ pub(crate) struct Reliability {
     /// Packets given up since the last acknowledgement.
     silence: u32,
     silent_until: Time,
+    /// Interests that strategies are to be told of.
+    given_up: Vec<GivenUp>,
     pub(crate) counters: ReliabilityCounters,
 }
 
@@ -130,6 +144,7 @@ impl Reliability {
             rtt: RttEstimate::new(),
             silence: 0,
             silent_until: Time::ZERO,
+            given_up: Vec::new(),
             counters: ReliabilityCounters::default(),
         }
     }
@@ -307,12 +322,18 @@ impl Reliability {
         // What is left of the packet is of no use.
         self.sent.iter_mut().filter(|f| f.packet == packet).for_each(|f| f.packet = NONE);
         self.lost.retain(|frame| frame.packet != packet);
+        self.given_up.extend(self.packets[packet as usize].interest());
         self.release(packet);
         self.counters.exhausted += 1;
         self.silence += 1;
         if self.silence >= SILENCE {
             self.silent_until = now + PROBE;
         }
+    }
+
+    /// The Interests that were given up since it was asked last.
+    pub(crate) fn take_given_up(&mut self) -> Vec<GivenUp> {
+        std::mem::take(&mut self.given_up)
     }
 
     /// Forgets what was acknowledged at the front.

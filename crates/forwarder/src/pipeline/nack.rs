@@ -1,15 +1,15 @@
-//! The way of a Nack.
+//! The way of a Nack, and of an Interest that the link gave up.
 
 use control::{Direction, Kind, Time};
 use packet::options::Range;
-use packet::{HopOption, Interest, LpPacket, NackReason};
+use packet::{HopOption, HopOptions, Interest, LpPacket, NackReason};
 
 use super::upstream::Trigger;
 use crate::counters::DropReason;
 use crate::face::{FaceId, LinkType};
 use crate::forwarder::Forwarder;
 use crate::node::subject_of;
-use crate::tables::PitKey;
+use crate::tables::{HashedName, PitKey};
 use smallvec::SmallVec;
 
 impl Forwarder {
@@ -41,22 +41,15 @@ impl Forwarder {
         }
         let range = if options.is_empty() { None } else { options.get::<Range>() };
         options.remove(Range::TYPE);
-        let single = if range.is_some() { None } else { self.pit.find(&interest, &name) };
-        let mut refused: SmallVec<[PitKey; 1]> = single
-            .filter(|key| self.record_nack(face, *key, interest.nonce(), reason))
-            .into_iter()
-            .collect();
-        if self.pit.has_runs() {
-            let runs = self.split_refused(now, face, &interest, &name, range);
-            refused.extend(
-                runs.into_iter()
-                    .filter(|key| self.record_nack(face, *key, interest.nonce(), reason)),
-            );
-        }
+        let refused = self.sent_as(now, face, &interest, &name, range);
         if refused.is_empty() {
             return self.count_drop(face, DropReason::NackUnsolicited);
         }
         for key in &refused {
+            let entry = self.pit.get_mut(*key);
+            if let Some(record) = entry.and_then(|entry| entry.out_record_mut(face)) {
+                record.nacked = Some(reason);
+            }
             self.settle(now, face, Direction::In, *key, None);
         }
         self.stamp_nack_in(now, face, &name, &mut options);
@@ -65,20 +58,43 @@ impl Forwarder {
         }
     }
 
-    /// Notes the Nack in the out-record of the very Interest that it is for: the nonce tells it
-    /// from a Nack for an earlier one.
-    fn record_nack(
+    /// Tells the strategies of the Interests that the link of `face` gave up; see
+    /// [`control::Strategy::on_dropped_interest`].
+    pub(crate) fn on_given_up(&mut self, now: Time, face: FaceId) {
+        let Some(state) = self.faces.get_mut(face) else { return };
+        for (octets, range) in state.link.take_given_up() {
+            // It was decoded when it came.
+            let Ok(interest) = Interest::decode(&octets) else { continue };
+            let name = self.hashed(interest.name());
+            for key in self.sent_as(now, face, &interest, &name, range) {
+                let record = self.pit.get(key).and_then(|entry| entry.out_record(face));
+                if record.is_some_and(|record| record.nacked.is_some()) {
+                    continue;
+                }
+                self.reconsider(now, key, Some(face), Trigger::Dropped, HopOptions::new());
+            }
+        }
+    }
+
+    /// The entries for which this very Interest was sent to `face`: its nonce tells it from an
+    /// earlier one. Of entries for runs the share that it asked for is split off.
+    fn sent_as(
         &mut self,
+        now: Time,
         face: FaceId,
-        key: PitKey,
-        nonce: Option<u32>,
-        reason: NackReason,
-    ) -> bool {
-        let record = self.pit.get_mut(key).and_then(|entry| entry.out_record_mut(face));
-        let Some(record) = record.filter(|record| nonce == Some(record.nonce)) else {
-            return false;
-        };
-        record.nacked = Some(reason);
-        true
+        interest: &Interest<'_>,
+        name: &HashedName<'_>,
+        range: Option<Range>,
+    ) -> SmallVec<[PitKey; 1]> {
+        let single = if range.is_some() { None } else { self.pit.find(interest, name) };
+        let mut keys: SmallVec<[PitKey; 1]> = single.into_iter().collect();
+        if self.pit.has_runs() {
+            keys.extend(self.split_refused(now, face, interest, name, range));
+        }
+        keys.retain(|key| {
+            let record = self.pit.get(*key).and_then(|entry| entry.out_record(face));
+            record.is_some_and(|record| interest.nonce() == Some(record.nonce))
+        });
+        keys
     }
 }

@@ -43,6 +43,7 @@ pub(super) enum Trigger {
     Interest,
     Data,
     Nack(NackReason),
+    Dropped,
     Timer,
     Expiry,
 }
@@ -110,6 +111,7 @@ impl Question<'_> {
             Trigger::Interest => chosen.strategy.on_interest(&mut s),
             Trigger::Data => chosen.strategy.on_data(&mut s),
             Trigger::Nack(reason) => chosen.strategy.on_nack(&mut s, reason),
+            Trigger::Dropped => chosen.strategy.on_dropped_interest(&mut s),
             Trigger::Timer => chosen.strategy.on_timer(&mut s),
             Trigger::Expiry => chosen.strategy.on_expiry(&mut s),
         }

@@ -1,8 +1,9 @@
 //! Link reliability between two forwarders, frame by frame (NDNLPv2, and NFD's `LpReliability`).
 
-use crate::support::{Bench, data, frame, interest, ms};
+use crate::support::{Bench, data, frame, interest, ms, name};
 use control::{Duration, Rng, Size};
-use packet::{LpHeader, LpPacket};
+use packet::options::{Range, SegmentBits};
+use packet::{InterestBuf, LpHeader, LpPacket, NackReason};
 use weir_forwarder::{DropReason, FaceConfig, FaceId};
 
 /// consumer - near - far - producer, with a datagram link between the forwarders.
@@ -187,6 +188,92 @@ fn a_packet_is_given_up_when_a_frame_was_sent_again_three_times() {
     assert_eq!(p.far.fw.counters(p.down).unwrap().reliability.exhausted, 1);
     assert_eq!(p.far.fw.next_deadline(), None);
     p.far.check_books(p.down);
+}
+
+/// An Interest of the consumer's leaves by the link, which knows its round-trip time, and is sent
+/// again three times; one more timeout, and it is given up.
+fn nearly_given_up(p: &mut Pair, asked: &[u8]) {
+    p.near.ask(p.app, &interest("/a/0", 99));
+    let first = header(&frames(&mut p.near, p.up)[0]).tx_sequence.unwrap();
+    p.near.receive(p.up, &ack(&[first]));
+    p.near.receive(p.app, asked);
+    assert_eq!(frames(&mut p.near, p.up).len(), 1);
+    for _ in 0..3 {
+        p.near.pass(ms(200));
+        assert_eq!(frames(&mut p.near, p.up).len(), 1);
+    }
+}
+
+// NDNLPv2, "Reliability"; NFD's `Strategy::onDroppedInterest`: [lp-23].
+#[test]
+fn the_strategy_hears_of_an_interest_that_was_given_up() {
+    let mut p = Pair::new(reliable(), reliable());
+    let other = p.near.face();
+    p.near.route_cost("/a", other, 1);
+    nearly_given_up(&mut p, &interest("/a/1", 1).encode());
+    p.near.pass(Duration(199_999_999));
+    assert!(p.near.sent(other).is_empty());
+    p.near.pass(Duration(1));
+    assert_eq!(p.near.one(other).interest().name(), name("/a/1").as_ref());
+    assert!(frames(&mut p.near, p.up).is_empty(), "not where it was lost");
+    // It may have arrived all the same.
+    p.near.receive(p.up, &data("/a/1", b"late"));
+    assert_eq!(p.near.one(p.app).packet, data("/a/1", b"late").to_vec());
+}
+
+#[test]
+fn it_hears_of_one_that_later_acknowledgements_gave_up() {
+    let mut p = Pair::new(reliable(), reliable());
+    let other = p.near.face();
+    p.near.route_cost("/a", other, 1);
+    nearly_given_up(&mut p, &interest("/a/1", 1).encode());
+    (2..5).for_each(|i| p.near.ask(p.app, &interest(&format!("/a/{i}"), i)));
+    let later = frames(&mut p.near, p.up);
+    let later: Vec<u64> = later.iter().filter_map(|f| header(f).tx_sequence).collect();
+    p.near.receive(p.up, &ack(&later));
+    assert_eq!(p.near.one(other).interest().name(), name("/a/1").as_ref());
+}
+
+#[test]
+fn a_run_that_was_given_up_goes_elsewhere() {
+    let mut p = Pair::new(reliable(), reliable());
+    let other = p.near.face();
+    p.near.route_cost("/a", other, 1);
+    let mut range = LpHeader::default();
+    range.options.set(&Range::of(SegmentBits::first(4)).unwrap());
+    nearly_given_up(&mut p, &frame(&range, &interest("/a/v=1/seg=8", 1).encode()));
+    p.near.pass(ms(200));
+    let again = p.near.one(other);
+    assert_eq!(again.header.options.get(), Some(Range::of(SegmentBits::first(4)).unwrap()));
+}
+
+#[test]
+fn no_strategy_hears_of_what_is_settled_or_was_sent_anew_when_it_is_given_up() {
+    for case in ["answered", "asked again", "expired", "a Nack"] {
+        let mut p = Pair::new(reliable(), reliable());
+        let (other, third) = (p.near.face(), p.near.face());
+        p.near.route_cost("/a", other, 1);
+        p.near.route_cost("/a", third, 2);
+        let short = InterestBuf { lifetime_ms: Some(700), ..interest("/a/1", 1) };
+        match case {
+            "expired" => nearly_given_up(&mut p, &short.encode()),
+            _ => nearly_given_up(&mut p, &interest("/a/1", 1).encode()),
+        }
+        match case {
+            "answered" => p.near.receive(p.up, &data("/a/1", b"x")),
+            "asked again" => p.near.ask(p.app, &interest("/a/1", 2)),
+            "a Nack" => {
+                let header = LpHeader { nack: Some(NackReason::NoRoute), ..LpHeader::default() };
+                p.near.receive(p.up, &frame(&header, &interest("/a/1", 1).encode()));
+                p.near.one(other);
+            }
+            _ => {}
+        }
+        frames(&mut p.near, p.up);
+        p.near.pass(ms(200));
+        assert!(p.near.sent(other).is_empty() && p.near.sent(third).is_empty(), "{case}");
+        assert_eq!(p.near.drops(p.up, DropReason::Unacknowledged), 1, "{case}");
+    }
 }
 
 #[test]

@@ -6,8 +6,17 @@ use weir_forwarder::{
     DropReason, FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope, Transmit, Wire,
 };
 
-/// Sends to the cheapest next hop; tries the next one after a Nack.
+/// Sends to the cheapest next hop; tries the next one after a Nack, and after a loss that the link
+/// tells of.
 pub struct Cheapest;
+
+impl Cheapest {
+    fn untried(s: &StrategyCx<'_, '_>) -> Option<Action> {
+        let downstream = |face| s.downstreams.iter().any(|d| d.face == face);
+        let untried = |face| s.upstream(face).is_none() && !downstream(face);
+        s.next_hops.iter().find(|hop| untried(hop.face)).map(|hop| Action::Forward(hop.face))
+    }
+}
 
 impl Strategy for Cheapest {
     fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
@@ -20,12 +29,11 @@ impl Strategy for Cheapest {
     }
 
     fn on_nack(&mut self, s: &mut StrategyCx<'_, '_>, reason: NackReason) {
-        let downstream = |face| s.downstreams.iter().any(|d| d.face == face);
-        let untried = |face| s.upstream(face).is_none() && !downstream(face);
-        match s.next_hops.iter().find(|hop| untried(hop.face)) {
-            Some(hop) => s.act(Action::Forward(hop.face)),
-            None => s.act(Action::Nack(reason)),
-        }
+        s.act(Cheapest::untried(s).unwrap_or(Action::Nack(reason)));
+    }
+
+    fn on_dropped_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
+        s.out.extend(Cheapest::untried(s));
     }
 }
 

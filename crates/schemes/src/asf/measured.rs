@@ -110,7 +110,7 @@ impl Space {
         way.stop_waiting(number);
     }
 
-    /// A Nack came instead.
+    /// A Nack came instead, or the Interest was given up on its way.
     pub(super) fn refused(&mut self, face: u64, number: u64) {
         let Some(way) = self.way(face) else { return };
         way.timed_out = true;

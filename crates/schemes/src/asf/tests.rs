@@ -143,6 +143,21 @@ fn a_nack_puts_a_face_behind_all_others_until_data_come_from_it() {
     assert_eq!(fetch(&mut asf, &mut entry, 30), 5);
 }
 
+// NDNLPv2, "Reliability": [lp-23].
+#[test]
+fn what_the_link_gave_up_is_asked_of_the_next() {
+    let (mut asf, mut entry) = (made(""), Pending::with(&[(5, 1), (6, 2)]));
+    fetch(&mut asf, &mut entry, 20);
+    entry.renew();
+    assert_eq!(entry.interest(&mut asf, 1), [Action::Forward(5)]);
+    assert_eq!(entry.dropped(&mut asf, 5), [Action::Forward(6)]);
+    assert_eq!(entry.dropped(&mut asf, 6), [], "both may have arrived: nobody has refused");
+    // Data of the second make it the first.
+    assert_eq!(entry.data(&mut asf, 6), [Action::Linger(Duration::from_millis(50))]);
+    entry.renew();
+    assert_eq!(entry.interest(&mut asf, 1), [Action::Forward(6)]);
+}
+
 #[test]
 fn a_retransmission_waits_and_then_goes_to_the_next_in_order() {
     let (mut asf, mut entry) = (made(""), Pending::with(&[(5, 1), (6, 2)]));

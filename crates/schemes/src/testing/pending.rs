@@ -109,6 +109,11 @@ impl Pending {
         self.call(face, |s| strategy.on_nack(s, reason), true)
     }
 
+    /// The link to a face gives it up.
+    pub(crate) fn dropped(&mut self, strategy: &mut dyn Strategy, face: u64) -> Vec<Action> {
+        self.call(face, |s| strategy.on_dropped_interest(s), true)
+    }
+
     /// Data from a face.
     pub(crate) fn data(&mut self, strategy: &mut dyn Strategy, face: u64) -> Vec<Action> {
         let out = self.call(face, |s| strategy.on_data(s), false);

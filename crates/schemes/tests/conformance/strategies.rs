@@ -13,6 +13,7 @@ enum Step {
     Pass(u32),
     Interest(u64),
     Nack(u64, u64),
+    Dropped(u64),
     Timer,
     Data(u64),
     Expiry,
@@ -24,6 +25,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => prop_oneof![Just(0), 1..400u32].prop_map(Step::Pass),
         6 => (1..6u64).prop_map(Step::Interest),
         3 => (1..6u64, reason).prop_map(|(face, reason)| Step::Nack(face, reason)),
+        1 => (1..6u64).prop_map(Step::Dropped),
         1 => Just(Step::Timer),
         1 => (1..6u64).prop_map(Step::Data),
         1 => Just(Step::Expiry),
@@ -110,6 +112,11 @@ impl Node {
                 let Some(upstream) = of_face.next() else { return };
                 upstream.nacked = Some(reason);
                 self.call(face, |strategy, s| strategy.on_nack(s, reason));
+            }
+            Step::Dropped(face) => {
+                if self.entry.upstreams.iter().any(|u| u.face == face && u.nacked.is_none()) {
+                    self.call(face, |strategy, s| strategy.on_dropped_interest(s));
+                }
             }
             Step::Timer => self.call(0, |strategy, s| strategy.on_timer(s)),
             Step::Data(face) => {
