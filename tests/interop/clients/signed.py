@@ -1,24 +1,17 @@
 """Objects whose every segment is signed, between Weir, python-ndn, NDNts and ndnd."""
 
-import base64
-import json
 import os
-import subprocess
-import sys
 import tempfile
 import unittest
 import unittest.mock
 from pathlib import Path
 
-from clients import HERE, NDND, NDNTS, TO_FILE, TOOLS, Client
-from ndn.security import KeychainSqlite3, TpmFile
+from clients import NDND, NDNTS, TO_FILE, TOOLS, Client
+from keys import KINDS, PATIENCE, PYTHON, Keys, way
 from support import content, weir
 from support.children import Child, Failed
 
 SIZE = 100_000
-PATIENCE = 60
-KINDS = ("ecdsa", "rsa", "ed25519", "hmac")
-PYTHON = [sys.executable, HERE / "ndnpy.py"]
 # Who signs is a stranger: its own certificate says so, or nobody has the one that it names.
 STRANGE = "is signed by itself, and is none of the anchors|is needed and could not be fetched"
 
@@ -34,25 +27,10 @@ class Signed(unittest.TestCase):
         home = {"HOME": str(self.folder), "WEIR_HOME": str(self.folder / "weir")}
         environment = {**home, "NDN_CLIENT_TRANSPORT": f"unix://{self.daemon.socket}"}
         self.enterContext(unittest.mock.patch.dict(os.environ, environment))
+        self.keys = Keys(self.program, self.folder)
         self.file = content.make(self.folder / "file", SIZE)
         self.copy = self.folder / "copy"
         self.enterContext(self.daemon)
-
-    def weir(self, *argv, home="weir"):
-        """What the program prints; with another home, a stranger does it."""
-        environment = {**os.environ, "WEIR_HOME": str(self.folder / home)}
-        argv = [str(word) for word in (self.program, *argv)]
-        options = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "timeout": PATIENCE}
-        return subprocess.run(argv, text=True, check=True, env=environment, **options).stdout
-
-    def trusted(self, kind, home="weir"):
-        """Makes a key for /site/KIND; the file by which it is trusted."""
-        printed = self.weir("key", "new", f"/site/{kind}", "--type", kind, home=home)
-        if kind == "hmac":
-            return Path(printed.strip())
-        file = self.folder / f"{home}-{kind}.cert"
-        file.write_text(printed, encoding="utf-8")
-        return file
 
     def publishing(self, kind):
         """What `weir put` serves, each segment signed."""
@@ -76,9 +54,8 @@ class Signed(unittest.TestCase):
         """By a chain that it fetches where it can, and refuses another's key."""
         for kind in KINDS:
             with self.subTest(kind):
-                trusted, other = self.trusted(kind), self.trusted(kind, "stranger")
-                way = "chain" if kind in ("ecdsa", "rsa") else kind
-                fetch = [*PYTHON, "fetch", f"/site/{kind}/file", self.copy, way]
+                trusted, other = self.keys.trusted(kind), self.keys.trusted(kind, "stranger")
+                fetch = [*PYTHON, "fetch", f"/site/{kind}/file", self.copy, way(kind)]
                 with self.publishing(kind):
                     self.fetched([*fetch, trusted])
                     words = self.fetched([*fetch, other], 1)
@@ -87,15 +64,15 @@ class Signed(unittest.TestCase):
     def test_python_ndn_fetches_the_certificates_between(self):
         """From who publishes, as far up as the one that it trusts."""
         root = self.folder / "root.cert"
-        root.write_text(self.weir("key", "new", "/site", "--type", "ecdsa"), encoding="utf-8")
-        request, issued = self.trusted("ecdsa"), self.folder / "issued.cert"
-        issued.write_text(self.weir("key", "sign", request, "--by", "/site"), encoding="utf-8")
-        self.weir("key", "import", issued)
+        root.write_text(self.keys.weir("key", "new", "/site", "--type", "ecdsa"), encoding="utf-8")
+        request, issued = self.keys.trusted("ecdsa"), self.folder / "issued.cert"
+        issued.write_text(self.keys.weir("key", "sign", request, "--by", "/site"), encoding="utf-8")
+        self.keys.weir("key", "import", issued)
         with self.publishing("ecdsa"):
             self.fetched([*PYTHON, "fetch", "/site/ecdsa/file", self.copy, "chain", root])
             # A certificate of the same name that the root has not signed.
             other = self.folder / "other.cert"
-            made = self.weir("key", "new", "/site", "--type", "ecdsa", home="stranger")
+            made = self.keys.weir("key", "new", "/site", "--type", "ecdsa", home="stranger")
             other.write_text(made, encoding="utf-8")
             fetch = [*PYTHON, "fetch", "/site/ecdsa/file", self.copy, "chain", other]
             self.assertIn("not verified", self.fetched(fetch, 1))
@@ -104,7 +81,7 @@ class Signed(unittest.TestCase):
         """With the certificate, which the KeyLocator leads to, and refuses another."""
         for kind in KINDS:
             with self.subTest(kind):
-                trusted, other = self.trusted(kind), self.trusted(kind, "stranger")
+                trusted, other = self.keys.trusted(kind), self.keys.trusted(kind, "stranger")
                 fetch = [*NDNTS, self.daemon.socket, "fetch", f"/site/{kind}/file", self.copy]
                 with self.publishing(kind):
                     self.fetched([*fetch, trusted, kind])
@@ -112,7 +89,7 @@ class Signed(unittest.TestCase):
 
     def test_tools_that_verify_nothing_fetch_it_as_before(self):
         """`weir get`, `pyndntools catchunks`, `ndnd cat`."""
-        self.trusted("rsa")
+        self.keys.trusted("rsa")
         name, socket = "/site/rsa/file", self.daemon.socket
         tools = [[self.program, "get", name, "-o", self.copy, "--socket", socket]]
         tools.append([TOOLS / "pyndntools", "catchunks", "-o", self.copy, name])
@@ -142,8 +119,8 @@ class Signed(unittest.TestCase):
         for kind in KINDS:
             with self.subTest(kind):
                 name = f"/site/{kind}/file"
-                trusted = self.trusted(kind)
-                other = self.trusted(kind, "stranger")
+                trusted = self.keys.trusted(kind)
+                other = self.keys.trusted(kind, "stranger")
                 if kind != "hmac":
                     trusted = self.folder / f"ndnts-{kind}.cert"
                 serve = [*NDNTS, "@", "serve", "NAME", "FILE", trusted, kind]
@@ -154,35 +131,13 @@ class Signed(unittest.TestCase):
         with unsigned.publishing(self.daemon, "/site/rsa/unsigned", self.file):
             self.refuse("/site/rsa/unsigned", other, "only a digest")
 
-    def python_signers(self):
-        """Identities, what signs for them in which way, and the files by which that is trusted."""
-        folder = self.folder / ".ndn"
-        secrets = folder / "ndnsec-key-file"
-        secrets.mkdir(parents=True)
-        KeychainSqlite3.initialize(str(folder / "pib.db"), "tpm-file", str(secrets))
-        chain = KeychainSqlite3(str(folder / "pib.db"), TpmFile(str(secrets)))
-        self.addCleanup(chain.shutdown)
-        for kind in ("ec", "rsa"):
-            identity = f"/site/{kind}"
-            key = chain.new_key(chain.new_identity(identity).name, key_type=kind)
-            file = self.folder / f"python-{kind}.cert"
-            file.write_bytes(base64.b64encode(bytes(key.default_cert().data)))
-            yield identity, "chain", identity, file
-        # Of these it has signers, and no key chain.
-        trusted = self.trusted("ed25519")
-        keys = json.loads(self.weir("key", "list", "--json"))
-        (secret,) = [key["secret"] for key in keys if key["type"] == "ed25519"]
-        yield "/site/ed25519", "ed25519", secret, trusted
-        shared = self.trusted("hmac")
-        yield "/site/hmac", "hmac", shared, shared
-
     def test_weir_verifies_what_python_ndn_signs(self):
         """By keys of its key chain and by a shared one; refused is what a stranger signed."""
-        for identity, way, signer, trusted in self.python_signers():
-            with self.subTest(identity):
+        for kind, identity, how, signer, trusted in self.keys.of_python():
+            with self.subTest(kind):
                 other = self.folder / "other.cert"
-                other.write_text(self.weir("key", "new", identity, home="stranger"), "utf-8")
-                serve = [*PYTHON, "serve", "NAME", "FILE", way, signer]
+                other.write_text(self.keys.weir("key", "new", identity, home="stranger"), "utf-8")
+                serve = [*PYTHON, "serve", "NAME", "FILE", how, signer]
                 python = Client("python-ndn", serve, "serving", [])
                 name = f"{identity}/file"
                 with python.publishing(self.daemon, name, self.file):

@@ -1,25 +1,26 @@
-"""Measures transfers between every two programs; writes the table of docs/reference/interop.md."""
+"""Measures transfers between every two programs, of objects as they are published by default and of
+such whose every segment is signed; writes the tables of docs/reference/interop.md."""
 
 import os
 import sys
 import tempfile
 from pathlib import Path
 
-from clients import clients
+from clients import NDNTS, Client, clients
+from keys import KINDS, PYTHON, Keys, way
 from support import content, weir
 from support.children import Failed
 
 PAGE = weir.ROOT / "docs/reference/interop.md"
-BEGIN, END = "<!-- table: transfers -->\n", "<!-- end of table: transfers -->\n"
 RUNS = 3
 
 
-def cell(publisher, consumer, daemon, file):
+def cell(publisher, consumer, daemon, file, prefix="/demo"):
     """What comes of a transfer: the median of the goodputs, or that there is none."""
     digest, rates = content.sha256(file), []
     for run in range(RUNS):
         # Another name each time, so that no run is helped by what the one before left behind.
-        name = f"/demo/{publisher.name}/{consumer.name}/{run}"
+        name = f"{prefix}/{publisher.name}/{consumer.name}/{run}"
         copy = daemon.folder / "copy"
         copy.unlink(missing_ok=True)
         with publisher.publishing(daemon, name, file):
@@ -45,6 +46,50 @@ def rows(daemon, file):
         yield [publisher.name, *(cell(publisher, consumer, daemon, file) for consumer in known)]
 
 
+def signing(keys):
+    """Kinds, who signs and who verifies by the same key, and what the names begin with."""
+    program, folder = keys.program, keys.folder
+    fetch = [program, "get", "NAME", "-o", "FILE", "--socket", "@", "--quiet", "--trust"]
+    for kind in KINDS:
+        prefix, trusted = f"/site/{kind}", keys.trusted(kind)
+        put = [program, "put", "NAME", "FILE", "--socket", "@", "--sign", prefix, "--sign-segments"]
+        weir = Client("weir", put, prefix, [*fetch, trusted])
+        python = [*PYTHON, "fetch", "NAME", "FILE", way(kind), trusted]
+        ndnts = [*NDNTS, "@", "fetch", "NAME", "FILE", trusted, kind]
+        for consumer in (weir, Client("python-ndn", [], "", python), Client("NDNts", [], "", ndnts)):
+            yield kind, weir, consumer, prefix
+        trusted = trusted if kind == "hmac" else folder / f"ndnts-{kind}.cert"
+        serve = [*NDNTS, "@", "serve", "NAME", "FILE", trusted, kind]
+        weir = Client("weir", [], "", [*fetch, trusted])
+        yield kind, Client("NDNts", serve, "/8=site", []), weir, prefix
+    for kind, prefix, how, signer, trusted in keys.of_python():
+        serve = [*PYTHON, "serve", "NAME", "FILE", how, signer]
+        weir = Client("weir", [], "", [*fetch, trusted])
+        yield kind, Client("python-ndn", serve, "serving", []), weir, prefix
+
+
+def signed_rows(keys, daemon, file):
+    """The rows of the other table: by publisher and consumer, a column for each kind of key."""
+    yield ["signed by", "verified by", "ECDSA", "RSA", "Ed25519", "HMAC"]
+    yield [":---", ":---", *("---:" for _ in KINDS)]
+    cells = {}
+    for kind, publisher, consumer, prefix in signing(keys):
+        row = cells.setdefault((publisher.name, consumer.name), {})
+        row[kind] = cell(publisher, consumer, daemon, file, prefix)
+    for names, row in cells.items():
+        yield [*names, *(row[kind] for kind in KINDS)]
+
+
+def write(which, rows):
+    """Print a table, and put it where its marks are on the page."""
+    begin, end = f"<!-- table: {which} -->\n", f"<!-- end of table: {which} -->\n"
+    table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    print(table)
+    before, rest = PAGE.read_text(encoding="utf-8").split(begin)
+    after = rest.split(end)[1]
+    PAGE.write_text(f"{before}{begin}\n{table}\n{end}{after}", encoding="utf-8")
+
+
 def main(megabytes=20):
     """Measure, print, and write."""
     program = weir.program("release")
@@ -52,14 +97,12 @@ def main(megabytes=20):
         place = Path(folder)
         daemon = weir.Daemon(program, place, "node", listen={"udp": "off", "tcp": "off"})
         os.environ["NDN_CLIENT_TRANSPORT"] = f"unix://{daemon.socket}"
-        os.environ["HOME"] = os.environ["WEIR_HOME"] = folder
-        file = content.make(place / "file", int(megabytes) * content.MEGABYTE)
+        os.environ["HOME"], os.environ["WEIR_HOME"] = folder, str(place / "weir")
+        size = int(megabytes) * content.MEGABYTE
         with daemon:
-            table = "".join(f"| {' | '.join(row)} |\n" for row in rows(daemon, file))
-    print(table, end="")
-    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    after = rest.split(END)[1]
-    PAGE.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}", encoding="utf-8")
+            write("transfers", rows(daemon, content.make(place / "file", size)))
+            file = content.make(place / "quarter", size // 4)
+            write("signed", signed_rows(Keys(program, place), daemon, file))
 
 
 if __name__ == "__main__":
