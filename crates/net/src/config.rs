@@ -16,7 +16,7 @@ pub use document::{Mistake, Parts};
 pub use error::ConfigError;
 pub use model::{
     Announcements, Application, Authorize, Config, Daemon, Face, ForwarderLimits, LinkOptions,
-    Listen, LogFormat, OnDemand, Route, Strategy,
+    Listen, LogFormat, OnDemand, Origins, Route, Strategy,
 };
 
 use std::path::Path;

@@ -31,7 +31,7 @@ pub use nudge::{Observer, Reread};
 pub use stop::Stopper;
 
 use crate::clock::Clock;
-use crate::config::{Application, Config, OnDemand};
+use crate::config::{Application, Config, OnDemand, Origins};
 use crate::management::Management;
 use crate::socket::udp::{ReceiveBuffers, UdpOptions};
 use crate::timer::Timer;
@@ -49,6 +49,7 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 /// What a daemon is given by the program that it runs in.
 pub struct Hooks {
@@ -87,6 +88,7 @@ struct Settings {
     on_demand: OnDemand,
     application: Application,
     udp: UdpOptions,
+    origins: Arc<Origins>,
     drain: Duration,
     seed: u64,
 }
@@ -152,6 +154,12 @@ impl Daemon {
     #[must_use]
     pub fn tcp_addresses(&self) -> Vec<SocketAddr> {
         self.doors.tcp_addresses()
+    }
+
+    /// The addresses at which it listens for WebSockets.
+    #[must_use]
+    pub fn websocket_addresses(&self) -> Vec<SocketAddr> {
+        self.doors.websocket_addresses()
     }
 
     /// A handle that stops it from another thread.

@@ -1,8 +1,10 @@
-//! Sockets as faces see them: connected UDP with segmentation offload, byte streams, listeners.
+//! Sockets as faces see them: connected UDP with segmentation offload, byte streams, WebSockets,
+//! listeners.
 
 pub mod listen;
 pub mod stream;
 pub mod udp;
+pub mod websocket;
 
 /// What a call to the kernel brought about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

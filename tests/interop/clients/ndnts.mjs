@@ -1,4 +1,5 @@
-// NDNts as a command: what the tests have it do at a Weir daemon's socket.
+// NDNts as a command: what the tests have it do at a Weir daemon's socket, or at its WebSocket
+// (`ws://…` in its place), as it does in a browser.
 //   ndnts.mjs SOCKET serve NAME FILE [CERT KIND]  publish a file; signed by a new key, if its
 //                                           certificate is to go into a file: ecdsa, rsa, ed25519;
 //                                           or by the shared secret that is there: hmac
@@ -24,12 +25,14 @@ import {
     FileChunkSource, discoverVersion, fetch, serveVersioned,
 } from "@ndn/segmented-object";
 import { Decoder, Encoder } from "@ndn/tlv";
+import { WsTransport } from "@ndn/ws-transport";
 import { readFile, writeFile } from "node:fs/promises";
 
 const [socket, verb, ...argv] = process.argv.slice(2);
 // Where a producer's routes come from: the uplink itself has none.
 const producing = verb === "serve" || verb === "announce";
-const face = await UnixTransport.createFace(producing ? { addRoutes: [] } : {}, socket);
+const transport = socket.startsWith("ws:") ? WsTransport : UnixTransport;
+const face = await transport.createFace(producing ? { addRoutes: [] } : {}, socket);
 
 const shown = (_, value) => {
     if (typeof value === "bigint") {

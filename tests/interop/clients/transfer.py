@@ -1,6 +1,7 @@
 """Files between every two of the tools of Weir, python-ndn, NDNts and ndnd, by a Weir daemon."""
 
 import os
+import re
 import tempfile
 import unittest
 import unittest.mock
@@ -43,6 +44,24 @@ class Transfer(unittest.TestCase):
         ndnts = Client("NDNts", [], "", [*NDNTS, "@", "discover", "NAME", "FILE"])
         with weir_itself.publishing(self.daemon, "/demo/bare", self.file):
             self.fetch(ndnts, "/demo/bare")
+
+    def test_programs_in_browsers_publish_and_fetch_by_websocket(self):
+        """NDNts does both over its WebSocket transport."""
+        self.daemon.listen["websocket"] = "127.0.0.1:0"
+        self.daemon.sections["on_demand"] = {"local": True}
+        self.daemon.process.kill()
+        self.daemon.start()
+        log = (self.folder / "node.log").read_text(encoding="utf-8")
+        (uri,) = re.findall(r"ws://127\.0\.0\.1:\d+", log)
+        page = [*NDNTS, uri]
+        publish, fetch = [*page, "serve", "NAME", "FILE"], [*page, "fetch", "NAME", "FILE"]
+        browser = Client("browser", publish, "/8=demo", fetch)
+        weir_itself, *_ = self.clients
+        for publisher, consumer in ((browser, weir_itself), (weir_itself, browser)):
+            with self.subTest(publisher=publisher.name):
+                name = f"/demo/{publisher.name}"
+                with publisher.publishing(self.daemon, name, self.file):
+                    self.fetch(consumer, name)
 
     def fetch(self, consumer, name):
         """The file, whole."""

@@ -8,7 +8,7 @@ use document::{Parts, Queue};
 use forwarder::tables::{ContentStoreConfig, PitConfig};
 use packet::Name;
 use schemes::Choice;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 /// Everything that the file says.
@@ -84,6 +84,10 @@ pub struct Listen {
     pub udp: Vec<SocketAddr>,
     /// TCP addresses.
     pub tcp: Vec<SocketAddr>,
+    /// Addresses for WebSockets.
+    pub websocket: Vec<SocketAddr>,
+    /// Which pages may connect to them.
+    pub origins: Origins,
     /// The Unix socket.
     pub unix: Option<PathBuf>,
     /// Links to it, for clients that look elsewhere.
@@ -97,7 +101,42 @@ pub struct Listen {
     pub force_receive_buffer: bool,
 }
 
-/// Faces that peers bring about over UDP and TCP.
+/// The origins (RFC 6454) of pages that may connect by WebSocket, besides those of this host. What
+/// a browser would do for any page, a forwarder has to refuse: the applications of this host are
+/// behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origins {
+    /// Whatever the browser shows.
+    Any,
+    /// `https://app.example`, `http://192.0.2.1:8080`, as browsers write them.
+    Listed(Vec<String>),
+}
+
+impl Origins {
+    /// Whether a page of this origin may connect.
+    #[must_use]
+    pub fn allow(&self, origin: &str) -> bool {
+        match self {
+            Origins::Any => true,
+            Origins::Listed(list) => {
+                list.iter().any(|listed| listed.eq_ignore_ascii_case(origin)) || is_here(origin)
+            }
+        }
+    }
+}
+
+/// Whether an origin is a server on this host, by a name or an address that can be nowhere else.
+fn is_here(origin: &str) -> bool {
+    let Some((_, host)) = origin.split_once("://") else { return false };
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+}
+
+/// Faces that peers bring about over UDP, TCP and WebSocket.
 #[derive(Clone, Debug)]
 pub struct OnDemand {
     /// The most of them at a time.

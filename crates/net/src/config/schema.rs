@@ -78,8 +78,8 @@ const LINK: &[Field] = &[
         "local",
         Form::Switch,
         "false",
-        "Treat UDP from this host as local, so that its applications may register prefixes; only \
-         loopback addresses count.",
+        "Treat UDP and WebSockets from this host as local, so that its applications may register \
+         prefixes; only loopback addresses count.",
     ),
 ];
 
@@ -152,6 +152,21 @@ const LISTEN: Section = Section {
             Form::As("addresses"),
             "6363",
             "TCP addresses; a bare port means all addresses.",
+        ),
+        field(
+            "websocket",
+            Form::As("addresses"),
+            "\"off\"",
+            "Addresses for WebSockets (RFC 6455), by which programs in browsers attach; NFD's port \
+             is 9696. TLS is for a proxy in front of it.",
+        ),
+        field(
+            "websocket_origins",
+            Form::As("origins"),
+            "[]",
+            "Of which origins pages may connect, besides those of servers on this host: \
+             `[\"https://app.example\"]`, or `\"any\"`. Programs that are no pages say no origin, \
+             and may.",
         ),
         field(
             "unix",

@@ -4,7 +4,7 @@ use super::error::ConfigError;
 use super::memory;
 use super::model::{
     Application, Config, Daemon, Face, ForwarderLimits, LinkOptions, Listen, LogFormat, OnDemand,
-    Route, Strategy,
+    Origins, Route, Strategy,
 };
 use super::permissions;
 use super::schema::SECTIONS;
@@ -118,6 +118,8 @@ fn listen(s: &Section<'_>) -> Option<Listen> {
     Some(Listen {
         udp: s.get("udp", addresses)?,
         tcp: s.get("tcp", addresses)?,
+        websocket: s.get("websocket", addresses)?,
+        origins: s.get("websocket_origins", origins)?,
         unix: s.get("unix", |v| match text(v)? {
             "off" => Ok(None),
             path if path.starts_with('/') => Ok(Some(PathBuf::from(path))),
@@ -136,6 +138,23 @@ fn paths(value: &DeValue<'_>) -> Result<Vec<PathBuf>, String> {
         true => Ok(PathBuf::from(path)),
         false => Err(format!("`{path}` is not an absolute path")),
     })
+}
+
+/// Origins as browsers write them, or `"any"`.
+fn origins(value: &DeValue<'_>) -> Result<Origins, String> {
+    if let DeValue::String(word) = value
+        && word == "any"
+    {
+        return Ok(Origins::Any);
+    }
+    let listed = listed(value, |origin| {
+        let host = origin.split_once("://").map(|(_, host)| host);
+        match host.is_some_and(|host| !host.is_empty() && !host.contains('/')) {
+            true => Ok(origin.to_owned()),
+            false => Err(format!("`{origin}` is not an origin such as `https://app.example`")),
+        }
+    })?;
+    Ok(Origins::Listed(listed))
 }
 
 /// What is written once, or as a list.

@@ -26,6 +26,8 @@ fn an_empty_file_is_all_defaults() {
     assert_eq!(config.listen.udp, any);
     assert_eq!(config.listen.tcp, any);
     assert_eq!(config.listen.optional, [true, true]);
+    // What pages of any server could do is not for a default.
+    assert_eq!(config.listen.websocket, []);
     assert_eq!(config.listen.unix.as_deref(), Some(Path::new("/run/nfd/nfd.sock")));
     assert_eq!(config.content_store, forwarder::tables::ContentStoreConfig::default());
     assert_eq!(config.forwarder.pit, forwarder::tables::PitConfig::default());
@@ -94,6 +96,19 @@ fn a_full_file_is_understood() {
     assert_eq!(config.content_store.policy, PolicyKind::Random);
     assert_eq!(config.content_store.admission, Admission::Probability(Ratio::new(0.2).unwrap()));
     assert_eq!(config.strategies[0].choice.scheme().name, "multicast");
+}
+
+#[test]
+fn pages_of_listed_origins_may_connect() {
+    let config = good("[listen]\nwebsocket = 9696\nwebsocket_origins = \"https://a.example\"");
+    let any = ["0.0.0.0:9696".parse().unwrap(), "[::]:9696".parse().unwrap()];
+    assert_eq!(config.listen.websocket, any);
+    assert_eq!(config.listen.origins, Origins::Listed(vec!["https://a.example".to_owned()]));
+    for origin in ["a.example", "https://", "https://a.example/"] {
+        let found = wrong(&format!("[listen]\nwebsocket_origins = [\"{origin}\"]"));
+        let expected = format!("`{origin}` is not an origin such as `https://app.example`");
+        assert!(found.len() == 1 && found[0].ends_with(&expected), "{found:?}");
+    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Faces that peers and applications bring about.
 
 use super::Daemon;
-use super::doors::FACES;
-use super::face::{Face, Link, MadeBy, Stranger};
+use super::doors::{FACES, websocket_uri};
+use super::face::{DATAGRAMS, Face, Link, MadeBy, STREAM, Stranger};
 use super::start::default_payload;
 use crate::batch::Batch;
 use crate::config::LinkOptions;
@@ -10,6 +10,7 @@ use crate::management::FaceEvent;
 use crate::socket::Progress;
 use crate::socket::stream::{Socket, Stream};
 use crate::socket::udp::{Udp, local_for};
+use crate::socket::websocket::WebSocket;
 use crate::uri::FaceUri;
 use control::{Duration, Time};
 use forwarder::{FaceId, Scope, Wire};
@@ -81,7 +82,7 @@ impl Daemon {
         LpPacket::decode(&stranger.datagram).ok()?;
         let peer = stranger.peer;
         let full = self.faces.guests >= self.settings.on_demand.max;
-        if full || !self.forwarder.has_room_for_face(Scope::NonLocal, Face::keeps(true)) {
+        if full || !self.forwarder.has_room_for_face(Scope::NonLocal, Face::keeps(DATAGRAMS)) {
             let (quietest, heard) = self.faces.quietest_guest()?;
             if now.since(heard) < QUIET {
                 tracing::debug!(%peer, "no room for another face");
@@ -132,6 +133,10 @@ impl Daemon {
         let watched = match &mut face.link {
             Link::Udp(udp, _) => registry.register(udp.source(), token, interests),
             Link::Stream(stream) => registry.register(stream.socket().source(), token, interests),
+            Link::WebSocket(socket) => match socket.source() {
+                Some(source) => registry.register(source, token, interests),
+                None => Ok(()),
+            },
             Link::Down { .. } => Ok(()),
         };
         if let Err(error) = watched {
@@ -161,28 +166,54 @@ impl Daemon {
             let link = self.settings.application.link.clone();
             // As NFD names them: applications have no addresses, so they get numbers.
             let uri = format!("fd://{}", self.faces.next_number());
-            let made_by = MadeBy::Application;
-            self.stream_guest(socket, made_by, [uri, local_uri], true, &link, now);
+            let link_to = Link::Stream(Stream::new(socket));
+            self.guest(link_to, MadeBy::Application, [uri, local_uri], true, &link, now);
         }
         for door in 0..self.doors.tcp.len() {
             while let Some((socket, peer)) = self.doors.tcp[door].socket.accept()? {
-                if self.faces.guests >= self.settings.on_demand.max {
-                    tracing::debug!(%peer, "no room for another face");
-                    continue;
-                }
-                let link = self.settings.on_demand.link.clone();
                 let here = self.doors.tcp[door].socket.local()?;
-                let (uri, here) = (FaceUri::tcp(peer).to_string(), FaceUri::tcp(here).to_string());
+                let uris = [FaceUri::tcp(peer).to_string(), FaceUri::tcp(here).to_string()];
+                let link = self.settings.on_demand.link.clone();
                 let local = peer.ip().is_loopback();
-                self.stream_guest(socket, MadeBy::Peer, [uri, here], local, &link, now);
+                let socket = Link::Stream(Stream::new(Socket::Tcp(socket)));
+                self.peer(socket, peer, uris, local, &link, now);
+            }
+        }
+        for door in 0..self.doors.websocket.len() {
+            while let Some((socket, peer)) = self.doors.websocket[door].socket.accept()? {
+                // NFD's names for them.
+                let here = self.doors.websocket[door].socket.local()?;
+                let uris = [format!("wsclient://{peer}"), websocket_uri(here)];
+                let link = self.settings.on_demand.link.clone();
+                // A proxy that gives pages TLS stands on this host, and they do not.
+                let local = link.local && peer.ip().is_loopback();
+                let socket = WebSocket::new(socket, self.settings.origins.clone());
+                self.peer(Link::WebSocket(socket), peer, uris, local, &link, now);
             }
         }
         Ok(())
     }
 
-    fn stream_guest(
+    /// A face for a peer who has connected, if there is room.
+    fn peer(
         &mut self,
-        socket: Socket,
+        socket: Link,
+        peer: SocketAddr,
+        uris: [String; 2],
+        local: bool,
+        link: &LinkOptions,
+        now: Time,
+    ) {
+        if self.faces.guests >= self.settings.on_demand.max {
+            tracing::debug!(%peer, "no room for another face");
+            return;
+        }
+        self.guest(socket, MadeBy::Peer, uris, local, link, now);
+    }
+
+    fn guest(
+        &mut self,
+        socket: Link,
         made_by: MadeBy,
         [uri, local_uri]: [String; 2],
         local: bool,
@@ -190,16 +221,20 @@ impl Daemon {
         now: Time,
     ) {
         let scope = if local { Scope::Local } else { Scope::NonLocal };
-        if !self.forwarder.has_room_for_face(scope, Face::keeps(false)) {
+        let carrier = match &socket {
+            Link::WebSocket(_) => WebSocket::MEMORY,
+            _ => STREAM,
+        };
+        if !self.forwarder.has_room_for_face(scope, Face::keeps(carrier)) {
             tracing::warn!(%uri, "no memory for another face");
             return;
         }
         let id = self.add_to_forwarder(&uri, local, None, None, link, now);
-        let stream = Link::Stream(Stream::new(socket));
-        let mut face = Face::new(id, made_by, uri, stream);
+        let mut face = Face::new(id, made_by, uri, socket);
         face.local_uri = local_uri;
         face.local = local;
         face.heard = now;
+        self.forwarder.set_outside(id, face.memory());
         self.admit(face, link, None);
     }
 }

@@ -34,6 +34,7 @@ pub(super) struct Door<T> {
 pub(super) struct Doors {
     pub udp: Vec<Door<Udp>>,
     pub tcp: Vec<Door<TcpDoor>>,
+    pub websocket: Vec<Door<TcpDoor>>,
     pub unix: Option<UnixDoor>,
     /// No connection is accepted before: the process had no descriptor left.
     pub paused: Option<Time>,
@@ -76,7 +77,8 @@ impl Doors {
         };
         adopt(&mut self.udp, &listen.udp, udp, &mut |at, source| {
             if !(udp_optional && is_absent(&source)) {
-                failed.push(DaemonError::Listen { uri: FaceUri::udp(at), source });
+                let uri = FaceUri::udp(at).to_string();
+                failed.push(DaemonError::Listen { uri, source });
             }
         });
         let tcp = |at: SocketAddr| {
@@ -85,7 +87,14 @@ impl Doors {
         };
         adopt(&mut self.tcp, &listen.tcp, tcp, &mut |at, source| {
             if !(tcp_optional && is_absent(&source)) {
-                failed.push(DaemonError::Listen { uri: FaceUri::tcp(at), source });
+                let uri = FaceUri::tcp(at).to_string();
+                failed.push(DaemonError::Listen { uri, source });
+            }
+        });
+        adopt(&mut self.websocket, &listen.websocket, tcp, &mut |at, source| {
+            // A bare port stands for all addresses, of the families that there are.
+            if !(at.ip().is_unspecified() && is_absent(&source)) {
+                failed.push(DaemonError::Listen { uri: websocket_uri(at), source });
             }
         });
         failed
@@ -115,12 +124,17 @@ impl Doors {
         self.tcp.iter().filter_map(|d| d.socket.local().ok()).collect()
     }
 
+    pub fn websocket_addresses(&self) -> Vec<SocketAddr> {
+        self.websocket.iter().filter_map(|d| d.socket.local().ok()).collect()
+    }
+
     /// The listening addresses as face URIs.
     pub fn uris(&self) -> Vec<String> {
         let udp = self.udp_addresses().into_iter().map(FaceUri::udp);
         let tcp = self.tcp_addresses().into_iter().map(FaceUri::tcp);
         let unix = self.unix.iter().map(|d| FaceUri::Unix(d.path().to_owned()));
-        udp.chain(tcp).chain(unix).map(|uri| uri.to_string()).collect()
+        let websocket = self.websocket_addresses().into_iter().map(websocket_uri);
+        udp.chain(tcp).chain(unix).map(|uri| uri.to_string()).chain(websocket).collect()
     }
 
     /// Where a socket for `peer` is bound: the listener's address of that family, or any.
@@ -134,6 +148,11 @@ impl Doors {
             }
         })
     }
+}
+
+/// NFD's URI of where it listens for WebSockets.
+pub(super) fn websocket_uri(at: SocketAddr) -> String {
+    format!("ws://{at}")
 }
 
 /// Keeps the doors at the wanted addresses, closes the others, and opens those that are new.

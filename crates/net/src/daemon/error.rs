@@ -18,7 +18,7 @@ pub enum DaemonError {
     #[error("cannot listen at {uri}: {source}")]
     Listen {
         /// The address as a URI.
-        uri: FaceUri,
+        uri: String,
         /// What the system says.
         source: io::Error,
     },

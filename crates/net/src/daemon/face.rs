@@ -9,6 +9,7 @@ use crate::management::{CONGESTION_MARKING, FaceInfo, Persistency, RELIABILITY};
 use crate::socket::Progress;
 use crate::socket::stream::Stream;
 use crate::socket::udp::{SendError, Udp};
+use crate::socket::websocket::WebSocket;
 use control::{Duration, Time};
 use forwarder::tables::memory;
 use forwarder::{FaceId, Forwarder, Sender, Wire};
@@ -19,15 +20,32 @@ use std::net::{IpAddr, SocketAddr};
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
+/// Octets of memory that are held for a UDP face between two calls.
+pub(super) const DATAGRAMS: usize = 0;
+/// The same for a stream: a frame that has not come whole.
+pub(super) const STREAM: usize = MAX_FRAME;
+
 /// What carries a face's frames.
 #[derive(Debug)]
 pub(super) enum Link {
     Stream(Stream),
+    WebSocket(WebSocket),
     Udp(Udp, Batch),
     /// Broken or not yet connected; what is sent meanwhile is lost, as on a broken wire.
     Down {
         retry: Time,
     },
+}
+
+impl Link {
+    /// Whether something can be sent.
+    fn is_up(&self) -> bool {
+        match self {
+            Link::Stream(_) | Link::Udp(..) => true,
+            Link::WebSocket(socket) => socket.is_open(),
+            Link::Down { .. } => false,
+        }
+    }
 }
 
 /// A datagram that came to a socket that is not its sender's.
@@ -169,6 +187,12 @@ impl Face {
                     forwarder.receive(now, id, Wire::Borrowed(frame));
                 })
                 .map_err(|e| e.to_string())?,
+            Link::WebSocket(socket) => socket
+                .receive(budget, |packet| {
+                    any = true;
+                    forwarder.receive(now, id, Wire::Borrowed(packet));
+                })
+                .map_err(|e| e.to_string())?,
             Link::Udp(udp, _) => {
                 let (own, is_group) = (udp.peer(), udp.is_group());
                 udp.receive(&mut buffers.datagrams, budget, |datagram, peer, reached| {
@@ -194,21 +218,21 @@ impl Face {
         }
     }
 
-    /// Octets of memory that a face over UDP, or another one, takes here whatever passes: itself,
-    /// its addresses, its places in lists, and a stream's frame that has not come whole.
-    pub const fn keeps(is_udp: bool) -> usize {
-        let frame = if is_udp { 0 } else { MAX_FRAME };
-        memory::block(size_of::<Face>()) + 1024 + frame
+    /// Octets of memory that a face takes here whatever passes: itself, its addresses, its places in
+    /// lists, and what the carrier holds for it, [`DATAGRAMS`], [`STREAM`] or [`WebSocket::MEMORY`].
+    pub const fn keeps(carrier: usize) -> usize {
+        memory::block(size_of::<Face>()) + 1024 + carrier
     }
 
     /// Octets of memory that it takes, what waits to be sent included.
-    fn memory(&self) -> usize {
-        let (is_udp, waiting) = match &self.link {
-            Link::Stream(stream) => (false, stream.memory()),
-            Link::Udp(_, batch) => (true, batch.memory()),
-            Link::Down { .. } => (false, 0),
+    pub fn memory(&self) -> usize {
+        let (carrier, waiting) = match &self.link {
+            Link::Stream(stream) => (STREAM, stream.memory()),
+            Link::WebSocket(_) => (WebSocket::MEMORY, 0),
+            Link::Udp(_, batch) => (DATAGRAMS, batch.memory()),
+            Link::Down { .. } => (STREAM, 0),
         };
-        Face::keeps(is_udp) + waiting + self.delay.as_ref().map_or(0, DelayLine::memory)
+        Face::keeps(carrier) + waiting + self.delay.as_ref().map_or(0, DelayLine::memory)
     }
 
     /// Sends what the forwarder has for the face, at most about `budget` octets.
@@ -226,14 +250,14 @@ impl Face {
         match &mut self.link {
             Link::Stream(stream) => stream.borrow(out),
             Link::Udp(_, batch) => batch.borrow(out),
-            Link::Down { .. } => {}
+            Link::WebSocket(_) | Link::Down { .. } => {}
         }
         let progress = self.send_with(forwarder, packet, now, budget);
         let tight = forwarder.counts_memory();
         match &mut self.link {
             Link::Stream(stream) => stream.give_back(out, tight),
             Link::Udp(_, batch) => batch.give_back(out, tight),
-            Link::Down { .. } => {}
+            Link::WebSocket(_) | Link::Down { .. } => {}
         }
         if tight {
             forwarder.set_outside(self.id, self.memory());
@@ -269,7 +293,7 @@ impl Face {
             }),
         };
         let progress = match &mut self.link {
-            Link::Down { .. } => {
+            link if !link.is_up() => {
                 scratch.clear();
                 while let Some(segment) = next(forwarder, scratch) {
                     self.lost += scratch.len().div_ceil(segment.unwrap_or(usize::MAX)) as u64;
@@ -278,6 +302,9 @@ impl Face {
                 Progress::Done
             }
             Link::Stream(stream) => stream
+                .send(budget, |out| next(forwarder, out).is_some())
+                .map_err(|e| e.to_string())?,
+            Link::WebSocket(socket) => socket
                 .send(budget, |out| next(forwarder, out).is_some())
                 .map_err(|e| e.to_string())?,
             Link::Udp(udp, batch) => {
@@ -290,6 +317,7 @@ impl Face {
                 }
                 progress
             }
+            Link::Down { .. } => Progress::Done,
         };
         self.blocked = progress == Progress::Blocked;
         Ok(progress)
@@ -317,6 +345,7 @@ impl Face {
     pub fn is_flushed(&self) -> bool {
         let waiting = match &self.link {
             Link::Stream(stream) => stream.unsent() > 0,
+            Link::WebSocket(socket) => socket.unsent() > 0,
             Link::Udp(_, batch) => !batch.is_empty(),
             Link::Down { .. } => false,
         };

@@ -12,6 +12,7 @@ use forwarder::FaceId;
 use forwarder::tables::ContentStoreConfig;
 use packet::Name;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// What the configuration has brought about.
 #[derive(Debug, Default)]
@@ -79,6 +80,7 @@ impl Daemon {
             on_demand: config.on_demand.clone(),
             application: config.application.clone(),
             udp: start::udp_options(&config.listen),
+            origins: Arc::new(config.listen.origins.clone()),
             ..self.settings
         };
         self.management.set_routes_per_face(config.application.routes);

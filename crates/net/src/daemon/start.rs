@@ -2,7 +2,7 @@
 
 use super::doors::{Doors, FACES};
 use super::error::DaemonError;
-use super::face::{Face, Link, MadeBy, Target};
+use super::face::{DATAGRAMS, Face, Link, MadeBy, STREAM, Target};
 use super::nudge::Nudges;
 use super::reload::Configured;
 use super::{Buffers, Daemon, Settings, Work, permissions, stop};
@@ -26,6 +26,7 @@ use packet::options::Capability;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 /// Joined datagrams that one call receives at most: a megabyte of buffers, most of it untouched.
 const RECEIVE_SLOTS: usize = 16;
@@ -84,6 +85,7 @@ impl Daemon {
                 on_demand: config.on_demand,
                 application: config.application,
                 udp,
+                origins: Arc::new(config.listen.origins.clone()),
                 drain: config.daemon.drain,
                 seed,
             },
@@ -225,7 +227,7 @@ impl Daemon {
             nacks: link.nacks && !is_group,
             capability: Capability::default(),
             announce: Announce::Answer,
-            outside: Face::keeps(peer.is_some()),
+            outside: Face::keeps(if peer.is_some() { DATAGRAMS } else { STREAM }),
             marker: link.parts.marker.as_ref().and_then(|c| c.marker().ok()),
             shaper: link.parts.shaper.as_ref().and_then(|c| c.shaper().ok()),
             stamper: link.parts.stamper.as_ref().and_then(|c| c.stamper().ok()),

@@ -1,7 +1,7 @@
 //! Listening sockets for streams.
 
 use super::stream::Socket;
-use mio::net::{TcpListener, UnixListener};
+use mio::net::{TcpListener, TcpStream, UnixListener};
 use socket2::{Domain, Protocol, Type};
 use std::fs::Permissions;
 use std::io::{self, ErrorKind};
@@ -188,8 +188,8 @@ impl TcpDoor {
     ///
     /// # Errors
     /// What the system says; too many open files, for instance.
-    pub fn accept(&self) -> io::Result<Option<(Socket, SocketAddr)>> {
-        next(|| self.listener.accept().map(|(s, peer)| (Socket::Tcp(s), peer)))
+    pub fn accept(&self) -> io::Result<Option<(TcpStream, SocketAddr)>> {
+        next(|| self.listener.accept())
     }
 }
 

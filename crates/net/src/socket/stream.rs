@@ -59,6 +59,13 @@ impl Socket {
     }
 }
 
+/// A lone Interest must not wait for the acknowledgement of the one before it.
+pub(super) fn send_at_once(socket: &TcpStream) {
+    if let Err(error) = socket.set_nodelay(true) {
+        tracing::debug!(%error, "TCP_NODELAY refused");
+    }
+}
+
 /// Why a stream is of no more use.
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
@@ -84,10 +91,7 @@ impl Stream {
     #[must_use]
     pub fn new(socket: Socket) -> Stream {
         if let Socket::Tcp(s) = &socket {
-            // A lone Interest must not wait for the acknowledgement of the one before it.
-            if let Err(error) = s.set_nodelay(true) {
-                tracing::debug!(%error, "TCP_NODELAY refused");
-            }
+            send_at_once(s);
         }
         Stream { socket, unframer: Unframer::new(), out: Vec::new(), written: 0 }
     }

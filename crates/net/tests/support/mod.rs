@@ -21,6 +21,7 @@ pub struct Running {
     pub socket: PathBuf,
     pub udp: Vec<SocketAddr>,
     pub tcp: Vec<SocketAddr>,
+    pub websocket: Vec<SocketAddr>,
     stopper: Stopper,
     thread: Option<JoinHandle<Result<(), DaemonError>>>,
     _folder: tempfile::TempDir,
@@ -40,9 +41,10 @@ impl Running {
         let config = config::parse(&text, "test.toml").unwrap_or_else(|e| panic!("{e}"));
         let daemon = Daemon::new(config).unwrap();
         let (udp, tcp) = (daemon.udp_addresses(), daemon.tcp_addresses());
+        let websocket = daemon.websocket_addresses();
         let stopper = daemon.stopper().unwrap();
         let thread = Some(std::thread::spawn(move || daemon.run()));
-        Running { socket, udp, tcp, stopper, thread, _folder: folder }
+        Running { socket, udp, tcp, websocket, stopper, thread, _folder: folder }
     }
 
     pub fn connect(&self) -> Connection {

@@ -1,0 +1,235 @@
+//! WebSocket (RFC 6455), for programs in browsers: one binary message for each packet, as NFD has
+//! it.
+
+use super::Progress;
+use super::stream::send_at_once;
+use crate::config::Origins;
+use crate::framing::MAX_FRAME;
+use mio::net::TcpStream;
+use packet::Bytes;
+use std::io::ErrorKind;
+use std::sync::Arc;
+use thiserror::Error;
+use tungstenite::error::ProtocolError;
+use tungstenite::handshake::server::{Callback, ErrorResponse, Request, Response, ServerHandshake};
+use tungstenite::handshake::{HandshakeError, MidHandshake};
+use tungstenite::http::StatusCode;
+use tungstenite::protocol::{Message, WebSocketConfig};
+use tungstenite::{Error, WebSocket as Open, accept_hdr_with_config};
+
+/// What is read in one call.
+const READ: usize = 16 << 10;
+
+/// Octets of messages that are handed to the kernel in one call; what waits beyond that waits in
+/// the forwarder's queue.
+const CHUNK: usize = 32 << 10;
+
+/// Why a connection is of no more use.
+#[derive(Debug, Error)]
+pub enum WebSocketError {
+    /// The request that opens it is none, or it comes from a page that may not connect.
+    #[error("the peer was refused: {0}")]
+    Refused(Box<Error>),
+    /// The peer does not do as RFC 6455 says, sent too long a message, or is gone.
+    #[error("the connection broke: {0}")]
+    Broken(Box<Error>),
+    /// Packets are binary.
+    #[error("the peer sent text")]
+    Text,
+}
+
+/// Decides whether a page may connect.
+#[derive(Debug)]
+struct Guard(Arc<Origins>);
+
+impl Callback for Guard {
+    fn on_request(self, request: &Request, response: Response) -> Result<Response, ErrorResponse> {
+        let mut origins = request.headers().get_all("origin").iter();
+        if origins.all(|origin| origin.to_str().is_ok_and(|origin| self.0.allow(origin))) {
+            return Ok(response);
+        }
+        let mut refused = ErrorResponse::new(Some("this page may not connect\n".to_owned()));
+        *refused.status_mut() = StatusCode::FORBIDDEN;
+        Err(refused)
+    }
+}
+
+#[derive(Debug)]
+enum State {
+    /// Nothing was read yet.
+    New(TcpStream, Guard),
+    /// The request has not come whole.
+    Opening(MidHandshake<ServerHandshake<TcpStream, Guard>>),
+    Open(Open<TcpStream>),
+    /// It failed.
+    Gone,
+}
+
+/// The forwarder's end of a connection.
+#[derive(Debug)]
+pub struct WebSocket {
+    state: State,
+    packet: Vec<u8>,
+    unsent: usize,
+}
+
+impl WebSocket {
+    /// Octets of memory that a connection may hold: what is read at a time and the message that
+    /// has not come whole, and what waits to be sent, in a buffer that grows by doubling.
+    pub const MEMORY: usize = READ + MAX_FRAME + 2 * (CHUNK + MAX_FRAME);
+
+    /// On a connection that was accepted; pages of these origins may have made it.
+    #[must_use]
+    pub fn new(socket: TcpStream, origins: Arc<Origins>) -> WebSocket {
+        send_at_once(&socket);
+        let state = State::New(socket, Guard(origins));
+        WebSocket { state, packet: Vec::new(), unsent: 0 }
+    }
+
+    /// The socket, for registration with a poll before anything is read.
+    pub fn source(&mut self) -> Option<&mut TcpStream> {
+        match &mut self.state {
+            State::New(socket, _) => Some(socket),
+            _ => None,
+        }
+    }
+
+    /// Whether the peer's request was answered; before, nothing can be sent.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        matches!(self.state, State::Open(_))
+    }
+
+    /// Reads until nothing is left or `budget` octets were taken; `each` gets every packet. Pings
+    /// are answered.
+    ///
+    /// # Errors
+    /// Close the face.
+    pub fn receive(
+        &mut self,
+        budget: usize,
+        mut each: impl FnMut(&[u8]),
+    ) -> Result<Progress, WebSocketError> {
+        let Some(socket) = self.opened()? else { return Ok(Progress::Blocked) };
+        let mut taken = 0;
+        while taken < budget {
+            // A message that says nothing costs something, too.
+            taken += 1;
+            match socket.read() {
+                Ok(Message::Binary(packet)) => {
+                    taken += packet.len();
+                    each(&packet);
+                }
+                Ok(Message::Text(_)) => return Err(WebSocketError::Text),
+                Ok(_) => {}
+                Err(error) => match kind(&error) {
+                    Kind::Blocked => return Ok(Progress::Blocked),
+                    Kind::Interrupted => {}
+                    Kind::Closed => return Ok(Progress::Closed),
+                    Kind::Broken => return Err(WebSocketError::Broken(Box::new(error))),
+                },
+            }
+        }
+        Ok(Progress::More)
+    }
+
+    /// Goes on with the handshake; the connection, if it is open.
+    fn opened(&mut self) -> Result<Option<&mut Open<TcpStream>>, WebSocketError> {
+        let begun = match std::mem::replace(&mut self.state, State::Gone) {
+            State::New(socket, guard) => {
+                let config = WebSocketConfig::default()
+                    .read_buffer_size(READ)
+                    .write_buffer_size(CHUNK)
+                    .max_message_size(Some(MAX_FRAME))
+                    .max_frame_size(Some(MAX_FRAME));
+                accept_hdr_with_config(socket, guard, Some(config))
+            }
+            State::Opening(handshake) => handshake.handshake(),
+            State::Open(socket) => Ok(socket),
+            State::Gone => Err(HandshakeError::Failure(Error::AlreadyClosed)),
+        };
+        self.state = match begun {
+            Ok(socket) => State::Open(socket),
+            Err(HandshakeError::Interrupted(handshake)) => State::Opening(handshake),
+            Err(HandshakeError::Failure(error)) => {
+                return Err(WebSocketError::Refused(Box::new(error)));
+            }
+        };
+        match &mut self.state {
+            State::Open(socket) => Ok(Some(socket)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Sends what `fill` appends, a packet at a time, until `fill` has nothing (it returns false
+    /// then), the kernel takes no more, or `budget` octets were sent. Only if it is open.
+    ///
+    /// # Errors
+    /// Close the face.
+    pub fn send(
+        &mut self,
+        budget: usize,
+        mut fill: impl FnMut(&mut Vec<u8>) -> bool,
+    ) -> Result<Progress, WebSocketError> {
+        let State::Open(socket) = &mut self.state else { return Ok(Progress::Blocked) };
+        let mut sent = 0;
+        loop {
+            if !is_done(socket.flush())? {
+                return Ok(Progress::Blocked);
+            }
+            sent += std::mem::take(&mut self.unsent);
+            if sent >= budget {
+                return Ok(Progress::More);
+            }
+            while self.unsent < CHUNK {
+                self.packet.clear();
+                if !fill(&mut self.packet) {
+                    break;
+                }
+                self.unsent += self.packet.len();
+                let message = Message::Binary(Bytes::copy_from_slice(&self.packet));
+                // What the kernel does not take now is kept, and flushed later.
+                is_done(socket.write(message))?;
+            }
+            if self.unsent == 0 {
+                return Ok(Progress::Done);
+            }
+        }
+    }
+
+    /// Octets of packets that were taken for sending and that the kernel may not have taken yet.
+    #[must_use]
+    pub fn unsent(&self) -> usize {
+        self.unsent
+    }
+}
+
+/// What an error means for the connection.
+enum Kind {
+    Blocked,
+    Interrupted,
+    Closed,
+    Broken,
+}
+
+fn kind(error: &Error) -> Kind {
+    match error {
+        Error::Io(error) if error.kind() == ErrorKind::WouldBlock => Kind::Blocked,
+        Error::Io(error) if error.kind() == ErrorKind::Interrupted => Kind::Interrupted,
+        Error::ConnectionClosed | Error::AlreadyClosed => Kind::Closed,
+        // A page that is left says nothing.
+        Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => Kind::Closed,
+        _ => Kind::Broken,
+    }
+}
+
+/// Whether something was done, or would block.
+fn is_done(result: Result<(), Error>) -> Result<bool, WebSocketError> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(error) => match kind(&error) {
+            Kind::Blocked | Kind::Interrupted => Ok(false),
+            Kind::Closed | Kind::Broken => Err(WebSocketError::Broken(Box::new(error))),
+        },
+    }
+}

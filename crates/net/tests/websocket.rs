@@ -1,0 +1,178 @@
+//! Programs in browsers, which attach by WebSocket (RFC 6455), one packet a message, as with NFD.
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
+mod support;
+
+use packet::{Bytes, Data, DataBuf, Interest, InterestBuf, LpPacket};
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use support::{Consumer, Running, content, with_producer};
+use tungstenite::client::IntoClientRequest;
+use tungstenite::{Error, HandshakeError, Message, WebSocket};
+
+fn start(rest: &str) -> Running {
+    Running::start(&format!("websocket = \"127.0.0.1:0\"\n{rest}"))
+}
+
+/// Attaches, as a page of this origin if there is one.
+fn attach(daemon: &Running, origin: Option<&str>) -> Result<WebSocket<TcpStream>, Error> {
+    let at = daemon.websocket[0];
+    let stream = TcpStream::connect(at).unwrap();
+    stream.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+    let mut request = format!("ws://{at}/").into_client_request().unwrap();
+    if let Some(origin) = origin {
+        request.headers_mut().insert("Origin", origin.parse().unwrap());
+    }
+    match tungstenite::client(request, stream) {
+        Ok((socket, _)) => Ok(socket),
+        Err(HandshakeError::Failure(error)) => Err(error),
+        Err(HandshakeError::Interrupted(_)) => panic!("it does not answer"),
+    }
+}
+
+fn asking(name: &str) -> Bytes {
+    let mut interest = InterestBuf::new(name.parse().unwrap());
+    (interest.can_be_prefix, interest.must_be_fresh, interest.nonce) = (true, true, Some(1));
+    interest.encode()
+}
+
+/// The next network packet that comes.
+fn next(socket: &mut WebSocket<TcpStream>) -> Vec<u8> {
+    loop {
+        let Message::Binary(frame) = socket.read().unwrap() else { continue };
+        if let Some(packet) = LpPacket::decode(&frame).unwrap().fragment() {
+            return packet.to_vec();
+        }
+    }
+}
+
+/// Whether the daemon ends the connection; otherwise nothing comes for long.
+fn is_closed(page: &mut WebSocket<TcpStream>) -> bool {
+    loop {
+        match page.read() {
+            Ok(_) => {}
+            Err(Error::Io(error)) => return error.kind() != ErrorKind::WouldBlock,
+            Err(_) => return true,
+        }
+    }
+}
+
+// Other projects' programs, "Other carriers": [peer-44].
+#[test]
+fn packets_go_both_ways_one_in_a_message() {
+    let daemon = start("");
+    let mut page = attach(&daemon, None).unwrap();
+    with_producer(&daemon, "/p", 8000, || {
+        for segment in 0..20 {
+            page.write(Message::binary(asking(&format!("/p/seg={segment}")))).unwrap();
+        }
+        page.flush().unwrap();
+        let mut got: Vec<Vec<u8>> = Vec::new();
+        while got.len() < 20 {
+            got.push(Data::decode(&next(&mut page)).unwrap().content().to_vec());
+        }
+        got.sort();
+        let mut expected: Vec<Vec<u8>> = (0..20).map(|segment| content(segment, 8000)).collect();
+        expected.sort();
+        assert_eq!(got, expected);
+    });
+}
+
+#[test]
+fn a_page_produces_for_others() {
+    let daemon = start("");
+    let mut page = attach(&daemon, None).unwrap();
+    let mut manager = daemon.connect();
+    let face = loop {
+        let faces = manager.faces().unwrap();
+        if let Some(face) = faces.iter().find(|face| face.uri.starts_with("wsclient://127.0.0.1:"))
+        {
+            break face.id;
+        }
+    };
+    manager.add_route(&"/page".parse().unwrap(), face, 0).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..300 {
+                let asked = next(&mut page);
+                let name = Interest::decode(&asked).unwrap().name().to_name();
+                let segment = name.as_ref().last().unwrap().as_segment().unwrap();
+                let data = DataBuf::new(name, content(segment, 8000)).encode_digest();
+                page.send(Message::binary(data)).unwrap();
+            }
+            page.close(None).unwrap();
+            while page.read().is_ok() {}
+        });
+        Consumer::new("/page", 300, 100).fetch(&daemon, 8000);
+    });
+    // Its route goes with it.
+    while manager.routes().unwrap().iter().any(|route| route.prefix.to_string() == "/page") {}
+}
+
+#[test]
+fn pages_of_other_servers_may_not_connect_unless_the_operator_says_so() {
+    let refused = |daemon: &Running, origin: &str| match attach(daemon, Some(origin)) {
+        Ok(_) => false,
+        Err(Error::Http(answer)) => answer.status() == 403,
+        Err(error) => panic!("{origin}: {error}"),
+    };
+    let daemon = start("");
+    for origin in ["https://evil.example", "null", "http://localhost.evil.example", "file://"] {
+        assert!(refused(&daemon, origin), "{origin}");
+    }
+    for origin in ["http://localhost:8000", "https://127.0.0.1", "http://[::1]:80"] {
+        assert!(!refused(&daemon, origin), "{origin}");
+    }
+    let daemon = start("websocket_origins = [\"https://app.example\"]");
+    assert!(!refused(&daemon, "https://app.example") && !refused(&daemon, "http://localhost"));
+    assert!(refused(&daemon, "http://app.example") && refused(&daemon, "https://app.example:444"));
+    let daemon = start("websocket_origins = \"any\"");
+    assert!(!refused(&daemon, "https://evil.example"));
+}
+
+// Other projects' programs, "Other carriers": [peer-44].
+#[test]
+fn what_is_no_packet_in_a_message_ends_the_face_and_not_the_daemon() {
+    let daemon = start("");
+    let hostile = [
+        Message::text("hello"),
+        Message::binary(vec![5; 20_000]),
+        Message::Pong(vec![0; 126].into()),
+    ];
+    for message in hostile {
+        let mut page = attach(&daemon, None).unwrap();
+        // The last one is longer than such a frame may be, which the library here would not send.
+        match message {
+            Message::Pong(octets) => {
+                let head = [&[0x8a, 0xfe, 0, 126, 0, 0, 0, 0][..], &octets].concat();
+                page.get_mut().write_all(&head).unwrap();
+            }
+            message => page.send(message).unwrap(),
+        }
+        assert!(is_closed(&mut page));
+    }
+    // Those that never speak WebSocket.
+    for junk in [&b"\x05\x02\x21\x00"[..], b"GET / HTTP/1.1\r\n\r\n", &[b'a'; 200_000]] {
+        let mut stream = TcpStream::connect(daemon.websocket[0]).unwrap();
+        let _ = stream.write_all(junk);
+        stream.shutdown(std::net::Shutdown::Write).unwrap_or_default();
+        let _ = stream.read_to_end(&mut Vec::new());
+    }
+    while daemon.counters()["faces"].as_array().unwrap().len() > 2 {}
+    with_producer(&daemon, "/p", 10, || Consumer::new("/p", 5, 1).fetch(&daemon, 10));
+}
+
+#[test]
+fn a_page_on_this_host_is_local_if_the_operator_says_so() {
+    let daemon = start("[on_demand]\nlocal = true");
+    let mut page = attach(&daemon, None).unwrap();
+    page.send(Message::binary(asking("/localhost/nfd/faces/channels"))).unwrap();
+    let answer = next(&mut page);
+    let listed = Data::decode(&answer).unwrap().content().to_vec();
+    let uri = format!("ws://{}", daemon.websocket[0]);
+    assert!(listed.windows(uri.len()).any(|part| part == uri.as_bytes()), "{listed:?}");
+    let daemon = start("");
+    let mut page = attach(&daemon, None).unwrap();
+    page.send(Message::binary(asking("/localhost/nfd/faces/channels"))).unwrap();
+    while daemon.counters()["drops"]["scope"] != 1 {}
+}
