@@ -173,6 +173,11 @@ fn a_page_on_this_host_is_local_if_the_operator_says_so() {
     assert!(listed.windows(uri.len()).any(|part| part == uri.as_bytes()), "{listed:?}");
     let daemon = start("");
     let mut page = attach(&daemon, None).unwrap();
-    page.send(Message::binary(asking("/localhost/nfd/faces/channels"))).unwrap();
-    while daemon.counters()["drops"]["scope"] != 1 {}
+    with_producer(&daemon, "/p", 10, || {
+        page.send(Message::binary(asking("/localhost/nfd/faces/channels"))).unwrap();
+        page.send(Message::binary(asking("/p/seg=0"))).unwrap();
+        let first = next(&mut page);
+        assert_eq!(Data::decode(&first).unwrap().name().to_string(), "/p/seg=0");
+    });
+    assert_eq!(daemon.counters()["drops"]["scope"], 1);
 }
