@@ -21,7 +21,7 @@ def way(kind):
 
 
 class Keys:
-    """A folder of keys: Weir's in `weir`, python-ndn's in the home directory, which it has to be."""
+    """A folder of keys: Weir's in `weir`, python-ndn's in `.ndn`; it is the home directory."""
 
     def __init__(self, program, folder):
         self.program, self.folder = program, folder

@@ -56,7 +56,8 @@ def signing(keys):
         weir = Client("weir", put, prefix, [*fetch, trusted])
         python = [*PYTHON, "fetch", "NAME", "FILE", way(kind), trusted]
         ndnts = [*NDNTS, "@", "fetch", "NAME", "FILE", trusted, kind]
-        for consumer in (weir, Client("python-ndn", [], "", python), Client("NDNts", [], "", ndnts)):
+        others = [Client("python-ndn", [], "", python), Client("NDNts", [], "", ndnts)]
+        for consumer in (weir, *others):
             yield kind, weir, consumer, prefix
         trusted = trusted if kind == "hmac" else folder / f"ndnts-{kind}.cert"
         serve = [*NDNTS, "@", "serve", "NAME", "FILE", trusted, kind]

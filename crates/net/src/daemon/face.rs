@@ -218,8 +218,8 @@ impl Face {
         }
     }
 
-    /// Octets of memory that a face takes here whatever passes: itself, its addresses, its places in
-    /// lists, and what the carrier holds for it, [`DATAGRAMS`], [`STREAM`] or [`WebSocket::MEMORY`].
+    /// Octets of memory that a face takes here whatever passes: itself, its addresses, its places
+    /// in lists, and what the carrier holds: [`DATAGRAMS`], [`STREAM`] or [`WebSocket::MEMORY`].
     pub const fn keeps(carrier: usize) -> usize {
         memory::block(size_of::<Face>()) + 1024 + carrier
     }
