@@ -26,7 +26,8 @@ def measure(lab):
 
 def commands(lab, count):
     """Registrations and faces, as fast as one application can have them."""
-    table = Table(f"{count} commands over one Unix socket", "", "a second", "resident MB, after")
+    title = f"{count} commands over one Unix socket"
+    table = Table(title, "", "a second", "resident MB, after", "kB for each")
     settings = {
         "listen": {"udp": "127.0.0.1:0", "tcp": "off"},
         "sections": {"application": {"routes": count}, "on_demand": {"max": count}},
@@ -36,9 +37,10 @@ def commands(lab, count):
     for verb, asked in (("rib/register", register), ("faces/create", create)):
         daemon = lab.daemon("managed", **settings)
         with attempt(table, verb), daemon:
+            before = memory_bytes(daemon.process.pid, "VmRSS")
             seconds = exchange(daemon, [command(verb, value) for value in asked])
-            resident = memory_bytes(daemon.process.pid, "VmRSS") / MEGABYTE
-            table.row(verb, count / seconds, resident)
+            after = memory_bytes(daemon.process.pid, "VmRSS")
+            table.row(verb, count / seconds, after / MEGABYTE, (after - before) / count / 1000)
 
 
 def start(lab, count):

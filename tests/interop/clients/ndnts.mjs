@@ -112,7 +112,8 @@ const lookUp = async (object, file) => {
 
 const verbs = {
     async serve(name, file, certificate, kind) {
-        nfdmgmt.enableNfdPrefixReg(face);
+        // It takes whoever is at a WebSocket for far away, and would ask below /localhop.
+        nfdmgmt.enableNfdPrefixReg(face, { prefix: nfdmgmt.localhostPrefix });
         const signer = certificate ? await signing(name, certificate, kind) : digestSigning;
         const server = serveVersioned(name, new FileChunkSource(file), { signer });
         const about = { prefix: name, freshnessPeriod: 4000, signer };

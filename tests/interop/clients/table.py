@@ -27,7 +27,7 @@ def cell(publisher, consumer, daemon, file, prefix="/demo"):
             try:
                 seconds = consumer.get(daemon, name, copy, 120)
             except Failed as failed:
-                print(f"{publisher.name} to {consumer.name}: {failed}", file=sys.stderr)
+                print(f"{publisher.name} to {consumer.name}: {failed}"[:200], file=sys.stderr)
                 return "no"
         if content.sha256(copy) != digest:
             print(f"{publisher.name} to {consumer.name}: another file", file=sys.stderr)
