@@ -113,7 +113,11 @@ fn a_page_produces_for_others() {
 fn pages_of_other_servers_may_not_connect_unless_the_operator_says_so() {
     let refused = |daemon: &Running, origin: &str| match attach(daemon, Some(origin)) {
         Ok(_) => false,
-        Err(Error::Http(answer)) => answer.status() == 403,
+        Err(Error::Http(answer)) => {
+            let told = String::from_utf8(answer.body().clone().unwrap()).unwrap();
+            assert!(told.contains(origin) && told.contains("websocket_origins"), "{told}");
+            answer.status() == 403
+        }
         Err(error) => panic!("{origin}: {error}"),
     };
     let daemon = start("");

@@ -13,7 +13,7 @@ use thiserror::Error;
 use tungstenite::error::ProtocolError;
 use tungstenite::handshake::server::{Callback, ErrorResponse, Request, Response, ServerHandshake};
 use tungstenite::handshake::{HandshakeError, MidHandshake};
-use tungstenite::http::StatusCode;
+use tungstenite::http::{HeaderValue, StatusCode};
 use tungstenite::protocol::{Message, WebSocketConfig};
 use tungstenite::{Error, WebSocket as Open, accept_hdr_with_config};
 
@@ -24,10 +24,16 @@ const READ: usize = 16 << 10;
 /// the forwarder's queue.
 const CHUNK: usize = 32 << 10;
 
+/// How much of an origin is told.
+const SHOWN: usize = 100;
+
 /// Why a connection is of no more use.
 #[derive(Debug, Error)]
 pub enum WebSocketError {
-    /// The request that opens it is none, or it comes from a page that may not connect.
+    /// It comes from a page that may not connect.
+    #[error("{0}")]
+    Page(String),
+    /// The request that opens it is none.
     #[error("the peer was refused: {0}")]
     Refused(Box<Error>),
     /// The peer does not do as RFC 6455 says, sent too long a message, or is gone.
@@ -45,10 +51,12 @@ struct Guard(Arc<Origins>);
 impl Callback for Guard {
     fn on_request(self, request: &Request, response: Response) -> Result<Response, ErrorResponse> {
         let mut origins = request.headers().get_all("origin").iter();
-        if origins.all(|origin| origin.to_str().is_ok_and(|origin| self.0.allow(origin))) {
-            return Ok(response);
-        }
-        let mut refused = ErrorResponse::new(Some("this page may not connect\n".to_owned()));
+        let allowed = |origin: &&HeaderValue| origin.to_str().is_ok_and(|o| self.0.allow(o));
+        let Some(origin) = origins.find(|origin| !allowed(origin)) else { return Ok(response) };
+        let origin: String = origin.to_str().unwrap_or_default().chars().take(SHOWN).collect();
+        let why =
+            format!("a page of `{origin}` may not connect; `websocket_origins` lists who may");
+        let mut refused = ErrorResponse::new(Some(why));
         *refused.status_mut() = StatusCode::FORBIDDEN;
         Err(refused)
     }
@@ -151,9 +159,7 @@ impl WebSocket {
         self.state = match begun {
             Ok(socket) => State::Open(socket),
             Err(HandshakeError::Interrupted(handshake)) => State::Opening(handshake),
-            Err(HandshakeError::Failure(error)) => {
-                return Err(WebSocketError::Refused(Box::new(error)));
-            }
+            Err(HandshakeError::Failure(error)) => return Err(refused(error)),
         };
         match &mut self.state {
             State::Open(socket) => Ok(Some(socket)),
@@ -202,6 +208,16 @@ impl WebSocket {
     pub fn unsent(&self) -> usize {
         self.unsent
     }
+}
+
+/// Why a connection did not come about; if it is a page, with the words that it was told.
+fn refused(error: Error) -> WebSocketError {
+    if let Error::Http(answer) = &error
+        && let Some(why) = answer.body().as_deref()
+    {
+        return WebSocketError::Page(String::from_utf8_lossy(why).into_owned());
+    }
+    WebSocketError::Refused(Box::new(error))
 }
 
 /// What an error means for the connection.
