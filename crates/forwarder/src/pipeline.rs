@@ -65,6 +65,19 @@ impl Packet<'_> {
     }
 }
 
+/// Whether a header has a field that is for another kind of packet than the one behind it, which is
+/// of this type (NDNLPv2; NFD's `GenericLinkService::decodeNetPacket`).
+fn is_misplaced(header: &LpPacket<'_>, typ: u64) -> bool {
+    let to_a_face = header.next_hop_face_id().is_some();
+    let on_data = header.no_cache() || header.prefix_announcement().is_some();
+    let on_interests = to_a_face || header.non_discovery();
+    match typ {
+        _ if header.nack().is_some() => on_data || on_interests,
+        types::INTEREST => on_data,
+        _ => on_interests,
+    }
+}
+
 /// The name component `localhost`, as it is encoded.
 const LOCALHOST: &[u8] = b"\x08\x09localhost";
 /// The name component `localhop`, as it is encoded.
@@ -186,6 +199,9 @@ impl Forwarder {
         packet: Packet<'_>,
     ) {
         match (header.nack(), packet.octets.first().copied().map(u64::from)) {
+            (_, Some(typ)) if is_misplaced(header, typ) => {
+                self.count_drop(face, DropReason::Malformed);
+            }
             (Some(reason), Some(types::INTEREST)) => {
                 self.on_nack(now, face, header, reason, packet.octets);
             }

@@ -57,8 +57,12 @@ impl Forwarder {
         if interest.hop_limit() == Some(0) {
             return self.count_drop(face, DropReason::HopLimit);
         }
-        // Local applications alone may say where their Interests are to go.
-        let next_hop = header.next_hop_face_id().filter(|_| state.local_fields);
+        // Local applications alone may say where their Interests are to go. What another wants
+        // cannot be done otherwise: it is dropped, as by NFD.
+        let next_hop = header.next_hop_face_id();
+        if next_hop.is_some() && !state.local_fields {
+            return self.count_drop(face, DropReason::Malformed);
+        }
         let home = self.reached_its_region(&interest);
         let mut buffer = std::mem::take(&mut self.scratch.interest);
         if interest.nonce().is_none() || home {

@@ -2,7 +2,7 @@
 
 use crate::support::{Bench, Cheapest, Everyone, data, frame, fresh_data, interest, ms};
 use packet::options::{Capability, ServedBy, TrafficClass};
-use packet::{Bytes, Component, Data, HopOptions, InterestBuf, LpHeader};
+use packet::{Bytes, Component, Data, HopOptions, InterestBuf, LpHeader, NackReason};
 use weir_forwarder::tables::{Admission, ContentStoreConfig};
 use weir_forwarder::{DropReason, FaceConfig, ForwarderConfig, LinkType, Scope, Wire};
 
@@ -162,20 +162,40 @@ fn data_with_no_cache_is_passed_on_and_not_kept() {
     assert!(b.fw.content_store().is_empty());
 }
 
-// NDNLPv2, "Consumer-controlled forwarding": [lp-16]; "Caching policy": [lp-18].
+// NDNLPv2, "Consumer-controlled forwarding": [lp-16]; "Caching policy": [lp-18]; "Self-learning":
+// [lp-24]. NFD's GenericLinkService drops them all.
 #[test]
-fn a_next_hop_on_data_and_a_cache_policy_on_an_interest_say_nothing() {
+fn a_field_that_is_for_another_kind_of_packet_has_the_packet_dropped() {
     let mut b = Bench::new();
     let local = FaceConfig { scope: Scope::Local, local_fields: true, ..FaceConfig::default() };
-    let (d, other, app) = (b.face(), b.face(), b.face_with(local));
-    b.route("/a", app);
-    let header = LpHeader { no_cache: true, ..LpHeader::default() };
-    b.receive(d, &frame(&header, &interest("/a", 1).encode()));
-    assert!(!b.one(app).header.no_cache);
-    let header = LpHeader { next_hop_face_id: Some(other.0), ..LpHeader::default() };
-    b.receive(app, &frame(&header, &data("/a", b"x")));
-    assert_eq!((b.sent(d).len(), b.sent(other).len()), (1, 0));
-    assert_eq!(b.fw.content_store().len(), 1);
+    let (d, u) = (b.face_with(local), b.face());
+    b.route("/a", u);
+    let field = |which: &str| {
+        let mut header = LpHeader::default();
+        match which {
+            "next hop" => header.next_hop_face_id = Some(d.0),
+            "cache policy" => header.no_cache = true,
+            "discovery" => header.non_discovery = true,
+            _ => header.prefix_announcement = Some(data("/a/32=PA/54=%01/50=%00", b"x")),
+        }
+        header
+    };
+    for (n, which) in (1..).zip(["cache policy", "announcement"]) {
+        b.receive(d, &frame(&field(which), &interest("/a/1", 1).encode()));
+        assert_eq!(b.drops(d, DropReason::Malformed), n, "{which} of an Interest");
+    }
+    assert!(b.sent(u).is_empty());
+    b.ask(d, &interest("/a/1", 1));
+    for (n, which) in (1..).zip(["next hop", "discovery"]) {
+        b.receive(u, &frame(&field(which), &data("/a/1", b"x")));
+        assert_eq!(b.drops(u, DropReason::Malformed), n, "{which} of Data");
+    }
+    for (n, which) in (3..).zip(["next hop", "cache policy", "discovery", "announcement"]) {
+        let header = LpHeader { nack: Some(NackReason::NoRoute), ..field(which) };
+        b.receive(u, &frame(&header, &interest("/a/1", 1).encode()));
+        assert_eq!(b.drops(u, DropReason::Malformed), n, "{which} of a Nack");
+    }
+    assert!(b.sent(d).is_empty() && b.fw.pit().len() == 1, "it is still pending");
 }
 
 #[test]
