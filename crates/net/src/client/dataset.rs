@@ -213,7 +213,7 @@ impl Endpoint for Questions {
 mod tests {
     use super::*;
     use crate::client::Address;
-    use packet::DataBuf;
+    use packet::{DataBuf, LpHeader, NackReason};
     use std::io::{Read, Write};
     use std::os::unix::net::UnixListener;
 
@@ -228,7 +228,8 @@ mod tests {
         let (mut octets, mut asked) = (Vec::new(), Vec::new());
         let mut buffer = [0; 4096];
         loop {
-            let n = stream.read(&mut buffer).unwrap();
+            // Whoever has what he wanted goes, with an answer on its way or not.
+            let n = stream.read(&mut buffer).unwrap_or(0);
             octets.extend_from_slice(&buffer[..n]);
             if n == 0 {
                 return asked;
@@ -248,7 +249,7 @@ mod tests {
                             b"content".to_vec(),
                         )
                     };
-                    stream.write_all(&data.encode_digest()).unwrap();
+                    let _ = stream.write_all(&data.encode_digest());
                 }
             }
             octets.drain(..octets.len() - rest);
@@ -274,6 +275,48 @@ mod tests {
             assert_eq!(found, Found::Other(b"content".to_vec()));
         });
         assert_eq!(asked, [first, other]);
+    }
+
+    /// A frame with an answer, and one with the refusal of the same question.
+    type Replies = (Vec<u8>, Vec<u8>);
+
+    /// Two questions, and what may be said to each.
+    fn questions() -> (Questions, [Replies; 2]) {
+        let both = [name("/a"), name("/b")].map(|name| beginning(&name));
+        let frames = both.clone().map(|asked| {
+            let answer =
+                DataBuf { freshness_ms: Some(1000), ..DataBuf::new(asked.name.clone(), "x") };
+            let header = LpHeader { nack: Some(NackReason::NoRoute), ..LpHeader::default() };
+            let mut refusal = Vec::new();
+            header.encode_into(&asked.encode(), &mut refusal);
+            (answer.encode_digest().to_vec(), refusal)
+        });
+        (Questions::new(&both), frames)
+    }
+
+    #[test]
+    fn the_other_ones_answer_waits_for_the_wanted_one_for_a_while() {
+        let (mut asked, [_, (other, _)]) = questions();
+        asked.receive(Time(7), &other);
+        assert!(!asked.are_settled(Time(7) + GRACE - Duration(1)));
+        assert!(asked.are_settled(Time(7) + GRACE));
+        assert_eq!(asked.first_answer().map(|(at, _)| at), Some(1));
+    }
+
+    #[test]
+    fn nothing_is_waited_for_once_nothing_better_can_come() {
+        let (mut asked, [(wanted, _), _]) = questions();
+        assert!(!asked.are_settled(Time(0)));
+        asked.receive(Time(0), &wanted);
+        assert!(asked.are_settled(Time(0)), "the wanted one is there");
+        let (mut asked, [(_, refusal), (other, _)]) = questions();
+        asked.receive(Time(0), &refusal);
+        assert!(!asked.are_settled(Time(0)), "the other one may come");
+        asked.receive(Time(0), &other);
+        assert!(asked.are_settled(Time(0)), "the wanted one will not");
+        let (mut asked, [(_, one), (_, other)]) = questions();
+        [one, other].iter().for_each(|refusal| asked.receive(Time(0), refusal));
+        assert!(asked.are_settled(Time(0)) && asked.first_answer().is_none());
     }
 
     #[test]

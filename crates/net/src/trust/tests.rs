@@ -1,5 +1,5 @@
 use super::*;
-use packet::Name;
+use packet::{Data, DataBuf, Name};
 use security::{SecretKey, Validity};
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -13,13 +13,19 @@ fn folder() -> tempfile::TempDir {
     // Version, first node, named patterns, and one node without edges.
     let model = b"\x61\x04\x00\x01\x10\x00\x25\x01\x00\x69\x01\x00\x63\x03\x25\x01\x00";
     std::fs::write(folder.path().join("model.lvs"), model).unwrap();
-    let shared = StoredShared::generate(identity.as_ref(), &[2; 32], &[3; 32]);
+    let shared = shared(3);
     for (file, mode) in [("film.shared", 0o600), ("open.shared", 0o644)] {
         let path = folder.path().join(file);
         std::fs::write(&path, shared.to_text()).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
     }
     folder
+}
+
+/// A secret that those who write under `/blog` share.
+fn shared(secret: u8) -> StoredShared {
+    let identity: Name = "/blog".parse().unwrap();
+    StoredShared::generate(identity.as_ref(), &[secret; 32], &[2; 32])
 }
 
 const ANCHOR: &str = "[[anchor]]\ncertificate = \"root.cert\"\n";
@@ -44,8 +50,20 @@ fn anchors_and_rules_are_read() {
     assert_eq!(validator.outdated(940), None);
     assert_eq!(validator.outdated(939), Some(&validator.anchors()[0]));
     assert!(read(ANCHOR).is_ok());
-    assert!(read("[[shared]]\nkey = \"film.shared\"\n").is_ok(), "who shares a key is somebody");
     assert!(read(&format!("{ANCHOR}[trust]\nmodel = \"model.lvs\"\n")).is_ok());
+}
+
+#[test]
+fn who_shares_a_secret_is_trusted_with_the_names_under_its_identity() {
+    let validator = read("[[shared]]\nkey = \"film.shared\"\n").unwrap();
+    let is_trusted = |name: &str, secret: u8| {
+        let mut wire = Vec::new();
+        let data = DataBuf::new(name.parse().unwrap(), "text");
+        shared(secret).signer().encode(&data, &mut wire);
+        validator.verify(&Data::decode(&wire).unwrap(), 0).is_ok()
+    };
+    assert!(is_trusted("/blog/film", 3));
+    assert!(!is_trusted("/blog/film", 4) && !is_trusted("/other/film", 3));
 }
 
 #[test]

@@ -255,7 +255,9 @@ fn what_waits_for_a_certificate_has_not_been_heard() {
     );
     let validator = Arc::new(Validator::new(vec![operator.1.clone()], anyone));
     let who = Who::Trusted(Arc::clone(&validator));
-    let mut authority = Authority::new(vec![Rule { who, ..rule(&operator.1) }]);
+    // What another rule has against it is said when this one cannot let it.
+    let rules = vec![Rule { who, ..rule(&operator.1) }, rule(&key(2).1)];
+    let mut authority = Authority::new(rules);
     let wire = command(Some(&customer), NOW, b"n");
     assert!(permit(&mut authority, &wire, Origin::Remote, NOW).unwrap_err().ends_with("lacks"));
     validator.offer(&packet::Data::decode(customer.1.wire()).unwrap()).unwrap();
