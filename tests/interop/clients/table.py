@@ -53,20 +53,20 @@ def signing(keys):
     for kind in KINDS:
         prefix, trusted = f"/site/{kind}", keys.trusted(kind)
         put = [program, "put", "NAME", "FILE", "--socket", "@", "--sign", prefix, "--sign-segments"]
-        weir = Client("weir", put, prefix, [*fetch, trusted])
+        own = Client("weir", put, prefix, [*fetch, trusted])
         python = [*PYTHON, "fetch", "NAME", "FILE", way(kind), trusted]
         ndnts = [*NDNTS, "@", "fetch", "NAME", "FILE", trusted, kind]
         others = [Client("python-ndn", [], "", python), Client("NDNts", [], "", ndnts)]
-        for consumer in (weir, *others):
-            yield kind, weir, consumer, prefix
+        for consumer in (own, *others):
+            yield kind, own, consumer, prefix
         trusted = trusted if kind == "hmac" else folder / f"ndnts-{kind}.cert"
         serve = [*NDNTS, "@", "serve", "NAME", "FILE", trusted, kind]
-        weir = Client("weir", [], "", [*fetch, trusted])
-        yield kind, Client("NDNts", serve, "/8=site", []), weir, prefix
+        own = Client("weir", [], "", [*fetch, trusted])
+        yield kind, Client("NDNts", serve, "/8=site", []), own, prefix
     for kind, prefix, how, signer, trusted in keys.of_python():
         serve = [*PYTHON, "serve", "NAME", "FILE", how, signer]
-        weir = Client("weir", [], "", [*fetch, trusted])
-        yield kind, Client("python-ndn", serve, "serving", []), weir, prefix
+        own = Client("weir", [], "", [*fetch, trusted])
+        yield kind, Client("python-ndn", serve, "serving", []), own, prefix
 
 
 def signed_rows(keys, daemon, file):

@@ -89,7 +89,7 @@ impl Forwarder {
         let single = if range.is_some() { None } else { self.pit.find(interest, name) };
         let mut keys: SmallVec<[PitKey; 1]> = single.into_iter().collect();
         if self.pit.has_runs() {
-            keys.extend(self.split_refused(now, face, interest, name, range));
+            keys.extend(self.split_sent(now, face, interest, name, range));
         }
         keys.retain(|key| {
             let record = self.pit.get(*key).and_then(|entry| entry.out_record(face));

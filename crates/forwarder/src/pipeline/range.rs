@@ -405,9 +405,9 @@ impl Forwarder {
         }
     }
 
-    /// A Nack for segments of runs that were sent to `face` under this nonce: each entry's share is
-    /// split off. The entries that are refused as a whole then.
-    pub(super) fn split_refused(
+    /// What was sent to `face` under this nonce for segments of runs will bring no Data: each
+    /// entry's share is split off. The entries that are asked for as a whole then.
+    pub(super) fn split_sent(
         &mut self,
         now: Time,
         face: FaceId,
@@ -415,25 +415,25 @@ impl Forwarder {
         name: &HashedName<'_>,
         range: Option<Range>,
     ) -> Vec<PitKey> {
-        let (mut runs, mut refused) = (Vec::new(), Vec::new());
+        let (mut runs, mut sent) = (Vec::new(), Vec::new());
         let Some((first, convention)) = interest.name().last().and_then(segment_of) else {
-            return refused;
+            return sent;
         };
         self.pit.find_runs(name, &mut runs);
         let bits = range.map_or(SegmentBits::first(1), |range| range.wanted());
-        let of_nack = Segments { first, convention, bits };
+        let asked_for = Segments { first, convention, bits };
         for key in runs {
             let Some(entry) = self.pit.get(key) else { continue };
             let (Some(run), Some(record)) = (entry.run(), entry.out_record(face)) else { continue };
             let asked = run.pending().bits.and(run.asked_of(face));
-            let bits = of_nack.within(&Segments { bits: asked, ..run.pending() });
+            let bits = asked_for.within(&Segments { bits: asked, ..run.pending() });
             if bits.is_empty() || interest.nonce() != Some(record.nonce) {
                 continue;
             }
-            // Where there is no room for another entry, what is refused expires.
-            refused.extend(self.split(now, key, bits));
+            // Where there is no room for another entry, it expires.
+            sent.extend(self.split(now, key, bits));
         }
-        refused
+        sent
     }
 
     /// Tells the shapers on both sides of an entry for a run that one of its segments came from

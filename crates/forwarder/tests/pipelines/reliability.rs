@@ -190,6 +190,14 @@ fn a_packet_is_given_up_when_a_frame_was_sent_again_three_times() {
     p.far.check_books(p.down);
 }
 
+/// A reliable pair, and a face of the near one by which the producer is reached, too.
+fn with_detour() -> (Pair, FaceId) {
+    let mut p = Pair::new(reliable(), reliable());
+    let other = p.near.face();
+    p.near.route_cost("/a", other, 1);
+    (p, other)
+}
+
 /// An Interest of the consumer's leaves by the link, which knows its round-trip time, and is sent
 /// again three times; one more timeout, and it is given up.
 fn nearly_given_up(p: &mut Pair, asked: &[u8]) {
@@ -207,9 +215,7 @@ fn nearly_given_up(p: &mut Pair, asked: &[u8]) {
 // NDNLPv2, "Reliability"; NFD's `Strategy::onDroppedInterest`: [lp-23].
 #[test]
 fn the_strategy_hears_of_an_interest_that_was_given_up() {
-    let mut p = Pair::new(reliable(), reliable());
-    let other = p.near.face();
-    p.near.route_cost("/a", other, 1);
+    let (mut p, other) = with_detour();
     nearly_given_up(&mut p, &interest("/a/1", 1).encode());
     p.near.pass(Duration(199_999_999));
     assert!(p.near.sent(other).is_empty());
@@ -223,9 +229,7 @@ fn the_strategy_hears_of_an_interest_that_was_given_up() {
 
 #[test]
 fn it_hears_of_one_that_later_acknowledgements_gave_up() {
-    let mut p = Pair::new(reliable(), reliable());
-    let other = p.near.face();
-    p.near.route_cost("/a", other, 1);
+    let (mut p, other) = with_detour();
     nearly_given_up(&mut p, &interest("/a/1", 1).encode());
     (2..5).for_each(|i| p.near.ask(p.app, &interest(&format!("/a/{i}"), i)));
     let later = frames(&mut p.near, p.up);
@@ -236,9 +240,7 @@ fn it_hears_of_one_that_later_acknowledgements_gave_up() {
 
 #[test]
 fn a_run_that_was_given_up_goes_elsewhere() {
-    let mut p = Pair::new(reliable(), reliable());
-    let other = p.near.face();
-    p.near.route_cost("/a", other, 1);
+    let (mut p, other) = with_detour();
     let mut range = LpHeader::default();
     range.options.set(&Range::of(SegmentBits::first(4)).unwrap());
     nearly_given_up(&mut p, &frame(&range, &interest("/a/v=1/seg=8", 1).encode()));
@@ -250,9 +252,8 @@ fn a_run_that_was_given_up_goes_elsewhere() {
 #[test]
 fn no_strategy_hears_of_what_is_settled_or_was_sent_anew_when_it_is_given_up() {
     for case in ["answered", "asked again", "expired", "a Nack"] {
-        let mut p = Pair::new(reliable(), reliable());
-        let (other, third) = (p.near.face(), p.near.face());
-        p.near.route_cost("/a", other, 1);
+        let (mut p, other) = with_detour();
+        let third = p.near.face();
         p.near.route_cost("/a", third, 2);
         let short = InterestBuf { lifetime_ms: Some(700), ..interest("/a/1", 1) };
         match case {

@@ -2,7 +2,7 @@
 
 use super::Daemon;
 use super::doors::{FACES, websocket_uri};
-use super::face::{DATAGRAMS, Face, Link, MadeBy, STREAM, Stranger};
+use super::face::{Face, Link, MadeBy, Stranger};
 use super::start::default_payload;
 use crate::batch::Batch;
 use crate::config::LinkOptions;
@@ -82,7 +82,7 @@ impl Daemon {
         LpPacket::decode(&stranger.datagram).ok()?;
         let peer = stranger.peer;
         let full = self.faces.guests >= self.settings.on_demand.max;
-        if full || !self.forwarder.has_room_for_face(Scope::NonLocal, Face::keeps(DATAGRAMS)) {
+        if full || !self.forwarder.has_room_for_face(Scope::NonLocal, Face::keeps(true)) {
             let (quietest, heard) = self.faces.quietest_guest()?;
             if now.since(heard) < QUIET {
                 tracing::debug!(%peer, "no room for another face");
@@ -166,17 +166,15 @@ impl Daemon {
             let link = self.settings.application.link.clone();
             // As NFD names them: applications have no addresses, so they get numbers.
             let uri = format!("fd://{}", self.faces.next_number());
-            let link_to = Link::Stream(Stream::new(socket));
-            self.guest(link_to, MadeBy::Application, [uri, local_uri], true, &link, now);
+            let socket = Link::Stream(Stream::new(socket));
+            self.guest(socket, MadeBy::Application, [uri, local_uri], true, &link, now);
         }
         for door in 0..self.doors.tcp.len() {
             while let Some((socket, peer)) = self.doors.tcp[door].socket.accept()? {
                 let here = self.doors.tcp[door].socket.local()?;
                 let uris = [FaceUri::tcp(peer).to_string(), FaceUri::tcp(here).to_string()];
-                let link = self.settings.on_demand.link.clone();
-                let local = peer.ip().is_loopback();
                 let socket = Link::Stream(Stream::new(Socket::Tcp(socket)));
-                self.peer(socket, peer, uris, local, &link, now);
+                self.peer(socket, uris, peer.ip().is_loopback(), now);
             }
         }
         for door in 0..self.doors.websocket.len() {
@@ -184,31 +182,23 @@ impl Daemon {
                 // NFD's names for them.
                 let here = self.doors.websocket[door].socket.local()?;
                 let uris = [format!("wsclient://{peer}"), websocket_uri(here)];
-                let link = self.settings.on_demand.link.clone();
                 // A proxy that gives pages TLS stands on this host, and they do not.
-                let local = link.local && peer.ip().is_loopback();
+                let local = self.settings.on_demand.link.local && peer.ip().is_loopback();
                 let socket = WebSocket::new(socket, self.settings.origins.clone());
-                self.peer(Link::WebSocket(socket), peer, uris, local, &link, now);
+                self.peer(Link::WebSocket(Box::new(socket)), uris, local, now);
             }
         }
         Ok(())
     }
 
-    /// A face for a peer who has connected, if there is room.
-    fn peer(
-        &mut self,
-        socket: Link,
-        peer: SocketAddr,
-        uris: [String; 2],
-        local: bool,
-        link: &LinkOptions,
-        now: Time,
-    ) {
+    /// A face for a peer who has connected, if there may be one more.
+    fn peer(&mut self, socket: Link, uris: [String; 2], local: bool, now: Time) {
         if self.faces.guests >= self.settings.on_demand.max {
-            tracing::debug!(%peer, "no room for another face");
+            tracing::debug!(peer = uris[0], "no room for another face");
             return;
         }
-        self.guest(socket, MadeBy::Peer, uris, local, link, now);
+        let link = self.settings.on_demand.link.clone();
+        self.guest(socket, MadeBy::Peer, uris, local, &link, now);
     }
 
     fn guest(
@@ -221,11 +211,8 @@ impl Daemon {
         now: Time,
     ) {
         let scope = if local { Scope::Local } else { Scope::NonLocal };
-        let carrier = match &socket {
-            Link::WebSocket(_) => WebSocket::MEMORY,
-            _ => STREAM,
-        };
-        if !self.forwarder.has_room_for_face(scope, Face::keeps(carrier)) {
+        let own = socket.memory();
+        if !self.forwarder.has_room_for_face(scope, Face::keeps(false) + own) {
             tracing::warn!(%uri, "no memory for another face");
             return;
         }
@@ -234,7 +221,10 @@ impl Daemon {
         face.local_uri = local_uri;
         face.local = local;
         face.heard = now;
-        self.forwarder.set_outside(id, face.memory());
+        // Others were counted when the forwarder got them.
+        if own > 0 {
+            self.forwarder.set_outside(id, face.memory());
+        }
         self.admit(face, link, None);
     }
 }

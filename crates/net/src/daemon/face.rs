@@ -20,16 +20,12 @@ use std::net::{IpAddr, SocketAddr};
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// Octets of memory that are held for a UDP face between two calls.
-pub(super) const DATAGRAMS: usize = 0;
-/// The same for a stream: a frame that has not come whole.
-pub(super) const STREAM: usize = MAX_FRAME;
-
 /// What carries a face's frames.
 #[derive(Debug)]
 pub(super) enum Link {
     Stream(Stream),
-    WebSocket(WebSocket),
+    /// Few faces have one, and it is large.
+    WebSocket(Box<WebSocket>),
     Udp(Udp, Batch),
     /// Broken or not yet connected; what is sent meanwhile is lost, as on a broken wire.
     Down {
@@ -44,6 +40,16 @@ impl Link {
             Link::Stream(_) | Link::Udp(..) => true,
             Link::WebSocket(socket) => socket.is_open(),
             Link::Down { .. } => false,
+        }
+    }
+
+    /// Octets of memory that it takes beyond what every face keeps.
+    pub fn memory(&self) -> usize {
+        match self {
+            Link::Stream(stream) => stream.memory(),
+            Link::WebSocket(_) => WebSocket::MEMORY,
+            Link::Udp(_, batch) => batch.memory(),
+            Link::Down { .. } => 0,
         }
     }
 }
@@ -218,21 +224,18 @@ impl Face {
         }
     }
 
-    /// Octets of memory that a face takes here whatever passes: itself, its addresses, its places
-    /// in lists, and what the carrier holds: [`DATAGRAMS`], [`STREAM`] or [`WebSocket::MEMORY`].
-    pub const fn keeps(carrier: usize) -> usize {
-        memory::block(size_of::<Face>()) + 1024 + carrier
+    /// Octets of memory that a face over UDP, or another one, takes here whatever passes: itself,
+    /// its addresses, its places in lists, and a stream's frame that has not come whole.
+    pub const fn keeps(is_udp: bool) -> usize {
+        let frame = if is_udp { 0 } else { MAX_FRAME };
+        memory::block(size_of::<Face>()) + 1024 + frame
     }
 
     /// Octets of memory that it takes, what waits to be sent included.
     pub fn memory(&self) -> usize {
-        let (carrier, waiting) = match &self.link {
-            Link::Stream(stream) => (STREAM, stream.memory()),
-            Link::WebSocket(_) => (WebSocket::MEMORY, 0),
-            Link::Udp(_, batch) => (DATAGRAMS, batch.memory()),
-            Link::Down { .. } => (STREAM, 0),
-        };
-        Face::keeps(carrier) + waiting + self.delay.as_ref().map_or(0, DelayLine::memory)
+        let is_udp = matches!(self.link, Link::Udp(..));
+        let delayed = self.delay.as_ref().map_or(0, DelayLine::memory);
+        Face::keeps(is_udp) + self.link.memory() + delayed
     }
 
     /// Sends what the forwarder has for the face, at most about `budget` octets.
@@ -305,7 +308,7 @@ impl Face {
                 .send(budget, |out| next(forwarder, out).is_some())
                 .map_err(|e| e.to_string())?,
             Link::WebSocket(socket) => socket
-                .send(budget, |out| next(forwarder, out).is_some())
+                .send(budget, scratch, |out| next(forwarder, out).is_some())
                 .map_err(|e| e.to_string())?,
             Link::Udp(udp, batch) => {
                 let mut sender = Sending { udp, batch, lost: &mut self.lost, payload: None };

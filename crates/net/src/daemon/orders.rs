@@ -1,7 +1,7 @@
 //! Faces that are made, changed and ended by command.
 
 use super::Daemon;
-use super::face::{DATAGRAMS, Face, Link, MadeBy, STREAM, Target};
+use super::face::{Face, Link, MadeBy, Target};
 use super::marking;
 use super::start::default_payload;
 use crate::config::LinkOptions;
@@ -79,10 +79,7 @@ impl Daemon {
             return Tried::Done(Box::new(ControlResponse::new(409, text, body)));
         }
         let most = self.settings.on_demand.max;
-        let has_room = self.forwarder.has_room_for_face(
-            Scope::NonLocal,
-            Face::keeps(if is_udp { DATAGRAMS } else { STREAM }),
-        );
+        let has_room = self.forwarder.has_room_for_face(Scope::NonLocal, Face::keeps(is_udp));
         if self.faces.commanded >= most || !has_room {
             return refuse(500, format!("no room for another face; commands may make {most}"));
         }

@@ -2,7 +2,7 @@
 
 use super::doors::{Doors, FACES};
 use super::error::DaemonError;
-use super::face::{DATAGRAMS, Face, Link, MadeBy, STREAM, Target};
+use super::face::{Face, Link, MadeBy, Target};
 use super::nudge::Nudges;
 use super::reload::Configured;
 use super::{Buffers, Daemon, Settings, Work, permissions, stop};
@@ -227,7 +227,7 @@ impl Daemon {
             nacks: link.nacks && !is_group,
             capability: Capability::default(),
             announce: Announce::Answer,
-            outside: Face::keeps(if peer.is_some() { DATAGRAMS } else { STREAM }),
+            outside: Face::keeps(peer.is_some()),
             marker: link.parts.marker.as_ref().and_then(|c| c.marker().ok()),
             shaper: link.parts.shaper.as_ref().and_then(|c| c.shaper().ok()),
             stamper: link.parts.stamper.as_ref().and_then(|c| c.stamper().ok()),

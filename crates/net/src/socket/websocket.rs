@@ -77,21 +77,20 @@ enum State {
 #[derive(Debug)]
 pub struct WebSocket {
     state: State,
-    packet: Vec<u8>,
     unsent: usize,
 }
 
 impl WebSocket {
-    /// Octets of memory that a connection may hold: what is read at a time and the message that
-    /// has not come whole, and what waits to be sent, in a buffer that grows by doubling.
-    pub const MEMORY: usize = READ + MAX_FRAME + 2 * (CHUNK + MAX_FRAME);
+    /// Octets of memory that a connection may hold beside a message that has not come whole:
+    /// itself, what is read at a time, and what waits to be sent, in a buffer that doubles.
+    pub const MEMORY: usize = size_of::<WebSocket>() + READ + 2 * (CHUNK + MAX_FRAME);
 
     /// On a connection that was accepted; pages of these origins may have made it.
     #[must_use]
     pub fn new(socket: TcpStream, origins: Arc<Origins>) -> WebSocket {
         send_at_once(&socket);
         let state = State::New(socket, Guard(origins));
-        WebSocket { state, packet: Vec::new(), unsent: 0 }
+        WebSocket { state, unsent: 0 }
     }
 
     /// The socket, for registration with a poll before anything is read.
@@ -118,7 +117,10 @@ impl WebSocket {
         budget: usize,
         mut each: impl FnMut(&[u8]),
     ) -> Result<Progress, WebSocketError> {
-        let Some(socket) = self.opened()? else { return Ok(Progress::Blocked) };
+        if !self.is_open() {
+            self.shake_hands()?;
+        }
+        let State::Open(socket) = &mut self.state else { return Ok(Progress::Blocked) };
         let mut taken = 0;
         while taken < budget {
             // A message that says nothing costs something, too.
@@ -141,8 +143,7 @@ impl WebSocket {
         Ok(Progress::More)
     }
 
-    /// Goes on with the handshake; the connection, if it is open.
-    fn opened(&mut self) -> Result<Option<&mut Open<TcpStream>>, WebSocketError> {
+    fn shake_hands(&mut self) -> Result<(), WebSocketError> {
         let begun = match std::mem::replace(&mut self.state, State::Gone) {
             State::New(socket, guard) => {
                 let config = WebSocketConfig::default()
@@ -161,20 +162,18 @@ impl WebSocket {
             Err(HandshakeError::Interrupted(handshake)) => State::Opening(handshake),
             Err(HandshakeError::Failure(error)) => return Err(refused(error)),
         };
-        match &mut self.state {
-            State::Open(socket) => Ok(Some(socket)),
-            _ => Ok(None),
-        }
+        Ok(())
     }
 
-    /// Sends what `fill` appends, a packet at a time, until `fill` has nothing (it returns false
-    /// then), the kernel takes no more, or `budget` octets were sent. Only if it is open.
+    /// Sends what `fill` appends to `packet`, one at a time, until `fill` has nothing (it returns
+    /// false then), the kernel takes no more, or `budget` octets were sent. Only if it is open.
     ///
     /// # Errors
     /// Close the face.
     pub fn send(
         &mut self,
         budget: usize,
+        packet: &mut Vec<u8>,
         mut fill: impl FnMut(&mut Vec<u8>) -> bool,
     ) -> Result<Progress, WebSocketError> {
         let State::Open(socket) = &mut self.state else { return Ok(Progress::Blocked) };
@@ -188,12 +187,12 @@ impl WebSocket {
                 return Ok(Progress::More);
             }
             while self.unsent < CHUNK {
-                self.packet.clear();
-                if !fill(&mut self.packet) {
+                packet.clear();
+                if !fill(packet) {
                     break;
                 }
-                self.unsent += self.packet.len();
-                let message = Message::Binary(Bytes::copy_from_slice(&self.packet));
+                self.unsent += packet.len();
+                let message = Message::Binary(Bytes::copy_from_slice(packet));
                 // What the kernel does not take now is kept, and flushed later.
                 is_done(socket.write(message))?;
             }
