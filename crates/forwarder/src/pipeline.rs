@@ -67,6 +67,7 @@ impl Packet<'_> {
 
 /// Whether a header has a field that is for another kind of packet than the one behind it, which is
 /// of this type (NDNLPv2; NFD's `GenericLinkService::decodeNetPacket`).
+#[inline(never)]
 fn is_misplaced(header: &LpPacket<'_>, typ: u64) -> bool {
     let to_a_face = header.next_hop_face_id().is_some();
     let on_data = header.no_cache() || header.prefix_announcement().is_some();
@@ -199,7 +200,7 @@ impl Forwarder {
         packet: Packet<'_>,
     ) {
         match (header.nack(), packet.octets.first().copied().map(u64::from)) {
-            (_, Some(typ)) if is_misplaced(header, typ) => {
+            (_, Some(typ)) if !header.is_bare() && is_misplaced(header, typ) => {
                 self.count_drop(face, DropReason::Malformed);
             }
             (Some(reason), Some(types::INTEREST)) => {

@@ -211,6 +211,7 @@ impl<'a> LpPacket<'a> {
 
     /// Nothing but a packet: no header says anything.
     #[must_use]
+    #[inline]
     pub const fn is_bare(&self) -> bool {
         self.headers.is_empty() && self.fragment.is_some()
     }
