@@ -50,18 +50,18 @@ impl Forwarder {
         let Ok(interest) = Interest::decode(octets) else {
             return self.count_drop(face, DropReason::Malformed);
         };
+        // Local applications alone may say where their Interests are to go. What another wants
+        // cannot be done otherwise: it is dropped, as by NFD's link service, before it counts.
+        let next_hop = header.next_hop_face_id();
+        if next_hop.is_some() && !self.faces.get(face).is_some_and(|face| face.local_fields) {
+            return self.count_drop(face, DropReason::Malformed);
+        }
         let Some(state) = self.count_received(face, Kind::Interest) else { return };
         if super::violates_scope(state, interest.name()) {
             return self.count_drop(face, DropReason::Scope);
         }
         if interest.hop_limit() == Some(0) {
             return self.count_drop(face, DropReason::HopLimit);
-        }
-        // Local applications alone may say where their Interests are to go. What another wants
-        // cannot be done otherwise: it is dropped, as by NFD.
-        let next_hop = header.next_hop_face_id();
-        if next_hop.is_some() && !state.local_fields {
-            return self.count_drop(face, DropReason::Malformed);
         }
         let home = self.reached_its_region(&interest);
         let mut buffer = std::mem::take(&mut self.scratch.interest);

@@ -333,6 +333,7 @@ fn local_applications_may_choose_the_next_hop_if_they_are_allowed() {
     b.receive(plain, &frame(&header, &interest("/a/2", 2).encode()));
     assert_eq!((b.sent(u1).len(), b.sent(u2).len()), (0, 0), "others are not");
     assert_eq!(b.drops(plain, DropReason::Malformed), 1);
+    assert_eq!(b.fw.stats().received.interests, 1, "the second ended at the link");
     b.receive(u2, &data("/a/1", b"x"));
     let got = b.one(app);
     assert_eq!(got.header.incoming_face_id, Some(u2.0));
