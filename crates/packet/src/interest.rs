@@ -65,10 +65,7 @@ impl<'a> Interest<'a> {
     /// The names under which the network finds the producer, best first.
     pub fn forwarding_hint(&self) -> impl Iterator<Item = NameRef<'a>> + use<'a> {
         let mut reader = Reader::new(self.forwarding_hint);
-        std::iter::from_fn(move || {
-            let element = reader.optional(types::NAME).ok().flatten()?;
-            NameRef::decode(element.value).ok()
-        })
+        std::iter::from_fn(move || next_hint(&mut reader).ok().flatten())
     }
 
     /// The nonce.
@@ -242,13 +239,32 @@ fn name(value: &[u8]) -> Result<NameRef<'_>, Fault> {
 /// `ForwardingHint = FORWARDING-HINT-TYPE TLV-LENGTH 1*Name`
 fn check_forwarding_hint(value: &[u8]) -> Result<(), Fault> {
     let mut reader = Reader::new(value);
-    let mut names = 0;
-    while let Some(element) = reader.optional(types::NAME)? {
-        NameRef::decode(element.value).map_err(|e| e.fault)?;
-        names += 1;
+    next_hint(&mut reader)?.ok_or(Fault::Expected(types::NAME))?;
+    while next_hint(&mut reader)?.is_some() {}
+    Ok(())
+}
+
+/// The next name of a forwarding hint. Like ndn-cxx, and so NFD, it takes the format's older form,
+/// too, `1*Delegation` with `Delegation = DELEGATION-TYPE TLV-LENGTH Preference Name`, and goes by
+/// the order of the names alone.
+fn next_hint<'a>(reader: &mut Reader<'a>) -> Result<Option<NameRef<'a>>, Fault> {
+    while let Some(element) = reader.next_element()? {
+        let name = match element.typ {
+            types::NAME => element.value,
+            types::DELEGATION => delegated(element.value)?,
+            typ if element.is_critical() => return Err(Fault::Critical(typ)),
+            _ => continue,
+        };
+        return NameRef::decode(name).map(Some).map_err(|e| e.fault);
     }
-    reader.finish()?;
-    if names == 0 { Err(Fault::Expected(types::NAME)) } else { Ok(()) }
+    Ok(None)
+}
+
+fn delegated(delegation: &[u8]) -> Result<&[u8], Fault> {
+    let mut reader = Reader::new(delegation);
+    reader.optional(types::PREFERENCE)?;
+    let name = reader.optional(types::NAME)?.ok_or(Fault::Expected(types::NAME))?;
+    reader.finish().map(|()| name.value)
 }
 
 impl<'a> Interest<'a> {

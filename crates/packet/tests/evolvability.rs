@@ -6,7 +6,7 @@
 
 mod support;
 
-use packet::{Data, Interest, SignatureInfoBuf, tlv};
+use packet::{Data, DecodeError, Interest, SignatureInfoBuf, tlv};
 use support::hex;
 use tlv::Fault;
 use weir_packet as packet;
@@ -61,7 +61,7 @@ fn data_parts() -> Vec<Vec<u8>> {
     parts(&["0703080161", "1403 190107", "1501 63", "1603 1b0100", "1702 aabb"])
 }
 
-fn fault_of<T: std::fmt::Debug>(result: Result<T, tlv::DecodeError>) -> Fault {
+fn fault_of<T: std::fmt::Debug>(result: Result<T, DecodeError>) -> Fault {
     result.expect_err("it should be refused").fault
 }
 
@@ -209,20 +209,30 @@ fn values_of_a_wrong_length_are_refused() {
     assert_eq!(Interest::decode(&wire).unwrap().lifetime_ms(), 4000);
 }
 
+fn read_hint(hint: &str) -> Result<Vec<String>, DecodeError> {
+    let wire = packet_of(5, &[hex("0703080161"), element(0x1e, &hex(hint))]);
+    Interest::decode(&wire).map(|view| view.forwarding_hint().map(|n| n.to_string()).collect())
+}
+
 #[test]
 fn a_forwarding_hint_has_names_and_perhaps_something_new() {
-    let read = |hint: &str| {
-        let wire = packet_of(5, &[hex("0703080161"), element(0x1e, &hex(hint))]);
-        Interest::decode(&wire)
-            .map(|view| view.forwarding_hint().map(|n| n.to_string()).collect::<Vec<_>>())
-    };
-    assert_eq!(read("0703080162 0703080163").unwrap(), ["/b", "/c"]);
-    assert_eq!(read("f000 0703080162 f000 0703080163 f000").unwrap(), ["/b", "/c"]);
-    assert_eq!(fault_of(read("0703080162 f100")), Fault::Critical(0xf1));
-    assert_eq!(fault_of(read("")), Fault::Expected(7));
-    assert_eq!(fault_of(read("f000")), Fault::Expected(7));
-    // The delegations of the older format are critical, and unknown.
-    assert_eq!(fault_of(read("1f08 1e0101 0703080162")), Fault::Critical(0x1f));
+    assert_eq!(read_hint("0703080162 0703080163").unwrap(), ["/b", "/c"]);
+    assert_eq!(read_hint("f000 0703080162 f000 0703080163 f000").unwrap(), ["/b", "/c"]);
+    assert_eq!(fault_of(read_hint("0703080162 f100")), Fault::Critical(0xf1));
+    assert_eq!(fault_of(read_hint("")), Fault::Expected(7));
+    assert_eq!(fault_of(read_hint("f000")), Fault::Expected(7));
+}
+
+// Other projects' programs, "Packets": [peer-49].
+#[test]
+fn a_forwarding_hint_may_have_the_delegations_of_the_older_format() {
+    let delegations = "1f08 1e0102 0703080162 1f0a f000 1e0101 0703080163";
+    assert_eq!(read_hint(delegations).unwrap(), ["/b", "/c"]);
+    assert_eq!(read_hint("0703080162 1f05 0703080163").unwrap(), ["/b", "/c"]);
+    assert_eq!(fault_of(read_hint("1f03 1e0101")), Fault::Expected(7));
+    assert_eq!(fault_of(read_hint("1f0a 1e0101 0703080162 f100")), Fault::Critical(0xf1));
+    assert_eq!(fault_of(read_hint("1f04 1e0101 07")), Fault::Truncated);
+    assert_eq!(fault_of(read_hint("1f07 0705 210101 0801")), Fault::Truncated);
 }
 
 // name.rst, "Parameters Digest Component": [name-5].
