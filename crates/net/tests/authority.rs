@@ -13,7 +13,7 @@ use packet::{
 use security::certificate::Issue;
 use security::{Certificate, SecretKey, Signer, Validity};
 use std::net::UdpSocket;
-use support::Running;
+use support::{Running, udp_peer};
 
 /// Somebody with a key and a certificate.
 struct Party {
@@ -60,8 +60,7 @@ struct Peer<'a> {
 
 impl Peer<'_> {
     fn new(daemon: &Running) -> Peer<'_> {
-        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        socket.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+        let socket = udp_peer();
         Peer { socket, daemon, nonce: 0, time_ms: 0, asked: Vec::new() }
     }
 
@@ -184,7 +183,7 @@ struct Holder {
 impl Holder {
     fn start(daemon: &Running, party: &Party) -> Holder {
         use std::io::{Read, Write};
-        let mut stream = std::os::unix::net::UnixStream::connect(&daemon.socket).unwrap();
+        let mut stream = daemon.stream();
         let prefix = party.certificate.identity().to_string();
         stream.write_all(&support::register(&prefix)).unwrap();
         let mut buffer = vec![0; 9000];

@@ -8,8 +8,7 @@ use net::uri::FaceUri;
 use packet::{Data, LpPacket, Name};
 use std::io::{Read, Write};
 use std::net::UdpSocket;
-use std::os::unix::net::UnixStream;
-use support::{Consumer, Running, with_producer};
+use support::{Consumer, Running, udp_peer, until, with_producer};
 
 #[test]
 fn an_application_fetches_from_another_over_unix_sockets() {
@@ -122,7 +121,7 @@ fn hostile_streams_end_and_the_daemon_does_not() {
         &[0x64, 0xfe, 0x7f, 0xff, 0xff, 0xff][..],
         &[0x06, 0xfd, 0x00, 0x01, 0x00][..],
     ] {
-        let mut stream = UnixStream::connect(&daemon.socket).unwrap();
+        let mut stream = daemon.stream();
         stream.write_all(hostile).unwrap();
         let mut rest = Vec::new();
         // The daemon closes the stream: reading ends, by its end or a reset.
@@ -135,25 +134,22 @@ fn hostile_streams_end_and_the_daemon_does_not() {
 #[test]
 fn malformed_packets_are_counted_and_the_stream_goes_on() {
     let daemon = Running::start("");
-    let mut stream = UnixStream::connect(&daemon.socket).unwrap();
+    let mut stream = daemon.stream();
     // An Interest without a name, and a Data packet cut short inside.
     stream.write_all(&[0x05, 0x02, 0x21, 0x00, 0x06, 0x03, 0x07, 0x05, 0x08]).unwrap();
     stream.write_all(&[0x64, 0x00]).unwrap();
-    let counted = loop {
-        let drops = &daemon.counters()["drops"];
-        if drops["malformed"].as_u64() >= Some(2) {
-            break drops.clone();
-        }
-    };
-    assert_eq!(counted["malformed"], 2);
+    let counted = until("two malformed packets", || {
+        let malformed = daemon.counters()["drops"]["malformed"].as_u64();
+        malformed.filter(|count| *count >= 2)
+    });
+    assert_eq!(counted, 2);
 }
 
 // Other projects' programs, "Faces": [peer-1].
 #[test]
 fn udp_from_this_host_is_local_if_the_operator_says_so() {
     let ask = |daemon: &Running| {
-        let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
-        peer.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+        let peer = udp_peer();
         let mut asked = packet::InterestBuf::new("/localhost/nfd/cs/info".parse().unwrap());
         (asked.can_be_prefix, asked.must_be_fresh, asked.nonce) = (true, true, Some(1));
         peer.send_to(&asked.encode(), daemon.udp[0]).unwrap();
@@ -173,28 +169,28 @@ fn udp_from_this_host_is_local_if_the_operator_says_so() {
     let daemon = Running::start("");
     let peer = ask(&daemon);
     peer.set_nonblocking(true).unwrap();
-    while daemon.counters()["drops"]["scope"] != 1 {
+    until("an Interest out of scope", || {
         while let Ok(len) = peer.recv(&mut frame) {
             assert_eq!(LpPacket::decode(&frame[..len]).unwrap().fragment(), None);
         }
-    }
+        (daemon.counters()["drops"]["scope"] == 1).then_some(())
+    });
 }
 
 #[test]
 fn malformed_options_are_counted_by_face_and_altogether() {
     let daemon = Running::start("");
-    let mut stream = UnixStream::connect(&daemon.socket).unwrap();
+    let mut stream = daemon.stream();
     // An Interest for /a with a Range of one segment and a TrafficClass of 7.
     let options = [0xfd, 0x03, 0x60, 0x01, 0x01, 0xfd, 0x03, 0x64, 0x01, 0x07];
     let interest = [0x05, 0x0b, 0x07, 0x03, 0x08, 0x01, b'a', 0x0a, 0x04, 0, 0, 0, 1];
     let frame = [&[0x64, 25][..], &options, &[0x50, 13], &interest].concat();
     stream.write_all(&frame).unwrap();
-    let counters = loop {
+    let counters = until("two malformed options", || {
         let counters = daemon.counters();
-        if counters["malformed_options"].as_object().is_some_and(|reasons| reasons.len() == 2) {
-            break counters;
-        }
-    };
+        let reasons = counters["malformed_options"].as_object().map_or(0, |reasons| reasons.len());
+        (reasons == 2).then_some(counters)
+    });
     let both = serde_json::json!({ "range-count": 1, "traffic-class": 1 });
     assert_eq!(counters["malformed_options"], both);
     let faces = counters["faces"].as_array().unwrap();
@@ -204,23 +200,21 @@ fn malformed_options_are_counted_by_face_and_altogether() {
 #[test]
 fn datagrams_that_are_not_ndn_make_no_faces() {
     let daemon = Running::start("");
-    let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let stranger = udp_peer();
     for _ in 0..100 {
         stranger.send_to(b"junk", daemon.udp[0]).unwrap();
     }
     // An Interest behind the junk shows that the junk has been read.
-    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let peer = udp_peer();
     let interest = packet::InterestBuf::new("/nobody".parse().unwrap()).encode();
     peer.send_to(&interest, daemon.udp[0]).unwrap();
     let uri = FaceUri::udp(peer.local_addr().unwrap()).to_string();
-    loop {
+    until("a face of the peer", || {
         let faces = daemon.counters()["faces"].as_array().unwrap().clone();
         let of = |uri: &str| faces.iter().any(|f| f["uri"] == uri);
         assert!(!of(&FaceUri::udp(stranger.local_addr().unwrap()).to_string()));
-        if of(&uri) {
-            break;
-        }
-    }
+        of(&uri).then_some(())
+    });
     // Nobody has the name, so the peer gets a Nack on the face that it brought about.
     let mut buffer = [0; 2000];
     let len = peer.recv(&mut buffer).unwrap();
@@ -232,7 +226,7 @@ fn datagrams_that_are_not_ndn_make_no_faces() {
 fn faces_of_strangers_are_bounded() {
     let daemon = Running::start("[on_demand]\nmax = 3");
     let interest = packet::InterestBuf::new("/nobody".parse().unwrap()).encode();
-    let peers: Vec<UdpSocket> = (0..10).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+    let peers: Vec<UdpSocket> = (0..10).map(|_| udp_peer()).collect();
     for peer in &peers {
         peer.send_to(&interest, daemon.udp[0]).unwrap();
     }
@@ -247,7 +241,7 @@ fn faces_of_strangers_are_bounded() {
 fn a_silent_strangers_face_goes() {
     let daemon = Running::start("[on_demand]\nidle = \"20 ms\"");
     let interest = packet::InterestBuf::new("/nobody".parse().unwrap()).encode();
-    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let peer = udp_peer();
     peer.send_to(&interest, daemon.udp[0]).unwrap();
     let mut buffer = [0; 2000];
     peer.recv(&mut buffer).unwrap();
@@ -255,7 +249,7 @@ fn a_silent_strangers_face_goes() {
         let faces = daemon.counters()["faces"].as_array().unwrap().clone();
         faces.iter().filter(|f| f["uri"].as_str().unwrap().starts_with("udp")).count()
     };
-    while udp_faces() > 0 {}
+    until("the face to go", || (udp_faces() == 0).then_some(()));
     // It may come again.
     peer.send_to(&interest, daemon.udp[0]).unwrap();
     peer.recv(&mut buffer).unwrap();
@@ -265,13 +259,15 @@ fn a_silent_strangers_face_goes() {
 fn what_is_queued_is_sent_before_the_end() {
     // 50 Data of 8 kB at 8 Mbit/s take 400 ms; the daemon is stopped as soon as they are queued.
     let far = Running::start("[daemon]\ndrain = \"30 s\"\n[application]\nrate = \"8 Mbit/s\"");
-    let mut stream = UnixStream::connect(&far.socket).unwrap();
+    let mut stream = far.stream();
     with_producer(&far, "/p", 8000, || {
         for i in 0..50 {
             let name: Name = format!("/p/seg={i}").parse().unwrap();
             stream.write_all(&packet::InterestBuf::new(name).encode()).unwrap();
         }
-        while far.counters()["content_store"]["entries"] != 50 {}
+        until("all in the store", || {
+            (far.counters()["content_store"]["entries"] == 50).then_some(())
+        });
     });
     let reader = std::thread::spawn(move || {
         let mut all = Vec::new();
@@ -298,7 +294,7 @@ fn a_captured_register_command_is_obeyed_and_answered() {
         .chunks(2)
         .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
         .collect();
-    let mut stream = UnixStream::connect(&daemon.socket).unwrap();
+    let mut stream = daemon.stream();
     stream.write_all(&command).unwrap();
     let mut buffer = vec![0; 10_000];
     let len = stream.read(&mut buffer).unwrap();
@@ -351,7 +347,7 @@ fn routes_go_with_their_application() {
     // Two prefixes of the forwarder's own, and /a.
     assert_eq!(daemon.counters()["fib"], 3);
     drop(first);
-    while daemon.counters()["fib"] != 2 {}
+    until("the route to go", || (daemon.counters()["fib"] == 2).then_some(()));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use packet::{
 use sha2::{Digest as _, Sha256};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
-use support::{Consumer, Running, content};
+use support::{Consumer, Running, content, until};
 
 const SIZE: usize = 1000;
 
@@ -64,10 +64,10 @@ fn a_producer_that_announces_its_prefix_is_found_and_the_way_is_learnt() {
     let far = Running::start(learns);
     let uri = FaceUri::udp(far.udp[0]);
     let near = Running::start(&format!("{learns}[[face]]\nuri = \"{uri}\"\n"));
-    let stream = UnixStream::connect(&far.socket).unwrap();
+    let stream = far.stream();
     let ours = stream.try_clone().unwrap();
     let producer = std::thread::spawn(move || produce(stream, "/p"));
-    while far.connect().routes().unwrap().is_empty() {}
+    until("the announced route", || (!far.connect().routes().unwrap().is_empty()).then_some(()));
     let fetched = Consumer::new("/p", 100, 4).fetch(&near, SIZE);
     assert_eq!(fetched.received.len(), 100);
     let routes = near.connect().routes().unwrap();

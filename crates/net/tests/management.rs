@@ -12,7 +12,7 @@ use packet::{Component, Data, Interest, InterestBuf, LpHeader, LpPacket, Name};
 use std::io::{Read, Write};
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::net::UnixStream;
-use support::Running;
+use support::{Running, udp_peer};
 
 const LOCAL_FIELDS: u64 = 1;
 
@@ -70,7 +70,7 @@ fn receive(peer: &UdpSocket) -> Vec<u8> {
 #[test]
 fn a_udp_face_is_made_found_used_changed_and_ended() {
     let daemon = Running::start("");
-    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let peer = udp_peer();
     let uri = FaceUri::udp(peer.local_addr().unwrap()).to_string();
     let mut client = daemon.connect();
     let made = control(&mut client, "faces/create", &to(&uri));
@@ -87,7 +87,7 @@ fn a_udp_face_is_made_found_used_changed_and_ended() {
     assert_eq!((again.code, again.body.face_id), (409, Some(face)), "as nfdc relies on");
     let route = ControlParameters { name: Some("/p".parse().unwrap()), ..about(face) };
     assert_eq!(control(&mut client, "rib/register", &route).code, 200);
-    let mut stream = UnixStream::connect(&daemon.socket).unwrap();
+    let mut stream = daemon.stream();
     stream.write_all(&InterestBuf::new("/p/x".parse().unwrap()).encode()).unwrap();
     let packet = receive(&peer);
     let asked = Interest::decode(&packet).unwrap();
@@ -154,7 +154,7 @@ fn a_permanent_face_is_connected_once_and_again_when_it_broke() {
 fn commands_make_only_so_many_faces() {
     let daemon = Running::start("[on_demand]\nmax = 2");
     let mut client = daemon.connect();
-    let peers = [(); 3].map(|()| UdpSocket::bind("127.0.0.1:0").unwrap());
+    let peers = [(); 3].map(|()| udp_peer());
     let codes = peers.each_ref().map(|peer| {
         let uri = FaceUri::udp(peer.local_addr().unwrap()).to_string();
         control(&mut client, "faces/create", &to(&uri)).code
@@ -176,7 +176,7 @@ fn what_cannot_become_of_a_face_is_refused() {
     let lone = ControlParameters { flags: Some(1), ..Default::default() };
     assert_eq!(control(&mut client, "faces/update", &lone).code, 400);
     assert_eq!(control(&mut client, "faces/update", &about(99)).code, 404);
-    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let peer = udp_peer();
     let uri = FaceUri::udp(peer.local_addr().unwrap()).to_string();
     let face = control(&mut client, "faces/create", &to(&uri)).body.face_id.unwrap();
     let fields = ControlParameters { flags: Some(1), mask: Some(1), ..about(face) };
@@ -213,10 +213,10 @@ fn read_frame(stream: &mut UnixStream) -> Vec<u8> {
 #[test]
 fn local_fields_come_and_go_with_a_faces_flag() {
     let daemon = Running::start("");
-    let mut stream = UnixStream::connect(&daemon.socket).unwrap();
+    let mut stream = daemon.stream();
     let prefix = ControlParameters { name: Some("/p".parse().unwrap()), ..Default::default() };
     let own = command(&mut stream, "rib/register", &prefix).body.face_id.unwrap();
-    let mut consumer = UnixStream::connect(&daemon.socket).unwrap();
+    let mut consumer = daemon.stream();
     let mut ask = |stream: &mut UnixStream, n: u32| {
         let mut interest = InterestBuf::new(format!("/p/{n}").parse().unwrap());
         interest.nonce = Some(1000 + n);
@@ -248,7 +248,7 @@ fn local_fields_come_and_go_with_a_faces_flag() {
 #[test]
 fn who_waits_for_face_events_is_told() {
     let daemon = Running::start("");
-    let mut stream = UnixStream::connect(&daemon.socket).unwrap();
+    let mut stream = daemon.stream();
     let mut wait = |number: Option<u64>| {
         let stream_name: Name = "/localhost/nfd/faces/events".parse().unwrap();
         let mut interest = InterestBuf::new(match number {
@@ -287,7 +287,7 @@ fn who_waits_for_face_events_is_told() {
         interest.nonce = Some(number as u32 + 100);
         stream.write_all(&interest.encode()).unwrap();
         if kind == 1 {
-            drop(UnixStream::connect(&daemon.socket).unwrap());
+            drop(daemon.stream());
         }
         assert_eq!(read(&mut from), (number, kind));
     }
@@ -366,7 +366,7 @@ fn a_peer_whose_key_may_registers_for_itself_from_afar() {
         "[[authorize]]\nfrom = \"remote\"\nkey = \"{}\"\nprefix = \"/c\"",
         path.display()
     ));
-    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let peer = udp_peer();
     let mut nonce = 0;
     let mut ask = |asked: &ControlParameters| {
         let mut octets = Vec::new();
@@ -409,7 +409,7 @@ fn who_looks_for_a_hub_is_told_the_routable_prefixes() {
             .collect::<Vec<_>>()
     };
     let name: Name = "/localhop/nfd/rib/routable-prefixes".parse().unwrap();
-    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let peer = udp_peer();
     let mut interest = InterestBuf::new(name.clone());
     (interest.can_be_prefix, interest.must_be_fresh) = (true, true);
     interest.nonce = Some(1);
@@ -438,7 +438,7 @@ fn number(entry: &[(u64, Vec<u8>)], typ: u64) -> Option<u64> {
 fn congestion_marking_is_set_and_told() {
     let daemon = Running::start("");
     let mut client = daemon.connect();
-    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let peer = udp_peer();
     let uri = FaceUri::udp(peer.local_addr().unwrap()).to_string();
     let asked = ControlParameters {
         flags: Some(4),
@@ -473,7 +473,7 @@ fn congestion_marking_is_set_and_told() {
 
 #[test]
 fn what_a_faces_scheme_does_not_have_is_not_set() {
-    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let peer = udp_peer();
     let uri = FaceUri::udp(peer.local_addr().unwrap()).to_string();
     let daemon = Running::start(&format!("[[face]]\nuri = \"{uri}\"\nmarker = \"codel\""));
     let mut client = daemon.connect();
@@ -490,10 +490,10 @@ fn what_a_faces_scheme_does_not_have_is_not_set() {
 fn a_marker_set_by_command_marks() {
     let daemon = Running::start("");
     let mut client = daemon.connect();
-    let mut stream = UnixStream::connect(&daemon.socket).unwrap();
+    let mut stream = daemon.stream();
     let prefix = ControlParameters { name: Some("/p".parse().unwrap()), ..Default::default() };
     assert_eq!(command(&mut stream, "rib/register", &prefix).code, 200);
-    let mut consumer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let mut consumer = udp_peer();
     let uri = FaceUri::udp(consumer.local_addr().unwrap()).to_string();
     let made = control(&mut client, "faces/create", &to(&uri));
     let face = made.body.face_id.unwrap();
@@ -541,7 +541,7 @@ fn is_any_marked(producer: &mut UnixStream, consumer: &mut UdpSocket, daemon: &R
 #[test]
 fn a_face_that_ends_in_silence_says_when() {
     let daemon = Running::start("[on_demand]\nidle = \"90 s\"");
-    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let peer = udp_peer();
     let mut interest = InterestBuf::new("/nowhere".parse().unwrap());
     interest.nonce = Some(1);
     peer.send_to(&interest.encode(), daemon.udp[0]).unwrap();

@@ -102,10 +102,9 @@ fn fragments_of_two_senders_with_equal_numbers_are_told_apart() {
         "[[face]]\nname = \"all\"\nuri = \"udp4://224.0.23.170:{group_port}\"\n\
          interface = \"lo\"\n"
     ));
-    let mut producer = std::os::unix::net::UnixStream::connect(&daemon.socket).unwrap();
+    let mut producer = daemon.stream();
     // The application's own stream, so that what it is asked can be read.
     std::io::Write::write_all(&mut producer, &support::register("/p")).unwrap();
-    producer.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
     let mut buffer = vec![0; 9000];
     assert!(producer.read(&mut buffer).unwrap() > 0);
     let senders = [(); 2].map(|()| UdpSocket::bind("0.0.0.0:0").unwrap());

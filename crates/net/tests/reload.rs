@@ -1,6 +1,8 @@
 //! A daemon reads its configuration again while it runs.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod support;
+
 use net::client::{Address, Connection};
 use net::config;
 use net::daemon::{Daemon, Observer, Stopper};
@@ -10,7 +12,7 @@ use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use support::udp_peer;
 
 /// A daemon whose configuration lies in a file.
 struct Running {
@@ -140,7 +142,6 @@ fn strategies_come_and_go() {
 /// The names of Interests that come to a peer, until one is there.
 fn heard_until(peer: &UdpSocket, last: &str) -> Vec<String> {
     let (mut names, mut buffer) = (Vec::<String>::new(), [0; 9000]);
-    peer.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     while names.last().is_none_or(|name| name != last) {
         let len = peer.recv(&mut buffer).unwrap();
         let link = LpPacket::decode(&buffer[..len]).unwrap();
@@ -152,7 +153,7 @@ fn heard_until(peer: &UdpSocket, last: &str) -> Vec<String> {
 
 #[test]
 fn a_strategy_that_is_gone_does_not_go_on() {
-    let peers = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").unwrap());
+    let peers = [(); 2].map(|()| udp_peer());
     let uri = |peer: &UdpSocket| format!("udp4://{}", peer.local_addr().unwrap());
     let mut text = String::new();
     for (cost, peer) in peers.iter().enumerate() {
@@ -239,12 +240,11 @@ fn doors_open_and_close_and_faces_that_came_in_stay() {
     let (observer, stopper) = (daemon.observer().unwrap(), daemon.stopper().unwrap());
     let thread = std::thread::spawn(move || daemon.run().unwrap());
     let mut early = Connection::open(Address::Unix(socket.clone())).unwrap();
-    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let peer = udp_peer();
     let ask = |nonce: u32| {
         let mut interest = InterestBuf::new("/nowhere".parse().unwrap());
         interest.nonce = Some(nonce);
         peer.send_to(&interest.encode(), udp).unwrap();
-        peer.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         let mut buffer = [0; 9000];
         loop {
             let len = peer.recv(&mut buffer).unwrap();

@@ -68,7 +68,7 @@ fn reply(command: &[u8], parameters: &[u8]) -> Vec<u8> {
 fn python_ndn_registers() {
     let daemon = Running::start("");
     let command = octets(PYTHON_NDN);
-    let mut stream = UnixStream::connect(&daemon.socket).unwrap();
+    let mut stream = daemon.stream();
     stream.write_all(&command).unwrap();
     let answer = data(&read(&mut stream));
     let face = face_in(&answer);
@@ -101,7 +101,7 @@ fn ndnd_registers_with_must_be_fresh_and_a_cost() {
     let daemon = Running::start("");
     let components = octets(&format!("{REGISTER} 0813 6811 070c 080464656d6f 080466696c65 6a0100"));
     let command = signed(&components, "1200 0a0411223344 0c0203e8");
-    let mut stream = UnixStream::connect(&daemon.socket).unwrap();
+    let mut stream = daemon.stream();
     stream.write_all(&command).unwrap();
     let answer = data(&read(&mut stream));
     let face = face_in(&answer);
@@ -119,7 +119,7 @@ const SEGMENT: &str = "0521 0719 080464656d6f 080466696c65 3608000660b1d7673372 
 #[test]
 fn what_nobody_has_is_refused_with_the_interest_as_it_came() {
     let daemon = Running::start("");
-    let mut stream = UnixStream::connect(&daemon.socket).unwrap();
+    let mut stream = daemon.stream();
     for interest in [DISCOVERY, SEGMENT] {
         let interest = octets(interest);
         stream.write_all(&interest).unwrap();
@@ -134,11 +134,11 @@ fn what_nobody_has_is_refused_with_the_interest_as_it_came() {
 #[test]
 fn a_producers_data_come_to_who_asked_with_the_token_that_it_gave() {
     let daemon = Running::start("");
-    let mut producer = UnixStream::connect(&daemon.socket).unwrap();
+    let mut producer = daemon.stream();
     let components = octets(&format!("{REGISTER} 0813 6811 070c 080464656d6f 080466696c65 6a0100"));
     producer.write_all(&signed(&components, "1200 0a0411223344 0c0203e8")).unwrap();
     face_in(&data(&read(&mut producer)));
-    let mut consumer = UnixStream::connect(&daemon.socket).unwrap();
+    let mut consumer = daemon.stream();
     // NDNts says every minute that it is still there.
     consumer.write_all(&octets("6400")).unwrap();
     let token = octets("6206 000000000000");
@@ -166,7 +166,7 @@ fn pynfdc_signs_what_it_asks_for() {
     let components =
         octets("08096c6f63616c686f7374 08036e6664 0806737461747573 080767656e6572616c");
     let asked = signed(&components, "2100 1200 0a0411223344 0c0203e8");
-    let mut stream = UnixStream::connect(&daemon.socket).unwrap();
+    let mut stream = daemon.stream();
     stream.write_all(&asked).unwrap();
     let answer = data(&read(&mut stream));
     let answer = Data::decode(&answer).unwrap();

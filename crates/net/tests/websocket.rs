@@ -6,7 +6,7 @@ mod support;
 use packet::{Bytes, Data, DataBuf, Interest, InterestBuf, LpPacket};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
-use support::{Consumer, Running, content, with_producer};
+use support::{Consumer, LONG, Running, content, until, with_producer};
 use tungstenite::client::IntoClientRequest;
 use tungstenite::{Error, HandshakeError, Message, WebSocket};
 
@@ -18,7 +18,7 @@ fn start(rest: &str) -> Running {
 fn attach(daemon: &Running, origin: Option<&str>) -> Result<WebSocket<TcpStream>, Error> {
     let at = daemon.websocket[0];
     let stream = TcpStream::connect(at).unwrap();
-    stream.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+    stream.set_read_timeout(Some(LONG)).unwrap();
     let mut request = format!("ws://{at}/").into_client_request().unwrap();
     if let Some(origin) = origin {
         request.headers_mut().insert("Origin", origin.parse().unwrap());
@@ -83,13 +83,11 @@ fn a_page_produces_for_others() {
     let daemon = start("");
     let mut page = attach(&daemon, None).unwrap();
     let mut manager = daemon.connect();
-    let face = loop {
+    let face = until("the page's face", || {
         let faces = manager.faces().unwrap();
-        if let Some(face) = faces.iter().find(|face| face.uri.starts_with("wsclient://127.0.0.1:"))
-        {
-            break face.id;
-        }
-    };
+        let page = faces.iter().find(|face| face.uri.starts_with("wsclient://127.0.0.1:"));
+        page.map(|face| face.id)
+    });
     manager.add_route(&"/page".parse().unwrap(), face, 0).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -106,7 +104,10 @@ fn a_page_produces_for_others() {
         Consumer::new("/page", 300, 100).fetch(&daemon, 8000);
     });
     // Its route goes with it.
-    while manager.routes().unwrap().iter().any(|route| route.prefix.to_string() == "/page") {}
+    until("the route to go", || {
+        let routes = manager.routes().unwrap();
+        routes.iter().all(|route| route.prefix.to_string() != "/page").then_some(())
+    });
 }
 
 #[test]
@@ -155,7 +156,9 @@ fn what_is_no_packet_in_a_message_ends_the_face_and_not_the_daemon() {
         stream.shutdown(std::net::Shutdown::Write).unwrap_or_default();
         let _ = stream.read_to_end(&mut Vec::new());
     }
-    while daemon.counters()["faces"].as_array().unwrap().len() > 2 {}
+    until("all to be gone", || {
+        (daemon.counters()["faces"].as_array().unwrap().len() <= 2).then_some(())
+    });
     with_producer(&daemon, "/p", 10, || Consumer::new("/p", 5, 1).fetch(&daemon, 10));
 }
 

@@ -4,17 +4,19 @@
 
 use control::{Duration, Time};
 use net::client::{Address, Connection, Endpoint};
+use net::clock::Clock;
 use net::config;
 use net::daemon::{Daemon, DaemonError, Stopper};
 use packet::{Bytes, Component, Data, DataBuf, Interest, InterestBuf, LpHeader, LpPacket, Name};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 /// Longer than anything takes on the slowest machine.
-pub const LONG: Duration = Duration::from_secs(60);
+pub const LONG: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// A running daemon; it is stopped when it goes.
 pub struct Running {
@@ -51,6 +53,13 @@ impl Running {
         Connection::open(Address::Unix(self.socket.clone())).unwrap()
     }
 
+    /// A connection whose octets are the test's own.
+    pub fn stream(&self) -> UnixStream {
+        let stream = UnixStream::connect(&self.socket).unwrap();
+        stream.set_read_timeout(Some(LONG)).unwrap();
+        stream
+    }
+
     /// Everything that it counts.
     pub fn counters(&self) -> serde_json::Value {
         let name = "/localhost/weir/counters".parse().unwrap();
@@ -74,6 +83,24 @@ impl Drop for Running {
         if self.thread.is_some() {
             self.end();
         }
+    }
+}
+
+/// A UDP socket on this host, on which nobody waits for ever.
+pub fn udp_peer() -> UdpSocket {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.set_read_timeout(Some(LONG)).unwrap();
+    socket
+}
+
+/// Looks until there is something, and fails with `what` if there is nothing for long.
+pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let clock = Clock::start();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(u128::from(clock.now().0) < LONG.as_nanos(), "{what}: not in {LONG:?}");
     }
 }
 
@@ -187,7 +214,7 @@ impl Consumer {
     /// Fetches everything over a connection of its own and checks it.
     pub fn fetch(mut self, daemon: &Running, size: usize) -> Consumer {
         let mut connection = daemon.connect();
-        let end = connection.now() + LONG;
+        let end = connection.now() + Duration::from_secs(LONG.as_secs());
         while !self.is_done() {
             let now = connection.now();
             assert!(now < end, "{} of {} came", self.received.len(), self.count);
