@@ -1,16 +1,16 @@
 """Three hosts in a row, a daemon on each: the stage on which the end-to-end tests play."""
 
-import contextlib
 import tempfile
 from pathlib import Path
 
 from support import namespaces, weir
+from support.stage import Stage
 
 MIDDLE = "middle"
 ENDS = ("left", "right")
 
 
-class Chain:
+class Chain(Stage):
     """left -- middle -- right, joined by UDP faces over veth with an MTU of 1500.
 
     Names under /left lead to the left end, names under /right to the right one. The first cable
@@ -18,24 +18,13 @@ class Chain:
     """
 
     def __init__(self, store=None, rate=None):
-        self._open = contextlib.ExitStack()
+        super().__init__()
         self._store = store or {}
         self._rate = rate
 
-    def __enter__(self):
-        try:
-            self._build()
-        except BaseException:
-            self._open.close()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        self._open.close()
-
     def _build(self):
-        self.folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="weir-")))
-        network = self._open.enter_context(namespaces.Network())
+        self.folder = Path(self.enter_context(tempfile.TemporaryDirectory(prefix="weir-")))
+        network = self.enter_context(namespaces.Network())
         self.hosts = {name: network.host(name) for name in (ENDS[0], MIDDLE, ENDS[1])}
         self.daemons = {
             name: weir.Daemon(weir.program(), self.folder, name, host, store=self._store)
@@ -55,11 +44,7 @@ class Chain:
             self.daemons[end].faces.append((MIDDLE, towards_middle))
             self.daemons[end].routes.append((f"/{other}", MIDDLE))
         for daemon in self.daemons.values():
-            self._open.enter_context(daemon)
-
-    def running(self, child):
-        """Keep a child for as long as the chain; it is killed with it."""
-        return self._open.enter_context(child)
+            self.enter_context(daemon)
 
     def received(self, name):
         """Octets that have come in on the host's cables."""

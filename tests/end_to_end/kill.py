@@ -37,12 +37,12 @@ class Kill(unittest.TestCase):
 
     def put(self):
         """Publish the file at the right end."""
-        return self.chain.running(self.chain.daemons["right"].put("/right/file", self.sent))
+        return self.chain.enter_context(self.chain.daemons["right"].put("/right/file", self.sent))
 
     def get(self):
         """Begin, or begin again, to fetch it at the left end."""
         fetch = self.chain.daemons["left"].get("/right/file", self.target)
-        self.chain.running(fetch.child)
+        self.chain.enter_context(fetch.child)
         return fetch
 
     def share(self):
@@ -86,7 +86,7 @@ class Kill(unittest.TestCase):
         """The forwarder in the middle comes back; nobody else has to be started again."""
         self.wait_for_middle()
         self.chain.daemons[MIDDLE].process.kill()
-        self.chain.running(self.chain.daemons[MIDDLE])
+        self.chain.enter_context(self.chain.daemons[MIDDLE])
         self.end_or_begin_again()
         self.assert_whole()
 

@@ -19,12 +19,12 @@ class ThreeNamespaces(unittest.TestCase):
             sent = {}
             for seed, end in enumerate(ENDS):
                 sent[end] = content.make(chain.folder / f"{end}.sent", SIZE, seed)
-                chain.running(chain.daemons[end].put(f"/{end}/file", sent[end]))
+                chain.enter_context(chain.daemons[end].put(f"/{end}/file", sent[end]))
             fetches = {}
             for end, other in zip(ENDS, reversed(ENDS)):
                 target = chain.folder / f"{other}.received"
                 fetches[other] = (target, chain.daemons[end].get(f"/{other}/file", target))
-                chain.running(fetches[other][1].child)
+                chain.enter_context(fetches[other][1].child)
             for end, (target, fetch) in fetches.items():
                 with self.subTest(origin=end):
                     fetch.finish(PATIENCE)

@@ -6,10 +6,9 @@
 A host for each node, a daemon on each, links that the daemons' faces emulate.
 """
 
-import contextlib
-
 from . import namespaces, weir
 from .children import Child, wait_until
+from .stage import Stage
 
 ROUTERS = ["CCNx3", "CCNx2", "CCNx1"]
 PLAYERS = ["PC1", "PC2"]
@@ -18,11 +17,11 @@ NAME = "/content/video.webm"
 WIRED = {"rate": "100 Mbit/s", "delay": "4 ms"}
 
 
-class Playback:
+class Playback(Stage):
     """The network with a published film, and a gateway at each player; gone with the block."""
 
     def __init__(self, program, folder, film, wireless="20 Mbit/s"):
-        self._open = contextlib.ExitStack()
+        super().__init__()
         self._program, self._folder, self._film = program, folder, film
         self._wireless = {**WIRED, "rate": wireless}
         self.nodes = {}
@@ -30,19 +29,8 @@ class Playback:
     def __getitem__(self, name):
         return self.nodes[name]
 
-    def __enter__(self):
-        try:
-            self._build()
-        except BaseException:
-            self._open.close()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        self._open.close()
-
     def _build(self):
-        network = self._open.enter_context(namespaces.Network())
+        network = self.enter_context(namespaces.Network())
         for name in [*PLAYERS, *ROUTERS, SOURCE]:
             host = network.host(name)
             store = {"capacity": "0 B" if name in PLAYERS else "16 MB"}
@@ -53,9 +41,9 @@ class Playback:
         for near, far in zip(ROUTERS, [*ROUTERS[1:], SOURCE]):
             self._link(network, near, far, WIRED)
         for daemon in self.nodes.values():
-            self._open.enter_context(daemon)
+            self.enter_context(daemon)
         options = ["--segment-size", "4096 B"]
-        self._open.enter_context(self[SOURCE].put(NAME, self._film, options=options))
+        self.enter_context(self[SOURCE].put(NAME, self._film, options=options))
         for player in PLAYERS:
             self._gateway(self[player])
 
@@ -74,7 +62,7 @@ class Playback:
         log = self._folder / f"{node.name}-gateway.log"
         log.unlink(missing_ok=True)
         argv = node.command(self._program, "gateway", "--socket", node.socket)
-        self._open.enter_context(Child(argv, log))
+        self.enter_context(Child(argv, log))
         wait_until(lambda: "listening" in log.read_text(encoding="utf-8"), "a gateway to listen")
 
     def copies(self):
