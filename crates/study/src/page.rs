@@ -280,7 +280,7 @@ pub fn index(studies: &[Outcome], ending: &str) -> String {
     }
     text += "\nA claim that does not hold is explained in the study's deviations.md, or open.\n\n";
     efforts(&mut text, studies);
-    text += "\n```sh\nweir study --all\n```\n";
+    text += "\n## To run all that Weir has\n\n```sh\nweir study --all\n```\n";
     text
 }
 
