@@ -39,6 +39,10 @@ impl Strategy for Everyone {
         s.act(Action::Nack(reason));
     }
 
+    fn on_dropped_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
+        self.on_timer(s);
+    }
+
     fn on_timer(&mut self, s: &mut StrategyCx<'_, '_>) {
         s.out.extend(s.next_hops.iter().map(|hop| Action::Forward(hop.face)));
     }

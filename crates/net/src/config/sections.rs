@@ -100,7 +100,7 @@ fn everywhere(config: &mut Config, whole: Choice) {
 fn daemon(s: &Section<'_>) -> Option<Daemon> {
     let log = s.get("log", |v| {
         let given = text(v)?;
-        tracing_subscriber::EnvFilter::try_new(given)
+        crate::daemon::log::filter(given)
             .map_err(|e| format!("`{given}` is not a log level or directive: {e}"))?;
         Ok(given.to_owned())
     })?;

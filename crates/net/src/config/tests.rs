@@ -177,6 +177,12 @@ fn a_scheme_for_the_whole_link_gives_its_parts() {
 }
 
 #[test]
+fn the_value_of_a_field_in_a_log_directive_is_text() {
+    let config = good("[daemon]\nlog = \"warn,[span{field=(}]=debug\"");
+    assert_eq!(config.daemon.log, "warn,[span{field=(}]=debug", "no broken expression");
+}
+
+#[test]
 fn every_mistake_has_its_place_the_text_and_the_way_out() {
     for (text, at, said) in [
         ("a = ", "1:5", &["not TOML"][..]),
