@@ -92,8 +92,8 @@ const DAEMON: Section = Section {
             "log",
             Form::Text,
             "\"info\"",
-            "What is logged to standard error: `error`, `warn`, `info`, `debug`, `trace`, or \
-             directives like `info,net=debug`.",
+            "What is logged to standard error: `off`, `error`, `warn`, `info`, `debug`, `trace`; \
+             others for parts of the program behind it, as in `info,net::management=debug`.",
         ),
         field("log_format", Form::Word(&["text", "json"]), "\"text\"", "Form of log lines."),
         field(

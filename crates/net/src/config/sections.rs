@@ -101,7 +101,7 @@ fn daemon(s: &Section<'_>) -> Option<Daemon> {
     let log = s.get("log", |v| {
         let given = text(v)?;
         crate::daemon::log::filter(given)
-            .map_err(|e| format!("`{given}` is not a log level or directive: {e}"))?;
+            .map_err(|e| format!("{e}; try `info`, or `info,net::management=debug`"))?;
         Ok(given.to_owned())
     })?;
     Some(Daemon {

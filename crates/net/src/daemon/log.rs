@@ -2,32 +2,84 @@
 
 use crate::config::{Daemon, LogFormat};
 use std::io::IsTerminal;
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::ParseError;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// Which lines directives like `info,net=debug` let through.
 ///
+/// The log library's own reader of directives (`EnvFilter`) is not for any text: it panics where a
+/// blank and letters of several octets come together, and takes a field's value for a regular
+/// expression of any size.
+///
 /// # Errors
-/// It is no level and no directive. A field's value is a text: taken for a regular expression, as
-/// would be the default, a line of 500 octets took 20 seconds to read.
-pub(crate) fn filter(directives: &str) -> Result<EnvFilter, ParseError> {
-    EnvFilter::builder().with_regex(false).parse(directives)
+/// What is wrong: a level that there is not, or no directive at all.
+pub(crate) fn filter(directives: &str) -> Result<Targets, String> {
+    let mut wanted = Targets::new();
+    for directive in directives.split(',') {
+        wanted = match directive.split_once('=') {
+            Some((target, word)) => wanted.with_target(target.trim(), level(word.trim())?),
+            None => wanted.with_default(level(directive.trim())?),
+        };
+    }
+    Ok(wanted)
+}
+
+fn level(word: &str) -> Result<LevelFilter, String> {
+    // The library takes nothing for `error`.
+    let known = if word.is_empty() { None } else { word.parse().ok() };
+    known.ok_or_else(|| format!("`{word}` is not a log level"))
 }
 
 /// Sends log lines to standard error as the configuration says. Does nothing if the program has
 /// chosen a receiver already.
 pub fn start(config: &Daemon) {
     // The directives were checked when the file was read.
-    let filter = filter(&config.log).unwrap_or_default();
-    let lines = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let wanted = filter(&config.log).unwrap_or_default();
+    let lines = tracing_subscriber::fmt::layer()
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
-    let taken = match config.log_format {
-        LogFormat::Text => lines.try_init(),
-        LogFormat::Json => lines.json().flatten_event(true).try_init(),
+    let lines = match config.log_format {
+        LogFormat::Text => lines.boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
-    if taken.is_err() {
+    if tracing_subscriber::registry().with(wanted).with(lines).try_init().is_err() {
         tracing::debug!("log lines go where the program sends them");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracing::Level;
+
+    #[test]
+    fn directives_say_which_lines_are_written() {
+        let all = filter("debug").unwrap();
+        assert!(all.would_enable("net::daemon", &Level::DEBUG));
+        assert!(!all.would_enable("net::daemon", &Level::TRACE));
+        for text in ["warn,net=debug,net::faces=off", " net::faces = off , warn , net = debug"] {
+            let some = filter(text).unwrap();
+            assert!(some.would_enable("net::daemon", &Level::DEBUG));
+            assert!(!some.would_enable("net::faces", &Level::ERROR));
+            assert!(some.would_enable("mio", &Level::WARN));
+            assert!(!some.would_enable("mio", &Level::INFO));
+        }
+    }
+
+    #[test]
+    fn what_is_no_level_is_named() {
+        for (text, named) in [
+            ("", "``"),
+            ("inof", "`inof`"),
+            ("info,", "``"),
+            ("info,net=loud", "`loud`"),
+            ("net=", "``"),
+            ("[span{field=o{9}}]", "`o{9}}]`"),
+            ("\tn\u{d02de}[]", "`n\u{d02de}[]`"),
+        ] {
+            let refusal = filter(text).unwrap_err();
+            assert_eq!(refusal, format!("{named} is not a log level"), "{text}");
+        }
     }
 }
