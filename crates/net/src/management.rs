@@ -255,7 +255,9 @@ impl Management {
     pub fn count(&self, forwarder: &mut Forwarder) {
         if forwarder.counts_memory() {
             let asked = self.datasets.memory() + self.hub.memory();
-            forwarder.set_driver_memory(self.rib.memory() + asked + self.certificates.memory());
+            let chosen: usize = self.strategies.iter().map(|(p, s)| strategies::octets(p, s)).sum();
+            let told = self.rib.memory() + chosen;
+            forwarder.set_driver_memory(told + asked + self.certificates.memory());
         }
     }
 

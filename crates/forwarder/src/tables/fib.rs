@@ -106,6 +106,12 @@ impl Fib {
         hops + slots + size_of::<(FaceId, FaceRoutes)>()
     }
 
+    /// The prefixes for which a face is a next hop.
+    #[must_use]
+    pub fn routes_of(&self, face: FaceId) -> usize {
+        self.faces.get(&face).map_or(0, |of_face| of_face.routes)
+    }
+
     /// Adds a next hop to a prefix, or changes its cost.
     ///
     /// # Errors

@@ -247,7 +247,8 @@ const APPLICATION: Section = Section {
                 "routes",
                 Form::Number(0, 1_000_000),
                 "10000",
-                "The most routes that may be registered for one face, an application's or another.",
+                "The most routes that may be registered for one face, an application's or another; \
+                 from so many prefixes on it gets no next hop by `fib/add-nexthop`, either.",
             ),
         ],
         LINK,
@@ -389,7 +390,7 @@ const STRATEGY: Section = Section {
     name: "strategy",
     repeated: true,
     help: "The forwarding strategy for the names below a prefix. The root has `best-route` unless \
-           something else is said.",
+           something else is said. Commands may choose for others until 1000 prefixes have one.",
     fields: &[&[
         required("prefix", Form::Name, "The names it is for."),
         required(

@@ -6,7 +6,7 @@ use super::parameters::ControlParameters;
 use super::response::ControlResponse;
 use super::rib::{CHILD_INHERIT, ORIGIN_ANNOUNCEMENT, ORIGIN_APPLICATION, Rib, Route};
 use control::{Duration, Time};
-use forwarder::tables::fib::FibError;
+use forwarder::tables::fib::{Added, FibError};
 use forwarder::{FaceId, Forwarder};
 use packet::Name;
 
@@ -109,14 +109,12 @@ impl Routes<'_> {
         route: Route,
         asked: &ControlParameters,
     ) -> Option<ControlResponse> {
-        let refuse = |code, text| Some(ControlResponse::new(code, text, asked.clone()));
         let face = key.0;
         if let Some(refusal) = self.unusable(prefix, face, asked) {
             return Some(refusal);
         }
-        let limit = self.per_face;
-        if !self.rib.has(prefix, key) && self.rib.routes_of(face) >= limit {
-            return refuse(403, format!("face {face} has {limit} routes, its limit"));
+        if !self.rib.has(prefix, key) && self.rib.routes_of(face) >= self.per_face {
+            return Some(self.too_many(face, asked));
         }
         if route.expires.is_some_and(|at| at <= self.now) {
             // It has expired already, as one that was there before does now.
@@ -157,8 +155,13 @@ impl Routes<'_> {
         if let Some(refusal) = self.unusable(prefix, face, asked) {
             return refusal;
         }
-        if let Err(error) = self.forwarder.add_route(face, prefix.as_ref(), cost) {
-            return fib_refusal(error, asked);
+        match self.forwarder.add_route(face, prefix.as_ref(), cost) {
+            Ok(Added::New) if self.forwarder.fib().routes_of(face) > self.per_face => {
+                self.forwarder.remove_route(face, prefix.as_ref());
+                return self.too_many(face, asked);
+            }
+            Ok(_) => {}
+            Err(error) => return fib_refusal(error, asked),
         }
         let body = ControlParameters {
             name: Some(prefix.clone()),
@@ -188,6 +191,11 @@ impl Routes<'_> {
     /// The face that is meant: by its number, or that which the command came from.
     fn face(&self, asked: &ControlParameters) -> FaceId {
         asked.face_id.filter(|id| *id != 0).map_or(self.from, FaceId)
+    }
+
+    fn too_many(&self, face: FaceId, asked: &ControlParameters) -> ControlResponse {
+        let text = format!("face {face} has {} routes, its limit", self.per_face);
+        ControlResponse::new(403, text, asked.clone())
     }
 
     /// Why nothing can be led to the face by this prefix.

@@ -3,9 +3,20 @@
 use super::parameters::ControlParameters;
 use super::response::ControlResponse;
 use forwarder::Forwarder;
+use forwarder::tables::fib::FibError;
+use forwarder::tables::memory;
 use packet::Name;
 use schemes::{ChoiceError as Unknown, instance};
 use std::collections::BTreeMap;
+
+/// Prefixes with strategies beyond which commands get no more: each has a strategy of its own.
+pub(super) const MOST: usize = 1000;
+
+/// Octets of memory that a choice takes: the strategy, and the names in three places.
+pub(super) fn octets(prefix: &Name, instance: &Name) -> usize {
+    let name = |name: &Name| memory::block(name.as_ref().as_bytes().len());
+    640 + 3 * name(prefix) + name(instance)
+}
 
 /// `strategy-choice/set`
 pub(super) fn set(
@@ -26,6 +37,14 @@ pub(super) fn set(
         }
         Err(error) => return refuse(409, error.to_string()),
     };
+    if !chosen.contains_key(prefix) {
+        if chosen.len() >= MOST {
+            return refuse(500, format!("{MOST} prefixes have strategies, which is the limit"));
+        }
+        if !forwarder.has_room_for_route(octets(prefix, &instance)) {
+            return refuse(500, FibError::Memory.to_string());
+        }
+    }
     if let Err(error) = forwarder.set_strategy(prefix.as_ref(), made) {
         return refuse(414, error.to_string());
     }

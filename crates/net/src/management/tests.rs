@@ -8,6 +8,7 @@ use parameters::{ControlParameters, numbers as n};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
+mod bounds;
 mod log;
 mod replies;
 mod store;
@@ -28,8 +29,14 @@ struct Node {
 
 impl Node {
     fn new(routes_per_face: usize) -> Node {
+        Node::with_memory(routes_per_face, usize::MAX)
+    }
+
+    fn with_memory(routes_per_face: usize, memory: usize) -> Node {
         let strategy = schemes::Choice::named("best-route").unwrap().strategy().unwrap();
-        let mut forwarder = Forwarder::new(ForwarderConfig::new(strategy));
+        let dead_nonces = 100;
+        let config = ForwarderConfig { memory, dead_nonces, ..ForwarderConfig::new(strategy) };
+        let mut forwarder = Forwarder::new(config);
         let mut local = |local_fields| {
             let scope = Scope::Local;
             forwarder.add_face(Time(0), FaceConfig { scope, local_fields, ..Default::default() })
