@@ -1,5 +1,6 @@
 use super::*;
 use forwarder::{FaceConfig, ForwarderConfig};
+use proptest::prelude::*;
 
 /// A forwarder with two faces and its routes.
 struct Table {
@@ -116,4 +117,85 @@ fn memory_is_given_back() {
     }
     assert_eq!((table.rib.memory(), table.rib.iter().count()), (0, 0));
     assert_eq!(table.forwarder.fib().len(), 0);
+}
+
+const PREFIXES: [&str; 8] = ["/", "/a", "/a/b", "/a/b/c", "/a/c", "/b", "/b/a/b/c", "/ab"];
+
+/// A prefix's number, which face, and which origin.
+type Which = (usize, usize, u64);
+
+#[derive(Clone, Debug)]
+enum Change {
+    Add(Which, u64, u64),
+    Remove(Which),
+    Lose(usize),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let which = || (0..PREFIXES.len(), 0..2_usize, 0..2_u64);
+    prop_oneof![
+        6 => (which(), 0..3_u64, 0..4_u64).prop_map(|(w, cost, flags)| Change::Add(w, cost, flags)),
+        3 => which().prop_map(Change::Remove),
+        1 => (0..2_usize).prop_map(Change::Lose),
+    ]
+}
+
+/// The cost of a prefix's next hop, by what RibMgmt says and nothing but the routes.
+fn cost_of(routes: &BTreeMap<Which, Route>, prefix: &Name, face: usize) -> Option<u64> {
+    for length in (0..=prefix.len()).rev() {
+        let here = |at: usize| {
+            PREFIXES[at].parse::<Name>().unwrap().as_ref() == prefix.as_ref().prefix(length)
+        };
+        let at_it = || routes.iter().filter(|((at, ..), _)| here(*at));
+        let counts = |flags| length == prefix.len() || flags & CHILD_INHERIT != 0;
+        let of_face = at_it().filter(|((_, of, _), route)| *of == face && counts(route.flags));
+        let cheapest = of_face.map(|(_, route)| route.cost).min();
+        if cheapest.is_some() || at_it().any(|(_, route)| route.flags & CAPTURE != 0) {
+            return cheapest;
+        }
+    }
+    None
+}
+
+proptest! {
+    // RibMgmt, "Route inheritance": [mgmt-14].
+    #[test]
+    fn after_any_changes_the_fib_has_what_the_routes_say(
+        changes in prop::collection::vec(change(), 1..60),
+    ) {
+        let (mut table, mut routes) = (Table::new(), BTreeMap::<Which, Route>::new());
+        for change in changes {
+            let (rib, forwarder, faces) = (&mut table.rib, &mut table.forwarder, table.faces);
+            let place = |(at, face, origin): Which| {
+                (PREFIXES[at].parse::<Name>().unwrap(), (faces[face], origin))
+            };
+            match change {
+                Change::Add(which, cost, flags) => {
+                    let route = Route { cost, flags, expires: None };
+                    let (prefix, key) = place(which);
+                    rib.add(forwarder, &prefix, key, route).unwrap();
+                    routes.insert(which, route);
+                }
+                Change::Remove(which) => {
+                    let (prefix, key) = place(which);
+                    let was_there = rib.remove(forwarder, &prefix, key);
+                    prop_assert_eq!(was_there, routes.remove(&which).is_some());
+                }
+                Change::Lose(face) => {
+                    rib.face_gone(forwarder, faces[face]);
+                    routes.retain(|(_, of, _), _| *of != face);
+                }
+            }
+            for (at, uri) in PREFIXES.iter().enumerate() {
+                let prefix = uri.parse::<Name>().unwrap();
+                let has_own = routes.keys().any(|(of, ..)| *of == at);
+                let cost = |face| cost_of(&routes, &prefix, face).filter(|_| has_own);
+                let mut expected: Vec<_> =
+                    (0..2).filter_map(|face| Some((face, cost(face)?))).collect();
+                expected.sort_by_key(|(face, cost)| (*cost, *face));
+                prop_assert_eq!(table.hops(uri), expected, "{}", uri);
+            }
+            prop_assert_eq!(table.rib.memory() > 0, !routes.is_empty());
+        }
+    }
 }
