@@ -1,0 +1,293 @@
+//! The management service among applications and a peer that command whatever they like: it answers
+//! with codes of the protocol, routes lead to faces that there are, nobody has more of them than he
+//! may, and what a face leaves goes with it.
+//!
+//! The input is a list of records: who commands (and whether under `/localhop`), hundredths of a
+//! second that pass before, what is asked, the length of its parameters in two octets, and these.
+#![no_main]
+
+use control::{Duration, Time};
+use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope, Wire};
+use libfuzzer_sys::fuzz_target;
+use net::management::authority::{MODULES, Origin, Rule, Who};
+use net::management::orders::{Order, Task};
+use net::management::parameters::{ControlParameters, numbers};
+use net::management::response::ControlResponse;
+use net::management::{
+    Answer, FaceEvent, FaceInfo, Host, Management, Marking, Persistency, prefixes, remote_prefix,
+};
+use packet::{Component, Data, InterestBuf, LpPacket, Name, Signature, SignatureInfoBuf, tlv};
+use sha2::{Digest as _, Sha256};
+
+const ROUTES: usize = 6;
+const FACES: usize = 10;
+/// A frame is sent as it is.
+const RAW: u8 = 0xff;
+/// The command goes under `/localhop`.
+const REMOTE: u8 = 0x80;
+/// Milliseconds since 1970 when it begins.
+const WALL: u64 = 1_700_000_000_000;
+/// Commands first, datasets behind them.
+const ASKED: [&str; 24] = [
+    "nfd/rib/register",
+    "nfd/rib/unregister",
+    "nfd/rib/announce",
+    "nfd/fib/add-nexthop",
+    "nfd/fib/remove-nexthop",
+    "nfd/cs/config",
+    "nfd/cs/erase",
+    "nfd/strategy-choice/set",
+    "nfd/strategy-choice/unset",
+    "nfd/faces/create",
+    "nfd/faces/update",
+    "nfd/faces/destroy",
+    "weir/faces/update",
+    "nfd/rib/turn",
+    "nfd/rib/list",
+    "nfd/fib/list",
+    "nfd/faces/list",
+    "nfd/faces/query",
+    "nfd/faces/channels",
+    "nfd/faces/events",
+    "nfd/cs/info",
+    "nfd/strategy-choice/list",
+    "nfd/status/general",
+    "weir/counters",
+];
+const COMMANDS: usize = 14;
+const CODES: [u64; 12] = [200, 400, 403, 404, 406, 409, 410, 414, 500, 501, 503, 504];
+
+fn info(forwarder: &Forwarder, id: FaceId) -> FaceInfo {
+    FaceInfo {
+        id,
+        name: None,
+        uri: format!("fd://{id}"),
+        local_uri: "unix:///x".to_owned(),
+        local: forwarder.face_scope(id) == Some(Scope::Local),
+        persistency: Persistency::OnDemand,
+        is_group: false,
+        mtu: None,
+        flags: 0,
+        marking: Marking::default(),
+        expires: None,
+        up: true,
+        lost: 0,
+    }
+}
+
+struct Bench {
+    forwarder: Forwarder,
+    management: Management,
+    faces: Vec<FaceId>,
+    now: Time,
+    nonce: u32,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let strategy = schemes::Choice::named("best-route").and_then(|choice| choice.strategy());
+        let mut forwarder = Forwarder::new(ForwarderConfig::new(strategy.expect("a strategy")));
+        let mut face = |scope, local_fields| {
+            forwarder.add_face(Time(0), FaceConfig { scope, local_fields, ..Default::default() })
+        };
+        let own = face(Scope::Local, true);
+        let faces =
+            vec![face(Scope::Local, false), face(Scope::Local, true), face(Scope::NonLocal, false)];
+        for prefix in prefixes().iter().chain([&remote_prefix()]) {
+            forwarder.add_route(own, prefix.as_ref(), 0).expect("room for a route");
+        }
+        let mut management = Management::new(own, ROUTES, WALL);
+        management.set_rules(vec![
+            Rule::everything_here(),
+            Rule {
+                from: Origin::Remote,
+                modules: MODULES.map(str::to_owned).to_vec(),
+                prefix: Name::default(),
+                who: Who::Anybody,
+                skew: Duration::from_secs(60),
+            },
+        ]);
+        Bench { forwarder, management, faces, now: Time(0), nonce: 0 }
+    }
+
+    fn pass(&mut self, span: Duration) {
+        let end = self.now + span;
+        loop {
+            let due = [self.forwarder.next_deadline(), self.management.next_deadline()];
+            let Some(at) = due.into_iter().flatten().min().filter(|at| *at <= end) else { break };
+            self.now = self.now.max(at);
+            self.forwarder.on_deadline(self.now);
+            self.management.on_deadline(&mut self.forwarder, self.now);
+            let next = self.management.next_deadline();
+            assert!(next.is_none_or(|next| next > self.now), "deadlines move forward");
+            self.transmit();
+        }
+        self.now = end;
+    }
+
+    fn transmit(&mut self) {
+        while let Some(face) = self.forwarder.poll_ready() {
+            let mut frame = Vec::new();
+            while self.forwarder.poll_transmit(self.now, face, &mut frame).is_some() {
+                if face == self.management.face() {
+                    self.manage(&frame);
+                } else {
+                    check_answer(&frame);
+                }
+                frame.clear();
+            }
+            while let Some(frame) = self.management.poll_transmit() {
+                let own = self.management.face();
+                self.forwarder.receive(self.now, own, Wire::Borrowed(&frame));
+            }
+        }
+    }
+
+    fn manage(&mut self, frame: &[u8]) {
+        let wall_ms = WALL + self.now.since(Time(0)).as_millis();
+        let infos: Vec<_> = self.faces.iter().map(|id| info(&self.forwarder, *id)).collect();
+        let mut host = Host {
+            forwarder: &mut self.forwarder,
+            faces: &|| infos.clone(),
+            channels: &["udp4://0.0.0.0:6363".to_owned()],
+        };
+        let reply = match self.management.receive(&mut host, self.now, wall_ms, frame) {
+            None => return,
+            Some(Answer::Frame(reply)) => reply,
+            Some(Answer::Order(order)) => {
+                let response = self.obey(&order);
+                self.management.obeyed(self.now, &order, &response);
+                order.reply(&response)
+            }
+        };
+        let own = self.management.face();
+        self.forwarder.receive(self.now, own, Wire::Borrowed(&reply));
+    }
+
+    /// What the daemon does, without the sockets.
+    fn obey(&mut self, order: &Order) -> ControlResponse {
+        let body = ControlParameters::default();
+        match &order.task {
+            Task::Create(create) if self.faces.len() < FACES => {
+                let mtu = create.change.mtu;
+                let face = FaceConfig { mtu, ..FaceConfig::default() };
+                let id = self.forwarder.add_face(self.now, face);
+                self.faces.push(id);
+                let info = info(&self.forwarder, id);
+                self.management.face_event(self.now, FaceEvent::Created, &info);
+                ControlResponse::new(200, "OK", ControlParameters { face_id: Some(id.0), ..body })
+            }
+            Task::Create(_) => order.refusal(500, "too many"),
+            Task::Update(id, change) => {
+                if let Some(mtu) = change.mtu {
+                    self.forwarder.set_mtu(*id, Some(mtu));
+                }
+                ControlResponse::new(200, "OK", body)
+            }
+            Task::Destroy(id) => {
+                // Who is asked about stays.
+                if self.faces.iter().skip(3).any(|face| face == id) {
+                    self.close(*id);
+                }
+                ControlResponse::new(200, "OK", body)
+            }
+        }
+    }
+
+    fn close(&mut self, id: FaceId) {
+        let info = info(&self.forwarder, id);
+        self.faces.retain(|face| *face != id);
+        self.forwarder.remove_face(self.now, id);
+        self.management.face_gone(&mut self.forwarder, id);
+        self.management.face_event(self.now, FaceEvent::Destroyed, &info);
+    }
+
+    fn ask(&mut self, who: u8, what: u8, octets: &[u8]) {
+        let from = self.faces[usize::from(who & !REMOTE) % 3];
+        let scope = if who & REMOTE == 0 { "localhost" } else { "localhop" };
+        let wire = match what {
+            RAW => octets.into(),
+            _ => self.interest(scope, usize::from(what) % ASKED.len(), octets),
+        };
+        if wire.len() <= packet::MAX_PACKET {
+            self.forwarder.receive(self.now, from, Wire::Borrowed(&wire));
+            self.transmit();
+        }
+    }
+
+    fn interest(&mut self, scope: &str, what: usize, octets: &[u8]) -> Vec<u8> {
+        let name: Name = format!("/{scope}/{}", ASKED[what]).parse().expect("a name");
+        self.nonce += 1;
+        let mut interest = InterestBuf::new(match ASKED[what] {
+            "nfd/faces/query" => name.with(&Component::generic(octets)),
+            "nfd/rib/announce" => name,
+            _ if what < COMMANDS => {
+                let mut parameters = Vec::new();
+                tlv::put_tlv(&mut parameters, numbers::CONTROL_PARAMETERS, octets);
+                name.with(&Component::generic(&parameters))
+            }
+            _ => name,
+        });
+        (interest.nonce, interest.can_be_prefix) = (Some(self.nonce), true);
+        if what < COMMANDS {
+            if ASKED[what] == "nfd/rib/announce" {
+                interest.parameters = Some(octets.to_vec().into());
+            }
+            let info = SignatureInfoBuf::digest().with_nonce(&self.nonce.to_be_bytes());
+            interest.sign_with(info, |parts| {
+                let mut digest = Sha256::new();
+                parts.iter().for_each(|part| digest.update(part));
+                Signature::from(<[u8; 32]>::from(digest.finalize()))
+            });
+        }
+        interest.encode().to_vec()
+    }
+
+    fn check(&mut self) {
+        let here: Vec<u64> = self.forwarder.faces().iter().map(|face| face.0).collect();
+        for face in &here {
+            assert!(self.management.rib().routes_of(FaceId(*face)) <= ROUTES);
+        }
+        for (prefix, routes) in self.management.rib().iter() {
+            assert!(!routes.is_empty(), "{prefix}");
+            assert!(routes.keys().all(|(face, _)| here.contains(&face.0)), "{prefix}");
+        }
+        for (prefix, hops) in self.forwarder.fib().iter() {
+            assert!(hops.iter().all(|hop| here.contains(&hop.face)), "{prefix}");
+        }
+    }
+}
+
+/// What comes of the service can be read, and a response has a code that the protocol knows.
+fn check_answer(frame: &[u8]) {
+    let link = LpPacket::decode(frame).expect("what is sent can be read");
+    if let Some(Ok(data)) = link.fragment().map(Data::decode)
+        && let Ok(response) = ControlResponse::decode(data.content())
+    {
+        assert!(CODES.contains(&response.code), "{}", response.code);
+    }
+}
+
+fuzz_target!(|input: &[u8]| {
+    let mut bench = Bench::new();
+    let mut rest = input;
+    while let [who, pause, what, high, low, tail @ ..] = rest {
+        let len = usize::from(u16::from_be_bytes([*high, *low])).min(tail.len());
+        let (octets, later) = tail.split_at(len);
+        rest = later;
+        bench.pass(Duration::from_millis(u64::from(*pause) * 10));
+        bench.ask(*who, *what, octets);
+        bench.check();
+    }
+    for face in bench.faces.clone() {
+        bench.close(face);
+    }
+    bench.check();
+    // What is left leads to the service, which is a face like others.
+    let own = bench.management.face();
+    let routes = bench.management.rib().iter().flat_map(|(_, routes)| routes.keys());
+    assert_eq!(routes.filter(|(face, _)| *face != own).count(), 0);
+    assert!(bench.forwarder.fib().iter().all(|(_, hops)| hops.len() == 1));
+    bench.pass(Duration::from_secs(200));
+    assert!(bench.forwarder.pit().is_empty(), "every Interest ends");
+});
