@@ -6,6 +6,8 @@ use packet::{Bytes, ContentType, DataBuf, NameRef};
 
 /// How long replies are fresh, as in NFD: consumers that insist on freshness still get them.
 pub const FRESHNESS_MS: u64 = 1000;
+/// What is left of a text that has no room in a packet, in characters.
+const SHORT: usize = 200;
 
 /// A status with what was done. It always has a body: python-ndn fails on replies without one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,9 +75,18 @@ impl ControlResponse {
     /// The Data packet that answers the command `name`, signed by digest (every client accepts it).
     #[must_use]
     pub fn data(&self, name: NameRef<'_>) -> Bytes {
-        let mut data = DataBuf::new(name.to_name(), self.encode());
-        data.freshness_ms = Some(FRESHNESS_MS);
-        data.encode_digest()
+        let write = |response: &ControlResponse| {
+            let mut data = DataBuf::new(name.to_name(), response.encode());
+            data.freshness_ms = Some(FRESHNESS_MS);
+            data.encode_digest()
+        };
+        let whole = write(self);
+        if whole.len() <= packet::MAX_PACKET {
+            return whole;
+        }
+        // What was asked is in the name; of half a packet there is no room for more of it.
+        let text = self.text.chars().take(SHORT).collect();
+        write(&ControlResponse { code: self.code, text, body: ControlParameters::default() })
     }
 }
 

@@ -41,3 +41,14 @@ fn replies_have_the_fields_that_clients_insist_on_and_no_others() {
         assert_ne!(reply.body.face_id, Some(0), "{verb}");
     }
 }
+
+#[test]
+fn a_command_that_fills_a_packet_is_answered_in_short() {
+    let mut node = Node::new(10);
+    let long = "x".repeat(5000);
+    let reply = node.command("rib/register", &of(&format!("/{long}")));
+    assert_eq!((reply.code, reply.text.as_str(), reply.body.name), (200, "Success", None));
+    let reply = node.command("rib/register", &of(&format!("/localhost/nfd/{long}")));
+    assert_eq!(reply.code, 403);
+    assert!(reply.text.starts_with("/localhost/nfd/xxx") && reply.text.len() < 500);
+}
