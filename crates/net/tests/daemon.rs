@@ -6,9 +6,9 @@ use control::Duration;
 use net::client::{Address, Connection};
 use net::uri::FaceUri;
 use packet::{Data, LpPacket, Name};
-use std::io::{Read, Write};
-use std::net::UdpSocket;
-use support::{Consumer, Running, udp_peer, until, with_producer};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpStream, UdpSocket};
+use support::{Consumer, LONG, Running, udp_peer, until, with_producer};
 
 #[test]
 fn an_application_fetches_from_another_over_unix_sockets() {
@@ -235,6 +235,57 @@ fn faces_of_strangers_are_bounded() {
     let faces = daemon.counters()["faces"].as_array().unwrap().clone();
     let udp = faces.iter().filter(|f| f["uri"].as_str().unwrap().starts_with("udp"));
     assert_eq!(udp.count(), 3);
+}
+
+/// Whether the daemon ends the connection; otherwise nothing comes for long.
+fn is_ended(stream: &mut TcpStream) -> bool {
+    loop {
+        match stream.read(&mut [0; 2000]) {
+            Ok(0) => return true,
+            Ok(_) => {}
+            Err(error) => return error.kind() != ErrorKind::WouldBlock,
+        }
+    }
+}
+
+#[test]
+fn silent_connections_do_not_keep_others_out() {
+    let interest = packet::InterestBuf::new("/nobody".parse().unwrap()).encode();
+    let attach = |daemon: &Running| {
+        let stream = TcpStream::connect(daemon.tcp[0]).unwrap();
+        stream.set_read_timeout(Some(LONG)).unwrap();
+        stream
+    };
+    let start_and_attach = |options: &str| {
+        let daemon = Running::start(&format!("[on_demand]\nmax = 1\n{options}"));
+        let first = attach(&daemon);
+        let uri = FaceUri::tcp(first.local_addr().unwrap()).to_string();
+        until("its face", || {
+            let counters = daemon.counters();
+            counters["faces"].as_array().unwrap().iter().any(|f| f["uri"] == *uri).then_some(())
+        });
+        (daemon, first)
+    };
+    // One that comes before it was silent for long finds no place; a later one does.
+    let (daemon, mut first) = start_and_attach("idle = \"20 ms\"");
+    until("a place for a connection", || {
+        let mut stream = attach(&daemon);
+        stream.write_all(&interest).ok()?;
+        (stream.read(&mut [0; 2000]).ok()? > 0).then_some(())
+    });
+    assert!(is_ended(&mut first));
+    let (daemon, mut first) = start_and_attach("idle = \"20 ms\"");
+    let peer = udp_peer();
+    peer.set_nonblocking(true).unwrap();
+    until("a place for a datagram", || {
+        peer.send_to(&interest, daemon.udp[0]).unwrap();
+        peer.recv(&mut [0; 2000]).ok()
+    });
+    assert!(is_ended(&mut first));
+    let (daemon, mut first) = start_and_attach("");
+    assert!(is_ended(&mut attach(&daemon)), "the first was not silent for long");
+    first.write_all(&interest).unwrap();
+    assert!(first.read(&mut [0; 2000]).unwrap() > 0);
 }
 
 #[test]

@@ -228,7 +228,8 @@ const ON_DEMAND: Section = Section {
                 "idle",
                 Form::Duration,
                 "\"10 min\"",
-                "A UDP face over which nothing came for so long is removed.",
+                "A UDP face over which nothing came for so long is removed; where there are `max` \
+                 faces, a connection, too, if somebody else comes.",
             ),
         ],
         LINK,

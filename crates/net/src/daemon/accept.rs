@@ -22,9 +22,6 @@ use std::net::SocketAddr;
 /// Octets of first datagrams that are looked at in one turn.
 const BUDGET: usize = 256 << 10;
 
-/// When all places are taken, a face that was quiet for so long makes room for a new one.
-const QUIET: Duration = Duration::from_secs(30);
-
 /// How long no connection is accepted when the process is out of descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -81,14 +78,9 @@ impl Daemon {
     fn udp_guest(&mut self, stranger: &Stranger, now: Time) -> Option<FaceId> {
         LpPacket::decode(&stranger.datagram).ok()?;
         let peer = stranger.peer;
-        let full = self.faces.guests >= self.settings.on_demand.max;
-        if full || !self.forwarder.has_room_for_face(Scope::NonLocal, Face::keeps(true)) {
-            let (quietest, heard) = self.faces.quietest_guest()?;
-            if now.since(heard) < QUIET {
-                tracing::debug!(%peer, "no room for another face");
-                return None;
-            }
-            self.close(quietest, "it makes room for another face");
+        if !self.makes_room(Scope::NonLocal, Face::keeps(true), now) {
+            tracing::debug!(%peer, "no room for another face");
+            return None;
         }
         let listener = self.doors.local_for(peer);
         let made =
@@ -115,6 +107,18 @@ impl Daemon {
         face.heard = now;
         self.next_idle_check = self.next_idle_check.min(now + self.settings.on_demand.idle);
         self.admit(face, &link, Some(peer))
+    }
+
+    /// Whether there is room for the face of one more peer, perhaps because a quiet one goes.
+    fn makes_room(&mut self, scope: Scope, octets: usize, now: Time) -> bool {
+        let settings = &self.settings.on_demand;
+        let has_place = self.faces.guests < settings.max;
+        if has_place && self.forwarder.has_room_for_face(scope, octets) {
+            return true;
+        }
+        let Some(quiet) = self.faces.dispensable_guest(now, settings.idle) else { return false };
+        self.close(quiet, "it makes room for another face");
+        true
     }
 
     /// Watches a new face's socket and lists the face.
@@ -193,7 +197,8 @@ impl Daemon {
 
     /// A face for a peer who has connected, if there may be one more.
     fn peer(&mut self, socket: Link, uris: [String; 2], local: bool, now: Time) {
-        if self.faces.guests >= self.settings.on_demand.max {
+        let scope = if local { Scope::Local } else { Scope::NonLocal };
+        if !self.makes_room(scope, Face::keeps(false) + socket.memory(), now) {
             tracing::debug!(peer = uris[0], "no room for another face");
             return;
         }

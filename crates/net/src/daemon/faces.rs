@@ -1,11 +1,14 @@
 //! All faces with sockets.
 
 use super::face::{Face, MadeBy};
-use crate::management::FaceInfo;
+use crate::management::{FaceInfo, Persistency};
 use control::{Duration, Time};
 use forwarder::FaceId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
+
+/// Where all places are taken, a UDP face that was quiet for so long makes room for another.
+const QUIET: Duration = Duration::from_secs(30);
 
 /// A face, and under what else it is listed.
 #[derive(Debug)]
@@ -138,6 +141,19 @@ impl Faces {
     pub fn quietest_guest(&self) -> Option<(FaceId, Time)> {
         let guests = self.iter().filter(|f| f.is_idle_guest());
         guests.min_by_key(|f| f.heard).map(|f| (f.id, f.heard))
+    }
+
+    /// The face of a peer that goes where there is no room for another's: one over UDP that was
+    /// quiet, for it comes again with its next datagram, or else a connection over which nothing
+    /// came for `idle`.
+    pub fn dispensable_guest(&self, now: Time, idle: Duration) -> Option<FaceId> {
+        let is_guest =
+            |f: &&Face| f.made_by == MadeBy::Peer && f.persistency == Persistency::OnDemand;
+        let quiet = |f: &&Face| {
+            now.since(f.heard) >= if f.is_idle_guest() { QUIET.min(idle) } else { idle }
+        };
+        let all = self.iter().filter(is_guest).filter(quiet);
+        all.min_by_key(|f| (!f.is_idle_guest(), f.heard)).map(|f| f.id)
     }
 
     /// All of them; those that peers brought about over UDP end after `idle` without a frame.
