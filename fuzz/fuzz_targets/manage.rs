@@ -13,14 +13,14 @@ use net::management::authority::{MODULES, Origin, Rule, Who};
 use net::management::orders::{Order, Task};
 use net::management::parameters::{ControlParameters, numbers};
 use net::management::response::ControlResponse;
-use net::management::{
-    Answer, FaceEvent, FaceInfo, Host, Management, Marking, Persistency, prefixes, remote_prefix,
-};
+use net::management::{Answer, FaceEvent, FaceInfo, Host, Management, prefixes, remote_prefix};
 use packet::{Component, Data, InterestBuf, LpPacket, Name, Signature, SignatureInfoBuf, tlv};
 use sha2::{Digest as _, Sha256};
 
 const ROUTES: usize = 6;
 const FACES: usize = 10;
+/// The faces that command, the first ones; they stay.
+const COMMANDING: usize = 3;
 /// A frame is sent as it is.
 const RAW: u8 = 0xff;
 /// The command goes under `/localhop`.
@@ -58,21 +58,8 @@ const COMMANDS: usize = 14;
 const CODES: [u64; 12] = [200, 400, 403, 404, 406, 409, 410, 414, 500, 501, 503, 504];
 
 fn info(forwarder: &Forwarder, id: FaceId) -> FaceInfo {
-    FaceInfo {
-        id,
-        name: None,
-        uri: format!("fd://{id}"),
-        local_uri: "unix:///x".to_owned(),
-        local: forwarder.face_scope(id) == Some(Scope::Local),
-        persistency: Persistency::OnDemand,
-        is_group: false,
-        mtu: None,
-        flags: 0,
-        marking: Marking::default(),
-        expires: None,
-        up: true,
-        lost: 0,
-    }
+    let local = forwarder.face_scope(id) == Some(Scope::Local);
+    FaceInfo { local, ..FaceInfo::new(id, format!("fd://{id}")) }
 }
 
 struct Bench {
@@ -185,8 +172,7 @@ impl Bench {
                 ControlResponse::new(200, "OK", body)
             }
             Task::Destroy(id) => {
-                // Who is asked about stays.
-                if self.faces.iter().skip(3).any(|face| face == id) {
+                if self.faces[COMMANDING..].contains(id) {
                     self.close(*id);
                 }
                 ControlResponse::new(200, "OK", body)
@@ -203,7 +189,7 @@ impl Bench {
     }
 
     fn ask(&mut self, who: u8, what: u8, octets: &[u8]) {
-        let from = self.faces[usize::from(who & !REMOTE) % 3];
+        let from = self.faces[usize::from(who & !REMOTE) % COMMANDING];
         let scope = if who & REMOTE == 0 { "localhost" } else { "localhop" };
         let wire = match what {
             RAW => octets.into(),

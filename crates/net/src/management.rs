@@ -108,6 +108,28 @@ pub struct FaceInfo {
     pub lost: u64,
 }
 
+impl FaceInfo {
+    /// A face that leads to `uri`, persistent and connected, of which nothing else is to be said.
+    #[must_use]
+    pub fn new(id: FaceId, uri: impl Into<String>) -> FaceInfo {
+        FaceInfo {
+            id,
+            name: None,
+            uri: uri.into(),
+            local_uri: String::new(),
+            local: false,
+            persistency: Persistency::Persistent,
+            is_group: false,
+            mtu: None,
+            flags: 0,
+            marking: Marking::default(),
+            expires: None,
+            up: true,
+            lost: 0,
+        }
+    }
+}
+
 /// What management needs of the daemon for a call.
 pub struct Host<'a> {
     /// The forwarder.

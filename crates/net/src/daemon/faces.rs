@@ -149,9 +149,7 @@ impl Faces {
     pub fn dispensable_guest(&self, now: Time, idle: Duration) -> Option<FaceId> {
         let is_guest =
             |f: &&Face| f.made_by == MadeBy::Peer && f.persistency == Persistency::OnDemand;
-        let quiet = |f: &&Face| {
-            now.since(f.heard) >= if f.is_idle_guest() { QUIET.min(idle) } else { idle }
-        };
+        let quiet = |f: &&Face| now.since(f.heard) >= if f.is_idle_guest() { QUIET } else { idle };
         let all = self.iter().filter(is_guest).filter(quiet);
         all.min_by_key(|f| (!f.is_idle_guest(), f.heard)).map(|f| f.id)
     }

@@ -137,19 +137,10 @@ mod tests {
 
     fn face(id: u64) -> FaceInfo {
         FaceInfo {
-            id: FaceId(id),
-            name: None,
-            uri: "udp4://192.0.2.1:6363".to_owned(),
             local_uri: "udp4://192.0.2.2:6363".to_owned(),
-            local: false,
             persistency: Persistency::Permanent,
-            is_group: false,
-            mtu: None,
             flags: 4,
-            marking: crate::management::Marking::default(),
-            expires: None,
-            up: true,
-            lost: 0,
+            ..FaceInfo::new(FaceId(id), "udp4://192.0.2.1:6363")
         }
     }
 

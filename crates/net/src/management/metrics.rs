@@ -213,7 +213,6 @@ fn line(out: &mut String, family: &Family, labels: &[(&str, &str)], number: u64)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::management::Persistency;
     use control::Time;
     use forwarder::{FaceConfig, ForwarderConfig, Wire};
 
@@ -221,21 +220,7 @@ mod tests {
         let strategy = schemes::Choice::named("best-route").unwrap().strategy().unwrap();
         let mut forwarder = Forwarder::new(ForwarderConfig::new(strategy));
         let id = forwarder.add_face(Time(0), FaceConfig::default());
-        let info = FaceInfo {
-            id,
-            name: None,
-            uri: "udp4://192.0.2.1:6363".to_owned(),
-            local_uri: String::new(),
-            local: false,
-            persistency: Persistency::Permanent,
-            is_group: false,
-            mtu: None,
-            flags: 0,
-            marking: crate::management::Marking::default(),
-            expires: None,
-            up: true,
-            lost: 7,
-        };
+        let info = FaceInfo { lost: 7, ..FaceInfo::new(id, "udp4://192.0.2.1:6363") };
         (forwarder, info)
     }
 

@@ -124,19 +124,10 @@ impl Node {
 
 fn info(id: FaceId) -> FaceInfo {
     FaceInfo {
-        id,
-        name: None,
-        uri: "fd://1".to_owned(),
         local_uri: "unix:///x".to_owned(),
         local: true,
         persistency: Persistency::OnDemand,
-        is_group: false,
-        mtu: None,
-        flags: 0,
-        marking: Marking::default(),
-        expires: None,
-        up: true,
-        lost: 0,
+        ..FaceInfo::new(id, "fd://1")
     }
 }
 
