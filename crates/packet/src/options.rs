@@ -7,6 +7,7 @@
 
 mod answer;
 mod anticipated;
+mod exclude;
 mod label;
 mod numbers;
 mod paths;
@@ -14,8 +15,10 @@ mod range;
 
 pub use answer::answer;
 pub use anticipated::{Anticipated, Holder, MAX_HOLDERS, MAX_WANTED, ServedBy};
+pub use exclude::{Exclude, MAX_EXCLUDED};
 pub use label::{LabelMode, MAX_LABEL, PathLabel};
-pub use numbers::{Capability, ExpectedBytes, RateStamp, RttHint, TrafficClass};
+pub use numbers::{AddressChallenge, AddressEcho, Capability, ExpectedBytes};
+pub use numbers::{RateStamp, RttHint, TrafficClass};
 pub use paths::{MAX_HINT, PathId, SteeringHint, SteeringKind};
 pub use range::{MAX_RANGE, Range, SegmentBits, segments_in};
 

@@ -87,6 +87,23 @@ macro_rules! number {
     };
 }
 
+/// An option that is a token of eight bytes, whatever its value: its length tells nothing.
+macro_rules! token {
+    ($name:ident, $typ:literal) => {
+        impl HopOption for $name {
+            const TYPE: u32 = $typ;
+
+            fn encode(&self, out: &mut Vec<u8>) {
+                out.extend(self.0.to_be_bytes());
+            }
+
+            fn decode(value: &[u8]) -> Option<$name> {
+                value.try_into().ok().map(u64::from_be_bytes).map($name)
+            }
+        }
+    };
+}
+
 /// How many octets of Data an Interest will bring, as its consumer knows (FISP, HbH).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExpectedBytes(pub u64);
@@ -101,6 +118,18 @@ number!(RttHint, 900);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capability(pub u64);
 number!(Capability, 904);
+
+/// Asks for a proof that what is sent to an address is received there: the listener's token. It
+/// travels in an IDLE frame, and comes back as an [`AddressEcho`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddressChallenge(pub u64);
+token!(AddressChallenge, 916);
+
+/// The proof: the token of the latest [`AddressChallenge`], in an IDLE frame. Zero, before there
+/// was one, asks for it: the frame that challenges is never larger than the one that asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddressEcho(pub u64);
+token!(AddressEcho, 920);
 
 impl Capability {
     /// It answers [`super::Range`] Interests segment by segment.

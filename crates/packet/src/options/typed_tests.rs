@@ -50,6 +50,32 @@ fn the_examples_of_the_reference() {
     is(&ExpectedBytes(8300), "fd0380 02 206c");
     is(&RttHint(60_000_000), "fd0384 04 03938700");
     is(&Capability::ALL, "fd0388 01 03");
+    is(&AddressChallenge(0x0123_4567_89ab_cdef), "fd0394 08 0123456789abcdef");
+    is(&AddressEcho(0), "fd0398 08 0000000000000000");
+    is(&excluding(1..=2), "fd03ac 10 0101010101010101 0202020202020202");
+}
+
+/// Excludes the packets whose digests are 32 times each of these bytes.
+fn excluding(bytes: impl IntoIterator<Item = u8>) -> Exclude {
+    let mut exclude = Exclude::new();
+    bytes.into_iter().for_each(|byte| assert!(exclude.add(&[byte; 32])));
+    exclude
+}
+
+#[test]
+fn an_exclusion_is_bounded_and_keeps_the_latest() {
+    let mut exclude = excluding(0..8);
+    assert!(!exclude.add(&[3; 32]), "it is there already");
+    assert_eq!((exclude.len(), exclude.excludes(&[0; 32])), (MAX_EXCLUDED, true));
+    assert!(exclude.add(&[8; 32]));
+    assert_eq!((exclude.len(), exclude.excludes(&[0; 32])), (MAX_EXCLUDED, false));
+    assert!((1..=8).all(|byte| exclude.excludes(&[byte; 32])));
+    for (len, why) in [(0, "nothing"), (7, "cut off"), (9, "more"), (72, "nine packets")] {
+        let value: Vec<u8> = (0..len).collect();
+        assert_eq!(Exclude::decode(&value), None, "{why}");
+    }
+    assert_eq!(Exclude::decode(&[7; 16]), None, "a packet twice");
+    assert_eq!(Exclude::decode(&[7; 8]), Some(excluding([7])));
 }
 
 #[test]
@@ -82,6 +108,7 @@ fn what_is_not_an_option_is_none() {
     assert_eq!(SteeringHint::decode(&[1]), None, "no octets");
     assert!(SteeringHint::decode(&[1; 65]).is_some() && SteeringHint::decode(&[1; 66]).is_none());
     assert_eq!(ServedBy::decode(&[0; 8]), None);
+    assert_eq!((AddressEcho::decode(&[1; 7]), AddressChallenge::decode(&[1; 9])), (None, None));
     assert_eq!(ExpectedBytes::decode(&[0; 3]), None, "no width of a NonNegativeInteger");
 }
 
@@ -190,6 +217,8 @@ fn all_survive(value: &[u8]) {
     survives::<ExpectedBytes>(value);
     survives::<RttHint>(value);
     survives::<Capability>(value);
+    survives::<AddressChallenge>(value);
+    survives::<AddressEcho>(value);
 }
 
 /// An option comes back as it was; cut anywhere it is nothing, or another option.
