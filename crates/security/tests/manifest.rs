@@ -6,7 +6,7 @@ use packet::{Bytes, Component, Data, DataBuf, Name};
 use proptest::prelude::*;
 use security::manifest::{
     BuildError, Builder, Check, Children, DEFAULT_FANOUT, ManifestError, Tree, Verifier,
-    largest_fanout,
+    largest_fanout, node_name,
 };
 use security::{Digest, Proof, SecretKey, Signer, TrustPolicy, TrustedKey};
 use sha2::{Digest as _, Sha256};
@@ -131,6 +131,10 @@ fn nodes_are_asked_for_from_the_root_down() {
     assert_eq!(verifier.needed(0..9).collect::<Vec<_>>(), [8, 9]);
     assert_eq!(verifier.needed(7..9).collect::<Vec<_>>(), [8, 9]);
     assert_eq!(verifier.needed(8..9).collect::<Vec<_>>(), [9]);
+    // Node 8 covers 0 to 7; a run that ends where it ends needs nothing above that.
+    assert_eq!(verifier.needed(0..8).collect::<Vec<_>>(), [8]);
+    assert_eq!(verifier.needed(8..8).collect::<Vec<_>>(), [0; 0]);
+    assert_eq!(verifier.node_name(8), node_name(object().as_ref(), 8));
     assert_eq!(verifier.check_segment(3, &digests[3]), Check::NeedNode(8));
 
     let early = node(&tree, &digests, 0);
@@ -148,6 +152,20 @@ fn nodes_are_asked_for_from_the_root_down() {
     verifier.forget_before(4);
     assert_eq!(verifier.check_segment(3, &digests[3]), Check::NeedNode(5));
     assert_eq!(verifier.held(), 1);
+}
+
+#[test]
+fn the_root_of_a_small_object_lists_its_segments() {
+    for count in 1..=4 {
+        let digests = digests(count, 7);
+        let tree = build(&digests, 4);
+        assert_eq!((tree.layout().root(), tree.layout().leaves()), (0, 1));
+        let verifier = consumer(&tree);
+        for (number, digest) in (0..).zip(&digests) {
+            assert_eq!(verifier.check_segment(number, digest), Check::Verified);
+        }
+        assert_eq!(verifier.check_segment(count, &digests[0]), Check::Beyond);
+    }
 }
 
 #[test]
@@ -229,10 +247,14 @@ fn the_memory_of_a_publisher_is_32_octets_a_leaf() {
     }
     // 4000 leaves; a growing vector has at most twice the room it needs, and then there are the
     // open leaf and one packet.
-    assert!(most <= 2 * 4000 * 32 + 2 * 8800, "{most}");
+    assert!((4000 * 32..=2 * 4000 * 32 + 2 * 8800).contains(&most), "{most}");
     let tree = builder.finish(&signer()).unwrap();
     assert_eq!(tree.layout().levels(), 3);
-    assert!(tree.memory() <= 2 * 4017 * 32 + 8800, "{}", tree.memory());
+    // 4000 leaves, 16 nodes above them, and the root's packet.
+    let least = 4016 * 32 + tree.root().len();
+    assert!((least..=2 * 4016 * 32 + 8800).contains(&tree.memory()), "{}", tree.memory());
+    let small = build(&digests(4, 1), 2);
+    assert!(small.memory() >= 2 * 32 + small.root().len(), "{}", small.memory());
 }
 
 #[test]
@@ -247,6 +269,8 @@ fn the_memory_of_a_consumer_is_that_of_its_window() {
             let found = verifier.check_segment(number, &digests[number as usize]);
             assert_eq!(found, Check::Verified);
         }
+        // What the window's leaves say is held.
+        assert!(verifier.memory() >= 5 * 100 * 32, "{}", verifier.memory());
         verifier.forget_before(start + 500);
         // The root, the nodes of level 1 on both sides of the window, its ten leaves.
         assert!(verifier.memory() <= (10 + 2 * 100 + 10 * 100) * 32, "{}", verifier.memory());

@@ -171,3 +171,34 @@ fn a_validity_period_has_two_instants_in_order() {
     assert_eq!(period(&[(254, first)]), None);
     assert_eq!(period(&[]), None);
 }
+
+/// SignatureInfo of an Ed25519 signature by the key of that digest.
+fn by_digest(digest: &[u8]) -> packet::SignatureInfoBuf {
+    let mut locator = Vec::new();
+    tlv::put_tlv(&mut locator, types::KEY_DIGEST, digest);
+    packet::SignatureInfoBuf::new(packet::SignatureType::Ed25519, None)
+        .with_element(types::KEY_LOCATOR, &locator)
+}
+
+#[test]
+fn a_certificate_names_its_issuer() {
+    let own = certificate();
+    assert_eq!(own.issuer(), Some(own.key_name()));
+    assert!(own.is_self_signed());
+    let up: Name = "/alice/KEY/up".parse().unwrap();
+    let signer = Signer::Key { secret: secret(), key_locator: up.clone() };
+    let issuer = Component::generic(b"up");
+    let issue = Issue { issuer, validity: Validity::days(ISSUED, 1), version: 1 };
+    let issued = own.issued(&signer, &issue);
+    assert_eq!(issued.issuer(), Some(up));
+    assert!(!issued.is_self_signed());
+
+    let mut data = DataBuf::new(own.name().clone(), secret().public().to_spki());
+    data.content_type = ContentType::KEY;
+    let period = encode_validity(issue.validity);
+    let info = by_digest(&[7; 32]).with_element(types::VALIDITY_PERIOD, &period);
+    let mut wire = Vec::new();
+    data.encode_into(&info, |portion| signer.sign(portion), &mut wire);
+    let unnamed = Certificate::decode(wire.into()).unwrap();
+    assert_eq!((unnamed.issuer(), unnamed.is_self_signed()), (None, false));
+}

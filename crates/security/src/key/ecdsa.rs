@@ -1,7 +1,5 @@
 //! ECDSA over P-256 with SHA-256 (FIPS 186-5), signatures in DER.
 
-use std::fmt;
-
 use chacha20::ChaCha20Rng;
 use chacha20::rand_core::{Rng as _, SeedableRng as _};
 use p256::SecretKey as Scalar;
@@ -57,12 +55,6 @@ impl EcdsaSecret {
     /// signatures and no bad dice can give the key away.
     pub(super) fn sign(&self, message: &[u8]) -> DerSignature {
         self.0.sign(message)
-    }
-}
-
-impl fmt::Debug for EcdsaSecret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("EcdsaSecret")
     }
 }
 

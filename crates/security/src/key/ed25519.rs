@@ -43,12 +43,6 @@ impl Ed25519Secret {
     }
 }
 
-impl fmt::Debug for Ed25519Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Ed25519Secret")
-    }
-}
-
 /// The point of [`super::PublicKey::Ed25519`].
 #[derive(Clone, PartialEq, Eq)]
 pub struct Ed25519Public(VerifyingKey);

@@ -1,7 +1,5 @@
 //! RSASSA-PKCS1-v1_5 with SHA-256 (RFC 8017), moduli of 2048 bits and more.
 
-use std::fmt;
-
 use chacha20::ChaCha20Rng;
 use chacha20::rand_core::SeedableRng as _;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -67,12 +65,6 @@ impl RsaSecret {
         let mut rng = ChaCha20Rng::from_seed(mac.finalize().into_bytes().into());
         let key = SigningKey::<Sha256>::new((*self.0).clone());
         key.sign_with_rng(&mut rng, message).to_bytes()
-    }
-}
-
-impl fmt::Debug for RsaSecret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RsaSecret")
     }
 }
 

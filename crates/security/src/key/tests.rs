@@ -144,3 +144,30 @@ fn a_short_rsa_key_is_refused() {
     let octets = crate::base64_text::decode(&dense).unwrap();
     assert_eq!(PublicKey::from_spki(&octets), Err(KeyError::Short { bits: 1024 }));
 }
+
+#[test]
+fn types_have_names() {
+    let names = [KeyType::Ed25519, KeyType::Ecdsa, KeyType::Rsa].map(|kind| kind.to_string());
+    assert_eq!(names, ["ed25519", "ecdsa", "rsa"]);
+}
+
+#[test]
+fn a_shared_key_is_named_by_the_sha_256_of_its_octets() {
+    // `printf abc | sha256sum`; FIPS 180-2, B.1.
+    let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    assert_eq!(SharedKey::new(b"abc").digest()[..], octets(expected));
+}
+
+#[test]
+fn a_signer_reserves_enough_for_its_signatures() {
+    let key_locator = "/a/KEY/1".parse::<packet::Name>().unwrap();
+    let shared = crate::Signer::Shared {
+        secret: SharedKey::new(&[1; 32]),
+        key_locator: key_locator.clone(),
+    };
+    for signer in [crate::Signer::Digest, shared] {
+        assert_eq!((signer.signature_len(), signer.sign(b"hello").as_bytes().len()), (32, 32));
+    }
+    let ed25519 = crate::Signer::Key { secret: secret(), key_locator };
+    assert_eq!((ed25519.signature_len(), ed25519.sign(b"hello").as_bytes().len()), (64, 64));
+}

@@ -310,3 +310,81 @@ fn a_default_that_names_no_key_is_damaged() {
     fs::write(chain.dir().join(DEFAULT), "/alice/KEY/1\n").unwrap();
     assert!(matches!(chain.get_default(), Err(KeyChainError::NotFound { .. })));
 }
+
+#[test]
+fn files_are_called_after_the_names_of_keys() {
+    let digits = |stem: &str| {
+        let (slug, digest) = stem.split_at(stem.len() - 16);
+        assert!(digest.bytes().all(|octet| octet.is_ascii_hexdigit()), "{stem}");
+        slug.to_owned()
+    };
+    assert_eq!(digits(&file::stem(name("/alice/KEY/1").as_ref())), "alice-KEY-1-");
+    assert_eq!(digits(&file::stem(name("/a%20%20b/KEY/32=x").as_ref())), "a-20-20b-KEY-32-x-");
+    assert_eq!(digits(&file::stem(name("/a/%FF/-").as_ref())), "a-FF-");
+}
+
+#[test]
+fn a_key_whose_identity_looks_like_a_key_is_found() {
+    let (_dir, chain) = open();
+    let key = store(&chain, "/alice/KEY/x", 1, 10);
+    let stored = chain.get(name("/alice/KEY/x").as_ref()).unwrap();
+    assert_eq!(stored.certificate.key_name(), key);
+}
+
+#[test]
+fn a_name_that_is_taken_by_a_link_is_not_written_through() {
+    let (dir, chain) = open();
+    let (secret, certificate) = made("/alice", 1, 10);
+    let elsewhere = dir.path().join("elsewhere");
+    let path = chain.path(certificate.key_name().as_ref(), "key");
+    std::os::unix::fs::symlink(&elsewhere, path).unwrap();
+    let refused = chain.insert(&secret, &certificate).unwrap_err();
+    assert!(matches!(refused, KeyChainError::Exists(_)), "{refused}");
+    assert!(!elsewhere.exists());
+    // Another reason is told as it is.
+    fs::create_dir(chain.path(made("/bob", 2, 1).1.key_name().as_ref(), "cert")).unwrap();
+    let (secret, certificate) = made("/bob", 2, 1);
+    let refused = chain.insert(&secret, &certificate).unwrap_err();
+    assert!(matches!(refused, KeyChainError::Io { .. }), "{refused}");
+}
+
+#[test]
+fn what_cannot_be_read_is_not_taken_for_missing() {
+    let (_dir, chain) = open();
+    let key = store(&chain, "/alice", 1, 10);
+    for (path, look) in [
+        (chain.dir().join(DEFAULT), chain.default_key().err().is_none()),
+        (chain.path(key.as_ref(), "cert"), chain.get(key.as_ref()).is_ok()),
+    ] {
+        assert!(look);
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+    }
+    assert!(matches!(chain.default_key(), Err(KeyChainError::Io { .. })));
+    assert!(matches!(chain.get(key.as_ref()), Err(KeyChainError::Io { .. })));
+}
+
+#[test]
+fn a_key_without_certificate_is_deleted_and_what_cannot_be_is_told() {
+    let (_dir, chain) = open();
+    let key = store(&chain, "/alice", 1, 10);
+    fs::remove_file(chain.path(key.as_ref(), "cert")).unwrap();
+    chain.delete(key.as_ref()).unwrap();
+    assert_eq!(files(&chain), [] as [PathBuf; 0]);
+    let key = store(&chain, "/alice", 1, 10);
+    let path = chain.path(key.as_ref(), "cert");
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert!(matches!(chain.delete(key.as_ref()), Err(KeyChainError::Io { .. })));
+}
+
+#[test]
+fn a_file_has_at_most_64_kib() {
+    let (_dir, chain) = open();
+    let path = chain.dir().join("text");
+    for (len, good) in [(65_536, true), (65_537, false)] {
+        fs::write(&path, vec![b'x'; len]).unwrap();
+        let read = file::read(&path, false);
+        assert_eq!(read.is_ok(), good, "{len}");
+    }
+}

@@ -77,12 +77,6 @@ impl Builder {
         Ok(())
     }
 
-    /// Segments taken so far.
-    #[must_use]
-    pub fn segments(&self) -> u64 {
-        self.segments
-    }
-
     /// Octets that the builder holds, whatever the number of segments taken beyond 32 a leaf.
     #[must_use]
     pub fn memory(&self) -> usize {

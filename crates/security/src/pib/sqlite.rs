@@ -66,7 +66,7 @@ impl<'a> Sqlite<'a> {
             size => usize::from(size),
         };
         let usable = page_size.saturating_sub(usize::from(file[20]));
-        if !page_size.is_power_of_two() || page_size < 512 || usable < 480 {
+        if !page_size.is_power_of_two() || usable < 480 {
             return Err(SqliteError::Damaged);
         }
         // A database that nothing was written to has no encoding yet.
@@ -226,4 +226,4 @@ fn u32_at(octets: &[u8], at: usize) -> Option<u32> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

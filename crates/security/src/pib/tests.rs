@@ -81,3 +81,81 @@ fn what_cannot_be_read_says_which_file() {
     let refused = Pib::open(&none, dir.path()).unwrap_err().to_string();
     assert!(refused.contains("no SQLite database"), "{refused}");
 }
+
+/// The octets of a name as the database has them.
+fn encoded(name: &Name) -> Value {
+    let mut octets = Vec::new();
+    name.encode_into(&mut octets);
+    Value::Octets(octets)
+}
+
+/// Two keys of one identity, the older of them the default, each with two certificates, the older
+/// of which is the default.
+#[test]
+fn defaults_count_before_what_is_newer() {
+    let identity = name("/alice");
+    let secrets = [1, 2].map(|seed| SecretKey::ed25519(&[seed; 32]));
+    let validity = crate::Validity::days(0, 20_000);
+    let certificate = |secret: &SecretKey, version: u64| {
+        Certificate::self_signed(identity.as_ref(), secret, validity, version)
+    };
+    let row = |id, of: i64, certificate: &Certificate, default: bool| {
+        let wire = Value::Octets(certificate.wire().to_vec());
+        let name = encoded(certificate.name());
+        let values =
+            [Value::Null, Value::Integer(of), name, wire, Value::Integer(i64::from(default))];
+        sqlite::tests::cell(id, &values)
+    };
+    let [first, second] = &secrets;
+    let certificates = [
+        row(1, 1, &certificate(first, 10), true),
+        row(2, 1, &certificate(first, 11), false),
+        row(3, 2, &certificate(second, 20), true),
+        row(4, 2, &certificate(second, 21), false),
+    ];
+    let key = |id, secret: &SecretKey, default: bool| {
+        let name = encoded(&certificate(secret, 1).key_name());
+        let bits = Value::Octets(secret.public().to_spki());
+        let default = Value::Integer(i64::from(default));
+        let values = [Value::Null, Value::Integer(1), name, bits, default];
+        sqlite::tests::cell(id, &values)
+    };
+    let keys = vec![key(1, first, true), key(2, second, false)];
+    let values = [Value::Null, encoded(&identity), Value::Integer(1)];
+    let identities = vec![sqlite::tests::cell(1, &values)];
+    let tables =
+        [("identities", identities), ("keys", keys), ("certificates", certificates.to_vec())];
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("pib.db");
+    fs::write(&path, sqlite::tests::database(4096, &tables, 4)).unwrap();
+    // A log that is empty holds nothing back.
+    fs::write(dir.path().join("pib.db-wal"), "").unwrap();
+
+    let pib = Pib::open(&path, dir.path()).unwrap();
+    let mut found: Vec<_> =
+        pib.keys().iter().map(|k| (k.certificate.version(), k.default)).collect();
+    found.sort_unstable();
+    assert_eq!(found, [(10, true), (20, false)]);
+    for secret in &secrets {
+        let path = pib.secret_path(&certificate(secret, 1).key_name());
+        let text = base64_text::encode(&secret.to_pkcs8());
+        fs::write(&path, text.as_bytes()).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    assert_eq!(pib.get(identity.as_ref()).unwrap().certificate, certificate(first, 10));
+}
+
+#[test]
+fn a_database_has_at_most_64_mib() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("pib.db");
+    let file = fs::File::create(&path).unwrap();
+    for (len, problem) in
+        [(64 << 20, Problem::Sqlite(SqliteError::NoDatabase)), ((64 << 20) + 1, Problem::TooBig)]
+    {
+        file.set_len(len).unwrap();
+        let refused = Pib::open(&path, dir.path()).unwrap_err();
+        let KeyChainError::Damaged { problem: found, .. } = refused else { panic!("{refused}") };
+        assert_eq!(found, problem, "{len}");
+    }
+}

@@ -173,3 +173,68 @@ fn messages_say_what_to_do() {
     assert!(text.contains("/alice/file") && text.contains("/bob/KEY/1"), "{text}");
     assert!(text.contains("certificate"), "{text}");
 }
+
+/// The locator is the digest of the key, or of something else.
+fn by_digest(signer: &Signer, digest: &[u8]) -> Vec<u8> {
+    let mut locator = Vec::new();
+    packet::tlv::put_tlv(&mut locator, packet::tlv::types::KEY_DIGEST, digest);
+    let info = SignatureInfoBuf::new(signer.signature_type(), None)
+        .with_element(packet::tlv::types::KEY_LOCATOR, &locator);
+    let data = DataBuf::new("/alice/file".parse().unwrap(), b"hello".to_vec());
+    let mut wire = Vec::new();
+    data.encode_into(&info, |portion| signer.sign(portion), &mut wire);
+    wire
+}
+
+#[test]
+fn a_trusted_key_is_found_by_its_digest() {
+    let key = Signer::Key { secret: secret(), key_locator: key_name() };
+    let public = trusted("/alice");
+    let wire = by_digest(&key, &secret().public().digest());
+    let keys = TrustPolicy::Keys(vec![public]);
+    assert_eq!(verdict(&keys, &wire), Ok(Proof::Key(key_name())));
+    let wire = by_digest(&key, &[1; 32]);
+    let unknown =
+        VerifyError::UnknownKey { name: "/alice/file".parse().unwrap(), key: "01".repeat(32) };
+    assert_eq!(verdict(&keys, &wire), Err(unknown));
+}
+
+#[test]
+fn a_policy_says_whether_it_needs_a_key_and_takes_certificates() {
+    use crate::trust::{Chains, Schema, Validator};
+    use crate::{Certificate, Validity};
+
+    let anchor = Certificate::self_signed(
+        "/alice".parse::<Name>().unwrap().as_ref(),
+        &secret(),
+        Validity::days(0, 10),
+        1,
+    );
+    let below = SecretKey::ed25519(&[2; 32]);
+    let key_locator = anchor.name().clone();
+    let up = Signer::Key { secret: secret(), key_locator };
+    let issuer = packet::Component::generic(b"up");
+    let issue = crate::certificate::Issue { issuer, validity: Validity::days(0, 10), version: 1 };
+    let key = "/alice/phone/KEY/1".parse().unwrap();
+    let issued = Certificate::issue(&key, below.public(), &up, &issue);
+
+    let validator = Validator::new(vec![anchor], Schema::Hierarchy).into();
+    let chains = TrustPolicy::Chains(Chains { validator, now: 1000 });
+    let by = Signer::Key { secret: below, key_locator: issued.name().clone() };
+    let wire = packet("/alice/phone/file", &by);
+    let refused = verdict(&chains, &wire).unwrap_err();
+    assert_eq!(refused.missing(), Some(issued.name()));
+    chains.offer(&Data::decode(issued.wire()).unwrap()).unwrap();
+    assert_eq!(verdict(&chains, &wire), Ok(Proof::Key(key)));
+    let refused = verdict(&chains, &packet("/bob/file", &by)).unwrap_err();
+    assert_eq!(refused.missing(), None);
+    // What is no certificate is refused by those who would use one.
+    let other = Data::decode(&wire).unwrap();
+    assert!(chains.offer(&other).is_err());
+    let keys = TrustPolicy::Keys(vec![trusted("/alice")]);
+    assert!(keys.offer(&other).is_ok());
+    let any = TrustPolicy::AnySigned(Vec::new());
+    let needs = [&chains, &keys, &any, &TrustPolicy::DigestOnly].map(TrustPolicy::needs_key);
+    assert_eq!(needs, [true, true, false, false]);
+    assert_eq!(trusted("/alice").scope().to_string(), "/alice");
+}

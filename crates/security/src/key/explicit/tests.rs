@@ -91,3 +91,31 @@ fn seed_and_cofactor_may_be_left_out_and_the_generator_compressed() {
     spki.extend_from_slice(&content);
     assert_eq!(from_spki(&spki).unwrap(), VerifyingKey::from_sec1_bytes(&point).unwrap());
 }
+
+#[test]
+fn p256_of_another_algorithm_or_structure_is_not_taken() {
+    // id-ecDH (RFC 5480) in place of id-ecPublicKey.
+    let (ecdsa, ecdh) = (octets("06072a8648ce3d0201"), octets("06052b8104010c"));
+    assert_eq!(ecdsa.len(), ecdh.len() + 2);
+    for der in [octets(PKCS8), octets(SPKI)] {
+        let at = der.windows(9).position(|w| w == ecdsa).unwrap();
+        let mut other = der.clone();
+        // The same length, so that the structure around it stays: another last number.
+        other[at + 8] = 2;
+        assert!(from_pkcs8(&other).is_none() && from_spki(&other).is_none());
+    }
+    // ECPrivateKey has version 1, and its public key has an explicit tag.
+    let good = octets(SEC1);
+    assert!(from_sec1(&good).is_some());
+    let version = good.windows(3).position(|w| w == [2, 1, 1]).unwrap();
+    let mut other = good.clone();
+    other[version + 2] = 2;
+    assert!(from_sec1(&other).is_none());
+    let secret = octets(SECRET);
+    let at = good.windows(32).position(|w| w == secret).unwrap() + 32;
+    let mut unnamed = good[..at].to_vec();
+    let len = unnamed.len() - 4;
+    unnamed.drain(1..4);
+    unnamed.insert(1, len as u8);
+    assert!(from_sec1(&unnamed).is_none(), "no parameters at all");
+}

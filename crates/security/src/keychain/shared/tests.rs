@@ -85,3 +85,13 @@ fn under_a_passphrase_it_is_opened_by_that_alone() {
     let other = StoredShared::unseal(&text, b"sesame").unwrap_err();
     assert_eq!(other, SharedError::Sealed(SafeBagError::Passphrase));
 }
+
+#[test]
+fn a_text_is_meant_to_hold_a_secret_by_its_armour() {
+    let film = made("/film", 7);
+    let sealed = film.seal(b"sesame", &RANDOM);
+    let [plain, sealed] = [film.to_text(), sealed];
+    assert!(StoredShared::is_meant(&plain) && !StoredShared::is_sealed(&plain));
+    assert!(StoredShared::is_meant(&sealed) && StoredShared::is_sealed(&sealed));
+    assert!(!StoredShared::is_meant("-----BEGIN PRIVATE KEY-----"));
+}

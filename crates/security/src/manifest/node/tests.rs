@@ -209,3 +209,44 @@ proptest! {
         let _ = Announcement::find(&octets);
     }
 }
+
+#[test]
+fn a_node_has_the_level_the_first_child_and_the_length_of_its_place() {
+    // Five segments by twos: leaves 0, 1 and 2 of 2, 2 and 1; nodes 3 and 4 above; the root 5.
+    let layout = Layout::new(5, 2).unwrap();
+    let two = [[1; 32], [2; 32]];
+    let node = |level, first, digests| Node { shape: None, level, first, digests };
+    for (number, good) in [(1, node(0, 2, &two)), (2, node(0, 4, &two[..1])), (3, node(1, 0, &two))]
+    {
+        assert_eq!(good.check_place(&layout, number), Ok(()));
+        let level = Node { level: good.level + 1, ..good };
+        let first = Node { first: good.first + 1, ..good };
+        let digests = Node { digests: &[[3; 32]; 3], ..good };
+        for other in [level, first, digests] {
+            assert_eq!(other.check_place(&layout, number), Err(NodeError::Place), "{other:?}");
+        }
+    }
+    assert_eq!(node(0, 0, &two).check_place(&layout, 6), Err(NodeError::Place));
+}
+
+#[test]
+fn the_largest_fanout_fills_a_packet_and_no_more() {
+    // Names of every length modulo the 32 octets of a digest.
+    for len in 2000..2032 {
+        let object: Name = format!("/{}", "x".repeat(len)).parse().unwrap();
+        let fanout = largest_fanout(object.as_ref(), &Signer::Digest);
+        let digests = vec![[1; 32]; fanout as usize + 1];
+        let size = |digests| {
+            let (segments, fanout) = (crate::manifest::MAX_SEGMENTS, crate::manifest::MAX_FANOUT);
+            let shape = Shape { segments, fanout };
+            let (level, first) = (u32::MAX, u64::MAX);
+            let node = Node { shape: Some(shape), level, first, digests };
+            let mut packet = Vec::new();
+            manifest_data(object.as_ref(), u64::MAX, &node, &Signer::Digest, &mut packet);
+            packet.len()
+        };
+        assert!(size(&digests[1..]) <= packet::MAX_PACKET, "{len}");
+        // The length of the whole packet has its three octets already, and is reckoned as if not.
+        assert!(size(&digests) + 2 > packet::MAX_PACKET, "{len}");
+    }
+}

@@ -377,3 +377,106 @@ fn who_shares_a_secret_vouches_for_nobody() {
     assert_eq!((error.chain.len(), fetched), (1, 1));
     assert!(matches!(error.why, Broken::NotAllowed { .. }), "{error}");
 }
+
+/// Signs, naming the key by a digest.
+fn by_digest(signer: &Signer, digest: &[u8], uri: &str) -> Vec<u8> {
+    let mut locator = Vec::new();
+    packet::tlv::put_tlv(&mut locator, packet::tlv::types::KEY_DIGEST, digest);
+    let info = packet::SignatureInfoBuf::new(signer.signature_type(), None)
+        .with_element(packet::tlv::types::KEY_LOCATOR, &locator);
+    let mut wire = Vec::new();
+    let data = DataBuf::new(name(uri), b"hello".to_vec());
+    data.encode_into(&info, |portion| signer.sign(portion), &mut wire);
+    wire
+}
+
+#[test]
+fn anchors_and_shared_secrets_are_found_by_their_digests() {
+    let (first, second) = (Party::alone("/site", 1), Party::alone("/other", 3));
+    let (trusted, sharing) = shared("/film");
+    let validator = validator(&[&first, &second], Schema::Hierarchy).with_shared(vec![trusted]);
+    let ask = |wire: &[u8]| ask(&validator, wire, &[], NOW).0.map_err(|error| error.why);
+    for (party, uri) in [(&first, "/site/x"), (&second, "/other/x")] {
+        let digest = party.secret.public().digest();
+        assert_eq!(ask(&by_digest(&party.signer(), &digest, uri)), Ok(key(party)));
+    }
+    let digest = crate::SharedKey::new(&[9; 32]).digest();
+    let by = by_digest(&sharing, &digest, "/film/1");
+    assert_eq!(ask(&by), Ok(name("/film/KEY/1")));
+    let unknown = by_digest(&first.signer(), &[1; 32], "/site/x");
+    assert_eq!(ask(&unknown), Err(Broken::OnlyDigest(name("/site/x"))));
+}
+
+#[test]
+fn an_anchor_that_is_not_valid_is_named() {
+    let (root, mut old) = (Party::alone("/site", 1), Party::alone("/old", 3));
+    let validity = Validity::days(NOW - 10 * DAY, 5);
+    old.certificate = Certificate::self_signed(name("/old").as_ref(), &old.secret, validity, 1);
+    let both = validator(&[&root, &old], Schema::Hierarchy);
+    assert_eq!(both.anchors(), [root.certificate.clone(), old.certificate.clone()]);
+    assert_eq!(both.outdated(NOW), Some(&old.certificate));
+    assert_eq!(validator(&[&root], Schema::Hierarchy).outdated(NOW), None);
+    // Clocks differ by a minute.
+    let root_only = validator(&[&root], Schema::Hierarchy);
+    assert_eq!(root_only.outdated(NOW - DAY - 60), None);
+    assert_eq!(root_only.outdated(NOW - DAY - 61), Some(&root.certificate));
+}
+
+#[test]
+fn of_two_anchors_of_a_key_the_one_named_counts() {
+    let new = Party::alone("/site", 1);
+    let validity = Validity::days(NOW - 10 * DAY, 5);
+    let old = Certificate::self_signed(name("/site").as_ref(), &new.secret, validity, 0);
+    let old = Party { secret: new.secret.clone(), certificate: old };
+    for anchors in [[&new, &old], [&old, &new]] {
+        let validator = validator(&anchors, Schema::Hierarchy);
+        assert_eq!(ask(&validator, &new.says("/site/x"), &[], NOW).0, Ok(key(&new)));
+        let refused = why(&validator, &old.says("/site/x"), &[]);
+        let ended = old.certificate.name();
+        assert!(matches!(refused, Broken::NotValid { certificate, .. } if certificate == *ended));
+    }
+}
+
+#[test]
+fn a_certificate_in_waiting_is_replaced_and_a_verified_one_is_not() {
+    let root = Party::alone("/site", 1);
+    let alice = root.names("/site/alice", 3);
+    let eve = Party::alone("/site/alice", 9);
+    let issuer = Component::generic(b"up");
+    let issue = Issue { issuer, validity: Validity::days(NOW, 1), version: 2 };
+    let fake = Certificate::issue(&key(&alice), eve.secret.public(), &eve.signer(), &issue);
+    assert_eq!(fake.name(), alice.certificate.name());
+    let validator = validator(&[&root], Schema::Hierarchy);
+    let offer = |certificate: &Certificate| {
+        validator.offer(&Data::decode(certificate.wire()).unwrap()).unwrap();
+    };
+    let wire = alice.says("/site/alice/file");
+    offer(&fake);
+    offer(&alice.certificate);
+    assert_eq!(ask(&validator, &wire, &[], NOW), (Ok(key(&alice)), 0));
+    offer(&fake);
+    assert_eq!(ask(&validator, &wire, &[], NOW), (Ok(key(&alice)), 0));
+    // Nor is it forgotten when somebody forges a packet in her name.
+    let mut forged = wire.clone();
+    *forged.last_mut().unwrap() ^= 1;
+    let refused = Broken::Signature { packet: name("/site/alice/file"), key: key(&alice) };
+    assert_eq!(why(&validator, &forged, &[]), refused);
+    assert_eq!(ask(&validator, &wire, &[], NOW), (Ok(key(&alice)), 0));
+}
+
+#[test]
+fn only_the_certificate_that_is_named_is_used() {
+    let root = Party::alone("/site", 1);
+    let alice = root.names("/site/alice", 3);
+    let issuer = Component::generic(b"other");
+    let issue = Issue { issuer, validity: Validity::days(NOW - DAY, 5), version: 9 };
+    let other = alice.certificate.issued(&root.signer(), &issue);
+    let validator = validator(&[&root], Schema::Hierarchy);
+    validator.offer(&Data::decode(other.wire()).unwrap()).unwrap();
+    let missing = Broken::Missing(alice.certificate.name().clone());
+    assert_eq!(why(&validator, &alice.says("/site/alice/file"), &[]), missing);
+    // Another key's certificate under the same beginning is none of the key that is named.
+    let by_key = Signer::Key { secret: alice.secret.clone(), key_locator: key(&alice) };
+    let wire = signed(&by_key, "/site/alice/file");
+    assert_eq!(ask(&validator, &wire, &[], NOW), (Ok(key(&alice)), 0));
+}

@@ -54,3 +54,11 @@ fn what_is_no_pattern() {
         assert_eq!(error(&format!("/a/{part}")), PatternError::Part(part.into()), "{part}");
     }
 }
+
+#[test]
+fn words_are_listed_and_the_text_is_kept() {
+    let pattern: Pattern = "/a/{of-one_1}/{}/{many...}".parse().unwrap();
+    assert_eq!(pattern.words().collect::<Vec<_>>(), ["of-one_1", "many"]);
+    assert_eq!(pattern.to_string(), "/a/{of-one_1}/{}/{many...}");
+    assert_eq!("/{...}".parse::<Pattern>().unwrap().words().count(), 0);
+}
