@@ -27,7 +27,7 @@
 mod measured;
 
 use crate::best_route::{used_earliest, verdict_of_all};
-use crate::suppression::{self, Suppression};
+use crate::suppression::{self, Suppression, latest};
 use control::{
     Action, Duration, Equation, NextHop, ParamSpec, Params, Scheme, Strategy, StrategyCx, Value,
 };
@@ -187,12 +187,11 @@ fn probe(
 
 impl Strategy for Asf {
     fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
-        let pending = s.upstreams.iter().filter(|u| u.nacked.is_none());
-        let Some(last) = pending.map(|u| u.released_at).max() else {
-            Suppression::restart(s.note);
+        let Some(last) = latest(s) else {
+            self.suppression.begin(s);
             return self.begin(s);
         };
-        if self.suppression.holds(s.note, s.cx.now, last) {
+        if self.suppression.holds(s, &last) {
             return;
         }
         let unused = |hop: &&NextHop| s.upstream(hop.face).is_none();
@@ -204,12 +203,13 @@ impl Strategy for Asf {
             }
         }
         if let Some(face) = next.or_else(|| used_earliest(s).map(|hop| hop.face)) {
-            self.suppression.lengthen(s.note);
+            self.suppression.lengthen(s);
             s.act(Action::Forward(face));
         }
     }
 
     fn on_data(&mut self, s: &mut StrategyCx<'_, '_>) {
+        self.suppression.answered(s);
         let (now, from) = (s.cx.now, s.ingress);
         let Some((space, tag)) = self.of_pending(s) else { return };
         if let Some(upstream) = s.upstream(from) {

@@ -9,13 +9,19 @@
 //!   hop that was not used for it yet, else to the one that was used earliest.
 //! - When every upstream has returned a Nack, the downstreams get the least severe of the reasons.
 //!
-//! Deviations. A Nack sends the Interest to the cheapest next hop that was not tried yet at once;
-//! NFD waits for the consumer to ask again, which costs it a timeout. An upstream that is itself a
-//! downstream of the entry, and the only one that has not answered, counts as if it had returned a
-//! Nack too: each would wait for the other (NFD sends a Nack to that one alone).
+//! Deviations. Suppression lasts for the measured round trip at least, and longer for an Interest
+//! of another downstream; NFD begins with 10 ms for both. A next hop that answers nothing while
+//! another one does is set aside (`silence.rs`); NFD sends it each new Interest for good. A Nack
+//! sends the Interest to the cheapest next hop that was not tried yet at once; NFD waits for the
+//! consumer to ask again, which costs it a timeout. An upstream that is itself a downstream of the
+//! entry, and the only one that has not answered, counts as if it had returned a Nack too: each
+//! would wait for the other (NFD sends a Nack to that one alone).
 
-use crate::suppression::{self, Suppression};
-use control::{Action, Equation, NextHop, Params, Scheme, Strategy, StrategyCx, Upstream};
+use crate::silence;
+use crate::suppression::{self, Suppression, latest};
+use control::{
+    Action, Equation, NextHop, ParamSpec, Params, Scheme, Strategy, StrategyCx, Upstream,
+};
 use packet::NackReason;
 
 /// The scheme.
@@ -24,11 +30,14 @@ pub const SCHEME: Scheme = Scheme {
     summary: "the cheapest next hop; others for retransmissions and after a Nack",
     paper: "A. Afanasyev and others, NFD Developer's Guide, NDN-0021, section 5.2.1",
     equations: EQUATIONS,
-    params: suppression::PARAMS,
-    strategy: Some(|params| Box::new(BestRoute::new(params))),
+    params: PARAMS,
+    strategy: Some(|params| silence::watch(params, BestRoute::new(params))),
     version: 5,
     ..Scheme::EMPTY
 };
+
+const PARAMS: &[ParamSpec] =
+    &[suppression::PARAMS[0], suppression::PARAMS[1], suppression::PARAMS[2], silence::PARAM];
 
 const EQUATIONS: &[Equation] = &[
     (
@@ -38,7 +47,7 @@ const EQUATIONS: &[Equation] = &[
     ),
     (
         "NFD, RetxSuppressionExponential",
-        "suppress while age of the last out-record < interval; \
+        "suppress while age of the last out-record < max(interval, round trip); \
      interval *= multiplier",
     ),
 ];
@@ -55,9 +64,8 @@ impl BestRoute {
 
 impl Strategy for BestRoute {
     fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
-        let pending = s.upstreams.iter().filter(|u| u.nacked.is_none());
-        let Some(last) = pending.map(|u| u.released_at).max() else {
-            Suppression::restart(s.note);
+        let Some(last) = latest(s) else {
+            self.suppression.begin(s);
             let action = match s.next_hops.first() {
                 Some(hop) => Action::Forward(hop.face),
                 None => Action::Nack(NackReason::NoRoute),
@@ -65,15 +73,19 @@ impl Strategy for BestRoute {
             s.act(action);
             return;
         };
-        if self.suppression.holds(s.note, s.cx.now, last) {
+        if self.suppression.holds(s, &last) {
             return;
         }
         let next = s.next_hops.iter().find(|hop| s.upstream(hop.face).is_none());
         if let Some(hop) = next.or_else(|| used_earliest(s)) {
             let face = hop.face;
-            self.suppression.lengthen(s.note);
+            self.suppression.lengthen(s);
             s.act(Action::Forward(face));
         }
+    }
+
+    fn on_data(&mut self, s: &mut StrategyCx<'_, '_>) {
+        self.suppression.answered(s);
     }
 
     fn on_nack(&mut self, s: &mut StrategyCx<'_, '_>, reason: NackReason) {

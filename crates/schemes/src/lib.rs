@@ -13,6 +13,7 @@ mod late;
 mod path_id;
 mod per_flow;
 pub mod reference;
+mod silence;
 mod sources;
 mod suppression;
 #[cfg(test)]

@@ -21,7 +21,8 @@
 //! load, beta is beta', and the rates grow as (4) has it; once they are at their bounds, the link's
 //! clock stops until the next Interest.
 //!
-//! Deviation. The queue's part in (3) is at most half of eta C (`rate.rs` says why).
+//! Deviations. The queue's part in (3) is at most half of eta C (`rate.rs` says why). An Interest
+//! without a hint avoids next hops that answer nothing while another one does (`silence.rs`).
 //!
 //! Limits that the paper states: a content store on the way answers with another path's stamps; the
 //! consumer sees it as one path more.
@@ -32,7 +33,7 @@ pub(crate) mod shaper;
 pub(crate) mod steering;
 
 use crate::explicit_rate::{RateLaw, RateStamper, Seen};
-use crate::{path_label, suppression};
+use crate::{path_label, silence, suppression};
 use control::{Equation, ParamSpec, Params, Rng, Scheme, Value, Word};
 use packet::options::RateStamp;
 use rate::{Law, LinkRates, Period};
@@ -51,7 +52,7 @@ pub const SCHEME: Scheme = Scheme {
     stamper: Some(|params| {
         Box::new(RateStamper::new(Mircc::new(params), params.rate("capacity").0 as f64))
     }),
-    strategy: Some(|params| Box::new(steering::Steering::new(params))),
+    strategy: Some(|params| silence::watch(params, steering::Steering::new(params))),
     ..Scheme::EMPTY
 };
 
@@ -138,6 +139,7 @@ const PARAMS: &[ParamSpec] = &[
     suppression::PARAMS[0],
     suppression::PARAMS[1],
     suppression::PARAMS[2],
+    silence::PARAM,
 ];
 
 /// d before the first round trip, in s.

@@ -12,7 +12,7 @@
 //! record's own.
 
 use crate::best_route::verdict_of_all;
-use crate::suppression::{self, Suppression};
+use crate::suppression::{self, Suppression, latest};
 use control::{Action, Equation, Params, Scheme, Strategy, StrategyCx};
 use packet::NackReason;
 
@@ -50,10 +50,14 @@ impl Strategy for Multicast {
             s.act(Action::Nack(NackReason::NoRoute));
             return;
         }
+        if latest(s).is_none() {
+            self.suppression.begin(s);
+        }
+        let is_repeated = Suppression::is_repeated(s);
         let mut renewed = false;
         for hop in s.next_hops {
             match s.upstream(hop.face) {
-                Some(u) if self.suppression.holds(s.note, s.cx.now, u.released_at) => {}
+                Some(u) if self.suppression.holds_at(s, u, is_repeated) => {}
                 known => {
                     renewed |= known.is_some();
                     s.out.push(Action::Forward(hop.face));
@@ -61,8 +65,12 @@ impl Strategy for Multicast {
             }
         }
         if renewed {
-            self.suppression.lengthen(s.note);
+            self.suppression.lengthen(s);
         }
+    }
+
+    fn on_data(&mut self, s: &mut StrategyCx<'_, '_>) {
+        self.suppression.answered(s);
     }
 
     fn on_nack(&mut self, s: &mut StrategyCx<'_, '_>, reason: NackReason) {
@@ -113,7 +121,7 @@ mod tests {
     }
 
     fn sent(face: u64, at: u64, nacked: Option<NackReason>) -> Upstream {
-        Upstream { face, released_at: Time(at * MS), nacked }
+        Upstream { nacked, ..Upstream::new(face, Time(at * MS)) }
     }
 
     #[test]

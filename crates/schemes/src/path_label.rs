@@ -19,11 +19,13 @@
 //!
 //! Deviations. Refusals are Nacks with the reason NoRoute: NDN has assigned no number for a label
 //! that is invalid. An Interest of a name that is pending is not forwarded again, whatever its
-//! label (the RFC's caveat on aggregation). Labels are not encrypted.
+//! label (the RFC's caveat on aggregation). Labels are not encrypted. The usual
+//! way avoids next hops that answer nothing while another one does (`silence.rs`).
 
 use crate::best_route::verdict_of_all;
 use crate::mircc::steering::{by_bandwidth, hash};
-use crate::suppression::{self, Suppression};
+use crate::silence;
+use crate::suppression::{self, Suppression, latest};
 use control::{
     Action, Duration, Equation, NextHop, ParamSpec, Params, Scheme, Strategy, StrategyCx, Time,
     Value,
@@ -39,7 +41,7 @@ pub const SCHEME: Scheme = Scheme {
             Data Networking (NDN), RFC 9531, 2024",
     equations: EQUATIONS,
     params: PARAMS,
-    strategy: Some(|params| Box::new(LabelSteering::new(params))),
+    strategy: Some(|params| silence::watch(params, LabelSteering::new(params))),
     ..Scheme::EMPTY
 };
 
@@ -58,8 +60,13 @@ pub(crate) const RENUMBER: ParamSpec = ParamSpec {
     source: "RFC 9531, security considerations: labels change every few minutes",
 };
 
-const PARAMS: &[ParamSpec] =
-    &[RENUMBER, suppression::PARAMS[0], suppression::PARAMS[1], suppression::PARAMS[2]];
+const PARAMS: &[ParamSpec] = &[
+    RENUMBER,
+    suppression::PARAMS[0],
+    suppression::PARAMS[1],
+    suppression::PARAMS[2],
+    silence::PARAM,
+];
 
 /// Labels there are: 12 bits.
 const LABELS: u64 = 1 << 12;
@@ -210,19 +217,19 @@ impl LabelSteering {
 
 impl Strategy for LabelSteering {
     fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
-        let pending = s.upstreams.iter().filter(|u| u.nacked.is_none());
-        let Some(last) = pending.map(|u| u.released_at).max() else {
-            Suppression::restart(s.note);
+        let Some(last) = latest(s) else {
+            self.suppression.begin(s);
             return self.forward(s);
         };
-        if self.suppression.holds(s.note, s.cx.now, last) || s.next_hops.is_empty() {
+        if self.suppression.holds(s, &last) || s.next_hops.is_empty() {
             return;
         }
-        self.suppression.lengthen(s.note);
+        self.suppression.lengthen(s);
         self.forward(s);
     }
 
     fn on_data(&mut self, s: &mut StrategyCx<'_, '_>) {
+        self.suppression.answered(s);
         self.labels.label(s);
     }
 

@@ -13,11 +13,14 @@
 //!
 //! Deviations. The paper has no law of its own; the authors' code takes BIC with a factor of 0.5.
 //! Any scheme whose consumer is a window law can be chosen; one that has no parameter `beta` keeps
-//! its own factor. Losses that the host finds by gaps are treated as time-outs.
+//! its own factor. Losses that the host finds by gaps are treated as time-outs. Next hops that
+//! answer nothing while another one does are set aside (`silence.rs`): an Interest that another
+//! face answers after a retransmission does not expire, and moves no ratio.
 
 mod marker;
 mod strategy;
 
+use crate::silence;
 use control::{
     Ack, Cx, Duration, Equation, GAPS, ParamSpec, Params, RttEstimate, Scheme, Signal, Value,
     WindowLaw, Windowed, Word,
@@ -39,7 +42,7 @@ pub const SCHEME: Scheme = Scheme {
         Box::new(Windowed::new(law).with_gaps(params.switch("gaps")))
     }),
     marker: Some(|params| Box::new(PconMarker::new(params))),
-    strategy: Some(|params| Box::new(PconStrategy::new(params))),
+    strategy: Some(|params| silence::watch(params, PconStrategy::new(params))),
     ..Scheme::EMPTY
 };
 
@@ -112,6 +115,7 @@ const PARAMS: &[ParamSpec] = &[
         source: "the authors' code has either",
     },
     GAPS,
+    silence::PARAM,
 ];
 
 /// The schemes whose window law can be chosen.

@@ -34,7 +34,8 @@
 //! the latest one was answered by it. Gaps count as timeouts, and show only where there is one
 //! route. hICN starts all counts anew when a next hop comes or goes; here that of the next hop
 //! does, if it was away for a second. Retransmissions are suppressed as elsewhere
-//! (`suppression.rs`), and a Nack sends the Interest to another next hop.
+//! (`suppression.rs`), and a Nack sends the Interest to another next hop. Next hops that answer
+//! nothing while another one does are set aside (`silence.rs`).
 
 mod consumer;
 mod forwarding;
@@ -42,6 +43,7 @@ mod forwarding;
 mod tests;
 
 use crate::path_id::PathFolder;
+use crate::silence;
 use crate::suppression;
 use control::{Equation, ParamSpec, Scheme, Value};
 
@@ -57,7 +59,7 @@ pub const SCHEME: Scheme = Scheme {
     colour: Some(8),
     controller: Some(|params| Box::new(consumer::Raaqm::new(params))),
     stamper: Some(|_| Box::new(PathFolder::default())),
-    strategy: Some(|params| Box::new(forwarding::Balance::new(params))),
+    strategy: Some(|params| silence::watch(params, forwarding::Balance::new(params))),
     ..Scheme::EMPTY
 };
 
@@ -133,4 +135,5 @@ const PARAMS: &[ParamSpec] = &[
     suppression::PARAMS[0],
     suppression::PARAMS[1],
     suppression::PARAMS[2],
+    silence::PARAM,
 ];

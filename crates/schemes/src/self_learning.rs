@@ -21,7 +21,7 @@
 //! next hop is about to answer.
 
 use crate::best_route::verdict_of_all;
-use crate::suppression::{self, Suppression};
+use crate::suppression::{self, Suppression, latest};
 use control::{Action, Duration, Equation, Params, Scheme, Strategy, StrategyCx};
 use packet::NackReason;
 use packet::options::{NON_DISCOVERY, PREFIX_ANNOUNCEMENT};
@@ -77,11 +77,10 @@ impl Strategy for SelfLearning {
         if discovers && is_other(s) {
             s.note[1] |= WANTED;
         }
-        let pending = s.upstreams.iter().filter(|u| u.nacked.is_none());
-        match pending.map(|u| u.released_at).max() {
-            None => Suppression::restart(s.note),
-            Some(last) if self.suppression.holds(s.note, s.cx.now, last) => return,
-            Some(_) => self.suppression.lengthen(s.note),
+        match latest(s) {
+            None => self.suppression.begin(s),
+            Some(last) if self.suppression.holds(s, &last) => return,
+            Some(_) => self.suppression.lengthen(s),
         }
         let before = s.out.len();
         if !s.next_hops.is_empty() {
@@ -100,6 +99,7 @@ impl Strategy for SelfLearning {
     }
 
     fn on_data(&mut self, s: &mut StrategyCx<'_, '_>) {
+        self.suppression.answered(s);
         if s.note[1] & SENT > 0 {
             if s.options.get_raw(PREFIX_ANNOUNCEMENT).is_some() {
                 s.act(Action::Learn(LONGEST));

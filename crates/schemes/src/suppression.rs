@@ -1,10 +1,32 @@
-//! Suppression of retransmissions that come too fast: NFD's `RetxSuppressionExponential`.
+//! Suppression of Interests for what is pending: when one is forwarded again.
 //!
-//! An Interest for a pending name is forwarded again only when an interval has passed since it was
-//! last forwarded; each such retransmission doubles the interval up to a bound. The interval in
-//! force lives in the first word of the strategy's note in the PIT entry.
+//! NFD's `RetxSuppressionExponential` forwards an Interest for a pending name when an interval has
+//! passed since it was last forwarded; each that is forwarded doubles the interval up to a bound.
+//! NFD does not ask from where the Interest comes (NDN-0021, 5.2.1). On a path of 40 ms that sends
+//! upstream nearly every Interest of a second consumer that is more than 10 ms behind the first
+//! one, though the Data are on their way.
+//!
+//! So the interval is at least the round trip that is measured, by FIB entry and next hop:
+//!
+//! - An Interest of a downstream that has asked before is a retransmission. It is suppressed for
+//!   the smallest round trip, before which no answer can have been missed. Losses that show by a
+//!   gap or a timeout show later, so that this delays no recovery.
+//! - An Interest of another downstream is aggregated until the Data are overdue: SRTT + 4 RTTVAR
+//!   (RFC 6298) have passed, and an Interest that left later was answered (RFC 8985), or none was
+//!   for twice that time. RFC 8569, section 2.4.2, makes the same difference. If the Data were
+//!   lost, the downstream's own retransmission goes on. What left may bring nothing: with a smaller
+//!   hop limit, or a lifetime below that time, it does not hold up others. Otherwise one downstream
+//!   could ask first, in vain, for all that another one is about to ask for.
+//!
+//! One new Interest a round trip and FIB entry is timed, as RFC 6298's gains want it. If a next hop
+//! gets it again, its time counts from the first: too long a time suppresses an Interest of
+//! another downstream, none at all would let every Interest that is timed be forwarded again.
+//! Without a measurement NFD's law holds alone.
+//!
+//! The state of a PIT entry lives in the first word of the strategy's note, see [`Noted`].
 
-use control::{Duration, ParamSpec, Params, Time, Value};
+use control::{Duration, ParamSpec, Params, RttEstimate, StrategyCx, Time, Upstream, Value};
+use std::collections::BTreeMap;
 
 /// The parameters, for the tables of the strategies that use it.
 pub(crate) const PARAMS: &[ParamSpec] = &[
@@ -12,14 +34,15 @@ pub(crate) const PARAMS: &[ParamSpec] = &[
         name: "suppression_initial",
         default: Value::Time(Duration::from_millis(10)),
         range: (1e-6, 60.0),
-        help: "how long retransmissions of an Interest are suppressed at first",
+        help: "how long retransmissions of an Interest are suppressed at first, at least; no \
+               shorter than the round trip, where it is known",
         source: "NFD, `RetxSuppressionExponential::DEFAULT_INITIAL_INTERVAL`",
     },
     ParamSpec {
         name: "suppression_max",
         default: Value::Time(Duration::from_millis(250)),
         range: (1e-6, 60.0),
-        help: "the longest suppression",
+        help: "the longest suppression, unless the round trip is longer",
         source: "NFD, `RetxSuppressionExponential::DEFAULT_MAX_INTERVAL`",
     },
     ParamSpec {
@@ -31,12 +54,117 @@ pub(crate) const PARAMS: &[ParamSpec] = &[
     },
 ];
 
+/// FIB entries whose round trips are known. Beyond them all are measured anew.
+const MOST_PREFIXES: usize = 1024;
+/// Next hops of each; a further one takes the place of the first.
+const MOST_WAYS: usize = 16;
+/// An Interest that was timed and not answered for so long does not keep others from being timed.
+const LONGEST_TIMED: Duration = Duration::from_secs(1);
+
 /// See the module.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Suppression {
     initial: Duration,
     max: Duration,
     multiplier: f64,
+    /// By the bytes of the FIB entry's prefix.
+    trips: BTreeMap<Vec<u8>, Trips>,
+}
+
+/// The round trips below a FIB entry.
+#[derive(Debug, Default)]
+struct Trips {
+    /// When the Interest came that is timed, if one is.
+    timed_at: Option<Time>,
+    /// Its number, which is in its note.
+    number: u8,
+    ways: Vec<Trip>,
+}
+
+impl Trips {
+    /// The number of an Interest that comes now, if it is to be timed; 0 if not.
+    fn time(&mut self, now: Time) -> u8 {
+        let longest = self.ways.iter().map(|trip| trip.timeout().0.saturating_mul(2)).max();
+        let longest = longest.map_or(LONGEST_TIMED, Duration);
+        if self.timed_at.is_some_and(|at| now.since(at) < longest) {
+            return 0;
+        }
+        self.timed_at = Some(now);
+        self.number = self.number % u8::MAX + 1;
+        self.number
+    }
+}
+
+/// The round trip by a next hop.
+#[derive(Debug)]
+struct Trip {
+    face: u64,
+    estimate: RttEstimate,
+    /// When the Interest left that was timed last, and when its Data came.
+    left_at: Time,
+    came_at: Time,
+}
+
+impl Trip {
+    fn timeout(&self) -> Duration {
+        self.estimate.rto_from(Duration::ZERO)
+    }
+
+    /// The round trip may take longer than the lifetime of what left: nodes further up may have
+    /// forgotten it before the Data come.
+    fn outlives(&self, left: &Upstream) -> bool {
+        left.expires < left.released_at + self.timeout()
+    }
+
+    /// Data for what left at `left_at` may still be in a queue that grows: Data come, and none for
+    /// what left later.
+    fn is_on_its_way(&self, now: Time, left_at: Time) -> bool {
+        let silence = Duration(self.timeout().0.saturating_mul(2));
+        left_at > self.left_at && now.since(self.came_at) < silence
+    }
+}
+
+/// What the first word of a note holds, in 48 bits; the rest is that of `silence.rs`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Noted {
+    /// Retransmissions that were forwarded.
+    again: u8,
+    /// The number under which the Interest is timed; 0 if it is not.
+    timed: u8,
+    /// Components of the FIB entry.
+    prefix: u16,
+    /// Downstreams, when an Interest came last: one that is new makes them more.
+    downstreams: u16,
+}
+
+const OWN: u64 = (1 << 48) - 1;
+
+impl Noted {
+    fn of(note: &[u64; 2]) -> Noted {
+        let word = note[0];
+        let (again, timed) = (word as u8, (word >> 8) as u8);
+        Noted { again, timed, prefix: (word >> 16) as u16, downstreams: (word >> 32) as u16 }
+    }
+
+    fn keep(self, note: &mut [u64; 2]) {
+        let own = u64::from(self.downstreams) << 32
+            | u64::from(self.prefix) << 16
+            | u64::from(self.timed) << 8
+            | u64::from(self.again);
+        note[0] = note[0] & !OWN | own;
+    }
+
+    /// Counts the downstreams; says whether the one that an Interest came from had asked before.
+    fn count(&mut self, s: &StrategyCx<'_, '_>) -> bool {
+        let now = u16::try_from(s.downstreams.len()).unwrap_or(u16::MAX);
+        std::mem::replace(&mut self.downstreams, now) >= now
+    }
+}
+
+/// The upstream that a pending Interest was sent to last, of those that may still answer.
+pub(crate) fn latest(s: &StrategyCx<'_, '_>) -> Option<Upstream> {
+    let pending = s.upstreams.iter().filter(|u| u.nacked.is_none());
+    pending.max_by_key(|u| u.released_at).copied()
 }
 
 impl Suppression {
@@ -46,45 +174,268 @@ impl Suppression {
             initial,
             max: params.time("suppression_max").max(initial),
             multiplier: params.number("suppression_multiplier"),
+            trips: BTreeMap::new(),
         }
     }
 
-    /// Must a retransmission wait, when the Interest was last forwarded at `last`?
-    pub(crate) fn holds(self, note: &[u64; 2], now: Time, last: Time) -> bool {
-        now.since(last) < self.interval(note)
+    /// The Interest is forwarded as a new one.
+    pub(crate) fn begin(&mut self, s: &mut StrategyCx<'_, '_>) {
+        let (now, prefix) = (s.cx.now, s.prefix.min(usize::from(u16::MAX)));
+        let key = s.name.prefix(prefix).as_bytes();
+        let trips = match self.trips.get_mut(key) {
+            Some(trips) => trips,
+            None => {
+                if self.trips.len() >= MOST_PREFIXES {
+                    self.trips.clear();
+                }
+                self.trips.entry(key.to_vec()).or_default()
+            }
+        };
+        let timed = trips.time(now);
+        let mut noted = Noted { prefix: prefix as u16, timed, ..Noted::default() };
+        noted.count(s);
+        noted.keep(s.note);
+    }
+
+    /// An Interest has come for one that was last forwarded to `last`: must it wait?
+    pub(crate) fn holds(&self, s: &mut StrategyCx<'_, '_>, last: &Upstream) -> bool {
+        let is_repeated = Suppression::is_repeated(s);
+        self.holds_at(s, last, is_repeated)
+    }
+
+    /// The downstream of an Interest that has come had asked before. To be called once for each.
+    pub(crate) fn is_repeated(s: &mut StrategyCx<'_, '_>) -> bool {
+        let mut noted = Noted::of(s.note);
+        let is_repeated = noted.count(s);
+        noted.keep(s.note);
+        is_repeated
+    }
+
+    /// The same as [`Suppression::holds`] for one of several upstreams.
+    pub(crate) fn holds_at(
+        &self,
+        s: &StrategyCx<'_, '_>,
+        last: &Upstream,
+        is_repeated: bool,
+    ) -> bool {
+        let (now, noted) = (s.cx.now, Noted::of(s.note));
+        let age = now.since(last.released_at);
+        if age < self.interval(noted) {
+            return true;
+        }
+        let trips = self.trips.get(s.name.prefix(usize::from(noted.prefix)).as_bytes());
+        let trip = trips.and_then(|trips| trips.ways.iter().find(|trip| trip.face == last.face));
+        trip.is_some_and(|trip| match is_repeated {
+            true => age < trip.estimate.min().unwrap_or_default(),
+            false if last.is_shorter || trip.outlives(last) => false,
+            false => age < trip.timeout() || trip.is_on_its_way(now, last.released_at),
+        })
     }
 
     /// A retransmission is forwarded: the next one has to wait longer.
-    pub(crate) fn lengthen(self, note: &mut [u64; 2]) {
-        note[0] = self.interval(note).mul_f64(self.multiplier).min(self.max).0;
+    pub(crate) fn lengthen(&self, s: &mut StrategyCx<'_, '_>) {
+        let mut noted = Noted::of(s.note);
+        noted.again = noted.again.saturating_add(1);
+        noted.keep(s.note);
     }
 
-    /// The Interest is forwarded as a new one.
-    pub(crate) fn restart(note: &mut [u64; 2]) {
-        note[0] = 0;
+    /// Data have come for the Interest.
+    pub(crate) fn answered(&mut self, s: &mut StrategyCx<'_, '_>) {
+        let noted = Noted::of(s.note);
+        if noted.timed == 0 {
+            return;
+        }
+        Noted { timed: 0, ..noted }.keep(s.note);
+        let key = s.name.prefix(usize::from(noted.prefix)).as_bytes();
+        let trips = self.trips.get_mut(key).filter(|trips| trips.number == noted.timed);
+        let Some((trips, upstream)) = trips.zip(s.upstream(s.ingress)) else { return };
+        let Some(first) = trips.timed_at.take() else { return };
+        let (now, face) = (s.cx.now, upstream.face);
+        // As many as were asked were asked once each.
+        let once = s.upstreams.len() > usize::from(noted.again);
+        let left_at = if once { upstream.released_at } else { first };
+        let place = trips.ways.iter().position(|trip| trip.face == face).unwrap_or_else(|| {
+            if trips.ways.len() >= MOST_WAYS {
+                trips.ways.remove(0);
+            }
+            trips.ways.push(Trip { face, estimate: RttEstimate::new(), left_at, came_at: now });
+            trips.ways.len() - 1
+        });
+        let Some(trip) = trips.ways.get_mut(place) else { return };
+        trip.estimate.sample(now.since(left_at));
+        (trip.left_at, trip.came_at) = (left_at, now);
     }
 
-    fn interval(self, note: &[u64; 2]) -> Duration {
-        if note[0] == 0 { self.initial } else { Duration(note[0]) }
+    /// NFD's law.
+    fn interval(&self, noted: Noted) -> Duration {
+        let factor = control::math::pow(self.multiplier, f64::from(noted.again));
+        self.initial.mul_f64(factor).min(self.max)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::Pending;
+    use control::{Action, NextHop, Strategy};
+
+    /// Forwards to the cheapest next hop what is not suppressed.
+    struct Simple(Suppression);
+
+    impl Strategy for Simple {
+        fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
+            match latest(s) {
+                None => self.0.begin(s),
+                Some(last) if self.0.holds(s, &last) => return,
+                Some(_) => self.0.lengthen(s),
+            }
+            s.out.extend(s.next_hops.first().map(|hop| Action::Forward(hop.face)));
+        }
+
+        fn on_data(&mut self, s: &mut StrategyCx<'_, '_>) {
+            self.0.answered(s);
+        }
+    }
+
+    fn simple() -> (Simple, Pending) {
+        (Simple(Suppression::new(&Params::defaults(PARAMS))), Pending::with(&[(5, 1)]))
+    }
+
+    fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    /// An Interest of this downstream is suppressed a nanosecond before so long after the latest
+    /// forwarding, and one of a downstream like it is forwarded then.
+    fn passes_after(strategy: &mut Simple, entry: &mut Pending, face: u64, after: Duration) {
+        let forwarded = entry.now;
+        entry.now = forwarded + Duration(after.0 - 1);
+        let (before, asked) = (entry.downstreams.len(), face);
+        assert_eq!(entry.interest(strategy, face), [], "{after} less a nanosecond");
+        let is_new = entry.downstreams.len() > before;
+        let face = if is_new { asked + 100 } else { asked };
+        entry.now = forwarded + after;
+        assert_eq!(entry.interest(strategy, face), [Action::Forward(5)], "{after}");
+    }
 
     #[test]
-    fn the_interval_doubles_up_to_its_bound() {
-        let suppression = Suppression::new(&Params::defaults(PARAMS));
-        let mut note = [0; 2];
-        let last = Time(1_000_000_000);
-        for ms in [10, 20, 40, 80, 160, 250, 250] {
-            let end = last + Duration::from_millis(ms);
-            assert!(suppression.holds(&note, end - Duration(1), last), "{ms}");
-            assert!(!suppression.holds(&note, end, last), "{ms}");
-            suppression.lengthen(&mut note);
+    fn without_a_measurement_the_interval_doubles_up_to_its_bound() {
+        let (mut strategy, mut entry) = simple();
+        assert_eq!(entry.interest(&mut strategy, 1), [Action::Forward(5)]);
+        for wait in [10, 20, 40, 80, 160, 250, 250] {
+            passes_after(&mut strategy, &mut entry, 1, ms(wait));
         }
-        Suppression::restart(&mut note);
-        assert!(!suppression.holds(&note, last + Duration::from_millis(10), last));
+        entry.renew();
+        assert_eq!(entry.interest(&mut strategy, 1), [Action::Forward(5)]);
+        passes_after(&mut strategy, &mut entry, 2, ms(10));
+    }
+
+    /// One exchange of so long.
+    fn exchange(strategy: &mut Simple, entry: &mut Pending, trip: Duration) {
+        entry.renew();
+        assert_eq!(entry.interest(strategy, 1), [Action::Forward(5)]);
+        entry.now += trip;
+        entry.data(strategy, 5);
+        entry.renew();
+    }
+
+    #[test]
+    fn a_retransmission_waits_for_the_smallest_round_trip() {
+        let (mut strategy, mut entry) = simple();
+        exchange(&mut strategy, &mut entry, ms(400));
+        exchange(&mut strategy, &mut entry, ms(800));
+        assert_eq!(entry.interest(&mut strategy, 1), [Action::Forward(5)]);
+        // The second time NFD's 20 ms are less as well.
+        passes_after(&mut strategy, &mut entry, 1, ms(400));
+        passes_after(&mut strategy, &mut entry, 1, ms(400));
+    }
+
+    #[test]
+    fn another_downstream_waits_until_nothing_has_come_for_two_timeouts() {
+        let (mut strategy, mut entry) = simple();
+        exchange(&mut strategy, &mut entry, ms(400));
+        exchange(&mut strategy, &mut entry, ms(800));
+        // RFC 6298, worked out in `rtt.rs`: SRTT 450 ms, RTTVAR 250 ms, the timeout 1450 ms.
+        assert_eq!(entry.interest(&mut strategy, 1), [Action::Forward(5)]);
+        passes_after(&mut strategy, &mut entry, 2, ms(2900));
+    }
+
+    #[test]
+    fn another_downstream_waits_for_the_timeout_where_later_interests_are_answered() {
+        let (mut strategy, mut first) = simple();
+        let mut lost = Pending::with(&[(5, 1)]);
+        assert_eq!(first.interest(&mut strategy, 1), [Action::Forward(5)]);
+        lost.now += ms(1);
+        assert_eq!(lost.interest(&mut strategy, 1), [Action::Forward(5)]);
+        first.now += ms(100);
+        first.data(&mut strategy, 5);
+        first.now += ms(1);
+        exchange(&mut strategy, &mut first, ms(100));
+        // SRTT 100 ms; RTTVAR 50 ms, and three quarters of that: 100 + 4 * 37.5.
+        passes_after(&mut strategy, &mut lost, 2, ms(250));
+    }
+
+    #[test]
+    fn what_left_in_vain_does_not_hold_up_another_downstream() {
+        type Spoil = fn(&mut Upstream);
+        let short: Spoil = |left| left.is_shorter = true;
+        // The timeout after one exchange of 400 ms is 400 + 4 * 200 ms.
+        let brief: Spoil = |left| left.expires = left.released_at + ms(1199);
+        let enough: Spoil = |left| left.expires = left.released_at + ms(1200);
+        for (spoil, wait) in [(short, 10), (brief, 10), (enough, 2400)] {
+            let (mut strategy, mut entry) = simple();
+            exchange(&mut strategy, &mut entry, ms(400));
+            assert_eq!(entry.interest(&mut strategy, 1), [Action::Forward(5)]);
+            entry.upstreams.iter_mut().for_each(spoil);
+            passes_after(&mut strategy, &mut entry, 2, ms(wait));
+        }
+    }
+
+    #[test]
+    fn a_short_round_trip_leaves_the_doubling() {
+        let (mut strategy, mut entry) = simple();
+        exchange(&mut strategy, &mut entry, ms(1));
+        assert_eq!(entry.interest(&mut strategy, 1), [Action::Forward(5)]);
+        for wait in [10, 20, 40] {
+            passes_after(&mut strategy, &mut entry, 1, ms(wait));
+        }
+    }
+
+    #[test]
+    fn round_trips_are_those_of_a_prefix_and_a_next_hop() {
+        let (mut strategy, mut entry) = simple();
+        exchange(&mut strategy, &mut entry, ms(100));
+        entry.name = "/b".parse().unwrap();
+        assert_eq!(entry.interest(&mut strategy, 1), [Action::Forward(5)]);
+        passes_after(&mut strategy, &mut entry, 1, ms(10));
+        entry.renew();
+        entry.name = "/a".parse().unwrap();
+        entry.hops = vec![NextHop { face: 6, cost: 1 }];
+        assert_eq!(entry.interest(&mut strategy, 1), [Action::Forward(6)]);
+        entry.now += ms(10);
+        assert_eq!(entry.interest(&mut strategy, 1), [Action::Forward(6)]);
+    }
+
+    #[test]
+    fn what_was_asked_twice_is_timed_from_the_first() {
+        let (mut strategy, mut entry) = simple();
+        assert_eq!(entry.interest(&mut strategy, 1), [Action::Forward(5)]);
+        passes_after(&mut strategy, &mut entry, 1, ms(10));
+        entry.now += ms(290);
+        entry.data(&mut strategy, 5);
+        entry.renew();
+        assert_eq!(entry.interest(&mut strategy, 1), [Action::Forward(5)]);
+        passes_after(&mut strategy, &mut entry, 1, ms(300));
+    }
+
+    #[test]
+    fn prefixes_are_bounded() {
+        let (mut strategy, mut entry) = simple();
+        for n in 0..3 * MOST_PREFIXES {
+            entry.renew();
+            entry.name = format!("/{n}").parse().unwrap();
+            entry.interest(&mut strategy, 1);
+            assert!(strategy.0.trips.len() <= MOST_PREFIXES);
+        }
     }
 }

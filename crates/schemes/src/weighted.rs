@@ -12,11 +12,13 @@
 //! - A Nack sends the Interest to one that was not tried yet, by weight. When all have returned
 //!   one, the downstreams get the least severe of the reasons.
 //!
-//! Deviation: NFD's `random` leaves suppression and what follows a Nack to the consumer.
+//! Deviations. NFD's `random` leaves suppression and what follows a Nack to the consumer. Next hops
+//! that answer nothing while another one does are set aside (`silence.rs`).
 
 use crate::best_route::{used_earliest, verdict_of_all};
 use crate::mircc::steering::{by_bandwidth, by_weight};
-use crate::suppression::{self, Suppression};
+use crate::silence;
+use crate::suppression::{self, Suppression, latest};
 use control::{
     Action, Equation, NextHop, ParamSpec, Params, Scheme, Strategy, StrategyCx, Value, Word,
 };
@@ -29,14 +31,14 @@ pub const SCHEME: Scheme = Scheme {
     paper: "NDN-DPDK, strategy weighted; NFD, daemon/fw/random-strategy.cpp",
     equations: EQUATIONS,
     params: PARAMS,
-    strategy: Some(|params| Box::new(Weighted::new(By::of(params), params))),
+    strategy: Some(|params| silence::watch(params, Weighted::new(By::of(params), params))),
     ..Scheme::EMPTY
 };
 
 /// Equal weights, under the name that NFD has for them.
 pub mod random {
-    use super::{By, Weighted, suppression};
-    use control::Scheme;
+    use super::{By, Weighted, silence, suppression};
+    use control::{ParamSpec, Scheme};
 
     /// The scheme.
     pub const SCHEME: Scheme = Scheme {
@@ -44,10 +46,13 @@ pub mod random {
         summary: "one next hop by chance, all alike",
         paper: "NFD, daemon/fw/random-strategy.cpp",
         equations: &[("afterReceiveInterest", "next hop i with the probability 1 / n")],
-        params: suppression::PARAMS,
-        strategy: Some(|params| Box::new(Weighted::new(By::Nothing, params))),
+        params: PARAMS,
+        strategy: Some(|params| silence::watch(params, Weighted::new(By::Nothing, params))),
         ..Scheme::EMPTY
     };
+
+    const PARAMS: &[ParamSpec] =
+        &[suppression::PARAMS[0], suppression::PARAMS[1], suppression::PARAMS[2], silence::PARAM];
 }
 
 const EQUATIONS: &[Equation] = &[
@@ -67,6 +72,7 @@ const PARAMS: &[ParamSpec] = &[
     suppression::PARAMS[0],
     suppression::PARAMS[1],
     suppression::PARAMS[2],
+    silence::PARAM,
 ];
 
 fn words() -> Vec<&'static str> {
@@ -119,23 +125,26 @@ fn unused(s: &StrategyCx<'_, '_>) -> Vec<NextHop> {
 
 impl Strategy for Weighted {
     fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
-        let pending = s.upstreams.iter().filter(|u| u.nacked.is_none());
-        let Some(last) = pending.map(|u| u.released_at).max() else {
-            Suppression::restart(s.note);
+        let Some(last) = latest(s) else {
+            self.suppression.begin(s);
             let action = match self.draw(s, s.next_hops) {
                 Some(face) => Action::Forward(face),
                 None => Action::Nack(NackReason::NoRoute),
             };
             return s.act(action);
         };
-        if self.suppression.holds(s.note, s.cx.now, last) {
+        if self.suppression.holds(s, &last) {
             return;
         }
         let next = self.draw(s, &unused(s)).or_else(|| used_earliest(s).map(|hop| hop.face));
         if let Some(face) = next {
-            self.suppression.lengthen(s.note);
+            self.suppression.lengthen(s);
             s.act(Action::Forward(face));
         }
+    }
+
+    fn on_data(&mut self, s: &mut StrategyCx<'_, '_>) {
+        self.suppression.answered(s);
     }
 
     fn on_nack(&mut self, s: &mut StrategyCx<'_, '_>, reason: NackReason) {

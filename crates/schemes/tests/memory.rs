@@ -161,9 +161,7 @@ fn strategies() {
                     _ => strategy.on_expiry(&mut s),
                 }
                 upstreams.extend(out.drain(..).filter_map(|action| match action {
-                    Action::Forward(face) | Action::Probe(face) => {
-                        Some(Upstream { face, released_at: now, nacked: None })
-                    }
+                    Action::Forward(face) | Action::Probe(face) => Some(Upstream::new(face, now)),
                     _ => None,
                 }));
             }

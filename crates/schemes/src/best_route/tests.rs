@@ -51,7 +51,7 @@ impl Entry {
         for action in &out {
             if let Action::Forward(face) = *action {
                 self.upstreams.retain(|u| u.face != face);
-                self.upstreams.push(Upstream { face, released_at: Time(at * MS), nacked: None });
+                self.upstreams.push(Upstream::new(face, Time(at * MS)));
             }
         }
         out

@@ -55,7 +55,7 @@ impl Entry {
                 Action::Forward(face) => {
                     faces.push(face);
                     let released_at = self.now;
-                    self.upstreams.push(Upstream { face, released_at, nacked: None });
+                    self.upstreams.push(Upstream::new(face, released_at));
                 }
                 Action::RetryAt(at) => timer = Some(at),
                 other => panic!("{other:?}"),

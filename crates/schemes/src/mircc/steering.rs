@@ -5,7 +5,7 @@
 
 use crate::best_route::verdict_of_all;
 use crate::path_label::{Labels, Steer};
-use crate::suppression::Suppression;
+use crate::suppression::{Suppression, latest};
 use control::{Action, Cx, Links, NextHop, Params, Strategy, StrategyCx};
 use packet::NackReason;
 use packet::options::{PathId, SteeringHint, SteeringKind, TrafficClass};
@@ -175,22 +175,22 @@ impl Strategy for Steering {
         if s.options.get::<TrafficClass>().is_some() {
             s.note[1] |= WANTED;
         }
-        let pending = s.upstreams.iter().filter(|u| u.nacked.is_none());
-        let Some(last) = pending.map(|u| u.released_at).max() else {
-            Suppression::restart(s.note);
+        let Some(last) = latest(s) else {
+            self.suppression.begin(s);
             return self.forward(s);
         };
         // A further downstream waits with the first; a retransmission goes the way that it says.
-        if self.suppression.holds(s.note, s.cx.now, last) || s.next_hops.is_empty() {
+        if self.suppression.holds(s, &last) || s.next_hops.is_empty() {
             return;
         }
-        self.suppression.lengthen(s.note);
+        self.suppression.lengthen(s);
         self.forward(s);
     }
 
     /// Data from an upstream: its path goes on (section 4.3.1), and where paths part its filter
     /// has the link by which it came (section 4.3.2).
     fn on_data(&mut self, s: &mut StrategyCx<'_, '_>) {
+        self.suppression.answered(s);
         let salt = self.salt(s.cx);
         self.labels.label(s);
         if s.note[1] & WANTED == 0 {

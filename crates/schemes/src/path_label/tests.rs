@@ -137,7 +137,7 @@ fn a_strict_label_leaves_no_other_next_hop_after_a_nack() {
     ] {
         let mut n = node(1, &[2, 3]);
         let reason = NackReason::Congestion;
-        n.upstreams = vec![Upstream { face: 2, released_at: Time::ZERO, nacked: Some(reason) }];
+        n.upstreams = vec![Upstream { nacked: Some(reason), ..Upstream::new(2, Time::ZERO) }];
         let mut label = PathLabel::default();
         label.set_mode(mode);
         let nacked = n.call(2, &mut with(&label), |strategy, s| strategy.on_nack(s, reason));

@@ -169,7 +169,7 @@ impl Node {
         for action in &out {
             if let Action::Forward(face) | Action::Probe(face) = *action {
                 let released_at = self.now;
-                self.upstreams.push(Upstream { face, released_at, nacked: None });
+                self.upstreams.push(Upstream::new(face, released_at));
             }
         }
         out

@@ -1,7 +1,7 @@
 //! Request forwarding: next hops by chance, the fewer Interests are pending there the likelier.
 
 use crate::best_route::verdict_of_all;
-use crate::suppression::Suppression;
+use crate::suppression::{Suppression, latest};
 use control::{Action, Cx, Duration, NextHop, Params, Strategy, StrategyCx, Time};
 use packet::NackReason;
 use std::collections::BTreeMap;
@@ -147,17 +147,16 @@ fn pick(cx: &mut Cx<'_>, weights: &[(u64, f64)]) -> Option<u64> {
 
 impl Strategy for Balance {
     fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
-        let pending = s.upstreams.iter().filter(|u| u.nacked.is_none());
-        match pending.map(|u| u.released_at).max() {
-            None => Suppression::restart(s.note),
-            Some(last) if self.suppression.holds(s.note, s.cx.now, last) => return,
+        match latest(s) {
+            None => self.suppression.begin(s),
+            Some(last) if self.suppression.holds(s, &last) => return,
             Some(_) => {}
         }
         let again = s.upstreams.iter().any(|u| u.nacked.is_none());
         match self.draw(s, |_, _| true) {
             Some(face) => {
                 if again {
-                    self.suppression.lengthen(s.note);
+                    self.suppression.lengthen(s);
                 }
                 s.act(Action::Forward(face));
             }
@@ -167,6 +166,7 @@ impl Strategy for Balance {
     }
 
     fn on_data(&mut self, s: &mut StrategyCx<'_, '_>) {
+        self.suppression.answered(s);
         self.settle_all(s);
     }
 

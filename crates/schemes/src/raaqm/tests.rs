@@ -243,7 +243,7 @@ impl Node {
     }
 
     fn answer(&mut self, face: u64, mut note: Note) {
-        let up = [Upstream { face, released_at: self.now, nacked: None }];
+        let up = [Upstream::new(face, self.now)];
         self.call(face, &up, &mut note, |b, s| b.on_data(s));
     }
 
@@ -265,13 +265,13 @@ fn averages_and_weights_follow_what_is_pending() {
     node.answer(7, notes[0]);
     assert!((node.way(7).1 - 0.7049).abs() < 1e-12);
     // An expiry counts as Data does: 0.63441 + 0.1 = 0.73441.
-    let up = [Upstream { face: 7, released_at: node.now, nacked: None }];
+    let up = [Upstream::new(7, node.now)];
     node.call(0, &up, &mut notes[1].clone(), |b, s| b.on_expiry(s));
     let (pending, average) = node.way(7);
     assert!(pending == 1 && (average - 0.73441).abs() < 1e-12, "{average}");
     // A Nack too, and what it ended is not ended again.
     let nacked = Some(NackReason::NoRoute);
-    let up = [Upstream { face: 7, released_at: node.now, nacked }];
+    let up = [Upstream { nacked, ..Upstream::new(7, node.now) }];
     let out = node.call(7, &up, &mut notes[2].clone(), |b, s| b.on_nack(s, NackReason::NoRoute));
     assert_eq!((out, node.way(7).0), (vec![Action::Nack(NackReason::NoRoute)], 0));
     // 0.9^n until below 0.001 counts as 0.1.
@@ -289,7 +289,7 @@ fn a_nack_sends_the_interest_elsewhere() {
     let (face, mut note) = node.send();
     let other = 15 - face;
     let nacked = Some(NackReason::Congestion);
-    let up = [Upstream { face, released_at: node.now, nacked }];
+    let up = [Upstream { nacked, ..Upstream::new(face, node.now) }];
     let out = node.call(face, &up, &mut note, |b, s| b.on_nack(s, NackReason::Congestion));
     assert_eq!(out, [Action::Forward(other)]);
     assert_eq!((node.way(face).0, node.way(other).0), (0, 1));

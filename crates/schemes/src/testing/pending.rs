@@ -16,6 +16,8 @@ pub(crate) struct Pending {
     pub(crate) upstreams: Vec<Upstream>,
     /// Faces that lead to other nodes.
     pub(crate) others: Vec<u64>,
+    /// The components of the FIB entry, if it is not the whole name.
+    pub(crate) prefix: Option<usize>,
     note: [u64; 2],
     rng: Rng,
 }
@@ -44,6 +46,7 @@ impl Pending {
             downstreams: Vec::new(),
             upstreams: Vec::new(),
             others: Vec::new(),
+            prefix: None,
             note: [0; 2],
             rng: Rng::stream(1, &["pending"]),
         }
@@ -65,12 +68,13 @@ impl Pending {
         let (mut out, mut tap) = (Vec::new(), |_| {});
         let mut hops = self.hops.clone();
         hops.retain(|hop| has_hops && hop.face != ingress);
+        let prefix = self.prefix.unwrap_or_else(|| self.name.as_ref().len());
         act(&mut StrategyCx {
             cx: &mut Cx { now: self.now, rng: &mut self.rng, tap: &mut tap },
             name: self.name.as_ref(),
             ingress,
             next_hops: &hops,
-            prefix: if has_hops { self.name.as_ref().len() } else { 0 },
+            prefix: if has_hops { prefix } else { 0 },
             links: &Others(&self.others),
             segments: 1,
             downstreams: &self.downstreams,
@@ -83,7 +87,7 @@ impl Pending {
         for action in &out {
             if let Action::Forward(face) | Action::Probe(face) = *action {
                 self.upstreams.retain(|u| u.face != face);
-                self.upstreams.push(Upstream { face, released_at: self.now, nacked: None });
+                self.upstreams.push(Upstream::new(face, self.now));
             }
         }
         out
@@ -112,6 +116,12 @@ impl Pending {
     /// The link to a face gives it up.
     pub(crate) fn dropped(&mut self, strategy: &mut dyn Strategy, face: u64) -> Vec<Action> {
         self.call(face, |s| strategy.on_dropped_interest(s), true)
+    }
+
+    /// Its end without an answer.
+    pub(crate) fn expire(&mut self, strategy: &mut dyn Strategy) {
+        let face = self.downstreams.first().map_or(0, |downstream| downstream.face);
+        self.call(face, |s| strategy.on_expiry(s), false);
     }
 
     /// Data from a face.

@@ -84,7 +84,7 @@ impl Node {
                     assert!(hops.iter().any(|h| h.face == face), "{}: {out:?}", self.name);
                     self.entry.upstreams.retain(|u| u.face != face);
                     let released_at = self.now;
-                    self.entry.upstreams.push(Upstream { face, released_at, nacked: None });
+                    self.entry.upstreams.push(Upstream::new(face, released_at));
                 }
                 Action::Nack(_) => {
                     let others = out.iter().filter(|a| !matches!(a, Action::Forget(_)));

@@ -204,7 +204,7 @@ fn congestion_is_told_to_the_consumer_and_a_dead_end_is_not() {
     let mut n = node(1, &[10, 10]);
     let face = n.interest(&mut asked());
     let mut nacked = |reason| {
-        n.upstreams = vec![Upstream { face, released_at: Time::ZERO, nacked: Some(reason) }];
+        n.upstreams = vec![Upstream { nacked: Some(reason), ..Upstream::new(face, Time::ZERO) }];
         n.call(face, &mut asked(), |strategy, s| strategy.on_nack(s, reason))
     };
     let congestion = NackReason::Congestion;
@@ -221,7 +221,7 @@ fn a_retransmission_goes_the_way_that_it_says() {
     n.data(3, &mut data);
     let hint = data.get::<SteeringHint>().unwrap();
     // Pending at face 2 since long ago; asked for again by way of 3.
-    n.upstreams = vec![Upstream { face: 2, released_at: Time::ZERO, nacked: None }];
+    n.upstreams = vec![Upstream::new(2, Time::ZERO)];
     assert_eq!(n.interest(&mut hinted(&hint)), 3);
     // Too soon after the first.
     n.upstreams[0].released_at = Time(999_000_000);
