@@ -81,8 +81,18 @@ pub(crate) struct Budget {
     routes: usize,
     /// What the driver keeps for no face.
     outside: usize,
+    /// What may still be given away without looking at what everything takes, because there is
+    /// much more than the content store and all others need; 0: look first.
+    ample: usize,
     refused: Refused,
 }
+
+/// There is much more than needed while this part of what is shared would be left if the content
+/// store were full.
+const AMPLE: usize = 8;
+
+/// A face whose queues are empty keeps at most this much for the next packets.
+const MOST_IDLE: usize = 4 << 20;
 
 /// A link is called only when at least this part of what is shared is free for it, if it can be
 /// had: what it may add besides what was asked for beforehand.
@@ -91,7 +101,7 @@ const FREE: usize = 64;
 impl Budget {
     pub(crate) fn new(limit: usize, dead_nonces: usize) -> Budget {
         let refused = Refused::default();
-        Budget { limit, dead_nonces, faces: 0, bare: 0, routes: 0, outside: 0, refused }
+        Budget { limit, dead_nonces, faces: 0, bare: 0, routes: 0, outside: 0, ample: 0, refused }
     }
 
     #[inline]
@@ -106,7 +116,7 @@ impl Budget {
     }
 
     /// The most that a part may take.
-    fn share(&self, part: Part) -> usize {
+    pub(crate) fn share(&self, part: Part) -> usize {
         match part {
             Part::Pending | Part::Faces => self.usable() / 2,
             Part::Routes => self.usable() / 8,
@@ -121,7 +131,7 @@ impl Budget {
         common.max(divided).saturating_sub(own).min(share.saturating_sub(self.faces))
     }
 
-    fn refuse(&mut self, part: Part) {
+    pub(crate) fn refuse(&mut self, part: Part) {
         match part {
             Part::Pending => self.refused.interests += 1,
             Part::Faces => self.refused.packets += 1,
@@ -133,11 +143,18 @@ impl Budget {
     #[inline]
     pub(crate) fn count(&mut self, face: &mut Face) {
         if self.is_limited() {
-            face.link.relax(self.share(Part::Faces).saturating_sub(self.faces) / 32);
+            let most = self.share(Part::Faces).saturating_sub(self.faces) / 32;
+            face.link.relax(most.min(MOST_IDLE));
             let now = face.memory();
+            self.ample = self.ample.saturating_sub(now.saturating_sub(face.counted));
             self.faces = self.faces - face.counted + now;
             face.counted = now;
         }
+    }
+
+    /// What is needed has changed.
+    pub(crate) fn look_again(&mut self) {
+        self.ample = 0;
     }
 
     /// A face is there.
@@ -154,7 +171,7 @@ impl Budget {
 
     /// The routes take so many octets now.
     pub(crate) fn count_routes(&mut self, octets: usize) {
-        self.routes = octets;
+        (self.routes, self.ample) = (octets, 0);
     }
 }
 
@@ -179,7 +196,7 @@ impl Forwarder {
     /// by, the content store's at once.
     pub fn set_memory_limit(&mut self, octets: usize) {
         if self.budget.is_limited() {
-            self.budget.limit = octets;
+            (self.budget.limit, self.budget.ample) = (octets, 0);
             let left = self.budget.usable().saturating_sub(self.others());
             self.store.give_way(left, &mut self.store_rng);
         }
@@ -196,13 +213,20 @@ impl Forwarder {
 
     /// The driver keeps so many octets now that are for no face.
     pub fn set_driver_memory(&mut self, octets: usize) {
-        self.budget.outside = octets;
+        (self.budget.outside, self.budget.ample) = (octets, 0);
     }
 
     /// Whether what everything takes together is counted, because it is limited.
     #[must_use]
     pub fn counts_memory(&self) -> bool {
         self.budget.is_limited()
+    }
+
+    /// Whether there is much more memory than everything needs, or no limit: then nothing has to be
+    /// saved.
+    #[must_use]
+    pub fn has_ample_memory(&self) -> bool {
+        !self.budget.is_limited() || self.budget.ample > 0
     }
 
     /// Whether there is memory for one more route for which the driver keeps `outside` octets; if
@@ -242,28 +266,6 @@ impl Forwarder {
         self.make_room(part, octets)
     }
 
-    /// The same for an Interest that came by a face and is to be pending: when half of their part
-    /// is taken, faces that have more pending than others are refused first.
-    pub(crate) fn reserve_pending(
-        &mut self,
-        face: FaceId,
-        octets: impl FnOnce(&Forwarder) -> usize,
-    ) -> bool {
-        if !self.budget.is_limited() {
-            return true;
-        }
-        let (octets, taken) = (octets(self), self.pit.memory());
-        let half = self.budget.share(Part::Pending) / 2;
-        if taken + octets > half {
-            let each = taken / self.pit.len().max(1);
-            if (self.pit.pending_of(face) + 1) * each > half / self.faces.len().max(1) {
-                self.budget.refuse(Part::Pending);
-                return false;
-            }
-        }
-        self.make_room(Part::Pending, octets)
-    }
-
     /// The same for what is about to be queued on a face. The link finds out by [`Forwarder::room`]
     /// whether there was any.
     #[inline]
@@ -289,8 +291,12 @@ impl Forwarder {
         let own = self.faces.get(face).map_or(0, Face::own);
         let usable = self.budget.usable();
         let most = self.budget.free_for(own, self.faces.len());
-        let others = self.others();
         let some = most.min(usable / FREE);
+        if self.budget.ample >= some {
+            return most.min(self.budget.ample);
+        }
+        let others = self.others();
+        self.look_for_ample(others);
         if others + self.store.memory() + some > usable {
             self.store.give_way(usable.saturating_sub(others + some), &mut self.store_rng);
         }
@@ -300,7 +306,7 @@ impl Forwarder {
     /// Tells the content store what is left to it.
     #[inline]
     pub(crate) fn bound_store(&mut self) {
-        if self.budget.is_limited() {
+        if self.budget.is_limited() && self.budget.ample == 0 {
             // As much as is free for a link is not filled first, to be emptied then.
             let usable = self.budget.usable();
             self.store.set_left((usable - usable / FREE).saturating_sub(self.others()));
@@ -313,7 +319,24 @@ impl Forwarder {
         self.pit.memory() + dead_nonces + faces + routes + outside
     }
 
-    fn make_room(&mut self, part: Part, octets: usize) -> bool {
+    /// Looks whether there is much more than needed, when all but the content store take `others`.
+    fn look_for_ample(&mut self, others: usize) {
+        let usable = self.budget.usable();
+        let store = self.store.capacity().max(self.store.memory());
+        let spare = usable.saturating_sub(others).saturating_sub(store);
+        self.budget.ample = 0;
+        if spare > usable / AMPLE {
+            // The other half is for what grows without asking.
+            self.budget.ample = spare / 2;
+            self.store.set_left(usize::MAX);
+        }
+    }
+
+    pub(crate) fn make_room(&mut self, part: Part, octets: usize) -> bool {
+        if part != Part::Routes && self.budget.ample > octets {
+            self.budget.ample -= octets;
+            return true;
+        }
         let of_part = match part {
             Part::Pending => self.pit.memory(),
             Part::Faces => self.budget.faces,

@@ -25,6 +25,10 @@ pub struct ForwarderConfig {
     /// The most octets of memory that everything takes together; [`usize::MAX`] where nobody
     /// counts. The bounds of single parts hold besides.
     pub memory: usize,
+    /// The most pending Interests that one call of [`crate::Forwarder::on_deadline`] ends, and the
+    /// most that it asks the strategy about: what is left is due at once. A driver that has other
+    /// work meanwhile bounds it.
+    pub ended_at_once: usize,
     /// How long nonces are remembered when their PIT entry is gone.
     pub dead_nonce_lifetime: Duration,
     /// The most nonces that are remembered.
@@ -54,6 +58,7 @@ impl ForwarderConfig {
             pit: PitConfig::default(),
             routes: 1 << 20,
             memory: usize::MAX,
+            ended_at_once: usize::MAX,
             dead_nonce_lifetime: dead_nonces::DEFAULT_LIFETIME,
             dead_nonces: 1 << 20,
             max_lifetime: Duration::from_secs(120),

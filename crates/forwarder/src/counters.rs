@@ -128,6 +128,8 @@ reasons! {
     PitFull = "pit-full",
     /// The face has as many pending Interests as it may.
     PitFaceLimit = "pit-face-limit",
+    /// Pending Interests under the same prefix take as much memory as they may while it is scarce.
+    PitPrefixShare = "pit-prefix-share",
     /// An Interest that waits for the same face's shaper already.
     HeldDuplicate = "held-duplicate",
     /// The shaper's waiting room is full.
@@ -140,6 +142,8 @@ reasons! {
     NoNextHop = "no-next-hop",
     /// Data that nobody asked this face for.
     Unsolicited = "unsolicited",
+    /// Data that failed verification before: all consumers that wait exclude it.
+    Excluded = "excluded",
     /// A Nack for an Interest that was not sent, or on a face that is not point-to-point.
     NackUnsolicited = "nack-unsolicited",
     /// A Nack that was not sent, because the face has them off or is not point-to-point.
@@ -152,6 +156,11 @@ reasons! {
     Memory = "memory",
     /// The face's queue management dropped it.
     Marker = "marker",
+    /// It was for an address that has not proved that it receives what is sent to it, beyond the
+    /// limits for such addresses.
+    UnprovedLimit = "unproved-limit",
+    /// It was for a peer of whose port the network says that nothing receives there.
+    Unreachable = "unreachable",
     /// It waited for a face that was removed.
     FaceRemoved = "face-removed",
 }
@@ -171,6 +180,8 @@ reasons! {
     /// A Range on an Interest that cannot have one: with CanBePrefix, with parameters, with a name
     /// that ends in no segment component, or with segments beyond 2^64.
     RangeMisplaced = "range-misplaced",
+    /// A Range from an address that has not proved that it receives what is sent to it.
+    RangeUnproved = "range-unproved",
     /// A TrafficClass that is neither.
     TrafficClass = "traffic-class",
     /// A RateStamp that is not two numbers.
@@ -192,10 +203,16 @@ reasons! {
     RttHint = "rtt-hint",
     /// A Capability that is no NonNegativeInteger.
     Capability = "capability",
+    /// An AddressChallenge that has not 8 bytes.
+    AddressChallenge = "address-challenge",
+    /// An AddressEcho that has not 8 bytes.
+    AddressEcho = "address-echo",
     /// A CachesBelow that is not an octet and a NonNegativeInteger.
     CachesBelow = "caches-below",
     /// A CachesPassed that is not an octet and perhaps a NonNegativeInteger.
     CachesPassed = "caches-passed",
+    /// An Exclude of no packets, of more than 8, of one twice, or cut off.
+    Exclude = "exclude",
     /// An option of a type that the packet has already.
     Repeated = "repeated",
     /// An option that does not fit into the 1,024 octets that all of a packet may have.

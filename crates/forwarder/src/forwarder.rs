@@ -133,9 +133,12 @@ pub struct Forwarder {
     pub(crate) packet_tap: Option<PacketTap>,
     pub(crate) scratch: Scratch,
     pub(crate) budget: Budget,
+    pub(crate) ended_at_once: usize,
     /// What strategies have learnt, for the driver.
     pub(crate) lessons: VecDeque<Lesson>,
     pub(crate) announcements: PrefixMap<Bytes>,
+    /// Names below which the content store takes no Data.
+    pub(crate) uncached: Vec<Name>,
     ready: VecDeque<FaceId>,
     deadlines: Deadlines,
     due: Vec<FaceId>,
@@ -148,14 +151,19 @@ impl Forwarder {
         let stream = |role| Rng::stream(config.seed, &[&config.name, role]);
         let root = Chosen { strategy: config.strategy, rng: stream("strategy") };
         let dead_nonces = DeadNonces::new(config.dead_nonce_lifetime, config.dead_nonces);
+        let mut pit = Pit::new(config.pit);
+        if config.memory != usize::MAX {
+            pit.count_shares();
+        }
         Forwarder {
             id: stream("id").next_u64(),
             hasher: NameHasher::new(config.seed),
             fib: Fib::new(config.routes),
-            pit: Pit::new(config.pit),
+            pit,
             copies: Copies::new(&config.content_store),
             store: ContentStore::new(config.content_store),
             store_rng: stream("content store"),
+            ended_at_once: config.ended_at_once.max(1),
             budget: Budget::new(config.memory, dead_nonces.most_memory()),
             dead_nonces,
             dead_nonce_lifetime: config.dead_nonce_lifetime,
@@ -176,6 +184,7 @@ impl Forwarder {
             scratch: Scratch::default(),
             lessons: VecDeque::new(),
             announcements: PrefixMap::default(),
+            uncached: Vec::new(),
             ready: VecDeque::new(),
             deadlines: Deadlines::default(),
             due: Vec::new(),

@@ -6,6 +6,7 @@
 //! hosts.
 #![forbid(unsafe_code)]
 
+mod admission;
 mod budget;
 pub mod caching;
 pub mod config;
@@ -28,5 +29,7 @@ pub use counters::{
 };
 pub use face::{Announce, FaceConfig, FaceId, LinkType, Scope};
 pub use forwarder::{Forwarder, PacketEvent, PacketTap, Reporter, Tap, Transmit, Wire};
+pub use link::allowance::Allowance;
+pub use link::terms::{Carrier, Heard, Terms};
 pub use link::{Occupancy, ReassemblyLimits, Sender};
 pub use pipeline::Lesson;

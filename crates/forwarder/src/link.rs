@@ -4,6 +4,7 @@
 //! [`control::DataMeta`], no flow.
 
 mod acks;
+pub mod allowance;
 pub(crate) mod flows;
 pub(crate) mod fragment;
 mod hop;
@@ -14,7 +15,7 @@ mod queueing;
 pub(crate) mod reassembly;
 mod reliability;
 pub(crate) mod shaping;
-pub(crate) mod terms;
+pub mod terms;
 mod transmit;
 mod window;
 
@@ -27,9 +28,10 @@ use packet::{HopOptions, LpPacket};
 
 use crate::FaceId;
 use crate::counters::{DropReason, FaceCounters, ForwarderStats};
-use crate::face::FaceConfig;
+use crate::face::{FaceConfig, LinkType};
 use crate::forwarder::{PacketEvent, PacketTap};
 use crate::tables::{PitKey, PitToken};
+use allowance::Allowance;
 use flows::Flows;
 use hop::Hop;
 use pacing::{DrainMeter, Pacer};
@@ -39,7 +41,7 @@ use reassembly::{Fragment, Partial, Place, Reassembler};
 pub use reassembly::{MAX_FRAGMENTS, ReassemblyLimits, Sender};
 pub use reliability::ReliabilityCounters;
 use shaping::{Expectations, Expected, Offered, Shaping, Waiting};
-use terms::Terms;
+use terms::{Carrier, Terms};
 pub(crate) use transmit::{InterestMark, Out};
 
 /// What a link needs from the forwarder for a call.
@@ -125,6 +127,7 @@ pub(crate) struct Link {
     pub(crate) reassembler: Reassembler,
     pub(crate) counters: FaceCounters,
     pub(crate) terms: Terms,
+    pub(crate) allowance: Allowance,
     local_fields: bool,
 }
 
@@ -135,6 +138,10 @@ impl Link {
         let mut sequence = stream("sequence");
         let (marker, shaper, stamper) = (stream("marker"), stream("shaper"), stream("stamper"));
         let bound = config.max_held;
+        let carrier = match config.link_type {
+            LinkType::PointToPoint if config.mtu.is_some() => Carrier::Datagrams,
+            _ => Carrier::Other,
+        };
         Link {
             mtu: config.mtu,
             overhead: config.overhead,
@@ -154,7 +161,8 @@ impl Link {
             expected_out: Expectations::default(),
             reassembler: Reassembler::new(config.reassembly_limits()),
             counters: FaceCounters::default(),
-            terms: Terms::new(own, config.capability, config.announce),
+            terms: Terms::new(own, config.capability, config.announce).on(carrier),
+            allowance: Allowance::Unlimited,
             local_fields: config.local_fields,
         }
     }

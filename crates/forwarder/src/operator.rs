@@ -1,13 +1,14 @@
 //! What an operator may look at and change: routes, strategies, tables, counters.
 
 use control::{Duration, LinkView, Marker, Rate, Rng, Strategy, Time};
-use packet::NameRef;
+use packet::{Name, NameRef};
 
 use crate::budget::Part;
 use crate::counters::{FaceCounters, ForwarderStats};
 use crate::face::{Face, FaceId, Scope};
 use crate::forwarder::{Chosen, Forwarder, PacketTap, Tap, Taps};
 use crate::link::Occupancy;
+use crate::link::allowance::Allowance;
 use crate::tables::{ContentStore, DeadNonces, Fib, Pit, PrefixTooDeep, fib};
 
 impl Forwarder {
@@ -87,12 +88,28 @@ impl Forwarder {
 
     /// Changes the content store's capacity in octets, evicting what is too much.
     pub fn set_content_store_capacity(&mut self, octets: usize) {
+        self.budget.look_again();
         self.store.set_capacity(octets, &mut self.store_rng);
+    }
+
+    /// Releases memory that a flood has left behind: of pending Interests at most `steps` places,
+    /// and what remembered nonces took. Says whether there is more to do. For a driver whose memory
+    /// others need; nothing that the forwarder does later depends on it.
+    pub fn release_memory(&mut self, now: Time, steps: usize) -> bool {
+        self.dead_nonces.trim(now);
+        self.pit.trim(steps)
     }
 
     /// Changes how many packets the content store may hold, evicting those that are too many.
     pub fn set_content_store_packets(&mut self, most: usize) {
         self.store.set_packets(most, &mut self.store_rng);
+    }
+
+    /// The content store takes no Data whose names begin with one of these, from now on: how soon
+    /// an answer comes would show a neighbor what others have asked for. A few prefixes at most,
+    /// since each Data is compared with all of them.
+    pub fn set_uncached(&mut self, prefixes: &[Name]) {
+        self.uncached = prefixes.to_vec();
     }
 
     /// Says whether the content store takes Data in, and whether it answers Interests.
@@ -122,6 +139,38 @@ impl Forwarder {
     #[must_use]
     pub fn faces(&self) -> Vec<FaceId> {
         self.faces.ids()
+    }
+
+    /// Whether the other end of a face has proved that it receives what is sent to its address, or
+    /// need not; see [`Forwarder::set_challenge`]. True of a face that is gone.
+    #[must_use]
+    pub fn is_proved(&self, face: FaceId) -> bool {
+        self.faces.get(face).is_none_or(|face| face.link.terms.is_proved())
+    }
+
+    /// Sets the token that the other end of a face has to echo before its address counts as
+    /// proved: not zero, and such that nothing else can guess it. Until then its ranges are
+    /// ignored. `None`: the address counts as proved, as that of every new face. Nothing happens
+    /// to faces that are not point-to-point on datagrams: their addresses are not forged so
+    /// easily.
+    pub fn set_challenge(&mut self, face: FaceId, token: Option<u64>) {
+        if let Some(face) = self.faces.get_mut(face) {
+            face.link.terms.set_challenge(token);
+        }
+    }
+
+    /// Bounds what a face may send from now on. What is beyond it is dropped, and counted, when the
+    /// driver next polls the face.
+    pub fn set_allowance(&mut self, face: FaceId, allowance: Allowance) {
+        if let Some(face) = self.faces.get_mut(face) {
+            face.link.allowance = allowance;
+        }
+    }
+
+    /// What of its allowance a face has left.
+    #[must_use]
+    pub fn allowance(&self, face: FaceId) -> Allowance {
+        self.faces.get(face).map(|face| face.link.allowance).unwrap_or_default()
     }
 
     /// What a face has counted.

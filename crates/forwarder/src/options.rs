@@ -4,9 +4,11 @@ use crate::caching::{CachesBelow, CachesPassed};
 use crate::counters::OptionFault;
 use crate::face::FaceId;
 use crate::forwarder::Forwarder;
+use control::Time;
 use packet::options::{
-    Anticipated, Capability, ExpectedBytes, MAX_RANGE, NON_DISCOVERY, PREFIX_ANNOUNCEMENT, PathId,
-    PathLabel, Range, RateStamp, RttHint, ServedBy, SteeringHint, TrafficClass,
+    AddressChallenge, AddressEcho, Anticipated, Capability, Exclude, ExpectedBytes, MAX_RANGE,
+    NON_DISCOVERY, PREFIX_ANNOUNCEMENT, PathId, PathLabel, Range, RateStamp, RttHint, ServedBy,
+    SteeringHint, TrafficClass,
 };
 use packet::{HopOption, HopOptions, LpPacket, tlv};
 
@@ -37,6 +39,28 @@ impl Forwarder {
             self.count_option_fault(face, OptionFault::TooManyOctets);
         }
         options
+    }
+
+    /// Takes a Range off that came from an unproved address: one small Interest with a forged
+    /// sender would bring up to 256 Data packets to that sender. The address is asked for its
+    /// proof at once. A peer that sends ranges believed itself proved, perhaps by an earlier face.
+    pub(crate) fn ignore_unproved_range(
+        &mut self,
+        now: Time,
+        face: FaceId,
+        options: &mut HopOptions,
+    ) {
+        if options.is_empty() || options.get_raw(Range::TYPE).is_none() {
+            return;
+        }
+        let Some(state) = self.faces.get_mut(face) else { return };
+        if state.link.terms.is_proved() {
+            return;
+        }
+        state.link.terms.ask_for_proof();
+        options.remove(Range::TYPE);
+        self.count_option_fault(face, OptionFault::RangeUnproved);
+        self.wake(now, face);
     }
 
     #[cold]
@@ -72,8 +96,11 @@ fn fault(typ: u32, value: &[u8]) -> Option<OptionFault> {
         ExpectedBytes,
         RttHint,
         Capability,
+        AddressChallenge,
+        AddressEcho,
         CachesBelow,
         CachesPassed,
+        Exclude,
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub(crate) mod copies;
 mod data;
+pub(crate) mod exclude;
 mod finish;
 mod held;
 mod interest;
@@ -24,6 +25,7 @@ use crate::counters::DropReason;
 use crate::face::{Face, FaceId, LinkType};
 use crate::forwarder::{Forwarder, Wire};
 use crate::link::reassembly::Reassembler;
+use crate::link::terms::Heard;
 use crate::link::{InterestMark, Sender, Subject};
 use crate::tables::{HashedName, Lengths, MAX_PREFIX, PitKey, memory};
 
@@ -159,7 +161,7 @@ impl Forwarder {
             && state.link_type == LinkType::PointToPoint
         {
             let is_stream = state.link.is_stream();
-            state.link.terms.heard(now, capability, is_stream);
+            state.link.terms.heard(now, &Heard::new(capability, &options), is_stream);
             self.wake(now, face);
         }
     }

@@ -39,6 +39,6 @@ pub use dead_nonces::DeadNonces;
 pub use face_id::FaceId;
 pub use fib::Fib;
 pub use name_hash::{HashedName, Lengths, MAX_PREFIX, NameHasher};
-pub use pit::{InRecord, OutRecord, Pit, PitConfig, PitEntry, PitKey, PitToken, Refusal};
+pub use pit::{Group, InRecord, OutRecord, Pit, PitConfig, PitEntry, PitKey, PitToken, Refusal};
 pub use prefix_map::PrefixTooDeep;
 pub use strategy_choice::StrategyChoice;

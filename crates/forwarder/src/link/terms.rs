@@ -1,12 +1,19 @@
-//! What the other end of a link understands, and telling it what this one does.
+//! Capabilities of the two ends of a link, and the proof of an address.
 //!
-//! A face says it in an IDLE frame, which is ignored by whoever does not know more. Whoever opens a
-//! link speaks first, and whoever accepted it answers in kind: libraries that an application may
-//! have connected with need not be able to read an IDLE frame, and never get one.
+//! A face announces its capabilities in an IDLE frame, which programs without them ignore. The end
+//! that opens a link announces first; the end that accepted it answers. Libraries of other projects
+//! need not be able to read an IDLE frame, and never get one unasked.
+//!
+//! On datagrams anything can forge a sender's address. The opener therefore adds an [`AddressEcho`]
+//! to its announcement. A listener that has no proof answers with an [`AddressChallenge`], a token
+//! that only this address receives, and without [`Capability::RANGE`]; the echo of the token is the
+//! proof. Frames with an echo are answered, and no other frame of the exchange is, except that an
+//! opener echoes a challenge: two ends never answer each other for ever. An answer is never longer
+//! than the frame that it answers.
 
 use control::{Duration, Time};
-use packet::LpHeader;
-use packet::options::Capability;
+use packet::options::{AddressChallenge, AddressEcho, Capability};
+use packet::{HopOptions, LpHeader};
 
 /// When a face says what this end understands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,14 +27,42 @@ pub enum Announce {
     First,
 }
 
+/// What carries a link's frames, as far as the exchange depends on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Carrier {
+    /// A stream, or a group: no address has to be proved.
+    #[default]
+    Other,
+    /// Datagrams to and from one address.
+    Datagrams,
+}
+
+/// What an IDLE frame of the other end says.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard {
+    capability: Capability,
+    challenge: Option<AddressChallenge>,
+    echo: Option<AddressEcho>,
+}
+
+impl Heard {
+    /// What stands beside a Capability in these options of an IDLE frame.
+    #[must_use]
+    pub fn new(capability: Capability, options: &HopOptions) -> Heard {
+        Heard { capability, challenge: options.get(), echo: options.get() }
+    }
+}
+
 /// How often it is said again: a datagram is lost easily, and another may take a peer's place.
 const EVERY: Duration = Duration::from_secs(30);
 /// What was heard on a link of datagrams counts for three periods and a little.
 const VALID: Duration = Duration::from_secs(95);
+/// How soon an opener that was not answered repeats itself first. The span doubles each time.
+const RETRY: Duration = Duration::from_secs(1);
 
 /// What both ends of a link have said.
 #[derive(Debug)]
-pub(crate) struct Terms {
+pub struct Terms {
     /// What this end understands.
     own: Capability,
     announce: Announce,
@@ -41,59 +76,157 @@ pub(crate) struct Terms {
     next: Option<Time>,
     /// It is to be said with the next frame.
     due: bool,
+    /// An echo is to be answered with the next frame.
+    answer: bool,
+    on_datagrams: bool,
+    /// The token that the other end still has to echo.
+    challenge: Option<u64>,
+    /// The latest token of the other end; zero if there was none.
+    token: u64,
+    /// The wait before the next repetition, as long as the other end has not confirmed.
+    retry: Option<Duration>,
 }
 
 impl Terms {
-    pub(crate) fn new(own: Capability, known: Capability, announce: Announce) -> Terms {
-        let due = announce == Announce::First;
-        Terms { own, announce, known, now: known, until: None, next: None, due }
+    /// Nothing was said yet. `own` is what this end understands, `known` what the other end is
+    /// known to understand without saying so.
+    #[must_use]
+    pub fn new(own: Capability, known: Capability, announce: Announce) -> Terms {
+        Terms {
+            own,
+            announce,
+            known,
+            now: known,
+            until: None,
+            next: None,
+            due: announce == Announce::First,
+            answer: false,
+            on_datagrams: false,
+            challenge: None,
+            token: 0,
+            retry: None,
+        }
+    }
+
+    /// The same on what carries the link.
+    #[must_use]
+    pub fn on(self, carrier: Carrier) -> Terms {
+        match carrier {
+            Carrier::Other => self,
+            Carrier::Datagrams => {
+                let retry = (self.announce == Announce::First).then_some(RETRY);
+                Terms { on_datagrams: true, retry, ..self }
+            }
+        }
     }
 
     /// This end has opened the link, perhaps anew, to whoever is there now.
-    pub(crate) fn opened(&mut self) {
-        *self = Terms::new(self.own, self.known, Announce::First);
+    pub fn opened(&mut self) {
+        let carrier = match self.on_datagrams {
+            true => Carrier::Datagrams,
+            false => Carrier::Other,
+        };
+        *self = Terms::new(self.own, self.known, Announce::First).on(carrier);
     }
 
     /// What the other end understands.
     #[inline]
-    pub(crate) const fn peer(&self) -> Capability {
+    #[must_use]
+    pub const fn peer(&self) -> Capability {
         self.now
     }
 
+    /// Whether the other end's address is proved, or need not be.
+    #[inline]
+    pub(crate) const fn is_proved(&self) -> bool {
+        self.challenge.is_none()
+    }
+
+    /// The token that the other end has to echo, not zero; `None`: its address counts as proved.
+    pub(crate) fn set_challenge(&mut self, token: Option<u64>) {
+        self.challenge = token.filter(|_| self.on_datagrams);
+    }
+
+    /// Challenges the other end with the next frame, if there is something to prove.
+    pub(crate) fn ask_for_proof(&mut self) {
+        self.answer |= self.challenge.is_some() && self.announce != Announce::Never;
+    }
+
     /// The other end said what it understands.
-    pub(crate) fn heard(&mut self, now: Time, capability: Capability, is_stream: bool) {
-        self.now = capability;
+    pub fn heard(&mut self, now: Time, heard: &Heard, is_stream: bool) {
+        self.now = heard.capability;
         self.until = (!is_stream).then(|| now + VALID);
-        self.due |= self.announce == Announce::Answer && self.next.is_none();
+        match heard.echo.filter(|_| self.on_datagrams) {
+            Some(AddressEcho(token)) => {
+                if self.challenge == Some(token) {
+                    self.challenge = None;
+                }
+                self.answer = self.announce != Announce::Never;
+            }
+            None => self.due |= self.announce == Announce::Answer && self.next.is_none(),
+        }
+        if self.announce == Announce::First && self.on_datagrams {
+            match heard.challenge {
+                Some(AddressChallenge(token)) => {
+                    (self.token, self.due) = (token, true);
+                    self.retry.get_or_insert(RETRY);
+                }
+                None => {
+                    if self.retry.take().is_some() {
+                        self.next = self.next.map(|_| now + EVERY);
+                    }
+                }
+            }
+        }
     }
 
     /// Something is to be said.
     #[inline]
     pub(crate) const fn is_due(&self) -> bool {
-        self.due
+        self.due || self.answer
     }
 
     /// Appends the frame that says it, if it is to be said now; its octets.
-    pub(crate) fn say(&mut self, now: Time, out: &mut Vec<u8>) -> Option<usize> {
-        if !std::mem::take(&mut self.due) {
+    pub fn say(&mut self, now: Time, out: &mut Vec<u8>) -> Option<usize> {
+        if !self.is_due() {
             return None;
         }
-        self.next = Some(now + EVERY);
+        let (due, answer) = (std::mem::take(&mut self.due), std::mem::take(&mut self.answer));
         let mut header = LpHeader::default();
-        header.options.set(&self.own);
+        match self.challenge {
+            None => header.options.set(&self.own),
+            Some(_) => header.options.set(&Capability(self.own.0 & !Capability::RANGE)),
+        };
+        if let Some(token) = self.challenge.filter(|_| answer) {
+            header.options.set(&AddressChallenge(token));
+        }
+        if due && self.on_datagrams && self.announce == Announce::First {
+            header.options.set(&AddressEcho(self.token));
+        }
+        self.next = match &mut self.retry {
+            Some(wait) => {
+                let next = now + *wait;
+                *wait = Duration((wait.0 * 2).min(EVERY.0));
+                Some(next)
+            }
+            None => Some(now + EVERY),
+        };
         let start = out.len();
         header.encode_into(&[], out);
         Some(out.len() - start)
     }
 
-    pub(crate) fn next_deadline(&self) -> Option<Time> {
+    /// When [`Terms::on_deadline`] wants to be called.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Time> {
         match (self.next, self.until) {
             (Some(next), Some(until)) => Some(next.min(until)),
             (next, until) => next.or(until),
         }
     }
 
-    pub(crate) fn on_deadline(&mut self, now: Time) {
+    /// What was heard may not count any more, and what was said may have to be said again.
+    pub fn on_deadline(&mut self, now: Time) {
         if self.until.is_some_and(|until| until <= now) {
             (self.now, self.until) = (self.known, None);
             if self.announce == Announce::Answer {
@@ -101,7 +234,8 @@ impl Terms {
             }
         }
         if self.next.is_some_and(|next| next <= now) {
-            (self.next, self.due) = (None, true);
+            // An address that may be forged is only answered.
+            (self.next, self.due) = (None, self.is_proved());
         }
     }
 }
@@ -116,6 +250,10 @@ mod tests {
 
     fn terms(announce: Announce) -> Terms {
         Terms::new(Capability::ALL, Capability(0), announce)
+    }
+
+    fn plain(capability: Capability) -> Heard {
+        Heard { capability, challenge: None, echo: None }
     }
 
     #[test]
@@ -136,10 +274,10 @@ mod tests {
     fn whoever_accepted_answers_and_says_nothing_unasked() {
         let mut terms = terms(Announce::Answer);
         assert!(!terms.is_due() && terms.next_deadline().is_none());
-        terms.heard(at(5), Capability::ALL, true);
+        terms.heard(at(5), &plain(Capability::ALL), true);
         let mut out = Vec::new();
         assert!(terms.say(at(5), &mut out).is_some());
-        terms.heard(at(6), Capability::ALL, true);
+        terms.heard(at(6), &plain(Capability::ALL), true);
         assert!(!terms.is_due(), "the answer was given");
         assert_eq!(terms.next_deadline(), Some(at(35)));
     }
@@ -147,7 +285,7 @@ mod tests {
     #[test]
     fn a_link_that_is_opened_anew_begins_anew() {
         let mut terms = terms(Announce::Answer);
-        terms.heard(at(0), Capability::ALL, true);
+        terms.heard(at(0), &plain(Capability::ALL), true);
         terms.opened();
         assert!(terms.is_due() && terms.peer() == Capability(0));
     }
@@ -155,7 +293,7 @@ mod tests {
     #[test]
     fn what_is_not_said_again_does_not_count_for_ever_on_datagrams() {
         let mut terms = terms(Announce::Answer);
-        terms.heard(at(0), Capability(Capability::OPTIONS), false);
+        terms.heard(at(0), &plain(Capability(Capability::OPTIONS)), false);
         terms.say(at(0), &mut Vec::new());
         assert!(terms.peer().has(Capability::OPTIONS) && !terms.peer().has(Capability::RANGE));
         for secs in [30, 60, 90] {
@@ -165,7 +303,132 @@ mod tests {
         assert_eq!(terms.next_deadline(), Some(at(95)));
         terms.on_deadline(at(95));
         assert_eq!((terms.peer(), terms.next_deadline()), (Capability(0), None));
-        terms.heard(at(200), Capability::ALL, false);
+        terms.heard(at(200), &plain(Capability::ALL), false);
         assert!(terms.is_due(), "it is told anew");
+    }
+
+    /// What one end says reaches the other; the options of the frame and its bytes, if it said any.
+    fn pass(from: &mut Terms, to: &mut Terms, secs: u64) -> Option<(HopOptions, usize)> {
+        let mut frame = Vec::new();
+        let len = from.say(at(secs), &mut frame)?;
+        let options = packet::LpPacket::decode(&frame).unwrap().to_options();
+        to.heard(at(secs), &Heard::new(options.get().unwrap(), &options), false);
+        Some((options, len))
+    }
+
+    fn datagrams(announce: Announce, challenge: Option<u64>) -> Terms {
+        let mut terms = terms(announce).on(Carrier::Datagrams);
+        terms.set_challenge(challenge);
+        terms
+    }
+
+    /// An opener and a listener, with the lengths of what they say to each other in turn until
+    /// neither has anything to say.
+    fn exchange(opener: &mut Terms, listener: &mut Terms, secs: u64) -> Vec<usize> {
+        let mut lens = Vec::new();
+        while opener.is_due() || listener.is_due() {
+            assert!(lens.len() < 10, "they answer each other for ever");
+            lens.extend(pass(opener, listener, secs).map(|(_, len)| len));
+            lens.extend(pass(listener, opener, secs).map(|(_, len)| len));
+        }
+        lens
+    }
+
+    #[test]
+    fn an_address_is_proved_in_one_round_trip_and_no_answer_is_longer_than_what_it_answers() {
+        let mut opener = datagrams(Announce::First, None);
+        let mut listener = datagrams(Announce::Answer, Some(77));
+        let (asks, asked) = pass(&mut opener, &mut listener, 0).unwrap();
+        assert_eq!(asks.get(), Some(AddressEcho(0)));
+        assert!(!listener.is_proved() && asked == 19);
+        let (challenges, answered) = pass(&mut listener, &mut opener, 0).unwrap();
+        assert_eq!(challenges.get(), Some(AddressChallenge(77)));
+        assert!(answered <= asked);
+        assert!(!opener.peer().has(Capability::RANGE), "ranges are not for the unproved");
+        assert!(opener.peer().has(Capability::OPTIONS));
+        assert_eq!(pass(&mut opener, &mut listener, 0).unwrap().0.get(), Some(AddressEcho(77)));
+        assert!(listener.is_proved());
+        let (confirms, len) = pass(&mut listener, &mut opener, 0).unwrap();
+        assert!(len <= asked && confirms.get::<AddressChallenge>().is_none());
+        assert_eq!((opener.peer(), opener.is_due()), (Capability::ALL, false));
+        assert_eq!(opener.next_deadline(), Some(at(30)), "and not sooner");
+    }
+
+    #[test]
+    fn a_wrong_echo_proves_nothing() {
+        let mut listener = datagrams(Announce::Answer, Some(77));
+        for token in [0, 76, u64::MAX] {
+            let echo = Some(AddressEcho(token));
+            listener.heard(at(0), &Heard { echo, ..plain(Capability::ALL) }, false);
+            assert!(!listener.is_proved());
+        }
+        let challenge = Some(AddressChallenge(77));
+        listener.heard(at(0), &Heard { challenge, ..plain(Capability::ALL) }, false);
+        assert!(!listener.is_proved(), "a challenge is no echo");
+    }
+
+    #[test]
+    fn an_opener_without_an_answer_asks_again_at_longer_and_longer_spans() {
+        let mut opener = datagrams(Announce::First, None);
+        let mut now = 0;
+        for span in [1, 2, 4, 8, 16, 30, 30] {
+            assert!(opener.say(at(now), &mut Vec::new()).is_some());
+            now += span;
+            assert_eq!(opener.next_deadline(), Some(at(now)));
+            opener.on_deadline(at(now));
+        }
+    }
+
+    #[test]
+    fn a_listener_that_has_forgotten_is_given_a_new_proof() {
+        let mut opener = datagrams(Announce::First, None);
+        let mut listener = datagrams(Announce::Answer, Some(77));
+        assert_eq!(exchange(&mut opener, &mut listener, 0).len(), 4);
+        let mut restarted = datagrams(Announce::Answer, Some(78));
+        opener.on_deadline(at(30));
+        assert_eq!(exchange(&mut opener, &mut restarted, 30).len(), 4);
+        assert!(restarted.is_proved() && opener.peer() == Capability::ALL);
+        // The same where it is a range that reaches a listener without proof.
+        let mut restarted = datagrams(Announce::Answer, Some(79));
+        restarted.ask_for_proof();
+        assert_eq!(exchange(&mut opener, &mut restarted, 40).len(), 3);
+        assert!(restarted.is_proved());
+    }
+
+    #[test]
+    fn a_restarted_opener_learns_at_once_that_it_is_proved() {
+        let mut opener = datagrams(Announce::First, None);
+        let mut listener = datagrams(Announce::Answer, Some(77));
+        exchange(&mut opener, &mut listener, 0);
+        let mut restarted = datagrams(Announce::First, None);
+        assert_eq!(exchange(&mut restarted, &mut listener, 5).len(), 2);
+        assert_eq!(restarted.peer(), Capability::ALL);
+    }
+
+    #[test]
+    fn two_openers_and_two_listeners_do_not_answer_each_other_for_ever() {
+        let (mut a, mut b) = (datagrams(Announce::First, None), datagrams(Announce::First, None));
+        assert!(exchange(&mut a, &mut b, 0).len() <= 4);
+        assert!(a.peer() == Capability::ALL && b.peer() == Capability::ALL);
+        assert!(a.is_proved() && b.is_proved(), "both name each other: that is enough");
+        let mut a = datagrams(Announce::Answer, Some(1));
+        let mut b = datagrams(Announce::Answer, Some(2));
+        a.ask_for_proof();
+        assert!(exchange(&mut a, &mut b, 0).len() <= 4);
+        assert!(!a.is_proved() && !b.is_proved());
+    }
+
+    #[test]
+    fn peers_without_the_exchange_are_served_as_before() {
+        let mut listener = datagrams(Announce::Answer, Some(77));
+        listener.heard(at(0), &plain(Capability::ALL), false);
+        let mut frame = Vec::new();
+        assert_eq!(listener.say(at(0), &mut frame), Some(7), "as long as what it answers");
+        assert_eq!(frame, [0x64, 5, 0xfd, 0x03, 0x88, 1, 2], "options, and no ranges");
+        // An opener learns from a listener without the exchange that nothing is to be proved.
+        let mut opener = datagrams(Announce::First, None);
+        opener.say(at(0), &mut Vec::new());
+        opener.heard(at(0), &plain(Capability::ALL), false);
+        assert_eq!((opener.peer(), opener.is_due()), (Capability::ALL, false));
     }
 }

@@ -5,6 +5,7 @@ use control::{Crossing, Cx, DataMeta, Direction, InterestMeta, Kind, Queued, Siz
 use packet::{Data, HopOptions, LpHeader};
 use smallvec::SmallVec;
 
+use super::allowance::Allowance;
 use super::fragment::{self, Frames, Numbers};
 use super::hop::Packet;
 use super::queue::{QueuedControl, QueuedData};
@@ -50,13 +51,20 @@ impl Link {
         marks: &mut Vec<InterestMark>,
         out: &mut Out<'_>,
     ) -> Option<Frames> {
-        if let Some(len) = self.terms.say(env.now, out.frames) {
+        if self.allowance != Allowance::Unreachable
+            && let Some(len) = self.terms.say(env.now, out.frames)
+        {
             let frames = Frames::bare(len);
+            self.allowance.spend(frames.len + self.overhead);
             for traffic in [&mut self.counters.sent, &mut env.stats.sent] {
                 traffic.bytes += frames.len as u64;
                 traffic.frames += frames.count;
             }
             return Some(frames);
+        }
+        if let Some(reason) = self.allowance.withholds() {
+            self.withhold(env, reason, out.frames);
+            return None;
         }
         loop {
             if self.next_transmit()? > env.now {
@@ -290,6 +298,7 @@ impl Link {
             traffic.frames += frames.count;
         }
         let size = Size(frames.len as u64 + self.overhead as u64 * frames.count);
+        self.allowance.spend(frames.len + self.overhead * frames.count as usize);
         let empty = self.is_idle();
         match &mut self.pacer {
             Some(pacer) => pacer.on_sent(env.now, size),

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use control::{DataMeta, Kind, Size, Time};
 use packet::options::{ServedBy, answer};
-use packet::{Data, HopOptions, LpPacket};
+use packet::{Data, HopOptions, LpPacket, Name};
 
 use super::Packet;
 use super::finish::Ending;
@@ -74,12 +74,17 @@ impl Forwarder {
         if self.pit.has_runs() {
             self.find_segment(face, &name, &mut satisfied);
         }
-        if satisfied.is_empty() {
+        let excludes = self.any_excludes(&satisfied);
+        if excludes && self.turn_away(now, face, &data, &mut satisfied) && satisfied.is_empty() {
+            self.count_drop(face, DropReason::Excluded);
+        } else if satisfied.is_empty() {
             self.count_drop(face, DropReason::Unsolicited);
         } else {
             let packet = packet.to_bytes();
             let verdict = self.copy_verdict(face, &satisfied, &mut options);
-            let may = !header.no_cache() && !self.store.is_off();
+            let own = |prefix: &Name| data.name().starts_with(prefix.as_ref());
+            let is_private = self.uncached.iter().any(own);
+            let may = !header.no_cache() && !is_private && !self.store.is_off();
             let cached = may && self.cache(now, &data, &packet, &name, verdict);
             let (data, name) = (&data, &name);
             let mut arrived =
@@ -250,8 +255,15 @@ impl Forwarder {
         scratch.next_hops.clear();
         let (ingress, mark) = (a.face, a.mark);
         scratch.prefix = 0;
-        let question =
-            |name| Question { now, name, ingress, mark, trigger: Trigger::Data, segments: 1 };
+        let question = |name| Question {
+            now,
+            name,
+            ingress,
+            mark,
+            trigger: Trigger::Data,
+            segments: 1,
+            reach: 0,
+        };
         if entry.components() == a.name.components() {
             let chosen = strategies.find_mut(a.name);
             question(a.name).ask(chosen, taps, &links, scratch, entry, options);

@@ -124,7 +124,8 @@ impl Forwarder {
 
     /// Expired entries, and those that a strategy wanted to be asked about again.
     pub(crate) fn expire_pending(&mut self, now: Time) {
-        while let Some((key, mut entry)) = self.pit.pop_expired(now) {
+        for _ in 0..self.ended_at_once {
+            let Some((key, mut entry)) = self.pit.pop_expired(now) else { break };
             if entry.lingers() {
                 continue;
             }
@@ -137,7 +138,8 @@ impl Forwarder {
             self.tell(now, &name, &mut entry, ingress, &mut options, 0, Trigger::Expiry);
             self.bury(now, &name, &entry, Ending::Unsatisfied);
         }
-        while let Some(key) = self.pit.pop_retry(now) {
+        for _ in 0..self.ended_at_once {
+            let Some(key) = self.pit.pop_retry(now) else { break };
             self.reconsider(now, key, None, Trigger::Timer, HopOptions::new());
         }
     }

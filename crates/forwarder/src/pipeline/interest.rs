@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 use control::{Action, Direction, Duration, InterestMeta, Kind, Size, Stage, Time};
-use packet::options::{SegmentBits, answer, segments_in};
-use packet::{HopOptions, Interest, LpPacket, NackReason};
+use packet::options::{Exclude, SegmentBits, answer, segments_in};
+use packet::{HopOption, HopOptions, Interest, LpPacket, NackReason};
 
+use super::exclude::excludes;
 use super::rewrite::rewrite;
 use super::upstream::{Outbound, Trigger};
 use crate::counters::DropReason;
@@ -71,7 +72,8 @@ impl Forwarder {
         let interest = if buffer.is_empty() { Ok(interest) } else { Interest::decode(&buffer) };
         // A nonce may make the packet larger than a packet may be.
         if let Ok(interest) = interest {
-            let options = self.take_options(face, header);
+            let mut options = self.take_options(face, header);
+            self.ignore_unproved_range(now, face, &mut options);
             let name = self.hashed(interest.name());
             self.arrive(
                 now,
@@ -192,6 +194,8 @@ impl Forwarder {
         if !a.options.is_empty()
             && let Some(wanted) = self.take_range(a)
         {
+            // An exclusion is about the answers to one name.
+            a.options.remove(Exclude::TYPE);
             return self.enter_range(now, a, &wanted);
         }
         self.enter_one(now, a);
@@ -199,22 +203,23 @@ impl Forwarder {
 
     /// The same for one that asks for one thing.
     pub(super) fn enter_one(&mut self, now: Time, a: &mut Arrived<'_>) {
-        let key = self.pit.find(a.interest, a.name);
+        let excludes = excludes(&a.options);
+        let key = self.pit.find_entry(a.interest, a.name, excludes);
         let entry = key.and_then(|key| self.pit.get(key));
         let pending = entry.is_some_and(|entry| !entry.in_records().is_empty());
         if entry.is_some_and(|entry| self.is_loop(entry, a)) {
             self.give_back(now, a);
             return self.refuse(now, a, DropReason::Duplicate, NackReason::Duplicate);
         }
-        if !pending && self.answer_from_store(now, a) {
+        // What another consumer excludes, and so asks for further on, may be in the store.
+        if (!pending || excludes) && self.answer_from_store(now, a) {
             return;
         }
         let key = key.filter(|key| !self.end_lingering(*key));
-        let stored = match key {
-            _ if !self.has_room_for(now, key, a.name.whole(), a) => Err(Refusal::Shared),
+        let stored = self.make_room_for(now, key, a).and_then(|()| match key {
             Some(key) => self.join(now, key, a).map(|()| key),
             None => self.pit.insert(a.interest, a.name, a.in_record(now)),
-        };
+        });
         let key = match stored {
             Ok(key) => key,
             Err(refusal) => {
@@ -237,22 +242,27 @@ impl Forwarder {
         lingers
     }
 
-    /// Whether there is memory for an Interest in an entry that there is, or in a new one that is
-    /// found by `hash`.
-    pub(super) fn has_room_for(
+    /// Makes room for an Interest in an entry that there is, or in a new one. Where memory is
+    /// scarce it may have to end earlier.
+    pub(super) fn make_room_for(
         &mut self,
         now: Time,
         key: Option<PitKey>,
-        hash: u64,
-        a: &Arrived<'_>,
-    ) -> bool {
-        self.reserve_pending(a.face, |forwarder| {
+        a: &mut Arrived<'_>,
+    ) -> Result<(), Refusal> {
+        let mut expires = a.expires;
+        let made = self.reserve_pending(now, a.face, a.name, &mut expires, |forwarder| {
             let record = a.in_record(now);
             match key {
                 Some(key) => forwarder.pit.growth_of(key, &record),
-                None => forwarder.pit.growth(hash, a.interest.wire().len(), &record),
+                None => {
+                    let len = a.interest.wire().len();
+                    forwarder.pit.growth(a.name.whole(), len, &record)
+                }
             }
-        })
+        });
+        a.expires = expires;
+        made
     }
 
     /// Tells the shaper at stage *arrival* that an Interest that it let through will bring nothing.
@@ -295,7 +305,12 @@ impl Forwarder {
     /// the Interest's, the options are those of an answer to it, and there is no mark.
     pub(super) fn answer_from_store(&mut self, now: Time, a: &Arrived<'_>) -> bool {
         self.bound_store();
-        let Some(packet) = self.store.find(now, a.interest, a.name) else {
+        let excluded = if excludes(&a.options) { a.options.get::<Exclude>() } else { None };
+        let found = match &excluded {
+            None => self.store.find(now, a.interest, a.name),
+            Some(excluded) => self.store.find_except(now, a.interest, a.name, excluded),
+        };
+        let Some(packet) = found else {
             self.stats.misses += 1;
             return false;
         };
@@ -415,5 +430,6 @@ pub(super) fn reason_of(refusal: Refusal) -> DropReason {
         Refusal::PrefixTooDeep => DropReason::NameTooDeep,
         Refusal::Entries | Refusal::Memory | Refusal::Gone => DropReason::PitFull,
         Refusal::Shared => DropReason::Memory,
+        Refusal::Prefix => DropReason::PitPrefixShare,
     }
 }

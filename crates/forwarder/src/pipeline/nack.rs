@@ -86,8 +86,9 @@ impl Forwarder {
         name: &HashedName<'_>,
         range: Option<Range>,
     ) -> SmallVec<[PitKey; 1]> {
-        let single = if range.is_some() { None } else { self.pit.find(interest, name) };
-        let mut keys: SmallVec<[PitKey; 1]> = single.into_iter().collect();
+        let find = |excludes| self.pit.find_entry(interest, name, excludes);
+        let singles = [false, true].into_iter().filter(|_| range.is_none()).filter_map(find);
+        let mut keys: SmallVec<[PitKey; 1]> = singles.collect();
         if self.pit.has_runs() {
             keys.extend(self.split_sent(now, face, interest, name, range));
         }

@@ -19,7 +19,7 @@ use crate::forwarder::Forwarder;
 use crate::link::shaping::Expected;
 use crate::node::subject_of;
 use crate::tables::pit::{Segments, segment_of};
-use crate::tables::{HashedName, InRecord, MAX_PREFIX, OutRecord, PitEntry, PitKey, Refusal};
+use crate::tables::{HashedName, InRecord, MAX_PREFIX, OutRecord, PitEntry, PitKey};
 
 /// Writes the Interest with another last component to its name.
 fn with_last(interest: &Interest<'_>, last: &Component, out: &mut Vec<u8>) {
@@ -93,10 +93,9 @@ impl Forwarder {
             }
         }
         if !left.bits.is_empty() {
-            let made = match self.has_room_for(now, None, a.name.whole(), a) {
-                true => self.pit.insert_run(a.interest, a.name, &left, a.in_record(now)),
-                false => Err(Refusal::Shared),
-            };
+            let made = self.make_room_for(now, None, a);
+            let made = made
+                .and_then(|()| self.pit.insert_run(a.interest, a.name, &left, a.in_record(now)));
             match made {
                 Ok(key) => parts.push((key, left.bits)),
                 Err(refusal) => {
@@ -149,7 +148,7 @@ impl Forwarder {
     fn join_runs(
         &mut self,
         now: Time,
-        a: &Arrived<'_>,
+        a: &mut Arrived<'_>,
         left: &mut Segments,
     ) -> Option<Vec<(PitKey, SegmentBits)>> {
         let (mut runs, mut parts) = (Vec::new(), Vec::new());
@@ -200,16 +199,14 @@ impl Forwarder {
     }
 
     /// As [`Forwarder::join`]; says whether there was room.
-    fn join_run(&mut self, now: Time, key: PitKey, a: &Arrived<'_>, bits: SegmentBits) -> bool {
+    fn join_run(&mut self, now: Time, key: PitKey, a: &mut Arrived<'_>, bits: SegmentBits) -> bool {
+        let made = self.make_room_for(now, Some(key), a);
         let mut record = a.in_record(now);
         let before = self.pit.get(key).and_then(|entry| entry.in_record(a.face));
         if let Some(before) = before.filter(|before| before.nonce == a.nonce) {
             record.expires = before.expires;
         }
-        let joined = match self.has_room_for(now, Some(key), a.name.whole(), a) {
-            true => self.pit.join_run(key, record, bits),
-            false => Err(Refusal::Shared),
-        };
+        let joined = made.and_then(|()| self.pit.join_run(key, record, bits));
         match joined {
             Ok(before) => {
                 if let Some(before) = before.filter(|before| before.nonce != a.nonce) {
@@ -292,10 +289,13 @@ impl Forwarder {
     }
 
     /// Whether one of the faces that a strategy wants to send a run by understands no ranges.
+    /// Probes make single entries as well: the answer that comes second is of use to the strategy
+    /// only if the entry lingers, and a run does not.
     pub(super) fn must_expand(&self, out: &Outbound<'_>, actions: &[Action]) -> bool {
         !out.bits.is_empty()
             && actions.iter().any(|action| match action {
-                Action::Forward(face) | Action::Probe(face) => {
+                Action::Probe(_) => true,
+                Action::Forward(face) => {
                     let face = self.faces.get(FaceId(*face));
                     face.is_some_and(|face| !face.link.takes_ranges())
                 }
@@ -313,7 +313,7 @@ impl Forwarder {
             entry.in_records().iter().map(|r| (r.clone(), run.wanted_by(r.face))).collect();
         let outs: Vec<(OutRecord, SegmentBits)> =
             entry.out_records().iter().map(|r| (r.clone(), run.asked_of(r.face()))).collect();
-        let faces = sides(entry);
+        let (faces, note) = (sides(entry), entry.note);
         let mut buffer = Vec::new();
         let mut number = pending.bits.count();
         for at in pending.bits.and(out.bits).iter() {
@@ -321,7 +321,7 @@ impl Forwarder {
             with_last(out.interest, &pending.convention.component(segment), &mut buffer);
             let Ok(interest) = Interest::decode(&buffer) else { continue };
             let name = self.hashed(interest.name());
-            let made = self.make_single(&interest, &name, at, &ins, &outs);
+            let made = self.make_single(&interest, (&name, note), at, &ins, &outs);
             if let Some(key) = made {
                 self.move_expected(now, out.key, key, &faces, (1, number));
             }
@@ -358,12 +358,13 @@ impl Forwarder {
     fn make_single(
         &mut self,
         interest: &Interest<'_>,
-        name: &HashedName<'_>,
+        (name, note): (&HashedName<'_>, [u64; 2]),
         at: u16,
         ins: &[(InRecord, SegmentBits)],
         outs: &[(OutRecord, SegmentBits)],
     ) -> Option<PitKey> {
         let mut key = self.pit.find(interest, name);
+        let is_new = key.is_none();
         for (record, _) in ins.iter().filter(|(_, bits)| bits.has(at)) {
             let (hash, octets) = (name.whole(), interest.wire().len());
             let has_room = self.reserve(Part::Pending, |forwarder| match key {
@@ -377,6 +378,10 @@ impl Forwarder {
             }
         }
         let key = key?;
+        if is_new && let Some(entry) = self.pit.get_mut(key) {
+            // What the strategy noted when it decided about the run.
+            entry.note = note;
+        }
         for (record, _) in outs.iter().filter(|(_, bits)| bits.has(at)) {
             let grows = |forwarder: &Forwarder| forwarder.pit.growth_upstream(key);
             if record.released_at().is_some() && self.reserve(Part::Pending, grows) {

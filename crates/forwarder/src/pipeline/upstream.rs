@@ -64,6 +64,13 @@ pub(super) struct Question<'a> {
     pub(super) mark: u64,
     pub(super) trigger: Trigger,
     pub(super) segments: u16,
+    /// How far the Interest goes that it is about; 0 if it is about none.
+    pub(super) reach: u8,
+}
+
+/// How far an Interest goes: its hop limit, or the largest number without one.
+fn reach(interest: &Interest<'_>) -> u8 {
+    interest.hop_limit().unwrap_or(u8::MAX)
 }
 
 impl Question<'_> {
@@ -88,6 +95,8 @@ impl Question<'_> {
             face: r.face().0,
             released_at: r.released_at().unwrap_or(r.sent_at),
             nacked: r.nacked,
+            expires: r.expires,
+            is_shorter: r.reach < self.reach,
         }));
         scratch.actions.clear();
         let mut tap = taps.of(Reporter::Strategy);
@@ -136,7 +145,7 @@ impl Forwarder {
         scratch.next_hops.clear();
         scratch.prefix = 0;
         let segments = entry.segments();
-        let question = Question { now, name, ingress, mark, trigger, segments };
+        let question = Question { now, name, ingress, mark, trigger, segments, reach: 0 };
         let chosen = strategies.find_mut(name);
         question.ask(chosen, taps, &faces.links(now), scratch, entry, options);
     }
@@ -156,9 +165,9 @@ impl Forwarder {
             self.collect_next_hops(out, ingress);
             let Forwarder { pit, strategies, taps, scratch, faces, .. } = self;
             let Some(entry) = pit.get_mut(out.key) else { return };
-            let segments = out.bits.count().max(1);
+            let (segments, reach) = (out.bits.count().max(1), reach(out.interest));
             let question =
-                Question { now, name: out.name, ingress, mark: out.mark, trigger, segments };
+                Question { now, name: out.name, ingress, mark: out.mark, trigger, segments, reach };
             let (chosen, links) = (strategies.find_mut(out.name), faces.links(now));
             question.ask(chosen, taps, &links, scratch, entry, &mut out.options);
             let mut actions = std::mem::take(&mut self.scratch.actions);
@@ -262,12 +271,15 @@ impl Forwarder {
             self.scratch.prefix = length;
             hops.extend_from_slice(found);
         }
+        let routed = (!hinted).then_some(self.scratch.prefix);
+        self.count_prefix(out.key, out.name, routed);
         hops.retain(|hop: &NextHop| {
             let face = self.faces.get(FaceId(hop.face));
             // Whoever has just said no is not asked again.
             let nacked = FaceId(hop.face) == ingress && ingress != out.ingress;
             face.is_some_and(|face| !nacked && self.may_leave(out, face))
         });
+        super::exclude::rotate(self.id, &mut hops, &out.options);
         self.scratch.next_hops = hops;
     }
 
@@ -304,7 +316,8 @@ impl Forwarder {
             return None;
         }
         let expires = now + self.lifetime(out.interest);
-        let record = OutRecord::new(face, out.nonce, now, expires);
+        let mut record = OutRecord::new(face, out.nonce, now, expires);
+        record.reach = reach(out.interest);
         if !self.reserve(Part::Pending, |forwarder| forwarder.pit.growth_upstream(out.key)) {
             self.count_drop(out.ingress, DropReason::Memory);
             return None;

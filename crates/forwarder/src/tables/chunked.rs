@@ -104,4 +104,29 @@ mod tests {
         v.truncate(64);
         assert_eq!((v.capacity(), v.get(64)), (64, None));
     }
+
+    #[test]
+    fn growth_is_known_before_it_happens() {
+        let mut v: Chunked<u64> = Chunked::new();
+        // 64 numbers of 8 octets a chunk; the list of chunks has room for 4, 8, 16 of them.
+        let chunk = memory::block(512);
+        for (chunks, list) in [(1, 4), (2, 0), (3, 0), (4, 0), (5, 8), (8, 0), (9, 16)] {
+            let before = v.capacity() / 64;
+            let listed = if list > 0 { memory::block(list * 8) } else { 0 };
+            let expected = (chunks - before) * chunk + listed;
+            assert_eq!(v.growth(chunks * 64), expected, "{chunks}");
+            assert_eq!(v.growth(chunks * 64 - 63), expected, "{chunks}");
+            v.ensure(chunks * 64, || 1);
+            assert_eq!(v.growth(chunks * 64), 0);
+        }
+        assert_eq!(v.memory(), 9 * chunk + memory::block(16 * 8));
+        // Of a list that is hardly used any more the rest is given back, too.
+        v.truncate(4 * 64 - 1);
+        assert_eq!((v.capacity(), v.memory()), (4 * 64, 4 * chunk + memory::block(16 * 8)));
+        v.truncate(3 * 64);
+        assert_eq!(v.memory(), 3 * chunk + memory::block(6 * 8));
+        v.truncate(0);
+        assert_eq!(v.memory(), 0);
+        assert!(v.get(0).is_none() && v.get_mut(0).is_none());
+    }
 }

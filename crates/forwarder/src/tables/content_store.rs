@@ -4,6 +4,7 @@ mod admission;
 mod ages;
 mod bounds;
 mod chain;
+mod exclude;
 mod policy;
 mod policy_lfu;
 mod policy_listed;
@@ -359,21 +360,40 @@ impl ContentStore {
         interest: &Interest<'_>,
         name: &HashedName<'_>,
     ) -> Option<Bytes> {
+        let found = self.look_up(now, interest, name, &[]);
+        self.hit(found)
+    }
+
+    /// The slot of the packet that answers an Interest; the packets at the addresses `passed` do
+    /// not.
+    fn look_up(
+        &mut self,
+        now: Time,
+        interest: &Interest<'_>,
+        name: &HashedName<'_>,
+        passed: &[usize],
+    ) -> Option<u32> {
         if self.is_empty() || !self.serves {
-            self.counters.misses += 1;
             return None;
         }
         self.bury(now);
         let must_be_fresh = interest.must_be_fresh();
-        let fresh = |cached: &Cached| !must_be_fresh || now < cached.stale_at;
+        let fresh = |cached: &Cached| {
+            (!must_be_fresh || now < cached.stale_at)
+                && (passed.is_empty() || !passed.contains(&cached.wire.as_ptr().addr()))
+        };
         let exact = self.tree.find(name).filter(|slot| fresh(self.tree.get(*slot)));
-        let found = exact.or_else(|| self.find_by_digest(name, fresh)).or_else(|| {
+        exact.or_else(|| self.find_by_digest(name, fresh)).or_else(|| {
             match (interest.can_be_prefix(), must_be_fresh) {
                 (false, _) => None,
                 (true, true) => self.tree.find_below(name, VISITS, fresh),
                 (true, false) => self.tree.find_below_keywords(name, VISITS, fresh),
             }
-        });
+        })
+    }
+
+    /// Counts a lookup, and gives the packet that it found.
+    fn hit(&mut self, found: Option<u32>) -> Option<Bytes> {
         let wire = found.map(|slot| {
             self.policy.touch(slot);
             self.hit_age = self.ages.as_ref().and_then(|ages| ages.get(slot));
@@ -444,20 +464,10 @@ impl ContentStore {
     ) -> Option<u32> {
         let wanted = name.implicit_digest()?;
         let slot = self.tree.find_prefix(name, name.components() - 1)?;
-        let room = self.bound().saturating_sub(self.memory());
-        let cached = self.tree.get_mut(slot);
-        if !fresh(cached) {
+        if !fresh(self.tree.get(slot)) {
             return None;
         }
-        if let Some(digest) = &cached.digest {
-            return (digest[..] == *wanted).then_some(slot);
-        }
-        let digest = Data::decode(&cached.wire).ok()?.implicit_digest();
-        if room >= memory::block(digest.len()) {
-            self.packets += memory::block(digest.len());
-            cached.digest = Some(Box::new(digest));
-        }
-        (digest[..] == *wanted).then_some(slot)
+        (self.digest_of(slot)?[..] == *wanted).then_some(slot)
     }
 
     /// Evicts until Data of this name with so many octets fits; `false` if it never will.

@@ -92,3 +92,65 @@ impl Counts {
             + memory::block(self.table.allocation_size())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Small keys, which have a list, and large ones, which have a table.
+    const KEYS: [u64; 6] = [0, 5, FIRST - 1, FIRST, FIRST + 1, u64::MAX];
+
+    #[test]
+    fn small_and_large_keys_are_counted_alike() {
+        let mut counts = Counts::default();
+        for key in KEYS {
+            assert!(counts.is_empty(), "{key}");
+            counts.add(key);
+            counts.add(key);
+            assert_eq!((counts.get(key), counts.is_empty()), (2, false), "{key}");
+            assert!(KEYS.iter().all(|other| *other == key || counts.get(*other) == 0));
+            counts.subtract(key);
+            assert_eq!((counts.get(key), counts.is_empty()), (1, false), "{key}");
+            counts.subtract(key);
+            assert_eq!((counts.get(key), counts.is_empty()), (0, true), "{key}");
+            counts.subtract(key);
+            assert_eq!((counts.get(key), counts.is_empty()), (0, true), "there is nothing to take");
+        }
+    }
+
+    #[test]
+    fn a_change_is_the_difference_of_two_numbers() {
+        let mut counts = Counts::default();
+        for key in KEYS {
+            counts.change(key, 0, 3);
+            assert_eq!(counts.get(key), 3, "{key}");
+            counts.change(key, 3, 1);
+            assert_eq!(counts.get(key), 1, "{key}");
+            counts.change(key, 1, 1);
+            assert_eq!(counts.get(key), 1, "{key}");
+        }
+    }
+
+    #[test]
+    fn growth_is_known_before_it_happens() {
+        let mut counts = Counts::default();
+        assert_eq!(counts.memory(), 0);
+        // A list of small keys grows as every list does: 4 numbers, twice as many, or enough.
+        for (key, growth) in [(0, 16), (3, 0), (4, 32), (7, 0), (99, 400), (99, 0), (100, 800)] {
+            let (before, expected) = (counts.memory(), memory::block(growth));
+            assert_eq!(counts.growth(key), expected, "{key}");
+            counts.add(key);
+            let after = if growth == 0 { before } else { expected };
+            assert_eq!(counts.memory(), after, "{key}");
+        }
+        let mut large = Counts::default();
+        for key in (FIRST..).take(1000) {
+            let (growth, before) = (large.growth(key), large.memory());
+            large.add(key);
+            assert!(large.memory() <= before + growth, "{key}");
+            assert_eq!(large.memory() > before, growth > 0, "{key}");
+        }
+        // Sixteen octets and one more a place, of which at most seven eighths are taken.
+        assert!((17 * 1000..4 * 17 * 1000).contains(&large.memory()), "{}", large.memory());
+    }
+}

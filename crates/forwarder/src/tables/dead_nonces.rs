@@ -232,6 +232,14 @@ impl DeadNonces {
         FULL * lines / 2
     }
 
+    /// Releases the table's memory once no pair is remembered.
+    pub fn trim(&mut self, now: Time) {
+        self.turn(now);
+        if self.len == 0 {
+            (self.table, self.old, self.sweep) = (Table::default(), None, 0);
+        }
+    }
+
     /// Remembers a pair from `now` on; if it is remembered already, for a whole lifetime again.
     pub fn insert(&mut self, now: Time, key: u64) {
         if self.contains(now, key) {

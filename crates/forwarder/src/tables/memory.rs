@@ -78,12 +78,63 @@ pub(super) fn offset_of(outer: &[u8], inner: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{block, roomy};
+    use super::{block, deque, deque_growth, list_growth, offset_of, roomy};
+    use std::collections::VecDeque;
 
     #[test]
     fn blocks_are_rounded_as_the_allocator_does() {
         // malloc_usable_size is 24 for requests of 1 to 24, 40 for 25 to 40 …; the header adds 8.
         assert_eq!([0, 1, 24, 25, 40, 41].map(block), [0, 32, 32, 48, 48, 64]);
+    }
+
+    #[test]
+    fn the_growth_of_a_list_is_known_before_it_happens() {
+        for more in [1, 2, 7] {
+            let (mut list, mut octets) = (Vec::<u64>::new(), Vec::<u8>::new());
+            let mut queue = VecDeque::<u64>::new();
+            for n in 0..200 {
+                let growth = [list_growth(&list, more), list_growth(&octets, more)];
+                let queued = deque_growth(&queue, more);
+                let before = [list.capacity(), octets.capacity(), queue.capacity()];
+                list.reserve(more);
+                octets.reserve(more);
+                queue.reserve(more);
+                let after = [list.capacity(), octets.capacity(), queue.capacity()];
+                let sizes = [8, 1, 8];
+                for (i, found) in [growth[0], growth[1], queued].into_iter().enumerate() {
+                    let grew = after[i] > before[i];
+                    let expected = if grew { block(after[i] * sizes[i]) } else { 0 };
+                    assert_eq!(found, expected, "{more} more than {n}");
+                }
+                list.push(n);
+                octets.push(n as u8);
+                queue.push_back(n);
+                assert_eq!(deque(&queue), block(queue.capacity() * 8));
+            }
+        }
+    }
+
+    #[test]
+    fn a_view_says_where_it_lies_in_its_packet() {
+        let packet = [7; 10];
+        assert_eq!(offset_of(&packet, &packet[3..5]), 3);
+        assert_eq!(offset_of(&packet, &packet), 0);
+        assert_eq!(offset_of(&packet, &packet[9..]), 9);
+        assert_eq!(offset_of(&packet, &[]), 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "a view lies within its packet")]
+    fn a_view_that_goes_beyond_the_packet_is_none_of_it() {
+        let buffer = [7; 10];
+        offset_of(&buffer[..5], &buffer[3..7]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a view lies within its packet")]
+    fn a_view_behind_the_packet_is_none_of_it() {
+        let buffer = [7; 10];
+        offset_of(&buffer[..5], &buffer[5..6]);
     }
 
     #[test]

@@ -3,10 +3,12 @@
 mod entry;
 mod growth;
 mod run;
+mod shares;
 mod token;
 
 pub use entry::{InRecord, OutRecord, PitEntry};
 pub use run::{Convention, Run, Segments, segment_of};
+pub use shares::Group;
 pub use token::{MAX_TOKEN, PitToken};
 
 use super::counts::Counts;
@@ -19,7 +21,8 @@ use super::wheel::Wheel;
 use control::Time;
 use entry::digest_key;
 use packet::options::SegmentBits;
-use packet::{Data, Interest};
+use packet::{Data, HopOption, Interest};
+use shares::Shares;
 use thiserror::Error;
 
 /// An entry of the PIT, from outside. It leads nowhere once the entry is gone, also if the entry's
@@ -74,6 +77,9 @@ pub enum Refusal {
     /// As much of the memory as allowed that the PIT shares with others.
     #[error("the forwarder takes as much memory as it may take")]
     Shared,
+    /// As much of the memory as the Interests under one prefix may have while it is scarce.
+    #[error("pending Interests under the same prefix take as much memory as they may")]
+    Prefix,
     /// As many pending Interests of this face as allowed.
     #[error("the face has as many pending Interests as it may have")]
     PerFace,
@@ -85,7 +91,8 @@ pub enum Refusal {
     Gone,
 }
 
-/// Pending Interests by name and selectors (CanBePrefix, MustBeFresh). As in NFD, a forwarding hint
+/// Pending Interests by name and selectors (CanBePrefix, MustBeFresh), those that exclude packets
+/// apart from others. As in NFD, a forwarding hint
 /// does not tell Interests apart.
 ///
 /// In-records of a face that was removed may stay until they expire: nothing answers to its number
@@ -112,6 +119,8 @@ pub struct Pit {
     runs: usize,
     /// The most entries that there ever were.
     most: usize,
+    /// Where memory is shared: who has how much of it.
+    shares: Option<Box<Shares>>,
 }
 
 impl Pit {
@@ -131,13 +140,25 @@ impl Pit {
             heap: 0,
             runs: 0,
             most: 0,
+            shares: None,
         }
+    }
+
+    /// Its bounds.
+    #[must_use]
+    pub fn config(&self) -> &PitConfig {
+        &self.config
     }
 
     /// Entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// Places for entries, those that are free included.
+    pub(crate) fn places(&self) -> usize {
+        self.entries.end()
     }
 
     /// The most entries that there ever were.
@@ -173,25 +194,40 @@ impl Pit {
             + self.retries.memory()
             + self.pending.memory()
             + self.digests.memory()
+            + self.shares_memory()
             + self.heap
     }
 
-    /// The entry of Interests with this name and these selectors.
+    /// The entry of Interests with this name and these selectors that exclude nothing.
     #[must_use]
     pub fn find(&self, interest: &Interest<'_>, name: &HashedName<'_>) -> Option<PitKey> {
+        self.find_entry(interest, name, false)
+    }
+
+    /// The entry of Interests with this name and these selectors: of those that exclude packets, or
+    /// of the others.
+    #[must_use]
+    pub fn find_entry(
+        &self,
+        interest: &Interest<'_>,
+        name: &HashedName<'_>,
+        excludes: bool,
+    ) -> Option<PitKey> {
         let (can_be_prefix, must_be_fresh) = (interest.can_be_prefix(), interest.must_be_fresh());
         let octets = name.name().as_bytes();
         let slot = self.index.find(name.whole(), |slot| {
             let entry = &self.entries[slot];
             entry.can_be_prefix() == can_be_prefix
                 && entry.must_be_fresh() == must_be_fresh
+                && entry.excludes == excludes
                 && entry.name_octets() == octets
                 && entry.run.is_none()
         })?;
         Some(self.key(slot))
     }
 
-    /// Makes the entry of an Interest for which [`Pit::find`] found none, with its first in-record.
+    /// Makes the entry of an Interest for which [`Pit::find_entry`] found none, with its first
+    /// in-record.
     ///
     /// # Errors
     /// A bound is reached; nothing has changed.
@@ -201,7 +237,10 @@ impl Pit {
         name: &HashedName<'_>,
         record: InRecord,
     ) -> Result<PitKey, Refusal> {
-        debug_assert!(self.find(interest, name).is_none(), "the entry is there already");
+        let excludes = !record.options.is_empty()
+            && record.options.get_raw(packet::options::Exclude::TYPE).is_some();
+        let there = || self.find_entry(interest, name, excludes).is_some();
+        debug_assert!(!there(), "the entry is there already");
         if self.len() >= self.config.entries {
             return Err(Refusal::Entries);
         }
@@ -213,6 +252,7 @@ impl Pit {
         let (slot, entry) = self.entries.insert_default().ok_or(Refusal::Entries)?;
         self.most = most;
         entry.describe(interest, name);
+        entry.excludes = excludes;
         if entry.can_be_prefix() {
             self.prefixes[name.components()] += 1;
             self.prefix_lengths |= 1 << name.components();
@@ -259,6 +299,7 @@ impl Pit {
         self.heap = self.heap - before + after;
         if old.is_none() {
             self.pending.add(face.0);
+            self.count_record(face);
         }
         self.set_expiry(key, expires);
         old
@@ -279,6 +320,7 @@ impl Pit {
         let after = entry.heap();
         self.heap = self.heap - before + after;
         self.pending.subtract(face.0);
+        self.uncount_record(face);
         Some(record)
     }
 
@@ -366,9 +408,14 @@ impl Pit {
         if found.len() > start + 1 {
             found[start..].sort_unstable_by_key(|key| {
                 let entry = &self.entries[key.slot];
-                (entry.can_be_prefix(), entry.must_be_fresh())
+                (entry.excludes, entry.can_be_prefix(), entry.must_be_fresh())
             });
         }
+    }
+
+    /// All entries; their order depends on what came and went before alone.
+    pub fn iter(&self) -> impl Iterator<Item = &PitEntry> {
+        self.entries.iter().map(|(_, entry)| entry)
     }
 
     /// Changes when an entry expires; in the past for at once.
@@ -389,7 +436,10 @@ impl Pit {
         entry.lingers = true;
         let after = entry.heap();
         self.heap = self.heap - before + after;
-        waited.iter().for_each(|record| self.pending.subtract(record.face.0));
+        for record in &waited {
+            self.pending.subtract(record.face.0);
+            self.uncount_record(record.face);
+        }
         self.retries.cancel(key.slot);
         self.set_expiry(key, until);
     }
@@ -439,6 +489,16 @@ impl Pit {
         self.retries.pop_due(now).map(|slot| self.key(slot))
     }
 
+    /// Releases the memory of slots that are free, at most `steps` of them; says whether there is
+    /// more to do. Entries stay where they are, so slots below one in use go later.
+    pub fn trim(&mut self, steps: usize) -> bool {
+        let more = self.entries.trim(steps);
+        let end = self.entries.end();
+        self.expiries.trim(end);
+        self.retries.trim(end);
+        more
+    }
+
     fn key(&self, slot: u32) -> PitKey {
         PitKey { slot, generation: self.entries.generation(slot) }
     }
@@ -461,6 +521,7 @@ impl Pit {
 
     /// Takes an entry out of everything that leads to it.
     fn unlink(&mut self, slot: u32) {
+        self.unlink_shares(slot);
         let Some(entry) = self.entries.get(slot) else { return };
         self.index.remove(entry.hash, slot);
         self.expiries.cancel(slot);

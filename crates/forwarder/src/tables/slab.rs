@@ -32,12 +32,29 @@ pub(crate) struct Slab<T> {
     slots: Chunked<Slot<T>>,
     end: u32,
     len: u32,
+    /// The first free slot, which is used next, and the last.
     free: u32,
+    last_free: u32,
+    /// While the slab is trimmed: free slots from here on are used last. [`NONE`] otherwise.
+    low: u32,
+    /// Free slots from here on are where they belong in the list, while the slab is trimmed.
+    sorted: u32,
+    /// No slot that was dropped had a larger generation.
+    generation: u32,
 }
 
 impl<T> Slab<T> {
     pub(crate) const fn new() -> Self {
-        Slab { slots: Chunked::new(), end: 0, len: 0, free: NONE }
+        Slab {
+            slots: Chunked::new(),
+            end: 0,
+            len: 0,
+            free: NONE,
+            last_free: NONE,
+            low: NONE,
+            sorted: NONE,
+            generation: 0,
+        }
     }
 
     /// Entries.
@@ -95,11 +112,16 @@ impl<T> Slab<T> {
         let slot = if self.free != NONE {
             let slot = self.free;
             self.unlink_free(slot);
+            if slot >= self.low {
+                // More are needed again.
+                self.low = NONE;
+            }
             slot
         } else if self.end == NONE {
             return None;
         } else {
-            let empty = || Slot { generation: 0, state: State::Free { prev: NONE, next: NONE } };
+            let generation = self.generation;
+            let empty = || Slot { generation, state: State::Free { prev: NONE, next: NONE } };
             self.slots.ensure(self.end as usize + 1, empty);
             self.end += 1;
             self.end - 1
@@ -129,19 +151,54 @@ impl<T> Slab<T> {
         slot: u32,
         put: impl FnOnce(&mut State<T>, State<T>) -> R,
     ) -> Option<R> {
-        let head = self.free;
         let place = self.slots.get_mut(slot)?;
         if !matches!(place.state, State::Used(_)) {
             return None;
         }
-        let out = put(&mut place.state, State::Free { prev: NONE, next: head });
+        let out = put(&mut place.state, State::Free { prev: NONE, next: NONE });
         place.generation = place.generation.wrapping_add(1);
-        if head != NONE {
-            self.relink_free(head, |prev, _| *prev = slot);
-        }
-        self.free = slot;
+        self.link_free(slot);
         self.len -= 1;
         Some(out)
+    }
+
+    /// Releases free slots at the end, and has new entries use others than those near the end; says
+    /// whether there is more to do. No entry moves. Nothing is done while a quarter is in use, so
+    /// that a number of entries which changes does not let memory come and go.
+    pub(crate) fn trim(&mut self, steps: usize) -> bool {
+        if self.low == NONE {
+            let spare = self.len.saturating_mul(4).saturating_add(256);
+            if self.end <= spare {
+                return false;
+            }
+            (self.low, self.sorted) = (spare / 2, self.end);
+        }
+        for _ in 0..steps {
+            if self.end <= self.low {
+                self.low = NONE;
+                break;
+            }
+            let last = self.end - 1;
+            if self.is_free(last) {
+                self.unlink_free(last);
+                self.generation = self.generation.max(self.generation(last));
+                self.end = last;
+            } else if self.sorted.min(self.end) > self.low {
+                self.sorted = self.sorted.min(self.end) - 1;
+                if self.is_free(self.sorted) {
+                    self.unlink_free(self.sorted);
+                    self.link_free(self.sorted);
+                }
+            } else {
+                break;
+            }
+        }
+        self.slots.truncate(self.end());
+        self.low != NONE
+    }
+
+    fn is_free(&self, slot: u32) -> bool {
+        matches!(self.slots[slot].state, State::Free { .. })
     }
 
     /// Brings the last slot down into a free one and drops it, if there are free slots. Returns
@@ -214,6 +271,21 @@ impl<T> Slab<T> {
         }
     }
 
+    /// Puts a slot that is free into the list: first, or last if it is to be released.
+    fn link_free(&mut self, slot: u32) {
+        let is_last = slot >= self.low;
+        let (before, after) = if is_last { (self.last_free, NONE) } else { (NONE, self.free) };
+        self.relink_free(slot, |prev, next| (*prev, *next) = (before, after));
+        match before {
+            NONE => self.free = slot,
+            _ => self.relink_free(before, |_, next| *next = slot),
+        }
+        match after {
+            NONE => self.last_free = slot,
+            _ => self.relink_free(after, |prev, _| *prev = slot),
+        }
+    }
+
     fn unlink_free(&mut self, slot: u32) {
         let State::Free { prev: before, next: after } = self.slots[slot].state else { return };
         if before == NONE {
@@ -221,7 +293,9 @@ impl<T> Slab<T> {
         } else {
             self.relink_free(before, |_, next| *next = after);
         }
-        if after != NONE {
+        if after == NONE {
+            self.last_free = before;
+        } else {
             self.relink_free(after, |prev, _| *prev = before);
         }
     }
@@ -259,13 +333,40 @@ mod tests {
         assert_eq!(slab.get(slot), Some(&'b'));
     }
 
+    #[test]
+    fn what_many_entries_took_is_released_around_those_that_stay() {
+        let mut slab = Slab::new();
+        let slots: Vec<u32> = (0..10_000).map(|n| slab.insert(n).unwrap()).collect();
+        let full = slab.memory();
+        assert!(!slab.trim(usize::MAX), "all are in use");
+        let gone = (slots[9000], slab.generation(slots[9000]));
+        slots[..9990].iter().for_each(|slot| assert!(slab.remove(*slot).is_some()));
+        assert!(slab.trim(1000), "the last ones are in use");
+        while slab.sorted > slab.low {
+            slab.trim(1000);
+        }
+        // What comes now lies in front, so that the end can go when those ten are gone.
+        let new: Vec<u32> = (0..20).map(|n| slab.insert(n).unwrap()).collect();
+        assert!(new.iter().all(|slot| *slot < 200), "{new:?}");
+        slots[9990..].iter().for_each(|slot| assert!(slab.remove(*slot).is_some()));
+        let calls = (1..1000).find(|_| !slab.trim(64)).unwrap();
+        assert!(calls > 100, "{calls} calls of 64 steps cannot release 9,800 slots");
+        assert!(slab.memory() < full / 20, "{} of {full}", slab.memory());
+        assert_eq!(slab.iter().count(), 20);
+        // A handle of what was there leads nowhere when its slot is there again.
+        let again: Vec<u32> = (0..9_990).map(|n| slab.insert(n).unwrap()).collect();
+        assert!(again.contains(&gone.0));
+        assert_eq!(slab.get_checked(gone.0, gone.1), None);
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn behaves_like_a_map(ops in prop::collection::vec((0u8..4, any::<u16>()), 0..400)) {
+        fn behaves_like_a_map(ops in prop::collection::vec((0u8..5, any::<u16>()), 0..400)) {
             let mut slab = Slab::new();
             let mut model: BTreeMap<u32, u16> = BTreeMap::new();
             for (op, value) in ops {
+                let handles: Vec<_> = slab.iter().map(|(s, _)| (s, slab.generation(s))).collect();
                 match op {
                     0 | 1 => {
                         let slot = slab.insert(value).unwrap();
@@ -274,6 +375,12 @@ mod tests {
                     2 => {
                         let slot = u32::from(value) % 128;
                         prop_assert_eq!(slab.remove(slot), model.remove(&slot));
+                    }
+                    3 => {
+                        slab.trim(usize::from(value) % 100);
+                        for (slot, generation) in handles {
+                            prop_assert!(slab.get_checked(slot, generation).is_some());
+                        }
                     }
                     _ => {
                         let end = slab.end();

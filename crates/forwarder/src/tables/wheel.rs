@@ -91,6 +91,11 @@ impl Wheel {
         self.links.growth(end)
     }
 
+    /// Releases the memory for items from `end` on, none of which has a deadline.
+    pub(super) fn trim(&mut self, end: usize) {
+        self.links.truncate(end);
+    }
+
     /// Gives an item a deadline, in place of the one it may have.
     pub fn set(&mut self, item: u32, deadline: Time) {
         self.cancel(item);

@@ -100,6 +100,49 @@ fn data_asked_for_by_its_digest() {
 }
 
 #[test]
+fn data_below_private_names_are_not_kept() {
+    let mut b = Bench::new();
+    let (d, u) = (b.face(), b.face());
+    b.route("/", u);
+    b.fw.set_uncached(&["/own".parse().unwrap(), "/me/x".parse().unwrap()]);
+    let names = [("/own/a", false), ("/me/x/b", false), ("/me/y", true), ("/owns", true)];
+    for (nonce, (uri, kept)) in (1u32..).zip(names) {
+        b.ask(d, &interest(uri, 2 * nonce));
+        b.receive(u, &data(uri, b"x"));
+        assert_eq!((b.sent(u).len(), b.sent(d).len()), (1, 1), "{uri}");
+        b.ask(d, &interest(uri, 2 * nonce + 1));
+        let (asked, answered) = (b.sent(u).len(), b.sent(d).len());
+        assert_eq!((asked, answered), if kept { (0, 1) } else { (1, 0) }, "{uri}");
+    }
+}
+
+/// The store has one packet of a name, and remembers its digest once it was asked for.
+#[test]
+fn a_digest_finds_what_it_is_of_after_a_forgery() {
+    let mut b = Bench::new();
+    let (d, u) = (b.face(), b.face());
+    b.route("/a", u);
+    let (forged, right) = (data("/a", b"forged"), data("/a", b"right"));
+    let by_digest = |packet: &Bytes, nonce| {
+        let mut asked = interest("/a", nonce);
+        let digest = Data::decode(packet).unwrap().implicit_digest();
+        asked.name.push(Component::implicit_digest(digest).as_ref());
+        asked
+    };
+    b.ask(d, &interest("/a", 1));
+    b.receive(u, &forged);
+    assert_eq!((b.sent(u).len(), b.one(d).packet), (1, forged.to_vec()));
+    b.ask(d, &by_digest(&right, 2));
+    assert_eq!((b.sent(u).len(), b.sent(d).len()), (1, 0), "the forgery is no answer");
+    b.receive(u, &right);
+    assert_eq!(b.one(d).packet, right);
+    b.ask(d, &by_digest(&right, 3));
+    assert_eq!((b.sent(u).len(), b.one(d).packet), (0, right.to_vec()));
+    b.ask(d, &by_digest(&forged, 4));
+    assert_eq!((b.sent(u).len(), b.sent(d).len()), (1, 0), "its place was taken");
+}
+
+#[test]
 fn the_content_store_answers_what_passed_by() {
     let mut b = Bench::new();
     let (d1, d2, u) = (b.face(), b.face(), b.face());
@@ -303,7 +346,7 @@ fn options_beyond_the_bound_are_left_out() {
     b.route("/a", u);
     // Two headers of 1,000 octets in one frame, as nobody here would write them.
     let mut headers = Vec::new();
-    for typ in [920, 924] {
+    for typ in [924, 928] {
         packet::tlv::put_tlv(&mut headers, typ, &[7; 1000]);
     }
     packet::tlv::put_tlv(&mut headers, 0x50, &interest("/a", 1).encode());
@@ -312,7 +355,7 @@ fn options_beyond_the_bound_are_left_out() {
     b.receive(d, &wire);
     let got = b.one(u).header.options;
     assert_eq!((got.len(), got.octets()), (1, 1000));
-    assert_eq!(got.get_raw(920).map(<[u8]>::len), Some(1000));
+    assert_eq!(got.get_raw(924).map(<[u8]>::len), Some(1000));
 }
 
 #[test]

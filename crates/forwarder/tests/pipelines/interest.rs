@@ -1,10 +1,10 @@
 //! The way of Interests.
 
 use crate::support::{Bench, Cheapest, Everyone, data, frame, fresh_data, interest, ms, name};
-use control::{Action, Duration, Strategy, StrategyCx};
+use control::{Action, Duration, Strategy, StrategyCx, Time};
 use packet::{InterestBuf, LpHeader, NackReason};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use weir_forwarder::tables::PitConfig;
 use weir_forwarder::{DropReason, FaceConfig, ForwarderConfig, LinkType, Scope};
 
@@ -174,6 +174,20 @@ fn the_same_nonce_from_another_face_is_a_loop_too() {
     b.ask(d2, &interest("/a", 1));
     assert_eq!(b.one(d2).header.nack, Some(NackReason::Duplicate));
     assert!(b.sent(d1).is_empty());
+}
+
+/// An Interest that was not sent on because another one is pending has a nonce, too.
+#[test]
+fn the_nonce_of_an_interest_that_waits_is_known() {
+    let mut b = Bench::new();
+    let (d1, d2, d3, u) = (b.face(), b.face(), b.face(), b.face());
+    b.route("/a", u);
+    b.ask(d1, &interest("/a", 1));
+    assert_eq!(b.one(u).interest().nonce(), Some(1));
+    b.ask(d2, &interest("/a", 2));
+    assert!(b.sent(u).is_empty(), "it waits with the first");
+    b.ask(d3, &interest("/a", 2));
+    assert_eq!(b.one(d3).header.nack, Some(NackReason::Duplicate));
 }
 
 #[test]
@@ -407,4 +421,34 @@ fn a_probe_has_a_nonce_of_its_own_and_its_data_serve() {
     assert!(probe.is_some() && probe != Some(7), "{probe:?}");
     b.receive(far, &data("/a/b/1", b"x"));
     assert_eq!(b.sent(d).len(), 1);
+}
+
+/// Sends every Interest to the first next hop; notes what a strategy is told of those that left.
+struct Recorder(Arc<Mutex<Vec<(bool, Time)>>>);
+
+impl Strategy for Recorder {
+    fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
+        let told = s.upstreams.iter().map(|left| (left.is_shorter, left.expires));
+        self.0.lock().unwrap().extend(told);
+        s.out.extend(s.next_hops.first().map(|hop| Action::Forward(hop.face)));
+    }
+}
+
+#[test]
+fn strategies_know_whether_what_left_goes_as_far_and_lasts_as_long() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let mut b = Bench::with(ForwarderConfig::new(Box::new(Recorder(told.clone()))));
+    let (d, e, u) = (b.face(), b.face(), b.face());
+    b.route("/a", u);
+    // 255 is the largest hop limit, so an Interest without one goes no farther.
+    let limits = [Some(2), Some(3), Some(2), None, Some(255), None];
+    for (n, hop_limit) in (1..).zip(limits) {
+        let lifetime_ms = Some(1000 * u64::from(n));
+        let from = if n % 2 == 0 { d } else { e };
+        b.ask(from, &InterestBuf { hop_limit, lifetime_ms, ..interest("/a", n) });
+    }
+    let shorter = [true, false, true, false, false];
+    let seconds = |n: u64| b.now + Duration::from_secs(n);
+    let expected = (1..).zip(shorter).map(|(n, shorter)| (shorter, seconds(n)));
+    assert_eq!(*told.lock().unwrap(), expected.collect::<Vec<_>>());
 }

@@ -3,6 +3,7 @@
 
 mod brought;
 mod data;
+mod exclude;
 mod interest;
 mod lessons;
 mod linger;
@@ -13,8 +14,10 @@ mod net;
 mod network;
 mod options;
 mod parts;
+mod proof;
 mod range;
 mod reliability;
+mod scarce;
 mod shaper;
 mod support;
 mod terms;

@@ -1,9 +1,10 @@
 //! Malformed options: taken off, counted by reason, and nothing else becomes of them.
 
 use crate::support::{Bench, data, frame, interest};
+use packet::options::{AddressChallenge, AddressEcho};
 use packet::options::{
-    Anticipated, Capability, ExpectedBytes, PathId, PathLabel, Range, RateStamp, RttHint, ServedBy,
-    SteeringHint, TrafficClass,
+    Anticipated, Capability, Exclude, ExpectedBytes, PathId, PathLabel, Range, RateStamp, RttHint,
+    ServedBy, SteeringHint, TrafficClass,
 };
 use packet::tlv::{put_header, put_tlv, types};
 use packet::{HopOption, LpHeader, NackReason};
@@ -12,6 +13,17 @@ use weir_forwarder::{FaceId, OptionFault};
 
 /// An option that no forwarder knows: it goes through as it is.
 const UNKNOWN: (u32, &[u8]) = (956, b"whatever");
+
+/// Nine packets to exclude.
+const COUNTING: [u8; 72] = {
+    let mut value = [0; 72];
+    let mut at = 0;
+    while at < value.len() {
+        value[at] = at as u8;
+        at += 1;
+    }
+    value
+};
 
 /// Values that are malformed in one way, each with its type.
 fn wrong(fault: OptionFault) -> (u32, Vec<Vec<u8>>) {
@@ -57,12 +69,16 @@ fn wrong(fault: OptionFault) -> (u32, Vec<Vec<u8>>) {
         OptionFault::ExpectedBytes => (ExpectedBytes::TYPE, &[&[], &[1; 3], &[1; 9]]),
         OptionFault::RttHint => (RttHint::TYPE, &[&[], &[1; 3], &[1; 9]]),
         OptionFault::Capability => (Capability::TYPE, &[&[], &[1; 3]]),
+        OptionFault::AddressChallenge => (AddressChallenge::TYPE, &[&[], &[1; 7], &[1; 9]]),
+        OptionFault::AddressEcho => (AddressEcho::TYPE, &[&[], &[1; 7], &[1; 9]]),
         OptionFault::CachesBelow => (CachesBelow::TYPE, &[&[], &[1], &[1, 2, 3, 4]]),
         OptionFault::CachesPassed => (CachesPassed::TYPE, &[&[], &[1, 2, 3, 4]]),
+        OptionFault::Exclude => (Exclude::TYPE, &[&[], &[1; 7], &[1; 16], &COUNTING, &[1; 9]]),
         // These are not about one value.
-        OptionFault::RangeMisplaced | OptionFault::Repeated | OptionFault::TooManyOctets => {
-            (0, &[])
-        }
+        OptionFault::RangeMisplaced
+        | OptionFault::RangeUnproved
+        | OptionFault::Repeated
+        | OptionFault::TooManyOctets => (0, &[]),
     };
     (typ, values.iter().map(|value| value.to_vec()).collect())
 }
@@ -197,5 +213,6 @@ fn every_option_of_the_manual_is_checked() {
         assert!(checked, "{name}, {typ}, has no malformed value above");
         listed += 1;
     }
-    assert_eq!(listed, (912 - 864) / 4 + 1);
+    // From 864 to 920 without a gap, and Exclude.
+    assert_eq!(listed, (920 - 864) / 4 + 1 + 1);
 }

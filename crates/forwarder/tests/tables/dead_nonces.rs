@@ -109,3 +109,19 @@ fn what_it_takes_at_most_is_known_beforehand() {
         assert!(peak <= most && peak * 2 >= most, "{peak} of {most}");
     }
 }
+
+#[test]
+fn what_lies_in_the_older_table_is_found_while_it_is_moved() {
+    let mut nonces = DeadNonces::new(LIFETIME, 10_000);
+    for n in 0..5000 {
+        nonces.insert(Time::ZERO, key(n));
+        if n % 7 == 0 {
+            let lost = (0..=n).step_by(13).find(|n| !nonces.contains(Time::ZERO, key(*n)));
+            assert_eq!(lost, None, "after {n}");
+        }
+        // One that is there already is not there twice, whichever table it is in.
+        nonces.insert(Time::ZERO, key(n / 2));
+        assert_eq!(nonces.len() as u64, n + 1);
+    }
+    assert_eq!(nonces.dropped_early(), 0);
+}

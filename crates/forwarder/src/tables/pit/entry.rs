@@ -1,6 +1,7 @@
 //! What the PIT keeps for a pending Interest.
 
 use super::run::Run;
+use super::shares::Group;
 use super::token::PitToken;
 use crate::tables::face_id::FaceId;
 use crate::tables::memory;
@@ -34,6 +35,8 @@ pub struct OutRecord {
     face: FaceId,
     /// The nonce of the latest one.
     pub nonce: u32,
+    /// Its hop limit when it came; the largest number without one.
+    pub reach: u8,
     /// When the strategy sent it.
     pub sent_at: Time,
     /// [`Time::MAX`] while a shaper holds it.
@@ -52,7 +55,8 @@ impl OutRecord {
     #[must_use]
     pub fn new(face: FaceId, nonce: u32, sent_at: Time, expires: Time) -> Self {
         let released_at = Time::MAX;
-        OutRecord { face, nonce, sent_at, released_at, expires, nacked: None, memo: 0 }
+        let (reach, nacked, memo) = (u8::MAX, None, 0);
+        OutRecord { face, nonce, reach, sent_at, released_at, expires, nacked, memo }
     }
 
     /// The face that the Interest left by.
@@ -87,10 +91,15 @@ pub struct PitEntry {
     pub(super) hash: u64,
     /// The hash under which Interests for one digest are counted; see [`digest_key`].
     pub(super) parent: u64,
-    pub(super) components: u32,
+    /// An Interest has at most 8,800 octets.
+    pub(super) components: u16,
+    /// The prefix that it is counted under, where prefixes share memory.
+    pub(super) group: Group,
     can_be_prefix: bool,
     pub(super) must_be_fresh: bool,
     pub(super) wants_digest: bool,
+    /// See [`PitEntry::excludes`].
+    pub(super) excludes: bool,
     pub(super) in_records: SmallVec<[InRecord; 1]>,
     pub(super) out_records: SmallVec<[OutRecord; 1]>,
     pub(super) expires: Time,
@@ -117,7 +126,8 @@ impl PitEntry {
         self.name_at = memory::offset_of(interest.wire(), octets) as u32;
         self.name_len = octets.len() as u32;
         self.hash = name.whole();
-        self.components = name.components() as u32;
+        self.components = u16::try_from(name.components()).unwrap_or(u16::MAX);
+        self.group = Group::NONE;
         self.can_be_prefix = interest.can_be_prefix();
         self.must_be_fresh = interest.must_be_fresh();
         self.lingers = false;
@@ -143,7 +153,7 @@ impl PitEntry {
     /// Components of the name.
     #[must_use]
     pub fn components(&self) -> usize {
-        self.components as usize
+        usize::from(self.components)
     }
 
     pub(super) fn name_octets(&self) -> &[u8] {
@@ -160,6 +170,12 @@ impl PitEntry {
     #[must_use]
     pub fn must_be_fresh(&self) -> bool {
         self.must_be_fresh
+    }
+
+    /// Whether its downstreams exclude packets, each its own ([`packet::options::Exclude`]).
+    #[must_use]
+    pub fn excludes(&self) -> bool {
+        self.excludes
     }
 
     /// Downstreams, in the order in which they came.

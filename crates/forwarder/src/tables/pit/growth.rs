@@ -31,6 +31,7 @@ impl Pit {
             + self.expiries.growth(end)
             + self.retries.growth(end)
             + self.pending.growth(record.face.0)
+            + self.shares_growth(record.face)
             + self.digests.growth(hash)
             + memory::block(interest)
             + super::run::Run::SIZE
@@ -42,7 +43,8 @@ impl Pit {
     #[must_use]
     pub fn growth_of(&self, key: PitKey, record: &InRecord) -> usize {
         let lists = self.get(key).map_or(0, PitEntry::growth);
-        lists + self.pending.growth(record.face.0) + record.heap()
+        let counts = self.pending.growth(record.face.0) + self.shares_growth(record.face);
+        lists + counts + record.heap()
     }
 
     /// Octets that one more upstream would add to an entry.

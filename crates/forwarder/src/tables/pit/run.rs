@@ -15,14 +15,6 @@ use packet::options::{MAX_RANGE, SegmentBits};
 use packet::{Component, ComponentRef, Interest, NameRef};
 use smallvec::SmallVec;
 
-/// Tells the hash of a parent, under which runs are found, from that of a whole name.
-const OF_A_RUN: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// Under which hash runs are found that begin in a block of [`MAX_RANGE`] segments.
-fn hash_of_block(parent: u64, block: u64) -> u64 {
-    parent ^ OF_A_RUN.wrapping_mul(block.wrapping_mul(2) | 1)
-}
-
 /// The block that a segment is in.
 fn block_of(segment: u64) -> u64 {
     segment / u64::from(MAX_RANGE)
@@ -172,7 +164,7 @@ impl Pit {
         let of_parent =
             |entry: &PitEntry| entry.run.is_some() && entry.name().parent().as_bytes() == parent;
         for block in block.saturating_sub(1)..=block.saturating_add(1) {
-            let hash = hash_of_block(hash, block);
+            let hash = name.block_key(hash, block);
             let of_block = |entry: &PitEntry| entry.hash == hash && of_parent(entry);
             let candidates = self.index.candidates(hash);
             let slots = candidates.filter(|slot| of_block(&self.entries[*slot]));
@@ -206,7 +198,7 @@ impl Pit {
         self.admit_many(record.face, segments.bits.count(), octets)?;
         let mut entry = PitEntry::default();
         entry.describe(interest, name);
-        entry.hash = hash_of_block(hash, block_of(segments.first));
+        entry.hash = name.block_key(hash, block_of(segments.first));
         entry.wants_digest = false;
         let Segments { first, convention, .. } = *segments;
         let (wanted, asked) = (ByFace::new(), ByFace::new());
@@ -219,6 +211,7 @@ impl Pit {
         self.most = self.most.max(self.len());
         self.index.insert(hash, slot);
         self.runs += 1;
+        self.count_record(face);
         let key = self.key(slot);
         self.set_wanted(key, face, segments.bits);
         self.set_expiry(key, expires);
@@ -253,6 +246,9 @@ impl Pit {
         };
         let after = entry.heap();
         self.heap = self.heap - heap + after;
+        if old.is_none() {
+            self.count_record(face);
+        }
         self.set_wanted(key, face, bits);
         self.set_expiry(key, expires);
         Ok(old)
@@ -318,6 +314,8 @@ impl Pit {
         let (hash, expires) = (part.hash, part.expires);
         part.run = Some(Box::new(Run { first, convention, wanted: ByFace::new(), asked }));
         self.heap += part.heap();
+        part.in_records.iter().for_each(|record| self.count_record(record.face));
+        self.count_group(part.group);
         let slot = self.entries.insert(part).ok_or(Refusal::Entries)?;
         self.index.insert(hash, slot);
         self.runs += 1;
@@ -340,12 +338,16 @@ impl Pit {
             Some((_, set)) => *set = bits,
             None => run.wanted.push((face, bits)),
         }
+        let mut gone = 0;
         if bits.is_empty() {
             run.wanted.retain(|(other, _)| *other != face);
+            gone = entry.in_records.len();
             entry.in_records.retain(|r| r.face != face);
+            gone -= entry.in_records.len();
         }
         let after = entry.heap();
         self.heap = self.heap - heap + after;
+        (0..gone).for_each(|_| self.uncount_record(face));
         self.pending.change(face.0, before.count(), bits.count());
     }
 

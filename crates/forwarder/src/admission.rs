@@ -1,0 +1,149 @@
+//! Which Interests find room in the table of pending ones while memory is scarce, and for how long.
+//!
+//! Below a quarter of the bound every Interest is taken as it is. From there on a face or a prefix
+//! that has much keeps new Interests for a shorter time; from half of the bound on it gets nothing
+//! more until some of its entries are gone:
+//!
+//! - a face has much if its entries take more than its share: half of the bound, divided by the
+//!   number of faces;
+//! - a prefix has much if its entries, those of all faces together, take more than what is free
+//!   (Choudhury and Hahne's dynamic threshold). So an attack on one prefix through many faces
+//!   leaves room for other prefixes.
+//!
+//! A face with less than a quarter of its share is taken in any case. Faces of remote peers leave
+//! an eighth of the bound to the applications of this host, and so to management.
+
+use control::{Duration, Time};
+
+use crate::budget::Part;
+use crate::face::{Face, FaceId};
+use crate::forwarder::Forwarder;
+use crate::tables::{Fib, Group, HashedName, PitKey, Refusal};
+
+/// Faces of remote peers leave this part of the bound to local applications.
+const LOCAL: usize = 8;
+
+/// The lifetime of Interests of a face or prefix with much, above a quarter of the bound: NDN's
+/// default, so that a consumer which asks for no more than usual loses nothing.
+const SHORT: Duration = Duration::from_secs(4);
+
+/// The same above three eighths of the bound.
+const SHORTEST: Duration = Duration::from_secs(1);
+
+/// A prefix whose entries take no more than this part of the bound never has much.
+const LITTLE: usize = 64;
+
+/// Without a route that says which names belong together, those with this many equal components do.
+const COMPONENTS: usize = 2;
+
+/// What the table's entries take, against what they may.
+struct Load {
+    /// With the Interest that is judged.
+    taken: usize,
+    bound: usize,
+    /// What a place for an entry takes, with all that belongs to it.
+    each: usize,
+}
+
+impl Forwarder {
+    /// Makes room for an Interest that came by a face and is to be pending until `expires`, which
+    /// may become earlier. What is refused is counted.
+    ///
+    /// # Errors
+    /// There is no room, for this face or under this prefix.
+    pub(crate) fn reserve_pending(
+        &mut self,
+        now: Time,
+        face: FaceId,
+        name: &HashedName<'_>,
+        expires: &mut Time,
+        octets: impl FnOnce(&Forwarder) -> usize,
+    ) -> Result<(), Refusal> {
+        if !self.budget.is_limited() {
+            return Ok(());
+        }
+        let octets = octets(self);
+        let load = self.load(face, octets);
+        let admitted = match load.taken > load.bound / 4 {
+            true => self.judge(now, face, name, expires, &load),
+            false => Ok(()),
+        };
+        if admitted.is_err() {
+            self.budget.refuse(Part::Pending);
+            return admitted;
+        }
+        self.make_room(Part::Pending, octets).then_some(()).ok_or(Refusal::Shared)
+    }
+
+    fn load(&self, face: FaceId, octets: usize) -> Load {
+        // Places that are free take memory, too, but are as good as memory that is free.
+        let each = self.pit.memory() / self.pit.places().max(1);
+        let taken = each * self.pit.len();
+        let config = self.pit.config();
+        let entries = each.saturating_mul(config.entries);
+        let all = self.budget.share(Part::Pending).min(config.memory).min(entries);
+        let is_local = self.faces.get(face).is_some_and(Face::is_local);
+        let bound = if is_local { all } else { all - all / LOCAL };
+        Load { taken: taken + octets, bound, each }
+    }
+
+    #[cold]
+    fn judge(
+        &mut self,
+        now: Time,
+        face: FaceId,
+        name: &HashedName<'_>,
+        expires: &mut Time,
+        load: &Load,
+    ) -> Result<(), Refusal> {
+        let &Load { taken, bound, each } = load;
+        if taken > bound {
+            return Err(Refusal::Shared);
+        }
+        let share = bound / 2 / self.faces.len().max(1);
+        let own = (self.pit.entries_of(face) + 1) * each;
+        if own <= share / 4 {
+            return Ok(());
+        }
+        let under = self.pit.entries_in(group_of(&self.fib, name)) * each;
+        if taken > bound / 2 {
+            if own > share {
+                return Err(Refusal::Shared);
+            }
+            if under > (bound - taken).max(bound / LITTLE) {
+                return Err(Refusal::Prefix);
+            }
+        }
+        if own > share || under > bound / 4 {
+            let longest = if taken > bound / 8 * 3 { SHORTEST } else { SHORT };
+            *expires = (*expires).min(now + longest);
+        }
+        Ok(())
+    }
+
+    /// Counts an entry in the group of its prefix; `routed` is the length of its route's prefix,
+    /// where that was looked for.
+    pub(crate) fn count_prefix(
+        &mut self,
+        key: PitKey,
+        name: &HashedName<'_>,
+        routed: Option<usize>,
+    ) {
+        let Forwarder { pit, fib, .. } = self;
+        pit.set_group(key, || match routed {
+            Some(routed) => group(name, routed),
+            None => group_of(fib, name),
+        });
+    }
+}
+
+/// The group of a name's prefix: that of its route, or its first components if that is the root's
+/// or there is none. A forwarding hint changes nothing.
+fn group_of(fib: &Fib, name: &HashedName<'_>) -> Group {
+    group(name, fib.lookup(name).map_or(0, |(length, _)| length))
+}
+
+fn group(name: &HashedName<'_>, routed: usize) -> Group {
+    let length = if routed == 0 { COMPONENTS.min(name.longest_prefix()) } else { routed };
+    Group::of(name.prefix(length).map_or(0, |(hash, _)| hash))
+}
