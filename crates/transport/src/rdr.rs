@@ -148,6 +148,16 @@ pub fn metadata_prefix(name: NameRef<'_>) -> Name {
     name.to_name().with(&Component::keyword(METADATA))
 }
 
+/// The keyword behind that of the manifest under which a version names its root.
+const ROOT_KEYWORD: &[u8] = b"root";
+
+/// The name of the packet that says of one version what metadata say of the latest.
+#[must_use]
+pub fn root_name(object: NameRef<'_>) -> Name {
+    let manifest = Component::keyword(security::manifest::KEYWORD);
+    object.to_name().with(&manifest).with(&Component::keyword(ROOT_KEYWORD))
+}
+
 /// The component that names a segment, in the revision of the naming conventions that the object's
 /// version is written in.
 #[must_use]
@@ -206,6 +216,34 @@ mod tests {
         tlv::put_nni_tlv(&mut content, SIZE, 77);
         assert_eq!(Metadata::decode(name.as_ref(), &content).unwrap().size, Some(77));
         assert_eq!(Metadata::decode(name.as_ref(), &[]), None);
+    }
+
+    #[test]
+    fn metadata_name_a_version_of_what_was_asked_for() {
+        let name: Name = "/demo/file".parse().unwrap();
+        for (object, is_one) in [
+            ("/demo/file/v=1", true),
+            ("/demo/file/folder/v=1", true),
+            ("/demo/file", false),
+            ("/demo", false),
+            ("/other/file/folder/v=1", false),
+        ] {
+            let mut content = Vec::new();
+            object.parse::<Name>().unwrap().encode_into(&mut content);
+            assert_eq!(Metadata::decode(name.as_ref(), &content).is_some(), is_one, "{object}");
+        }
+    }
+
+    #[test]
+    fn a_segment_size_of_nothing_is_none() {
+        let name: Name = "/demo/file".parse().unwrap();
+        for (told, known) in [(0, None), (1, Some(1)), (8000, Some(8000))] {
+            let mut content = Vec::new();
+            "/demo/file/v=1".parse::<Name>().unwrap().encode_into(&mut content);
+            tlv::put_nni_tlv(&mut content, SEGMENT_SIZE, told);
+            let metadata = Metadata::decode(name.as_ref(), &content).unwrap();
+            assert_eq!(metadata.segment_size, known);
+        }
     }
 
     #[test]

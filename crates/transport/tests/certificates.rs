@@ -1,15 +1,17 @@
 //! Certificates are fetched until what came can be judged.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 mod support;
 
-use control::Duration;
-use packet::{Component, Data, LpPacket, Name};
+use control::{Duration, Time};
+use packet::options::Exclude;
+use packet::{Bytes, Component, Data, DataBuf, Interest, LpPacket, Name, NameRef};
 use security::certificate::Issue;
 use security::trust::{Chains, Schema, Validator};
 use security::{Certificate, KeyType, Proof, SecretKey, Signer, TrustPolicy, Validity};
 use std::sync::Arc;
-use support::{Memory, Pipe, cubic, failure, name, octets, publish, run};
-use weir_transport::fetch::{Fetch, FetchConfig, Status};
+use support::{Memory, Pipe, Watched, cubic, failure, name, octets, publish, run, run_from};
+use weir_transport::fetch::{Fetch, FetchConfig, FetchError, Status};
 use weir_transport::publish::Publish;
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -116,4 +118,154 @@ fn a_stranger_is_refused_with_what_he_showed() {
     let shown = eve.certificate.name().to_string();
     assert!(message.contains("is signed by itself") && message.contains(&shown), "{message}");
     assert!(sink.octets.is_empty());
+}
+
+/// Fetches alice's file, whose certificate is answered for by `answer`; also returns how often,
+/// and how long it took.
+fn fetch_with(
+    producer: &mut Publish,
+    policy: TrustPolicy,
+    mut answer: impl FnMut(Bytes, usize) -> Bytes,
+) -> (Fetch, usize, Duration) {
+    let mut fetch = Fetch::new(FetchConfig::new(name("/site/alice/file"), policy), cubic());
+    let (mut sink, mut times) = (Memory::default(), 0);
+    let mut tamper = |_, frame: Bytes| {
+        let link = LpPacket::decode(&frame).unwrap();
+        let packet = link.fragment().unwrap();
+        let is_key = match link.nack() {
+            Some(_) => is_of_key(Interest::decode(packet).unwrap().name()),
+            None => is_of_key(Data::decode(packet).unwrap().name()),
+        };
+        times += usize::from(is_key);
+        Some(if is_key { answer(frame, times) } else { frame })
+    };
+    let took = run(&mut fetch, &mut sink, producer, &Pipe::default(), LIMIT, &mut tamper);
+    (fetch, times, took.since(Time::ZERO))
+}
+
+fn is_of_key(name: NameRef<'_>) -> bool {
+    name.components().any(|c| c.value() == b"KEY")
+}
+
+/// A packet of that name that is no certificate, another one for each number.
+fn forged(frame: &[u8], number: usize) -> Bytes {
+    let name = Data::decode(LpPacket::decode(frame).unwrap().fragment().unwrap()).unwrap().name();
+    DataBuf::new(name.to_name(), format!("forged {number}").into_bytes()).encode_digest()
+}
+
+#[test]
+fn what_comes_in_place_of_a_certificate_is_excluded() {
+    let root = Party::alone("/site", 1);
+    let alice = root.names("/site/alice", 3);
+    let content = octets(50_000);
+    for forgeries in 1..8 {
+        let mut producer = producer(&alice, &content, &[&alice]);
+        let answer = |frame: Bytes, times| {
+            if times <= forgeries { forged(&frame, times) } else { frame }
+        };
+        let (fetch, times, took) = fetch_with(&mut producer, policy(&root), answer);
+        assert_eq!(fetch.status(), Status::Done, "{forgeries}");
+        assert_eq!((times, fetch.stats().forged), (forgeries + 1, forgeries as u64));
+        // Each costs a round trip of 10 ms, and no time-out of seconds.
+        assert!(took < Duration::from_millis(500), "{took}");
+    }
+}
+
+#[test]
+fn forged_certificates_without_end_have_an_end() {
+    let root = Party::alone("/site", 1);
+    let alice = root.names("/site/alice", 3);
+    // An option excludes eight packets at most; and who knows no exclusion sends the same again.
+    for (other_each_time, answers) in [(true, 8), (false, 2)] {
+        let mut producer = producer(&alice, &octets(50_000), &[&alice]);
+        let number = |times| if other_each_time { times } else { 0 };
+        let answer = |frame: Bytes, times| forged(&frame, number(times));
+        let (fetch, times, _) = fetch_with(&mut producer, policy(&root), answer);
+        assert_eq!(times, answers);
+        assert!(matches!(failure(&fetch), FetchError::Untrusted(_)), "{}", failure(&fetch));
+    }
+}
+
+#[test]
+fn a_certificate_that_is_refused_is_asked_for_three_times_in_a_row() {
+    let root = Party::alone("/site", 1);
+    let alice = root.names("/site/alice", 3);
+    let mut producer = producer(&alice, &octets(50_000), &[]);
+    producer.claim(name("/site"));
+    let (fetch, times, took) = fetch_with(&mut producer, policy(&root), |frame, _| frame);
+    // Half a second after each answer. The manifest that waits may be forged: it is dropped, and
+    // another one asked for, which nobody has.
+    assert_eq!((times, fetch.stats().forged), (3, 1));
+    assert!(failure(&fetch).to_string().contains("could not be fetched"));
+    assert!((1500..4000).contains(&took.as_millis()), "{took}");
+}
+
+#[test]
+fn a_certificate_is_asked_for_again_at_once_by_a_new_connection() {
+    let root = Party::alone("/site", 1);
+    let alice = root.names("/site/alice", 3);
+    let content = octets(50_000);
+    let mut producer = producer(&alice, &content, &[&alice]);
+    let mut fetch = Fetch::new(FetchConfig::new(name("/site/alice/file"), policy(&root)), cubic());
+    let (mut sink, pipe) = (Memory::default(), Pipe::default());
+    let mut lose = |_, frame: Bytes| {
+        let data = Data::decode(LpPacket::decode(&frame).unwrap().fragment().unwrap()).unwrap();
+        (!is_of_key(data.name())).then_some(frame)
+    };
+    // Twice it got lost; the third and last time is due after four seconds.
+    let time = Duration::from_millis(3000);
+    run(&mut fetch, &mut sink, &mut producer, &pipe, time, &mut lose);
+    assert_eq!(fetch.status(), Status::Running);
+    let at = Time::ZERO + time;
+    fetch.reconnected(at);
+    let mut all = |_, frame: Bytes| Some(frame);
+    let end = run_from(at, &mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut all);
+    assert_eq!(fetch.status(), Status::Done);
+    assert!(sink.octets == content);
+    assert!(end.since(at) < Duration::from_millis(900), "{}", end.since(at));
+}
+
+#[test]
+fn a_certificate_is_asked_for_by_its_keys_name_fresh_and_without_what_was_forged() {
+    let root = Party::alone("/site", 1);
+    let alice = root.names("/site/alice", 3);
+    let content = octets(5000);
+    // The signature names the key, and not which of its certificates.
+    let key_locator = alice.certificate.key_name();
+    let signer = Signer::Key { secret: alice.secret.clone(), key_locator: key_locator.clone() };
+    let mut producer = Publish::new();
+    producer.add(publish("/site/alice/file", content.clone(), &signer));
+    producer.add_packet(alice.certificate.wire().clone());
+    let mut watched = Watched { producer, frames: Vec::new() };
+    let mut fetch = Fetch::new(FetchConfig::new(name("/site/alice/file"), policy(&root)), cubic());
+    let (mut sink, mut excluded) = (Memory::default(), None);
+    let mut forge_first = |_, frame: Bytes| {
+        let data = Data::decode(LpPacket::decode(&frame).unwrap().fragment().unwrap()).unwrap();
+        if !is_of_key(data.name()) || excluded.is_some() {
+            return Some(frame);
+        }
+        let forged = forged(&frame, 0);
+        excluded = Some(Data::decode(&forged).unwrap().implicit_digest());
+        Some(forged)
+    };
+    run(&mut fetch, &mut sink, &mut watched, &Pipe::default(), LIMIT, &mut forge_first);
+    assert_eq!(fetch.status(), Status::Done);
+    assert!(sink.octets == content);
+    let mut exclusions = Vec::new();
+    let mut nonces = Vec::new();
+    for frame in &watched.frames {
+        let link = LpPacket::decode(frame).unwrap();
+        let interest = Interest::decode(link.fragment().unwrap()).unwrap();
+        if is_of_key(interest.name()) {
+            assert_eq!(interest.name(), key_locator.as_ref());
+            assert!(interest.can_be_prefix() && interest.must_be_fresh());
+            assert_eq!(interest.lifetime_ms(), 2000);
+            nonces.push(interest.nonce().unwrap());
+            let digest = excluded.unwrap();
+            let exclude = link.to_options().get::<Exclude>();
+            exclusions.push(exclude.is_some_and(|exclude| exclude.excludes(&digest)));
+        }
+    }
+    assert_eq!(exclusions, [false, true]);
+    assert_ne!(nonces[0], nonces[1]);
 }

@@ -8,9 +8,9 @@ use packet::tlv::{Reader, types};
 use packet::{
     Bytes, Data, DataBuf, Interest, InterestBuf, LpHeader, LpPacket, NackReason, Name, NameRef,
 };
-use security::manifest::KEYWORD as MANIFEST;
+use security::manifest::{Announcement, KEYWORD as MANIFEST, Layout};
 use security::{SecretKey, Signer, TrustPolicy};
-use support::{Memory, Pipe, Tamper, failure, name, octets, publish, run};
+use support::{Memory, Pipe, Tamper, failure, name, octets, publish, run, run_from};
 use weir_transport::fetch::{Fetch, FetchConfig, FetchError, Resume, Status};
 use weir_transport::publish::{Preparation, Publication, Publish, Spec};
 use weir_transport::{head, rdr};
@@ -182,6 +182,37 @@ fn metadata_have_the_last_word() {
     let mut order = outcome.sink.order.clone();
     order.sort_unstable();
     assert_eq!(order, [0, 1, 37, 38, 39]);
+}
+
+#[test]
+fn a_new_connection_has_refused_no_metadata() {
+    let (_, mut cache) = of_version(6);
+    let (content, publication) = object(40);
+    let mut producer = Publish::new();
+    producer.add(publication);
+    let config = FetchConfig::new(name("/a/file"), TrustPolicy::DigestOnly);
+    let mut fetch = Fetch::new(config, support::controller("fixed"));
+    let (mut sink, pipe) = (Memory::default(), Pipe::default());
+    // The producer is not there yet, and its forwarder says so.
+    let mut refuse =
+        |_, frame: Bytes| nack(NackReason::NoRoute, under(&frame, rdr::METADATA)?.name());
+    let time = Duration::from_millis(15);
+    run(&mut fetch, &mut sink, &mut producer, &pipe, time, &mut refuse);
+    assert_eq!(fetch.status(), Status::Running);
+    let at = Time::ZERO + time;
+    fetch.reconnected(at);
+    // Heads of an older version come first, for the first metadata are lost.
+    let mut lost = false;
+    let mut old_heads = |_, frame: Bytes| {
+        if under(&frame, rdr::METADATA).is_some() && !std::mem::replace(&mut lost, true) {
+            return None;
+        }
+        Some(head_number(&frame).map_or(frame, |n| answer(&mut cache, head_name(n))))
+    };
+    run_from(at, &mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut old_heads);
+    assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
+    assert_eq!(sink.info.unwrap().name, name("/a/file/v=7"));
+    assert!(sink.octets == content);
 }
 
 #[test]
@@ -519,4 +550,42 @@ fn a_producer_answers_as_many_heads_as_it_says() {
         assert_eq!(answer.is_some(), some, "a name of {len}");
         assert!(answer.is_none_or(|(_, octets)| octets <= packet::MAX_PACKET));
     }
+}
+
+/// Heads lie to a consumer that lacks the last of 30 segments. For two seconds nothing comes that
+/// could show it: no metadata, and no manifest.
+fn told(lie: impl Fn(rdr::Metadata) -> rdr::Metadata) {
+    let (content, publication) = object(30);
+    let mut tamper = |now: Time, frame: Bytes| {
+        let Some(data) = under(&frame, head::KEYWORD) else {
+            let is_segment = under(&frame, rdr::METADATA).or(under(&frame, MANIFEST)).is_none();
+            return (is_segment || now > Time(2_000_000_000)).then_some(frame);
+        };
+        let head = head::decode(name("/a/file").as_ref(), &data).unwrap();
+        let number = head_number(&frame).unwrap();
+        let mut forged = Vec::new();
+        head::encode_into(&lie(head.metadata), number, head.segment.wire(), 4000, &mut forged);
+        Some(forged.into())
+    };
+    let mut resume = Resume { octets: 29_000, ..Resume::default() };
+    resume.segments.insert(0..29);
+    let sink = Memory { octets: content[..29_000].to_vec(), resume, ..Memory::default() };
+    let Outcome { fetch, sink, .. } = transfer(publication, "cubic", 64, sink, &mut tamper);
+    assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
+    assert_eq!(sink.order, [29]);
+    assert!(sink.octets == content, "other octets came out than went in");
+}
+
+#[test]
+fn a_wrong_segment_size_in_a_head_does_not_misplace_the_last_segment() {
+    told(|truth| rdr::Metadata { segment_size: Some(1200), ..truth });
+}
+
+#[test]
+fn a_head_does_not_cut_off_the_end_of_an_object() {
+    told(|truth| {
+        let announced = truth.manifest.unwrap();
+        let layout = Layout::new(29, announced.layout.fanout()).unwrap();
+        rdr::Metadata { manifest: Some(Announcement { layout, ..announced }), ..truth }
+    });
 }

@@ -11,6 +11,7 @@ use packet::{Bytes, Component, DataBuf, HopOptions, Interest, LpPacket, Name};
 use security::TrustPolicy;
 use support::Memory;
 use weir_transport::fetch::{Fetch, FetchConfig};
+use weir_transport::rdr;
 
 /// Permits whatever it is asked.
 struct Boundless;
@@ -29,16 +30,15 @@ impl Controller for Boundless {
     fn on_loss(&mut self, _: &mut Cx<'_>, _: &Loss<'_>) {}
 }
 
-/// The answer to the Interest, if it is for metadata or for the first segment: there are a million.
+/// The answer to the Interest, if it is for the version's root packet or for the first segment:
+/// there are a million.
 fn answer(interest: &Interest<'_>) -> Option<Bytes> {
     let asked = interest.name();
     let object = "/a/v=1".parse::<Name>().unwrap();
-    if asked.to_string().ends_with("32=metadata") {
-        let (mut name, mut content) = (asked.to_name(), Vec::new());
-        name.push(Component::version(1).as_ref());
-        name.push(Component::segment(0).as_ref());
+    if asked == rdr::root_name(object.as_ref()).as_ref() {
+        let mut content = Vec::new();
         put_tlv(&mut content, types::NAME, object.as_ref().as_bytes());
-        return Some(DataBuf::new(name, content).encode_digest());
+        return Some(DataBuf::new(asked.to_name(), content).encode_digest());
     }
     let first = asked.last().and_then(|last| last.as_segment()) == Some(0);
     first.then(|| {

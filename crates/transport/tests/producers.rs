@@ -39,6 +39,8 @@ struct Foreign {
     /// The bare name, asked for as a prefix, brings the first segment.
     bare: bool,
     last: Final,
+    /// The version that metadata announce in its place.
+    newer: Option<Component>,
     /// What there is not is refused with a Nack, as ndnserve does, and not with silence.
     nacks: bool,
     out: VecDeque<Vec<u8>>,
@@ -59,7 +61,8 @@ impl Foreign {
         let object = name("/f/file").with(version);
         let (details, bare, last, nacks) = (Some(Vec::new()), false, Final::All, false);
         let (name, numbered, out) = (name("/f/file"), Component::segment, VecDeque::new());
-        Foreign { name, object, numbered, segments, details, bare, last, nacks, out }
+        let newer = None;
+        Foreign { name, object, numbered, segments, details, bare, last, newer, nacks, out }
     }
 
     fn last_component(&self) -> Component {
@@ -68,9 +71,10 @@ impl Foreign {
 
     fn metadata(&self) -> Option<DataBuf> {
         let mut content = Vec::new();
-        self.object.encode_into(&mut content);
-        content.extend(self.details.as_ref()?);
         let version = self.object.as_ref().last()?.to_component();
+        let version = self.newer.clone().unwrap_or(version);
+        self.name.clone().with(&version).encode_into(&mut content);
+        content.extend(self.details.as_ref()?);
         let zero = (self.numbered)(0);
         let under = self.name.clone().with(&Component::keyword(b"metadata"));
         let mut data = DataBuf::new(under.with(&version).with(&zero), content);
@@ -209,6 +213,24 @@ fn segments_of_unequal_size() {
     }
     let mut empty = Foreign::new(&Component::version(9), &[], &[8000]);
     arrives(&mut empty, &[]);
+}
+
+#[test]
+fn a_version_is_fetched_by_its_name_whatever_metadata_announce() {
+    let content = octets(100_000);
+    for (nacks, last) in [(false, Final::All), (true, Final::Last)] {
+        for newer in [None, Some(Component::version(10))] {
+            let mut producer = Foreign::new(&Component::version(9), &content, &[1000]);
+            (producer.nacks, producer.last, producer.newer) = (nacks, last, newer);
+            let uri = producer.object.to_string();
+            let (mut fetch, mut sink) = (support::fetch(&uri), Memory::default());
+            let pipe = Pipe::default();
+            let took = run(&mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut |_, f| Some(f));
+            assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
+            assert!(sink.octets == content && fetch.object().unwrap().name == producer.object);
+            assert!(took.0 < 3_000_000_000, "{took:?}");
+        }
+    }
 }
 
 /// Two producers of a name that do not know of each other, each with its own version: whatever asks

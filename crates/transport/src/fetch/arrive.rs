@@ -1,23 +1,18 @@
 //! What a frame from the network is to the fetch.
 
-use crate::fetch::Fetch;
 use crate::fetch::error::FetchError;
 use crate::fetch::flight::Item;
 use crate::fetch::object::{Object, ObjectInfo, Sink};
 use crate::fetch::requests::{Answer, Answered};
 use crate::fetch::verify::Verdict;
+use crate::fetch::{Fetch, MAX_FORGED};
 use crate::rdr::{self, Metadata};
 use control::{Size, Time};
 use packet::options::{Range, SegmentBits};
 use packet::tlv::types;
 use packet::{ContentType, Data, HopOption, Interest, LpPacket, NackReason, Name, NameRef};
+use security::Proof;
 use security::manifest::KEYWORD;
-
-/// A segment that was wrong so often will not get better.
-const MAX_FORGED: u32 = 8;
-/// What was refused so often at the beginning will not come. Routes may be on their way (a producer
-/// that is just starting), and objects without metadata are asked for by their bare name meanwhile.
-const MAX_REFUSALS: u32 = 4;
 
 impl Fetch {
     /// A link-layer frame came from the forwarder. Frames that are not for this fetch are ignored.
@@ -63,6 +58,10 @@ impl Fetch {
             return self.refuse_head(now, segment, reason);
         }
         let Some(item) = self.item_of(exact) else { return };
+        if self.object.is_none() && !self.is_discovery(exact) {
+            // It is for a segment of a candidate that was skipped.
+            return;
+        }
         let mut options = link.to_options();
         let range = options.get::<Range>();
         options.remove(Range::TYPE);
@@ -70,23 +69,28 @@ impl Fetch {
         for at in refused.iter() {
             let item = item.behind(at);
             if self.requests.nacked(now, item, reason, &options) {
+                if item == Item::Metadata && reason == NackReason::NoRoute {
+                    self.routeless = self.routeless.saturating_add(1);
+                }
                 if item == Item::Metadata && !is_passing(reason) {
                     self.heads.metadata_refused = true;
-                    self.settle(now, sink);
+                    if self.object.is_none() || self.heads_told() {
+                        self.settle(now, sink);
+                    }
                 }
-                self.refused(item, reason);
+                self.refused(now, item, reason);
             }
         }
     }
 
     /// Somebody says that there is nothing to be had. At the beginning that is believed, once it
     /// was said often enough; later a producer that is started again may still go on.
-    fn refused(&mut self, item: Item, reason: NackReason) {
-        if is_passing(reason) || !self.begins_with(item) {
+    fn refused(&mut self, now: Time, item: Item, reason: NackReason) {
+        if is_passing(reason) || !self.begins_with(item) || self.forgives(now, item) {
             return;
         }
         self.refusals += 1;
-        if self.refusals >= MAX_REFUSALS {
+        if self.refusals >= self.enough_refusals() {
             let name = self.config.name.clone();
             self.fail(match reason {
                 NackReason::NoRoute => FetchError::NoRoute(name),
@@ -96,7 +100,7 @@ impl Fetch {
     }
 
     /// Nothing of the object has come yet, and `item` is what it begins with.
-    fn begins_with(&self, item: Item) -> bool {
+    pub(super) fn begins_with(&self, item: Item) -> bool {
         let Some(object) = &self.object else { return item == Item::Metadata };
         let nothing_came =
             self.requests.stats.verified == 0 && self.verification.layout().is_none();
@@ -114,7 +118,11 @@ impl Fetch {
         };
         let prefix = object.info.name.as_ref();
         if !name.starts_with(prefix) {
-            return (self.is_uncertain() && self.is_of_metadata(name)).then_some(Item::Metadata);
+            let may = self.is_uncertain() || self.is_doubted();
+            return (may && self.is_of_metadata(name)).then_some(Item::Metadata);
+        }
+        if self.is_doubted() && name == rdr::root_name(prefix).as_ref() {
+            return Some(Item::Metadata);
         }
         let last = name.last()?;
         match name.len() - prefix.len() {
@@ -159,36 +167,61 @@ impl Fetch {
 
     /// Metadata, or the first packet of an object that has none.
     fn discovered(&mut self, now: Time, data: &Data<'_>, sink: &mut dyn Sink) {
+        let digest = data.implicit_digest();
+        let verdict = self.config.policy.verify(data);
+        let proven = match verdict {
+            Ok(_) => true,
+            // What it says is a hint until then.
+            Err(why) if why.missing().is_some() => false,
+            Err(why) => return self.reject_metadata(now, &digest, Some(why)),
+        };
         if data.content_type() == ContentType::NACK {
-            match self.is_uncertain() {
+            match self.heads_told() {
+                _ if !proven => self.reject_metadata(now, &digest, None),
                 true => self.settle(now, sink),
-                false => self.fail(FetchError::NotThere(self.config.name.clone())),
+                false if self.object.is_none() => {
+                    self.fail(FetchError::NotThere(self.config.name.clone()));
+                }
+                false => {}
             }
             return;
         }
         let wanted = self.unversioned();
-        let is_metadata = self.is_of_metadata(data.name());
+        let is_root = self.is_versioned()
+            && data.name() == rdr::root_name(self.config.name.as_ref()).as_ref();
+        let is_metadata = is_root || self.is_of_metadata(data.name());
         let found = if is_metadata {
             Metadata::decode(wanted.as_ref(), data.content())
         } else {
-            rdr::split_segment(data).map(|(object, _)| Metadata::of_segment(object, data, &[]))
+            let found = rdr::split_segment(data).filter(|(object, _)| self.is_content(*object));
+            found.map(|(object, _)| Metadata::of_segment(object, data, &[]))
         };
         match found {
-            Some(metadata) => {
+            Some(metadata) if !is_root || metadata.object == self.config.name => {
+                if !self.take_candidate(digest, &metadata, proven) {
+                    return;
+                }
+                self.requests.note_good(now);
                 if !self.confirms(&metadata) {
                     self.forget_what_heads_told();
                     self.begin(now, metadata);
                 }
                 if is_metadata {
-                    self.judge_end(data);
+                    self.judge_metadata(data, proven);
                 }
-                self.settle(now, sink);
+                match proven {
+                    true => self.settle(now, sink),
+                    false => self.is_certain(),
+                }
                 self.take_early_heads(now, sink);
                 if let Some(root) = rdr::root(data.content()).filter(|_| is_metadata) {
                     self.receive_root(now, &root, sink);
                 }
             }
-            None => self.requests.ask_again(now, Item::Metadata, 2),
+            _ => {
+                self.note_other(data);
+                self.reject_metadata(now, &digest, None);
+            }
         }
     }
 
@@ -212,8 +245,7 @@ impl Fetch {
 
     /// The object is known: its segments are asked for.
     pub(super) fn begin(&mut self, now: Time, mut metadata: Metadata) {
-        let versioned = self.config.name.len() > self.unversioned().len();
-        if versioned && metadata.object != self.config.name {
+        if self.is_versioned() && metadata.object != self.config.name {
             // Another version is newer; the one asked for has to do without its metadata.
             metadata = Metadata::bare(self.config.name.clone());
         }
@@ -234,11 +266,15 @@ impl Fetch {
         self.object = Some(Object::new(info));
         self.adopt_heads(metadata.heads);
         self.progress_at = now;
+        if self.skipped() {
+            self.refusals = 0;
+        }
     }
 
     /// Nothing can change any more what is known of the object: from now on segments are handed on.
     pub(super) fn settle(&mut self, now: Time, sink: &mut dyn Sink) {
         self.is_certain();
+        self.forget_unproven_size();
         let Some(object) = &mut self.object else { return };
         self.requests.cancel(Item::Metadata);
         let in_order = self.config.in_order || object.info.segment_size.is_none();
@@ -265,18 +301,23 @@ impl Fetch {
         match self.verification.node(name.as_ref(), number, data) {
             Ok(()) => self.node_came(now, sink),
             Err(error) => {
-                self.requests.stats.forged += 1;
-                let attempts = self.verification.count_forged(u64::MAX - number, None);
-                if attempts >= MAX_FORGED || self.verification.layout().is_none() {
+                self.count_forged(now);
+                let (item, came) = (Item::Node(number), data.implicit_digest());
+                let expected = self.verification.expected_node(number);
+                let times = self.verification.count_forged(item, expected, Some(&came));
+                // What metadata announced is what came: no other answer can be better.
+                if times >= MAX_FORGED || expected == Some(came) {
                     self.fail(FetchError::Manifest(error));
                 } else {
-                    self.requests.ask_again(now, Item::Node(number), attempts as u16);
+                    self.note_reason(FetchError::Manifest(error));
+                    self.requests.ask_again_after_pause(now, item, times as u16, times);
                 }
             }
         }
     }
 
     fn node_came(&mut self, now: Time, sink: &mut dyn Sink) {
+        self.requests.note_good(now);
         self.progress_at = now;
         if let Some(why) = self.verification.take_missing() {
             self.want_certificate(now, why);
@@ -285,7 +326,10 @@ impl Fetch {
             object.info.segments = Some(layout.segments());
         }
         for (segment, expected) in self.verification.judge_stash() {
-            self.forged(now, segment, expected);
+            self.forged(now, segment, expected, None);
+        }
+        if self.verification.layout().is_some() {
+            self.candidate_proved(now, sink);
         }
         self.hand_on(sink);
     }
@@ -305,10 +349,12 @@ impl Fetch {
         match verdict {
             // Not content, but its producer's word that there is none.
             Verdict::Verified if data.content_type() == ContentType::NACK => {
+                self.requests.note_bad(now, Some(NackReason::None));
                 self.requests.ask_later(now, Item::Segment(segment));
-                self.refused(Item::Segment(segment), NackReason::None);
+                self.refused(now, Item::Segment(segment), NackReason::None);
             }
             Verdict::Verified => {
+                self.requests.note_good(now);
                 if !self.verification.has_manifest() && object.info.segments.is_none() {
                     object.info.segments = rdr::segments_from(data.final_block());
                 }
@@ -320,6 +366,7 @@ impl Fetch {
                     self.write(segment, data.content(), sink);
                     self.hand_on(sink);
                 }
+                self.candidate_proved(now, sink);
                 self.drop_beyond_the_end();
             }
             Verdict::Later(digest) => {
@@ -331,20 +378,44 @@ impl Fetch {
                 self.verification.wait(segment, data.wire());
                 self.want_certificate(now, why);
             }
-            Verdict::Forged(expected) => self.forged(now, segment, expected),
-            Verdict::Refused(error) => self.fail(error),
+            Verdict::Forged(expected) => {
+                self.forged(now, segment, expected, Some(&data.implicit_digest()));
+            }
+            Verdict::Refused(error) => {
+                let (item, came) = (Item::Segment(segment), data.implicit_digest());
+                self.count_forged(now);
+                let times = self.verification.count_forged(item, None, Some(&came));
+                if times >= MAX_FORGED {
+                    return self.fail(error);
+                }
+                self.note_reason(error);
+                self.requests.ask_again_after_pause(now, item, times as u16, times);
+            }
         }
     }
 
-    fn forged(&mut self, now: Time, segment: u64, expected: Option<[u8; 32]>) {
-        self.requests.stats.forged += 1;
-        let attempts = self.verification.count_forged(segment, expected);
+    fn forged(
+        &mut self,
+        now: Time,
+        segment: u64,
+        expected: Option<[u8; 32]>,
+        came: Option<&[u8; 32]>,
+    ) {
+        self.count_forged(now);
+        let item = Item::Segment(segment);
+        let attempts = self.verification.count_forged(item, expected, came);
         if attempts < MAX_FORGED {
-            self.requests.ask_again(now, Item::Segment(segment), attempts as u16);
+            self.requests.ask_again(now, item, attempts as u16);
         } else {
             let name = self.object.as_ref().map_or_else(Name::new, |o| o.info.name.clone());
             self.fail(FetchError::Forged { name, segment, attempts });
         }
+    }
+
+    /// Data came that are not what their manifest or signature says.
+    pub(super) fn count_forged(&mut self, now: Time) {
+        self.requests.stats.forged += 1;
+        self.requests.note_bad(now, None);
     }
 
     /// Hands on what was waiting and is verified now.
@@ -364,7 +435,7 @@ impl Fetch {
     }
 
     fn write(&mut self, segment: u64, content: &[u8], sink: &mut dyn Sink) {
-        let Some(object) = &mut self.object else { return };
+        let Some(object) = &self.object else { return };
         let offset = match object.info.segment_size.filter(|_| !self.config.in_order) {
             None => object.resumed_octets + object.octets,
             Some(size) => {
@@ -378,13 +449,31 @@ impl Fetch {
                 segment.saturating_mul(size)
             }
         };
+        self.tell_bound(content.len() as u64, sink);
         sink.write(segment, offset, content);
         self.room = self.room.map(|room| Size(room.0.saturating_sub(content.len() as u64)));
+        let Some(object) = &mut self.object else { return };
         object.mark_done(segment, content.len());
         self.requests.stats.verified += 1;
         if segment.is_multiple_of(64) {
             self.verification.forget_before(object.first_missing());
         }
+    }
+
+    /// The first whole segment, of `found` bytes, is verified: with a verified manifest no object
+    /// can be longer than all its segments of that size. What metadata say is a hint within that.
+    fn tell_bound(&mut self, found: u64, sink: &mut dyn Sink) {
+        let (Some(layout), Some(object)) = (self.verification.layout(), &self.object) else {
+            return;
+        };
+        if self.bound_told || object.info.segment_size != Some(found) {
+            return;
+        }
+        self.bound_told = true;
+        let most = layout.segments().saturating_mul(found);
+        let within = |size: &u64| *size <= most && *size > most.saturating_sub(found);
+        let is_signed = matches!(self.verification.proof(), Some(Proof::Key(_)));
+        sink.bounded(object.info.size.filter(within).unwrap_or(most), is_signed);
     }
 
     /// The end became known: nobody needs what lies behind it.
@@ -401,7 +490,10 @@ impl Fetch {
     }
 
     fn finish_if_complete(&mut self) {
-        if self.outcome.is_some() || !self.object.as_ref().is_some_and(Object::is_complete) {
+        let is_complete = self.object.as_ref().is_some_and(Object::is_complete);
+        // Where all that is wanted was there before, nothing but the root shows where the end is.
+        let is_proved = !self.verification.has_manifest() || self.verification.layout().is_some();
+        if self.outcome.is_some() || !is_complete || !is_proved {
             return;
         }
         self.requests.cancel_if(|_| true);

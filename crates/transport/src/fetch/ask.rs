@@ -31,8 +31,12 @@ impl Fetch {
             self.started_at = Some(now);
             self.progress_at = now;
         }
+        self.note_restart(now);
         if self.ask_for_certificate(now, out) {
             return true;
+        }
+        if !self.requests.may_leave(now) {
+            return false;
         }
         if let Some((item, attempt)) = self.requests.take_probe(now) {
             self.encode(item, attempt, &HopOptions::new(), out);
@@ -196,7 +200,7 @@ impl Fetch {
             (Item::Segment(n), Some(object)) => {
                 let prefix = object.info.name.as_ref();
                 let component = object.component(n);
-                match self.verification.ask_by_digest(n) {
+                match self.verification.ask_by_digest(item) {
                     None => {
                         encode_plain_interest(prefix, component.as_ref(), nonce, lifetime, out);
                     }
@@ -209,7 +213,10 @@ impl Fetch {
                 }
             }
             (Item::Node(n), Some(object)) => {
-                let name = security::manifest::node_name(object.info.name.as_ref(), n);
+                let mut name = security::manifest::node_name(object.info.name.as_ref(), n);
+                if let Some(digest) = self.verification.ask_by_digest(item) {
+                    name = name.with(&Component::implicit_digest(digest));
+                }
                 InterestBuf {
                     nonce: Some(nonce),
                     lifetime_ms: Some(lifetime),
@@ -222,9 +229,11 @@ impl Fetch {
                 self.head_interest(n, nonce, lifetime).encode_into(out);
             }
             _ => {
-                let bare = as_head && attempt >= BARE_AFTER && attempt.is_multiple_of(2);
+                // Found by its bare name an object has no manifest, so that what an earlier
+                // transfer has left would be lost: only who answers can show that it must be.
+                let attempt = attempt.saturating_sub(self.routeless);
                 let lifetime = lifetime.min(DISCOVERY_LIFETIME.as_millis());
-                self.discovery(bare, nonce, lifetime).encode_into(out);
+                self.discovery(attempt, nonce, lifetime).encode_into(out);
             }
         }
         let mut options = options.clone();
@@ -232,6 +241,11 @@ impl Fetch {
             // Routers take the numbers for those of segments of the name that is asked for.
             options.remove(Anticipated::TYPE);
         }
+        let excluded = match item {
+            Item::Metadata => self.excluded_metadata(),
+            _ => self.verification.excluded(item),
+        };
+        excluded.map(|excluded| options.set(excluded));
         if !options.is_empty() {
             let interest = out.split_off(start);
             let header = LpHeader { options, ..LpHeader::default() };
@@ -239,9 +253,30 @@ impl Fetch {
         }
     }
 
-    /// The Interest that finds the object: its metadata, or whatever lies under its bare name.
-    fn discovery(&self, bare: bool, nonce: u32, lifetime_ms: u64) -> InterestBuf {
+    /// The Interest that finds the object: its metadata, or whatever lies under its bare name. Of a
+    /// version that is known, its root packet first, which its publisher alone can have made;
+    /// metadata are those of the latest version, and say little of an older one.
+    fn discovery(&self, attempt: u16, nonce: u32, lifetime_ms: u64) -> InterestBuf {
         let name = self.unversioned();
+        let excludes = self.excluded_metadata().is_some();
+        // A version has three names to ask for. Each is asked for twice, the second time while the
+        // first Interest is pending: forwarders send a retransmission to another next hop.
+        let bare = match (self.is_versioned(), attempt % 6) {
+            (true, 0 | 3) => {
+                // A version does not change: a copy from a cache will do, unless it was forged.
+                return InterestBuf {
+                    must_be_fresh: excludes,
+                    nonce: Some(nonce),
+                    lifetime_ms: Some(lifetime_ms),
+                    ..InterestBuf::new(rdr::root_name(self.config.name.as_ref()))
+                };
+            }
+            (true, turn) => turn > 3,
+            // Behind a candidate there is something to be had by its metadata.
+            (false, _) => {
+                self.object.is_none() && attempt >= BARE_AFTER && attempt.is_multiple_of(2)
+            }
+        };
         let name =
             if bare { self.config.name.clone() } else { rdr::metadata_prefix(name.as_ref()) };
         InterestBuf {

@@ -4,9 +4,11 @@
 //! before is there. They are few and small, so that they fly beside the controller.
 
 use crate::fetch::error::FetchError;
+use crate::fetch::flight::Item;
 use crate::fetch::{Fetch, Sink};
 use control::{Duration, Time};
-use packet::{Data, InterestBuf, NackReason, Name, NameRef};
+use packet::options::{Exclude, MAX_EXCLUDED};
+use packet::{Data, HopOptions, InterestBuf, LpHeader, NackReason, Name, NameRef};
 use security::VerifyError;
 
 /// How often a certificate is asked for, and how long each Interest waits.
@@ -21,8 +23,17 @@ pub(super) struct Wanted {
     /// What is to be said if it does not come.
     why: VerifyError,
     attempts: u32,
+    /// Packets that came in its place.
+    forged: Exclude,
     /// When it is asked for again, or given up.
     again_at: Time,
+}
+
+impl Wanted {
+    /// Whoever was asked is gone: the certificate is asked for at `now` as if for the first time.
+    pub(super) fn restart(&mut self, now: Time) {
+        (self.attempts, self.again_at) = (0, now);
+    }
 }
 
 impl Fetch {
@@ -32,7 +43,8 @@ impl Fetch {
             return self.fail(FetchError::Untrusted(why));
         };
         if self.wanted.as_ref().is_none_or(|wanted| wanted.name != name) {
-            self.wanted = Some(Wanted { name, why, attempts: 0, again_at: now });
+            let (attempts, forged) = (0, Exclude::new());
+            self.wanted = Some(Wanted { name, why, attempts, forged, again_at: now });
         }
     }
 
@@ -50,7 +62,14 @@ impl Fetch {
             lifetime_ms: Some(ATTEMPT.as_millis()),
             ..InterestBuf::new(wanted.name.clone())
         };
-        interest.encode_into(out);
+        let mut options = HopOptions::new();
+        match wanted.forged.is_empty() {
+            true => interest.encode_into(out),
+            false => {
+                options.set(&wanted.forged);
+                LpHeader { options, ..LpHeader::default() }.encode_into(&interest.encode(), out);
+            }
+        }
         true
     }
 
@@ -59,11 +78,26 @@ impl Fetch {
         self.wanted.as_ref().map(|wanted| wanted.again_at)
     }
 
-    /// The certificate did not come, however often it was asked for.
+    /// The certificate did not come, however often it was asked for. The first time that may be
+    /// because what waits for it was forged, and is asked for again.
     pub(super) fn give_up_certificate(&mut self, now: Time) {
-        let over = |wanted: &mut Wanted| wanted.again_at <= now && wanted.attempts == ATTEMPTS;
-        if let Some(wanted) = self.wanted.take_if(over) {
-            self.fail(FetchError::Untrusted(wanted.why));
+        let over = |wanted: &mut Wanted| wanted.again_at <= now && wanted.attempts >= ATTEMPTS;
+        let Some(wanted) = self.wanted.take_if(over) else { return };
+        let why = FetchError::Untrusted(wanted.why);
+        let root = self.verification.take_waiting_root().map(|(n, wire)| (Item::Node(n), wire));
+        let segments = self.verification.take_waiting().into_iter();
+        let waited = segments.map(|(n, wire)| (Item::Segment(n), wire)).chain(root);
+        let waited: Vec<_> = waited.collect();
+        if waited.is_empty() || std::mem::replace(&mut self.gave_up_certificate, true) {
+            return self.fail(why);
+        }
+        self.note_reason(why);
+        for (item, wire) in waited {
+            let Ok(data) = Data::decode(&wire) else { continue };
+            let came = data.implicit_digest();
+            self.requests.stats.forged += 1;
+            let times = self.verification.count_forged(item, None, Some(&came));
+            self.requests.ask_again(now, item, times as u16);
         }
     }
 
@@ -92,15 +126,21 @@ impl Fetch {
         sink: &mut dyn Sink,
     ) -> bool {
         let is_it = |wanted: &mut Wanted| data.name().starts_with(wanted.name.as_ref());
-        if self.wanted.take_if(is_it).is_none() {
-            return false;
-        }
+        let Some(mut wanted) = self.wanted.take_if(is_it) else { return false };
         self.progress_at = now;
         if let Err(error) = self.config.policy.offer(data) {
-            self.fail(FetchError::Untrusted(error));
+            self.count_forged(now);
+            if wanted.forged.len() + 1 < MAX_EXCLUDED && wanted.forged.add(&data.implicit_digest())
+            {
+                // A cache may hold another one than its owner has.
+                (wanted.attempts, wanted.again_at, wanted.why) = (0, now, error);
+                self.wanted = Some(wanted);
+            } else {
+                self.fail(FetchError::Untrusted(error));
+            }
             return true;
         }
-        self.judge_end_again();
+        self.judge_metadata_again();
         if let Some((number, wire)) = self.verification.take_waiting_root()
             && let Ok(root) = Data::decode(&wire)
         {

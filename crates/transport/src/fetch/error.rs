@@ -16,6 +16,19 @@ pub enum FetchError {
     /// A producer was reached, and has nothing of that name.
     #[error("{0} was not found: a producer was reached, but it has nothing of that name")]
     NotThere(Name),
+    /// Data came, and they are no part of an object.
+    #[error(
+        "data came for {name}, but not what was asked for: the packet {came} with {octets} bytes \
+         is neither metadata nor a segment of an object"
+    )]
+    NotAnObject {
+        /// The name asked for.
+        name: Name,
+        /// The name of the packet that came first.
+        came: Name,
+        /// The length of its content.
+        octets: u64,
+    },
     /// A route leads there, but nobody answered.
     #[error("{name} was not found: no answer in {waited}, requests: {asked}")]
     NotFound {
@@ -88,12 +101,15 @@ pub enum StallCause {
     Unanswered,
     /// The network said no.
     Nack(NackReason),
+    /// Data came that are not what the manifest or signature says.
+    Forged,
 }
 
 impl std::fmt::Display for StallCause {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             StallCause::Unanswered => f.write_str("requests went unanswered"),
+            StallCause::Forged => f.write_str("what came before is not what its publisher signed"),
             StallCause::Nack(reason) => write!(f, "the network said: {reason}"),
         }
     }

@@ -42,6 +42,13 @@ pub(super) struct Heads {
 }
 
 impl Heads {
+    /// Discovery begins anew: no head is on its way.
+    pub fn restart(&mut self) {
+        self.asked.clear();
+        self.early.clear();
+        self.metadata_refused = false;
+    }
+
     /// The segment is asked for, by its own name or as a head.
     pub fn note(&mut self, segment: u64, as_head: bool) {
         if as_head {
@@ -112,6 +119,7 @@ impl Fetch {
         });
         let Some(head) = head else {
             self.requests.stats.useless_heads += 1;
+            self.requests.note_bad(now, None);
             return self.no_head(now, number);
         };
         let options = link.to_options();
@@ -128,6 +136,7 @@ impl Fetch {
         }
         if self.object.is_none() {
             self.ahead.insert(number);
+            self.named_by(data.implicit_digest());
             self.heads.told = Some(head.metadata.clone());
             self.begin(now, head.metadata);
             if self.heads.metadata_refused {
@@ -140,13 +149,19 @@ impl Fetch {
     }
 
     /// What is known of the object is what a head told, and metadata may say otherwise.
-    pub(super) fn is_uncertain(&self) -> bool {
+    pub(super) fn heads_told(&self) -> bool {
         self.heads.told.is_some()
+    }
+
+    /// Nothing is handed on yet: a head told what is known of the object, or metadata that nobody
+    /// has vouched for.
+    pub(super) fn is_uncertain(&self) -> bool {
+        self.heads_told() || self.candidates.unproven
     }
 
     /// When metadata are waited for no longer: at the end of the lifetime of their first Interest.
     pub(super) fn certain_at(&self) -> Option<Time> {
-        self.started_at.filter(|_| self.is_uncertain()).map(|at| at + DISCOVERY_LIFETIME)
+        self.started_at.filter(|_| self.heads_told()).map(|at| at + DISCOVERY_LIFETIME)
     }
 
     /// What is known of the object is certain.

@@ -10,6 +10,7 @@
 
 mod arrive;
 mod ask;
+mod candidates;
 mod certificates;
 mod detour;
 mod end;
@@ -17,6 +18,7 @@ mod error;
 mod flight;
 mod heads;
 mod object;
+mod outage;
 mod range;
 mod requests;
 mod stats;
@@ -28,6 +30,7 @@ pub use object::{ObjectInfo, Resume, Sink};
 pub use stats::Stats;
 
 use crate::head;
+use candidates::Candidates;
 use certificates::Wanted;
 use control::{Controller, Duration, Event, Lane, Rng, RttEstimate, Size, Time};
 use heads::Heads;
@@ -105,8 +108,11 @@ pub struct Fetch {
     /// Segments above `next_segment` that were asked for out of turn.
     ahead: BTreeSet<u64>,
     heads: Heads,
+    candidates: Candidates,
     /// A certificate without which what came cannot be judged.
     wanted: Option<Wanted>,
+    /// A certificate did not come once, and what waited for it was asked for again.
+    gave_up_certificate: bool,
     /// Metadata that nobody has vouched for yet.
     unproven: Option<Bytes>,
     /// The size of a segment's Data, as last seen.
@@ -119,9 +125,20 @@ pub struct Fetch {
     progress_at: Time,
     /// How often what the object begins with was refused.
     refusals: u32,
+    /// How many requests for metadata found no route: that says nothing of whether there are any.
+    routeless: u16,
+    /// Until then refusals do not count: producers connect again, too.
+    forgiving_until: Time,
+    /// The sink knows how long the object can be.
+    bound_told: bool,
     outcome: Option<Result<(), FetchError>>,
 }
 
+/// What was wrong so often will not get better.
+const MAX_FORGED: u32 = 8;
+/// What was refused so often at the beginning will not come. Routes may be on their way (a producer
+/// that is just starting), and objects without metadata are asked for by their bare name meanwhile.
+const MAX_REFUSALS: u32 = 4;
 /// What a segment's Data is taken to be before the first has come.
 const SEGMENT_DATA_GUESS: Size = Size(8200);
 
@@ -140,7 +157,9 @@ impl Fetch {
             next_segment: 0,
             ahead: BTreeSet::new(),
             heads: Heads::default(),
+            candidates: Candidates::default(),
             wanted: None,
+            gave_up_certificate: false,
             unproven: None,
             segment_data: SEGMENT_DATA_GUESS,
             room: None,
@@ -148,6 +167,9 @@ impl Fetch {
             started_at: None,
             progress_at: Time::ZERO,
             refusals: 0,
+            routeless: 0,
+            forgiving_until: Time::ZERO,
+            bound_told: false,
             outcome: None,
         }
     }
@@ -222,6 +244,12 @@ impl Fetch {
         self.requests.in_flight()
     }
 
+    /// Whether ranges are answered at present; if not, segments are asked for one by one. It says
+    /// nothing of whether whoever is asked understands ranges.
+    pub fn set_ranges(&mut self, answered: bool) {
+        self.requests.ranges.hold(!answered);
+    }
+
     /// Ranges were to be asked for, and whoever is asked does not understand them.
     #[must_use]
     pub fn fell_back(&self) -> bool {
@@ -241,7 +269,8 @@ impl Fetch {
         }
         let certificate = self.certificate_deadline();
         let others = [self.paced_until, self.certain_at(), self.patience_ends(), certificate];
-        others.into_iter().chain([self.requests.next_deadline(now)]).flatten().min()
+        let others = others.into_iter().chain([self.doubted_at()]);
+        others.chain([self.requests.next_deadline(now)]).flatten().min()
     }
 
     /// The instant asked for has come: losses are declared, and patience may be at its end.
@@ -260,8 +289,19 @@ impl Fetch {
         if self.certain_at().is_some_and(|at| at <= now) {
             self.settle(now, sink);
         }
+        if self.outcome.is_none() && self.doubted_at().is_some_and(|at| at <= now) {
+            self.doubt(now);
+        }
+        self.note_restart(now);
         if self.outcome.is_none() && self.patience_ends().is_some_and(|at| at <= now) {
             self.give_up(now);
+        }
+    }
+
+    /// Discovery that begins again has its patience again.
+    fn note_restart(&mut self, now: Time) {
+        if std::mem::take(&mut self.candidates.restarted) {
+            self.progress_at = now;
         }
     }
 
@@ -281,6 +321,10 @@ impl Fetch {
 
     fn give_up(&mut self, now: Time) {
         self.is_certain();
+        if self.object.is_some() {
+            // They were asked for beside it.
+            self.requests.cancel(Item::Metadata);
+        }
         let waited = now.since(self.progress_at);
         let unanswered = self.requests.oldest_unanswered();
         let error = match &self.object {
@@ -300,6 +344,8 @@ impl Fetch {
             Some(object) => {
                 let (missing, cause) = unanswered
                     .unwrap_or((Item::Segment(object.first_missing()), StallCause::Unanswered));
+                let forged = self.verification.was_forged(missing);
+                let cause = if forged { StallCause::Forged } else { cause };
                 FetchError::Stalled {
                     name: object.info.name.clone(),
                     missing,
@@ -315,9 +361,14 @@ impl Fetch {
 
     fn fail(&mut self, error: FetchError) {
         self.wanted = None;
-        if self.is_uncertain() {
+        if self.heads_told() {
+            self.candidates.forget();
             return self.distrust_heads();
         }
+        if self.outcome.is_some() || self.skip_candidate(&error) {
+            return;
+        }
+        let error = self.reason(error);
         self.outcome.get_or_insert(Err(error));
         self.requests.cancel_if(|_| true);
     }

@@ -13,7 +13,7 @@ pub struct ObjectInfo {
     /// Octets of content of every segment but the last, if its publisher says so: then segments may
     /// be written in any order.
     pub segment_size: Option<u64>,
-    /// Octets of the whole object, if its publisher says so.
+    /// Octets of the whole object, if its publisher says so. Nobody has signed that: a hint.
     pub size: Option<u64>,
     /// The implicit digest of its manifest's root: two transfers with the same are of the same
     /// octets.
@@ -26,7 +26,13 @@ pub trait Sink {
     /// The transfer begins. The answer is what an earlier, interrupted transfer of the same object
     /// left, or what nobody wants: runs of segments that need not be fetched. Where segments must
     /// come in order only a run from 0, with `octets` its length, and one up to the end count.
+    /// Comes again, before the first write, where the object turns out to be another one.
     fn begin(&mut self, info: &ObjectInfo) -> Resume;
+
+    /// The object has at most `at_most` bytes: its manifest was verified, and a whole segment was.
+    /// `is_signed`: by a key that the policy accepts; otherwise anybody can have made it. Comes at
+    /// most once, before the write of that segment.
+    fn bounded(&mut self, _at_most: u64, _is_signed: bool) {}
 
     /// Segment `segment`, verified, is at octet `offset` of the object.
     fn write(&mut self, segment: u64, offset: u64, content: &[u8]);
@@ -47,6 +53,8 @@ pub(super) struct Object {
     pub info: ObjectInfo,
     /// The name's segment components are of naming convention revision 1.
     pub rev1: bool,
+    /// Metadata that the policy accepts say that its segments are of `info.segment_size`.
+    pub size_proved: bool,
     /// Segments that were verified and handed on, or were there before.
     pub done: RangeSet<u64>,
     pub done_count: u64,
@@ -60,7 +68,9 @@ impl Object {
     pub fn new(info: ObjectInfo) -> Object {
         let rev1 = super::super::rdr::segment_component(info.name.as_ref(), 0)
             == Component::segment_rev1(0);
-        Object { info, rev1, done: RangeSet::new(), done_count: 0, resumed_octets: 0, octets: 0 }
+        let (done, done_count) = (RangeSet::new(), 0);
+        let size_proved = false;
+        Object { info, rev1, size_proved, done, done_count, resumed_octets: 0, octets: 0 }
     }
 
     /// Takes over what an earlier transfer left, as far as it fits.
@@ -94,5 +104,41 @@ impl Object {
 
     pub fn is_complete(&self) -> bool {
         self.info.segments.is_some_and(|n| self.done_count >= n)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "lists of runs of segments")]
+mod tests {
+    use super::*;
+
+    /// What is taken over of runs of segments and 100 octets, of an object of ten segments.
+    fn taken(
+        segments: Option<u64>,
+        runs: &[std::ops::Range<u64>],
+        in_order: bool,
+    ) -> (Vec<std::ops::Range<u64>>, u64, u64) {
+        let name = "/a/v=1".parse().expect("a name");
+        let (segment_size, size, root_digest) = (None, None, None);
+        let info = ObjectInfo { name, segments, segment_size, size, root_digest };
+        let mut object = Object::new(info);
+        let segments = runs.iter().cloned().collect();
+        object.resume(&Resume { segments, octets: 100 }, in_order);
+        (object.done.iter().cloned().collect(), object.done_count, object.resumed_octets)
+    }
+
+    #[test]
+    fn in_order_only_what_is_at_an_end_is_taken_over() {
+        let runs = [0..3, 4..6, 8..10];
+        assert_eq!(taken(Some(10), &runs, false), (runs.to_vec(), 7, 100));
+        assert_eq!(taken(Some(10), &runs, true), (vec![0..3, 8..10], 5, 100));
+        assert_eq!(taken(None, &runs, true), (vec![0..3], 3, 100));
+    }
+
+    #[test]
+    fn what_the_object_does_not_have_is_not_taken_over() {
+        assert_eq!(taken(Some(10), &[5..20, 30..40], false), (vec![5..10], 5, 100));
+        assert_eq!(taken(Some(10), &[10..20], false), (vec![], 0, 0));
+        assert_eq!(taken(Some(10), &[], true), (vec![], 0, 0));
     }
 }

@@ -44,20 +44,33 @@ pub struct Ranges {
     /// The consumer's own wish.
     wish: Option<u16>,
     standing: Standing,
+    /// Whoever is asked has said that it answers no ranges at present.
+    held: bool,
 }
 
 impl Ranges {
     /// Ranges of so many segments, or of as many as the controller says.
     pub fn new(wish: Option<u16>) -> Ranges {
-        Ranges { wish, standing: Standing::Unproven { firsts: 0, lost: 0 } }
+        Ranges { wish, standing: Standing::Unproven { firsts: 0, lost: 0 }, held: false }
+    }
+
+    /// The consumer's own wish.
+    pub fn wish(&self) -> Option<u16> {
+        self.wish
     }
 
     /// How many segments an Interest may ask for, where a controller says this many.
     pub fn most(&self, said: u16) -> u16 {
         match self.standing {
             Standing::Off => 1,
+            _ if self.held => 1,
             _ => self.wish.unwrap_or(said).clamp(1, MAX_RANGE),
         }
+    }
+
+    /// Asks one by one while `held`, whatever is known of ranges.
+    pub fn hold(&mut self, held: bool) {
+        self.held = held;
     }
 
     /// Ranges were asked for, and it turned out that they are not answered.
@@ -91,7 +104,7 @@ impl Fetch {
         let most = self.requests.most();
         let (Item::Segment(first), Some(object)) = (item, &self.object) else { return bits };
         let Some(segments) = object.info.segments.filter(|_| most > 1) else { return bits };
-        if self.verification.ask_by_digest(first).is_some() {
+        if self.verification.is_asked_alone(first) {
             return bits;
         }
         let end = self.segments_end(object).min(segments);
@@ -104,7 +117,7 @@ impl Fetch {
             let item = Item::Segment(segment);
             let joins = if attempt > 0 {
                 self.requests.may_repeat(now, item) == Some(attempt)
-                    && self.verification.ask_by_digest(segment).is_none()
+                    && !self.verification.is_asked_alone(segment)
             } else {
                 let asked = segment < self.next_segment || self.ahead.contains(&segment);
                 let flying = self.requests.in_flight() + u32::from(bits.count());
@@ -155,6 +168,15 @@ mod tests {
         ranges.answered(Place::Behind);
         (0..100).for_each(|_| ranges.lost(Place::Behind));
         assert_eq!((ranges.most(1), ranges.fell_back()), (32, false));
+    }
+
+    #[test]
+    fn ranges_that_are_held_back_are_not_given_up() {
+        let mut ranges = Ranges::new(Some(32));
+        ranges.hold(true);
+        assert_eq!((ranges.most(32), ranges.fell_back()), (1, false));
+        ranges.hold(false);
+        assert_eq!((ranges.most(32), ranges.fell_back()), (32, false));
     }
 
     #[test]

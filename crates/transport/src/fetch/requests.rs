@@ -1,6 +1,8 @@
 //! Interests under a controller: when one may leave, which were lost, when to ask again.
 
 mod echo;
+mod outage;
+mod refusals;
 
 use crate::fetch::detour::Detour;
 use crate::fetch::error::StallCause;
@@ -13,6 +15,7 @@ use control::{
 };
 use packet::options::{Range, SegmentBits};
 use packet::{HopOptions, NackReason};
+use refusals::Refusals;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 
@@ -103,6 +106,7 @@ pub struct Requests {
     /// How many that were no repetitions have been, and the last one when.
     echoed: u64,
     last_echo: Time,
+    refusals: Refusals,
     /// What is known of ranges.
     pub ranges: Ranges,
     /// Counters.
@@ -135,6 +139,7 @@ impl Requests {
             echo_at: None,
             echoed: 0,
             last_echo: Time::ZERO,
+            refusals: Refusals::default(),
             ranges: Ranges::new(range),
             stats: Stats::default(),
         }
@@ -184,6 +189,9 @@ impl Requests {
     pub fn retransmission(&self, now: Time, after: Option<Item>) -> Option<(Item, u16)> {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
         let mut lost = self.lost.range((from, Bound::Unbounded));
+        if after.is_none() && self.suspended_until().is_some() {
+            return self.first_refused();
+        }
         lost.find(|(_, lost)| lost.not_before <= now).map(|(item, lost)| (*item, lost.attempt))
     }
 
@@ -200,6 +208,7 @@ impl Requests {
 
     fn send_once_more(&mut self, now: Time, item: Item) -> Option<(Item, u16)> {
         let attempt = self.flight.probe(item, now)?;
+        self.note_sent(now);
         self.stats.probes += 1;
         self.stats.interests += 1;
         self.stats.retransmissions += 1;
@@ -244,6 +253,7 @@ impl Requests {
             self.launch(now, item.behind(at), &launch);
         }
         self.last_sign = now;
+        self.note_sent(now);
         self.stats.interests += 1;
         let mut options = ticket.options;
         if count > 1
@@ -343,8 +353,9 @@ impl Requests {
         reason: NackReason,
         options: &HopOptions,
     ) -> bool {
-        let Some(flying) = self.flight.get(item) else { return false };
+        let Some(flying) = self.flight.get(item).copied() else { return false };
         self.stats.nacks += 1;
+        self.note_bad(now, Some(reason));
         // The first of two Interests with one nonce is still on its way.
         if reason == NackReason::Duplicate {
             return true;
@@ -366,6 +377,16 @@ impl Requests {
         let (sent_at, not_before, memo, repeats) = (now, now, [0; 2], None);
         let lost = Lost { attempt, sent_at, lane: 0, memo, cause, repeats, not_before };
         self.lost.insert(item, lost);
+    }
+
+    /// The same, after a pause that grows with the number of packets that were wrong. The first two
+    /// times there is none: the next packet comes from elsewhere.
+    pub fn ask_again_after_pause(&mut self, now: Time, item: Item, attempt: u16, wrong: u32) {
+        self.ask_again(now, item, attempt);
+        let pause = pause(u16::try_from(wrong).unwrap_or(u16::MAX));
+        if let Some(lost) = self.lost.get_mut(&item).filter(|_| wrong > 2) {
+            lost.not_before = now + pause;
+        }
     }
 
     /// Asks again, after a while, for something that a producer said it does not have.
@@ -436,6 +457,7 @@ impl Requests {
             self.probe_at(),
             self.controller.next_deadline(),
             retransmission.filter(|at| *at > now),
+            self.suspended_until().filter(|at| *at > now),
             self.echo_at.filter(|at| *at > now),
         ]
         .into_iter()

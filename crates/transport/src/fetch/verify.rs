@@ -1,7 +1,9 @@
 //! What has arrived and cannot be handed on yet, and what decides when it can.
 
 use crate::fetch::error::FetchError;
+use crate::fetch::flight::Item;
 use control::Size;
+use packet::options::Exclude;
 use packet::{Bytes, Data, NameRef};
 use rangemap::RangeSet;
 use security::manifest::{Announcement, Check, Layout, ManifestError, Verifier};
@@ -48,8 +50,19 @@ pub(super) struct Verification {
     /// Octets of what waits, for whatever it waits.
     stash_bytes: usize,
     stash_limit: usize,
-    /// Segments that were forged, with the digest to ask for and how often it happened.
-    forged: BTreeMap<u64, (Option<Digest>, u32)>,
+    /// What was forged. At most as much as was asked for and is not there.
+    forged: BTreeMap<Item, Forged>,
+}
+
+/// What is known of something that was forged.
+#[derive(Default)]
+struct Forged {
+    /// The digest to ask for.
+    expected: Option<Digest>,
+    /// How often it happened.
+    times: u32,
+    /// The packets that came, where the right digest is not known.
+    excluded: Exclude,
 }
 
 /// Manifest packets that are kept although they came before their parents.
@@ -97,7 +110,7 @@ impl Verification {
     }
 
     /// Manifest nodes that `segments` need and that are not there, upper ones first. Before the
-    /// root is there, those on the way from the root to the first of the segments.
+    /// root is there, the root and those on the way from it to the first of the segments.
     pub fn nodes_for(&self, segments: Range<u64>) -> Vec<u64> {
         const AT_ONCE: usize = 16;
         let missing = |node: &u64| !self.early_nodes.contains_key(node);
@@ -107,7 +120,10 @@ impl Verification {
             }
             (None, Some(announced)) => {
                 let layout = announced.layout;
-                let leaf = layout.leaf_of(segments.start).unwrap_or(0);
+                let leaf = match layout.leaf_of(segments.start) {
+                    _ if segments.is_empty() => layout.root(),
+                    leaf => leaf.unwrap_or(0),
+                };
                 let mut way: Vec<_> =
                     std::iter::successors(Some(leaf), |n| layout.parent_of(*n)).collect();
                 way.reverse();
@@ -125,8 +141,12 @@ impl Verification {
         data: &Data<'_>,
     ) -> Result<(), ManifestError> {
         let is_root = self.announced.is_some_and(|a| a.layout.root() == number);
+        let expected = self.expected_node(number).filter(|_| self.verifier.is_none());
         match &mut self.verifier {
             None if is_root => {
+                if expected != Some(data.implicit_digest()) {
+                    return Err(ManifestError::Mismatch(data.name().to_name()));
+                }
                 let verifier = match Verifier::from_root(object, data, &self.policy) {
                     Err(ManifestError::Untrusted(why)) if why.missing().is_some() => {
                         self.missing = Some(why);
@@ -135,6 +155,10 @@ impl Verification {
                     }
                     other => other?,
                 };
+                // The sink was told what was announced.
+                if self.announced.is_some_and(|a| a.layout != verifier.layout()) {
+                    return Err(ManifestError::Mismatch(data.name().to_name()));
+                }
                 self.proof = Some(verifier.proof().clone());
                 self.verifier = Some(verifier);
             }
@@ -208,17 +232,49 @@ impl Verification {
         }
     }
 
-    /// A segment was forged; returns how often that has happened now.
-    pub fn count_forged(&mut self, segment: u64, expected: Option<Digest>) -> u32 {
-        let entry = self.forged.entry(segment).or_insert((expected, 0));
-        entry.0 = expected.or(entry.0);
-        entry.1 += 1;
-        entry.1
+    /// A segment or node was forged, by the packet of digest `came` if that is known; returns how
+    /// often that has happened now.
+    pub fn count_forged(
+        &mut self,
+        item: Item,
+        expected: Option<Digest>,
+        came: Option<&Digest>,
+    ) -> u32 {
+        let entry = self.forged.entry(item).or_default();
+        entry.expected = expected.or(entry.expected);
+        entry.times += 1;
+        came.map(|came| entry.excluded.add(came));
+        entry.times
     }
 
-    /// The digest to ask for `segment` by, after a forged one came.
-    pub fn ask_by_digest(&self, segment: u64) -> Option<Digest> {
-        self.forged.get(&segment)?.0
+    /// The digest to ask for `item` by, after a forged one came.
+    pub fn ask_by_digest(&self, item: Item) -> Option<Digest> {
+        self.forged.get(&item)?.expected
+    }
+
+    /// Forged packets came in place of `item`.
+    pub fn was_forged(&self, item: Item) -> bool {
+        self.forged.contains_key(&item)
+    }
+
+    /// A forged segment's Interest says what it wants, or does not, and is for it alone.
+    pub fn is_asked_alone(&self, segment: u64) -> bool {
+        let item = Item::Segment(segment);
+        self.ask_by_digest(item).is_some() || self.excluded(item).is_some()
+    }
+
+    /// The packets that an Interest for `item` excludes. One that asks by digest need not.
+    pub fn excluded(&self, item: Item) -> Option<&Exclude> {
+        let forged = self.forged.get(&item).filter(|forged| forged.expected.is_none())?;
+        Some(&forged.excluded).filter(|excluded| !excluded.is_empty())
+    }
+
+    /// The digest that a manifest packet must have, as its parent or the announcement says.
+    pub fn expected_node(&self, number: u64) -> Option<Digest> {
+        match &self.verifier {
+            Some(verifier) => verifier.expected_node(number),
+            None => self.announced.filter(|a| a.layout.root() == number).map(|a| a.root_digest),
+        }
     }
 
     /// Room for more segments that may have to wait, `flying` of them under way already.
@@ -303,6 +359,12 @@ impl Verification {
         forged
     }
 
+    /// A segment below `end` of so many octets is in the stash, verified.
+    pub fn has_verified(&self, end: u64, octets: u64) -> bool {
+        let mut below = self.stash.range(..end).map(|(_, stashed)| stashed);
+        below.any(|s| s.digest.is_none() && s.content.len() as u64 == octets)
+    }
+
     /// The first verified segment in the stash at or above `from`; exactly `from` if `in_order`.
     pub fn next_verified(&self, from: u64, in_order: bool) -> Option<u64> {
         let mut verified = self.stash.range(from..).filter(|(_, s)| s.digest.is_none());
@@ -330,6 +392,9 @@ impl Verification {
         if let Some(verifier) = &mut self.verifier {
             verifier.forget_before(segment);
         }
-        self.forged.retain(|n, _| *n >= segment);
+        self.forged.retain(|item, _| !matches!(item, Item::Segment(n) if *n < segment));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,9 +16,10 @@ pub use cut::{DATA_SIZE, PublishError, SEGMENT_SIZE, Source, Spec};
 pub use preparation::{DigestRun, Preparation};
 pub use publication::Publication;
 
-use packet::options::{Range, SegmentBits, answer as answer_options};
+use packet::options::{Exclude, Range, SegmentBits, answer as answer_options};
 use packet::tlv::types;
 use packet::{Bytes, Data, HopOptions, Interest, LpHeader, LpPacket, NackReason, Name, NameRef};
+use sha2::{Digest as _, Sha256};
 use std::collections::VecDeque;
 
 /// The most requests that wait to be answered. A forwarder that sends more than this without taking
@@ -48,6 +49,8 @@ pub struct PublishStats {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
     Metadata,
+    /// What metadata say, of this version alone, under its own name.
+    Root,
     Head(u64),
     Node(u64),
     Segment(u64),
@@ -60,10 +63,13 @@ struct Waiting {
 }
 
 enum Answer {
-    Data { object: usize, wanted: Wanted, digest: Option<[u8; 32]> },
+    Data { object: usize, wanted: Wanted, digest: Option<[u8; 32]>, excluding: Excluding },
     Packet(Bytes),
     Nack(Bytes),
 }
+
+/// What an Interest excludes, with the Interest; most exclude nothing.
+type Excluding = Option<Box<(Exclude, Bytes)>>;
 
 /// A producer of any number of objects over one connection to a forwarder.
 #[derive(Default)]
@@ -164,7 +170,12 @@ impl Publish {
         // Which node this is, its forwarder knows.
         header.options = answer_options(&asked, wanted.map(|_| 0));
         let answer = match wanted {
-            Some((object, wanted)) => Answer::Data { object, wanted, digest },
+            Some((object, wanted)) => {
+                let excluded = asked.get::<Exclude>();
+                let excluding =
+                    excluded.map(|excluded| Box::new((excluded, Bytes::copy_from_slice(fragment))));
+                Answer::Data { object, wanted, digest, excluding }
+            }
             None => {
                 self.stats.refused += u64::from(object.is_some());
                 header.nack = Some(NackReason::None);
@@ -209,8 +220,8 @@ impl Publish {
             if segment >= self.objects[object].segments() {
                 missing.insert(at);
             } else if self.waiting.len() < MAX_WAITING {
-                let answer =
-                    Answer::Data { object, wanted: Wanted::Segment(segment), digest: None };
+                let (wanted, digest, excluding) = (Wanted::Segment(segment), None, None);
+                let answer = Answer::Data { object, wanted, digest, excluding };
                 let header = header(answer_options(asked, Some(0)));
                 self.waiting.push_back(Waiting { header, answer });
             } else {
@@ -227,6 +238,13 @@ impl Publish {
         }
     }
 
+    /// Drops the answers that wait: the forwarder that asked for them is gone, and so are its PIT
+    /// tokens.
+    pub fn forget_waiting(&mut self) {
+        self.stats.dropped += self.waiting.len() as u64;
+        self.waiting.clear();
+    }
+
     /// Something waits to be sent.
     #[must_use]
     pub fn has_answers(&self) -> bool {
@@ -235,8 +253,8 @@ impl Publish {
 
     /// Appends the next answer, as a link-layer frame, and returns true; false if there is none.
     pub fn poll_transmit(&mut self, out: &mut Vec<u8>) -> bool {
-        while let Some(Waiting { header, answer }) = self.waiting.pop_front() {
-            let (object, wanted, digest) = match answer {
+        while let Some(Waiting { mut header, answer }) = self.waiting.pop_front() {
+            let (object, wanted, digest, excluding) = match answer {
                 Answer::Nack(interest) => {
                     header.encode_into(&interest, out);
                     return true;
@@ -246,11 +264,19 @@ impl Publish {
                     self.stats.answered += 1;
                     return true;
                 }
-                Answer::Data { object, wanted, digest } => (object, wanted, digest),
+                Answer::Data { object, wanted, digest, excluding } => {
+                    (object, wanted, digest, excluding)
+                }
             };
             self.packet.clear();
             match self.objects[object].encode(wanted, digest, &mut self.packet) {
                 Ok(None) => self.stats.refused += 1,
+                Ok(Some(_)) if let Some(interest) = excluded(excluding, &self.packet) => {
+                    self.stats.refused += 1;
+                    header.nack = Some(NackReason::None);
+                    header.encode_into(&interest, out);
+                    return true;
+                }
                 Ok(Some(content)) => {
                     header.encode_into(&self.packet, out);
                     self.stats.answered += 1;
@@ -265,6 +291,14 @@ impl Publish {
         }
         false
     }
+}
+
+/// The Interest, if it excludes this packet: its consumer could not verify the packet before, and
+/// there is no other.
+fn excluded(excluding: Excluding, packet: &[u8]) -> Option<Bytes> {
+    let (excluded, interest) = *excluding?;
+    let digest = Sha256::digest(packet).into();
+    excluded.excludes(&digest).then_some(interest)
 }
 
 /// The name without an implicit digest, and the digest.

@@ -23,6 +23,8 @@ pub struct Publication {
     /// What its metadata say.
     says: Metadata,
     metadata: Bytes,
+    /// The same under the versioned name, with the manifest's root where it fits.
+    root: Bytes,
     content: Vec<u8>,
     packet: Vec<u8>,
 }
@@ -48,10 +50,11 @@ impl Publication {
             says.heads = 0;
         }
         let metadata = encode_metadata(&spec, &says, &tree, signer);
+        let root = encode_root(&says, &tree, signer);
         let (memory, fanout) = (spec.digest_memory, tree.layout().fanout());
         let digests = DigestCache::new(memory, cut.octets_each(), fanout, kept);
         let (content, packet) = (Vec::new(), Vec::new());
-        Publication { spec, cut, source, tree, digests, says, metadata, content, packet }
+        Publication { spec, cut, source, tree, digests, says, metadata, root, content, packet }
     }
 
     /// The name without the version.
@@ -123,6 +126,7 @@ impl Publication {
         match behind {
             0 => can_be_prefix.then_some(Wanted::Segment(0)),
             1 => last.as_segment().filter(|n| *n < self.cut.segments).map(Wanted::Segment),
+            2 if name == rdr::root_name(object).as_ref() => Some(Wanted::Root),
             2 if name.get(object.len())?.is_keyword(KEYWORD) => {
                 last.as_segment().filter(|n| *n < self.tree.layout().nodes()).map(Wanted::Node)
             }
@@ -151,6 +155,10 @@ impl Publication {
         let content = match wanted {
             Wanted::Metadata => {
                 out.extend_from_slice(&self.metadata);
+                0
+            }
+            Wanted::Root => {
+                out.extend_from_slice(&self.root);
                 0
             }
             Wanted::Head(n) => self.encode_head(n, out)?,
@@ -216,16 +224,35 @@ fn heads_fit(cut: &Cut, says: &Metadata) -> bool {
 /// Makes the metadata packet. Where all segments can be had as heads, the manifest's root rides
 /// along, so that nothing is left to ask for.
 fn encode_metadata(spec: &Spec, says: &Metadata, tree: &Tree, signer: &Signer) -> Bytes {
-    let mut content = Vec::new();
-    says.encode_into(&mut content);
-    let without_root = content.len();
     let name = metadata_prefix(spec.name.as_ref())
         .with(&Component::version(spec.version))
         .with(&Component::segment(0));
+    let last = Some(Component::segment(0));
+    let rides_along = tree.layout().segments() <= says.heads;
+    encode_says(&name, last.as_ref(), says, tree, (signer, rides_along))
+}
+
+/// Makes the packet that names the manifest's root, and has it where it fits, under a name that
+/// follows from the versioned name alone.
+fn encode_root(says: &Metadata, tree: &Tree, signer: &Signer) -> Bytes {
+    encode_says(&rdr::root_name(says.object.as_ref()), None, says, tree, (signer, true))
+}
+
+/// Signs what `says` says, once: whoever asks for it gets it from memory.
+fn encode_says(
+    name: &Name,
+    final_block: Option<&Component>,
+    says: &Metadata,
+    tree: &Tree,
+    (signer, with_root): (&Signer, bool),
+) -> Bytes {
+    let mut content = Vec::new();
+    says.encode_into(&mut content);
+    let without_root = content.len();
     let encode = |content: &[u8]| {
         let data = DataBuf {
             freshness_ms: Some(METADATA_FRESHNESS_MS),
-            final_block: Some(Component::segment(0)),
+            final_block: final_block.cloned(),
             ..DataBuf::new(name.clone(), content.to_vec())
         };
         let mut packet = Vec::new();
@@ -234,7 +261,7 @@ fn encode_metadata(spec: &Spec, says: &Metadata, tree: &Tree, signer: &Signer) -
     };
     let root = tree.layout().root();
     let mut inner = Vec::new();
-    if tree.layout().segments() <= says.heads && tree.encode_inner(root, &mut inner).is_ok() {
+    if with_root && tree.encode_inner(root, &mut inner).is_ok() {
         rdr::encode_root_into(&inner, &mut content);
         let packet = encode(&content);
         if packet.len() <= MAX_PACKET {

@@ -105,6 +105,8 @@ pub struct Memory {
     pub order: Vec<u64>,
     /// How many transfers have begun.
     pub begun: usize,
+    /// How long the object can be, and whether a key has signed that.
+    pub bounds: Vec<(u64, bool)>,
 }
 
 impl Sink for Memory {
@@ -112,6 +114,11 @@ impl Sink for Memory {
         self.info = Some(info.clone());
         self.begun += 1;
         self.resume.clone()
+    }
+
+    fn bounded(&mut self, at_most: u64, is_signed: bool) {
+        assert!(self.order.is_empty(), "it comes before the first write");
+        self.bounds.push((at_most, is_signed));
     }
 
     fn write(&mut self, segment: u64, offset: u64, content: &[u8]) {
@@ -171,6 +178,23 @@ impl Answers for Publish {
     }
 }
 
+/// Keeps what it was asked.
+pub struct Watched {
+    pub producer: Publish,
+    pub frames: Vec<Vec<u8>>,
+}
+
+impl Answers for Watched {
+    fn receive(&mut self, frame: &[u8]) {
+        self.frames.push(frame.to_vec());
+        self.producer.receive(frame);
+    }
+
+    fn poll_transmit(&mut self, out: &mut Vec<u8>) -> bool {
+        self.producer.poll_transmit(out)
+    }
+}
+
 /// Runs until the fetch is over or `limit` has passed; returns the time that it took.
 pub fn run(
     fetch: &mut Fetch,
@@ -180,9 +204,22 @@ pub fn run(
     limit: Duration,
     tamper: Tamper<'_>,
 ) -> Time {
+    run_from(Time::ZERO, fetch, sink, producer, pipe, limit, tamper)
+}
+
+/// The same from `start` on. Frames that were on their way in an earlier run are lost.
+pub fn run_from(
+    start: Time,
+    fetch: &mut Fetch,
+    sink: &mut Memory,
+    producer: &mut impl Answers,
+    pipe: &Pipe,
+    limit: Duration,
+    tamper: Tamper<'_>,
+) -> Time {
     let (mut up, mut down) = (Way::new(pipe, "up"), Way::new(pipe, "down"));
-    let mut now = Time::ZERO;
-    let end = Time::ZERO + limit;
+    let mut now = start;
+    let end = start + limit;
     while fetch.status() == Status::Running && now < end {
         if pipe.seen(now) == now {
             for frame in up.arrived(now) {
