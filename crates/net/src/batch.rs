@@ -118,6 +118,12 @@ impl Batch {
         self.len -= octets;
     }
 
+    /// Nothing of what was appended is to be sent.
+    pub fn discard(&mut self) {
+        self.bytes.clear();
+        (self.len, self.next) = (0, None);
+    }
+
     /// The batch was sent or given up; what stayed behind begins the next one.
     pub fn clear(&mut self) {
         self.bytes.drain(..self.len);

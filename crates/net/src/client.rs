@@ -33,4 +33,9 @@ pub trait Endpoint {
 
     /// The instant asked for has come.
     fn on_deadline(&mut self, now: Time);
+
+    /// Whether the forwarder answers ranges over this connection now. Over UDP it does not before
+    /// it knows that this address receives what is sent to it; a range then brings one segment.
+    /// Only called over UDP, before each packet that is asked for.
+    fn set_ranges(&mut self, _answered: bool) {}
 }

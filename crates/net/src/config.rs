@@ -15,8 +15,8 @@ mod sections;
 pub use document::{Mistake, Parts};
 pub use error::ConfigError;
 pub use model::{
-    Announcements, Application, Authorize, Config, Daemon, Face, ForwarderLimits, LinkOptions,
-    Listen, LogFormat, OnDemand, Origins, Route, Strategy,
+    Announcements, Application, Authorize, Config, Daemon, Face, ForwarderLimits, Given,
+    LinkOptions, Listen, LogFormat, OnDemand, Origins, Route, Strategy, Unproved,
 };
 
 use std::path::Path;

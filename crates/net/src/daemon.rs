@@ -9,6 +9,9 @@
 //! the kernel does not take stays in the forwarder's queues, where its sojourn is known.
 
 mod accept;
+mod accounts;
+mod applications;
+mod crowd;
 mod doors;
 mod error;
 mod face;
@@ -25,6 +28,7 @@ mod start;
 mod stop;
 mod supervisor;
 mod turn;
+mod unproved;
 
 pub use error::DaemonError;
 pub use nudge::{Observer, Reread};
@@ -35,7 +39,8 @@ use crate::config::{Application, Config, OnDemand, Origins};
 use crate::management::Management;
 use crate::socket::udp::{ReceiveBuffers, UdpOptions};
 use crate::timer::Timer;
-use control::{Duration, Time};
+use control::{Duration, Size, Time};
+use crowd::Rejected;
 use doors::Doors;
 use faces::Faces;
 use forwarder::{FaceId, Forwarder};
@@ -50,6 +55,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use unproved::Unproved;
 
 /// What a daemon is given by the program that it runs in.
 pub struct Hooks {
@@ -74,12 +80,26 @@ pub fn run(config: Config, hooks: Hooks) -> Result<(), DaemonError> {
     let memory = config.daemon.memory.map(|limit| limit.0).zip(Some(config.forwarder.memory));
     let metrics = config.metrics.clone();
     let mut daemon = Daemon::new(config)?;
+    if let Some((limit, shared)) = memory {
+        let (limit, shared) = (Size(limit), Size(shared as u64));
+        tracing::info!(%limit, %shared, "the memory of this process is limited");
+    }
     daemon.memory = memory.map(|(limit, shared)| Watch::new(limit, shared, hooks.give_back));
     daemon.stop_on_signals()?;
     daemon.reload_on_signal(hooks.reread)?;
     daemon.serve_metrics(hooks.serve_metrics, &metrics)?;
     supervisor::tell(supervisor::READY);
     daemon.run()
+}
+
+/// Whether a daemon with this configuration would find the users, groups, certificates and trust
+/// rules that it names. Opens no socket and changes nothing.
+///
+/// # Errors
+/// The first that is missing or cannot be used.
+pub fn check(config: &Config) -> Result<(), DaemonError> {
+    accounts::access(&config.listen)?;
+    permissions::look_up(config).map(drop)
 }
 
 /// What the loop takes from the configuration.
@@ -137,6 +157,12 @@ pub struct Daemon {
     configured: Configured,
     metrics: metrics::Served,
     next_idle_check: Time,
+    /// What goes to addresses that may be forged.
+    unproved: Unproved,
+    /// Peers that found no room.
+    rejected: Rejected,
+    /// When it is written how many log lines were left out.
+    log_report: Option<Time>,
     /// Faces that a command wants, and that are not connected yet.
     connecting: Vec<Connecting>,
     /// Where memory is limited.

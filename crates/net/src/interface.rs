@@ -1,6 +1,9 @@
 //! The host's network interfaces, by name and by number.
 
+use ipnet::IpNet;
+use nix::sys::socket::SockaddrStorage;
 use std::io;
+use std::net::IpAddr;
 
 /// The name of the interface of this number; the number itself, if there is none.
 #[must_use]
@@ -30,4 +33,37 @@ pub fn index(name: &str) -> io::Result<u32> {
 #[cfg(target_os = "linux")]
 fn socket() -> io::Result<std::net::UdpSocket> {
     std::net::UdpSocket::bind((std::net::Ipv4Addr::LOCALHOST, 0))
+}
+
+/// The networks that this host has addresses in, by the addresses and prefix lengths of its
+/// interfaces. None if the system does not say. Point-to-point interfaces have single addresses.
+#[must_use]
+pub fn networks() -> Vec<IpNet> {
+    let address = |storage: SockaddrStorage| -> Option<IpAddr> {
+        let v4 = storage.as_sockaddr_in().map(|at| IpAddr::V4(at.ip()));
+        v4.or_else(|| storage.as_sockaddr_in6().map(|at| IpAddr::V6(at.ip())))
+    };
+    match nix::ifaddrs::getifaddrs() {
+        Ok(all) => all
+            .filter_map(|one| {
+                let (address, mask) = (address(one.address?)?, address(one.netmask?)?);
+                IpNet::with_netmask(address, mask).ok().map(|net| net.trunc())
+            })
+            // A network of everything is no neighborhood.
+            .filter(|net| net.prefix_len() > 0)
+            .collect(),
+        Err(error) => {
+            tracing::warn!(%error, "cannot read the addresses of this host's interfaces");
+            Vec::new()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn loopback_is_a_network_of_this_host() {
+        let networks = super::networks();
+        assert!(networks.contains(&"127.0.0.0/8".parse().unwrap()), "{networks:?}");
+    }
 }

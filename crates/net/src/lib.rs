@@ -12,6 +12,7 @@ pub mod config;
 pub mod daemon;
 pub mod emulate;
 pub mod framing;
+pub mod host_memory;
 pub mod interface;
 pub mod management;
 pub mod resident;

@@ -33,7 +33,7 @@ pub use counters::counters_json;
 pub use events::FaceEvent;
 pub use status::{CONGESTION_MARKING, LOCAL_FIELDS, RELIABILITY};
 
-use authority::{Authority, Doubt, Origin, Rule};
+use authority::{Account, Authority, Doubt, Origin, Rule};
 use certificates::Certificates;
 use command::{Asked, Command, Refusal};
 use control::Time;
@@ -135,9 +135,11 @@ pub struct Host<'a> {
     /// The forwarder.
     pub forwarder: &'a mut Forwarder,
     /// The faces, in the order of their numbers, without the internal one.
-    pub faces: &'a dyn Fn() -> Vec<FaceInfo>,
+    pub faces: &'a dyn Fn(&Forwarder) -> Vec<FaceInfo>,
     /// The listening addresses, as face URIs.
     pub channels: &'a [String],
+    /// The user whose program is at the other end of a face; `None` if that is not known.
+    pub account: &'a dyn Fn(FaceId) -> Option<Account>,
 }
 
 /// What comes of an Interest for management.
@@ -232,7 +234,7 @@ impl Management {
         Management {
             face,
             routes_per_face,
-            authority: Authority::new(Vec::new()),
+            authority: Authority::new(Vec::new()).started(started_ms),
             announcers: None,
             certificates: Certificates::default(),
             hub: Hub::default(),
@@ -245,6 +247,11 @@ impl Management {
             refusals: Refusals::default(),
             started_ms,
         }
+    }
+
+    /// The daemon runs as this user; to be called before [`Management::set_rules`].
+    pub fn set_owner(&mut self, uid: u32) {
+        self.authority.set_owner(uid);
     }
 
     /// These rules say who may command from now on.
@@ -279,7 +286,8 @@ impl Management {
             let asked = self.datasets.memory() + self.hub.memory();
             let chosen: usize = self.strategies.iter().map(|(p, s)| strategies::octets(p, s)).sum();
             let told = self.rib.memory() + chosen;
-            forwarder.set_driver_memory(told + asked + self.certificates.memory());
+            let heard = self.certificates.memory() + self.authority.memory();
+            forwarder.set_driver_memory(told + asked + heard);
         }
     }
 
@@ -332,7 +340,7 @@ impl Management {
             return Some(Some(answer));
         }
         let faces = |wanted: &Filter, host: &Host<'_>| {
-            let all = (host.faces)().into_iter().filter(|face| wanted.wants(face));
+            let all = (host.faces)(host.forwarder).into_iter().filter(|face| wanted.wants(face));
             status::faces(host.forwarder, &all.collect::<Vec<_>>(), now)
         };
         let content = match (word(1), word(2), word(3)) {
@@ -359,7 +367,8 @@ impl Management {
             }
             (b"weir", b"counters", _) => {
                 let uptime_ms = self.uptime_ms(wall_ms);
-                counters_json(host.forwarder, &(host.faces)(), now, uptime_ms).into_bytes()
+                counters_json(host.forwarder, &(host.faces)(host.forwarder), now, uptime_ms)
+                    .into_bytes()
             }
             _ => return None,
         };
@@ -385,11 +394,11 @@ impl Management {
             if !is_known || (is_remote && command.module != b"rib") {
                 return Err(Refusal::NotACommand.into());
             }
-            self.judge(&command, origin, question)?;
-            Ok(command)
+            let is_bounded = self.judge(host, &command, origin, question)?;
+            Ok((command, is_bounded))
         });
         let outcome = match taken {
-            Ok(command) => self.execute(host, question, &command),
+            Ok((command, is_bounded)) => self.execute(host, question, &command, is_bounded),
             Err(doubt) => {
                 let refusal = self.settle(host.forwarder, doubt, question)?;
                 Outcome::Said(Box::new(refusal.into()))
@@ -413,13 +422,14 @@ impl Management {
         host: &mut Host<'_>,
         question: &Question<'_, '_>,
         command: &Command<'_>,
+        is_bounded: bool,
     ) -> Outcome {
         let Question { now, from, .. } = *question;
         let forwarder = &mut *host.forwarder;
         let asked = match &command.asked {
             Asked::Parameters(asked) => asked,
             Asked::Announcement(octets) => {
-                let response = self.routes(forwarder, question).announce(octets);
+                let response = self.routes(forwarder, question, is_bounded).announce(octets);
                 if response.code == 200 {
                     self.know(forwarder, octets);
                 }
@@ -429,8 +439,12 @@ impl Management {
         match (command.protocol, command.module, command.verb) {
             (b"weir", b"faces", b"update") => rates::update(forwarder, now, asked).into(),
             (b"weir", ..) => ControlResponse::unsupported().into(),
-            (_, b"rib", _) => self.routes(forwarder, question).rib(command.verb, asked).into(),
-            (_, b"fib", _) => self.routes(forwarder, question).fib(command.verb, asked).into(),
+            (_, b"rib", _) => {
+                self.routes(forwarder, question, is_bounded).rib(command.verb, asked).into()
+            }
+            (_, b"fib", _) => {
+                self.routes(forwarder, question, is_bounded).fib(command.verb, asked).into()
+            }
             (_, b"cs", b"config") => store::config(forwarder, asked).into(),
             (_, b"cs", b"erase") => store::erase(forwarder, asked).into(),
             (_, b"strategy-choice", b"set") => {
@@ -450,10 +464,11 @@ impl Management {
         &'a mut self,
         forwarder: &'a mut Forwarder,
         question: &Question<'_, '_>,
+        is_bounded: bool,
     ) -> Routes<'a> {
         let Question { now, wall_ms, from, .. } = *question;
         let (rib, per_face) = (&mut self.rib, self.routes_per_face);
-        Routes { forwarder, rib, per_face, now, wall_ms, from }
+        Routes { forwarder, rib, per_face, now, wall_ms, from, is_bounded }
     }
 
     /// Something happened to a face.

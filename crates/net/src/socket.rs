@@ -2,6 +2,7 @@
 //! listeners.
 
 pub mod listen;
+mod peer;
 pub mod stream;
 pub mod udp;
 pub mod websocket;

@@ -8,6 +8,7 @@ use net::uri::FaceUri;
 use packet::{Data, LpPacket, Name};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpStream, UdpSocket};
+use std::os::unix::net::UnixStream;
 use support::{Consumer, LONG, Running, udp_peer, until, with_producer};
 
 #[test]
@@ -274,17 +275,15 @@ fn silent_connections_do_not_keep_others_out() {
         (stream.read(&mut [0; 2000]).ok()? > 0).then_some(())
     });
     assert!(is_ended(&mut first));
-    let (daemon, mut first) = start_and_attach("idle = \"20 ms\"");
-    let peer = udp_peer();
-    peer.set_nonblocking(true).unwrap();
-    until("a place for a datagram", || {
-        peer.send_to(&interest, daemon.udp[0]).unwrap();
-        peer.recv(&mut [0; 2000]).ok()
-    });
-    assert!(is_ended(&mut first));
     let (daemon, mut first) = start_and_attach("");
-    assert!(is_ended(&mut attach(&daemon)), "the first was not silent for long");
     first.write_all(&interest).unwrap();
+    assert!(first.read(&mut [0; 2000]).unwrap() > 0);
+    assert!(is_ended(&mut attach(&daemon)), "the first was not silent for long");
+    // Peers over UDP have places of their own.
+    let peer = udp_peer();
+    peer.send_to(&interest, daemon.udp[0]).unwrap();
+    assert!(peer.recv(&mut [0; 2000]).unwrap() > 0);
+    first.write_all(&packet::InterestBuf::new("/void".parse().unwrap()).encode()).unwrap();
     assert!(first.read(&mut [0; 2000]).unwrap() > 0);
 }
 
@@ -345,6 +344,7 @@ fn a_captured_register_command_is_obeyed_and_answered() {
         .chunks(2)
         .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
         .collect();
+    let command = support::signed_now(&command);
     let mut stream = daemon.stream();
     stream.write_all(&command).unwrap();
     let mut buffer = vec![0; 10_000];
@@ -399,6 +399,20 @@ fn routes_go_with_their_application() {
     assert_eq!(daemon.counters()["fib"], 3);
     drop(first);
     until("the route to go", || (daemon.counters()["fib"] == 2).then_some(()));
+}
+
+#[test]
+fn applications_that_only_connect_lock_out_no_others() {
+    let daemon = Running::start("[application]\nmax = 3");
+    let mut first = daemon.connect();
+    first.register(&"/a".parse().unwrap()).unwrap();
+    let silent: Vec<_> = (0..5).map(|_| UnixStream::connect(&daemon.socket).unwrap()).collect();
+    // A new one is let in, and the one that registered before them keeps its face and its route:
+    // two prefixes of the forwarder's own, /a and /b.
+    let mut second = daemon.connect();
+    second.register(&"/b".parse().unwrap()).unwrap();
+    assert_eq!(daemon.counters()["fib"], 4);
+    drop(silent);
 }
 
 #[test]

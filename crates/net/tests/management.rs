@@ -190,7 +190,8 @@ fn command(stream: &mut UnixStream, verb: &str, asked: &ControlParameters) -> Co
     let name: Name = format!("/localhost/nfd/{verb}").parse().unwrap();
     let mut interest = InterestBuf::new(name.with(&Component::generic(&octets)));
     interest.nonce = Some(octets.len() as u32);
-    interest.sign_with(packet::SignatureInfoBuf::digest().with_nonce(&[1; 8]), |parts| {
+    let info = packet::SignatureInfoBuf::digest().with_nonce(&support::unique());
+    interest.sign_with(info.with_time_ms(net::clock::unix_millis()), |parts| {
         use sha2::Digest as _;
         packet::Signature::new(&sha2::Sha256::digest(parts.concat()))
     });

@@ -3,10 +3,11 @@
 use crate::client::{Address, Endpoint};
 use crate::clock::Clock;
 use crate::framing::{MAX_FRAME, Unframer};
-use control::{Duration, Time};
+use control::Time;
+use forwarder::{Announce, Carrier, Heard, Terms};
+use packet::LpPacket;
 use packet::options::Capability;
 use packet::tlv::DecodeError;
-use packet::{LpHeader, LpPacket};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use security::Signer;
 use std::io::{self, Read, Write};
@@ -20,8 +21,6 @@ use thiserror::Error;
 const READ: usize = 256 * 1024;
 /// Octets of frames that are gathered before they are written.
 const WRITE: usize = 256 * 1024;
-/// A forwarder forgets what it was told over datagrams unless it is told again.
-const ANNOUNCE_EVERY: Duration = Duration::from_secs(30);
 
 /// Why there is no connection to a forwarder.
 #[derive(Debug, Error)]
@@ -62,6 +61,14 @@ pub enum ConnectError {
     },
 }
 
+impl ConnectError {
+    /// A forwarder may be there later: the error is no property of what listens now.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        !matches!(self, ConnectError::NotNdn { .. })
+    }
+}
+
 enum Socket {
     Unix(UnixStream),
     Tcp(TcpStream),
@@ -89,9 +96,8 @@ pub struct Connection {
     /// Frames that wait to be written, from `written` on.
     write: Vec<u8>,
     written: usize,
-    /// What this end understands, and when the forwarder was told.
-    capability: Capability,
-    announced: Option<Time>,
+    /// What both ends have said that they understand; over UDP, the proof of this address.
+    terms: Terms,
     /// Ends a turn when it is readable.
     bell: Option<OwnedFd>,
     /// Interests for datasets.
@@ -108,12 +114,8 @@ impl Connection {
     /// # Errors
     /// There is none, or it cannot be reached.
     pub fn open(address: Address) -> Result<Connection, ConnectError> {
-        let socket = connect(&address).map_err(|error| match (error.kind(), &address) {
-            (io::ErrorKind::NotFound, Address::Unix(path)) => ConnectError::NoSocket(path.clone()),
-            (io::ErrorKind::ConnectionRefused, _) => ConnectError::NobodyListens(address.clone()),
-            (io::ErrorKind::PermissionDenied, _) => ConnectError::NotAllowed(address.clone()),
-            _ => ConnectError::Other { address: address.clone(), error },
-        })?;
+        let socket = connect(&address).map_err(|error| unreachable(&address, error))?;
+        let carrier = carrier(&socket);
         Ok(Connection {
             address,
             socket,
@@ -122,8 +124,7 @@ impl Connection {
             read: vec![0; READ + MAX_FRAME],
             write: Vec::with_capacity(WRITE + MAX_FRAME),
             written: 0,
-            capability: Capability::ALL,
-            announced: None,
+            terms: terms(Capability::ALL, carrier),
             bell: None,
             asked: 0,
             signer: Signer::Digest,
@@ -131,10 +132,32 @@ impl Connection {
         })
     }
 
+    /// Connects to the same address again, after an error. Frames that were not sent, or not read
+    /// whole, are dropped; the clock goes on. A forwarder that does not accept within a second is
+    /// an error.
+    ///
+    /// # Errors
+    /// There is no forwarder, or it cannot be reached.
+    pub fn reconnect(&mut self) -> Result<(), ConnectError> {
+        let socket = connect_soon(&self.address);
+        self.socket = socket.map_err(|error| unreachable(&self.address, error))?;
+        self.unframer = Unframer::new();
+        self.write.clear();
+        self.written = 0;
+        self.terms.opened();
+        Ok(())
+    }
+
+    /// The connection can break: datagrams have none.
+    #[must_use]
+    pub fn is_stream(&self) -> bool {
+        !matches!(self.socket, Socket::Udp(_))
+    }
+
     /// The same for an end that does not understand everything.
     #[must_use]
     pub fn with_capability(self, capability: Capability) -> Connection {
-        Connection { capability, ..self }
+        Connection { terms: terms(capability, carrier(&self.socket)), ..self }
     }
 
     /// The forwarder's address.
@@ -169,7 +192,9 @@ impl Connection {
     pub fn turn(&mut self, endpoint: &mut dyn Endpoint, until: Time) -> Result<Turn, ConnectError> {
         let now = self.clock.now();
         self.send(now, endpoint)?;
-        let deadline = endpoint.next_deadline(now);
+        // On a stream nothing is forgotten.
+        let own = self.terms.next_deadline().filter(|_| matches!(self.socket, Socket::Udp(_)));
+        let deadline = endpoint.next_deadline(now).into_iter().chain(own).min();
         let wake = deadline.map_or(until, |at| at.min(until));
         let ready = match self.wait(now, wake) {
             Ok(ready) => ready,
@@ -186,7 +211,8 @@ impl Connection {
             endpoint.on_deadline(now);
             return Ok(Turn::Moved);
         }
-        Ok(if ready { Turn::Moved } else { Turn::Idle })
+        let said = own.is_some_and(|at| at <= now);
+        Ok(if ready || said { Turn::Moved } else { Turn::Idle })
     }
 
     /// Of whoever waits for several connections at a time: sends what there is to send, as far as
@@ -217,11 +243,17 @@ impl Connection {
     /// Gathers frames and writes them, until there are none or the socket takes no more.
     fn send(&mut self, now: Time, endpoint: &mut dyn Endpoint) -> Result<(), ConnectError> {
         let datagrams = matches!(self.socket, Socket::Udp(_));
-        if self.announced.is_none_or(|at| datagrams && now >= at + ANNOUNCE_EVERY) {
-            self.announced = Some(now);
-            announce(self.capability, &mut self.write);
+        if datagrams {
+            self.terms.on_deadline(now);
         }
         loop {
+            // A datagram is one frame.
+            if self.write.is_empty() || !datagrams {
+                self.terms.say(now, &mut self.write);
+            }
+            if datagrams {
+                endpoint.set_ranges(self.terms.peer().has(Capability::RANGE));
+            }
             let most = if datagrams { 1 } else { WRITE };
             while self.write.len() < most && endpoint.poll_transmit(now, &mut self.write) {}
             if self.write.is_empty() {
@@ -274,8 +306,9 @@ impl Connection {
             Err(error) => return Err(self.broken(error)),
         };
         let filled = &self.read[..kept + got];
-        self.unframer
-            .frames(filled, |frame| hand_on(now, frame, endpoint))
+        let Connection { unframer, terms, .. } = self;
+        unframer
+            .frames(filled, |frame| hand_on(now, frame, terms, endpoint))
             .map_err(|error| ConnectError::NotNdn { address: self.address.clone(), error })
     }
 
@@ -287,7 +320,7 @@ impl Connection {
         const AT_ONCE: usize = 64;
         for _ in 0..AT_ONCE {
             match self.socket.read(&mut self.read) {
-                Ok(got) => hand_on(now, &self.read[..got], endpoint),
+                Ok(got) => hand_on(now, &self.read[..got], &mut self.terms, endpoint),
                 Err(error) if is_transient(&error) => return Ok(()),
                 Err(error) => return Err(self.broken(error)),
             }
@@ -307,25 +340,67 @@ impl Connection {
     }
 }
 
-/// Hands a frame on, unless there is nothing in it.
-fn hand_on(now: Time, frame: &[u8], endpoint: &mut dyn Endpoint) {
+/// Hands a frame on, unless there is nothing in it but what concerns the connection itself.
+fn hand_on(now: Time, frame: &[u8], terms: &mut Terms, endpoint: &mut dyn Endpoint) {
     const LONGEST_IDLE: usize = 64;
-    let is_short = frame.len() <= LONGEST_IDLE;
-    if !(is_short && LpPacket::decode(frame).is_ok_and(|lp| lp.fragment().is_none())) {
-        endpoint.receive(now, frame);
+    if frame.len() <= LONGEST_IDLE
+        && let Ok(lp) = LpPacket::decode(frame)
+        && lp.fragment().is_none()
+    {
+        let options = lp.to_options();
+        if let Some(capability) = options.get::<Capability>() {
+            terms.heard(now, &Heard::new(capability, &options), false);
+        }
+        return;
     }
+    endpoint.receive(now, frame);
 }
 
-/// Says what this end understands. Forwarders that do not know the option take this for the IDLE
-/// frame that it is.
-fn announce(capability: Capability, out: &mut Vec<u8>) {
-    let mut idle = LpHeader::default();
-    idle.options.set(&capability);
-    idle.encode_into(&[], out);
+fn terms(own: Capability, carrier: Carrier) -> Terms {
+    Terms::new(own, Capability::default(), Announce::First).on(carrier)
+}
+
+fn carrier(socket: &Socket) -> Carrier {
+    match socket {
+        Socket::Unix(_) | Socket::Tcp(_) => Carrier::Other,
+        Socket::Udp(_) => Carrier::Datagrams,
+    }
 }
 
 fn is_transient(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+fn unreachable(address: &Address, error: io::Error) -> ConnectError {
+    match (error.kind(), address) {
+        (io::ErrorKind::NotFound, Address::Unix(path)) => ConnectError::NoSocket(path.clone()),
+        (io::ErrorKind::ConnectionRefused, _) => ConnectError::NobodyListens(address.clone()),
+        (io::ErrorKind::PermissionDenied, _) => ConnectError::NotAllowed(address.clone()),
+        _ => ConnectError::Other { address: address.clone(), error },
+    }
+}
+
+/// As [`connect`], for a caller that has more to do than wait for a forwarder that hangs.
+fn connect_soon(address: &Address) -> io::Result<Socket> {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
+    const SOON: std::time::Duration = std::time::Duration::from_secs(1);
+    match address {
+        Address::Unix(path) => {
+            // A blocking connect(2) waits while the listener's backlog is full.
+            let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+            let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+            rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+            Ok(Socket::Unix(socket.into()))
+        }
+        Address::Tcp(peer) => tcp(TcpStream::connect_timeout(peer, SOON)?),
+        Address::Udp(_) => connect(address),
+    }
+}
+
+fn tcp(stream: TcpStream) -> io::Result<Socket> {
+    stream.set_nodelay(true)?;
+    stream.set_nonblocking(true)?;
+    Ok(Socket::Tcp(stream))
 }
 
 fn connect(address: &Address) -> io::Result<Socket> {
@@ -335,12 +410,7 @@ fn connect(address: &Address) -> io::Result<Socket> {
             stream.set_nonblocking(true)?;
             Socket::Unix(stream)
         }
-        Address::Tcp(peer) => {
-            let stream = TcpStream::connect(peer)?;
-            stream.set_nodelay(true)?;
-            stream.set_nonblocking(true)?;
-            Socket::Tcp(stream)
-        }
+        Address::Tcp(peer) => tcp(TcpStream::connect(peer)?)?,
         Address::Udp(peer) => {
             let any = if peer.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
             let socket = UdpSocket::bind(any)?;
@@ -380,6 +450,7 @@ impl Socket {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use control::Duration;
     use rustix::event::{EventfdFlags, eventfd};
     use std::os::unix::net::UnixListener;
 

@@ -1,11 +1,11 @@
 //! One limit for the whole process: what of it the forwarder's parts share, and the bounds of
 //! single parts that follow from it where the file gives none.
 
-use super::model::Config;
+use super::model::{Config, Given};
 use control::Size;
-use document::{Queue, Section};
-use forwarder::tables::DeadNonces;
+use document::{Queue, Section, text};
 use forwarder::tables::dead_nonces::DEFAULT_LIFETIME;
+use forwarder::tables::{ContentStoreConfig, DeadNonces, PitConfig};
 
 /// What the process takes without anything to forward: program, libraries, buffers that all faces
 /// share. Measured, with room for another libc.
@@ -28,6 +28,16 @@ const DEAD_NONCES: usize = 16;
 /// this part of the limit.
 const RECEIVE_BUFFER: u64 = 32;
 
+/// Without a limit in the file the process takes this part of the memory of the host or of its
+/// control group,
+const OF_HOST: u64 = 4;
+
+/// at most so much,
+const MOST: u64 = 2_000_000_000;
+
+/// and so much where the system does not say how much there is.
+const UNKNOWN: u64 = 256_000_000;
+
 /// The sections that bounds stand in.
 pub(super) struct Sections<'a, 'd> {
     pub(super) daemon: &'a Section<'d>,
@@ -44,9 +54,31 @@ pub(super) fn shared(memory: Size) -> usize {
     usize::try_from(left - left / HOLES).unwrap_or(usize::MAX - 1)
 }
 
+/// The limit that the file gives: none for `unlimited`, nor for `auto` at first.
+pub(super) fn limit(s: &Section<'_>) -> Option<Option<Size>> {
+    s.get("memory", |v| match text(v)? {
+        "auto" | "unlimited" => Ok(None),
+        size => size
+            .parse()
+            .map(Some)
+            .map_err(|e| format!("{e}; a size such as `32 MB`, `auto` or `unlimited`")),
+    })
+}
+
+/// Whether the file leaves it to the host's memory.
+fn is_auto(s: &Section<'_>) -> bool {
+    s.given("memory").is_none_or(|v| text(v.get_ref()) == Ok("auto"))
+}
+
 /// Makes bounds of single parts fit into the limit, if there is one. Bounds that were given are
 /// kept; those that are beyond it are mistakes.
 pub(super) fn share(config: &mut Config, of: &Sections<'_, '_>) {
+    let given = Given {
+        pending_per_face: of.forwarder.given("pending_per_face").is_some(),
+        dead_nonces: of.forwarder.given("dead_nonces").is_some(),
+        receive_buffer: of.listen.given("receive_buffer").is_some(),
+    };
+    config.daemon.shares_host = is_auto(of.daemon).then_some(given);
     let Some(memory) = config.daemon.memory else { return };
     if memory.0 < FEWEST {
         let why = format!(
@@ -70,21 +102,11 @@ pub(super) fn share(config: &mut Config, of: &Sections<'_, '_>) {
     *store = bound(of.content_store, "capacity", *store);
     let tables = &mut config.forwarder;
     tables.pit.memory = bound(of.forwarder, "pending_memory", tables.pit.memory);
-    if of.forwarder.given("pending_per_face").is_none() {
-        // As the default does: a quarter of what fits into the table, which is half of everything.
-        tables.pit.per_face = tables.pit.per_face.min(limit / 2 / PENDING / 4);
-    }
-    if of.forwarder.given("dead_nonces").is_none() {
-        let most = DeadNonces::capacity_within(limit / DEAD_NONCES);
-        tables.dead_nonces = tables.dead_nonces.min(most);
-    } else {
+    if given.dead_nonces {
         let table = DeadNonces::new(DEFAULT_LIFETIME, tables.dead_nonces);
         fits(of.forwarder, "dead_nonces", table.most_memory(), memory);
     }
-    if of.listen.given("receive_buffer").is_none() {
-        let most = Size(memory.0 / RECEIVE_BUFFER);
-        config.listen.receive_buffer = config.listen.receive_buffer.min(most);
-    }
+    adapt(config, memory, given);
     for link in &of.links {
         // One in packets is bounded by the memory itself.
         if let Some(Queue::Size(queue)) =
@@ -92,6 +114,42 @@ pub(super) fn share(config: &mut Config, of: &Sections<'_, '_>) {
         {
             fits(link, "queue", usize::try_from(queue.0).unwrap_or(usize::MAX), memory);
         }
+    }
+}
+
+/// Makes bounds that the file does not give follow from the limit.
+fn adapt(config: &mut Config, memory: Size, given: Given) {
+    let (limit, tables) = (shared(memory), &mut config.forwarder);
+    if !given.pending_per_face {
+        // As the default does: a quarter of what fits into the table, which is half of everything.
+        tables.pit.per_face = tables.pit.per_face.min(limit / 2 / PENDING / 4);
+    }
+    if !given.dead_nonces {
+        let most = DeadNonces::capacity_within(limit / DEAD_NONCES);
+        tables.dead_nonces = tables.dead_nonces.min(most);
+    }
+    if !given.receive_buffer {
+        let most = Size(memory.0 / RECEIVE_BUFFER);
+        config.listen.receive_buffer = config.listen.receive_buffer.min(most);
+    }
+}
+
+impl Config {
+    /// Limits the process to a share of the memory that the host has for it, in bytes, if the file
+    /// leaves it to that; `None` if the system does not say how much that is. Bounds of single
+    /// parts stay as they are, and those that ask for more than usual raise the limit.
+    pub fn share_host(&mut self, host: Option<u64>) {
+        let Some(given) = self.daemon.shares_host else { return };
+        let part = host.map_or(UNKNOWN, |host| host / OF_HOST).clamp(FEWEST, MOST);
+        let beyond = |given: usize, usual: usize| given.saturating_sub(usual) as u64;
+        let store = beyond(self.content_store.capacity, ContentStoreConfig::default().capacity);
+        let pending = beyond(self.forwarder.pit.memory, PitConfig::default().memory);
+        // Pending Interests have half of what is shared.
+        let more = store.saturating_add(pending.saturating_mul(2));
+        let memory = Size(part.saturating_add(more).saturating_add(more / (HOLES - 1)));
+        self.daemon.memory = Some(memory);
+        self.forwarder.memory = shared(memory);
+        adapt(self, memory, given);
     }
 }
 

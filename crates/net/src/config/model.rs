@@ -6,6 +6,7 @@ use crate::uri::FaceUri;
 use control::{Duration, Rate, Size};
 use document::{Parts, Queue};
 use forwarder::tables::{ContentStoreConfig, PitConfig};
+use ipnet::IpNet;
 use packet::Name;
 use schemes::Choice;
 use std::net::{IpAddr, SocketAddr};
@@ -30,6 +31,8 @@ pub struct Config {
     pub routes: Vec<Route>,
     /// The content store.
     pub content_store: ContentStoreConfig,
+    /// Names below which it takes no Data.
+    pub no_cache: Vec<Name>,
     /// Which prefix announcements are believed.
     pub announcements: Announcements,
     /// Bounds of the forwarder's tables.
@@ -58,6 +61,8 @@ pub struct Daemon {
     pub log: String,
     /// The form of log lines.
     pub log_format: LogFormat,
+    /// The most log lines of one kind in a second; 0: no bound.
+    pub log_limit: u32,
     /// Seed of all random streams; `None`: drawn anew at each start.
     pub seed: Option<u64>,
     /// Scheduling priority asked for, as in nice(1).
@@ -66,6 +71,21 @@ pub struct Daemon {
     pub drain: Duration,
     /// The most memory that the process takes; `None`: as the bounds of single parts have it.
     pub memory: Option<Size>,
+    /// The file does not say how much: `memory` is to be a share of the host's; see
+    /// [`Config::share_host`].
+    pub shares_host: Option<Given>,
+}
+
+/// Which bounds of single parts the file gives, so that a share of the host's memory leaves them
+/// as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// `pending_per_face` under `[forwarder]`.
+    pub pending_per_face: bool,
+    /// `dead_nonces` under `[forwarder]`.
+    pub dead_nonces: bool,
+    /// `receive_buffer` under `[listen]`.
+    pub receive_buffer: bool,
 }
 
 /// The form of log lines.
@@ -90,6 +110,10 @@ pub struct Listen {
     pub origins: Origins,
     /// The Unix socket.
     pub unix: Option<PathBuf>,
+    /// The permissions of its file, as in chmod(2); `None`: by the user and group that there are.
+    pub unix_mode: Option<u32>,
+    /// The group that it belongs to, by name or number.
+    pub unix_group: Option<String>,
     /// Links to it, for clients that look elsewhere.
     pub unix_links: Vec<PathBuf>,
     /// The UDP and the TCP addresses are defaults: one whose family the host lacks is left out
@@ -139,12 +163,43 @@ fn is_here(origin: &str) -> bool {
 /// Faces that peers bring about over UDP, TCP and WebSocket.
 #[derive(Clone, Debug)]
 pub struct OnDemand {
-    /// The most of them at a time.
+    /// The most of them at a time over UDP, and over connections.
     pub max: usize,
+    /// The most of either kind that lead to one address (to one /64 of IPv6).
+    pub max_per_address: usize,
+    /// The most of either kind that lead to one subnet, a /24 of IPv4 or a /56 of IPv6.
+    pub max_per_subnet: usize,
     /// A UDP face over which nothing came for so long is removed.
     pub idle: Duration,
+    /// Peers over UDP that have not proved their addresses.
+    pub unproved: Unproved,
     /// Their links.
     pub link: LinkOptions,
+}
+
+/// What holds for peers over UDP whose addresses may be forged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unproved {
+    /// A face to one, without routes, over which nothing came for so long is removed.
+    pub idle: Duration,
+    /// What is sent to one address (to one /64 of IPv6) at most.
+    pub rate: Rate,
+    /// What is sent to one subnet at most.
+    pub subnet_rate: Rate,
+    /// What is sent to all of them at most.
+    pub total_rate: Rate,
+    /// Loopback, and the networks that this host has addresses in, need no proof.
+    pub exempt_local: bool,
+    /// Nor do these.
+    pub exempt: Vec<IpNet>,
+}
+
+impl Unproved {
+    /// The rates of an address and of its subnet.
+    #[must_use]
+    pub fn group_rates(&self) -> [Rate; 2] {
+        [self.rate, self.subnet_rate]
+    }
 }
 
 /// Faces of local applications.
@@ -253,6 +308,10 @@ pub struct Authorize {
     pub modules: Vec<String>,
     /// Only what is about names below it.
     pub prefix: Name,
+    /// Programs of these users only, by name or number; with `group`, of either.
+    pub user: Vec<String>,
+    /// Programs of these groups' users only.
+    pub group: Vec<String>,
     /// The file with the certificate of who has to sign.
     pub key: Option<PathBuf>,
     /// The file that says who may sign, by chains of certificates.

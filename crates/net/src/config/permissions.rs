@@ -35,6 +35,10 @@ pub(super) fn authorize(s: &Section<'_>) -> Option<Authorize> {
     let modules = s.get("commands", |v| listed(v, is_module));
     let path = |field| s.get(field, |v| text(v).map(PathBuf::from));
     let (key, trust) = (path("key"), path("trust"));
+    let [user, group] = ["user", "group"].map(|field| {
+        let names = s.get(field, |v| listed(v, |name| Ok(name.to_owned())));
+        names.unwrap_or_default()
+    });
     let (all, given) = (MODULES.map(str::to_owned).to_vec(), s.given("commands").is_some());
     if key.is_some() && trust.is_some() {
         let why = "a section has a `key` or `trust`; write two sections for both";
@@ -43,6 +47,12 @@ pub(super) fn authorize(s: &Section<'_>) -> Option<Authorize> {
     if from == Origin::Remote {
         if key.is_none() && trust.is_none() {
             s.doc.mistake(s.place("from"), "peers may command only with a `key` or `trust`");
+        }
+        if !user.is_empty() || !group.is_empty() {
+            s.doc.mistake(
+                s.place("from"),
+                "of peers the user is not known; write a `key` or `trust`",
+            );
         }
         if modules.iter().flatten().any(|module| module != "rib") {
             s.doc.mistake(s.place("commands"), "peers may command only `rib`");
@@ -54,13 +64,18 @@ pub(super) fn authorize(s: &Section<'_>) -> Option<Authorize> {
         other => other.unwrap_or(all),
     };
     let prefix = s.get("prefix", name)?;
-    Some(Authorize { from, modules, prefix, key, trust, skew: s.quantity("skew")? })
+    Some(Authorize { from, modules, prefix, user, group, key, trust, skew: s.quantity("skew")? })
 }
 
 /// `[hub]`
 pub(super) fn routable(s: &Section<'_>) -> Option<Vec<Name>> {
-    if s.given("prefixes").is_none() {
+    names(s, "prefixes")
+}
+
+/// A name, a list of names, or nothing.
+pub(super) fn names(s: &Section<'_>, field: &str) -> Option<Vec<Name>> {
+    if s.given(field).is_none() {
         return Some(Vec::new());
     }
-    s.get("prefixes", |v| listed(v, |text| text.parse().map_err(|e| format!("`{text}`: {e}"))))
+    s.get(field, |v| listed(v, |text| text.parse().map_err(|e| format!("`{text}`: {e}"))))
 }

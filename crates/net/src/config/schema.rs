@@ -97,6 +97,14 @@ const DAEMON: Section = Section {
         ),
         field("log_format", Form::Word(&["text", "json"]), "\"text\"", "Form of log lines."),
         field(
+            "log_limit",
+            Form::Number(0, 1_000_000),
+            "20",
+            "The most log lines of one kind in a second, as of faces that come and go; how many \
+             more there were is written a second later. Levels `debug` and `trace` have no bound; \
+             0: none at all.",
+        ),
+        field(
             "seed",
             Form::Number(0, i64::MAX),
             "",
@@ -126,12 +134,15 @@ const DAEMON: Section = Section {
         ),
         field(
             "memory",
-            Form::Size,
-            "",
+            Form::As("size, `\"auto\"` or `\"unlimited\"`"),
+            "\"auto\"",
             "The most memory that the process takes, everything counted, at least `\"16 MB\"`. \
              Content store, pending Interests, queues, routes and what faces keep share it: the \
              store gives way to the others, and what then finds no room is refused and counted. \
-             Bounds of single parts hold besides. Without it: these alone.",
+             Bounds of single parts hold besides. `auto`: a quarter of the host's memory or of \
+             the control group's, at most 2 GB, and what `capacity` and `pending_memory` ask for \
+             beyond their defaults. `unlimited`: only the bounds of single parts, and no fair \
+             shares: one peer can fill the table of pending Interests for everybody.",
         ),
     ]],
 };
@@ -173,7 +184,22 @@ const LISTEN: Section = Section {
             Form::Path,
             "\"/run/nfd/nfd.sock\"",
             "Unix socket for local applications, or `\"off\"`. Its folder is made if it is \
-             missing; whoever may enter it may connect.",
+             missing. Programs may connect as `unix_mode` and `unix_group` say.",
+        ),
+        field(
+            "unix_mode",
+            Form::Text,
+            "",
+            "Permissions of the Unix socket's file, in octal digits: `\"660\"`. Without it: 660, \
+             but 666 if root runs the daemon, `unix_group` is not given and the host has no group \
+             `ndn`: then every program of the host may connect.",
+        ),
+        field(
+            "unix_group",
+            Form::Text,
+            "",
+            "Group of the Unix socket's file, by name or number. Without it: `ndn` if root runs \
+             the daemon and the host has that group, else the group of the daemon's user.",
         ),
         field(
             "unix_links",
@@ -222,14 +248,68 @@ const ON_DEMAND: Section = Section {
                 "max",
                 Form::Number(0, 10_000),
                 "256",
-                "The most such faces at a time; besides, commands may make as many.",
+                "The most such faces at a time over UDP, and as many over TCP and WebSocket; \
+                 besides, commands may make as many. Where there are as many, an idle face makes \
+                 room for a new peer: first one over UDP whose address is not proved.",
+            ),
+            field(
+                "max_per_address",
+                Form::Number(1, 10_000),
+                "64",
+                "The most such faces of either kind to one address (of IPv6, to one /64). Loopback \
+                 has no such limit.",
+            ),
+            field(
+                "max_per_subnet",
+                Form::Number(1, 10_000),
+                "128",
+                "The same for a subnet: a /24 of IPv4, a /56 of IPv6. It does not hold for \
+                 networks that this host has an address in.",
             ),
             field(
                 "idle",
                 Form::Duration,
                 "\"10 min\"",
                 "A UDP face over which nothing came for so long is removed; where there are `max` \
-                 faces, a connection, too, if somebody else comes.",
+                 faces, a connection, too, if another peer comes.",
+            ),
+            field(
+                "unproved_idle",
+                Form::Duration,
+                "\"30 s\"",
+                "The same for a UDP face without routes to an address that has not \
+                 [proved](wire.md#proof-of-an-address) that it receives what is sent to it. The \
+                 peer's next datagram makes a new face.",
+            ),
+            field(
+                "unproved_rate",
+                Form::Rate,
+                "\"100 Mbit/s\"",
+                "The most that is sent to an unproved address (of IPv6, to a /64), IP headers \
+                 included; what is beyond it is dropped and counted as `unproved-limit`. Bursts \
+                 may be of 200 ms. Datagrams with a forged sender can bring a victim no more than \
+                 this.",
+            ),
+            field(
+                "unproved_subnet_rate",
+                Form::Rate,
+                "\"200 Mbit/s\"",
+                "The most that is sent to all unproved addresses of a subnet (/24 or /56).",
+            ),
+            field(
+                "unproved_total_rate",
+                Form::Rate,
+                "\"500 Mbit/s\"",
+                "The most that is sent to all unproved addresses together.",
+            ),
+            field(
+                "unproved_exempt",
+                Form::As("networks, or `\"local\"`"),
+                "[\"local\"]",
+                "Networks whose addresses count as proved, such as `[\"local\", \
+                 \"192.0.2.0/24\"]`. `local` is loopback and the networks that this host has an \
+                 address in. Peers of other projects that fetch at higher rates belong here, or \
+                 into a `[[face]]`.",
             ),
         ],
         LINK,
@@ -243,7 +323,13 @@ const APPLICATION: Section = Section {
     help: "Faces of local applications, over the Unix socket. `mtu` and `local` mean nothing here.",
     fields: &[
         &[
-            field("max", Form::Number(1, 10_000), "1024", "The most such faces at a time."),
+            field(
+                "max",
+                Form::Number(1, 10_000),
+                "1024",
+                "The most such faces at a time. Where there are as many, the oldest connection \
+                 that never sent a packet makes room for another.",
+            ),
             field(
                 "routes",
                 Form::Number(0, 1_000_000),
@@ -303,8 +389,9 @@ const CONTENT_STORE: Section = Section {
                 "capacity",
                 Form::Size,
                 "\"64 MiB\"",
-                "Bound of its memory, everything counted; `\"0 B\"` switches it off. With `memory` \
-                 under `[daemon]` and without this field: what others do not need of that.",
+                "Bound of its memory, everything counted; `\"0 B\"` switches it off. With a size \
+                 as `memory` under `[daemon]` and without this field: what others do not need of \
+                 that.",
             ),
             field(
                 "packets",
@@ -312,6 +399,13 @@ const CONTENT_STORE: Section = Section {
                 "",
                 "The most packets in it, whatever their sizes. Without it: as many as `capacity` \
                  takes.",
+            ),
+            field(
+                "no_cache",
+                Form::As("name, or list of names"),
+                "",
+                "Data below these names are never kept. How soon an answer comes shows a \
+                 neighbor whether the store had it, and so what others have asked for.",
             ),
         ],
         STORE_RULES,
@@ -340,8 +434,8 @@ const FORWARDER: Section = Section {
             "pending_memory",
             Form::Size,
             "\"512 MiB\"",
-            "The most memory that pending Interests may take. With `memory` under `[daemon]` and \
-             without this field: half of what is shared.",
+            "The most memory that pending Interests may take. With a size as `memory` under \
+             `[daemon]` and without this field: half of what is shared.",
         ),
         field("routes", Form::Number(1, 100_000_000), "1048576", "The most prefixes with routes."),
         field(
@@ -406,9 +500,12 @@ const STRATEGY: Section = Section {
 const AUTHORIZE: Section = Section {
     name: "authorize",
     repeated: true,
-    help: "Lets somebody send management commands. Without any such section, applications of this \
-           host may do everything and peers nothing; with one, each command needs a section that \
-           allows it. What is refused is answered with 403 and logged with the reason.",
+    help: "Lets programs send management commands. Without any such section, programs of the \
+           daemon's own user and of root may do everything, and peers nothing. Programs of other \
+           users, and those of which the user is not known (by UDP and WebSocket), may then \
+           register prefixes for themselves: not `/`, nor names that an application of another \
+           user has registered. With a section, each command needs one that allows it. What is \
+           refused is answered with 403 and logged with the reason.",
     fields: &[&[
         field(
             "from",
@@ -425,6 +522,20 @@ const AUTHORIZE: Section = Section {
              these. Without it: all of them; of peers, `\"rib\"`.",
         ),
         field("prefix", Form::Name, "\"/\"", "Only what is about names below it."),
+        field(
+            "user",
+            Form::As("name, or list of names"),
+            "",
+            "Only programs of these users, by name or number. The kernel says who is at the other \
+             end of a Unix socket or of a TCP connection within this host. Without it and without \
+             `group`: of all users.",
+        ),
+        field(
+            "group",
+            Form::As("name, or list of names"),
+            "",
+            "Only programs of these groups' users, by name or number; with `user`, of either.",
+        ),
         field(
             "key",
             Form::Path,
@@ -444,8 +555,8 @@ const AUTHORIZE: Section = Section {
             "skew",
             Form::Duration,
             "\"2 min\"",
-            "How far the time of a key's signature may be from this host's. A key's commands must \
-             be signed one after the other, and each is obeyed once.",
+            "How far the time of a signature may be from this host's. Each command is accepted \
+             once. A key's commands must also be signed one after the other.",
         ),
     ]],
 };

@@ -4,7 +4,7 @@ use super::error::ConfigError;
 use super::memory;
 use super::model::{
     Application, Config, Daemon, Face, ForwarderLimits, LinkOptions, Listen, LogFormat, OnDemand,
-    Origins, Route, Strategy,
+    Origins, Route, Strategy, Unproved,
 };
 use super::permissions;
 use super::schema::SECTIONS;
@@ -15,9 +15,10 @@ use document::parts;
 use document::{Document, Queue, Section, name, shown, spoken, text, valid_words};
 use forwarder::tables::{Admission, PolicyKind};
 use forwarder::tables::{ContentStoreConfig, PitConfig};
+use ipnet::IpNet;
 use schemes::Choice;
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -64,6 +65,7 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config>
         faces: read,
         routes,
         content_store: content_store(&single("content_store")?)?,
+        no_cache: permissions::names(&single("content_store")?, "no_cache")?,
         announcements: permissions::announcements(&single("announcements")?),
         forwarder: forwarder(&single("forwarder")?)?,
         strategies,
@@ -107,10 +109,12 @@ fn daemon(s: &Section<'_>) -> Option<Daemon> {
     Some(Daemon {
         log,
         log_format: [LogFormat::Text, LogFormat::Json][s.word("log_format").min(1)],
+        log_limit: u32::try_from(s.count("log_limit")).unwrap_or(u32::MAX),
         seed: s.number("seed").and_then(|n| u64::try_from(n).ok()),
         nice: s.number("nice").and_then(|n| i32::try_from(n).ok()).unwrap_or(0),
         drain: s.quantity("drain")?,
-        memory: s.quantity("memory"),
+        memory: memory::limit(s)?,
+        shares_host: None,
     })
 }
 
@@ -125,11 +129,22 @@ fn listen(s: &Section<'_>) -> Option<Listen> {
             path if path.starts_with('/') => Ok(Some(PathBuf::from(path))),
             other => Err(format!("`{other}` is not an absolute path, nor `off`")),
         })?,
+        unix_mode: s.get("unix_mode", mode),
+        unix_group: s.get("unix_group", |v| text(v).map(str::to_owned)),
         unix_links: s.get("unix_links", paths).unwrap_or_default(),
         optional: ["udp", "tcp"].map(|f| s.given(f).is_none()),
         receive_buffer: s.quantity("receive_buffer")?,
         force_receive_buffer: s.switch("force_receive_buffer"),
     })
+}
+
+/// Permissions in octal digits, as chmod(1) takes them.
+fn mode(value: &DeValue<'_>) -> Result<u32, String> {
+    let given = text(value)?;
+    match u32::from_str_radix(given, 8) {
+        Ok(mode) if mode <= 0o777 => Ok(mode),
+        _ => Err(format!("`{given}` is not a mode of octal digits such as `660`")),
+    }
 }
 
 /// An absolute path, or a list of them.
@@ -193,7 +208,38 @@ fn addresses(value: &DeValue<'_>) -> Result<Vec<SocketAddr>, String> {
 }
 
 fn on_demand(s: &Section<'_>) -> Option<OnDemand> {
-    Some(OnDemand { max: s.count("max"), idle: s.quantity("idle")?, link: link(s) })
+    let (exempt_local, exempt) = s.get("unproved_exempt", exempt)?;
+    Some(OnDemand {
+        max: s.count("max"),
+        max_per_address: s.count("max_per_address"),
+        max_per_subnet: s.count("max_per_subnet"),
+        idle: s.quantity("idle")?,
+        unproved: Unproved {
+            idle: s.quantity("unproved_idle")?,
+            rate: s.quantity("unproved_rate")?,
+            subnet_rate: s.quantity("unproved_subnet_rate")?,
+            total_rate: s.quantity("unproved_total_rate")?,
+            exempt_local,
+            exempt,
+        },
+        link: link(s),
+    })
+}
+
+/// Networks, and whether `"local"` is among them.
+fn exempt(value: &DeValue<'_>) -> Result<(bool, Vec<IpNet>), String> {
+    let networks = listed(value, |given| {
+        if given == "local" {
+            return Ok(None);
+        }
+        let address = || given.parse::<IpAddr>().map(IpNet::from);
+        let network = given.parse::<IpNet>().or_else(|_| address());
+        network.map(|net| Some(net.trunc())).map_err(|_| {
+            format!("`{given}` is not a network such as `192.0.2.0/24`, an address, nor `local`")
+        })
+    })?;
+    let local = networks.iter().any(Option::is_none);
+    Ok((local, networks.into_iter().flatten().collect()))
 }
 
 fn application(s: &Section<'_>) -> Option<Application> {

@@ -132,10 +132,50 @@ fn one_limit_on_memory_bounds_what_has_no_bound_of_its_own() {
     assert_eq!(bounds, (shared, 5_000_000, 1_000_000));
     assert_eq!((tables.pit.per_face, tables.dead_nonces), (7, 9));
     assert_eq!(given.listen.receive_buffer, Size(2_000_000));
-    assert_eq!(good("").forwarder.memory, usize::MAX, "without it nothing is counted");
+    let unlimited = good("[daemon]\nmemory = \"unlimited\"");
+    assert_eq!(unlimited.forwarder.memory, usize::MAX, "without it nothing is counted");
     good("[daemon]\nmemory = \"32 MB\"\n[[face]]\nuri = \"unix:///x\"\nqueue = \"20 packets\"");
     // What is far beyond any host is a limit, too, that nothing reaches.
     assert_eq!(good("[daemon]\nmemory = \"1000 TB\"").forwarder.dead_nonces, 1 << 20);
+}
+
+#[test]
+fn without_a_limit_in_the_file_it_is_a_share_of_the_hosts_memory() {
+    let within = |text: &str, host: Option<u64>| {
+        let mut config = good(text);
+        config.share_host(host);
+        config
+    };
+    const MB: u64 = 1_000_000;
+    let limit = |text: &str, host| within(text, host).daemon.memory;
+    for text in ["", "[daemon]\nmemory = \"auto\""] {
+        assert_eq!(limit(text, Some(1000 * MB)), Some(Size(250 * MB)));
+        assert_eq!(limit(text, Some(64_000 * MB)), Some(Size(2000 * MB)));
+        assert_eq!(limit(text, Some(20 * MB)), Some(Size(16 * MB)), "less is too little");
+        assert_eq!(limit(text, None), Some(Size(256 * MB)));
+    }
+    for (text, said) in [("unlimited", None), ("32 MB", Some(Size(32 * MB)))] {
+        let text = format!("[daemon]\nmemory = \"{text}\"");
+        assert_eq!(limit(&text, Some(1000 * MB)), said);
+    }
+    // The store does not swell, and single bounds stay what they are on hosts that have the memory.
+    let (large, usual) = (within("", Some(8000 * MB)), good(""));
+    assert_eq!(large.forwarder.memory, (2000 - 10) * MB as usize / 8 * 7);
+    assert_eq!(large.content_store, usual.content_store);
+    assert_eq!((large.forwarder.pit, &large.listen), (usual.forwarder.pit, &usual.listen));
+    assert_eq!(large.forwarder.dead_nonces, usual.forwarder.dead_nonces);
+    let small = within("", Some(200 * MB));
+    assert_eq!(small.forwarder.memory, 35 * MB as usize);
+    assert_eq!(small.listen.receive_buffer, Size(50 * MB / 32));
+    assert!(small.forwarder.dead_nonces < usual.forwarder.dead_nonces);
+    // Who asks for a larger store gets it besides.
+    let more = limit("[content_store]\ncapacity = \"1067108864 B\"", Some(1000 * MB));
+    assert_eq!(more, Some(Size((250 + 1000) * MB + 1000 * MB / 7)));
+    let given = "[forwarder]\npending_per_face = 200000\ndead_nonces = 500000\n\
+                 [listen]\nreceive_buffer = \"8 MB\"";
+    let given = within(given, Some(200 * MB));
+    assert_eq!((given.forwarder.pit.per_face, given.forwarder.dead_nonces), (200_000, 500_000));
+    assert_eq!(given.listen.receive_buffer, Size(8 * MB));
 }
 
 #[test]
@@ -320,10 +360,15 @@ fn who_may_command_is_said_in_sections() {
     assert_eq!((here.skew, there.skew), (Duration::from_secs(120), Duration::from_secs(5)));
     let all = &good("[[authorize]]").authorize[0];
     assert_eq!(all.modules, MODULES);
+    assert!(all.user.is_empty() && all.group.is_empty());
+    let some = &good("[[authorize]]\nuser = [\"alice\", \"1001\"]\ngroup = \"ndn\"").authorize[0];
+    let texts = |texts: &[&str]| texts.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();
+    assert_eq!((&some.user, &some.group), (&texts(&["alice", "1001"]), &texts(&["ndn"])));
     for (text, why) in [
         ("from = \"remote\"", "peers may command only with a `key` or `trust`"),
         ("key = \"k\"\ntrust = \"t\"", "a section has a `key` or `trust`"),
         ("from = \"remote\"\nkey = \"k\"\ncommands = \"faces\"", "peers may command only `rib`"),
+        ("from = \"remote\"\nkey = \"k\"\nuser = \"alice\"", "the user is not known"),
         ("commands = \"face\"", "faces"),
         ("commands = [1]", "text"),
     ] {
@@ -362,4 +407,16 @@ fn links_to_the_socket_are_paths() {
     assert_eq!(links("[\"/a\", \"/b\"]"), [Path::new("/a"), Path::new("/b")]);
     let found = wrong("[listen]\nunix_links = [\"a\"]");
     assert!(found[0].contains("`a` is not an absolute path"), "{found:?}");
+}
+
+#[test]
+fn the_unix_socket_has_a_mode_and_a_group() {
+    let listen = good("[listen]\nunix_mode = \"600\"\nunix_group = \"ndn\"").listen;
+    assert_eq!((listen.unix_mode, listen.unix_group.as_deref()), (Some(0o600), Some("ndn")));
+    let listen = good("").listen;
+    assert_eq!((listen.unix_mode, listen.unix_group), (None, None));
+    for text in ["rw", "1660", "8", ""] {
+        let found = wrong(&format!("[listen]\nunix_mode = \"{text}\""));
+        assert!(found.len() == 1 && found[0].contains("octal digits"), "{text}: {found:?}");
+    }
 }

@@ -1,6 +1,7 @@
 //! Faces that peers and applications bring about.
 
 use super::Daemon;
+use super::crowd::{Transport, groups};
 use super::doors::{FACES, websocket_uri};
 use super::face::{Face, Link, MadeBy, Stranger};
 use super::start::default_payload;
@@ -17,10 +18,13 @@ use forwarder::{FaceId, Scope, Wire};
 use mio::{Interest, Token};
 use packet::LpPacket;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// Octets of first datagrams that are looked at in one turn.
 const BUDGET: usize = 256 << 10;
+
+/// Connections that are accepted in one turn at each listener.
+const AT_ONCE: usize = 64;
 
 /// How long no connection is accepted when the process is out of descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -46,7 +50,7 @@ impl Daemon {
         let mut strangers = Vec::new();
         for door in 0..self.doors.udp.len() {
             let Daemon { doors, buffers, .. } = self;
-            let udp = &doors.udp[door].socket;
+            let udp = &mut doors.udp[door].socket;
             let received =
                 udp.receive(&mut buffers.datagrams, BUDGET, |datagram, peer, reached| {
                     strangers.push(Stranger { peer, reached, datagram: datagram.to_vec() });
@@ -67,7 +71,7 @@ impl Daemon {
             let known = self.faces.of_peer(stranger.peer);
             let Some(id) = known.or_else(|| self.udp_guest(&stranger, now)) else { continue };
             if let Some(face) = self.faces.get_mut(id) {
-                face.heard = now;
+                face.hears(&mut self.forwarder, now);
             }
             self.forwarder.receive(now, id, Wire::Borrowed(&stranger.datagram));
         }
@@ -78,20 +82,23 @@ impl Daemon {
     fn udp_guest(&mut self, stranger: &Stranger, now: Time) -> Option<FaceId> {
         LpPacket::decode(&stranger.datagram).ok()?;
         let peer = stranger.peer;
-        if !self.makes_room(Scope::NonLocal, Face::keeps(true), now) {
-            tracing::debug!(%peer, "no room for another face");
+        let from = (peer.ip(), Scope::NonLocal);
+        if !self.makes_room(from, Transport::Datagrams, Face::keeps(true), now) {
             return None;
         }
         let listener = self.doors.local_for(peer);
         let made =
             Udp::connect(local_for(listener, stranger.reached, peer), peer, self.settings.udp);
-        let udp = match made {
+        let mut udp = match made {
             Ok(udp) => udp,
             Err(error) => {
                 tracing::warn!(%peer, %error, "no socket for a new peer");
                 return None;
             }
         };
+        udp.give_up_when_unreachable();
+        let exempt = self.unproved.exempts(now, peer.ip(), &self.settings.on_demand.unproved);
+        let challenge = if exempt { None } else { Some(token()?) };
         let link = self.settings.on_demand.link.clone();
         let payload = link.mtu.unwrap_or_else(|| default_payload(peer, udp.route_payload()));
         let uri = FaceUri::udp(peer).to_string();
@@ -104,21 +111,62 @@ impl Daemon {
         face.local = local;
         face.fixed_mtu = link.mtu;
         face.mtu = Some(payload);
-        face.heard = now;
-        self.next_idle_check = self.next_idle_check.min(now + self.settings.on_demand.idle);
+        (face.heard, face.since, face.source) = (now, now, Some(peer.ip()));
+        face.unproved = challenge.is_some();
+        self.forwarder.set_challenge(id, challenge);
+        let limit = face.idle_limit(&self.forwarder, &self.settings.on_demand);
+        self.next_idle_check = self.next_idle_check.min(now + limit);
         self.admit(face, &link, Some(peer))
     }
 
-    /// Whether there is room for the face of one more peer, perhaps because a quiet one goes.
-    fn makes_room(&mut self, scope: Scope, octets: usize, now: Time) -> bool {
+    /// Whether there is room for the face of one more peer, perhaps because an idle one goes.
+    fn makes_room(
+        &mut self,
+        (address, scope): (IpAddr, Scope),
+        transport: Transport,
+        bytes: usize,
+        now: Time,
+    ) -> bool {
         let settings = &self.settings.on_demand;
-        let has_place = self.faces.guests < settings.max;
-        if has_place && self.forwarder.has_room_for_face(scope, octets) {
+        let crowd = &self.faces.crowd;
+        let [host, subnet] = groups(address);
+        let many = |group, most| crowd.within(transport, group) >= most;
+        let group = match () {
+            () if address.is_loopback() => None,
+            () if many(host, settings.max_per_address) => Some(host),
+            () if many(subnet, settings.max_per_subnet)
+                && !self.unproved.is_local(now, address) =>
+            {
+                Some(subnet)
+            }
+            () => None,
+        };
+        let has_memory = self.forwarder.has_room_for_face(scope, bytes);
+        if group.is_none() && crowd.of(transport) < settings.max && has_memory {
             return true;
         }
-        let Some(quiet) = self.faces.dispensable_guest(now, settings.idle) else { return false };
-        self.close(quiet, "it makes room for another face");
-        true
+        let idle = |transport, group| {
+            self.faces.dispensable(now, (transport, group), &self.forwarder, settings)
+        };
+        let other = match transport {
+            Transport::Datagrams => Transport::Connections,
+            Transport::Connections => Transport::Datagrams,
+        };
+        // Memory is shared by both kinds, their places are not.
+        let shared = || (group.is_none() && !has_memory).then(|| idle(other, None)).flatten();
+        if let Some(id) = idle(transport, group).or_else(shared) {
+            self.close(id, "it makes room for another face");
+            return true;
+        }
+        if let Some(count) = self.rejected.count(now) {
+            tracing::warn!(
+                latest = %address,
+                count,
+                "no room for another face; `max`, `max_per_address` and `max_per_subnet` under \
+                 [on_demand] are the limits"
+            );
+        }
+        false
     }
 
     /// Watches a new face's socket and lists the face.
@@ -148,7 +196,12 @@ impl Daemon {
             self.forwarder.remove_face(self.clock.now(), id);
             return None;
         }
-        tracing::info!(face = %id, uri = face.uri, local = face.local, "face created");
+        if face.unproved {
+            // Forged addresses must not fill the log.
+            tracing::debug!(face = %id, uri = face.uri, "face to an unproved address created");
+        } else {
+            tracing::info!(face = %id, uri = face.uri, local = face.local, "face created");
+        }
         self.list(face, peer);
         Some(id)
     }
@@ -163,7 +216,7 @@ impl Daemon {
         while let Some(door) = &self.doors.unix {
             let local_uri = FaceUri::Unix(door.path().to_owned()).to_string();
             let Some(socket) = door.accept()? else { break };
-            if self.faces.applications >= self.settings.application.max {
+            if !self.has_room_for_application(socket.account()) {
                 tracing::warn!("no room for another application");
                 continue;
             }
@@ -171,45 +224,63 @@ impl Daemon {
             // As NFD names them: applications have no addresses, so they get numbers.
             let uri = format!("fd://{}", self.faces.next_number());
             let socket = Link::Stream(Stream::new(socket));
-            self.guest(socket, MadeBy::Application, [uri, local_uri], true, &link, now);
+            self.guest((socket, None), [uri, local_uri], true, &link, now);
         }
         for door in 0..self.doors.tcp.len() {
-            while let Some((socket, peer)) = self.doors.tcp[door].socket.accept()? {
+            for at in 0.. {
+                if at == AT_ONCE {
+                    self.work.doors = true;
+                    break;
+                }
+                let Some((socket, peer)) = self.doors.tcp[door].socket.accept()? else { break };
                 let here = self.doors.tcp[door].socket.local()?;
                 let uris = [FaceUri::tcp(peer).to_string(), FaceUri::tcp(here).to_string()];
                 let socket = Link::Stream(Stream::new(Socket::Tcp(socket)));
-                self.peer(socket, uris, peer.ip().is_loopback(), now);
+                self.peer(socket, uris, (peer.ip(), peer.ip().is_loopback()), now);
             }
         }
         for door in 0..self.doors.websocket.len() {
-            while let Some((socket, peer)) = self.doors.websocket[door].socket.accept()? {
+            for at in 0.. {
+                if at == AT_ONCE {
+                    self.work.doors = true;
+                    break;
+                }
+                let accepted = self.doors.websocket[door].socket.accept()?;
+                let Some((socket, peer)) = accepted else { break };
                 // NFD's names for them.
                 let here = self.doors.websocket[door].socket.local()?;
                 let uris = [format!("wsclient://{peer}"), websocket_uri(here)];
                 // A proxy that gives pages TLS stands on this host, and they do not.
                 let local = self.settings.on_demand.link.local && peer.ip().is_loopback();
                 let socket = WebSocket::new(socket, self.settings.origins.clone());
-                self.peer(Link::WebSocket(Box::new(socket)), uris, local, now);
+                let socket = Link::WebSocket(Box::new(socket));
+                self.peer(socket, uris, (peer.ip(), local), now);
             }
         }
         Ok(())
     }
 
     /// A face for a peer who has connected, if there may be one more.
-    fn peer(&mut self, socket: Link, uris: [String; 2], local: bool, now: Time) {
+    fn peer(
+        &mut self,
+        socket: Link,
+        uris: [String; 2],
+        (address, local): (IpAddr, bool),
+        now: Time,
+    ) {
+        let bytes = Face::keeps(false) + socket.memory();
         let scope = if local { Scope::Local } else { Scope::NonLocal };
-        if !self.makes_room(scope, Face::keeps(false) + socket.memory(), now) {
-            tracing::debug!(peer = uris[0], "no room for another face");
+        if !self.makes_room((address, scope), Transport::Connections, bytes, now) {
             return;
         }
         let link = self.settings.on_demand.link.clone();
-        self.guest(socket, MadeBy::Peer, uris, local, &link, now);
+        self.guest((socket, Some(address)), uris, local, &link, now);
     }
 
+    /// A face for a peer at an address, or for an application.
     fn guest(
         &mut self,
-        socket: Link,
-        made_by: MadeBy,
+        (socket, source): (Link, Option<IpAddr>),
         [uri, local_uri]: [String; 2],
         local: bool,
         link: &LinkOptions,
@@ -222,14 +293,27 @@ impl Daemon {
             return;
         }
         let id = self.add_to_forwarder(&uri, local, None, None, link, now);
+        let made_by = source.map_or(MadeBy::Application, |_| MadeBy::Peer);
         let mut face = Face::new(id, made_by, uri, socket);
         face.local_uri = local_uri;
         face.local = local;
-        face.heard = now;
+        (face.heard, face.since, face.source) = (now, now, source);
         // Others were counted when the forwarder got them.
         if own > 0 {
             self.forwarder.set_outside(id, face.memory());
         }
         self.admit(face, link, None);
+    }
+}
+
+/// A token that only its receiver knows; `None` where the system has no random numbers.
+fn token() -> Option<u64> {
+    match getrandom::u64() {
+        // Zero stands for no token.
+        Ok(token) => Some(token.max(1)),
+        Err(error) => {
+            tracing::error!(%error, "no random numbers for the proof of a new peer's address");
+            None
+        }
     }
 }

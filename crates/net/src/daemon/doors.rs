@@ -1,5 +1,6 @@
 //! Where peers and applications come in.
 
+use super::accounts;
 use super::error::DaemonError;
 use crate::config::Listen;
 use crate::socket::listen::{TcpDoor, UnixDoor};
@@ -101,12 +102,26 @@ impl Doors {
     }
 
     fn adopt_unix(&mut self, listen: &Listen, registry: &Registry) -> Result<(), DaemonError> {
-        let is_same = self.unix.as_ref().map(UnixDoor::path) == listen.unix.as_deref();
+        let access = accounts::access(listen)?;
+        let is_same = self.unix.as_ref().map(|door| (door.path(), door.access()))
+            == listen.unix.as_deref().map(|path| (path, access));
         if !is_same {
-            let mut door = listen.unix.as_deref().map(UnixDoor::open).transpose()?;
+            if self.unix.as_ref().map(UnixDoor::path) == listen.unix.as_deref() {
+                // The file has to be gone before there is another one in its place.
+                self.unix = None;
+            }
+            let open = |path| UnixDoor::open(path, access);
+            let mut door = listen.unix.as_deref().map(open).transpose()?;
             if let Some(door) = &mut door {
                 let watched = registry.register(door.source(), TOKEN, Interest::READABLE);
                 watched.map_err(DaemonError::system("cannot watch the listeners"))?;
+            }
+            if listen.unix.is_some() && access.mode & 0o002 != 0 && listen.unix_mode.is_none() {
+                tracing::warn!(
+                    "every program of this host may use the forwarder: make a group `{}`, or set \
+                     `unix_group` under [listen]",
+                    accounts::GROUP
+                );
             }
             self.unix = door;
         }

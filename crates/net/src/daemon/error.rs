@@ -54,6 +54,14 @@ pub enum DaemonError {
         /// Why not.
         why: String,
     },
+    /// The configuration names a user or group that this host does not have.
+    #[error("this host has no {what} `{name}`")]
+    Account {
+        /// A user, or a group.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
     /// The rules of who may command, or who may announce, cannot be had.
     #[error(transparent)]
     Trust(#[from] TrustError),

@@ -1,10 +1,12 @@
 //! One face's socket, and what is between it and the forwarder.
 
+use super::crowd::Transport;
 use super::{Buffers, marking};
 use crate::batch::Batch;
-use crate::config::LinkOptions;
+use crate::config::{LinkOptions, OnDemand};
 use crate::emulate::DelayLine;
 use crate::framing::MAX_FRAME;
+use crate::management::authority::Account;
 use crate::management::{CONGESTION_MARKING, FaceInfo, Persistency, RELIABILITY};
 use crate::socket::Progress;
 use crate::socket::stream::Stream;
@@ -12,8 +14,9 @@ use crate::socket::udp::{SendError, Udp};
 use crate::socket::websocket::WebSocket;
 use control::{Duration, Time};
 use forwarder::tables::memory;
-use forwarder::{FaceId, Forwarder, Sender, Wire};
+use forwarder::{Allowance, FaceId, Forwarder, Sender, Wire};
 use schemes::Choice;
+use std::cell::OnceCell;
 use std::net::{IpAddr, SocketAddr};
 
 /// The first and the longest wait before a broken face is connected again.
@@ -110,11 +113,30 @@ pub(super) struct Face {
     pub readable: bool,
     /// When something last came.
     pub heard: Time,
+    /// When it was made, if a peer brought it about.
+    pub since: Time,
+    /// The address of the peer that brought it about.
+    pub source: Option<IpAddr>,
+    /// The address may be forged until the forwarder says otherwise.
+    pub unproved: bool,
+    /// Nothing is sent until something comes: the network reported that nothing receives there.
+    pub unreachable: bool,
     pub lost: u64,
     wait: Duration,
+    /// See [`Face::account`].
+    account: OnceCell<Option<Account>>,
 }
 
 impl Face {
+    /// The user whose program is at the other end, if it is on this host and the kernel says so.
+    /// The kernel is asked once: of many connections the answer takes long.
+    pub fn account(&self) -> Option<Account> {
+        *self.account.get_or_init(|| match &self.link {
+            Link::Stream(stream) if self.local => stream.account(),
+            _ => None,
+        })
+    }
+
     pub fn new(id: FaceId, made_by: MadeBy, uri: String, link: Link) -> Face {
         let persistency = match made_by {
             MadeBy::Configuration => Persistency::Permanent,
@@ -140,8 +162,13 @@ impl Face {
             was_down: false,
             readable: false,
             heard: Time::ZERO,
+            since: Time::ZERO,
+            source: None,
+            unproved: false,
+            unreachable: false,
             lost: 0,
             wait: FIRST_WAIT,
+            account: OnceCell::new(),
         }
     }
 
@@ -215,12 +242,52 @@ impl Face {
             }
         };
         if any {
-            self.heard = now;
+            self.hears(forwarder, now);
             self.wait = FIRST_WAIT;
         }
         match progress {
             Progress::Closed => Err("the other end closed it".to_owned()),
             other => Ok(other),
+        }
+    }
+
+    /// Something came from the peer.
+    pub fn hears(&mut self, forwarder: &mut Forwarder, now: Time) {
+        self.heard = now;
+        if std::mem::take(&mut self.unreachable) {
+            forwarder.set_allowance(self.id, Allowance::Unlimited);
+        }
+    }
+
+    /// Whether the network reported, since this was asked last, that nothing receives at the other
+    /// end of a face that the other end brought about. A configured or commanded face goes on: its
+    /// peer may be starting.
+    pub fn take_unreachable(&mut self) -> bool {
+        match &mut self.link {
+            Link::Udp(udp, _) => udp.take_unreachable() && self.is_idle_guest(),
+            _ => false,
+        }
+    }
+
+    /// What on-demand faces are counted by.
+    pub fn transport(&self) -> Transport {
+        match self.link {
+            Link::Udp(..) => Transport::Datagrams,
+            _ => Transport::Connections,
+        }
+    }
+
+    /// Whether it leads to an address that may be forged. A peer with routes has been let register
+    /// them by a signed command: its address is known.
+    pub fn is_unproved(&self, forwarder: &Forwarder) -> bool {
+        self.unproved && !forwarder.is_proved(self.id) && forwarder.fib().routes_of(self.id) == 0
+    }
+
+    /// How long nothing may come over it.
+    pub fn idle_limit(&self, forwarder: &Forwarder, settings: &OnDemand) -> Duration {
+        match self.is_unproved(forwarder) {
+            true => settings.unproved.idle.min(settings.idle),
+            false => settings.idle,
         }
     }
 
@@ -256,13 +323,14 @@ impl Face {
             Link::WebSocket(_) | Link::Down { .. } => {}
         }
         let progress = self.send_with(forwarder, packet, now, budget);
-        let tight = forwarder.counts_memory();
+        let counts = forwarder.counts_memory();
+        let tight = counts && !forwarder.has_ample_memory();
         match &mut self.link {
             Link::Stream(stream) => stream.give_back(out, tight),
             Link::Udp(_, batch) => batch.give_back(out, tight),
             Link::WebSocket(_) | Link::Down { .. } => {}
         }
-        if tight {
+        if counts {
             forwarder.set_outside(self.id, self.memory());
         }
         progress
@@ -360,6 +428,7 @@ impl Face {
         let retry = now + self.wait;
         self.wait = Duration((self.wait.0 * 2).min(LONGEST_WAIT.0));
         self.link = Link::Down { retry };
+        self.account = OnceCell::new();
         self.blocked = false;
     }
 }
@@ -397,7 +466,8 @@ impl Sending<'_> {
                     None => more = false,
                 }
             }
-            if self.batch.is_empty() {
+            if self.batch.is_empty() || self.udp.has_given_up() {
+                self.batch.discard();
                 return Progress::Done;
             }
             let (frames, segment) = self.batch.frames();

@@ -1,14 +1,25 @@
 //! All faces with sockets.
 
+use super::crowd::{Crowd, Transport};
 use super::face::{Face, MadeBy};
+use crate::config::OnDemand;
 use crate::management::{FaceInfo, Persistency};
 use control::{Duration, Time};
-use forwarder::FaceId;
+use forwarder::{FaceId, Forwarder};
+use ipnet::IpNet;
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
-/// Where all places are taken, a UDP face that was quiet for so long makes room for another.
+/// Where all places are taken, a UDP face that was quiet for so long makes room for another: it
+/// comes again with its peer's next datagram.
 const QUIET: Duration = Duration::from_secs(30);
+/// The same for one to an unproved address.
+const UNPROVED_QUIET: Duration = Duration::from_secs(3);
+/// The same if only one datagram came from there, as from most forged addresses. It is as long as a
+/// distant producer's answer may take, and bounds how many faces are made in a second.
+const ONCE_QUIET: Duration = Duration::from_millis(250);
+/// The same for a connection that brought nothing at all.
+const SILENT: Duration = Duration::from_secs(10);
 
 /// A face, and under what else it is listed.
 #[derive(Debug)]
@@ -16,6 +27,8 @@ struct Listed {
     face: Face,
     peer: Option<SocketAddr>,
     retry: Option<Time>,
+    /// What it was counted under when it came; its socket may be gone when it goes.
+    counted: Option<(Transport, IpAddr)>,
 }
 
 /// Faces by number, and UDP faces by peer.
@@ -29,14 +42,19 @@ pub(super) struct Faces {
     emulated: BTreeSet<FaceId>,
     /// Broken faces, by when they are to be connected.
     retries: BTreeSet<(Time, FaceId)>,
-    /// Faces that peers, applications and commands brought about.
-    pub guests: usize,
+    /// Faces that peers brought about.
+    pub crowd: Crowd,
+    /// Those of applications and commands.
     pub applications: usize,
     pub commanded: usize,
     numbers: u64,
 }
 
 impl Faces {
+    pub fn get(&self, id: FaceId) -> Option<&Face> {
+        self.all.get(&id).map(|listed| &listed.face)
+    }
+
     pub fn get_mut(&mut self, id: FaceId) -> Option<&mut Face> {
         self.all.get_mut(&id).map(|listed| &mut listed.face)
     }
@@ -66,14 +84,18 @@ impl Faces {
         if let Some(counter) = self.counter(face.made_by) {
             *counter += 1;
         }
+        let counted = face.source.map(|source| (face.transport(), source));
+        if let Some((transport, source)) = counted {
+            self.crowd.add(transport, source);
+        }
         let id = face.id;
         self.uris.insert((face.uri.clone(), id));
-        self.all.insert(id, Listed { face, peer, retry: None });
+        self.all.insert(id, Listed { face, peer, retry: None, counted });
         self.schedule(id);
     }
 
     pub fn remove(&mut self, id: FaceId) -> Option<Face> {
-        let Listed { face, peer, retry } = self.all.remove(&id)?;
+        let Listed { face, peer, retry, counted } = self.all.remove(&id)?;
         if let Some(peer) = peer
             && self.of_peer(peer) == Some(id)
         {
@@ -84,6 +106,9 @@ impl Faces {
         retry.map(|at| self.retries.remove(&(at, id)));
         if let Some(counter) = self.counter(face.made_by) {
             *counter -= 1;
+        }
+        if let Some((transport, source)) = counted {
+            self.crowd.remove(transport, source);
         }
         Some(face)
     }
@@ -108,9 +133,8 @@ impl Faces {
 
     fn counter(&mut self, made_by: MadeBy) -> Option<&mut usize> {
         match made_by {
-            MadeBy::Configuration => None,
+            MadeBy::Configuration | MadeBy::Peer => None,
             MadeBy::Command => Some(&mut self.commanded),
-            MadeBy::Peer => Some(&mut self.guests),
             MadeBy::Application => Some(&mut self.applications),
         }
     }
@@ -137,28 +161,52 @@ impl Faces {
         self.retries.iter().take_while(|(at, _)| *at <= now).map(|(_, id)| *id).collect()
     }
 
-    /// The UDP face over which nothing came for longest, of those that peers brought about.
-    pub fn quietest_guest(&self) -> Option<(FaceId, Time)> {
+    /// The UDP face of a peer that is to end first unless something comes, and when.
+    pub fn next_to_end(
+        &self,
+        forwarder: &Forwarder,
+        settings: &OnDemand,
+    ) -> Option<(FaceId, Time)> {
         let guests = self.iter().filter(|f| f.is_idle_guest());
-        guests.min_by_key(|f| f.heard).map(|f| (f.id, f.heard))
+        let end = |f: &Face| f.heard + f.idle_limit(forwarder, settings);
+        guests.map(|f| (f.id, end(f))).min_by_key(|(id, at)| (*at, *id))
     }
 
-    /// The face of a peer that goes where there is no room for another's: one over UDP that was
-    /// quiet, for it comes again with its next datagram, or else a connection over which nothing
-    /// came for `idle`.
-    pub fn dispensable_guest(&self, now: Time, idle: Duration) -> Option<FaceId> {
-        let is_guest =
-            |f: &&Face| f.made_by == MadeBy::Peer && f.persistency == Persistency::OnDemand;
-        let quiet = |f: &&Face| now.since(f.heard) >= if f.is_idle_guest() { QUIET } else { idle };
-        let all = self.iter().filter(is_guest).filter(quiet);
-        all.min_by_key(|f| (!f.is_idle_guest(), f.heard)).map(|f| f.id)
+    /// The face of a peer that makes room for another over `transport`, of those that lead into
+    /// `group` if there is one: the one that is missed least, which is a matter of what is known of
+    /// its peer, and then of how long it was idle.
+    pub fn dispensable(
+        &self,
+        now: Time,
+        (transport, group): (Transport, Option<IpNet>),
+        forwarder: &Forwarder,
+        settings: &OnDemand,
+    ) -> Option<FaceId> {
+        let is_guest = |f: &&Face| {
+            f.made_by == MadeBy::Peer
+                && f.persistency == Persistency::OnDemand
+                && f.transport() == transport
+                && group.is_none_or(|group| f.source.is_some_and(|at| group.contains(&at)))
+        };
+        let rank = |f: &Face| {
+            let once = f.heard == f.since;
+            let (rank, quiet) = match transport {
+                Transport::Datagrams if f.is_unproved(forwarder) && once => (0, ONCE_QUIET),
+                Transport::Datagrams if f.is_unproved(forwarder) => (1, UNPROVED_QUIET),
+                Transport::Datagrams => (2, QUIET),
+                Transport::Connections if once => (0, SILENT.min(settings.idle)),
+                Transport::Connections => (1, settings.idle),
+            };
+            (now.since(f.heard) >= quiet).then_some((rank, f.heard, f.id))
+        };
+        self.iter().filter(is_guest).filter_map(rank).min().map(|(.., id)| id)
     }
 
-    /// All of them; those that peers brought about over UDP end after `idle` without a frame.
-    pub fn infos(&self, idle: Duration) -> Vec<FaceInfo> {
+    /// All of them; those that peers brought about over UDP end after some time without a frame.
+    pub fn infos(&self, forwarder: &Forwarder, settings: &OnDemand) -> Vec<FaceInfo> {
         let info = |face: &Face| {
-            let expires = face.is_idle_guest().then(|| face.heard + idle);
-            FaceInfo { expires, ..face.info() }
+            let end = || face.heard + face.idle_limit(forwarder, settings);
+            FaceInfo { expires: face.is_idle_guest().then(end), ..face.info() }
         };
         self.iter().map(info).collect()
     }

@@ -1,10 +1,20 @@
-//! Log lines on standard error.
+//! Log lines on standard error, and no more of one kind than somebody can read.
+//!
+//! Peers and applications cause lines: faces come and go, commands are refused. `Limit` lets so
+//! many of each place in the program through in a second, and counts the rest. It stands before the
+//! writer, so that no line can pass beside it.
+
+mod limit;
 
 use crate::config::{Daemon, LogFormat};
+use limit::Limit;
 use std::io::IsTerminal;
+use std::sync::OnceLock;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
+/// The bound of this process's lines, once they are written.
+static LIMIT: OnceLock<Limit> = OnceLock::new();
 
 /// Which lines directives like `info,net=debug` let through.
 ///
@@ -43,8 +53,21 @@ pub fn start(config: &Daemon) {
         LogFormat::Text => lines.boxed(),
         LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
+    let lines = lines.with_filter(LIMIT.get_or_init(|| Limit::new(config.log_limit)));
     if tracing_subscriber::registry().with(wanted).with(lines).try_init().is_err() {
         tracing::debug!("log lines go where the program sends them");
+    }
+}
+
+/// Whether lines were left out of which nothing was said yet.
+pub(super) fn has_left_out() -> bool {
+    LIMIT.get().is_some_and(Limit::has_left_out)
+}
+
+/// Writes how many lines were left out.
+pub(super) fn report() {
+    for (message, lines) in LIMIT.get().map(|limit| limit.take(limit.now())).unwrap_or_default() {
+        tracing::warn!(lines, like = message, "log lines were left out; see `log_limit`");
     }
 }
 

@@ -5,6 +5,9 @@
 //! cannot put everything where something else was. So the daemon looks now and then. When the
 //! process comes near its limit, the allocator is told to give pages without blocks back to the
 //! system; where that does not help, the parts share less until there is room again.
+//!
+//! What a flood has left behind is released, too: step by step the places of pending Interests that
+//! are gone, and then the pages that the allocator keeps for nothing.
 
 use crate::resident::resident;
 use control::{Duration, Time};
@@ -22,11 +25,20 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// This part of the limit is kept free: nearer than that the allocator is told.
 const NEAR: u64 = 10;
 
+/// The same, if it could give nothing back.
+const RARELY: Duration = Duration::from_secs(60);
+
 /// Growth by this part of the limit is growth.
 const GROWTH: u64 = 128;
 
 /// What the parts share goes down to this part of what they may share.
 const FEWEST: usize = 4;
+
+/// Places of pending Interests that are released at most with one look.
+const STEPS: usize = 4096;
+
+/// The allocator is told of holes that are larger than this and an eighth of what is counted.
+const HOLES: u64 = 8 << 20;
 
 /// Looks at the process, if its memory is limited.
 #[derive(Debug)]
@@ -39,14 +51,34 @@ pub(super) struct Watch {
     next: Time,
     /// When the allocator was told, and what the process took then.
     told: (Time, u64),
+    /// Holes of this size stayed when the allocator was told.
+    floor: u64,
+    /// How long it is not told of holes again.
+    wait: Duration,
+    /// When there is something to release, also if nothing passes.
+    wake: Option<Time>,
 }
 
 impl Watch {
     /// A watch over a process that may take `limit` octets, of which the parts share `shared`;
     /// `give_back` tells the allocator to give back what it can.
     pub(super) fn new(limit: u64, shared: usize, give_back: fn()) -> Watch {
-        let (next, told) = (Time::ZERO, (Time::ZERO, 0));
-        Watch { limit, shared, now: shared, give_back, next, told }
+        Watch {
+            limit,
+            shared,
+            now: shared,
+            give_back,
+            next: Time::ZERO,
+            told: (Time::ZERO, 0),
+            floor: 0,
+            wait: AGAIN,
+            wake: None,
+        }
+    }
+
+    /// When it wants to look, whatever else happens.
+    pub(super) fn next_deadline(&self) -> Option<Time> {
+        self.wake
     }
 
     /// Looks, if it is time.
@@ -57,7 +89,10 @@ impl Watch {
         let near = self.limit - self.limit / NEAR;
         let taken = resident().unwrap_or_default();
         self.next = now + if taken < self.limit / 4 * 3 { FAR } else { CLOSE };
+        let unfinished = forwarder.release_memory(now, STEPS);
+        self.wake = unfinished.then_some(self.next);
         if taken <= near {
+            self.release_holes(now, taken, forwarder);
             // By and by, or it would be taken away again at once.
             if taken <= near - self.limit / GROWTH && self.now < self.shared {
                 self.share(self.shared.min(self.now + self.shared / 4096), forwarder);
@@ -78,6 +113,30 @@ impl Watch {
             self.share(less, forwarder);
             (self.give_back)();
         }
+    }
+
+    /// Has the allocator give back what it keeps for nothing, if that is much.
+    fn release_holes(&mut self, now: Time, taken: u64, forwarder: &Forwarder) {
+        // What is set aside for remembered nonces is counted, but is not taken before it is used.
+        let memory = forwarder.memory();
+        let kept = memory.total() - memory.dead_nonces + forwarder.dead_nonces().memory();
+        let counted = kept as u64;
+        let holes = taken.saturating_sub(counted);
+        self.floor = self.floor.min(holes);
+        if self.wake.is_some() || holes <= self.floor + HOLES + counted / 8 {
+            return;
+        }
+        let again = self.told.0 + self.wait;
+        if now < again {
+            self.wake = Some(again);
+            return;
+        }
+        (self.give_back)();
+        let left = resident().unwrap_or(taken);
+        tracing::debug!(taken, left, counted, "unused memory given back");
+        let helped = taken.saturating_sub(left) >= HOLES / 2;
+        self.wait = if helped { AGAIN } else { Duration((self.wait.0 * 2).min(RARELY.0)) };
+        (self.told, self.floor) = ((now, left), left.saturating_sub(counted));
     }
 
     fn share(&mut self, octets: usize, forwarder: &mut Forwarder) {

@@ -111,7 +111,7 @@ impl Daemon {
 
     fn metrics(&self) -> String {
         let uptime_ms = self.management.uptime_ms(unix_millis());
-        let faces = self.faces.infos(self.settings.on_demand.idle);
+        let faces = self.faces.infos(&self.forwarder, &self.settings.on_demand);
         metrics::text(&self.forwarder, &faces, uptime_ms)
     }
 }

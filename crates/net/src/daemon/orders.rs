@@ -74,6 +74,8 @@ impl Daemon {
         let known = self.faces.of_peer(peer).filter(|_| is_udp);
         let known = known.or_else(|| self.faces.of_uri(&create.uri.to_string()));
         if let Some(face) = known.and_then(|id| self.faces.get_mut(id)) {
+            // Who may make faces vouches for the address.
+            self.forwarder.set_challenge(face.id, None);
             let body = told(&face.info(), &order.asked, true);
             let text = "there is a face to that URI already";
             return Tried::Done(Box::new(ControlResponse::new(409, text, body)));
@@ -208,6 +210,9 @@ impl Daemon {
         let Some(face) = self.faces.get_mut(id) else { return order.refusal(404, "it is gone") };
         if let Some(persistency) = change.persistency {
             face.persistency = persistency;
+            if persistency != Persistency::OnDemand {
+                self.forwarder.set_challenge(id, None);
+            }
             face.target = match persistency {
                 Persistency::Permanent => face.target.take().or_else(|| target(&face.uri)),
                 Persistency::Persistent | Persistency::OnDemand => None,

@@ -1,28 +1,45 @@
 //! Whom the daemon obeys and believes, and what it tells: from the configuration to management.
 
+use super::accounts;
 use super::error::DaemonError;
 use crate::config::{self, Config};
 use crate::management::authority::{Rule, Who};
 use crate::management::{self, Management};
 use crate::trust;
 use forwarder::Forwarder;
-use security::Certificate;
+use security::{Certificate, Validator};
 use std::path::Path;
 use std::sync::Arc;
+
+/// The permissions of a configuration, with the accounts, certificates and rules that it names.
+pub(super) struct Permissions {
+    rules: Vec<Rule>,
+    announcers: Option<Arc<Validator>>,
+}
+
+/// Looks up accounts and reads files; changes nothing.
+///
+/// # Errors
+/// There is no such user or group, or a file cannot be used.
+pub(super) fn look_up(config: &Config) -> Result<Permissions, DaemonError> {
+    let rules = config.authorize.iter().map(rule).collect::<Result<_, _>>()?;
+    let announcers = config.announcements.trust.as_deref().map(trust::load_either).transpose()?;
+    Ok(Permissions { rules, announcers: announcers.map(Arc::new) })
+}
 
 /// Has management go by the configuration.
 ///
 /// # Errors
-/// A file cannot be used, and everything is as before; or there is no room for a route.
+/// As [`look_up`], and everything is as before; or there is no room for a route.
 pub(super) fn grant(
     forwarder: &mut Forwarder,
     management: &mut Management,
     config: &Config,
 ) -> Result<(), DaemonError> {
-    let rules = config.authorize.iter().map(rule).collect::<Result<_, _>>()?;
-    let announcers = config.announcements.trust.as_deref().map(trust::load_either).transpose()?;
+    let Permissions { rules, announcers } = look_up(config)?;
+    management.set_owner(rustix::process::geteuid().as_raw());
     management.set_rules(rules);
-    management.set_announcers(announcers.map(Arc::new));
+    management.set_announcers(announcers);
     management.believe_announcements(config.announcements.accept);
     management.set_routable(&config.routable);
     let (face, prefix) = (management.face(), management::remote_prefix());
@@ -46,6 +63,8 @@ fn rule(written: &config::Authorize) -> Result<Rule, DaemonError> {
         modules: written.modules.clone(),
         prefix: written.prefix.clone(),
         who,
+        users: accounts::users(&written.user, &written.group)?,
+        is_bounded: false,
         skew: written.skew,
     })
 }

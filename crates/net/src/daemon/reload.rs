@@ -86,6 +86,7 @@ impl Daemon {
         self.management.set_routes_per_face(config.application.routes);
         self.adopt_listeners(config);
         self.adopt_store(config.content_store);
+        self.forwarder.set_uncached(&config.no_cache);
         let (forwarder, management) = (&mut self.forwarder, &mut self.management);
         if let Err(error) = permissions::grant(forwarder, management, config) {
             tracing::error!(%error, "who may command and announce stays as it was");

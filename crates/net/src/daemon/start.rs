@@ -34,6 +34,9 @@ const RECEIVE_SLOTS: usize = 16;
 /// The payload of a datagram that fits into an Ethernet frame.
 const ETHERNET: usize = 1500;
 
+/// Pending Interests that one call of the forwarder ends; a turn calls it several times.
+const ENDED_AT_ONCE: usize = 512;
+
 pub(super) const TIMER: Token = Token(0);
 pub(super) const STOP: Token = Token(1);
 pub(super) const NUDGE: Token = Token(2);
@@ -103,6 +106,9 @@ impl Daemon {
             configured,
             metrics: super::metrics::Served::default(),
             next_idle_check,
+            unproved: super::Unproved::default(),
+            rejected: super::Rejected::default(),
+            log_report: None,
             connecting: Vec::new(),
             memory: None,
         };
@@ -343,6 +349,7 @@ fn forwarder(config: &Config, seed: u64) -> Forwarder {
         content_store: config.content_store,
         pit: limits.pit,
         memory: limits.memory,
+        ended_at_once: ENDED_AT_ONCE,
         routes: limits.routes,
         dead_nonces: limits.dead_nonces,
         max_lifetime: limits.max_lifetime,
@@ -407,6 +414,7 @@ fn management(
             .add_route(id, prefix.as_ref(), 0)
             .map_err(|e| DaemonError::Table { prefix: prefix.clone(), why: e.to_string() })?;
     }
+    forwarder.set_uncached(&config.no_cache);
     permissions::grant(forwarder, &mut management, config)?;
     Ok(management)
 }

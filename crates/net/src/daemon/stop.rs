@@ -1,9 +1,8 @@
 //! The end: asked for by a signal or another thread, then orderly.
 
-use super::Daemon;
 use super::doors::Doors;
 use super::error::DaemonError;
-use super::supervisor;
+use super::{Daemon, log, supervisor};
 use crate::timer::Sleep;
 use mio::net::UnixStream;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -84,6 +83,7 @@ impl Daemon {
             .filter_map(|face| self.forwarder.queued(face.id))
             .map(|(packets, _)| packets)
             .sum();
+        log::report();
         tracing::info!(left, "stopped");
         Ok(())
     }

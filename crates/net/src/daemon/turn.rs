@@ -1,16 +1,17 @@
 //! The loop.
 
-use super::Daemon;
 use super::doors::FACES;
 use super::error::DaemonError;
-use super::face::Link;
+use super::face::{Face, Link};
+use super::memory::Watch;
 use super::start::{NUDGE, STOP, TIMER};
+use super::{Daemon, log};
 use crate::clock::unix_millis;
 use crate::management::{Answer, FaceEvent, Host};
 use crate::socket::Progress;
 use crate::timer::Sleep;
 use control::{Duration, Time};
-use forwarder::{FaceId, Forwarder, Wire};
+use forwarder::{Allowance, FaceId, Forwarder, Wire};
 use std::io::ErrorKind;
 
 /// Octets that a UDP face may bring in one turn. A turn must end before the others' receive buffers
@@ -23,8 +24,18 @@ const STREAM_BUDGET: usize = 256 << 10;
 /// Octets that a face may send in one turn.
 const SEND_BUDGET: usize = 256 << 10;
 
+/// How long datagrams are received in one turn, and how long streams are, if many faces have some:
+/// the others go on in the next turn, before those that had theirs.
+const RECEIVING: Duration = Duration::from_millis(5);
+
+/// How long pending Interests are ended in one turn: of a flood's there may be a million.
+const ENDING: Duration = Duration::from_millis(5);
+
 /// How often faces are looked at for silence, at least.
 const IDLE_CHECK: Duration = Duration::from_secs(30);
+
+/// How often it is written how many log lines were left out.
+const LOG_REPORT: Duration = Duration::from_secs(1);
 
 impl Daemon {
     /// Runs until it is stopped.
@@ -111,15 +122,24 @@ impl Daemon {
 
     fn receive_datagrams(&mut self) {
         let mut strangers = Vec::new();
+        let end = self.clock.now() + RECEIVING;
         for _ in 0..self.work.datagrams.len() {
             let Some(id) = self.work.datagrams.pop_front() else { break };
             let now = self.clock.now();
             let Daemon { faces, forwarder, buffers, .. } = self;
             let Some(face) = faces.get_mut(id) else { continue };
-            match face.receive(forwarder, buffers, &mut strangers, now, DATAGRAM_BUDGET) {
+            let received = face.receive(forwarder, buffers, &mut strangers, now, DATAGRAM_BUDGET);
+            let unreachable = face.take_unreachable();
+            match received {
                 Ok(Progress::More) => self.work.datagrams.push_back(id),
                 Ok(_) => face.readable = false,
                 Err(why) => self.broken(id, &why),
+            }
+            if unreachable {
+                self.unreachable(id);
+            }
+            if now >= end {
+                break;
             }
         }
         if !strangers.is_empty() {
@@ -129,6 +149,7 @@ impl Daemon {
 
     fn receive_streams(&mut self) {
         let mut strangers = Vec::new();
+        let end = self.clock.now() + RECEIVING;
         for _ in 0..self.work.streams.len() {
             let Some(id) = self.work.streams.pop_front() else { break };
             let now = self.clock.now();
@@ -138,6 +159,9 @@ impl Daemon {
                 Ok(Progress::More) => self.work.streams.push_back(id),
                 Ok(_) => face.readable = false,
                 Err(why) => self.broken(id, &why),
+            }
+            if now >= end {
+                break;
             }
         }
     }
@@ -150,8 +174,11 @@ impl Daemon {
             self.faces.next_due(),
             self.faces.next_retry(),
             self.doors.paused,
+            self.memory.as_ref().and_then(Watch::next_deadline),
             self.connecting.iter().map(|waiting| waiting.until).min(),
-            (self.faces.guests + self.faces.commanded > 0).then_some(self.next_idle_check),
+            log::has_left_out().then(|| self.log_report.unwrap_or_else(|| self.clock.now())),
+            (!self.faces.crowd.is_empty() || self.faces.commanded > 0)
+                .then_some(self.next_idle_check),
         ]
         .into_iter()
         .flatten()
@@ -169,8 +196,11 @@ impl Daemon {
     fn on_deadlines(&mut self) {
         let now = self.clock.now();
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
-        if due(self.forwarder.next_deadline()) {
+        while due(self.forwarder.next_deadline()) {
             self.forwarder.on_deadline(now);
+            if self.clock.now() >= now + ENDING {
+                break;
+            }
         }
         if due(self.management.next_deadline()) {
             self.management.on_deadline(&mut self.forwarder, now);
@@ -186,13 +216,17 @@ impl Daemon {
         if now >= self.next_idle_check {
             self.close_idle(now);
         }
+        if log::has_left_out() && now >= *self.log_report.get_or_insert(now + LOG_REPORT) {
+            self.log_report = None;
+            log::report();
+        }
     }
 
     /// Closes UDP faces that peers brought about and over which nothing came for long.
     fn close_idle(&mut self, now: Time) {
-        let limit = self.settings.on_demand.idle;
-        while let Some((id, heard)) = self.faces.quietest_guest() {
-            let end = heard + limit;
+        while let Some((id, end)) =
+            self.faces.next_to_end(&self.forwarder, &self.settings.on_demand)
+        {
             if end > now {
                 self.next_idle_check = end.min(now + IDLE_CHECK);
                 return;
@@ -219,9 +253,7 @@ impl Daemon {
             let mut more = Vec::new();
             while let Some(id) = self.work.sending.pop_front() {
                 let now = self.clock.now();
-                let Daemon { faces, forwarder, buffers, .. } = self;
-                let Some(face) = faces.get_mut(id).filter(|face| !face.blocked) else { continue };
-                match face.send(forwarder, buffers, now, SEND_BUDGET) {
+                match self.send_over(id, now) {
                     Ok(Progress::More) => more.push(id),
                     Ok(_) => {}
                     Err(why) => self.broken(id, &why),
@@ -235,13 +267,58 @@ impl Daemon {
         }
     }
 
+    /// Gives the kernel what the forwarder has for a face: to an address that may be forged, no
+    /// more than the limits let through.
+    fn send_over(&mut self, id: FaceId, now: Time) -> Result<Progress, String> {
+        let Daemon { faces, forwarder, buffers, unproved, settings, .. } = self;
+        let Some(face) = faces.get_mut(id).filter(|face| !face.blocked) else {
+            return Ok(Progress::Blocked);
+        };
+        let limits = &settings.on_demand.unproved;
+        let bounded = face.source.filter(|_| face.unproved && !face.unreachable).map(|source| {
+            let allowance = match forwarder.is_proved(id) {
+                true => Allowance::Unlimited,
+                false => Allowance::Bytes(unproved.allowance(now, source, limits)),
+            };
+            face.unproved = allowance != Allowance::Unlimited;
+            forwarder.set_allowance(id, allowance);
+            (source, allowance)
+        });
+        let progress = face.send(forwarder, buffers, now, SEND_BUDGET);
+        if let Some((source, Allowance::Bytes(before))) = bounded
+            && let Allowance::Bytes(left) = forwarder.allowance(id)
+        {
+            unproved.spend(source, before - left);
+        }
+        if face.take_unreachable() {
+            self.unreachable(id);
+        }
+        progress
+    }
+
+    /// The network reported that nothing receives at the other end of a face that its peer brought
+    /// about. Nothing more is sent to an address that may be forged, whose face ends with what it
+    /// waits for. Another may come back, and keeps its face and its routes.
+    fn unreachable(&mut self, id: FaceId) {
+        let Some(face) = self.faces.get_mut(id) else { return };
+        if face.is_unproved(&self.forwarder) {
+            return self.close(id, "nothing receives there");
+        }
+        tracing::debug!(face = %id, uri = face.uri, "nothing receives there at present");
+        face.unreachable = true;
+        self.forwarder.set_allowance(id, Allowance::Unreachable);
+        // What waits is dropped when the forwarder is asked for it.
+        self.work.sending.push_back(id);
+    }
+
     /// Hands what the forwarder sends to its internal face to management, and takes the answers.
     fn manage(&mut self) {
         let now = self.clock.now();
         let Daemon { forwarder, management, faces, doors, buffers, settings, .. } = self;
         let face = management.face();
-        let infos = || faces.infos(settings.on_demand.idle);
+        let infos = |forwarder: &Forwarder| faces.infos(forwarder, &settings.on_demand);
         let channels = doors.uris();
+        let account = |id: FaceId| faces.get(id).and_then(Face::account);
         let frame = &mut buffers.packet;
         let mut orders = Vec::new();
         let mut answered = |forwarder: &mut Forwarder, answer: Option<Answer>| match answer {
@@ -257,14 +334,16 @@ impl Daemon {
         };
         frame.clear();
         while forwarder.poll_transmit(now, face, frame).is_some() {
-            let mut host = Host { forwarder, faces: &infos, channels: &channels };
+            let mut host =
+                Host { forwarder, faces: &infos, channels: &channels, account: &account };
             let answer = management.receive(&mut host, now, unix_millis(), frame);
             answered(forwarder, answer);
             frame.clear();
             management.count(forwarder);
         }
         loop {
-            let mut host = Host { forwarder, faces: &infos, channels: &channels };
+            let mut host =
+                Host { forwarder, faces: &infos, channels: &channels, account: &account };
             let answer = management.resume(&mut host, now);
             if !answered(forwarder, answer) {
                 break;
@@ -302,7 +381,11 @@ impl Daemon {
     /// Ends a face and its routes.
     pub(super) fn close(&mut self, id: FaceId, why: &str) {
         let Some(face) = self.faces.remove(id) else { return };
-        tracing::info!(face = %id, uri = face.uri, why, "face closed");
+        if face.is_unproved(&self.forwarder) {
+            tracing::debug!(face = %id, uri = face.uri, why, "face to an unproved address closed");
+        } else {
+            tracing::info!(face = %id, uri = face.uri, why, "face closed");
+        }
         let now = self.clock.now();
         self.forwarder.remove_face(now, id);
         self.management.face_gone(&mut self.forwarder, id);

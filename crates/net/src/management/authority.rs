@@ -1,10 +1,14 @@
-//! Who may command what: the configuration's `[[authorize]]`, and without any, applications of this
-//! host everything.
+//! Who may command what: the configuration's `[[authorize]]`. Without any, the programs of the
+//! daemon's own user and of root may command everything, and those of other users may register
+//! prefixes for themselves, within bounds ([`Rule::is_bounded`]).
 
+mod once;
 mod replay;
 
 use super::command::{Claim, Command, Refusal};
-use control::Duration;
+use control::{Duration, Time};
+use forwarder::FaceId;
+use once::Once;
 use packet::{KeyLocator, Name, NameRef, SignatureType};
 use replay::Replays;
 use security::trust::{Broken, ChainError};
@@ -23,6 +27,9 @@ pub enum Origin {
     Remote,
 }
 
+/// The user who may do everything on a host.
+const ROOT: u32 = 0;
+
 /// Whose signature a rule takes.
 #[derive(Clone, Debug)]
 pub enum Who {
@@ -32,6 +39,36 @@ pub enum Who {
     Key(Box<Certificate>),
     /// That of a key which a chain of certificates leads to from an anchor.
     Trusted(Arc<Validator>),
+}
+
+/// The user whose program is at the other end of a face, as the kernel has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// The user's number.
+    pub uid: u32,
+    /// The number of the user's main group; `None` if only the user is known.
+    pub gid: Option<u32>,
+}
+
+/// The users whose programs a rule lets command: all of them if nobody is named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Users {
+    /// By the numbers of users.
+    pub uids: Vec<u32>,
+    /// By the numbers of their main groups.
+    pub gids: Vec<u32>,
+}
+
+impl Users {
+    /// Whether a program of this user is meant; `None`: nothing is known of the user.
+    #[must_use]
+    pub fn have(&self, account: Option<Account>) -> bool {
+        let is_named = |account: Account| {
+            self.uids.contains(&account.uid)
+                || account.gid.is_some_and(|gid| self.gids.contains(&gid))
+        };
+        self.uids.is_empty() && self.gids.is_empty() || account.is_some_and(is_named)
+    }
 }
 
 /// Lets somebody command something.
@@ -45,15 +82,39 @@ pub struct Rule {
     pub prefix: Name,
     /// Who.
     pub who: Who,
-    /// How far the time of a key's signature may be from this host's.
+    /// Programs of these users only.
+    pub users: Users,
+    /// Only what an application needs for itself: no route for `/`, none to another face, and none
+    /// for names that an application of another user has registered.
+    pub is_bounded: bool,
+    /// How far the time of a signature may be from this host's.
     pub skew: Duration,
 }
+
+/// The skew of a host without rules.
+const SKEW: Duration = Duration::from_secs(120);
 
 /// That a command may be obeyed, if it is a new one.
 #[derive(Debug)]
 pub struct Grant {
-    /// The key that signed it, and how far its clock may be from this host's.
-    key: Option<(Name, Duration)>,
+    /// The key that signed it, if that was verified.
+    key: Option<Name>,
+    from: Origin,
+    /// How far its time may be from this host's.
+    skew: Duration,
+    /// See [`Rule::is_bounded`].
+    pub is_bounded: bool,
+}
+
+/// When a command arrived, and over which face.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// The face.
+    pub from: FaceId,
+    /// By the clock that never jumps.
+    pub now: Time,
+    /// In milliseconds since 1970.
+    pub wall_ms: u64,
 }
 
 /// Why a command may not be obeyed, or not yet.
@@ -110,8 +171,20 @@ impl Rule {
             modules: MODULES.map(str::to_owned).to_vec(),
             prefix: Name::new(),
             who: Who::Anybody,
-            skew: Duration::ZERO,
+            users: Users::default(),
+            is_bounded: false,
+            skew: SKEW,
         }
+    }
+
+    /// What holds without rules in the daemon of this user.
+    fn defaults(owner: u32) -> Vec<Rule> {
+        let owners = Users { uids: vec![owner, ROOT], gids: Vec::new() };
+        let modules = vec!["rib".to_owned()];
+        vec![
+            Rule { users: owners, ..Rule::everything_here() },
+            Rule { modules, is_bounded: true, ..Rule::everything_here() },
+        ]
     }
 
     fn is_about(&self, command: &Command<'_>, from: Origin) -> bool {
@@ -123,7 +196,7 @@ impl Rule {
     fn judge(&self, command: &Command<'_>, wall_ms: u64) -> Result<Grant, Doubt> {
         let claim = &command.claim;
         let key = match &self.who {
-            Who::Anybody => return Ok(Grant { key: None }),
+            Who::Anybody => return Ok(self.grant(None)),
             _ if claim.kind == SignatureType::DigestSha256 => {
                 let why = "a digest says nothing of who commands; a key's signature is needed";
                 return Err(Refusal::unauthorized(why).into());
@@ -133,29 +206,62 @@ impl Rule {
                 .judged_by(validator, wall_ms / 1000)
                 .map_err(|broken| Doubt::of(&broken, validator))?,
         };
-        Ok(Grant { key: Some((key, self.skew)) })
+        Ok(self.grant(Some(key)))
+    }
+
+    fn grant(&self, key: Option<Name>) -> Grant {
+        Grant { key, from: self.from, skew: self.skew, is_bounded: self.is_bounded }
     }
 }
 
 /// The rules, and what commands they have let pass.
 #[derive(Debug)]
 pub struct Authority {
+    /// The user that the daemon runs as, if it is known.
+    owner: Option<u32>,
+    /// When the daemon started, in milliseconds since 1970.
+    started_ms: u64,
     rules: Vec<Rule>,
     replays: Replays,
+    /// What no key vouches for, from here and from peers.
+    local: Once,
+    remote: Once,
 }
 
 impl Authority {
     /// An authority with these rules, or without any with [`Rule::everything_here`].
     #[must_use]
     pub fn new(rules: Vec<Rule>) -> Authority {
-        let mut made = Authority { rules: Vec::new(), replays: Replays::default() };
+        let mut made = Authority {
+            owner: None,
+            started_ms: u64::MAX,
+            rules: Vec::new(),
+            replays: Replays::default(),
+            local: Once::new(once::LOCAL),
+            remote: Once::new(once::REMOTE),
+        };
         made.set_rules(rules);
         made
     }
 
     /// Other rules from now on. What was obeyed is not obeyed again.
     pub fn set_rules(&mut self, rules: Vec<Rule>) {
-        self.rules = if rules.is_empty() { vec![Rule::everything_here()] } else { rules };
+        self.rules = match self.owner {
+            _ if !rules.is_empty() => rules,
+            Some(owner) => Rule::defaults(owner),
+            None => vec![Rule::everything_here()],
+        };
+    }
+
+    /// The daemon runs as this user. To be called before [`Authority::set_rules`].
+    pub fn set_owner(&mut self, owner: u32) {
+        self.owner = Some(owner);
+    }
+
+    /// The same in a daemon that started then, in milliseconds since 1970.
+    #[must_use]
+    pub fn started(self, wall_ms: u64) -> Authority {
+        Authority { started_ms: wall_ms, ..self }
     }
 
     /// Whether peers may command anything.
@@ -174,11 +280,19 @@ impl Authority {
         &self,
         command: &Command<'_>,
         from: Origin,
+        account: Option<Account>,
         wall_ms: u64,
     ) -> Result<Grant, Doubt> {
-        let why = "no rule lets this be commanded from there";
-        let mut doubt = Doubt::from(Refusal::unauthorized(why));
-        for rule in self.rules.iter().filter(|rule| rule.is_about(command, from)) {
+        let why = match (from, account) {
+            (Origin::Local, Some(Account { uid, .. })) => format!(
+                "no rule lets programs of user {uid} command this; an [[authorize]] section does, \
+                 and a program of the daemon's own user needs none"
+            ),
+            _ => "no rule lets this be commanded from there".to_owned(),
+        };
+        let mut doubt = Doubt::from(Refusal::Unauthorized(why));
+        let about = |rule: &&Rule| rule.is_about(command, from) && rule.users.have(account);
+        for rule in self.rules.iter().filter(about) {
             match rule.judge(command, wall_ms) {
                 Ok(grant) => return Ok(grant),
                 Err(Doubt::Refused(_) | Doubt::Untrusted(..))
@@ -193,11 +307,35 @@ impl Authority {
     ///
     /// # Errors
     /// It was heard before, or may have been.
-    pub fn admit(&mut self, grant: Grant, claim: &Claim<'_>, wall_ms: u64) -> Result<(), Refusal> {
-        match grant.key {
-            Some((key, skew)) => self.replays.admit(key, claim, wall_ms, skew),
-            None => Ok(()),
+    pub fn admit(
+        &mut self,
+        grant: Grant,
+        claim: &Claim<'_>,
+        arrival: Arrival,
+    ) -> Result<(), Refusal> {
+        // An earlier run of the daemon may have accepted it. The start is the earlier one of what
+        // was noted then and what follows from now: a clock that was set locks no program out.
+        let ran_ms = arrival.now.since(Time::ZERO).as_millis();
+        let started_ms = self.started_ms.min(arrival.wall_ms.saturating_sub(ran_ms));
+        let is_older = |time_ms: u64| {
+            let is_within_skew = arrival.wall_ms.abs_diff(time_ms) <= grant.skew.as_millis();
+            time_ms < started_ms && is_within_skew
+        };
+        if claim.time_ms.is_some_and(is_older) {
+            let why = "the command was signed before this forwarder started; sign it again";
+            return Err(Refusal::unauthorized(why));
         }
+        match (grant.key, grant.from) {
+            (Some(key), _) => self.replays.admit(key, claim, arrival.wall_ms, grant.skew),
+            (None, Origin::Local) => self.local.admit(claim, arrival, grant.skew),
+            (None, Origin::Remote) => self.remote.admit(claim, arrival, grant.skew),
+        }
+    }
+
+    /// Bytes that remembered commands without a key take.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.local.memory() + self.remote.memory()
     }
 }
 

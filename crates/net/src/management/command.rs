@@ -235,6 +235,25 @@ impl<'a> Claim<'a> {
         self.signed.concat()
     }
 
+    /// The same in its parts.
+    pub(super) fn signed_parts(&self) -> &[&'a [u8]; 3] {
+        &self.signed
+    }
+
+    /// One with a digest, of which the signature covers `signed`.
+    #[cfg(test)]
+    pub(super) fn test(signed: &'a [u8], time_ms: u64, nonce: &'a [u8]) -> Claim<'a> {
+        Claim {
+            kind: SignatureType::DigestSha256,
+            key: None,
+            time_ms: Some(time_ms),
+            nonce: Some(nonce),
+            sequence: None,
+            signed: [signed, b"", b""],
+            value: b"",
+        }
+    }
+
     fn check_digest(&self) -> Result<(), Refusal> {
         if self.kind != SignatureType::DigestSha256 {
             return Ok(());

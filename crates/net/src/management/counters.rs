@@ -96,6 +96,7 @@ fn face(forwarder: &Forwarder, info: &FaceInfo, now: Time) -> Option<Value> {
         "uri": info.uri,
         "local_uri": info.local_uri,
         "local": info.local,
+        "proved": forwarder.is_proved(info.id),
         "up": info.up,
         "mtu": info.mtu,
         "received": traffic(&counters.received),

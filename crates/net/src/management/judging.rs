@@ -1,12 +1,12 @@
 //! Commands and announcements are judged, wait for certificates, and are judged again.
 
-use super::authority::{Doubt, Origin};
+use super::authority::{Account, Arrival, Doubt, Origin};
 use super::certificates::{Waiting, What};
 use super::command::{Asked, Command, Refusal};
 use super::learning::Hearing;
 use super::{Answer, Host, Management, Question};
 use control::Time;
-use forwarder::Forwarder;
+use forwarder::{FaceId, Forwarder};
 use packet::{Bytes, Data, Interest, Name};
 use security::Validator;
 use std::sync::Arc;
@@ -17,23 +17,66 @@ impl Management {
         self.announcers = announcers;
     }
 
-    /// Whether a command may be obeyed now.
+    /// Whether a command may be obeyed now. Returns whether it is bounded; see
+    /// [`super::authority::Rule::is_bounded`].
     pub(super) fn judge(
         &mut self,
+        host: &Host<'_>,
         command: &Command<'_>,
         origin: Origin,
         question: &Question<'_, '_>,
-    ) -> Result<(), Doubt> {
-        let wall_ms = question.wall_ms;
-        let grant = self.authority.permit(command, origin, wall_ms)?;
-        if origin == Origin::Remote && !command.asked.is_for(question.from.0) {
+    ) -> Result<bool, Doubt> {
+        let Question { now, wall_ms, from, .. } = *question;
+        let account = (host.account)(from);
+        let grant = self.authority.permit(command, origin, account, wall_ms)?;
+        if grant.is_bounded {
+            self.judge_bounds(host, command, account, from)?;
+        }
+        if origin == Origin::Remote && !command.asked.is_for(from.0) {
             return Err(Refusal::unauthorized("peers may register for themselves alone").into());
         }
         if let Asked::Announcement(octets) = command.asked {
             self.judge_announcement(octets, wall_ms)?;
         }
         // Last: a command that has to wait is the same one when it is judged again.
-        Ok(self.authority.admit(grant, &command.claim, wall_ms)?)
+        let is_bounded = grant.is_bounded;
+        self.authority.admit(grant, &command.claim, Arrival { from, now, wall_ms })?;
+        Ok(is_bounded)
+    }
+
+    /// Whether a command of another user's program is within the bounds of what an application may
+    /// do for itself; see [`super::authority::Rule::is_bounded`].
+    fn judge_bounds(
+        &self,
+        host: &Host<'_>,
+        command: &Command<'_>,
+        account: Option<Account>,
+        from: FaceId,
+    ) -> Result<(), Refusal> {
+        const ADVICE: &str = "an [[authorize]] section with its `user` lets it";
+        let user = account.map_or("an unknown user".to_owned(), |a| format!("user {}", a.uid));
+        let refused = |what: &str| {
+            Err(Refusal::Unauthorized(format!("a program of {user} may not {what}; {ADVICE}")))
+        };
+        if !command.asked.is_for(from.0) {
+            return refused("set routes to other faces than its own");
+        }
+        let name = command.asked.name().unwrap_or_default();
+        if name.is_empty() {
+            return refused("register /");
+        }
+        let is_scope = |scope: &[u8]| name.as_ref().first().is_some_and(|c| c.value() == scope);
+        if name.as_ref().len() == 1 && (is_scope(b"localhost") || is_scope(b"localhop")) {
+            return refused("register all names of a scope");
+        }
+        let is_other = |face: FaceId| {
+            let owner = if face == from { account } else { (host.account)(face) };
+            owner.is_some() && owner.map(|a| a.uid) != account.map(|a| a.uid)
+        };
+        if self.rib.applications_at(name.as_ref()).any(is_other) {
+            return refused("register names that an application of another user has registered");
+        }
+        Ok(())
     }
 
     /// Whether an announcement is signed by somebody who may. What is none is not refused here.

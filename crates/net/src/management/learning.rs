@@ -256,7 +256,8 @@ mod tests {
         let mut frame = Vec::new();
         LpHeader::default().encode_into(alice.wire(), &mut frame);
         let Node { forwarder, management, .. } = &mut node;
-        let mut host = Host { forwarder, faces: &Vec::new, channels: &[] };
+        let mut host =
+            Host { forwarder, faces: &|_| Vec::new(), channels: &[], account: &|_| None };
         let later = Time(1_000_000_000);
         assert!(management.receive(&mut host, later, 1000, &frame).is_none());
         assert!(management.resume(&mut host, later).is_none());

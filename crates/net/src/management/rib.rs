@@ -117,6 +117,15 @@ impl Rib {
         entry.is_some_and(|entry| entry.routes.keys().any(|(_, of)| *of == origin))
     }
 
+    /// The faces of applications that have registered this name, or a prefix of it other than `/`,
+    /// for themselves.
+    pub fn applications_at<'r>(&'r self, name: NameRef<'r>) -> impl Iterator<Item = FaceId> + 'r {
+        let prefixes = (1..=name.len()).map(move |length| name.prefix(length).to_name());
+        let entries = prefixes.filter_map(|prefix| self.entries.get(&prefix));
+        let routes = entries.flat_map(|entry| entry.routes.keys());
+        routes.filter(|(_, origin)| *origin != ORIGIN_STATIC).map(|(face, _)| *face)
+    }
+
     /// Adds a route or changes it.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use super::announcement::Announcement;
 use super::is_reserved;
 use super::parameters::ControlParameters;
 use super::response::ControlResponse;
-use super::rib::{CHILD_INHERIT, ORIGIN_ANNOUNCEMENT, ORIGIN_APPLICATION, Rib, Route};
+use super::rib::{CAPTURE, CHILD_INHERIT, ORIGIN_ANNOUNCEMENT, ORIGIN_APPLICATION, Rib, Route};
 use control::{Duration, Time};
 use forwarder::tables::fib::{Added, FibError};
 use forwarder::{FaceId, Forwarder};
@@ -24,6 +24,9 @@ pub(super) struct Routes<'a> {
     pub wall_ms: u64,
     /// The face that the command came from.
     pub from: FaceId,
+    /// The command is another user's: its routes hold for their own prefix, and are not inherited
+    /// by longer ones, which may be the names of others.
+    pub is_bounded: bool,
 }
 
 impl Routes<'_> {
@@ -45,6 +48,11 @@ impl Routes<'_> {
         }
     }
 
+    /// The flags that a route gets which is to have these.
+    fn flags(&self, asked: u64) -> u64 {
+        if self.is_bounded { asked & !(CHILD_INHERIT | CAPTURE) } else { asked }
+    }
+
     /// `rib/register`
     fn register(&mut self, asked: &ControlParameters) -> ControlResponse {
         let Some(prefix) = &asked.name else { return missing_name(asked) };
@@ -53,7 +61,7 @@ impl Routes<'_> {
         let period = asked.expiration_ms.filter(|ms| *ms < u64::MAX).map(Duration::from_millis);
         let route = Route {
             cost: asked.cost.unwrap_or(0),
-            flags: asked.flags.unwrap_or(CHILD_INHERIT),
+            flags: self.flags(asked.flags.unwrap_or(CHILD_INHERIT)),
             expires: period.map(|period| self.now + period),
         };
         if let Some(refusal) = self.add(prefix, (face, origin), route, asked) {
@@ -82,7 +90,7 @@ impl Routes<'_> {
         };
         let route = Route {
             cost: ANNOUNCED_COST,
-            flags: CHILD_INHERIT,
+            flags: self.flags(CHILD_INHERIT),
             expires: Some(self.now + Duration::from_millis(announcement.lives_ms)),
         };
         let key = (self.from, ORIGIN_ANNOUNCEMENT);

@@ -21,6 +21,8 @@ struct Node {
     forwarder: Forwarder,
     management: Management,
     apps: [FaceId; 2],
+    /// The users behind faces.
+    accounts: BTreeMap<FaceId, Account>,
     /// What the driver was told to do.
     ordered: Vec<Task>,
     now: Time,
@@ -48,7 +50,8 @@ impl Node {
         let mut management = Management::new(face, routes_per_face, 1_000);
         management.strategies().insert(Name::default(), "/s/v=1".parse().unwrap());
         let ordered = Vec::new();
-        Node { forwarder, management, apps, ordered, now: Time(0), nonce: 0 }
+        let accounts = BTreeMap::new();
+        Node { forwarder, management, apps, accounts, ordered, now: Time(0), nonce: 0 }
     }
 
     /// Sends an Interest from an application; returns the Data that comes back to it.
@@ -60,10 +63,12 @@ impl Node {
             let mut frame = Vec::new();
             while self.forwarder.poll_transmit(self.now, face, &mut frame).is_some() {
                 if face == self.management.face() {
+                    let accounts = &self.accounts;
                     let mut host = Host {
                         forwarder: &mut self.forwarder,
-                        faces: &|| vec![info(app)],
+                        faces: &|_| vec![info(app)],
                         channels: &["udp4://0.0.0.0:6363".to_owned()],
+                        account: &|face| accounts.get(&face).copied(),
                     };
                     match self.management.receive(&mut host, self.now, WALL, &frame) {
                         Some(Answer::Frame(reply)) => {
@@ -106,7 +111,8 @@ impl Node {
     fn signed(&mut self, mut interest: InterestBuf) -> Bytes {
         self.nonce += 1;
         interest.nonce = Some(self.nonce);
-        let info = SignatureInfoBuf::digest().with_nonce(&self.nonce.to_be_bytes());
+        let nonce = self.nonce.to_be_bytes();
+        let info = SignatureInfoBuf::digest().with_nonce(&nonce).with_time_ms(WALL);
         interest.sign_with(info, |parts| {
             let mut digest = Sha256::new();
             parts.iter().for_each(|part| digest.update(part));

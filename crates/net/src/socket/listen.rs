@@ -34,11 +34,21 @@ pub enum UnixListenError {
     },
 }
 
+/// Which programs of this host may connect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The permissions of the socket's file, as in chmod(2).
+    pub mode: u32,
+    /// The group that it belongs to; `None`: as the system has it.
+    pub gid: Option<u32>,
+}
+
 /// A Unix listener whose file goes when it goes.
 #[derive(Debug)]
 pub struct UnixDoor {
     listener: UnixListener,
     path: PathBuf,
+    access: Access,
     links: Vec<PathBuf>,
 }
 
@@ -47,7 +57,7 @@ impl UnixDoor {
     ///
     /// # Errors
     /// See [`UnixListenError`].
-    pub fn open(path: &Path) -> Result<UnixDoor, UnixListenError> {
+    pub fn open(path: &Path, access: Access) -> Result<UnixDoor, UnixListenError> {
         let system = |source| UnixListenError::System { path: path.to_owned(), source };
         match std::fs::symlink_metadata(path) {
             Ok(meta) if !meta.file_type().is_socket() => {
@@ -73,9 +83,16 @@ impl UnixDoor {
             Err(e) => return Err(system(e)),
         }
         let listener = UnixListener::bind(path).map_err(system)?;
-        // As NFD's: whoever may enter the folder may use the forwarder, whatever the umask.
-        std::fs::set_permissions(path, Permissions::from_mode(0o666)).map_err(system)?;
-        Ok(UnixDoor { listener, path: path.to_owned(), links: Vec::new() })
+        // Whatever the umask. Until the permissions are set, no other user may connect: without a
+        // umask the group, which is changed first.
+        if access.gid.is_some()
+            && let Err(error) = std::os::unix::fs::chown(path, None, access.gid)
+        {
+            // In a namespace that does not have the group, for instance: then fewer may connect.
+            tracing::warn!(path = %path.display(), %error, "the socket keeps the daemon's group");
+        }
+        std::fs::set_permissions(path, Permissions::from_mode(access.mode)).map_err(system)?;
+        Ok(UnixDoor { listener, path: path.to_owned(), access, links: Vec::new() })
     }
 
     /// Makes a symbolic link to the socket, for clients that look elsewhere. A link that is there
@@ -120,6 +137,12 @@ impl UnixDoor {
         &mut self.listener
     }
 
+    /// Which programs may connect.
+    #[must_use]
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
     /// Where it listens.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -147,6 +170,9 @@ fn remove(path: &Path) {
     }
 }
 
+/// Connections that the kernel keeps for a listener, at most `net.core.somaxconn`.
+const BACKLOG: i32 = 1024;
+
 /// A TCP listener.
 #[derive(Debug)]
 pub struct TcpDoor {
@@ -167,7 +193,8 @@ impl TcpDoor {
         }
         socket.set_reuse_address(true)?;
         socket.bind(&local.into())?;
-        socket.listen(128)?;
+        // So many may connect at once before the daemon has accepted the first.
+        socket.listen(BACKLOG)?;
         Ok(TcpDoor { listener: TcpListener::from_std(socket.into()) })
     }
 
@@ -210,12 +237,14 @@ fn next<T>(mut accept: impl FnMut() -> io::Result<T>) -> io::Result<Option<T>> {
 mod tests {
     use super::*;
 
+    const OPEN: Access = Access { mode: 0o666, gid: None };
+
     #[test]
     fn a_living_daemon_is_respected_and_a_dead_ones_socket_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run/nfd.sock");
-        let living = UnixDoor::open(&path).unwrap();
-        let error = UnixDoor::open(&path).unwrap_err();
+        let living = UnixDoor::open(&path, OPEN).unwrap();
+        let error = UnixDoor::open(&path, OPEN).unwrap_err();
         assert_eq!(error.to_string(), format!("a daemon is already running at {}", path.display()));
         assert!(path.exists(), "the socket of a living daemon stays");
         let mode = std::fs::metadata(&path).unwrap().permissions().mode();
@@ -225,7 +254,7 @@ mod tests {
         // A killed daemon leaves its file.
         drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
         assert!(path.exists());
-        let second = UnixDoor::open(&path).unwrap();
+        let second = UnixDoor::open(&path, OPEN).unwrap();
         assert!(UnixStream::connect(second.path()).is_ok());
     }
 
@@ -234,7 +263,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("precious");
         std::fs::write(&path, "data").unwrap();
-        assert!(matches!(UnixDoor::open(&path), Err(UnixListenError::NotASocket(_))));
+        assert!(matches!(UnixDoor::open(&path, OPEN), Err(UnixListenError::NotASocket(_))));
         assert_eq!(std::fs::read(&path).unwrap(), b"data");
+    }
+
+    #[test]
+    fn the_sockets_file_has_the_mode_and_the_group_that_are_wanted() {
+        use std::os::unix::fs::MetadataExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.sock");
+        // A group that every process may give to its own files.
+        let gid = std::fs::metadata(folder.path()).unwrap().gid();
+        let access = Access { mode: 0o660, gid: Some(gid) };
+        let door = UnixDoor::open(&path, access).unwrap();
+        let meta = std::fs::metadata(&path).unwrap();
+        assert_eq!((meta.mode() & 0o777, meta.gid(), door.access()), (0o660, gid, access));
     }
 }

@@ -1,7 +1,8 @@
 //! Byte streams: TCP and Unix sockets.
 
-use super::Progress;
+use super::{Progress, peer};
 use crate::framing::{MAX_FRAME, Unframer};
+use crate::management::authority::Account;
 use forwarder::tables::memory;
 use mio::net::{TcpStream, UnixStream};
 use packet::tlv::DecodeError;
@@ -30,6 +31,16 @@ impl Socket {
         match self {
             Socket::Tcp(s) => s,
             Socket::Unix(s) => s,
+        }
+    }
+
+    /// The user whose program is at the other end, if it is on this host and the kernel says so.
+    /// Over a Unix socket that is who connected; a TCP connection is looked up.
+    #[must_use]
+    pub fn account(&self) -> Option<Account> {
+        match self {
+            Socket::Tcp(s) => peer::owner(s.peer_addr().ok()?, s.local_addr().ok()?),
+            Socket::Unix(s) => peer::credentials(s),
         }
     }
 
@@ -94,6 +105,12 @@ impl Stream {
             send_at_once(s);
         }
         Stream { socket, unframer: Unframer::new(), out: Vec::new(), written: 0 }
+    }
+
+    /// See [`Socket::account`].
+    #[must_use]
+    pub fn account(&self) -> Option<Account> {
+        self.socket.account()
     }
 
     /// The socket.

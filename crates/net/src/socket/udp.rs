@@ -13,6 +13,10 @@ use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 
+/// A datagram counts as at least so many octets against the budget of a turn: a short one is nearly
+/// as much work as a long one.
+const LEAST: usize = 256;
+
 /// Octets that the kernel may hand over at once: datagrams of one length joined by GRO.
 const SLOT: usize = 65_536;
 
@@ -49,6 +53,17 @@ pub struct Udp {
     peer: Option<SocketAddr>,
     /// The peer is a group, of which anybody may be heard.
     is_group: bool,
+    /// The network reported that nothing receives at the peer's port, or that there is no way
+    /// there; until it is asked for.
+    unreachable: bool,
+    /// Nothing more is sent then.
+    gives_up: bool,
+}
+
+/// The errors by which the kernel passes on ICMP messages about earlier datagrams.
+fn is_unreachable(error: &io::Error) -> bool {
+    use ErrorKind::{ConnectionRefused, HostUnreachable, NetworkUnreachable};
+    matches!(error.kind(), ConnectionRefused | HostUnreachable | NetworkUnreachable)
 }
 
 /// Binds a UDP socket whose address may be shared with the sockets of single peers.
@@ -152,12 +167,30 @@ impl Udp {
             }
         }
         let socket = UdpSocket::from_std(socket.into());
-        Ok(Udp { socket, state, peer, is_group: false })
+        Ok(Udp { socket, state, peer, is_group: false, unreachable: false, gives_up: false })
     }
 
     /// The socket, for registration with a poll.
     pub fn source(&mut self) -> &mut UdpSocket {
         &mut self.socket
+    }
+
+    /// Sends nothing more from when the network reports that nothing receives there, until
+    /// [`Udp::take_unreachable`]. Otherwise what comes later is sent all the same.
+    pub fn give_up_when_unreachable(&mut self) {
+        self.gives_up = true;
+    }
+
+    /// Whether the network has reported that nothing receives at the peer's address since this was
+    /// asked last.
+    pub fn take_unreachable(&mut self) -> bool {
+        std::mem::take(&mut self.unreachable)
+    }
+
+    /// Whether nothing is sent at present.
+    #[must_use]
+    pub fn has_given_up(&self) -> bool {
+        self.gives_up && self.unreachable
     }
 
     /// The peer that the socket is connected to.
@@ -222,10 +255,10 @@ impl Udp {
     /// with the addresses that it came from and was sent to.
     ///
     /// # Errors
-    /// None that a datagram socket does not survive: refused ports and unreachable hosts are
-    /// skipped.
+    /// None that a datagram socket does not survive: of refused ports and unreachable hosts
+    /// [`Udp::take_unreachable`] tells.
     pub fn receive(
-        &self,
+        &mut self,
         buffers: &mut ReceiveBuffers,
         budget: usize,
         mut each: impl FnMut(&[u8], SocketAddr, Option<IpAddr>),
@@ -244,16 +277,17 @@ impl Udp {
                 Ok(count) => count,
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(Progress::Blocked),
                 // An earlier datagram of ours was refused: the peer's program is not running now.
-                Err(_) if errors < 16 => {
+                Err(e) if errors < 16 => {
                     errors += 1;
+                    self.unreachable |= is_unreachable(&e);
                     continue;
                 }
                 Err(e) => return Err(e),
             };
             for (meta, slot) in meta.iter().zip(slots.iter()).take(count) {
                 let filled = slot.get(..meta.len).unwrap_or_default();
-                taken += filled.len();
                 for datagram in filled.chunks(meta.stride.max(1)) {
+                    taken += datagram.len().max(LEAST);
                     each(datagram, meta.addr, meta.dst_ip);
                 }
             }
@@ -291,6 +325,9 @@ impl Udp {
                     outcome = Err(self.classify(&e, segment));
                 }
             }
+            if self.has_given_up() {
+                break;
+            }
         }
         batch.clear();
         outcome
@@ -298,10 +335,14 @@ impl Udp {
 
     /// Sends once more if the first failure was an old one: the kernel reports what became of an
     /// earlier datagram on the next call, and does not send then.
-    fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
+    fn try_send(&mut self, transmit: &Transmit<'_>) -> io::Result<()> {
         let socket = UdpSockRef::from(&self.socket);
         match self.state.try_send(socket, transmit) {
-            Err(e) if matches!(e.kind(), ErrorKind::ConnectionRefused) => {
+            Err(e) if is_unreachable(&e) => {
+                self.unreachable = true;
+                if self.gives_up || e.kind() != ErrorKind::ConnectionRefused {
+                    return Err(e);
+                }
                 self.state.try_send(UdpSockRef::from(&self.socket), transmit)
             }
             other => other,

@@ -7,7 +7,7 @@ use crate::config::Origins;
 use crate::framing::MAX_FRAME;
 use mio::net::TcpStream;
 use packet::Bytes;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read, Write};
 use std::sync::Arc;
 use thiserror::Error;
 use tungstenite::error::ProtocolError;
@@ -63,20 +63,20 @@ impl Callback for Guard {
 }
 
 #[derive(Debug)]
-enum State {
+enum State<S: Read + Write> {
     /// Nothing was read yet.
-    New(TcpStream, Guard),
+    New(S, Guard),
     /// The request has not come whole.
-    Opening(MidHandshake<ServerHandshake<TcpStream, Guard>>),
-    Open(Open<TcpStream>),
+    Opening(MidHandshake<ServerHandshake<S, Guard>>),
+    Open(Open<S>),
     /// It failed.
     Gone,
 }
 
-/// The forwarder's end of a connection.
+/// The forwarder's end of a connection over a stream, a TCP socket.
 #[derive(Debug)]
-pub struct WebSocket {
-    state: State,
+pub struct WebSocket<S: Read + Write = TcpStream> {
+    state: State<S>,
     unsent: usize,
 }
 
@@ -89,12 +89,19 @@ impl WebSocket {
     #[must_use]
     pub fn new(socket: TcpStream, origins: Arc<Origins>) -> WebSocket {
         send_at_once(&socket);
-        let state = State::New(socket, Guard(origins));
-        WebSocket { state, unsent: 0 }
+        WebSocket::over(socket, origins)
+    }
+}
+
+impl<S: Read + Write> WebSocket<S> {
+    /// On any stream that does not block; pages of these origins may have made it.
+    #[must_use]
+    pub fn over(stream: S, origins: Arc<Origins>) -> WebSocket<S> {
+        WebSocket { state: State::New(stream, Guard(origins)), unsent: 0 }
     }
 
-    /// The socket, for registration with a poll before anything is read.
-    pub fn source(&mut self) -> Option<&mut TcpStream> {
+    /// The stream, for registration with a poll before anything is read.
+    pub fn source(&mut self) -> Option<&mut S> {
         match &mut self.state {
             State::New(socket, _) => Some(socket),
             _ => None,

@@ -286,7 +286,35 @@ pub fn register(prefix: &str) -> Vec<u8> {
     let command: Name = "/localhost/nfd/rib/register".parse().unwrap();
     let mut interest = InterestBuf::new(command.with(&Component::generic(&octets)));
     interest.nonce = Some(octets.len() as u32);
-    let info = packet::SignatureInfoBuf::digest().with_nonce(&[1; 8]);
+    let info = packet::SignatureInfoBuf::digest().with_nonce(&unique());
+    let info = info.with_time_ms(net::clock::unix_millis());
     interest.sign_with(info, |parts| packet::Signature::new(&sha2::Sha256::digest(parts.concat())));
     interest.encode().to_vec()
+}
+
+/// A nonce that no other command of this process has.
+pub fn unique() -> [u8; 8] {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed).to_be_bytes()
+}
+
+/// A recorded command, signed by a digest, as its program would send it now: with this time in its
+/// SignatureInfo, the digests computed anew, and every other octet as it was recorded.
+pub fn signed_now(recorded: &[u8]) -> Vec<u8> {
+    use sha2::{Digest as _, Sha256};
+    let mut wire = recorded.to_vec();
+    let interest = Interest::decode(recorded).unwrap();
+    let at = |part: &[u8]| recorded.windows(part.len()).position(|window| window == part).unwrap();
+    let time = interest.signature_info().unwrap().time_ms().unwrap().to_be_bytes();
+    let (time, value) = (at(&time), at(interest.signature_value().unwrap()));
+    wire[time..time + 8].copy_from_slice(&net::clock::unix_millis().to_be_bytes());
+    let portions = Interest::decode(&wire).unwrap().signed_portion().concat();
+    wire[value..value + 32].copy_from_slice(&Sha256::digest(portions));
+    // ApplicationParameters, InterestSignatureInfo and InterestSignatureValue are the rest of it.
+    let parameters = at(&[0x24, 0x00, 0x2c]);
+    let digest = Sha256::digest(&wire[parameters..]);
+    let name = at(&[0x02, 0x20]) + 2;
+    wire[name..name + 32].copy_from_slice(&digest);
+    wire
 }

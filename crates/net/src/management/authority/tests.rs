@@ -4,6 +4,8 @@ use packet::{Bytes, Component, Interest, InterestBuf, Signature, SignatureInfoBu
 use security::{SecretKey, Validity};
 
 /// 2026-11-21, in milliseconds since 1970.
+/// The daemon has run for a day.
+const LATER: Time = Time(86_400_000_000_000);
 const NOW: u64 = 1_795_219_200_000;
 
 fn key(seed: u8) -> (SecretKey, Certificate) {
@@ -53,12 +55,13 @@ fn numbered(
 fn permit(authority: &mut Authority, wire: &[u8], from: Origin, at: u64) -> Result<(), String> {
     let interest = Interest::decode(wire).unwrap();
     let command = Command::take(&interest).unwrap();
-    let grant = authority.permit(&command, from, at).map_err(|doubt| match doubt {
+    let grant = authority.permit(&command, from, None, at).map_err(|doubt| match doubt {
         Doubt::Refused(refusal) => refusal.to_string(),
         Doubt::Untrusted(why, _) => why,
         Doubt::Lacks(lack) => format!("{} lacks", lack.name),
     })?;
-    authority.admit(grant, &command.claim, at).map_err(|refusal| refusal.to_string())
+    let arrival = Arrival { from: FaceId(1), now: LATER, wall_ms: at };
+    authority.admit(grant, &command.claim, arrival).map_err(|refusal| refusal.to_string())
 }
 
 fn rule(certificate: &Certificate) -> Rule {
@@ -67,6 +70,8 @@ fn rule(certificate: &Certificate) -> Rule {
         modules: vec!["rib".to_owned()],
         prefix: "/a".parse().unwrap(),
         who: Who::Key(Box::new(certificate.clone())),
+        users: Users::default(),
+        is_bounded: false,
         skew: Duration::from_secs(120),
     }
 }
@@ -75,13 +80,57 @@ fn rule(certificate: &Certificate) -> Rule {
 #[test]
 fn without_rules_applications_may_do_everything_and_peers_nothing() {
     let mut authority = Authority::new(Vec::new());
-    let wire = command(None, 1, b"n");
-    // Of a digest neither the time nor the nonce says anything.
-    for _ in 0..2 {
-        assert_eq!(permit(&mut authority, &wire, Origin::Local, NOW), Ok(()));
-    }
+    let wire = command(None, NOW, b"n");
+    assert_eq!(permit(&mut authority, &wire, Origin::Local, NOW), Ok(()));
     let why = permit(&mut authority, &wire, Origin::Remote, NOW).unwrap_err();
     assert!(why.contains("no rule") && !authority.hears_peers(), "{why}");
+}
+
+// CommandInterest, "CommandInterest": [mgmt-4].
+// signed-interest.rst, "Processing": [signed-interest-10].
+#[test]
+fn a_command_that_no_key_vouches_for_is_new_and_accepted_once() {
+    let anybody = |from| Rule { who: Who::Anybody, from, ..rule(&key(1).1) };
+    for from in [Origin::Local, Origin::Remote] {
+        let mut authority = Authority::new(vec![anybody(from)]);
+        let mut hear = |wire: &[u8]| permit(&mut authority, wire, from, NOW);
+        let fresh = command(None, NOW - 120_000, b"n");
+        assert_eq!(hear(&fresh), Ok(()));
+        assert!(hear(&fresh).unwrap_err().contains("accepted before"));
+        assert_eq!(hear(&command(None, NOW - 120_000, b"m")), Ok(()), "another nonce");
+        for old in [NOW - 120_001, NOW + 120_001, 1] {
+            let why = hear(&command(None, old, b"o")).unwrap_err();
+            assert!(why.contains("from this host's"), "{why}");
+        }
+        for (time, nonce) in [(0, &b"n"[..]), (NOW, b"")] {
+            let why = hear(&numbered(None, time, nonce, Some(1))).unwrap_err();
+            assert!(why.contains("no time or no nonce"), "{why}");
+        }
+        // A signature that no rule asks to verify proves no more than a digest.
+        let by_key = command(Some(&key(1)), NOW, b"k");
+        assert_eq!(hear(&by_key), Ok(()));
+        assert!(hear(&by_key).unwrap_err().contains("accepted before"));
+    }
+}
+
+#[test]
+fn a_command_from_before_the_start_may_have_been_accepted_then() {
+    // Its clock has been set forward by a minute since.
+    let mut authority = Authority::new(Vec::new()).started(NOW - 70_000);
+    let mut hear = |time_ms, (now_s, wall_ms)| {
+        let wire = command(None, time_ms, b"n");
+        let interest = Interest::decode(&wire).unwrap();
+        let command = Command::take(&interest).unwrap();
+        let grant = authority.permit(&command, Origin::Local, None, NOW).unwrap();
+        let now = Time(0) + Duration::from_secs(now_s);
+        let arrival = Arrival { from: FaceId(1), now, wall_ms };
+        authority.admit(grant, &command.claim, arrival).map_err(|refusal| refusal.to_string())
+    };
+    let why = hear(NOW - 70_001, (10, NOW)).unwrap_err();
+    assert!(why.contains("before this forwarder started"), "{why}");
+    assert_eq!(hear(NOW - 10_001, (10, NOW)), Ok(()));
+    // A clock that was set back locks no application out.
+    assert_eq!(hear(NOW - 3_600_000, (20, NOW - 3_600_000)), Ok(()));
 }
 
 // CommandInterest, "CommandInterest": [mgmt-4].
@@ -264,4 +313,44 @@ fn what_waits_for_a_certificate_has_not_been_heard() {
     assert_eq!(permit(&mut authority, &wire, Origin::Remote, NOW), Ok(()));
     let why = permit(&mut authority, &wire, Origin::Remote, NOW).unwrap_err();
     assert!(why.contains("heard before"), "{why}");
+}
+
+fn of_user(authority: &Authority, module: &str, uid: u32) -> Option<bool> {
+    let asked = ControlParameters { name: Some("/a/b".parse().unwrap()), ..Default::default() };
+    let mut octets = Vec::new();
+    asked.encode_into(&mut octets);
+    let name: Name = format!("/localhost/nfd/{module}").parse().unwrap();
+    let mut interest = InterestBuf::new(name.with(&Component::generic(&octets)));
+    interest.sign_with(SignatureInfoBuf::digest(), |parts| {
+        use sha2::Digest as _;
+        Signature::new(&sha2::Sha256::digest(parts.concat()))
+    });
+    let wire = interest.encode();
+    let command = Interest::decode(&wire).unwrap();
+    let command = Command::take(&command).unwrap();
+    let account = Some(Account { uid, gid: Some(uid + 1) });
+    let grant = authority.permit(&command, Origin::Local, account, NOW).ok()?;
+    Some(grant.is_bounded)
+}
+
+#[test]
+fn without_rules_other_users_may_register_within_bounds_alone() {
+    let mut authority = Authority::new(Vec::new());
+    authority.set_owner(1000);
+    authority.set_rules(Vec::new());
+    for (uid, rib, strategy) in
+        [(0, Some(false), Some(false)), (1000, Some(false), Some(false)), (7, Some(true), None)]
+    {
+        assert_eq!(of_user(&authority, "rib/register", uid), rib, "{uid}");
+        assert_eq!(of_user(&authority, "strategy-choice/unset", uid), strategy, "{uid}");
+    }
+}
+
+#[test]
+fn a_rule_names_users_and_groups() {
+    let users = Users { uids: vec![7], gids: vec![9] };
+    let authority = Authority::new(vec![Rule { users, ..Rule::everything_here() }]);
+    let may = |uid| of_user(&authority, "strategy-choice/unset", uid);
+    // The group's number is one more than the user's here.
+    assert_eq!((may(7), may(8), may(9), may(0)), (Some(false), Some(false), None, None));
 }

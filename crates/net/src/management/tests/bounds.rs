@@ -51,3 +51,72 @@ fn a_face_is_next_hop_of_so_many_prefixes() {
     assert_eq!(node.command("fib/remove-nexthop", &of("/a")).code, 200);
     assert_eq!(add(&mut node, "/c"), 200);
 }
+
+#[test]
+fn programs_of_other_users_register_within_bounds() {
+    let mut node = Node::new(10);
+    node.management.set_owner(1000);
+    node.management.set_rules(Vec::new());
+    let [app, other] = node.apps;
+    let account = |uid| Account { uid, gid: None };
+    node.accounts.insert(other, account(1000));
+    let route = rib::Route { cost: 0, flags: 0, expires: None };
+    let own = "/own".parse().unwrap();
+    node.management.rib().add(&mut node.forwarder, &own, (other, 0), route).unwrap();
+    let on = |face: FaceId, prefix| ControlParameters { face_id: Some(face.0), ..of(prefix) };
+    for uid in [Some(65534), None] {
+        node.accounts.remove(&app);
+        node.accounts.extend(uid.map(|uid| (app, account(uid))));
+        let mut code = |verb, asked: &ControlParameters| {
+            let response = node.command(verb, asked);
+            assert!(
+                response.code == 200 || response.text.contains("[[authorize]]"),
+                "{response:?}"
+            );
+            response.code
+        };
+        assert_eq!(code("rib/register", &of("/")), 403);
+        assert_eq!(code("rib/register", &on(other, "/a")), 403, "for another face");
+        assert_eq!(code("rib/unregister", &on(other, "/own")), 403);
+        for (prefix, expected) in [("/own", 403), ("/own/below", 403), ("/owner", 200), ("/a", 200)]
+        {
+            assert_eq!(code("rib/register", &of(prefix)), expected, "{uid:?} {prefix}");
+        }
+        assert_eq!(code("rib/unregister", &of("/a")), 200);
+    }
+    node.accounts.insert(app, account(65534));
+    assert_eq!(node.command("strategy-choice/unset", &of("/a")).code, 403);
+    node.accounts.insert(app, account(1000));
+    assert_eq!(node.command("rib/register", &of("/")).code, 200, "its own user's");
+    assert_eq!(node.command("rib/unregister", &on(other, "/own")).code, 200);
+}
+
+/// A shorter prefix of another user is no next hop for names that somebody else registers, before
+/// or after it.
+#[test]
+fn routes_of_other_users_are_not_inherited() {
+    let mut node = Node::new(10);
+    node.management.set_owner(1000);
+    node.management.set_rules(Vec::new());
+    let [app, own] = node.apps;
+    node.accounts.insert(app, Account { uid: 65534, gid: None });
+    let route = rib::Route { cost: 0, flags: 0, expires: None };
+    let add = |node: &mut Node, name: &str| {
+        let name = name.parse().unwrap();
+        node.management.rib().add(&mut node.forwarder, &name, (own, 0), route).unwrap();
+    };
+    add(&mut node, "/vic/film");
+    // 1 is ChildInherit and 2 is Capture.
+    for flags in [None, Some(3)] {
+        let reply = node.command("rib/register", &ControlParameters { flags, ..of("/vic") });
+        assert_eq!((reply.code, reply.body.flags), (200, Some(0)));
+        assert_eq!(node.next_hops("/vic"), [(app.0, 0)]);
+    }
+    add(&mut node, "/vic/photo");
+    for name in ["/vic/film", "/vic/photo"] {
+        assert_eq!(node.next_hops(name), [(own.0, 0)], "{name}");
+    }
+    for scope in ["/localhost", "/localhop"] {
+        assert_eq!(node.command("rib/register", &of(scope)).code, 403, "{scope}");
+    }
+}

@@ -1,0 +1,158 @@
+//! The bound of log lines: so many of each place in the program in a second.
+
+use crate::clock::Clock;
+use control::{Duration, Time};
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Metadata, Subscriber};
+use tracing_subscriber::layer::{Context, Filter};
+
+/// What lines are counted in.
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// Lines of one place in the program.
+#[derive(Debug)]
+struct Kind {
+    /// When the first line of this period came.
+    since: Time,
+    /// Lines of this period that were written.
+    written: u32,
+    /// Lines that were left out since it was last said how many.
+    left_out: u64,
+    /// The text that they share.
+    message: String,
+}
+
+/// Bounds the lines of each place in the program. Lines of the levels `debug` and `trace` pass: who
+/// asks for them needs all of them.
+#[derive(Debug)]
+pub(super) struct Limit {
+    /// The most in a period; 0: no bound.
+    most: u32,
+    clock: Clock,
+    /// By file and line, of which a program has so many and no more.
+    kinds: Mutex<BTreeMap<(&'static str, u32), Kind>>,
+    has_left_out: AtomicBool,
+}
+
+impl Limit {
+    pub(super) fn new(most: u32) -> Limit {
+        let (kinds, has_left_out) = (Mutex::default(), AtomicBool::new(false));
+        Limit { most, clock: Clock::start(), kinds, has_left_out }
+    }
+
+    /// Whether a line of this place is to be written now.
+    fn admits(
+        &self,
+        now: Time,
+        place: (&'static str, u32),
+        message: impl FnOnce() -> String,
+    ) -> bool {
+        let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || Kind { since: now, written: 0, left_out: 0, message: String::new() };
+        let kind = kinds.entry(place).or_insert_with(new);
+        if now.since(kind.since) >= PERIOD {
+            (kind.since, kind.written) = (now, 0);
+        }
+        if self.most == 0 || kind.written < self.most {
+            kind.written += 1;
+            return true;
+        }
+        if kind.left_out == 0 {
+            kind.message = message();
+        }
+        kind.left_out += 1;
+        self.has_left_out.store(true, Ordering::Relaxed);
+        false
+    }
+
+    /// The time of this limit.
+    pub(super) fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// Whether lines were left out that [`Limit::take`] has not given yet.
+    pub(super) fn has_left_out(&self) -> bool {
+        self.has_left_out.load(Ordering::Relaxed)
+    }
+
+    /// What the lines say that were left out, and how many they were, of the kinds whose period is
+    /// over.
+    pub(super) fn take(&self, now: Time) -> Vec<(String, u64)> {
+        let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = Vec::new();
+        for kind in kinds.values_mut().filter(|kind| kind.left_out > 0) {
+            if now.since(kind.since) >= PERIOD {
+                taken.push((kind.message.clone(), std::mem::take(&mut kind.left_out)));
+            }
+        }
+        let rest = kinds.values().any(|kind| kind.left_out > 0);
+        self.has_left_out.store(rest, Ordering::Relaxed);
+        taken
+    }
+}
+
+/// The text of a line, without its fields.
+#[derive(Default)]
+struct Message(String);
+
+impl Visit for Message {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        if field.name() == "message" {
+            self.0 = format!("{value:?}");
+        }
+    }
+}
+
+impl<S: Subscriber> Filter<S> for &'static Limit {
+    fn enabled(&self, _: &Metadata<'_>, _: &Context<'_, S>) -> bool {
+        true
+    }
+
+    fn event_enabled(&self, event: &Event<'_>, _: &Context<'_, S>) -> bool {
+        let about = event.metadata();
+        if *about.level() > Level::INFO {
+            return true;
+        }
+        let place = (about.file().unwrap_or_default(), about.line().unwrap_or_default());
+        self.admits(self.clock.now(), place, || {
+            let mut message = Message::default();
+            event.record(&mut message);
+            message.0
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_beyond_the_bound_are_counted_for_each_kind() {
+        let (limit, start) = (Limit::new(3), Time(1));
+        let admits = |ms: u64, line| {
+            let now = start + Duration::from_millis(ms);
+            limit.admits(now, ("a.rs", line), || "face created".to_owned())
+        };
+        let written = (0..1000).filter(|ms| admits(*ms, 1)).count();
+        assert_eq!((written, limit.has_left_out()), (3, true));
+        assert!(admits(999, 2), "another kind has a bound of its own");
+        assert_eq!(limit.take(start + Duration::from_millis(999)), [], "it is not over yet");
+        assert!(limit.has_left_out());
+        let over = start + Duration::from_secs(1);
+        assert_eq!(limit.take(over), [("face created".to_owned(), 997)]);
+        assert_eq!((limit.take(over), limit.has_left_out()), (Vec::new(), false));
+        assert!(admits(1000, 1), "a new period");
+    }
+
+    #[test]
+    fn no_bound_is_no_bound() {
+        let limit = Limit::new(0);
+        let now = Time(1);
+        assert!((0..1000).all(|_| limit.admits(now, ("a.rs", 1), String::new)));
+        assert!(!limit.has_left_out());
+    }
+}

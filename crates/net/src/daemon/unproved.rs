@@ -1,0 +1,217 @@
+//! Limits on the bytes that go to addresses which have not proved that they receive them.
+//!
+//! A datagram with a forged sender makes a daemon send what it answers to that sender, a victim of
+//! the attacker's choice. An Interest of 70 bytes may bring 8,800. Programs of other projects know
+//! no proof, so plain Interests are answered; but no more bytes than the limits go to one such
+//! address, to its subnet, and to all of them together.
+
+use super::crowd::groups;
+use crate::config::Unproved as Limits;
+use crate::interface;
+use control::{Duration, Rate, Time};
+use ipnet::IpNet;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+/// A bucket holds what its rate brings in this time. It is more than a consumer's round trip, whose
+/// window comes in one burst.
+const BURST: Duration = Duration::from_millis(200);
+
+/// A bucket is filled in steps of at least this: what is rounded off in each is negligible.
+const STEP: Duration = Duration::from_millis(1);
+
+/// Buckets kept at most. Full ones are forgotten, as a new one is full; so these are the addresses
+/// and subnets that something was sent to within [`BURST`].
+const MOST: usize = 16_384;
+
+/// How long the host's addresses are believed to be as they were.
+const INTERFACES: Duration = Duration::from_secs(10);
+
+/// A token bucket.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    /// Bytes that may leave now; below zero, what left too much.
+    level: i64,
+    at: Time,
+}
+
+fn bytes(rate: Rate, span: Duration) -> i64 {
+    i64::try_from(rate.size_in(span).0).unwrap_or(i64::MAX)
+}
+
+impl Bucket {
+    fn full(rate: Rate, now: Time) -> Bucket {
+        Bucket { level: bytes(rate, BURST), at: now }
+    }
+
+    fn fill(&mut self, rate: Rate, now: Time) {
+        let span = now.since(self.at);
+        if span >= STEP {
+            self.level = self.level.saturating_add(bytes(rate, span)).min(bytes(rate, BURST));
+            self.at = now;
+        }
+    }
+}
+
+/// What has gone to unproved addresses lately, and the networks that need no proof.
+#[derive(Debug, Default)]
+pub(super) struct Unproved {
+    total: Option<Bucket>,
+    /// By address and by subnet; the lengths of their prefixes differ.
+    groups: BTreeMap<IpNet, Bucket>,
+    /// The networks that this host has addresses in, and when they were read.
+    local: Vec<IpNet>,
+    read: Option<Time>,
+}
+
+impl Unproved {
+    /// Bytes that may go to an address now; zero or less if none.
+    pub fn allowance(&mut self, now: Time, address: IpAddr, limits: &Limits) -> i64 {
+        let total = self.total.get_or_insert_with(|| Bucket::full(limits.total_rate, now));
+        total.fill(limits.total_rate, now);
+        let mut least = total.level;
+        if self.groups.len() >= MOST {
+            self.forget_full(now, limits);
+        }
+        let has_room = self.groups.len() < MOST;
+        for (group, rate) in groups(address).into_iter().zip(limits.group_rates()) {
+            let bucket = match self.groups.get_mut(&group) {
+                Some(bucket) => bucket,
+                None if has_room => {
+                    self.groups.entry(group).or_insert_with(|| Bucket::full(rate, now))
+                }
+                None => return 0,
+            };
+            bucket.fill(rate, now);
+            least = least.min(bucket.level);
+        }
+        least
+    }
+
+    /// Counts bytes that went to an address.
+    pub fn spend(&mut self, address: IpAddr, bytes: i64) {
+        for group in groups(address) {
+            if let Some(bucket) = self.groups.get_mut(&group) {
+                bucket.level = bucket.level.saturating_sub(bytes);
+            }
+        }
+        if let Some(total) = &mut self.total {
+            total.level = total.level.saturating_sub(bytes);
+        }
+    }
+
+    fn forget_full(&mut self, now: Time, limits: &Limits) {
+        let [host, subnet] = limits.group_rates();
+        self.groups.retain(|group, bucket| {
+            let is_host = group.prefix_len() == groups(group.addr())[0].prefix_len();
+            let rate = if is_host { host } else { subnet };
+            bucket.fill(rate, now);
+            bucket.level < bytes(rate, BURST)
+        });
+    }
+
+    /// Whether an address needs no proof: the configuration exempts it.
+    pub fn exempts(&mut self, now: Time, address: IpAddr, limits: &Limits) -> bool {
+        limits.exempt.iter().any(|net| net.contains(&address))
+            || (limits.exempt_local && self.is_local(now, address))
+    }
+
+    /// Whether an address is this host's loopback, or in a network that the host has an address in.
+    pub fn is_local(&mut self, now: Time, address: IpAddr) -> bool {
+        if address.is_loopback() {
+            return true;
+        }
+        if self.read.is_none_or(|read| now.since(read) >= INTERFACES) {
+            self.local = interface::networks();
+            self.read = Some(now);
+        }
+        self.local.iter().any(|net| net.contains(&address))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: [u64; 3] = [8, 16, 32];
+
+    fn limits() -> Limits {
+        let [rate, subnet_rate, total_rate] = LIMITS.map(Rate::from_mbps);
+        Limits {
+            idle: Duration::ZERO,
+            rate,
+            subnet_rate,
+            total_rate,
+            exempt_local: true,
+            exempt: vec!["203.0.113.0/24".parse().unwrap()],
+        }
+    }
+
+    fn ms(n: u64) -> Time {
+        Time::ZERO + Duration::from_millis(n)
+    }
+
+    /// Sends packets of 1,000 bytes to these addresses in turn for two seconds, as many as may.
+    fn sent(addresses: &[&str]) -> i64 {
+        let mut unproved = Unproved::default();
+        let mut sent = 0;
+        for at in 0..2000 {
+            for address in addresses {
+                let address = address.parse().unwrap();
+                for _ in 0..20 {
+                    if unproved.allowance(ms(at), address, &limits()) > 0 {
+                        unproved.spend(address, 1000);
+                        sent += 1000;
+                    }
+                }
+            }
+        }
+        sent
+    }
+
+    /// Two seconds and the burst at a rate in Mbit/s, and a packet beyond.
+    fn most(mbps: u64) -> i64 {
+        bytes(Rate::from_mbps(mbps), Duration::from_millis(2200)) + 1000
+    }
+
+    #[test]
+    fn an_address_a_subnet_and_all_together_get_their_rates_and_no_more() {
+        let within = |sent: i64, mbps: u64| (most(mbps) * 95 / 100..=most(mbps)).contains(&sent);
+        assert!(within(sent(&["192.0.2.1"]), 8));
+        assert!(within(sent(&["192.0.2.1", "192.0.2.2", "192.0.2.3"]), 16), "one /24");
+        assert!(within(sent(&["192.0.2.1", "198.51.100.1"]), 16), "each has its own");
+        let many = ["192.0.2.1", "198.51.100.1", "198.18.0.1", "198.18.1.1", "2001:db8::1"];
+        assert!(within(sent(&many), 32));
+        let one = ["2001:db8::1", "2001:db8::2", "2001:db8::ffff:0:3"];
+        assert!(within(sent(&one), 8), "one host of IPv6 has a whole /64");
+    }
+
+    #[test]
+    fn the_table_is_bounded_and_what_finds_no_place_in_it_gets_nothing() {
+        let mut unproved = Unproved::default();
+        let address = |n: u32| IpAddr::from((0xc612_0000 + n).to_be_bytes());
+        for n in 0..20_000 {
+            unproved.allowance(ms(0), address(n), &limits());
+            unproved.spend(address(n), 1);
+        }
+        assert!(unproved.groups.len() <= MOST + 1);
+        // Time fills them, and full ones are forgotten.
+        unproved.total = None;
+        assert!(unproved.allowance(ms(1000), address(30_000), &limits()) > 0);
+        assert_eq!(unproved.groups.len(), 2);
+    }
+
+    #[test]
+    fn exempt_are_loopback_networks_of_this_host_and_those_of_the_configuration() {
+        let mut unproved = Unproved { read: Some(ms(0)), ..Unproved::default() };
+        unproved.local = vec!["198.51.100.0/25".parse().unwrap()];
+        let ip = |text: &str| text.parse::<IpAddr>().unwrap();
+        let mut all = |limits: &Limits| {
+            ["127.0.0.1", "::1", "198.51.100.7", "198.51.100.200", "203.0.113.5"]
+                .map(|text| unproved.exempts(ms(1), ip(text), limits))
+        };
+        assert_eq!(all(&limits()), [true, true, true, false, true]);
+        let none = Limits { exempt_local: false, exempt: Vec::new(), ..limits() };
+        assert_eq!(all(&none), [false; 5]);
+    }
+}
