@@ -1,8 +1,9 @@
 //! The question of a report, and its answer in one sentence.
 
 use crate::results::{Results, busiest, used};
-use crate::words::{digits, listed, many, way, with_unit};
-use scenario::result::{Flow, RunResult, Workload};
+use crate::words::{digits, listed, many, mean_with_unit, way, with_unit};
+use scenario::Mean;
+use scenario::result::{Combination, Flow, RunResult, Workload};
 use scenario::series::class_label;
 use std::collections::BTreeSet;
 
@@ -35,15 +36,20 @@ pub fn question(results: &Results) -> String {
     }
 }
 
-/// One sentence.
+/// One sentence, and another one if runs are left out.
 pub fn answer(results: &Results) -> String {
-    match &*results.groups {
-        [] => "Nothing was run.".to_owned(),
+    let said = match &*results.groups {
+        [] => "No run is whole.".to_owned(),
         [group] => match &*group.runs {
             [run] => of_run(run),
             _ => of_groups(results),
         },
         _ => of_groups(results),
+    };
+    match results.interrupted {
+        0 => said,
+        1 => format!("{said} One run was interrupted and is left out."),
+        n => format!("{said} {n} runs were interrupted and are left out."),
     }
 }
 
@@ -149,42 +155,57 @@ fn several(flows: &[&Flow], jain: Option<f64>) -> String {
 }
 
 fn of_groups(results: &Results) -> String {
-    let goodput = |c: &scenario::result::Combination| c.goodput_mbps.map(|mean| mean.mean);
     let rows = results.combinations.iter();
-    let mut rows: Vec<(&str, f64, Option<f64>)> = rows
-        .filter_map(|(label, c)| Some((label.as_str(), goodput(c)?, c.fct_s.map(|m| m.mean))))
-        .collect();
-    rows.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let shown = |(label, mbps, seconds): &(&str, f64, Option<f64>)| {
+    let mut rows: Vec<(&str, Mean, &Combination)> =
+        rows.filter_map(|(label, c)| Some((label.as_str(), c.goodput_mbps?, c))).collect();
+    rows.sort_by(|a, b| b.1.mean.total_cmp(&a.1.mean));
+    let shown = |(label, mbps, c): &(&str, Mean, &Combination)| {
         let label = if label.is_empty() { "every seed" } else { label };
-        let seconds =
-            seconds.map_or(String::new(), |s| format!(", flows complete in {}", with_unit(s, "s")));
-        format!("{label} ({}{seconds})", with_unit(*mbps, "Mbit/s"))
+        format!("{label} ({}, {})", mean_with_unit(*mbps, "Mbit/s"), completion(c))
     };
     match &*rows {
         [] => "Nothing was brought.".to_owned(),
-        [(_, mbps, seconds)] => {
-            let seconds = seconds.map_or(String::new(), |s| {
-                format!("; flows were complete in {}", with_unit(s, "s"))
-            });
+        [(_, mbps, c)] => {
             let runs = results.runs().count();
-            let rate = with_unit(*mbps, "Mbit/s");
+            let rate = mean_with_unit(*mbps, "Mbit/s");
             format!(
-                "Over {} all flows together have {rate} on average{seconds}.",
-                many(runs, "run")
+                "Over {} all flows together have {rate} on average; {}.",
+                many(runs, "run"),
+                completion(c)
             )
         }
         [best, .., worst] => {
             let stored = stored(results);
+            let apart = match best.1.overlaps(worst.1) {
+                true => "; their intervals overlap, so that this may be chance",
+                false => "",
+            };
             let [best, worst] = [best, worst].map(shown);
-            format!("Of {} combinations {best} is fastest and {worst} slowest{stored}.", rows.len())
+            format!(
+                "Of {} combinations {best} has the most goodput and {worst} the \
+                 least{apart}{stored}.",
+                rows.len()
+            )
         }
+    }
+}
+
+/// How many flows finished, and in which time.
+fn completion(c: &Combination) -> String {
+    let time = |least: &str| {
+        let mean = c.fct_s.map(|mean| mean_with_unit(mean, "s"));
+        mean.map_or(String::new(), |mean| format!(" in {least}{mean} on average"))
+    };
+    match (c.finished, c.flows) {
+        (0, _) => "no flow finished".to_owned(),
+        (finished, flows) if finished == flows => format!("all flows finished{}", time("")),
+        (finished, flows) => format!("{finished} of {flows} flows finished{}", time("at least ")),
     }
 }
 
 /// Which combination had most answers from content stores, and which the fewest.
 fn stored(results: &Results) -> String {
-    let ratio = |c: &scenario::result::Combination| Some(c.hit_ratio?.mean * 100.0);
+    let ratio = |c: &Combination| Some(c.hit_ratio?.mean * 100.0);
     let rows = results.combinations.iter();
     let mut rows: Vec<(f64, &str)> =
         rows.filter_map(|(label, c)| Some((ratio(c)?, label.as_str()))).collect();

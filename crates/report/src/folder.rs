@@ -7,7 +7,7 @@ mod unfinished;
 
 use crate::ReportError;
 use crate::page::page;
-use crate::parquet_file::{self, Column, SERIES, SeriesWriter};
+use crate::parquet_file::{self, Column, SERIES, SeriesWriter, read_series};
 use scenario::result::{Flow, Kind, RunResult, SweepResult, Value};
 use scenario::series::{Row, Rows};
 use scenario::{Batch, Layout};
@@ -28,6 +28,8 @@ pub const FLOWS_FILE: &str = "flows.parquet";
 pub const LAYOUT: &str = "layout.json";
 /// The program's version.
 pub const VERSION: &str = "version.txt";
+/// What is in it.
+const VERSION_TEXT: &str = concat!("weir ", env!("CARGO_PKG_VERSION"), "\n");
 /// The command line.
 pub const COMMAND: &str = "command.txt";
 /// The page.
@@ -97,6 +99,63 @@ impl Folder {
         Ok(Folder { place: place.to_owned(), beside, alive, failed: Failed::default() })
     }
 
+    /// The runs of a batch that are whole in the results which are in the place now, by their place
+    /// in the batch. Their rows are taken over. None if nothing is there yet.
+    ///
+    /// # Errors
+    /// What is there is of another scenario or another version, or cannot be read.
+    pub fn resume(&self, batch: &Batch) -> Result<BTreeMap<usize, RunResult>, ReportError> {
+        let summary = match fs::read_to_string(self.place.join(SUMMARY)) {
+            Ok(text) => Summary::read(&text)
+                .map_err(|error| ReportError::damaged(&self.place.join(SUMMARY), &error))?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(BTreeMap::new());
+            }
+            Err(error) => return Err(ReportError::read(&self.place, error)),
+        };
+        let there = |name: &str| fs::read_to_string(self.place.join(name)).unwrap_or_default();
+        let is_same = there(VERSION) == VERSION_TEXT
+            && scenarios(batch).all(|(name, text)| there(&name) == **text);
+        if !is_same {
+            return Err(ReportError::OtherResults { path: self.place.clone() });
+        }
+        let mut done: BTreeMap<usize, RunResult> =
+            summary.runs().iter().cloned().enumerate().collect();
+        done.retain(|place, run| {
+            let wanted = batch.runs.get(*place);
+            !run.interrupted
+                && wanted.is_some_and(|w| w.seed == run.seed && w.settings == run.settings)
+        });
+        self.take_over(&done)?;
+        Ok(done)
+    }
+
+    /// Copies the rows of these runs from the results which are in the place now.
+    fn take_over(&self, done: &BTreeMap<usize, RunResult>) -> Result<(), ReportError> {
+        let from = self.place.join(SERIES_FILE);
+        if !from.exists() {
+            return Ok(());
+        }
+        let failed = |run: usize, error| ReportError::write(&self.part(run), error);
+        let mut writers = BTreeMap::new();
+        for run in done.keys() {
+            let writer = SeriesWriter::create(&self.part(*run), *run);
+            writers.insert(*run, writer.map_err(|error| failed(*run, error))?);
+        }
+        let mut first = None;
+        let read = read_series(&from, |row| {
+            let Some(writer) = writers.get_mut(&row.run) else { return };
+            if let Err(error) = writer.copy(row) {
+                first.get_or_insert((row.run, error));
+            }
+        });
+        read.map_err(|error| ReportError::damaged(&from, &error))?;
+        if let Some((run, error)) = first {
+            return Err(failed(run, error));
+        }
+        writers.into_iter().try_for_each(|(run, w)| w.close().map_err(|error| failed(run, error)))
+    }
+
     /// Takes the rows of a run, by its place in the batch.
     #[must_use]
     pub fn rows(&self, run: usize) -> Box<dyn Rows> {
@@ -131,9 +190,9 @@ impl Folder {
         let json = serde_json::to_string_pretty(summary)
             .map_err(|error| ReportError::write(&self.place.join(SUMMARY), error))?;
         self.text(SUMMARY, &(json + "\n"))?;
-        self.text(VERSION, concat!("weir ", env!("CARGO_PKG_VERSION"), "\n"))?;
+        self.text(VERSION, VERSION_TEXT)?;
         self.text(COMMAND, &format!("{command}\n"))?;
-        self.scenarios(batch)?;
+        scenarios(batch).try_for_each(|(name, text)| self.text(&name, text))?;
         self.layout(batch)?;
         self.flows(summary.runs())?;
         self.series(batch.runs.len())?;
@@ -148,21 +207,6 @@ impl Folder {
     fn text(&self, name: &str, text: &str) -> Result<(), ReportError> {
         fs::write(self.path(name), text)
             .map_err(|error| ReportError::write(&self.place.join(name), error))
-    }
-
-    /// Of a sweep a file for each combination, numbered.
-    fn scenarios(&self, batch: &Batch) -> Result<(), ReportError> {
-        if !batch.is_sweep {
-            return match batch.runs.first() {
-                Some(run) => self.text("scenario.toml", &run.filled),
-                None => Ok(()),
-            };
-        }
-        let each = usize::try_from(batch.repetitions).unwrap_or(1).max(1);
-        let firsts = batch.runs.iter().step_by(each).enumerate();
-        firsts.into_iter().try_for_each(|(number, run)| {
-            self.text(&format!("scenario-{number}.toml"), &run.filled)
-        })
     }
 
     fn layout(&self, batch: &Batch) -> Result<(), ReportError> {
@@ -230,6 +274,17 @@ impl Folder {
             fs::rename(beside.path().join(name), place.join(name)).map_err(failed)
         })
     }
+}
+
+/// The files with the scenarios of a batch, and their texts: of a sweep one for each combination,
+/// numbered.
+fn scenarios(batch: &Batch) -> impl Iterator<Item = (String, &Arc<str>)> {
+    let each = usize::try_from(batch.repetitions).unwrap_or(1).max(1);
+    let firsts = batch.runs.iter().step_by(each).enumerate();
+    firsts.map(|(number, run)| match batch.is_sweep {
+        true => (format!("scenario-{number}.toml"), &run.filled),
+        false => ("scenario.toml".to_owned(), &run.filled),
+    })
 }
 
 /// Whether a file of this name is made by this program in such a folder.

@@ -56,6 +56,12 @@ pub enum ReportError {
         /// What is missing.
         file: &'static str,
     },
+    /// Results that are to be completed are those of something else.
+    #[error("{path} has results of another scenario or another version", path = path.display())]
+    OtherResults {
+        /// The folder.
+        path: PathBuf,
+    },
     /// Two folders that are to be compared are one.
     #[error("{path} is the first folder again: there is nothing to compare", path = path.display())]
     Same {

@@ -99,8 +99,9 @@ tables in `crates/scenario/src/result.rs`, `crates/scenario/src/series.rs` and
 pictures, and `weir compare DIR DIR` [says what is different](../how-to/compare-runs.md) in two.
 
 The folder is written beside its place and moved there when it is whole. A run that is ended with
-Ctrl-C is written too, as far as it came, and has `interrupted` set. Memory does not grow with what
-is recorded: series go to disk while the run goes on.
+Ctrl-C is written too, as far as it came, and has `interrupted` set. The same command with
+`--resume` keeps the whole runs of an interrupted sweep and does the others. Memory does not grow
+with what is recorded: series go to disk while the run goes on.
 
 ## The summary
 
@@ -108,6 +109,11 @@ One run is one object. A sweep is an object with `scenario`, `repetitions`, `com
 with its `settings`, and `goodput_mbps`, `fct_s`, `jain_index`, `drops`, `rtt_mean_ms` as mean, half
 the width of the 95 % confidence interval `ci95`, and number of runs `n`) and `runs`, a list of such
 objects. What does not apply is `null`.
+
+A combination also has `flows`, the number of flows that began in its runs, `finished`, how many of
+them brought everything, and `interrupted`, the number of its runs that were stopped. These runs
+count nowhere else in it. A flow that did not finish counts in `fct_s` with the time from its
+beginning to the end of the run: the mean is then a lower bound, and tables write `≥`.
 
 | name | meaning |
 |---|---|

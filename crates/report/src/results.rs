@@ -80,6 +80,9 @@ pub struct Results {
     pub sources: Vec<Source>,
     /// What each group comes to, with its label.
     pub combinations: Vec<(String, Combination)>,
+    /// Runs that were interrupted, in folders that have whole ones. They are not in `groups`: what
+    /// they measured is over another time than that of the others.
+    pub interrupted: usize,
     /// The fields that sweeps set differently.
     pub keys: Vec<String>,
     /// Seconds that pictures show at first: until the last flow ended.
@@ -113,8 +116,8 @@ impl Results {
         Ok(results)
     }
 
-    /// Adds the runs of a folder: for each the group that it belongs to.
-    fn add(&mut self, above: &str, summary: &Summary) -> Vec<(usize, usize)> {
+    /// Adds the runs of a folder: for each the group that it belongs to, if it counts.
+    fn add(&mut self, above: &str, summary: &Summary) -> Vec<Option<(usize, usize)>> {
         let (first, source) = (self.groups.len(), self.sources.len());
         let mut places = Vec::new();
         let settings: Vec<_> = summary.runs().iter().map(|run| run.settings.as_slice()).collect();
@@ -124,20 +127,30 @@ impl Results {
                 self.keys.push((*key).to_owned());
             }
         }
+        let has_whole = summary.runs().iter().any(|run| !run.interrupted);
         for run in summary.runs() {
+            if run.interrupted && has_whole {
+                self.interrupted += 1;
+                places.push(None);
+                continue;
+            }
             let label = label(above, &run.settings, &keys);
             let known = self.groups[first..].iter().position(|group| group.label == label);
             let place = known.map_or(self.groups.len(), |place| first + place);
             if known.is_none() {
                 self.groups.push(Group::new(label, source, run));
             }
-            places.push((place, self.groups[place].runs.len()));
+            places.push(Some((place, self.groups[place].runs.len())));
             self.groups[place].runs.push(run.clone());
         }
         places
     }
 
-    fn series(&mut self, folder: &Path, places: &[(usize, usize)]) -> Result<(), ReportError> {
+    fn series(
+        &mut self,
+        folder: &Path,
+        places: &[Option<(usize, usize)>],
+    ) -> Result<(), ReportError> {
         let path = folder.join(SERIES_FILE);
         if !path.exists() {
             return Ok(());
@@ -146,7 +159,7 @@ impl Results {
         let groups = &mut self.groups;
         let mut key: Key = Key::default();
         read_series(&path, |row| {
-            let Some((group, run)) = places.get(row.run).copied() else { return };
+            let Some((group, run)) = places.get(row.run).copied().flatten() else { return };
             let Group { runs, tracks, .. } = &mut groups[group];
             for (part, text) in
                 [(&mut key.0, row.subject), (&mut key.1, row.quantity), (&mut key.2, row.entity)]

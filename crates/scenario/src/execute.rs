@@ -6,6 +6,7 @@ use crate::result::{Caching, RunResult, sampling};
 use crate::series::{Rows, Sampler, interval};
 use control::{Duration, Time};
 use sim::{OnHashing, Tracer};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -109,8 +110,9 @@ pub fn execute(batch: &Batch, number: usize, watch: &dyn Watch) -> Result<RunRes
     }
 }
 
-/// Does all runs of a batch, `jobs` at a time; results in the order of the runs. What had not begun
-/// when the watch said no is not there; what had begun is there, as far as it came.
+/// Executes the runs of a batch, `jobs` at a time, and returns their results in the order of the
+/// runs. Runs that had not begun when the watch returned `false` are missing; those that had begun
+/// are there, marked as interrupted.
 ///
 /// # Errors
 /// The first that occurred.
@@ -119,12 +121,33 @@ pub fn execute_all(
     jobs: usize,
     watch: &dyn Watch,
 ) -> Result<Vec<RunResult>, BuildError> {
-    let one = |number| {
-        let result = execute(batch, number, watch);
+    execute_rest(batch, jobs, watch, BTreeMap::new())
+}
+
+/// As [`execute_all`], without the runs of which `done` has results, by their place in the batch.
+/// Returns the results of the first runs of the batch, without a gap: results behind a gap, which
+/// there may be after an interruption, are dropped.
+///
+/// # Errors
+/// The first that occurred.
+pub fn execute_rest(
+    batch: &Batch,
+    jobs: usize,
+    watch: &dyn Watch,
+    done: BTreeMap<usize, RunResult>,
+) -> Result<Vec<RunResult>, BuildError> {
+    let open: Vec<usize> = (0..batch.runs.len()).filter(|run| !done.contains_key(run)).collect();
+    let one = |place: usize| {
+        let result = execute(batch, open[place], watch);
         let goes_on = result.as_ref().is_ok_and(|result| !result.interrupted);
-        (result, goes_on)
+        ((open[place], result), goes_on)
     };
-    several(batch.runs.len(), jobs, one).into_iter().collect()
+    let mut all = done;
+    for (run, result) in several(open.len(), jobs, one) {
+        all.insert(run, result?);
+    }
+    let without_gap = all.into_iter().enumerate().take_while(|(place, (run, _))| place == run);
+    Ok(without_gap.map(|(_, (_, result))| result).collect())
 }
 
 /// Does so many pieces of work, `jobs` at a time; results in the order of the pieces. `one` does

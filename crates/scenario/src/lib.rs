@@ -29,7 +29,7 @@ pub mod warmup;
 pub use batch::{Batch, Run};
 pub use build::{BuildError, build};
 pub use error::ScenarioError;
-pub use execute::{Progress, Watch, execute, execute_all, several};
+pub use execute::{Progress, Watch, execute, execute_all, execute_rest, several};
 pub use layout::Layout;
 pub use model::Scenario;
 pub use sim::OnHashing;

@@ -181,15 +181,51 @@ impl RunResult {
         self.caching.as_ref()?.settled().hit_ratio
     }
 
-    /// The mean completion time of flows and of requests of chunks.
-    fn fct_s(&self) -> Option<f64> {
-        let flows = self.flows.iter().filter(|flow| flow.workload.is_none());
-        let flows = flows.filter_map(|flow| Some((flow.fct_s?, 1.0)));
-        let classes = self.workloads.iter();
-        let classes = classes.filter_map(|one| Some((one.fct_mean_s?, one.completed as f64)));
-        let sums = flows.chain(classes).map(|(mean, n)| (mean * n, n));
-        let (sum, n) = sums.fold((0.0, 0.0), |(s, n), (sum, count)| (s + sum, n + count));
-        (n > 0.0).then(|| sum / n)
+    /// Completion of flows and of requests of chunks.
+    fn completion(&self) -> Completion {
+        // Interests at a constant rate ask for segments, not for objects: they do not complete.
+        let flows = self.flows.iter().filter(|flow| flow.interests_whole.is_none());
+        let by_hand = flows.clone().filter(|flow| flow.workload.is_none());
+        let mut sum = Completion::default();
+        for flow in by_hand {
+            sum.flows += 1;
+            sum.finished += u64::from(flow.fct_s.is_some());
+            sum.seconds += flow.fct_s.unwrap_or_else(|| self.rest_s(flow));
+        }
+        for class in &self.workloads {
+            sum.flows += class.started;
+            sum.finished += class.completed;
+            sum.seconds += class.fct_mean_s.unwrap_or(0.0) * class.completed as f64;
+        }
+        // Those that still run are all listed, those that failed as far as there is room.
+        let open = flows.filter(|flow| flow.workload.is_some() && !flow.complete);
+        sum.seconds += open.map(|flow| self.rest_s(flow)).sum::<f64>();
+        sum
+    }
+
+    /// The time from a flow's beginning to the end of the run.
+    fn rest_s(&self, flow: &Flow) -> f64 {
+        (self.duration_s - flow.start_s).max(0.0)
+    }
+}
+
+/// Completion of the flows of a run.
+#[derive(Default)]
+struct Completion {
+    /// Flows that began.
+    flows: u64,
+    /// Of these, those that brought everything.
+    finished: u64,
+    /// The sum of the completion times. A flow that did not complete, or failed, is censored: it
+    /// counts with the time that was left for it, which it would have taken at least.
+    seconds: f64,
+}
+
+impl Completion {
+    /// The mean, a lower bound if not all finished (the restricted mean survival time); `None` if
+    /// none did.
+    fn mean_s(&self) -> Option<f64> {
+        (self.finished > 0).then(|| self.seconds / self.flows as f64)
     }
 }
 
@@ -215,7 +251,15 @@ pub struct Combination {
     pub settings: Vec<(String, String)>,
     /// All content that came, over the time from the first flow's beginning to the last one's end.
     pub goodput_mbps: Option<Mean>,
-    /// The mean completion time of those flows that completed.
+    /// Runs that were interrupted, which count nowhere else here.
+    pub interrupted: u64,
+    /// Flows that began, in all runs.
+    pub flows: u64,
+    /// Of these, those that brought everything.
+    pub finished: u64,
+    /// The mean completion time. A flow that did not finish counts with the time from its beginning
+    /// to the end of the run, so that the mean is a lower bound if `finished` is less than `flows`.
+    /// Nothing if no flow finished.
     pub fct_s: Option<Mean>,
     /// How fair it was.
     pub jain_index: Option<Mean>,
@@ -255,9 +299,13 @@ impl SweepResult {
 }
 
 impl Combination {
-    /// Sums up runs that differ in their seeds alone.
+    /// Sums up runs that differ in their seeds alone. Interrupted runs are left out: their means
+    /// are over another time.
     #[must_use]
     pub fn of(settings: &[(String, String)], runs: &[&RunResult]) -> Combination {
+        let all = runs.len();
+        let runs: Vec<&RunResult> = runs.iter().copied().filter(|run| !run.interrupted).collect();
+        let completions = || runs.iter().map(|run| run.completion());
         let over = |value: &dyn Fn(&RunResult) -> Option<f64>| {
             Mean::of(&runs.iter().filter_map(|run| value(run)).collect::<Vec<_>>())
         };
@@ -267,7 +315,10 @@ impl Combination {
         Combination {
             settings: settings.to_vec(),
             goodput_mbps: over(&RunResult::goodput_mbps),
-            fct_s: over(&RunResult::fct_s),
+            interrupted: (all - runs.len()) as u64,
+            flows: completions().map(|one| one.flows).sum(),
+            finished: completions().map(|one| one.finished).sum(),
+            fct_s: over(&|run| run.completion().mean_s()),
             jain_index: over(&|run| run.jain_index),
             drops: over(&|run| Some(run.drops() as f64)),
             rtt_mean_ms: over(&|run| mean_of(run, |flow| flow.rtt_mean_ms)),

@@ -54,6 +54,15 @@ impl Mean {
         Some(Mean { mean, ci95, n })
     }
 
+    /// Whether the two may be the same: their intervals have a value in common. Where neither has
+    /// an interval nothing is known of chance, and they are taken as they are.
+    #[must_use]
+    pub fn overlaps(self, other: Mean) -> bool {
+        let half = |mean: Mean| mean.ci95.unwrap_or(0.0);
+        let is_known = self.ci95.or(other.ci95).is_some();
+        is_known && (self.mean - other.mean).abs() <= half(self) + half(other)
+    }
+
     /// What the second values of pairs have more than the first: of the differences of the pairs.
     #[must_use]
     pub fn of_pairs(pairs: &[(f64, f64)]) -> Option<Mean> {

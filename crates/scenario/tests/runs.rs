@@ -1,11 +1,12 @@
 //! Scenarios are run, and what comes out is what has to.
 
-use scenario::result::{RunResult, SweepResult};
+use scenario::result::columns::COMBINATIONS;
+use scenario::result::{Combination, Flow, RunResult, SweepResult};
 use scenario::series::{Row, Rows};
-use scenario::{Batch, Progress, Watch, execute_all, load, parse};
+use scenario::{Batch, Progress, Watch, execute_all, execute_rest, load, parse};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
@@ -26,9 +27,12 @@ fn all(batch: &Batch, jobs: usize) -> Vec<RunResult> {
     execute_all(batch, jobs, &Until(u64::MAX)).expect("it can be built")
 }
 
+fn tutorial_file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/tutorial/three-hops.toml")
+}
+
 fn tutorial(settings: &[&str]) -> Batch {
-    let file =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/tutorial/three-hops.toml");
+    let file = tutorial_file();
     let settings: Vec<String> = settings.iter().map(|s| (*s).to_owned()).collect();
     load(&file, &settings).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -168,9 +172,7 @@ fn a_constant_rate_beyond_the_link_loses_what_does_not_fit() {
 fn equal_seeds_give_equal_results_however_many_run_at_a_time() {
     let settings = ["link.near-far.loss=2 %"];
     let sweep = "[sweep]\ncontrol = [\"cubic\", \"aimd\"]\nrepetitions = 3\n";
-    let file =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/tutorial/three-hops.toml");
-    let text = std::fs::read_to_string(file).unwrap() + sweep;
+    let text = std::fs::read_to_string(tutorial_file()).unwrap() + sweep;
     let batch = parse(&text, "x.toml", &settings.map(str::to_owned)).unwrap();
     let [one, four] = [1, 4].map(|jobs| all(&batch, jobs));
     assert_eq!(one, four);
@@ -179,6 +181,85 @@ fn equal_seeds_give_equal_results_however_many_run_at_a_time() {
     let sum = SweepResult::new("x", 3, one);
     assert_eq!(sum.combinations.len(), 2);
     assert!(sum.combinations.iter().all(|c| c.fct_s.is_some_and(|m| m.n == 3 && m.ci95.is_some())));
+}
+
+/// A run of 10 s with a flow for each pair of a beginning and, if it finished, a completion time.
+fn run_of(flows: &[(f64, Option<f64>)]) -> RunResult {
+    let flow = |(start_s, fct_s): &(f64, Option<f64>)| Flow {
+        start_s: *start_s,
+        end_s: fct_s.map(|took| start_s + took),
+        fct_s: *fct_s,
+        complete: fct_s.is_some(),
+        ..Flow::default()
+    };
+    let flows = flows.iter().map(flow).collect();
+    RunResult { duration_s: 10.0, flows, ..RunResult::default() }
+}
+
+#[test]
+fn a_flow_that_does_not_finish_counts_with_the_time_that_it_had() {
+    let counted = |runs: &[&RunResult]| {
+        let c = Combination::of(&[], runs);
+        (c.finished, c.flows, c.fct_s.map(|mean| mean.mean))
+    };
+    let all = run_of(&[(0.0, Some(2.0)), (1.0, Some(4.0))]);
+    assert_eq!(counted(&[&all]), (2, 2, Some(3.0)));
+    // At least 9 s of the second, which began after 1 s.
+    let one = run_of(&[(0.0, Some(2.0)), (1.0, None)]);
+    assert_eq!(counted(&[&one]), (1, 2, Some(5.5)));
+    assert_eq!(counted(&[&run_of(&[(0.0, None)])]), (0, 1, None));
+    assert_eq!(counted(&[&all, &one]), (3, 4, Some(4.25)));
+    let [whole, bound] = [&all, &one].map(|run| Combination::of(&[], &[run]));
+    let cell = |c| {
+        let fct = COMBINATIONS.iter().find(|column| column.field == "fct_s");
+        fct.map(|column| column.cell(c))
+    };
+    assert_eq!([&whole, &bound].map(cell), [Some("3.00".to_owned()), Some("≥ 5.50".to_owned())]);
+}
+
+#[test]
+fn runs_that_were_interrupted_are_not_averaged_with_others() {
+    let whole = run_of(&[(0.0, Some(2.0))]);
+    let cut = RunResult { duration_s: 1.0, interrupted: true, ..run_of(&[(0.0, None)]) };
+    let c = Combination::of(&[], &[&whole, &cut]);
+    assert_eq!((c.interrupted, c.finished, c.flows), (1, 1, 1));
+    assert_eq!(c.fct_s.map(|mean| (mean.mean, mean.n)), Some((2.0, 1)));
+    assert_eq!(Combination::of(&[], &[&cut]).drops, None);
+}
+
+/// Ends every run behind the given number of looks.
+struct Looks(AtomicU32);
+
+impl Watch for Looks {
+    fn seconds(&self) -> f64 {
+        0.0
+    }
+
+    fn progress(&self, _progress: Progress) -> bool {
+        self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok()
+    }
+}
+
+#[test]
+fn a_sweep_that_was_interrupted_anywhere_is_completed_to_the_same_results() {
+    let text = format!(
+        "{}[sweep]\ncontrol = [\"cubic\", \"aimd\"]\nrepetitions = 2\n",
+        std::fs::read_to_string(tutorial_file()).unwrap()
+    );
+    let batch = parse(&text, "x.toml", &["duration=1 s".to_owned()]).unwrap();
+    let whole = all(&batch, 1);
+    // A run is looked at some 210 times.
+    for looks in [0, 1, 150, 300, 500, 800] {
+        let cut = execute_all(&batch, 2, &Looks(looks.into())).unwrap();
+        assert!(cut.iter().any(|run| run.interrupted), "after {looks} looks");
+        let done = cut.into_iter().enumerate().filter(|(_, run)| !run.interrupted).collect();
+        let rest = execute_rest(&batch, 2, &Until(u64::MAX), done).unwrap();
+        assert_eq!(rest, whole, "after {looks} looks");
+    }
+    // Nothing is done, and what lies behind a gap is not kept.
+    let done = [(0, whole[0].clone()), (3, whole[3].clone())].into();
+    let none = execute_rest(&batch, 1, &Looks(0.into()), done).unwrap();
+    assert_eq!(none.iter().map(|run| run.interrupted).collect::<Vec<_>>(), [false, true]);
 }
 
 #[test]

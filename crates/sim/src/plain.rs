@@ -6,7 +6,7 @@ use packet::{
 };
 use sha2::{Digest as _, Sha256};
 use transport::publish::Source;
-use transport::rdr::{Metadata, metadata_prefix};
+use transport::rdr::{Metadata, metadata_prefix, root_name};
 
 use crate::content::Virtual;
 use crate::spec::{ObjectSpec, Signing};
@@ -20,6 +20,8 @@ const METADATA_FRESHNESS_MS: u64 = 4_000;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wanted {
     Metadata,
+    /// What metadata say, of this version, under its own name.
+    Root,
     Segment(u64),
 }
 
@@ -95,6 +97,7 @@ fn sha256(octets: &[u8]) -> [u8; 32] {
 pub(crate) struct Plain {
     name: Name,
     object: Name,
+    root_name: Name,
     source: Virtual,
     segment_size: u64,
     segments: u64,
@@ -105,6 +108,7 @@ impl Plain {
     pub fn new(spec: &ObjectSpec) -> Plain {
         Plain {
             name: spec.name.clone(),
+            root_name: root_name(spec.versioned().as_ref()),
             object: spec.versioned(),
             source: Virtual::new(&spec.name, spec.size.0),
             segment_size: spec.segment_size as u64,
@@ -118,6 +122,9 @@ impl Plain {
         let name = interest.name();
         let object = self.object.as_ref();
         if name.starts_with(object) {
+            if name == self.root_name.as_ref() {
+                return Some(Wanted::Root);
+            }
             let last = name.last().filter(|_| name.len() == object.len() + 1)?;
             return last.as_segment().filter(|n| *n < self.segments).map(Wanted::Segment);
         }
@@ -131,11 +138,28 @@ impl Plain {
         let Plain { object, source, segment_size, encoder, .. } = self;
         match wanted {
             Wanted::Segment(n) => encoder.encode(object, source, *segment_size, n, token, out),
-            Wanted::Metadata => self.answer_metadata(token, out),
+            Wanted::Metadata => {
+                let mut name = metadata_prefix(self.name.as_ref());
+                if let Some(version) = self.object.as_ref().last() {
+                    name.push(version);
+                }
+                self.answer_metadata(&name, Some(&Component::segment(0)), token, out);
+            }
+            Wanted::Root => {
+                let name = self.root_name.clone();
+                self.answer_metadata(&name, None, token, out);
+            }
         }
     }
 
-    fn answer_metadata(&mut self, token: &[u8], out: &mut Vec<u8>) {
+    /// Appends what metadata say, as the packet `name` with this last component.
+    fn answer_metadata(
+        &mut self,
+        name: &Name,
+        last: Option<&Component>,
+        token: &[u8],
+        out: &mut Vec<u8>,
+    ) {
         let metadata = Metadata {
             object: self.object.clone(),
             final_block: Some(Component::segment(self.segments - 1)),
@@ -146,17 +170,13 @@ impl Plain {
         };
         let mut content = Vec::new();
         metadata.encode_into(&mut content);
-        let mut name = metadata_prefix(self.name.as_ref());
-        if let Some(version) = self.object.as_ref().last() {
-            name.push(version);
-        }
-        let zero = Component::segment(0);
+        let last = last.map(Component::as_ref);
         let parts = DataParts {
             name: name.as_ref(),
-            last: Some(zero.as_ref()),
+            last,
             content_type: ContentType::BLOB,
             freshness_ms: Some(METADATA_FRESHNESS_MS),
-            final_block: Some(zero.as_ref()),
+            final_block: last,
             content: &content,
         };
         self.encoder.put(&parts, token, out);

@@ -82,7 +82,8 @@ pub struct ClaimResult {
     pub reason: String,
     /// Whether it holds.
     pub holds: bool,
-    /// Whether it is judged: numbers are not in the quick form.
+    /// Whether it is judged: numbers are not in the quick form, and nothing is whose runs were
+    /// interrupted.
     pub judged: bool,
     /// It does not hold, and `deviations.md` says why.
     pub explained: bool,
@@ -92,7 +93,22 @@ pub struct ClaimResult {
     pub failure: Option<String>,
 }
 
+/// The failure of a claim whose runs were not all done.
+const CUT: &str = "interrupted before all of its runs were done";
+
 impl ClaimResult {
+    /// The study was interrupted before all runs of the claim were done: it is not judged.
+    pub(crate) fn not_run(&mut self) {
+        (self.holds, self.judged, self.explained) = (false, false, false);
+        self.failure = Some(CUT.to_owned());
+    }
+
+    /// The study was interrupted before all runs of the claim were done.
+    #[must_use]
+    pub fn was_cut(&self) -> bool {
+        self.failure.as_deref() == Some(CUT)
+    }
+
     /// It should hold, does not, and nobody says why.
     #[must_use]
     pub fn is_open(&self) -> bool {

@@ -87,8 +87,15 @@ pub fn perform(study: &Study, jobs: usize, watch: &dyn Watch) -> Outcome {
     for (number, experiment) in study.experiments.iter().enumerate() {
         let own: Vec<&Record> = records.iter().filter(|r| r.experiment == number).collect();
         let (result, values) = summed(experiment, &own);
-        let claims = experiment.claims.iter();
-        outcome.claims.extend(claims.map(|c| judge(experiment, c, &values, study.is_quick)));
+        let was_cut = own.len() < result.wanted
+            || own.iter().any(|r| r.result.as_ref().is_ok_and(|kept| kept.interrupted));
+        for claim in &experiment.claims {
+            let mut judged = judge(experiment, claim, &values, study.is_quick);
+            if was_cut && judged.failure.is_some() {
+                judged.not_run();
+            }
+            outcome.claims.push(judged);
+        }
         outcome.experiments.push(result);
     }
     outcome.wall_s = watch.seconds() - began;

@@ -95,10 +95,15 @@ impl Outcome {
             text += ", ";
             text += &verb(open, "does not and is not explained", "do not and are not explained");
         }
-        if self.claims.len() > judged {
+        let cut = count(ClaimResult::was_cut);
+        if self.claims.len() > judged + cut {
             text += "; ";
-            let shown = verb(self.claims.len() - judged, "number is", "numbers are");
+            let shown = verb(self.claims.len() - judged - cut, "number is", "numbers are");
             text += &(shown + " only shown in the quick form");
+        }
+        if cut > 0 {
+            text += "; ";
+            text += &(verb(cut, "claim was", "claims were") + " not judged: interrupted");
         }
         text
     }

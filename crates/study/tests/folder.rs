@@ -2,10 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use control::Size;
-use scenario::Watch;
+use scenario::{Progress, Watch};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use study::{Measured, Outcome, Page, Quickness, StudyError, load, perform};
 use tempfile::TempDir;
 
@@ -307,4 +308,32 @@ fn what_daemons_did_stands_beside_what_was_simulated() {
     assert!(page("cause = \"It is late.\"\n", 0.9).contains("It is late."));
     let near = page("cause = \"It is late.\"\n", 0.97);
     assert!(near.contains("| -3.0 % |") && !near.contains("It is late."), "{near}");
+}
+
+/// Lets one run be done.
+struct Once(AtomicBool);
+
+impl Watch for Once {
+    fn seconds(&self) -> f64 {
+        0.0
+    }
+
+    fn progress(&self, progress: Progress) -> bool {
+        if progress.now == progress.end {
+            return !self.0.swap(true, Relaxed);
+        }
+        !self.0.load(Relaxed)
+    }
+}
+
+#[test]
+fn claims_whose_runs_were_interrupted_are_neither_refuted_nor_explained() {
+    let study = load(unchanged().path(), Quickness::Whole).unwrap();
+    let outcome = perform(&study, 1, &Once(AtomicBool::new(false)));
+    assert!(outcome.interrupted);
+    let cut: Vec<_> = outcome.claims.iter().filter(|claim| !claim.judged).collect();
+    assert!(!cut.is_empty());
+    assert!(cut.iter().all(|claim| claim.verdict() == "not judged" && !claim.is_open()));
+    assert!(!outcome.claims.iter().any(study::ClaimResult::is_open), "{}", outcome.counted());
+    assert!(outcome.counted().contains("not judged: interrupted"), "{}", outcome.counted());
 }

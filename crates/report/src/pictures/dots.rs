@@ -4,7 +4,7 @@ use super::{experiment, group_colours};
 use crate::colours;
 use crate::picture::{Axis, Form, Line, Panel, Picture, short};
 use crate::results::Results;
-use crate::words::{counted, digits, mean_with_unit, with_unit};
+use crate::words::{counted, digits, listed, mean_with_unit, with_unit};
 use scenario::Mean;
 use scenario::result::Combination;
 use std::collections::BTreeMap;
@@ -73,13 +73,6 @@ fn combination(
     };
     let by = |a: &&(&str, Mean), b: &&(&str, Mean)| a.1.mean.total_cmp(&b.1.mean);
     let (least, most) = (rows.iter().min_by(by)?, rows.iter().max_by(by)?);
-    let mut caption = experiment(results);
-    if rows.iter().any(|(_, mean)| mean.ci95.is_some()) {
-        caption += " Means with 95 % confidence intervals over the seeds, by Student's t.";
-    }
-    if rows.len() > MOST_ROWS {
-        caption += &format!(" The first {MOST_ROWS} of {} combinations.", rows.len());
-    }
     Some(Picture {
         id: id.to_owned(),
         title: if digits(most.1.mean) == digits(least.1.mean) {
@@ -87,7 +80,7 @@ fn combination(
         } else {
             finding(name, &unit, most, least)
         },
-        caption,
+        caption: caption(results, id, rows),
         form: Form::Dots,
         y: Axis::new("", ""),
         panels: vec![Panel {
@@ -107,10 +100,35 @@ fn combination(
     })
 }
 
+fn caption(results: &Results, id: &str, rows: &[(&str, Mean)]) -> String {
+    let mut caption = experiment(results);
+    if rows.iter().any(|(_, mean)| mean.ci95.is_some()) {
+        caption += " Means with 95 % confidence intervals over the seeds, by Student's t.";
+    }
+    let unfinished: Vec<String> = results
+        .combinations
+        .iter()
+        .filter(|(_, c)| c.finished < c.flows)
+        .map(|(label, _)| label.clone())
+        .collect();
+    if id == "completion-mean" && !unfinished.is_empty() {
+        caption += &format!(
+            " Flows that did not finish count with the time that they had, so that means are lower \
+             bounds with {}.",
+            listed(&unfinished)
+        );
+    }
+    if rows.len() > MOST_ROWS {
+        caption += &format!(" The first {MOST_ROWS} of {} combinations.", rows.len());
+    }
+    caption
+}
+
 fn finding(name: &str, unit: &str, most: &(&str, Mean), least: &(&str, Mean)) -> String {
     let [(high, most), (low, least)] = [most, least];
+    let apart = if most.overlaps(*least) { " (the intervals overlap)" } else { "" };
     format!(
-        "{name}: {} with {high}, {} with {low}",
+        "{name}: {} with {high}, {} with {low}{apart}",
         mean_with_unit(*most, unit),
         mean_with_unit(*least, unit)
     )

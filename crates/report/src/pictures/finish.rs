@@ -91,7 +91,6 @@ fn samples(results: &Results) -> BTreeMap<String, Sample> {
             sample.unfinished += class.started.saturating_sub(seen);
         }
     }
-    samples.retain(|_, sample| !sample.times.is_empty());
     let sort = |sample: &mut Sample| sample.times.sort_by(|a, b| a.0.total_cmp(&b.0));
     samples.values_mut().for_each(sort);
     samples
@@ -109,7 +108,7 @@ fn label(group: &str, what: &str) -> String {
 /// The distribution of completion times, a line for each scheme and each class.
 pub fn picture(results: &Results) -> Option<Picture> {
     let samples = samples(results);
-    if samples.is_empty() {
+    if samples.values().all(|sample| sample.times.is_empty()) {
         return None;
     }
     let mut lines: Vec<Line> = samples.iter().map(|(label, sample)| line(label, sample)).collect();
@@ -171,28 +170,29 @@ fn line(label: &str, sample: &Sample) -> Line {
 }
 
 fn finding(samples: &BTreeMap<String, Sample>) -> String {
-    let medians = samples.iter().filter_map(|(label, s)| Some((label, s.quantile(0.5)?)));
-    let mut medians: Vec<(&String, f64)> = medians.collect();
-    medians.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let mut medians: Vec<(&String, Option<f64>)> =
+        samples.iter().map(|(label, s)| (label, s.quantile(0.5))).collect();
+    // Where less than half of the flows finished, the median is longer than all others.
+    let seconds = |median: Option<f64>| median.unwrap_or(f64::INFINITY);
+    medians.sort_by(|a, b| seconds(a.1).total_cmp(&seconds(b.1)));
     match &*medians {
-        [] => "Completion: less than half of the flows were complete".to_owned(),
-        [(label, median)] => {
+        [] | [(_, None), ..] => "Completion: less than half of the flows finished".to_owned(),
+        [(label, Some(median))] => {
             format!(
                 "Completion: half of the flows with {label} took at most {}",
                 with_unit(*median, "s")
             )
         }
-        [(_, least), .., (_, most)] if digits(*least) == digits(*most) => {
+        [(_, Some(least)), .., (_, Some(most))] if digits(*least) == digits(*most) => {
             format!(
                 "Completion: half of the flows took at most {} with all",
                 with_unit(*least, "s")
             )
         }
-        [(fast, least), .., (slow, most)] => format!(
-            "Completion: {fast} is fastest, half of its flows took at most {}; {slow} is slowest \
-             with {}",
+        [(fast, Some(least)), .., (slow, most)] => format!(
+            "Completion: half of the flows took at most {} with {fast}, {} with {slow}",
             with_unit(*least, "s"),
-            with_unit(*most, "s")
+            most.map_or("less than half finished".to_owned(), |most| with_unit(most, "s"))
         ),
     }
 }

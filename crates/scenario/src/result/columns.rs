@@ -29,6 +29,10 @@ enum Shows<T: 'static> {
     Mean(fn(&T) -> Option<Mean>),
     /// A mean of counts.
     MeanCount(fn(&T) -> Option<Mean>),
+    /// A mean that is a lower bound where the second value says so.
+    Bound(fn(&T) -> (Option<Mean>, bool)),
+    /// How many of how many.
+    Part(fn(&T) -> [u64; 2]),
 }
 
 const fn column<T>(
@@ -91,6 +95,17 @@ impl<T> Column<T> {
             Shows::Count(get) => get(row).to_string(),
             Shows::Mean(get) => averaged(self.scaled(get(row)), |mean| digits(mean.mean)),
             Shows::MeanCount(get) => averaged(self.scaled(get(row)), counted),
+            Shows::Bound(get) => match get(row) {
+                (None, _) => "-".to_owned(),
+                (mean, false) => averaged(self.scaled(mean), |mean| digits(mean.mean)),
+                (mean, true) => {
+                    format!("≥ {}", averaged(self.scaled(mean), |mean| digits(mean.mean)))
+                }
+            },
+            Shows::Part(get) => {
+                let [part, all] = get(row);
+                format!("{part} of {all}")
+            }
         }
     }
 
@@ -106,6 +121,8 @@ impl<T> Column<T> {
             Shows::Number(get) => get(row),
             Shows::Count(get) => Some(get(row) as f64),
             Shows::Mean(get) | Shows::MeanCount(get) => get(row).map(|mean| mean.mean),
+            Shows::Bound(get) => get(row).0.map(|mean| mean.mean),
+            Shows::Part(get) => Some(get(row)[0] as f64),
         }
     }
 
@@ -156,7 +173,13 @@ pub const COMBINATIONS: &[Column<Combination>] = &[
         0,
         Shows::Mean(|c| c.goodput_mbps),
     ),
-    column("fct_s", ["completion (s)", "completion (s)"], 0, Shows::Mean(|c| c.fct_s)),
+    column("finished", ["complete", "complete"], 0, Shows::Part(|c| [c.finished, c.flows])),
+    column(
+        "fct_s",
+        ["completion (s)", "completion (s)"],
+        0,
+        Shows::Bound(|c| (c.fct_s, c.finished < c.flows)),
+    ),
     column("rtt_mean_ms", ["RTT (ms)", "RTT (ms)"], 1, Shows::Mean(|c| c.rtt_mean_ms)),
     column("jain_index", ["Jain", "Jain index"], 1, Shows::Mean(|c| c.jain_index)),
     column("drops", ["drops", "lost"], 2, Shows::MeanCount(|c| c.drops)),
