@@ -3,11 +3,14 @@
 // The manual's test has this file as a module of its own, by its path.
 #[path = "cli/manage.rs"]
 pub mod manage;
+#[path = "cli/sim.rs"]
+pub mod sim;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use control::{Ratio, Size};
 use manage::{CsCommand, FaceCommand, RouteCommand, StrategyCommand};
 use packet::Name;
+use sim::{ScenarioArgs, SimCommand};
 use std::path::PathBuf;
 
 /// Exit codes, for the manual.
@@ -192,12 +195,23 @@ pub struct GatewayArgs {
     /// Where HTTP is listened for: an address of this host and a port; port 0 is any free one.
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
     pub listen: std::net::SocketAddr,
-    /// Answer only for names under this one; may be repeated. Without it, for all.
+    /// Answer for names below this one; may be repeated. At least one is needed; `/` is for all.
+    /// Names below /localhost and /localhop are never served.
     #[arg(long, value_name = "NAME")]
     pub prefix: Vec<Name>,
-    /// How many connections are served at a time; others wait.
+    /// Answer for this host name, too, beside localhost and the address in use; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub host: Vec<String>,
+    /// Let pages of this origin read, as http://player.example:8000; may be repeated.
+    #[arg(long, value_name = "URL")]
+    pub origin: Vec<String>,
+    /// How many requests are answered at a time; others wait. One client address has a quarter of
+    /// them at most, programs of this host three quarters.
     #[arg(long, default_value = "64", value_name = "N")]
     pub clients: std::num::NonZeroU16,
+    /// A client that has read nothing for this long is cut off if others wait.
+    #[arg(long, default_value = "30 s", value_name = "DURATION")]
+    pub client_timeout: control::Duration,
     #[command(flatten)]
     pub transfer: TransferArgs,
     #[command(flatten)]
@@ -326,61 +340,6 @@ pub enum KeyWord {
     Rsa,
     /// HMAC-SHA256: one secret for all who sign and verify.
     Hmac,
-}
-
-/// `weir sim`
-#[derive(Subcommand)]
-pub enum SimCommand {
-    /// Run a scenario, or all runs of its sweep.
-    Run(SimRunArgs),
-}
-
-/// A scenario file, and what is different from it.
-#[derive(Args)]
-pub struct ScenarioArgs {
-    /// The scenario.
-    pub file: PathBuf,
-    /// A field that is to have another value, such as link.queue=50 packets; may be repeated. What
-    /// is set is not swept.
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
-}
-
-/// `weir sim run`
-#[derive(Args)]
-pub struct SimRunArgs {
-    #[command(flatten)]
-    pub scenario: ScenarioArgs,
-    /// The seed; of a sweep's repetitions, the first one.
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u32>,
-    /// Write everything into this folder: a report to be opened in a browser, time series and
-    /// flows as Parquet, the summary, the scenario with all defaults, the program's version.
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Write what crosses links into this file as pcapng, which Wireshark opens; of several runs,
-    /// each into a file of its own.
-    #[arg(long, value_name = "FILE")]
-    pub pcap: Option<PathBuf>,
-    /// Write what happens to packets, flows and links into this file as lines of JSON; of several
-    /// runs, each into a file of its own.
-    #[arg(long, value_name = "FILE")]
-    pub events: Option<PathBuf>,
-    /// A link (A-B) or a node that --pcap and --events are about; may be repeated; without it, all.
-    #[arg(long, value_name = "PLACE")]
-    pub trace_at: Vec<String>,
-    /// What --events writes, such as dropped,lost; without it, everything.
-    #[arg(long, value_name = "EVENT", value_delimiter = ',')]
-    pub events_of: Vec<String>,
-    /// Runs of a sweep that are done at a time; without it, one for each core.
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<std::num::NonZeroUsize>,
-    /// Print one JSON object at the end.
-    #[arg(long)]
-    pub json: bool,
-    /// Print nothing but errors.
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 /// `weir testbed …`

@@ -2,18 +2,20 @@
 
 use crate::exit::{Failure, Kind};
 use crate::file::{FileSink, SinkError, StreamSink, behind_links, is_open_file};
+use crate::outage::{Outage, Outcome};
 use crate::output::Progress;
 use crate::record::Record;
 use crate::signals::Stop;
+use crate::slow::Slowness;
 use control::{Duration, Rate, Size, Time};
-use net::client::{Connection, Endpoint};
+use net::client::{ConnectError, Connection, Endpoint};
 use security::Proof;
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
-use transport::fetch::{Fetch, ObjectInfo, Resume, Sink, Status};
+use transport::fetch::{Fetch, FetchError, ObjectInfo, Resume, Sink, Status};
 
 /// How often the progress bar and the signals are looked at.
 const TICK: Duration = Duration::from_millis(100);
@@ -40,7 +42,7 @@ pub trait Keep: Sink {
 /// Where the octets go.
 pub enum Target {
     /// A file.
-    File(FileSink),
+    File(Box<FileSink>),
     /// Standard output, a device, a named pipe.
     Stream(StreamSink),
 }
@@ -73,7 +75,7 @@ impl Target {
                 stream(OpenOptions::new().write(true).open(path), &shown)
             }
             _ => match behind_links(path) {
-                Ok(path) => Ok(Target::File(FileSink::new(&path))),
+                Ok(path) => Ok(Target::File(Box::new(FileSink::new(&path)))),
                 Err(error) => Err(SinkError { path: shown, error }.into()),
             },
         }
@@ -144,6 +146,12 @@ impl Sink for Target {
         }
     }
 
+    fn bounded(&mut self, at_most: u64, is_signed: bool) {
+        if let Target::File(sink) = self {
+            sink.bounded(at_most, is_signed);
+        }
+    }
+
     fn write(&mut self, segment: u64, offset: u64, content: &[u8]) {
         match self {
             Target::File(sink) => sink.write(segment, offset, content),
@@ -177,6 +185,10 @@ impl Endpoint for Driven<'_> {
 
     fn on_deadline(&mut self, now: Time) {
         self.fetch.on_deadline(now, self.target);
+    }
+
+    fn set_ranges(&mut self, answered: bool) {
+        self.fetch.set_ranges(answered);
     }
 }
 
@@ -233,6 +245,17 @@ pub struct Watch<'a> {
     pub verbose: bool,
     /// What fails can be gone on with.
     pub resumes: bool,
+    /// What to do about a forwarder that goes away; `None`: the fetch ends with it.
+    pub absence: Option<Absence>,
+}
+
+/// What a fetch does while there is no forwarder.
+#[derive(Clone, Copy, Debug)]
+pub struct Absence {
+    /// It waits so long for one, from when something was verified last.
+    pub patience: Duration,
+    /// It prints nothing about it.
+    pub quiet: bool,
 }
 
 /// Runs a fetch to its end, and returns the time from the first Interest to the last octet.
@@ -261,8 +284,10 @@ pub fn drive(
     record: &mut Option<Record>,
 ) -> Result<Duration, Failure> {
     let started = connection.now();
+    let mut waiting = watch.absence.map(|absence| Waiting::new(absence, watch, started));
     let mut shown = false;
     let mut tick = started;
+    let mut slowness = Slowness::new(started);
     while fetch.status() == Status::Running && !target.is_satisfied() {
         if let Some(room) = target.room() {
             fetch.set_room(connection.now(), room);
@@ -277,13 +302,25 @@ pub fn drive(
         if let Some(failure) = target.take_failure() {
             return Err(failure);
         }
-        if let Err(error) = moved {
-            target.flush();
-            return Err(error.into());
+        // What ended the connection may have come behind the last segment.
+        let running = fetch.status() == Status::Running;
+        if let (Err(error), true) = (moved, running) {
+            let ended = match &mut waiting {
+                Some(waiting) => waiting.end(connection, fetch, error, watch),
+                None => Err(error.into()),
+            };
+            if let Err(failure) = ended {
+                target.flush();
+                return Err(failure);
+            }
+            continue;
         }
         if now >= tick + TICK {
             tick = now;
             show(fetch, watch.progress, &mut shown);
+            if let Some(line) = slowness.look(now, fetch.stats()) {
+                watch.progress.warn(&line);
+            }
             if watch.verbose {
                 watch.progress.above(&state(now, fetch));
             }
@@ -294,13 +331,75 @@ pub fn drive(
         }
     }
     if let Status::Failed(error) = fetch.status() {
-        let failure = Failure::from(error);
+        let failure = match error {
+            FetchError::Stalled { .. } => {
+                Failure::new(Kind::Failed, error).then(again(watch.resumes))
+            }
+            _ => Failure::from(error),
+        };
         target.flush();
         return Err(failure);
     }
     // Making it durable takes the disk's time, not the network's.
     target.flush();
     Ok(connection.now().since(started))
+}
+
+/// A fetch without a forwarder.
+struct Waiting<'a> {
+    outage: Outage<'a>,
+    patience: Duration,
+    /// When it was without one first since something came, and how much had come.
+    since: Time,
+    octets: u64,
+    /// When the connection was made that it has, or had last.
+    back_at: Time,
+}
+
+impl<'a> Waiting<'a> {
+    fn new(absence: Absence, watch: &Watch<'a>, now: Time) -> Waiting<'a> {
+        let progress = Some(watch.progress).filter(|_| !absence.quiet);
+        let outage = Outage::new("weir get", watch.stop, progress, now);
+        let (patience, octets) = (absence.patience, 0);
+        Waiting { outage, patience, since: now, octets, back_at: now }
+    }
+
+    /// The connection is lost: waits for another, and lets the fetch go on with it.
+    fn end(
+        &mut self,
+        connection: &mut Connection,
+        fetch: &mut Fetch,
+        lost: ConnectError,
+        watch: &Watch<'_>,
+    ) -> Result<(), Failure> {
+        let (octets, now) = (fetch.octets().1, connection.now());
+        // A forwarder that comes and goes, and brings nothing, is as good as none.
+        let came = std::mem::replace(&mut self.octets, octets) != octets;
+        if came {
+            self.outage.was_useful();
+        }
+        if came || now >= self.back_at + self.patience || self.since == self.back_at {
+            self.since = now;
+        }
+        let until = self.since + self.patience;
+        match self.outage.end(connection, lost, Some(until), &mut |_| Ok(()))? {
+            Outcome::Back => {
+                self.back_at = connection.now();
+                fetch.reconnected(self.back_at);
+                Ok(())
+            }
+            Outcome::Stopped => Err(interrupted(fetch, watch.resumes)),
+            Outcome::TooLate => {
+                let message = format!(
+                    "the forwarder at {} went away and was not back within {}",
+                    connection.address(),
+                    self.patience
+                );
+                let next = format!("start it, and {}", again(watch.resumes));
+                Err(Failure::new(Kind::NoForwarder, message).then(&next))
+            }
+        }
+    }
 }
 
 fn interrupted(fetch: &Fetch, resumes: bool) -> Failure {
@@ -311,10 +410,15 @@ fn interrupted(fetch: &Fetch, resumes: bool) -> Failure {
         }
         None => format!("interrupted before anything of {} was found", fetch.name()),
     };
-    Failure::new(Kind::Interrupted, message).then(match resumes {
+    Failure::new(Kind::Interrupted, message).then(again(resumes))
+}
+
+/// The next step after a transfer that did not end; what went to a pipe cannot be resumed.
+fn again(resumes: bool) -> &'static str {
+    match resumes {
         true => "run the same command again to resume",
         false => "run the same command again to begin anew",
-    })
+    }
 }
 
 /// One line for `--verbose`: where the transfer stands, and what its controller thinks.

@@ -76,6 +76,11 @@ impl From<&FetchError> for Failure {
             E::NotThere(_) => {
                 (Kind::NotFound, "compare it with what the producer printed when it began to serve")
             }
+            E::NotAnObject { .. } => (
+                Kind::NotFound,
+                "`weir get` fetches what is in segments, as `weir put` and ndnputchunks publish; \
+                 `ndnpeek -pf` of ndn-tools prints a single packet",
+            ),
             E::NotFound { .. } => {
                 (Kind::NotFound, "is its producer running, and is the name spelled as it is there?")
             }

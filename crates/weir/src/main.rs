@@ -10,11 +10,13 @@ mod file;
 mod gateway;
 mod identity;
 mod metrics;
+mod outage;
 mod output;
 mod passphrase;
 mod producer;
 mod record;
 mod signals;
+mod slow;
 mod transfer;
 mod usage;
 

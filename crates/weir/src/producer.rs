@@ -2,10 +2,11 @@
 
 use crate::exit::{Failure, Kind};
 use crate::file::FileSource;
+use crate::outage::{Outage, Outcome};
 use crate::output::{Progress, Recent};
 use crate::signals::Stop;
 use control::{Duration, Time};
-use net::client::{Connection, Endpoint};
+use net::client::{CommandError, Connection, Endpoint};
 use security::Signer;
 use std::sync::Mutex;
 use std::thread;
@@ -107,20 +108,38 @@ fn state(now: Time, publish: &Publish) -> String {
     )
 }
 
-/// Serves until interrupted, or for `linger` after the last answer.
+/// What a forwarder has to be told before it forwards Interests to this program.
+pub type Greet<'a> = dyn FnMut(&mut Connection) -> Result<(), CommandError> + 'a;
+
+/// Serves until interrupted, or for `linger` after the last answer. A forwarder that goes away is
+/// waited for, and greeted when it is back.
 pub fn serve(
     connection: &mut Connection,
     publish: &mut Publish,
     watches: &[crate::file::Watch],
     linger: Option<Duration>,
     look: &Look<'_>,
+    (outage, greet): (&mut Outage<'_>, &mut Greet<'_>),
 ) -> Result<(), Failure> {
     let mut tick = connection.now();
     let (mut answered, mut answered_at) = (0, connection.now());
+    let mut answered_before = 0;
     let mut recent = Recent::default();
     look.progress.begin_endless();
     while !look.stop.requested() {
-        connection.turn(&mut Driven(publish), tick + TICK)?;
+        if let Err(lost) = connection.turn(&mut Driven(publish), tick + TICK) {
+            if publish.stats().answered != answered_before {
+                answered_before = publish.stats().answered;
+                outage.was_useful();
+            }
+            // Nobody is left to ask for more once the last answer is so long ago.
+            let until = linger.filter(|_| answered > 0).map(|span| answered_at + span);
+            if outage.end(connection, lost, until, greet)? != Outcome::Back {
+                return Ok(());
+            }
+            publish.forget_waiting();
+            answered_at = connection.now();
+        }
         let now = connection.now();
         if now < tick + TICK {
             continue;

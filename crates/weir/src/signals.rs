@@ -31,6 +31,12 @@ impl Stop {
         Stop(Arc::new(AtomicBool::new(false)))
     }
 
+    /// As if the signal had come.
+    #[cfg(test)]
+    pub fn request(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
     /// `input`, as long as no signal has come: reading from a terminal or a pipe can take for ever.
     pub fn interrupts<'a, R: Read + AsFd>(&'a self, input: &'a mut R) -> impl Read {
         Interruptible { input, stop: self }
@@ -44,7 +50,7 @@ impl Stop {
 }
 
 /// How long a signal may go unnoticed that came between a look and the wait behind it.
-const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+pub const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 struct Interruptible<'a, R> {
     input: &'a mut R,
@@ -77,7 +83,7 @@ mod tests {
         rustix::io::write(&writer, b"abc").unwrap();
         let mut buffer = [0; 8];
         assert_eq!(stop.interrupts(&mut reader).read(&mut buffer).unwrap(), 3);
-        stop.0.store(true, Ordering::Relaxed);
+        stop.request();
         assert!(stop.interrupts(&mut reader).read_to_end(&mut Vec::new()).is_err());
     }
 }

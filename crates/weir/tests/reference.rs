@@ -108,7 +108,8 @@ const EXIT_CODES: &str = "\
 | 6 | found no forwarder, or lost the connection to it |
 | 7 | could not read or write a local file or stream |
 
-Every error is one line on standard error: `weir: `, what happened and where, then what to do next.
+Every error is one line on standard error: `weir: `, what happened and where, then what to do next;
+mistakes in a file follow it, one each, with the line.
 A file that `get` could not complete never appears under its name; what has come is in `FILE.part`,
 beside a journal of what was verified, and the same command goes on from there.
 ";

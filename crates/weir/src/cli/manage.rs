@@ -128,6 +128,9 @@ pub enum RouteCommand {
         /// Who made it.
         #[arg(long, default_value = "255", value_name = "N")]
         origin: u64,
+        /// Whoever made it: the routes of all origins.
+        #[arg(long, conflicts_with = "origin")]
+        all: bool,
         #[command(flatten)]
         list: ListArgs,
     },

@@ -7,21 +7,24 @@ use crate::metrics;
 use crate::output;
 use net::config::{self, Config, ConfigError};
 use net::daemon::{DaemonError, Hooks, Reread};
+use net::host_memory::host_memory;
 use net::socket::listen::UnixListenError;
 use std::path::PathBuf;
 
 /// Runs the forwarder, or checks its configuration.
 pub fn run(args: &DaemonArgs) -> Result<(), Failure> {
-    let config = match &args.config {
+    let mut config = match &args.config {
         Some(path) => config::load(path).map_err(|error| failure(&error))?,
         None => Config::default(),
     };
+    config.share_host(host_memory());
     if args.check {
+        net::daemon::check(&config).map_err(|error| stopped(&error))?;
         let what = args.config.as_deref().map_or_else(
             || "the built-in configuration".to_owned(),
             |path| path.display().to_string(),
         );
-        return output::result(&format!("{what}: no mistakes"));
+        return output::result(&format!("{what}: no mistakes; {}", memory(&config)));
     }
     let hooks = Hooks {
         give_back: allocator::give_back,
@@ -31,9 +34,24 @@ pub fn run(args: &DaemonArgs) -> Result<(), Failure> {
     net::daemon::run(config, hooks).map_err(|error| stopped(&error))
 }
 
+/// How much memory the daemon may take.
+fn memory(config: &Config) -> String {
+    match config.daemon.memory {
+        Some(most) if config.daemon.shares_host.is_some() => {
+            format!("memory up to {most}, a share of this host's")
+        }
+        Some(most) => format!("memory up to {most}"),
+        None => "memory unlimited".to_owned(),
+    }
+}
+
 /// Reads the same file again. What is mistaken in it is for the log, and does not end this program.
 fn reread(path: PathBuf) -> Reread {
-    Box::new(move || config::load(&path))
+    Box::new(move || {
+        let mut config = config::load(&path)?;
+        config.share_host(host_memory());
+        Ok(config)
+    })
 }
 
 /// Every mistake is shown with its line, below one line that says how many there are.
@@ -69,6 +87,9 @@ fn stopped(error: &DaemonError) -> Failure {
         DaemonError::Metrics { .. } => "choose another address under [metrics]",
         DaemonError::Host { .. } => "check the `uri` of that [[face]]",
         DaemonError::Table { .. } => "check its [[route]] and [[strategy]]",
+        DaemonError::Account { .. } => {
+            "make it, or write another one under [listen] or [[authorize]]"
+        }
         DaemonError::System { .. } => "",
     };
     Failure::new(Kind::Failed, error).then(next)

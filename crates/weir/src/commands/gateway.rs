@@ -2,15 +2,21 @@
 
 use crate::cli::GatewayArgs;
 use crate::exit::{Failure, Kind};
-use crate::gateway::{Gateway, Log, serve};
+use crate::gateway::{Gateway, Log, Slots, serve};
 use crate::signals::Stop;
 use crate::transfer::Transfers;
 use net::client::{Address, Connection};
+use packet::Name;
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
+use weir::http::ask::is_scoped;
+use weir::http::guard::Guard;
 
 /// Answers HTTP requests until interrupted.
 pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
+    check(&args.prefix)?;
+    let guard = Guard::new(&args.host, &args.origin);
+    let guard = guard.map_err(|wrong| Failure::new(Kind::Usage, wrong))?;
     let transfers = Transfers::new(&args.transfer)?;
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     let address = Address::find(args.forwarder.socket.as_deref())?;
@@ -20,9 +26,29 @@ pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
     let listening = listener.local_addr().map_err(|error| taken(args.listen, &error))?;
     let log = Log { json: args.json, quiet: args.quiet };
     let (prefixes, clients) = (args.prefix.clone(), args.clients.get().into());
-    let gateway = Gateway { address, transfers, prefixes, clients, log, stop };
+    let slots = Slots::new(clients);
+    let client_timeout = args.client_timeout;
+    let gateway = Gateway { address, transfers, prefixes, guard, slots, client_timeout, log, stop };
     log.listening(listening);
-    serve(gateway, listener)
+    serve(gateway, listener, clients)
+}
+
+/// Something is to be served, and nothing that is for programs of this host.
+fn check(prefixes: &[Name]) -> Result<(), Failure> {
+    if prefixes.is_empty() {
+        let next = "say which with --prefix, such as --prefix /example; --prefix / serves them all";
+        return Err(Failure::new(Kind::Usage, "the gateway has no names to serve").then(next));
+    }
+    match prefixes.iter().find(|prefix| is_scoped(prefix)) {
+        Some(prefix) => {
+            let what = format!(
+                "--prefix {prefix} cannot be served: names below /localhost and /localhop are for \
+                 the programs of one host"
+            );
+            Err(Failure::new(Kind::Usage, what).then("choose another prefix"))
+        }
+        None => Ok(()),
+    }
 }
 
 fn taken(address: SocketAddr, error: &std::io::Error) -> Failure {

@@ -1,9 +1,8 @@
 //! `weir get`
 
 use crate::cli::GetArgs;
-use crate::consumer::{self, Summary, Target, Watch};
+use crate::consumer::{self, Absence, Summary, Target, Watch};
 use crate::exit::{Failure, Kind};
-use crate::file;
 use crate::output::{self, Progress};
 use crate::record::Record;
 use crate::signals::Stop;
@@ -12,6 +11,7 @@ use net::client::{Address, Connection};
 use packet::NameRef;
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use weir::http::media::called;
 
 /// Fetches.
 pub fn run(args: &GetArgs) -> Result<(), Failure> {
@@ -42,7 +42,9 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
     let hidden = args.output.quiet || on_terminal;
     let progress = Progress::new(&args.name.to_string(), hidden);
     let (verbose, resumes) = (args.output.verbose, !target.is_stream());
-    let watch = Watch { progress: &progress, stop: &stop, verbose, resumes };
+    let (patience, quiet) = (args.transfer.patience, args.output.quiet);
+    let absence = Some(Absence { patience, quiet });
+    let watch = Watch { progress: &progress, stop: &stop, verbose, resumes, absence };
     let result = consumer::run(&mut connection, &mut fetch, target, &watch, record);
     progress.end();
     let summary = Summary::of(&fetch, &transfers.control(), result?);
@@ -64,7 +66,7 @@ fn file_name(name: NameRef<'_>) -> Result<PathBuf, Failure> {
             && !text.starts_with('.')
             && !text.chars().any(|c| c == '/' || c.is_control())
     };
-    file::called(name).filter(plain).map(PathBuf::from).ok_or_else(|| {
+    called(name).filter(plain).map(PathBuf::from).ok_or_else(|| {
         let message = format!("the name {name} gives no file name");
         Failure::new(Kind::Usage, message).then("say where to put it with -o FILE")
     })

@@ -4,11 +4,12 @@ use crate::cli::PutArgs;
 use crate::exit::{Failure, Kind};
 use crate::file::{FileSource, Watch};
 use crate::identity::{self, Signing};
+use crate::outage::{Outage, Outcome};
 use crate::output::{self, Progress};
 use crate::producer;
 use crate::producer::Look;
 use crate::signals::Stop;
-use net::client::{Address, Connection};
+use net::client::{Address, CommandError, Connection};
 use packet::{Component, Name};
 use security::{Certificate, Signer};
 use serde::Serialize;
@@ -58,61 +59,108 @@ pub fn run(args: &PutArgs) -> Result<(), Failure> {
         publish.add(publication);
         watches.push(watch);
     }
-    connection.register(&args.name)?;
     publish.claim(args.name.clone());
-    let registered = serve_certificates(&mut connection, &mut publish, &chain, args);
-    for object in publish.objects() {
-        if !args.output.quiet && !args.output.json {
-            output::note(&format!(
-                "serving {} ({}, {}); Ctrl-C ends it",
-                object.object(),
-                control::Size(object.size()),
-                match object.segments() {
-                    1 => "1 segment".to_owned(),
-                    n => format!("{n} segments"),
-                }
-            ));
-        }
-    }
+    let keys = serve_certificates(&mut publish, &chain, args);
     let progress = Progress::new("sent", args.output.quiet);
-    let look = Look { progress: &progress, stop: &stop, verbose: args.output.verbose };
-    let served = producer::serve(&mut connection, &mut publish, &watches, args.linger, &look);
+    let served = serve(&mut connection, &mut publish, &watches, &keys, args, (&progress, &stop));
     progress.end();
     served?;
-    // The forwarder would notice by itself; saying it saves consumers a time-out.
-    for name in registered.iter().chain([&args.name]) {
-        connection.unregister(name).ok();
-    }
     if args.output.json {
         output::json(&summary(&publish))?;
     }
     Ok(())
 }
 
-/// Answers for the certificates, too, so that consumers who trust somebody above can find their
-/// way. Returns the prefixes that were registered for that.
-fn serve_certificates(
+/// Registers what is published, and serves it to the end.
+fn serve(
     connection: &mut Connection,
     publish: &mut Publish,
-    chain: &[Certificate],
+    watches: &[Watch],
+    keys: &[Name],
     args: &PutArgs,
-) -> Vec<Name> {
+    (progress, stop): (&Progress, &Stop),
+) -> Result<(), Failure> {
     let mut registered = Vec::new();
+    let mut greet = |connection: &mut Connection| {
+        registered = register(connection, &args.name, keys, args.output.quiet)?;
+        Ok(())
+    };
+    let shown = Some(progress).filter(|_| !args.output.quiet);
+    let mut outage = Outage::new("weir put", stop, shown, connection.now());
+    match greet(connection) {
+        // It was there before the files were hashed, which may have taken hours.
+        Err(CommandError::Connection(lost)) => {
+            if outage.end(connection, lost, None, &mut greet)? != Outcome::Back {
+                let message = "interrupted while there was no forwarder";
+                return Err(
+                    Failure::new(Kind::Interrupted, message).then(producer::NOTHING_PUBLISHED)
+                );
+            }
+        }
+        other => other?,
+    }
+    if !args.output.quiet && !args.output.json {
+        say_what_is_served(publish);
+    }
+    let look = Look { progress, stop, verbose: args.output.verbose };
+    let back = (&mut outage, &mut greet as &mut producer::Greet<'_>);
+    producer::serve(connection, publish, watches, args.linger, &look, back)?;
+    // The forwarder would notice by itself; saying it saves consumers a time-out.
+    for name in &registered {
+        connection.unregister(name).ok();
+    }
+    Ok(())
+}
+
+fn say_what_is_served(publish: &Publish) {
+    for object in publish.objects() {
+        output::note(&format!(
+            "serving {} ({}, {}); Ctrl-C ends it",
+            object.object(),
+            control::Size(object.size()),
+            match object.segments() {
+                1 => "1 segment".to_owned(),
+                n => format!("{n} segments"),
+            }
+        ));
+    }
+}
+
+/// Answers for the certificates, too, so that consumers who trust somebody above can find their
+/// way. Returns the prefixes to be registered for that.
+fn serve_certificates(publish: &mut Publish, chain: &[Certificate], args: &PutArgs) -> Vec<Name> {
+    let mut keys = Vec::new();
     for certificate in chain {
         publish.add_packet(certificate.wire().clone());
         let key = certificate.key_name();
-        if key.as_ref().starts_with(args.name.as_ref()) {
-            continue;
+        if !key.as_ref().starts_with(args.name.as_ref()) {
+            keys.push(key);
         }
-        match connection.register(&key) {
-            Ok(()) => registered.push(key),
-            Err(error) if !args.output.quiet => {
+    }
+    keys
+}
+
+/// Registers the prefix, which has to succeed, and those of certificates, which need not. Returns
+/// the prefixes that are registered.
+fn register(
+    connection: &mut Connection,
+    name: &Name,
+    keys: &[Name],
+    quiet: bool,
+) -> Result<Vec<Name>, CommandError> {
+    connection.register(name)?;
+    let mut registered = vec![name.clone()];
+    for key in keys {
+        match connection.register(key) {
+            Ok(()) => registered.push(key.clone()),
+            Err(error @ CommandError::Connection(_)) => return Err(error),
+            Err(error) if !quiet => {
                 output::note(&format!("nobody will be told the certificate of {key}: {error}"));
             }
             Err(_) => {}
         }
     }
-    registered
+    Ok(registered)
 }
 
 fn prepare(

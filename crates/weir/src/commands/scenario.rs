@@ -2,7 +2,8 @@
 
 mod show;
 
-use crate::cli::{ScenarioArgs, ScenarioCommand};
+use crate::cli::ScenarioCommand;
+use crate::cli::sim::ScenarioArgs;
 use crate::exit::{Failure, Kind};
 use crate::output;
 use scenario::{Batch, ScenarioError};

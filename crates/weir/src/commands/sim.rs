@@ -4,14 +4,15 @@ mod tables;
 mod traces;
 mod watch;
 
-use crate::cli::SimCommand;
+use crate::cli::sim::SimCommand;
 use crate::commands::scenario::load;
 use crate::exit::{Failure, Kind};
 use crate::output;
 use crate::signals::Stop;
 use report::{Folder, ReportError, Summary};
 use scenario::result::{RunResult, SweepResult};
-use scenario::{Batch, execute_all};
+use scenario::{Batch, execute_rest};
+use std::collections::BTreeMap;
 use std::path::Path;
 use traces::Traces;
 pub use watch::Watcher;
@@ -23,17 +24,22 @@ pub fn run(command: &SimCommand) -> Result<(), Failure> {
     let traces = Traces::new(args, &batch)?;
     // Whether it can be written is found out before the work is done.
     let folder = args.out.as_deref().map(Folder::begin).transpose().map_err(|e| unwritable(&e))?;
+    let done = match &folder {
+        Some(folder) if args.resume => folder.resume(&batch).map_err(|e| not_resumed(&e))?,
+        _ => BTreeMap::new(),
+    };
     let stop = Stop::listen().map_err(|error| {
         Failure::new(Kind::Failed, format!("cannot listen to signals: {error}"))
     })?;
     let jobs = super::jobs(args.jobs);
     let watcher = Watcher::new(&batch, Some(&traces), stop.clone(), args.quiet, folder);
-    let results = execute_all(&batch, jobs, &watcher);
+    let results = execute_rest(&batch, jobs, &watcher, done);
     let folder = watcher.end();
     let results = results.map_err(|error| {
         Failure::new(Kind::Failed, error).then("see `weir scenario show` for what was to be built")
     })?;
-    let shown = Shown { out: args.out.as_deref(), json: args.json, quiet: args.quiet };
+    let resumes = args.pcap.is_none() && args.events.is_none();
+    let shown = Shown { out: args.out.as_deref(), json: args.json, quiet: args.quiet, resumes };
     let finished = finish(&batch, results, folder, &shown);
     traces.end()?;
     finished
@@ -47,6 +53,8 @@ pub struct Shown<'a> {
     pub json: bool,
     /// Nothing but errors.
     pub quiet: bool,
+    /// The command can do the rest of an interrupted sweep.
+    pub resumes: bool,
 }
 
 /// Writes and shows what came of runs.
@@ -70,7 +78,11 @@ pub fn finish(
         None => String::new(),
     };
     let what = format!("interrupted; what is shown{kept} is what was done until then");
-    Err(Failure::new(Kind::Interrupted, what))
+    let next = match (batch.is_sweep, shown.out, shown.resumes) {
+        (true, Some(_), true) => "run the same command with --resume to do the rest",
+        _ => "",
+    };
+    Err(Failure::new(Kind::Interrupted, what).then(next))
 }
 
 /// What came of it; `None` if nothing was run.
@@ -109,6 +121,10 @@ fn command_line() -> String {
     };
     let arguments = std::env::args_os().skip(1).map(|a| quoted(a.to_string_lossy().into_owned()));
     std::iter::once("weir".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+fn not_resumed(error: &ReportError) -> Failure {
+    Failure::new(Kind::File, error).then("leave out --resume to run everything again")
 }
 
 /// A folder that cannot be written.

@@ -93,7 +93,7 @@ fn summary(counters: &Value) -> Vec<String> {
             Size(n("/content_store/capacity")),
             n("/content_store/entries"),
         ),
-        format!("it had {hits} of {} packets that it was asked for", hits + misses),
+        format!("cache hits: {hits} of {}", hits + misses),
     ];
     lines.extend(memory(counters));
     lines.extend(line("dropped", counters, "/drops"));
@@ -101,19 +101,22 @@ fn summary(counters: &Value) -> Vec<String> {
     lines
 }
 
-/// What the parts take of the memory that they share, if it is limited, and what was refused for
-/// want of it.
+/// The memory that the parts use, if it is limited, and what was rejected for want of it. Memory
+/// for the dead nonce list is reserved: it counts against the limit before it is used.
 fn memory(counters: &Value) -> Vec<String> {
     let n = |part: &str| number(counters, &format!("/memory/{part}"));
     if n("limit") == 0 {
         return Vec::new();
     }
-    let parts = ["content_store", "pending", "faces", "routes", "dead_nonces"];
-    let parts = parts.map(|part| format!("{} {}", part.replace('_', " "), Size(n(part))));
-    let (all, limit) = (Size(n("bytes")), Size(n("limit")));
+    let size = |part: &str| Size(n(part));
+    let used = Size(n("bytes").saturating_sub(n("dead_nonces")));
+    let (limit, reserved) = (size("limit"), size("dead_nonces"));
     let mut lines = vec![
-        format!("memory {all} of {limit}: {}", parts.join(", ")),
-        format!("the process takes {}", Size(n("resident"))),
+        format!("memory: {used} of {limit} used"),
+        format!("  content store {}, pending {}", size("content_store"), size("pending")),
+        format!("  faces {}, routes {}", size("faces"), size("routes")),
+        format!("  {reserved} reserved for dead nonces"),
+        format!("process: {}", size("resident")),
     ];
     lines.extend(line("refused for want of memory", counters, "/memory/refused"));
     lines

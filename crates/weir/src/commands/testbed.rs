@@ -65,7 +65,8 @@ fn run_all(args: &TestbedRunArgs) -> Result<(), Failure> {
     if let Some(failed) = failed {
         return Err(failed);
     }
-    let shown = Shown { out: args.out.as_deref(), json: args.json, quiet: args.quiet };
+    let shown =
+        Shown { out: args.out.as_deref(), json: args.json, quiet: args.quiet, resumes: false };
     finish(&batch, results, folder, &shown)
 }
 

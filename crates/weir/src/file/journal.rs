@@ -1,10 +1,10 @@
 //! What an interrupted transfer has verified: the journal beside a partial file.
 //!
 //! A header line of JSON says which object it is; behind it stands a record for each run of octets
-//! that was written: first segment, segments, offset, octets, XXH3 of the octets, each 8 octets in
-//! little-endian order. When a transfer resumes, every run is read again and counts only if its
-//! hash is right, so that neither a crash nor a lost write nor another program's meddling leaves
-//! octets in the file that were never verified.
+//! that was written: first segment, segments, offset, octets, XXH3 of these numbers and the octets,
+//! each 8 octets in little-endian order. When a transfer resumes, every run is read again and
+//! counts only if its hash is right, so that neither a crash nor a lost write nor another program's
+//! meddling leaves octets in the file that were never verified.
 
 use rangemap::RangeSet;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use transport::fetch::{ObjectInfo, Resume};
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 const RECORD: usize = 40;
 
@@ -50,14 +50,31 @@ pub struct Run {
     pub offset: u64,
     /// Its octets.
     pub len: u64,
-    /// Their XXH3.
+    /// XXH3 of the octets, with that of the numbers above for its seed: a damaged number would
+    /// otherwise take one segment's octets for another's.
     pub hash: u64,
+}
+
+impl Run {
+    /// A run of `segments` from `first` on, which is `content`, at `offset`.
+    pub fn new(first: u64, segments: u64, offset: u64, content: &[u8]) -> Run {
+        let mut run = Run { first, segments, offset, len: content.len() as u64, hash: 0 };
+        run.hash = run.hash_with(content);
+        run
+    }
+
+    fn hash_with(&self, content: &[u8]) -> u64 {
+        let numbers = [self.first, self.segments, self.offset, self.len].map(u64::to_le_bytes);
+        xxh3_64_with_seed(content, xxh3_64(numbers.as_flattened()))
+    }
 }
 
 /// An open journal.
 pub struct Journal {
     path: PathBuf,
     file: File,
+    /// Where the last of its runs ends.
+    end: u64,
 }
 
 impl Journal {
@@ -83,7 +100,7 @@ impl Journal {
         let mut line = serde_json::to_vec(header)?;
         line.push(b'\n');
         file.write_all(&line)?;
-        Ok(Journal { path, file })
+        Ok(Journal { path, file, end: 0 })
     }
 
     /// Adds a run that was written.
@@ -96,7 +113,14 @@ impl Journal {
         for (octets, word) in record.chunks_mut(8).zip(words) {
             octets.copy_from_slice(&word.to_le_bytes());
         }
-        self.file.write_all(&record)
+        self.file.write_all(&record)?;
+        self.end = self.end.max(run.offset.saturating_add(run.len));
+        Ok(())
+    }
+
+    /// Bytes of the partial file up to the end of its last run. What is behind was never verified.
+    pub fn end(&self) -> u64 {
+        self.end
     }
 
     /// Nobody needs the journal any more: the transfer is complete, or nothing came of it.
@@ -147,5 +171,203 @@ fn checked(record: &[u8; RECORD], part: &File) -> Option<Run> {
     }
     let mut octets = vec![0; usize::try_from(run.len).ok()?];
     part.read_exact_at(&mut octets, run.offset).ok()?;
-    (xxh3_64(&octets) == run.hash).then_some(run)
+    (run.hash_with(&octets) == run.hash).then_some(run)
+}
+
+#[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "lists of runs of segments")]
+mod tests {
+    use super::*;
+    use std::ops::Range;
+
+    /// Three runs as a transfer leaves them, the last one out of turn: segment, segments, bytes.
+    const RUNS: [(u64, u64, &[u8]); 3] = [(0, 2, b"abcdef"), (2, 1, b"ghi"), (5, 1, b"pqr")];
+    const SEGMENT: u64 = 3;
+
+    fn info() -> ObjectInfo {
+        ObjectInfo {
+            name: "/a/v=1".parse().unwrap(),
+            segments: Some(7),
+            segment_size: Some(SEGMENT),
+            size: Some(21),
+            root_digest: Some([7; 32]),
+        }
+    }
+
+    fn runs() -> [Run; 3] {
+        RUNS.map(|(first, segments, content)| Run::new(first, segments, first * SEGMENT, content))
+    }
+
+    /// An interrupted transfer: a partial file, and its journal as it was written.
+    struct Interrupted {
+        _folder: tempfile::TempDir,
+        path: PathBuf,
+        part: File,
+        written: Vec<u8>,
+    }
+
+    /// What a transfer goes on with: segments, bytes in them, and where the last run ends.
+    type Resumed = (Vec<Range<u64>>, u64, u64);
+
+    impl Interrupted {
+        fn new(runs: &[Run]) -> Interrupted {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("journal");
+            let part = tempfile::tempfile().unwrap();
+            let (mut journal, resume) = Journal::open(path.clone(), &info(), &part).unwrap();
+            assert_eq!((resume, journal.end()), (Resume::default(), 0));
+            runs.iter().for_each(|run| journal.append(run).unwrap());
+            let written = std::fs::read(&path).unwrap();
+            Interrupted { _folder: folder, path, part, written }
+        }
+
+        fn resumed(&self, info: &ObjectInfo, journal: &[u8]) -> Resumed {
+            // A journal about something else has emptied the file.
+            for (first, _, content) in RUNS {
+                self.part.write_all_at(content, first * SEGMENT).unwrap();
+            }
+            std::fs::write(&self.path, journal).unwrap();
+            let (journal, resume) = Journal::open(self.path.clone(), info, &self.part).unwrap();
+            (resume.segments.iter().cloned().collect(), resume.octets, journal.end())
+        }
+
+        fn header(&self) -> usize {
+            self.written.iter().position(|octet| *octet == b'\n').unwrap() + 1
+        }
+    }
+
+    #[test]
+    fn of_a_journal_that_ends_anywhere_what_is_whole_counts() {
+        let there = Interrupted::new(&runs());
+        let header = there.header();
+        assert_eq!(there.written.len(), header + 3 * RECORD);
+        for len in 0..=there.written.len() {
+            let (expected, records) = match len.saturating_sub(header) / RECORD {
+                0 => ((vec![], 0, 0), 0),
+                1 => ((vec![0..2], 6, 6), 1),
+                2 => ((vec![0..3], 9, 9), 2),
+                _ => ((vec![0..3, 5..6], 12, 18), 3),
+            };
+            assert_eq!(there.resumed(&info(), &there.written[..len]), expected, "{len}");
+            // Half a record does not come before what is written next.
+            let again = std::fs::read(&there.path).unwrap();
+            assert_eq!(again, there.written[..header + records * RECORD], "{len}");
+        }
+    }
+
+    #[test]
+    fn a_flipped_bit_costs_its_run_or_all_and_never_adds_one() {
+        let there = Interrupted::new(&runs());
+        let header = there.header();
+        for at in 0..there.written.len() {
+            for bit in [at % 8, (at + 3) % 8] {
+                let mut journal = there.written.clone();
+                journal[at] ^= 1 << bit;
+                let expected = match at.checked_sub(header).map(|rest| rest / RECORD) {
+                    None => (vec![], 0, 0),
+                    Some(0) => (vec![2..3, 5..6], 6, 18),
+                    Some(1) => (vec![0..2, 5..6], 9, 18),
+                    Some(_) => (vec![0..3], 9, 9),
+                };
+                assert_eq!(there.resumed(&info(), &journal), expected, "bit {bit} of {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_flipped_bit_in_the_file_costs_its_run() {
+        let there = Interrupted::new(&runs());
+        let all = there.resumed(&info(), &there.written);
+        for (run, (first, _, content)) in RUNS.into_iter().enumerate() {
+            for at in 0..content.len() as u64 {
+                there.part.write_all_at(&[0], first * SEGMENT + at).unwrap();
+                let (_, resume) = Journal::open(there.path.clone(), &info(), &there.part).unwrap();
+                assert_eq!(resume.octets, all.1 - content.len() as u64, "run {run}");
+                assert!(!resume.segments.contains(&first));
+                assert_eq!(there.resumed(&info(), &there.written), all);
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_too_short_for_a_run_has_lost_it() {
+        let there = Interrupted::new(&runs());
+        for len in 0..18 {
+            there.resumed(&info(), &there.written);
+            there.part.set_len(len).unwrap();
+            let (_, resume) = Journal::open(there.path.clone(), &info(), &there.part).unwrap();
+            let expected = [6, 9].iter().rfind(|end| **end <= len).copied().unwrap_or(0);
+            assert_eq!(resume.octets, expected, "{len}");
+        }
+    }
+
+    #[test]
+    fn another_object_version_root_or_segment_size_begins_anew() {
+        let there = Interrupted::new(&runs());
+        let others = [
+            ObjectInfo { name: "/a/v=2".parse().unwrap(), ..info() },
+            ObjectInfo { name: "/b/v=1".parse().unwrap(), ..info() },
+            ObjectInfo { root_digest: Some([8; 32]), ..info() },
+            ObjectInfo { root_digest: None, ..info() },
+            ObjectInfo { segment_size: Some(SEGMENT + 1), ..info() },
+            ObjectInfo { segment_size: None, ..info() },
+        ];
+        for other in others {
+            assert_eq!(there.resumed(&other, &there.written), (vec![], 0, 0), "{other:?}");
+            assert_eq!(there.part.metadata().unwrap().len(), 0, "{other:?}");
+        }
+        // What is a hint says nothing of the octets.
+        let same = ObjectInfo { size: Some(20), segments: None, ..info() };
+        assert_eq!(there.resumed(&same, &there.written).1, 12);
+    }
+
+    #[test]
+    fn runs_that_overlap_are_empty_or_too_long_count_once_or_not() {
+        let [first, ..] = runs();
+        let long = vec![7; MAX_RUN + 1];
+        for (run, expected) in [
+            (first, (vec![0..2], 6, 6)),
+            (Run::new(1, 1, 3, b"def"), (vec![0..2], 6, 6)),
+            (Run::new(2, 0, 6, b"ghi"), (vec![0..2], 6, 6)),
+            (Run::new(u64::MAX, 2, 6, b"ghi"), (vec![0..2], 6, 6)),
+            (Run { offset: u64::MAX, ..first }, (vec![0..2], 6, 6)),
+            (Run { len: u64::MAX, ..first }, (vec![0..2], 6, 6)),
+            (Run::new(9, 1, 100, &long), (vec![0..2], 6, 6)),
+            (Run::new(9, 1, 100, &long[1..]), (vec![0..2, 9..10], 6 + MAX_RUN as u64, 0)),
+        ] {
+            let there = Interrupted::new(&[first, run]);
+            there.part.write_all_at(&long, 100).unwrap();
+            let (segments, octets, end) = there.resumed(&info(), &there.written);
+            let expected_end = if expected.2 == 0 { 100 + MAX_RUN as u64 } else { expected.2 };
+            assert_eq!((segments, octets, end), (expected.0, expected.1, expected_end), "{run:?}");
+        }
+    }
+
+    #[test]
+    fn a_run_has_half_a_mebibyte_at_most() {
+        assert_eq!(MAX_RUN, 524_288);
+    }
+
+    #[test]
+    fn a_journal_that_cannot_be_read_is_not_taken_for_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let part = tempfile::tempfile().unwrap();
+        part.write_all_at(b"abc", 0).unwrap();
+        // A folder is there, and can be opened and not read.
+        let refused = Journal::open(folder.path().to_owned(), &info(), &part).err().unwrap();
+        assert_eq!(refused.kind(), io::ErrorKind::IsADirectory);
+        // A name below a file can neither.
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let refused = Journal::open(file.join("journal"), &info(), &part).err().unwrap();
+        assert_eq!(refused.kind(), io::ErrorKind::NotADirectory);
+        assert_eq!(part.metadata().unwrap().len(), 3, "the file is as it was");
+    }
+
+    #[test]
+    fn a_header_without_end_is_read_no_further_than_a_header_is_long() {
+        let there = Interrupted::new(&runs());
+        let endless = [vec![b' '; 1 << 20], there.written.clone()].concat();
+        assert_eq!(there.resumed(&info(), &endless), (vec![], 0, 0));
+    }
 }

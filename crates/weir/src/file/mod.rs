@@ -4,13 +4,14 @@ mod journal;
 mod part;
 mod pipe;
 mod place;
+mod reserve;
 mod source;
 mod stream;
 mod text;
 
 pub use part::{FileSink, SinkError};
 pub use pipe::{Cut, Reader, Writer, pipe};
-pub use place::{behind_links, called, is_open_file};
+pub use place::{behind_links, is_open_file};
 pub use source::{FileSource, Watch};
 pub use stream::StreamSink;
 pub use text::replace;

@@ -1,6 +1,7 @@
 //! Where fetched octets go: a partial file that becomes the file when all is verified.
 
 use crate::file::journal::{Journal, MAX_RUN, Run};
+use crate::file::reserve::Reserve;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -9,7 +10,6 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use thiserror::Error;
 use transport::fetch::{ObjectInfo, Resume, Sink};
-use xxhash_rust::xxh3::xxh3_64;
 
 /// Why octets could not be kept.
 #[derive(Debug, Error)]
@@ -28,6 +28,7 @@ pub struct FileSink {
     path: PathBuf,
     part_path: PathBuf,
     part: Option<(File, Journal)>,
+    reserve: Reserve,
     writeback: Option<Writeback>,
     /// The run that is being gathered: its first segment, how many, and its offset.
     first: u64,
@@ -49,6 +50,7 @@ impl FileSink {
             path: path.to_owned(),
             part_path: part_path.into(),
             part: None,
+            reserve: Reserve::new(0, 0, None),
             writeback: None,
             first: 0,
             segments: 0,
@@ -83,6 +85,7 @@ impl FileSink {
         let failed = |error| SinkError { path: self.path.display().to_string(), error };
         drop(self.writeback.take());
         let Some((part, journal)) = &self.part else { return Ok(()) };
+        part.set_len(journal.end()).map_err(failed)?;
         // Before the name, so that not even a power cut leaves half a file under it.
         part.sync_all().map_err(failed)?;
         std::fs::rename(&self.part_path, &self.path).map_err(failed)?;
@@ -92,6 +95,8 @@ impl FileSink {
     }
 
     fn open(&mut self, info: &ObjectInfo) -> io::Result<Resume> {
+        // Another version was begun before, and nothing of it could be verified.
+        self.discard();
         let part = locked(&self.part_path)?;
         let mut journal = self.part_path.as_os_str().to_owned();
         journal.push(".journal");
@@ -102,11 +107,11 @@ impl FileSink {
                 return Err(error);
             }
         };
+        // A transfer that was killed has left what it had reserved.
+        part.set_len(journal.end())?;
         self.worth_keeping = !resume.segments.is_empty();
+        self.reserve = Reserve::new(journal.end(), resume.octets, info.size);
         let (part, _) = self.part.insert((part, journal));
-        if let Some(size) = info.size {
-            reserve(part, size)?;
-        }
         self.writeback = Some(Writeback::start(part.try_clone()?));
         Ok(resume)
     }
@@ -116,14 +121,10 @@ impl FileSink {
         if self.segments == 0 {
             return Ok(());
         }
+        let len = self.run.len() as u64;
+        self.reserve.before_write(part, self.offset.saturating_add(len), len);
         part.write_all_at(&self.run, self.offset)?;
-        journal.append(&Run {
-            first: self.first,
-            segments: self.segments,
-            offset: self.offset,
-            len: self.run.len() as u64,
-            hash: xxh3_64(&self.run),
-        })?;
+        journal.append(&Run::new(self.first, self.segments, self.offset, &self.run))?;
         self.worth_keeping = true;
         if let Some(writeback) = &mut self.writeback {
             writeback.wrote(self.run.len());
@@ -137,17 +138,25 @@ impl FileSink {
         let path = self.part_path.display().to_string();
         self.failure.get_or_insert(SinkError { path, error });
     }
-}
 
-/// What nobody can resume from is not left behind.
-impl Drop for FileSink {
-    fn drop(&mut self) {
-        if let Some((part, journal)) = self.part.take().filter(|_| !self.worth_keeping) {
-            // Whether it can be removed changes nothing about what has failed already.
+    /// Closes the partial file. What nobody can resume from is not left behind, and of the rest
+    /// nothing that was only reserved.
+    fn discard(&mut self) {
+        drop(self.writeback.take());
+        let Some((part, journal)) = self.part.take() else { return };
+        // Whether that succeeds changes nothing about what has failed already.
+        if self.worth_keeping {
+            let _ = part.set_len(journal.end());
+        } else {
             let _ = std::fs::remove_file(&self.part_path);
             let _ = journal.remove();
-            drop(part);
         }
+    }
+}
+
+impl Drop for FileSink {
+    fn drop(&mut self) {
+        self.discard();
     }
 }
 
@@ -230,27 +239,19 @@ impl Drop for Writeback {
     }
 }
 
-/// Takes the disk space beforehand, so that a full disk shows at once. File systems that cannot do
-/// that are no obstacle.
-fn reserve(file: &File, size: u64) -> io::Result<()> {
-    use rustix::fs::{FallocateFlags, fallocate};
-    if size == 0 {
-        return Ok(());
-    }
-    match fallocate(file, FallocateFlags::KEEP_SIZE, 0, size) {
-        Err(rustix::io::Errno::NOSPC | rustix::io::Errno::FBIG | rustix::io::Errno::DQUOT) => {
-            Err(io::ErrorKind::StorageFull.into())
-        }
-        Ok(()) | Err(_) => Ok(()),
-    }
-}
-
 impl Sink for FileSink {
     fn begin(&mut self, info: &ObjectInfo) -> Resume {
         self.open(info).unwrap_or_else(|error| {
             self.fail(error);
             Resume::default()
         })
+    }
+
+    fn bounded(&mut self, at_most: u64, is_signed: bool) {
+        let Some((part, _)) = self.part.as_ref().filter(|_| self.failure.is_none()) else { return };
+        if let Err(error) = self.reserve.bound(part, at_most, is_signed) {
+            self.fail(error);
+        }
     }
 
     fn write(&mut self, segment: u64, offset: u64, content: &[u8]) {
@@ -282,6 +283,22 @@ mod tests {
             size: Some(12),
             root_digest: None,
         }
+    }
+
+    #[test]
+    fn a_version_that_is_given_up_makes_room_for_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let mut sink = FileSink::new(&path);
+        sink.begin(&info(1));
+        assert_eq!(sink.begin(&info(2)), Resume::default());
+        for (segment, content) in [(0, b"abc"), (1, b"def"), (2, b"ghi"), (3, b"jkl")] {
+            sink.write(segment, segment * 3, content);
+        }
+        assert!(sink.take_failure().is_none());
+        sink.finish().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"abcdefghijkl");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 
     #[test]
@@ -326,7 +343,7 @@ mod tests {
         assert_eq!(resume.segments.iter().cloned().collect::<Vec<_>>(), vec![3..4]);
 
         // Nor does a record of segments that cannot be, though its octets are there.
-        let words = [u64::MAX, 2, 9, 3, xxh3_64(b"jkl")];
+        let words = [u64::MAX, 2, 9, 3, Run::new(u64::MAX, 2, 9, b"jkl").hash];
         std::fs::write(
             &journal,
             [
@@ -342,6 +359,48 @@ mod tests {
         let (_sink, resume) = begin(2);
         assert_eq!(resume, Resume::default(), "another version begins anew");
         assert_eq!(std::fs::metadata(part).unwrap().len(), 0);
+    }
+
+    /// What is resumed of a transfer that wrote these segments, and in how many runs it was.
+    fn runs_of(segments: &[(u64, u64, usize)]) -> (Resume, usize) {
+        const RECORD: usize = 40;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let mut sink = FileSink::new(&path);
+        sink.begin(&info(1));
+        for (segment, offset, len) in segments {
+            sink.write(*segment, *offset, &vec![*segment as u8; *len]);
+        }
+        sink.flush();
+        assert!(sink.take_failure().is_none());
+        drop(sink);
+        let journal = std::fs::read(dir.path().join("file.part.journal")).unwrap();
+        let header = journal.iter().position(|octet| *octet == b'\n').unwrap() + 1;
+        assert!((journal.len() - header).is_multiple_of(RECORD));
+        (FileSink::new(&path).begin(&info(1)), (journal.len() - header) / RECORD)
+    }
+
+    #[test]
+    fn segments_that_follow_each_other_are_one_run_of_bounded_length() {
+        const HALF: usize = MAX_RUN / 2;
+        let half = HALF as u64;
+        for (written, runs) in [
+            (&[(0, 0, 3), (1, 3, 3), (2, 6, 3)][..], 1),
+            // Another segment, or another place, than the next one.
+            (&[(0, 0, 3), (2, 3, 3)], 2),
+            (&[(0, 0, 3), (1, 6, 3)], 2),
+            (&[(1, 3, 3), (0, 0, 3)], 2),
+            // As long as a run may be, and one byte longer.
+            (&[(0, 0, HALF), (1, half, HALF)], 1),
+            (&[(0, 0, HALF), (1, half, HALF + 1)], 2),
+            (&[(0, 0, HALF), (1, half, HALF), (2, 2 * half, HALF)], 2),
+        ] {
+            let (resume, found) = runs_of(written);
+            assert_eq!(found, runs, "{written:?}");
+            let octets = written.iter().map(|(.., len)| *len as u64).sum::<u64>();
+            assert_eq!(resume.octets, octets, "{written:?}");
+            assert!(written.iter().all(|(segment, ..)| resume.segments.contains(segment)));
+        }
     }
 
     #[test]
@@ -367,6 +426,58 @@ mod tests {
         assert!(sink.take_failure().is_some());
         drop(sink);
         assert_eq!(left(), 1);
+    }
+
+    #[test]
+    fn what_was_reserved_is_released_however_a_transfer_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let part = dir.path().join("file.part");
+        let large = ObjectInfo { size: Some(50_000_000), ..info(1) };
+        let taken = |path: &Path| std::fs::metadata(path).unwrap().blocks() * 512;
+        // A block, and what the file system rounds up to.
+        let little = 100_000;
+        for is_signed in [true, false] {
+            let mut sink = FileSink::new(&path);
+            sink.begin(&large);
+            sink.bounded(50_000_000, is_signed);
+            sink.write(0, 0, b"abc");
+            sink.flush();
+            let reserved = taken(&part);
+            drop(sink);
+            assert!(taken(&part) < little, "interrupted, {is_signed}: {}", taken(&part));
+            if !is_signed {
+                assert!(reserved < 2_500_000, "{reserved} for three bytes that nobody signed");
+            }
+            // Killed: nothing was tidied up.
+            let killed = File::options().write(true).open(&part).unwrap();
+            Reserve::new(0, 0, None).bound(&killed, 50_000_000, true).unwrap();
+            drop(killed);
+            let mut sink = FileSink::new(&path);
+            assert_eq!(sink.begin(&large).octets, 3);
+            assert!(taken(&part) < little, "resumed: {}", taken(&part));
+            sink.bounded(50_000_000, is_signed);
+            sink.write(1, 3, b"def");
+            sink.finish().unwrap();
+            assert_eq!(std::fs::read(&path).unwrap(), b"abcdef");
+            assert!(taken(&path) < little, "finished: {}", taken(&path));
+        }
+    }
+
+    #[test]
+    fn what_cannot_fit_ends_a_transfer_before_anything_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut sink = FileSink::new(&dir.path().join("file"));
+        sink.begin(&info(1));
+        sink.bounded(u64::MAX, false);
+        sink.write(0, 0, b"abc");
+        let said = sink.take_failure().unwrap().to_string();
+        assert!(
+            said.contains("file.part: it needs ") && said.ends_with(" are free there"),
+            "{said}"
+        );
+        drop(sink);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 
     #[test]

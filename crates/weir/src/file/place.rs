@@ -1,6 +1,5 @@
-//! Which file is meant by a path that may be a symbolic link, or by a name.
+//! Which file is meant by a path that may be a symbolic link.
 
-use packet::NameRef;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -37,15 +36,6 @@ pub fn is_open_file(path: &Path) -> bool {
         path.push(target);
     }
     false
-}
-
-/// What the file that a name stands for is called: the last component that is neither version nor
-/// segment, if that is a text.
-pub fn called(name: NameRef<'_>) -> Option<String> {
-    let last = name.components().rev().find(|component| {
-        component.as_version_any().is_none() && component.as_segment_any().is_none()
-    });
-    last.and_then(|component| String::from_utf8(component.value().to_vec()).ok())
 }
 
 #[cfg(test)]

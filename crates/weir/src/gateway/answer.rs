@@ -3,11 +3,9 @@
 use crate::consumer::{self, Keep, Summary, Watch};
 use crate::exit::{Failure, Kind};
 use crate::file::{Reader, Writer, pipe};
-use crate::gateway::ask::{Ask, Refusal};
 use crate::gateway::log::Answered;
-use crate::gateway::plan::Plan;
-use crate::gateway::range::Wanted;
 use crate::gateway::server::Gateway;
+use crate::gateway::slots::Slot;
 use crate::output::Progress;
 use control::{Duration, Size};
 use hyper::StatusCode;
@@ -17,6 +15,9 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use transport::fetch::{Fetch, FetchError, ObjectInfo, Resume, Sink, Status};
 use transport::head;
+use weir::http::ask::{Ask, Refusal};
+use weir::http::plan::Plan;
+use weir::http::range::Wanted;
 
 /// Octets that wait for one client.
 const WAITING: usize = 4_000_000;
@@ -37,11 +38,21 @@ pub struct Head {
 pub type Outcome = Result<Head, Refusal>;
 
 /// Begins to answer. The answer's head comes when something of the object was verified.
-pub fn begin(gateway: &Arc<Gateway>, ask: Ask, answered: Answered) -> oneshot::Receiver<Outcome> {
+/// The fetch holds the slot until it is over.
+pub fn begin(
+    gateway: &Arc<Gateway>,
+    ask: Ask,
+    answered: Answered,
+    slot: Arc<Slot>,
+) -> oneshot::Receiver<Outcome> {
     let (give, take) = oneshot::channel();
     let gateway = Arc::clone(gateway);
+    let answer = move || {
+        answer(&gateway, ask, give, answered);
+        drop(slot);
+    };
     // Without a thread nobody gives the answer, which is an answer, too.
-    let _ = std::thread::Builder::new().spawn(move || answer(&gateway, ask, give, answered));
+    let _ = std::thread::Builder::new().spawn(answer);
     take
 }
 
@@ -90,8 +101,8 @@ fn run(
     config.heads = heads(&sink.ask);
     let mut fetch = gateway.transfers.fetch(config).map_err(bad)?;
     let progress = Progress::new("", true);
-    let (verbose, resumes) = (false, false);
-    let watch = Watch { progress: &progress, stop: &gateway.stop, verbose, resumes };
+    let (verbose, resumes, absence) = (false, false, None);
+    let watch = Watch { progress: &progress, stop: &gateway.stop, verbose, resumes, absence };
     let started = connection.now();
     let result = consumer::drive(&mut connection, &mut fetch, sink, &watch, &mut None);
     let took = connection.now().since(started);
@@ -262,7 +273,8 @@ mod tests {
         let mut headers = HeaderMap::new();
         range.map(|range| headers.insert(RANGE, range.parse().unwrap()));
         let uri = Uri::from_static("/a/film.webm");
-        let ask = Ask::read(&Method::GET, &uri, &headers, &[]).unwrap();
+        let prefix = "/a".parse().unwrap();
+        let ask = Ask::read(&Method::GET, &uri, &headers, &[prefix]).unwrap();
         let (give, take) = oneshot::channel();
         let mut sink = Answering::new(ask, give).unwrap();
         sink.begin(&ObjectInfo {

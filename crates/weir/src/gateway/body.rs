@@ -1,8 +1,10 @@
 //! The body of an answer, as the HTTP library takes it.
 
 use crate::file::{Cut, Reader};
+use crate::gateway::slots::Slot;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// A body.
@@ -10,7 +12,12 @@ pub enum Octets {
     /// A few words.
     Text(Bytes),
     /// What a fetch brings. The client gets no proper end where the object did not come to one.
-    Fetched(Reader),
+    Fetched {
+        /// What brings it.
+        reader: Reader,
+        /// The answer's, until all of it is sent.
+        _slot: Arc<Slot>,
+    },
 }
 
 impl Body for Octets {
@@ -24,7 +31,7 @@ impl Body for Octets {
         match self.get_mut() {
             Octets::Text(text) if text.is_empty() => Poll::Ready(None),
             Octets::Text(text) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(text))))),
-            Octets::Fetched(reader) => {
+            Octets::Fetched { reader, .. } => {
                 reader.poll_next(cx).map(|next| next.map(|octets| octets.map(Frame::data)))
             }
         }
@@ -38,7 +45,7 @@ impl Body for Octets {
     fn size_hint(&self) -> SizeHint {
         match self {
             Octets::Text(text) => SizeHint::with_exact(text.len() as u64),
-            Octets::Fetched(_) => SizeHint::default(),
+            Octets::Fetched { .. } => SizeHint::default(),
         }
     }
 }

@@ -1,34 +1,41 @@
 //! Connections of HTTP clients.
 
 use crate::exit::{Failure, Kind};
-use crate::gateway::answer::{self, Head};
-use crate::gateway::ask::{Ask, Refusal};
+use crate::gateway::answer;
 use crate::gateway::body::Octets;
+use crate::gateway::clients::{Busy, Client, Clients, Place};
 use crate::gateway::log::{Answered, Log};
+use crate::gateway::reply;
+use crate::gateway::slots::Slots;
+use crate::gateway::source::Source;
+use crate::gateway::stream::Watched;
 use crate::output;
 use crate::signals::Stop;
 use crate::transfer::Transfers;
-use hyper::body::{Bytes, Incoming};
-use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioTimer;
 use net::client::Address;
 use packet::Name;
 use std::convert::Infallible;
-use std::net::TcpListener;
+use std::net::{IpAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio::sync::Semaphore;
+use weir::http::ask::{Ask, Refusal};
+use weir::http::guard::{Guard, Head};
 
-/// How long a signal may go unnoticed.
+/// How long a signal, or a client that does not read, may go unnoticed.
 const LOOK: Duration = Duration::from_millis(100);
-/// A client that has asked for nothing for so long makes room for others.
-const IDLE: Duration = Duration::from_secs(20);
+/// A connection on which no whole head of a request has come for so long is closed.
+const HEAD: Duration = Duration::from_secs(10);
 /// Octets of a request's head; no browser sends as many.
 const LONGEST_HEAD: usize = 32 * 1024;
+/// Connections for each slot, and at least: most are idle, or wait.
+const CONNECTIONS: usize = 8;
+const FEWEST_CONNECTIONS: usize = 128;
 
 /// What all answers have in common.
 pub struct Gateway {
@@ -36,47 +43,48 @@ pub struct Gateway {
     pub address: Address,
     /// How to fetch.
     pub transfers: Transfers,
-    /// Names under one of these are served; all, if there is none.
+    /// Names under one of these are served.
     pub prefixes: Vec<Name>,
-    /// How many connections at a time.
-    pub clients: usize,
+    /// Who may ask.
+    pub guard: Guard,
+    /// Which requests are answered now.
+    pub slots: Arc<Slots>,
+    /// A client that has taken nothing for so long makes room where others wait.
+    pub client_timeout: control::Duration,
     /// Who is told.
     pub log: Log,
     /// When to end.
     pub stop: Stop,
 }
 
-/// Answers until a signal comes.
+/// Answers until a signal comes; `slots` requests at a time.
 ///
 /// # Errors
 /// The system has nothing left to wait with.
-pub fn serve(gateway: Gateway, listener: TcpListener) -> Result<(), Failure> {
+pub fn serve(gateway: Gateway, listener: TcpListener, slots: usize) -> Result<(), Failure> {
     let failed = |error| Failure::new(Kind::Failed, format!("cannot serve: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(failed)?;
-    runtime.block_on(accept(Arc::new(gateway), listener)).map_err(failed)
+    let clients = Clients::new(FEWEST_CONNECTIONS.max(CONNECTIONS * slots));
+    runtime.block_on(accept(Arc::new(gateway), listener, clients)).map_err(failed)
 }
 
-async fn accept(gateway: Arc<Gateway>, listener: TcpListener) -> std::io::Result<()> {
+async fn accept(
+    gateway: Arc<Gateway>,
+    listener: TcpListener,
+    clients: Arc<Clients>,
+) -> std::io::Result<()> {
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let places = Arc::new(Semaphore::new(gateway.clients));
-    let mut place = None;
     while !gateway.stop.requested() {
-        // Those for whom there is no place wait in the system's queue.
-        if place.is_none() {
-            let free = tokio::time::timeout(LOOK, Arc::clone(&places).acquire_owned()).await;
-            place = free.ok().and_then(Result::ok);
-            continue;
+        for client in gateway.slots.stalled(gateway.client_timeout) {
+            client.close();
         }
         match tokio::time::timeout(LOOK, listener.accept()).await {
-            Ok(Ok((stream, _))) => {
-                let (gateway, place) = (Arc::clone(&gateway), place.take());
-                tokio::spawn(async move {
-                    converse(gateway, stream).await;
-                    drop(place);
-                });
-            }
+            Ok(Ok((stream, peer))) => match clients.admit(Source::of(peer.ip())) {
+                Some(place) => begin(Arc::clone(&gateway), stream, place),
+                None => reply::turn_away(&stream),
+            },
             Ok(Err(error)) => {
                 output::note(&format!("cannot take a connection now: {error}"));
                 tokio::time::sleep(LOOK).await;
@@ -87,64 +95,94 @@ async fn accept(gateway: Arc<Gateway>, listener: TcpListener) -> std::io::Result
     Ok(())
 }
 
+fn begin(gateway: Arc<Gateway>, stream: TcpStream, place: Place) {
+    // It fails if the client is gone.
+    let Ok(local) = stream.local_addr() else { return };
+    let client = Arc::clone(&place.client);
+    let task = tokio::spawn(async move {
+        converse(gateway, stream, local.ip(), &place.client).await;
+        drop(place);
+    });
+    client.set_task(task.abort_handle());
+}
+
 /// All requests of one connection, one after the other.
-async fn converse(gateway: Arc<Gateway>, stream: TcpStream) {
+async fn converse(gateway: Arc<Gateway>, stream: TcpStream, local: IpAddr, client: &Arc<Client>) {
+    let stream = Watched::new(stream, Arc::clone(client));
     let service = service_fn(move |request| {
-        let gateway = Arc::clone(&gateway);
-        async move { Ok::<_, Infallible>(respond(&gateway, &request).await) }
+        let (gateway, client) = (Arc::clone(&gateway), Arc::clone(client));
+        async move { Ok::<_, Infallible>(respond(&gateway, &client, &request, local).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(IDLE)
+        .header_read_timeout(HEAD)
         .max_buf_size(LONGEST_HEAD)
         .max_header_size(LONGEST_HEAD)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(stream, service);
     // It ends as clients end it; what went wrong with an answer has been said of the answer.
     let _ = connection.await;
 }
 
-async fn respond(gateway: &Arc<Gateway>, request: &Request<Incoming>) -> Response<Octets> {
+async fn respond(
+    gateway: &Arc<Gateway>,
+    client: &Arc<Client>,
+    request: &Request<Incoming>,
+    local: IpAddr,
+) -> Response<Octets> {
+    let _busy = Busy::new(client);
     let (method, uri) = (request.method(), request.uri());
     let mut answered =
         Answered { method: method.to_string(), path: uri.path().to_owned(), ..Answered::default() };
-    let outcome = match Ask::read(method, uri, request.headers(), &gateway.prefixes) {
-        Ok(ask) => answer::begin(gateway, ask, answered).await.unwrap_or_else(|_| {
-            let text = "too much is going on here; try again";
-            Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text))
-        }),
+    let (version, headers) = (request.version(), request.headers());
+    let admitted = gateway.guard.admit(&Head { method, uri, version, headers, local });
+    let (origin, admitted) = match admitted {
+        Ok(origin) => (origin, Ok(())),
+        Err(refusal) => (None, Err(refusal)),
+    };
+    let ask = admitted.and_then(|()| Ask::read(method, uri, headers, &gateway.prefixes));
+    let mut response = match ask {
+        Ok(ask) => match outcome(gateway, client, ask, &mut answered).await {
+            Ok(response) => response,
+            Err(refusal) => reply::refused(&refusal, method),
+        },
+        Err(_) if origin.is_some() && *method == Method::OPTIONS => reply::preflight(),
         Err(refusal) => {
-            answered.status = refusal.status.as_u16();
-            answered.error = Some(refusal.text.clone());
-            gateway.log.answered(&answered);
-            Err(refusal)
+            refuse(gateway, answered, &refusal);
+            reply::refused(&refusal, method)
         }
     };
-    match outcome {
-        Ok(head) => response(head),
-        Err(refusal) => refused(&refusal, method),
+    if gateway.guard.has_origins() {
+        reply::share(response.headers_mut(), origin);
     }
-}
-
-fn response(head: Head) -> Response<Octets> {
-    let body = head.body.map_or(Octets::Text(Bytes::new()), Octets::Fetched);
-    let mut response = Response::new(body);
-    *response.status_mut() = head.status;
-    *response.headers_mut() = head.headers;
     response
 }
 
-fn refused(refusal: &Refusal, method: &Method) -> Response<Octets> {
-    let text = match *method {
-        Method::HEAD => Bytes::new(),
-        _ => Bytes::from(format!("{}\n", refusal.text)),
+/// Waits for a slot, and then for the head of the answer.
+async fn outcome(
+    gateway: &Arc<Gateway>,
+    client: &Arc<Client>,
+    ask: Ask,
+    answered: &mut Answered,
+) -> Result<Response<Octets>, Refusal> {
+    let Ok(slot) = gateway.slots.take(client) else {
+        let text = "too many requests are waiting; try again in a few seconds";
+        let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text);
+        refuse(gateway, std::mem::take(answered), &refusal);
+        return Err(refusal);
     };
-    let mut response = Response::new(Octets::Text(text));
-    *response.status_mut() = refusal.status;
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    if refusal.status == StatusCode::METHOD_NOT_ALLOWED {
-        headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
-    }
-    response
+    let failed = || {
+        let text = "the answer could not begin; try again in a few seconds";
+        Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text)
+    };
+    // The slots outlive all who wait for one.
+    let slot = Arc::new(slot.await.map_err(|_| failed())?);
+    let head = answer::begin(gateway, ask, std::mem::take(answered), Arc::clone(&slot));
+    let head = head.await.unwrap_or_else(|_| Err(failed()))?;
+    Ok(reply::found(head, slot))
+}
+
+fn refuse(gateway: &Gateway, mut answered: Answered, refusal: &Refusal) {
+    answered.status = refusal.status.as_u16();
+    answered.error = Some(refusal.text.clone());
+    gateway.log.answered(&answered);
 }

@@ -20,6 +20,7 @@ const BAR: usize = 13;
 pub struct Progress {
     bar: ProgressBar,
     width: usize,
+    quiet: bool,
 }
 
 impl Progress {
@@ -37,7 +38,7 @@ impl Progress {
         };
         let bar = ProgressBar::with_draw_target(None, target).with_message(shortened(what, room));
         bar.set_style(style("{msg} {there}, {rate}"));
-        Progress { bar, width }
+        Progress { bar, width, quiet }
     }
 
     /// Shows what has no end, see [`Progress::sent`].
@@ -76,6 +77,13 @@ impl Progress {
     /// Prints a line about what is going on above the bar, which stays whole.
     pub fn above(&self, text: &str) {
         self.bar.suspend(|| super::note(text));
+    }
+
+    /// The same, unless nothing but errors is wanted.
+    pub fn warn(&self, text: &str) {
+        if !self.quiet {
+            self.above(text);
+        }
     }
 
     /// Takes the bar away.

@@ -60,14 +60,13 @@ impl Session {
 
     /// The face of this number or URI.
     fn face(&mut self, given: &str) -> Result<u64, Failure> {
-        if let Ok(number) = given.parse() {
-            return Ok(number);
-        }
-        let wanted = canonical(given).unwrap_or_else(|_| given.to_owned());
         let faces = self.connection.faces()?;
-        let found = faces.iter().find(|face: &&FaceEntry| face.uri == wanted);
+        let number = given.parse::<u64>().ok();
+        let uri = canonical(given).unwrap_or_else(|_| given.to_owned());
+        let is_wanted = |face: &&FaceEntry| number.map_or(face.uri == uri, |id| face.id == id);
+        let found = faces.iter().find(is_wanted);
         found.map(|face| face.id).ok_or_else(|| {
-            let text = format!("the forwarder has no face {wanted}");
+            let text = format!("the forwarder has no face {uri}");
             Failure::new(Kind::NotFound, text).then("`weir face list` lists them")
         })
     }

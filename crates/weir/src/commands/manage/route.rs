@@ -2,12 +2,13 @@
 
 use super::{Session, column, words};
 use crate::cli::manage::{ListArgs, RouteCommand};
-use crate::exit::Failure;
-use crate::output::{Align, Table};
+use crate::exit::{Failure, Kind};
+use crate::output::{self, Align, Table};
 use control::Duration;
 use net::client::RouteEntry;
 use net::management::parameters::ControlParameters;
 use net::management::rib::{CAPTURE, CHILD_INHERIT};
+use packet::Name;
 use serde_json::{Value, json};
 
 const FLAGS: [(u64, &str); 2] = [(CHILD_INHERIT, "inherit"), (CAPTURE, "capture")];
@@ -33,20 +34,66 @@ pub fn run(command: &RouteCommand) -> Result<(), Failure> {
             let body = session.command(["rib", "register"], &asked, &what, &[])?.body;
             session.tell(&told(&body), &format!("route for {prefix} to face {face}, cost {cost}"))
         }
-        RouteCommand::Remove { prefix, face, origin, list } => {
+        RouteCommand::Remove { prefix, face, origin, all, list } => {
             let mut session = Session::open(list)?;
             let face = session.face(face)?;
-            let asked = ControlParameters {
-                name: Some(prefix.clone()),
-                face_id: Some(face),
-                origin: Some(*origin),
-                ..ControlParameters::default()
+            let origins = match all {
+                true => session.routes(prefix, face)?.iter().map(|route| route.origin).collect(),
+                false => vec![*origin],
             };
-            let what = format!("remove a route for {prefix}");
-            let body = session.command(["rib", "unregister"], &asked, &what, &[])?.body;
-            session.tell(&told(&body), &format!("no route for {prefix} to face {face} any more"))
+            for origin in origins {
+                session.unregister(prefix, face, origin)?;
+            }
+            let stay = session.routes(prefix, face)?;
+            let told = json!({
+                "prefix": prefix.to_string(),
+                "face": face,
+                "origin": (!all).then_some(*origin),
+                "stay": stay.iter().map(object).collect::<Vec<_>>(),
+            });
+            if stay.is_empty() {
+                return session
+                    .tell(&told, &format!("no route for {prefix} to face {face} any more"));
+            }
+            if session.json {
+                output::json(&told)?;
+            }
+            Err(others_stay(prefix, face, *origin, &stay))
         }
     }
+}
+
+impl Session {
+    /// The routes for a prefix to a face, of all origins.
+    fn routes(&mut self, prefix: &Name, face: u64) -> Result<Vec<RouteEntry>, Failure> {
+        let mut routes = self.connection.routes()?;
+        routes.retain(|route| route.prefix == *prefix && route.face == face);
+        Ok(routes)
+    }
+
+    fn unregister(&mut self, prefix: &Name, face: u64, origin: u64) -> Result<(), Failure> {
+        let asked = ControlParameters {
+            name: Some(prefix.clone()),
+            face_id: Some(face),
+            origin: Some(origin),
+            ..ControlParameters::default()
+        };
+        let what = format!("remove a route for {prefix}");
+        self.command(["rib", "unregister"], &asked, &what, &[]).map(drop)
+    }
+}
+
+/// Routes of other origins still lead there.
+fn others_stay(prefix: &Name, face: u64, removed: u64, stay: &[RouteEntry]) -> Failure {
+    let each = stay.iter().map(|r| format!("origin {}, cost {}", origin(r.origin), r.cost));
+    let each = each.collect::<Vec<_>>().join("; ");
+    let text = format!(
+        "{prefix} still leads to face {face}: none of origin {} is left, but others stay: {each}",
+        origin(removed)
+    );
+    let first = stay.first().map_or(0, |route| route.origin);
+    let next = format!("`--origin {first}` removes that of origin {}, `--all` all", origin(first));
+    Failure::new(Kind::Failed, text).then(&next)
 }
 
 fn told(body: &ControlParameters) -> Value {

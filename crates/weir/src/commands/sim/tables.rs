@@ -69,13 +69,18 @@ pub fn sweep(result: &SweepResult) -> Result<(), Failure> {
     let SweepResult { scenario, runs, combinations, .. } = result;
     let settings: Vec<_> = combinations.iter().map(|c| c.settings.as_slice()).collect();
     let keys = varying(&settings);
-    let parts = [
+    let interrupted: u64 = combinations.iter().map(|c| c.interrupted).sum();
+    let whole = runs.len() as u64 - interrupted;
+    let mut parts = vec![
         match keys.is_empty() {
-            true => format!("{} runs,", runs.len()),
-            false => format!("{} runs by {},", runs.len(), keys.join(" and ")),
+            true => format!("{whole} runs,"),
+            false => format!("{whole} runs by {},", keys.join(" and ")),
         },
         "means with 95 % intervals".to_owned(),
     ];
+    if interrupted > 0 {
+        parts.push(format!("({interrupted} interrupted and left out)"));
+    }
     head(&format!("{scenario}:"), &parts)?;
     let shown = columns::combinations(combinations.iter());
     let shown: Vec<_> = shown.into_iter().filter_map(|c| Some((c, c.rank?))).collect();
@@ -85,7 +90,7 @@ pub fn sweep(result: &SweepResult) -> Result<(), Failure> {
     for c in combinations {
         let told = c.settings.iter().filter(|(key, _)| keys.contains(&key.as_str()));
         let told: Vec<&str> = told.map(|(_, value)| value.as_str()).collect();
-        let of = runs.iter().filter(|run| run.settings == c.settings).count();
+        let of = runs.iter().filter(|run| run.settings == c.settings && !run.interrupted).count();
         let mut row = vec![told.join(", "), of.to_string()];
         row.extend(shown.iter().map(|(column, _)| column.cell(c)));
         table.row(row);

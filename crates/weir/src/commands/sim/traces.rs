@@ -1,6 +1,6 @@
 //! What `--pcap` and `--events` write while runs go on.
 
-use crate::cli::SimRunArgs;
+use crate::cli::sim::SimRunArgs;
 use crate::exit::{Failure, Kind};
 use scenario::Batch;
 use scenario::traces::{Capture, EventLog, Places, Several, Tracer, Trouble, check_events};

@@ -1,13 +1,13 @@
 //! The answer to a request, planned when the object is known: its head, and what of the object
 //! has to be fetched for its body.
 
-use crate::file;
-use crate::gateway::ask::Ask;
-use crate::gateway::media::media_type;
+use super::ask::Ask;
+use super::media::{called, media_type, policy};
 use hyper::StatusCode;
 use hyper::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap,
-    HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY,
+    CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use packet::Name;
 use rangemap::RangeSet;
@@ -89,9 +89,10 @@ impl Plan {
     fn whole(ask: &Ask, sizes: Option<Sizes>) -> Plan {
         let body = (!ask.is_head).then(|| 0..sizes.map_or(u64::MAX, |sizes| sizes.size));
         let mut plan = Plan { status: StatusCode::OK, headers: HeaderMap::new(), body, sizes };
-        let file = file::called(ask.name.as_ref()).unwrap_or_default();
-        plan.set(CONTENT_TYPE, media_type(&file));
-        plan.set(X_CONTENT_TYPE_OPTIONS, "nosniff");
+        let file = called(ask.name.as_ref()).unwrap_or_default();
+        let media_type = media_type(&file);
+        plan.set(CONTENT_TYPE, media_type);
+        confine(&mut plan.headers, media_type);
         plan.set(ACCEPT_RANGES, if sizes.is_some() { "bytes" } else { "none" });
         if let Some(sizes) = sizes {
             plan.set(CONTENT_LENGTH, sizes.size.to_string());
@@ -146,6 +147,20 @@ impl Plan {
     }
 }
 
+/// Tells browsers that content of this type is no page of the gateway: it is taken for what the
+/// type says, runs no scripts, is not for pages of other origins, and sends no Referer.
+pub fn confine(headers: &mut HeaderMap, media_type: &str) {
+    let resources = HeaderName::from_static("cross-origin-resource-policy");
+    for (field, value) in [
+        (CONTENT_SECURITY_POLICY, policy(media_type)),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (resources, "same-origin"),
+        (REFERRER_POLICY, "no-referrer"),
+    ] {
+        headers.insert(field, HeaderValue::from_static(value));
+    }
+}
+
 /// What tells a version from others: the version.
 fn tag(name: &Name) -> Option<String> {
     let version = name.as_ref().last().filter(|last| last.as_version_any().is_some())?;
@@ -172,7 +187,9 @@ mod tests {
         for (field, value) in fields {
             headers.append(field.parse::<HeaderName>().unwrap(), value.parse().unwrap());
         }
-        let ask = Ask::read(method, &path.parse::<Uri>().unwrap(), &headers, &[]).unwrap();
+        let ask =
+            Ask::read(method, &path.parse::<Uri>().unwrap(), &headers, &["/a".parse().unwrap()])
+                .unwrap();
         Plan::new(&ask, &info(size))
     }
 
@@ -198,6 +215,20 @@ mod tests {
             assert_eq!(header(&plan, field), value, "{field}");
         }
         assert_eq!((plan.segments(), plan.rest()), (Some(0..11), Resume::default()));
+    }
+
+    #[test]
+    fn what_is_served_is_no_page_of_the_gateway() {
+        let of = |path: &str, fields| plan(&Method::GET, path, fields, Some(10_500));
+        for fields in [&[][..], &[("range", "bytes=5-6")], &[("if-none-match", "*")]] {
+            let plan = of("/a/page.html", fields);
+            assert!(header(&plan, "content-security-policy").starts_with("sandbox; default-src"));
+            assert_eq!(header(&plan, "x-content-type-options"), "nosniff");
+            assert_eq!(header(&plan, "cross-origin-resource-policy"), "same-origin");
+            assert_eq!(header(&plan, "referrer-policy"), "no-referrer");
+        }
+        let film = of("/a/film.webm", &[]);
+        assert!(header(&film, "content-security-policy").contains("media-src 'self'"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a request asks for.
 
-use crate::gateway::range::Wanted;
+use super::range::Wanted;
 use hyper::header::{HeaderMap, HeaderName, IF_MATCH, IF_NONE_MATCH, IF_RANGE, RANGE};
 use hyper::{Method, StatusCode, Uri};
 use packet::Name;
@@ -45,8 +45,8 @@ impl Ask {
     /// Reads a request.
     ///
     /// # Errors
-    /// It asks for something else than content by its name, or for a name that is not under one
-    /// of `prefixes`, if there are any.
+    /// It asks for something else than content by its name, for a name that is for programs of
+    /// this host, or for one that is not under one of `prefixes`.
     pub fn read(
         method: &Method,
         uri: &Uri,
@@ -59,8 +59,20 @@ impl Ask {
             return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, text));
         }
         let name = name(uri.path())?;
-        if !prefixes.is_empty() && !prefixes.iter().any(|under| is_under(&name, under)) {
-            let text = format!("{name} is not served here; only names under {}", list(prefixes));
+        if is_scoped(&name) {
+            let text = format!(
+                "{name} is not served here: names below /localhost and /localhop are for the \
+                 programs of one host; ask for a name below {}",
+                list(prefixes)
+            );
+            return Err(Refusal::new(StatusCode::FORBIDDEN, text));
+        }
+        if !prefixes.iter().any(|under| is_under(&name, under)) {
+            let text = format!(
+                "{name} is not served here; ask for a name below {}, or start the gateway with \
+                 another --prefix",
+                list(prefixes)
+            );
             return Err(Refusal::new(StatusCode::FORBIDDEN, text));
         }
         let text = |field: HeaderName| headers.get(field).and_then(|value| value.to_str().ok());
@@ -119,6 +131,15 @@ fn name(path: &str) -> Result<Name, Refusal> {
     Ok(name)
 }
 
+/// Names that forwarders keep on a host or a link, where they command the forwarder. Management
+/// does not look at the type of their first component, so it is of no account here either. No
+/// Interest for another name can reach them: what is fetched for a name lies below it.
+#[must_use]
+pub fn is_scoped(name: &Name) -> bool {
+    let first = name.as_ref().first();
+    first.is_some_and(|first| [&b"localhost"[..], b"localhop"].contains(&first.value()))
+}
+
 fn is_under(name: &Name, prefix: &Name) -> bool {
     name.as_ref().starts_with(prefix.as_ref())
 }
@@ -163,10 +184,47 @@ mod tests {
         }
         assert_eq!(refused(&Method::GET, &format!("/a/{}", "x".repeat(9000))).0, 414);
         let (status, text) = refused(&Method::GET, "/b/film");
-        assert_eq!((status, &*text), (403, "/b/film is not served here; only names under /a"));
+        let expected = "/b/film is not served here; ask for a name below /a, or start the gateway \
+                        with another --prefix";
+        assert_eq!((status, &*text), (403, expected));
         assert_eq!(refused(&Method::GET, "/ab").0, 403);
         let (status, text) = refused(&Method::POST, "/a/film");
         assert_eq!((status, &*text), (405, "POST is not served here; use GET or HEAD"));
+    }
+
+    #[test]
+    fn names_of_a_hosts_own_programs_are_never_served() {
+        for path in [
+            "/localhost",
+            "/localhop",
+            "/localhop/v=7",
+            "/localhost/nfd/faces/list",
+            "/localhop/nfd/rib/register/x",
+            "/%6cocalhost/nfd",
+            "/%6C%6F%63alhost/nfd",
+            "/loc%61lhop",
+            "/8=localhost/nfd",
+            "/32=localhost/nfd",
+            "/999=localhop",
+            "/8=%6cocalhost/nfd?x",
+            "http://host/localhost/nfd",
+        ] {
+            for prefix in ["/", "/localhost", "/localhop"] {
+                let (uri, prefix) = (path.parse().unwrap(), prefix.parse().unwrap());
+                let read = Ask::read(&Method::GET, &uri, &HeaderMap::new(), &[prefix]);
+                let refusal = read.unwrap_err();
+                assert_eq!(refusal.status.as_u16(), 403, "{path}");
+                assert!(refusal.text.contains("programs of one host"), "{}", refusal.text);
+            }
+        }
+        let everything = ["/".parse().unwrap()];
+        for path in ["/localhosts/a", "/a/localhost", "/LOCALHOST/a"] {
+            let read =
+                Ask::read(&Method::GET, &path.parse().unwrap(), &HeaderMap::new(), &everything);
+            assert!(read.is_ok(), "{path}");
+        }
+        let read = Ask::read(&Method::GET, &"/a".parse().unwrap(), &HeaderMap::new(), &[]);
+        assert_eq!(read.unwrap_err().status.as_u16(), 403, "nothing is served without a prefix");
     }
 
     #[test]

@@ -1,0 +1,156 @@
+//! Disk space that is taken before the bytes come.
+//!
+//! Space taken early keeps a file in one piece and shows a full disk before hours of transfer. How
+//! long an object is, though, is what its sender claims. A claim that a trusted key has signed is
+//! reserved whole. Any other reserves no more than as much again as has been received, so that a
+//! sender has to send bytes to take bytes.
+
+use control::Size;
+use rustix::fs::{FallocateFlags, fallocate, fstatvfs};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+
+/// The least and the most that is reserved ahead of what was received.
+const LEAST: u64 = 1_000_000;
+const MOST: u64 = 256_000_000;
+
+/// What a file has reserved.
+#[derive(Debug)]
+pub struct Reserve {
+    /// Everything before is reserved, or could not be.
+    end: u64,
+    /// Bytes that are there, of this transfer and earlier ones.
+    received: u64,
+    /// How long the file will be, as far as anybody says.
+    size: Option<u64>,
+}
+
+impl Reserve {
+    /// A file that has `there` bytes up to `end`, and will have `size`.
+    pub fn new(end: u64, there: u64, size: Option<u64>) -> Reserve {
+        Reserve { end, received: there, size }
+    }
+
+    /// `len` bytes that end at `end` are about to be written. Space that cannot be had is not
+    /// missed here: the write that needs it says so.
+    pub fn before_write(&mut self, file: &File, end: u64, len: u64) {
+        self.received = self.received.saturating_add(len);
+        if end <= self.end {
+            return;
+        }
+        let to = end.saturating_add(self.received.clamp(LEAST, MOST));
+        let to = self.size.map_or(to, |size| to.min(size.max(end)));
+        let reserved = reserve(file, self.end, to);
+        if reserved.is_err() {
+            // What was reserved in part is not to be kept from others.
+            let _ = file.metadata().and_then(|meta| file.set_len(meta.len()));
+        }
+        self.end = to;
+    }
+
+    /// The file will have at most `size` bytes: refuses what cannot fit. Reserves all of it if a
+    /// trusted key has signed that.
+    ///
+    /// # Errors
+    /// There is too little space, or the file system takes no files of that length.
+    pub fn bound(&mut self, file: &File, size: u64, is_signed: bool) -> io::Result<()> {
+        self.size = Some(size);
+        let there = file.metadata()?.blocks().saturating_mul(512);
+        check_room(file, size.saturating_sub(there))?;
+        if is_signed && size > self.end {
+            reserve(file, self.end, size)?;
+            self.end = size;
+        }
+        Ok(())
+    }
+}
+
+/// A disk that has less than `need` is refused, with the numbers.
+fn check_room(file: &File, need: u64) -> io::Result<()> {
+    // A file system that does not know its size (some in user space) is no obstacle.
+    let Ok(stat) = fstatvfs(file) else { return Ok(()) };
+    let free = stat.f_bavail.saturating_mul(stat.f_frsize);
+    if stat.f_blocks == 0 || need <= free {
+        return Ok(());
+    }
+    let (need, free) = (Size(need), Size(free));
+    let why = format!("it needs {need} more, and {free} are free there");
+    Err(io::Error::new(io::ErrorKind::StorageFull, why))
+}
+
+/// Takes the space; the file's length stays. File systems that cannot do that are no obstacle: the
+/// file has holes then until they are written.
+fn reserve(file: &File, from: u64, to: u64) -> io::Result<()> {
+    if to <= from {
+        return Ok(());
+    }
+    match fallocate(file, FallocateFlags::KEEP_SIZE, from, to - from) {
+        Err(error @ (Errno::NOSPC | Errno::FBIG | Errno::DQUOT)) => Err(error.into()),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes on the disk, if its file system reserves any.
+    fn taken(file: &File) -> u64 {
+        file.metadata().unwrap().blocks() * 512
+    }
+
+    #[test]
+    fn what_nobody_signed_reserves_no_more_than_was_received_and_a_step() {
+        let file = tempfile::tempfile().unwrap();
+        let mut reserve = Reserve::new(0, 0, Some(1 << 50));
+        let mut end = 0;
+        while end < 8 * LEAST {
+            reserve.before_write(&file, end + LEAST / 2, LEAST / 2);
+            end += LEAST / 2;
+            // Blocks and extents are rounded up by the file system.
+            let most = 2 * end + LEAST + (1 << 20);
+            assert!(taken(&file) <= most && reserve.end <= most, "{end}: {}", taken(&file));
+            assert!(reserve.end >= end);
+        }
+        assert_eq!(file.metadata().unwrap().len(), 0, "the length stays");
+    }
+
+    #[test]
+    fn nothing_is_reserved_behind_the_end() {
+        let file = tempfile::tempfile().unwrap();
+        let mut reserve = Reserve::new(0, 0, Some(5000));
+        reserve.before_write(&file, 1000, 1000);
+        assert_eq!(reserve.end, 5000);
+        // A size that was too small is none.
+        reserve.before_write(&file, 7000, 1000);
+        assert_eq!(reserve.end, 7000);
+    }
+
+    #[test]
+    fn what_cannot_fit_is_refused_with_the_numbers_and_takes_nothing() {
+        for is_signed in [true, false] {
+            let file = tempfile::tempfile().unwrap();
+            let mut reserve = Reserve::new(0, 0, None);
+            let said = reserve.bound(&file, 1_000_000_000_000_000_000, is_signed).unwrap_err();
+            assert_eq!(said.kind(), io::ErrorKind::StorageFull);
+            let said = said.to_string();
+            assert!(said.starts_with("it needs 1000000 TB more, and "), "{said}");
+            assert!(said.ends_with(" are free there"), "{said}");
+            assert!(taken(&file) < LEAST);
+        }
+    }
+
+    #[test]
+    fn a_signed_size_is_reserved_whole_and_another_is_not() {
+        for (is_signed, end) in [(true, 3 * LEAST), (false, 0)] {
+            let file = tempfile::tempfile().unwrap();
+            let mut reserve = Reserve::new(0, 0, Some(1 << 50));
+            reserve.bound(&file, 3 * LEAST, is_signed).unwrap();
+            assert_eq!(reserve.end, end);
+            reserve.before_write(&file, 10 * LEAST, 1);
+            assert_eq!(reserve.end, 10 * LEAST, "the bound took the hint's place");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Answers as the HTTP library takes them.
+
+use crate::gateway::answer::Head;
+use crate::gateway::body::Octets;
+use crate::gateway::slots::Slot;
+use hyper::body::Bytes;
+use hyper::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, CONTENT_TYPE,
+    HeaderMap, HeaderValue, RETRY_AFTER, VARY,
+};
+use hyper::{Method, Response, StatusCode};
+use std::sync::Arc;
+use tokio::net::TcpStream;
+use weir::http::ask::Refusal;
+use weir::http::plan::confine;
+
+const TEXT: &str = "text/plain; charset=utf-8";
+
+/// Seconds after which a client that was turned away may try again.
+const RETRY: &str = "5";
+
+/// What connections get that there is no room for, before their request is read.
+const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\n\
+    Content-Length: 0\r\nConnection: close\r\n\r\n";
+
+/// The answer that a fetch has found. It holds its slot until its body is sent.
+pub fn found(head: Head, slot: Arc<Slot>) -> Response<Octets> {
+    let body = match head.body {
+        Some(reader) => Octets::Fetched { reader, _slot: slot },
+        None => Octets::Text(Bytes::new()),
+    };
+    let mut response = Response::new(body);
+    *response.status_mut() = head.status;
+    *response.headers_mut() = head.headers;
+    response
+}
+
+/// A refusal, in words.
+pub fn refused(refusal: &Refusal, method: &Method) -> Response<Octets> {
+    let text = match *method {
+        Method::HEAD => Bytes::new(),
+        _ => Bytes::from(format!("{}\n", refusal.text)),
+    };
+    let mut response = Response::new(Octets::Text(text));
+    *response.status_mut() = refusal.status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(TEXT));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    confine(headers, TEXT);
+    match refusal.status {
+        StatusCode::METHOD_NOT_ALLOWED => {
+            headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+        }
+        StatusCode::SERVICE_UNAVAILABLE => {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static(RETRY));
+        }
+        _ => {}
+    }
+    response
+}
+
+/// What a browser wants to know before it sends a request with conditions for a page of an origin
+/// that is allowed.
+pub fn preflight() -> Response<Octets> {
+    let mut response = Response::new(Octets::Text(Bytes::new()));
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    let fields = "Range, If-Range, If-Match, If-None-Match";
+    let headers = response.headers_mut();
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, HEAD"));
+    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(fields));
+    headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+    // Pages of public addresses ask for this before they may send to a local one.
+    headers.insert("access-control-allow-private-network", HeaderValue::from_static("true"));
+    response
+}
+
+/// Says that the answer depends on the page's origin, and which origin may see it.
+pub fn share(headers: &mut HeaderMap, origin: Option<HeaderValue>) {
+    headers.append(VARY, HeaderValue::from_static("Origin"));
+    if let Some(origin) = origin {
+        let exposed = "Accept-Ranges, Content-Length, Content-Range, ETag";
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(exposed));
+    }
+}
+
+/// Turns a connection away at once. One that cannot take these few octets is only closed.
+pub fn turn_away(stream: &TcpStream) {
+    let _ = stream.try_write(NO_ROOM);
+}

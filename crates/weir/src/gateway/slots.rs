@@ -1,0 +1,230 @@
+//! Which requests are answered now, which wait, and which are turned away.
+//!
+//! An answer takes a slot from the beginning of its fetch to the end of its body. A connection that
+//! sends half a request or none takes no slot. Where all slots are taken, requests wait and are
+//! served first come first served, except that no source has more than its share of the slots.
+
+use crate::gateway::clients::{Busy, Client};
+use crate::gateway::source::Source;
+use control::Duration;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
+
+/// Requests that may wait. One source's share is as many as there is room for more.
+const WAITING: usize = 256;
+
+/// All slots.
+pub struct Slots {
+    most: usize,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// Clients that have a slot.
+    taken: BTreeMap<u64, Arc<Client>>,
+    waiting: VecDeque<Waiting>,
+    next: u64,
+}
+
+struct Waiting {
+    client: Arc<Client>,
+    give: oneshot::Sender<Slot>,
+}
+
+/// The right to be answered, until it is dropped.
+pub struct Slot {
+    slots: Arc<Slots>,
+    number: u64,
+    /// The client has something to do with its connection.
+    _busy: Busy,
+}
+
+/// Too many requests are waiting.
+#[derive(Debug)]
+pub struct Full;
+
+impl Slots {
+    /// So many slots.
+    pub fn new(most: usize) -> Arc<Slots> {
+        let state = State { taken: BTreeMap::new(), waiting: VecDeque::new(), next: 0 };
+        Arc::new(Slots { most, state: Mutex::new(state) })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Slots that one source may have: a quarter of them, or three quarters for programs of this
+    /// host.
+    fn share(&self, source: Source) -> usize {
+        let quarters = if source.is_this_host() { 3 } else { 1 };
+        (self.most * quarters).div_ceil(4).max(1)
+    }
+
+    /// Puts a request of a client at the end of the queue; its slot comes at once if there is one.
+    /// Who drops the receiver waits no more.
+    ///
+    /// # Errors
+    /// The queue is full, or has as many requests of this source as it may.
+    pub fn take(self: &Arc<Slots>, client: &Arc<Client>) -> Result<oneshot::Receiver<Slot>, Full> {
+        let (give, take) = oneshot::channel();
+        let mut state = self.lock();
+        state.waiting.retain(|waiting| !waiting.give.is_closed());
+        let of_source = |waiting: &&Waiting| waiting.client.source == client.source;
+        let own = state.waiting.iter().filter(of_source).count();
+        if own >= WAITING - state.waiting.len() {
+            return Err(Full);
+        }
+        state.waiting.push_back(Waiting { client: Arc::clone(client), give });
+        drop(state);
+        self.serve();
+        Ok(take)
+    }
+
+    /// Gives free slots to those who wait.
+    fn serve(self: &Arc<Slots>) {
+        while let Some(Waiting { client, give }) = self.next() {
+            let mut state = self.lock();
+            let number = state.next;
+            state.next += 1;
+            state.taken.insert(number, Arc::clone(&client));
+            drop(state);
+            let slot = Slot { slots: Arc::clone(self), number, _busy: Busy::new(&client) };
+            // Without the lock: a slot that its client no longer waits for is dropped here.
+            let _ = give.send(slot);
+        }
+    }
+
+    /// Takes the first request out of the queue whose source has not all of its share.
+    fn next(&self) -> Option<Waiting> {
+        let mut state = self.lock();
+        if state.taken.len() >= self.most {
+            return None;
+        }
+        let mut taken = BTreeMap::new();
+        for client in state.taken.values() {
+            *taken.entry(client.source).or_insert(0) += 1;
+        }
+        let has_room = |source| taken.get(&source).is_none_or(|count| *count < self.share(source));
+        let at = state.waiting.iter().position(|waiting| has_room(waiting.client.source))?;
+        state.waiting.remove(at)
+    }
+
+    /// While requests wait: clients with a slot that have taken none of the octets that were there
+    /// for them for so long, the longest first, no more of them than there are requests.
+    pub fn stalled(&self, timeout: Duration) -> Vec<Arc<Client>> {
+        let state = self.lock();
+        let count = state.waiting.iter().filter(|waiting| !waiting.give.is_closed()).count();
+        if count == 0 {
+            return Vec::new();
+        }
+        let stalled = |client: &&Arc<Client>| client.stalled().is_some_and(|time| time >= timeout);
+        let mut all: Vec<_> = state.taken.values().filter(stalled).cloned().collect();
+        all.sort_by_key(|client| std::cmp::Reverse(client.stalled()));
+        all.truncate(count);
+        all
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.slots.lock().taken.remove(&self.number);
+        self.slots.serve();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(address: &str) -> Arc<Client> {
+        Client::new(Source::of(address.parse().unwrap()))
+    }
+
+    fn take(slots: &Arc<Slots>, address: &str) -> oneshot::Receiver<Slot> {
+        slots.take(&client(address)).unwrap()
+    }
+
+    #[test]
+    fn no_source_has_more_than_its_share() {
+        let slots = Slots::new(8);
+        for (address, share) in [("192.0.2.1", 2), ("192.0.2.2", 2), ("2001:db8::1", 2)] {
+            let mut all: Vec<_> = (0..10).map(|_| take(&slots, address)).collect();
+            let had: Vec<_> = all.iter_mut().filter_map(|one| one.try_recv().ok()).collect();
+            assert_eq!(had.len(), share, "{address}");
+            // Those that stay away are passed over.
+            had.into_iter().for_each(std::mem::forget);
+        }
+        assert!(take(&slots, "192.0.2.3").try_recv().is_ok());
+        let host = Slots::new(8);
+        let mut all: Vec<_> = (0..10).map(|_| take(&host, "127.0.0.1")).collect();
+        assert_eq!(
+            all.iter_mut().filter_map(|one| one.try_recv().ok().map(std::mem::forget)).count(),
+            6
+        );
+        assert!(take(&host, "::1").try_recv().is_err(), "it is the same source");
+        assert!(take(&host, "192.0.2.1").try_recv().is_ok());
+    }
+
+    #[test]
+    fn requests_are_served_in_their_order_and_those_that_left_are_passed_over() {
+        let slots = Slots::new(1);
+        let first = take(&slots, "192.0.2.1").try_recv().unwrap();
+        let gone = take(&slots, "192.0.2.1");
+        let mut second = take(&slots, "192.0.2.2");
+        let mut third = take(&slots, "192.0.2.1");
+        drop(gone);
+        assert!(second.try_recv().is_err());
+        drop(first);
+        let slot = second.try_recv().unwrap();
+        assert!(third.try_recv().is_err());
+        drop(slot);
+        assert!(third.try_recv().is_ok());
+        assert!(slots.lock().taken.is_empty());
+    }
+
+    #[test]
+    fn a_slot_that_comes_too_late_goes_to_the_next() {
+        let slots = Slots::new(1);
+        let first = take(&slots, "192.0.2.1").try_recv().unwrap();
+        let second = take(&slots, "192.0.2.2");
+        let mut third = take(&slots, "192.0.2.3");
+        drop(first);
+        // The slot has been sent, and nobody has taken it.
+        drop(second);
+        assert!(third.try_recv().is_ok());
+    }
+
+    #[test]
+    fn a_queue_that_is_full_turns_away_and_keeps_room_for_others() {
+        let slots = Slots::new(1);
+        let flood = client("192.0.2.1");
+        let _slot = take(&slots, "192.0.2.9").try_recv().unwrap();
+        let all: Vec<_> = (0..WAITING).map_while(|_| slots.take(&flood).ok()).collect();
+        assert_eq!(all.len(), WAITING / 2);
+        assert!(slots.take(&flood).is_err());
+        let mut other = take(&slots, "192.0.2.2");
+        drop(all);
+        assert!(other.try_recv().is_err());
+        assert!(slots.take(&flood).is_ok(), "those that left take no room");
+    }
+
+    #[test]
+    fn who_does_not_read_makes_room_where_others_wait() {
+        let slots = Slots::new(2);
+        let (reads, stalls) = (client("192.0.2.1"), client("192.0.2.2"));
+        let _slots = [&reads, &stalls].map(|one| slots.take(one).unwrap().try_recv().unwrap());
+        stalls.stalls();
+        assert!(slots.stalled(Duration::ZERO).is_empty(), "nobody waits");
+        let waiting = take(&slots, "192.0.2.3");
+        let found = slots.stalled(Duration::ZERO);
+        assert!(found.len() == 1 && Arc::ptr_eq(&found[0], &stalls));
+        assert!(slots.stalled(Duration::from_secs(60)).is_empty(), "not for so long");
+        stalls.moves();
+        assert!(slots.stalled(Duration::ZERO).is_empty());
+        stalls.stalls();
+        drop(waiting);
+        assert!(slots.stalled(Duration::ZERO).is_empty());
+    }
+}

@@ -1,0 +1,228 @@
+//! Who may ask: only requests that are meant for this gateway, and that no foreign page has a
+//! browser send.
+//!
+//! A browser sends requests for any page that it shows, also to servers of its own host. Three
+//! headers tell such requests apart. `Host` names the server that the page believes in; a page
+//! whose name was made to point here (DNS rebinding) sends its own name. `Origin` and
+//! `Sec-Fetch-Site` (<https://www.w3.org/TR/fetch-metadata/>) say whose page asks. Programs that
+//! are no browsers send neither of these two, and pass.
+
+use super::ask::Refusal;
+use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
+use hyper::http::uri::Authority;
+use hyper::{Method, StatusCode, Uri, Version};
+use std::net::{IpAddr, Ipv6Addr};
+
+const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
+
+/// Whom the gateway serves beside programs and pages of this host.
+#[derive(Clone, Debug, Default)]
+pub struct Guard {
+    hosts: Vec<String>,
+    origins: Vec<String>,
+}
+
+/// The head of a request, as far as it says who asks.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    /// What is to be done.
+    pub method: &'a Method,
+    /// The target.
+    pub uri: &'a Uri,
+    /// Of HTTP.
+    pub version: Version,
+    /// All fields.
+    pub headers: &'a HeaderMap,
+    /// The address of this host that the client has connected to.
+    pub local: IpAddr,
+}
+
+impl Guard {
+    /// A guard that lets requests for these names of hosts pass, and those of pages of these
+    /// origins.
+    ///
+    /// # Errors
+    /// The first of them that is none, with what is wrong about it.
+    pub fn new(hosts: &[String], origins: &[String]) -> Result<Guard, String> {
+        let hosts = hosts.iter().map(|host| configured_host(host));
+        let origins = origins.iter().map(|origin| configured_origin(origin));
+        Ok(Guard {
+            hosts: hosts.collect::<Result<_, _>>()?,
+            origins: origins.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Pages of other origins may ask.
+    #[must_use]
+    pub fn has_origins(&self) -> bool {
+        !self.origins.is_empty()
+    }
+
+    /// Lets a request pass, and returns the origin that the answer may be shown to, if that is a
+    /// configured one.
+    ///
+    /// # Errors
+    /// It is for another server, or a page asks that may not.
+    pub fn admit(&self, head: &Head<'_>) -> Result<Option<HeaderValue>, Refusal> {
+        let authority = self.authority(head)?;
+        let origins: Vec<_> = head.headers.get_all(ORIGIN).iter().collect();
+        let origin = match origins[..] {
+            [] => None,
+            [one] => Some(one),
+            _ => return Err(bad("the request has several Origin headers")),
+        };
+        if let Some(origin) = origin {
+            if self.origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes()) {
+                return Ok(Some(origin.clone()));
+            }
+            if !is_own(origin, authority.as_ref()) {
+                let shown = String::from_utf8_lossy(origin.as_bytes());
+                return Err(foreign(&format!("a page of {shown} asks")));
+            }
+        }
+        self.check_site(head)?;
+        Ok(None)
+    }
+
+    /// The name and port of the server that the request is for; `None` with HTTP/1.0, which needs
+    /// not name it.
+    fn authority(&self, head: &Head<'_>) -> Result<Option<Authority>, Refusal> {
+        let hosts: Vec<_> = head.headers.get_all(HOST).iter().collect();
+        let host = match hosts[..] {
+            [one] => {
+                Some(parse(one.as_bytes()).ok_or_else(|| bad("the Host header is malformed"))?)
+            }
+            [] if head.version < Version::HTTP_11 => None,
+            [] => return Err(bad("the request has no Host header")),
+            _ => return Err(bad("the request has several Host headers")),
+        };
+        // RFC 9112, section 3.2.2: the target's authority counts, if it has one.
+        let authority = match head.uri.authority() {
+            Some(target) => {
+                let wrong = || bad("the request's target has a malformed host");
+                Some(parse(target.as_str().as_bytes()).ok_or_else(wrong)?)
+            }
+            None => host,
+        };
+        if let Some(authority) = &authority
+            && !self.knows(authority.host(), head.local)
+        {
+            let name = authority.host();
+            let text = format!(
+                "this gateway is not {name}; use the address that it listens on, or let it be \
+                 called so with --host {name}"
+            );
+            return Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST, text));
+        }
+        Ok(authority)
+    }
+
+    fn knows(&self, host: &str, local: IpAddr) -> bool {
+        let is_named = |name: &String| name.eq_ignore_ascii_case(host);
+        let by_address = address(host)
+            .is_some_and(|address| address.is_loopback() || address == local.to_canonical());
+        by_address || host.eq_ignore_ascii_case("localhost") || self.hosts.iter().any(is_named)
+    }
+
+    /// A page may ask if it is one of this gateway, and a click on any page may lead here.
+    fn check_site(&self, head: &Head<'_>) -> Result<(), Refusal> {
+        let is = |name: HeaderName, value: &str| {
+            let mut all = head.headers.get_all(name).iter();
+            all.next().is_some_and(|one| one == value) && all.next().is_none()
+        };
+        let mut sites = head.headers.get_all(SITE).iter();
+        if sites.all(|site| site == "none" || site == "same-origin") {
+            return Ok(());
+        }
+        let navigates = is(MODE, "navigate") && is(DEST, "document");
+        if *head.method == Method::GET && navigates {
+            return Ok(());
+        }
+        Err(foreign("a page of another site asks"))
+    }
+}
+
+fn bad(what: &str) -> Refusal {
+    let text = format!("{what}; send one, with the name and port that the gateway listens on");
+    Refusal::new(StatusCode::BAD_REQUEST, text)
+}
+
+fn foreign(who: &str) -> Refusal {
+    let text = format!(
+        "{who}, and pages may not read through this gateway; allow the page's origin with \
+         --origin, or open the address itself"
+    );
+    Refusal::new(StatusCode::FORBIDDEN, text)
+}
+
+/// A host and perhaps a port, without a user.
+fn parse(octets: &[u8]) -> Option<Authority> {
+    let authority = Authority::try_from(octets).ok()?;
+    let (host, text) = (authority.host(), authority.as_str());
+    let port = text.strip_prefix(host)?;
+    let is_port = port.is_empty() || port == ":" || authority.port_u16().is_some();
+    (!host.is_empty() && is_port).then_some(authority)
+}
+
+/// The address that a host is written as, if it is one.
+fn address(host: &str) -> Option<IpAddr> {
+    match host.strip_prefix('[') {
+        Some(rest) => {
+            let address: Ipv6Addr = rest.strip_suffix(']')?.parse().ok()?;
+            Some(IpAddr::V6(address).to_canonical())
+        }
+        None => host.parse().ok().map(IpAddr::V4),
+    }
+}
+
+/// A page that this gateway has served, at the name under which it was asked.
+fn is_own(origin: &HeaderValue, authority: Option<&Authority>) -> bool {
+    let (Ok(origin), Some(authority)) = (origin.to_str(), authority) else { return false };
+    let own = |scheme: &str, port: &str| {
+        let authority = authority.as_str();
+        let authority = authority.strip_suffix(port).unwrap_or(authority);
+        let of = origin.strip_prefix(scheme).map(|rest| rest.strip_suffix(port).unwrap_or(rest));
+        of.is_some_and(|of| of.eq_ignore_ascii_case(authority))
+    };
+    // By https where a server before this one does the encryption.
+    own("http://", ":80") || own("https://", ":443")
+}
+
+fn configured_host(host: &str) -> Result<String, String> {
+    let bracketed = format!("[{host}]");
+    let host = if host.parse::<Ipv6Addr>().is_ok() { &bracketed } else { host };
+    match parse(host.as_bytes()) {
+        Some(authority) if authority.as_str() == authority.host() => Ok(host.to_owned()),
+        _ => Err(format!("--host {host} is no name of a host; write it without scheme and port")),
+    }
+}
+
+/// As browsers write it: in lower case, without the scheme's own port.
+fn configured_origin(origin: &str) -> Result<String, String> {
+    let wrong = || {
+        format!(
+            "--origin {origin} is no origin; write scheme, host and port, as in \
+             http://player.example:8000"
+        )
+    };
+    let lower = origin.to_ascii_lowercase();
+    let lower = lower.strip_suffix('/').unwrap_or(&lower);
+    let (scheme, host) = lower.split_once("://").ok_or_else(wrong)?;
+    let port = match scheme {
+        "http" => ":80",
+        "https" => ":443",
+        _ => "",
+    };
+    let is_scheme = !scheme.is_empty()
+        && scheme.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"+-.".contains(&octet));
+    let host = host.strip_suffix(port).filter(|_| !port.is_empty()).unwrap_or(host);
+    if !is_scheme || parse(host.as_bytes()).is_none() {
+        return Err(wrong());
+    }
+    Ok(format!("{scheme}://{host}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! What kind of content a name stands for, by its extension, and what a browser may do with it.
+
+use packet::NameRef;
+
+/// What is not known.
+const OCTETS: &str = "application/octet-stream";
+
+/// By extension, in lower case. Types are those that IANA has registered.
+const TYPES: &[(&str, &str)] = &[
+    ("aac", "audio/aac"),
+    ("avif", "image/avif"),
+    ("css", "text/css; charset=utf-8"),
+    ("csv", "text/csv; charset=utf-8"),
+    ("flac", "audio/flac"),
+    ("gif", "image/gif"),
+    ("gz", "application/gzip"),
+    ("htm", "text/html; charset=utf-8"),
+    ("html", "text/html; charset=utf-8"),
+    ("jpeg", "image/jpeg"),
+    ("jpg", "image/jpeg"),
+    ("js", "text/javascript; charset=utf-8"),
+    ("json", "application/json"),
+    ("m3u8", "application/vnd.apple.mpegurl"),
+    ("m4a", "audio/mp4"),
+    ("m4s", "video/iso.segment"),
+    ("m4v", "video/mp4"),
+    ("md", "text/markdown; charset=utf-8"),
+    ("mkv", "video/matroska"),
+    ("mov", "video/quicktime"),
+    ("mp3", "audio/mpeg"),
+    ("mp4", "video/mp4"),
+    ("mpd", "application/dash+xml"),
+    ("mpeg", "video/mpeg"),
+    ("mpg", "video/mpeg"),
+    ("oga", "audio/ogg"),
+    ("ogg", "audio/ogg"),
+    ("ogv", "video/ogg"),
+    ("opus", "audio/ogg"),
+    ("pdf", "application/pdf"),
+    ("png", "image/png"),
+    ("svg", "image/svg+xml"),
+    ("ts", "video/mp2t"),
+    ("txt", "text/plain; charset=utf-8"),
+    ("vtt", "text/vtt; charset=utf-8"),
+    ("wasm", "application/wasm"),
+    ("wav", "audio/wav"),
+    ("webm", "video/webm"),
+    ("webp", "image/webp"),
+    ("xml", "application/xml"),
+    ("zip", "application/zip"),
+];
+
+/// The media type of a file of this name.
+#[must_use]
+pub fn media_type(file: &str) -> &'static str {
+    let Some((_, extension)) = file.rsplit_once('.') else { return OCTETS };
+    let extension = extension.to_ascii_lowercase();
+    let found = TYPES.binary_search_by_key(&extension.as_str(), |(known, _)| known);
+    found.map_or(OCTETS, |at| TYPES[at].1)
+}
+
+/// What the file that a name stands for is called: the last component that is neither version nor
+/// segment, if that is a text.
+#[must_use]
+pub fn called(name: NameRef<'_>) -> Option<String> {
+    let last = name.components().rev().find(|component| {
+        component.as_version_any().is_none() && component.as_segment_any().is_none()
+    });
+    last.and_then(|component| String::from_utf8(component.value().to_vec()).ok())
+}
+
+/// A page without origin, scripts, forms and requests: it may show itself, with its own styles.
+const SANDBOX: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
+                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// What browsers show with a page of their own, which asks for the content again: in a sandbox it
+/// would be a foreign page, and the request be refused. Content of these types runs no scripts.
+const VIEWER: &str = "default-src 'none'; img-src 'self'; media-src 'self'; style-src \
+                      'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// The same for the viewer of documents, which is a plug-in to its browser.
+const DOCUMENT: &str = "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; base-uri \
+                        'none'; form-action 'none'";
+
+/// The Content-Security-Policy with which content of a media type is served. Everybody may publish,
+/// so nothing that is served may act as a page of the gateway.
+#[must_use]
+pub fn policy(media_type: &str) -> &'static str {
+    let (kind, _) = media_type.split_once('/').unwrap_or_default();
+    match (kind, media_type) {
+        (_, "image/svg+xml") => SANDBOX,
+        (_, "application/pdf") => DOCUMENT,
+        ("image" | "video" | "audio", _) => VIEWER,
+        _ => SANDBOX,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_could_run_a_script_is_in_a_sandbox() {
+        let in_sandbox = |file: &str| policy(media_type(file)).starts_with("sandbox;");
+        let all = ["htm", "html", "svg", "xml", "js", "css", "json", "txt", "md", "wasm", "mpd"];
+        for file in all.map(|extension| format!("a.{extension}")) {
+            assert!(in_sandbox(&file), "{file}");
+        }
+        assert!(in_sandbox("unknown") && policy("").starts_with("sandbox;"));
+        for file in ["a.png", "a.webm", "a.mp3", "a.pdf"] {
+            assert!(!in_sandbox(file), "{file}");
+        }
+        for (extension, _) in TYPES {
+            let policy = policy(media_type(&format!("a.{extension}")));
+            assert!(policy.contains("default-src 'none'"), "{policy}");
+            assert!(!policy.contains("script-src") && !policy.contains("allow-"), "{policy}");
+        }
+    }
+
+    #[test]
+    fn extensions_are_found_in_the_order_of_the_alphabet() {
+        assert!(TYPES.is_sorted_by(|a, b| a.0 < b.0));
+        for (extension, kind) in TYPES {
+            assert_eq!(media_type(&format!("a.b.{extension}")), *kind);
+        }
+        assert_eq!(media_type("FILM.WEBM"), "video/webm");
+        for unknown in ["webm", "film.", "film.exe", "", "."] {
+            assert_eq!(media_type(unknown), OCTETS, "{unknown}");
+        }
+    }
+}
