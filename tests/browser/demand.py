@@ -143,8 +143,9 @@ class Demand(Browser):
 
     def test_counts_are_whole_and_words_that_nobody_says_have_no_column(self):
         video = self.shown("video").locator("figure#stalls")
-        self.assertEqual(video.locator("td:not(.left)").all_inner_texts(), ["1"])
-        self.assertTrue(video.locator("h2").inner_text().endswith(" has 1"))
+        counts = video.locator("td:not(.left)").all_inner_texts()
+        self.assertTrue(counts and all(count.isdigit() for count in counts), counts)
+        self.assertNotIn(".", video.locator("h2").inner_text())
         heads = self.shown("requests").locator("table").first.locator("th").all_inner_texts()
         self.assertNotIn("class", heads)
         heads = self.shown("mice").locator("table").first.locator("th").all_inner_texts()

@@ -1,71 +1,22 @@
 """What is written where: links, and file systems that fill up in mid-write."""
 
-import contextlib
 import json
 import os
+import signal
 import subprocess
 from pathlib import Path
 
 from alone import SIZE, Alone
 from support import content
-from support.children import Failed, run
+from support.children import Child, Failed, wait_until
+from support.volume import Ext2
 
 FILE = 7
 PATIENCE = 60
 # Of the file system that fills up: room for this much of the file, and then no more.
 ROOM = SIZE // 2
-
-
-class Volume:
-    """A small file system of its own, seen by nobody but who enters its mount namespace.
-
-    It is an ext2 one, which cannot reserve space: how much there is shows when it is written to.
-    """
-
-    def __init__(self, folder, size):
-        self.folder = folder / "volume"
-        self.folder.mkdir()
-        image = folder / "image"
-        with open(image, "wb") as file:
-            file.truncate(size)
-        run(["mkfs.ext2", "-q", "-m", "0", "-b", "1024", image])
-        script = 'mount -o loop "$0" "$1" && echo ready && exec cat'
-        self._holder = subprocess.Popen(
-            ["unshare", "--mount", "sh", "-c", script, str(image), str(self.folder)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        if self._holder.stdout.readline() != b"ready\n":
-            self.close()
-            raise Failed("this system lets us mount no file system of our own")
-
-    def command(self, *argv):
-        """The command as it has to be started to see the file system."""
-        return ["nsenter", "--target", str(self._holder.pid), "--mount", *map(str, argv)]
-
-    def run(self, *argv):
-        """Run a short command there to its end and return what it printed."""
-        return run(self.command(*argv))
-
-    def free(self):
-        """Octets that can still be written."""
-        return int(self.run("stat", "-f", "-c", "%f", self.folder)) * 1024
-
-    def sha256(self, name):
-        """The digest of a file there, in hexadecimal."""
-        return self.run("sha256sum", self.folder / name).split()[0]
-
-    def names(self):
-        """What is in the folder, but for what the file system itself puts there."""
-        return set(self.run("ls", self.folder).split()) - {"lost+found"}
-
-    def close(self):
-        """Let go of the namespace; the kernel takes the mount away with it."""
-        with contextlib.suppress(BrokenPipeError):
-            self._holder.stdin.close()
-        self._holder.wait()
-        self._holder.stdout.close()
+# Segments a second of a transfer that is to be caught in the middle: five seconds for all.
+SLOW = ("--control", "rate", "--set", "interests=50")
 
 
 class Disk(Alone):
@@ -138,7 +89,7 @@ class Disk(Alone):
     def test_fills_up_in_mid_write(self):
         """It is said, nothing else suffers, and with room again the transfer goes on."""
         try:
-            volume = Volume(self.here, 3 * SIZE)
+            volume = Ext2(self.here, 3 * SIZE)
         except Failed as reason:
             self.skipTest(str(reason))
         self.addCleanup(volume.close)
@@ -146,22 +97,43 @@ class Disk(Alone):
         other = volume.folder / "other"
         volume.run("cp", content.make(self.here / "other", 100_000, 2), other)
         filler = volume.folder / "filler"
-        volume.run("sh", "-c", 'head -c "$0" /dev/zero >"$1"', volume.free() - ROOM, filler)
-        for _ in range(2):
-            done = self.get(target, before=volume.command())
-            self.assertEqual(done.returncode, FILE, done.stderr)
-            self.assertRegex(
-                done.stderr,
-                rf"\Aweir: cannot write {target}\.part: No space left on device; make room and run "
-                r"the same command again to resume\n\Z",
-            )
-            left = {"file.part", "file.part.journal", "filler", "other"}
-            self.assertEqual(volume.names(), left)
+
+        def fill(room):
+            free = volume.free() - room
+            volume.run("sh", "-c", 'head -c "$0" /dev/zero >>"$1"', free, filler)
+
+        def refused(said, why, left):
+            advice = "make room and run the same command again to resume"
+            self.assertRegex(said, rf"\Aweir: cannot write {target}\.part: {why}; {advice}\n\Z")
+            self.assertEqual(volume.names(), {"filler", "other", *left})
             self.assertEqual(volume.sha256("other"), content.sha256(self.here / "other"))
+
+        # What cannot fit is known when the first segment is there, and takes nothing.
+        fill(ROOM)
+        done = self.get(target, before=volume.command())
+        self.assertEqual(done.returncode, FILE, done.stderr)
+        refused(done.stderr, r"it needs 2\.00 MB more, and \d+ kB are free there", ())
+        # What fitted at the beginning does not when another has filled the disk meanwhile.
+        volume.run("rm", filler)
+        log = self.here / "log"
+        argv = [self.program, "get", "/file", "-o", target, "--socket", self.daemon.socket]
+        with Child(volume.command(*argv, *SLOW), log) as slow:
+            part = f"{target}.part"
+            script = 'test -e "$0" && stat -c %s "$0" || echo 0'
+            wait_until(lambda: int(volume.run("sh", "-c", script, part)) > 0, "a part of the file")
+            os.kill(slow.pid, signal.SIGSTOP)
+            fill(ROOM // 4)
+            os.kill(slow.pid, signal.SIGCONT)
+            self.assertEqual(slow.wait(PATIENCE), FILE, slow.last_words())
+        left = ("file.part", "file.part.journal")
+        refused(log.read_text(encoding="utf-8"), "No space left on device", left)
+        done = self.get(target, before=volume.command())
+        self.assertEqual(done.returncode, FILE, done.stderr)
+        refused(done.stderr, r"it needs [\d.]+ MB more, and \d+ (k)?B are free there", left)
         volume.run("rm", filler)
         done = self.get(target, before=volume.command())
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(volume.sha256("file"), content.sha256(self.sent))
         self.assertEqual(volume.names(), {"file", "other"})
         resumed = json.loads(done.stdout)["resumed_bytes"]
-        self.assertTrue(0 < resumed <= ROOM, resumed)
+        self.assertTrue(0 < resumed < SIZE, resumed)

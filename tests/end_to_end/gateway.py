@@ -4,16 +4,14 @@ import concurrent.futures
 import contextlib
 import hashlib
 import http.client
-import json
 import os
 import signal
-import socket
 import subprocess
 import unittest.mock
 
 from alone import SIZE, Alone
 from support import children, content
-from support.children import Child, wait_until
+from support.gateway import PATIENCE, Gateway
 
 MEGABYTE = content.MEGABYTE
 LARGE = 60 * MEGABYTE
@@ -21,55 +19,7 @@ LARGE = 60 * MEGABYTE
 # thread or two, 4 MB for each client or 16 MB for standard output. All of it would be far more.
 SMALL = 45 * MEGABYTE
 INTERRUPTED = 5
-PATIENCE = 60
 SEGMENT = 8000
-
-
-class Gateway:
-    """A gateway on a port of its own, and what it says of its answers."""
-
-    def __init__(self, daemon, folder, *options):
-        self.out = folder / "gateway.json"
-        argv = [daemon.weir, "gateway", "--listen", "127.0.0.1:0", "--json"]
-        argv += ["--socket", daemon.socket, *options]
-        self.child = Child(argv, folder / "gateway.log", self.out)
-        wait_until(self.said, "the gateway to listen")
-        self.host, _, port = self.said()[0]["listening"].partition(":")
-        self.port = int(port)
-
-    def said(self):
-        """Every line of its standard output."""
-        text = self.out.read_text(encoding="utf-8")
-        return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
-
-    def answered(self, count):
-        """What it says of so many answers, when it has said so much."""
-        wait_until(lambda: len(self.said()) > count, f"{count} answers")
-        return self.said()[1:]
-
-    def ask(self, path, method="GET", **headers):
-        """One request on a connection of its own: status, headers, body."""
-        with contextlib.closing(self.connect()) as connection:
-            named = {field.replace("_", "-"): value for field, value in headers.items()}
-            connection.request(method, path, headers=named)
-            answer = connection.getresponse()
-            return answer.status, answer.headers, answer.read()
-
-    def connect(self):
-        """A connection."""
-        return http.client.HTTPConnection(self.host, self.port, timeout=PATIENCE)
-
-    def begin(self, path):
-        """Ask for something and do not read the answer."""
-        connection = socket.create_connection((self.host, self.port), timeout=PATIENCE)
-        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: here\r\n\r\n".encode())
-        return connection
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.child.kill()
 
 
 class ByHttp(Alone):
@@ -178,7 +128,7 @@ class ByHttp(Alone):
         for path, status, part in (
             ("/other/none", 404, "/other/none was not found"),
             ("/nobody/film", 404, "no answer in 1.00 s"),
-            ("/film.webm", 403, "only names under /other, /nobody"),
+            ("/film.webm", 403, "ask for a name below /other, /nobody"),
             ("/", 400, "the path has no name"),
             ("/other//x", 400, "a component is empty"),
             ("/other/" + "x" * 9000, 414, "more than 8000 octets"),

@@ -5,6 +5,7 @@ of itself. Content stores are off, so that a segment asked for again has to cros
 """
 
 import signal
+import time
 import unittest
 
 from chain import MIDDLE, Chain
@@ -19,6 +20,8 @@ KILLED_AT = 0.5
 # All octets over all attempts, as a share of the file: a tenth for headers, frames, Interests and
 # what was under way at the blow. Fetching the first half again would make it more than 1.5.
 MOST_IN_TOTAL = 1.2
+# Interests a second for what nobody serves any more.
+MOST_A_SECOND = 10
 PATIENCE = 120
 
 
@@ -97,3 +100,30 @@ class Kill(unittest.TestCase):
         self.producer = self.put()
         self.end_or_begin_again()
         self.assert_whole()
+
+    def asked(self):
+        """Interests that have come from the consumer's host to the forwarder in the middle."""
+        faces = self.chain.daemons[MIDDLE].status()["faces"]
+        return sum(face["received"]["interests"] for face in faces if face["name"] == "left")
+
+    def test_producer_away(self):
+        """Without a producer few Interests leave; the transfer goes on when it is back."""
+        self.wait_for_middle()
+        self.producer.kill()
+        let_pass(1)
+        before, begun = self.asked(), time.monotonic()
+        let_pass(5)
+        rate = (self.asked() - before) / (time.monotonic() - begun)
+        self.assertLess(rate, MOST_A_SECOND)
+        self.assertTrue(self.fetch.child.running, self.fetch.child.last_words())
+        self.producer = self.put()
+        before = self.share()
+        wait_until(lambda: self.share() > before + 0.01, "the transfer to go on", 5)
+        self.fetch.finish(PATIENCE)
+        self.assert_whole()
+
+
+def let_pass(seconds):
+    """Watch for so long."""
+    end = time.monotonic() + seconds
+    wait_until(lambda: time.monotonic() >= end, "time to pass", seconds + 1)

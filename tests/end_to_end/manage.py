@@ -60,7 +60,7 @@ class Manage(Alone):
         self.assertEqual(self.object("route", "list"), [])
         self.said("face", "destroy", PEER)
         self.refused(NOT_FOUND, "has no face", "face", "destroy", PEER)
-        self.refused(NOT_FOUND, "410", "route", "add", "/far", made["id"])
+        self.refused(NOT_FOUND, "has no face", "route", "add", "/far", made["id"])
         self.refused(USAGE, "is not a face URI", "face", "create", "127.0.0.1")
 
     def test_strategies(self):

@@ -114,8 +114,19 @@ class Messages(Alone):
             for address in (f"127.0.0.1:{port}", "192.0.2.1:8080"):
                 with self.subTest(address=address):
                     parts = [f"cannot listen on {address}", "with --listen"]
-                    command = self.on_daemon("gateway", "--listen", address)
+                    command = self.on_daemon("gateway", "--prefix", "/", "--listen", address)
                     self.refused(FAILED, parts, *command)
+
+    def test_nothing_to_serve(self):
+        """A gateway without a prefix, and with one that is for programs of one host."""
+        for options, parts in (
+            ((), ["no names to serve", "--prefix /example"]),
+            (("--prefix", "/localhost/nfd"), ["programs of one host", "choose another prefix"]),
+            (("--prefix", "/a", "--host", "http://a"), ["--host http://a", "without scheme"]),
+            (("--prefix", "/a", "--origin", "a"), ["--origin a", "write scheme, host and port"]),
+        ):
+            with self.subTest(options=options):
+                self.refused(USAGE, parts, *self.on_daemon("gateway", *options))
 
     def test_not_allowed(self):
         """A socket that is for others."""
@@ -147,14 +158,43 @@ class Messages(Alone):
         self.assert_message(said, [address, "does not speak NDN", "check --socket"])
 
     def test_forwarder_goes(self):
-        """The forwarder ends while something is served."""
+        """The forwarder ends while something is served: that is said, and so is its return."""
         other = weir.Daemon(self.program, self.here, "other", listen=ALONE)
+        lines = []
+
+        def said(text):
+            lines[:] = serving.log.read_text(encoding="utf-8").splitlines()
+            return text in lines[-1]
+
         with other:
             serving = self.keep(other.put("/a", self.sent))
             other.process.kill()
-            self.assertEqual(serving.wait(PATIENCE), NO_FORWARDER)
-            said = serving.log.read_text(encoding="utf-8").splitlines(keepends=True)[-1]
-            self.assert_message(said, [str(other.socket), "closed the connection"])
+            wait_until(lambda: said("went away"), "the loss to be told")
+            self.assertIn("weir put: the forwarder at", lines[-1])
+            self.assertIn(f"{other.socket} went away; trying again", lines[-1])
+            self.assertIn("`weir daemon` starts one", lines[-1])
+            other.start()
+            wait_until(lambda: said("is back"), "the return to be told")
+            self.assertIn(str(other.socket), lines[-1])
+            # While there is no forwarder a signal ends it as ever.
+            other.process.kill()
+            wait_until(lambda: said("went away"), "the second loss to be told")
+            self.assertEqual(serving.stop(), 0)
+
+    def test_forwarder_stays_away(self):
+        """A fetch waits for as long as it has patience, and then says so."""
+        argv = [self.program, "get", "/a", "-o", self.here / "a", "--patience", "1 s"]
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            address = f"tcp://127.0.0.1:{listener.getsockname()[1]}"
+            fetch = self.keep(Child([*argv, "--socket", address], self.here / "log"))
+            peer, _ = listener.accept()
+        peer.close()
+        self.assertEqual(fetch.wait(PATIENCE), NO_FORWARDER)
+        lines = (self.here / "log").read_text(encoding="utf-8").splitlines(keepends=True)
+        self.assertEqual(len(lines), 2, lines)
+        self.assertIn(f"weir get: the forwarder at {address} went away; trying again", lines[0])
+        parts = [address, "was not back within 1.00 s", "start it", "again to resume"]
+        self.assert_message(lines[1], parts)
 
     # Names.
 
@@ -292,7 +332,7 @@ class Messages(Alone):
             self.skipTest("this system lets us mount nothing")
         script = 'mount -t tmpfs -o "$1" none "$0" && cd "$0" && shift && "$@"; s=$?; ls; exit $s'
         get = self.on_daemon("get", "/large/file", "-o", "file")
-        # Room is reserved beforehand; or the file has room, but what is kept beside it has none.
+        # The file does not fit; or the file has room, but what is kept beside it has none.
         for limit in ("size=1m", "nr_inodes=2"):
             with self.subTest(limit=limit):
                 shell = [*in_namespace, "sh", "-c", script, self.here, limit]

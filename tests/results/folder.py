@@ -150,6 +150,38 @@ class Folder(unittest.TestCase):
         left = {path.name for path in self.here.iterdir()}
         self.assertEqual(left, {"one.toml", "many.toml", "out"})
 
+    def test_an_interrupted_sweep_is_resumed_to_the_same_results(self):
+        # Seconds for each run, so that the signal comes after some of them.
+        text = (self.here / "many.toml").read_text(encoding="utf-8")
+        text = text.replace('"3 s"', '"300 s"').replace('"1 MB"', '"100 MB"')
+        (self.here / "many.toml").write_text(text, encoding="utf-8")
+        command = [self.program, "sim", "run", "many.toml", "--out", "out", "--jobs", "1"]
+        child = subprocess.Popen(
+            command, cwd=self.here, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        until = time.monotonic() + 120
+        while not list(self.here.glob(".weir-unfinished-*/series-2.part")):
+            self.assertLess(time.monotonic(), until)
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, INTERRUPTED, said)
+        self.assertIn("run the same command with --resume to do the rest", said)
+        runs = self.summary()["runs"]
+        self.assertEqual([run["interrupted"] for run in runs], [False, False, True])
+        page = (self.here / "out/report.html").read_text(encoding="utf-8")
+        self.assertIn("One run was interrupted and is left out.", page)
+        counted = [combination["interrupted"] for combination in self.summary()["combinations"]]
+        self.assertEqual(counted, [0, 1])
+        other = self.run_it("many.toml", "--out", "out", "--resume", "--set", "link.delay=6 ms")
+        self.assertEqual(other.returncode, FILE)
+        self.assertIn("results of another scenario", other.stderr)
+        for out, more in (("out", ["--resume"]), ("whole", [])):
+            done = self.run_it("many.toml", "--out", out, *more)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        for name in ("series.parquet", "flows.parquet"):
+            resumed, whole = [(self.here / out / name).read_bytes() for out in ("out", "whole")]
+            self.assertEqual(resumed, whole, name)
+
     def test_a_second_run_takes_the_place_of_the_first_and_of_nothing_else(self):
         self.run_it("many.toml", "--out", "out")
         self.assertIn("scenario-1.toml", self.names())

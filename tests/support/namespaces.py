@@ -6,12 +6,17 @@ ends. Without the rights to make namespaces, a user namespace gives them (`ensur
 """
 
 import contextlib
+import ctypes
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 from .children import Failed, run
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWNET = 0x40000000  # from <linux/sched.h>
 
 # Where `ip` and `tc` are; a user's own path often leaves it out.
 os.environ["PATH"] += ":/usr/sbin:/sbin"
@@ -36,6 +41,30 @@ class Host:
     def command(self, *argv):
         """The command as it has to be started to run on this host."""
         return ["nsenter", "--target", str(self.pid), "--net", *map(str, argv)]
+
+    def inside(self, work):
+        """Call `work` in a thread on this host, and return what it returns.
+
+        A socket stays on the host that it was made on, whichever thread uses it later.
+        """
+        outcome = []
+
+        def enter():
+            with open(f"/proc/{self.pid}/ns/net", "rb") as namespace:
+                if LIBC.setns(namespace.fileno(), CLONE_NEWNET) != 0:
+                    outcome.append(Failed(f"cannot enter {self.name}: errno {ctypes.get_errno()}"))
+                    return
+            try:
+                outcome.append(work())
+            except OSError as error:
+                outcome.append(error)
+
+        thread = threading.Thread(target=enter)
+        thread.start()
+        thread.join()
+        if isinstance(outcome[0], Exception):
+            raise outcome[0]
+        return outcome[0]
 
     def run(self, *argv):
         """Run a short command here to its end and return what it printed."""

@@ -61,7 +61,8 @@ class Playback(Stage):
     def _gateway(self, node):
         log = self._folder / f"{node.name}-gateway.log"
         log.unlink(missing_ok=True)
-        argv = node.command(self._program, "gateway", "--socket", node.socket)
+        argv = [self._program, "gateway", "--prefix", NAME, "--socket", node.socket]
+        argv = node.command(*argv)
         self.enter_context(Child(argv, log))
         wait_until(lambda: "listening" in log.read_text(encoding="utf-8"), "a gateway to listen")
 

@@ -50,10 +50,15 @@ class Result(unittest.TestResult):
         self.say(test, "SKIPPED", reason)
 
 
-def run(names):
-    """Run the named tests, say the counts on the last line, and return the exit status."""
+def run(names, before_counts=None):
+    """Run the named tests, say the counts on the last line, and return the exit status.
+
+    `before_counts` is called when all tests have ended.
+    """
     result = Result()
     unittest.defaultTestLoader.loadTestsFromNames(names).run(result)
+    if before_counts:
+        before_counts()
     failed, skipped = len(result.failures) + len(result.errors), len(result.skipped)
     print(f"{result.passed} passed, {failed} failed, {skipped} skipped")
     return int(failed > 0)

@@ -40,6 +40,11 @@ def program(profile="dev"):
     raise Missing("crates/weir builds no program")
 
 
+def memory_for_tests():
+    """The budget that daemons get whose test gives them none: WEIR_TEST_MEMORY, as "32 MB"."""
+    return os.environ.get("WEIR_TEST_MEMORY", "")
+
+
 @dataclass
 class Daemon:
     """One forwarder: its configuration, and its process while it runs.
@@ -76,10 +81,15 @@ class Daemon:
         """The command as it has to be started on the daemon's host."""
         return self.host.command(*argv) if self.host else [str(word) for word in argv]
 
+    def memory(self):
+        """Its budget, as the configuration has it; empty if it is the default."""
+        return self.about.get("memory", memory_for_tests())
+
     def text(self):
         """The configuration."""
         rows = [section("[listen]", {"unix": str(self.socket), **self.listen})]
-        rows.append(section("[daemon]", self.about))
+        budget = {"memory": self.memory()} if self.memory() else {}
+        rows.append(section("[daemon]", {**self.about, **budget}))
         rows.append(section("[content_store]", self.store))
         rows += [section(f"[{name}]", values) for name, values in self.sections.items()]
         for name, uri, *options in self.faces:

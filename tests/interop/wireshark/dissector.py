@@ -19,7 +19,7 @@ SCRIPT = weir.ROOT / "scripts/wireshark/weir.lua"
 REFERENCE = weir.ROOT / "docs/reference/wire.md"
 SCENARIO = weir.ROOT / "scenarios/tutorial/three-hops.toml"
 NDN = 0x8624
-TYPES = list(range(864, 913, 4))
+TYPES = list(range(864, 921, 4))
 
 # What the reference's examples mean, in the order in which they stand there.
 MEANING = [
@@ -44,6 +44,19 @@ MEANING = [
     {"capability": "0x0000000000000003", "capability.range": "1", "capability.options": "1"},
     {"caches.below": "2", "caches.capacity": "200"},
     {"caches.passed": "1"},
+    {
+        "capability": "0x0000000000000003",
+        "capability.range": "1",
+        "capability.options": "1",
+        "address.echo": "0x0000000000000000",
+    },
+    {
+        "capability": "0x0000000000000002",
+        "capability.range": "0",
+        "capability.options": "1",
+        "address.challenge": "0x0123456789abcdef",
+    },
+    {"exclude": "0101010101010101;0202020202020202"},
 ]
 
 
