@@ -14,8 +14,8 @@ use forwarder::{
 use libfuzzer_sys::fuzz_target;
 use packet::{DataBuf, Interest, LpHeader, LpPacket, NackReason, Name};
 
-const ENTRIES: usize = 64;
-const PER_FACE: usize = 32;
+const ENTRIES: usize = 24;
+const PER_FACE: usize = 10;
 const STORE: usize = 40_000;
 const QUEUE: u64 = 20_000;
 const FACES: usize = 6;

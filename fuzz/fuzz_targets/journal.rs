@@ -38,7 +38,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = weir_fuzz::folder_in_memory();
         let file = |name| {
             File::options()
                 .read(true)

@@ -9,7 +9,7 @@
 use control::{Duration, Time};
 use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope, Wire};
 use libfuzzer_sys::fuzz_target;
-use net::management::authority::{MODULES, Origin, Rule, Who};
+use net::management::authority::{Account, MODULES, Origin, Rule, Users, Who};
 use net::management::orders::{Order, Task};
 use net::management::parameters::{ControlParameters, numbers};
 use net::management::response::ControlResponse;
@@ -21,6 +21,10 @@ const ROUTES: usize = 6;
 const FACES: usize = 10;
 /// The faces that command, the first ones; they stay.
 const COMMANDING: usize = 3;
+/// The user whose programs may command everything.
+const OWNER: u32 = 1;
+/// Whose programs are at the first faces. The third one's leads to a peer.
+const USERS: [u32; 2] = [OWNER, 1000];
 /// A frame is sent as it is.
 const RAW: u8 = 0xff;
 /// The command goes under `/localhop`.
@@ -84,13 +88,18 @@ impl Bench {
             forwarder.add_route(own, prefix.as_ref(), 0).expect("room for a route");
         }
         let mut management = Management::new(own, ROUTES, WALL);
+        let owners = Users { uids: vec![OWNER], gids: Vec::new() };
+        let own_routes = vec!["rib".to_owned()];
         management.set_rules(vec![
-            Rule::everything_here(),
+            Rule { users: owners, ..Rule::everything_here() },
+            Rule { modules: own_routes, is_bounded: true, ..Rule::everything_here() },
             Rule {
                 from: Origin::Remote,
                 modules: MODULES.map(str::to_owned).to_vec(),
                 prefix: Name::default(),
                 who: Who::Anybody,
+                users: Users::default(),
+                is_bounded: false,
                 skew: Duration::from_secs(60),
             },
         ]);
@@ -132,11 +141,15 @@ impl Bench {
 
     fn manage(&mut self, frame: &[u8]) {
         let wall_ms = WALL + self.now.since(Time(0)).as_millis();
-        let infos: Vec<_> = self.faces.iter().map(|id| info(&self.forwarder, *id)).collect();
         let mut host = Host {
             forwarder: &mut self.forwarder,
-            faces: &|| infos.clone(),
+            faces: &|forwarder| self.faces.iter().map(|id| info(forwarder, *id)).collect(),
             channels: &["udp4://0.0.0.0:6363".to_owned()],
+            account: &|face| {
+                let at = self.faces.iter().position(|known| *known == face)?;
+                let uid = *USERS.get(at)?;
+                Some(Account { uid, gid: None })
+            },
         };
         let reply = match self.management.receive(&mut host, self.now, wall_ms, frame) {
             None => return,
@@ -220,6 +233,7 @@ impl Bench {
                 interest.parameters = Some(octets.to_vec().into());
             }
             let info = SignatureInfoBuf::digest().with_nonce(&self.nonce.to_be_bytes());
+            let info = info.with_time_ms(WALL + self.now.since(Time(0)).as_millis());
             interest.sign_with(info, |parts| {
                 let mut digest = Sha256::new();
                 parts.iter().for_each(|part| digest.update(part));

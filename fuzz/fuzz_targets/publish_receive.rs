@@ -13,16 +13,22 @@ use transport::publish::{Preparation, Publish, Spec};
 
 const NAME: &str = "/example/file";
 const SEGMENT: usize = 16;
-const SIZE: usize = 300 * SEGMENT - 5;
-
-fn content() -> Vec<u8> {
-    (0..SIZE).map(|at| (at / SEGMENT) as u8 ^ at as u8).collect()
-}
+/// Few segments: an Interest may ask for as many as there are, and an input has many Interests.
+const SIZE: usize = 20 * SEGMENT - 5;
+static CONTENT: [u8; SIZE] = {
+    let mut content = [0; SIZE];
+    let mut at = 0;
+    while at < SIZE {
+        content[at] = (at / SEGMENT) as u8 ^ at as u8;
+        at += 1;
+    }
+    content
+};
 
 fn producer() -> Publish {
     let name: Name = NAME.parse().expect("a name");
     let spec = Spec { segment_size: SEGMENT, ..Spec::new(name, 7) };
-    let preparation = Preparation::new(spec, content(), &Signer::Digest).expect("it fits");
+    let preparation = Preparation::new(spec, CONTENT.to_vec(), &Signer::Digest).expect("it fits");
     let mut publish = Publish::new();
     publish.add(preparation.run(&Signer::Digest).expect("it can be read"));
     publish.claim("/example".parse().expect("a name"));
@@ -77,9 +83,8 @@ fn published(data: &Data<'_>) {
     if data.name().len() == name.len() + 2
         && let Some(segment) = data.name().last().and_then(|last| last.as_segment())
     {
-        let whole = content();
         let from = segment as usize * SEGMENT;
-        assert_eq!(data.content(), &whole[from..(from + SEGMENT).min(SIZE)]);
+        assert_eq!(data.content(), &CONTENT[from..(from + SEGMENT).min(SIZE)]);
         assert!(data.final_block().is_some());
     }
 }

@@ -5,9 +5,11 @@
 
 use libfuzzer_sys::fuzz_target;
 use scenario::schema::FORMATS;
-use std::fs;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use tempfile::TempDir;
+use weir_fuzz::folder_in_memory;
 
 /// The scenario that names the file.
 const FILE: &str = "[topology]\nfile = \"it\"\nformat = \"FORMAT\"\nrate = \"1 Mbit/s\"\n\
@@ -20,7 +22,12 @@ const TRACE: &str = "[scenario]\nduration = \"1 s\"\n[[node]]\nname = [\"a\", \"
                      size = \"1 kB\"\n[[workload]]\nname = \"/x\"\ntrace = \"it\"\n";
 
 thread_local! {
-    static FOLDER: TempDir = tempfile::tempdir().expect("a place for the file");
+    static EMPTY: TempDir = folder_in_memory();
+    static FOLDER: (TempDir, File) = {
+        let folder = folder_in_memory();
+        let file = File::create(folder.path().join("it")).expect("a file");
+        (folder, file)
+    };
 }
 
 fuzz_target!(|input: &[u8]| {
@@ -29,7 +36,7 @@ fuzz_target!(|input: &[u8]| {
         0 => {
             let Ok(text) = str::from_utf8(octets) else { return };
             // No file beside it: it names none, or one that is not there.
-            FOLDER.with(|folder| read(text, folder.path()));
+            EMPTY.with(|folder| read(text, folder.path()));
         }
         1 => beside(TRACE, octets),
         n => beside(&FILE.replace("FORMAT", FORMATS[n - 2]), octets),
@@ -37,11 +44,10 @@ fuzz_target!(|input: &[u8]| {
 });
 
 fn beside(scenario: &str, octets: &[u8]) {
-    FOLDER.with(|folder| {
-        let path = folder.path().join("it");
-        fs::write(&path, octets).expect("it can be written");
+    FOLDER.with(|(folder, file)| {
+        // The same file each time: making and removing one costs more than reading a scenario.
+        file.set_len(0).and_then(|()| file.write_all_at(octets, 0)).expect("it can be written");
         read(scenario, folder.path());
-        fs::remove_file(path).expect("it was just written");
     });
 }
 

@@ -1,0 +1,157 @@
+//! Two producers of the same name, of which the consumer trusts one, and the sink that knows what
+//! that one published.
+//!
+//! Signatures are by shared secrets: fuzzing needs many executions, and a public key costs as much
+//! as a hundred of the decisions that are tested here.
+
+use control::{Controller, Params};
+use packet::Name;
+use rangemap::RangeSet;
+use security::{MIN_SHARED_KEY, SharedKey, Signer, TrustPolicy, TrustedKey};
+use transport::fetch::{ObjectInfo, Resume, Sink};
+use transport::publish::{Preparation, Publish, Spec};
+
+/// The name under which both publish.
+pub const NAME: &str = "/example/file";
+
+/// Whose object it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// The producer that the consumer trusts.
+    Trusted,
+    /// A producer that signs with another secret, under the same key name.
+    Forger,
+}
+
+/// How an object is cut.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Bytes of content in a segment.
+    pub segment: usize,
+    /// Bytes of content.
+    pub size: usize,
+}
+
+impl Shape {
+    /// Segments of the object.
+    #[must_use]
+    pub fn segments(self) -> u64 {
+        self.size.div_ceil(self.segment) as u64
+    }
+
+    /// The content that `owner` publishes.
+    #[must_use]
+    pub fn content(self, owner: Owner) -> Vec<u8> {
+        let seed = owner as u8;
+        (0..self.size).map(|at| (at / self.segment) as u8 ^ at as u8 ^ seed).collect()
+    }
+
+    /// A producer of the object.
+    ///
+    /// # Panics
+    /// The shape is impossible.
+    #[must_use]
+    pub fn producer(self, owner: Owner) -> Publish {
+        let signer = Signer::Shared { secret: secret(owner), key_locator: key() };
+        let spec = Spec { segment_size: self.segment, ..Spec::new(name(), 7) };
+        let preparation = Preparation::new(spec, self.content(owner), &signer);
+        let object = preparation.and_then(|preparation| preparation.run(&signer));
+        let mut publish = Publish::new();
+        publish.add(object.expect("memory can be read and the object is small"));
+        publish
+    }
+}
+
+/// [`NAME`] as a name.
+#[must_use]
+pub fn name() -> Name {
+    NAME.parse().expect("a name")
+}
+
+fn key() -> Name {
+    "/example/KEY/1".parse().expect("a name")
+}
+
+fn secret(owner: Owner) -> SharedKey {
+    SharedKey::new(&[owner as u8; MIN_SHARED_KEY])
+}
+
+/// Trusts [`Owner::Trusted`] alone.
+#[must_use]
+pub fn policy() -> TrustPolicy {
+    let identity = "/example".parse().expect("a name");
+    TrustPolicy::Keys(vec![TrustedKey::shared(key(), secret(Owner::Trusted), identity)])
+}
+
+/// A consumer's controller with its defaults.
+///
+/// # Panics
+/// There is no such scheme.
+#[must_use]
+pub fn controller(scheme: &str) -> Box<dyn Controller> {
+    let scheme = schemes::find(scheme).expect("a scheme");
+    scheme.controller.expect("a consumer's")(&Params::defaults(scheme.params))
+}
+
+/// Accepts only what the trusted producer published, each segment once.
+pub struct Judge {
+    shape: Shape,
+    content: Vec<u8>,
+    /// Segments of `resume`, once the transfer has begun, and those that were written.
+    has: Vec<bool>,
+    written: Vec<bool>,
+    resume: RangeSet<u64>,
+    /// The consumer asked for order.
+    wants_order: bool,
+    in_order: bool,
+}
+
+impl Judge {
+    /// A sink for an object of that shape that has the segments of `resume` already.
+    #[must_use]
+    pub fn new(shape: Shape, in_order: bool, resume: RangeSet<u64>) -> Judge {
+        let content = shape.content(Owner::Trusted);
+        let has = vec![false; shape.segments() as usize];
+        let (written, wants_order) = (has.clone(), in_order);
+        Judge { shape, content, has, written, resume, wants_order, in_order }
+    }
+
+    /// Every segment is there.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.has.iter().all(|has| *has)
+    }
+}
+
+impl Sink for Judge {
+    fn begin(&mut self, info: &ObjectInfo) -> Resume {
+        assert!(info.name.as_ref().starts_with(name().as_ref()));
+        // A candidate may be skipped for another one, as long as nothing of it was handed on.
+        assert!(!self.written.contains(&true), "one transfer is of one object");
+        self.has.fill(false);
+        // As for any sink: without that size nobody knows where a segment belongs.
+        self.in_order = self.wants_order || info.segment_size.is_none();
+        let mut octets = 0;
+        for run in self.resume.iter() {
+            // Where segments come in order, only what the object begins with is counted.
+            let is_counted = !self.in_order || run.start == 0;
+            for segment in run.clone() {
+                let at = segment as usize * self.shape.segment;
+                let len = self.shape.segment.min(self.shape.size - at);
+                octets += if is_counted { len as u64 } else { 0 };
+                self.has[segment as usize] = true;
+            }
+        }
+        Resume { segments: self.resume.clone(), octets }
+    }
+
+    fn write(&mut self, segment: u64, offset: u64, content: &[u8]) {
+        assert_eq!(offset, segment * self.shape.segment as u64);
+        let from = offset as usize;
+        assert_eq!(content, &self.content[from..from + content.len()], "not what was published");
+        assert!(!std::mem::replace(&mut self.written[segment as usize], true), "written twice");
+        self.has[segment as usize] = true;
+        let before = &self.has[..segment as usize];
+        assert!(!self.in_order || before.iter().all(|has| *has), "out of order");
+    }
+}
