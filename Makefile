@@ -1,6 +1,6 @@
 # Every target installs what it needs and is missing, and does nothing about what is there.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint fuzz bench docs
+.PHONY: help demo test lint fuzz bench docs sbom
 
 # A file of your own to send through the demo: make demo FILE=photo.jpg
 FILE ?=
@@ -26,6 +26,9 @@ fuzz: ## fuzz every decoder (SECONDS_EACH=60)
 
 bench: ## measure Weir and its peers on this machine (PARTS="host veth")
 	bench/run $(PARTS)
+
+sbom: ## print the bill of materials of `weir` (CycloneDX 1.5, JSON)
+	@scripts/sbom
 
 docs: ## write the generated references and the API documentation
 	scripts/docs

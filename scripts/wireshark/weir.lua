@@ -57,9 +57,12 @@ field("rtt", "uint64", "Round-trip time of the consumer (ns)")
 field("capability", "uint64", "Capability", base.HEX)
 field("capability.range", "bool", "Capability: ranges")
 field("capability.options", "bool", "Capability: options")
+field("address.challenge", "uint64", "Address challenge", base.HEX)
+field("address.echo", "uint64", "Address echo", base.HEX)
 field("caches.below", "uint8", "Caches passed by the Interest")
 field("caches.capacity", "uint64", "Capacity of the caches passed")
 field("caches.passed", "uint8", "Caches passed by the Data")
+field("exclude", "bytes", "Excluded packet: digest begins with")
 field("caches.age", "uint64", "Age of the last copy (ns)")
 
 local fields = {}
@@ -305,6 +308,19 @@ option[904] = function(tree, tvb)
   return fits
 end
 
+local function token(name)
+  return function(tree, tvb)
+    if tvb:len() ~= 8 then
+      return false
+    end
+    tree:add(f[name], tvb(0, 8), tvb(0, 8):uint64())
+    return true
+  end
+end
+
+option[916] = token("address.challenge")
+option[920] = token("address.echo")
+
 option[908] = function(tree, tvb)
   local capacity = tvb:len() > 1 and nni(tvb(1):tvb())
   if not capacity then
@@ -323,6 +339,16 @@ option[912] = function(tree, tvb)
       return false
     end
     tree:add(f["caches.age"], tvb(1), age)
+  end
+  return true
+end
+
+option[940] = function(tree, tvb)
+  if tvb:len() % 8 ~= 0 or tvb:len() > 64 then
+    return false
+  end
+  for at = 0, tvb:len() - 8, 8 do
+    tree:add(f["exclude"], tvb(at, 8))
   end
   return true
 end

@@ -1,0 +1,70 @@
+//! Switches one mutant on. Added to the crates of a copy of the workspace by `scripts/mutants`.
+//!
+//! `WEIR_MUTANT=17` switches mutant 17 on. `WEIR_MUTANT_SITES=FILE` appends, for each thread, every
+//! site that it reaches: the name of the thread, which is the name of the test, and the site.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::sync::OnceLock;
+
+const NONE: u32 = 0;
+const RECORDING: u32 = u32::MAX;
+
+static ACTIVE: OnceLock<u32> = OnceLock::new();
+static RECORD: OnceLock<File> = OnceLock::new();
+
+thread_local! {
+    static SEEN: RefCell<BTreeSet<u32>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+fn read() -> u32 {
+    if let Some(path) = std::env::var_os("WEIR_MUTANT_SITES") {
+        let file = OpenOptions::new().append(true).create(true).open(path);
+        let _ = RECORD.set(file.expect("the record of sites"));
+        return RECORDING;
+    }
+    std::env::var("WEIR_MUTANT").ok().and_then(|number| number.parse().ok()).unwrap_or(NONE)
+}
+
+/// Which of the `count` mutants from `first` on is active, from 1; 0 if none of them is.
+#[inline]
+pub fn which(first: u32, count: u32) -> u32 {
+    let active = *ACTIVE.get_or_init(read);
+    let at = active.wrapping_sub(first);
+    if at < count {
+        return at + 1;
+    }
+    if active == RECORDING {
+        record(first);
+    }
+    0
+}
+
+/// The iterator of a function or that of its mutant.
+pub enum Either<A, B> {
+    Left(A),
+    Right(B),
+}
+
+impl<T, A: Iterator<Item = T>, B: Iterator<Item = T>> Iterator for Either<A, B> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        match self {
+            Either::Left(iterator) => iterator.next(),
+            Either::Right(iterator) => iterator.next(),
+        }
+    }
+}
+
+#[cold]
+fn record(site: u32) {
+    let is_new = SEEN.try_with(|seen| seen.try_borrow_mut().is_ok_and(|mut s| s.insert(site)));
+    if let (Ok(true), Some(mut file)) = (is_new, RECORD.get()) {
+        let thread = std::thread::current();
+        let line = format!("{}\t{site}\n", thread.name().unwrap_or("?"));
+        let _ = file.write_all(line.as_bytes());
+    }
+}
