@@ -561,8 +561,8 @@ fn told(lie: impl Fn(rdr::Metadata) -> rdr::Metadata) {
             let is_segment = under(&frame, rdr::METADATA).or(under(&frame, MANIFEST)).is_none();
             return (is_segment || now > Time(2_000_000_000)).then_some(frame);
         };
-        let head = head::decode(name("/a/file").as_ref(), &data).unwrap();
-        let number = head_number(&frame).unwrap();
+        let head = head::decode(name("/a/file").as_ref(), &data).expect("a head");
+        let number = head_number(&frame).expect("a head's number");
         let mut forged = Vec::new();
         head::encode_into(&lie(head.metadata), number, head.segment.wire(), 4000, &mut forged);
         Some(forged.into())
