@@ -54,7 +54,7 @@ class Command(unittest.TestCase):
         outcome = json.loads(done.stdout)
         self.assertEqual(outcome["study"], "one")
         wanted = {"id", "experiment", "what", "published", "measured", "ci95", "tolerance"}
-        self.assertLessEqual(wanted | {"holds", "explained"}, outcome["claims"][0].keys())
+        self.assertLessEqual(wanted | {"holds", "explained", "off", "kind"}, outcome["claims"][0].keys())
         self.assertEqual(done.stderr, "")
 
     def test_all_has_a_page_that_leads_to_each(self):
@@ -85,7 +85,7 @@ class Command(unittest.TestCase):
         done = self.study("one", "--quick")
         self.assertEqual(done.returncode, 1)
         self.assertIn("failed: aimd, seed 1: `queue` is of 4 things", done.stdout)
-        self.assertIn("2 claims: 1 holds", done.stdout)
+        self.assertIn("4 claims: 3 hold, 1 does not and is explained", done.stdout)
         page = (self.folder / "studies/one.md").read_text(encoding="utf-8")
         self.assertIn("Failed: aimd, seed 1", page)
 

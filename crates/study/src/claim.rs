@@ -1,6 +1,7 @@
 //! What a paper says, in a form that can be held against a measurement.
 
 use crate::formula::Formula;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -17,8 +18,34 @@ pub struct Claim {
     pub assertion: Assertion,
     /// Why the tolerance is what it is.
     pub reason: String,
-    /// If it does not hold: the heading of `deviations.md` that says why, as a slug.
-    pub explained: Option<String>,
+    /// Whose word it is.
+    pub kind: ClaimKind,
+    /// What is known about it if it does not hold.
+    pub deviation: Option<Deviation>,
+}
+
+/// Whose word a claim is, and whether it can be counted as repeated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClaimKind {
+    /// The paper says it.
+    #[default]
+    Published,
+    /// It holds in any network, or follows from the scenario: a bound, a conservation.
+    Check,
+    /// The paper says it, and a value that the paper leaves out was chosen so that it holds.
+    Calibrated,
+}
+
+/// A claim that is known not to hold.
+#[derive(Clone, Debug)]
+pub struct Deviation {
+    /// The heading of `deviations.md` about it, as a slug.
+    pub heading: String,
+    /// An experiment shows the cause. Otherwise the claim is only known to be off.
+    pub is_explained: bool,
+    /// What was found instead: if this does not hold either, the result has changed.
+    pub found: Option<Assertion>,
 }
 
 /// A statement.

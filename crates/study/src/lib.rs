@@ -23,7 +23,7 @@ mod share;
 mod testbed;
 mod words;
 
-pub use claim::{Assertion, Claim, Quantity, Relation, Tolerance};
+pub use claim::{Assertion, Claim, ClaimKind, Deviation, Quantity, Relation, Tolerance};
 pub use error::StudyError;
 pub use formula::Formula;
 pub use measure::{Bound, Measure, Selector, Take, What};
@@ -36,4 +36,4 @@ pub use page::{Page, index, index_html};
 pub use perform::perform;
 pub use read::{EXPECTED, Quickness, find, load};
 pub use testbed::{ExperimentOnDaemons, OnDaemons, Row};
-pub use words::Cells;
+pub use words::{Cells, Count};

@@ -25,7 +25,7 @@ pub struct Study {
     pub deviations: String,
     /// The experiments, in the order of the file.
     pub experiments: Vec<Experiment>,
-    /// One seed and shorter runs: orders are judged, numbers are only shown.
+    /// One seed and shorter runs: orders are judged, and the numbers of runs that are not shorter.
     pub is_quick: bool,
 }
 
@@ -78,6 +78,8 @@ pub struct Experiment {
     pub cases: Vec<Case>,
     /// Runs of each case.
     pub seeds: usize,
+    /// They are those of the quick form, and shorter: their numbers are not the paper's.
+    pub is_shortened: bool,
     /// All runs: those of a case one behind the other, in the order of the cases.
     pub batch: Batch,
     /// What is taken from each run.

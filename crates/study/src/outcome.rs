@@ -1,5 +1,6 @@
 //! What a study comes to: published beside measured.
 
+use crate::claim::ClaimKind;
 use scenario::Mean;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,7 @@ pub struct Outcome {
     pub paper: String,
     /// The version of the program.
     pub version: String,
-    /// One seed and shorter runs: only orders are judged.
+    /// One seed and shorter runs, whose numbers are not judged.
     pub quick: bool,
     /// What the papers say, in the order of the file.
     pub claims: Vec<ClaimResult>,
@@ -62,6 +63,8 @@ pub struct ClaimResult {
     pub id: String,
     /// The experiment.
     pub experiment: String,
+    /// Whose word it is.
+    pub kind: ClaimKind,
     /// What is claimed.
     pub what: String,
     /// Where in the paper.
@@ -82,11 +85,13 @@ pub struct ClaimResult {
     pub reason: String,
     /// Whether it holds.
     pub holds: bool,
-    /// Whether it is judged: numbers are not in the quick form, and nothing is whose runs were
-    /// interrupted.
+    /// Whether it is judged: numbers of runs that the quick form shortens are not, and nothing is
+    /// whose runs were interrupted.
     pub judged: bool,
-    /// It does not hold, and `deviations.md` says why.
+    /// It does not hold, `deviations.md` says why, and an experiment shows it.
     pub explained: bool,
+    /// It does not hold, as is known; `deviations.md` says what else is.
+    pub off: bool,
     /// Where there.
     pub explanation: Option<String>,
     /// Why nothing, or not enough, was measured.
@@ -99,7 +104,7 @@ const CUT: &str = "interrupted before all of its runs were done";
 impl ClaimResult {
     /// The study was interrupted before all runs of the claim were done: it is not judged.
     pub(crate) fn not_run(&mut self) {
-        (self.holds, self.judged, self.explained) = (false, false, false);
+        (self.holds, self.judged, self.explained, self.off) = (false, false, false, false);
         self.failure = Some(CUT.to_owned());
     }
 
@@ -109,10 +114,10 @@ impl ClaimResult {
         self.failure.as_deref() == Some(CUT)
     }
 
-    /// It should hold, does not, and nobody says why.
+    /// It should hold, does not, and that is not known, or not so.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.judged && !self.holds && !self.explained
+        self.judged && !self.holds && !self.explained && !self.off
     }
 }
 

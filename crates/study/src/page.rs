@@ -1,10 +1,12 @@
 //! The pages of studies: one text, for browsers and for whoever reads the repository.
 
+use crate::claim::ClaimKind;
 use crate::model::{Experiment, ExperimentKind, Study};
 use crate::outcome::{ClaimResult, Effort, ExperimentResult, Outcome, Published};
 use crate::pictures::pictures;
 use crate::read::slug;
 use crate::testbed::{self, OnDaemons};
+use crate::words::Count;
 use report::picture::Picture;
 use report::{article, figures};
 use scenario::result::{averaged, digits};
@@ -194,10 +196,16 @@ fn table(text: &mut String, claims: &[&ClaimResult]) {
     text.push_str("|:---|:---|---:|---:|:---|:---|\n");
     for claim in claims {
         let cells = claim.cells();
-        let verdict = match (&claim.explanation, claim.explained) {
-            (Some(heading), true) => format!("**no**, [explained](#{heading})"),
+        let verdict = match &claim.explanation {
+            Some(heading) if claim.explained => format!("**no**, [explained](#{heading})"),
+            Some(heading) if claim.off => format!("**no**, [off](#{heading})"),
             _ if claim.is_open() => "**no**".to_owned(),
             _ => claim.verdict().to_owned(),
+        };
+        let verdict = match claim.kind {
+            ClaimKind::Published => verdict,
+            ClaimKind::Check => verdict + " (own check)",
+            ClaimKind::Calibrated => verdict + " (calibrated)",
         };
         let published = match claim.published {
             Published::Order(_) => format!("`{}`", cells.published.replace('|', "\\|")),
@@ -260,25 +268,31 @@ fn again(text: &mut String, study: &Study, outcome: &Outcome) {
 pub fn index(studies: &[Outcome], ending: &str) -> String {
     let mut text = "# Studies\n\nPublished experiments, run again: what papers report beside \
                     what is measured here.\n\n\
-                    | study | paper | claims | hold | explained | open |\n\
-                    |:---|:---|---:|---:|---:|---:|\n"
+                    | study | paper | claims | hold | explained | off | open | calibrated | \
+                    own checks |\n\
+                    |:---|:---|---:|---:|---:|---:|---:|---:|---:|\n"
         .to_owned();
     for outcome in studies {
-        let judged = outcome.claims.iter().filter(|claim| claim.judged);
-        let hold = judged.clone().filter(|claim| claim.holds).count();
-        let explained = outcome.claims.iter().filter(|claim| claim.explained).count();
-        let open = outcome.claims.iter().filter(|claim| claim.is_open()).count();
+        let Count { judged, hold, explained, off, open } = outcome.count(ClaimKind::Published);
+        let part = |kind| {
+            let Count { judged, hold, .. } = outcome.count(kind);
+            if hold == judged { hold.to_string() } else { format!("{hold} of {judged}") }
+        };
         let _ = writeln!(
             text,
-            "| [{}]({}.{ending}){} | {} | {} | {hold} | {explained} | {open} |",
+            "| [{}]({}.{ending}){} | {} | {judged} | {hold} | {explained} | {off} | {open} | {} | \
+             {} |",
             cell(&outcome.title),
             outcome.study,
             if outcome.quick { ", quick form" } else { "" },
             cell(&outcome.paper),
-            judged.count(),
+            part(ClaimKind::Calibrated),
+            part(ClaimKind::Check),
         );
     }
-    text += "\nA claim that does not hold is explained in the study's deviations.md, or open.\n\n";
+    text += "\nA claim that does not hold is explained where an experiment shows the cause; off \
+             where the study's deviations.md says what else is known; or open. Calibrated are \
+             numbers for which a value was chosen that the paper leaves out.\n\n";
     efforts(&mut text, studies);
     text += "\n## To run all that Weir has\n\n```sh\nweir study --all\n```\n";
     text

@@ -90,7 +90,7 @@ pub fn perform(study: &Study, jobs: usize, watch: &dyn Watch) -> Outcome {
         let was_cut = own.len() < result.wanted
             || own.iter().any(|r| r.result.as_ref().is_ok_and(|kept| kept.interrupted));
         for claim in &experiment.claims {
-            let mut judged = judge(experiment, claim, &values, study.is_quick);
+            let mut judged = judge(experiment, claim, &values);
             if was_cut && judged.failure.is_some() {
                 judged.not_run();
             }

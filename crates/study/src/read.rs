@@ -56,6 +56,8 @@ pub(crate) struct Reading<'d> {
     pub folder: &'d Path,
     /// Slugs of the headings of `deviations.md`.
     pub headings: BTreeSet<String>,
+    /// Those of them to which an experiment belongs, which shows what they say.
+    pub shown: BTreeSet<String>,
     pub quickness: Quickness,
 }
 
@@ -79,7 +81,10 @@ pub fn load(folder: &Path, quickness: Quickness) -> Result<Study, StudyError> {
             None
         }
     };
-    let reading = Reading { doc: &doc, folder, headings: headings(&deviations), quickness };
+    let headings = headings(&deviations);
+    let shown = file.iter().flat_map(|file| &file.experiment);
+    let shown = shown.filter_map(|one| Some(one.deviation.as_ref()?.get_ref().clone())).collect();
+    let reading = Reading { doc: &doc, folder, headings, shown, quickness };
     let mut more = Vec::new();
     let study = file.map(|file| whole(&reading, file, &mut more));
     let mut mistakes = doc.finish();

@@ -210,6 +210,14 @@ pub const SECTIONS: &[Section] = &[
                `{MEASURE}` where there is but one case.",
         fields: &[&[
             required("id", Form::Text, "Its name, which no other one of the study has."),
+            field(
+                "kind",
+                Form::Word(&["published", "check", "calibrated"]),
+                "\"published\"",
+                "`check`: it holds in any network, or follows from the scenario. `calibrated`: a \
+                 value that the paper leaves out was chosen so that it holds. Both are counted \
+                 apart.",
+            ),
             required("what", Form::Text, "What it says."),
             required("where", Form::Text, "Where in the paper."),
             field(
@@ -246,7 +254,22 @@ pub const SECTIONS: &[Section] = &[
                 "explained",
                 Form::Text,
                 "",
-                "If it does not hold: the heading of `deviations.md` that says why.",
+                "If it does not hold: the heading of `deviations.md` that says why. A sensitivity \
+                 has to name it as its `deviation`, and shows it.",
+            ),
+            field(
+                "off",
+                Form::Text,
+                "",
+                "If it does not hold, and nothing shows why: the heading that says what is known.",
+            ),
+            field(
+                "found",
+                Form::As("number and unit, or order"),
+                "",
+                "What holds instead of a claim that is `explained` or `off`, with its \
+                 `tolerance`: if it does not hold, either, the result has changed, and the claim \
+                 is open. A number needs it.",
             ),
         ]],
     },
@@ -327,8 +350,9 @@ pub fn manual() -> String {
          | `expected.toml` | experiments, and what is expected of each |\n\
          | `deviations.md` | what the paper leaves out, and why claims that do not hold do not |\n\
          | others that end in `.toml` | [scenarios](scenario.md) |\n\n\
-         It ends with code 1 if a run failed, or if a claim neither holds nor is explained. With \
-         `--quick` every case has one seed, and numbers are not judged. [Run a \
+         It ends with code 1 if a run failed, or if a claim does not hold and is neither \
+         `explained` nor `off`. With `--quick` every case has one seed, and numbers of experiments \
+         with `quick` settings are not judged. [Run a \
          study](../how-to/run-a-study.md) shows how one is read and written. (This page is made \
          from `crates/study/src/reference.rs`.)\n",
     );
@@ -351,8 +375,8 @@ all.
 | `study`, `title`, `paper`, `version`, `quick`, `jobs`, `wall_s`, `interrupted` | what was run, \
 with what, how \
 many runs at a time, in how many seconds |
-| `claims` | of each `id`, `experiment`, `what`, `where`, `published`, `unit`, `measured`, \
-`ci95`, `tolerance`, `reason`, `holds`, `judged`, `explained`, `explanation`, `failure` |
+| `claims` | of each `id`, `experiment`, `kind`, `what`, `where`, `published`, `unit`, `measured`, \
+`ci95`, `tolerance`, `reason`, `holds`, `judged`, `explained`, `off`, `explanation`, `failure` |
 | `experiments` | of each `experiment`, `runs`, `wanted`, `failures`, `simulated_s`, \
 `packet_hops`, `run_s`, and `values`: every measure in every case |
 

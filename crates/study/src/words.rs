@@ -1,5 +1,6 @@
 //! What is found, in words and numbers for people: the same in the terminal and on pages.
 
+use crate::claim::ClaimKind;
 use crate::outcome::{ClaimResult, Effort, Measured, Outcome, Published};
 use scenario::result::digits;
 
@@ -66,40 +67,83 @@ impl ClaimResult {
     /// One word, or two, on whether it holds.
     #[must_use]
     pub fn verdict(&self) -> &'static str {
-        match (self.holds, self.judged, self.explained) {
-            (true, true, _) => "holds",
-            (_, false, _) => "not judged",
-            (false, true, true) => "no, explained",
-            (false, true, false) => "NO",
+        match (self.holds, self.judged) {
+            (_, false) => "not judged",
+            (true, true) => "holds",
+            _ if self.explained => "no, explained",
+            _ if self.off => "no, off",
+            _ => "NO",
         }
     }
 }
 
+/// How many claims of a kind there are, and how they do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// They were judged.
+    pub judged: usize,
+    /// They hold.
+    pub hold: usize,
+    /// They do not, and an experiment shows why.
+    pub explained: usize,
+    /// They do not, as is known.
+    pub off: usize,
+    /// They do not, and nobody says why.
+    pub open: usize,
+}
+
 impl Outcome {
-    /// How many claims hold.
+    /// How the claims of a kind do.
+    #[must_use]
+    pub fn count(&self, kind: ClaimKind) -> Count {
+        let mut count = Count::default();
+        for claim in self.claims.iter().filter(|claim| claim.kind == kind && claim.judged) {
+            count.judged += 1;
+            count.hold += usize::from(claim.holds);
+            count.explained += usize::from(claim.explained);
+            count.off += usize::from(claim.off);
+            count.open += usize::from(claim.is_open());
+        }
+        count
+    }
+
+    /// How many claims hold. What was calibrated, and checks of our own, are counted apart.
     #[must_use]
     pub fn counted(&self) -> String {
-        let count = |is: fn(&ClaimResult) -> bool| self.claims.iter().filter(|c| is(c)).count();
-        let judged = count(|claim| claim.judged);
-        let hold = count(|claim| claim.judged && claim.holds);
-        let explained = count(|claim| claim.explained);
-        let open = count(ClaimResult::is_open);
         let verb =
             |n: usize, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
-        let mut text = verb(judged, "claim", "claims") + ": " + &verb(hold, "holds", "hold");
-        if explained > 0 {
-            text += ", ";
-            text += &verb(explained, "does not and is explained", "do not and are explained");
+        let of = |count: Count, one: &str, more: &str| {
+            let mut text = verb(count.judged, one, more) + ": ";
+            text += &verb(count.hold, "holds", "hold");
+            for (n, one, more) in [
+                (count.explained, "does not and is explained", "do not and are explained"),
+                (count.off, "is off", "are off"),
+                (count.open, "does not and is not explained", "do not and are not explained"),
+            ] {
+                if n > 0 {
+                    text += ", ";
+                    text += &verb(n, one, more);
+                }
+            }
+            text
+        };
+        let mut text = of(self.count(ClaimKind::Published), "claim", "claims");
+        for (kind, one, more) in [
+            (ClaimKind::Calibrated, "calibrated value", "calibrated values"),
+            (ClaimKind::Check, "check of our own", "checks of our own"),
+        ] {
+            let count = self.count(kind);
+            if count.judged > 0 {
+                text += "; ";
+                text += &of(count, one, more);
+            }
         }
-        if open > 0 {
-            text += ", ";
-            text += &verb(open, "does not and is not explained", "do not and are not explained");
-        }
-        let cut = count(ClaimResult::was_cut);
-        if self.claims.len() > judged + cut {
+        let number = |is: fn(&ClaimResult) -> bool| self.claims.iter().filter(|c| is(c)).count();
+        let cut = number(ClaimResult::was_cut);
+        let shown = number(|claim| !claim.judged && !claim.was_cut());
+        if shown > 0 {
             text += "; ";
-            let shown = verb(self.claims.len() - judged - cut, "number is", "numbers are");
-            text += &(shown + " only shown in the quick form");
+            text += &(verb(shown, "number is", "numbers are") + " only shown in the quick form");
         }
         if cut > 0 {
             text += "; ";

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use study::{Measured, Outcome, Page, Quickness, StudyError, load, perform};
+use study::{ClaimResult, Measured, Outcome, Page, Quickness, StudyError, load, perform};
 use tempfile::TempDir;
 
 struct Silent;
@@ -76,10 +76,10 @@ fn published_stands_beside_measured() {
 }
 
 #[test]
-fn the_quick_form_judges_orders_alone() {
+fn the_quick_form_judges_no_numbers_of_what_it_shortens() {
     let outcome = outcome(&unchanged(), Quickness::Quick, 1);
     let judged: Vec<bool> = outcome.claims.iter().map(|claim| claim.judged).collect();
-    assert_eq!(judged, [false, true, true, false, false]);
+    assert_eq!(judged, [false, true, true, true, true]);
     assert_eq!(outcome.experiments.len(), 3, "no sensitivity");
     let one = &outcome.experiments[0];
     assert_eq!((one.runs, one.simulated_s), (3, 15.0));
@@ -103,6 +103,57 @@ fn a_claim_that_does_not_hold_and_is_not_explained_is_open() {
     let open: Vec<&str> =
         outcome.claims.iter().filter(|claim| claim.is_open()).map(|c| c.id.as_str()).collect();
     assert_eq!(open, ["wrong"]);
+}
+
+/// The claim `wrong` in a folder of which this is changed.
+fn wrong(to: &str) -> ClaimResult {
+    let folder = changed("expected.toml", "explained = \"it-does-not\"\n", to);
+    let outcome = outcome(&folder, Quickness::Quick, 2);
+    outcome.claims.into_iter().find(|claim| claim.id == "wrong").unwrap()
+}
+
+#[test]
+fn what_is_only_known_is_off_and_not_explained() {
+    let wrong = wrong("off = \"it-does-not\"\n");
+    assert!(wrong.off && !wrong.explained && !wrong.is_open());
+    assert_eq!(wrong.verdict(), "no, off");
+}
+
+#[test]
+fn a_deviation_that_has_changed_is_open() {
+    let found = |order| wrong(&format!("explained = \"it-does-not\"\nfound = \"{order}\"\n"));
+    assert!(found("{rate.stop-and-wait} < 5").explained);
+    let other = found("{rate.stop-and-wait} > 4");
+    assert!(other.is_open() && !other.explained);
+    let why = other.failure.as_deref();
+    assert_eq!(why, Some("before, rate.stop-and-wait > 4 was found"));
+
+    // One megabyte takes 0.9 s, and never four.
+    let number = |found: &str| {
+        let known =
+            format!("tolerance = \"0.2 s\"\nexplained = \"it-does-not\"\nfound = \"{found}\"");
+        let folder = changed("expected.toml", "tolerance = \"0.2 s\"", &known);
+        let path = folder.path().join("expected.toml");
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replacen("published = \"0.9 s\"", "published = \"4 s\"", 1)).unwrap();
+        let outcome = outcome(&folder, Quickness::Quick, 2);
+        outcome.claims.into_iter().find(|claim| claim.id == "short-aimd").unwrap()
+    };
+    assert!(number("0.9 s").explained);
+    assert!(number("2 s").is_open());
+}
+
+#[test]
+fn claims_are_counted_by_whose_word_they_are() {
+    let kind = |kind| {
+        let to = format!("id = \"order\"\nkind = \"{kind}\"");
+        outcome(&changed("expected.toml", "id = \"order\"", &to), Quickness::Quick, 2).counted()
+    };
+    assert!(kind("published").starts_with("4 claims: 3 hold, 1 does not and is explained; 1 n"));
+    assert!(
+        kind("check").contains("2 hold, 1 does not and is explained; 1 check of our own: 1 ho")
+    );
+    assert!(kind("calibrated").contains("; 1 calibrated value: 1 holds; 1 number is only shown"));
 }
 
 #[test]
@@ -152,11 +203,14 @@ fn mistakes_are_told_with_their_place() {
         ("reason = \"a tenth\"\n", "", 26, "why so much?"),
         ("{rate.cubic}", "{rate.cubik}", 32, "did you mean `cubic`?"),
         ("\"it-does-not\"", "\"it-does\"", 39, "deviations.md has no heading `it-does`"),
+        ("\"a tenth\"\n", "\"a tenth\"\noff = \"it-does-not\"\n", 28, "`found`, as \"12 Mbit/s\""),
+        ("= \"it-does-not\"\n", "= \"deviations\"\n", 39, "no experiment shows `deviations`"),
+        ("explained = \"it-does-not\"", "found = \"1 < 2\"", 39, "is `explained` or `off`"),
         ("id = \"order\"", "id = \"rate\"", 29, "there is another claim `rate`"),
         ("\"goodput_mbps\"", "\"goodput_mbs\"", 17, "did you mean `goodput_mbps`?"),
         ("control = \"cubic\"", "control = \"reno\"", 14, "case `cubic`: no combination"),
         ("name = \"window\"\n", "name = \"bottleneck\"\n", 49, "another experiment `bottleneck`"),
-        ("deviation = \"it-does-not\"\n", "", 49, "the heading of deviations.md"),
+        ("deviation = \"it-does-not\"\n", "", 39, "no experiment shows `it-does-not`"),
         ("x = \"link.queue\"", "x = \"link.delay\"", 61, "`link.delay` is not swept"),
         ("tolerance = \"20 %\"", "tolerance = \"2 s\"", 33, "what counts as equal is a share"),
         ("\"Completion times\"", "\"Rates\"", 109, "another picture with the title `Rates`"),
@@ -170,6 +224,8 @@ fn mistakes_are_told_with_their_place() {
         assert!(first.contains(&format!("expected.toml:{line}:")), "{to}: {said}");
         assert!(first.contains(wanted), "{to}: {said}");
     }
+    let said = mistakes(&changed("expected.toml", "deviation = \"it-does-not\"\n", ""));
+    assert!(said.contains("expected.toml:49:8: a sensitivity names the heading"), "{said}");
 }
 
 #[test]
@@ -334,6 +390,6 @@ fn claims_whose_runs_were_interrupted_are_neither_refuted_nor_explained() {
     let cut: Vec<_> = outcome.claims.iter().filter(|claim| !claim.judged).collect();
     assert!(!cut.is_empty());
     assert!(cut.iter().all(|claim| claim.verdict() == "not judged" && !claim.is_open()));
-    assert!(!outcome.claims.iter().any(study::ClaimResult::is_open), "{}", outcome.counted());
+    assert!(!outcome.claims.iter().any(ClaimResult::is_open), "{}", outcome.counted());
     assert!(outcome.counted().contains("not judged: interrupted"), "{}", outcome.counted());
 }

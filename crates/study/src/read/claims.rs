@@ -1,7 +1,7 @@
 //! The claims of an experiment.
 
 use super::{Reading, raw};
-use crate::claim::{Assertion, Claim, Quantity, Relation, Tolerance, split_order};
+use crate::claim::{Assertion, Claim, Deviation, Quantity, Relation, Tolerance, split_order};
 use crate::formula::Formula;
 use toml::Spanned;
 
@@ -28,24 +28,77 @@ pub fn read(
                 None
             }
         };
-        if let Some(named) = &raw.explained
-            && !reading.headings.contains(named.get_ref())
-        {
-            let valid =
-                document::valid_words(named.get_ref(), reading.headings.iter().map(String::as_str));
-            let why = format!("deviations.md has no heading `{}`; {valid}", named.get_ref());
-            reading.doc.mistake(named.span(), why);
-        }
+        let assertion = assertion?;
         Some(Claim {
             id: raw.id.get_ref().clone(),
             what: raw.what.clone(),
             place: raw.place.clone(),
-            assertion: assertion?,
+            deviation: deviation(reading, raw, &assertion, measures, cases),
+            assertion,
             reason: raw.reason.clone(),
-            explained: raw.explained.as_ref().map(|named| named.get_ref().clone()),
+            kind: raw.kind,
         })
     };
     claims.iter().filter_map(one).collect()
+}
+
+/// What is said of a claim that does not hold.
+fn deviation(
+    reading: &Reading<'_>,
+    raw: &raw::Claim,
+    claimed: &Assertion,
+    measures: &[&str],
+    cases: &[&str],
+) -> Option<Deviation> {
+    let (named, is_explained) = match (&raw.explained, &raw.off) {
+        (Some(named), None) => (named, true),
+        (None, Some(named)) => (named, false),
+        (None, None) => {
+            if let Some(found) = &raw.found {
+                let why = "`found` is of a claim that is `explained` or `off`";
+                reading.doc.mistake(found.span(), why);
+            }
+            return None;
+        }
+        (Some(_), Some(named)) => {
+            reading.doc.mistake(named.span(), "a claim is either `explained` or `off`");
+            return None;
+        }
+    };
+    let heading = named.get_ref();
+    if !reading.headings.contains(heading) {
+        let valid = document::valid_words(heading, reading.headings.iter().map(String::as_str));
+        let why = format!("deviations.md has no heading `{heading}`; {valid}");
+        reading.doc.mistake(named.span(), why);
+    } else if is_explained && !reading.shown.contains(heading) {
+        let why = format!(
+            "no experiment shows `{heading}`: one has to name it as its `deviation`, or the claim \
+             is `off`"
+        );
+        reading.doc.mistake(named.span(), why);
+    }
+    let found = match (&raw.found, claimed) {
+        (None, Assertion::Order { .. }) => None,
+        (None, Assertion::Number { published, .. }) => {
+            let why = format!("say what was `found`, as \"12 {}\"", published.unit);
+            reading.doc.mistake(named.span(), why);
+            None
+        }
+        (Some(found), Assertion::Order { .. }) => order(reading, raw, found, measures, cases),
+        (Some(found), Assertion::Number { measured, published, tolerance }) => {
+            let value: Option<Quantity> = told(reading, found, found.get_ref().parse());
+            let value = value.filter(|value| value.unit == published.unit);
+            if value.is_none() {
+                let why = format!("what was found is in \"{}\", too", published.unit);
+                reading.doc.mistake(found.span(), why);
+            }
+            // As far as the claim may be away from what was published.
+            let allowed = Tolerance::Absolute(tolerance.allowed(published.value));
+            let measured = measured.clone();
+            Some(Assertion::Number { measured, published: value?, tolerance: allowed })
+        }
+    };
+    Some(Deviation { heading: heading.clone(), is_explained, found })
 }
 
 /// Tells what went wrong at its place.

@@ -54,6 +54,7 @@ pub fn read(
     let keys: Vec<&str> = cases.iter().flat_map(|c| &c.settings).map(|s| s.0.as_str()).collect();
     let pictures = pictures::read(reading, &raw.picture, (&known, &cases, &keys));
     let seeds = seeds(reading, &raw, kind);
+    let is_shortened = reading.quickness == Quickness::Quick && !raw.quick.is_empty();
     let first = combos.first()?;
     let question = first.run.scenario.question.clone();
     let testbed = testbed::read(reading, &raw, &file, &cases);
@@ -84,6 +85,7 @@ pub fn read(
         question,
         cases,
         seeds,
+        is_shortened,
         batch,
         measures,
         claims,

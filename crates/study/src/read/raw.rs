@@ -1,5 +1,6 @@
 //! `expected.toml` as it is written.
 
+use crate::claim::ClaimKind;
 use scenario::series::Subject;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -137,6 +138,8 @@ selecting! {
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     pub id: Spanned<String>,
+    #[serde(default)]
+    pub kind: ClaimKind,
     pub what: String,
     #[serde(rename = "where")]
     pub place: String,
@@ -147,6 +150,8 @@ pub struct Claim {
     #[serde(default)]
     pub reason: String,
     pub explained: Option<Spanned<String>>,
+    pub off: Option<Spanned<String>>,
+    pub found: Option<Spanned<String>>,
 }
 
 #[derive(Debug, Deserialize)]
