@@ -1,5 +1,5 @@
-"""Every study in its quick form: whatever the machine, each order that a paper claims holds, or its
-deviations.md says why it does not."""
+"""Every study in its quick form: whatever the machine, each order that a paper claims holds, and each
+number of a run that is not shortened; or it is known not to, and what was found before still is."""
 
 import json
 import subprocess
@@ -34,12 +34,12 @@ class Quick(unittest.TestCase):
             self.assertTrue((self.out / f"{study['study']}.md").exists())
         self.assertTrue((self.out / "index.html").exists())
 
-    def test_every_order_holds_or_is_explained(self):
+    def test_what_is_judged_holds_or_is_known_not_to(self):
         wrong = [
             f"{study['study']}: {claim['id']}: {claim['measured']}"
             for study in self.studies
             for claim in study["claims"]
-            if claim["judged"] and not claim["holds"] and not claim["explained"]
+            if claim["judged"] and not (claim["holds"] or claim["explained"] or claim["off"])
         ]
         self.assertEqual(wrong, [])
         self.assertEqual(self.done.returncode, 0, self.done.stderr)
