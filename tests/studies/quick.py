@@ -1,5 +1,5 @@
-"""Every study in its quick form: whatever the machine, each order that a paper claims holds, and each
-number of a run that is not shortened; or it is known not to, and what was found before still is."""
+"""Every study in its quick form: whatever the machine, each order that a paper claims holds, and
+each number of a run that is not shortened; or it is known not to, and what was found still is."""
 
 import json
 import subprocess

@@ -165,6 +165,17 @@ pub struct ExperimentResult {
     pub pictures: Vec<Drawable>,
 }
 
+impl ExperimentResult {
+    /// There were several seeds, and all gave the same numbers: it is one run.
+    #[must_use]
+    pub fn is_one_run(&self) -> bool {
+        let mut means = self.values.iter().filter_map(|value| value.mean).peekable();
+        // Equal numbers differ from their mean by what it is rounded by.
+        let is_one = |mean: Mean| mean.ci95.is_some_and(|half| half <= 1e-9 * mean.mean.abs());
+        means.peek().is_some() && means.all(is_one)
+    }
+}
+
 /// A measure in a case.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CaseValue {

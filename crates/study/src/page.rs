@@ -163,7 +163,10 @@ fn section(
         ExperimentKind::Beyond => "Not in the paper; ".to_owned(),
         ExperimentKind::Sensitivity => String::new(),
     };
-    let runs = format!("{} runs of `{}`", result.runs, experiment.file);
+    let mut runs = format!("{} runs of `{}`", result.runs, experiment.file);
+    if result.is_one_run() {
+        runs += ", alike for all seeds: nothing in it is random, and each case counts as one run";
+    }
     let _ = writeln!(text, "{place}{runs}. {}\n", experiment.question);
     if !experiment.text.trim().is_empty() {
         let _ = writeln!(text, "{}\n", experiment.text.trim());

@@ -144,6 +144,18 @@ fn a_deviation_that_has_changed_is_open() {
 }
 
 #[test]
+fn seeds_that_change_nothing_are_one_run() {
+    let page = |folder: &TempDir| {
+        let study = load(folder.path(), Quickness::Whole).unwrap();
+        Page::new(&study, &perform(&study, 2, &Silent), None).markdown("..")
+    };
+    let said = "9 runs of `bottleneck.toml`, alike for all seeds";
+    assert!(page(&unchanged()).contains(said));
+    let random = changed("bottleneck.toml", "[[link]]", "[[link]]\nloss = 0.01");
+    assert!(!page(&random).contains("alike for all seeds"));
+}
+
+#[test]
 fn claims_are_counted_by_whose_word_they_are() {
     let kind = |kind| {
         let to = format!("id = \"order\"\nkind = \"{kind}\"");
