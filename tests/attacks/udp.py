@@ -6,16 +6,18 @@ attacker and for the victims whose addresses he forges, and what it receives is 
 """
 
 import contextlib
+import itertools
 import os
 import socket
 import struct
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
 
 from support import content, ndn, weir
-from support.children import Failed, run, wait_until
+from support.children import Failed, let_pass, run, wait_until
 from support.namespaces import Network
 
 PORT = 6363
@@ -299,6 +301,30 @@ def fragment_of(frame):
     return numbers[0x51], numbers.get(0x52, 0), numbers.get(0x53, 1)
 
 
+def in_turn(peers):
+    """Have them send, each once a second, until what is returned is called.
+
+    Each Interest is another one.
+    """
+    ended = threading.Event()
+
+    def send():
+        numbers = itertools.count(10_000)
+        for peer in itertools.cycle(peers):
+            peer.send(marker(next(numbers)))
+            if ended.wait(1 / len(peers)):
+                return
+
+    thread = threading.Thread(target=send)
+    thread.start()
+
+    def end():
+        ended.set()
+        thread.join()
+
+    return end
+
+
 class LockOut(Attack):
     """Many peers at once must not keep others out."""
 
@@ -346,6 +372,26 @@ class LockOut(Attack):
         for number, address in enumerate(addresses):
             self.peer(self.away, address).send(marker(number + 1))
         self.others_are_served(daemon, attempts=20)
+
+    def test_300_addresses_that_send_again_and_again(self):
+        """One datagram every second from each of 300 addresses, for ever.
+
+        None of them is ever quiet for long, and none proves that it receives. A new peer gets a
+        place among them, and keeps it for as long as it sends more often than they do.
+        """
+        daemon = self.start()
+        addresses = [f"10.200.{n // 2}.{n % 2 + 1}" for n in range(300)]
+        peers = [self.peer(self.away, address) for address in addresses]
+        with contextlib.ExitStack() as ends:
+            ends.callback(in_turn(peers))
+            wait_until(lambda: len(daemon.status()["faces"]) > 250, "all places to be taken", 20)
+            # They are no newcomers any more.
+            let_pass(11)
+            self.others_are_served(daemon, attempts=20)
+            peer = self.peer(self.other)
+            self.is_served(peer, 1)
+            again = [self.is_served(peer, number) for number in range(2, 60)]
+        self.assertLessEqual(sum(again), 80, again)
 
     def test_five_thousand_connections_from_one_address(self):
         """Each is kept open as long as the attacker has descriptors; none says anything."""

@@ -16,9 +16,8 @@ import time
 import unittest
 
 from chain import ENDS, MIDDLE, Chain
-from kill import let_pass
 from support import content
-from support.children import Failed, wait_until
+from support.children import Failed, let_pass, wait_until
 from support.volume import InMemory
 
 SEEDS = int(os.environ.get("WEIR_FAULT_SEEDS", "3"))

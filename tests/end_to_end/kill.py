@@ -10,7 +10,7 @@ import unittest
 
 from chain import MIDDLE, Chain
 from support import content
-from support.children import wait_until
+from support.children import let_pass, wait_until
 
 SIZE = 20 * content.MEGABYTE
 # Slow enough that a transfer of two seconds can be caught in the middle.
@@ -121,9 +121,3 @@ class Kill(unittest.TestCase):
         wait_until(lambda: self.share() > before + 0.01, "the transfer to go on", 5)
         self.fetch.finish(PATIENCE)
         self.assert_whole()
-
-
-def let_pass(seconds):
-    """Watch for so long."""
-    end = time.monotonic() + seconds
-    wait_until(lambda: time.monotonic() >= end, "time to pass", seconds + 1)

@@ -195,3 +195,9 @@ def wait_until(condition, what, timeout=30):
         if time.monotonic() > deadline:
             raise Failed(f"waited {timeout} s in vain for {what}")
         time.sleep(0.005)
+
+
+def let_pass(seconds):
+    """Watch for so long."""
+    end = time.monotonic() + seconds
+    wait_until(lambda: time.monotonic() >= end, "time to pass", seconds + 1)

@@ -26,7 +26,8 @@ const DEVIATIONS: &str = "deviations.md";
 pub enum Quickness {
     /// All seeds of everything.
     Whole,
-    /// One seed, with the settings of the quick form, and no sensitivities.
+    /// One seed, with the settings of the quick form, and no sensitivities. Numbers that those
+    /// settings leave as they are, are judged, by all seeds.
     Quick,
 }
 

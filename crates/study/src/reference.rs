@@ -351,8 +351,8 @@ pub fn manual() -> String {
          | `deviations.md` | what the paper leaves out, and why claims that do not hold do not |\n\
          | others that end in `.toml` | [scenarios](scenario.md) |\n\n\
          It ends with code 1 if a run failed, or if a claim does not hold and is neither \
-         `explained` nor `off`. With `--quick` every case has one seed, and numbers of experiments \
-         with `quick` settings are not judged. [Run a \
+         `explained` nor `off`. With `--quick` every case has one seed; numbers are judged of \
+         experiments without `quick` settings, by all of their seeds. [Run a \
          study](../how-to/run-a-study.md) shows how one is read and written. (This page is made \
          from `crates/study/src/reference.rs`.)\n",
     );

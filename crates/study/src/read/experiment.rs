@@ -115,9 +115,11 @@ fn seeds(reading: &Reading<'_>, raw: &raw::Experiment, kind: ExperimentKind) -> 
     if let Some(place) = raw.seeds.as_ref().filter(|seeds| *seeds.get_ref() == 0) {
         reading.doc.mistake(place.span(), "no seed is no run");
     }
+    // A number is a mean over the seeds. It is judged by all of them, or not at all.
+    let has_numbers = raw.claim.iter().any(|claim| claim.get_ref().published.is_some());
     let seeds = match reading.quickness {
-        Quickness::Quick => 1,
-        Quickness::Whole => given.unwrap_or(if few { FEW } else { SEEDS }),
+        Quickness::Quick if !(raw.quick.is_empty() && has_numbers) => 1,
+        _ => given.unwrap_or(if few { FEW } else { SEEDS }),
     };
     seeds.max(1) as usize
 }
