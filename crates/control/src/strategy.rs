@@ -36,16 +36,16 @@ pub struct Upstream {
     pub nacked: Option<NackReason>,
     /// When its lifetime ends: nodes further up may have forgotten it then.
     pub expires: Time,
-    /// It had a smaller hop limit than the Interest that the question is about, so that the latter
-    /// may reach a node with the Data where this one did not.
-    pub is_shorter: bool,
+    /// It had a smaller hop limit than the Interest that the question is about, or another
+    /// forwarding hint, so that the latter may reach a node with the Data where this one did not.
+    pub falls_short: bool,
 }
 
 impl Upstream {
     /// An Interest that left by `face` at `released_at` and may bring what any other may.
     #[must_use]
     pub fn new(face: u64, released_at: Time) -> Upstream {
-        Upstream { face, released_at, nacked: None, expires: Time::MAX, is_shorter: false }
+        Upstream { face, released_at, nacked: None, expires: Time::MAX, falls_short: false }
     }
 }
 

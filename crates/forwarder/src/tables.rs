@@ -39,6 +39,8 @@ pub use dead_nonces::DeadNonces;
 pub use face_id::FaceId;
 pub use fib::Fib;
 pub use name_hash::{HashedName, Lengths, MAX_PREFIX, NameHasher};
-pub use pit::{Group, InRecord, OutRecord, Pit, PitConfig, PitEntry, PitKey, PitToken, Refusal};
+pub use pit::{
+    Group, InRecord, OutRecord, Pit, PitConfig, PitEntry, PitKey, PitToken, Reach, Refusal,
+};
 pub use prefix_map::PrefixTooDeep;
 pub use strategy_choice::StrategyChoice;

@@ -226,8 +226,9 @@ impl Suppression {
         let trips = self.trips.get(s.name.prefix(usize::from(noted.prefix)).as_bytes());
         let trip = trips.and_then(|trips| trips.ways.iter().find(|trip| trip.face == last.face));
         trip.is_some_and(|trip| match is_repeated {
+            _ if last.falls_short => false,
             true => age < trip.estimate.min().unwrap_or_default(),
-            false if last.is_shorter || trip.outlives(last) => false,
+            false if trip.outlives(last) => false,
             false => age < trip.timeout() || trip.is_on_its_way(now, last.released_at),
         })
     }
@@ -378,7 +379,7 @@ mod tests {
     #[test]
     fn what_left_in_vain_does_not_hold_up_another_downstream() {
         type Spoil = fn(&mut Upstream);
-        let short: Spoil = |left| left.is_shorter = true;
+        let short: Spoil = |left| left.falls_short = true;
         // The timeout after one exchange of 400 ms is 400 + 4 * 200 ms.
         let brief: Spoil = |left| left.expires = left.released_at + ms(1199);
         let enough: Spoil = |left| left.expires = left.released_at + ms(1200);
@@ -388,6 +389,17 @@ mod tests {
             assert_eq!(entry.interest(&mut strategy, 1), [Action::Forward(5)]);
             entry.upstreams.iter_mut().for_each(spoil);
             passes_after(&mut strategy, &mut entry, 2, ms(wait));
+        }
+    }
+
+    #[test]
+    fn what_may_have_gone_elsewhere_does_not_hold_up_a_repetition() {
+        for (short, wait) in [(false, 400), (true, 10)] {
+            let (mut strategy, mut entry) = simple();
+            exchange(&mut strategy, &mut entry, ms(400));
+            assert_eq!(entry.interest(&mut strategy, 1), [Action::Forward(5)]);
+            entry.upstreams.iter_mut().for_each(|left| left.falls_short = short);
+            passes_after(&mut strategy, &mut entry, 1, ms(wait));
         }
     }
 

@@ -262,7 +262,7 @@ impl Forwarder {
             mark,
             trigger: Trigger::Data,
             segments: 1,
-            reach: 0,
+            reach: None,
         };
         if entry.components() == a.name.components() {
             let chosen = strategies.find_mut(a.name);

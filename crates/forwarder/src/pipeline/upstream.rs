@@ -17,7 +17,7 @@ use crate::link::queue::QueuedControl;
 use crate::link::shaping::{Expected, Offered, Waiting};
 use crate::link::{Patch, Subject};
 use crate::node::NodeAt;
-use crate::tables::{HashedName, OutRecord, PitEntry, PitKey};
+use crate::tables::{HashedName, OutRecord, PitEntry, PitKey, Reach};
 
 /// An Interest of a PIT entry that a strategy may send upstream.
 pub(super) struct Outbound<'a> {
@@ -64,13 +64,8 @@ pub(super) struct Question<'a> {
     pub(super) mark: u64,
     pub(super) trigger: Trigger,
     pub(super) segments: u16,
-    /// How far the Interest goes that it is about; 0 if it is about none.
-    pub(super) reach: u8,
-}
-
-/// How far an Interest goes: its hop limit, or the largest number without one.
-fn reach(interest: &Interest<'_>) -> u8 {
-    interest.hop_limit().unwrap_or(u8::MAX)
+    /// How far the Interest goes that it is about, if it is about one.
+    pub(super) reach: Option<Reach>,
 }
 
 impl Question<'_> {
@@ -96,7 +91,7 @@ impl Question<'_> {
             released_at: r.released_at().unwrap_or(r.sent_at),
             nacked: r.nacked,
             expires: r.expires,
-            is_shorter: r.reach < self.reach,
+            falls_short: self.reach.is_some_and(|reach| reach.exceeds(r.reach)),
         }));
         scratch.actions.clear();
         let mut tap = taps.of(Reporter::Strategy);
@@ -145,7 +140,7 @@ impl Forwarder {
         scratch.next_hops.clear();
         scratch.prefix = 0;
         let segments = entry.segments();
-        let question = Question { now, name, ingress, mark, trigger, segments, reach: 0 };
+        let question = Question { now, name, ingress, mark, trigger, segments, reach: None };
         let chosen = strategies.find_mut(name);
         question.ask(chosen, taps, &faces.links(now), scratch, entry, options);
     }
@@ -163,9 +158,10 @@ impl Forwarder {
         for _ in 0..MAX_DECISIONS {
             let Some((ingress, trigger)) = questions.pop() else { return };
             self.collect_next_hops(out, ingress);
+            let reach = Some(self.reach(out.interest));
             let Forwarder { pit, strategies, taps, scratch, faces, .. } = self;
             let Some(entry) = pit.get_mut(out.key) else { return };
-            let (segments, reach) = (out.bits.count().max(1), reach(out.interest));
+            let segments = out.bits.count().max(1);
             let question =
                 Question { now, name: out.name, ingress, mark: out.mark, trigger, segments, reach };
             let (chosen, links) = (strategies.find_mut(out.name), faces.links(now));
@@ -299,6 +295,14 @@ impl Forwarder {
         !spent && !is_under(name, LOCALHOST) && (!is_under(name, LOCALHOP) || from_here())
     }
 
+    fn reach(&self, interest: &Interest<'_>) -> Reach {
+        let hops = interest.hop_limit().unwrap_or(u8::MAX);
+        let hint = interest.forwarding_hint().fold(0, |before: u32, name| {
+            before.wrapping_mul(31).wrapping_add(self.hasher.hash(name).whole() as u32)
+        });
+        Reach { hops, hint }
+    }
+
     /// Outgoing Interest pipeline. Gives the reason if the face's shaper refused it.
     pub(super) fn send_interest(
         &mut self,
@@ -317,7 +321,7 @@ impl Forwarder {
         }
         let expires = now + self.lifetime(out.interest);
         let mut record = OutRecord::new(face, out.nonce, now, expires);
-        record.reach = reach(out.interest);
+        record.reach = self.reach(out.interest);
         if !self.reserve(Part::Pending, |forwarder| forwarder.pit.growth_upstream(out.key)) {
             self.count_drop(out.ingress, DropReason::Memory);
             return None;

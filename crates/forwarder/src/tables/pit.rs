@@ -6,7 +6,7 @@ mod run;
 mod shares;
 mod token;
 
-pub use entry::{InRecord, OutRecord, PitEntry};
+pub use entry::{InRecord, OutRecord, PitEntry, Reach};
 pub use run::{Convention, Run, Segments, segment_of};
 pub use shares::Group;
 pub use token::{MAX_TOKEN, PitToken};

@@ -428,7 +428,7 @@ struct Recorder(Arc<Mutex<Vec<(bool, Time)>>>);
 
 impl Strategy for Recorder {
     fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
-        let told = s.upstreams.iter().map(|left| (left.is_shorter, left.expires));
+        let told = s.upstreams.iter().map(|left| (left.falls_short, left.expires));
         self.0.lock().unwrap().extend(told);
         s.out.extend(s.next_hops.first().map(|hop| Action::Forward(hop.face)));
     }
@@ -447,8 +447,24 @@ fn strategies_know_whether_what_left_goes_as_far_and_lasts_as_long() {
         let from = if n % 2 == 0 { d } else { e };
         b.ask(from, &InterestBuf { hop_limit, lifetime_ms, ..interest("/a", n) });
     }
-    let shorter = [true, false, true, false, false];
+    let short = [true, false, true, false, false];
     let seconds = |n: u64| b.now + Duration::from_secs(n);
-    let expected = (1..).zip(shorter).map(|(n, shorter)| (shorter, seconds(n)));
+    let expected = (1..).zip(short).map(|(n, short)| (short, seconds(n)));
     assert_eq!(*told.lock().unwrap(), expected.collect::<Vec<_>>());
+}
+
+#[test]
+fn strategies_know_whether_what_left_may_have_gone_elsewhere() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let mut b = Bench::with(ForwarderConfig::new(Box::new(Recorder(told.clone()))));
+    let (d, e, u) = (b.face(), b.face(), b.face());
+    b.route("/", u);
+    let hints: [&[&str]; 7] = [&["/x"], &[], &[], &["/x", "/y"], &["/y", "/x"], &["/z"], &["/z"]];
+    for (n, hint) in (1..).zip(hints) {
+        let forwarding_hint = hint.iter().map(|uri| uri.parse().unwrap()).collect();
+        let from = if n % 2 == 0 { d } else { e };
+        b.ask(from, &InterestBuf { forwarding_hint, ..interest("/a", n) });
+    }
+    let short: Vec<bool> = told.lock().unwrap().iter().map(|(short, _)| *short).collect();
+    assert_eq!(short, [true, false, true, true, true, false]);
 }

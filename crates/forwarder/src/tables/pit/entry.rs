@@ -29,14 +29,31 @@ pub struct InRecord {
     pub options: HopOptions,
 }
 
+/// How far an Interest goes, and which way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// Its hop limit when it came; the largest number without one.
+    pub hops: u8,
+    /// A hash of its forwarding hint; 0 without one.
+    pub hint: u32,
+}
+
+impl Reach {
+    /// Data that an Interest of this reach finds may be missed by one of `other`.
+    #[must_use]
+    pub fn exceeds(self, other: Reach) -> bool {
+        self.hops > other.hops || self.hint != other.hint
+    }
+}
+
 /// An Interest that was sent upstream: whom the Data may come from.
 #[derive(Clone, Debug)]
 pub struct OutRecord {
     face: FaceId,
     /// The nonce of the latest one.
     pub nonce: u32,
-    /// Its hop limit when it came; the largest number without one.
-    pub reach: u8,
+    /// How far the latest one goes.
+    pub reach: Reach,
     /// When the strategy sent it.
     pub sent_at: Time,
     /// [`Time::MAX`] while a shaper holds it.
@@ -55,7 +72,8 @@ impl OutRecord {
     #[must_use]
     pub fn new(face: FaceId, nonce: u32, sent_at: Time, expires: Time) -> Self {
         let released_at = Time::MAX;
-        let (reach, nacked, memo) = (u8::MAX, None, 0);
+        let (nacked, memo) = (None, 0);
+        let reach = Reach { hops: u8::MAX, hint: 0 };
         OutRecord { face, nonce, reach, sent_at, released_at, expires, nacked, memo }
     }
 
