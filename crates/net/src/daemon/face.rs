@@ -23,6 +23,10 @@ use std::net::{IpAddr, SocketAddr};
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
+/// How long nothing is sent to where nothing receives, the first time and at most.
+const FIRST_AWAY: Duration = Duration::from_secs(1);
+const LAST_AWAY: Duration = Duration::from_secs(64);
+
 /// What carries a face's frames.
 #[derive(Debug)]
 pub(super) enum Link {
@@ -119,8 +123,11 @@ pub(super) struct Face {
     pub source: Option<IpAddr>,
     /// The address may be forged until the forwarder says otherwise.
     pub unproved: bool,
-    /// Nothing is sent until something comes: the network reported that nothing receives there.
-    pub unreachable: bool,
+    /// Nothing is sent before then, unless something comes: the network reported that nothing
+    /// receives there. Whoever knows the addresses and ports can forge such a report.
+    away_until: Option<Time>,
+    /// How long that was the last time, if nothing has come since.
+    away: Duration,
     pub lost: u64,
     wait: Duration,
     /// See [`Face::account`].
@@ -165,7 +172,8 @@ impl Face {
             since: Time::ZERO,
             source: None,
             unproved: false,
-            unreachable: false,
+            away_until: None,
+            away: Duration::ZERO,
             lost: 0,
             wait: FIRST_WAIT,
             account: OnceCell::new(),
@@ -254,7 +262,28 @@ impl Face {
     /// Something came from the peer.
     pub fn hears(&mut self, forwarder: &mut Forwarder, now: Time) {
         self.heard = now;
-        if std::mem::take(&mut self.unreachable) {
+        self.away = Duration::ZERO;
+        if self.away_until.take().is_some() {
+            forwarder.set_allowance(self.id, Allowance::Unlimited);
+        }
+    }
+
+    /// The network reported that nothing receives at the other end: nothing is sent for a while,
+    /// which doubles as long as nothing comes from there.
+    pub fn is_unreachable(&mut self, forwarder: &mut Forwarder, now: Time) {
+        self.away = Duration(self.away.0 * 2).clamp(FIRST_AWAY, LAST_AWAY);
+        self.away_until = Some(now + self.away);
+        forwarder.set_allowance(self.id, Allowance::Unreachable);
+    }
+
+    /// Nothing is sent for a while.
+    pub fn is_away(&self) -> bool {
+        self.away_until.is_some()
+    }
+
+    /// Sends again, if it is time to.
+    pub fn try_again(&mut self, forwarder: &mut Forwarder, now: Time) {
+        if self.away_until.take_if(|until| *until <= now).is_some() {
             forwarder.set_allowance(self.id, Allowance::Unlimited);
         }
     }
@@ -490,5 +519,36 @@ impl Sending<'_> {
                 return Progress::More;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forwarder::{FaceConfig, ForwarderConfig};
+
+    #[test]
+    fn a_report_that_nothing_receives_holds_for_longer_each_time_until_something_comes() {
+        let strategy = Choice::named("best-route").unwrap().strategy().unwrap();
+        let mut forwarder = Forwarder::new(ForwarderConfig::new(strategy));
+        let id = forwarder.add_face(Time(0), FaceConfig::default());
+        let link = Link::Down { retry: Time::ZERO };
+        let mut face = Face::new(id, MadeBy::Peer, "udp4://192.0.2.1:6363".to_owned(), link);
+        let mut reported = Time::ZERO;
+        for seconds in [1, 2, 4, 8, 16, 32, 64, 64] {
+            face.is_unreachable(&mut forwarder, reported);
+            let until = reported + Duration::from_secs(seconds);
+            face.try_again(&mut forwarder, Time(until.0 - 1));
+            assert_eq!(forwarder.allowance(id), Allowance::Unreachable, "{seconds}");
+            face.try_again(&mut forwarder, until);
+            assert_eq!(forwarder.allowance(id), Allowance::Unlimited, "{seconds}");
+            reported = until;
+        }
+        face.is_unreachable(&mut forwarder, reported);
+        face.hears(&mut forwarder, reported);
+        assert_eq!(forwarder.allowance(id), Allowance::Unlimited);
+        face.is_unreachable(&mut forwarder, reported);
+        face.try_again(&mut forwarder, reported + Duration::from_secs(1));
+        assert_eq!(forwarder.allowance(id), Allowance::Unlimited, "it begins anew");
     }
 }

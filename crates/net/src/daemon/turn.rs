@@ -274,8 +274,9 @@ impl Daemon {
         let Some(face) = faces.get_mut(id).filter(|face| !face.blocked) else {
             return Ok(Progress::Blocked);
         };
+        face.try_again(forwarder, now);
         let limits = &settings.on_demand.unproved;
-        let bounded = face.source.filter(|_| face.unproved && !face.unreachable).map(|source| {
+        let bounded = face.source.filter(|_| face.unproved && !face.is_away()).map(|source| {
             let allowance = match forwarder.is_proved(id) {
                 true => Allowance::Unlimited,
                 false => Allowance::Bytes(unproved.allowance(now, source, limits)),
@@ -298,15 +299,15 @@ impl Daemon {
 
     /// The network reported that nothing receives at the other end of a face that its peer brought
     /// about. Nothing more is sent to an address that may be forged, whose face ends with what it
-    /// waits for. Another may come back, and keeps its face and its routes.
+    /// waits for. Another may come back, or the report may be forged, so that it keeps its face and
+    /// its routes.
     fn unreachable(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(id) else { return };
         if face.is_unproved(&self.forwarder) {
             return self.close(id, "nothing receives there");
         }
         tracing::debug!(face = %id, uri = face.uri, "nothing receives there at present");
-        face.unreachable = true;
-        self.forwarder.set_allowance(id, Allowance::Unreachable);
+        face.is_unreachable(&mut self.forwarder, self.clock.now());
         // What waits is dropped when the forwarder is asked for it.
         self.work.sending.push_back(id);
     }
