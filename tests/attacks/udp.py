@@ -94,7 +94,9 @@ class Attack(unittest.TestCase):
         daemon.get("/film", self.folder / "copy").finish(PATIENCE)
         return daemon
 
-    def peer(self, host, address="0.0.0.0", kind=socket.SOCK_DGRAM, buffer=1 << 22):
+    def peer(
+        self, host, address="0.0.0.0", kind=socket.SOCK_DGRAM, buffer=1 << 22, to=None
+    ):
         """A socket on a host, connected to the daemon; nothing waits for ever on it."""
 
         def make():
@@ -102,7 +104,7 @@ class Attack(unittest.TestCase):
             made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
             made.settimeout(PATIENCE)
             made.bind((address, 0))
-            made.connect((self.address, PORT))
+            made.connect((to or self.address, PORT))
             return made
 
         made = host.inside(make)
@@ -310,10 +312,9 @@ def in_turn(peers):
 
     def send():
         numbers = itertools.count(10_000)
-        for peer in itertools.cycle(peers):
-            peer.send(marker(next(numbers)))
-            if ended.wait(1 / len(peers)):
-                return
+        while not ended.wait(1):
+            for peer in peers:
+                peer.send(marker(next(numbers)))
 
     thread = threading.Thread(target=send)
     thread.start()
@@ -372,6 +373,13 @@ class LockOut(Attack):
         for number, address in enumerate(addresses):
             self.peer(self.away, address).send(marker(number + 1))
         self.others_are_served(daemon, attempts=20)
+
+    def test_300_programs_of_the_same_host(self):
+        """They need no proof, and are not quiet; others have half of the places all the same."""
+        daemon = self.start()
+        for number in range(300):
+            self.peer(self.far, f"127.0.1.{number % 8 + 1}", to="127.0.0.1").send(marker(number))
+        self.others_are_served(daemon, attempts=10)
 
     def test_300_addresses_that_send_again_and_again(self):
         """One datagram every second from each of 300 addresses, for ever.

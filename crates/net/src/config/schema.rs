@@ -256,8 +256,9 @@ const ON_DEMAND: Section = Section {
                 "max_per_address",
                 Form::Number(1, 10_000),
                 "64",
-                "The most such faces of either kind to one address (of IPv6, to one /64). Loopback \
-                 has no such limit.",
+                "The most such faces of either kind to one address (of IPv6, to one /64, but on a \
+                 network that this host has an address in). Programs on loopback have half of \
+                 `max` instead.",
             ),
             field(
                 "max_per_subnet",

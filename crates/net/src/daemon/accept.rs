@@ -15,16 +15,20 @@ use crate::socket::websocket::WebSocket;
 use crate::uri::FaceUri;
 use control::{Duration, Time};
 use forwarder::{FaceId, Scope, Wire};
+use ipnet::{IpNet, Ipv4Net};
 use mio::{Interest, Token};
 use packet::LpPacket;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 /// Octets of first datagrams that are looked at in one turn.
 const BUDGET: usize = 256 << 10;
 
 /// Connections that are accepted in one turn at each listener.
 const AT_ONCE: usize = 64;
+
+/// All addresses of this host that are not on a network (RFC 1122, section 3.2.1.3).
+const LOOPBACK: IpNet = IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(127, 0, 0, 0), 8));
 
 /// How long no connection is accepted when the process is out of descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -131,9 +135,20 @@ impl Daemon {
         let crowd = &self.faces.crowd;
         let [host, subnet] = groups(address);
         let many = |group, most| crowd.within(transport, group) >= most;
+        let has_many = many(host, settings.max_per_address);
         let group = match () {
-            () if address.is_loopback() => None,
-            () if many(host, settings.max_per_address) => Some(host),
+            // Programs of this host leave half of the places to others.
+            () if address.is_loopback() => {
+                let most = settings.max.div_ceil(2);
+                let is_full = crowd.of(transport) >= most && self.faces.local(transport) >= most;
+                is_full.then(|| if address.is_ipv4() { LOOPBACK } else { address.into() })
+            }
+            // All hosts of a link share the prefix that stands for one host elsewhere.
+            () if has_many && address.is_ipv6() && self.unproved.is_local(now, address) => {
+                let is_full = self.faces.to(address, transport) >= settings.max_per_address;
+                is_full.then(|| IpNet::from(address))
+            }
+            () if has_many => Some(host),
             () if many(subnet, settings.max_per_subnet)
                 && !self.unproved.is_local(now, address) =>
             {
@@ -213,7 +228,12 @@ impl Daemon {
     }
 
     fn connections(&mut self, now: Time) -> io::Result<()> {
-        while let Some(door) = &self.doors.unix {
+        for at in 0.. {
+            let Some(door) = &self.doors.unix else { break };
+            if at == AT_ONCE {
+                self.work.doors = true;
+                break;
+            }
             let local_uri = FaceUri::Unix(door.path().to_owned()).to_string();
             let Some(socket) = door.accept()? else { break };
             if !self.has_room_for_application(socket.account()) {

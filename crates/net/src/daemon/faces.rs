@@ -21,6 +21,24 @@ const ONCE_QUIET: Duration = Duration::from_millis(250);
 /// The same for a connection that brought nothing at all.
 const SILENT: Duration = Duration::from_secs(10);
 
+/// A face to an unproved address is a newcomer for so long. Others may hold three quarters of the
+/// places of such faces, as long as they are busy; the rest is for newcomers, who take each other's
+/// places. Without that, whoever keeps many forged addresses busy would keep all others out.
+const NEWCOMER: Duration = Duration::from_secs(10);
+
+/// What is known of a peer whose face may make room for another: who is missed least comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// It sent a single packet, or over a connection none.
+    Once,
+    /// It was quiet for a while.
+    Quiet,
+    /// It is not quiet, but nothing shows that it receives.
+    Busy,
+    /// It receives what is sent to it, and was quiet for long.
+    Proved,
+}
+
 /// A face, and under what else it is listed.
 #[derive(Debug)]
 struct Listed {
@@ -172,6 +190,18 @@ impl Faces {
         guests.map(|f| (f.id, end(f))).min_by_key(|(id, at)| (*at, *id))
     }
 
+    /// How many faces lead to one address.
+    pub fn to(&self, address: IpAddr, transport: Transport) -> usize {
+        let leads = |f: &&Face| f.source == Some(address) && f.transport() == transport;
+        self.iter().filter(leads).count()
+    }
+
+    /// How many faces lead to programs of this host.
+    pub fn local(&self, transport: Transport) -> usize {
+        let leads = |f: &&Face| f.source.is_some_and(|at| at.is_loopback());
+        self.iter().filter(leads).filter(|f| f.transport() == transport).count()
+    }
+
     /// The face of a peer that makes room for another over `transport`, of those that lead into
     /// `group` if there is one: the one that is missed least, which is a matter of what is known of
     /// its peer, and then of how long it was idle.
@@ -187,19 +217,29 @@ impl Faces {
                 && f.persistency == Persistency::OnDemand
                 && f.transport() == transport
                 && group.is_none_or(|group| f.source.is_some_and(|at| group.contains(&at)))
+                // Whoever registered a prefix may wait for Interests for hours.
+                && forwarder.fib().routes_of(f.id) == 0
         };
+        let guests = || self.iter().filter(is_guest);
+        let lasts = |f: &Face| now.since(f.since) >= NEWCOMER;
+        let unproved = || guests().filter(|f| f.is_unproved(forwarder));
+        let is_crowded = unproved().filter(|f| lasts(f)).count() * 4 > unproved().count() * 3;
         let rank = |f: &Face| {
-            let once = f.heard == f.since;
-            let (rank, quiet) = match transport {
-                Transport::Datagrams if f.is_unproved(forwarder) && once => (0, ONCE_QUIET),
-                Transport::Datagrams if f.is_unproved(forwarder) => (1, UNPROVED_QUIET),
-                Transport::Datagrams => (2, QUIET),
-                Transport::Connections if once => (0, SILENT.min(settings.idle)),
-                Transport::Connections => (1, settings.idle),
+            let (quiet, once) = (now.since(f.heard), f.heard == f.since);
+            let (rank, may) = match transport {
+                Transport::Connections if once => (Rank::Once, quiet >= SILENT.min(settings.idle)),
+                Transport::Connections => (Rank::Quiet, quiet >= settings.idle),
+                Transport::Datagrams if !f.is_unproved(forwarder) => (Rank::Proved, quiet >= QUIET),
+                Transport::Datagrams if once && quiet >= ONCE_QUIET => (Rank::Once, true),
+                Transport::Datagrams if quiet >= UNPROVED_QUIET => (Rank::Quiet, true),
+                Transport::Datagrams => {
+                    let is_settled = now.since(f.since) >= ONCE_QUIET;
+                    (Rank::Busy, is_settled && lasts(f) == is_crowded)
+                }
             };
-            (now.since(f.heard) >= quiet).then_some((rank, f.heard, f.id))
+            may.then_some((rank, f.heard, f.id))
         };
-        self.iter().filter(is_guest).filter_map(rank).min().map(|(.., id)| id)
+        guests().filter_map(rank).min().map(|(.., id)| id)
     }
 
     /// All of them; those that peers brought about over UDP end after some time without a frame.
