@@ -62,8 +62,12 @@ impl Bench {
         }
     }
 
+    fn open(&self) -> (Journal, transport::fetch::Resume) {
+        Journal::open(self.path.clone(), &self.info, &self.part).expect("it can be read")
+    }
+
     fn read(&self) -> transport::fetch::Resume {
-        Journal::open(self.path.clone(), &self.info, &self.part).expect("it can be read").1
+        self.open().1
     }
 }
 
@@ -89,8 +93,10 @@ fuzz_target!(|input: &[u8]| {
     }
     BENCH.with(|bench| {
         std::fs::remove_file(&bench.path).ok();
+        let (mut anew, resume) = bench.open();
+        assert!(resume.segments.is_empty());
         // Begun anew, it is a header alone; the partial file is emptied.
-        assert!(bench.read().segments.is_empty());
+        anew.start(&bench.part).expect("it can be written");
         bench.part.write_all_at(&PART, 0).expect("it can be written");
         let mut file = File::options().append(true).open(&bench.path).expect("a journal");
         file.write_all(&records).expect("it can be written");

@@ -72,14 +72,17 @@ impl Run {
 /// An open journal.
 pub struct Journal {
     path: PathBuf,
-    file: File,
+    /// `None` before anything was verified that it could hold.
+    file: Option<File>,
+    header: Header,
     /// Where the last of its runs ends.
     end: u64,
 }
 
 impl Journal {
     /// Opens the journal at `path` for a transfer of `info` into `part`: goes on with what it says
-    /// if it is about the same object, begins anew otherwise.
+    /// if it is about the same object. If it is about another one, both files stay as they are
+    /// until [`Journal::start`]: `info` may be a lie.
     ///
     /// # Errors
     /// The files cannot be read or written.
@@ -87,23 +90,42 @@ impl Journal {
         let header = Header::of(info);
         if let Some((runs, resume)) = read(&path, &header, part)? {
             // Written anew: what a crash has left at the end must not come before new records.
-            let mut journal = Journal::create(path, &header)?;
+            let mut journal = Journal { path, file: None, header, end: 0 };
+            journal.create()?;
             runs.iter().try_for_each(|run| journal.append(run))?;
             return Ok((journal, resume));
         }
-        part.set_len(0)?;
-        Ok((Journal::create(path, &header)?, Resume::default()))
+        Ok((Journal { path, file: None, header, end: 0 }, Resume::default()))
     }
 
-    fn create(path: PathBuf, header: &Header) -> io::Result<Journal> {
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&path)?;
-        let mut line = serde_json::to_vec(header)?;
+    fn create(&mut self) -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        let mut file = options.write(true).create(true).truncate(true).open(&self.path)?;
+        let mut line = serde_json::to_vec(&self.header)?;
         line.push(b'\n');
         file.write_all(&line)?;
-        Ok(Journal { path, file, end: 0 })
+        self.file = Some(file);
+        Ok(())
     }
 
-    /// Adds a run that was written.
+    /// Something of the object is verified: what was there of another one makes room.
+    ///
+    /// # Errors
+    /// The files cannot be written.
+    pub fn start(&mut self, part: &File) -> io::Result<()> {
+        if self.has_started() {
+            return Ok(());
+        }
+        part.set_len(0)?;
+        self.create()
+    }
+
+    /// The files are about its object.
+    pub fn has_started(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Adds a run that was written, once it has started.
     ///
     /// # Errors
     /// The journal cannot be written.
@@ -113,7 +135,9 @@ impl Journal {
         for (octets, word) in record.chunks_mut(8).zip(words) {
             octets.copy_from_slice(&word.to_le_bytes());
         }
-        self.file.write_all(&record)?;
+        if let Some(file) = &mut self.file {
+            file.write_all(&record)?;
+        }
         self.end = self.end.max(run.offset.saturating_add(run.len));
         Ok(())
     }
@@ -216,6 +240,7 @@ mod tests {
             let part = tempfile::tempfile().unwrap();
             let (mut journal, resume) = Journal::open(path.clone(), &info(), &part).unwrap();
             assert_eq!((resume, journal.end()), (Resume::default(), 0));
+            journal.start(&part).unwrap();
             runs.iter().for_each(|run| journal.append(run).unwrap());
             let written = std::fs::read(&path).unwrap();
             Interrupted { _folder: folder, path, part, written }
@@ -249,9 +274,11 @@ mod tests {
                 _ => ((vec![0..3, 5..6], 12, 18), 3),
             };
             assert_eq!(there.resumed(&info(), &there.written[..len]), expected, "{len}");
-            // Half a record does not come before what is written next.
+            // Half a record does not come before what is written next. What has no whole header
+            // may be about anything, and is left alone.
             let again = std::fs::read(&there.path).unwrap();
-            assert_eq!(again, there.written[..header + records * RECORD], "{len}");
+            let kept = if len < header - 1 { len } else { header + records * RECORD };
+            assert_eq!(again, there.written[..kept], "{len}");
         }
     }
 
@@ -314,7 +341,8 @@ mod tests {
         ];
         for other in others {
             assert_eq!(there.resumed(&other, &there.written), (vec![], 0, 0), "{other:?}");
-            assert_eq!(there.part.metadata().unwrap().len(), 0, "{other:?}");
+            assert_eq!(std::fs::read(&there.path).unwrap(), there.written, "{other:?}");
+            assert_eq!(there.part.metadata().unwrap().len(), 18, "{other:?}");
         }
         // What is a hint says nothing of the octets.
         let same = ObjectInfo { size: Some(20), segments: None, ..info() };

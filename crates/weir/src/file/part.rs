@@ -84,7 +84,8 @@ impl FileSink {
         }
         let failed = |error| SinkError { path: self.path.display().to_string(), error };
         drop(self.writeback.take());
-        let Some((part, journal)) = &self.part else { return Ok(()) };
+        let Some((part, journal)) = &mut self.part else { return Ok(()) };
+        journal.start(part).map_err(failed)?;
         part.set_len(journal.end()).map_err(failed)?;
         // Before the name, so that not even a power cut leaves half a file under it.
         part.sync_all().map_err(failed)?;
@@ -107,8 +108,10 @@ impl FileSink {
                 return Err(error);
             }
         };
-        // A transfer that was killed has left what it had reserved.
-        part.set_len(journal.end())?;
+        if journal.has_started() {
+            // A transfer that was killed has left what it had reserved.
+            part.set_len(journal.end())?;
+        }
         self.worth_keeping = !resume.segments.is_empty();
         self.reserve = Reserve::new(journal.end(), resume.octets, info.size);
         let (part, _) = self.part.insert((part, journal));
@@ -121,6 +124,7 @@ impl FileSink {
         if self.segments == 0 {
             return Ok(());
         }
+        journal.start(part)?;
         let len = self.run.len() as u64;
         self.reserve.before_write(part, self.offset.saturating_add(len), len);
         part.write_all_at(&self.run, self.offset)?;
@@ -147,7 +151,7 @@ impl FileSink {
         // Whether that succeeds changes nothing about what has failed already.
         if self.worth_keeping {
             let _ = part.set_len(journal.end());
-        } else {
+        } else if journal.has_started() || part.metadata().is_ok_and(|meta| meta.len() == 0) {
             let _ = std::fs::remove_file(&self.part_path);
             let _ = journal.remove();
         }
@@ -248,8 +252,11 @@ impl Sink for FileSink {
     }
 
     fn bounded(&mut self, at_most: u64, is_signed: bool) {
-        let Some((part, _)) = self.part.as_ref().filter(|_| self.failure.is_none()) else { return };
-        if let Err(error) = self.reserve.bound(part, at_most, is_signed) {
+        let Some((part, journal)) = self.part.as_mut().filter(|_| self.failure.is_none()) else {
+            return;
+        };
+        let started = journal.start(part);
+        if let Err(error) = started.and_then(|()| self.reserve.bound(part, at_most, is_signed)) {
             self.fail(error);
         }
     }
@@ -356,9 +363,16 @@ mod tests {
         let (_, resume) = begin(1);
         assert_eq!(resume.segments.iter().cloned().collect::<Vec<_>>(), vec![3..4]);
 
-        let (_sink, resume) = begin(2);
+        let (_, resume) = begin(2);
         assert_eq!(resume, Resume::default(), "another version begins anew");
-        assert_eq!(std::fs::metadata(part).unwrap().len(), 0);
+        let (_, resume) = begin(1);
+        assert_eq!(resume.octets, 3, "nothing of the other one was verified");
+        let (mut sink, _) = begin(2);
+        sink.write(0, 0, b"xyz");
+        sink.flush();
+        drop(sink);
+        assert_eq!(begin(2).1.octets, 3);
+        assert_eq!(begin(1).1, Resume::default());
     }
 
     /// What is resumed of a transfer that wrote these segments, and in how many runs it was.
@@ -410,12 +424,12 @@ mod tests {
         let left = || std::fs::read_dir(dir.path()).unwrap().count();
         let mut sink = FileSink::new(&path);
         sink.begin(&info(1));
-        assert_eq!(left(), 2);
+        assert_eq!(left(), 1);
         // While the second is kept out, the first one's files stay.
         let mut second = FileSink::new(&path);
         second.begin(&info(1));
         drop(second);
-        assert_eq!(left(), 2);
+        assert_eq!(left(), 1);
         drop(sink);
         assert_eq!(left(), 0);
 
