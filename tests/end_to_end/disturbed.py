@@ -4,7 +4,8 @@ A seed draws which faults there are, when, and how long each lasts. Processes ar
 cables are pulled, MTUs change, the disk is full. After each the transfer has to go on by itself, or
 end with a message and go on when it is begun again.
 
-WEIR_FAULT_SEEDS=20 draws that many; a seed that fails is named, and WEIR_FAULT_SEED=7 runs it alone.
+WEIR_FAULT_SEEDS=20 draws that many. A seed that fails is named, and WEIR_FAULT_SEED=7 runs it
+alone.
 """
 
 import contextlib
