@@ -53,6 +53,23 @@ def default_only(reason):
     return unittest.skipIf(bool(weir.memory_for_tests()), f"default memory only: {reason}")
 
 
+def repeated(test):
+    """Repeat a test of which other programs on the machine may disturb a measurement."""
+
+    @functools.wraps(test)
+    def run(self):
+        for attempt in range(1, ATTEMPTS):
+            try:
+                return test(self)
+            except (self.failureException, Failed) as why:
+                print(f"  attempt {attempt} of {ATTEMPTS}: {why}", flush=True)
+            self.doCleanups()
+            self.setUp()
+        return test(self)
+
+    return run
+
+
 class Probe(threading.Thread):
     """Asks for the status again and again; `times` are the milliseconds until each answer."""
 

@@ -17,6 +17,7 @@ import wave as wave_file
 import zlib
 from pathlib import Path
 
+import _service
 from _commands import command, component, new_interest, now_ms, old_form, old_interest
 from support import children, content, weir
 from support.children import wait_until
@@ -371,11 +372,13 @@ class HeldSlots(unittest.TestCase):
             times.append(time.monotonic() - began)
         return min(times)
 
+    @_service.repeated
     def test_half_a_request(self):
         """200 connections send half a request and then nothing (slow loris)."""
         gateway, half = self.gateway(), b"GET /site/small HTTP/1.1\r\nHost: "
         self.assert_served(gateway, lambda: self.hold(gateway, 200, half))
 
+    @_service.repeated
     def test_half_a_request_from_ones_own_address(self):
         """The same with more connections than the gateway keeps, and others behind that address."""
         gateway, half = self.gateway(), b"GET /site/small HTTP/1.1\r\nHost: "
@@ -383,6 +386,7 @@ class HeldSlots(unittest.TestCase):
             gateway, lambda: self.hold(gateway, 700, half), self.attacker, self.near[0]
         )
 
+    @_service.repeated
     def test_idle_connections(self):
         """100 connections that have had an answer and stay open."""
         gateway = self.gateway()
@@ -394,11 +398,13 @@ class HeldSlots(unittest.TestCase):
 
         self.assert_served(gateway, attack)
 
+    @_service.repeated
     def test_clients_that_do_not_read(self):
         """More clients than there are slots ask for a large object and read none of it."""
         gateway = self.gateway()
         self.assert_served(gateway, lambda: self.begin_large(gateway, self.SLOTS + 6))
 
+    @_service.repeated
     def test_a_flood_of_requests_is_turned_away(self):
         """What does not fit into the queue gets 503 and Retry-After, at once, and others wait."""
         gateway = self.gateway()
@@ -411,6 +417,7 @@ class HeldSlots(unittest.TestCase):
         self.assertEqual(self.ask(gateway, self.victim, self.far[0]), 200)
         self.assertEqual(len(clients), self.SHARE + 128)
 
+    @_service.repeated
     def test_a_client_that_does_not_read_gives_way_and_a_paused_one_goes_on(self):
         """Who has read nothing for --client-timeout is cut off, but only if others wait."""
         gateway = self.gateway("--client-timeout", "1 s")

@@ -16,6 +16,7 @@ import time
 import unittest
 from pathlib import Path
 
+import _service
 from support import content, namespaces, weir
 from support.children import wait_until
 
@@ -94,6 +95,7 @@ class SilentNextHop(unittest.TestCase):
         faces = self.daemons["left"].status()["faces"]
         return sum(face["received"]["data"] for face in faces if face["uri"] == uri(name))
 
+    @_service.repeated
     def test_a_route_to_a_silent_face(self):
         """The cheaper route leads to a face that never answers: the transfer keeps its rate."""
         undisturbed = self.fetch()
@@ -107,6 +109,7 @@ class SilentNextHop(unittest.TestCase):
         print(f"silent next hop, known: {taken:.1f} s")
         self.assertLess(taken, undisturbed / KEPT + 1)
 
+    @_service.repeated
     def test_a_next_hop_dies_in_mid_transfer_and_comes_back(self):
         """The best next hop falls silent in a transfer, and answers again later."""
         undisturbed = self.fetch()
