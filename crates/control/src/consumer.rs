@@ -195,6 +195,13 @@ pub trait Controller: Send {
     /// A segment is believed lost.
     fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>);
 
+    /// The timeout of the Interest that left at `sent_at` is over: it is lost, unless this is later
+    /// than now. What has come since it left may show that its answer is on its way (RFC 6298,
+    /// 5.3: every acknowledgement restarts the timer).
+    fn overdue_at(&self, _lane: Lane, sent_at: Time) -> Time {
+        sent_at
+    }
+
     /// How many segments one Interest is to ask for, where the consumer has no other wish; an
     /// [`Ask::count`] is that, or less where fewer are left. 1 asks for them one by one.
     fn range(&self) -> u16 {

@@ -14,11 +14,13 @@ pub mod lossy;
 pub mod math;
 pub mod params;
 pub mod quantity;
+pub mod recovery;
 pub mod registry;
 pub mod rng;
 pub mod rtt;
 pub mod strategy;
 pub mod time;
+pub mod timer;
 pub mod window;
 
 pub use consumer::{
@@ -33,9 +35,11 @@ pub use link::{
 pub use lossy::{LossModel, Lossy};
 pub use params::{ParamError, ParamSpec, Params, Value, Word};
 pub use quantity::{QuantityError, Rate, Ratio, Size};
+pub use recovery::Recovery;
 pub use registry::{Equation, Scheme};
 pub use rng::Rng;
 pub use rtt::RttEstimate;
 pub use strategy::{Action, Downstream, Links, NextHop, NoLinks, Strategy, StrategyCx, Upstream};
 pub use time::{Duration, Time};
-pub use window::{Ack, GAPS, Signal, WindowLaw, Windowed};
+pub use timer::{TIMERS, Timer};
+pub use window::{Ack, CloneLaw, GAPS, Signal, WindowLaw, Windowed};

@@ -1,6 +1,16 @@
 //! Round-trip time estimation after RFC 6298.
+//!
+//! Two things are as in RFC 7323 (appendix G) and Linux (`tcp_rtt_estimator`), because a consumer
+//! has a sample of every Data packet and not one in a round trip:
+//! - the gains are divided by the number of samples that a round trip brings, as in ndn-cxx
+//!   (`RttEstimator::addMeasurement`). Otherwise the memory of a large window is a fraction of a
+//!   round trip, and the variation of a steady path is soon nothing;
+//! - the timeout exceeds SRTT by [`RttEstimate::MARGIN`] at least, which is G of RFC 6298 (2.3) and
+//!   what Linux bounds 4 RTTVAR by. With a bound for the whole timeout alone (RFC 6298, 2.4) a
+//!   steady path that is longer than the bound has no margin at all.
 
-use crate::time::Duration;
+use crate::time::{Duration, Time};
+use crate::timer::Timer;
 
 /// Smoothed round-trip time, its variation, the smallest sample and the retransmission timeout.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,14 +21,18 @@ pub struct RttEstimate {
     latest: Duration,
     backoff: u32,
     samples: u64,
+    timer: Timer,
 }
 
 impl RttEstimate {
-    /// RFC 6298 (2.1): the timeout before the first sample.
-    pub const INITIAL_RTO: Duration = Duration::from_secs(1);
-    /// The smallest timeout. RFC 6298 (2.4) says 1 s; 200 ms is what every NDN consumer uses
-    /// (ndn-cxx `RttEstimator`) and what TCP implementations do.
-    pub const MIN_RTO: Duration = Duration::from_millis(200);
+    /// RFC 6298 (2.1): the timeout before the first sample, 1 s, and the margin that every other
+    /// timeout has, so that a round trip of 1 s is not taken for a loss.
+    pub const INITIAL_RTO: Duration = Duration::from_millis(1200);
+    /// The least by which a timeout exceeds SRTT: `tcp_rto_min` of Linux, and the smallest timeout
+    /// of ndn-cxx.
+    pub const MARGIN: Duration = Duration::from_millis(200);
+    /// The smallest timeout: none is shorter than a round trip of nothing and the margin.
+    pub const MIN_RTO: Duration = RttEstimate::MARGIN;
     /// RFC 6298 (2.5): an upper bound of at least 60 s is allowed.
     pub const MAX_RTO: Duration = Duration::from_secs(60);
 
@@ -34,6 +48,12 @@ impl RttEstimate {
     /// An estimate without samples.
     #[must_use]
     pub fn new() -> RttEstimate {
+        RttEstimate::with_timer(Timer::Rfc7323)
+    }
+
+    /// The same by another timer than Weir's own.
+    #[must_use]
+    pub fn with_timer(timer: Timer) -> RttEstimate {
         RttEstimate {
             smoothed: Duration::ZERO,
             variation: Duration::ZERO,
@@ -41,11 +61,19 @@ impl RttEstimate {
             latest: Duration::ZERO,
             backoff: 0,
             samples: 0,
+            timer,
         }
     }
 
-    /// Takes a sample from a packet that was sent once (Karn's rule is the caller's).
+    /// Takes the only sample of a round trip, from a packet that was sent once (Karn's rule is the
+    /// caller's).
     pub fn sample(&mut self, rtt: Duration) {
+        self.sample_of(rtt, 1);
+    }
+
+    /// Takes a sample of which a round trip brings `expected`: RFC 7323, appendix G. Where every
+    /// Data packet is a sample, that is the number of Interests in flight.
+    pub fn sample_of(&mut self, rtt: Duration, expected: u32) {
         self.backoff = 0;
         self.latest = rtt;
         self.min = self.min.min(rtt);
@@ -53,9 +81,13 @@ impl RttEstimate {
             self.smoothed = rtt;
             self.variation = Duration(rtt.0 / 2);
         } else {
+            let expected = match self.timer {
+                Timer::Rfc7323 => u64::from(expected.max(1)),
+                Timer::Rfc6298 { .. } => 1,
+            };
             let error = self.smoothed.0.abs_diff(rtt.0);
-            self.variation = Duration(self.variation.0 - self.variation.0 / 4 + error / 4);
-            self.smoothed = Duration(self.smoothed.0 - self.smoothed.0 / 8 + rtt.0 / 8);
+            self.variation = toward(self.variation, Duration(error), 4 * expected);
+            self.smoothed = toward(self.smoothed, rtt, 8 * expected);
         }
         self.samples += 1;
     }
@@ -65,25 +97,64 @@ impl RttEstimate {
         self.backoff = (self.backoff + 1).min(16);
     }
 
-    /// The retransmission timeout: SRTT + 4 RTTVAR, bounded, doubled for each back-off up to
-    /// [`RttEstimate::MAX_BACKED_OFF`].
+    /// The retransmission timeout, RFC 6298 (2.3), with [`RttEstimate::MARGIN`] as G; doubled for
+    /// each back-off up to [`RttEstimate::MAX_BACKED_OFF`].
     #[must_use]
     pub fn rto(&self) -> Duration {
-        self.rto_from(RttEstimate::MIN_RTO)
+        match self.timer {
+            Timer::Rfc7323 => self.rto_from(RttEstimate::MARGIN, Duration::ZERO),
+            Timer::Rfc6298 { least } => self.rto_from(Duration::ZERO, least),
+        }
     }
 
-    /// The same with another smallest timeout than [`RttEstimate::MIN_RTO`].
+    /// The same with another G, and at least `least` (RFC 6298, 2.4).
     #[must_use]
-    pub fn rto_from(&self, least: Duration) -> Duration {
+    pub fn rto_from(&self, granularity: Duration, least: Duration) -> Duration {
         let base = if self.samples == 0 {
-            RttEstimate::INITIAL_RTO
+            self.timer.initial()
         } else {
-            Duration(self.smoothed.0.saturating_add(self.variation.0.saturating_mul(4)))
-                .clamp(least, RttEstimate::MAX_RTO)
+            self.after(self.smoothed, granularity).max(least).min(RttEstimate::MAX_RTO)
         };
         Duration(base.0.saturating_mul(1 << self.backoff))
             .min(RttEstimate::MAX_BACKED_OFF)
             .max(base)
+    }
+
+    /// When an Interest that left at `sent_at` is overdue by what is known now; the timeout that it
+    /// left with is from before.
+    ///
+    /// RFC 6298 (5.3) restarts the timer with every acknowledgement, so that a queue that grows
+    /// delays no answer beyond it. Answers keep the order of Interests, and there is a timer for
+    /// each Interest: it has the time that the latest answer took, and the margin.
+    #[must_use]
+    pub fn overdue_at(&self, sent_at: Time) -> Time {
+        match self.timer {
+            Timer::Rfc7323 => self.overdue_from(RttEstimate::MARGIN, sent_at),
+            // ndnSIM's `Consumer::CheckRetxTimeout` compares with the timeout of now.
+            Timer::Rfc6298 { .. } => sent_at + self.rto(),
+        }
+    }
+
+    /// The same with another G than [`RttEstimate::MARGIN`].
+    #[must_use]
+    pub fn overdue_from(&self, granularity: Duration, sent_at: Time) -> Time {
+        let longest = self.smoothed.max(self.latest);
+        match self.samples {
+            0 => sent_at,
+            _ => sent_at + self.after(longest, granularity).min(RttEstimate::MAX_RTO),
+        }
+    }
+
+    /// `rtt` + max(G, 4 RTTVAR).
+    fn after(&self, rtt: Duration, granularity: Duration) -> Duration {
+        let margin = Duration(self.variation.0.saturating_mul(4)).max(granularity);
+        Duration(rtt.0.saturating_add(margin.0))
+    }
+
+    /// The timer.
+    #[must_use]
+    pub fn timer(&self) -> Timer {
+        self.timer
     }
 
     /// SRTT; `None` before the first sample.
@@ -111,6 +182,14 @@ impl RttEstimate {
     }
 }
 
+/// `value`, moved by the `share`-th part of the way to `target`.
+fn toward(value: Duration, target: Duration, share: u64) -> Duration {
+    match target.0.checked_sub(value.0) {
+        Some(more) => Duration(value.0 + more / share),
+        None => Duration(value.0 - (value.0 - target.0) / share),
+    }
+}
+
 impl Default for RttEstimate {
     fn default() -> Self {
         RttEstimate::new()
@@ -118,41 +197,4 @@ impl Default for RttEstimate {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn follows_rfc_6298_by_hand() {
-        let mut rtt = RttEstimate::new();
-        assert_eq!(rtt.rto(), Duration::from_secs(1));
-        rtt.sample(Duration::from_millis(400));
-        // (2.2): SRTT = 400, RTTVAR = 200, RTO = 400 + 4 * 200.
-        assert_eq!(rtt.rto(), Duration::from_millis(1200));
-        rtt.sample(Duration::from_millis(800));
-        // (2.3): RTTVAR = 3/4 * 200 + 1/4 * 400 = 250; SRTT = 7/8 * 400 + 1/8 * 800 = 450.
-        assert_eq!(rtt.variation(), Duration::from_millis(250));
-        assert_eq!(rtt.smoothed(), Some(Duration::from_millis(450)));
-        assert_eq!(rtt.rto(), Duration::from_millis(1450));
-        assert_eq!(rtt.min(), Some(Duration::from_millis(400)));
-    }
-
-    #[test]
-    fn backs_off_until_the_next_sample_and_within_bounds() {
-        let mut rtt = RttEstimate::new();
-        rtt.sample(Duration::from_micros(10));
-        assert_eq!(rtt.rto(), RttEstimate::MIN_RTO);
-        rtt.back_off();
-        rtt.back_off();
-        assert_eq!(rtt.rto(), Duration::from_millis(800));
-        for _ in 0..100 {
-            rtt.back_off();
-        }
-        assert_eq!(rtt.rto(), RttEstimate::MAX_BACKED_OFF);
-        rtt.sample(Duration::from_micros(10));
-        assert_eq!(rtt.rto(), RttEstimate::MIN_RTO);
-        rtt.sample(Duration::MAX);
-        assert_eq!(rtt.rto(), RttEstimate::MAX_RTO);
-        rtt.back_off();
-        assert_eq!(rtt.rto(), RttEstimate::MAX_RTO, "a slow path's own is never cut short");
-    }
-}
+mod tests;

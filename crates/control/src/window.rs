@@ -5,8 +5,10 @@ use crate::consumer::{
 };
 use crate::context::Cx;
 use crate::params::{ParamSpec, Value};
+use crate::recovery::Recovery;
 use crate::rtt::RttEstimate;
 use crate::time::{Duration, Time};
+use crate::timer::Timer;
 use packet::HopOptions;
 
 /// What a window law is told of an arrival.
@@ -35,8 +37,9 @@ pub enum Signal {
     Lost(Cause),
 }
 
-/// A scheme that is only a window, in segments.
-pub trait WindowLaw: Send {
+/// A scheme that is only a window, in segments. It is cloned before a cut, which is undone if there
+/// was no congestion ([`Recovery`]).
+pub trait WindowLaw: CloneLaw + Send {
     /// The window in segments: at least 1, finite.
     fn window(&self) -> f64;
 
@@ -63,12 +66,29 @@ pub trait WindowLaw: Send {
     }
 }
 
+/// Laws are `Clone`.
+pub trait CloneLaw {
+    /// The law in another box.
+    fn clone_law(&self) -> Box<dyn WindowLaw>;
+}
+
+impl<T: WindowLaw + Clone + 'static> CloneLaw for T {
+    fn clone_law(&self) -> Box<dyn WindowLaw> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn WindowLaw> {
+    fn clone(&self) -> Self {
+        (**self).clone_law()
+    }
+}
+
 /// A window law with accounting, RFC 6298 timeouts, pacing, and at most one cut a round trip.
 pub struct Windowed {
     law: Box<dyn WindowLaw>,
     rtt: RttEstimate,
-    /// Signals of Interests that left before this instant belong to a congestion already answered.
-    recovered_at: Option<Time>,
+    recovery: Recovery<Box<dyn WindowLaw>>,
     /// The next Interest may leave at this instant.
     release_at: Time,
     /// When Data came last.
@@ -98,7 +118,7 @@ impl Windowed {
         Windowed {
             law,
             rtt: RttEstimate::new(),
-            recovered_at: None,
+            recovery: Recovery::new(),
             release_at: Time::ZERO,
             heard_at: None,
             backed_off_at: None,
@@ -112,19 +132,39 @@ impl Windowed {
         Windowed { gaps, ..self }
     }
 
+    /// The same with another timer than Weir's own; see [`crate::timer`].
+    #[must_use]
+    pub fn with_timer(self, timer: Timer) -> Windowed {
+        Windowed { rtt: RttEstimate::with_timer(timer), ..self }
+    }
+
     /// The law's window, within what a window may be.
     fn window(&self) -> f64 {
         self.law.window().clamp(1.0, MAX_WINDOW)
     }
 
-    /// RFC 9002, 7.3.2 in NDN's terms: an Interest that left before the last cut says nothing new.
+    /// At most one cut for what left in the same round trip.
     fn congestion(&mut self, cx: &mut Cx<'_>, sent_at: Time, signal: Signal) {
-        if self.recovered_at.is_some_and(|t| sent_at <= t) {
-            return;
+        let cause = match signal {
+            Signal::Mark => None,
+            Signal::Lost(cause) => Some(cause),
+        };
+        if self.recovery.covers(sent_at) {
+            return self.recovery.again(sent_at, cause);
         }
-        self.recovered_at = Some(cx.now);
+        self.recovery.begin(cx.now, cause, self.law.clone());
         self.law.on_congestion(cx, signal, &self.rtt);
         cx.note("cut", self.window());
+    }
+
+    /// What left at `sent_at` was not lost.
+    fn no_congestion(&mut self, cx: &mut Cx<'_>, sent_at: Time) {
+        if let Some(before) = self.recovery.disproved(sent_at)
+            && before.window() > self.law.window()
+        {
+            self.law = before;
+            cx.note("undo", self.window());
+        }
     }
 
     /// RFC 6298 (5.5), with a timer for each Interest: the timeout doubles once for all Interests
@@ -184,10 +224,15 @@ impl Controller for Windowed {
 
     fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
         self.heard_at = Some(cx.now);
+        let in_flight = arrival.in_flight.total().segments + 1;
         if let Some(rtt) = arrival.rtt {
-            self.rtt.sample(rtt);
+            self.rtt.sample_of(rtt, in_flight);
+        }
+        if arrival.late && arrival.mark == 0 && self.rtt.timer().undoes() {
+            self.no_congestion(cx, arrival.sent_at);
         }
         if arrival.mark > 0 && self.law.answers_every_mark() {
+            self.recovery.confirm();
             self.law.on_congestion(cx, Signal::Mark, &self.rtt);
             cx.note("cut", self.window());
         } else if arrival.mark > 0 {
@@ -199,7 +244,7 @@ impl Controller for Windowed {
                 srtt,
                 rtt_min: self.rtt.min().unwrap_or(srtt),
                 sent_at: arrival.sent_at,
-                in_flight: arrival.in_flight.total().segments + 1,
+                in_flight,
                 window_limited: arrival.memo[1] == LIMITED,
             };
             self.law.on_ack(cx, &ack);
@@ -212,6 +257,10 @@ impl Controller for Windowed {
 
     fn may_be_probed(&self) -> bool {
         self.gaps
+    }
+
+    fn overdue_at(&self, _lane: Lane, sent_at: Time) -> Time {
+        self.rtt.overdue_at(sent_at)
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>) {
@@ -238,6 +287,7 @@ mod tests {
     use crate::quantity::Size;
     use crate::rng::Rng;
 
+    #[derive(Clone)]
     struct Halving(f64);
     impl WindowLaw for Halving {
         fn window(&self) -> f64 {
@@ -311,12 +361,44 @@ mod tests {
         cx.now = Time(400);
         c.on_loss(&mut cx, &lost(200));
         c.on_loss(&mut cx, &lost(210));
-        assert_eq!(c.rtt.rto(), Duration(4 * initial.0));
+        let twice = Duration(4 * initial.0).min(RttEstimate::MAX_BACKED_OFF);
+        assert_eq!(c.rtt.rto(), twice);
         // One loss among answers is no silence.
         c.heard_at = Some(Time(450));
         cx.now = Time(500);
         c.on_loss(&mut cx, &lost(420));
-        assert_eq!(c.rtt.rto(), Duration(4 * initial.0));
+        assert_eq!(c.rtt.rto(), twice);
+    }
+
+    #[test]
+    fn a_loss_that_was_none_gives_the_window_back_by_our_own_timer_alone() {
+        for (timer, after) in
+            [(Timer::Rfc7323, 16.0), (Timer::Rfc6298 { least: RttEstimate::MIN_RTO }, 8.0)]
+        {
+            undo(Windowed::new(Box::new(Halving(16.0))).with_timer(timer), after);
+        }
+    }
+
+    /// Both losses of a cut from 16 to 8 segments turn out to be none.
+    fn undo(mut c: Windowed, after: f64) {
+        let mut rng = Rng::stream(0, &[]);
+        let mut tap = |_| {};
+        let mut cx = Cx { now: Time(400), rng: &mut rng, tap: &mut tap };
+        let lost = |at| Loss { cause: Cause::Timeout, ..loss(Time(at), &Flying(1)) };
+        let options = HopOptions::default();
+        let late = |at| Arrival { late: true, ..data(Time(at), None, &options) };
+        c.on_loss(&mut cx, &lost(10));
+        c.on_loss(&mut cx, &lost(20));
+        assert_eq!(window(&c), 8.0);
+        cx.now = Time(500);
+        c.on_data(&mut cx, &late(10));
+        assert_eq!(window(&c), 8.0, "one of them may still be lost");
+        c.on_data(&mut cx, &late(20));
+        assert_eq!(window(&c), after);
+        // A loss of the same round trip counts again; the mark that comes with it confirms it.
+        c.on_loss(&mut cx, &lost(30));
+        c.on_data(&mut cx, &Arrival { mark: 1, late: true, ..late(30) });
+        assert_eq!(window(&c), 8.0);
     }
 
     #[test]
@@ -324,6 +406,21 @@ mod tests {
         let c = Windowed::new(Box::new(Halving(0.25)));
         assert_eq!(c.permit(Time(0), &ask(&Flying(0))), Permit::Now(0));
         assert_eq!(c.permit(Time(0), &ask(&Flying(1))), Permit::Wait);
+    }
+
+    fn data(sent_at: Time, rtt: Option<Duration>, options: &HopOptions) -> Arrival<'_> {
+        Arrival {
+            segment: 0,
+            lane: 0,
+            memo: [0; 2],
+            sent_at,
+            rtt,
+            size: Size(8000),
+            mark: 0,
+            late: false,
+            options,
+            in_flight: &Flying(0),
+        }
     }
 
     /// Sends for so many segments at 0 and 100 ms, the first of which is answered at 100 ms, and
@@ -344,20 +441,8 @@ mod tests {
         };
         let mut cx = Cx { now: Time(0), rng: &mut rng, tap: &mut tap };
         c.on_sent(&mut cx, &sent);
-        let arrival = Arrival {
-            segment: 0,
-            lane: 0,
-            memo: [0; 2],
-            sent_at: Time(0),
-            rtt: Some(rtt),
-            size: Size(8000),
-            mark: 0,
-            late: false,
-            options: &options,
-            in_flight: &Flying(0),
-        };
         cx.now = Time::ZERO + rtt;
-        c.on_data(&mut cx, &arrival);
+        c.on_data(&mut cx, &data(Time(0), Some(rtt), &options));
         c.on_sent(&mut cx, &sent);
         c.permit(cx.now, &ask(&Flying(0)))
     }

@@ -15,8 +15,8 @@
 //! timeouts only.
 
 use control::{
-    Ack, Cx, Equation, GAPS, ParamSpec, Params, RttEstimate, Scheme, Signal, Value, WindowLaw,
-    Windowed,
+    Ack, Cx, Equation, GAPS, ParamSpec, Params, RttEstimate, Scheme, Signal, TIMERS, Timer, Value,
+    WindowLaw, Windowed,
 };
 
 /// The scheme.
@@ -31,7 +31,8 @@ pub const SCHEME: Scheme = Scheme {
     law: Some(|params| Box::new(Aimd::new(params))),
     controller: Some(|params| {
         let law = Box::new(Aimd::new(params));
-        Box::new(Windowed::new(law).with_gaps(params.switch("gaps")))
+        let windowed = Windowed::new(law).with_timer(Timer::of(params));
+        Box::new(windowed.with_gaps(params.switch("gaps")))
     }),
     ..Scheme::EMPTY
 };
@@ -82,8 +83,11 @@ const PARAMS: &[ParamSpec] = &[
         source: "ndnget, `--reset-cwnd-to-init`",
     },
     GAPS,
+    TIMERS[0],
+    TIMERS[1],
 ];
 
+#[derive(Clone)]
 struct Aimd {
     window: f64,
     ssthresh: f64,

@@ -19,8 +19,8 @@
 //! `ndnget`.
 
 use control::{
-    Ack, Cx, Equation, GAPS, ParamSpec, Params, RttEstimate, Scheme, Signal, Value, WindowLaw,
-    Windowed,
+    Ack, Cx, Equation, GAPS, ParamSpec, Params, RttEstimate, Scheme, Signal, TIMERS, Timer, Value,
+    WindowLaw, Windowed,
 };
 
 /// The scheme.
@@ -35,7 +35,8 @@ pub const SCHEME: Scheme = Scheme {
     law: Some(|params| Box::new(Bic::new(params))),
     controller: Some(|params| {
         let law = Box::new(Bic::new(params));
-        Box::new(Windowed::new(law).with_gaps(params.switch("gaps")))
+        let windowed = Windowed::new(law).with_timer(Timer::of(params));
+        Box::new(windowed.with_gaps(params.switch("gaps")))
     }),
     ..Scheme::EMPTY
 };
@@ -79,6 +80,8 @@ const PARAMS: &[ParamSpec] = &[
         source: "ndnget, `--init-cwnd` (ndnSIM: 1)",
     },
     GAPS,
+    TIMERS[0],
+    TIMERS[1],
 ];
 
 /// What equal windows may differ by (ndnSIM).
@@ -86,6 +89,7 @@ const EPSILON: f64 = 1e-5;
 /// The smallest window after a cut below `low_window` (ndnget).
 const MIN_WINDOW: f64 = 2.0;
 
+#[derive(Clone)]
 struct Bic {
     beta: f64,
     s_max: f64,

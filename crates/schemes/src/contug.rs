@@ -27,7 +27,7 @@
 use crate::sources::Sources;
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Equation, Lane, Loss, MAX_WINDOW, ParamSpec,
-    Params, PathEstimate, Permit, RttEstimate, Scheme, Sent, Ticket, Time, Value,
+    Params, PathEstimate, Permit, Recovery, RttEstimate, Scheme, Sent, Ticket, Time, Value,
 };
 use packet::HopOptions;
 use packet::options::ServedBy;
@@ -93,14 +93,14 @@ struct Source {
     rtt: RttEstimate,
     /// In flight, as of the latest call.
     out: u32,
-    /// What left until then belongs to a congestion that has been answered.
-    cut_at: Option<Time>,
+    /// The last congestion, with the window and ssthresh before it.
+    recovery: Recovery<(f64, f64)>,
 }
 
 impl Source {
     fn new(window: f64) -> Source {
         let (rtt, ssthresh) = (RttEstimate::new(), f64::INFINITY);
-        Source { window, ssthresh, rtt, out: 0, cut_at: None }
+        Source { window, ssthresh, rtt, out: 0, recovery: Recovery::new() }
     }
 }
 
@@ -225,12 +225,21 @@ impl Controller for Contug {
     }
 
     fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
-        self.get_mut(arrival.lane).out = arrival.in_flight.lane(arrival.lane).segments;
+        let expected = self.get_mut(arrival.lane);
+        expected.out = arrival.in_flight.lane(arrival.lane).segments;
+        if arrival.late
+            && let Some((window, ssthresh)) = expected.recovery.disproved(arrival.sent_at)
+            && window > expected.window
+        {
+            (expected.window, expected.ssthresh) = (window, ssthresh);
+            cx.note("undo", window);
+        }
         let lane = self.origin(cx, arrival);
         let asked = self.get(arrival.lane).window;
         let source = self.get_mut(lane);
         if let Some(rtt) = arrival.rtt {
-            source.rtt.sample(rtt);
+            let in_flight = arrival.in_flight.lane(lane).segments + 1;
+            source.rtt.sample_of(rtt, in_flight);
         }
         // Where it was expected elsewhere, that window was in use, and this one follows it at most.
         let used = arrival.memo[1] == LIMITED && (lane == arrival.lane || source.window <= asked);
@@ -250,17 +259,22 @@ impl Controller for Contug {
             return;
         }
         let source = self.get_mut(loss.lane);
-        if source.cut_at.is_some_and(|at| loss.sent_at <= at) {
-            return;
+        let cause = Some(loss.cause);
+        if source.recovery.covers(loss.sent_at) {
+            return source.recovery.again(loss.sent_at, cause);
         }
+        source.recovery.begin(cx.now, cause, (source.window, source.ssthresh));
         // (3)
         source.ssthresh = (source.window / 2.0).max(2.0);
         source.window = source.ssthresh;
-        source.cut_at = Some(cx.now);
         if loss.cause == Cause::Timeout {
             source.rtt.back_off();
         }
         cx.note("cut", source.window);
+    }
+
+    fn overdue_at(&self, lane: Lane, sent_at: Time) -> Time {
+        self.get(lane).rtt.overdue_at(sent_at)
     }
 
     fn seed(&mut self, _cx: &mut Cx<'_>, lane: Lane, estimate: PathEstimate) -> bool {

@@ -21,8 +21,8 @@
 
 use crate::hystart::{CSS_GROWTH_DIVISOR, HyStart, Phase};
 use control::{
-    Ack, Cx, Duration, Equation, GAPS, ParamSpec, Params, RttEstimate, Scheme, Signal, Time, Value,
-    WindowLaw, Windowed, math,
+    Ack, Cx, Duration, Equation, GAPS, ParamSpec, Params, RttEstimate, Scheme, Signal, TIMERS,
+    Time, Timer, Value, WindowLaw, Windowed, math,
 };
 
 /// The scheme.
@@ -37,7 +37,8 @@ pub const SCHEME: Scheme = Scheme {
     law: Some(|params| Box::new(Cubic::new(params))),
     controller: Some(|params| {
         let law = Box::new(Cubic::new(params));
-        Box::new(Windowed::new(law).with_gaps(params.switch("gaps")))
+        let windowed = Windowed::new(law).with_timer(Timer::of(params));
+        Box::new(windowed.with_gaps(params.switch("gaps")))
     }),
     ..Scheme::EMPTY
 };
@@ -105,11 +106,14 @@ const PARAMS: &[ParamSpec] = &[
         source: "RFC 9406",
     },
     GAPS,
+    TIMERS[0],
+    TIMERS[1],
 ];
 
 /// RFC 9438, section 4.6: the smallest ssthresh.
 const MIN_WINDOW: f64 = 2.0;
 
+#[derive(Clone)]
 struct Cubic {
     c: f64,
     beta: f64,

@@ -36,6 +36,7 @@ const PARAMS: &[ParamSpec] = &[ParamSpec {
     source: "ndnd's consumer, `NewFixedCongestionWindow(100)`",
 }];
 
+#[derive(Clone)]
 struct Fixed {
     window: f64,
 }

@@ -22,6 +22,12 @@
 //! have said later, and has its consequence under the same guards. The timer has a granularity G
 //! (RFC 6298, section 2): tau is an RTT that occurred, and with no variation an Interest would
 //! expire in the instant in which its Data come.
+//!
+//! Limits. The window grows by one Interest a round trip from the start, so that a path takes as
+//! many round trips to fill as it holds segments: at 10 Mbit/s and 200 ms 240 of them, 48 s. And
+//! where a segment takes longer than G, answers to Interests that leave together are later than tau
+//! by that alone: one flow at 4 Mbit/s (2 ms a segment) has 23 % of the link at a round trip of 20
+//! ms, and 3 % at 200 ms, without a loss.
 
 use control::{
     Arrival, Ask, Controller, Cx, Duration, Equation, Lane, Loss, MAX_WINDOW, ParamSpec, Params,

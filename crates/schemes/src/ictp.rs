@@ -12,7 +12,8 @@
 //! - Data of a younger request are a duplicate acknowledgement. The third one is a fast retransmit:
 //!   ssthresh = W = max(flight / 2, 2), and recovery until a request is answered that left after
 //!   all that were outstanding then. No second cut in recovery.
-//! - Time-out: ssthresh = max(flight / 2, 2), W = 1, and the time-out doubles (RFC 6298).
+//! - Time-out: ssthresh = max(flight / 2, 2), W = 1, and the time-out doubles (RFC 6298). Its timer
+//!   begins anew with each answer to the oldest request (RFC 6298, 5.3).
 //!
 //! The window and what is in flight are counted in segments and never in Interests, so that one
 //! Interest may ask for a run of segments (a chunk of 32) where the consumer wishes that. By itself
@@ -28,7 +29,8 @@
 
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Equation, InFlight, Lane, Loss, MAX_WINDOW, ParamSpec,
-    Params, PathEstimate, Permit, RttEstimate, Scheme, Sent, Ticket, Time, Value,
+    Params, PathEstimate, Permit, Recovery, RttEstimate, Scheme, Sent, TIMERS, Ticket, Time, Timer,
+    Value,
 };
 use packet::HopOptions;
 use packet::options::SegmentBits;
@@ -84,6 +86,16 @@ const PARAMS: &[ParamSpec] = &[
         help: "segments that an Interest asks for, and that the window counts as one",
         source: "the paper's is 1; ICCCN 2014, section IV, has 32",
     },
+    TIMERS[0],
+    TIMERS[1],
+    ParamSpec {
+        name: "restart",
+        default: Value::Switch(true),
+        range: (0.0, 1.0),
+        help: "answers to the oldest request restart the timer; off: a request has the timeout \
+               that it left with",
+        source: "RFC 6298, 5.3; off is what consumers of ndn-cxx do",
+    },
 ];
 
 /// RFC 5681, equation 4: the smallest ssthresh, in units of N segments.
@@ -113,8 +125,12 @@ struct Ictp {
     outstanding: BTreeMap<u64, Outstanding>,
     next_order: u64,
     rtt: RttEstimate,
-    /// Requests that left before this belong to a time-out that was answered.
-    timed_out_at: Option<Time>,
+    /// RFC 6298 (5.3) is kept.
+    restarts: bool,
+    /// When the oldest request was answered last.
+    restarted_at: Time,
+    /// The last time-out, with W and ssthresh before it.
+    timed_out: Recovery<(f64, f64)>,
 }
 
 impl Ictp {
@@ -129,8 +145,10 @@ impl Ictp {
             recover: None,
             outstanding: BTreeMap::new(),
             next_order: 0,
-            rtt: RttEstimate::new(),
-            timed_out_at: None,
+            rtt: RttEstimate::with_timer(Timer::of(params)),
+            restarts: params.switch("restart"),
+            restarted_at: Time::ZERO,
+            timed_out: Recovery::new(),
         }
     }
 
@@ -209,11 +227,22 @@ impl Controller for Ictp {
         // A chunk has come with the last of its segments.
         let is_last = (arrival.segment + 1).is_multiple_of(self.unit as u64);
         if let Some(rtt) = arrival.rtt.filter(|_| is_last) {
-            self.rtt.sample(rtt);
+            let segments = f64::from(arrival.in_flight.total().segments + 1);
+            self.rtt.sample_of(rtt, (segments / self.unit) as u32);
+        }
+        if arrival.late
+            && self.rtt.timer().undoes()
+            && let Some((cwnd, ssthresh)) = self.timed_out.disproved(arrival.sent_at)
+            && cwnd > self.cwnd
+        {
+            // RFC 5682, section 3, which leaves the response to RFC 4015.
+            (self.cwnd, self.ssthresh) = (cwnd, ssthresh);
+            cx.note("undo", cwnd);
         }
         let oldest = self.settle(arrival.segment, arrival.memo);
         let Some(oldest) = oldest.filter(|_| !arrival.late) else { return };
         if oldest {
+            self.restarted_at = cx.now;
             self.oldest_answered(arrival.memo[0]);
             return;
         }
@@ -228,16 +257,26 @@ impl Controller for Ictp {
         if loss.cause != Cause::Timeout {
             return self.fast_retransmit(cx, loss.in_flight);
         }
-        if self.timed_out_at.is_some_and(|at| loss.sent_at <= at) {
-            return;
+        if self.timed_out.covers(loss.sent_at) {
+            return self.timed_out.again(loss.sent_at, Some(loss.cause));
         }
-        self.timed_out_at = Some(cx.now);
+        self.timed_out.begin(cx.now, Some(loss.cause), (self.cwnd, self.ssthresh));
         self.halve(loss.in_flight);
         self.cwnd = self.unit;
         self.dup = 0;
         self.recover = None;
         self.rtt.back_off();
         cx.note("cut", self.cwnd);
+    }
+
+    /// RFC 6298 (5.3). After a time-out all that is outstanding is lost (RFC 5681, section 3.1).
+    fn overdue_at(&self, _lane: Lane, sent_at: Time) -> Time {
+        if !self.restarts {
+            return sent_at;
+        }
+        let timed_out = self.timed_out.covers(sent_at);
+        let began = if timed_out { sent_at } else { sent_at.max(self.restarted_at) };
+        self.rtt.overdue_at(began)
     }
 
     fn range(&self) -> u16 {

@@ -214,6 +214,10 @@ impl Controller for PacketPair {
         }
     }
 
+    fn overdue_at(&self, lane: Lane, sent_at: Time) -> Time {
+        self.inner.overdue_at(lane, sent_at)
+    }
+
     fn next_deadline(&self) -> Option<Time> {
         self.inner.next_deadline()
     }

@@ -16,14 +16,20 @@
 //! its own factor. Losses that the host finds by gaps are treated as time-outs. Next hops that
 //! answer nothing while another one does are set aside (`silence.rs`): an Interest that another
 //! face answers after a retransmission does not expire, and moves no ratio.
+//!
+//! Limits. CoDel's interval of 100 ms is made for round trips up to that. One flow at 10 Mbit/s
+//! gets 99 % of the link at a round trip of 20 ms, 93 % at 50 ms, 63 % at 100 ms and 39 % at 200
+//! ms, with a queue of one round trip: a mark halves the window as soon as 5 ms wait for an
+//! interval, which leaves less than the path holds, and the search adds at most 16 segments a round
+//! trip.
 
 mod marker;
 mod strategy;
 
 use crate::silence;
 use control::{
-    Ack, Cx, Duration, Equation, GAPS, ParamSpec, Params, RttEstimate, Scheme, Signal, Value,
-    WindowLaw, Windowed, Word,
+    Ack, Cx, Duration, Equation, GAPS, ParamSpec, Params, RttEstimate, Scheme, Signal, TIMERS,
+    Timer, Value, WindowLaw, Windowed, Word,
 };
 use marker::PconMarker;
 use strategy::PconStrategy;
@@ -39,7 +45,8 @@ pub const SCHEME: Scheme = Scheme {
     colour: Some(6),
     controller: Some(|params| {
         let law = Box::new(Pcon::new(params));
-        Box::new(Windowed::new(law).with_gaps(params.switch("gaps")))
+        let windowed = Windowed::new(law).with_timer(Timer::of(params));
+        Box::new(windowed.with_gaps(params.switch("gaps")))
     }),
     marker: Some(|params| Box::new(PconMarker::new(params))),
     strategy: Some(|params| silence::watch(params, PconStrategy::new(params))),
@@ -115,15 +122,18 @@ const PARAMS: &[ParamSpec] = &[
         source: "the authors' code has either",
     },
     GAPS,
+    TIMERS[0],
+    TIMERS[1],
     silence::PARAM,
 ];
 
 /// The schemes whose window law can be chosen.
-fn laws() -> Vec<&'static str> {
+pub(crate) fn laws() -> Vec<&'static str> {
     crate::SCHEMES.iter().filter(|s| s.law.is_some()).map(|s| s.name).collect()
 }
 
 /// The chosen law; marks are its congestion each.
+#[derive(Clone)]
 struct Pcon(Box<dyn WindowLaw>);
 
 impl Pcon {

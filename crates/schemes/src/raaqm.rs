@@ -29,6 +29,8 @@
 //! sqrt(eta / (p (1 - beta))): 14 segments at p = Dp / 2. CCNPL-Sim's Dp = 0.5 leaves fewer than
 //! three of them, since (2) takes any variation for a queue, however small; longer paths want the
 //! smaller Dp and larger beta of hICN's `consumer.conf`, 0.003 and 0.99 (258 segments).
+//! One flow at 4 Mbit/s has 88 % of the link at a round trip of 20 ms, 59 % at 50 ms, 30 % at 100
+//! ms and 15 % at 200 ms.
 //!
 //! Deviations. A window that is not in use does not grow (RFC 7661). Timeouts of what left before
 //! the latest one was answered by it. Gaps count as timeouts, and show only where there is one

@@ -112,8 +112,12 @@ impl Controller for Constant {
 
     fn on_data(&mut self, _cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
         if let Some(rtt) = arrival.rtt {
-            self.rtt.sample(rtt);
+            self.rtt.sample_of(rtt, arrival.in_flight.total().segments + 1);
         }
+    }
+
+    fn overdue_at(&self, _lane: control::Lane, sent_at: Time) -> Time {
+        self.rtt.overdue_at(sent_at)
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>) {

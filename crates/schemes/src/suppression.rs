@@ -107,7 +107,7 @@ struct Trip {
 
 impl Trip {
     fn timeout(&self) -> Duration {
-        self.estimate.rto_from(Duration::ZERO)
+        self.estimate.rto_from(Duration::ZERO, Duration::ZERO)
     }
 
     /// The round trip may take longer than the lifetime of what left: nodes further up may have

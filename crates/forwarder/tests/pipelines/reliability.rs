@@ -1,7 +1,7 @@
 //! Link reliability between two forwarders, frame by frame (NDNLPv2, and NFD's `LpReliability`).
 
 use crate::support::{Bench, data, frame, interest, ms, name};
-use control::{Duration, Rng, Size};
+use control::{Duration, Rng, RttEstimate, Size};
 use packet::options::{Range, SegmentBits};
 use packet::{InterestBuf, LpHeader, LpPacket, NackReason};
 use weir_forwarder::{DropReason, FaceConfig, FaceId};
@@ -153,8 +153,8 @@ fn what_arrives_twice_because_its_ack_was_lost_is_dropped_and_acknowledged_again
     sent.iter().for_each(|f| p.near.receive(p.up, f));
     p.near.pass(ms(5));
     assert_eq!(acks_of(&frames(&mut p.near, p.up)).len(), 1, "this one is lost");
-    // RFC 6298 (2.1): one second, as nothing was measured yet.
-    p.far.pass(Duration(999_999_999));
+    // RFC 6298 (2.1): nothing has been measured.
+    p.far.pass(Duration(RttEstimate::INITIAL_RTO.0 - 1));
     assert!(frames(&mut p.far, p.down).is_empty());
     p.far.pass(Duration(1));
     let again = frames(&mut p.far, p.down);
@@ -302,7 +302,7 @@ fn a_peer_that_never_acknowledges_is_spared_after_eight_packets() {
         let sent = frames(&mut p.far, p.down);
         assert!(sent.len() == 8 && numbered(&sent));
         sent.iter().for_each(|f| p.near.receive(p.up, f));
-        p.pass(Duration::from_secs(1));
+        p.pass(RttEstimate::INITIAL_RTO);
     }
     assert_eq!(p.far.drops(p.down, DropReason::Unacknowledged), 8);
     // Nobody there told duplicates from others: they were unsolicited.

@@ -270,6 +270,10 @@ impl Controller for Cctcp {
         self.congestion(cx, of, loss.in_flight);
     }
 
+    fn overdue_at(&self, lane: Lane, sent_at: Time) -> Time {
+        self.nodes.overdue_at(lane, sent_at)
+    }
+
     /// The pace of a node that was not the next one's is none of the permit's.
     fn next_deadline(&self) -> Option<Time> {
         let next = self.nodes.all().map(|(_, node)| node.release_at - BURST);

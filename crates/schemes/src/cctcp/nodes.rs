@@ -151,8 +151,7 @@ impl Nodes {
 
     /// SRTT + max(G, 4 RTTVAR), doubled for timeouts (RFC 6298, 2.3 and 5.5).
     fn own_timeout(&self, node: &Node) -> Duration {
-        let least = Duration(node.rtt.smoothed().map_or(0, |srtt| srtt.0 + self.granularity.0));
-        node.rtt.rto_from(self.timeout_min).max(least)
+        node.rtt.rto_from(self.granularity, self.timeout_min)
     }
 
     /// RTO, with eq. 3: never less than that of a node before it.
@@ -164,6 +163,16 @@ impl Nodes {
         let nearer = self.all().filter(|(_, other)| other.hops < node.hops);
         let nearer = nearer.filter(|(_, other)| other.rtt.smoothed().is_some());
         nearer.map(|(_, other)| self.own_timeout(other)).fold(self.own_timeout(node), Duration::max)
+    }
+
+    /// When what left at `sent_at` is overdue by what is known now, with eq. 3 as in
+    /// [`Nodes::timeout`].
+    pub(super) fn overdue_at(&self, lane: Lane, sent_at: Time) -> Time {
+        let node = self.get(lane);
+        let nearer = self.all().filter(|(_, other)| other.hops < node.hops);
+        let nodes = nearer.map(|(_, other)| other).chain([node]);
+        let each = nodes.map(|node| node.rtt.overdue_from(self.granularity, sent_at));
+        each.fold(sent_at, Time::max)
     }
 
     /// How many segments are asked for, at all nodes together, in a round trip to the node: what is

@@ -76,14 +76,15 @@ fn gaps_in_recovery_are_one_congestion() {
 fn a_time_out_leaves_one_segment_and_counts_once() {
     let mut play = play(&[("initial_window", "8")]);
     let outs = send(&mut play, 8);
-    assert_eq!(outs[0].ticket.timeout, play.ms(1000));
-    play.now += play.ms(1000);
+    // RFC 6298 (2.1), and the margin.
+    assert_eq!(outs[0].ticket.timeout, play.ms(1000 + 200));
+    play.now += play.ms(1200);
     for out in outs {
         play.lose(&out, Cause::Timeout);
     }
     assert_eq!(window(&play), 1.0);
     let out = send(&mut play, 1).remove(0);
-    assert_eq!(out.ticket.timeout, play.ms(2000), "doubled once");
+    assert_eq!(out.ticket.timeout, play.ms(2400), "doubled once");
     play.data(&out, 0);
     // ssthresh is half of 8: slow start goes on to 4.
     assert_eq!(window(&play), 2.0);
@@ -95,6 +96,37 @@ fn a_time_out_leaves_one_segment_and_counts_once() {
         play.data(&out, 0);
     }
     assert!(window(&play) < 5.0, "from there on by less than one in a round trip");
+}
+
+#[test]
+fn the_timer_begins_anew_with_each_answer_to_the_oldest() {
+    let mut play = play(&[("initial_window", "4")]);
+    let outs = send(&mut play, 4);
+    let overdue = |play: &Play, out: &Out| play.control.overdue_at(0, out.sent_at);
+    assert_eq!(overdue(&play, &outs[1]), outs[1].sent_at, "nothing has come");
+    play.at_ms(400);
+    play.data(&outs[0], 0);
+    // RFC 6298 (2.2): 400 ms + 4 * 200 ms, (5.3): from now on.
+    assert_eq!(overdue(&play, &outs[1]), play.now + play.ms(1200));
+    // An answer to a younger one acknowledges nothing. SRTT 425, RTTVAR 200 + (200 - 200) / 8.
+    play.at_ms(600);
+    play.data(&outs[2], 0);
+    assert_eq!(overdue(&play, &outs[1]), play.now - play.ms(200) + play.ms(600 + 800));
+}
+
+#[test]
+fn a_time_out_that_was_none_gives_the_window_back() {
+    let mut play = play(&[("initial_window", "8")]);
+    let outs = send(&mut play, 8);
+    play.at_ms(1200);
+    outs[..2].iter().for_each(|out| play.lose(out, Cause::Timeout));
+    assert_eq!(window(&play), 1.0);
+    play.at_ms(1300);
+    play.late(&outs[0]);
+    assert_eq!(window(&play), 1.0, "the other may be lost");
+    play.late(&outs[1]);
+    // RFC 4015: as before. The answers are those to the oldest, of which late ones add nothing.
+    assert_eq!(window(&play), 8.0);
 }
 
 #[test]

@@ -5,7 +5,8 @@ use super::consumer::Raaqm;
 use super::forwarding::Balance;
 use control::{
     Action, Arrival, Ask, Cause, Controller, Cx, Downstream, Duration, InFlight, Lane, Load, Loss,
-    NextHop, NoLinks, Params, Permit, Rng, Sent, Size, Strategy, StrategyCx, Time, Upstream,
+    NextHop, NoLinks, Params, Permit, Rng, RttEstimate, Sent, Size, Strategy, StrategyCx, Time,
+    Upstream,
 };
 use packet::options::PathId;
 use packet::{HopOptions, NackReason, Name};
@@ -163,7 +164,7 @@ fn timeouts_shrink_once_for_all_that_left_before() {
 #[test]
 fn an_interest_waits_ten_round_trips_of_the_longest_route() {
     let mut r = Receiver::new(&[]);
-    assert_eq!(r.timeout(), Duration::from_secs(1), "nothing is known");
+    assert_eq!(r.timeout(), RttEstimate::INITIAL_RTO, "nothing is known");
     r.data(1, 50);
     r.data(2, 100);
     assert_eq!(r.timeout(), Duration::from_secs(1));

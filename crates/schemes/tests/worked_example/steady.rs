@@ -32,6 +32,7 @@ const PARAMS: &[ParamSpec] = &[ParamSpec {
     source: "own",
 }];
 
+#[derive(Clone)]
 struct Steady {
     window: f64,
     beta: f64,

@@ -196,6 +196,15 @@ impl Flight {
         }
     }
 
+    /// The Interest for `item` times out at `deadline` and not before. Says whether it is in
+    /// flight.
+    pub fn defer(&mut self, item: Item, deadline: Time) -> bool {
+        let Some(flying) = self.flying.get_mut(&item) else { return false };
+        self.deadlines.remove(&(flying.deadline, item));
+        flying.deadline = deadline;
+        self.deadlines.insert((deadline, item))
+    }
+
     /// The Interest for `item`, if it is in flight.
     #[must_use]
     pub fn get(&self, item: Item) -> Option<&Flying> {

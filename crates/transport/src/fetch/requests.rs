@@ -429,6 +429,9 @@ impl Requests {
             self.lose(now, item, Cause::Gap, &none);
         }
         while let Some(item) = self.flight.timed_out(now) {
+            if self.is_deferred(now, item) {
+                continue;
+            }
             self.stats.timeouts += 1;
             self.lose(now, item, Cause::Timeout, &none);
         }
@@ -472,6 +475,13 @@ impl Requests {
             _ => (*item, StallCause::Unanswered),
         });
         lost.or_else(|| Some((self.flight.items().next()?, StallCause::Unanswered)))
+    }
+
+    /// The controller has learned that `item` has time left.
+    fn is_deferred(&mut self, now: Time, item: Item) -> bool {
+        let flying = self.flight.get(item);
+        let until = flying.map(|f| self.controller.overdue_at(f.lane, f.sent_at));
+        until.is_some_and(|until| until > now && self.flight.defer(item, until))
     }
 
     fn lose(&mut self, now: Time, item: Item, cause: Cause, options: &HopOptions) {

@@ -1,0 +1,84 @@
+//! No timer takes what is slow for what is lost, on paths from 1 ms to 1 s.
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
+
+#[path = "timers/path.rs"]
+mod path;
+mod support;
+
+use path::Path;
+
+/// The bottleneck, in Mbit/s, and a segment's Data packet on it, in bits.
+const MBPS: f64 = 4.0;
+const SEGMENT: f64 = 8400.0;
+
+/// The round trips that a law needs on a path of so many segments.
+type Needs = fn(f64) -> f64;
+
+/// Schemes whose law fills a path, with the round trips that it needs for that on a path of so many
+/// segments with a queue of as many.
+///
+/// Slow start takes the logarithm of both, at most 10, and what it overshoots by is lost once; the
+/// five rounds of HyStart++ grow by an eighth each, and from there on cubic's curve needs some
+/// seconds: 40 are enough for all. bic adds 16 segments a round trip, the last ones by halves.
+const FILLING: [(&str, Needs); 6] = [
+    ("aimd", |_| 40.0),
+    ("bic", |path| 40.0 + 2.0 * path / 16.0),
+    ("cctcp", |_| 40.0),
+    ("contug", |_| 40.0),
+    ("cubic", |_| 40.0),
+    ("ictp", |_| 40.0),
+];
+
+/// Before anything has come, an Interest that finds the object is repeated after 125, 250 and 500
+/// ms more.
+const DISCOVERY: u64 = 3;
+
+/// Round-trip times without a queue, in milliseconds.
+const ROUND_TRIPS: [f64; 4] = [1.0, 20.0, 200.0, 1000.0];
+
+#[test]
+fn one_flow_fills_a_path_of_any_length_and_repeats_only_what_was_lost() {
+    for (scheme, needs) in FILLING {
+        for rtt in ROUND_TRIPS {
+            let segments = MBPS * rtt * 1000.0 / SEGMENT;
+            let from = (needs(segments) * rtt).max(2000.0) as u64;
+            let seen = Path::new(scheme, MBPS, rtt, rtt).flow(0).run(from, from + 10_000);
+            assert!(seen.share >= 0.95, "{scheme} at {rtt} ms: {seen:?}");
+            assert_eq!(seen.mistaken, 0, "{scheme} at {rtt} ms: {seen:?}");
+            assert!(seen.repeated <= seen.dropped + DISCOVERY, "{scheme} at {rtt} ms: {seen:?}");
+        }
+    }
+}
+
+#[test]
+fn several_flows_at_200_ms_share_the_path_without_false_timeouts() {
+    for (scheme, _) in FILLING {
+        let path = Path::new(scheme, 10.0, 200.0, 200.0);
+        let seen = (0..4).fold(path, |path, n| path.flow(n * 500)).run(15_000, 40_000);
+        assert!(seen.share >= 0.95, "{scheme}: {seen:?}");
+        assert_eq!(seen.mistaken, 0, "{scheme}: {seen:?}");
+        // Silence, too, makes a consumer ask once more (RFC 8985, section 7.2), at most once in a
+        // round trip. contug is silent until a timeout after each burst of losses: nothing else
+        // shows them to it. The others see gaps.
+        let rounds = 4 * 40_000 / 200;
+        let probes = if scheme == "contug" { rounds } else { seen.data / 1000 };
+        let needless = seen.repeated.saturating_sub(seen.dropped + 4 * DISCOVERY);
+        assert!(needless <= probes, "{scheme}: {seen:?}");
+    }
+}
+
+/// The link carries nothing for 400 ms and loses nothing. Answers are up to 400 ms late, where
+/// timeouts allow for 200 ms, and come sooner after the repetition than its answer could: the
+/// timeouts are seen to have been false. The window fills the path from the beginning.
+#[test]
+fn a_pause_of_the_path_costs_no_window() {
+    for scheme in ["aimd", "ictp"] {
+        let scheme = format!("{scheme}:initial_window=260,ssthresh=260");
+        let path = Path::new(&scheme, MBPS, 500.0, 2000.0).flow(0);
+        let seen = path.stalled(5_000, 5_400).run(7_000, 9_000);
+        assert!(seen.share >= 0.95, "{scheme}: {seen:?}");
+        assert_eq!((seen.mistaken, seen.dropped), (seen.timeouts, 0), "{scheme}: {seen:?}");
+        // Each answer to the oldest restarts the timer of ictp, which has one (RFC 6298, 5.3).
+        assert_eq!(seen.timeouts > 0, scheme.starts_with("aimd"), "{scheme}: {seen:?}");
+    }
+}

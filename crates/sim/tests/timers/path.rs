@@ -1,0 +1,127 @@
+//! A bottleneck with flows over it, and what became of them.
+
+use crate::support::{assert_conserved, at_ms, ms, name, strategy};
+use control::{Duration, Rate, Size};
+use std::sync::Arc;
+use weir_sim::{
+    Fault, FetchSpec, FlowId, LinkId, Network, NodeId, NodeSpec, ObjectSpec, Outcome, Signing,
+    WireSpec,
+};
+
+/// Bytes of content in a segment.
+const SEGMENT: usize = 1000;
+
+/// A consumer node, a bottleneck, a producer node, and everything that a scheme brings along.
+pub struct Path {
+    pub net: Network,
+    pub link: LinkId,
+    choice: schemes::Choice,
+    ends: [NodeId; 2],
+    flows: Vec<FlowId>,
+    mbps: f64,
+}
+
+/// What became of the flows together.
+#[derive(Debug)]
+pub struct Seen {
+    /// The share of the bottleneck that Data took which was wanted.
+    pub share: f64,
+    /// Losses by timeouts, and losses that were none.
+    pub timeouts: u64,
+    pub mistaken: u64,
+    /// Interests that were sent again, and packets that were lost on the way.
+    pub repeated: u64,
+    pub dropped: u64,
+    pub data: u64,
+}
+
+impl Path {
+    /// A bottleneck of `mbps` Mbit/s with `rtt` ms there and back and a queue of this many
+    /// milliseconds.
+    pub fn new(scheme: &str, mbps: f64, rtt: f64, queue: f64) -> Path {
+        let choice: schemes::Choice = scheme.parse().unwrap();
+        let mut net = Network::new(1);
+        let ends = ["consumer", "producer"].map(|end| {
+            let chosen = choice.clone();
+            let strategy = match choice.scheme().strategy {
+                Some(_) => Arc::new(move || chosen.strategy().unwrap()),
+                None => strategy(),
+            };
+            net.add_node(NodeSpec::new(end, strategy).without_store())
+        });
+        let bits = mbps * 1e6;
+        let delay = Duration((rtt * 5e5) as u64);
+        let mut wire = WireSpec::new(Rate(bits as u64), delay);
+        wire.queue = Size((bits / 8e3 * queue).max(20_000.0) as u64);
+        if choice.scheme().marker.is_some() {
+            let part = choice.clone();
+            wire.marker = Some(Arc::new(move || part.marker().unwrap()));
+        }
+        if choice.scheme().shaper.is_some() {
+            let part = choice.clone();
+            wire.shaper = Some(Arc::new(move || part.shaper().unwrap()));
+        }
+        if choice.scheme().stamper.is_some() {
+            let part = choice.clone();
+            wire.stamper = Some(Arc::new(move || part.stamper().unwrap()));
+        }
+        let link = net.add_link(ends[0], ends[1], wire.clone(), wire);
+        net.add_route(ends[0], &name("/p"), link, 1).unwrap();
+        Path { net, link, choice, ends, flows: Vec::new(), mbps }
+    }
+
+    /// One more flow, from this millisecond on.
+    pub fn flow(mut self, start: u64) -> Path {
+        let signing = Signing::Unsigned;
+        let uri = name(&format!("/p/{}", self.flows.len()));
+        let object = ObjectSpec {
+            segment_size: SEGMENT,
+            signing,
+            ..ObjectSpec::new(uri, Size(4_000_000_000))
+        };
+        let controller = self.choice.controller().unwrap();
+        let mut fetch = FetchSpec::new(object.versioned(), controller, self.choice.scheme().name);
+        fetch.signing = signing;
+        fetch.start = at_ms(start);
+        fetch.patience = ms(120_000);
+        self.net.publish(self.ends[1], object).unwrap();
+        self.flows.push(self.net.fetch(self.ends[0], fetch));
+        self
+    }
+
+    /// Nothing leaves the producer's side between these milliseconds, and nothing is lost.
+    pub fn stalled(mut self, from: u64, to: u64) -> Path {
+        let link = self.link;
+        let whole = Some(Rate((self.mbps * 1e6) as u64));
+        for (at, rate) in [(from, Some(Rate(0))), (to, whole)] {
+            self.net.at(at_ms(at), Fault::Rate { link, backward: true, rate }).unwrap();
+        }
+        self
+    }
+
+    fn bytes(outcome: &Outcome, flows: &[FlowId]) -> Vec<u64> {
+        flows.iter().map(|flow| outcome.flows[flow.index()].bytes).collect()
+    }
+
+    /// Runs until `to`; shares are those of the time from `from` on, both in milliseconds.
+    pub fn run(mut self, from: u64, to: u64) -> Seen {
+        let before = Path::bytes(&self.net.run(at_ms(from)), &self.flows);
+        let outcome = self.net.run(at_ms(to));
+        assert_conserved(&outcome);
+        let after = Path::bytes(&outcome, &self.flows);
+        // What is left of the link for content: its packets carry names and headers.
+        let data = &outcome.links[usize::from(outcome.links[0].from == "consumer")].sent;
+        let content = SEGMENT as f64 * data.data as f64 / data.bytes as f64;
+        let whole = self.mbps * 1e6 / 8.0 * (to - from) as f64 / 1000.0 * content;
+        let shares = before.iter().zip(after).map(|(b, a)| (a - b) as f64).sum::<f64>();
+        let sum = |of: fn(&weir_sim::FlowResult) -> u64| outcome.flows.iter().map(of).sum();
+        Seen {
+            share: shares / whole,
+            timeouts: sum(|flow| flow.timeouts),
+            mistaken: sum(|flow| flow.false_timeouts),
+            repeated: sum(|flow| flow.retransmissions),
+            data: sum(|flow| flow.data),
+            dropped: outcome.links.iter().map(weir_sim::LinkResult::drops).sum(),
+        }
+    }
+}
