@@ -9,6 +9,7 @@
 //! - `mircc/consumer.rs`: rates, pacing and paths of a consumer (sections 3.1, 4.2, 4.3);
 //! - `mircc/steering.rs`: path identifiers, steering hints, and the choice of a next hop without
 //!   one (section 4.3); the third form of a hint is RFC 9531's, of `path_label.rs`;
+//! - `mircc/unstamped.rs`: what rules where no link stamps a rate;
 //! - `mircc/shaper.rs`: the Interest shaper that the paper assumes.
 //!
 //! What the paper leaves open, and what was chosen. eta is 0.95. The inflation of Interests to Data
@@ -31,6 +32,7 @@ pub(crate) mod consumer;
 pub(crate) mod rate;
 pub(crate) mod shaper;
 pub(crate) mod steering;
+pub(crate) mod unstamped;
 
 use crate::explicit_rate::{RateLaw, RateStamper, Seen};
 use crate::{path_label, silence, suppression};
@@ -133,7 +135,7 @@ const PARAMS: &[ParamSpec] = &[
     shaper::LONGEST_WAIT,
     consumer::INITIAL_GAP,
     consumer::LONGEST_GAP,
-    consumer::UNSTAMPED,
+    unstamped::UNSTAMPED,
     consumer::MOST_IN_FLIGHT,
     path_label::RENUMBER,
     suppression::PARAMS[0],

@@ -26,7 +26,7 @@
 //! shaper is that of MIRCC too, as in the paper's comparison: one class.
 
 use crate::explicit_rate::{RateLaw, RateStamper, Seen};
-use crate::mircc::{consumer, shaper};
+use crate::mircc::{consumer, shaper, unstamped};
 use control::{Duration, Equation, ParamSpec, Params, Rng, Scheme, Value, math};
 use packet::options::RateStamp;
 
@@ -98,7 +98,7 @@ const PARAMS: &[ParamSpec] = &[
     shaper::LONGEST_WAIT,
     consumer::INITIAL_GAP,
     consumer::LONGEST_GAP,
-    consumer::UNSTAMPED,
+    unstamped::UNSTAMPED,
     consumer::MOST_IN_FLIGHT,
 ];
 

@@ -3,7 +3,11 @@
 //! Bounds that the paper leaves open, and what they are for:
 //! - until a path is known, and when all have gone silent, one Interest leaves in `initial_gap`;
 //! - one leaves in `longest_gap`, whatever the stamps say, so that better ones can come;
-//! - Data that nobody stamped has passed no link that knows of rates: `unstamped` is the rate then;
+//! - Data that nobody stamped has passed no link that knows of rates: while all is such, a window
+//!   rules (`unstamped.rs`, which has the case of stamps on a part of the path, too), and beside
+//!   paths that are stamped one that is not counts for nothing;
+//! - of Data that answers a repetition a stamp counts if it is lower, as a Nack's: a content store
+//!   behind the loss may answer, and then the stamp is of a part of the path;
 //! - a stamp above [`MAX_RATE`] is taken as that and counted, and the rates of all paths together
 //!   are no more than it: beyond, each is lowered in proportion;
 //! - no more than `in_flight` octets are on their way, whatever rate is stamped;
@@ -11,9 +15,10 @@
 //!   round trips (and its timeout) although something was asked for.
 
 use super::steering::Form;
+use super::unstamped::{self, Unstamped};
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Lane, Loss, MAX_RATE, ParamSpec, Params, Permit,
-    Rate, RttEstimate, Sent, Size, Ticket, Time, Value,
+    Rate, RttEstimate, Sent, Size, Ticket, Time, Value, WindowLaw,
 };
 use packet::HopOptions;
 use packet::options::{
@@ -36,15 +41,6 @@ pub(crate) const LONGEST_GAP: ParamSpec = ParamSpec {
     range: (0.01, 60.0),
     help: "one Interest leaves in this time, however low the stamps are",
     source: "own: a rate of zero must not be for ever",
-};
-
-/// The rate without stamps.
-pub(crate) const UNSTAMPED: ParamSpec = ParamSpec {
-    name: "unstamped",
-    default: Value::Rate(Rate::from_mbps(10)),
-    range: (1e3, 1e12),
-    help: "rate of Data on a path of which no link stamps a rate",
-    source: "own: the paper's producers stamp the largest rate there is",
 };
 
 /// The bound of what is in flight.
@@ -136,7 +132,6 @@ struct Config {
     discovery: f64,
     initial_gap: Duration,
     longest_gap: Duration,
-    unstamped: f64,
     most_in_flight: u64,
 }
 
@@ -147,10 +142,16 @@ const DISCOVERY: u64 = 1;
 pub(crate) struct Consumer {
     config: Config,
     paths: [Option<Path>; MOST_PATHS],
+    /// Follows each Data packet, of all paths: what links are told (their d(t) is a mean itself).
     rtt: RttEstimate,
+    unstamped: Unstamped,
+    /// The size of the last Data packet.
+    size: Size,
     /// When an Interest left last, and when one left without a path.
     sent_at: Option<Time>,
     heard_at: Time,
+    /// When Data came last that had been asked for once.
+    first_at: Time,
     backed_off_at: Option<Time>,
     /// Stamps that were no better than none.
     ignored: u64,
@@ -160,14 +161,15 @@ pub(crate) struct Consumer {
 
 /// The consumer of RCP: one path, one class.
 pub(crate) fn single_path(params: &Params) -> Consumer {
-    Consumer::new(Config { form: None, discovery: 0.0, ..Config::new(params) })
+    let config = Config { form: None, discovery: 0.0, ..Config::new(params) };
+    Consumer::new(config, unstamped::law(params))
 }
 
 /// The consumer of MIRCC.
 pub(crate) fn multipath(params: &Params) -> Consumer {
     let form = params.switch("dual").then(|| Form::named(params.word("hint")));
     let discovery = params.number("discovery");
-    Consumer::new(Config { form, discovery, ..Config::new(params) })
+    Consumer::new(Config { form, discovery, ..Config::new(params) }, unstamped::law(params))
 }
 
 impl Config {
@@ -177,20 +179,22 @@ impl Config {
             discovery: 0.0,
             initial_gap: params.time("initial_gap"),
             longest_gap: params.time("longest_gap"),
-            unstamped: params.rate("unstamped").0 as f64,
             most_in_flight: params.number("in_flight") as u64,
         }
     }
 }
 
 impl Consumer {
-    fn new(config: Config) -> Consumer {
+    fn new(config: Config, law: Box<dyn WindowLaw>) -> Consumer {
         Consumer {
             config,
             paths: Default::default(),
             rtt: RttEstimate::new(),
+            unstamped: Unstamped::new(law),
+            size: Size(0),
             sent_at: None,
             heard_at: Time::ZERO,
+            first_at: Time::ZERO,
             backed_off_at: None,
             ignored: 0,
             lowered: 0,
@@ -224,6 +228,14 @@ impl Consumer {
             let rates = [scale * share * path.rates[0], scale * path.rates[1]];
             (0..classes).map(move |class| (slot, class, rates[class]))
         })
+    }
+
+    /// The segments that stamps allow for in a round trip; `None` without stamps.
+    fn stamped_window(&self, now: Time) -> Option<f64> {
+        self.live(now).find(|(_, path)| path.is_stamped)?;
+        let rate: f64 = self.rates(now).map(|(.., rate)| rate).sum();
+        let srtt = self.rtt.smoothed().unwrap_or(RttEstimate::INITIAL_RTO).as_secs_f64();
+        Some(rate * srtt / (self.size.0.max(1) as f64 * 8.0))
     }
 
     /// The lane whose turn it is, and when; of equals the primary class of the first path.
@@ -275,7 +287,7 @@ impl Consumer {
         self.paths[slot] = Some(Path {
             id,
             hint: None,
-            rates: [self.config.unstamped, 0.0],
+            rates: [0.0; 2],
             is_stamped: false,
             seen_at: cx.now,
             waits_since: None,
@@ -304,10 +316,19 @@ impl Consumer {
         }
     }
 
+    /// Takes the stamps of what may have come by a part of the path: they count if they are lower.
+    fn lower(&mut self, slot: usize, options: &HopOptions) {
+        let path = self.paths.get_mut(slot).and_then(Option::as_mut);
+        if let (Some(stamp), Some(path)) = (options.get::<RateStamp>(), path) {
+            path.rates[0] = path.rates[0].min(stamp.primary as f64);
+            path.rates[1] = path.rates[1].min(stamp.secondary as f64);
+        }
+    }
+
     /// What steers Interests onto the path by which an answer came.
     fn learn(&mut self, slot: usize, memo: [u64; 2], options: &HopOptions) {
         // A steered Interest's answer only tells what is known.
-        let new = memo[0] == DISCOVERY;
+        let new = memo[0] & DISCOVERY > 0;
         let Some(path) = &mut self.paths[slot] else { return };
         if !new && path.hint.is_some() {
             return;
@@ -375,6 +396,11 @@ impl Controller for Consumer {
             return Permit::Wait;
         }
         let (lane, at) = self.next(now);
+        match self.unstamped.permit(now, ask) {
+            Some((Permit::Now(_), true)) => return Permit::Now(lane),
+            Some((Permit::Now(_), false)) | None => {}
+            Some((other, _)) => return other,
+        }
         if at > now + BURST { Permit::At(at - BURST) } else { Permit::Now(lane) }
     }
 
@@ -400,7 +426,9 @@ impl Controller for Consumer {
             path.waits_since.get_or_insert(cx.now);
             timeout = timeout.max(path.rtt.rto());
         }
-        Ticket { timeout, memo, options }
+        let mut ticket = Ticket { timeout, memo, options };
+        self.unstamped.on_sent(cx, sent, &mut ticket);
+        ticket
     }
 
     fn came_in(&self, arrival: &Arrival<'_>) -> Option<Lane> {
@@ -414,28 +442,56 @@ impl Controller for Consumer {
     fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
         self.heard_at = cx.now;
         let id = self.id(arrival.options);
-        let slot = self.slot_of(cx, id);
-        self.take_stamp(slot, arrival.options);
-        self.learn(slot, arrival.memo, arrival.options);
+        // A repetition may be answered by a store that the first answer has passed, with stamps of
+        // a part of the path: like a Nack's they count if they are lower, unless nothing else
+        // comes.
+        let is_alone = cx.now.since(self.first_at) > self.rtt.rto();
+        let is_of_first = arrival.rtt.is_some() || is_alone;
+        if arrival.rtt.is_some() {
+            self.first_at = cx.now;
+        }
+        let known = self.find(id).or_else(|| self.live(cx.now).next().map(|(slot, _)| slot));
+        let slot = match known.filter(|_| !is_of_first) {
+            Some(slot) => {
+                self.lower(slot, arrival.options);
+                slot
+            }
+            None => {
+                let slot = self.slot_of(cx, id);
+                self.take_stamp(slot, arrival.options);
+                self.learn(slot, arrival.memo, arrival.options);
+                slot
+            }
+        };
+        self.size = arrival.size;
+        let stamped = self.stamped_window(cx.now);
+        self.unstamped.on_data(cx, arrival, stamped);
+        let in_flight = arrival.in_flight.total().segments + 1;
         if let Some(rtt) = arrival.rtt {
             self.rtt.sample(rtt);
         }
         if let Some(path) = &mut self.paths[slot] {
             (path.seen_at, path.waits_since, path.losses) = (cx.now, None, 0);
             if let Some(rtt) = arrival.rtt {
-                path.rtt.sample(rtt);
+                path.rtt.sample_of(rtt, in_flight);
             }
         }
     }
 
+    fn overdue_at(&self, lane: Lane, sent_at: Time) -> Time {
+        let path =
+            Consumer::slot_and_class(lane).and_then(|(slot, _)| self.paths.get(slot)?.as_ref());
+        let own = path.map_or(sent_at, |path| path.rtt.overdue_at(sent_at));
+        own.max(self.rtt.overdue_at(sent_at))
+    }
+
     fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>) {
+        self.unstamped.on_loss(cx, loss);
         match loss.cause {
             // Section 3.1: the stamp of a Nack is of a part of the path, and counts if it is lower.
             Cause::Nack(_) => {
-                let stamp = loss.options.get::<RateStamp>();
-                if let (Some(stamp), Some(path)) = (stamp, self.path_of(loss.lane)) {
-                    path.rates[0] = path.rates[0].min(stamp.primary as f64);
-                    path.rates[1] = path.rates[1].min(stamp.secondary as f64);
+                if let Some((slot, _)) = Consumer::slot_and_class(loss.lane) {
+                    self.lower(slot, loss.options);
                 }
             }
             Cause::Timeout => {
@@ -454,6 +510,13 @@ impl Controller for Consumer {
         for (slot, class, rate) in self.rates(now) {
             out(lane_of(slot, class), "rate", rate);
             total += rate;
+        }
+        if let Some(window) = self.unstamped.window() {
+            let srtt = self.rtt.smoothed().unwrap_or(RttEstimate::INITIAL_RTO).as_secs_f64();
+            out(NO_PATH, "window", window);
+            let rate = window * self.size.0 as f64 * 8.0 / srtt.max(1e-6);
+            let is_stamped = self.live(now).any(|(_, path)| path.is_stamped);
+            total = if is_stamped { total.min(rate) } else { rate };
         }
         // In sums of scaled rates the last digit may be one too many.
         out(NO_PATH, "rate", total.min(MAX_RATE.0 as f64));

@@ -162,12 +162,29 @@ fn ten_interests_a_second_until_a_rate_is_known_then_the_stamps_rate() {
     assert!((99..=101).contains(&sent[1]) && sent[2] == 0, "{sent:?}");
     // The stamp of the last Data counts at once, up and down.
     let out = b.send();
-    b.answer(&out, None, &from(9, Some((80_000, 0))));
+    b.answer(&out, Some(50), &from(9, Some((80_000, 0))));
     let sent = b.count(1000);
     assert!((9..=11).contains(&sent[1]), "{sent:?}");
-    b.answer(&out, None, &from(9, Some((8_000_000, 0))));
+    b.answer(&out, Some(50), &from(9, Some((8_000_000, 0))));
     let sent = b.count(100);
     assert!((99..=101).contains(&sent[1]), "{sent:?}");
+}
+
+#[test]
+fn what_answers_a_repetition_lowers_a_rate_only() {
+    let mut b = bench(&[]);
+    b.find_paths(&[(1, 8_000_000, 0)]);
+    let out = b.send();
+    let rates = |b: &Bench| b.consumer.paths[0].as_ref().unwrap().rates;
+    // A store on the way, which another path's answers pass too.
+    b.answer(&out, None, &from(7, Some((90_000_000, 90_000_000))));
+    assert_eq!((rates(&b), b.consumer.live(b.now).count()), ([8e6, 0.0], 1));
+    b.answer(&out, None, &from(7, Some((4_000_000, 0))));
+    assert_eq!(rates(&b), [4e6, 0.0]);
+    // Nothing else has come for 50 + max(200, 4 * 25) ms.
+    b.now = out.at + Duration(260 * MS);
+    b.answer(&out, None, &from(1, Some((6_000_000, 0))));
+    assert_eq!(rates(&b), [6e6, 0.0]);
 }
 
 #[test]
@@ -345,21 +362,27 @@ fn hostile_stamps_neither_stop_nor_unleash_a_consumer() {
     b.find_paths(&[(1, 0, 0)]);
     let (first, second) = (b.send(), b.send());
     assert_eq!(second.at.since(first.at), Duration(1000 * MS - BURST.0));
-    // Absent, unreadable or the largest number: the rate without stamps, 10 Mbit/s by default.
+    // Absent, unreadable or the largest number: a window, that of cubic, which begins with 4
+    // segments.
     let mut unreadable = from(1, None);
     unreadable.set_raw(872, &[0xff]);
     for options in [from(1, None), unreadable, from(1, Some((u64::MAX, u64::MAX)))] {
         let mut b = bench(&[]);
         let out = b.send();
         b.answer(&out, Some(50), &options);
-        let sent = b.count(1000);
-        assert!(sent[1].abs_diff(1250) <= 2 && sent[2] == 0, "{sent:?}");
+        assert_eq!(b.consumer.unstamped.window(), Some(4.0));
     }
     // Nearly infinite: what is in flight is bounded.
     let mut b = bench(&[]);
     b.find_paths(&[(1, u64::MAX - 1, u64::MAX - 1)]);
     assert!(matches!(b.permit(&Much(63_999_000)), Permit::Now(_)));
     assert_eq!(b.permit(&Much(63_999_001)), Permit::Wait);
+    // The first stamp takes over.
+    let mut b = bench(&[]);
+    let out = b.send();
+    b.answer(&out, Some(50), &from(1, None));
+    b.answer(&out, Some(50), &from(1, Some((8_000_000, 0))));
+    assert_eq!(b.consumer.unstamped.window(), None);
     // Once a path is stamped, Data without a stamp (from a store nearby) changes nothing.
     let mut b = bench(&[]);
     b.find_paths(&[(1, 8_000_000, 0)]);
@@ -437,4 +460,30 @@ fn stamps_of_more_than_any_link_carries_are_lowered_and_counted() {
     let mut gauges = Vec::new();
     b.consumer.gauges(&mut |lane, name, value| gauges.push((lane, name, value)));
     assert!(gauges.contains(&(NO_PATH, "stamps lowered", 2.0)), "{gauges:?}");
+}
+
+/// Of each round trip six of ten Interests are lost: twice that is more than all.
+#[test]
+fn a_window_holds_beside_stamps_while_most_is_lost_and_until_it_allows_for_more() {
+    let mut b = bench(&[("discovery", "0")]);
+    let stamp = from(1, Some((8_000_000, 0)));
+    b.find_paths(&[(1, 8_000_000, 0)]);
+    let mut rounds = 0;
+    while b.consumer.unstamped.window().is_none() {
+        let outs: Vec<Out> = (0..10).map(|_| b.send()).collect();
+        b.now += Duration(50 * MS);
+        outs[..6].iter().for_each(|out| b.lose(out, Cause::Gap, &HopOptions::new()));
+        outs[6..].iter().for_each(|out| b.answer(out, Some(50), &stamp));
+        rounds += 1;
+        assert!(rounds < 10);
+    }
+    // One round trip alone may be an outage.
+    assert_eq!(rounds, 2);
+    // A window of 4 is less than the 50 segments that 8 Mbit/s are in 50 ms. At 480 kbit/s they are
+    // 3, and it has to be half as much again; at 240 kbit/s 1.5.
+    for (rate, holds) in [(480_000, true), (240_000, false)] {
+        let out = b.send();
+        b.answer(&out, Some(50), &from(1, Some((rate, 0))));
+        assert_eq!(b.consumer.unstamped.window().is_some(), holds, "{rate}");
+    }
 }

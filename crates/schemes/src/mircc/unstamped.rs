@@ -1,0 +1,144 @@
+//! What governs a consumer while no link stamps a rate on what it gets, or its bottleneck does not:
+//! a window.
+//!
+//! The papers assume that every link of a path stamps. Without a stamp nobody says what the path
+//! carries but losses and Nacks, and one constant rate is too much for one path and too little for
+//! another. A window law of another scheme learns from them, on the paths without stamps together.
+//!
+//! Where only some links stamp, a stamp may be many times what the others carry: round trip after
+//! round trip most Interests are lost, while links that stamp answer what is too much with Nacks.
+//! The window holds beside the stamps then, until it allows for more than they do.
+
+use control::{
+    Arrival, Ask, Cause, Controller, Cx, Loss, Memo, ParamSpec, Params, Permit, Sent, Ticket, Time,
+    Value, WindowLaw, Windowed, Word,
+};
+
+/// The law.
+pub(crate) const UNSTAMPED: ParamSpec = ParamSpec {
+    name: "unstamped",
+    default: Value::Word(Word { text: "cubic", of: crate::pcon::laws }),
+    range: (0.0, 0.0),
+    help: "the scheme whose window law rules while no link of the path stamps a rate",
+    source: "own: in the paper every link stamps",
+};
+
+/// The law that `params` choose, as it begins.
+pub(super) fn law(params: &Params) -> Box<dyn WindowLaw> {
+    let chosen = crate::find(params.word(UNSTAMPED.name)).and_then(|s| Some((s, s.law?)));
+    let (scheme, make) = chosen.expect("a word of the list is a scheme with a law");
+    make(&Params::defaults(scheme.params))
+}
+
+/// Where the window's part of a memo lies in the first word of the consumer's.
+const SHIFT: u32 = 1;
+
+/// The share of a round trip's Interests that a lossy path loses.
+const LOSSY: f64 = 0.05;
+
+/// So many round trips' worth of losses in a row are a bottleneck that does not stamp.
+const MOST_LOST: f64 = 1.0;
+
+/// The window holds until it allows for so many times what the stamps do.
+const ENOUGH: f64 = 1.5;
+
+/// The window, while there is one.
+pub(super) struct Unstamped {
+    law: Box<dyn WindowLaw>,
+    window: Option<Windowed>,
+    /// What left before does not concern the window.
+    since: Time,
+    /// Stamps rule as well.
+    is_stamped: bool,
+    /// Stamps have been too high.
+    suspects: bool,
+    /// What came and what was lost of the round trip that began at this instant.
+    round: (Time, u32, u32),
+    /// The sum of the shares that lossy round trips lost, since the last that was not.
+    lost: f64,
+}
+
+impl Unstamped {
+    pub(super) fn new(law: Box<dyn WindowLaw>) -> Unstamped {
+        let round = (Time::ZERO, 0, 0);
+        let (since, is_stamped, suspects) = (Time::ZERO, false, false);
+        Unstamped { law, window: None, since, is_stamped, suspects, round, lost: 0.0 }
+    }
+
+    /// Segments that the known stamps allow for in a round trip; `None`: there are no stamps.
+    fn set(&mut self, now: Time, stamped: Option<f64>) {
+        self.is_stamped = stamped.is_some();
+        let window = self.window().unwrap_or(0.0);
+        let is_enough = stamped.is_some_and(|stamped| window >= ENOUGH * stamped);
+        self.suspects = (self.suspects && !is_enough) || self.lost >= MOST_LOST;
+        if self.suspects || !self.is_stamped {
+            if self.window.is_none() {
+                self.window = Some(Windowed::new(self.law.clone()));
+                self.since = now;
+            }
+            self.lost = 0.0;
+        } else {
+            self.window = None;
+        }
+    }
+
+    /// What the window says, and whether stamps have no say; `None`: stamps rule.
+    pub(super) fn permit(&self, now: Time, ask: &Ask<'_>) -> Option<(Permit, bool)> {
+        Some((self.window.as_ref()?.permit(now, ask), !self.is_stamped))
+    }
+
+    /// A round trip ends with what left after it began.
+    fn end_round(&mut self, now: Time, sent_at: Time) {
+        let (began, came, lost) = self.round;
+        if sent_at < began {
+            return;
+        }
+        let share = f64::from(lost) / f64::from((came + lost).max(1));
+        self.lost = if share > LOSSY { self.lost + share } else { 0.0 };
+        self.round = (now, 0, 0);
+    }
+
+    /// Adds what the window has to say to the ticket of an Interest that left.
+    pub(super) fn on_sent(&mut self, cx: &mut Cx<'_>, sent: &Sent, ticket: &mut Ticket) {
+        if let Some(window) = &mut self.window {
+            let own = window.on_sent(cx, sent);
+            ticket.timeout = ticket.timeout.max(own.timeout);
+            ticket.memo[0] |= own.memo[1] << SHIFT;
+        }
+    }
+
+    /// Data came. The stamps that are known now allow for so many segments in a round trip; `None`:
+    /// there are none.
+    pub(super) fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>, stamped: Option<f64>) {
+        self.end_round(cx.now, arrival.sent_at);
+        self.round.1 = self.round.1.saturating_add(1);
+        self.set(cx.now, stamped);
+        if let Some(window) = &mut self.window {
+            window.on_data(cx, &Arrival { memo: own(arrival.memo), ..*arrival });
+        }
+    }
+
+    pub(super) fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>) {
+        // Nacks say what rate there is.
+        let is_silent = !matches!(loss.cause, Cause::Nack(_));
+        self.round.2 = self.round.2.saturating_add(u32::from(is_silent));
+        if let Some(window) = &mut self.window
+            && loss.sent_at >= self.since
+        {
+            window.on_loss(cx, &Loss { memo: own(loss.memo), ..*loss });
+        }
+    }
+
+    /// The window in segments, if it rules.
+    pub(super) fn window(&self) -> Option<f64> {
+        let window = self.window.as_ref()?;
+        let mut segments = None;
+        window.gauges(&mut |_, _, value| segments = Some(value));
+        segments
+    }
+}
+
+/// The window's part of a memo.
+fn own(memo: Memo) -> Memo {
+    [0, memo[0] >> SHIFT]
+}
