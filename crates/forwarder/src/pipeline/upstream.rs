@@ -297,8 +297,8 @@ impl Forwarder {
 
     fn reach(&self, interest: &Interest<'_>) -> Reach {
         let hops = interest.hop_limit().unwrap_or(u8::MAX);
-        let hint = interest.forwarding_hint().fold(0, |before: u32, name| {
-            before.wrapping_mul(31).wrapping_add(self.hasher.hash(name).whole() as u32)
+        let hint = interest.forwarding_hint().fold(0, |before: u16, name| {
+            before.wrapping_mul(31).wrapping_add(self.hasher.hash(name).whole() as u16)
         });
         Reach { hops, hint }
     }

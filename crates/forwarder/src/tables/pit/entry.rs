@@ -34,8 +34,8 @@ pub struct InRecord {
 pub struct Reach {
     /// Its hop limit when it came; the largest number without one.
     pub hops: u8,
-    /// A hash of its forwarding hint; 0 without one.
-    pub hint: u32,
+    /// A keyed hash of its forwarding hint; 0 without one.
+    pub hint: u16,
 }
 
 impl Reach {
