@@ -5,7 +5,8 @@
 //! Congestion Control", ACM Queue 14(5), 2016; draft-cardwell-iccrg-bbr-congestion-control-00, 2017
 //! (BBRv1), and -02, 2022 (BBRv2), whose names are used here.
 //!
-//! **This is Weir's own carrying-over; no publication describes BBR for NDN.** What is as in the
+//! **This is Weir's own carrying-over.** BBR for NDN has been published as BBR-CD (MILCOM 2021,
+//! 10.1109/MILCOM52596.2021.9652898), which this file does not follow. What is as in the
 //! draft: delivery rate samples and their windowed maximum over ten rounds (`bbr/delivery.rs`);
 //! min_rtt over ten seconds; the states Startup, Drain, ProbeBW (up 1.25, down 0.75, cruise 1) and
 //! ProbeRTT; pacing at gain x bandwidth; a window of 2 BDP; the plateau rule of Startup (three
