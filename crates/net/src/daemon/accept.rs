@@ -137,10 +137,13 @@ impl Daemon {
         let many = |group, most| crowd.within(transport, group) >= most;
         let has_many = many(host, settings.max_per_address);
         let group = match () {
-            // Programs of this host leave half of the places to others.
+            // Programs of this host leave half of the places to others, unless they make room as
+            // strangers do.
             () if address.is_loopback() => {
                 let most = settings.max.div_ceil(2);
-                let is_full = crowd.of(transport) >= most && self.faces.local(transport) >= most;
+                let is_full = crowd.of(transport) >= most
+                    && self.faces.local(transport) >= most
+                    && self.unproved.exempts(now, address, &settings.unproved);
                 is_full.then(|| if address.is_ipv4() { LOOPBACK } else { address.into() })
             }
             // All hosts of a link share the prefix that stands for one host elsewhere.
