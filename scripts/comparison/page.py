@@ -5,17 +5,20 @@ import tomllib
 
 HEAD = """# The schemes compared
 
-Every scheme of Weir on six standard scenarios (`scenarios/standard`), each run in the simulator
+Every scheme of Weir on twelve standard scenarios (`scenarios/standard`), each run in the simulator
 with its defaults. (This page and its pictures are made by `scripts/schemes`; anyone can make them
 again, and the runs give the same octets.)
 
-Bottlenecks have 40 Mbit/s, of which content can have {most:.1f}; their queues hold 250 kB, 50 ms.
-Segments have 1024 octets. A scheme is used as a whole: its consumer at every fetch, its marker,
+Bottlenecks have 40 Mbit/s, all ways together, of which content can have {most:.1f}; their queues
+hold 250 kB, 50 ms, unless the scenario says otherwise. Segments have 1024 bytes. A scheme is used
+as a whole: its consumer at every fetch, its marker,
 shaper and stamper on every link. Schemes without a consumer have `{plain}` as theirs, and a startup
 stands before `{plain}`. A strategy and nothing else makes no difference
 where there is one way only. With two sources there are two ways, each to half of the segments: a
 strategy that goes by bandwidth (`path-label`), by who answered last (`ccnd`) or by chance
-(`random`, `weighted`) asks the wrong one every other time, which `{plain}` takes for loss.
+(`random`, `weighted`) asks the wrong one every other time, and the segment has to be asked for
+again. With two paths and with four sources each way leads to all segments, and schemes without a
+strategy have `weighted` there, which sends Interests by all ways alike.
 `ccncatchunks2` has at most 31 Interests under way, whatever the path.
 
 The law of some schemes does not fill a long path, whatever the timers: `pcon` has 39 % of 10 Mbit/s
@@ -34,6 +37,7 @@ What the columns say, over the flows under control (a consumer at a constant rat
 | fair after | from the start of the watched flow until it had 90 % of its fair share for a second |
 | false | losses that were none: the Data came after all |
 | Interests | sent for each Data that came |
+| short | flows of 100 kB: mean completion time; `≥` and the share that finished, if not all did |
 
 """
 COSTS = """## What they cost
@@ -48,19 +52,31 @@ is a strategy and nothing else has no part in either.
 """
 
 
+def short(result):
+    """The cell of short flows."""
+    started, completed, mean = result.short
+    if mean is None:
+        return "| none finished |"
+    if completed == started:
+        return f"| {mean:.2f} |"
+    return f"| ≥ {mean:.2f}, {completed / started:.0%} |"
+
+
 def table(results):
     """The figures of a scenario."""
+    has_short = any(result.short for result in results)
     lines = [
         "| scheme | goodput Mbit/s | queue kB mean | 99 % | Jain | fair after s | false "
-        "| Interests |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
+        "| Interests |" + " short s |" * has_short,
+        "|---|---:|---:|---:|---:|---:|---:|---:|" + "---:|" * has_short,
     ]
     for r in results:
         after = "never" if r.fair_after is None else f"{r.fair_after:.1f}"
         ratio = "-" if r.interests_per_data is None else f"{r.interests_per_data:.3f}"
         lines.append(
             f"| `{r.scheme}` | {r.goodput:.1f} | {r.queue_mean:.0f} | {r.queue_p99:.0f} "
-            f"| {r.jain:.3f} | {after} | {r.false_losses} | {ratio} |"
+            f"| {r.jain:.3f} | {after} | {r.false_losses} | {ratio} "
+            + (short(r) if r.short else "|")
         )
     return "\n".join(lines)
 

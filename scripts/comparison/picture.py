@@ -40,7 +40,7 @@ def draw(results, file):
             last = (len(results) - 1 - column) // COLUMNS
             panels[last, column].set_xlabel("time in s", color=SOFT[0], fontsize=8)
             panels[last, column].tick_params(labelbottom=True)
-        if len(results[0].rates) > 1:
+        if 1 < len(results[0].rates) <= len(FLOWS):
             handles = panels[0, 0].get_lines()[: len(results[0].rates)]
             figure.legend(handles, list(results[0].rates), loc="outside upper center",
                           ncols=4, frameon=False, fontsize=8, labelcolor=SOFT[0])
@@ -71,16 +71,23 @@ def shortened(path):
 
 def one(panel, result):
     """A panel."""
-    for (flow, (times, rate)), (light, _), style in zip(result.rates.items(), FLOWS, STYLES):
+    many = len(result.rates) > len(FLOWS)
+    looks = zip(FLOWS * len(result.rates), STYLES * len(result.rates))
+    for (flow, (times, rate)), ((light, _), style) in zip(result.rates.items(), looks):
+        if many:
+            # The flow that is watched before all others.
+            watched = flow.split()[0] == result.scenario.watched
+            light, style = (FLOWS[1][0], "-") if watched else (FLOWS[0][0], "-")
         # A second a step is enough for the eye.
         times, rate = (row[: len(row) // 2 * 2].reshape(-1, 2).mean(1) for row in (times, rate))
-        panel.plot(times, rate, style, color=light, linewidth=1.1, label=flow)
+        panel.plot(times, rate, style, color=light, linewidth=0.5 if many else 1.1, label=flow)
     panel.axhline(result.scenario.share, color=SOFT[0], linewidth=0.5)
     panel.set_title(result.scheme, fontsize=9, color=INK[0], pad=3)
-    panel.set_ylim(0, 42)
+    top = 42 if not many else 5 * result.scenario.share
+    panel.set_ylim(0, top)
     panel.set_xlim(0, None)
     panel.grid(color=GRID[0], linewidth=0.5)
-    panel.set_yticks([0, 20, 40])
+    panel.set_yticks([0, 20, 40] if not many else [0, result.scenario.share, top])
     panel.xaxis.set_major_locator(MultipleLocator(10))
     panel.tick_params(labelsize=7, labelcolor=SOFT[0], length=0)
     for spine in panel.spines.values():

@@ -27,6 +27,8 @@ class Scenario:
     share: float
     # The direction in which Data queue: `from > to`.
     queue: str
+    # The file names a strategy for its several ways, which those of schemes replace.
+    has_strategy: bool = False
 
     @property
     def file(self):
@@ -41,6 +43,12 @@ SCENARIOS = [
     Scenario("uncooperative-flow", "fair", 20, "far > near"),
     Scenario("parking-lot", "c", 20, "r1 > r0"),
     Scenario("lossy-link", "consumer", 40, "far > near"),
+    Scenario("long-path", "consumer", 40, "far > near"),
+    Scenario("twenty-flows", "c20", 2, "far > near"),
+    Scenario("short-flows", "second", 20, "far > near"),
+    Scenario("two-paths", "consumer", 40, "lower > fork", True),
+    Scenario("four-sources", "consumer", 40, "p4 > fork", True),
+    Scenario("capacity-drop", "consumer", 40, "far > near"),
 ]
 
 
@@ -58,6 +66,8 @@ class Result:
     fair_after: float | None = None
     false_losses: int = 0
     interests_per_data: float | None = None
+    # Of short flows: how many there were, how many finished, the mean of their times in seconds.
+    short: tuple[int, int, float | None] | None = None
     # By flow: middles of steps in seconds, and Mbit/s in them.
     rates: dict = field(default_factory=dict)
 
@@ -73,21 +83,24 @@ def baseline(known):
     return next(scheme["name"] for scheme in known if "baseline" in scheme["default_for"])
 
 
-def settings(scheme, plain):
+def settings(scheme, scenario, plain):
     """How a scheme is chosen for the whole of a scenario."""
     name, parts = scheme["name"], scheme["parts"]
-    if "controller" in parts:
-        return [f"scheme={name}"]
+    chosen = [f"scheme={name}"]
     if "startup" in parts:
-        return [f"control={name}+{plain}"]
-    return [f"scheme={name}", f"control={plain}"]
+        chosen = [f"control={name}+{plain}"]
+    elif "controller" not in parts:
+        chosen.append(f"control={plain}")
+    if scenario.has_strategy and "strategy" in parts:
+        chosen.append(f"strategy={name}")
+    return chosen
 
 
 def run(weir, scheme, scenario, plain, quick):
     """One run."""
     with tempfile.TemporaryDirectory(prefix="weir-") as folder:
         out = Path(folder, "run")
-        chosen = settings(scheme, plain) + (["duration=8 s"] if quick else [])
+        chosen = settings(scheme, scenario, plain) + (["duration=8 s"] if quick else [])
         sets = [word for setting in chosen for word in ("--set", setting)]
         command = [weir, "sim", "run", scenario.file, "--quiet", "--json", "--out", out, *sets]
         done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
@@ -129,7 +142,7 @@ def fair_after(times, goodput, start, share):
 def result(name, scenario, summary, file):
     """The figures of a run."""
     found = Result(name, scenario)
-    flows = summary["flows"]
+    flows = [flow for flow in summary["flows"] if flow["workload"] is None]
     found.rates = rates(file, flows, summary["duration_s"])
     watched = next(flow for flow in flows if flow["node"] == scenario.watched)
     under_control = [flow for flow in flows if flow["control"] != "constant-rate"]
@@ -145,6 +158,8 @@ def result(name, scenario, summary, file):
     found.false_losses = sum(flow["false_timeouts"] for flow in under_control)
     data = sum(flow["data"] for flow in under_control)
     found.interests_per_data = sum(f["interests"] for f in under_control) / data if data else None
+    for load in summary["workloads"]:
+        found.short = load["started"], load["completed"], load["fct_mean_s"]
     return found
 
 

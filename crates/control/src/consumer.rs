@@ -40,6 +40,11 @@ pub trait InFlight {
     fn total(&self) -> Load;
     /// In one lane; nothing for a lane that was never used.
     fn lane(&self, lane: Lane) -> Load;
+    /// By how much the round trips of those that answer differ, as far as their answers overtake
+    /// one another: no queue is that long. Zero where answers keep the order of their Interests.
+    fn spread(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// A segment, or a run of segments, that the consumer would like to ask for.
@@ -107,7 +112,7 @@ pub struct Arrival<'a> {
     pub lane: Lane,
     /// The controller's memory of its Interest.
     pub memo: Memo,
-    /// When its latest Interest left.
+    /// When its latest Interest left; where `late`, the one that was declared lost.
     pub sent_at: Time,
     /// The round-trip time, if unambiguous: the segment was asked for once (Karn's rule).
     pub rtt: Option<Duration>,

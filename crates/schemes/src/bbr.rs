@@ -131,6 +131,8 @@ struct Bbr {
     mode: Mode,
     rtt: RttEstimate,
     rtt_min: Duration,
+    /// See [`control::InFlight::spread`].
+    spread: Duration,
     rtt_min_at: Time,
     farther: Farther,
     longest: Longest,
@@ -168,6 +170,7 @@ impl Bbr {
             mode: Mode::Startup,
             rtt: RttEstimate::new(),
             rtt_min: Duration::MAX,
+            spread: Duration::ZERO,
             rtt_min_at: Time::ZERO,
             farther: Farther::default(),
             longest: Longest::default(),
@@ -192,7 +195,9 @@ impl Bbr {
         if self.rtt_min == Duration::MAX {
             return self.initial_window;
         }
-        rate * self.rtt_min.as_secs_f64() / self.bounds.arriving()
+        // rtt_min is that of the nearest origin; the mean of all is half of the spread longer.
+        let mean = self.rtt_min.as_secs_f64() + self.spread.as_secs_f64() / 2.0;
+        rate * mean / self.bounds.arriving()
     }
 
     fn slack(&self, rate: f64) -> f64 {
@@ -499,6 +504,7 @@ impl Controller for Bbr {
 
     fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
         let in_flight = arrival.in_flight.total().segments;
+        self.spread = arrival.in_flight.spread();
         if f64::from(in_flight) + 2.0 > self.window() {
             self.held_at = cx.now;
         }

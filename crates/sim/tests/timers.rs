@@ -50,6 +50,19 @@ fn one_flow_fills_a_path_of_any_length_and_repeats_only_what_was_lost() {
     }
 }
 
+/// Interests that find the object, and for its first segments, have to be pending still when their
+/// answers come. One that is not looks like a loss, and halves a window of two segments.
+#[test]
+fn a_flow_finds_its_object_at_a_second_without_a_loss() {
+    let rtt = 1000.0;
+    // Without a loss, slow start fills the path in the logarithm of what it holds.
+    let rounds = 4.0 + (MBPS * rtt * 1000.0 / SEGMENT).log2();
+    let from = (rounds * rtt) as u64;
+    let seen = Path::new("aimd", MBPS, rtt, 2.0 * rtt).finding().run(from, from + rtt as u64);
+    assert!(seen.share >= 0.5, "{seen:?}");
+    assert_eq!((seen.timeouts, seen.mistaken), (0, 0), "{seen:?}");
+}
+
 #[test]
 fn several_flows_at_200_ms_share_the_path_without_false_timeouts() {
     for (scheme, _) in FILLING {

@@ -218,7 +218,12 @@ fn segments_come_from_the_one_producer_that_has_them() {
     assert!(outcome.flows[0].complete, "{:?}", outcome.flows[0]);
     // 200 segments and a metadata packet and manifest nodes; half of them is 100, standard
     // deviation 7.
-    assert_eq!((served[1], served[0] + served[2]), (0, outcome.flows[0].data));
+    assert_eq!(
+        (served[1], served[0] + served[2]),
+        (0, outcome.flows[0].data),
+        "{:?}",
+        outcome.flows[0]
+    );
     assert!(served[0].abs_diff(100) < 36, "{served:?}");
     assert_eq!(outcome.flows[0].retransmissions, 0, "nobody was asked in vain");
     let (served, outcome) = two_producers(Spread::Replicated);

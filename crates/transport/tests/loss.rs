@@ -176,12 +176,18 @@ fn what_comes_by_a_longer_way_is_not_taken_for_lost() {
 fn losses_by_a_longer_way_are_found_all_the_same() {
     let elsewhere = elsewhere();
     let (passages, ..) = passages(2000, &elsewhere, |s, n| s % 50 == 7 && n == 1 && s > 500);
+    let mut open = 0;
     for (segment, times) in passages.iter().filter(|(s, _)| *s % 50 == 7 && **s > 500) {
         let [first, second, ..] = times[..] else { panic!("{segment} was not asked for again") };
         // At most the longer way's round trip of 100 ms, if the answer that shows the loss came by
-        // it, the 80 ms, an eighth of them, and what answers are apart.
-        assert!(millis(first, second) < 195.0, "{segment}: {}", millis(first, second));
+        // it, the 80 ms, a half of them, and what answers are apart. A trial of the order ends
+        // with the time-out: a smoothed round trip, at most the longer one, and 200 ms.
+        let apart = millis(first, second);
+        assert!(apart < 300.0, "{segment}: {apart}");
+        open += usize::from(apart >= 225.0);
     }
+    // Of thirty losses, at most every fourth is a trial.
+    assert!(open <= 7, "{open}");
 }
 
 /// Another controller, which says that an answer tells nothing of what was asked for before.

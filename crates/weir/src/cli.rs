@@ -5,6 +5,8 @@
 pub mod manage;
 #[path = "cli/sim.rs"]
 pub mod sim;
+#[path = "cli/swarm.rs"]
+pub mod swarm;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use control::{Ratio, Size};
@@ -12,6 +14,7 @@ use manage::{CsCommand, FaceCommand, RouteCommand, StrategyCommand};
 use packet::Name;
 use sim::{ScenarioArgs, SimCommand};
 use std::path::PathBuf;
+use swarm::SwarmArgs;
 
 /// Exit codes, for the manual.
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found (name or \
@@ -65,6 +68,8 @@ pub enum Command {
     Scenario(ScenarioCommand),
     /// Run published experiments and set what papers report beside what is measured.
     Study(StudyArgs),
+    /// Run random scenarios in the simulator and check each against oracles.
+    Swarm(SwarmArgs),
     /// Run scenarios on real daemons, in network namespaces of this host.
     #[command(subcommand)]
     Testbed(TestbedCommand),

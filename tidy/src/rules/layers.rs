@@ -20,6 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("scenario", &["packet", "control", "schemes", "forwarder", "document", "sim"]),
     ("report", &["scenario"]),
     ("study", &["control", "document", "scenario", "report"]),
+    ("swarm", &["control", "schemes", "sim", "scenario"]),
     (
         "testbed",
         &["packet", "control", "schemes", "forwarder", "transport", "net", "sim", "scenario"],
@@ -38,6 +39,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "scenario",
             "report",
             "study",
+            "swarm",
             "testbed",
         ],
     ),

@@ -2,6 +2,7 @@
 
 use crate::support::{assert_conserved, at_ms, ms, name, strategy};
 use control::{Duration, Rate, Size};
+use packet::Name;
 use std::sync::Arc;
 use weir_sim::{
     Fault, FetchSpec, FlowId, LinkId, Network, NodeId, NodeSpec, ObjectSpec, Outcome, Signing,
@@ -71,16 +72,26 @@ impl Path {
     }
 
     /// One more flow, from this millisecond on.
-    pub fn flow(mut self, start: u64) -> Path {
+    pub fn flow(self, start: u64) -> Path {
         let signing = Signing::Unsigned;
         let uri = name(&format!("/p/{}", self.flows.len()));
-        let object = ObjectSpec {
-            segment_size: SEGMENT,
-            signing,
-            ..ObjectSpec::new(uri, Size(4_000_000_000))
-        };
+        let object = ObjectSpec { signing, ..ObjectSpec::new(uri, Size(4_000_000_000)) };
+        let versioned = object.versioned();
+        self.fetch(object, versioned, start)
+    }
+
+    /// A flow that has to find its object, and verifies it by its manifest.
+    pub fn finding(self) -> Path {
+        let object = ObjectSpec::new(name("/p/found"), Size(400_000_000));
+        let found = object.name.clone();
+        self.fetch(object, found, 0)
+    }
+
+    fn fetch(mut self, mut object: ObjectSpec, wanted: Name, start: u64) -> Path {
+        object.segment_size = SEGMENT;
+        let signing = object.signing;
         let controller = self.choice.controller().unwrap();
-        let mut fetch = FetchSpec::new(object.versioned(), controller, self.choice.scheme().name);
+        let mut fetch = FetchSpec::new(wanted, controller, self.choice.scheme().name);
         fetch.signing = signing;
         fetch.start = at_ms(start);
         fetch.patience = ms(120_000);

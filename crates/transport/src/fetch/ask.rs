@@ -17,7 +17,8 @@ const LOOK_AHEAD: usize = 16;
 const NODES_AHEAD: u64 = 256;
 /// Objects without metadata are looked for by their bare name after this many attempts.
 const BARE_AFTER: u16 = 2;
-/// Discovery has nothing to gain from waiting longer for an answer.
+/// The lifetime of the first two Interests that find the object. It doubles with every other one,
+/// so that the answer finds a pending Interest on longer paths too.
 pub(super) const DISCOVERY_LIFETIME: Duration = Duration::from_secs(1);
 
 impl Fetch {
@@ -225,14 +226,14 @@ impl Fetch {
                 .encode_into(out);
             }
             (Item::Segment(n), None) => {
-                let lifetime = lifetime.min(DISCOVERY_LIFETIME.as_millis());
                 self.head_interest(n, nonce, lifetime).encode_into(out);
             }
             _ => {
                 // Found by its bare name an object has no manifest, so that what an earlier
                 // transfer has left would be lost: only who answers can show that it must be.
                 let attempt = attempt.saturating_sub(self.routeless);
-                let lifetime = lifetime.min(DISCOVERY_LIFETIME.as_millis());
+                let longer = DISCOVERY_LIFETIME.as_millis() << (attempt / 2).min(16);
+                let lifetime = lifetime.min(longer);
                 self.discovery(attempt, nonce, lifetime).encode_into(out);
             }
         }

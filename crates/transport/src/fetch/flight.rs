@@ -2,9 +2,10 @@
 //!
 //! Losses show in two ways. A *gap*: something asked for later, in the same lane, has arrived, and
 //! more than a round trip and a tolerance for reordering has passed (RACK, RFC 8985, section 6.2,
-//! with Interests in the place of segments and Data in the place of acknowledgements). Or the
-//! *time-out* that the controller put on the Interest.
+//! with Interests in the place of segments and Data in the place of acknowledgements; see
+//! [`crate::fetch::order`]). Or the *time-out* that the controller put on the Interest.
 
+use crate::fetch::order::{Origin, Origins, Passed};
 use crate::fetch::range::Place;
 use control::{Duration, InFlight, Lane, Load, Memo, Size, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -68,6 +69,8 @@ pub struct Flying {
     pub place: Place,
     /// Its place in the order of sending.
     order: u64,
+    /// A gap does not show its loss; see [`Flight::leave_open`].
+    is_open: bool,
 }
 
 impl Flying {
@@ -76,26 +79,21 @@ impl Flying {
     pub fn is_probe(&self) -> bool {
         self.asked_at != self.sent_at
     }
+
+    /// See [`Flight::leave_open`].
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
 }
 
-/// A lane's Interests in the order in which they left, with the latest one answered.
+/// A lane's Interests in the order in which they left, and what answers show of them.
 #[derive(Debug, Default)]
 struct LaneState {
     /// May hold entries that are no longer in flight; they are skipped by their order number.
     sent: VecDeque<(u64, Item)>,
     load: Load,
-    /// Order number and round-trip time of the latest-sent Interest that was answered.
-    newest: Option<(u64, Duration)>,
-    /// Order numbers of the three latest-sent Interests that were answered, rising.
-    newest_three: [Option<u64>; 3],
-}
-
-impl LaneState {
-    /// For how long the Interest of this order number may be overtaken.
-    fn wait(&self, order: u64, tolerance: Tolerance) -> Duration {
-        let thrice = Some(order) < self.newest_three[0];
-        if thrice { tolerance.thrice } else { tolerance.overtaken }
-    }
+    origins: Origins,
 }
 
 /// For how long answers may overtake one another before a gap counts as a loss.
@@ -107,6 +105,13 @@ pub struct Tolerance {
     pub thrice: Duration,
 }
 
+impl Tolerance {
+    /// After how long an Interest is overdue that later ones have passed.
+    fn after(self, passed: Passed) -> Duration {
+        passed.after + if passed.thrice { self.thrice } else { self.overtaken }
+    }
+}
+
 /// All Interests in flight.
 #[derive(Debug, Default)]
 pub struct Flight {
@@ -116,6 +121,8 @@ pub struct Flight {
     lanes: Vec<LaneState>,
     total: Load,
     next_order: u64,
+    /// See [`InFlight::spread`].
+    pub spread: Duration,
 }
 
 /// An Interest that is about to fly.
@@ -162,6 +169,7 @@ impl Flight {
             deadline,
             place,
             order,
+            is_open: false,
         };
         self.flying.insert(item, flying);
         self.deadlines.insert((deadline, item));
@@ -230,18 +238,44 @@ impl Flight {
         Some(flying)
     }
 
-    /// An Interest was answered after `rtt` by what answers `lane`: those that left in that lane
-    /// before it should have been too.
-    pub fn answered(&mut self, flying: &Flying, lane: Lane, rtt: Duration) {
-        let Some(state) = self.lanes.get_mut(usize::from(lane)) else { return };
-        if state.newest.is_none_or(|(order, _)| order < flying.order) {
-            state.newest = Some((flying.order, rtt));
+    /// An Interest was answered at `now`, after `rtt`, by `origin`, which answers `lane`: those
+    /// that left in that lane before it should have been too.
+    pub fn answered(
+        &mut self,
+        now: Time,
+        flying: &Flying,
+        (lane, origin): (Lane, Origin),
+        rtt: Duration,
+    ) {
+        if let Some(state) = self.lanes.get_mut(usize::from(lane)) {
+            state.origins.answered(now, origin, flying.order, rtt);
         }
-        let three = &mut state.newest_three;
-        if three[0] < Some(flying.order) {
-            three[0] = Some(flying.order);
-            three.sort_unstable();
+    }
+
+    /// The longest round trip of those that answer `lane`, if an Interest that left after `flying`
+    /// was answered there.
+    #[must_use]
+    pub fn passed(&self, lane: Lane, flying: &Flying) -> Option<Duration> {
+        let state = self.lanes.get(usize::from(lane))?;
+        Some(state.origins.passed(flying.order)?.after)
+    }
+
+    /// The longest round trip of those that answer `lane`.
+    #[must_use]
+    pub fn longest(&self, lane: Lane) -> Option<Duration> {
+        self.lanes.get(usize::from(lane))?.origins.longest()
+    }
+
+    /// The Interest for `item` is overdue, and not lost until `longest` after it left.
+    pub fn leave_open(&mut self, item: Item, longest: Duration) {
+        let Some(flying) = self.flying.get_mut(&item) else { return };
+        flying.is_open = true;
+        let deadline = flying.sent_at + longest;
+        let sent = &mut self.lanes[usize::from(flying.lane)].sent;
+        if sent.front().is_some_and(|(order, _)| *order == flying.order) {
+            sent.pop_front();
         }
+        self.defer(item, deadline);
     }
 
     /// The first Interest that a gap shows to be lost at `now`, given the tolerance for reordering.
@@ -267,22 +301,21 @@ impl Flight {
         self.flying.iter().filter_map(move |(item, flying)| {
             let (order, sent_at) = flying.earlier?;
             let state = self.lanes.get(usize::from(flying.lane))?;
-            let (newest, rtt) = state.newest?;
-            let wait = state.wait(order, tolerance);
-            (order < newest).then(|| (sent_at + rtt.min(longest) + wait, *item, flying))
+            let passed = state.origins.passed(order)?;
+            let passed = Passed { after: passed.after.min(longest), ..passed };
+            Some((sent_at + tolerance.after(passed), *item, flying))
         })
     }
 
     /// The oldest Interest of a lane, if something sent later was answered, and when it is lost.
     fn gap_due(&mut self, lane: usize, tolerance: Tolerance) -> Option<(Time, Item)> {
         let state = &mut self.lanes[lane];
-        let (newest, rtt) = state.newest?;
         loop {
             let (order, item) = *state.sent.front()?;
             match self.flying.get(&item) {
                 Some(flying) if flying.order == order => {
-                    let wait = state.wait(order, tolerance);
-                    return (order < newest).then(|| (flying.sent_at + rtt + wait, item));
+                    let passed = state.origins.passed(order)?;
+                    return Some((flying.sent_at + tolerance.after(passed), item));
                 }
                 _ => state.sent.pop_front(),
             };
@@ -334,6 +367,10 @@ impl InFlight for Flight {
     fn lane(&self, lane: Lane) -> Load {
         self.lanes.get(usize::from(lane)).map_or_else(Load::default, |l| l.load)
     }
+
+    fn spread(&self) -> Duration {
+        self.spread
+    }
 }
 
 #[cfg(test)]
@@ -367,7 +404,7 @@ mod tests {
         }
         let mut answer = |n: u64| {
             let flying = flight.remove(Item::Segment(n)).unwrap();
-            flight.answered(&flying, flying.lane, Duration::from_millis(10));
+            flight.answered(ms(20), &flying, (flying.lane, None), Duration::from_millis(10));
             flight.next_gap(tolerance)
         };
         assert_eq!(answer(3), Some(ms(15)));
@@ -389,11 +426,11 @@ mod tests {
         assert_eq!(flight.gap(ms(100), tolerance), None, "nothing was answered");
 
         let other = flight.remove(Item::Segment(1)).unwrap();
-        flight.answered(&other, other.lane, Duration::from_millis(10));
+        flight.answered(ms(20), &other, (other.lane, None), Duration::from_millis(10));
         assert_eq!(flight.gap(ms(100), tolerance), None, "the answer came in another lane");
 
         let later = flight.remove(Item::Segment(2)).unwrap();
-        flight.answered(&later, later.lane, Duration::from_millis(10));
+        flight.answered(ms(20), &later, (later.lane, None), Duration::from_millis(10));
         // Left at 0 ms; a round trip of 10 ms and 5 ms of tolerance.
         assert_eq!(flight.next_gap(tolerance), Some(ms(15)));
         assert_eq!(flight.gap(ms(14), tolerance), None);
@@ -408,13 +445,13 @@ mod tests {
         launch(&mut flight, 1, 1, 2);
         launch(&mut flight, 2, 2, 1);
         let near = flight.remove(Item::Segment(2)).unwrap();
-        flight.answered(&near, 2, Duration::from_millis(10));
+        flight.answered(ms(20), &near, (2, None), Duration::from_millis(10));
         // What the near one was asked before left at 1 ms; the far one has its time still.
         assert_eq!(flight.next_gap(same(5)), Some(ms(16)));
         assert_eq!(flight.gap(ms(100), same(5)), Some(Item::Segment(1)));
         flight.remove(Item::Segment(1));
         assert_eq!(flight.next_gap(same(5)), None, "nothing is known of the far one");
-        flight.answered(&near, 9, Duration::from_millis(10));
+        flight.answered(ms(20), &near, (9, None), Duration::from_millis(10));
         assert_eq!(flight.next_gap(same(5)), None, "nothing left in that lane");
     }
 
@@ -425,7 +462,7 @@ mod tests {
         launch(&mut flight, 1, 1, 0);
         launch(&mut flight, 0, 20, 0);
         let flying = flight.remove(Item::Segment(0)).unwrap();
-        flight.answered(&flying, flying.lane, Duration::from_millis(10));
+        flight.answered(ms(20), &flying, (flying.lane, None), Duration::from_millis(10));
         assert_eq!(flight.gap(ms(30), same(0)), Some(Item::Segment(1)));
     }
 
@@ -457,5 +494,19 @@ mod tests {
             flight.remove(Item::Segment(n));
         }
         assert!(flight.lanes[0].sent.len() <= 65, "{}", flight.lanes[0].sent.len());
+    }
+
+    #[test]
+    fn what_is_left_open_is_lost_when_its_time_is_over_and_hides_no_other_loss() {
+        let mut flight = Flight::default();
+        (0..3).for_each(|n| launch(&mut flight, n, n, 0));
+        let last = flight.remove(Item::Segment(2)).unwrap();
+        flight.answered(ms(12), &last, (0, None), Duration::from_millis(10));
+        assert_eq!(flight.gap(ms(15), same(5)), Some(Item::Segment(0)));
+        flight.leave_open(Item::Segment(0), Duration::from_millis(50));
+        assert_eq!(flight.gap(ms(15), same(5)), None);
+        assert_eq!(flight.gap(ms(16), same(5)), Some(Item::Segment(1)));
+        assert_eq!(flight.next_timeout(), Some(ms(50)));
+        assert_eq!(flight.total().segments, 2);
     }
 }

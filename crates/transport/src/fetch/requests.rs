@@ -3,11 +3,13 @@
 mod echo;
 mod outage;
 mod refusals;
+mod trials;
 
-use crate::fetch::detour::Detour;
 use crate::fetch::error::StallCause;
 use crate::fetch::flight::{Flight, Flying, Item, Launch, Tolerance};
+use crate::fetch::order;
 use crate::fetch::range::{Place, Ranges};
+use crate::fetch::reordering::Reordering;
 use crate::fetch::stats::Stats;
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Event, InFlight, Lane, Loss, MAX_WINDOW, Memo,
@@ -28,8 +30,6 @@ const AFTER_NACK: Duration = Duration::from_millis(50);
 const AFTER_NACK_AT_MOST: Duration = Duration::from_secs(1);
 /// The tolerance for reordering never falls below this: drivers have a granularity.
 const MIN_TOLERANCE: Duration = Duration::from_millis(1);
-/// RFC 8985, 6.2, step 4: the tolerance grows with each loss that was none, up to this factor.
-const MAX_TOLERANCE_FACTOR: u32 = 16;
 /// A probe goes out when nothing came for this long at least.
 const MIN_PROBE: Duration = Duration::from_millis(20);
 
@@ -90,8 +90,11 @@ pub struct Requests {
     rtt: RttEstimate,
     rng: Rng,
     tap: Box<dyn FnMut(Event) + Send>,
-    tolerance_factor: u32,
-    detour: Detour,
+    reordering: Reordering,
+    /// The shortest round trip of what was asked for once: a first answer may be that of a probe.
+    shortest: Option<Duration>,
+    /// Nothing new is left to ask for.
+    at_end: bool,
     last_sign: Time,
     /// When Data came last, and how far apart they come, smoothed.
     answered_at: Time,
@@ -128,8 +131,9 @@ impl Requests {
             rtt: RttEstimate::new(),
             rng,
             tap,
-            tolerance_factor: 1,
-            detour: Detour::default(),
+            reordering: Reordering::default(),
+            shortest: None,
+            at_end: false,
             last_sign: Time::ZERO,
             answered_at: Time::ZERO,
             spacing: Duration::ZERO,
@@ -253,6 +257,7 @@ impl Requests {
             self.launch(now, item.behind(at), &launch);
         }
         self.last_sign = now;
+        self.at_end &= attempt > 0;
         self.note_sent(now);
         self.stats.interests += 1;
         let mut options = ticket.options;
@@ -285,23 +290,21 @@ impl Requests {
                 // Of a request that was sent once more either copy may have been answered: the
                 // longer time declares nothing lost too soon.
                 let rtt = now.since(flying.asked_at);
-                // Sooner than any round trip: it answers an earlier Interest, which was not lost.
-                // The smallest is known from first attempts; a repetition may take a little less.
-                let least = self.rtt.min().map_or(Duration::ZERO, |min| Duration(min.0 / 8 * 7));
-                let early = flying.attempt > 0 && rtt < least;
-                self.note_detour(now, &flying, early);
-                if early {
-                    self.widen_tolerance();
-                } else if data.item != Item::Metadata {
+                let late = self.answers_the_first(now, &flying);
+                if flying.attempt == 0 && !flying.is_probe() {
+                    self.shortest = Some(self.shortest.map_or(rtt, |shortest| shortest.min(rtt)));
+                }
+                if !late && data.item != Item::Metadata {
+                    self.note_overtaken(data.item, &flying, rtt);
                     // Metadata may have been asked for once more behind what is on its way.
                     shows_gaps = Some((flying, rtt));
                 }
-                ((flying.attempt, flying.asked_at, flying.lane, flying.memo), early)
+                let sent_at = flying.repeats.filter(|_| late).unwrap_or(flying.asked_at);
+                ((flying.attempt, sent_at, flying.lane, flying.memo), late)
             }
             (None, Some(lost)) => {
-                self.stats.false_losses += 1;
                 if lost.cause == Cause::Gap {
-                    self.widen_tolerance();
+                    self.note_mistake(now, lost.lane, lost.sent_at);
                 }
                 ((lost.attempt - 1, lost.sent_at, lost.lane, lost.memo), true)
             }
@@ -311,6 +314,7 @@ impl Requests {
             }
         };
         let (attempt, sent_at, lane, memo) = flying;
+        self.stats.false_losses += u64::from(late);
         // Karn's rule; but of the first answer of all, an estimate that may be too long is better
         // than none.
         let first = data.item == Item::Metadata && self.rtt.smoothed().is_none() && !late;
@@ -324,6 +328,7 @@ impl Requests {
         self.stats.data_bytes += data.size.0;
         self.stats.marks += u64::from(data.mark > 0);
         let segment = data.item.segment();
+        self.flight.spread = self.reordering.extent();
         let arrival = Arrival {
             segment,
             lane,
@@ -340,7 +345,8 @@ impl Requests {
         let mut cx = Cx { now, rng: &mut self.rng, tap: &mut self.tap };
         self.controller.on_data(&mut cx, &arrival);
         if let (Some(lane), Some((flying, rtt))) = (came_in, shows_gaps) {
-            self.flight.answered(&flying, lane, rtt);
+            let from = (lane, order::origin(data.options));
+            self.flight.answered(now, &flying, from, rtt);
         }
         Answer::Wanted
     }
@@ -425,10 +431,19 @@ impl Requests {
     pub fn on_deadline(&mut self, now: Time) {
         let none = HopOptions::new();
         while let Some(item) = self.flight.gap(now, self.tolerance()) {
+            if self.is_tried(item) {
+                continue;
+            }
             self.stats.gaps += 1;
             self.lose(now, item, Cause::Gap, &none);
         }
         while let Some(item) = self.flight.timed_out(now) {
+            if self.flight.get(item).is_some_and(Flying::is_open) {
+                self.reordering.tried(item, true);
+                self.stats.gaps += 1;
+                self.lose(now, item, Cause::Gap, &none);
+                continue;
+            }
             if self.is_deferred(now, item) {
                 continue;
             }
@@ -438,6 +453,9 @@ impl Requests {
         if self.probe_at().is_some_and(|at| at <= now) {
             self.probes += 1;
             self.last_sign = now;
+            if self.rtt.smoothed().is_some() {
+                self.reordering.fell_silent();
+            }
             self.probe = match self.probes {
                 _ if self.flight.get(Item::Metadata).is_some() => Some(Item::Metadata),
                 ..=PROBES_AT_THE_END => self.flight.newest(),
@@ -514,17 +532,19 @@ impl Requests {
         }
     }
 
-    /// RFC 8985, 6.2, step 4: a quarter of the smallest round-trip time, more where the network
-    /// was seen to reorder, never more than a round trip; and nothing where it never was and three
-    /// later answers have come.
+    /// For how long answers may overtake an Interest. RFC 8985, 6.2, step 4: a quarter of the
+    /// smallest round-trip time, or nothing where three later answers have come; more where the
+    /// network was seen to reorder ([`Reordering`]).
     fn tolerance(&self) -> Tolerance {
-        let quarter = Duration(self.rtt.min().unwrap_or(Duration::ZERO).0 / 4).max(MIN_TOLERANCE);
-        let srtt = self.rtt.smoothed().unwrap_or(Duration::ZERO).max(MIN_TOLERANCE);
-        let factor = u64::from(self.tolerance_factor);
-        let overtaken = Duration(quarter.0.saturating_mul(factor)).min(srtt);
-        let thrice = if self.tolerance_factor == 1 { MIN_TOLERANCE } else { overtaken };
-        let detour = self.detour.longer_by;
-        Tolerance { overtaken: overtaken.max(detour), thrice: thrice.max(detour) }
+        let window = self.reordering.window();
+        let overtaken = self.least_tolerance().max(window);
+        let thrice = if window == Duration::ZERO { MIN_TOLERANCE } else { overtaken };
+        Tolerance { overtaken, thrice }
+    }
+
+    /// The tolerance where the network was not seen to reorder.
+    fn least_tolerance(&self) -> Duration {
+        Duration(self.rtt.min().unwrap_or(Duration::ZERO).0 / 4).max(MIN_TOLERANCE)
     }
 
     fn note_answer(&mut self, now: Time) {
@@ -535,21 +555,7 @@ impl Requests {
         self.answered_at = now;
         self.last_sign = now;
         self.probes = 0;
-    }
-
-    /// Where repetitions are answered later than in a round trip, or sooner, time after time, the
-    /// answers are to the first Interests, by a way that is longer than that which the round-trip
-    /// time is known of. Half of an object may be near, in a content store, and the rest far; no
-    /// answer shows that by itself, for the repetitions have made all of them ambiguous.
-    fn note_detour(&mut self, now: Time, flying: &Flying, early: bool) {
-        let (Some(first), Some(srtt)) = (flying.repeats, self.rtt.smoothed()) else { return };
-        let margin = Duration(self.rtt.variation().0.saturating_mul(4)).max(Duration(srtt.0 / 4));
-        let is_late = now.since(flying.sent_at) > srtt + margin.max(MIN_TOLERANCE);
-        self.detour.note((early || is_late).then(|| now.since(first).saturating_sub(srtt)));
-    }
-
-    fn widen_tolerance(&mut self) {
-        self.tolerance_factor = (self.tolerance_factor + 1).min(MAX_TOLERANCE_FACTOR);
+        self.reordering.pass(now, self.rtt.smoothed().unwrap_or(Duration::ZERO));
     }
 
     /// RFC 8985, 7.2, with RFC 9002's 6.2.1 for the time: the oldest request is overdue, and

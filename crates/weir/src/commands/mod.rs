@@ -14,6 +14,7 @@ mod schemes;
 mod sim;
 mod status;
 mod study;
+mod swarm;
 mod testbed;
 
 use crate::cli::{Cli, Command};
@@ -37,6 +38,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Sim(command) => sim::run(&command),
         Command::Scenario(command) => scenario::run(&command),
         Command::Study(args) => study::run(&args),
+        Command::Swarm(args) => swarm::run(&args),
         Command::Testbed(command) => testbed::run(&command),
         Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),

@@ -19,6 +19,10 @@ impl Requests {
     /// others, Reducing Web Latency, SIGCOMM 2013), no faster than answers come.
     pub fn echo(&mut self, now: Time) -> Option<(Item, u16)> {
         self.echo_at = None;
+        self.at_end = true;
+        if let Some(item) = self.open() {
+            return self.send_once_more(now, item);
+        }
         while let Some((sent_at, item)) = self.repeated.front().copied() {
             let flying = self.flight.get(item).filter(|f| f.sent_at == sent_at && !f.is_probe());
             match flying.map(|flying| sent_at + pause(flying.attempt)) {

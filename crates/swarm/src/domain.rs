@@ -1,0 +1,251 @@
+//! What each scheme promises, and where: `domains.toml`.
+
+use crate::facts::Facts;
+use crate::plan::{Loss, Plan, Routing};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// The file.
+const TEXT: &str = include_str!("../domains.toml");
+
+/// The domains of all schemes with a controller.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Domains {
+    /// By the scheme's name.
+    pub scheme: BTreeMap<String, Domain>,
+}
+
+/// A scheme's promise.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Domain {
+    /// Where the promise comes from.
+    pub source: String,
+    /// It does not answer to congestion: nothing is promised, and others are not judged beside it.
+    #[serde(default)]
+    pub deaf: bool,
+    /// By its paper a long round trip is a loss: its false losses are no mistakes.
+    #[serde(default)]
+    pub delay_is_loss: bool,
+    /// Where the promise holds; nowhere without it.
+    pub inside: Option<Inside>,
+    /// What is promised there.
+    pub bounds: Option<Bounds>,
+}
+
+/// Where a promise holds: all flows are under the scheme, all routers have its link parts, each
+/// flow has one path to one producer, and nothing breaks or stores.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Inside {
+    /// Why there.
+    pub why: String,
+    /// Propagation there and back in milliseconds: least and most.
+    pub round_trip_ms: [f64; 2],
+    /// The longest round trip with a full queue, in milliseconds.
+    #[serde(default = "any")]
+    pub full_ms: f64,
+    /// The bottleneck's queue, as a multiple of what the path holds: least and most.
+    pub buffer: [f64; 2],
+    /// Segments that the path holds without a queue: least and most.
+    pub segments: [f64; 2],
+    /// Each object is at least so many times what path and queue hold together.
+    pub pipes: f64,
+    /// Segments of what path and queue hold that there are at least for each flow.
+    #[serde(default)]
+    pub each: f64,
+    /// The most flows.
+    pub flows: usize,
+    /// The largest ratio of two flows' round trips.
+    #[serde(default = "any")]
+    pub round_trip_ratio: f64,
+    /// The most frames that a path may lose by chance.
+    #[serde(default)]
+    pub loss: f64,
+}
+
+fn any() -> f64 {
+    f64::INFINITY
+}
+
+/// What is promised.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bounds {
+    /// Why so much.
+    pub why: String,
+    /// The share of the fluid's rate that is used.
+    pub utilisation: f64,
+    /// Round trips that beginning takes.
+    pub startup_round_trips: f64,
+    /// Milliseconds that it takes besides.
+    #[serde(default)]
+    pub startup_ms: f64,
+    /// The least of Jain's index over the flows' shares of their fair rates.
+    pub fairness: Option<(Fairness, f64)>,
+    /// The most false losses, as a share of Data.
+    pub false_losses: f64,
+    /// The most Interests for each Data packet.
+    pub repetition: f64,
+}
+
+/// What is fair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fairness {
+    /// No flow can have more without one that has no more having less.
+    MaxMin,
+    /// The sum of the logarithms is largest.
+    Proportional,
+}
+
+/// `domains.toml` has a mistake.
+#[derive(Debug, Error)]
+pub enum DomainError {
+    /// It is not TOML of this form.
+    #[error("domains.toml: {0}")]
+    Form(#[from] toml::de::Error),
+    /// A scheme with a controller has no entry.
+    #[error("domains.toml: say what `{0}` promises, or that it promises nothing")]
+    Missing(&'static str),
+    /// An entry is of no scheme.
+    #[error("domains.toml: there is no scheme `{0}` with a controller")]
+    Unknown(String),
+    /// A place without a promise, or a promise without a place.
+    #[error("domains.toml: `{0}` needs `inside` and `bounds`, or neither")]
+    Half(String),
+}
+
+impl Domains {
+    /// The domains of this crate.
+    ///
+    /// # Errors
+    /// The file has a mistake.
+    pub fn read() -> Result<Domains, DomainError> {
+        Domains::parse(TEXT)
+    }
+
+    /// Reads domains.
+    ///
+    /// # Errors
+    /// They have a mistake.
+    pub fn parse(text: &str) -> Result<Domains, DomainError> {
+        let domains: Domains = toml::from_str(text)?;
+        let controlled = || schemes::SCHEMES.iter().filter(|scheme| scheme.controller.is_some());
+        for scheme in controlled() {
+            if !domains.scheme.contains_key(scheme.name) {
+                return Err(DomainError::Missing(scheme.name));
+            }
+        }
+        for (name, domain) in &domains.scheme {
+            if !controlled().any(|scheme| scheme.name == name) {
+                return Err(DomainError::Unknown(name.clone()));
+            }
+            if domain.inside.is_some() != domain.bounds.is_some() {
+                return Err(DomainError::Half(name.clone()));
+            }
+        }
+        Ok(domains)
+    }
+
+    /// The schemes that answer to congestion.
+    pub fn controlled(&self) -> impl Iterator<Item = &str> {
+        self.scheme.iter().filter(|(_, domain)| !domain.deaf).map(|(name, _)| name.as_str())
+    }
+
+    /// The schemes that promise something somewhere.
+    pub fn promising(&self) -> impl Iterator<Item = (&str, &Inside)> {
+        self.scheme
+            .iter()
+            .filter_map(|(name, domain)| Some((name.as_str(), domain.inside.as_ref()?)))
+    }
+
+    /// Whether a scheme calls it a loss when Data takes longer than usual.
+    #[must_use]
+    pub fn takes_delay_for_loss(&self, scheme: &str) -> bool {
+        self.scheme.get(scheme).is_some_and(|domain| domain.delay_is_loss)
+    }
+
+    /// Whether the consumers of a scheme ask for several segments by one Interest.
+    #[must_use]
+    pub fn asks_by_ranges(&self, scheme: &str) -> bool {
+        let make = schemes::find(scheme).and_then(|s| Some((s.controller?, s.params)));
+        make.is_some_and(|(make, params)| make(&control::Params::defaults(params)).range() > 1)
+    }
+
+    /// Whether links of this scheme hold Interests.
+    #[must_use]
+    pub fn shapes(&self, scheme: &str) -> bool {
+        schemes::find(scheme).is_some_and(|scheme| scheme.shaper.is_some())
+    }
+
+    /// What is promised of a plan; nothing outside of all domains.
+    #[must_use]
+    pub fn covering(&self, plan: &Plan, facts: &Facts) -> Option<&Bounds> {
+        let scheme = plan.flows.first()?.scheme()?;
+        let domain = self.scheme.get(scheme)?;
+        let inside = domain.inside.as_ref()?;
+        let covered = is_plain(plan, scheme, inside.loss) && is_inside(plan, facts, inside);
+        covered.then_some(domain.bounds.as_ref()?)
+    }
+}
+
+/// Whether a scheme has parts that work on links.
+#[must_use]
+pub fn has_link_parts(scheme: &str) -> bool {
+    let has = |s: &control::Scheme| s.marker.is_some() || s.shaper.is_some() || s.stamper.is_some();
+    schemes::find(scheme).is_some_and(has)
+}
+
+/// One scheme everywhere, one path, and nothing that disturbs it.
+fn is_plain(plan: &Plan, scheme: &str, loss: f64) -> bool {
+    let on_links = has_link_parts(scheme).then_some(scheme);
+    let calm = |link: &crate::plan::Link| {
+        let lossless = matches!(link.loss, Loss::None) || (loss > 0.0 && is_random(link.loss));
+        let steady = link.jitter_us == 0 && link.reorder == 0 && link.duplicate == 0;
+        lossless && steady && link.scheme.as_deref() == on_links
+    };
+    let own = |flow: &crate::plan::Flow| {
+        let others = plan.flows.iter().filter(|other| other.content == flow.content).count();
+        flow.scheme() == Some(scheme) && others == 1
+    };
+    plan.faults.is_empty()
+        && !plan.has_stores()
+        && plan.routing == Routing::Listed
+        && plan.strategy.is_none()
+        && plan.contents.iter().all(|content| content.at.len() == 1)
+        && plan.links.iter().all(calm)
+        && plan.flows.iter().all(own)
+}
+
+fn is_random(loss: Loss) -> bool {
+    matches!(loss, Loss::Random(_))
+}
+
+fn is_inside(plan: &Plan, facts: &Facts, inside: &Inside) -> bool {
+    let within = |value: f64, [least, most]: [f64; 2]| (least..=most).contains(&value);
+    let trips: Vec<f64> = facts.flows.iter().filter_map(|f| Some(f.way?.round_trip)).collect();
+    let (short, long) = trips.iter().fold((f64::INFINITY, 0.0), |(a, b), t| (t.min(a), t.max(b)));
+    let flows = plan.flows.len() as f64;
+    let each = plan.flows.iter().zip(&facts.flows).all(|(flow, facts)| {
+        let (Some(way), Some(pipes)) = (facts.way, &facts.pipes) else { return false };
+        let content = &plan.contents[flow.content];
+        let links = pipes.iter().map(|pipe| &plan.links[pipe / 2]);
+        // The queue in front of the slowest link, and no smaller one on the way.
+        let slowest = links.clone().map(|link| link.rate).min().unwrap_or(0) as f64;
+        let smallest = links.map(|link| link.queue).min().unwrap_or(0) as f64 * 8.0;
+        let holds = slowest * way.round_trip;
+        within(way.round_trip * 1e3, inside.round_trip_ms)
+            && (way.round_trip + smallest / slowest) * 1e3 <= inside.full_ms
+            && within(smallest / holds, inside.buffer)
+            && within(holds / 8.0 / content.segment as f64, inside.segments)
+            && (holds + smallest) / 8.0 / content.segment as f64 >= inside.each * flows
+            && content.size as f64 * 8.0 >= inside.pipes * (holds + smallest)
+            && way.loss <= inside.loss
+            // What is asked must not be the bottleneck: an Interest has about a hundred bytes.
+            && content.segment >= 1_000
+    });
+    each && plan.flows.len() <= inside.flows && long <= inside.round_trip_ratio * short
+}

@@ -1,0 +1,236 @@
+//! What the oracles say of a plan.
+
+use crate::oracle::{self, Pipe, Unsolved, Way};
+use crate::plan::{Fault, FaultKind, Link, Manner, Plan, Routing};
+use crate::routes;
+
+/// Bytes that a packet has besides its content, at most: a name of 60, a signature with its key
+/// locator of 100, the link header and its options of 140.
+const HEADERS: u64 = 300;
+/// The largest packet in bytes.
+const LARGEST: u64 = 9_000;
+/// Discovery gives up after this long without an answer; an outage then ends the fetch.
+pub const DISCOVERY_S: f64 = 8.0;
+/// An Interest at a constant rate, and what it brings, is gone this long after it left: its
+/// lifetime, 4 s, and the longest path.
+const GONE_S: f64 = 10.0;
+/// No run takes longer, in simulated seconds.
+pub const LONGEST_S: f64 = 3_000.0;
+
+/// A plan in the oracles' numbers. Pipe `2 l` is link `l` from its first end to its second.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Facts {
+    /// The directions of links, with the largest rates that they have.
+    pub pipes: Vec<Pipe>,
+    /// The flows.
+    pub flows: Vec<FlowFacts>,
+    /// Sums over flows that cross a pipe, where these must all bring content of their own.
+    pub shared: Vec<Shared>,
+    /// Until when the run is looked at, in seconds.
+    pub limit_s: f64,
+}
+
+/// What holds for a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowFacts {
+    /// Its path by its numbers; of several, the sum of all links. `None` if there is none.
+    pub way: Option<Way>,
+    /// Propagation there and back to the nearest node that may have the content. Nothing, if
+    /// another flow asks for the same: its Data may be under way already.
+    pub nearest_s: f64,
+    /// The pipes that its Data take, if they are known.
+    pub pipes: Option<Vec<usize>>,
+    /// No transfer can be over before.
+    pub earliest_end_s: f64,
+    /// What the slowest consumer takes that still works, alone in the network.
+    pub slowest_s: f64,
+    /// When its path is broken: from and to.
+    pub outages: Vec<(f64, f64)>,
+}
+
+/// Flows that share a pipe cannot all be over before this.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shared {
+    /// The pipe.
+    pub pipe: usize,
+    /// The flows.
+    pub flows: Vec<usize>,
+    /// The earliest end of the last one.
+    pub earliest_end_s: f64,
+}
+
+impl Facts {
+    /// Asks the oracles.
+    ///
+    /// # Errors
+    /// A program has no solution: a mistake of the oracle or of its solver.
+    pub fn new(plan: &Plan) -> Result<Facts, Unsolved> {
+        let pipes = plan.links.iter().enumerate().flat_map(|(l, link)| {
+            let rate = rates(plan, l).into_iter().map(|(_, rate)| rate).fold(0.0, f64::max);
+            let [a, b] = link.ends;
+            [Pipe { from: a, to: b, rate }, Pipe { from: b, to: a, rate }]
+        });
+        let pipes = pipes.collect::<Vec<_>>();
+        let flows: Result<Vec<FlowFacts>, Unsolved> =
+            (0..plan.flows.len()).map(|flow| flow_facts(plan, &pipes, flow)).collect();
+        let flows = flows?;
+        let shared = shared(plan, &flows);
+        let quiet = plan.faults.iter().map(Fault::healed_s).fold(0.0, f64::max);
+        let begun = plan.flows.iter().map(|flow| flow.start_ms as f64 / 1e3).fold(quiet, f64::max);
+        let stops = plan.flows.iter().filter_map(|flow| match flow.manner {
+            Manner::Constant { stop_ms, .. } => Some(stop_ms as f64 / 1e3 + GONE_S),
+            _ => None,
+        });
+        let from = stops.fold(begun, f64::max);
+        let slowest: f64 = flows.iter().map(|flow| flow.slowest_s).sum();
+        // Queues drop packets too, each of which costs a time-out: every second one at most.
+        let drops = flows.iter().zip(&plan.flows).map(|(facts, flow)| {
+            let segments = plan.contents[flow.content].segments() as f64;
+            facts.way.map_or(0.0, |way| 0.5 * segments * way.timeout())
+        });
+        let slowest = slowest + drops.sum::<f64>();
+        Ok(Facts { pipes, flows, shared, limit_s: (from + slowest).min(LONGEST_S) })
+    }
+}
+
+/// The rates of a link, from instants on; 0 while it is down.
+#[must_use]
+pub fn rates(plan: &Plan, link: usize) -> Vec<(f64, f64)> {
+    let own = plan.links[link].rate as f64;
+    let mut rates = vec![(0.0, own)];
+    let mut faults: Vec<_> = plan.faults.iter().collect();
+    faults.sort_by_key(|fault| fault.at_ms);
+    for fault in faults {
+        let rate = match fault.kind {
+            FaultKind::LinkDown(down) if down == link => 0.0,
+            FaultKind::Rate(changed, rate) if changed == link => rate as f64,
+            _ => continue,
+        };
+        rates.push((fault.at_ms as f64 / 1e3, rate));
+        rates.push((fault.healed_s(), own));
+    }
+    rates
+}
+
+/// The longest that a packet waits at a direction of a link: behind a full queue, at the smallest
+/// rate that the link has, for its own transmission, and on the wire.
+fn waits(plan: &Plan, number: usize) -> f64 {
+    let link: &Link = &plan.links[number];
+    let working = rates(plan, number).into_iter().map(|(_, rate)| rate).filter(|rate| *rate > 0.0);
+    let slowest = working.fold(f64::INFINITY, f64::min);
+    let largest = plan.contents.iter().map(|content| content.segment).max().unwrap_or(0) + HEADERS;
+    // Data and Interests wait in queues of their own with the same bound, and share the link.
+    let bytes = 2 * link.queue + 2 * largest;
+    bytes as f64 * 8.0 / slowest + (link.jitter_us + link.reorder_by_us) as f64 / 1e6
+}
+
+fn way(plan: &Plan, links: &[usize]) -> Way {
+    let sum = |of: &dyn Fn(usize) -> f64| links.iter().map(|link| 2.0 * of(*link)).sum::<f64>();
+    let survives = |of: fn(crate::plan::Loss) -> f64| {
+        links.iter().map(|link| (1.0 - of(plan.links[*link].loss)).powi(2)).product::<f64>()
+    };
+    Way {
+        round_trip: sum(&|link| plan.links[link].delay_us as f64 / 1e6),
+        waits: sum(&|link| waits(plan, link)),
+        loss: 1.0 - survives(crate::plan::Loss::share),
+        worst: 1.0 - survives(crate::plan::Loss::worst),
+    }
+}
+
+/// Propagation there and back from a node to the nearest of others.
+fn nearest(plan: &Plan, from: usize, goals: &[usize]) -> f64 {
+    let next = routes::towards(plan, goals);
+    let (mut at, mut delay) = (from, 0);
+    while let Some((link, to)) = next[at] {
+        delay += 2 * plan.links[link].delay_us;
+        at = to;
+    }
+    delay as f64 / 1e6
+}
+
+fn flow_facts(plan: &Plan, pipes: &[Pipe], number: usize) -> Result<FlowFacts, Unsolved> {
+    let flow = &plan.flows[number];
+    let content = &plan.contents[flow.content];
+    let path = routes::path(plan, number);
+    let links: Option<Vec<usize>> = path.as_ref().map(|path| match plan.routing {
+        Routing::Listed => path.iter().map(|(link, _)| *link).collect(),
+        // Which path a packet takes is up to the strategy: none is longer than all links.
+        Routing::Computed(_) => (0..plan.links.len()).collect(),
+    });
+    let way = links.as_ref().map(|links| way(plan, links));
+    let data_pipes = path.filter(|_| plan.routing == Routing::Listed).map(|path| {
+        path.iter().map(|(link, back)| 2 * link + usize::from(!back)).collect::<Vec<usize>>()
+    });
+    let stores = (0..plan.nodes.len()).filter(|node| plan.nodes[*node].store > 0);
+    let sources: Vec<usize> = content.at.iter().copied().chain(stores).collect();
+    let joins = plan.flows.iter().filter(|other| other.content == flow.content).count() > 1;
+    let nearest_s = if joins { 0.0 } else { nearest(plan, flow.at, &sources) };
+    let bits = fluid_bits(plan, content.size);
+    let start = flow.start_ms as f64 / 1e3;
+    let earliest_end_s = match &data_pipes {
+        _ if joins => start,
+        Some(pipes) if !plan.has_stores() => pipes
+            .iter()
+            .map(|pipe| oracle::earliest_end(start, nearest_s, bits, &rates(plan, pipe / 2)))
+            .fold(start, f64::max),
+        _ => {
+            let rate = oracle::max_flow(pipes, &sources, flow.at)?;
+            // The solver's tolerance must not make the bound too strict.
+            oracle::earliest_end(start, nearest_s, bits * (1.0 - 1e-4), &[(0.0, rate)])
+        }
+    };
+    let slowest_s =
+        way.map_or(0.0, |way| way.recovery() + way.stop_and_wait(content.segments() as f64));
+    let outages = outages(plan, flow.at, links.as_deref());
+    Ok(FlowFacts { way, nearest_s, pipes: data_pipes, earliest_end_s, slowest_s, outages })
+}
+
+/// The bits that a fluid must bring. A packet that has begun to leave goes on at the rate that its
+/// link had then, so that each change of a rate is worth a packet.
+fn fluid_bits(plan: &Plan, bytes: u64) -> f64 {
+    let is_change = |fault: &&Fault| matches!(fault.kind, FaultKind::Rate(..));
+    let changes = 2 * plan.faults.iter().filter(is_change).count() as u64;
+    bytes.saturating_sub(changes * LARGEST) as f64 * 8.0
+}
+
+/// When something on the links is broken.
+fn outages(plan: &Plan, consumer: usize, links: Option<&[usize]>) -> Vec<(f64, f64)> {
+    let links = links.unwrap_or_default();
+    let on_path = |node: usize| {
+        node == consumer || links.iter().any(|link| plan.links[*link].ends.contains(&node))
+    };
+    let broken = plan.faults.iter().filter(|fault| match fault.kind {
+        FaultKind::LinkDown(link) => links.contains(&link),
+        FaultKind::NodeDown(node) => on_path(node),
+        FaultKind::Rate(..) => false,
+    });
+    broken.map(|fault| (fault.at_ms as f64 / 1e3, fault.healed_s())).collect()
+}
+
+/// What flows together must bring over each pipe: only where no store and no pending Interest of
+/// another flow can bring it.
+fn shared(plan: &Plan, flows: &[FlowFacts]) -> Vec<Shared> {
+    let twice = |flow: usize| {
+        plan.flows.iter().filter(|other| other.content == plan.flows[flow].content).count() > 1
+    };
+    let fetches = |flow: &usize| !matches!(plan.flows[*flow].manner, Manner::Constant { .. });
+    if plan.has_stores() {
+        return Vec::new();
+    }
+    let over = |pipe: usize| {
+        let crosses = |flow: &usize| flows[*flow].pipes.as_ref().is_some_and(|p| p.contains(&pipe));
+        (0..flows.len()).filter(fetches).filter(|f| !twice(*f)).filter(crosses).collect::<Vec<_>>()
+    };
+    let groups = (0..2 * plan.links.len()).map(|pipe| (pipe, over(pipe)));
+    let groups = groups.filter(|(_, flows)| flows.len() > 1);
+    let least = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::INFINITY, f64::min);
+    let one = |(pipe, of): (usize, Vec<usize>)| {
+        let start = least(&mut of.iter().map(|flow| plan.flows[*flow].start_ms as f64 / 1e3));
+        let round_trip = least(&mut of.iter().map(|flow| flows[*flow].nearest_s));
+        let size = |flow: &usize| plan.contents[plan.flows[*flow].content].size;
+        let bits = fluid_bits(plan, of.iter().map(size).sum());
+        let end = oracle::earliest_end(start, round_trip, bits, &rates(plan, pipe / 2));
+        Shared { pipe, flows: of, earliest_end_s: end }
+    };
+    groups.map(one).collect()
+}

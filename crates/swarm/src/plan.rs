@@ -1,0 +1,210 @@
+//! A drawn scenario as integers: what is written as TOML, judged, and made smaller.
+
+/// Parts of a million.
+pub type Ppm = u64;
+
+/// A scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The seed that it was drawn from; also the seed of the run.
+    pub seed: u64,
+    /// The shape of the topology, for messages.
+    pub shape: &'static str,
+    /// The nodes, called `n0`, `n1`, and so on.
+    pub nodes: Vec<Node>,
+    /// The links.
+    pub links: Vec<Link>,
+    /// The objects, called `/swarm/0`, `/swarm/1`, and so on.
+    pub contents: Vec<Content>,
+    /// Who asks.
+    pub flows: Vec<Flow>,
+    /// What happens.
+    pub faults: Vec<Fault>,
+    /// Who computes the routes.
+    pub routing: Routing,
+    /// The forwarding strategy of all nodes; the default one without it.
+    pub strategy: Option<String>,
+}
+
+/// A node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Node {
+    /// Data packets that its content store holds.
+    pub store: u64,
+}
+
+/// A link, the same both ways.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Its ends, as indices of nodes.
+    pub ends: [usize; 2],
+    /// Bits a second.
+    pub rate: u64,
+    /// Propagation delay in microseconds.
+    pub delay_us: u64,
+    /// Bound of the queue of Data in bytes.
+    pub queue: u64,
+    /// Frames that are lost.
+    pub loss: Loss,
+    /// Jitter in microseconds.
+    pub jitter_us: u64,
+    /// Share of frames that others overtake.
+    pub reorder: Ppm,
+    /// For how long these are held back, in microseconds.
+    pub reorder_by_us: u64,
+    /// Share of frames that arrive twice.
+    pub duplicate: Ppm,
+    /// The scheme whose link parts work here; `None`: a router without them.
+    pub scheme: Option<String>,
+}
+
+/// The loss of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// None.
+    None,
+    /// Each frame with this probability.
+    Random(Ppm),
+    /// Gilbert and Elliott: into the bad state, out of it, and the loss there.
+    Bursts(Ppm, Ppm, Ppm),
+}
+
+impl Loss {
+    /// The share of frames that are lost in the long run.
+    #[must_use]
+    pub fn share(self) -> f64 {
+        match self {
+            Loss::None => 0.0,
+            Loss::Random(ppm) => ppm as f64 / 1e6,
+            Loss::Bursts(to_bad, to_good, bad) => {
+                to_bad as f64 / (to_bad + to_good) as f64 * (bad as f64 / 1e6)
+            }
+        }
+    }
+
+    /// The largest probability that a frame is lost, in any state.
+    #[must_use]
+    pub fn worst(self) -> f64 {
+        match self {
+            Loss::Bursts(_, _, bad) => bad as f64 / 1e6,
+            other => other.share(),
+        }
+    }
+}
+
+/// An object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// Its producers.
+    pub at: Vec<usize>,
+    /// Bytes.
+    pub size: u64,
+    /// Bytes of content in a segment.
+    pub segment: u64,
+    /// Each segment is at one of the producers, and not at all of them.
+    pub is_spread: bool,
+}
+
+impl Content {
+    /// Segments.
+    #[must_use]
+    pub fn segments(&self) -> u64 {
+        self.size.div_ceil(self.segment)
+    }
+}
+
+/// A consumer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Its node.
+    pub at: usize,
+    /// What it asks for.
+    pub content: usize,
+    /// When it begins, in milliseconds.
+    pub start_ms: u64,
+    /// How it asks.
+    pub manner: Manner,
+}
+
+/// How a consumer asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// A fetch under this scheme.
+    Fetch(String),
+    /// A fetch under a scheme without congestion control, with its parameters.
+    Deaf(String),
+    /// Interests at a constant rate.
+    Constant {
+        /// Interests a second.
+        per_second: u64,
+        /// When they end, in milliseconds.
+        stop_ms: u64,
+    },
+}
+
+impl Flow {
+    /// The scheme under which it asks, if that answers to congestion.
+    #[must_use]
+    pub fn scheme(&self) -> Option<&str> {
+        match &self.manner {
+            Manner::Fetch(scheme) => Some(scheme),
+            Manner::Deaf(_) | Manner::Constant { .. } => None,
+        }
+    }
+}
+
+/// Something that happens and ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// When it begins, in milliseconds.
+    pub at_ms: u64,
+    /// How long it lasts.
+    pub lasts_ms: u64,
+    /// What.
+    pub kind: FaultKind,
+}
+
+impl Fault {
+    /// When it is over, in seconds.
+    #[must_use]
+    pub fn healed_s(&self) -> f64 {
+        (self.at_ms + self.lasts_ms) as f64 / 1e3
+    }
+}
+
+/// What happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// The link carries nothing.
+    LinkDown(usize),
+    /// The node is down, and comes back without its tables.
+    NodeDown(usize),
+    /// The link has another rate, in bits a second.
+    Rate(usize, u64),
+}
+
+/// Who computes the routes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Routing {
+    /// This crate: one next hop at each node, all listed in the file.
+    Listed,
+    /// Weir, with so many paths from each consumer to each producer.
+    Computed(u32),
+}
+
+impl Plan {
+    /// Whether a node has a content store.
+    #[must_use]
+    pub fn has_stores(&self) -> bool {
+        self.nodes.iter().any(|node| node.store > 0)
+    }
+
+    /// Packets that it takes to bring all content over the shortest paths: Interests and Data.
+    #[must_use]
+    pub fn least_packets(&self, hops: &dyn Fn(usize) -> u64) -> u64 {
+        let one = |(number, flow): (usize, &Flow)| {
+            2 * hops(number) * self.contents[flow.content].segments()
+        };
+        self.flows.iter().enumerate().map(one).sum()
+    }
+}

@@ -1,0 +1,230 @@
+//! From a plan that breaks a rule to a small one that still does.
+//!
+//! Greedy delta debugging (A. Zeller, R. Hildebrandt, Simplifying and Isolating Failure-Inducing
+//! Input, 2002, with cuts that know the plan): a cut is kept if the rule still breaks, and all cuts
+//! are tried again until none is.
+
+use crate::plan::{FaultKind, Loss, Manner, Plan, Routing};
+
+/// How far shrinking went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shrunk {
+    /// The smallest plan found.
+    pub plan: Plan,
+    /// Cuts that were tried.
+    pub tried: usize,
+    /// Cuts that were kept.
+    pub kept: usize,
+}
+
+/// The smallest plan found that `breaks`, with at most so many attempts; `plan` must break.
+#[must_use]
+pub fn shrink(plan: &Plan, attempts: usize, mut breaks: impl FnMut(&Plan) -> bool) -> Shrunk {
+    let mut best = Shrunk { plan: plan.clone(), tried: 0, kept: 0 };
+    loop {
+        let kept = best.kept;
+        let mut number = 0;
+        // The list of cuts is made anew after each that is kept: indices have moved. It goes on at
+        // the same place, where now another cut stands.
+        while let Some(smaller) = cuts(&best.plan).into_iter().nth(number) {
+            if best.tried == attempts {
+                return best;
+            }
+            best.tried += 1;
+            if breaks(&smaller) {
+                best.plan = smaller;
+                best.kept += 1;
+            } else {
+                number += 1;
+            }
+        }
+        if best.kept == kept {
+            return best;
+        }
+    }
+}
+
+/// All plans that are one cut smaller, the largest cuts first.
+fn cuts(plan: &Plan) -> Vec<Plan> {
+    let mut all = Vec::new();
+    let mut add = |cut: &dyn Fn(&mut Plan)| {
+        let mut smaller = plan.clone();
+        cut(&mut smaller);
+        tidy(&mut smaller);
+        if smaller != *plan && !smaller.flows.is_empty() {
+            all.push(smaller);
+        }
+    };
+    add(&|p| p.faults.clear());
+    add(&|p| p.nodes.iter_mut().for_each(|node| node.store = 0));
+    add(&|p| p.links.iter_mut().for_each(|link| link.loss = Loss::None));
+    add(&|p| p.links.iter_mut().for_each(calm));
+    add(&|p| p.links.iter_mut().for_each(|link| link.scheme = None));
+    add(&|p| p.strategy = None);
+    add(&|p| p.routing = Routing::Listed);
+    (0..plan.flows.len()).for_each(|flow| add(&|p| without(&mut p.flows, flow)));
+    (0..plan.faults.len()).for_each(|fault| add(&|p| without(&mut p.faults, fault)));
+    add(&|p| p.contents.iter_mut().for_each(|content| content.is_spread = false));
+    for content in 0..plan.contents.len() {
+        for at in 0..plan.contents[content].at.len() {
+            add(&|p| {
+                if p.contents[content].at.len() > 1 {
+                    p.contents[content].at.remove(at);
+                }
+            });
+        }
+        add(&|p| p.contents[content].size = (p.contents[content].size / 2).max(1));
+    }
+    (0..plan.nodes.len()).for_each(|node| add(&|p| remove_node(p, node)));
+    for node in 0..plan.nodes.len() {
+        add(&|p| bypass(p, node, 0));
+        add(&|p| bypass(p, node, 1));
+    }
+    (0..plan.nodes.len()).for_each(|node| add(&|p| p.nodes[node].store = 0));
+    for link in 0..plan.links.len() {
+        add(&|p| remove_link(p, link));
+        add(&|p| p.links[link].loss = Loss::None);
+        add(&|p| calm(&mut p.links[link]));
+        add(&|p| p.links[link].scheme = None);
+    }
+    for flow in 0..plan.flows.len() {
+        add(&|p| p.flows[flow].start_ms = 0);
+        add(&|p| shorten(&mut p.flows[flow].manner));
+    }
+    for fault in 0..plan.faults.len() {
+        add(&|p| p.faults[fault].lasts_ms = (p.faults[fault].lasts_ms / 2).max(1));
+    }
+    all
+}
+
+fn without<T>(all: &mut Vec<T>, gone: usize) {
+    all.remove(gone);
+}
+
+fn calm(link: &mut crate::plan::Link) {
+    (link.jitter_us, link.reorder, link.reorder_by_us, link.duplicate) = (0, 0, 0, 0);
+}
+
+/// Half the time at a constant rate.
+fn shorten(manner: &mut Manner) {
+    if let Manner::Constant { stop_ms, .. } = manner {
+        *stop_ms = (*stop_ms / 2).max(1);
+    }
+}
+
+/// Removes contents without a consumer.
+fn tidy(plan: &mut Plan) {
+    let asked = |plan: &Plan, content: usize| plan.flows.iter().any(|f| f.content == content);
+    while let Some(gone) = (0..plan.contents.len()).find(|content| !asked(plan, *content)) {
+        plan.contents.remove(gone);
+        plan.flows.iter_mut().for_each(|flow| flow.content -= usize::from(flow.content > gone));
+    }
+}
+
+fn remove_link(plan: &mut Plan, gone: usize) {
+    plan.links.remove(gone);
+    let is_of = |kind: &FaultKind| match kind {
+        FaultKind::LinkDown(link) | FaultKind::Rate(link, _) => *link == gone,
+        FaultKind::NodeDown(_) => false,
+    };
+    plan.faults.retain(|fault| !is_of(&fault.kind));
+    for fault in &mut plan.faults {
+        if let FaultKind::LinkDown(link) | FaultKind::Rate(link, _) = &mut fault.kind {
+            *link -= usize::from(*link > gone);
+        }
+    }
+}
+
+/// Removes a node without consumers and producers, and its links.
+fn remove_node(plan: &mut Plan, gone: usize) {
+    if is_used(plan, gone) {
+        return;
+    }
+    while let Some(link) = plan.links.iter().position(|link| link.ends.contains(&gone)) {
+        remove_link(plan, link);
+    }
+    plan.faults.retain(|fault| fault.kind != FaultKind::NodeDown(gone));
+    plan.nodes.remove(gone);
+    let renamed = |node: &mut usize| *node -= usize::from(*node > gone);
+    plan.links.iter_mut().flat_map(|link| &mut link.ends).for_each(renamed);
+    plan.contents.iter_mut().flat_map(|content| &mut content.at).for_each(renamed);
+    plan.flows.iter_mut().for_each(|flow| renamed(&mut flow.at));
+    for fault in &mut plan.faults {
+        if let FaultKind::NodeDown(node) = &mut fault.kind {
+            renamed(node);
+        }
+    }
+}
+
+/// Removes a node between two others, if it has no consumer and no producer. One of its links
+/// joins the others.
+fn bypass(plan: &mut Plan, gone: usize, keep: usize) {
+    let links: Vec<usize> =
+        (0..plan.links.len()).filter(|link| plan.links[*link].ends.contains(&gone)).collect();
+    if links.len() != 2 || is_used(plan, gone) {
+        return;
+    }
+    let (kept, other) = (links[keep], links[1 - keep]);
+    let [from, to] = [kept, other].map(|link| {
+        let [a, b] = plan.links[link].ends;
+        if a == gone { b } else { a }
+    });
+    // Two links between the same nodes could not be told apart by a route.
+    let joined = plan.links.iter().any(|l| l.ends == [from, to] || l.ends == [to, from]);
+    if from != to && !joined {
+        plan.links[kept].ends = [from, to];
+        remove_link(plan, other);
+        remove_node(plan, gone);
+    }
+}
+
+/// A consumer or a producer is at the node.
+fn is_used(plan: &Plan, node: usize) -> bool {
+    let serves = plan.contents.iter().any(|content| content.at.contains(&node));
+    serves || plan.flows.iter().any(|flow| flow.at == node)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Fault;
+    use crate::tests as testing;
+
+    #[test]
+    fn what_a_rule_does_not_need_goes() {
+        let mut plan = testing::line(5);
+        testing::more_flows(&mut plan, 3);
+        plan.links[1].loss = Loss::Random(10_000);
+        plan.links[2].jitter_us = 500;
+        plan.links[3].loss = Loss::Random(20_000);
+        plan.nodes[2].store = 100;
+        let down = |at_ms, link| Fault { at_ms, lasts_ms: 900, kind: FaultKind::LinkDown(link) };
+        plan.faults = vec![down(5, 0), down(7, 3)];
+        // "It breaks where more than 900 bytes cross a link that loses frames."
+        let breaks = |p: &Plan| {
+            let lossy = p.links.iter().any(|link| link.loss != Loss::None);
+            let large = p.flows.iter().any(|flow| {
+                p.contents[flow.content].size > 900 && crate::routes::path(p, 0).is_some()
+            });
+            lossy && large
+        };
+        let shrunk = shrink(&plan, 10_000, breaks);
+        let small = &shrunk.plan;
+        assert!(breaks(small));
+        assert_eq!((small.flows.len(), small.contents.len()), (1, 1));
+        assert_eq!((small.nodes.len(), small.links.len()), (2, 1));
+        assert!(small.faults.is_empty() && !small.has_stores());
+        assert_eq!((small.links[0].jitter_us, small.flows[0].start_ms), (0, 0));
+        // Half of it would be too little.
+        assert!(small.contents[0].size > 900 && small.contents[0].size <= 1_800);
+        assert!(shrunk.kept > 8 && shrunk.tried > shrunk.kept);
+    }
+
+    #[test]
+    fn it_ends_when_it_may_not_try_more() {
+        let plan = testing::line(4);
+        let shrunk = shrink(&plan, 3, |_| true);
+        assert_eq!((shrunk.tried, shrunk.kept), (3, 3));
+        assert_eq!(shrink(&plan, 100, |_| false).plan, plan);
+    }
+}

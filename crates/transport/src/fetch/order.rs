@@ -1,0 +1,190 @@
+//! What answers show of Interests that left before theirs.
+//!
+//! Answers of one origin by one path keep the order of their Interests. Where the Data says which
+//! path it took (RFC 9531) or which node answered, the order is judged by that. Where it does not,
+//! all origins are one, and [`crate::fetch::reordering`] learns how far their answers overtake one
+//! another.
+//!
+//! An unanswered Interest may have gone to any of the origins. So it counts as lost only after the
+//! longest round trip of all that answer at present.
+
+use control::{Duration, Time};
+use packet::HopOptions;
+use packet::options::{PathId, PathLabel, ServedBy};
+
+/// Where Data came from, and by which path; `None` where the Data does not say.
+pub type Origin = Option<u64>;
+
+/// The origin that the Data's options name. They may be forged: [`Origins`] is bounded, and with
+/// more origins than that all become one.
+#[must_use]
+pub fn origin(options: &HopOptions) -> Origin {
+    let label = options.get::<PathLabel>().filter(|label| label.hop_count > 0);
+    let path = options.get::<PathId>();
+    let node = options.get::<ServedBy>().filter(|served| served.node != 0);
+    if label.is_none() && path.is_none() && node.is_none() {
+        return None;
+    }
+    let mut id = path.unwrap_or_default();
+    if let Some(label) = label {
+        let hops = usize::from(label.hop_count);
+        for slot in (0..hops).map_while(|at| label.slot(at)) {
+            id = id.folded(0, u64::from(slot));
+        }
+    }
+    Some(node.map_or(id, |served| id.folded(served.node, u64::from(served.hops))).0)
+}
+
+/// The most origins that are kept apart.
+const MOST: usize = 8;
+/// An origin that has not answered for two of its round trips and this long answers no more.
+const SILENT: Duration = Duration::from_secs(1);
+
+/// The latest-sent Interests that one origin answered.
+#[derive(Clone, Copy, Debug)]
+struct Answers {
+    origin: Origin,
+    heard_at: Time,
+    /// Order number and round-trip time of the latest-sent one.
+    newest: (u64, Duration),
+    /// Order numbers of the three latest-sent ones, rising.
+    three: [Option<u64>; 3],
+}
+
+/// What the answers show of one Interest: some that left later were answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passed {
+    /// The longest round trip of an origin that answers at present.
+    pub after: Duration,
+    /// One origin has answered three that left later, or more.
+    pub thrice: bool,
+}
+
+/// The origins that answer in one lane.
+#[derive(Debug, Default)]
+pub struct Origins(Vec<Answers>);
+
+impl Origins {
+    /// `origin` answered at `now`, after `rtt`, the Interest with this order number.
+    pub fn answered(&mut self, now: Time, origin: Origin, order: u64, rtt: Duration) {
+        if self.0.iter().all(|answers| answers.origin != origin) {
+            self.0.retain(|answers| answers.answers_at(now));
+            if self.0.len() >= MOST {
+                self.merge();
+            }
+        }
+        let Some(answers) = self.0.iter_mut().find(|answers| answers.origin == origin) else {
+            let three = [None, None, Some(order)];
+            self.0.push(Answers { origin, heard_at: now, newest: (order, rtt), three });
+            return;
+        };
+        answers.heard_at = now;
+        if answers.newest.0 < order {
+            answers.newest = (order, rtt);
+        }
+        if answers.three[0] < Some(order) {
+            answers.three[0] = Some(order);
+            answers.three.sort_unstable();
+        }
+    }
+
+    /// What is known of the Interest with this order number; `None` while none that left later was
+    /// answered.
+    #[must_use]
+    pub fn passed(&self, order: u64) -> Option<Passed> {
+        if self.0.iter().all(|answers| answers.newest.0 <= order) {
+            return None;
+        }
+        let after = self.longest()?;
+        let thrice = self.0.iter().any(|answers| answers.three[0] > Some(order));
+        Some(Passed { after, thrice })
+    }
+
+    /// The longest round trip of an origin that answers at present.
+    #[must_use]
+    pub fn longest(&self) -> Option<Duration> {
+        let now = self.0.iter().map(|answers| answers.heard_at).max()?;
+        let present = self.0.iter().filter(|answers| answers.answers_at(now));
+        present.map(|answers| answers.newest.1).max()
+    }
+
+    /// All become one without a name.
+    fn merge(&mut self) {
+        let Some(newest) = self.0.iter().copied().max_by_key(|answers| answers.newest.0) else {
+            return;
+        };
+        self.0.clear();
+        self.0.push(Answers { origin: None, ..newest });
+    }
+}
+
+impl Answers {
+    fn answers_at(&self, now: Time) -> bool {
+        now.since(self.heard_at) <= Duration(self.newest.1.0.saturating_mul(2)) + SILENT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    fn at(n: u64) -> Time {
+        Time::ZERO + ms(n)
+    }
+
+    #[test]
+    fn an_interest_is_passed_by_answers_to_later_ones() {
+        let mut origins = Origins::default();
+        assert_eq!(origins.passed(0), None);
+        origins.answered(at(10), None, 3, ms(10));
+        assert_eq!(origins.passed(3), None, "itself");
+        assert_eq!(origins.passed(2), Some(Passed { after: ms(10), thrice: false }));
+        origins.answered(at(11), None, 4, ms(9));
+        origins.answered(at(12), None, 5, ms(8));
+        assert_eq!(origins.passed(2), Some(Passed { after: ms(8), thrice: true }));
+        origins.answered(at(13), None, 1, ms(13));
+        assert_eq!(origins.passed(2), Some(Passed { after: ms(8), thrice: true }), "an older one");
+    }
+
+    #[test]
+    fn each_origin_has_an_order_of_its_own_and_the_longest_round_trip_counts() {
+        let mut origins = Origins::default();
+        origins.answered(at(100), Some(1), 0, ms(100));
+        for order in 5..8 {
+            origins.answered(at(100 + order), Some(2), order, ms(10));
+        }
+        assert_eq!(origins.passed(4), Some(Passed { after: ms(100), thrice: true }));
+        // The far one is silent for two of its round trips and a second, and counts no more.
+        origins.answered(at(1300), Some(2), 8, ms(10));
+        assert_eq!(origins.passed(4).map(|passed| passed.after), Some(ms(100)));
+        origins.answered(at(1301), Some(2), 9, ms(10));
+        assert_eq!(origins.passed(4).map(|passed| passed.after), Some(ms(10)));
+    }
+
+    #[test]
+    fn a_new_name_with_each_answer_takes_no_more_memory() {
+        let mut origins = Origins::default();
+        for n in 0..1000 {
+            origins.answered(at(n), Some(n), n, ms(10));
+            assert!(origins.0.len() <= MOST);
+        }
+        assert!(origins.passed(0).is_some());
+    }
+
+    #[test]
+    fn paths_and_nodes_are_told_apart() {
+        let of = |node, hops, path| {
+            let mut options = HopOptions::new();
+            options.set(&ServedBy { node, hops });
+            options.set(&PathId(path));
+            origin(&options)
+        };
+        let all = [of(1, 1, 1), of(2, 1, 1), of(1, 2, 1), of(1, 1, 2)];
+        assert!((1..4).all(|n| all[..n].iter().all(|other| *other != all[n])), "{all:?}");
+        assert_eq!(origin(&HopOptions::new()), None);
+    }
+}

@@ -1,0 +1,28 @@
+//! Arguments of `weir swarm`.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// `weir swarm`
+#[derive(Args)]
+pub struct SwarmArgs {
+    /// How many seeds to run.
+    #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "seed")]
+    pub seeds: u64,
+    /// The first of them.
+    #[arg(long, value_name = "K", default_value_t = 0, conflicts_with = "seed")]
+    pub from: u64,
+    /// Run this seed alone.
+    #[arg(long, value_name = "K")]
+    pub seed: Option<u64>,
+    /// Reduce each scenario that breaks a rule to the smallest one found that breaks the same rule.
+    #[arg(long)]
+    pub shrink: bool,
+    /// Write each scenario that breaks a rule into this folder, with the rule and the reason in its
+    /// first lines: swarm-SEED-RULE.toml, for `weir sim run`.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print nothing but errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
