@@ -20,8 +20,9 @@
 //! - Startup is a slow start, its window doubled by each round, and ends as HyStart++ says
 //!   (`hystart.rs`) when the round-trip time rises. Data that the path stretched (`bbr/train.rs`)
 //!   show the bottleneck early, in most cases the first window's after one round trip: from then on
-//!   that is what is tried, and 1.25 times as much for a round when it is confirmed. Doubling would
-//!   overrun a buffer of a third of the pipe by most of a round.
+//!   no more than that is tried, and 1.25 times as much for a round when it is confirmed. Doubling
+//!   would overrun a buffer of a third of the pipe by most of a round. Startup also ends when more
+//!   is lost than chance has taken so far.
 //! - Loss counts as congestion only where the smoothed round-trip time is in the upper half of its
 //!   range of the last ten to twenty seconds, or has no range; or where most lost segments are
 //!   neighbours, as when a buffer overflows, while chance loses one here and one there; or where it
@@ -34,18 +35,21 @@
 //!   most; ProbeRTT keeps half of a BDP in flight (BBRv2).
 //! - The window has room for hosts that wake up late (`slack`), in place of the draft's offload
 //!   budget.
-//! - BBRv2's short-term bounds (`bw_lo`, `inflight_lo`) are left out. Flows that overran a buffer
-//!   together keep the shares of their `inflight_hi`: of two, of which the second came ten seconds
-//!   later, it had 14 Mbit/s of 38 for the thirty seconds that were looked at, with 120 kB of queue
-//!   in a buffer of 250 kB.
-//! - Timeouts follow RFC 9002, without the 200 ms of RFC 6298's implementations; see `timeout`.
+//! - Beside its own kind BBR keeps a queue of a pipe or more, and loses up to a half of what it
+//!   asks for where the buffer is smaller. So window and pace are bounded by the flow's share,
+//!   which a standing queue and overflow make smaller (`bbr/share.rs`). FAST's law is in place of
+//!   BBRv2's short-term bounds `bw_lo` and `inflight_lo`. A flow alone hardly has such a queue.
+//! - Timeouts follow RFC 9002, without the 200 ms of RFC 6298's implementations; see
+//!   `bbr/timer.rs`.
 //! - min_rtt is measured anew when Data come from farther away than before; see `farther`.
 
 mod delivery;
 mod farther;
 mod flight;
+mod share;
 mod startup;
 mod table;
+mod timer;
 mod train;
 
 use crate::hystart::{self, Phase};
@@ -57,7 +61,8 @@ use delivery::{Delivery, MaxFilter};
 use farther::Farther;
 use flight::{Bounds, Longest, Round};
 use packet::{HopOptions, NackReason};
-use startup::Startup;
+use share::{Path, Share};
+use startup::{LEFT_AFTER_LOSS, Startup};
 use table::{EQUATIONS, PARAMS};
 
 /// The scheme.
@@ -80,6 +85,10 @@ const INITIAL_SEGMENT: f64 = 8000.0;
 const MOST_INITIAL: f64 = 64.0;
 /// The smallest window, `BBRMinPipeCwnd`.
 const MIN_WINDOW: f64 = 4.0;
+/// By how much Startup's window grows at once when a train shows a larger pipe: as slow start does
+/// in two round trips. What the train shows is the rate of the bottleneck, of which others may
+/// leave little.
+const HINTED_GROWTH: f64 = 4.0;
 /// Room in the window beyond all products: a segment sent, one received, one spare.
 const SPARE: f64 = 3.0;
 /// No bound goes below this many pipes, and [`SPARE`].
@@ -96,11 +105,8 @@ const BOUNDED_CRUISE: Duration = Duration::from_secs(2);
 const LONGEST_DOWN: u64 = 2;
 /// `ProbeRTTDuration`.
 const PROBE_RTT: Duration = Duration::from_millis(200);
-/// What a timeout allows for at least beyond the smoothed round-trip time.
-const LATEST_WAKEUP: Duration = Duration::from_millis(50);
-/// Backing off ends here: four seconds are an Interest's usual lifetime, so nothing is pending
-/// longer in the network, and a path that comes back is found soon.
-const LONGEST_TIMEOUT: Duration = Duration::from_secs(4);
+/// So many timeouts in a row, each twice as long as the one before, are no loss by a full queue.
+const OUTAGE: u32 = 3;
 /// A consumer that leaves a permit unused for longer than this has nothing to ask.
 const UNUSED: Duration = Duration::from_millis(4);
 
@@ -140,6 +146,7 @@ struct Bbr {
     bandwidth: MaxFilter,
     round: Round,
     bounds: Bounds,
+    share: Share,
     /// When `bounds` were last cut.
     cut_at: Option<Time>,
     startup: Startup,
@@ -178,6 +185,7 @@ impl Bbr {
             bandwidth: MaxFilter::default(),
             round: Round::default(),
             bounds: Bounds::new(params.number("loss")),
+            share: Share::default(),
             cut_at: None,
             startup: Startup::new(initial_window),
             release_at: Time::ZERO,
@@ -239,7 +247,8 @@ impl Bbr {
         };
         let going_up = matches!(self.mode, Mode::Up { .. });
         let bound = self.bounds.inflight(going_up, self.harmless()).min(MAX_WINDOW);
-        window.min(bound).max(MIN_WINDOW)
+        let window = window.min(bound).max(MIN_WINDOW);
+        if self.mode == Mode::Startup { window } else { window.min(self.share.window()) }
     }
 
     /// [`MAX_RATE`] in segments per second: a clock that stands still measures anything.
@@ -280,7 +289,7 @@ impl Bbr {
             Mode::Cruise { .. } | Mode::ProbeRtt { .. } | Mode::Up { hold: true, .. } => 1.0,
             Mode::Up { .. } => self.probe_gain,
         };
-        let rate = gain * self.bandwidth() / self.bounds.arriving();
+        let rate = (gain * self.bandwidth() / self.bounds.arriving()).min(self.share.pace());
         (rate > 0.0).then_some(rate)
     }
 
@@ -303,6 +312,7 @@ impl Bbr {
 
     fn sample_rtt(&mut self, now: Time, rtt: Duration) {
         self.rtt.sample(rtt);
+        self.share.sample(rtt);
         self.timeouts = 0;
         self.round.rtt_min = self.round.rtt_min.min(rtt);
         if rtt <= self.rtt_min {
@@ -320,7 +330,7 @@ impl Bbr {
             cx.note("cut", self.bounds.inflight(true, 0.0));
             self.cut_at = Some(cx.now);
             match self.mode {
-                Mode::Startup => self.leave_startup(cx),
+                Mode::Startup => self.leave_startup(cx, LEFT_AFTER_LOSS),
                 Mode::Up { .. } => self.mode = Mode::Down { since: cx.now },
                 _ => {}
             }
@@ -329,9 +339,18 @@ impl Bbr {
             self.window_gain * self.pipe(self.bandwidth()) + self.slack(self.bandwidth()),
         );
         if self.mode == Mode::Startup {
+            self.startup.losses.next_round();
             self.judge_plateau(cx);
         }
-        if self.farther.judge(&self.round, self.bandwidth(), self.window_gain, self.rtt_min) {
+        if !matches!(self.mode, Mode::Startup | Mode::Drain | Mode::ProbeRtt { .. }) {
+            let most =
+                self.window_gain * self.pipe(self.bandwidth()) + self.slack(self.bandwidth());
+            let path = Path { rtt_min: self.rtt_min, spread: self.spread };
+            self.share.judge(cx.now, &self.round, path, most);
+        }
+        let farther =
+            self.farther.judge(&self.round, self.bandwidth(), self.window_gain, self.rtt_min);
+        if farther || self.share.is_starved() {
             self.measure_anew(cx.now);
         }
         self.round.next(self.delivery.delivered, in_flight);
@@ -346,20 +365,22 @@ impl Bbr {
             self.startup.hint = Some(rate);
             if first {
                 cx.note("hint", rate);
-                self.startup.window = self.startup.window.max(self.pipe(rate));
+                let most = HINTED_GROWTH * self.startup.window;
+                self.startup.window = self.startup.window.max(self.pipe(rate).min(most));
                 // What was delivered before the train was even came out of a bucket, not through
                 // the bottleneck.
                 self.bandwidth = MaxFilter::default();
             }
         }
         let startup = &mut self.startup;
+        startup.losses.arrived();
         if !self.round.app_limited {
             startup.window += 1.0;
         }
         let phase = startup.hystart.on_data(cx.now, arrival.sent_at, arrival.rtt, self.rtt_min);
         // Where HyStart++ would go on more carefully, ProbeBW does.
         if phase != Phase::SlowStart {
-            self.leave_startup(cx);
+            self.leave_startup(cx, 1.25);
         }
     }
 
@@ -431,29 +452,6 @@ impl Bbr {
         }
         self.mode = Mode::Cruise { until: cx.now + span };
     }
-
-    /// RFC 9002, section 6.2.1: SRTT + 4 RTTVAR, in place of the 200 ms that RFC 6298's
-    /// implementations leave for delayed acknowledgements, which Data do not know. The floors:
-    /// hosts that wake up late; a queue that grows within a round trip; twice the time that what is
-    /// in flight takes at the bottleneck, if it is slow. How slow it is nobody knows while the
-    /// first window is on its way: what is lost of it shows by gaps and silence.
-    fn timeout(&self, in_flight: u32) -> Duration {
-        let Some(srtt) = self.rtt.smoothed() else { return self.rtt.rto() };
-        if self.delivery.delivered < MIN_WINDOW as u64 {
-            return LONGEST_TIMEOUT;
-        }
-        let bandwidth = self.bandwidth();
-        let ahead = 2.0 * (f64::from(in_flight) + MIN_WINDOW);
-        let segments = if bandwidth > 0.0 { ahead / bandwidth } else { 0.0 };
-        let margin = Duration(self.rtt.variation().0.saturating_mul(4))
-            .max(LATEST_WAKEUP)
-            .max(Duration(srtt.0 / 2))
-            .max(Duration::from_secs_f64(segments));
-        // The first repetition is a probe for a lost tail, as RFC 8985's, and not yet backed off.
-        let backoff = 1 << self.timeouts.saturating_sub(1);
-        let base = (srtt + margin).min(RttEstimate::MAX_RTO);
-        Duration(base.0.saturating_mul(backoff)).min(LONGEST_TIMEOUT.max(base))
-    }
 }
 
 impl Controller for Bbr {
@@ -508,10 +506,19 @@ impl Controller for Bbr {
         if f64::from(in_flight) + 2.0 > self.window() {
             self.held_at = cx.now;
         }
-        self.silent = false;
+        if self.silent {
+            self.silent = false;
+            if self.timeouts >= OUTAGE {
+                // What was lost meanwhile says nothing of a queue.
+                self.share.begin(self.pipe(self.bandwidth()) + SPARE);
+            }
+        }
         self.heard_at = cx.now;
         self.segment = arrival.size;
         self.round.arrived(arrival.mark > 0);
+        if self.mode != Mode::Startup {
+            self.share.arrived(self.queued());
+        }
         if arrival.late {
             self.delivery.count(cx.now);
             self.round.found();
@@ -543,7 +550,13 @@ impl Controller for Bbr {
             // RFC 9002, 7.3.2: what left before the last cut belongs to the congestion it answered.
             let news = self.cut_at.is_none_or(|cut| loss.sent_at > cut);
             let more = f64::from(self.round.in_flight) > self.harmless();
-            self.round.lost(news && more && self.queued(), loss.segment);
+            let queued = self.queued();
+            if self.mode != Mode::Startup {
+                self.share.lost(loss.sent_at, queued);
+            } else if self.startup.losses.lost() {
+                self.leave_startup(cx, LEFT_AFTER_LOSS);
+            }
+            self.round.lost(news && more && queued, loss.segment);
         }
         self.held_at = cx.now;
         // Nothing has come since it left: neither its Data nor another's.

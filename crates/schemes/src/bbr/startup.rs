@@ -5,6 +5,16 @@ use super::{Bbr, Mode};
 use crate::hystart::HyStart;
 use control::Cx;
 
+/// What chance has taken of some dozen segments says its share but to a factor of this.
+const MARGIN: f64 = 2.5;
+/// A round has this many segments at least, or the first two losses would be a pattern.
+const FEWEST: f64 = 16.0;
+/// What may be lost beyond that: BBRv2's `BBRLossThresh`.
+const TOLERATED: f64 = 0.02;
+
+/// What is kept of the pipe when Startup has overrun the buffer: BBRv2's `BBRBeta`.
+pub(super) const LEFT_AFTER_LOSS: f64 = 0.7;
+
 /// What Startup needs beyond the rest.
 pub struct Startup {
     pub window: f64,
@@ -20,6 +30,40 @@ pub struct Startup {
     pub confirmed: Option<u64>,
     pub full_bandwidth: f64,
     pub full_count: u32,
+    pub losses: Losses,
+}
+
+/// Losses of Startup. A share that is lost from the beginning is chance; if it begins to be lost,
+/// the buffer overflows, whether the queue was ever seen to be short or not.
+#[derive(Default)]
+pub struct Losses {
+    /// Segments that came or were lost in this round, and those that were lost.
+    round: (f64, f64),
+    /// The same of the rounds before.
+    before: (f64, f64),
+}
+
+impl Losses {
+    pub fn arrived(&mut self) {
+        self.round.0 += 1.0;
+    }
+
+    pub fn next_round(&mut self) {
+        self.before.0 += self.round.0;
+        self.before.1 += self.round.1;
+        self.round = (0.0, 0.0);
+    }
+
+    /// One more was lost. Is that more than chance takes, by three standard deviations of what it
+    /// has taken so far?
+    pub fn lost(&mut self) -> bool {
+        self.round.0 += 1.0;
+        self.round.1 += 1.0;
+        let (all, lost) = (self.round.0.max(FEWEST), self.round.1);
+        let usual = (self.before.1 + 0.5) / (self.before.0 + 30.0);
+        let likely = (TOLERATED + MARGIN * usual) * all;
+        lost > likely + 3.0 * likely.sqrt()
+    }
 }
 
 impl Startup {
@@ -35,6 +79,7 @@ impl Startup {
             confirmed: None,
             full_bandwidth: 0.0,
             full_count: 0,
+            losses: Losses::default(),
         }
     }
 
@@ -54,7 +99,7 @@ impl Bbr {
             if bandwidth >= 1.1 * hint {
                 startup.hint = None;
             } else if startup.confirmed.is_some_and(|round| round < self.round.number) {
-                self.leave_startup(cx);
+                self.leave_startup(cx, 1.25);
                 return;
             } else if bandwidth >= 0.9 * hint {
                 startup.confirmed = Some(self.round.number);
@@ -66,13 +111,14 @@ impl Bbr {
         } else if !self.round.app_limited {
             startup.full_count += 1;
             if startup.full_count >= 3 {
-                self.leave_startup(cx);
+                self.leave_startup(cx, 1.25);
             }
         }
     }
 
-    pub(super) fn leave_startup(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn leave_startup(&mut self, cx: &mut Cx<'_>, left: f64) {
         self.mode = Mode::Drain;
+        self.share.begin(left * self.pipe(self.bandwidth()) + super::SPARE);
         cx.note("startup_end", self.bandwidth());
     }
 }

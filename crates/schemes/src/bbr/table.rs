@@ -10,6 +10,15 @@ pub(super) const EQUATIONS: &[Equation] = &[
         "pacing rate = gain btl_bw; gain: Drain 0.5; ProbeBW up probe_gain, down 0.75, cruise 1",
     ),
     ("BBR, section 4.2.3", "in flight <= window_gain btl_bw min_rtt"),
+    (
+        "after FAST and Swift",
+        "in flight <= w; each round trip w = w (1 + (wanted - (RTT - min_rtt)) / RTT), \
+         wanted = s (2 ms + (2 sqrt(w) - 1) RTT / w)",
+    ),
+    (
+        "after Chiu and Jain",
+        "on overflow w = max(0.5, min(0.85, 1 - lost)) w, s = 0.7 s; s = min(1, s + 0.04 a second)",
+    ),
 ];
 
 pub(super) const PARAMS: &[ParamSpec] = &[

@@ -114,9 +114,9 @@ fn an_even_train_shows_the_pipe() {
     bench.first_window(100, 1280);
     assert_eq!(bench.bbr.startup.hint.map(f64::round), Some(781.0));
     assert_eq!(bench.bbr.mode, Mode::Startup);
-    // The window is that and, by and by, the slack of 2 ms and three segments: 78.1 + 1.6 + 3. The
-    // sixth Data showed it; it and the two that followed have added one each.
-    assert_eq!(bench.bbr.window().floor(), 81.0);
+    // The sixth Data showed it; the window is four times what it was when that came, which are
+    // eight and one for each Data before, and it and the two that followed have added one each.
+    assert_eq!(bench.bbr.window().floor(), 4.0 * (8.0 + 5.0) + 3.0);
     // Not faster than the train, before it is confirmed.
     assert_eq!(bench.bbr.pace().map(f64::round), Some(781.0));
 }
@@ -298,5 +298,5 @@ fn a_path_that_says_nothing_is_not_asked_at_full_rate() {
     for n in 1..20 {
         bench.lose((n + 1) * 5_000 * MS, n * 5_000 * MS, Cause::Timeout, 0);
     }
-    assert_eq!(bench.bbr.timeout(0), LONGEST_TIMEOUT);
+    assert_eq!(bench.bbr.timeout(0), timer::LONGEST_TIMEOUT);
 }

@@ -1,0 +1,35 @@
+//! How long an answer is waited for.
+
+use super::{Bbr, MIN_WINDOW};
+use control::{Duration, RttEstimate};
+
+/// What a timeout allows for at least beyond the smoothed round-trip time.
+const LATEST_WAKEUP: Duration = Duration::from_millis(50);
+/// Backing off ends here: four seconds are an Interest's usual lifetime, so nothing is pending
+/// longer in the network, and a path that comes back is found soon.
+pub(super) const LONGEST_TIMEOUT: Duration = Duration::from_secs(4);
+
+impl Bbr {
+    /// RFC 9002, section 6.2.1: SRTT + 4 RTTVAR, in place of the 200 ms that RFC 6298's
+    /// implementations leave for delayed acknowledgements, which Data do not know. The floors:
+    /// hosts that wake up late; a queue that grows within a round trip; twice the time that what is
+    /// in flight takes at the bottleneck, if it is slow. How slow it is nobody knows while the
+    /// first window is on its way: what is lost of it shows by gaps and silence.
+    pub(super) fn timeout(&self, in_flight: u32) -> Duration {
+        let Some(srtt) = self.rtt.smoothed() else { return self.rtt.rto() };
+        if self.delivery.delivered < MIN_WINDOW as u64 {
+            return LONGEST_TIMEOUT;
+        }
+        let bandwidth = self.bandwidth();
+        let ahead = 2.0 * (f64::from(in_flight) + MIN_WINDOW);
+        let segments = if bandwidth > 0.0 { ahead / bandwidth } else { 0.0 };
+        let margin = Duration(self.rtt.variation().0.saturating_mul(4))
+            .max(LATEST_WAKEUP)
+            .max(Duration(srtt.0 / 2))
+            .max(Duration::from_secs_f64(segments));
+        // The first repetition is a probe for a lost tail, as RFC 8985's, and not yet backed off.
+        let backoff = 1 << self.timeouts.saturating_sub(1);
+        let base = (srtt + margin).min(RttEstimate::MAX_RTO);
+        Duration(base.0.saturating_mul(backoff)).min(LONGEST_TIMEOUT.max(base))
+    }
+}

@@ -1,0 +1,171 @@
+//! Flows of the default scheme that share a bottleneck: what they lose, and how equal they are.
+//!
+//! Twenty Mbit/s, segments of 1 kB, starts half a second apart: BBR by the draft loses up to a half
+//! of what it asks for. `WEIR_CROWDS=all cargo test -p weir-sim --test crowds -- --nocapture` runs
+//! the whole grid and prints it; `WEIR_CROWDS_SCHEME=cubic` another scheme.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
+
+mod support;
+
+use control::{Duration, Size};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use support::{assert_conserved, at_ms, controller, name, node, wire};
+use weir_sim::{FetchSpec, FlowId, LinkId, Network, ObjectSpec, Signing, WireSpec, jain_index};
+
+const APART_MS: u64 = 500;
+/// What the flows have after the last has begun, before it is asked how equal they are.
+const SETTLED_MS: u64 = 20_000;
+const JUDGED_MS: u64 = 30_000;
+/// Octets of the frame of a segment of 1 kB: a buffer holds two of them at least.
+const FRAME: u64 = 1050;
+/// Octets that 20 Mbit/s bring in a millisecond.
+const OCTETS_PER_MS: f64 = 2500.0;
+
+/// What is promised of the default: at most 2 % of Data lost, Jain's index at least 0.9.
+const MOST_LOST: f64 = 0.02;
+const LEAST_EQUAL: f64 = 0.9;
+
+#[derive(Clone, Copy, Debug)]
+struct Crowd {
+    flows: u64,
+    /// Of the bottleneck, in bandwidth-delay products.
+    buffer: f64,
+    rtt_ms: u64,
+}
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug)]
+struct Came {
+    /// The share of Data that the bottleneck dropped, from the beginning to the end.
+    lost: f64,
+    /// Jain's index of what the flows got in the last [`JUDGED_MS`].
+    equal: f64,
+    /// The share of its time that the bottleneck was busy.
+    used: f64,
+}
+
+impl Came {
+    fn holds(&self) -> bool {
+        self.lost <= MOST_LOST && self.equal >= LEAST_EQUAL
+    }
+}
+
+impl Crowd {
+    fn build(&self, scheme: &'static str) -> (Network, LinkId, Vec<FlowId>) {
+        let mut net = Network::new(1);
+        let (near, far) = (node(&mut net, "near"), node(&mut net, "far"));
+        let queue = (OCTETS_PER_MS * self.rtt_ms as f64 * self.buffer) as u64;
+        let access = WireSpec { delay: Duration::from_micros(100), ..wire(1000, 0) };
+        let delay = Duration::from_micros(self.rtt_ms * 500 - 100);
+        let shared = WireSpec { queue: Size(queue.max(2 * FRAME)), delay, ..wire(20, 0) };
+        let link = net.add_link(near, far, shared.clone(), shared);
+        let mut flows = Vec::new();
+        for flow in 0..self.flows {
+            let uri = name(&format!("/p/{flow}"));
+            let object = ObjectSpec {
+                segment_size: 1000,
+                signing: Signing::Unsigned,
+                ..ObjectSpec::new(uri.clone(), Size(4_000_000_000))
+            };
+            net.add_route(near, &uri, link, 1).unwrap();
+            net.publish(far, object.clone()).unwrap();
+            let consumer = node(&mut net, &format!("c{flow}"));
+            let access = net.add_link(consumer, near, access.clone(), access.clone());
+            net.add_route(consumer, &uri, access, 1).unwrap();
+            let mut fetch = FetchSpec::new(object.versioned(), controller(scheme), scheme);
+            (fetch.signing, fetch.start) = (Signing::Unsigned, at_ms(APART_MS * flow));
+            flows.push(net.fetch(consumer, fetch));
+        }
+        (net, link, flows)
+    }
+
+    fn run(&self, scheme: &'static str) -> Came {
+        let settled = APART_MS * self.flows + SETTLED_MS;
+        let (mut net, link, _) = self.build(scheme);
+        let before = net.run(at_ms(settled));
+        let after = net.run(at_ms(settled + JUDGED_MS));
+        assert_conserved(&after);
+        let got = after.flows.iter().zip(&before.flows);
+        let got: Vec<f64> =
+            got.map(|(after, before)| (after.bytes - before.bytes) as f64).collect();
+        let back = &after.links[link.index() + 1];
+        Came {
+            lost: back.drops() as f64 / back.offered.0 as f64,
+            equal: jain_index(&got).unwrap_or(0.0),
+            used: back.utilization,
+        }
+    }
+
+    /// All of them, two at a time.
+    fn run_all(crowds: &[Crowd], scheme: &'static str) -> Vec<Came> {
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut came = Vec::new();
+            while let Some((at, crowd)) = {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                crowds.get(at).map(|crowd| (at, crowd))
+            } {
+                came.push((at, crowd.run(scheme)));
+            }
+            came
+        };
+        let mut came = std::thread::scope(|scope| {
+            let workers = [scope.spawn(work), scope.spawn(work)];
+            workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect::<Vec<_>>()
+        });
+        came.sort_by_key(|(at, _)| *at);
+        came.into_iter().map(|(_, came)| came).collect()
+    }
+}
+
+fn grid() -> Vec<Crowd> {
+    let mut crowds = Vec::new();
+    for flows in [2, 5, 10, 20, 50] {
+        for buffer in [0.1, 0.5, 1.0, 2.0, 4.0, 10.0] {
+            for rtt_ms in [5, 40, 100, 300] {
+                crowds.push(Crowd { flows, buffer, rtt_ms });
+            }
+        }
+    }
+    crowds
+}
+
+/// Up to ten flows where the buffer holds a bandwidth-delay product, and twenty where it holds ten.
+#[test]
+fn the_default_shares_a_bottleneck() {
+    let crowd = |flows, buffer, rtt_ms| Crowd { flows, buffer, rtt_ms };
+    let crowds = [
+        crowd(2, 0.5, 40),
+        crowd(5, 1.0, 40),
+        crowd(10, 1.0, 40),
+        crowd(10, 10.0, 40),
+        crowd(10, 4.0, 100),
+        crowd(5, 10.0, 300),
+        crowd(20, 10.0, 40),
+    ];
+    for (crowd, came) in crowds.iter().zip(Crowd::run_all(&crowds, "bbr")) {
+        assert!(came.holds() && came.used > 0.9, "{crowd:?}: {came:?}");
+    }
+}
+
+#[test]
+fn the_whole_grid_is_printed() {
+    if std::env::var_os("WEIR_CROWDS").is_none() {
+        return;
+    }
+    let scheme = std::env::var("WEIR_CROWDS_SCHEME").map_or("bbr", |name| name.leak());
+    let crowds = grid();
+    let came = Crowd::run_all(&crowds, scheme);
+    println!("flows  buffer (BDP)  RTT (ms)  lost (%)   Jain  used (%)");
+    for (crowd, came) in crowds.iter().zip(&came) {
+        let Crowd { flows, buffer, rtt_ms } = crowd;
+        let (lost, used) = (100.0 * came.lost, 100.0 * came.used);
+        let missed = if came.holds() { "" } else { "  missed" };
+        println!(
+            "{flows:5} {buffer:13} {rtt_ms:9} {lost:9.2} {:6.3} {used:9.1}{missed}",
+            came.equal
+        );
+    }
+    let missed = came.iter().filter(|came| !came.holds()).count();
+    println!("{scheme}: {missed} of {} miss 2 % of loss or a Jain index of 0.9", crowds.len());
+}
