@@ -77,6 +77,9 @@ pub struct FaceConfig {
     /// Whether packets are sent with the number of the face they came from, and Interests may name
     /// the face they are to leave by (the "local fields" of NFD).
     pub local_fields: bool,
+    /// Whether Data packets from this face that no pending Interest matches go into the content
+    /// store, as ccnd accepts them from applications. Without it they are dropped.
+    pub pushes: bool,
     /// What the other end is known to understand without saying so; once it does, that counts.
     /// Without [`Capability::OPTIONS`] it is sent no hop-by-hop options.
     pub capability: Capability,
@@ -115,6 +118,7 @@ impl Default for FaceConfig {
             window: Size::ZERO,
             nacks: true,
             local_fields: false,
+            pushes: false,
             capability: Capability::ALL,
             announce: Announce::Never,
             outside: 0,
@@ -164,6 +168,7 @@ pub(crate) struct Face {
     pub(crate) link_type: LinkType,
     pub(crate) nacks: bool,
     pub(crate) local_fields: bool,
+    pub(crate) pushes: bool,
     pub(crate) readiness: Readiness,
     /// The deadline under which the forwarder has it in its list.
     pub(crate) deadline: Option<control::Time>,
@@ -193,6 +198,7 @@ impl Face {
             link_type: config.link_type,
             nacks: config.nacks,
             local_fields: config.local_fields,
+            pushes: config.pushes,
             readiness: Readiness::Idle,
             deadline: None,
             bare: Face::BARE + config.outside,

@@ -71,6 +71,8 @@ fn is_out_of_place(section: &Section, field: &str, fields: &DeTable<'_>, about: 
     match (section.name, field) {
         ("consumer", "control" | "patience") => has("rate"),
         ("content", "together") => !is("placement", &["segments"]),
+        ("content", "service_queue") => is("production", &["in-order"]),
+        ("content", "slow_time" | "slow_segment") => !is("production", &["in-order"]),
         ("workload", "control" | "patience" | "range") => is("request", &["chunk"]),
         ("workload", "arrivals" | "alpha" | "q" | "start") => has("trace"),
         ("consumer" | "workload", "quality") => !is("adaptation", &["fixed"]),

@@ -15,7 +15,7 @@ use forwarder::tables::ContentStoreConfig;
 use packet::Name;
 use schemes::Choice;
 pub use sim::impairment::{Impairment, Loss, Reorder};
-pub use sim::{ServiceSpec, Signing};
+pub use sim::{Production, ServiceSpec, Signing, SlowSegment};
 
 /// Everything that one run needs.
 #[derive(Clone, Debug)]
@@ -123,6 +123,8 @@ pub struct Content {
     pub placement: Spread,
     /// How long a producer takes for an answer, if it takes any time.
     pub service: Option<ServiceSpec>,
+    /// When a producer makes segments.
+    pub production: Production,
     /// So many segments in a row are placed together.
     pub together: u64,
 }

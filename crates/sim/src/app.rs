@@ -6,6 +6,7 @@ use forwarder::FaceId;
 use crate::constant_rate::ConstantRate;
 use crate::consumer::Consumer;
 use crate::events::Component;
+use crate::in_order::InOrder;
 use crate::outcome::FlowResult;
 use crate::producer::Producer;
 use crate::record::{EventQueue, FlowSample};
@@ -21,6 +22,7 @@ pub(crate) enum Role {
     Fetch(FlowId, Box<Consumer>),
     Rate(Box<ConstantRate>),
     Publish(Box<Producer>),
+    InOrder(Box<InOrder>),
     Catalogue(Box<Publisher>),
     Chunks(Box<Chunks>),
     Video(FlowId, Box<Player>),
@@ -55,6 +57,7 @@ impl App {
             Role::Fetch(_, consumer) => consumer.receive(now, frame),
             Role::Rate(consumer) => consumer.receive(now, frame),
             Role::Publish(producer) => producer.receive(frame),
+            Role::InOrder(producer) => producer.receive(now, frame),
             Role::Catalogue(publisher) => publisher.receive(frame),
             Role::Chunks(chunks) => chunks.receive(now, frame),
             Role::Video(_, player) => player.receive(now, frame),
@@ -76,6 +79,7 @@ impl App {
             Role::Fetch(_, consumer) => consumer.poll_transmit(now, out),
             Role::Rate(consumer) => consumer.poll_transmit(now, out),
             Role::Publish(producer) => producer.poll_transmit(out),
+            Role::InOrder(producer) => producer.poll_transmit(now, out),
             Role::Catalogue(publisher) => publisher.poll_transmit(out),
             Role::Chunks(chunks) => chunks.poll_transmit(out),
             Role::Video(_, player) => player.poll_transmit(now, out),
@@ -98,7 +102,8 @@ impl App {
                 let events = events.filter(|_| *flow != FlowId::UNLISTED);
                 player.on_deadline(now, *flow, events);
             }
-            Role::Publish(_) | Role::Catalogue(_) | Role::Free => {}
+            // What is due is sent when the application is polled.
+            Role::Publish(_) | Role::InOrder(_) | Role::Catalogue(_) | Role::Free => {}
         }
     }
 
@@ -118,6 +123,7 @@ impl App {
             Role::Publish(_) | Role::Catalogue(_) => {
                 self.service.as_ref().and_then(Service::next_deadline)
             }
+            Role::InOrder(producer) => producer.next_deadline(),
             Role::Free => None,
         }
     }
@@ -129,7 +135,12 @@ impl App {
 
     /// Whether it is a consumer.
     pub fn asks(&self) -> bool {
-        !matches!(self.role, Role::Publish(_) | Role::Catalogue(_) | Role::Free)
+        !self.publishes() && !matches!(self.role, Role::Free)
+    }
+
+    /// Whether it is a producer.
+    pub fn publishes(&self) -> bool {
+        matches!(self.role, Role::Publish(_) | Role::InOrder(_) | Role::Catalogue(_))
     }
 
     pub fn is_over(&self) -> bool {
@@ -138,7 +149,7 @@ impl App {
             Role::Rate(consumer) => consumer.is_over(),
             Role::Chunks(chunks) => chunks.is_over(),
             Role::Video(_, player) => player.is_over(),
-            Role::Publish(_) | Role::Catalogue(_) | Role::Free => true,
+            Role::Publish(_) | Role::InOrder(_) | Role::Catalogue(_) | Role::Free => true,
         }
     }
 
@@ -148,7 +159,7 @@ impl App {
             Role::Rate(consumer) => consumer.sample(at, flow),
             Role::Chunks(chunks) => chunks.sample(at, flow),
             Role::Video(_, player) => player.sample(at, flow),
-            Role::Publish(_) | Role::Catalogue(_) | Role::Free => None,
+            Role::Publish(_) | Role::InOrder(_) | Role::Catalogue(_) | Role::Free => None,
         }
     }
 
@@ -158,7 +169,7 @@ impl App {
             Role::Rate(consumer) => consumer.result(result),
             Role::Chunks(chunks) => chunks.result(result),
             Role::Video(_, player) => player.result(now, result),
-            Role::Publish(_) | Role::Catalogue(_) | Role::Free => {}
+            Role::Publish(_) | Role::InOrder(_) | Role::Catalogue(_) | Role::Free => {}
         }
     }
 
@@ -169,6 +180,7 @@ impl App {
             Role::Rate(consumer) => consumer.next_deadline(),
             Role::Chunks(chunks) => chunks.next_deadline(),
             Role::Video(_, player) => player.next_deadline(Time::ZERO),
+            Role::InOrder(producer) => producer.next_deadline(),
             Role::Publish(_) | Role::Catalogue(_) | Role::Free => None,
         }
     }
@@ -181,6 +193,7 @@ impl App {
             Role::Fetch(_, consumer) => consumer.crash(now),
             Role::Rate(consumer) => consumer.crash(now),
             Role::Publish(producer) => producer.crash(),
+            Role::InOrder(producer) => producer.crash(),
             Role::Catalogue(publisher) => publisher.crash(),
             Role::Chunks(chunks) => chunks.crash(now),
             Role::Video(_, player) => player.crash(now),

@@ -196,7 +196,7 @@ impl Network {
                     });
                     events.set(end.component, end.wire.next_arrival());
                 }
-                Port::App(app) => {
+                Port::App { app, .. } => {
                     let number = *app;
                     let app = &mut apps[number as usize];
                     drain(now, forwarder, face, out, |frame| match frame {

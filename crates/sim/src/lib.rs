@@ -23,6 +23,7 @@ mod fault;
 mod hashing;
 mod histogram;
 pub mod impairment;
+mod in_order;
 mod learnt;
 mod meter;
 mod network;
@@ -55,8 +56,8 @@ pub use record::{
     WorkloadSample,
 };
 pub use spec::{
-    Arrivals, FetchSpec, FlowId, LinkId, Make, NodeId, NodeSpec, ObjectSpec, RateSpec, ServiceSpec,
-    Signing, WireSpec,
+    Arrivals, FetchSpec, FlowId, LinkId, Make, NodeId, NodeSpec, ObjectSpec, Production, RateSpec,
+    ServiceSpec, Signing, SlowSegment, WireSpec,
 };
 pub use stores::{StoreCounts, StoreSample};
 pub use tracer::{Fate, FlowTrace, Lost, PacketTrace, Tracer};

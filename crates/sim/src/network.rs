@@ -18,16 +18,18 @@ use crate::events::{Component, EventList};
 use crate::fault::Fault;
 use crate::hashing::{Hasher, OnHashing};
 use crate::impairment::Dice;
+use crate::in_order::InOrder;
 use crate::node::{LinkPlan, Node, Port};
 use crate::outcome::FlowResult;
 use crate::outside::Outbox;
 use crate::population::Population;
-use crate::producer::Producer;
+use crate::producer::{Producer, preparation};
 use crate::record::{EventQueue, Recorder};
 use crate::results::LinkSums;
 use crate::service::Service;
 use crate::spec::{
-    FetchSpec, FlowId, LinkId, NodeId, NodeSpec, ObjectSpec, RateSpec, ServiceSpec, WireSpec,
+    FetchSpec, FlowId, LinkId, NodeId, NodeSpec, ObjectSpec, Production, RateSpec, ServiceSpec,
+    WireSpec,
 };
 use crate::stores::StoreSeries;
 use crate::trace::Trace;
@@ -257,7 +259,9 @@ impl Network {
     pub(crate) fn add_app(&mut self, at: NodeId, role: Role) -> FaceId {
         let number = self.apps.len() as u32;
         let component = self.component(Target::App(number));
-        let face = self.nodes[at.index()].add_port(self.now, Port::App(number));
+        let pushes = matches!(role, Role::InOrder(_));
+        let port = Port::App { app: number, pushes };
+        let face = self.nodes[at.index()].add_port(self.now, port);
         let mut app = App::new(at.0, face, component, role);
         let first = app.first_deadline();
         self.events.set(component, first.map(|at| at.max(self.now)));
@@ -272,6 +276,13 @@ impl Network {
     /// The object cannot be cut into segments of the size asked for, or its name is too deep.
     pub fn publish(&mut self, at: NodeId, object: ObjectSpec) -> Result<(), BuildError> {
         let name = object.name.clone();
+        if let Production::InOrder { slow } = object.production {
+            preparation(&object)?.digest_run(0..1)?;
+            let producer = InOrder::new(&object, slow, self.now);
+            let face = self.add_app(at, Role::InOrder(Box::new(producer)));
+            self.nodes[at.index()].announce(&name);
+            return self.add_route_to(at, &name, face, 0);
+        }
         let service = object.service;
         let there = self.nodes[at.index()].producer.filter(|_| service.is_none());
         let app = there.unwrap_or(self.apps.len() as u32);

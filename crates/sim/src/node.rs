@@ -18,8 +18,8 @@ use crate::spec::{NodeId, NodeSpec, WireSpec};
 pub(crate) enum Port {
     /// A wire leaves here.
     Link { wire: u32, plan: Box<LinkPlan> },
-    /// An application.
-    App(u32),
+    /// An application, and whether it sends Data that no Interest asked for.
+    App { app: u32, pushes: bool },
 }
 
 /// What a link's face is made of.
@@ -196,10 +196,14 @@ fn forwarder(spec: &NodeSpec, seed: u64) -> Forwarder {
 }
 
 fn face_config(port: &Port, spec: &NodeSpec) -> FaceConfig {
-    let Port::Link { plan, .. } = port else {
-        // Applications are asked segment by segment: some have only some of an object.
-        let capability = Capability(spec.capability.0 & Capability::OPTIONS);
-        return FaceConfig { scope: Scope::Local, capability, ..FaceConfig::default() };
+    let plan = match port {
+        Port::Link { plan, .. } => plan,
+        Port::App { pushes, .. } => {
+            // Applications are asked segment by segment: some have only some of an object.
+            let capability = Capability(spec.capability.0 & Capability::OPTIONS);
+            let (scope, pushes) = (Scope::Local, *pushes);
+            return FaceConfig { scope, capability, pushes, ..FaceConfig::default() };
+        }
     };
     let spec = &plan.spec;
     FaceConfig {

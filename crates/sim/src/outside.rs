@@ -54,7 +54,7 @@ impl Network {
         let node = &self.nodes[at.index()];
         node.routes.iter().filter_map(|((prefix, face), cost)| match node.port(*face) {
             Port::Link { wire, .. } => Some((prefix, LinkId(wire / 2), *cost)),
-            Port::App(_) => None,
+            Port::App { .. } => None,
         })
     }
 
@@ -91,8 +91,7 @@ impl Applications {
     /// The producers: their numbers, their nodes and the prefixes that they answer for.
     #[must_use]
     pub fn producers(&self) -> Vec<(usize, NodeId, Vec<Name>)> {
-        let publishes = |app: &App| matches!(app.role, Role::Publish(_) | Role::Catalogue(_));
-        let apps = self.network.apps.iter().enumerate().filter(|(_, app)| publishes(app));
+        let apps = self.network.apps.iter().enumerate().filter(|(_, app)| app.publishes());
         let of = |(number, app): (usize, &App)| {
             let routes = &self.network.nodes[app.node as usize].routes;
             let own = routes.keys().filter(|(_, face)| *face == app.face);

@@ -117,6 +117,11 @@ impl Plain {
         }
     }
 
+    /// How many segments it has.
+    pub fn segments(&self) -> u64 {
+        self.segments
+    }
+
     /// What an Interest below its name asks for; `None` if that does not exist.
     pub fn wanted(&self, interest: &Interest<'_>) -> Option<Wanted> {
         let name = interest.name();

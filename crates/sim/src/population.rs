@@ -296,11 +296,10 @@ impl Network {
     /// How many Data the producers at a node have sent.
     pub(crate) fn served(&self, node: u32) -> u64 {
         let producers = self.nodes[node as usize].ports.iter().filter_map(|port| match port {
-            Port::App(app) => self.apps.get(*app as usize),
+            Port::App { app, .. } => self.apps.get(*app as usize),
             Port::Link { .. } => None,
         });
-        let publishes = |app: &&App| matches!(app.role, Role::Publish(_) | Role::Catalogue(_));
-        producers.filter(publishes).map(|app| app.spoken).sum()
+        producers.filter(|app| app.publishes()).map(|app| app.spoken).sum()
     }
 }
 

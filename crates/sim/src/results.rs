@@ -125,7 +125,7 @@ impl Network {
     fn rate(&self, end: &WireEnd) -> Option<Rate> {
         match self.nodes[end.from as usize].port(end.from_face) {
             Port::Link { plan, .. } => plan.spec.rate,
-            Port::App(_) => None,
+            Port::App { .. } => None,
         }
     }
 

@@ -184,6 +184,33 @@ pub struct ObjectSpec {
     pub signing: Signing,
     /// How long its producer takes for each answer; nothing, without one.
     pub service: Option<ServiceSpec>,
+    /// When its producer makes segments.
+    pub production: Production,
+}
+
+/// When a producer makes the segments of an object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Production {
+    /// For each Interest the segment that it asks for.
+    #[default]
+    OnDemand,
+    /// In order, as `ccnsendchunks` of CCNx 0.x does: ten after the latest Interest that reaches
+    /// the producer, then one a second. Segments that no Interest waits for go into the content
+    /// store of the producer's node, and none is made twice. [`ServiceSpec::time`] is the time
+    /// for each; there is no queue. Not for [`Signing::Manifest`]: segments are made without one.
+    InOrder {
+        /// A segment that takes longer.
+        slow: Option<SlowSegment>,
+    },
+}
+
+/// A segment for which its producer takes another time than for the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlowSegment {
+    /// Its number.
+    pub segment: u64,
+    /// How long it takes.
+    pub time: Duration,
 }
 
 /// A producer that answers one Interest after the other.
@@ -206,6 +233,7 @@ impl ObjectSpec {
             segment_size: 8000,
             signing: Signing::Manifest,
             service: None,
+            production: Production::OnDemand,
         }
     }
 

@@ -177,7 +177,7 @@ impl Tracing {
             let port = ports.get(said.face.0 as usize - 1);
             let link = port.and_then(|port| match port {
                 Port::Link { wire, .. } => Some((LinkId(wire / 2), wire % 2 == 1)),
-                Port::App(_) => None,
+                Port::App { .. } => None,
             });
             let fate = said.dropped.map_or(Fate::Enqueued, Fate::Dropped);
             if link.is_none() && fate == Fate::Enqueued {

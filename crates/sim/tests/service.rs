@@ -5,10 +5,13 @@ mod support;
 
 use control::{Duration, Size, Time};
 use std::sync::Arc;
-use support::{Line, assert_conserved, line, name, wire};
+use support::{Line, assert_conserved, at_ms, line, name, strategy, wire};
 use weir_sim::workload::catalogue::{Catalogue, Class, Objects};
 use weir_sim::workload::sizes::Distribution;
-use weir_sim::{Arrivals, FlowResult, ObjectSpec, RateSpec, ServiceSpec, Signing, WireSpec};
+use weir_sim::{
+    Arrivals, FlowResult, Network, NodeId, NodeSpec, ObjectSpec, Production, RateSpec, ServiceSpec,
+    Signing, SlowSegment, WireSpec,
+};
 
 const SERVICE: Duration = Duration::from_micros(2_500);
 
@@ -73,4 +76,72 @@ fn each_producer_of_a_catalogue_takes_its_time_too() {
     let longest = outcome.flows.iter().map(|flow| flow.end.unwrap()).max().unwrap();
     let expected = Time::ZERO + Duration::from_millis(20 * 5 / 2 + 2);
     assert!(longest >= expected && longest < expected + Duration::from_millis(1), "{longest:?}");
+}
+
+/// Two nodes with content stores, 1 ms apart; the second makes 40 segments in order.
+fn in_order(slow: Option<SlowSegment>) -> (Network, [NodeId; 2], ObjectSpec) {
+    let mut net = Network::new(3);
+    let nodes = ["n0", "n1"].map(|name| net.add_node(NodeSpec::new(name, strategy())));
+    let free = WireSpec { rate: None, ..wire(1, 1) };
+    let link = net.add_link(nodes[0], nodes[1], free.clone(), free);
+    net.add_route(nodes[0], &name("/p"), link, 1).unwrap();
+    let object = ObjectSpec {
+        segment_size: 100,
+        signing: Signing::Unsigned,
+        service: Some(ServiceSpec { time: SERVICE, queue: 0 }),
+        production: Production::InOrder { slow },
+        ..ObjectSpec::new(name("/p/o"), Size(4_000))
+    };
+    net.publish(nodes[1], object.clone()).unwrap();
+    (net, nodes, object)
+}
+
+#[test]
+fn segments_made_before_they_are_asked_for_are_in_the_content_store() {
+    let (mut net, nodes, object) = in_order(None);
+    let spec = RateSpec { start: at_ms(5_000), ..RateSpec::new(object.versioned(), 1e4, 6) };
+    net.constant_rate(nodes[0], spec);
+    let outcome = net.run(at_ms(5_050));
+    assert_conserved(&outcome);
+    // Segments 0 and 1 after 0.1 s, then one a second: 0 to 5. The producer gets no Interest.
+    assert_eq!((outcome.flows[0].data, outcome.nodes[1].cs_hits), (6, 6));
+    assert_eq!((outcome.nodes[1].served, outcome.nodes[1].cs_inserted), (6, 6));
+}
+
+#[test]
+fn an_object_that_is_made_in_order_is_fetched_as_fast_as_it_is_made() {
+    let (mut net, nodes, object) = in_order(None);
+    let spec = RateSpec { start: at_ms(5_000), ..RateSpec::new(object.versioned(), 400.0, 40) };
+    net.constant_rate(nodes[0], spec);
+    let outcome = net.run(at_ms(9_500));
+    assert_conserved(&outcome);
+    assert_eq!((outcome.flows[0].data, outcome.nodes[1].served), (40, 40), "each is made once");
+    // The same once more, to the last bit.
+    let (mut again, nodes, object) = in_order(None);
+    let spec = RateSpec { start: at_ms(5_000), ..RateSpec::new(object.versioned(), 400.0, 40) };
+    again.constant_rate(nodes[0], spec);
+    assert_eq!(again.run(at_ms(9_500)).trace_hash, outcome.trace_hash);
+}
+
+#[test]
+fn a_producer_that_has_what_it_is_allowed_behind_it_sends_one_segment_a_second() {
+    // All 40 are asked for within a millisecond: eleven are made at once, then one a second.
+    let (mut net, nodes, object) = in_order(None);
+    let spec = RateSpec { start: at_ms(500), ..RateSpec::new(object.versioned(), 40_000.0, 40) };
+    net.constant_rate(nodes[0], spec);
+    let outcome = net.run(at_ms(3_000));
+    // Segments 0 and 1 came before; 2 to 13 follow (the last Interests come while 2 is made), and
+    // two more by 3 s.
+    assert_eq!((outcome.flows[0].data, outcome.nodes[1].served), (16, 16));
+}
+
+#[test]
+fn a_slow_segment_holds_up_those_behind_it() {
+    let slow = SlowSegment { segment: 3, time: Duration::from_millis(700) };
+    let (mut net, nodes, object) = in_order(Some(slow));
+    let spec = RateSpec { start: at_ms(500), ..RateSpec::new(object.versioned(), 400.0, 40) };
+    net.constant_rate(nodes[0], spec);
+    // Segment 2 is made when the Interest for it is there, 506 ms, and 3 takes 700 ms from then on.
+    assert_eq!(net.run(at_ms(1_200)).nodes[1].served, 3);
+    assert!(net.run(at_ms(1_300)).nodes[1].served > 10);
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use control::{DataMeta, Kind, Size, Time};
 use packet::options::{ServedBy, answer};
-use packet::{Data, HopOptions, LpPacket, Name};
+use packet::{Data, HopOptions, LpPacket, NameRef};
 
 use super::Packet;
 use super::finish::Ending;
@@ -52,6 +52,7 @@ impl Forwarder {
             return self.count_drop(face, DropReason::Scope);
         }
         let answers = state.is_local() || !state.link.takes_options();
+        let pushes = state.pushes;
         let here = state.is_local().then_some(self.id);
         let mut options = self.take_options(face, header);
         if !options.is_empty() {
@@ -78,13 +79,14 @@ impl Forwarder {
         if excludes && self.turn_away(now, face, &data, &mut satisfied) && satisfied.is_empty() {
             self.count_drop(face, DropReason::Excluded);
         } else if satisfied.is_empty() {
-            self.count_drop(face, DropReason::Unsolicited);
+            let may = pushes && self.may_cache(header, data.name());
+            if !may || !self.cache(now, &data, &packet.to_bytes(), &name, None) {
+                self.count_drop(face, DropReason::Unsolicited);
+            }
         } else {
             let packet = packet.to_bytes();
             let verdict = self.copy_verdict(face, &satisfied, &mut options);
-            let own = |prefix: &Name| data.name().starts_with(prefix.as_ref());
-            let is_private = self.uncached.iter().any(own);
-            let may = !header.no_cache() && !is_private && !self.store.is_off();
+            let may = self.may_cache(header, data.name());
             let cached = may && self.cache(now, &data, &packet, &name, verdict);
             let (data, name) = (&data, &name);
             let mut arrived =
@@ -124,6 +126,12 @@ impl Forwarder {
         self.wake(now, a.face);
         // As on the way out: a mark is raised, not taken back.
         (a.mark, a.options) = (a.mark.max(meta.mark), meta.options);
+    }
+
+    /// Whether Data of this name may go into the content store.
+    fn may_cache(&self, header: &LpPacket<'_>, name: NameRef<'_>) -> bool {
+        let is_private = self.uncached.iter().any(|prefix| name.starts_with(prefix.as_ref()));
+        !header.no_cache() && !is_private && !self.store.is_off()
     }
 
     /// Content store insert; the store is given the bare packet. Says whether it has it now.

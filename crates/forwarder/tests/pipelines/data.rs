@@ -25,6 +25,31 @@ fn data_that_nobody_asked_for_is_dropped_and_not_kept() {
 }
 
 #[test]
+fn data_from_a_face_that_pushes_is_kept_though_no_interest_asked_for_it() {
+    let mut b = Bench::new();
+    let (d, pushing) = (b.face(), b.face_with(FaceConfig { pushes: true, ..Default::default() }));
+    b.receive(pushing, &data("/a", b"x"));
+    assert_eq!(b.drops(pushing, DropReason::Unsolicited), 0);
+    assert_eq!(b.fw.content_store().len(), 1);
+    assert!(b.sent(d).is_empty());
+    b.ask(d, &interest("/a", 1));
+    assert_eq!(b.one(d).packet, data("/a", b"x"));
+    // Nor does such a face answer for one that was asked.
+    let asked = b.face();
+    b.route("/b", asked);
+    b.ask(d, &interest("/b", 2));
+    b.receive(pushing, &data("/b", b"y"));
+    assert!(b.sent(d).is_empty());
+    // Without a content store there is nowhere to keep it.
+    let content_store = ContentStoreConfig { capacity: 0, ..ContentStoreConfig::default() };
+    let config = ForwarderConfig::new(Box::new(Cheapest));
+    let mut bare = Bench::with(ForwarderConfig { content_store, ..config });
+    let pushing = bare.face_with(FaceConfig { pushes: true, ..Default::default() });
+    bare.receive(pushing, &data("/a", b"x"));
+    assert_eq!(bare.drops(pushing, DropReason::Unsolicited), 1);
+}
+
+#[test]
 fn data_from_a_face_that_was_not_asked_is_unsolicited() {
     let mut b = Bench::new();
     let (d, u, other) = (b.face(), b.face(), b.face());

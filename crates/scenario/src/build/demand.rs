@@ -65,6 +65,7 @@ pub(super) fn publish(
             let mut object = ObjectSpec::new(content.name.clone(), content.size);
             object.segment_size = catalogue.segment_size;
             (object.signing, object.service) = (content.signing, content.service);
+            object.production = content.production;
             network.publish(nodes[*at], object)?;
         } else {
             network.publish_catalogue(nodes[*at], catalogue, place)?;

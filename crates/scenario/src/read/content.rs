@@ -2,7 +2,9 @@
 
 use super::Names;
 use super::values::{from, quantity, table_fields};
-use crate::model::{Class, Content, Distribution, Objects, ServiceSpec, Signing, Spread};
+use crate::model::{
+    Class, Content, Distribution, Objects, Production, ServiceSpec, Signing, SlowSegment, Spread,
+};
 use crate::schema::{DISTRIBUTIONS, SECTIONS};
 use control::{Duration, Rate, Size};
 use document::{Document, Section, name, ratio, shown, text, valid_words};
@@ -69,7 +71,47 @@ fn content(s: &Section<'_>, names: &Names<'_>) -> Option<Content> {
         s.mistake("together", "only `placement = \"segments\"` has it");
     }
     let together = s.number("together").and_then(|n| u64::try_from(n).ok()).unwrap_or(1);
-    Some(Content { name, at, size, segment, signing, objects, placement, together, service })
+    let production = production(s, &objects, placement, signing)?;
+    Some(Content {
+        name,
+        at,
+        size,
+        segment,
+        signing,
+        objects,
+        placement,
+        together,
+        service,
+        production,
+    })
+}
+
+/// When a producer makes segments, and what a content made in order cannot be.
+fn production(
+    s: &Section<'_>,
+    objects: &Objects,
+    placement: Spread,
+    signing: Signing,
+) -> Option<Production> {
+    let time: Duration = s.get("slow_time", quantity)?;
+    let segment = s.number("slow_segment").and_then(|n| u64::try_from(n).ok())?;
+    if s.word("production") == 0 {
+        let wrong = ["slow_time", "slow_segment"].into_iter().find(|f| s.given(f).is_some());
+        if let Some(field) = wrong {
+            s.mistake(field, "only `production = \"in-order\"` has it");
+        }
+        return Some(Production::OnDemand);
+    }
+    if *objects != Objects::One || placement != Spread::Replicated {
+        s.mistake("production", "`in-order` is for one object, whole at each of its producers");
+    } else if signing == Signing::Manifest {
+        let why = "a manifest lists segments that are not made yet; add `signing = \"none\"`";
+        s.mistake("production", why);
+    } else if s.given("service_queue").is_some() {
+        s.mistake("service_queue", "a producer with `production = \"in-order\"` has no queue");
+    }
+    let slow = (time > Duration::ZERO).then_some(SlowSegment { segment, time });
+    Some(Production::InOrder { slow })
 }
 
 /// How long a producer takes for an answer: the inner one is `None` if it takes no time.

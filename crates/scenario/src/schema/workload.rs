@@ -90,6 +90,29 @@ pub(super) const CONTENT: Section = Section {
             "How many Interests wait at a producer with a `service_time` while one is being \
              answered; what comes to a full queue is lost.",
         ),
+        field(
+            "production",
+            Form::Word(&["on-demand", "in-order"]),
+            "\"on-demand\"",
+            "`on-demand`: a producer makes the segment that an Interest asks for. `in-order`: it \
+             makes segments in order and sends each at once, as CCNx's `ccnsendchunks`: ten after \
+             the latest Interest that reaches it, then one a second. Segments that no Interest \
+             waits for go into the content store of its node, and none is made twice. One object \
+             with `signing = \"none\"` or `\"digest\"`; `service_time` is the time for each.",
+        ),
+        field(
+            "slow_time",
+            Form::Duration,
+            "\"0 ms\"",
+            "With `production = \"in-order\"`: how long the segment `slow_segment` takes, where \
+             that is not the `service_time`. `\"0 ms\"`: there is no such segment.",
+        ),
+        field(
+            "slow_segment",
+            Form::Number(0, 1_000_000_000),
+            "0",
+            "The number of the segment that takes `slow_time`.",
+        ),
     ]],
 };
 

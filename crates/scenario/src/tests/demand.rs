@@ -1,7 +1,7 @@
 use super::{batch, line, one, wrong};
 use crate::model::{
-    Adaptation, Asked, Distribution, Manner, Objects, Request, Requests, ServiceSpec, Spread,
-    Warmup,
+    Adaptation, Asked, Distribution, Manner, Objects, Production, Request, Requests, ServiceSpec,
+    SlowSegment, Spread, Warmup,
 };
 use crate::parse;
 use control::{Duration, Rate, Size};
@@ -108,6 +108,33 @@ const CASES: &[Case] = &[
         "[[workload]]\nname = \"/x\"\ntrace = \"there-is-none.csv\"",
         "3:9",
         &["cannot read `there-is-none.csv`", "folder of the scenario"],
+    ),
+    (
+        "[[content]]\nname = \"/y\"\nat = \"a\"\nsize = \"1 B\"\nproduction = \"inorder\"",
+        "5:14",
+        &["did you mean `in-order`?"],
+    ),
+    (
+        "[[content]]\nname = \"/y\"\nat = \"a\"\nsize = \"1 B\"\nproduction = \"in-order\"",
+        "5:14",
+        &["a manifest lists segments that are not made yet", "signing = \"none\""],
+    ),
+    (
+        "[[content]]\nname = \"/y\"\nat = \"a\"\nsize = \"1 B\"\nobjects = 5\nsigning = \"none\"\n\
+         production = \"in-order\"",
+        "7:14",
+        &["for one object"],
+    ),
+    (
+        "[[content]]\nname = \"/y\"\nat = \"a\"\nsize = \"1 B\"\nsigning = \"none\"\n\
+         production = \"in-order\"\nservice_queue = 5",
+        "7:17",
+        &["has no queue"],
+    ),
+    (
+        "[[content]]\nname = \"/y\"\nat = \"a\"\nsize = \"1 B\"\nslow_time = \"1 s\"",
+        "5:13",
+        &["only `production = \"in-order\"`"],
     ),
     ("[caching]\nat = \"router\"", "2:6", &["did you mean `routers`?"]),
     ("[caching]\nadmission = \"lcdd\"", "2:13", &["`lcdd` is not a rule", "did you mean `lcd`?"]),
@@ -291,4 +318,24 @@ fn producers_take_their_time_if_they_are_told_to() {
     };
     let expected = ServiceSpec { time: Duration::from_micros(2_500), queue: 24 };
     assert_eq!((service("/y"), service("/z")), (Some(expected), None));
+}
+
+#[test]
+fn producers_make_segments_in_order_if_they_are_told_to() {
+    let text = line(
+        "[[content]]\nname = \"/y\"\nat = \"a\"\nsize = \"1 B\"\nsigning = \"none\"\n\
+         production = \"in-order\"\n[[content]]\nname = \"/z\"\nat = \"a\"\nsize = \"1 B\"\n\
+         signing = \"digest\"\nproduction = \"in-order\"\nslow_segment = 7\nslow_time = \"1 s\"",
+    );
+    let (first, slow) = (one(&text), SlowSegment { segment: 7, time: Duration::from_secs(1) });
+    // The filled-in file says the same.
+    for scenario in [&first, &one(&batch(&text, &[]).runs[0].filled)] {
+        let production = |name: &str| {
+            let name = name.parse().unwrap();
+            scenario.contents.iter().find(|content| content.name == name).unwrap().production
+        };
+        assert_eq!(production("/x"), Production::OnDemand);
+        assert_eq!(production("/y"), Production::InOrder { slow: None });
+        assert_eq!(production("/z"), Production::InOrder { slow: Some(slow) });
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::{Medium, Shape};
 use control::Duration;
-use scenario::model::{FaultKind, Impairment, Loss, Scenario};
+use scenario::model::{Content, FaultKind, Impairment, Loss, Production, Scenario};
 use std::fmt;
 
 /// Something in a scenario that only the simulator does.
@@ -40,6 +40,11 @@ pub fn of_network(scenario: &Scenario, medium: Medium) -> Vec<Refused> {
                         here waits in the kernel: leave --shape kernel away";
             add(format!("link {a}-{b}"), what);
         }
+    }
+    let in_order = |content: &&Content| content.production != Production::OnDemand;
+    for content in scenario.contents.iter().filter(in_order) {
+        let what = "daemons drop Data that no Interest asked for: leave `production` away";
+        add(format!("content {}", content.name), what);
     }
     all
 }

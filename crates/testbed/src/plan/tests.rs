@@ -106,13 +106,15 @@ fn no_more_is_published_than_the_run_can_fetch() {
 fn all_that_cannot_be_built_is_said_at_once() {
     let text = LINE.replace("loss = \"1 %\"", "duplicate = \"1 %\"")
         + "[[link]]\nbetween = [\"consumer\", \"producer\"]\nrate = \"1 Mbit/s\"\n\
-           corrupt = \"1 %\"\n";
+           corrupt = \"1 %\"\n\
+           [[content]]\nname = \"/pushed\"\nat = \"producer\"\nsize = \"1 MB\"\n\
+           signing = \"none\"\nproduction = \"in-order\"\n";
     let refused = Plan::new(&scenario(&text), 1, Medium::default()).unwrap_err();
     let places: Vec<&str> = refused.iter().map(|one| one.place.as_str()).collect();
     // Both directions of the link make copies.
     let copies = "link the middle-producer";
     let damage = "link consumer-producer";
-    assert_eq!(places, [copies, copies, damage, damage]);
+    assert_eq!(places, [copies, copies, damage, damage, "content /pushed"]);
 }
 
 #[test]
