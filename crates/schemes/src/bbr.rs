@@ -81,7 +81,7 @@ pub const SCHEME: Scheme = Scheme {
 /// Octets that a segment is taken to have before the first has come.
 const INITIAL_SEGMENT: f64 = 8000.0;
 /// Segments that may follow the initial window at most: some 100 ms at the initial rate, and what
-/// delays a path of 2 Mbit/s by two seconds and not by more.
+/// delays a path of 2 Mbit/s by two seconds.
 const MOST_INITIAL: f64 = 64.0;
 /// The smallest window, `BBRMinPipeCwnd`.
 const MIN_WINDOW: f64 = 4.0;
@@ -97,6 +97,8 @@ const LEAST_BOUND: f64 = 1.1;
 const BURST: Duration = Duration::from_micros(500);
 /// Where losses bound what is in flight, going up is tried no more often than after this.
 const BOUNDED_CRUISE: Duration = Duration::from_secs(2);
+/// But after so many round trips at most, or one for each segment of the pipe.
+const RENO_ROUNDS: f64 = 63.0;
 /// Round trips that ProbeBW goes down for at most. BBRv1 has one, which takes away what going up
 /// brought. Beside random loss the largest sample of ten rounds is more than the path's rate, so
 /// cruising adds to the queue as well: BBRv2 goes down until it is gone. Where Data come from far
@@ -335,16 +337,13 @@ impl Bbr {
                 _ => {}
             }
         }
-        self.bounds.forget_if_loose(
-            self.window_gain * self.pipe(self.bandwidth()) + self.slack(self.bandwidth()),
-        );
+        let most = self.window_gain * self.pipe(self.bandwidth()) + self.slack(self.bandwidth());
+        self.bounds.forget_if_loose(most);
         if self.mode == Mode::Startup {
             self.startup.losses.next_round();
             self.judge_plateau(cx);
         }
         if !matches!(self.mode, Mode::Startup | Mode::Drain | Mode::ProbeRtt { .. }) {
-            let most =
-                self.window_gain * self.pipe(self.bandwidth()) + self.slack(self.bandwidth());
             let path = Path { rtt_min: self.rtt_min, spread: self.spread };
             self.share.judge(cx.now, &self.round, path, most);
         }
@@ -446,9 +445,11 @@ impl Bbr {
         let rounds = 4 + cx.rng.below(4);
         let mut span = Duration(self.rtt_min.0.saturating_mul(rounds));
         if self.bounds.is_bounded() {
-            // BBRv2, section 4.3.3.6: trying for more costs losses, so it is tried every two to
-            // three seconds, not by the round trip, of which there may be thousands in a second.
-            span = span.max(BOUNDED_CRUISE + Duration(cx.rng.below(BOUNDED_CRUISE.0 / 2)));
+            // BBRv2, section 4.3.3.6: trying for more costs losses. It is tried every two to three
+            // seconds, or when Reno would have grown by the pipe (`BBRIsRenoCoexistenceProbeTime`).
+            let reno = self.pipe(self.bandwidth()).min(RENO_ROUNDS) as u64;
+            let wait = BOUNDED_CRUISE + Duration(cx.rng.below(BOUNDED_CRUISE.0 / 2));
+            span = span.max(wait.min(Duration(self.rtt_min.0.saturating_mul(reno))));
         }
         self.mode = Mode::Cruise { until: cx.now + span };
     }

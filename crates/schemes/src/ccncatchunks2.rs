@@ -85,7 +85,7 @@ struct Pipeline {
     /// How many may be asked for before the next Data.
     credit: u32,
     estimate: Option<Duration>,
-    /// The segment whose round trip is being measured, and since when.
+    /// The segment whose round trip is being measured, and since when (`sendtime_slot`).
     probe: Option<(u64, Time)>,
 }
 
@@ -148,13 +148,12 @@ impl Controller for Pipeline {
     fn on_sent(&mut self, cx: &mut Cx<'_>, sent: &Sent) -> Ticket {
         if sent.attempt == 0 {
             self.credit = self.credit.saturating_sub(u32::from(sent.count));
+            // Only what is asked for anew is measured, and measured from its first Interest: else
+            // no lifetime that is too short would ever become longer.
+            self.probe.get_or_insert((sent.first, cx.now));
         }
         let timeout = self.lifetime(sent.attempt);
         let named = sent.attempt == 0 && self.estimate.is_some();
-        // One that is asked for again while it is measured is measured from then on.
-        if self.probe.is_none_or(|(segment, _)| segment == sent.first) {
-            self.probe = Some((sent.first, cx.now));
-        }
         let memo = [u64::from(named) * FIRST, 0];
         Ticket { timeout, memo, options: HopOptions::default() }
     }
@@ -264,6 +263,22 @@ mod tests {
         play.at_ms(4200);
         play.lose(&again, Cause::Timeout);
         assert_eq!(play.gauge("window"), 9.0);
+    }
+
+    #[test]
+    fn what_is_asked_for_again_is_measured_from_its_first_interest() {
+        let mut play = play("ccncatchunks2");
+        let first = play.ask(1).unwrap();
+        play.at_ms(120);
+        play.data(&first, 0);
+        let late = play.ask(1).unwrap();
+        play.at_ms(120 + 125);
+        play.lose(&late, Cause::Timeout);
+        let again = play.again(&late).unwrap();
+        play.at_ms(120 + 150);
+        play.data(&again, 0);
+        // 150 ms are more than 120: an eighth more.
+        assert!((play.gauge("rtte") - 0.135).abs() < 1e-9, "{}", play.gauge("rtte"));
     }
 
     #[test]

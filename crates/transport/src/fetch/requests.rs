@@ -321,7 +321,9 @@ impl Requests {
         let rtt = (attempt == 0 || first).then(|| now.since(sent_at));
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt);
-            self.stats.rtt(rtt);
+            if attempt == 0 {
+                self.stats.rtt(rtt);
+            }
         }
         self.note_answer(now);
         self.stats.data += 1;
