@@ -20,10 +20,11 @@
 //! C, R_s between C / 10000 and C_s (or what is left of it): from nothing it could not grow, and
 //! more than the class has is no offer. R_s is stamped from the end of the first period on. With no
 //! load, beta is beta', and the rates grow as (4) has it; once they are at their bounds, the link's
-//! clock stops until the next Interest.
+//! clock stops until the next Interest. The lowest rate is `floor`.
 //!
-//! Deviations. The queue's part in (3) is at most half of eta C (`rate.rs` says why). An Interest
-//! without a hint avoids next hops that answer nothing while another one does (`silence.rs`).
+//! Deviations. The queue's part in (3) is at most half of eta C (`drain`; `rate.rs` says why, and
+//! `scenarios/mircc/deviations.md` what it changes). An Interest without a hint avoids next hops
+//! that answer nothing while another one does (`silence.rs`).
 //!
 //! Limits that the paper states: a content store on the way answers with another path's stamps; the
 //! consumer sees it as one path more.
@@ -93,6 +94,21 @@ const PARAMS: &[ParamSpec] = &[
         range: (0.01, 1.0),
         help: "weight of the newest value in the averages of base and excess",
         source: "section 3.1.1",
+    },
+    ParamSpec {
+        name: "drain",
+        default: Value::Number(0.5),
+        range: (0.0, 1e6),
+        help: "the largest share of eta C that the queue's part in eq. 3 may take; from some \
+               thousands on no queue reaches it",
+        source: "own: eq. 3 has no bound",
+    },
+    ParamSpec {
+        name: "floor",
+        default: Value::Number(1e-4),
+        range: (1e-9, 0.1),
+        help: "the lowest rate, as a share of the link",
+        source: "own: eq. 2 divides by the rate",
     },
     ParamSpec {
         name: "packets",
@@ -171,6 +187,8 @@ impl Mircc {
                 eta: params.number("eta"),
                 beta: params.number("beta"),
                 alpha: params.number("alpha"),
+                drain: params.number("drain"),
+                floor: params.number("floor"),
             },
             initial: params.number("initial"),
             packets: params.number("packets"),

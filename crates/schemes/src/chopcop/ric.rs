@@ -11,12 +11,12 @@
 //! - It timed out (eq. 4 and 5): W = beta_0 W, and what is missing is asked for again.
 //!
 //! Read where the paper is silent: the window starts at 1, the timeout at 3 s; neither falls below
-//! 1 and `timeout_min`; slow start begins anew whenever W is below the threshold; marks cut once a
-//! mean round-trip time, timeouts once for each time that a chunk was asked for; of a chunk of
-//! which something was asked for twice, what came of the first asking gives the sample (Karn;
-//! without one, a round trip that an outage made long would stay as long as every chunk loses
-//! something). With these rules, and not with others that were tried, the published windows, rates
-//! and timeouts come out.
+//! 1 and `timeout_min`; slow start begins anew whenever W is below the threshold (`slow_start`);
+//! marks cut once a mean round-trip time (`mark_pause`), timeouts once for each time that a chunk
+//! was asked for (`timeout_pause`); of a chunk of which something was asked for twice, what came
+//! of the first asking gives the sample (Karn; without one, a round trip that an outage made long
+//! would stay as long as every chunk loses something). `scenarios/chopcop/deviations.md` says what
+//! the three rules that are parameters change in the paper's experiments.
 //!
 //! Deviations: the end of a chunk that is shorter than N, and of one whose rest was never asked
 //! for, is when something of a later chunk is asked for. A Nack, and a gap (segments of the chunk
@@ -28,7 +28,7 @@
 use super::PAPER;
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Equation, InFlight, Lane, Loss, ParamSpec,
-    Params, PathEstimate, Permit, RttEstimate, Scheme, Sent, Ticket, Time, Value,
+    Params, PathEstimate, Permit, RttEstimate, Scheme, Sent, Ticket, Time, Value, Word,
 };
 use packet::HopOptions;
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,6 +54,9 @@ const EQUATIONS: &[Equation] = &[
     ("eq. 4", "RTT_avg = sigma RTT_avg + (1 - sigma) RTT"),
     ("eq. 5", "timeout = delta RTT_avg"),
 ];
+
+const AGAIN: &str = "again";
+const ONCE: &str = "once";
 
 pub(super) const PARAMS: &[ParamSpec] = &[
     ParamSpec {
@@ -133,6 +136,29 @@ pub(super) const PARAMS: &[ParamSpec] = &[
         help: "least timeout: drivers wake late by some milliseconds",
         source: "not in the paper, whose paths are long",
     },
+    ParamSpec {
+        name: "slow_start",
+        default: Value::Word(Word { text: AGAIN, of: || vec![AGAIN, ONCE] }),
+        range: (0.0, 1.0),
+        help: "whether a window that a cut left below the threshold grows by slow start again; \
+               with `once`, slow start ends at the first cut",
+        source: "own: section III-C names the first slow start only",
+    },
+    ParamSpec {
+        name: "mark_pause",
+        default: Value::Number(1.0),
+        range: (0.0, 100.0),
+        help: "mean round-trip times between two cuts by marked chunks; 0: every one cuts",
+        source: "own: section III-C gives no limit",
+    },
+    ParamSpec {
+        name: "timeout_pause",
+        default: Value::Number(0.0),
+        range: (0.0, 100.0),
+        help: "mean round-trip times between two cuts by timeouts; 0: every chunk that times out \
+               cuts, once for each time that it was asked for",
+        source: "section III-C, which gives no limit",
+    },
 ];
 
 /// The window never counts more chunks.
@@ -178,6 +204,13 @@ struct Ric {
     delta: f64,
     initial_timeout: Duration,
     timeout_min: Duration,
+    /// Slow start begins anew below the threshold.
+    is_again: bool,
+    /// In mean round-trip times.
+    mark_pause: f64,
+    timeout_pause: f64,
+    /// A cut has ended the first slow start.
+    was_cut: bool,
     /// W.
     window: f64,
     /// Complete chunks since the window grew.
@@ -198,6 +231,8 @@ struct Ric {
     used_at: Option<Time>,
     /// When a mark, a Nack or a gap cut last.
     cut_at: Option<Time>,
+    /// When a timeout cut last.
+    cut_by_timeout_at: Option<Time>,
     heard_at: Option<Time>,
     backed_off_at: Option<Time>,
     doublings: u32,
@@ -214,6 +249,10 @@ impl Ric {
             delta: params.number("delta"),
             initial_timeout: params.time("initial_timeout"),
             timeout_min: params.time("timeout_min"),
+            is_again: params.word("slow_start") == AGAIN,
+            mark_pause: params.number("mark_pause"),
+            timeout_pause: params.number("timeout_pause"),
+            was_cut: false,
             window: params.number("initial_window"),
             since_growth: 0.0,
             rtt: None,
@@ -225,6 +264,7 @@ impl Ric {
             busy: 0,
             used_at: None,
             cut_at: None,
+            cut_by_timeout_at: None,
             heard_at: None,
             backed_off_at: None,
             doublings: 0,
@@ -302,10 +342,10 @@ impl Ric {
             self.sample(rtt);
         }
         if chunk.marked > 0 {
-            // Eq. 3, at most once a mean round-trip time. N is what the chunk has.
+            // Eq. 3, at most once in `mark_pause`. N is what the chunk has.
             let [_, beta_1, beta_2] = self.beta;
             let share = f64::from(chunk.marked) / f64::from(chunk.arrived);
-            self.cut_once(cx, beta_2 - (beta_2 - beta_1) * share);
+            self.cut_once(cx, beta_2 - (beta_2 - beta_1) * share, self.mark_pause);
         } else if self.used_at >= Some(chunk.sent_at) {
             self.grow();
         }
@@ -328,7 +368,7 @@ impl Ric {
 
     /// Section III-C: slow start, then congestion avoidance.
     fn grow(&mut self) {
-        if self.window < self.threshold {
+        if self.window < self.threshold && (self.is_again || !self.was_cut) {
             self.window += 1.0;
         } else {
             self.since_growth += 1.0;
@@ -343,15 +383,22 @@ impl Ric {
     fn cut(&mut self, cx: &mut Cx<'_>, beta: f64) {
         self.window = (beta * self.window).max(1.0);
         self.since_growth = 0.0;
+        self.was_cut = true;
         cx.note("cut", self.window);
     }
 
-    fn cut_once(&mut self, cx: &mut Cx<'_>, beta: f64) {
-        let pause = Duration::from_secs_f64(self.rtt.unwrap_or(0.0));
-        if self.cut_at.is_none_or(|at| cx.now.since(at) >= pause) {
+    /// A cut that follows the one before after so many mean round-trip times or more.
+    fn cut_once(&mut self, cx: &mut Cx<'_>, beta: f64, pause: f64) {
+        if self.is_over(cx.now, self.cut_at, pause) {
             self.cut_at = Some(cx.now);
             self.cut(cx, beta);
         }
+    }
+
+    /// So many mean round-trip times have passed since then.
+    fn is_over(&self, now: Time, then: Option<Time>, pause: f64) -> bool {
+        let pause = Duration::from_secs_f64(pause * self.rtt.unwrap_or(0.0));
+        then.is_none_or(|at| now.since(at) >= pause)
     }
 
     /// What is in flight of a chunk has changed.
@@ -434,11 +481,14 @@ impl Controller for Ric {
         chunk.lost = chunk.lost.saturating_add(1);
         let [beta_0, ..] = self.beta;
         if loss.cause != Cause::Timeout {
-            self.cut_once(cx, beta_0);
+            self.cut_once(cx, beta_0, 1.0);
         } else if chunk.timed_out_at.is_none_or(|at| loss.sent_at >= at) {
             chunk.timed_out_at = Some(cx.now);
             cx.note("timeout", chunk.index as f64);
-            self.cut(cx, beta_0);
+            if self.is_over(cx.now, self.cut_by_timeout_at, self.timeout_pause) {
+                self.cut_by_timeout_at = Some(cx.now);
+                self.cut(cx, beta_0);
+            }
         }
     }
 

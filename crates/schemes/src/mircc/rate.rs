@@ -12,6 +12,13 @@ pub(crate) struct Law {
     pub(crate) beta: f64,
     /// alpha: the weight of the newest value in the averages of base and excess.
     pub(crate) alpha: f64,
+    /// The share of eta C that the queue's part in (3) may take. By (3) as it stands a queue that
+    /// grew fast makes base negative; flows that are offered nothing are no load, so that (2) next
+    /// takes each of them for thousands, and the rate climbs all the way back.
+    pub(crate) drain: f64,
+    /// The lowest rate, as a share of C: (2) divides by the rate, and a flow that is offered
+    /// nothing could not learn of a higher one.
+    pub(crate) floor: f64,
 }
 
 /// What was measured in the period that ends, and what is true at its end.
@@ -62,7 +69,7 @@ impl ClassRate {
         let beta = law.beta.max(growth);
         // (3), (7), (13): base = (eta C - beta q(t) / d(t)) / N
         let full = law.eta * capacity;
-        let base = (full - (beta * p.q / p.d).min(MOST_DRAINED * full)) / n;
+        let base = (full - (beta * p.q / p.d).min(law.drain * full)) / n;
         // (4), (9), (15): excess = R(t - T) - y(t) / N
         let excess = self.rate - p.y / n;
         let base = averaged(law.alpha, &mut self.base, base);
@@ -80,15 +87,6 @@ fn averaged(alpha: f64, mu: &mut Option<f64>, x: f64) -> f64 {
     new
 }
 
-/// The share of a link that may be kept free to drain a queue. By (3) as it stands a queue that
-/// grew fast would make the rate negative; flows that are told to stop are no load, so that (2)
-/// would next take each of them for thousands, and the rate would have to climb all the way back.
-const MOST_DRAINED: f64 = 0.5;
-
-/// A rate is never lower than this share of the link's capacity: equation (2) divides by it, and
-/// a flow that is told nothing could not learn of better times.
-const FLOOR: f64 = 1e-4;
-
 /// Both classes of a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinkRates {
@@ -103,7 +101,7 @@ impl LinkRates {
     /// A link that was idle: the first flow is offered the share `initial` of `capacity` (C), and
     /// as much again while it does not use it.
     pub(crate) fn new(law: Law, initial: f64, capacity: f64) -> LinkRates {
-        let rate = ClassRate::new((initial * capacity).max(FLOOR * capacity));
+        let rate = ClassRate::new((initial * capacity).max(law.floor * capacity));
         LinkRates { law, primary: rate, secondary: rate, measured: false }
     }
 
@@ -119,7 +117,7 @@ impl LinkRates {
 
     /// The end of a period: C, y_p(t), y_s(t), and q(t), d(t) that both classes share.
     pub(crate) fn update(&mut self, capacity: f64, y_s: f64, p: Period) {
-        let floor = FLOOR * capacity;
+        let floor = self.law.floor * capacity;
         self.measured = true;
         self.primary.update(self.law, capacity, 0.0, p, (floor, capacity));
         // (11): C_s = max(C - y_p(t), 0)

@@ -190,6 +190,52 @@ fn marks_cut_once_a_mean_round_trip_time_and_a_marked_chunk_never_grows_the_wind
     assert_eq!(b.ric.window, 5.0);
 }
 
+/// A window of 20 that a mark halves: slow start adds one for each of ten chunks, the linear growth
+/// that follows a first slow start one for ten.
+#[test]
+fn slow_start_begins_again_or_ends_at_the_first_cut() {
+    for (slow_start, window) in [("again", 20.0), ("once", 11.0)] {
+        let mut b = Bench::new(&[("initial_window", "20"), ("slow_start", slow_start)]);
+        b.ask_chunk(ms(0), 0, true);
+        b.chunk(ms(100), 0, 32);
+        assert_eq!(b.ric.window, 10.0, "{slow_start}");
+        b.run(ms(100), 1, 10);
+        assert_eq!(b.ric.window, window, "{slow_start}");
+    }
+}
+
+#[test]
+fn the_pause_between_cuts_by_marks_is_in_mean_round_trip_times() {
+    // The chunks come 100, 150 and 320 ms after their Interests: RTT_avg is 115 ms at the second,
+    // 176.5 ms at the third, which comes 220 ms after the first.
+    for (pause, second, third) in [("0", 5.0, 2.5), ("1", 10.0, 5.0), ("2", 10.0, 10.0)] {
+        let mut b = Bench::new(&[("initial_window", "20"), ("mark_pause", pause)]);
+        (0..3).for_each(|chunk| assert!(b.ask_chunk(ms(0), chunk, true)));
+        b.chunk(ms(100), 0, 32);
+        assert_eq!(b.ric.window, 10.0);
+        b.chunk(ms(150), 1, 32);
+        assert_eq!(b.ric.window, second, "{pause}");
+        b.chunk(ms(320), 2, 32);
+        assert_eq!(b.ric.window, third, "{pause}");
+    }
+}
+
+#[test]
+fn the_pause_between_cuts_by_timeouts_is_in_mean_round_trip_times() {
+    for (pause, second, third) in [("0", 4.0, 2.0), ("1", 8.0, 4.0), ("3", 8.0, 8.0)] {
+        let mut b = Bench::new(&[("initial_window", "16"), ("timeout_pause", pause)]);
+        (0..4).for_each(|chunk| assert!(b.ask_chunk(ms(0), chunk, true)));
+        // RTT_avg is 100 ms.
+        b.chunk(ms(100), 0, 0);
+        b.lose(ms(700), 32, Cause::Timeout);
+        assert_eq!(b.ric.window, 8.0);
+        b.lose(ms(750), 64, Cause::Timeout);
+        assert_eq!(b.ric.window, second, "{pause}");
+        b.lose(ms(850), 96, Cause::Timeout);
+        assert_eq!(b.ric.window, third, "{pause}");
+    }
+}
+
 #[test]
 fn the_timeout_follows_equations_4_and_5() {
     let mut b = Bench::new(&[]);

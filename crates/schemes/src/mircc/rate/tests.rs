@@ -1,6 +1,6 @@
 use super::*;
 
-const LAW: Law = Law { eta: 0.95, beta: 0.1, alpha: 0.5 };
+const LAW: Law = Law { eta: 0.95, beta: 0.1, alpha: 0.5, drain: 0.5, floor: 1e-4 };
 const WIDE: (f64, f64) = (1e-9, 1e9);
 
 fn close(found: f64, expected: f64) {
@@ -46,6 +46,19 @@ fn a_queue_takes_no_more_than_half_of_a_link() {
     let mut rate = ClassRate::new(9.5);
     rate.update(LAW, 10.0, 0.0, Period { y: 38.0, q: 20.0, d: 0.1 }, WIDE);
     close(rate.rate(), 9.5 / 2.0 / 4.0);
+}
+
+/// The same queue with `drain` = 1/4, 1 and without a bound: (3) as printed is negative there, and
+/// the rate is the floor.
+#[test]
+fn drain_bounds_the_queues_part_and_floor_the_rate() {
+    for (drain, floor, expected) in
+        [(0.25, 1e-4, 9.5 * 0.75 / 4.0), (1.0, 1e-4, 1e-3), (1e6, 1e-4, 1e-3), (1e6, 0.01, 0.1)]
+    {
+        let mut link = LinkRates::new(Law { drain, floor, ..LAW }, 0.95, 10.0);
+        link.update(10.0, 0.0, Period { y: 38.0, q: 20.0, d: 0.1 });
+        close(link.primary(), expected);
+    }
 }
 
 #[test]
@@ -97,7 +110,7 @@ fn the_secondary_class_has_what_the_primary_leaves() {
     close(link.secondary(), 1.0);
     // Nothing is left: the floor, from which it can grow again.
     link.update(10.0, 3.0, Period { y: 12.0, q: 0.0, d: 0.1 });
-    close(link.secondary(), 10.0 * FLOOR);
+    close(link.secondary(), 10.0 * LAW.floor);
     for _ in 0..40 {
         link.update(10.0, 0.0, Period { y: 2.0, q: 0.0, d: 0.1 });
     }
