@@ -175,8 +175,8 @@ fn a_flow_takes_what_another_leaves() {
         (fetch.signing, fetch.start) = (signing, at_ms(start));
         net.fetch(consumer, fetch);
     }
-    // All takes a fluid 4.8 MB / 184 Mbit/s = 209 ms. Allowed is what `domains.toml` promises: seven
-    // tenths of that rate, and 60 round trips of 2.6 ms for Startup.
+    // A fluid takes 4.8 MB / 184 Mbit/s = 209 ms. `domains.toml` promises seven tenths of that,
+    // and 60 round trips of 2.6 ms for Startup.
     let after = net.run(at_ms(24 + 209 * 10 / 7 + 60 * 26 / 10));
     assert!(after.flows.iter().all(|flow| flow.complete), "{:?}", after.flows);
 }

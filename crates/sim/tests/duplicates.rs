@@ -105,10 +105,10 @@ fn what_is_pending_is_asked_for_once() {
                 let came = world.run();
                 let case = || format!("{scheme}, {delay} ms, {buffer} BDP, {later}: {came:?}");
                 // The router itself makes no duplicates: what is lost has to be asked for again,
-                // and what a consumer repeats is its business. A consumer that comes late is served
-                // at the rate of its own link, until it has all that the store has. What it asks for
-                // then fills the queue at once, and no round trip that was measured before tells
-                // for how long: as much as the queue holds may be asked for once more.
+                // and what a consumer repeats is its business. One that comes late is served at the
+                // rate of its own link until it has all that the store has. What it asks for then
+                // fills the queue at once, and no round trip that was measured before tells for
+                // how long: as much as the queue holds may be asked for once more.
                 let burst = if later > 100 { world.queue() / FRAME } else { 0 };
                 let most = SEGMENTS * 101 / 100 + came.again + came.lost + burst;
                 assert!(came.upstream <= most, "{}", case());
