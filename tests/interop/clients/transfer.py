@@ -9,6 +9,7 @@ from pathlib import Path
 
 from clients import NDNTS, Client, clients
 from support import content, weir
+from support.children import wait_until
 
 SIZE = 300_000
 
@@ -51,8 +52,10 @@ class Transfer(unittest.TestCase):
         self.daemon.sections["on_demand"] = {"local": True}
         self.daemon.process.kill()
         self.daemon.start()
-        log = (self.folder / "node.log").read_text(encoding="utf-8")
-        (uri,) = re.findall(r"ws://127\.0\.0\.1:\d+", log)
+        # The listener's port is known from the log, which is written after local programs can connect.
+        log, listener = self.folder / "node.log", re.compile(r"ws://127\.0\.0\.1:\d+")
+        wait_until(lambda: listener.search(log.read_text(encoding="utf-8")), "a listener in the log")
+        uri = listener.search(log.read_text(encoding="utf-8")).group()
         page = [*NDNTS, uri]
         publish, fetch = [*page, "serve", "NAME", "FILE"], [*page, "fetch", "NAME", "FILE"]
         browser = Client("browser", publish, "/8=demo", fetch)
