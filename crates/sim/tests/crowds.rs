@@ -158,13 +158,13 @@ fn a_flow_takes_what_another_leaves() {
     let shared = WireSpec { queue: Size(32_000), delay, ..wire(184, 0) };
     let access = WireSpec { delay: Duration::from_micros(130), ..wire(1840, 0) };
     let link = net.add_link(near, far, shared.clone(), shared);
-    for (flow, octets, start) in [(0, 2_800_000, 18), (1, 2_000_000, 24)] {
+    for (flow, bytes, start) in [(0, 2_800_000, 18), (1, 2_000_000, 24)] {
         let uri = name(&format!("/p/{flow}"));
         let signing = Signing::Unsigned;
         let object = ObjectSpec {
             segment_size: 1024,
             signing,
-            ..ObjectSpec::new(uri.clone(), Size(octets))
+            ..ObjectSpec::new(uri.clone(), Size(bytes))
         };
         net.add_route(near, &uri, link, 1).unwrap();
         net.publish(far, object.clone()).unwrap();

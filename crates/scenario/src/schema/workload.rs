@@ -97,8 +97,9 @@ pub(super) const CONTENT: Section = Section {
             "`on-demand`: a producer makes the segment that an Interest asks for. `in-order`: it \
              makes segments in order and sends each at once, as CCNx's `ccnsendchunks`: ten after \
              the latest Interest that reaches it, then one a second. Segments that no Interest \
-             waits for go into the content store of its node, and none is made twice. One object \
-             with `signing = \"none\"` or `\"digest\"`; `service_time` is the time for each.",
+             waits for go into the content store of its node, and are lost if it has none: no \
+             segment is made twice. One object with `signing = \"none\"` or `\"digest\"`; \
+             `service_time` is the time for each.",
         ),
         field(
             "slow_time",
