@@ -52,7 +52,7 @@ class Transfer(unittest.TestCase):
         self.daemon.sections["on_demand"] = {"local": True}
         self.daemon.process.kill()
         self.daemon.start()
-        # The listener's port is known from the log, which is written after local programs can connect.
+        # The port is known from the log, which is written after local programs can connect.
         log, listener = self.folder / "node.log", re.compile(r"ws://127\.0\.0\.1:\d+")
         wait_until(lambda: listener.search(log.read_text(encoding="utf-8")), "a listener in the log")
         uri = listener.search(log.read_text(encoding="utf-8")).group()
