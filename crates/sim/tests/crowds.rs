@@ -38,6 +38,8 @@ struct Crowd {
 struct Came {
     /// The share of Data that the bottleneck dropped, from the beginning to the end.
     lost: f64,
+    /// The same of the last [`JUDGED_MS`] alone, without what beginnings cost.
+    settled: f64,
     /// Jain's index of what the flows got in the last [`JUDGED_MS`].
     equal: f64,
     /// The share of its time that the bottleneck was busy.
@@ -89,8 +91,11 @@ impl Crowd {
         let got: Vec<f64> =
             got.map(|(after, before)| (after.bytes - before.bytes) as f64).collect();
         let back = &after.links[link.index() + 1];
+        let early = &before.links[link.index() + 1];
+        let offered = back.offered.0 - early.offered.0;
         Came {
             lost: back.drops() as f64 / back.offered.0 as f64,
+            settled: (back.drops() - early.drops()) as f64 / offered as f64,
             equal: jain_index(&got).unwrap_or(0.0),
             used: back.utilization,
         }
@@ -161,11 +166,8 @@ fn a_flow_takes_what_another_leaves() {
     for (flow, bytes, start) in [(0, 2_800_000, 18), (1, 2_000_000, 24)] {
         let uri = name(&format!("/p/{flow}"));
         let signing = Signing::Unsigned;
-        let object = ObjectSpec {
-            segment_size: 1024,
-            signing,
-            ..ObjectSpec::new(uri.clone(), Size(bytes))
-        };
+        let object =
+            ObjectSpec { segment_size: 1024, signing, ..ObjectSpec::new(uri.clone(), Size(bytes)) };
         net.add_route(near, &uri, link, 1).unwrap();
         net.publish(far, object.clone()).unwrap();
         let consumer = node(&mut net, &format!("c{flow}"));
@@ -189,13 +191,13 @@ fn the_whole_grid_is_printed() {
     let scheme = std::env::var("WEIR_CROWDS_SCHEME").map_or("bbr", |name| name.leak());
     let crowds = grid();
     let came = Crowd::run_all(&crowds, scheme);
-    println!("flows  buffer (BDP)  RTT (ms)  lost (%)   Jain  used (%)");
+    println!("flows  buffer (BDP)  RTT (ms)  lost (%)  settled   Jain  used (%)");
     for (crowd, came) in crowds.iter().zip(&came) {
         let Crowd { flows, buffer, rtt_ms } = crowd;
-        let (lost, used) = (100.0 * came.lost, 100.0 * came.used);
+        let (lost, settled, used) = (100.0 * came.lost, 100.0 * came.settled, 100.0 * came.used);
         let missed = if came.holds() { "" } else { "  missed" };
         println!(
-            "{flows:5} {buffer:13} {rtt_ms:9} {lost:9.2} {:6.3} {used:9.1}{missed}",
+            "{flows:5} {buffer:13} {rtt_ms:9} {lost:9.2} {settled:8.2} {:6.3} {used:9.1}{missed}",
             came.equal
         );
     }
