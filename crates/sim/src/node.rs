@@ -118,7 +118,7 @@ impl Node {
         let Some(gone) = self.forwarder.take() else { return };
         add_life(&mut self.past, &gone);
         self.past.crashes += 1;
-        self.past.crashed += gone.pit().len() as u64;
+        self.past.crashed += gone.pit().unanswered() as u64;
     }
 
     /// A new forwarder, with the same faces and routes and nothing else.
@@ -159,7 +159,7 @@ impl Node {
         let mut result = self.past.clone();
         if let Some(forwarder) = &self.forwarder {
             add_life(&mut result, forwarder);
-            result.pit = forwarder.pit().len() as u64;
+            result.pit = forwarder.pit().unanswered() as u64;
             result.cs_packets = forwarder.content_store().len() as u64;
         }
         result.pit_max = self.pit_max as u64;

@@ -153,7 +153,7 @@ pub struct NodeResult {
     pub cs_removed: u64,
     /// The most pending Interests.
     pub pit_max: u64,
-    /// Pending Interests at the end.
+    /// Pending Interests at the end, but those that were answered and wait for slower answers.
     pub pit: u64,
     /// What came in, over all faces.
     pub received: Traffic,

@@ -117,6 +117,8 @@ pub struct Pit {
     heap: usize,
     /// Entries for runs of segments.
     runs: usize,
+    /// Entries that were answered; see [`Pit::linger`].
+    lingering: usize,
     /// The most entries that there ever were.
     most: usize,
     /// Where memory is shared: who has how much of it.
@@ -139,6 +141,7 @@ impl Pit {
             digests: Counts::default(),
             heap: 0,
             runs: 0,
+            lingering: 0,
             most: 0,
             shares: None,
         }
@@ -154,6 +157,12 @@ impl Pit {
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// Entries that wait for an answer: all but those that linger.
+    #[must_use]
+    pub fn unanswered(&self) -> usize {
+        self.entries.len() - self.lingering
     }
 
     /// Places for entries, those that are free included.
@@ -433,9 +442,10 @@ impl Pit {
         let before = entry.heap();
         let waited = std::mem::take(&mut entry.in_records);
         entry.out_records.retain(|record| record.face() != answered);
-        entry.lingers = true;
+        let again = std::mem::replace(&mut entry.lingers, true);
         let after = entry.heap();
         self.heap = self.heap - before + after;
+        self.lingering += usize::from(!again);
         for record in &waited {
             self.pending.subtract(record.face.0);
             self.uncount_record(record.face);
@@ -532,6 +542,7 @@ impl Pit {
             self.pending.change(record.face.0, waits_for, 0);
         }
         self.runs -= usize::from(entry.run.is_some());
+        self.lingering -= usize::from(entry.lingers);
         if entry.can_be_prefix() {
             let n = entry.components as usize;
             self.prefixes[n] -= 1;

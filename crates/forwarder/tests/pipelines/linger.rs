@@ -81,6 +81,7 @@ fn an_entry_lingers_as_long_as_it_was_asked_to() {
     let mut w = world();
     w.bench.receive(w.up[0], &data("/a", b"x"));
     assert_eq!(w.bench.fw.pit().pending_of(w.down), 0, "nobody waits any more");
+    assert_eq!((w.bench.fw.pit().len(), w.bench.fw.pit().unanswered()), (1, 0));
     w.bench.pass(ms(100));
     assert!(w.bench.fw.pit().is_empty());
     assert_eq!(w.bench.fw.stats().expired, 0);
@@ -94,6 +95,7 @@ fn a_new_interest_is_asked_anew() {
     w.bench.receive(w.up[0], &data("/a", b"x"));
     w.bench.one(w.down);
     w.bench.ask(w.down, &interest("/a", 2));
+    assert_eq!(w.bench.fw.pit().unanswered(), 1, "the new one alone");
     // Both are asked, and the old answer of the second is none to the new question's nonce alone:
     // Data have no nonce, and whoever brings them first satisfies it.
     assert_eq!(w.bench.one(w.up[0]).interest().nonce(), Some(2));
