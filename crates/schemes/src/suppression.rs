@@ -21,6 +21,8 @@
 //! One new Interest a round trip and FIB entry is timed, as RFC 6298's gains want it. If a next hop
 //! gets it again, its time counts from the first: too long a time suppresses an Interest of
 //! another downstream, none at all would let every Interest that is timed be forwarded again.
+//! Where it is not answered within twice SRTT + 4 RTTVAR, another one is timed, and that time
+//! doubles until one is answered.
 //! Without a measurement NFD's law holds alone.
 //!
 //! The state of a PIT entry lives in the first word of the strategy's note, see [`Noted`].
@@ -86,8 +88,13 @@ impl Trips {
     fn time(&mut self, now: Time) -> u8 {
         let longest = self.ways.iter().map(|trip| trip.timeout().0.saturating_mul(2)).max();
         let longest = longest.map_or(LONGEST_TIMED, Duration);
-        if self.timed_at.is_some_and(|at| now.since(at) < longest) {
-            return 0;
+        if let Some(at) = self.timed_at {
+            if now.since(at) < longest {
+                return 0;
+            }
+            // Its Data may only take longer than any did before (RFC 6298, 5.5): the next one has
+            // twice the time, or none would ever be a sample.
+            self.ways.iter_mut().for_each(|trip| trip.estimate.back_off());
         }
         self.timed_at = Some(now);
         self.number = self.number % u8::MAX + 1;
@@ -279,6 +286,7 @@ mod tests {
     use super::*;
     use crate::testing::Pending;
     use control::{Action, NextHop, Strategy};
+    use std::collections::VecDeque;
 
     /// Forwards to the cheapest next hop what is not suppressed.
     struct Simple(Suppression);
@@ -349,6 +357,29 @@ mod tests {
         // The second time NFD's 20 ms are less as well.
         passes_after(&mut strategy, &mut entry, 1, ms(400));
         passes_after(&mut strategy, &mut entry, 1, ms(400));
+    }
+
+    #[test]
+    fn round_trips_that_have_grown_twentyfold_are_measured() {
+        let (mut strategy, mut entry) = simple();
+        exchange(&mut strategy, &mut entry, ms(10));
+        // From now on an Interest leaves each 5 ms, and its Data takes 200 ms.
+        let mut pending = VecDeque::new();
+        for n in 0..400 {
+            let mut next = Pending::with(&[(5, 1)]);
+            next.now = entry.now + ms(5 * n);
+            assert_eq!(next.interest(&mut strategy, 1), [Action::Forward(5)]);
+            pending.push_back(next);
+            if pending.len() > 40
+                && let Some(mut first) = pending.pop_front()
+            {
+                first.now += ms(200);
+                first.data(&mut strategy, 5);
+            }
+        }
+        let mut last = pending.pop_back().unwrap();
+        last.now += ms(199);
+        assert_eq!(last.interest(&mut strategy, 2), [], "its Data is on its way");
     }
 
     #[test]
