@@ -50,7 +50,17 @@ fn every_rule_holds_in_every_run() {
 }
 
 /// Seeds by which campaigns found defects that are fixed, and the rules that they broke.
-const FOUND: &[(u64, Rule)] = &[(6846, Rule::Interests), (27247, Rule::Interests)];
+const FOUND: &[(u64, Rule)] = &[
+    (6846, Rule::Interests),
+    (27247, Rule::Interests),
+    (93, Rule::DomainRepetition),
+    (6347, Rule::DomainRepetition),
+    (9614, Rule::DomainRepetition),
+    (7274, Rule::DomainFalseLosses),
+    (15244, Rule::DomainFalseLosses),
+    (1884, Rule::FalseLosses),
+    (32371, Rule::FalseLosses),
+];
 
 #[test]
 fn what_campaigns_found_holds_now() {

@@ -9,7 +9,7 @@ use control::{
 use packet::{Bytes, Data};
 use security::{Signer, TrustPolicy};
 use std::collections::BTreeMap;
-use support::{Memory, Pipe, octets, publish, run};
+use support::{Memory, Pipe, octets, publish, run, run_from};
 use weir_transport::fetch::{Fetch, FetchConfig, Status};
 use weir_transport::publish::Publish;
 
@@ -229,4 +229,25 @@ fn where_answers_tell_nothing_of_others_nothing_is_overtaken() {
     let (one, apart) = (stats(fixed()), stats(Box::new(Apart(fixed()))));
     assert!(one.gaps > 0, "a path that orders nothing: {one:?}");
     assert_eq!(apart.gaps, 0, "{apart:?}");
+}
+
+#[test]
+fn where_the_round_trip_falls_an_answer_to_a_repetition_is_one() {
+    let mut producer = Publish::new();
+    producer.add(publish("/a/file", octets(2_000_000), &Signer::Digest));
+    let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
+    let far = Pipe { rate: Some((Rate(8_000_000), Size(100_000))), ..steady() };
+    let time = Duration::from_millis(800);
+    let at = run(&mut fetch, &mut sink, &mut producer, &far, time, &mut |_, f| Some(f));
+    let flying = fetch.in_flight();
+    assert!(flying > 20, "{flying}");
+    // What was in flight is lost, and the round trip is 20 ms instead of 100, as if others' Data
+    // had filled a queue until then.
+    let near = Pipe { delay: Duration::from_millis(10), ..far };
+    let (at, limit) = (at + Duration::from_secs(10), Duration::from_secs(60));
+    run_from(at, &mut fetch, &mut sink, &mut producer, &near, limit, &mut |_, f| Some(f));
+    assert_eq!(fetch.status(), Status::Done);
+    let stats = fetch.stats();
+    assert_eq!(stats.false_losses, 0, "{stats:?}");
+    assert!(stats.retransmissions >= u64::from(flying), "{stats:?}");
 }

@@ -96,6 +96,11 @@ struct LaneState {
     origins: Origins,
 }
 
+/// So many Interests in a row may have been lost.
+const THRICE: u32 = 3;
+/// More need not be looked at.
+const MOST_AHEAD: u32 = 64;
+
 /// For how long answers may overtake one another before a gap counts as a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tolerance {
@@ -258,6 +263,20 @@ impl Flight {
     pub fn passed(&self, lane: Lane, flying: &Flying) -> Option<Duration> {
         let state = self.lanes.get(usize::from(lane))?;
         Some(state.origins.passed(flying.order)?.after)
+    }
+
+    /// Whether an answer at `now` to `flying` comes before its turn: answers keep the order of their
+    /// Interests, and some that left before are not due yet, more than three (so many may be lost
+    /// in a row) and an eighth of the flight.
+    #[must_use]
+    pub fn is_out_of_turn(&self, now: Time, flying: &Flying) -> bool {
+        let Some(lane) = self.lanes.get(usize::from(flying.lane)) else { return false };
+        let Some(longest) = lane.origins.longest() else { return false };
+        let least = (lane.load.segments / 8).clamp(THRICE + 1, MOST_AHEAD) as usize;
+        let before = self.by_order.range(..flying.order).rev();
+        let before = before.filter_map(|(_, item)| self.get(*item));
+        let in_time = before.take_while(|other| other.sent_at + longest > now);
+        in_time.filter(|other| other.lane == flying.lane).take(least).count() == least
     }
 
     /// The longest round trip of those that answer `lane`.
@@ -464,6 +483,26 @@ mod tests {
         let flying = flight.remove(Item::Segment(0)).unwrap();
         flight.answered(ms(20), &flying, (flying.lane, None), Duration::from_millis(10));
         assert_eq!(flight.gap(ms(30), same(0)), Some(Item::Segment(1)));
+    }
+
+    #[test]
+    fn an_answer_is_out_of_turn_if_more_than_three_before_it_are_not_due() {
+        let mut flight = Flight::default();
+        (0..6).for_each(|n| launch(&mut flight, n, 10 * n, 0));
+        launch(&mut flight, 6, 50, 1);
+        let answered = |flight: &mut Flight, n: u64, at: u64| {
+            let flying = flight.remove(Item::Segment(n)).unwrap();
+            let is_early = flight.is_out_of_turn(ms(at), &flying);
+            let rtt = ms(at).since(flying.sent_at);
+            flight.answered(ms(at), &flying, (0, None), rtt);
+            is_early
+        };
+        assert!(!answered(&mut flight, 0, 40), "nothing is known of the round trip");
+        // It takes 40 ms. Those of 10 to 40 ms are due from 50 ms on.
+        let last = flight.remove(Item::Segment(5)).unwrap();
+        assert!(flight.is_out_of_turn(ms(49), &last));
+        assert!(!flight.is_out_of_turn(ms(50), &last));
+        assert!(!answered(&mut flight, 4, 45), "three before it");
     }
 
     #[test]

@@ -296,8 +296,11 @@ impl Requests {
                 }
                 if !late && data.item != Item::Metadata {
                     self.note_overtaken(data.item, &flying, rtt);
-                    // Metadata may have been asked for once more behind what is on its way.
-                    shows_gaps = Some((flying, rtt));
+                    // Metadata may have been asked for once more behind what is on its way. Of a
+                    // repetition it may be the first that was answered: what left between them has
+                    // the time of a round trip.
+                    let least = self.shortest.filter(|_| flying.attempt > 0);
+                    shows_gaps = Some((flying, rtt.max(least.unwrap_or_default())));
                 }
                 let sent_at = flying.repeats.filter(|_| late).unwrap_or(flying.asked_at);
                 ((flying.attempt, sent_at, flying.lane, flying.memo), late)

@@ -7,15 +7,17 @@ use control::{Duration, Lane, Time};
 impl Requests {
     /// Whether what came answers an Interest that was declared lost, and not its repetition.
     ///
-    /// Either it comes sooner than any round trip: the smallest is known from first attempts, and a
-    /// repetition may take a little less. Or gaps alone showed the loss, and answers overtake one
-    /// another by that much by now.
+    /// Either it comes sooner than any round trip, and before answers to what left earlier: the
+    /// smallest round trip is known from first attempts, and a repetition may take a little less.
+    /// A repetition takes much less if a queue that was full since the first of all has drained;
+    /// but then nothing is left that should have been answered before. Or gaps alone showed the
+    /// loss, and answers overtake one another by that much by now.
     pub(super) fn answers_the_first(&mut self, now: Time, flying: &Flying) -> bool {
         if flying.attempt == 0 {
             return false;
         }
         let least = self.shortest.map_or(Duration::ZERO, |least| Duration(least.0 / 8 * 7));
-        if now.since(flying.asked_at) < least {
+        if now.since(flying.asked_at) < least && self.flight.is_out_of_turn(now, flying) {
             if let Some(first) = flying.repeats {
                 self.note_mistake(now, flying.lane, first);
             }
