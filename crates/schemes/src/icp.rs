@@ -21,7 +21,11 @@
 //! Deviations. A loss that the host finds before the timer (a gap, a Nack) is what the timer would
 //! have said later, and has its consequence under the same guards. The timer has a granularity G
 //! (RFC 6298, section 2): tau is an RTT that occurred, and with no variation an Interest would
-//! expire in the instant in which its Data come.
+//! expire in the instant in which its Data come. The timer backs off, as the rule that excludes
+//! repeated Interests from the history demands (P. Karn, C. Partridge, SIGCOMM 1987; RFC 6298,
+//! 5.5): for an Interest that is repeated it doubles with each attempt, and for new ones with each
+//! that expires while no sample comes. Otherwise, once answers take longer than tau, all are
+//! repeated, none is a sample, and tau stays as it is.
 //!
 //! Limits. The window grows by one Interest a round trip from the start, so that a path takes as
 //! many round trips to fill as it holds segments: at 10 Mbit/s and 200 ms 240 of them, 48 s. And
@@ -30,8 +34,8 @@
 //! ms, and 3 % at 200 ms, without a loss.
 
 use control::{
-    Arrival, Ask, Controller, Cx, Duration, Equation, Lane, Loss, MAX_WINDOW, ParamSpec, Params,
-    PathEstimate, Permit, Scheme, Sent, Ticket, Time, Value,
+    Arrival, Ask, Cause, Controller, Cx, Duration, Equation, Lane, Loss, MAX_WINDOW, ParamSpec,
+    Params, PathEstimate, Permit, RttEstimate, Scheme, Sent, Ticket, Time, Value,
 };
 use packet::HopOptions;
 use std::collections::VecDeque;
@@ -130,6 +134,11 @@ pub(crate) struct Icp {
     history: VecDeque<Duration>,
     /// When the window shrank last.
     t_lastdec: Option<Time>,
+    /// When the last sample came.
+    sampled_at: Option<Time>,
+    /// How often the timer has doubled since, and when it did last.
+    doublings: u32,
+    doubled_at: Option<Time>,
 }
 
 impl Icp {
@@ -146,11 +155,31 @@ impl Icp {
             tau: params.time("tau_0"),
             history: VecDeque::new(),
             t_lastdec: None,
+            sampled_at: None,
+            doublings: 0,
+            doubled_at: None,
+        }
+    }
+
+    /// The timer of an Interest.
+    fn timer(&self, attempt: u16) -> Duration {
+        let base = (self.tau + self.granularity).min(MAX_TIMER);
+        let doublings = self.doublings.max(u32::from(attempt)).min(MAX_DOUBLINGS);
+        Duration(base.0 << doublings).min(RttEstimate::MAX_BACKED_OFF).max(base)
+    }
+
+    /// The timer of an Interest has expired. It doubles, once for all Interests that left before,
+    /// unless a sample came in the meantime.
+    fn back_off(&mut self, now: Time, sent_at: Time) {
+        if self.sampled_at.max(self.doubled_at).is_none_or(|at| at <= sent_at) {
+            self.doublings = (self.doublings + 1).min(MAX_DOUBLINGS);
+            self.doubled_at = Some(now);
         }
     }
 
     /// Remembers a round-trip time and sets tau.
-    fn sample(&mut self, rtt: Duration) {
+    fn sample(&mut self, now: Time, rtt: Duration) {
+        (self.sampled_at, self.doublings) = (Some(now), 0);
         self.history.push_back(rtt);
         while self.history.len() > self.n_s {
             self.history.pop_front();
@@ -165,6 +194,8 @@ impl Icp {
 
 /// The longest timer: no round-trip time that was measured may keep an Interest alive for longer.
 const MAX_TIMER: Duration = Duration::from_secs(60);
+/// The shortest timer, the smallest G, is as long as the longest by then.
+const MAX_DOUBLINGS: u32 = 22;
 
 impl Controller for Icp {
     fn permit(&self, _now: Time, ask: &Ask<'_>) -> Permit {
@@ -173,16 +204,16 @@ impl Controller for Icp {
         if in_flight > 0 && after > self.window.floor() { Permit::Wait } else { Permit::Now(0) }
     }
 
-    fn on_sent(&mut self, _cx: &mut Cx<'_>, _sent: &Sent) -> Ticket {
-        let timeout = (self.tau + self.granularity).min(MAX_TIMER);
+    fn on_sent(&mut self, _cx: &mut Cx<'_>, sent: &Sent) -> Ticket {
+        let timeout = self.timer(sent.attempt);
         Ticket { timeout, memo: [0; 2], options: HopOptions::default() }
     }
 
-    fn on_data(&mut self, _cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
+    fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
         // The chunk has come with the last of its segments.
         let is_last = (arrival.segment + 1).is_multiple_of(self.unit as u64);
         if let Some(rtt) = arrival.rtt.filter(|_| is_last) {
-            self.sample(rtt);
+            self.sample(cx.now, rtt);
         }
         if !arrival.late {
             // W <- W + eta / W for a chunk, an N-th of it for a segment; W in chunks.
@@ -191,7 +222,10 @@ impl Controller for Icp {
         }
     }
 
-    fn on_loss(&mut self, cx: &mut Cx<'_>, _loss: &Loss<'_>) {
+    fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>) {
+        if loss.cause == Cause::Timeout {
+            self.back_off(cx.now, loss.sent_at);
+        }
         let again = self.t_lastdec.is_some_and(|at| cx.now.since(at) <= self.tau);
         let smaller = self.beta * self.window;
         if smaller < self.unit || again || self.history.len() < self.n_s {

@@ -60,6 +60,9 @@ const FOUND: &[(u64, Rule)] = &[
     (15244, Rule::DomainFalseLosses),
     (1884, Rule::FalseLosses),
     (32371, Rule::FalseLosses),
+    (1443, Rule::Starves),
+    (1708, Rule::Repetition),
+    (6208, Rule::Repetition),
 ];
 
 #[test]

@@ -142,3 +142,35 @@ fn a_window_of_chunks_counts_chunks_and_times_their_last_segment() {
     assert!((play.gauge("window") - window).abs() < 1e-12);
     assert_eq!(play.gauge("tau"), 0.040, "the chunk has come with its last segment");
 }
+
+#[test]
+fn the_timer_doubles_until_a_sample_comes() {
+    // tau is 50 ms.
+    let mut play = settled(&[("G", "1 ms")]);
+    let (first, second) = (play.ask(1).unwrap(), play.ask(1).unwrap());
+    assert_eq!(first.ticket.timeout, play.ms(51));
+    play.now += play.ms(51);
+    play.lose(&first, Cause::Timeout);
+    play.lose(&second, Cause::Timeout);
+    let new = play.ask(1).unwrap();
+    assert_eq!(new.ticket.timeout, play.ms(102), "once for both");
+    let again = play.again(&first).unwrap();
+    assert_eq!(again.ticket.timeout, play.ms(102));
+    play.now += play.ms(70);
+    play.data(&new, 0);
+    // 60 and 70 are the last two, and 65 stands between them.
+    assert_eq!(play.ask(1).unwrap().ticket.timeout, play.ms(66));
+}
+
+#[test]
+fn an_interest_that_is_repeated_has_twice_the_time_also_where_others_are_answered() {
+    let mut play = settled(&[("G", "1 ms")]);
+    let (far, near) = (play.ask(1).unwrap(), play.ask(1).unwrap());
+    play.now += play.ms(50);
+    play.data(&near, 0);
+    play.now += play.ms(1);
+    play.lose(&far, Cause::Timeout);
+    // A sample has come since: 60 and 50 are the last two.
+    assert_eq!(play.ask(1).unwrap().ticket.timeout, play.ms(56));
+    assert_eq!(play.again(&far).unwrap().ticket.timeout, play.ms(112));
+}
