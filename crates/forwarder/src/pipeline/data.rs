@@ -66,17 +66,13 @@ impl Forwarder {
             self.crossed(now, face, Kind::Data, subject, size, &options);
             self.wake(now, face);
         }
-        // PIT match: entries that were sent to this very face. Data that somebody else was asked
-        // for is as unsolicited as Data that nobody was asked for; taking it would let any
-        // neighbour fill the content store.
         let mut satisfied = std::mem::take(&mut self.scratch.satisfied);
-        self.pit.find_satisfied(&data, &name, &mut satisfied);
-        satisfied.retain(|key| self.pit.get(*key).is_some_and(|e| e.out_record(face).is_some()));
-        if self.pit.has_runs() {
-            self.find_segment(face, &name, &mut satisfied);
-        }
-        let excludes = self.any_excludes(&satisfied);
-        if excludes && self.turn_away(now, face, &data, &mut satisfied) && satisfied.is_empty() {
+        self.find_asked(face, &data, &name, &mut satisfied);
+        let mut left = Vec::new();
+        if self.any_excludes(&satisfied)
+            && self.turn_away(now, face, &data, &mut satisfied, &mut left)
+            && satisfied.is_empty()
+        {
             self.count_drop(face, DropReason::Excluded);
         } else if satisfied.is_empty() {
             let may = pushes && self.may_cache(header, data.name());
@@ -94,13 +90,33 @@ impl Forwarder {
             if self.parts > 0 {
                 self.stamp_data_in(now, &mut arrived, &satisfied);
             }
-            let mut left = satisfied.len();
+            let mut more = satisfied.len();
             for key in satisfied.drain(..) {
-                left -= 1;
-                self.satisfy(now, &mut arrived, key, left == 0);
+                more -= 1;
+                self.satisfy(now, &mut arrived, key, more == 0);
+            }
+            for left in left {
+                self.ask_again(now, left);
             }
         }
         self.scratch.satisfied = satisfied;
+    }
+
+    /// PIT match: entries that were sent to this very face. Data that somebody else was asked for
+    /// is as unsolicited as Data that nobody was asked for; taking it would let any neighbour fill
+    /// the content store.
+    fn find_asked(
+        &self,
+        face: FaceId,
+        data: &Data<'_>,
+        name: &HashedName<'_>,
+        satisfied: &mut Vec<PitKey>,
+    ) {
+        self.pit.find_satisfied(data, name, satisfied);
+        satisfied.retain(|key| self.pit.get(*key).is_some_and(|e| e.out_record(face).is_some()));
+        if self.pit.has_runs() {
+            self.find_segment(face, name, satisfied);
+        }
     }
 
     /// The stamper of the face that the Data came by may write on it. Of several entries the one

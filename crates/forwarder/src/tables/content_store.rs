@@ -344,7 +344,7 @@ impl ContentStore {
         if there.wire != arrived.wire {
             return false;
         }
-        there.stale_at = arrived.stale_at;
+        (there.stale_at, there.doubted) = (arrived.stale_at, false);
         self.tree.bring_forward(slot);
         self.policy.touch(slot);
         true
@@ -360,18 +360,18 @@ impl ContentStore {
         interest: &Interest<'_>,
         name: &HashedName<'_>,
     ) -> Option<Bytes> {
-        let found = self.look_up(now, interest, name, &[]);
+        let found = self.look_up(now, interest, name, None);
         self.hit(found)
     }
 
-    /// The slot of the packet that answers an Interest; the packets at the addresses `passed` do
-    /// not.
+    /// The slot of the packet that answers an Interest. For one that excludes packets, those at the
+    /// addresses `passed` do not, nor do doubted ones if it is to be fresh.
     fn look_up(
         &mut self,
         now: Time,
         interest: &Interest<'_>,
         name: &HashedName<'_>,
-        passed: &[usize],
+        passed: Option<&[usize]>,
     ) -> Option<u32> {
         if self.is_empty() || !self.serves {
             return None;
@@ -379,8 +379,10 @@ impl ContentStore {
         self.bury(now);
         let must_be_fresh = interest.must_be_fresh();
         let fresh = |cached: &Cached| {
-            (!must_be_fresh || now < cached.stale_at)
-                && (passed.is_empty() || !passed.contains(&cached.wire.as_ptr().addr()))
+            let passes = |passed: &[usize]| {
+                (must_be_fresh && cached.doubted) || passed.contains(&cached.wire.as_ptr().addr())
+            };
+            (!must_be_fresh || now < cached.stale_at) && !passed.is_some_and(passes)
         };
         let exact = self.tree.find(name).filter(|slot| fresh(self.tree.get(*slot)));
         exact.or_else(|| self.find_by_digest(name, fresh)).or_else(|| {

@@ -3,7 +3,7 @@
 
 use crate::support::{Bench, Sent, data, frame, fresh_data, interest, ms};
 use packet::options::Exclude;
-use packet::{Bytes, Data, InterestBuf, LpHeader, NackReason};
+use packet::{Bytes, Data, Interest, InterestBuf, LpHeader, NackReason};
 use weir_forwarder::{DropReason, FaceId};
 
 fn excluding<'a>(packets: impl IntoIterator<Item = &'a Bytes>) -> Exclude {
@@ -86,24 +86,45 @@ fn a_store_passes_over_what_is_excluded_and_keeps_it() {
 }
 
 #[test]
-fn what_was_excluded_is_not_fresh_until_it_comes_again() {
+fn an_exclusion_leaves_fresh_data_fresh_for_others() {
     let mut net = Net::new();
     let packet = fresh_data("/a/x", 1_000_000);
     net.cache("/a/x", &packet);
-    let fresh = |nonce| InterestBuf { must_be_fresh: true, ..interest("/a/x", nonce) };
-    net.bench.ask(net.other, &fresh(2));
-    assert_eq!(net.packets(net.other).len(), 1);
-    net.asks(&interest("/a/x", 3), &excluding([&packet]));
+    net.asks(&interest("/a/x", 2), &excluding([&packet]));
     net.bench.one(net.near);
-    net.bench.ask(net.other, &fresh(4));
-    assert!(net.packets(net.other).is_empty());
-    // The honest producer sends it again, and it is fresh as before.
-    net.bench.one(net.near);
-    net.bench.receive(net.near, &packet);
-    assert_eq!(net.packets(net.other).len(), 1);
-    net.bench.ask(net.other, &fresh(5));
-    assert_eq!(net.packets(net.other).len(), 1);
+    let fresh = InterestBuf { must_be_fresh: true, ..interest("/a/x", 3) };
+    net.bench.ask(net.other, &fresh);
+    assert_eq!(net.packets(net.other), [packet.to_vec()]);
     assert!(net.packets(net.near).is_empty());
+}
+
+#[test]
+fn a_consumer_gets_past_more_forgeries_than_it_can_exclude() {
+    let mut net = Net::new();
+    let packets: Vec<_> = (0..12).map(|n| fresh_data(&format!("/a/x/{n}"), 1_000_000)).collect();
+    for (n, packet) in packets.iter().enumerate() {
+        net.cache(&format!("/a/x/{n}"), packet);
+    }
+    let asked =
+        |nonce| InterestBuf { can_be_prefix: true, must_be_fresh: true, ..interest("/a/x", nonce) };
+    let mut got: Vec<Bytes> = Vec::new();
+    for nonce in 100..112 {
+        match got.len().saturating_sub(8) {
+            0 if got.is_empty() => net.bench.ask(net.consumer, &asked(nonce)),
+            latest => net.asks(&asked(nonce), &excluding(&got[latest..])),
+        }
+        let answer = Bytes::from(net.bench.one(net.consumer).packet);
+        assert!(!got.contains(&answer), "one that failed has come again");
+        got.push(answer);
+    }
+    net.asks(&asked(200), &excluding(&got[4..]));
+    assert!(net.packets(net.consumer).is_empty());
+    let producer = if net.packets(net.near).is_empty() { net.far } else { net.near };
+    // A packet that a producer sends again is one like any other.
+    net.bench.receive(producer, &got[0]);
+    assert_eq!(net.packets(net.consumer), [got[0].to_vec()]);
+    net.asks(&asked(201), &excluding(&got[4..]));
+    assert_eq!(net.packets(net.consumer), [got[0].to_vec()]);
 }
 
 #[test]
@@ -174,14 +195,46 @@ fn excluded_data_is_no_answer_and_the_next_producer_is_asked() {
 }
 
 #[test]
-fn data_that_one_excludes_satisfies_another_who_does_not() {
+fn data_goes_to_those_who_take_it_and_the_others_are_asked_for_again() {
     let mut net = Net::new();
     let (first, second) = (data("/a/x", b"first"), data("/a/x", b"second"));
     net.asks(&interest("/a/x", 1), &excluding([&first]));
     ask(&mut net.bench, net.other, &interest("/a/x", 2), &excluding([&second]));
-    net.bench.sent(net.near);
+    let asked = net.bench.sent(net.near);
     net.bench.receive(net.near, &first);
     assert_eq!(net.packets(net.other), [first.to_vec()]);
+    assert!(net.packets(net.consumer).is_empty(), "it excludes the packet");
+    // As if its Interest had come after the Data: the same producer is asked, without delay, and
+    // what is known of its nonce there does no harm.
+    let again = net.bench.one(net.near);
+    assert_eq!(again.header.options.get::<Exclude>(), Some(excluding([&first])));
+    let nonce = |sent: &Sent| Interest::decode(&sent.packet).unwrap().nonce();
+    assert!(asked.iter().all(|before| nonce(before) != nonce(&again)));
+    net.bench.receive(net.near, &second);
+    assert_eq!(net.packets(net.consumer), [second.to_vec()]);
+    assert!(net.packets(net.other).is_empty());
+    assert!(net.bench.fw.pit().is_empty());
+    let stats = net.bench.fw.stats();
+    assert_eq!((stats.satisfied, stats.aggregated), (2, 0), "of two Interests");
+}
+
+#[test]
+fn what_is_asked_for_again_ends_as_any_other() {
+    let mut net = Net::new();
+    let (first, second) = (data("/a/x", b"first"), data("/a/x", b"second"));
+    net.asks(&interest("/a/x", 7), &excluding([&first]));
+    ask(&mut net.bench, net.other, &interest("/a/x", 8), &excluding([&second]));
+    net.bench.sent(net.near);
+    net.bench.receive(net.near, &first);
+    net.bench.one(net.near);
+    // There is nothing else: the Data is turned away, and the farther producer has it, too.
+    net.bench.receive(net.near, &first);
+    net.bench.one(net.far);
+    net.bench.receive(net.far, &first);
+    let nack = net.bench.one(net.consumer);
+    assert_eq!(nack.header.nack, Some(NackReason::None));
+    assert_eq!(Interest::decode(&nack.packet).unwrap().nonce(), Some(7), "its own nonce");
+    assert!(net.bench.fw.pit().is_empty());
 }
 
 #[test]

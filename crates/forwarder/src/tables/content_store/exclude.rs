@@ -10,8 +10,10 @@ use smallvec::SmallVec;
 
 impl ContentStore {
     /// As [`ContentStore::find`], but none of the excluded packets answers. Those that would have
-    /// are not fresh any more, so that an Interest with MustBeFresh goes on upstream, too. They
-    /// stay: exclusions by one consumer must not empty the store.
+    /// are doubted from now on, until they come again: Interests with MustBeFresh that exclude
+    /// anything pass over them, so that a consumer gets past more forgeries than it can name.
+    /// For Interests that exclude nothing they are what they were, since anybody may exclude
+    /// anything.
     ///
     /// It takes at most `MAX_EXCLUDED` + 1 plain lookups.
     pub fn find_except(
@@ -23,13 +25,13 @@ impl ContentStore {
     ) -> Option<Bytes> {
         let mut passed = SmallVec::<[usize; MAX_EXCLUDED]>::new();
         let found = loop {
-            let Some(slot) = self.look_up(now, interest, name, &passed) else { break None };
+            let Some(slot) = self.look_up(now, interest, name, Some(&passed)) else { break None };
             let Some(digest) = self.digest_of(slot) else { break None };
             if !excluded.excludes(&digest) {
                 break Some(slot);
             }
             let cached = self.tree.get_mut(slot);
-            cached.stale_at = cached.stale_at.min(now);
+            cached.doubted = true;
             passed.push(cached.wire.as_ptr().addr());
             if passed.len() > MAX_EXCLUDED {
                 break None;

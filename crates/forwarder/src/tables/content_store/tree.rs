@@ -21,15 +21,18 @@ pub(super) struct Cached {
     pub(super) stale_at: Time,
     /// The implicit digest, once somebody asked for it.
     pub(super) digest: Option<Box<[u8; 32]>>,
-    /// Where in `wire` the octets of the name begin.
-    name_at: u32,
     /// The node of its name.
     node: u32,
+    /// Where in `wire` the octets of the name begin; a packet has at most 8,800.
+    name_at: u16,
+    /// An Interest excluded it. It does not satisfy MustBeFresh of Interests that exclude packets.
+    pub(super) doubted: bool,
 }
 
 impl Cached {
     pub(super) fn new(wire: Bytes, name_at: usize, stale_at: Time) -> Self {
-        Cached { wire, stale_at, digest: None, name_at: name_at as u32, node: NONE }
+        let name_at = name_at as u16;
+        Cached { wire, stale_at, digest: None, node: NONE, name_at, doubted: false }
     }
 }
 
@@ -317,7 +320,7 @@ impl Tree {
             node = &self.nodes[node.first_child];
         }
         let data = &self.data[node.data];
-        &data.wire[data.name_at as usize..]
+        &data.wire[usize::from(data.name_at)..]
     }
 
     fn add(&mut self, hash: u64, name_len: usize) -> Option<u32> {
