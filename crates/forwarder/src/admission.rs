@@ -10,6 +10,9 @@
 //!   (Choudhury and Hahne's dynamic threshold). So an attack on one prefix through many faces
 //!   leaves room for other prefixes.
 //!
+//! An entry takes its place in the table and what it owns besides: a long Interest, options. Places
+//! that a flood left are free for entries, but not for what these own besides.
+//!
 //! A face with less than a quarter of its share is taken in any case. Faces of remote peers leave
 //! an eighth of the bound to the applications of this host, and so to management.
 
@@ -41,8 +44,10 @@ struct Load {
     /// With the Interest that is judged.
     taken: usize,
     bound: usize,
-    /// What a place for an entry takes, with all that belongs to it.
+    /// What a place for an entry takes, without what the entry owns outside of it.
     each: usize,
+    /// What is taken with the places that are free.
+    held: usize,
 }
 
 impl Forwarder {
@@ -64,7 +69,7 @@ impl Forwarder {
         }
         let octets = octets(self);
         let load = self.load(face, octets);
-        let admitted = match load.taken > load.bound / 4 {
+        let admitted = match load.taken > load.bound / 4 || load.held > load.bound {
             true => self.judge(now, face, name, expires, &load),
             false => Ok(()),
         };
@@ -77,14 +82,15 @@ impl Forwarder {
 
     fn load(&self, face: FaceId, octets: usize) -> Load {
         // Places that are free take memory, too, but are as good as memory that is free.
-        let each = self.pit.memory() / self.pit.places().max(1);
-        let taken = each * self.pit.len();
+        let (memory, heap, len) = (self.pit.memory(), self.pit.heap(), self.pit.len());
+        let each = (memory - heap) / self.pit.places().max(1);
+        let taken = each * len + heap;
         let config = self.pit.config();
-        let entries = each.saturating_mul(config.entries);
+        let entries = (taken / len.max(1)).max(each).saturating_mul(config.entries);
         let all = self.budget.share(Part::Pending).min(config.memory).min(entries);
         let is_local = self.faces.get(face).is_some_and(Face::is_local);
         let bound = if is_local { all } else { all - all / LOCAL };
-        Load { taken: taken + octets, bound, each }
+        Load { taken: taken + octets, bound, each, held: memory + octets }
     }
 
     #[cold]
@@ -96,16 +102,23 @@ impl Forwarder {
         expires: &mut Time,
         load: &Load,
     ) -> Result<(), Refusal> {
-        let &Load { taken, bound, each } = load;
+        let &Load { taken, bound, each, held } = load;
         if taken > bound {
             return Err(Refusal::Shared);
         }
         let share = bound / 2 / self.faces.len().max(1);
-        let own = (self.pit.entries_of(face) + 1) * each;
+        let heap = self.pit.heap_of(face);
+        // What lies outside of the places finds no room in free ones. Faces with little of it have
+        // an eighth of the bound together, which is what is left beyond it.
+        if held > bound && heap > share / 4 {
+            return Err(Refusal::Shared);
+        }
+        let own = (self.pit.entries_of(face) + 1) * each + heap;
         if own <= share / 4 {
             return Ok(());
         }
-        let under = self.pit.entries_in(group_of(&self.fib, name)) * each;
+        let group = group_of(&self.fib, name);
+        let under = self.pit.entries_in(group) * each + self.pit.heap_in(group);
         if taken > bound / 2 {
             if own > share {
                 return Err(Refusal::Shared);

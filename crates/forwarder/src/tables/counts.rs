@@ -33,30 +33,44 @@ impl Counts {
 
     #[inline]
     pub(super) fn add(&mut self, key: u64) {
+        self.add_many(key, 1);
+    }
+
+    #[inline]
+    pub(super) fn add_many(&mut self, key: u64, many: u32) {
+        if many == 0 {
+            return;
+        }
         if key < FIRST {
             let key = key as usize;
             if key >= self.first.len() {
                 self.first.resize(key + 1, 0);
             }
-            self.first[key] += 1;
-            self.there += 1;
+            self.first[key] += many;
+            self.there += many as usize;
         } else if let Some(count) = self.table.find_mut(hash(key), |c| c.0 == key) {
-            count.1 += 1;
+            count.1 += many;
         } else {
-            self.table.insert_unique(hash(key), (key, 1), |c| hash(c.0));
+            self.table.insert_unique(hash(key), (key, many), |c| hash(c.0));
         }
     }
 
     #[inline]
     pub(super) fn subtract(&mut self, key: u64) {
+        self.subtract_many(key, 1);
+    }
+
+    #[inline]
+    pub(super) fn subtract_many(&mut self, key: u64, many: u32) {
         if key < FIRST {
-            if let Some(count) = self.first.get_mut(key as usize).filter(|count| **count > 0) {
-                *count -= 1;
-                self.there -= 1;
+            if let Some(count) = self.first.get_mut(key as usize) {
+                let many = many.min(*count);
+                *count -= many;
+                self.there -= many as usize;
             }
         } else if let Ok(mut found) = self.table.find_entry(hash(key), |c| c.0 == key) {
-            if found.get().1 > 1 {
-                found.get_mut().1 -= 1;
+            if found.get().1 > many {
+                found.get_mut().1 -= many;
             } else {
                 found.remove();
             }

@@ -23,6 +23,7 @@ use entry::digest_key;
 use packet::options::SegmentBits;
 use packet::{Data, HopOption, Interest};
 use shares::Shares;
+use smallvec::SmallVec;
 use thiserror::Error;
 
 /// An entry of the PIT, from outside. It leads nowhere once the entry is gone, also if the entry's
@@ -207,6 +208,12 @@ impl Pit {
             + self.heap
     }
 
+    /// Octets that entries own outside of their slots.
+    #[must_use]
+    pub fn heap(&self) -> usize {
+        self.heap
+    }
+
     /// The entry of Interests with this name and these selectors that exclude nothing.
     #[must_use]
     pub fn find(&self, interest: &Interest<'_>, name: &HashedName<'_>) -> Option<PitKey> {
@@ -297,18 +304,17 @@ impl Pit {
         let entry = self.get_mut(key)?;
         let (face, expires) = (record.face, record.expires.max(entry.expires));
         let before = entry.heap();
-        let old = match entry.in_records.iter_mut().find(|r| r.face == face) {
-            Some(old) => Some(std::mem::replace(old, record)),
-            None => {
-                entry.in_records.push(record);
-                None
-            }
-        };
+        let weight = entry.weight_of(&record);
+        let old = entry.take_record(record);
+        let weighed = old.as_ref().map(|old| entry.weight_of(old));
         let after = entry.heap();
         self.heap = self.heap - before + after;
-        if old.is_none() {
-            self.pending.add(face.0);
-            self.count_record(face);
+        match weighed {
+            Some(weighed) => self.recount_record(face, weighed, weight),
+            None => {
+                self.pending.add(face.0);
+                self.count_record(face, weight);
+            }
         }
         self.set_expiry(key, expires);
         old
@@ -326,10 +332,10 @@ impl Pit {
         let at = entry.in_records.iter().position(|r| r.face == face)?;
         let before = entry.heap();
         let record = entry.in_records.remove(at);
-        let after = entry.heap();
+        let (after, weight) = (entry.heap(), entry.weight_of(&record));
         self.heap = self.heap - before + after;
         self.pending.subtract(face.0);
-        self.uncount_record(face);
+        self.uncount_record(face, weight);
         Some(record)
     }
 
@@ -441,14 +447,16 @@ impl Pit {
         let Some(entry) = self.get_mut(key) else { return };
         let before = entry.heap();
         let waited = std::mem::take(&mut entry.in_records);
+        let weigh = |record: &InRecord| (record.face, entry.weight_of(record));
+        let waited: SmallVec<[(FaceId, u32); 1]> = waited.iter().map(weigh).collect();
         entry.out_records.retain(|record| record.face() != answered);
         let again = std::mem::replace(&mut entry.lingers, true);
         let after = entry.heap();
         self.heap = self.heap - before + after;
         self.lingering += usize::from(!again);
-        for record in &waited {
-            self.pending.subtract(record.face.0);
-            self.uncount_record(record.face);
+        for (face, weight) in waited {
+            self.pending.subtract(face.0);
+            self.uncount_record(face, weight);
         }
         self.retries.cancel(key.slot);
         self.set_expiry(key, until);

@@ -116,7 +116,7 @@ fn faces_with_more_than_their_share_wait_for_a_shorter_time() {
 #[test]
 fn remote_faces_leave_room_for_applications_of_this_host() {
     let (mut b, _) = scarce();
-    let (attackers, more) = (faces(&mut b, 60), faces(&mut b, 60));
+    let (attackers, more) = (faces(&mut b, 60), faces(&mut b, 80));
     flood_with(&mut b, &attackers, 20_000, |n| format!("/{n}/x/{n}"));
     flood_with(&mut b, &more, 20_000, |n| format!("/{n}/y/{n}"));
     let pending = b.fw.memory().pending;
@@ -185,4 +185,53 @@ fn shares_are_counted_for_what_is_there() {
     assert_eq!(b.fw.pit().entries_of(face), 6);
     b.pass(ms(5000));
     assert_eq!(b.fw.pit().entries_of(face), 0);
+    assert_eq!(b.fw.pit().heap_of(face), 0);
+}
+
+/// An Interest with so many octets and a few more.
+fn sized(prefix: &str, n: u32, octets: usize) -> InterestBuf {
+    long(&format!("{prefix}/{n}/{}", "x".repeat(octets)), n + 1)
+}
+
+#[test]
+fn large_interests_in_places_that_a_flood_left_leave_room_for_others() {
+    let (mut b, _) = scarce();
+    let attackers = faces(&mut b, 20);
+    flood_with(&mut b, &attackers, 20_000, |n| format!("/{n}/x/{n}"));
+    let full = b.fw.memory().pending;
+    assert!(full > LIMIT / 4, "{full}");
+    b.pass(ms(2 * LONG_MS));
+    assert_eq!(b.fw.pit().len(), 0);
+    // Where a large one has no room any more, a smaller one may have.
+    for (turn, octets) in (0..).zip([8000, 4000, 2000, 1000, 500, 250, 100]) {
+        for n in turn * 1000..turn * 1000 + 500 {
+            b.ask(attackers[n as usize % 2], &sized(&format!("/{n}/x"), n, octets));
+        }
+    }
+    let memory = b.fw.memory();
+    assert!(memory.pending <= LIMIT / 2 && memory.total() <= LIMIT, "{memory:?}");
+    let face = b.face();
+    assert_eq!(taken(&mut b, face, "/b/c", 30), 30, "{memory:?}");
+}
+
+#[test]
+fn large_interests_count_by_what_they_take() {
+    let (mut b, _) = scarce();
+    let (attacker, modest) = (b.face(), faces(&mut b, 8));
+    for n in 0..1200 {
+        b.ask(modest[n as usize % 8], &long(&format!("/b/{n}"), n + 1));
+    }
+    for n in 0..1000 {
+        b.ask(attacker, &sized(&format!("/{n}/x"), n, 8000));
+    }
+    // Half of what there is is for whoever comes; beyond it a face has its share.
+    let memory = b.fw.memory();
+    assert!(memory.pending <= LIMIT / 4, "{memory:?}");
+    let own = b.fw.pit().heap_of(attacker);
+    assert!(own > LIMIT / 16, "{own}");
+    let other = b.face();
+    assert_eq!(taken(&mut b, other, "/b/c", 10), 10);
+    // It ends with its entries.
+    b.pass(ms(2 * LONG_MS));
+    assert_eq!(b.fw.pit().heap_of(attacker), 0);
 }

@@ -208,6 +208,17 @@ impl PitEntry {
         self.in_records.iter().find(|r| r.face == face)
     }
 
+    /// Puts a downstream's record in the place of its earlier one, which is returned.
+    pub(super) fn take_record(&mut self, record: InRecord) -> Option<InRecord> {
+        match self.in_records.iter_mut().find(|r| r.face == record.face) {
+            Some(old) => Some(std::mem::replace(old, record)),
+            None => {
+                self.in_records.push(record);
+                None
+            }
+        }
+    }
+
     /// Upstreams, in the order in which they were asked first.
     #[must_use]
     pub fn out_records(&self) -> &[OutRecord] {
@@ -252,12 +263,16 @@ impl PitEntry {
         self.count_heap()
     }
 
+    /// Octets of the Interest, where it does not lie in the entry. They stay the same.
+    pub(super) fn interest_heap(&self) -> usize {
+        if self.interest.spilled() { memory::block(self.interest.len()) } else { 0 }
+    }
+
     #[cold]
     fn count_heap(&self) -> usize {
         let ins = if self.in_records.spilled() { self.in_records.capacity() } else { 0 };
         let outs = if self.out_records.spilled() { self.out_records.capacity() } else { 0 };
-        let octets = self.interest.spilled().then(|| memory::block(self.interest.len()));
-        octets.unwrap_or_default()
+        self.interest_heap()
             + self.run.as_ref().map_or(0, |run| run.heap())
             + memory::block(ins * size_of::<InRecord>())
             + memory::block(outs * size_of::<OutRecord>())

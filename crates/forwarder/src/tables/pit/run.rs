@@ -203,7 +203,7 @@ impl Pit {
         let Segments { first, convention, .. } = *segments;
         let (wanted, asked) = (ByFace::new(), ByFace::new());
         entry.run = Some(Box::new(Run { first, convention, wanted, asked }));
-        let (face, expires) = (record.face, record.expires);
+        let (face, expires, weight) = (record.face, record.expires, entry.weight_of(&record));
         entry.in_records.push(record);
         self.heap += entry.heap();
         let hash = entry.hash;
@@ -211,7 +211,7 @@ impl Pit {
         self.most = self.most.max(self.len());
         self.index.insert(hash, slot);
         self.runs += 1;
-        self.count_record(face);
+        self.count_record(face, weight);
         let key = self.key(slot);
         self.set_wanted(key, face, segments.bits);
         self.set_expiry(key, expires);
@@ -236,18 +236,14 @@ impl Pit {
         self.admit_many(record.face, bits.without(before).count(), 0)?;
         let (face, expires) = (record.face, record.expires.max(entry.expires));
         let entry = self.get_mut(key).ok_or(Refusal::Gone)?;
-        let heap = entry.heap();
-        let old = match entry.in_records.iter_mut().find(|r| r.face == face) {
-            Some(old) => Some(std::mem::replace(old, record)),
-            None => {
-                entry.in_records.push(record);
-                None
-            }
-        };
+        let (heap, weight) = (entry.heap(), entry.weight_of(&record));
+        let old = entry.take_record(record);
+        let weighed = old.as_ref().map(|old| entry.weight_of(old));
         let after = entry.heap();
         self.heap = self.heap - heap + after;
-        if old.is_none() {
-            self.count_record(face);
+        match weighed {
+            Some(weighed) => self.recount_record(face, weighed, weight),
+            None => self.count_record(face, weight),
         }
         self.set_wanted(key, face, bits);
         self.set_expiry(key, expires);
@@ -314,8 +310,10 @@ impl Pit {
         let (hash, expires) = (part.hash, part.expires);
         part.run = Some(Box::new(Run { first, convention, wanted: ByFace::new(), asked }));
         self.heap += part.heap();
-        part.in_records.iter().for_each(|record| self.count_record(record.face));
-        self.count_group(part.group);
+        for record in &part.in_records {
+            self.count_record(record.face, part.weight_of(record));
+        }
+        self.count_group_of(key);
         let slot = self.entries.insert(part).ok_or(Refusal::Entries)?;
         self.index.insert(hash, slot);
         self.runs += 1;
@@ -338,16 +336,17 @@ impl Pit {
             Some((_, set)) => *set = bits,
             None => run.wanted.push((face, bits)),
         }
-        let mut gone = 0;
+        let mut gone = None;
         if bits.is_empty() {
             run.wanted.retain(|(other, _)| *other != face);
-            gone = entry.in_records.len();
+            gone = entry.in_record(face).map(|record| entry.weight_of(record));
             entry.in_records.retain(|r| r.face != face);
-            gone -= entry.in_records.len();
         }
         let after = entry.heap();
         self.heap = self.heap - heap + after;
-        (0..gone).for_each(|_| self.uncount_record(face));
+        if let Some(weight) = gone {
+            self.uncount_record(face, weight);
+        }
         self.pending.change(face.0, before.count(), bits.count());
     }
 

@@ -1,7 +1,7 @@
 //! How much of the PIT each face and each prefix has, where faces and prefixes share its memory.
 
 use super::super::memory;
-use super::{Counts, Pit, PitKey};
+use super::{Counts, InRecord, Pit, PitEntry, PitKey};
 use crate::tables::face_id::FaceId;
 
 /// Groups of prefixes. Prefixes fall into a group by their keyed hashes, so a peer that does not
@@ -25,26 +25,51 @@ impl Group {
     }
 }
 
-/// Entries by group of prefixes, and records by face.
+/// What entries own outside of their slots is counted in pieces of so many octets.
+const PIECE: usize = 64;
+
+/// Entries by group of prefixes, and records by face, with what they own outside of their slots.
+/// By their number alone Interests of 8,800 octets would count like those of 50.
 #[derive(Clone, Debug)]
 pub(super) struct Shares {
     groups: Box<[u32; GROUPS]>,
     records: Counts,
+    /// In pieces.
+    group_heaps: Box<[u32; GROUPS]>,
+    heaps: Counts,
+}
+
+fn pieces(octets: usize) -> u32 {
+    octets.div_ceil(PIECE) as u32
+}
+
+impl PitEntry {
+    /// Pieces of the Interest.
+    fn weight(&self) -> u32 {
+        pieces(self.interest_heap())
+    }
+
+    /// Pieces of a record. Each has the Interest, which stays as long as any of them.
+    pub(super) fn weight_of(&self, record: &InRecord) -> u32 {
+        self.weight() + pieces(record.heap())
+    }
 }
 
 impl Shares {
     fn memory(&self) -> usize {
         memory::block(size_of::<Shares>())
-            + memory::block(GROUPS * size_of::<u32>())
+            + 2 * memory::block(GROUPS * size_of::<u32>())
             + self.records.memory()
+            + self.heaps.memory()
     }
 }
 
 impl Pit {
     /// Counts from now on what each face and each prefix has. To be called while it is empty.
     pub(crate) fn count_shares(&mut self) {
-        let (groups, records) = (Box::new([0; GROUPS]), Counts::default());
-        self.shares = Some(Box::new(Shares { groups, records }));
+        let [groups, group_heaps] = std::array::from_fn(|_| Box::new([0; GROUPS]));
+        let [records, heaps] = std::array::from_fn(|_| Counts::default());
+        self.shares = Some(Box::new(Shares { groups, records, group_heaps, heaps }));
     }
 
     /// Entries in which a face waits for something; 0 where shares are not counted. A run of
@@ -52,6 +77,21 @@ impl Pit {
     #[must_use]
     pub fn entries_of(&self, face: FaceId) -> usize {
         self.shares.as_ref().map_or(0, |shares| shares.records.get(face.0))
+    }
+
+    /// Octets that those entries own outside of their slots; 0 where shares are not counted.
+    #[must_use]
+    pub fn heap_of(&self, face: FaceId) -> usize {
+        self.shares.as_ref().map_or(0, |shares| shares.heaps.get(face.0) * PIECE)
+    }
+
+    /// Octets that Interests whose prefix is in a group take outside of their slots; 0 where shares
+    /// are not counted.
+    #[must_use]
+    pub fn heap_in(&self, group: Group) -> usize {
+        let shares = self.shares.as_ref();
+        let found = shares.and_then(|s| s.group_heaps.get(slot(group)?));
+        found.map_or(0, |count| *count as usize * PIECE)
     }
 
     /// Entries whose prefix is in a group; 0 where shares are not counted.
@@ -69,59 +109,77 @@ impl Pit {
         if let Some(entry) = self.get_mut(key).filter(|entry| entry.group == Group::NONE) {
             let group = group();
             entry.group = group;
-            self.count_group(group);
+            let weight = entry.weight();
+            self.count_group(group, weight);
         }
     }
 
     /// Octets that counting one more record of a face may add.
     pub(super) fn shares_growth(&self, face: FaceId) -> usize {
-        self.shares.as_ref().map_or(0, |shares| shares.records.growth(face.0))
+        let growth = |shares: &Shares| shares.records.growth(face.0) + shares.heaps.growth(face.0);
+        self.shares.as_ref().map_or(0, |shares| growth(shares))
     }
 
     pub(super) fn shares_memory(&self) -> usize {
         self.shares.as_ref().map_or(0, |shares| shares.memory())
     }
 
-    pub(super) fn count_group(&mut self, group: Group) {
-        let count = self.shares.as_mut().and_then(|s| s.groups.get_mut(slot(group)?));
-        if let Some(count) = count {
-            *count += 1;
+    /// Counts another entry like this one.
+    pub(super) fn count_group_of(&mut self, key: PitKey) {
+        if let Some((group, weight)) = self.get(key).map(|entry| (entry.group, entry.weight())) {
+            self.count_group(group, weight);
         }
     }
 
-    pub(super) fn uncount_group(&mut self, group: Group) {
-        let count = self.shares.as_mut().and_then(|s| s.groups.get_mut(slot(group)?));
-        if let Some(count) = count {
-            *count -= 1;
+    fn count_group(&mut self, group: Group, weight: u32) {
+        if let (Some(shares), Some(slot)) = (&mut self.shares, slot(group)) {
+            shares.groups[slot] += 1;
+            shares.group_heaps[slot] += weight;
         }
     }
 
     /// An entry goes, with all that is counted of it.
-    pub(super) fn unlink_shares(&mut self, slot: u32) {
-        let (Some(shares), Some(entry)) = (&mut self.shares, self.entries.get(slot)) else {
+    pub(super) fn unlink_shares(&mut self, slot_of_entry: u32) {
+        let (Some(shares), Some(entry)) = (&mut self.shares, self.entries.get(slot_of_entry))
+        else {
             return;
         };
         for record in entry.in_records() {
             shares.records.subtract(record.face.0);
+            shares.heaps.subtract_many(record.face.0, entry.weight_of(record));
         }
-        let group = entry.group;
-        self.uncount_group(group);
+        if let Some(slot) = slot(entry.group) {
+            shares.groups[slot] -= 1;
+            shares.group_heaps[slot] -= entry.weight();
+        }
     }
 
-    pub(super) fn count_record(&mut self, face: FaceId) {
+    /// Counts a record that was put into an entry, with its weight there.
+    pub(super) fn count_record(&mut self, face: FaceId, weight: u32) {
         if let Some(shares) = &mut self.shares {
             shares.records.add(face.0);
+            shares.heaps.add_many(face.0, weight);
         }
     }
 
-    pub(super) fn uncount_record(&mut self, face: FaceId) {
+    /// A record took the place of one with another weight.
+    pub(super) fn recount_record(&mut self, face: FaceId, before: u32, after: u32) {
+        if let Some(shares) = &mut self.shares {
+            shares.heaps.subtract_many(face.0, before);
+            shares.heaps.add_many(face.0, after);
+        }
+    }
+
+    /// A record is gone.
+    pub(super) fn uncount_record(&mut self, face: FaceId, weight: u32) {
         if let Some(shares) = &mut self.shares {
             shares.records.subtract(face.0);
+            shares.heaps.subtract_many(face.0, weight);
         }
     }
 }
 
 /// Where a group is counted; `None` for [`Group::NONE`].
 fn slot(group: Group) -> Option<usize> {
-    usize::from(group.0).checked_sub(1)
+    usize::from(group.0).checked_sub(1).filter(|slot| *slot < GROUPS)
 }
