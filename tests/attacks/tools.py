@@ -428,15 +428,16 @@ class Kills(Case):
 
     def survive(self, what, kill):
         """Transfers one after the other, under which something is killed and started again."""
-        count = max(KILLS // 4, 1)
         killed = whole = 0
-        daemon = self.daemon()
+        daemon, part = self.daemon(), Path(f"{self.target}.part")
         # Fast enough to reach the end between two blows.
         options = ("--control", "rate", "--set", "interests=1000")
         producer = [self.keep(daemon.put("/file", self.sent))]
-        while killed < count:
+        while killed < KILLS:
             fetch = self.start(daemon, self.target, *options)
-            while fetch.running and killed < count:
+            # One that never had a forwarder ends at once.
+            wait_until(lambda: part.exists() or not fetch.running, "the fetch to begin", PATIENCE)
+            while fetch.running and killed < KILLS:
                 self.pause(1)
                 if fetch.running:
                     kill(daemon, producer)
