@@ -40,6 +40,26 @@ What the columns say, over the flows under control (a consumer at a constant rat
 | short | flows of 100 kB: mean completion time; `≥` and the share that finished, if not all did |
 
 """
+LIMITS = """\
+## Limits of the laws
+
+Networks in which a scheme does not do what its paper promises, with the one setting that changes
+it. The reason is in the scheme's file; `weir sim run scenarios/limits/NAME.toml` prints the runs.
+
+| scheme | network | as it is | with one setting changed | run |
+|---|---|---:|---|---|
+| `chopcop` | two flows, 60 ms, 25 Mbit/s: windows below 20 chunks | 20.7 and 2.7 Mbit/s | alike \
+with `slow_start=once`, `mark_pause=0` or `N=4` | `chopcop` |
+| `hr-icp` | beside a consumer that asks for 40 of 40 Mbit/s | 2.1 Mbit/s | 18.0 with the window \
+of `aimd` | `hr-icp` |
+| `icp` | 4 Mbit/s, 20 ms: 2.2 ms a segment | 0.7 Mbit/s | 3.8 with `G=5 ms` | `icp` |
+| `ictp` | two paths of 20 Mbit/s, 30 and 110 ms | 0.4 Mbit/s | 34.9 with `dupthresh=1000` | \
+`ictp` |
+| `pcon` | its authors' scenario 4.2, a FIB entry for each object | 23.0 of 60 Mbit/s | 39.0 with \
+one entry for all | `pcon`, `pcon-one-entry` |
+| `raaqm` | 40 Mbit/s, 54 ms: 250 segments | 2.5 Mbit/s | 23.2 with `grain=1 ms` | `raaqm` |
+
+"""
 COSTS = """## What they cost
 
 Nanoseconds of one core for each Data at a consumer, and of the link parts for each packet that
@@ -117,4 +137,5 @@ def machine():
 def whole(results, rows, most, plain):
     """The page."""
     sections = "".join(scenario(which, found) for which, found in results.items())
-    return HEAD.format(most=most, plain=plain) + sections + costs(rows, machine(), plain)
+    head = HEAD.format(most=most, plain=plain)
+    return head + sections + LIMITS + costs(rows, machine(), plain)

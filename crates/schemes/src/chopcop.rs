@@ -10,6 +10,14 @@
 //! C, of which thresholds are shares, is the capacity of a face's queue of Data. The paper has it
 //! hold what the link sends in 300 ms (section IV); the smaller of that and the bound that the
 //! queue really has is taken. What each part adds or leaves out its own file says.
+//!
+//! Limits. The paper's flows have windows of 20 chunks and more. Below this threshold slow start
+//! multiplies a window in each round trip, and marks multiply it, too: windows that only multiply
+//! do not become equal (D.-M. Chiu, R. Jain, "Analysis of the Increase and Decrease Algorithms",
+//! 1989). Two flows of 60 ms at 25 Mbit/s, of which the path holds six chunks, get 20.7 and 2.7
+//! Mbit/s (`weir sim run scenarios/limits/chopcop.toml`). They get equal rates with `slow_start` =
+//! once, with `mark_pause` = 0 or with chunks of 4 segments; of these, the first two do not give
+//! the paper's own figures (`scenarios/chopcop/deviations.md`, "Rules of the window").
 
 pub mod fisp;
 pub mod rem;

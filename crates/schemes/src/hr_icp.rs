@@ -5,6 +5,11 @@
 //! chosen alone: `icp`, the consumer, which is that of the Interest Control Protocol unchanged, and
 //! `hbh`, quota shaping with a credit for each flow, the shaper. What the shaper adds or leaves out
 //! its own file says.
+//!
+//! Limits. ICP's timer takes the delay that other flows' Data and the shaper cause for congestion
+//! of its own. Beside a consumer that asks for all of 40 Mbit/s a flow has 2.1 of its fair 19
+//! Mbit/s, and 18.0 with the window of `aimd` behind the same shaper (`weir sim run
+//! scenarios/limits/hr-icp.toml`).
 
 pub mod hbh;
 

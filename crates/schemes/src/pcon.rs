@@ -22,6 +22,13 @@
 //! ms, with a queue of one round trip: a mark halves the window as soon as 5 ms wait for an
 //! interval, which leaves less than the path holds, and the search adds at most 16 segments a round
 //! trip.
+//!
+//! A mark moves the ratio of its own FIB entry by 2 %. A link whose flows answer marks gives about
+//! one a second, so n entries that share a link move n times as slowly as one. In the authors'
+//! scenario 4.2, where one entry leads to all content, five flows have 39 of 60 Mbit/s in 30 s;
+//! with an entry for each object they have 23, and two of three next hops get 2.5 % of the
+//! Interests each (`weir sim run scenarios/limits/pcon-one-entry.toml`, and `pcon.toml` beside it).
+//! With equal ratios at the start they have 38, with c = 0.1 29.
 
 mod marker;
 mod strategy;

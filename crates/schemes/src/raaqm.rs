@@ -27,10 +27,16 @@
 //! 1e-5, Dp = 0.02, beta = 0.5, and its timer, 0.9 timer + 0.1 (10 RTT) for each route; an Interest
 //! gets the longest of the routes that have answered within 2 s. (1) and (2) balance where W =
 //! sqrt(eta / (p (1 - beta))): 14 segments at p = Dp / 2. CCNPL-Sim's Dp = 0.5 leaves fewer than
-//! three of them, since (2) takes any variation for a queue, however small; longer paths want the
-//! smaller Dp and larger beta of hICN's `consumer.conf`, 0.003 and 0.99 (258 segments).
-//! One flow at 4 Mbit/s has 88 % of the link at a round trip of 20 ms, 59 % at 50 ms, 30 % at 100
-//! ms and 15 % at 200 ms.
+//! three of them; longer paths want the smaller Dp and larger beta of hICN's `consumer.conf`, 0.003
+//! and 0.99 (258 segments).
+//!
+//! Limits. (2) takes the longest of 30 round trips for a full queue, even if it is longer by one
+//! packet: p is about Dp / 2 with and without a queue, and the window stays at 14 segments. One
+//! flow at 4 Mbit/s has 88 % of the link at a round trip of 20 ms, 59 % at 50 ms, 30 % at 100 ms
+//! and 15 % at 200 ms. It is the clock that decides: hICN counts round trips in milliseconds, in
+//! which those without a queue are equal. On a path of 40 Mbit/s that holds 250 segments a flow
+//! has 2.5 Mbit/s with `grain` = 1 us, as libndn-icp counts, and 23 with 1 ms (`weir sim run
+//! scenarios/limits/raaqm.toml`); it still grows by one segment a round trip.
 //!
 //! Deviations. A window that is not in use does not grow (RFC 7661). Timeouts of what left before
 //! the latest one was answered by it. Gaps count as timeouts, and show only where there is one
@@ -47,7 +53,7 @@ mod tests;
 use crate::path_id::PathFolder;
 use crate::silence;
 use crate::suppression;
-use control::{Equation, ParamSpec, Scheme, Value};
+use control::{Duration, Equation, ParamSpec, Scheme, Value};
 
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
@@ -112,6 +118,13 @@ const PARAMS: &[ParamSpec] = &[
         range: (2.0, 1000.0),
         help: "N_s: length of a route's history; no decrease by delay before it is full",
         source: "CCNPL-Sim, libndn-icp, hICN",
+    },
+    ParamSpec {
+        name: "grain",
+        default: Value::Time(Duration::from_micros(1)),
+        range: (1e-9, 1.0),
+        help: "unit of round-trip times: those that differ by less are equal to (2)",
+        source: "libndn-icp counts microseconds, hICN milliseconds",
     },
     ParamSpec {
         name: "initial_window",

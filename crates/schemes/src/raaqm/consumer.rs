@@ -55,6 +55,8 @@ pub(super) struct Raaqm {
     beta: f64,
     p_min: f64,
     slope: f64,
+    /// Round-trip times count in whole multiples of this.
+    grain: Duration,
     samples: usize,
     max_window: f64,
     timeouts: bool,
@@ -73,6 +75,7 @@ impl Raaqm {
             beta: params.number("beta"),
             p_min: params.number("p_min"),
             slope: params.number("Dp"),
+            grain: params.time("grain"),
             samples: params.number("samples") as usize,
             max_window,
             timeouts: params.switch("timeouts"),
@@ -141,9 +144,9 @@ impl Controller for Raaqm {
         if arrival.memo[1] == LIMITED && !arrival.late {
             self.window = (self.window + self.eta / self.window).min(self.max_window);
         }
-        let (now, most) = (cx.now, self.samples);
+        let (now, most, grain) = (cx.now, self.samples, self.grain.0.max(1));
         let route = self.route(cx, arrival.options);
-        let Some(rtt) = arrival.rtt else { return };
+        let Some(rtt) = arrival.rtt.map(|rtt| Duration(rtt.0 / grain * grain)) else { return };
         route.push(now, rtt, most);
         // (2)
         if let Some(fullness) = route.fullness(rtt, most) {

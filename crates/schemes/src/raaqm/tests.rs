@@ -52,15 +52,21 @@ impl Receiver {
 
     /// Data by this route after so many milliseconds, of a window that was in use.
     fn data(&mut self, route: u64, ms: u64) {
-        self.now += Duration::from_millis(ms);
+        self.data_after(route, ms * 1000);
+    }
+
+    /// The same, in microseconds.
+    fn data_after(&mut self, route: u64, us: u64) {
+        let rtt = Duration::from_micros(us);
+        self.now += rtt;
         let mut options = HopOptions::new();
         options.set(&PathId(route));
         let arrival = Arrival {
             segment: 0,
             lane: 0,
             memo: [0, 1],
-            sent_at: Time(self.now.0 - ms * MS),
-            rtt: Some(Duration::from_millis(ms)),
+            sent_at: Time(self.now.0 - rtt.0),
+            rtt: Some(rtt),
             size: Size(8000),
             mark: 0,
             late: false,
@@ -126,6 +132,21 @@ fn a_decrease_is_as_likely_as_the_route_is_full() {
     }
     // 500 expected; the standard deviation is 16, five of them are 80.
     assert!((420..=580).contains(&halved), "{halved}");
+}
+
+#[test]
+fn round_trips_that_differ_by_less_than_the_grain_are_equal() {
+    // (2) with p_min = 0, Dp = 1: certain at the longest of three. 10 ms and 10.9 ms are both 10
+    // whole milliseconds, so that the longest is the shortest.
+    let sent = |grain| {
+        let set = [("Dp", "1"), ("p_min", "0"), ("samples", "3"), ("grain", grain)];
+        let mut r = Receiver::new(&[&set[..], &[("initial_window", "16")]].concat());
+        [10_000, 10_900, 10_900].into_iter().for_each(|us| r.data_after(1, us));
+        r.c.window
+    };
+    let grown = (0..3).fold(16.0, |window, _| window + 1.0 / window);
+    assert_eq!(sent("1 ms"), grown);
+    assert_eq!(sent("1 us"), grown / 2.0);
 }
 
 #[test]
