@@ -63,6 +63,7 @@ const FOUND: &[(u64, Rule)] = &[
     (1443, Rule::Starves),
     (1708, Rule::Repetition),
     (6208, Rule::Repetition),
+    (15773, Rule::Recovers),
 ];
 
 #[test]

@@ -156,6 +156,28 @@ fn a_discovery_that_is_lost_is_repeated_after_an_eighth_of_a_second() {
     assert_eq!(answers[1].since(answers[0]), Duration::from_millis(125));
 }
 
+#[test]
+fn an_outage_at_the_beginning_is_no_round_trip() {
+    let mut producer = Publish::new();
+    producer.add(publish("/a/file", octets(1000), &Signer::Digest));
+    let config = FetchConfig::new(support::name("/a/file"), TrustPolicy::DigestOnly);
+    let config = FetchConfig { heads: 0, ..config };
+    let (mut fetch, mut sink) = (Fetch::new(config, support::cubic()), Memory::default());
+    // Interests leave after 0, 1/8, 3/8, 7/8, 15/8 and 31/8 s. When the last one is answered,
+    // 10 ms later, the first two have been forgotten for more than a second, and the next two,
+    // which lived for 2 s, for one. The fifth lives for 4 s.
+    let mut answers = 0;
+    let mut tamper = |_, frame: Bytes| {
+        answers += 1;
+        (answers > 5).then_some(frame)
+    };
+    let limit = Duration::from_secs(60);
+    run(&mut fetch, &mut sink, &mut producer, &Pipe::default(), limit, &mut tamper);
+    assert_eq!(fetch.status(), Status::Done);
+    let longest = Duration::from_millis(2010);
+    assert!(fetch.rtt().smoothed() <= Some(longest), "{:?}", fetch.rtt());
+}
+
 /// Half of the segments are 20 ms away, there and back, the others 100 ms.
 fn elsewhere() -> Pipe {
     let (delay, detour) = (Duration::from_millis(10), Duration::from_millis(80));

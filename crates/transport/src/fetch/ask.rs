@@ -3,6 +3,7 @@
 use crate::fetch::Fetch;
 use crate::fetch::flight::Item;
 use crate::fetch::object::Object;
+use crate::fetch::requests::discovery;
 use crate::rdr;
 use control::{Duration, Permit, Size, Time};
 use packet::interest_buf::encode_plain_interest;
@@ -232,8 +233,7 @@ impl Fetch {
                 // Found by its bare name an object has no manifest, so that what an earlier
                 // transfer has left would be lost: only who answers can show that it must be.
                 let attempt = attempt.saturating_sub(self.routeless);
-                let longer = DISCOVERY_LIFETIME.as_millis() << (attempt / 2).min(16);
-                let lifetime = lifetime.min(longer);
+                let lifetime = lifetime.min(discovery::lifetime(attempt).as_millis());
                 self.discovery(attempt, nonce, lifetime).encode_into(out);
             }
         }

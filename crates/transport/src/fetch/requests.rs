@@ -1,5 +1,6 @@
 //! Interests under a controller: when one may leave, which were lost, when to ask again.
 
+pub(super) mod discovery;
 mod echo;
 mod outage;
 mod refusals;
@@ -15,6 +16,7 @@ use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Event, InFlight, Lane, Loss, MAX_WINDOW, Memo,
     Permit, Rng, RttEstimate, Sent, Size, Time,
 };
+use discovery::Discoveries;
 use packet::options::{Range, SegmentBits};
 use packet::{HopOptions, NackReason};
 use refusals::Refusals;
@@ -110,6 +112,7 @@ pub struct Requests {
     echoed: u64,
     last_echo: Time,
     refusals: Refusals,
+    discoveries: Discoveries,
     /// What is known of ranges.
     pub ranges: Ranges,
     /// Counters.
@@ -144,6 +147,7 @@ impl Requests {
             echoed: 0,
             last_echo: Time::ZERO,
             refusals: Refusals::default(),
+            discoveries: Discoveries::default(),
             ranges: Ranges::new(range),
             stats: Stats::default(),
         }
@@ -212,6 +216,7 @@ impl Requests {
 
     fn send_once_more(&mut self, now: Time, item: Item) -> Option<(Item, u16)> {
         let attempt = self.flight.probe(item, now)?;
+        self.discoveries.sent(now, item, attempt);
         self.note_sent(now);
         self.stats.probes += 1;
         self.stats.interests += 1;
@@ -271,6 +276,7 @@ impl Requests {
 
     fn launch(&mut self, now: Time, item: Item, launch: &Launch) {
         let lost = self.lost.remove(&item);
+        self.discoveries.sent(now, item, launch.attempt);
         self.flight.launch(item, launch);
         if let Some(first) = lost.and_then(|lost| lost.repeats) {
             self.flight.repeats(item, first);
@@ -318,10 +324,10 @@ impl Requests {
         };
         let (attempt, sent_at, lane, memo) = flying;
         self.stats.false_losses += u64::from(late);
-        // Karn's rule; but of the first answer of all, an estimate that may be too long is better
-        // than none.
+        // Karn's rule, but for the first answer of all; see `discovery`.
         let first = data.item == Item::Metadata && self.rtt.smoothed().is_none() && !late;
-        let rtt = (attempt == 0 || first).then(|| now.since(sent_at));
+        let since = if first { self.discoveries.first(now) } else { None };
+        let rtt = (attempt == 0 || first).then(|| now.since(since.unwrap_or(sent_at)));
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt);
             if attempt == 0 {

@@ -1,0 +1,44 @@
+//! How long discovery took, where it was asked for more than once.
+//!
+//! An answer to one of several Interests is no sample of the round trip (Karn's rule). But of the
+//! first answer of all an estimate that may be too long is better than none: from it follow the
+//! first time-outs and probes. It is no longer than the answer can have been on its way: nodes
+//! forget an Interest when its lifetime is over. Without that bound, an outage in which a transfer
+//! began would count as a round trip, and the first loss would show after three times as long.
+
+use crate::fetch::ask::DISCOVERY_LIFETIME;
+use crate::fetch::flight::Item;
+use control::{Duration, Time};
+use std::collections::VecDeque;
+
+/// The Interests of discovery whose lifetimes may not be over.
+#[derive(Debug, Default)]
+pub(super) struct Discoveries(VecDeque<(Time, Duration)>);
+
+impl Discoveries {
+    /// An Interest leaves; it counts if it is one of discovery.
+    pub(super) fn sent(&mut self, now: Time, item: Item, attempt: u16) {
+        if item == Item::Metadata {
+            self.expire(now);
+            self.0.push_back((now, lifetime(attempt)));
+        }
+    }
+
+    /// When the first of those left that may have been answered now.
+    pub(super) fn first(&mut self, now: Time) -> Option<Time> {
+        self.expire(now);
+        self.0.front().map(|(sent_at, _)| *sent_at)
+    }
+
+    /// Later ones live no shorter.
+    fn expire(&mut self, now: Time) {
+        while self.0.front().is_some_and(|(sent_at, lifetime)| *sent_at + *lifetime < now) {
+            self.0.pop_front();
+        }
+    }
+}
+
+/// The lifetime of discovery's Interests, unless the transfer's is shorter.
+pub(in crate::fetch) fn lifetime(attempt: u16) -> Duration {
+    Duration(DISCOVERY_LIFETIME.0 << (attempt / 2).min(16))
+}
