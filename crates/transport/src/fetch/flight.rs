@@ -265,9 +265,9 @@ impl Flight {
         Some(state.origins.passed(flying.order)?.after)
     }
 
-    /// Whether an answer at `now` to `flying` comes before its turn: answers keep the order of their
-    /// Interests, and some that left before are not due yet, more than three (so many may be lost
-    /// in a row) and an eighth of the flight.
+    /// Whether an answer at `now` to `flying` comes before its turn: answers keep the order of
+    /// their Interests, and some that left before are not due yet, more than three (so many may be
+    /// lost in a row) and an eighth of the flight.
     #[must_use]
     pub fn is_out_of_turn(&self, now: Time, flying: &Flying) -> bool {
         let Some(lane) = self.lanes.get(usize::from(flying.lane)) else { return false };

@@ -324,16 +324,7 @@ impl Requests {
         };
         let (attempt, sent_at, lane, memo) = flying;
         self.stats.false_losses += u64::from(late);
-        // Karn's rule, but for the first answer of all; see `discovery`.
-        let first = data.item == Item::Metadata && self.rtt.smoothed().is_none() && !late;
-        let since = if first { self.discoveries.first(now) } else { None };
-        let rtt = (attempt == 0 || first).then(|| now.since(since.unwrap_or(sent_at)));
-        if let Some(rtt) = rtt {
-            self.rtt.sample(rtt);
-            if attempt == 0 {
-                self.stats.rtt(rtt);
-            }
-        }
+        let rtt = self.sample(now, data.item, (attempt, sent_at), late);
         self.note_answer(now);
         self.stats.data += 1;
         self.stats.data_bytes += data.size.0;

@@ -6,6 +6,7 @@
 //! forget an Interest when its lifetime is over. Without that bound, an outage in which a transfer
 //! began would count as a round trip, and the first loss would show after three times as long.
 
+use super::Requests;
 use crate::fetch::ask::DISCOVERY_LIFETIME;
 use crate::fetch::flight::Item;
 use control::{Duration, Time};
@@ -35,6 +36,28 @@ impl Discoveries {
         while self.0.front().is_some_and(|(sent_at, lifetime)| *sent_at + *lifetime < now) {
             self.0.pop_front();
         }
+    }
+}
+
+impl Requests {
+    /// The round trip of an Interest that was answered, if it is a sample; `late`: the Interest was
+    /// declared lost.
+    pub(super) fn sample(
+        &mut self,
+        now: Time,
+        item: Item,
+        (attempt, sent_at): (u16, Time),
+        late: bool,
+    ) -> Option<Duration> {
+        // Karn's rule, but for the first answer of all.
+        let first = item == Item::Metadata && self.rtt.smoothed().is_none() && !late;
+        let since = if first { self.discoveries.first(now) } else { None };
+        let rtt = (attempt == 0 || first).then(|| now.since(since.unwrap_or(sent_at)))?;
+        self.rtt.sample(rtt);
+        if attempt == 0 {
+            self.stats.rtt(rtt);
+        }
+        Some(rtt)
     }
 }
 
