@@ -144,10 +144,12 @@ impl Folder {
         }
         let mut first = None;
         let read = read_series(&from, |row| {
-            let Some(writer) = writers.get_mut(&row.run) else { return };
-            if let Err(error) = writer.copy(row) {
+            if let Some(writer) = writers.get_mut(&row.run)
+                && let Err(error) = writer.copy(row)
+            {
                 first.get_or_insert((row.run, error));
             }
+            Ok(())
         });
         read.map_err(|error| ReportError::damaged(&from, &error))?;
         if let Some((run, error)) = first {

@@ -2,6 +2,7 @@
 //! themselves.
 
 mod concatenate;
+mod pages;
 mod records;
 mod series;
 

@@ -5,10 +5,14 @@ use crate::folder::{COMMAND, LAYOUT, SERIES_FILE, SUMMARY, Summary, VERSION};
 use crate::parquet_file::read_series;
 use crate::ratios::derive;
 use crate::track::Track;
+use parquet::errors::ParquetError::General;
 use scenario::result::{Combination, Flow, Link, RunResult, varying};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// Tracks without a value that there may be, besides one for each value that there is.
+const MOST_EMPTY: usize = 65_536;
 
 /// What was measured of what: kind of thing, quantity, thing.
 pub type Key = (String, String, String);
@@ -158,8 +162,12 @@ impl Results {
         let shown = self.shown;
         let groups = &mut self.groups;
         let mut key: Key = Key::default();
-        read_series(&path, |row| {
-            let Some((group, run)) = places.get(row.run).copied().flatten() else { return };
+        let (mut rows, mut made) = (0, 0);
+        let read = read_series(&path, |row| {
+            rows += 1;
+            let Some((group, run)) = places.get(row.run).copied().flatten() else {
+                return Ok(());
+            };
             let Group { runs, tracks, .. } = &mut groups[group];
             for (part, text) in
                 [(&mut key.0, row.subject), (&mut key.1, row.quantity), (&mut key.2, row.entity)]
@@ -171,12 +179,19 @@ impl Results {
                 Some(list) => list,
                 None => tracks.entry(key.clone()).or_default(),
             };
+            // Runs without this quantity have a track beside it. A few values in a file must not
+            // make one for each of any number of runs.
+            if made + (run + 1).saturating_sub(list.len()) > rows + MOST_EMPTY {
+                return Err(General("the runs have hardly any values".to_owned()));
+            }
             while list.len() <= run {
                 list.push(Track::new(runs[list.len()].duration_s, shown));
+                made += 1;
             }
             list[run].add(row.time_s, row.value);
-        })
-        .map_err(|error| ReportError::damaged(&path, &error))
+            Ok(())
+        });
+        read.map_err(|error| ReportError::damaged(&path, &error))
     }
 
     /// The runs of a folder, by its place among the sources.
@@ -297,5 +312,37 @@ impl Results {
             results.sources.push(Source { name, version, command, scenarios: Vec::new() });
         }
         results
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parquet_file::SeriesWriter;
+    use scenario::series::{Row, Subject};
+    use std::sync::Arc;
+
+    /// What comes of a value of each of `things` in the last of so many runs.
+    fn read(runs: usize, things: usize) -> Result<usize, ReportError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(SERIES_FILE);
+        let mut writer = SeriesWriter::create(&path, runs - 1).unwrap();
+        for thing in 0..things {
+            let entity = &Arc::from(thing.to_string());
+            let (subject, quantity) = (Subject::Node, "x");
+            writer.row(&Row { time_s: 0.5, subject, entity, quantity, value: 1.0 }).unwrap();
+        }
+        writer.close().unwrap();
+        let mut results = Results::of_runs(&[("one", vec![RunResult::default(); runs])]);
+        let places: Vec<_> = (0..runs).map(|run| Some((0, run))).collect();
+        results.series(folder.path(), &places)?;
+        Ok(results.groups[0].tracks.values().map(Vec::len).sum())
+    }
+
+    #[test]
+    fn a_few_values_of_many_runs_do_not_make_a_track_in_each() {
+        assert_eq!(read(100, 10).unwrap(), 1000);
+        let error = read(1000, 100).unwrap_err().to_string();
+        assert!(error.contains("hardly any values"), "{error}");
     }
 }

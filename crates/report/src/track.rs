@@ -46,6 +46,15 @@ impl Column {
     }
 }
 
+/// The samples of a span of time.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    place: usize,
+    sum: f64,
+    count: u32,
+    last: f64,
+}
+
 /// The samples of one quantity of one thing in one run.
 #[derive(Clone, Debug)]
 pub struct Track {
@@ -55,8 +64,8 @@ pub struct Track {
     duration: f64,
     shown: f64,
     bucket: f64,
-    /// Sum and number of the values in each bucket, and the last of them.
-    buckets: Vec<(f64, u32, f64)>,
+    /// Those that have a sample, by their places: samples anywhere take no more memory than others.
+    buckets: Vec<Bucket>,
     /// Sum and number of the values that pictures show at first.
     sum: f64,
     summed: u64,
@@ -100,12 +109,10 @@ impl Track {
             self.last = value;
         }
         let place = ((time / self.bucket) as usize).min(MOST_BUCKETS);
-        if place >= self.buckets.len() {
-            self.buckets.resize(place + 1, (0.0, 0, 0.0));
-        }
-        self.buckets[place].0 += value;
-        self.buckets[place].1 += 1;
-        self.buckets[place].2 = value;
+        let bucket = self.bucket_at(place);
+        bucket.sum += value;
+        bucket.count += 1;
+        bucket.last = value;
         if self.columns.is_empty() {
             self.raw.push((time, value));
             if self.raw.len() > RAW {
@@ -117,6 +124,20 @@ impl Track {
         } else {
             self.thin((time, value));
         }
+    }
+
+    fn bucket_at(&mut self, place: usize) -> &mut Bucket {
+        // Samples come in the order of their times: it is the last one, or a new one behind it.
+        let at = match self.buckets.last() {
+            Some(last) if last.place < place => Err(self.buckets.len()),
+            Some(last) if last.place == place => Ok(self.buckets.len() - 1),
+            _ => self.buckets.binary_search_by_key(&place, |bucket| bucket.place),
+        };
+        let at = at.unwrap_or_else(|at| {
+            self.buckets.insert(at, Bucket { place, sum: 0.0, count: 0, last: 0.0 });
+            at
+        });
+        &mut self.buckets[at]
     }
 
     fn thin(&mut self, point: Point) {
@@ -149,11 +170,10 @@ impl Track {
     /// first, with the end of the span. Spans without a sample are as long as they need to be.
     pub fn growth(&self, stride: usize) -> Vec<Point> {
         let (mut growth, mut before) = (Vec::new(), 0.0);
-        for (i, span) in self.buckets.chunks(stride.max(1)).enumerate() {
-            let Some((_, _, last)) = span.iter().rfind(|(_, count, _)| *count > 0) else {
-                continue;
-            };
-            let end = ((i + 1) * stride.max(1)) as f64 * self.bucket;
+        let stride = stride.max(1);
+        for span in self.buckets.chunk_by(|a, b| a.place / stride == b.place / stride) {
+            let Some(Bucket { place, last, .. }) = span.last() else { continue };
+            let end = ((place / stride + 1) * stride) as f64 * self.bucket;
             // The last sample alone may fall into a span behind the end.
             if end > self.duration * (1.0 + 1e-9) {
                 break;
@@ -185,10 +205,9 @@ impl Track {
 
     /// The mean of each bucket in which there are samples, at its middle.
     pub fn smooth(&self) -> Vec<Point> {
-        let buckets = self.buckets.iter().enumerate().filter(|(_, (_, count, _))| *count > 0);
-        buckets
-            .map(|(i, (sum, count, _))| ((i as f64 + 0.5) * self.bucket, sum / f64::from(*count)))
-            .collect()
+        let middle = |bucket: &Bucket| (bucket.place as f64 + 0.5) * self.bucket;
+        let mean = |bucket: &Bucket| bucket.sum / f64::from(bucket.count);
+        self.buckets.iter().map(|bucket| (middle(bucket), mean(bucket))).collect()
     }
 }
 
@@ -223,6 +242,18 @@ mod tests {
         assert_eq!(growth.len(), wanted.len());
         for (got, want) in growth.iter().zip(wanted) {
             assert!((got.0 - want.0).abs() < 1e-9 && (got.1 - want.1).abs() < 1e-9, "{growth:?}");
+        }
+    }
+
+    #[test]
+    fn samples_in_any_order_fall_into_their_buckets() {
+        let mut track = Track::new(10.0, 1.5);
+        [9.5, 0.005, 0.015, 0.007].into_iter().for_each(|at| track.add(at, at));
+        // Buckets of a hundredth of a second.
+        let wanted = [(0.005, 0.006), (0.015, 0.015), (9.505, 9.5)];
+        assert_eq!(track.smooth().len(), 3);
+        for (got, want) in track.smooth().iter().zip(wanted) {
+            assert!((got.0 - want.0).abs() < 1e-9 && (got.1 - want.1).abs() < 1e-9, "{got:?}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! `series.parquet`: a row for every value of every quantity.
 
-use super::{Column, properties, schema};
+use super::{Column, pages, properties, schema};
 use bytes::Bytes;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
@@ -138,10 +138,16 @@ pub struct ReadRow<'a> {
 }
 
 /// Hands on every row, in the order of the file; no more than one row group is held.
-pub fn read_series(path: &Path, mut to: impl FnMut(&ReadRow<'_>)) -> Result<(), ParquetError> {
+///
+/// # Errors
+/// The file is damaged, or `to` has an error.
+pub fn read_series(
+    path: &Path,
+    mut to: impl FnMut(&ReadRow<'_>) -> Result<(), ParquetError>,
+) -> Result<(), ParquetError> {
     let file = File::open(path)?;
     let length = file.metadata()?.len();
-    let reader = SerializedFileReader::new(file)?;
+    let reader = SerializedFileReader::new(file.try_clone()?)?;
     let there = reader.metadata().file_metadata().schema_descr();
     let place = |name: &str| {
         let columns = there.columns().iter();
@@ -154,8 +160,16 @@ pub fn read_series(path: &Path, mut to: impl FnMut(&ReadRow<'_>)) -> Result<(), 
     for number in 0..reader.num_row_groups() {
         let group = reader.get_row_group(number)?;
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-        if !group.metadata().columns().iter().all(|column| is_inside(column, length)) {
-            return Err(ParquetError::General("a column lies outside the file".to_owned()));
+        // Equal values take next to nothing in a file, and all of their memory here.
+        if rows > GROUP {
+            return Err(ParquetError::General(format!("more than {GROUP} rows are in a group")));
+        }
+        for column in group.metadata().columns() {
+            let (start, end) =
+                place_of(column).filter(|(_, end)| *end <= length).ok_or_else(|| {
+                    ParquetError::General("a column lies outside the file".to_owned())
+                })?;
+            pages::check(&file, start, end, GROUP as u64)?;
         }
         let column = |place: usize| group.get_column_reader(places[place]);
         let run = whole(column(0)?, rows)?;
@@ -170,19 +184,18 @@ pub fn read_series(path: &Path, mut to: impl FnMut(&ReadRow<'_>)) -> Result<(), 
                 entity: entity[i].as_utf8()?,
                 quantity: quantity[i].as_utf8()?,
                 value: value[i],
-            });
+            })?;
         }
     }
     Ok(())
 }
 
-/// Whether a column lies within a file of this length. The library panics where a damaged file
-/// places it elsewhere.
-fn is_inside(column: &ColumnChunkMetaData, length: u64) -> bool {
+/// Where the pages of a column begin and end. The library panics where a damaged file places them
+/// outside of it.
+fn place_of(column: &ColumnChunkMetaData) -> Option<(u64, u64)> {
     let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
-    let (start, size) = (u64::try_from(start), u64::try_from(column.compressed_size()));
-    let end = start.ok().zip(size.ok()).and_then(|(start, size)| start.checked_add(size));
-    end.is_some_and(|end| end <= length)
+    let (start, size) = (u64::try_from(start).ok()?, u64::try_from(column.compressed_size()).ok()?);
+    Some((start, start.checked_add(size)?))
 }
 
 fn wrong() -> ParquetError {
@@ -211,3 +224,40 @@ macro_rules! read_all {
 read_all!(whole, Int64ColumnReader, i64);
 read_all!(numbers, DoubleColumnReader, f64);
 read_all!(texts, ByteArrayColumnReader, ByteArray);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file with this many equal rows in one group, and what reading it ends with.
+    fn read(rows: usize) -> Result<usize, ParquetError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("series.parquet");
+        let file = File::create(&path).unwrap();
+        let schema = schema(SERIES).unwrap();
+        let mut out = SerializedFileWriter::new(file, schema, properties()).unwrap();
+        let mut group = out.next_row_group().unwrap();
+        let text = vec![ByteArray::from("x"); rows];
+        put::<Int64Type>(&mut group, &vec![0; rows]).unwrap();
+        put::<DoubleType>(&mut group, &vec![0.5; rows]).unwrap();
+        (0..3).for_each(|_| put::<ByteArrayType>(&mut group, &text).unwrap());
+        put::<DoubleType>(&mut group, &vec![0.5; rows]).unwrap();
+        group.close().unwrap();
+        out.close().unwrap();
+        let mut count = 0;
+        read_series(&path, |row| {
+            assert_eq!((row.run, row.entity, row.value), (0, "x", 0.5));
+            count += 1;
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
+    #[test]
+    fn a_group_holds_as_many_rows_as_are_written_and_no_more() {
+        assert_eq!(read(1000).unwrap(), 1000);
+        assert_eq!(read(GROUP).unwrap(), GROUP);
+        let error = read(GROUP + 1).unwrap_err().to_string();
+        assert!(error.contains("more than 65536 rows"), "{error}");
+    }
+}

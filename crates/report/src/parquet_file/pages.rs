@@ -1,0 +1,187 @@
+//! The headers of a file's pages, looked at before the library reads the pages: it takes as much
+//! memory as a header claims.
+//!
+//! A header is a struct in Thrift's compact protocol (apache/thrift,
+//! doc/specs/thrift-compact-protocol.md; its fields are in apache/parquet-format,
+//! src/main/thrift/parquet.thrift).
+
+use parquet::errors::ParquetError;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+/// The longest header that is read. Only statistics make one long.
+const LONGEST: usize = 1 << 16;
+/// Snappy makes three octets of at most 64 (google/snappy, format_description.txt).
+const RATIO: u64 = 22;
+/// Structs and lists within each other; a header has three.
+const DEEPEST: usize = 8;
+
+/// What a page claims.
+#[derive(Default, Debug, PartialEq)]
+struct Header {
+    uncompressed: u64,
+    compressed: u64,
+    values: u64,
+}
+
+/// Checks the pages of a column, which are in these octets of the file: none claims more values
+/// than `most`, or more octets than its own can come to.
+pub fn check(file: &File, start: u64, end: u64, most: u64) -> Result<(), ParquetError> {
+    let damaged = |why: &str| ParquetError::General(format!("a page {why}"));
+    let mut octets = Vec::new();
+    let mut at = start;
+    while at < end {
+        octets.resize(usize::try_from(end - at).unwrap_or(LONGEST).min(LONGEST), 0);
+        file.read_exact_at(&mut octets, at)?;
+        let mut reader = Reader { octets: &octets };
+        let header = reader.header().ok_or_else(|| damaged("has a header that is none"))?;
+        let length = (octets.len() - reader.octets.len()) as u64;
+        if header.values > most {
+            return Err(damaged("has more values than its group has rows"));
+        }
+        if header.uncompressed > header.compressed.saturating_mul(RATIO) {
+            return Err(damaged("is larger than what is in it can be"));
+        }
+        at = at.saturating_add(length).saturating_add(header.compressed);
+    }
+    Ok(())
+}
+
+struct Reader<'a> {
+    octets: &'a [u8],
+}
+
+impl Reader<'_> {
+    fn octet(&mut self) -> Option<u8> {
+        let (first, rest) = self.octets.split_first()?;
+        self.octets = rest;
+        Some(*first)
+    }
+
+    fn skip(&mut self, count: u64) -> Option<()> {
+        self.octets = self.octets.get(usize::try_from(count).ok()?..)?;
+        Some(())
+    }
+
+    fn varint(&mut self) -> Option<u64> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let octet = self.octet()?;
+            value |= u64::from(octet & 0x7f) << shift;
+            if octet < 0x80 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    /// A number, of which those below zero mean nothing here.
+    fn number(&mut self) -> Option<u64> {
+        let zigzag = self.varint()?;
+        (zigzag & 1 == 0).then_some(zigzag >> 1)
+    }
+
+    /// The type and the number of the next field after the field `last`; `None` within at the end.
+    fn field(&mut self, last: u64) -> Option<Option<(u8, u64)>> {
+        let octet = self.octet()?;
+        if octet == 0 {
+            return Some(None);
+        }
+        let id = match octet >> 4 {
+            0 => self.number()?,
+            step => last + u64::from(step),
+        };
+        Some(Some((octet & 0x0f, id)))
+    }
+
+    fn header(&mut self) -> Option<Header> {
+        let (mut header, mut last) = (Header::default(), 0);
+        while let Some((typ, id)) = self.field(last)? {
+            match (id, typ) {
+                // What is there twice counts by the larger one.
+                (2, 5) => header.uncompressed = header.uncompressed.max(self.number()?),
+                (3, 5) => header.compressed = self.number()?,
+                // The headers of data and dictionary pages have the number of values first.
+                (5 | 7 | 8, 12) => header.values = header.values.max(self.values()?),
+                _ => self.pass(typ, 0)?,
+            }
+            last = id;
+        }
+        Some(header)
+    }
+
+    fn values(&mut self) -> Option<u64> {
+        let (mut values, mut last) = (0, 0);
+        while let Some((typ, id)) = self.field(last)? {
+            match (id, typ) {
+                (1, 5) => values = values.max(self.number()?),
+                _ => self.pass(typ, 1)?,
+            }
+            last = id;
+        }
+        Some(values)
+    }
+
+    /// Passes over a value of this type.
+    fn pass(&mut self, typ: u8, depth: usize) -> Option<()> {
+        if depth > DEEPEST {
+            return None;
+        }
+        match typ {
+            // A truth value is in its type.
+            1 | 2 => Some(()),
+            3 => self.skip(1),
+            4..=6 => self.varint().map(drop),
+            7 => self.skip(8),
+            8 => self.varint().and_then(|length| self.skip(length)),
+            12 => {
+                let mut last = 0;
+                while let Some((typ, id)) = self.field(last)? {
+                    self.pass(typ, depth + 1)?;
+                    last = id;
+                }
+                Some(())
+            }
+            // Headers hold no lists and no maps.
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// A data page's header by the specification: type 0, sizes, and 3 values in encoding 0 with
+    /// both levels in encoding 3; numbers are in zigzag form.
+    fn page(uncompressed: u8, compressed: u8, values: u8) -> Vec<u8> {
+        let data_page = [0x15, values * 2, 0x15, 0, 0x15, 6, 0x15, 6, 0];
+        let mut octets = vec![0x15, 0, 0x15, uncompressed * 2, 0x15, compressed * 2, 0x2c];
+        octets.extend_from_slice(&data_page);
+        octets.push(0);
+        octets.extend(std::iter::repeat_n(7, usize::from(compressed)));
+        octets
+    }
+
+    fn checked(pages: &[u8], most: u64) -> Result<(), ParquetError> {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(pages).unwrap();
+        check(&file, 0, pages.len() as u64, most)
+    }
+
+    #[test]
+    fn what_pages_claim_is_within_what_they_have() {
+        let good = page(44, 2, 3);
+        assert!(checked(&[good.clone(), good.clone()].concat(), 3).is_ok());
+        assert!(checked(&[good.clone(), page(45, 2, 3)].concat(), 3).is_err(), "45 of 2 octets");
+        assert!(checked(&[good.clone(), page(44, 2, 4)].concat(), 3).is_err(), "4 values");
+        // A page that lies partly behind the end is read by the library, and found out there.
+        for end in 1..14 {
+            assert!(checked(&good[..end], 3).is_err(), "{end}");
+        }
+        // Nothing but lists within lists.
+        assert!(checked(&[0x19; 100], 3).is_err());
+        assert!(checked(&[0x1c; 100], 3).is_err(), "structs within structs");
+    }
+}
