@@ -29,6 +29,8 @@ MEGABYTE = content.MEGABYTE
 ALONE = {"udp": "off", "tcp": "off"}
 # Without a cache, a repeated command comes to the forwarder and not to its cached answer.
 NO_CACHE = {"capacity": "0 B"}
+# The user `nobody`.
+OTHER = 65534
 # Where nobody listens.
 NOWHERE = "udp4://127.0.0.1:9"
 # Of their undisturbed rate, what others keep under an attack.
@@ -315,20 +317,21 @@ class HeldSlots(unittest.TestCase):
         self.addCleanup(gateway.child.kill)
         return gateway
 
-    def hold(self, gateway, count, request):
+    def hold(self, gateway, count, request, host=None, address=None, user=None):
         """Open so many connections from the attacker's host and send this on each."""
         clients = []
         for _ in range(count):
-            client = dial(self.attacker, self.near[0], gateway.port)
+            client = dial(host or self.attacker, address or self.near[0], gateway.port, user)
             clients.append(self.held.enter_context(client))
             with contextlib.suppress(ConnectionError):
                 client.sendall(request)
         return clients
 
-    def begin_large(self, gateway, count):
+    def begin_large(self, gateway, count, host=None, address=None, user=None):
         """Have so many connections ask for the large object; return them when the first answer."""
-        request = f"GET {self.LARGE} HTTP/1.1\r\nHost: {self.near[0]}\r\n\r\n".encode()
-        clients = self.hold(gateway, count, request)
+        name = address or self.near[0]
+        request = f"GET {self.LARGE} HTTP/1.1\r\nHost: {name}\r\n\r\n".encode()
+        clients = self.hold(gateway, count, request, host, address, user)
         for client in clients[: self.SHARE]:
             client.recv(1, socket.MSG_PEEK)
         return clients
@@ -405,6 +408,18 @@ class HeldSlots(unittest.TestCase):
         self.assert_served(gateway, lambda: self.begin_large(gateway, self.SLOTS + 6))
 
     @_service.repeated
+    def test_another_user_of_the_host_that_does_not_read(self):
+        """The same by a program of another user of the gateway's host; its own user goes on."""
+        gateway, server = self.gateway(), self.daemon.host
+
+        def attack():
+            clients = self.begin_large(gateway, self.SLOTS + 6, server, "127.0.0.1", OTHER)
+            if os.fstat(clients[0].fileno()).st_uid != OTHER:
+                self.skipTest("no socket of another user can be made here")
+
+        self.assert_served(gateway, attack, server, "127.0.0.1")
+
+    @_service.repeated
     def test_a_flood_of_requests_is_turned_away(self):
         """What does not fit into the queue gets 503 and Retry-After, at once, and others wait."""
         gateway = self.gateway()
@@ -439,7 +454,7 @@ class HeldSlots(unittest.TestCase):
         self.assertEqual(len(clients), self.SHARE)
 
 
-def dial(host, address, port):
+def dial(host, address, port, user=None):
     """A connection from a host to another, with a small buffer for what comes."""
     made = []
 
@@ -451,6 +466,9 @@ def dial(host, address, port):
                 raise OSError(ctypes.get_errno(), "setns")
         finally:
             os.close(space)
+        if user is not None:
+            # Of this thread alone, for a file or socket that it makes.
+            ctypes.CDLL(None).setfsuid(user)
         client = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
         client.settimeout(PATIENCE)

@@ -210,8 +210,8 @@ pub struct GatewayArgs {
     /// Let pages of this origin read, as http://player.example:8000; may be repeated.
     #[arg(long, value_name = "URL")]
     pub origin: Vec<String>,
-    /// How many requests are answered at a time; others wait. One client address has a quarter of
-    /// them at most, programs of this host three quarters.
+    /// How many requests are answered at a time; others wait. One client address, or another user
+    /// of this host, has a quarter of them at most, the gateway's own user three quarters.
     #[arg(long, default_value = "64", value_name = "N")]
     pub clients: std::num::NonZeroU16,
     /// A client that has read nothing for this long is cut off if others wait.

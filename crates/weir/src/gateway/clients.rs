@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     fn source(address: &str) -> Source {
-        Source::of(address.parse().unwrap())
+        Source::host(address.parse().unwrap())
     }
 
     fn open(clients: &Arc<Clients>, of: Source) -> usize {

@@ -12,6 +12,7 @@ mod answer;
 mod body;
 mod clients;
 mod log;
+mod owner;
 mod reply;
 mod server;
 mod slots;

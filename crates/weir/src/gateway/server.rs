@@ -81,10 +81,14 @@ async fn accept(
             client.close();
         }
         match tokio::time::timeout(LOOK, listener.accept()).await {
-            Ok(Ok((stream, peer))) => match clients.admit(Source::of(peer.ip())) {
-                Some(place) => begin(Arc::clone(&gateway), stream, place),
-                None => reply::turn_away(&stream),
-            },
+            Ok(Ok((stream, peer))) => {
+                // It fails if the client is gone.
+                let Ok(local) = stream.local_addr() else { continue };
+                match clients.admit(Source::of(peer, local)) {
+                    Some(place) => begin(Arc::clone(&gateway), stream, local.ip(), place),
+                    None => reply::turn_away(&stream),
+                }
+            }
             Ok(Err(error)) => {
                 output::note(&format!("cannot take a connection now: {error}"));
                 tokio::time::sleep(LOOK).await;
@@ -95,12 +99,10 @@ async fn accept(
     Ok(())
 }
 
-fn begin(gateway: Arc<Gateway>, stream: TcpStream, place: Place) {
-    // It fails if the client is gone.
-    let Ok(local) = stream.local_addr() else { return };
+fn begin(gateway: Arc<Gateway>, stream: TcpStream, local: IpAddr, place: Place) {
     let client = Arc::clone(&place.client);
     let task = tokio::spawn(async move {
-        converse(gateway, stream, local.ip(), &place.client).await;
+        converse(gateway, stream, local, &place.client).await;
         drop(place);
     });
     client.set_task(task.abort_handle());

@@ -55,10 +55,10 @@ impl Slots {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Slots that one source may have: a quarter of them, or three quarters for programs of this
-    /// host.
+    /// Slots that one source may have: a quarter of them, or three quarters for the gateway's own
+    /// user.
     fn share(&self, source: Source) -> usize {
-        let quarters = if source.is_this_host() { 3 } else { 1 };
+        let quarters = if source == Source::Own { 3 } else { 1 };
         (self.most * quarters).div_ceil(4).max(1)
     }
 
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     fn client(address: &str) -> Arc<Client> {
-        Client::new(Source::of(address.parse().unwrap()))
+        Client::new(Source::host(address.parse().unwrap()))
     }
 
     fn take(slots: &Arc<Slots>, address: &str) -> oneshot::Receiver<Slot> {
@@ -157,14 +157,26 @@ mod tests {
             had.into_iter().for_each(std::mem::forget);
         }
         assert!(take(&slots, "192.0.2.3").try_recv().is_ok());
-        let host = Slots::new(8);
-        let mut all: Vec<_> = (0..10).map(|_| take(&host, "127.0.0.1")).collect();
-        assert_eq!(
-            all.iter_mut().filter_map(|one| one.try_recv().ok().map(std::mem::forget)).count(),
-            6
-        );
-        assert!(take(&host, "::1").try_recv().is_err(), "it is the same source");
-        assert!(take(&host, "192.0.2.1").try_recv().is_ok());
+        let slots = Slots::new(8);
+        let mut of = |source: Source, count: usize| {
+            let client = Client::new(source);
+            let all = (0..count).map(|_| slots.take(&client).unwrap());
+            // Kept, with those that wait.
+            let all: Vec<_> =
+                all.map(|mut one| (one.try_recv().map(std::mem::forget), one)).collect();
+            let had = all.iter().filter(|(had, _)| had.is_ok()).count();
+            std::mem::forget(all);
+            had
+        };
+        assert_eq!(of(Source::User(1000), 10), 2, "another user has what a host has");
+        assert_eq!(of(Source::Own, 10), 6);
+        let slots = Slots::new(8);
+        let own = Client::new(Source::Own);
+        let mut all: Vec<_> = (0..10).map(|_| slots.take(&own).unwrap()).collect();
+        let had = all.iter_mut().filter_map(|one| one.try_recv().ok().map(std::mem::forget));
+        assert_eq!(had.count(), 6);
+        assert!(slots.take(&Client::new(Source::User(1000))).unwrap().try_recv().is_ok());
+        assert!(take(&slots, "192.0.2.1").try_recv().is_ok());
     }
 
     #[test]

@@ -1,44 +1,71 @@
 //! Where requests come from, as far as fairness goes.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use crate::gateway::owner::{self, Owner};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// A client's address: of IPv6 the first 64 bits, since a host has all addresses behind them; of
-/// this host all addresses are one.
+/// A client's user, if it is a program of this host; else its address: of IPv6 the first 64 bits,
+/// since a host has all addresses behind them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Source(IpAddr);
-
-const THIS_HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+pub enum Source {
+    /// Programs of this host by the gateway's own user, or by one that the system does not name.
+    Own,
+    /// Programs of another user of this host.
+    User(u32),
+    /// Programs of this host that have closed their connection already.
+    Closed,
+    /// A host.
+    Host(IpAddr),
+}
 
 impl Source {
-    /// That of an address.
-    pub fn of(address: IpAddr) -> Source {
-        Source(match address.to_canonical() {
-            address if address.is_loopback() => THIS_HOST,
+    /// That of a connection from `peer` to `local`.
+    pub fn of(peer: SocketAddr, local: SocketAddr) -> Source {
+        let address = peer.ip().to_canonical();
+        let is_here = address.is_loopback() || address == local.ip().to_canonical();
+        match owner::of(peer, local) {
+            Owner::User(user) if user == rustix::process::geteuid().as_raw() => Source::Own,
+            Owner::User(user) => Source::User(user),
+            Owner::Nobody if is_here => Source::Closed,
+            Owner::Unknown if is_here => Source::Own,
+            Owner::Nobody | Owner::Unknown => Source::host(address),
+        }
+    }
+
+    /// That of another host.
+    pub fn host(address: IpAddr) -> Source {
+        Source::Host(match address.to_canonical() {
             IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
             address => address,
         })
-    }
-
-    /// Whether these are programs of this host.
-    pub fn is_this_host(self) -> bool {
-        self.0 == THIS_HOST
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::{TcpListener, TcpStream};
 
     #[test]
     fn addresses_of_one_host_are_one_source() {
-        let of = |address: &str| Source::of(address.parse().unwrap());
+        let of = |address: &str| Source::host(address.parse().unwrap());
         assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:1"));
         assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));
         assert_eq!(of("::ffff:192.0.2.1"), of("192.0.2.1"));
         assert_ne!(of("192.0.2.1"), of("192.0.2.2"));
-        for local in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"] {
-            assert!(of(local).is_this_host() && of(local) == of("127.0.0.1"), "{local}");
+    }
+
+    #[test]
+    fn programs_of_this_host_are_known_by_their_user() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stream, peer) = listener.accept().unwrap();
+        let local = stream.local_addr().unwrap();
+        assert_eq!(Source::of(peer, local), Source::Own);
+        drop(client);
+        if cfg!(target_os = "linux") {
+            assert_eq!(Source::of(peer, local), Source::Closed);
         }
-        assert!(!of("::").is_this_host() && !of("0.0.0.0").is_this_host());
+        let far = "192.0.2.1:5000".parse().unwrap();
+        assert_eq!(Source::of(far, local), Source::host(far.ip()));
     }
 }
