@@ -182,6 +182,32 @@ class Amplification(Attack):
         self.assertEqual((face["proved"], face["drops"].get("unproved-limit", 0)), (True, 0))
         self.assertEqual((self.folder / "received").read_bytes(), self.film.read_bytes())
 
+    def test_a_neighbour_that_forges_an_address_brings_no_more_than_the_limit(self):
+        """Plain Interests for what is cached, from a router's address in the daemon's network.
+
+        It stands for the sender that was forged: it proves nothing. The limit is set to what any
+        machine exceeds. A daemon behind the same address, which proves it, is not limited.
+        """
+        rate = 8_000_000
+        daemon = self.start(unproved_local_rate="8 Mbit/s")
+        victim = self.peer(self.router, buffer=4096)
+        interface = self.router.interfaces[0]
+        before, begin = self.router.received_bytes(interface), time.monotonic()
+        for number in range(4000):
+            victim.send(segment(number % SEGMENTS, number + 1))
+        uri = f"udp4://10.77.0.2:{victim.getsockname()[1]}"
+        wait_until(
+            lambda: self.face(daemon, uri)["received"]["interests"] > 1000, "Interests to come"
+        )
+        daemon.status()
+        face, received = self.face(daemon, uri), self.router.received_bytes(interface) - before
+        most = (rate * (time.monotonic() - begin + 0.2)) / 8
+        dropped = face["drops"].get("unproved-limit", 0)
+        print(f"\n  {received} bytes came back, at most {most:.0f}; {dropped} packets dropped")
+        self.assertLessEqual(received, most * (1 + ETHERNET / 1000) + 10_000)
+        self.assertGreater(dropped, 0)
+        self.assertFalse(face["proved"])
+
     def near_daemon(self):
         """Another daemon, which is configured with a face to the one under attack."""
         faces, routes = [("up", f"udp4://{self.address}")], [("/film", "up")]

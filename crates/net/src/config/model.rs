@@ -188,19 +188,32 @@ pub struct Unproved {
     pub subnet_rate: Rate,
     /// What is sent to all of them at most.
     pub total_rate: Rate,
-    /// Loopback, and the networks that this host has addresses in, need no proof.
+    /// What is sent to one address of a network that this host has an address in, at most.
+    pub local_rate: Rate,
+    /// Loopback needs no proof, and of the networks that this host has addresses in the above is
+    /// believed.
     pub exempt_local: bool,
-    /// Nor do these.
+    /// Addresses in these need no proof.
     pub exempt: Vec<IpNet>,
 }
 
 impl Unproved {
-    /// The rates of an address and of its subnet.
+    /// The rates of an address, of its subnet, and of all together.
     #[must_use]
-    pub fn group_rates(&self) -> [Rate; 2] {
-        [self.rate, self.subnet_rate]
+    pub fn rates(&self) -> [Rate; 3] {
+        [self.rate, self.subnet_rate, self.total_rate]
+    }
+
+    /// The same for networks that this host has addresses in: each of them is one subnet.
+    #[must_use]
+    pub fn local_rates(&self) -> [Rate; 3] {
+        let all = Rate(self.local_rate.0.saturating_mul(LOCAL_ADDRESSES));
+        [self.local_rate, all, all]
     }
 }
+
+/// All unproved addresses in networks of this host together have the rate of so many.
+const LOCAL_ADDRESSES: u64 = 5;
 
 /// Faces of local applications.
 #[derive(Clone, Debug)]

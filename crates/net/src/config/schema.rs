@@ -308,9 +308,16 @@ const ON_DEMAND: Section = Section {
                 Form::As("networks, or `\"local\"`"),
                 "[\"local\"]",
                 "Networks whose addresses count as proved, such as `[\"local\", \
-                 \"192.0.2.0/24\"]`. `local` is loopback and the networks that this host has an \
-                 address in. Peers of other projects that fetch at higher rates belong here, or \
-                 into a `[[face]]`.",
+                 \"192.0.2.0/24\"]`. `local` is loopback, and the networks that this host has an \
+                 address in up to `unproved_local_rate`. Peers of other projects that fetch at \
+                 higher rates belong here, or into a `[[face]]`.",
+            ),
+            field(
+                "unproved_local_rate",
+                Form::Rate,
+                "\"400 Mbit/s\"",
+                "With `local` in `unproved_exempt`: the most that goes to an unproved address in a \
+                 network of this host; five times as much goes to all.",
             ),
         ],
         LINK,

@@ -219,6 +219,7 @@ fn on_demand(s: &Section<'_>) -> Option<OnDemand> {
             rate: s.quantity("unproved_rate")?,
             subnet_rate: s.quantity("unproved_subnet_rate")?,
             total_rate: s.quantity("unproved_total_rate")?,
+            local_rate: s.quantity("unproved_local_rate")?,
             exempt_local,
             exempt,
         },

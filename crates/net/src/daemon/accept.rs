@@ -5,6 +5,7 @@ use super::crowd::{Transport, groups};
 use super::doors::{FACES, websocket_uri};
 use super::face::{Face, Link, MadeBy, Stranger};
 use super::start::default_payload;
+use super::unproved::Unproved;
 use crate::batch::Batch;
 use crate::config::LinkOptions;
 use crate::management::FaceEvent;
@@ -101,8 +102,12 @@ impl Daemon {
             }
         };
         udp.give_up_when_unreachable();
-        let exempt = self.unproved.exempts(now, peer.ip(), &self.settings.on_demand.unproved);
-        let challenge = if exempt { None } else { Some(token()?) };
+        let limits = &self.settings.on_demand.unproved;
+        let challenge = match Unproved::exempts(peer.ip(), limits) {
+            true => None,
+            false => Some(token()?),
+        };
+        let is_neighbour = self.unproved.is_neighbour(now, peer.ip(), limits);
         let link = self.settings.on_demand.link.clone();
         let payload = link.mtu.unwrap_or_else(|| default_payload(peer, udp.route_payload()));
         let uri = FaceUri::udp(peer).to_string();
@@ -116,7 +121,7 @@ impl Daemon {
         face.fixed_mtu = link.mtu;
         face.mtu = Some(payload);
         (face.heard, face.since, face.source) = (now, now, Some(peer.ip()));
-        face.unproved = challenge.is_some();
+        (face.unproved, face.is_neighbour) = (challenge.is_some(), is_neighbour);
         self.forwarder.set_challenge(id, challenge);
         let limit = face.idle_limit(&self.forwarder, &self.settings.on_demand);
         self.next_idle_check = self.next_idle_check.min(now + limit);
@@ -143,7 +148,7 @@ impl Daemon {
                 let most = settings.max.div_ceil(2);
                 let is_full = crowd.of(transport) >= most
                     && self.faces.local(transport) >= most
-                    && self.unproved.exempts(now, address, &settings.unproved);
+                    && Unproved::exempts(address, &settings.unproved);
                 is_full.then(|| if address.is_ipv4() { LOOPBACK } else { address.into() })
             }
             // All hosts of a link share the prefix that stands for one host elsewhere.

@@ -123,6 +123,8 @@ pub(super) struct Face {
     pub source: Option<IpAddr>,
     /// The address may be forged until the forwarder says otherwise.
     pub unproved: bool,
+    /// It is in a network of this host, so that it may be sent more, and keeps its place.
+    pub is_neighbour: bool,
     /// Nothing is sent before then, unless something comes: the network reported that nothing
     /// receives there. Whoever knows the addresses and ports can forge such a report.
     away_until: Option<Time>,
@@ -172,6 +174,7 @@ impl Face {
             since: Time::ZERO,
             source: None,
             unproved: false,
+            is_neighbour: false,
             away_until: None,
             away: Duration::ZERO,
             lost: 0,
@@ -306,10 +309,11 @@ impl Face {
         }
     }
 
-    /// Whether it leads to an address that may be forged. A peer with routes has been let register
-    /// them by a signed command: its address is known.
+    /// Whether it leads to an address that anybody anywhere may have forged. A peer with routes has
+    /// been let register them by a signed command: its address is known.
     pub fn is_unproved(&self, forwarder: &Forwarder) -> bool {
-        self.unproved && !forwarder.is_proved(self.id) && forwarder.fib().routes_of(self.id) == 0
+        let may_be_forged = self.unproved && !self.is_neighbour;
+        may_be_forged && !forwarder.is_proved(self.id) && forwarder.fib().routes_of(self.id) == 0
     }
 
     /// How long nothing may come over it.

@@ -276,10 +276,14 @@ impl Daemon {
         };
         face.try_again(forwarder, now);
         let limits = &settings.on_demand.unproved;
+        let (spent, rates) = match face.is_neighbour {
+            true => (&mut unproved.neighbours, limits.local_rates()),
+            false => (&mut unproved.others, limits.rates()),
+        };
         let bounded = face.source.filter(|_| face.unproved && !face.is_away()).map(|source| {
             let allowance = match forwarder.is_proved(id) {
                 true => Allowance::Unlimited,
-                false => Allowance::Bytes(unproved.allowance(now, source, limits)),
+                false => Allowance::Bytes(spent.allowance(now, source, rates)),
             };
             face.unproved = allowance != Allowance::Unlimited;
             forwarder.set_allowance(id, allowance);
@@ -289,7 +293,7 @@ impl Daemon {
         if let Some((source, Allowance::Bytes(before))) = bounded
             && let Allowance::Bytes(left) = forwarder.allowance(id)
         {
-            unproved.spend(source, before - left);
+            spent.spend(source, before - left);
         }
         if face.take_unreachable() {
             self.unreachable(id);

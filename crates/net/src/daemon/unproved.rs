@@ -53,28 +53,38 @@ impl Bucket {
     }
 }
 
-/// What has gone to unproved addresses lately, and the networks that need no proof.
+/// What has gone to unproved addresses lately.
 #[derive(Debug, Default)]
-pub(super) struct Unproved {
+pub(super) struct Spent {
     total: Option<Bucket>,
     /// By address and by subnet; the lengths of their prefixes differ.
     groups: BTreeMap<IpNet, Bucket>,
+}
+
+/// What has gone to unproved addresses lately, and the networks that need no proof.
+#[derive(Debug, Default)]
+pub(super) struct Unproved {
+    /// To those in networks that this host has addresses in.
+    pub neighbours: Spent,
+    /// To all others.
+    pub others: Spent,
     /// The networks that this host has addresses in, and when they were read.
     local: Vec<IpNet>,
     read: Option<Time>,
 }
 
-impl Unproved {
+impl Spent {
     /// Bytes that may go to an address now; zero or less if none.
-    pub fn allowance(&mut self, now: Time, address: IpAddr, limits: &Limits) -> i64 {
-        let total = self.total.get_or_insert_with(|| Bucket::full(limits.total_rate, now));
-        total.fill(limits.total_rate, now);
+    pub fn allowance(&mut self, now: Time, address: IpAddr, rates: [Rate; 3]) -> i64 {
+        let [host, subnet, all] = rates;
+        let total = self.total.get_or_insert_with(|| Bucket::full(all, now));
+        total.fill(all, now);
         let mut least = total.level;
         if self.groups.len() >= MOST {
-            self.forget_full(now, limits);
+            self.forget_full(now, [host, subnet]);
         }
         let has_room = self.groups.len() < MOST;
-        for (group, rate) in groups(address).into_iter().zip(limits.group_rates()) {
+        for (group, rate) in groups(address).into_iter().zip([host, subnet]) {
             let bucket = match self.groups.get_mut(&group) {
                 Some(bucket) => bucket,
                 None if has_room => {
@@ -100,8 +110,7 @@ impl Unproved {
         }
     }
 
-    fn forget_full(&mut self, now: Time, limits: &Limits) {
-        let [host, subnet] = limits.group_rates();
+    fn forget_full(&mut self, now: Time, [host, subnet]: [Rate; 2]) {
         self.groups.retain(|group, bucket| {
             let is_host = group.prefix_len() == groups(group.addr())[0].prefix_len();
             let rate = if is_host { host } else { subnet };
@@ -109,11 +118,19 @@ impl Unproved {
             bucket.level < bytes(rate, BURST)
         });
     }
+}
 
-    /// Whether an address needs no proof: the configuration exempts it.
-    pub fn exempts(&mut self, now: Time, address: IpAddr, limits: &Limits) -> bool {
+impl Unproved {
+    /// Whether an address needs no proof: the configuration exempts it, or it is loopback, which no
+    /// datagram from elsewhere has.
+    pub fn exempts(address: IpAddr, limits: &Limits) -> bool {
         limits.exempt.iter().any(|net| net.contains(&address))
-            || (limits.exempt_local && self.is_local(now, address))
+            || (limits.exempt_local && address.is_loopback())
+    }
+
+    /// Whether the larger limit holds for an address: it is in a network of this host.
+    pub fn is_neighbour(&mut self, now: Time, address: IpAddr, limits: &Limits) -> bool {
+        limits.exempt_local && self.is_local(now, address)
     }
 
     /// Whether an address is this host's loopback, or in a network that the host has an address in.
@@ -142,6 +159,7 @@ mod tests {
             rate,
             subnet_rate,
             total_rate,
+            local_rate: Rate::from_mbps(40),
             exempt_local: true,
             exempt: vec!["203.0.113.0/24".parse().unwrap()],
         }
@@ -153,13 +171,17 @@ mod tests {
 
     /// Sends packets of 1,000 bytes to these addresses in turn for two seconds, as many as may.
     fn sent(addresses: &[&str]) -> i64 {
-        let mut unproved = Unproved::default();
+        sent_at(limits().rates(), addresses)
+    }
+
+    fn sent_at(rates: [Rate; 3], addresses: &[&str]) -> i64 {
+        let mut unproved = Spent::default();
         let mut sent = 0;
         for at in 0..2000 {
             for address in addresses {
                 let address = address.parse().unwrap();
-                for _ in 0..20 {
-                    if unproved.allowance(ms(at), address, &limits()) > 0 {
+                for _ in 0..50 {
+                    if unproved.allowance(ms(at), address, rates) > 0 {
                         unproved.spend(address, 1000);
                         sent += 1000;
                     }
@@ -187,31 +209,44 @@ mod tests {
     }
 
     #[test]
+    fn neighbours_have_a_rate_of_their_own_and_all_of_them_that_of_five() {
+        let within = |sent: i64, mbps: u64| (most(mbps) * 95 / 100..=most(mbps)).contains(&sent);
+        let rates = limits().local_rates();
+        assert!(within(sent_at(rates, &["192.0.2.1"]), 40));
+        let many: Vec<_> = (0..8).map(|n| format!("192.0.2.{n}")).collect();
+        let many: Vec<_> = many.iter().map(String::as_str).collect();
+        assert!(within(sent_at(rates, &many), 200));
+    }
+
+    #[test]
     fn the_table_is_bounded_and_what_finds_no_place_in_it_gets_nothing() {
-        let mut unproved = Unproved::default();
+        let mut unproved = Spent::default();
         let address = |n: u32| IpAddr::from((0xc612_0000 + n).to_be_bytes());
         for n in 0..20_000 {
-            unproved.allowance(ms(0), address(n), &limits());
+            unproved.allowance(ms(0), address(n), limits().rates());
             unproved.spend(address(n), 1);
         }
         assert!(unproved.groups.len() <= MOST + 1);
         // Time fills them, and full ones are forgotten.
         unproved.total = None;
-        assert!(unproved.allowance(ms(1000), address(30_000), &limits()) > 0);
+        assert!(unproved.allowance(ms(1000), address(30_000), limits().rates()) > 0);
         assert_eq!(unproved.groups.len(), 2);
     }
 
     #[test]
-    fn exempt_are_loopback_networks_of_this_host_and_those_of_the_configuration() {
+    fn exempt_are_loopback_and_networks_of_the_configuration_and_neighbours_have_more() {
         let mut unproved = Unproved { read: Some(ms(0)), ..Unproved::default() };
         unproved.local = vec!["198.51.100.0/25".parse().unwrap()];
         let ip = |text: &str| text.parse::<IpAddr>().unwrap();
         let mut all = |limits: &Limits| {
-            ["127.0.0.1", "::1", "198.51.100.7", "198.51.100.200", "203.0.113.5"]
-                .map(|text| unproved.exempts(ms(1), ip(text), limits))
+            ["127.0.0.1", "::1", "203.0.113.5", "198.51.100.7", "198.51.100.200"].map(|text| {
+                let exempt = Unproved::exempts(ip(text), limits);
+                (exempt, !exempt && unproved.is_neighbour(ms(1), ip(text), limits))
+            })
         };
-        assert_eq!(all(&limits()), [true, true, true, false, true]);
+        let (exempt, neighbour, other) = ((true, false), (false, true), (false, false));
+        assert_eq!(all(&limits()), [exempt, exempt, exempt, neighbour, other]);
         let none = Limits { exempt_local: false, exempt: Vec::new(), ..limits() };
-        assert_eq!(all(&none), [false; 5]);
+        assert_eq!(all(&none), [other; 5]);
     }
 }
