@@ -232,13 +232,19 @@ fn table(text: &mut String, claims: &[&ClaimResult]) {
 
 /// A row for each case, a column for each measure.
 fn values(text: &mut String, experiment: &Experiment, result: &ExperimentResult) {
+    let is_one = result.is_one_run();
     let names: Vec<&str> = experiment.measures.iter().map(|m| m.name.as_str()).collect();
     let _ = writeln!(text, "| case | {} |", names.join(" | "));
     let _ = writeln!(text, "|:---|{}", "---:|".repeat(names.len()));
     for case in &experiment.cases {
         let value = |name: &&str| {
             let found = result.values.iter().find(|v| v.measure == **name && v.case == case.name);
-            averaged(found.and_then(|found| found.mean), |mean| digits(mean.mean))
+            let mut mean = found.and_then(|found| found.mean);
+            // One run has no interval.
+            if is_one && let Some(mean) = &mut mean {
+                mean.ci95 = None;
+            }
+            averaged(mean, |mean| digits(mean.mean))
         };
         let row: Vec<String> = names.iter().map(value).collect();
         let _ = writeln!(text, "| {} | {} |", cell(experiment.label(&case.name)), row.join(" | "));
@@ -248,11 +254,21 @@ fn values(text: &mut String, experiment: &Experiment, result: &ExperimentResult)
 
 fn again(text: &mut String, study: &Study, outcome: &Outcome) {
     let quick = if outcome.quick { " --quick" } else { "" };
+    let one_run = outcome.experiments.iter().filter(|one| one.is_one_run()).count();
+    let alike = match one_run {
+        0 => String::new(),
+        one_run => format!(
+            " In {one_run} of {} experiments all seeds are alike: what stands there is one \
+             deterministic run, without an interval.",
+            outcome.experiments.len()
+        ),
+    };
     let _ = writeln!(
         text,
         "## To run it again\n\n```sh\nweir study scenarios/{}{quick}\n```\n\nweir {}. Means with \
          95 % confidence intervals over the seeds, by Student's t; an order holds if the \
-         differences of its terms in runs with equal seeds have their sign with that confidence.\n",
+         differences of its terms in runs with equal seeds have their sign with that confidence.\
+         {alike}\n",
         study.name, outcome.version
     );
     text.push_str("| experiment | runs | simulated (s) | million packet-hops | run time (s) |\n");

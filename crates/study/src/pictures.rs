@@ -43,6 +43,9 @@ pub fn pictures(
     }
     for picture in &mut pictures {
         picture.id = name(&study.name, &experiment.name, &picture.id);
+        if result.is_one_run() {
+            picture.caption = of_one_run(experiment, &picture.caption);
+        }
     }
     pictures
 }
@@ -234,7 +237,16 @@ fn seeds(experiment: &Experiment) -> String {
 
 /// What is said of intervals: one seed has none.
 fn bars(experiment: &Experiment) -> &'static str {
-    if experiment.seeds > 1 { "Bars: 95 % intervals." } else { "" }
+    if experiment.seeds > 1 { BARS } else { "" }
+}
+
+const BARS: &str = "Bars: 95 % intervals.";
+
+/// A caption of seeds that are all alike: they are one run, and have no interval.
+fn of_one_run(experiment: &Experiment, caption: &str) -> String {
+    let (many, one) = (runs(experiment, &seeds(experiment)), "one run, alike for all seeds");
+    let caption = caption.replacen(&many, &runs(experiment, one), 1);
+    caption.replacen(BARS, "", 1).replace("  ", " ").trim_end().to_owned()
 }
 
 fn curve(

@@ -149,10 +149,16 @@ fn seeds_that_change_nothing_are_one_run() {
         let study = load(folder.path(), Quickness::Whole).unwrap();
         Page::new(&study, &perform(&study, 2, &Silent), None).markdown("..")
     };
-    let said = "9 runs of `bottleneck.toml`, alike for all seeds";
-    assert!(page(&unchanged()).contains(said));
-    let random = changed("bottleneck.toml", "[[link]]", "[[link]]\nloss = 0.01");
-    assert!(!page(&random).contains("alike for all seeds"));
+    let alike = page(&unchanged());
+    assert!(alike.contains("9 runs of `bottleneck.toml`, alike for all seeds"), "{alike}");
+    assert!(alike.contains("In 4 of 4 experiments all seeds are alike"), "{alike}");
+    let random = page(&changed("bottleneck.toml", "[[link]]", "[[link]]\nloss = 0.01"));
+    assert!(!random.contains("alike"), "{random}");
+    // One run has no interval, in captions and in tables.
+    let caption = "<sub>bottleneck.toml, one run, alike for all seeds.</sub>";
+    assert!(alike.contains(caption), "{alike}");
+    assert!(!alike.contains("Bars:") && !alike.contains("± 0 |"), "{alike}");
+    assert!(random.contains("3 seeds. Bars: 95 % intervals."), "{random}");
 }
 
 #[test]
