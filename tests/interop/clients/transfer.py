@@ -53,9 +53,9 @@ class Transfer(unittest.TestCase):
         self.daemon.process.kill()
         self.daemon.start()
         # The port is known from the log, which is written after local programs can connect.
-        log, listener = self.folder / "node.log", re.compile(r"ws://127\.0\.0\.1:\d+")
-        wait_until(lambda: listener.search(log.read_text(encoding="utf-8")), "a listener in the log")
-        uri = listener.search(log.read_text(encoding="utf-8")).group()
+        log, listener = self.folder / "node.log", r"ws://127\.0\.0\.1:\d+"
+        wait_until(lambda: re.search(listener, log.read_text(encoding="utf-8")), "a WebSocket listener")
+        uri = re.search(listener, log.read_text(encoding="utf-8")).group()
         page = [*NDNTS, uri]
         publish, fetch = [*page, "serve", "NAME", "FILE"], [*page, "fetch", "NAME", "FILE"]
         browser = Client("browser", publish, "/8=demo", fetch)

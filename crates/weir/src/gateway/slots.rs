@@ -158,7 +158,7 @@ mod tests {
         }
         assert!(take(&slots, "192.0.2.3").try_recv().is_ok());
         let slots = Slots::new(8);
-        let mut of = |source: Source, count: usize| {
+        let of = |source: Source, count: usize| {
             let client = Client::new(source);
             let all = (0..count).map(|_| slots.take(&client).unwrap());
             // Kept, with those that wait.
