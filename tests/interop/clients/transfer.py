@@ -54,7 +54,7 @@ class Transfer(unittest.TestCase):
         self.daemon.start()
         # The port is known from the log, which is written after local programs can connect.
         log, listener = self.folder / "node.log", r"ws://127\.0\.0\.1:\d+"
-        wait_until(lambda: re.search(listener, log.read_text(encoding="utf-8")), "a WebSocket listener")
+        wait_until(lambda: re.search(listener, log.read_text(encoding="utf-8")), "a listener")
         uri = re.search(listener, log.read_text(encoding="utf-8")).group()
         page = [*NDNTS, uri]
         publish, fetch = [*page, "serve", "NAME", "FILE"], [*page, "fetch", "NAME", "FILE"]
