@@ -14,9 +14,11 @@
 //!
 //! Deviations. Where there is no maximum the target is infinity, which is what the codes' next step
 //! sets it to; they begin that step with an old target (0 at first), and their window loses a
-//! segment by it when it first reaches `low_window` and when slow start ends. A window that is
-//! not in use does not grow (RFC 7661). beta W below `low_window` is not taken below 2, as with
-//! `ndnget`.
+//! segment by it when it first reaches `low_window` and when slow start ends. Every cut sets
+//! ssthresh, as TCP does (RFC 5681, equation 4) and Linux' BIC (`bictcp_recalc_ssthresh`); in the
+//! codes one from `low_window` on does not, and a window that it takes below that returns there by
+//! slow start, within a round trip. A window that is not in use does not grow (RFC 7661). beta W
+//! below `low_window` is not taken below 2, as with `ndnget`.
 
 use control::{
     Ack, Cx, Equation, GAPS, ParamSpec, Params, RttEstimate, Scheme, Signal, TIMERS, Timer, Value,
@@ -183,6 +185,7 @@ impl WindowLaw for Bic {
         self.max_win = self.window;
         self.window = (self.beta * self.window).max(MIN_WINDOW);
         self.min_win = self.window;
+        self.ssthresh = self.window;
         if before > self.max_win {
             self.max_win = self.middle();
         }

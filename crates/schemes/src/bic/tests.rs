@@ -98,6 +98,16 @@ fn below_low_window_it_is_aimd() {
 }
 
 #[test]
+fn a_window_that_a_cut_took_below_low_window_grows_by_one_a_round_trip() {
+    let mut bic = law(&[("beta", "0.5")]);
+    bic.window = 20.0;
+    assert_eq!(cut(&mut bic), 10.0);
+    // A round trip: 1/10 for each of ten Data, and a little less for later ones.
+    let after = (0..10).map(|_| acked(&mut bic, true)).last().unwrap();
+    assert!((10.9..=11.0).contains(&after), "{after}");
+}
+
+#[test]
 fn a_measured_window_grows_gently() {
     let mut bic = law(&[]);
     bic.seed(50.0);
