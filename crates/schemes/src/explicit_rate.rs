@@ -49,12 +49,6 @@ pub(crate) trait RateLaw: Send {
     /// How long the next period is to last, in s; `first`: after a pause, or at the beginning.
     fn period(&self, rng: &mut Rng, capacity: f64, first: bool) -> f64;
 
-    /// Whether periods are as long as what was measured says; before that they are a guess, and one
-    /// that has begun ends as soon as its length is known to be over.
-    fn knows_period(&self) -> bool {
-        true
-    }
-
     /// The rates are as high as they may be: silence changes nothing more.
     fn is_at_rest(&self, capacity: f64) -> bool;
 
@@ -70,8 +64,6 @@ pub(crate) struct RateStamper<L> {
     begun: bool,
     since: Time,
     due: Option<Time>,
-    /// The length of this period is a guess.
-    is_guess: bool,
     /// Bits of Data asked for in this period, by class.
     offered: [u64; 2],
     rtts: (f64, u32),
@@ -87,7 +79,6 @@ impl<L: RateLaw> RateStamper<L> {
             begun: false,
             since: Time::ZERO,
             due: None,
-            is_guess: false,
             offered: [0; 2],
             rtts: (0.0, 0),
             told: (false, false),
@@ -101,30 +92,17 @@ impl<L: RateLaw> RateStamper<L> {
         (capacity > 0.0).then_some(capacity)
     }
 
-    fn sample(&mut self, cx: &mut Cx<'_>, view: &LinkView, rtt: f64) {
+    fn sample(&mut self, rtt: f64) {
         let rtt = rtt.clamp(RTT.0, RTT.1);
         self.rtts = (self.rtts.0 + rtt, self.rtts.1 + 1);
         self.law.on_rtt(rtt);
-        if self.is_guess
-            && self.law.knows_period()
-            && let (Some(due), Some(capacity)) = (self.due, self.capacity(view))
-        {
-            self.is_guess = false;
-            let over = self.since + self.span(cx, capacity, true);
-            self.due = Some(due.min(over.max(cx.now + Duration(1))));
-        }
-    }
-
-    fn span(&self, cx: &mut Cx<'_>, capacity: f64, first: bool) -> Duration {
-        let span = self.law.period(cx.rng, capacity, first);
-        Duration::from_secs_f64(span.clamp(PERIOD.0, PERIOD.1))
     }
 
     /// Begins a period now.
     fn start(&mut self, cx: &mut Cx<'_>, capacity: f64, first: bool) {
+        let span = self.law.period(cx.rng, capacity, first).clamp(PERIOD.0, PERIOD.1);
         self.since = cx.now;
-        self.due = Some(cx.now + self.span(cx, capacity, first));
-        self.is_guess = !self.law.knows_period();
+        self.due = Some(cx.now + Duration::from_secs_f64(span));
         self.offered = [0; 2];
         self.rtts = (0.0, 0);
         self.told = (false, self.told.0);
@@ -166,7 +144,7 @@ impl<L: RateLaw> Stamper for RateStamper<L> {
         *bits = bits.saturating_add(interest.expected.0.saturating_mul(8));
         if let Some(RttHint(ns)) = interest.options.get::<RttHint>() {
             self.told.0 = true;
-            self.sample(cx, view, Duration(ns).as_secs_f64());
+            self.sample(Duration(ns).as_secs_f64());
         }
     }
 
@@ -181,7 +159,7 @@ impl<L: RateLaw> Stamper for RateStamper<L> {
         self.law.on_size(data.size.0 as f64);
         // What consumers say of the whole way is better than what is seen of a part of it.
         if !self.told.0 && !self.told.1 {
-            self.sample(cx, view, since_release.as_secs_f64());
+            self.sample(since_release.as_secs_f64());
         }
         self.lower(cx, view, &mut data.options);
     }

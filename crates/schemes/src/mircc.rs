@@ -16,12 +16,11 @@
 //! is not a ratio of two averages of a link: each Interest counts as many octets as the flow's
 //! latest Data had. d(t) follows each round-trip time with the weight 1/8: those that consumers
 //! write into their Interests, else those that the forwarder sees. T is d, or the time of ten Data
-//! if that is longer; before the first round trip d is 0.1 s, and the period that has begun ends
-//! when it has lasted as long as that round trip. Equation (12) prints R(t - T) for R_s(t - T). R_p
-//! stays between C / 10000 and C, R_s between C / 10000 and C_s (or what is left of it): from
-//! nothing it could not grow, and more than the class has is no offer. R_s is stamped from the end
-//! of the first period on. With no load, beta is beta', and the rates grow as (4) has it; once they
-//! are at their bounds, the link's clock stops until the next Interest. The lowest rate is `floor`.
+//! if that is longer. Equation (12) prints R(t - T) for R_s(t - T). R_p stays between C / 10000 and
+//! C, R_s between C / 10000 and C_s (or what is left of it): from nothing it could not grow, and
+//! more than the class has is no offer. R_s is stamped from the end of the first period on. With no
+//! load, beta is beta', and the rates grow as (4) has it; once they are at their bounds, the link's
+//! clock stops until the next Interest. The lowest rate is `floor`.
 //!
 //! Deviations. The queue's part in (3) is at most half of eta C (`drain`; `rate.rs` says why, and
 //! `scenarios/mircc/deviations.md` what it changes). An Interest without a hint avoids next hops
@@ -226,10 +225,6 @@ impl RateLaw for Mircc {
     fn period(&self, _rng: &mut Rng, capacity: f64, _first: bool) -> f64 {
         let noise = self.packets * self.size * 8.0 / capacity;
         self.rtt.unwrap_or(FIRST_RTT).max(noise)
-    }
-
-    fn knows_period(&self) -> bool {
-        self.rtt.is_some()
     }
 
     fn is_at_rest(&self, _capacity: f64) -> bool {

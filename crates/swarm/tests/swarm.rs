@@ -64,7 +64,6 @@ const FOUND: &[(u64, Rule)] = &[
     (1708, Rule::Repetition),
     (6208, Rule::Repetition),
     (15773, Rule::Recovers),
-    (5609, Rule::DomainRepetition),
 ];
 
 #[test]

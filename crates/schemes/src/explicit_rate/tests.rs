@@ -6,8 +6,6 @@ struct Seesaw {
     rate: f64,
     seen: Vec<Seen>,
     rtts: Vec<f64>,
-    /// A period lasts a round trip.
-    guesses: bool,
 }
 
 impl RateLaw for Seesaw {
@@ -23,10 +21,7 @@ impl RateLaw for Seesaw {
         self.seen.push(*seen);
     }
     fn period(&self, _rng: &mut Rng, _capacity: f64, _first: bool) -> f64 {
-        if self.guesses { *self.rtts.last().unwrap_or(&0.1) } else { 0.1 }
-    }
-    fn knows_period(&self) -> bool {
-        !self.guesses || !self.rtts.is_empty()
+        0.1
     }
     fn is_at_rest(&self, capacity: f64) -> bool {
         self.rate >= capacity
@@ -55,7 +50,7 @@ struct Bench {
 }
 
 fn bench(fallback: f64) -> Bench {
-    let law = Seesaw { rate: 0.0, seen: Vec::new(), rtts: Vec::new(), guesses: false };
+    let law = Seesaw { rate: 0.0, seen: Vec::new(), rtts: Vec::new() };
     Bench {
         stamper: RateStamper::new(law, fallback),
         rng: Rng::stream(1, &["link"]),
@@ -132,31 +127,6 @@ fn load_is_what_interests_ask_for_by_class() {
     assert_eq!(seen.rtt, None);
     b.tick();
     assert_eq!(b.stamper.law.seen[1].offered, [0.0; 2], "a new period");
-}
-
-#[test]
-fn a_period_that_was_a_guess_ends_when_its_length_is_known() {
-    let mut b = bench(0.0);
-    b.stamper.law.guesses = true;
-    let begun = b.now;
-    b.ask(100, HopOptions::new());
-    assert_eq!(b.stamper.next_deadline(), Some(begun + Duration::from_millis(100)));
-    b.now += Duration::from_millis(5);
-    b.data(HopOptions::new(), Duration::from_millis(20));
-    assert_eq!(b.stamper.next_deadline(), Some(begun + Duration::from_millis(20)));
-    b.now += Duration::from_millis(5);
-    b.data(HopOptions::new(), Duration::from_millis(10));
-    assert_eq!(b.stamper.next_deadline(), Some(begun + Duration::from_millis(20)), "once");
-
-    // One that is longer than the round trip already ends at once, and none gets longer.
-    for (rtt, ends) in [(3, Duration(1)), (200, Duration::from_millis(95))] {
-        let mut b = bench(0.0);
-        b.stamper.law.guesses = true;
-        b.ask(100, HopOptions::new());
-        b.now += Duration::from_millis(5);
-        b.data(HopOptions::new(), Duration::from_millis(rtt));
-        assert_eq!(b.stamper.next_deadline(), Some(b.now + ends), "{rtt} ms");
-    }
 }
 
 #[test]
