@@ -51,8 +51,10 @@ impl Requests {
     ) -> Option<Duration> {
         // Karn's rule, but for the first answer of all.
         let first = item == Item::Metadata && self.rtt.smoothed().is_none() && !late;
-        let since = if first { self.discoveries.first(now) } else { None };
-        let rtt = (attempt == 0 || first).then(|| now.since(since.unwrap_or(sent_at)))?;
+        // Interests of discovery that brought something else before are no part of this round trip.
+        let alive = if first { self.discoveries.first(now) } else { None };
+        let since = alive.map_or(sent_at, |alive| alive.max(sent_at));
+        let rtt = (attempt == 0 || first).then(|| now.since(since))?;
         self.rtt.sample(rtt);
         if attempt == 0 {
             self.stats.rtt(rtt);
