@@ -43,9 +43,11 @@ def put(path, content, mode=0o644):
 
 
 def cargo(tree, *arguments):
-    """Runs cargo, and returns its messages and whether it succeeded. What other crates were built
-    for the usual tests serves here too."""
-    into = {"CARGO_TARGET_DIR": os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))}
+    """Runs cargo, and returns its messages and whether it succeeded. Each tree has a target folder
+    of its own, beside it: cargo takes the same crate in two trees for one, and what was built from
+    another tree for fresh, where both are below the target folder. Then a mutant that has a build
+    of its own is never built, and switches of one group are in the tests of another."""
+    into = {"CARGO_TARGET_DIR": str(tree.with_name(f"{tree.name}-target"))}
     done = subprocess.run(
         ["cargo", *arguments, "--message-format=json"],
         cwd=tree, env=os.environ | into, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -283,6 +283,22 @@ mod tests {
     }
 
     #[test]
+    fn a_name_of_any_length_resumes() {
+        // A byte of a name may have three characters here.
+        let name = "/a".to_owned() + &format!("/{}", "%00".repeat(30)).repeat(250);
+        let long = ObjectInfo { name: name.parse().unwrap(), ..info() };
+        let (folder, part) = (tempfile::tempdir().unwrap(), tempfile::tempfile().unwrap());
+        let path = folder.path().join("journal");
+        let (mut journal, _) = Journal::open(path.clone(), &long, &part).unwrap();
+        journal.start(&part).unwrap();
+        let [run, ..] = runs();
+        part.write_all_at(RUNS[0].2, 0).unwrap();
+        journal.append(&run).unwrap();
+        let (_, resume) = Journal::open(path, &long, &part).unwrap();
+        assert_eq!(resume.octets, 6);
+    }
+
+    #[test]
     fn a_flipped_bit_costs_its_run_or_all_and_never_adds_one() {
         let there = Interrupted::new(&runs());
         let header = there.header();
