@@ -1,5 +1,6 @@
 """The table of verdicts, the explanations of survivors, and docs/reference/mutants.md."""
 
+import re
 import tomllib
 from collections import Counter
 from fnmatch import fnmatchcase
@@ -69,10 +70,25 @@ TITLES = [
 ]
 
 
-def total(found):
+def total(rows):
     """The row of all groups together."""
-    both = {(group, n): v for group, of in found.items() for n, v in of.items()}
-    return row("all", both)
+    sums = [sum(row[column] for row in rows) for column in (1, 2, 3, 4, 6, 7)]
+    killed, survived = sums[1] + sums[2], sums[3]
+    share = f"{100 * killed / (killed + survived):.1f} %" if killed + survived else "-"
+    return ["all", *sums[:4], share, *sums[4:]]
+
+
+def kept(group):
+    """Row, date and survivors of a group on the page: what is known where its results are not."""
+    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    found = re.search(rf"^\| {group} +\|(.*)\|$", text, re.M)
+    when = re.search(rf"^- {group}: .*\n", text, re.M)
+    if not found or not when or "not tried yet" in when[0]:
+        return None
+    cells = [cell.strip() for cell in found[1].split("|")]
+    cells = [group, *(int(cell) if cell.isdigit() else cell for cell in cells)]
+    survivors = re.search(rf"\n## Survivors: {group}\n.*?(?=\n## |\Z)", text, re.S)
+    return cells, when[0], survivors[0] if survivors else ""
 
 
 def table(rows, titles):
@@ -92,7 +108,9 @@ def show(known, chosen):
     """Prints the table; writes the page if every survivor is explained. The exit status."""
     entries, used = explanations(), set()
     found = {group: verdicts(*of) for group, of in known.items()}
-    rows = [row(group, found[group]) for group in known]
+    before = {group: kept(group) for group, (_, results) in known.items() if not results}
+    before = {group: page for group, page in before.items() if page}
+    rows = [before[g][0] if g in before else row(g, found[g]) for g in known]
     unexplained, survivors = [], {}
     for group, (mutants, _) in known.items():
         for mutant in mutants:
@@ -106,23 +124,27 @@ def show(known, chosen):
     for group, mutant in unexplained:
         if group in chosen:
             print(f"  {mutant.name}\n      {mutant.code}")
-    all_tried = not any(r[-1] for r in rows)
+    all_tried = not before and not any(r[-1] for r in rows)
     stale = [e for n, e in enumerate(entries) if n not in used] if all_tried else []
     for entry in stale:
         print(f"  no survivor has this reason: {entry['file']}: {entry['mutant']}")
     if not unexplained and not stale:
-        write(known, rows + [total(found)], survivors)
+        write(known, rows + [total(rows)], survivors, before)
         print(PAGE)
     return 1 if stale or any(group in chosen for group, _ in unexplained) else 0
 
 
-def write(known, rows, survivors):
-    """Writes the page."""
+def write(known, rows, survivors, before):
+    """Writes the page. Of groups that were not tried here, what is on it stays."""
     parts = [HEAD, table(rows, TITLES), "\n\n"]
     for group, (_, results) in known.items():
         when = f"commit {results['commit']}, {results['day']}" if results else "not tried yet"
-        parts.append(f"- {group}: {when}\n")
-    for group, reasons in survivors.items():
+        parts.append(before[group][1] if group in before else f"- {group}: {when}\n")
+    for group in known:
+        parts.append(before[group][2] if group in before else "")
+        reasons = survivors.get(group)
+        if not reasons:
+            continue
         parts.append(f"\n## Survivors: {group}\n")
         for reason, mutants in reasons.items():
             parts.append(f"\n{reason}\n\n")

@@ -296,9 +296,24 @@ mod tests {
         let command = Command::take(&interest).unwrap();
         assert_eq!((command.module, command.verb), (&b"rib"[..], &b"register"[..]));
         assert_eq!(command.asked.name(), Some("/hello".parse().unwrap()));
+        // Without the digest of the parameters.
+        assert_eq!((command.name.len(), command.name), (5, interest.name().prefix(5)));
         // What the authority may go by.
         assert_eq!(command.claim.time_ms, Some(0x01a1_f847_07a8));
         assert_eq!(command.claim.nonce, Some(&octets("8f1d77dd3b05dd19")[..]));
+    }
+
+    #[test]
+    fn a_command_about_its_own_face_is_about_no_other() {
+        let about = |face_id| {
+            let asked = ControlParameters { face_id, ..ControlParameters::default() };
+            Asked::Parameters(Box::new(asked))
+        };
+        // Without a number, or with 0, it is the face that the command came by.
+        for (face, is_own) in [(None, true), (Some(0), true), (Some(7), true), (Some(8), false)] {
+            assert_eq!(about(face).is_for(7), is_own, "{face:?}");
+        }
+        assert!(Asked::Announcement(b"").is_for(7));
     }
 
     // ControlCommand, "Request format": [mgmt-2].

@@ -220,8 +220,35 @@ mod tests {
         let why = admit(&mut once, (1, 1), WALL, (40, WALL + 40_000)).unwrap_err();
         assert!(why.contains("accepted before"), "{why}");
         // The same an hour later, with a command from the time when the clock was wrong.
+        // Another one has the memory looked through then.
+        assert_eq!(admit(&mut once, (1, 3), hour, (3590, hour)), Ok(()));
         let why = admit(&mut once, (1, 2), hour, (3600, hour)).unwrap_err();
         assert!(why.contains("accepted before"), "{why}");
+    }
+
+    #[test]
+    fn the_memory_is_looked_through_every_ten_seconds_and_no_more_often() {
+        let mut once = Once::new(100);
+        // Its time is too long ago after a second.
+        assert_eq!(admit(&mut once, (1, 1), WALL - 119_000, (0, WALL)), Ok(()));
+        for (s, remembered) in [(2, 2), (9, 3), (10, 3), (11, 4)] {
+            let at = (s, WALL + s * 1000);
+            assert_eq!(admit(&mut once, (1, 1 + s), at.1, at), Ok(()));
+            assert_eq!(once.memory(), remembered * EACH, "{s} s");
+        }
+    }
+
+    #[test]
+    fn of_faces_whose_commands_are_forgotten_nothing_is_kept() {
+        let mut once = Once::new(100);
+        for face in 1..=20 {
+            assert_eq!(admit(&mut once, (face, face), WALL, (0, WALL)), Ok(()));
+        }
+        assert_eq!(once.by_face.len(), 20);
+        let late = WALL + 121_000;
+        assert_eq!(admit(&mut once, (21, 21), late, (121, late)), Ok(()));
+        assert_eq!(once.by_face.keys().collect::<Vec<_>>(), [&FaceId(21)]);
+        assert_eq!(once.memory(), EACH);
     }
 
     #[test]

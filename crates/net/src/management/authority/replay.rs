@@ -87,3 +87,35 @@ impl Last {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WALL: u64 = 1_795_219_200_000;
+    const SKEW: Duration = Duration::from_secs(120);
+
+    /// Whether a command of key `n` is taken that was made at this time, at once.
+    fn admit(replays: &mut Replays, n: usize, at: u64) -> Result<(), String> {
+        let (key, nonce) = (format!("/op/{n}").parse().unwrap(), at.to_be_bytes());
+        let claim = Claim::test(b"", at, &nonce);
+        replays.admit(key, &claim, at, SKEW).map_err(|refusal| refusal.to_string())
+    }
+
+    #[test]
+    fn keys_are_bounded_and_make_room_when_none_of_their_commands_can_be_repeated() {
+        let mut replays = Replays::default();
+        for n in 0..MOST {
+            assert_eq!(admit(&mut replays, n, WALL), Ok(()), "{n}");
+        }
+        let full = |result: Result<(), String>| result.unwrap_err().contains("too many keys");
+        assert!(full(admit(&mut replays, MOST, WALL)));
+        // A key that is known goes on, and is remembered for longer.
+        assert_eq!(admit(&mut replays, 0, WALL + 60_000), Ok(()));
+        assert!(full(admit(&mut replays, MOST, WALL + 120_000)), "to the last millisecond");
+        assert_eq!(admit(&mut replays, MOST, WALL + 120_001), Ok(()));
+        assert_eq!(replays.last.len(), 2);
+        let earlier = admit(&mut replays, 0, WALL + 60_000).unwrap_err();
+        assert!(earlier.contains("heard before"), "{earlier}");
+    }
+}

@@ -315,6 +315,34 @@ fn what_waits_for_a_certificate_has_not_been_heard() {
     assert!(why.contains("heard before"), "{why}");
 }
 
+#[test]
+fn of_a_chain_with_a_wrong_signature_the_certificates_are_named() {
+    let operator = key(1);
+    let customer = customer(&operator, "/a");
+    let rule_of = |names: &str, subject| security::trust::Rule {
+        subject,
+        names: names.parse().unwrap(),
+        signer: "/{...}".parse().unwrap(),
+    };
+    let rules = vec![
+        rule_of("/{...}", security::trust::Subject::Command),
+        rule_of("/{}", security::trust::Subject::Certificate),
+    ];
+    let schema = security::trust::Schema::Rules(rules);
+    let validator = Arc::new(Validator::new(vec![operator.1.clone()], schema));
+    validator.offer(&packet::Data::decode(customer.1.wire()).unwrap()).unwrap();
+    let who = Who::Trusted(validator);
+    let authority = Authority::new(vec![Rule { who, ..rule(&operator.1) }]);
+    // By another key, under the name of the customer's: the certificate may be a forged one.
+    let forger = (SecretKey::ed25519(&[77; 32]), customer.1.clone());
+    let wire = command(Some(&forger), NOW, b"n");
+    let interest = Interest::decode(&wire).unwrap();
+    let command = Command::take(&interest).unwrap();
+    let doubt = authority.permit(&command, Origin::Remote, None, NOW).unwrap_err();
+    let Doubt::Untrusted(why, chain) = doubt else { panic!("{doubt:?}") };
+    assert!(chain.contains(customer.1.name()), "{chain:?}: {why}");
+}
+
 fn of_user(authority: &Authority, module: &str, uid: u32) -> Option<bool> {
     let asked = ControlParameters { name: Some("/a/b".parse().unwrap()), ..Default::default() };
     let mut octets = Vec::new();
@@ -338,6 +366,7 @@ fn without_rules_other_users_may_register_within_bounds_alone() {
     let mut authority = Authority::new(Vec::new());
     authority.set_owner(1000);
     authority.set_rules(Vec::new());
+    authority.set_rules(Vec::new());
     for (uid, rib, strategy) in
         [(0, Some(false), Some(false)), (1000, Some(false), Some(false)), (7, Some(true), None)]
     {
@@ -353,4 +382,64 @@ fn a_rule_names_users_and_groups() {
     let may = |uid| of_user(&authority, "strategy-choice/unset", uid);
     // The group's number is one more than the user's here.
     assert_eq!((may(7), may(8), may(9), may(0)), (Some(false), Some(false), None, None));
+}
+
+#[test]
+fn a_key_is_named_by_itself_its_certificates_and_its_digest() {
+    let key: Name = "/op/KEY/1".parse().unwrap();
+    let is = |given: &str| is_key(given.parse::<Name>().unwrap().as_ref(), key.as_ref());
+    assert!(is("/op/KEY/1") && is("/op/KEY/1/self/v"));
+    for other in ["/op/KEY/2", "/op/KEY/1/self", "/op/KEY/1/self/v/x", "/op/KEY/2/self/v", "/op"] {
+        assert!(!is(other), "{other}");
+    }
+    let signer = self::key(1);
+    let wire = command(Some(&signer), NOW, b"n");
+    let interest = Interest::decode(&wire).unwrap();
+    let mut claim = Command::take(&interest).unwrap().claim;
+    let own = signer.1.public_key().digest();
+    claim.key = Some(KeyLocator::Digest(&own));
+    // It is looked at, and found to be of the same octets but for its locator.
+    assert_eq!(judge(&signer.1, &claim, NOW), Ok(signer.1.key_name()));
+    let other = self::key(2).1.public_key().digest();
+    claim.key = Some(KeyLocator::Digest(&other));
+    let why = judge(&signer.1, &claim, NOW).unwrap_err();
+    assert!(why.contains("the key of that digest is none"), "{why}");
+}
+
+#[test]
+fn what_is_remembered_of_applications_and_of_peers_adds_up() {
+    let rules = [Origin::Local, Origin::Remote];
+    let rules = rules.map(|from| Rule { who: Who::Anybody, from, ..rule(&key(1).1) });
+    let mut authority = Authority::new(rules.to_vec());
+    assert_eq!(authority.memory(), 0);
+    let mut hear = |from, nonce: &[u8]| {
+        permit(&mut authority, &command(None, NOW, nonce), from, NOW).unwrap();
+        authority.memory()
+    };
+    let one = hear(Origin::Local, b"1");
+    assert!(one > 32, "a digest and a time at least");
+    assert_eq!(hear(Origin::Remote, b"2"), 2 * one);
+    assert_eq!(hear(Origin::Remote, b"3"), 3 * one);
+}
+
+#[test]
+fn a_user_whom_no_rule_lets_is_named() {
+    let mut authority = Authority::new(Vec::new());
+    authority.set_owner(1000);
+    authority.set_rules(Vec::new());
+    let wire = command(None, NOW, b"n");
+    let interest = Interest::decode(&wire).unwrap();
+    let mut command = Command::take(&interest).unwrap();
+    command.module = b"faces";
+    let permit = |uid| {
+        let account = Some(Account { uid, gid: Some(uid) });
+        match authority.permit(&command, Origin::Local, account, NOW) {
+            Ok(_) => Ok(()),
+            Err(Doubt::Refused(refusal)) => Err(refusal.to_string()),
+            Err(_) => panic!("it was judged"),
+        }
+    };
+    assert_eq!([permit(1000), permit(0)], [Ok(()), Ok(())]);
+    let why = permit(1001).unwrap_err();
+    assert!(why.contains("programs of user 1001") && why.contains("[[authorize]]"), "{why}");
 }
