@@ -21,13 +21,16 @@ impl Source {
     /// That of a connection from `peer` to `local`.
     pub fn of(peer: SocketAddr, local: SocketAddr) -> Source {
         let address = peer.ip().to_canonical();
-        let is_here = address.is_loopback() || address == local.ip().to_canonical();
+        // The kernel is asked of this host's connections only: for any other it would answer with
+        // a socket that listens at the client's port.
+        if !address.is_loopback() && address != local.ip().to_canonical() {
+            return Source::host(address);
+        }
         match owner::of(peer, local) {
             Owner::User(user) if user == rustix::process::geteuid().as_raw() => Source::Own,
             Owner::User(user) => Source::User(user),
-            Owner::Nobody if is_here => Source::Closed,
-            Owner::Unknown if is_here => Source::Own,
-            Owner::Nobody | Owner::Unknown => Source::host(address),
+            Owner::Nobody => Source::Closed,
+            Owner::Unknown => Source::Own,
         }
     }
 
@@ -65,7 +68,9 @@ mod tests {
         if cfg!(target_os = "linux") {
             assert_eq!(Source::of(peer, local), Source::Closed);
         }
-        let far = "192.0.2.1:5000".parse().unwrap();
+        // Its source port is one that a program of this host listens at, on any address.
+        let listener = TcpListener::bind("0.0.0.0:0").unwrap();
+        let far = SocketAddr::new([192, 0, 2, 1].into(), listener.local_addr().unwrap().port());
         assert_eq!(Source::of(far, local), Source::host(far.ip()));
     }
 }
