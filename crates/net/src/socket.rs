@@ -2,6 +2,7 @@
 //! listeners.
 
 pub mod listen;
+pub mod owner;
 mod peer;
 pub mod stream;
 pub mod udp;

@@ -39,7 +39,7 @@ impl Socket {
     #[must_use]
     pub fn account(&self) -> Option<Account> {
         match self {
-            Socket::Tcp(s) => peer::owner(s.peer_addr().ok()?, s.local_addr().ok()?),
+            Socket::Tcp(s) => peer::account(s.peer_addr().ok()?, s.local_addr().ok()?),
             Socket::Unix(s) => peer::credentials(s),
         }
     }

@@ -12,7 +12,6 @@ mod answer;
 mod body;
 mod clients;
 mod log;
-mod owner;
 mod reply;
 mod server;
 mod slots;

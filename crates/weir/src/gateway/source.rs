@@ -1,6 +1,6 @@
 //! Where requests come from, as far as fairness goes.
 
-use crate::gateway::owner::{self, Owner};
+use net::socket::owner::{self, Owner};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// A client's user, if it is a program of this host; else its address: of IPv6 the first 64 bits,
@@ -20,16 +20,11 @@ pub enum Source {
 impl Source {
     /// That of a connection from `peer` to `local`.
     pub fn of(peer: SocketAddr, local: SocketAddr) -> Source {
-        let address = peer.ip().to_canonical();
-        // The kernel is asked of this host's connections only: for any other it would answer with
-        // a socket that listens at the client's port.
-        if !address.is_loopback() && address != local.ip().to_canonical() {
-            return Source::host(address);
-        }
         match owner::of(peer, local) {
             Owner::User(user) if user == rustix::process::geteuid().as_raw() => Source::Own,
             Owner::User(user) => Source::User(user),
-            Owner::Nobody => Source::Closed,
+            Owner::Closed => Source::Closed,
+            Owner::Elsewhere => Source::host(peer.ip()),
             Owner::Unknown => Source::Own,
         }
     }

@@ -1,30 +1,35 @@
 //! Whose program is at the other end of a connection from this host.
 //!
-//! The kernel knows by sock_diag(7): one question and one answer for each connection, whose cost
+//! The kernel tells by sock_diag(7): one question and one answer for each connection, at a cost that
 //! does not depend on how many there are (the text files below /proc/net list all of them).
 
 use std::net::SocketAddr;
 
-/// What is known of the other end of a connection.
+/// What is known of the other end of a TCP connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// A program of this user of this host.
     User(u32),
-    /// None: it is on another host, or has closed its end.
-    Nobody,
-    /// The kernel does not say.
+    /// A program of this host that has closed its end.
+    Closed,
+    /// A program of another host.
+    Elsewhere,
+    /// A program of this host; the kernel does not say whose.
     Unknown,
 }
 
-#[cfg(not(target_os = "linux"))]
-pub fn of(_peer: SocketAddr, _local: SocketAddr) -> Owner {
-    Owner::Unknown
-}
-
 /// The owner of the socket that connected from `peer` to `local`.
-#[cfg(target_os = "linux")]
 pub fn of(peer: SocketAddr, local: SocketAddr) -> Owner {
-    diag::ask(peer, local).unwrap_or(Owner::Unknown)
+    let address = peer.ip().to_canonical();
+    // The kernel is asked about this host's connections only: for any other it would answer with a
+    // socket that listens at the peer's port.
+    if !address.is_loopback() && address != local.ip().to_canonical() {
+        return Owner::Elsewhere;
+    }
+    #[cfg(target_os = "linux")]
+    return diag::ask(peer, local).unwrap_or(Owner::Unknown);
+    #[cfg(not(target_os = "linux"))]
+    Owner::Unknown
 }
 
 #[cfg(target_os = "linux")]
@@ -38,7 +43,7 @@ mod diag {
     const ERROR: u16 = 2;
     const BY_FAMILY: u16 = 20;
     const REQUEST: u16 = 1;
-    /// Octets of `struct nlmsghdr`, and the values of `AF_INET`, `AF_INET6` and `IPPROTO_TCP`.
+    /// Bytes of `struct nlmsghdr`, and the values of `AF_INET`, `AF_INET6` and `IPPROTO_TCP`.
     const HEADER: usize = 16;
     const INET: u8 = 2;
     const INET6: u8 = 10;
@@ -47,13 +52,13 @@ mod diag {
     const USER: usize = HEADER + 64;
     const INODE: usize = HEADER + 68;
 
-    fn octets(address: IpAddr) -> [u8; 16] {
-        let mut octets = [0; 16];
+    fn bytes(address: IpAddr) -> [u8; 16] {
+        let mut bytes = [0; 16];
         match address {
-            IpAddr::V4(address) => octets[..4].copy_from_slice(&address.octets()),
-            IpAddr::V6(address) => octets = address.octets(),
+            IpAddr::V4(address) => bytes[..4].copy_from_slice(&address.octets()),
+            IpAddr::V6(address) => bytes = address.octets(),
         }
-        octets
+        bytes
     }
 
     /// `struct nlmsghdr` and `struct inet_diag_req_v2` (linux/inet_diag.h). Numbers are in the
@@ -70,8 +75,8 @@ mod diag {
         body.extend(u32::MAX.to_ne_bytes());
         body.extend(peer.port().to_be_bytes());
         body.extend(local.port().to_be_bytes());
-        body.extend(octets(peer_ip));
-        body.extend(octets(local_ip));
+        body.extend(bytes(peer_ip));
+        body.extend(bytes(local_ip));
         // By any interface, with any cookie.
         body.extend(0u32.to_ne_bytes());
         body.extend([0xff; 8]);
@@ -96,10 +101,10 @@ mod diag {
                 if number(answer, HEADER)?
                     == 0u32.wrapping_sub(Errno::NOENT.raw_os_error() as u32) =>
             {
-                Some(Owner::Nobody)
+                Some(Owner::Closed)
             }
             // A socket that its program has closed has no inode, and is the superuser's.
-            BY_FAMILY if number(answer, INODE)? == 0 => Some(Owner::Nobody),
+            BY_FAMILY if number(answer, INODE)? == 0 => Some(Owner::Closed),
             BY_FAMILY => Some(Owner::User(number(answer, USER)?)),
             _ => None,
         }
@@ -140,10 +145,19 @@ mod tests {
             assert_eq!(of(local, peer), own, "{address}");
             let mut other = peer;
             other.set_port(peer.port() ^ 1);
-            assert_eq!(of(other, local), Owner::Nobody, "{address}");
+            assert_eq!(of(other, local), Owner::Closed, "{address}");
             drop(client);
-            assert_eq!(of(peer, local), Owner::Nobody, "{address}: it was closed");
+            assert_eq!(of(peer, local), Owner::Closed, "{address}: it was closed");
         }
+    }
+
+    #[test]
+    fn a_peer_on_another_host_is_not_taken_for_a_local_listener_at_its_port() {
+        let listener = TcpListener::bind("0.0.0.0:0").unwrap();
+        let local = listener.local_addr().unwrap();
+        let far = SocketAddr::new([192, 0, 2, 1].into(), local.port());
+        let here = SocketAddr::new([192, 0, 2, 2].into(), 80);
+        assert_eq!(of(far, here), Owner::Elsewhere);
     }
 
     #[test]
