@@ -25,7 +25,7 @@ def program(profile="dev"):
         return Path(given).resolve()
     if not (ROOT / "crates/weir/Cargo.toml").exists():
         raise Missing("crates/weir is not in this tree")
-    build = ["cargo", "build", "--package", "weir", "--profile", profile]
+    build = ["cargo", "build", "--workspace", "--bin", "weir", "--profile", profile]
     build += ["--message-format", "json"]
     done = subprocess.run(
         build, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False
