@@ -43,8 +43,9 @@ struct Bench {
 struct Cost(f64, f64);
 
 impl Bench {
-    fn new(capacity: usize, mtu: Option<usize>) -> Bench {
+    fn new(capacity: usize, mtu: Option<usize>, memory: usize) -> Bench {
         let mut config = ForwarderConfig::new(Box::new(First));
+        config.memory = memory;
         config.content_store = ContentStoreConfig { capacity, ..ContentStoreConfig::default() };
         config.pit = PitConfig { entries: 1 << 22, per_face: 1 << 22, memory: 1 << 32 };
         config.routes = 1 << 21;
@@ -137,17 +138,20 @@ fn segment(prefix: Name, n: usize) -> Name {
         .with(&Component::segment(n as u64))
 }
 
-fn small(content: usize, mtu: Option<usize>) {
-    let mut bench = Bench::new(256 << 20, mtu);
+fn small(content: usize, mtu: Option<usize>, memory: usize) {
+    let mut bench = Bench::new(256 << 20, mtu, memory);
     let up = bench.up;
     bench.forwarder.add_route(up, prefix(1).as_ref(), 0).unwrap();
-    let link = mtu.map_or("stream".to_owned(), |mtu| format!("MTU {mtu}"));
+    let mut link = mtu.map_or("stream".to_owned(), |mtu| format!("MTU {mtu}"));
+    if memory != usize::MAX {
+        link = format!("{} MB", memory >> 20);
+    }
     let what = format!("small tables, {content} octets, {link}");
     bench.measure(&what, |n| segment(prefix(1), n), content);
 }
 
 fn large(entries: usize) {
-    let mut bench = Bench::new(1 << 30, None);
+    let mut bench = Bench::new(1 << 30, None, usize::MAX);
     let (down, up) = (bench.down, bench.up);
     for n in 0..entries {
         bench.forwarder.add_route(up, prefix(n).as_ref(), 0).unwrap();
@@ -174,8 +178,11 @@ fn large(entries: usize) {
 
 fn main() {
     let number = std::env::args().skip(1).find_map(|argument| argument.parse().ok());
+    let no_limit = usize::MAX;
     for (content, mtu) in [(64, None), (1000, None), (8000, None), (8000, Some(1400))] {
-        small(content, mtu);
+        small(content, mtu, no_limit);
     }
+    // What a daemon has by default on a host of 8 GB or more.
+    small(64, None, 2 << 30);
     large(number.unwrap_or(1_000_000));
 }

@@ -21,7 +21,7 @@ use control::{Duration, Time};
 use crate::budget::Part;
 use crate::face::{Face, FaceId};
 use crate::forwarder::Forwarder;
-use crate::tables::{Fib, Group, HashedName, PitKey, Refusal};
+use crate::tables::{Fib, Group, HashedName, PitEntry, PitKey, Refusal};
 
 /// Faces of remote peers leave this part of the bound to local applications.
 const LOCAL: usize = 8;
@@ -68,6 +68,12 @@ impl Forwarder {
             return Ok(());
         }
         let octets = octets(self);
+        // An entry takes its place at least, so that the bound on their number is no smaller.
+        let places = self.pit.config().entries.saturating_mul(size_of::<PitEntry>());
+        let least = self.budget.share(Part::Pending).min(self.pit.config().memory).min(places);
+        if self.pit.memory() + octets <= (least - least / LOCAL) / 4 {
+            return self.make_room(Part::Pending, octets).then_some(()).ok_or(Refusal::Shared);
+        }
         let load = self.load(face, octets);
         let admitted = match load.taken > load.bound / 4 || load.held > load.bound {
             true => self.judge(now, face, name, expires, &load),

@@ -76,6 +76,9 @@ pub(crate) struct Budget {
     /// Set aside for the remembered nonces.
     dead_nonces: usize,
     faces: usize,
+    /// How many faces there are, and what each may take for sure beside all others.
+    face_count: usize,
+    each_face: usize,
     /// What of it faces take before anything passes.
     bare: usize,
     routes: usize,
@@ -100,8 +103,20 @@ const FREE: usize = 64;
 
 impl Budget {
     pub(crate) fn new(limit: usize, dead_nonces: usize) -> Budget {
-        let refused = Refused::default();
-        Budget { limit, dead_nonces, faces: 0, bare: 0, routes: 0, outside: 0, ample: 0, refused }
+        let mut budget = Budget {
+            limit,
+            dead_nonces,
+            faces: 0,
+            face_count: 0,
+            each_face: 0,
+            bare: 0,
+            routes: 0,
+            outside: 0,
+            ample: 0,
+            refused: Refused::default(),
+        };
+        budget.divide();
+        budget
     }
 
     #[inline]
@@ -123,12 +138,16 @@ impl Budget {
         }
     }
 
-    /// What is free of the faces' part for one of `faces`, whose queues and the like take `own`.
-    fn free_for(&self, own: usize, faces: usize) -> usize {
+    /// The number of faces or the limit has changed.
+    fn divide(&mut self) {
+        self.each_face = self.share(Part::Faces) / 2 / self.face_count.max(1);
+    }
+
+    /// What is free of the faces' part for one face, whose queues and the like take `own`.
+    fn free_for(&self, own: usize) -> usize {
         let share = self.share(Part::Faces);
         let common = (share / 2).saturating_sub(self.faces);
-        let divided = share / 2 / faces.max(1);
-        common.max(divided).saturating_sub(own).min(share.saturating_sub(self.faces))
+        common.max(self.each_face).saturating_sub(own).min(share.saturating_sub(self.faces))
     }
 
     pub(crate) fn refuse(&mut self, part: Part) {
@@ -161,12 +180,16 @@ impl Budget {
     pub(crate) fn begin(&mut self, face: &mut Face) {
         self.count(face);
         self.bare += face.bare;
+        self.face_count += 1;
+        self.divide();
     }
 
     /// A face is gone.
     pub(crate) fn forget(&mut self, face: &Face) {
         self.faces -= face.counted;
         self.bare -= face.bare;
+        self.face_count -= 1;
+        self.divide();
     }
 
     /// The routes take so many octets now.
@@ -197,6 +220,7 @@ impl Forwarder {
     pub fn set_memory_limit(&mut self, octets: usize) {
         if self.budget.is_limited() {
             (self.budget.limit, self.budget.ample) = (octets, 0);
+            self.budget.divide();
             let left = self.budget.usable().saturating_sub(self.others());
             self.store.give_way(left, &mut self.store_rng);
         }
@@ -275,7 +299,7 @@ impl Forwarder {
         }
         let Some(state) = self.faces.get(face) else { return };
         let (octets, own) = (octets(state), state.own());
-        if octets > self.budget.free_for(own, self.faces.len()) {
+        if octets > self.budget.free_for(own) {
             self.budget.refuse(Part::Faces);
         } else {
             self.make_room(Part::Faces, octets);
@@ -290,7 +314,7 @@ impl Forwarder {
         }
         let own = self.faces.get(face).map_or(0, Face::own);
         let usable = self.budget.usable();
-        let most = self.budget.free_for(own, self.faces.len());
+        let most = self.budget.free_for(own);
         let some = most.min(usable / FREE);
         if self.budget.ample >= some {
             return most.min(self.budget.ample);

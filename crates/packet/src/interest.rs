@@ -63,9 +63,12 @@ impl<'a> Interest<'a> {
     }
 
     /// The names under which the network finds the producer, best first.
+    #[inline]
     pub fn forwarding_hint(&self) -> impl Iterator<Item = NameRef<'a>> + use<'a> {
         let mut reader = Reader::new(self.forwarding_hint);
-        std::iter::from_fn(move || next_hint(&mut reader).ok().flatten())
+        std::iter::from_fn(move || {
+            if reader.is_empty() { None } else { next_hint(&mut reader).ok().flatten() }
+        })
     }
 
     /// The nonce.

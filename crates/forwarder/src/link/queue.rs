@@ -175,6 +175,7 @@ impl<T: Queued> Fifo<T> {
         occupancy
     }
 
+    #[inline(always)]
     pub(crate) fn pop(&mut self, now: Time) -> Option<T> {
         let item = self.items.pop_front()?;
         self.occupancy.advance(now, self.octets);

@@ -51,20 +51,15 @@ impl Link {
         marks: &mut Vec<InterestMark>,
         out: &mut Out<'_>,
     ) -> Option<Frames> {
-        if self.allowance != Allowance::Unreachable
-            && let Some(len) = self.terms.say(env.now, out.frames)
-        {
-            let frames = Frames::bare(len);
-            self.allowance.spend(frames.len + self.overhead);
-            for traffic in [&mut self.counters.sent, &mut env.stats.sent] {
-                traffic.bytes += frames.len as u64;
-                traffic.frames += frames.count;
+        if self.terms.is_due() || self.allowance != Allowance::Unlimited {
+            let first = self.announce(env, out.frames);
+            if first.is_some() {
+                return first;
             }
-            return Some(frames);
-        }
-        if let Some(reason) = self.allowance.withholds() {
-            self.withhold(env, reason, out.frames);
-            return None;
+            if let Some(reason) = self.allowance.withholds() {
+                self.withhold(env, reason, out.frames);
+                return None;
+            }
         }
         loop {
             if self.next_transmit()? > env.now {
@@ -88,6 +83,21 @@ impl Link {
                 return left;
             }
         }
+    }
+
+    /// Appends the frame that announces what this end understands, if it is due and may leave.
+    #[cold]
+    fn announce(&mut self, env: &mut Env<'_>, out: &mut Vec<u8>) -> Option<Frames> {
+        if self.allowance == Allowance::Unreachable {
+            return None;
+        }
+        let frames = Frames::bare(self.terms.say(env.now, out)?);
+        self.allowance.spend(frames.len + self.overhead);
+        for traffic in [&mut self.counters.sent, &mut env.stats.sent] {
+            traffic.bytes += frames.len as u64;
+            traffic.frames += frames.count;
+        }
+        Some(frames)
     }
 
     /// Appends a frame that was lost, or, where no packet can take them along, acknowledgements.

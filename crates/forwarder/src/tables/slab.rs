@@ -273,16 +273,24 @@ impl<T> Slab<T> {
 
     /// Puts a slot that is free into the list: first, or last if it is to be released.
     fn link_free(&mut self, slot: u32) {
-        let is_last = slot >= self.low;
-        let (before, after) = if is_last { (self.last_free, NONE) } else { (NONE, self.free) };
-        self.relink_free(slot, |prev, next| (*prev, *next) = (before, after));
-        match before {
-            NONE => self.free = slot,
-            _ => self.relink_free(before, |_, next| *next = slot),
+        if slot >= self.low {
+            return self.link_last(slot);
         }
+        let after = std::mem::replace(&mut self.free, slot);
+        self.relink_free(slot, |prev, next| (*prev, *next) = (NONE, after));
         match after {
             NONE => self.last_free = slot,
             _ => self.relink_free(after, |prev, _| *prev = slot),
+        }
+    }
+
+    #[cold]
+    fn link_last(&mut self, slot: u32) {
+        let before = std::mem::replace(&mut self.last_free, slot);
+        self.relink_free(slot, |prev, next| (*prev, *next) = (before, NONE));
+        match before {
+            NONE => self.free = slot,
+            _ => self.relink_free(before, |_, next| *next = slot),
         }
     }
 
