@@ -1,6 +1,7 @@
 """Attacks on one daemon by programs of its own host, and by peers that connect and go."""
 
 import contextlib
+import itertools
 import os
 import signal
 import socket
@@ -11,7 +12,7 @@ import unittest
 from pathlib import Path
 
 from _commands import command, new_interest, now_ms
-from support import content, namespaces, ndn, weir
+from support import children, content, namespaces, ndn, weir
 
 PATIENCE = 60
 PORT = 6411
@@ -78,6 +79,74 @@ class Local(unittest.TestCase):
         status, said = self.weir(daemon, "route", "remove", "/a", PEER, "--all")
         self.assertEqual((status, "any more" in said), (0, True), said)
         self.assertNotIn("/a", self.weir(daemon, "route", "list")[1])
+
+    def test_nobody_takes_the_udp_port_away(self):
+        """Another user of the host, or a second daemon, finds the daemon's UDP port taken."""
+        self.need_users()
+        daemon = self.start(udp=f"0.0.0.0:{PORT}")
+        script = (
+            "import os, socket\n"
+            f"os.setgid({OTHER}); os.setuid({OTHER})\n"
+            "options = ((), ('SO_REUSEADDR',), ('SO_REUSEPORT',), ('SO_REUSEADDR', 'SO_REUSEPORT'))\n"
+            "for address in ('0.0.0.0', '127.0.0.1'):\n"
+            "    for chosen in options:\n"
+            "        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:\n"
+            "            for option in chosen:\n"
+            "                one.setsockopt(socket.SOL_SOCKET, getattr(socket, option), 1)\n"
+            "            try:\n"
+            f"                one.bind((address, {PORT}))\n"
+            "                print('bound', address, chosen)\n"
+            "            except OSError as error:\n"
+            "                assert error.errno == 98, error\n"
+        )
+        done = subprocess.run(
+            self.host.command("python3", "-c", script), capture_output=True, text=True, check=True
+        )
+        self.assertEqual(done.stdout, "")
+        # A face of the daemon's own shares the port.
+        self.assertEqual(self.weir(daemon, "face", "create", PEER)[0], 0)
+        second = weir.Daemon(
+            weir.program(),
+            self.folder,
+            "second",
+            self.host,
+            listen={"udp": f"0.0.0.0:{PORT}", "tcp": "off"},
+        )
+        with self.assertRaises(children.Failed):
+            self.stack.enter_context(second)
+        said = (self.folder / "second.log").read_text(encoding="utf-8")
+        self.assertIn("in use", said)
+
+    def test_what_another_user_has_planted_is_not_taken_for_verified(self):
+        """Partial files, journals and links of another user in a shared folder are refused."""
+        self.need_users()
+        daemon = self.start()
+        shared = self.folder / "shared"
+        shared.mkdir()
+        shared.chmod(0o1777)
+        secret = self.folder / "secret"
+        secret.write_text("mine", encoding="utf-8")
+        sent = content.make(self.folder / "sent", 100_000)
+        self.stack.callback(daemon.put("/sent", sent).kill)
+        for name, kind in itertools.product(("part", "part.journal", ""), ("file", "link")):
+            target = shared / f"out-{name}-{kind}"
+            planted = Path(f"{target}.{name}" if name else target)
+            if kind == "file":
+                planted.write_text("planted", encoding="utf-8")
+            else:
+                planted.symlink_to(secret)
+            os.chown(planted, OTHER, OTHER, follow_symlinks=False)
+            status, said = self.weir(daemon, "get", "/sent", "-o", target)
+            case = f"{name or 'the file'}, a {kind}: {said}"
+            self.assertEqual(secret.read_text(encoding="utf-8"), "mine", case)
+            if (name, kind) == ("", "file"):
+                # A whole file takes the place of the other one.
+                self.assertEqual(status, 0, case)
+                self.assertEqual(target.read_bytes(), sent.read_bytes())
+                self.assertEqual(target.stat().st_uid, os.geteuid())
+            else:
+                self.assertNotEqual(status, 0, case)
+                self.assertIn("another user" if kind == "file" else "symbolic link", said)
 
     def test_connections_do_not_fill_the_disk(self):
         """Peers connect and go as fast as they can: the log has a bound and a count of the rest."""

@@ -66,21 +66,24 @@ fn is_unreachable(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionRefused | HostUnreachable | NetworkUnreachable)
 }
 
-/// Binds a UDP socket whose address may be shared with the sockets of single peers.
-fn bind(local: SocketAddr, options: UdpOptions) -> io::Result<Socket> {
-    let socket = unbound(local, options)?;
-    socket.bind(&local.into())?;
-    Ok(socket)
+/// Lets sockets of the same user have the address, too: those of single peers share the
+/// listener's. Shared by SO_REUSEADDR, it could be taken by any user of the host, who would get the
+/// datagrams instead (socket(7)).
+fn share(socket: &Socket) -> io::Result<()> {
+    #[cfg(unix)]
+    socket.set_reuse_port(true)?;
+    #[cfg(not(unix))]
+    socket.set_reuse_address(true)?;
+    Ok(())
 }
 
-/// A UDP socket for an address that may be shared.
+/// A UDP socket without an address.
 fn unbound(local: SocketAddr, options: UdpOptions) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
     socket.set_nonblocking(true)?;
     if local.is_ipv6() {
         socket.set_only_v6(true)?;
     }
-    socket.set_reuse_address(true)?;
     // The kernel grants what its limit allows; what it granted is not an error.
     let asked = socket.set_recv_buffer_size(options.receive_buffer);
     if let Err(error) = asked {
@@ -102,7 +105,11 @@ impl Udp {
     /// # Errors
     /// The address is not the host's, taken, or not permitted.
     pub fn listen(local: SocketAddr, options: UdpOptions) -> io::Result<Udp> {
-        Udp::finish(bind(local, options)?, None)
+        let socket = unbound(local, options)?;
+        socket.bind(&local.into())?;
+        // Not before: of two listeners the second finds the address taken.
+        share(&socket)?;
+        Udp::finish(socket, None)
     }
 
     /// A socket for a multicast group on one interface: what it sends goes to all members there but
@@ -113,6 +120,8 @@ impl Udp {
     pub fn join(group: SocketAddr, interface: &str, options: UdpOptions) -> io::Result<Udp> {
         let index = interface::index(interface)?;
         let socket = unbound(group, options)?;
+        // Other programs of the host may be members of the group as well.
+        socket.set_reuse_address(true)?;
         #[cfg(target_os = "linux")]
         socket.bind_device(Some(interface.as_bytes()))?;
         match group {
@@ -145,7 +154,9 @@ impl Udp {
     /// # Errors
     /// As [`Udp::listen`]; also if there is no route to the peer.
     pub fn connect(local: SocketAddr, peer: SocketAddr, options: UdpOptions) -> io::Result<Udp> {
-        let socket = bind(local, options)?;
+        let socket = unbound(local, options)?;
+        share(&socket)?;
+        socket.bind(&local.into())?;
         socket.connect(&peer.into())?;
         Udp::finish(socket, Some(peer))
     }
