@@ -1,7 +1,7 @@
 //! Fetching over a connection: the loop behind `weir get` and each answer of `weir gateway`.
 
 use crate::exit::{Failure, Kind};
-use crate::file::{FileSink, SinkError, StreamSink, behind_links, is_open_file};
+use crate::file::{FileSink, SinkError, StreamSink, behind_links, is_open_file, open_stream};
 use crate::outage::{Outage, Outcome};
 use crate::output::Progress;
 use crate::record::Record;
@@ -11,7 +11,7 @@ use control::{Duration, Rate, Size, Time};
 use net::client::{ConnectError, Connection, Endpoint};
 use security::Proof;
 use serde::Serialize;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
@@ -57,7 +57,13 @@ impl Target {
     pub fn new(path: &Path, stop: &Stop) -> Result<Target, Failure> {
         let stream = |stream: io::Result<File>, shown: &str| {
             let sink = stream.and_then(|stream| StreamSink::new(stream, shown, stop));
-            let failed = |error| SinkError { path: shown.to_owned(), error }.into();
+            let failed = |error: io::Error| match error.kind() {
+                io::ErrorKind::Interrupted => Failure::new(
+                    Kind::Interrupted,
+                    format!("interrupted before {shown} had a reader"),
+                ),
+                _ => SinkError { path: shown.to_owned(), error }.into(),
+            };
             sink.map(Target::Stream).map_err(failed)
         };
         if path.as_os_str() == "-" {
@@ -72,7 +78,7 @@ impl Target {
                 Err(Failure::new(Kind::File, message).then("name a file in it with -o FILE"))
             }
             Ok(meta) if !meta.is_file() || is_open_file(path) => {
-                stream(OpenOptions::new().write(true).open(path), &shown)
+                stream(open_stream(path, stop), &shown)
             }
             _ => match behind_links(path) {
                 Ok(path) => Ok(Target::File(Box::new(FileSink::new(&path)))),

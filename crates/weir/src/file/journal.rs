@@ -3,12 +3,14 @@
 //! A header line of JSON says which object it is; behind it stands a record for each run of octets
 //! that was written: first segment, segments, offset, octets, XXH3 of these numbers and the octets,
 //! each 8 octets in little-endian order. When a transfer resumes, every run is read again and
-//! counts only if its hash is right, so that neither a crash nor a lost write nor another program's
-//! meddling leaves octets in the file that were never verified.
+//! counts only if its hash is right, so that neither a crash nor a lost write leaves bytes in the file
+//! that were never verified. The hash has no key: whoever may write the journal decides what counts.
+//! So both files are believed only if no other user may have written them ([`own`]).
 
+use crate::file::own;
 use rangemap::RangeSet;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -99,8 +101,11 @@ impl Journal {
     }
 
     fn create(&mut self) -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        let mut file = options.write(true).create(true).truncate(true).open(&self.path)?;
+        let mut file = match own::existing(&self.path)? {
+            Some(file) => file,
+            None => own::make(&self.path)?,
+        };
+        file.set_len(0)?;
         let mut line = serde_json::to_vec(&self.header)?;
         line.push(b'\n');
         file.write_all(&line)?;
@@ -158,11 +163,8 @@ impl Journal {
 
 /// Reads a journal about the same object; `None` if there is none.
 fn read(path: &Path, wanted: &Header, part: &File) -> io::Result<Option<(Vec<Run>, Resume)>> {
-    let mut reader = match File::open(path) {
-        Ok(file) => BufReader::new(file),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
+    let Some(file) = own::existing(path)? else { return Ok(None) };
+    let mut reader = BufReader::new(file);
     let mut line = Vec::new();
     reader.by_ref().take(64 * 1024).read_until(b'\n', &mut line)?;
     if serde_json::from_slice::<Header>(&line).ok().as_ref() != Some(wanted) {

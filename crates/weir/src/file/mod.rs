@@ -1,6 +1,7 @@
 //! Files on both ends: what is published from, and what is fetched into.
 
 mod journal;
+mod own;
 mod part;
 mod pipe;
 mod place;
@@ -13,5 +14,5 @@ pub use part::{FileSink, SinkError};
 pub use pipe::{Cut, Reader, Writer, pipe};
 pub use place::{behind_links, is_open_file};
 pub use source::{FileSource, Watch};
-pub use stream::StreamSink;
+pub use stream::{StreamSink, open as open_stream};
 pub use text::replace;

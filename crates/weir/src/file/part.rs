@@ -1,8 +1,9 @@
 //! Where fetched octets go: a partial file that becomes the file when all is verified.
 
 use crate::file::journal::{Journal, MAX_RUN, Run};
+use crate::file::own;
 use crate::file::reserve::Reserve;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -174,12 +175,17 @@ fn remove_empty(part: &File, path: &Path) {
 /// Opens a partial file, or makes it, and locks it.
 fn locked(path: &Path) -> io::Result<File> {
     loop {
-        let mut options = OpenOptions::new();
-        let part = options.read(true).write(true).create(true).truncate(false).open(path)?;
+        let part = match own::existing(path)? {
+            Some(part) => part,
+            None => match own::make(path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                made => made?,
+            },
+        };
         lock(&part)?;
         // Between the two, another transfer may have ended and given the file its final name.
         let here = |meta: std::fs::Metadata| (meta.dev(), meta.ino());
-        if std::fs::metadata(path).ok().map(here) == Some(here(part.metadata()?)) {
+        if std::fs::symlink_metadata(path).ok().map(here) == Some(here(part.metadata()?)) {
             return Ok(part);
         }
     }

@@ -1,8 +1,8 @@
 //! The octets of a published file.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use transport::publish::Source;
@@ -32,7 +32,9 @@ impl FileSource {
     /// # Errors
     /// It cannot be opened, or is no regular file.
     pub fn open(path: &Path) -> io::Result<FileSource> {
-        let file = File::open(path)?;
+        // A pipe is not waited for.
+        let flags = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
         if !file.metadata()?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
         }

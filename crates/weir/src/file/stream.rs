@@ -2,16 +2,19 @@
 
 use crate::file::SinkError;
 use crate::file::pipe::{Reader, Writer, pipe};
-use crate::signals::Stop;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use crate::signals::{LOOK, Stop};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 use transport::fetch::{ObjectInfo, Resume, Sink};
 
 /// What may wait for its reader: as much as a fetch has in flight on a long and fast way.
 const WAITING: usize = 16_000_000;
-/// How long a signal may go unnoticed while the reader is waited for.
-const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// A stream; it wants segments in order. A thread of its own writes to it, so that a reader who
 /// takes his time, such as a player that is paused, does not keep the fetch from the network.
@@ -73,6 +76,29 @@ impl StreamSink {
     }
 }
 
+/// Opens what is no file, such as a device, for writing. A named pipe is waited for until it has a
+/// reader.
+///
+/// # Errors
+/// It cannot be opened; `Interrupted` if a signal came first.
+pub fn open(path: &Path, stop: &Stop) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK.bits() as i32;
+    let file = loop {
+        match OpenOptions::new().write(true).custom_flags(flags).open(path) {
+            Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {}
+            opened => break opened?,
+        }
+        if stop.requested() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        // What goes wrong with waiting costs a turn.
+        let _ = poll(&mut [], Some(&LOOK));
+    };
+    let flags = rustix::fs::fcntl_getfl(&file)? - OFlags::NONBLOCK;
+    rustix::fs::fcntl_setfl(&file, flags)?;
+    Ok(file)
+}
+
 /// Until the end or an error, which the reader's other end gets to know.
 fn copy(mut reader: Reader, mut stream: impl Write) {
     while let Some(Ok(chunk)) = reader.wait_next() {
@@ -97,7 +123,6 @@ impl Sink for StreamSink {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::OpenOptions;
 
     #[test]
     fn a_stream_says_by_its_name_that_it_takes_no_more() {

@@ -1,0 +1,113 @@
+//! Files that a transfer keeps beside its target, and that no other user of this host may have put
+//! there or may write: what they say has been verified is not verified again.
+
+use rustix::fs::OFlags;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+/// Write permission of the group and of all others.
+const OTHERS_WRITE: u32 = 0o022;
+
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    // No symbolic link is followed, and no pipe is waited for.
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    options.read(true).write(true).mode(0o666 & !OTHERS_WRITE).custom_flags(flags.bits() as i32);
+    options
+}
+
+/// Opens such a file, if it is there. One of this user that others may write counts for nothing and
+/// is removed.
+///
+/// # Errors
+/// It is no regular file, belongs to another user, or cannot be opened.
+pub fn existing(path: &Path) -> io::Result<Option<File>> {
+    let refused = |why| Err(io::Error::new(ErrorKind::PermissionDenied, why));
+    let file = match options().open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            return refused("it is a symbolic link; remove it");
+        }
+        Err(error) => return Err(error),
+    };
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return refused("it is not a regular file; remove it");
+    }
+    if meta.uid() != rustix::process::geteuid().as_raw() {
+        return refused("it belongs to another user of this host; remove it");
+    }
+    if meta.mode() & OTHERS_WRITE != 0 {
+        std::fs::remove_file(path)?;
+        return Ok(None);
+    }
+    Ok(Some(file))
+}
+
+/// Makes such a file.
+///
+/// # Errors
+/// There is one already, or it cannot be made.
+pub fn make(path: &Path) -> io::Result<File> {
+    options().create_new(true).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn a_file_of_its_own_is_opened_and_made_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        assert!(existing(&path).unwrap().is_none());
+        let made = make(&path).unwrap();
+        assert_eq!(made.metadata().unwrap().mode() & OTHERS_WRITE, 0);
+        assert!(existing(&path).unwrap().is_some());
+        assert_eq!(make(&path).unwrap_err().kind(), ErrorKind::AlreadyExists);
+    }
+
+    #[test]
+    fn links_and_pipes_are_refused_and_what_they_lead_to_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let (target, link, pipe) =
+            (dir.path().join("target"), dir.path().join("link"), dir.path().join("pipe"));
+        std::fs::write(&target, "mine").unwrap();
+        symlink(&target, &link).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::from(0o600)).unwrap();
+        assert!(existing(&link).unwrap_err().to_string().contains("symbolic link"));
+        assert!(make(&link).is_err());
+        assert!(existing(&pipe).unwrap_err().to_string().contains("regular file"));
+        assert_eq!(std::fs::read(&target).unwrap(), b"mine");
+    }
+
+    #[test]
+    fn what_others_may_write_counts_for_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        for mode in [0o664, 0o646, 0o666] {
+            std::fs::write(&path, "planted").unwrap();
+            std::fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            assert!(existing(&path).unwrap().is_none(), "{mode:o}");
+            assert!(!path.exists());
+        }
+    }
+
+    #[test]
+    fn a_file_of_another_user_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        make(&path).unwrap();
+        // Only root can give a file away.
+        if std::os::unix::fs::chown(&path, Some(65_534), None).is_ok() {
+            let error = existing(&path).unwrap_err();
+            assert!(error.to_string().contains("another user"), "{error}");
+            assert!(path.exists());
+        }
+    }
+}
