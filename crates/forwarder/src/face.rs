@@ -212,6 +212,13 @@ impl Face {
         self.scope == Scope::Local
     }
 
+    /// Nothing may leave now: the driver is to be told when that changes.
+    pub(crate) fn rest(&mut self) {
+        if self.readiness == Readiness::Told {
+            self.readiness = Readiness::Idle;
+        }
+    }
+
     /// Octets of memory that it takes.
     pub(crate) fn memory(&self) -> usize {
         Face::BARE + self.outside + self.link.memory()

@@ -289,34 +289,32 @@ impl Forwarder {
     }
 
     fn transmit(&mut self, now: Time, face: FaceId, out: &mut Out<'_>) -> Option<Transmit> {
+        let state = self.faces.get_mut(face)?;
+        if state.link.is_quiet() {
+            // Its deadline was set when the last packet left.
+            state.rest();
+            return None;
+        }
         let room = self.room(face);
         let Forwarder { faces, stats, taps, packet_tap, id, store, hasher, scratch, .. } = self;
         let Forwarder { pit, budget, .. } = self;
         let state = faces.get_mut(face)?;
-        let is_quiet = state.link.is_quiet();
-        let left = if is_quiet {
-            // Its deadline was set when the last packet left.
-            None
-        } else {
-            let mut tap = taps.of(Reporter::Face(face));
-            let packet_tap = packet_tap.as_mut().map(|tap| (tap, face));
-            let mut env = Env { now, tap: &mut tap, stats, room, packet_tap };
-            let node = Node { id: *id, store, hasher };
-            let left = state.link.transmit(&mut env, &node, &mut scratch.marks, out);
-            budget.count(state);
-            for (key, mark) in scratch.marks.drain(..) {
-                if let Some(record) = pit.get_mut(key).and_then(|e| e.out_record_mut(face)) {
-                    record.memo = record.memo.max(mark);
-                }
+        let mut tap = taps.of(Reporter::Face(face));
+        let packet_tap = packet_tap.as_mut().map(|tap| (tap, face));
+        let mut env = Env { now, tap: &mut tap, stats, room, packet_tap };
+        let node = Node { id: *id, store, hasher };
+        let left = state.link.transmit(&mut env, &node, &mut scratch.marks, out);
+        drop(tap);
+        budget.count(state);
+        for (key, mark) in scratch.marks.drain(..) {
+            if let Some(record) = pit.get_mut(key).and_then(|e| e.out_record_mut(face)) {
+                record.memo = record.memo.max(mark);
             }
-            left
-        };
-        if left.is_none() && state.readiness == Readiness::Told {
-            state.readiness = Readiness::Idle;
         }
-        if !is_quiet {
-            self.wake(now, face);
+        if left.is_none() {
+            state.rest();
         }
+        self.wake(now, face);
         left.map(|frames| Transmit { len: frames.len, segment: frames.segment })
     }
 
