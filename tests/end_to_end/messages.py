@@ -309,6 +309,13 @@ class Messages(Alone):
                 self.refused(FILE, parts, *self.on_daemon("put", "/a", path))
         parts = ["`-` has none", "publish it alone"]
         self.refused(USAGE, parts, *self.on_daemon("put", "/a", self.sent, "-"))
+        other = self.here / "folder" / Path(self.sent).name
+        parts = [f"`{self.sent}` and `{other}` would both be published as /a/", "another name"]
+        self.refused(USAGE, parts, *self.on_daemon("put", "/a", self.sent, other))
+        pipe = self.here / "pipe"
+        os.mkfifo(pipe)
+        parts = [f"cannot publish {pipe}", "not a regular file"]
+        self.refused(FILE, parts, *self.on_daemon("put", "/a", pipe))
 
     def test_nowhere_to_write(self):
         """A folder, a missing folder, and a device, which must stay a device."""
@@ -503,6 +510,20 @@ class Messages(Alone):
             said = put.stderr.read()
         self.assertEqual(put.returncode, INTERRUPTED)
         self.assert_message(said, ["interrupted", "standard input", "nothing was published"])
+
+    def test_pipe_without_a_reader_interrupted(self):
+        """Waiting for the reader of a named pipe can be ended, too."""
+        self.put("/piped/file")
+        pipe = self.here / "output"
+        os.mkfifo(pipe)
+        argv = self.on_daemon("get", "/piped/file", "-o", pipe)
+        argv = [str(self.program), *map(str, argv)]
+        with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as get:
+            wait_until(lambda: catches(get.pid, signal.SIGINT), "the signal to be expected")
+            get.send_signal(signal.SIGINT)
+            said = get.stderr.read()
+        self.assertEqual(get.returncode, INTERRUPTED)
+        self.assert_message(said, ["interrupted", "had a reader"])
 
     def test_file_changes(self):
         """What is served must be what was signed."""

@@ -58,10 +58,11 @@ impl Target {
         let stream = |stream: io::Result<File>, shown: &str| {
             let sink = stream.and_then(|stream| StreamSink::new(stream, shown, stop));
             let failed = |error: io::Error| match error.kind() {
-                io::ErrorKind::Interrupted => Failure::new(
-                    Kind::Interrupted,
-                    format!("interrupted before {shown} had a reader"),
-                ),
+                io::ErrorKind::Interrupted => {
+                    let message = format!("interrupted before {shown} had a reader");
+                    Failure::new(Kind::Interrupted, message)
+                        .then("run the same command again once something reads it")
+                }
                 _ => SinkError { path: shown.to_owned(), error }.into(),
             };
             sink.map(Target::Stream).map_err(failed)

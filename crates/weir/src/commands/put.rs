@@ -13,6 +13,7 @@ use net::client::{Address, CommandError, Connection};
 use packet::{Component, Name};
 use security::{Certificate, Signer};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -49,6 +50,7 @@ pub fn run(args: &PutArgs) -> Result<(), Failure> {
     if let Some(remark) = remark.filter(|_| !args.output.quiet) {
         output::note(&remark);
     }
+    reject_equal_names(args)?;
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     // Before hours of hashing, see whether there is a forwarder at all.
     let mut connection = Connection::open(Address::find(args.forwarder.socket.as_deref())?)?;
@@ -221,6 +223,24 @@ fn object_name(args: &PutArgs, path: &Path) -> Result<Name, Failure> {
     })?;
     let component = Component::generic(std::os::unix::ffi::OsStrExt::as_bytes(file));
     Ok(args.name.clone().with(&component))
+}
+
+/// Of two files with one name only one could be fetched.
+fn reject_equal_names(args: &PutArgs) -> Result<(), Failure> {
+    let mut named = BTreeMap::new();
+    for path in &args.files {
+        let name = object_name(args, path)?;
+        if let Some(other) = named.insert(name.to_string(), path) {
+            let message = format!(
+                "`{}` and `{}` would both be published as {name}",
+                other.display(),
+                path.display()
+            );
+            return Err(Failure::new(Kind::Usage, message)
+                .then("publish one of them under another name, by a `weir put` of its own"));
+        }
+    }
+    Ok(())
 }
 
 fn summary(publish: &Publish) -> Summary {

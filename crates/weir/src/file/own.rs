@@ -29,16 +29,16 @@ pub fn existing(path: &Path) -> io::Result<Option<File>> {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
-            return refused("it is a symbolic link; remove it");
+            return refused("it is a symbolic link");
         }
         Err(error) => return Err(error),
     };
     let meta = file.metadata()?;
     if !meta.is_file() {
-        return refused("it is not a regular file; remove it");
+        return refused("it is not a regular file");
     }
     if meta.uid() != rustix::process::geteuid().as_raw() {
-        return refused("it belongs to another user of this host; remove it");
+        return refused("it belongs to another user of this host");
     }
     if meta.mode() & OTHERS_WRITE != 0 {
         std::fs::remove_file(path)?;

@@ -106,7 +106,8 @@ impl FileSink {
             Ok(opened) => opened,
             Err(error) => {
                 remove_empty(&part, &self.part_path);
-                return Err(error);
+                let kind = error.kind();
+                return Err(io::Error::new(kind, format!("its journal cannot be used: {error}")));
             }
         };
         if journal.has_started() {
@@ -205,7 +206,7 @@ fn lock(part: &File) -> io::Result<()> {
             Ok(()) | Err(_) => return Ok(()),
         }
     }
-    let why = "another transfer is writing it; let that one finish, or name another file";
+    let why = "another transfer is writing it";
     Err(io::Error::new(io::ErrorKind::ResourceBusy, why))
 }
 

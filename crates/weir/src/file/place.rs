@@ -18,7 +18,7 @@ pub fn behind_links(path: &Path) -> io::Result<PathBuf> {
         // Whatever else is wrong with the path shows when it is opened.
         let Ok(target) = std::fs::read_link(&path) else { return Ok(path) };
         if is_planted(&path)? {
-            let why = "a symbolic link of another user of this host is there; remove it";
+            let why = "a symbolic link of another user of this host is there";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
         }
         path.pop();
