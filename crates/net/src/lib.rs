@@ -14,6 +14,7 @@ pub mod emulate;
 pub mod framing;
 pub mod host_memory;
 pub mod interface;
+pub mod limit;
 pub mod management;
 pub mod resident;
 pub mod socket;

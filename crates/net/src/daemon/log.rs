@@ -4,15 +4,17 @@
 //! many of each place in the program through in a second, and counts the rest. It stands before the
 //! writer, so that no line can pass beside it.
 
-mod limit;
-
 use crate::config::{Daemon, LogFormat};
-use limit::Limit;
+use crate::limit::Limit;
+use std::fmt::Debug;
 use std::io::IsTerminal;
 use std::sync::OnceLock;
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Metadata, Subscriber};
 use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::layer::{Context, Filter, Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
+
 /// The bound of this process's lines, once they are written.
 static LIMIT: OnceLock<Limit> = OnceLock::new();
 
@@ -71,10 +73,41 @@ pub(super) fn report() {
     }
 }
 
+/// The text of a line, without its fields.
+#[derive(Default)]
+struct Message(String);
+
+impl Visit for Message {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        if field.name() == "message" {
+            self.0 = format!("{value:?}");
+        }
+    }
+}
+
+impl<S: Subscriber> Filter<S> for &'static Limit {
+    fn enabled(&self, _: &Metadata<'_>, _: &Context<'_, S>) -> bool {
+        true
+    }
+
+    /// Lines of the levels `debug` and `trace` pass: who asks for them needs all of them.
+    fn event_enabled(&self, event: &Event<'_>, _: &Context<'_, S>) -> bool {
+        let about = event.metadata();
+        if *about.level() > Level::INFO {
+            return true;
+        }
+        let place = (about.file().unwrap_or_default(), about.line().unwrap_or_default());
+        self.admits(self.now(), place, || {
+            let mut message = Message::default();
+            event.record(&mut message);
+            message.0
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracing::Level;
 
     #[test]
     fn directives_say_which_lines_are_written() {

@@ -1,19 +1,15 @@
-//! The bound of log lines: so many of each place in the program in a second.
+//! The limit of log lines: so many of each kind in a second, and the rest are counted.
 
 use crate::clock::Clock;
 use control::{Duration, Time};
 use std::collections::BTreeMap;
-use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use tracing::field::{Field, Visit};
-use tracing::{Event, Level, Metadata, Subscriber};
-use tracing_subscriber::layer::{Context, Filter};
 
 /// What lines are counted in.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Lines of one place in the program.
+/// Lines of one kind.
 #[derive(Debug)]
 struct Kind {
     /// When the first line of this period came.
@@ -26,31 +22,31 @@ struct Kind {
     message: String,
 }
 
-/// Bounds the lines of each place in the program. Lines of the levels `debug` and `trace` pass: who
-/// asks for them needs all of them.
+/// What tells kinds apart: file and line of the program, or a word and a number. A program has a
+/// fixed number of them.
+pub type Place = (&'static str, u32);
+
+/// Limits the lines of each kind.
 #[derive(Debug)]
-pub(super) struct Limit {
-    /// The most in a period; 0: no bound.
+pub struct Limit {
+    /// The most in a period; 0: no limit.
     most: u32,
     clock: Clock,
-    /// By file and line, of which a program has so many and no more.
-    kinds: Mutex<BTreeMap<(&'static str, u32), Kind>>,
+    kinds: Mutex<BTreeMap<Place, Kind>>,
     has_left_out: AtomicBool,
 }
 
 impl Limit {
-    pub(super) fn new(most: u32) -> Limit {
+    /// At most this many lines of a kind in a second; 0: no limit.
+    #[must_use]
+    pub fn new(most: u32) -> Limit {
         let (kinds, has_left_out) = (Mutex::default(), AtomicBool::new(false));
         Limit { most, clock: Clock::start(), kinds, has_left_out }
     }
 
-    /// Whether a line of this place is to be written now.
-    fn admits(
-        &self,
-        now: Time,
-        place: (&'static str, u32),
-        message: impl FnOnce() -> String,
-    ) -> bool {
+    /// Whether a line of this kind is to be written now. `message` is the text that lines of the
+    /// kind share.
+    pub fn admits(&self, now: Time, place: Place, message: impl FnOnce() -> String) -> bool {
         let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
         let new = || Kind { since: now, written: 0, left_out: 0, message: String::new() };
         let kind = kinds.entry(place).or_insert_with(new);
@@ -70,18 +66,20 @@ impl Limit {
     }
 
     /// The time of this limit.
-    pub(super) fn now(&self) -> Time {
+    #[must_use]
+    pub fn now(&self) -> Time {
         self.clock.now()
     }
 
     /// Whether lines were left out that [`Limit::take`] has not given yet.
-    pub(super) fn has_left_out(&self) -> bool {
+    #[must_use]
+    pub fn has_left_out(&self) -> bool {
         self.has_left_out.load(Ordering::Relaxed)
     }
 
     /// What the lines say that were left out, and how many they were, of the kinds whose period is
     /// over.
-    pub(super) fn take(&self, now: Time) -> Vec<(String, u64)> {
+    pub fn take(&self, now: Time) -> Vec<(String, u64)> {
         let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
         let mut taken = Vec::new();
         for kind in kinds.values_mut().filter(|kind| kind.left_out > 0) {
@@ -92,37 +90,6 @@ impl Limit {
         let rest = kinds.values().any(|kind| kind.left_out > 0);
         self.has_left_out.store(rest, Ordering::Relaxed);
         taken
-    }
-}
-
-/// The text of a line, without its fields.
-#[derive(Default)]
-struct Message(String);
-
-impl Visit for Message {
-    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        if field.name() == "message" {
-            self.0 = format!("{value:?}");
-        }
-    }
-}
-
-impl<S: Subscriber> Filter<S> for &'static Limit {
-    fn enabled(&self, _: &Metadata<'_>, _: &Context<'_, S>) -> bool {
-        true
-    }
-
-    fn event_enabled(&self, event: &Event<'_>, _: &Context<'_, S>) -> bool {
-        let about = event.metadata();
-        if *about.level() > Level::INFO {
-            return true;
-        }
-        let place = (about.file().unwrap_or_default(), about.line().unwrap_or_default());
-        self.admits(self.clock.now(), place, || {
-            let mut message = Message::default();
-            event.record(&mut message);
-            message.0
-        })
     }
 }
 
