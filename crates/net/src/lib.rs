@@ -18,6 +18,7 @@ pub mod limit;
 pub mod management;
 pub mod resident;
 pub mod socket;
+pub mod text;
 pub mod timer;
 pub mod trust;
 pub mod uri;

@@ -5,6 +5,7 @@ use super::Progress;
 use super::stream::send_at_once;
 use crate::config::Origins;
 use crate::framing::MAX_FRAME;
+use crate::text::shortened;
 use mio::net::TcpStream;
 use packet::Bytes;
 use std::io::{ErrorKind, Read, Write};
@@ -53,7 +54,7 @@ impl Callback for Guard {
         let mut origins = request.headers().get_all("origin").iter();
         let allowed = |origin: &&HeaderValue| origin.to_str().is_ok_and(|o| self.0.allow(o));
         let Some(origin) = origins.find(|origin| !allowed(origin)) else { return Ok(response) };
-        let origin: String = origin.to_str().unwrap_or_default().chars().take(SHOWN).collect();
+        let origin = shortened(&String::from_utf8_lossy(origin.as_bytes()), SHOWN);
         let why =
             format!("a page of `{origin}` may not connect; `websocket_origins` lists who may");
         let mut refused = ErrorResponse::new(Some(why));

@@ -25,8 +25,9 @@ pub fn result(text: &str) -> Result<(), Failure> {
 }
 
 /// Prints a line about what is going on, on standard error. There is nobody to tell if that fails.
+/// Text of peers may be in it: control characters are escaped.
 pub fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", net::text::visible_lines(text));
 }
 
 /// Prints an object as JSON on standard output.

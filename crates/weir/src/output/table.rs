@@ -1,5 +1,6 @@
 //! Tables for people: as wide as they need to be, and never wider than the terminal.
 
+use net::text::visible;
 use std::borrow::Cow;
 
 /// Which side of a column its texts keep to.
@@ -38,10 +39,11 @@ impl Table {
         Table { columns, rows: Vec::new() }
     }
 
-    /// Adds a row, a text for each column.
+    /// Adds a row, a text for each column. Text of peers may be in it: control characters are
+    /// escaped.
     pub fn row(&mut self, texts: Vec<String>) {
         debug_assert_eq!(texts.len(), self.columns.len());
-        self.rows.push(texts);
+        self.rows.push(texts.iter().map(|text| visible(text)).collect());
     }
 
     /// Takes the rows behind the first `most` away, and says how many they were.
