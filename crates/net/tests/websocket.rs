@@ -181,3 +181,59 @@ fn a_page_on_this_host_is_local_if_the_operator_says_so() {
     });
     assert_eq!(daemon.counters()["drops"]["scope"], 1);
 }
+
+/// A peer whose bytes are there already, and that takes every answer.
+struct Ready<R> {
+    sent: R,
+}
+
+impl<R: Read> Read for Ready<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match self.sent.read(buffer)? {
+            0 => Err(ErrorKind::WouldBlock.into()),
+            read => Ok(read),
+        }
+    }
+}
+
+impl<R> Write for Ready<R> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A frame of a client (RFC 6455, 5.2): its first byte, the masked length 0 or 1, a mask of zeros.
+fn frame(first: u8, content: &[u8]) -> Vec<u8> {
+    [&[first, 0x80 | content.len() as u8, 0, 0, 0, 0][..], content].concat()
+}
+
+#[test]
+fn a_turn_reads_a_part_of_what_a_peer_has_sent_however_it_is_cut() {
+    const BUDGET: usize = 64 << 10;
+    const REQUEST: &str = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\n\
+                           Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+                           Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
+    const TURNS: usize = 20;
+    let count = TURNS * BUDGET / 6;
+    // One message in many empty fragments, and a message in many pongs.
+    let fragments = [frame(0x02, b""), frame(0x00, b"").repeat(count), frame(0x80, b"x")].concat();
+    let pongs = [frame(0x8a, b"").repeat(count), frame(0x82, b"x")].concat();
+    for sent in [fragments, pongs] {
+        let origins = std::sync::Arc::new(net::config::Origins::Listed(Vec::new()));
+        // No read has both the request and what a peer sends after its answer.
+        let stream = Ready { sent: REQUEST.as_bytes().chain(&sent[..]) };
+        let mut socket = net::socket::websocket::WebSocket::over(stream, origins);
+        let (mut packets, mut turns) = (Vec::new(), 1);
+        while socket.receive(BUDGET, |packet| packets.push(packet.to_vec())).unwrap()
+            == net::socket::Progress::More
+        {
+            turns += 1;
+        }
+        assert_eq!(packets, [b"x"]);
+        assert!(turns >= TURNS, "all was read in {turns} turns");
+    }
+}

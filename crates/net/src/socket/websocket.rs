@@ -8,7 +8,7 @@ use crate::framing::MAX_FRAME;
 use crate::text::shortened;
 use mio::net::TcpStream;
 use packet::Bytes;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
 use thiserror::Error;
 use tungstenite::error::ProtocolError;
@@ -24,6 +24,9 @@ const READ: usize = 16 << 10;
 /// Octets of messages that are handed to the kernel in one call; what waits beyond that waits in
 /// the forwarder's queue.
 const CHUNK: usize = 32 << 10;
+
+/// What a message counts as at least: a Ping of 6 bytes costs an answer.
+const LEAST: usize = 64;
 
 /// How much of an origin is told.
 const SHOWN: usize = 100;
@@ -63,13 +66,44 @@ impl Callback for Guard {
     }
 }
 
+/// A stream of which only a part is read in a turn. The library reads until a message is whole,
+/// and a peer can send empty fragments of one for ever; here it finds nothing more.
+#[derive(Debug)]
+struct Metered<S> {
+    stream: S,
+    /// Bytes that may be read until the next turn.
+    left: usize,
+}
+
+impl<S: Read> Read for Metered<S> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        let room = buffer.len().min(self.left);
+        let read = self.stream.read(&mut buffer[..room])?;
+        self.left -= read;
+        Ok(read)
+    }
+}
+
+impl<S: Write> Write for Metered<S> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
 #[derive(Debug)]
 enum State<S: Read + Write> {
     /// Nothing was read yet.
-    New(S, Guard),
+    New(Metered<S>, Guard),
     /// The request has not come whole.
-    Opening(MidHandshake<ServerHandshake<S, Guard>>),
-    Open(Open<S>),
+    Opening(MidHandshake<ServerHandshake<Metered<S>, Guard>>),
+    Open(Open<Metered<S>>),
     /// It failed.
     Gone,
 }
@@ -98,13 +132,15 @@ impl<S: Read + Write> WebSocket<S> {
     /// On any stream that does not block; pages of these origins may have made it.
     #[must_use]
     pub fn over(stream: S, origins: Arc<Origins>) -> WebSocket<S> {
+        // The library limits what it reads of a request.
+        let stream = Metered { stream, left: usize::MAX };
         WebSocket { state: State::New(stream, Guard(origins)), unsent: 0 }
     }
 
     /// The stream, for registration with a poll before anything is read.
     pub fn source(&mut self) -> Option<&mut S> {
         match &mut self.state {
-            State::New(socket, _) => Some(socket),
+            State::New(socket, _) => Some(&mut socket.stream),
             _ => None,
         }
     }
@@ -115,7 +151,7 @@ impl<S: Read + Write> WebSocket<S> {
         matches!(self.state, State::Open(_))
     }
 
-    /// Reads until nothing is left or `budget` octets were taken; `each` gets every packet. Pings
+    /// Reads until nothing is left or `budget` bytes were read; `each` gets every packet. Pings
     /// are answered.
     ///
     /// # Errors
@@ -129,10 +165,10 @@ impl<S: Read + Write> WebSocket<S> {
             self.shake_hands()?;
         }
         let State::Open(socket) = &mut self.state else { return Ok(Progress::Blocked) };
+        socket.get_mut().left = budget;
         let mut taken = 0;
         while taken < budget {
-            // A message that says nothing costs something, too.
-            taken += 1;
+            taken += LEAST;
             match socket.read() {
                 Ok(Message::Binary(packet)) => {
                     taken += packet.len();
@@ -141,6 +177,8 @@ impl<S: Read + Write> WebSocket<S> {
                 Ok(Message::Text(_)) => return Err(WebSocketError::Text),
                 Ok(_) => {}
                 Err(error) => match kind(&error) {
+                    // The stream may have more: no event tells of it later.
+                    Kind::Blocked if socket.get_ref().left == 0 => return Ok(Progress::More),
                     Kind::Blocked => return Ok(Progress::Blocked),
                     Kind::Interrupted => {}
                     Kind::Closed => return Ok(Progress::Closed),
