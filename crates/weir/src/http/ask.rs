@@ -3,10 +3,14 @@
 use super::range::Wanted;
 use hyper::header::{HeaderMap, HeaderName, IF_MATCH, IF_NONE_MATCH, IF_RANGE, RANGE};
 use hyper::{Method, StatusCode, Uri};
-use packet::Name;
+use net::text::shortened;
+use packet::{Name, UriError};
 
 /// A name that is longer leaves no room in a packet for what else belongs into one.
 const LONGEST: usize = 8000;
+
+/// Characters of a method, a name or a mistake in one that a refusal repeats.
+const SHOWN: usize = 200;
 
 /// A request that can be answered.
 #[derive(Debug)]
@@ -55,22 +59,26 @@ impl Ask {
     ) -> Result<Ask, Refusal> {
         let is_head = method == Method::HEAD;
         if !is_head && method != Method::GET {
+            let method = shortened(method.as_str(), SHOWN);
             let text = format!("{method} is not served here; use GET or HEAD");
             return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, text));
         }
         let name = name(uri.path())?;
+        let shown = || shortened(&name.to_string(), SHOWN);
         if is_scoped(&name) {
             let text = format!(
-                "{name} is not served here: names below /localhost and /localhop are for the \
+                "{} is not served here: names below /localhost and /localhop are for the \
                  programs of one host; ask for a name below {}",
+                shown(),
                 list(prefixes)
             );
             return Err(Refusal::new(StatusCode::FORBIDDEN, text));
         }
         if !prefixes.iter().any(|under| is_under(&name, under)) {
             let text = format!(
-                "{name} is not served here; ask for a name below {}, or start the gateway with \
+                "{} is not served here; ask for a name below {}, or start the gateway with \
                  another --prefix",
+                shown(),
                 list(prefixes)
             );
             return Err(Refusal::new(StatusCode::FORBIDDEN, text));
@@ -117,18 +125,32 @@ fn bare_tag(tag: &str) -> String {
 }
 
 fn name(path: &str) -> Result<Name, Refusal> {
-    let name: Name = path.parse().map_err(|error| {
-        Refusal::new(StatusCode::BAD_REQUEST, format!("the path is no name: {error}"))
+    let name: Name = path.parse().map_err(|error: UriError| {
+        if least_len(path) > LONGEST {
+            return too_long();
+        }
+        let mistake = shortened(&error.to_string(), SHOWN);
+        Refusal::new(StatusCode::BAD_REQUEST, format!("the path is no name: {mistake}"))
     })?;
     if name.as_ref().is_empty() {
         let text = "the path has no name; ask for one like /example/film.webm";
         return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
     }
     if name.as_ref().encoded_len() > LONGEST {
-        let text = format!("the name has more than {LONGEST} octets; nothing is called so");
-        return Err(Refusal::new(StatusCode::URI_TOO_LONG, text));
+        return Err(too_long());
     }
     Ok(name)
+}
+
+fn too_long() -> Refusal {
+    let text = format!("the name has more than {LONGEST} octets; nothing is called so");
+    Refusal::new(StatusCode::URI_TOO_LONG, text)
+}
+
+/// What a path that is no name would take if its components were of the generic type: two octets
+/// each at least, and three characters for an octet at most.
+fn least_len(path: &str) -> usize {
+    path.split('/').skip(1).map(|component| 2 + component.len().div_ceil(3)).sum()
 }
 
 /// Names that forwarders keep on a host or a link, where they command the forwarder. Management
@@ -183,6 +205,10 @@ mod tests {
             assert!(text.starts_with("the path ") && text.contains("/example/"), "{text}");
         }
         assert_eq!(refused(&Method::GET, &format!("/a/{}", "x".repeat(9000))).0, 414);
+        assert_eq!(refused(&Method::GET, &"/a".repeat(5000)).0, 414);
+        let (status, text) = refused(&Method::GET, &format!("/a/{}%4", "x".repeat(5000)));
+        assert!(status == 400 && text.len() < 1000, "{status} {text}");
+        assert!(refused(&Method::GET, &format!("/b/{}", "x".repeat(5000))).1.len() < 1000);
         let (status, text) = refused(&Method::GET, "/b/film");
         let expected = "/b/film is not served here; ask for a name below /a, or start the gateway \
                         with another --prefix";

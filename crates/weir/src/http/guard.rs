@@ -162,7 +162,11 @@ fn parse(octets: &[u8]) -> Option<Authority> {
     let authority = Authority::try_from(octets).ok()?;
     let (host, text) = (authority.host(), authority.as_str());
     let port = text.strip_prefix(host)?;
-    let is_port = port.is_empty() || port == ":" || authority.port_u16().is_some();
+    // Without a sign, which the reader of numbers would take.
+    let has_digits = port.strip_prefix(':').is_some_and(|port| {
+        port.bytes().all(|digit| digit.is_ascii_digit()) && port.parse().is_ok_and(|_: u16| true)
+    });
+    let is_port = port.is_empty() || port == ":" || has_digits;
     (!host.is_empty() && is_port).then_some(authority)
 }
 

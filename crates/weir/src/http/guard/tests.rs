@@ -66,7 +66,18 @@ fn a_request_is_for_a_host_that_the_gateway_is() {
     ] {
         assert_eq!(of(other), 421, "{other}");
     }
-    for malformed in ["", ":80", "a b", "localhost:x", "u@localhost", "localhost/", "[::1", "::1"] {
+    for malformed in [
+        "",
+        ":80",
+        "a b",
+        "localhost:x",
+        "localhost:+80",
+        "localhost:65536",
+        "u@localhost",
+        "localhost/",
+        "[::1",
+        "::1",
+    ] {
         assert_eq!(of(malformed), 400, "{malformed}");
     }
 }
