@@ -1,4 +1,5 @@
-//! What the daemon counts, by HTTP: `GET /metrics`, from a thread of its own.
+//! What the daemon counts, by HTTP: `GET /metrics`, from a thread of its own. Pages of other
+//! servers do not get it ([`Guard::of_metrics`]).
 
 use hyper::body::Incoming;
 use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
@@ -10,10 +11,11 @@ use net::daemon::Observer;
 use std::any::Any;
 use std::convert::Infallible;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, oneshot};
+use weir::http::guard::{Guard, Head};
 
 /// The format and its version.
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
@@ -25,6 +27,11 @@ const MOST: usize = 16;
 const LONGEST_HEAD: usize = 16 * 1024;
 /// After a connection that the system refused.
 const PAUSE: Duration = Duration::from_millis(100);
+
+struct Server {
+    observer: Observer,
+    guard: Guard,
+}
 
 /// Answers at this address from now on, until what it gives is dropped.
 ///
@@ -38,11 +45,13 @@ pub fn serve(address: SocketAddr, observer: Observer) -> io::Result<Box<dyn Any 
         let _within = runtime.enter();
         tokio::net::TcpListener::from_std(listener)?
     };
+    let guard = Guard::of_metrics(address.ip(), &host_name());
+    let server = Arc::new(Server { observer, guard });
     let thread = std::thread::Builder::new().name("metrics".to_owned());
     let (end, ended) = oneshot::channel::<()>();
     thread.spawn(move || {
         runtime.block_on(async {
-            tokio::spawn(async move { accept(&listener, Arc::new(observer)).await });
+            tokio::spawn(async move { accept(&listener, server).await });
             // Nothing is sent: its other end is dropped.
             let _ = ended.await;
         });
@@ -50,7 +59,11 @@ pub fn serve(address: SocketAddr, observer: Observer) -> io::Result<Box<dyn Any 
     Ok(Box::new(end))
 }
 
-async fn accept(listener: &tokio::net::TcpListener, observer: Arc<Observer>) {
+fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+async fn accept(listener: &tokio::net::TcpListener, server: Arc<Server>) {
     let places = Arc::new(Semaphore::new(MOST));
     loop {
         // Those for whom there is no place wait in the system's queue.
@@ -59,17 +72,19 @@ async fn accept(listener: &tokio::net::TcpListener, observer: Arc<Observer>) {
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        let observer = Arc::clone(&observer);
+        let server = Arc::clone(&server);
         tokio::spawn(async move {
-            converse(&observer, stream).await;
+            converse(&server, stream).await;
             drop(place);
         });
     }
 }
 
 /// One request and its answer.
-async fn converse(observer: &Observer, stream: tokio::net::TcpStream) {
-    let answer = |request| async move { Ok::<_, Infallible>(respond(observer, &request)) };
+async fn converse(server: &Server, stream: tokio::net::TcpStream) {
+    // It fails if the client is gone.
+    let Ok(local) = stream.local_addr().map(|local| local.ip()) else { return };
+    let answer = |request| async move { Ok::<_, Infallible>(respond(server, &request, local)) };
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(IDLE)
@@ -80,22 +95,27 @@ async fn converse(observer: &Observer, stream: tokio::net::TcpStream) {
     let _ = tokio::time::timeout(IDLE, connection).await;
 }
 
-fn respond(observer: &Observer, request: &Request<Incoming>) -> Response<String> {
+fn respond(server: &Server, request: &Request<Incoming>, local: IpAddr) -> Response<String> {
     let said = |status, text: &str| {
         let mut response = Response::new(text.to_owned());
         *response.status_mut() = status;
         response.headers_mut().insert(CONTENT_TYPE, TEXT);
         response
     };
-    if request.uri().path() != "/metrics" {
+    let (method, uri) = (request.method(), request.uri());
+    let (version, headers) = (request.version(), request.headers());
+    if let Err(refusal) = server.guard.admit(&Head { method, uri, version, headers, local }) {
+        return said(refusal.status, &format!("{}\n", refusal.text));
+    }
+    if uri.path() != "/metrics" {
         return said(StatusCode::NOT_FOUND, "there is nothing here but /metrics\n");
     }
-    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+    if !matches!(*method, Method::GET | Method::HEAD) {
         let mut refused = said(StatusCode::METHOD_NOT_ALLOWED, "metrics can be read only\n");
         refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return refused;
     }
-    match observer.metrics() {
+    match server.observer.metrics() {
         Some(text) => said(StatusCode::OK, &text),
         None => said(StatusCode::SERVICE_UNAVAILABLE, "the forwarder does not answer\n"),
     }

@@ -1,8 +1,11 @@
 //! Every section and field of the configuration file: name, form, default, meaning.
 
+mod metrics;
+
 use document::LOSS_FORM;
 use document::parts::{LINK_PARTS, STORE_RULES};
 use document::schema::{Field, Form, Section, field, required};
+use metrics::METRICS;
 
 /// Fields of every kind of link.
 const LINK: &[Field] = &[
@@ -223,19 +226,6 @@ const LISTEN: Section = Section {
             "Exceed `net.core.rmem_max` (SO_RCVBUFFORCE; needs CAP_NET_ADMIN).",
         ),
     ]],
-};
-
-const METRICS: Section = Section {
-    name: "metrics",
-    repeated: false,
-    help: "What the daemon counts, for Prometheus: `GET /metrics` by HTTP.",
-    fields: &[&[field(
-        "listen",
-        Form::As("addresses"),
-        "\"off\"",
-        "TCP addresses, `\"127.0.0.1:9363\"` for instance; a bare port means all addresses, and \
-         whoever reaches them may look. [The names](counters.md#metrics) are listed.",
-    )]],
 };
 
 const ON_DEMAND: Section = Section {

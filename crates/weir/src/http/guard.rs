@@ -1,5 +1,5 @@
-//! Who may ask: only requests that are meant for this gateway, and that no foreign page has a
-//! browser send.
+//! Who may ask a server on this host, the gateway or that of metrics: only requests that are meant
+//! for it, and that no foreign page has a browser send.
 //!
 //! A browser sends requests for any page that it shows, also to servers of its own host. Three
 //! headers tell such requests apart. `Host` names the server that the page believes in; a page
@@ -11,17 +11,33 @@ use super::ask::Refusal;
 use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::http::uri::Authority;
 use hyper::{Method, StatusCode, Uri, Version};
+use net::text::shortened;
 use std::net::{IpAddr, Ipv6Addr};
 
 const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 const DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
-/// Whom the gateway serves beside programs and pages of this host.
+/// Characters of a name or an origin that a refusal repeats.
+const SHOWN: usize = 200;
+
+/// What is guarded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Server {
+    #[default]
+    Gateway,
+    /// The daemon's metrics.
+    Metrics,
+}
+
+/// Whom a server serves beside programs and pages of this host.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
+    server: Server,
     hosts: Vec<String>,
     origins: Vec<String>,
+    /// Any address may stand for this host, such as one that is translated on the way.
+    by_any_address: bool,
 }
 
 /// The head of a request, as far as it says who asks.
@@ -51,7 +67,22 @@ impl Guard {
         Ok(Guard {
             hosts: hosts.collect::<Result<_, _>>()?,
             origins: origins.collect::<Result<_, _>>()?,
+            ..Guard::default()
         })
+    }
+
+    /// The guard of metrics at this address, on a host of this name. A collector asks for the
+    /// address or the name that it was configured with. Beyond loopback it may be any address,
+    /// since no page can have one for its name without being served there.
+    #[must_use]
+    pub fn of_metrics(listen: IpAddr, host_name: &str) -> Guard {
+        let by_any_address = !listen.to_canonical().is_loopback();
+        let names = [host_name, host_name.split('.').next().unwrap_or_default()];
+        let hosts = match by_any_address {
+            true => names.iter().filter_map(|name| configured_host(name).ok()).collect(),
+            false => Vec::new(),
+        };
+        Guard { server: Server::Metrics, hosts, origins: Vec::new(), by_any_address }
     }
 
     /// Pages of other origins may ask.
@@ -71,15 +102,18 @@ impl Guard {
         let origin = match origins[..] {
             [] => None,
             [one] => Some(one),
-            _ => return Err(bad("the request has several Origin headers")),
+            _ => {
+                let text = "the request has several Origin headers; send one, or none";
+                return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
+            }
         };
         if let Some(origin) = origin {
             if self.origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes()) {
                 return Ok(Some(origin.clone()));
             }
             if !is_own(origin, authority.as_ref()) {
-                let shown = String::from_utf8_lossy(origin.as_bytes());
-                return Err(foreign(&format!("a page of {shown} asks")));
+                let shown = shortened(&String::from_utf8_lossy(origin.as_bytes()), SHOWN);
+                return Err(self.foreign(&format!("a page of {shown} asks")));
             }
         }
         self.check_site(head)?;
@@ -92,16 +126,17 @@ impl Guard {
         let hosts: Vec<_> = head.headers.get_all(HOST).iter().collect();
         let host = match hosts[..] {
             [one] => {
-                Some(parse(one.as_bytes()).ok_or_else(|| bad("the Host header is malformed"))?)
+                let wrong = || self.bad("the Host header is malformed");
+                Some(parse(one.as_bytes()).ok_or_else(wrong)?)
             }
             [] if head.version < Version::HTTP_11 => None,
-            [] => return Err(bad("the request has no Host header")),
-            _ => return Err(bad("the request has several Host headers")),
+            [] => return Err(self.bad("the request has no Host header")),
+            _ => return Err(self.bad("the request has several Host headers")),
         };
         // RFC 9112, section 3.2.2: the target's authority counts, if it has one.
         let authority = match head.uri.authority() {
             Some(target) => {
-                let wrong = || bad("the request's target has a malformed host");
+                let wrong = || self.bad("the request's target has a malformed host");
                 Some(parse(target.as_str().as_bytes()).ok_or_else(wrong)?)
             }
             None => host,
@@ -109,20 +144,16 @@ impl Guard {
         if let Some(authority) = &authority
             && !self.knows(authority.host(), head.local)
         {
-            let name = authority.host();
-            let text = format!(
-                "this gateway is not {name}; use the address that it listens on, or let it be \
-                 called so with --host {name}"
-            );
-            return Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST, text));
+            return Err(self.misdirected(&shortened(authority.host(), SHOWN)));
         }
         Ok(authority)
     }
 
     fn knows(&self, host: &str, local: IpAddr) -> bool {
         let is_named = |name: &String| name.eq_ignore_ascii_case(host);
-        let by_address = address(host)
-            .is_some_and(|address| address.is_loopback() || address == local.to_canonical());
+        let by_address = address(host).is_some_and(|address| {
+            self.by_any_address || address.is_loopback() || address == local.to_canonical()
+        });
         by_address || host.eq_ignore_ascii_case("localhost") || self.hosts.iter().any(is_named)
     }
 
@@ -140,21 +171,42 @@ impl Guard {
         if *head.method == Method::GET && navigates {
             return Ok(());
         }
-        Err(foreign("a page of another site asks"))
+        Err(self.foreign("a page of another site asks"))
     }
-}
 
-fn bad(what: &str) -> Refusal {
-    let text = format!("{what}; send one, with the name and port that the gateway listens on");
-    Refusal::new(StatusCode::BAD_REQUEST, text)
-}
+    fn misdirected(&self, name: &str) -> Refusal {
+        let text = match self.server {
+            Server::Gateway => format!(
+                "this gateway is not {name}; use the address that it listens on, or let it be \
+                 called so with --host {name}"
+            ),
+            Server::Metrics => format!(
+                "this daemon is not {name}; use the address that it listens on for collectors of \
+                 metrics"
+            ),
+        };
+        Refusal::new(StatusCode::MISDIRECTED_REQUEST, text)
+    }
 
-fn foreign(who: &str) -> Refusal {
-    let text = format!(
-        "{who}, and pages may not read through this gateway; allow the page's origin with \
-         --origin, or open the address itself"
-    );
-    Refusal::new(StatusCode::FORBIDDEN, text)
+    fn bad(&self, what: &str) -> Refusal {
+        let who = match self.server {
+            Server::Gateway => "gateway",
+            Server::Metrics => "daemon",
+        };
+        let text = format!("{what}; send one, with the name and port that the {who} listens on");
+        Refusal::new(StatusCode::BAD_REQUEST, text)
+    }
+
+    fn foreign(&self, who: &str) -> Refusal {
+        let next = match self.server {
+            Server::Gateway => {
+                "may not read through this gateway; allow the page's origin with --origin, or \
+                 open the address itself"
+            }
+            Server::Metrics => "may not read metrics; open the address itself",
+        };
+        Refusal::new(StatusCode::FORBIDDEN, format!("{who}, and pages {next}"))
+    }
 }
 
 /// A host and perhaps a port, without a user.

@@ -186,3 +186,60 @@ fn what_is_no_host_or_origin_is_said() {
         assert!(said.starts_with("--origin ") && said.contains("; write"), "{said}");
     }
 }
+
+#[test]
+fn metrics_are_for_collectors_and_not_for_pages() {
+    let of = |listen: &str, host: &str, more: &[(&str, &str)]| {
+        let guard = Guard::of_metrics(listen.parse().unwrap(), "router.example.net");
+        let fields = [&[("host", host)], more].concat();
+        match admit(&guard, &GET, "/metrics", Version::HTTP_11, &fields) {
+            Ok(_) => 200,
+            Err(refusal) => {
+                assert!(!refusal.text.contains("gateway") && refusal.text.contains(';'));
+                refusal.status.as_u16()
+            }
+        }
+    };
+    for host in ["localhost:9363", "127.0.0.1:9363", "[::1]", "192.0.2.7:9363"] {
+        assert_eq!(of("127.0.0.1", host, &[]), 200, "{host}");
+    }
+    for host in ["attacker.example:9363", "router.example.net", "router", "192.0.2.8"] {
+        assert_eq!(of("127.0.0.1", host, &[]), 421, "{host}");
+        assert_eq!(of("::1", host, &[]), 421, "{host}");
+    }
+    for listen in ["0.0.0.0", "::", "192.0.2.7"] {
+        for host in
+            ["localhost", "203.0.113.9:80", "[2001:db8::9]", "Router", "router.example.net:1"]
+        {
+            assert_eq!(of(listen, host, &[]), 200, "{listen} {host}");
+        }
+        for host in ["attacker.example", "router.attacker.example", "example.net"] {
+            assert_eq!(of(listen, host, &[]), 421, "{listen} {host}");
+        }
+    }
+    let here = "127.0.0.1:9363";
+    assert_eq!(of("127.0.0.1", here, &[("origin", "http://attacker.example")]), 403);
+    assert_eq!(of("127.0.0.1", here, &[("sec-fetch-site", "cross-site")]), 403);
+}
+
+#[test]
+fn a_refusal_repeats_a_part_and_no_control_characters() {
+    let host = "x".repeat(9000);
+    let text = |fields: &[(&str, &str)]| {
+        let guard = Guard::default();
+        admit(&guard, &GET, "/a", Version::HTTP_11, fields).unwrap_err().text
+    };
+    assert!(text(&[("host", &host)]).len() < 1000);
+    let mut headers = HeaderMap::new();
+    headers.insert(HOST, HeaderValue::from_static("localhost"));
+    let origin = format!("\u{9b}31mRED\u{9d}\u{202e}{host}");
+    headers.insert(ORIGIN, HeaderValue::from_bytes(origin.as_bytes()).unwrap());
+    let (uri, local) = (Uri::from_static("/a"), "192.0.2.7".parse().unwrap());
+    let version = Version::HTTP_11;
+    let head = Head { method: &GET, uri: &uri, version, headers: &headers, local };
+    let said = Guard::default().admit(&head).unwrap_err().text;
+    assert!(said.contains(r"a page of \u{9b}31mRED\u{9d}\u{202e}xxx"), "{said}");
+    assert!(said.len() < 500, "{said}");
+    let several = text(&[("host", "localhost"), ("origin", "a"), ("origin", "b")]);
+    assert_eq!(several, "the request has several Origin headers; send one, or none");
+}
