@@ -24,13 +24,17 @@ pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
     Connection::open(address.clone())?;
     let listener = TcpListener::bind(args.listen).map_err(|error| taken(args.listen, &error))?;
     let listening = listener.local_addr().map_err(|error| taken(args.listen, &error))?;
-    let log = Log { json: args.json, quiet: args.quiet };
+    let log = Log::start(args.json, args.quiet);
+    let log = log.map_err(|error| Failure::new(Kind::Failed, format!("cannot serve: {error}")))?;
     let (prefixes, clients) = (args.prefix.clone(), args.clients.get().into());
     let slots = Slots::new(clients);
     let client_timeout = args.client_timeout;
-    let gateway = Gateway { address, transfers, prefixes, guard, slots, client_timeout, log, stop };
     log.listening(listening);
-    serve(gateway, listener, clients)
+    let lines = log.clone();
+    let gateway = Gateway { address, transfers, prefixes, guard, slots, client_timeout, log, stop };
+    let served = serve(gateway, listener, clients);
+    lines.finish();
+    served
 }
 
 /// Something is to be served, and nothing that is for programs of this host.

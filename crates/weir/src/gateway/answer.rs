@@ -62,7 +62,7 @@ fn answer(gateway: &Gateway, ask: Ask, give: oneshot::Sender<Outcome>, mut answe
         Err(error) => {
             // Whoever waits for the head gets the same for an answer.
             answered.status = StatusCode::SERVICE_UNAVAILABLE.as_u16();
-            answered.error = Some(error.to_string());
+            answered.fail(&error.to_string());
         }
     }
     gateway.log.answered(&answered);
@@ -77,7 +77,7 @@ fn fetch(gateway: &Gateway, sink: &mut Answering, answered: &mut Answered) {
         None => StatusCode::BAD_GATEWAY.as_u16(),
     };
     let Err((status, failure)) = result else { return sink.end() };
-    answered.error = Some(failure.to_string());
+    answered.fail(&failure.to_string());
     if let Some(give) = sink.give.take() {
         answered.status = status.as_u16();
         // A client that is gone needs no refusal.

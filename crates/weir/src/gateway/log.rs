@@ -1,13 +1,36 @@
-//! What is said of each answer, for people and for programs.
+//! One line for each answer, for people and for programs.
+//!
+//! Clients cause lines, and standard error may lead to a pager that does not read. So at most
+//! [`MOST`] lines of a kind are written in a second, a thread of their own writes them, and
+//! between it and the answers is a queue of a fixed length. Lines for which there is no room are
+//! counted.
+
+mod writer;
 
 use crate::output;
 use control::{Duration, Rate, Size};
+use net::limit::{Limit, Place};
+use net::text::shortened;
 use serde::Serialize;
+use std::io;
+use std::sync::Arc;
+use writer::{Line, Writer};
+
+/// Lines of a kind in a second.
+const MOST: u32 = 100;
+/// Characters of a method, a path and an error that are written.
+const METHOD: usize = 20;
+const PATH: usize = 200;
+const ERROR: usize = 500;
+
+const ANSWERED: Place = ("answers", 0);
+const REFUSED: Place = ("refused requests", 0);
+const NOTED: Place = ("connections", 0);
 
 /// One answer.
 #[derive(Debug, Default, Serialize)]
 pub struct Answered {
-    /// What was asked: the method and the path.
+    /// What was asked: the method and the path, shortened.
     pub method: String,
     /// See above.
     pub path: String,
@@ -29,45 +52,92 @@ pub struct Answered {
     pub verified: Option<&'static str>,
     /// The key that signed.
     pub key: Option<String>,
-    /// What went wrong.
+    /// What went wrong, shortened.
     pub error: Option<String>,
 }
 
-/// Says it.
-#[derive(Clone, Copy, Debug)]
+/// Writes the lines.
+#[derive(Clone, Debug)]
 pub struct Log {
     /// As JSON on standard output.
-    pub json: bool,
+    json: bool,
     /// Not at all, unless as JSON.
-    pub quiet: bool,
+    quiet: bool,
+    limit: Arc<Limit>,
+    writer: Writer,
 }
 
 impl Log {
+    /// Starts the thread that writes.
+    ///
+    /// # Errors
+    /// There is no thread to be had.
+    pub fn start(json: bool, quiet: bool) -> io::Result<Log> {
+        Log::over(json, quiet, |line| match line {
+            // Where nobody reads it, answers are worth more than lines about them.
+            Line::Result(text) => drop(output::result(&text)),
+            Line::Note(text) => output::note(&text),
+        })
+    }
+
+    fn over(json: bool, quiet: bool, write: impl FnMut(Line) + Send + 'static) -> io::Result<Log> {
+        let limit = Arc::new(Limit::new(MOST));
+        let writer = Writer::start(json, Arc::clone(&limit), write)?;
+        Ok(Log { json, quiet, limit, writer })
+    }
+
     /// The gateway is up.
-    pub fn listening(self, address: std::net::SocketAddr) {
-        if self.json {
-            self.line(&serde_json::json!({ "listening": address }));
-        } else if !self.quiet {
-            output::note(&format!("listening for http://{address}/NAME; Ctrl-C ends it"));
-        }
+    pub fn listening(&self, address: std::net::SocketAddr) {
+        let text = || format!("listening for http://{address}/NAME; Ctrl-C ends it");
+        self.write(&serde_json::json!({ "listening": address }), text);
     }
 
     /// An answer is over.
-    pub fn answered(self, answered: &Answered) {
-        if self.json {
-            self.line(answered);
-        } else if !self.quiet {
-            output::note(&answered.line());
+    pub fn answered(&self, answered: &Answered) {
+        // A refusal costs its client nothing; it does not take the lines of what was fetched.
+        let place = if answered.name.is_some() { ANSWERED } else { REFUSED };
+        if self.admits(place) {
+            self.write(answered, || answered.line());
         }
     }
 
-    fn line(self, value: &impl Serialize) {
-        // Where nobody reads it, answers are worth more than what is said of them.
-        let _ = output::json(value);
+    /// A connection could not be taken.
+    pub fn note(&self, text: String) {
+        if self.admits(NOTED) {
+            self.writer.send(Line::Note(text));
+        }
+    }
+
+    /// Waits until the lines are written, but not for a reader that does not read.
+    pub fn finish(&self) {
+        self.writer.finish();
+    }
+
+    fn admits(&self, place: Place) -> bool {
+        self.limit.admits(self.limit.now(), place, || place.0.to_owned())
+    }
+
+    fn write(&self, value: &impl Serialize, text: impl FnOnce() -> String) {
+        if self.json {
+            self.writer.send(Line::Result(serde_json::to_string(value).unwrap_or_default()));
+        } else if !self.quiet {
+            self.writer.send(Line::Note(text()));
+        }
     }
 }
 
 impl Answered {
+    /// Of a request of this method for this path.
+    pub fn new(method: &str, path: &str) -> Answered {
+        let (method, path) = (shortened(method, METHOD), shortened(path, PATH));
+        Answered { method, path, ..Answered::default() }
+    }
+
+    /// It went wrong.
+    pub fn fail(&mut self, error: &str) {
+        self.error = Some(shortened(error, ERROR));
+    }
+
     fn line(&self) -> String {
         let mut line = format!("{} {}: {}", self.method, self.path, self.status);
         if let Some(range) = &self.range {
@@ -85,5 +155,107 @@ impl Answered {
             Some(error) => line + "; " + error,
             None => line,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::{Receiver, channel};
+
+    fn refused(path: &str) -> Answered {
+        let mut answered = Answered::new("GET", path);
+        answered.status = 403;
+        answered.fail("a page asks");
+        answered
+    }
+
+    /// A log whose lines can be read here.
+    fn read(json: bool) -> (Log, Receiver<String>) {
+        let (give, take) = channel();
+        let write = move |line| {
+            let (Line::Result(text) | Line::Note(text)) = line;
+            let _ = give.send(text);
+        };
+        (Log::over(json, false, write).unwrap(), take)
+    }
+
+    /// How many lines a line says were left out.
+    fn left_out(line: &str) -> u64 {
+        let Some(rest) = line.strip_prefix("left out ") else { return 0 };
+        rest.split(' ').next().and_then(|number| number.parse().ok()).unwrap()
+    }
+
+    #[test]
+    fn a_page_cannot_fill_the_disk_with_refused_requests() {
+        let (log, lines) = read(false);
+        let path = format!("/{}", "x".repeat(30_000));
+        for _ in 0..10_000 {
+            log.answered(&refused(&path));
+        }
+        let (mut written, mut missing, mut octets) = (0, 0, 0);
+        while written + missing < 10_000 {
+            let line = lines.recv().unwrap();
+            octets += line.len();
+            match left_out(&line) {
+                0 => written += 1,
+                more => missing += more,
+            }
+        }
+        // Of 300 MB; in each second that this takes, 100 lines.
+        assert!(missing > 5_000 && octets < 5_000 * 300, "{written} {missing} {octets}");
+    }
+
+    #[test]
+    fn programs_get_the_number_of_lines_that_were_left_out() {
+        let (log, lines) = read(true);
+        for _ in 0..1_000 {
+            log.answered(&refused("/a"));
+        }
+        let mut missing = 0;
+        let all =
+            lines.iter().map(|line| -> serde_json::Value { serde_json::from_str(&line).unwrap() });
+        for (written, line) in (0..).zip(all) {
+            missing += line["left_out"].as_u64().unwrap_or(0);
+            if missing > 0 {
+                assert_eq!(line["of"], "refused requests");
+                assert!(written >= 100 && written + missing <= 1_000);
+                break;
+            }
+            assert_eq!((&line["path"], &line["status"]), (&"/a".into(), &403.into()));
+        }
+    }
+
+    #[test]
+    fn control_characters_of_clients_are_not_written() {
+        let mut answered = Answered::new("GET", "/a/\u{9b}31mRED\u{202e}REV");
+        answered.fail("a page of \u{9d}0;title\u{9c} asks");
+        let line = answered.line();
+        assert_eq!(line, r"GET /a/\u{9b}31mRED\u{202e}REV: 0; a page of \u{9d}0;title\u{9c} asks");
+        let json = serde_json::to_string(&answered).unwrap();
+        assert!(!json.contains('\u{9b}') && !json.contains('\u{202e}'), "{json}");
+    }
+
+    #[test]
+    fn a_reader_that_does_not_read_holds_nobody_up() {
+        let (go, wait) = channel::<()>();
+        let (give, lines) = channel();
+        let write = move |line| {
+            let _ = wait.recv();
+            let (Line::Result(text) | Line::Note(text)) = line;
+            let _ = give.send(text);
+        };
+        let log = Log::over(false, false, write).unwrap();
+        // More than the queue has room for, and none of them waits.
+        for _ in 0..5_000 {
+            log.writer.send(Line::Note("a line".to_owned()));
+        }
+        log.finish();
+        drop(go);
+        let mut counted = 0;
+        while counted < 5_000 {
+            counted += left_out(&lines.recv().unwrap()).max(1);
+        }
+        assert_eq!(counted, 5_000);
     }
 }

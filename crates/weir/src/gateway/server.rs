@@ -9,7 +9,6 @@ use crate::gateway::reply;
 use crate::gateway::slots::Slots;
 use crate::gateway::source::Source;
 use crate::gateway::stream::Watched;
-use crate::output;
 use crate::signals::Stop;
 use crate::transfer::Transfers;
 use hyper::body::Incoming;
@@ -90,7 +89,7 @@ async fn accept(
                 }
             }
             Ok(Err(error)) => {
-                output::note(&format!("cannot take a connection now: {error}"));
+                gateway.log.note(format!("cannot take a connection now: {error}"));
                 tokio::time::sleep(LOOK).await;
             }
             Err(_) => {}
@@ -133,8 +132,7 @@ async fn respond(
 ) -> Response<Octets> {
     let _busy = Busy::new(client);
     let (method, uri) = (request.method(), request.uri());
-    let mut answered =
-        Answered { method: method.to_string(), path: uri.path().to_owned(), ..Answered::default() };
+    let mut answered = Answered::new(method.as_str(), uri.path());
     let (version, headers) = (request.version(), request.headers());
     let admitted = gateway.guard.admit(&Head { method, uri, version, headers, local });
     let (origin, admitted) = match admitted {
@@ -185,6 +183,6 @@ async fn outcome(
 
 fn refuse(gateway: &Gateway, mut answered: Answered, refusal: &Refusal) {
     answered.status = refusal.status.as_u16();
-    answered.error = Some(refusal.text.clone());
+    answered.fail(&refusal.text);
     gateway.log.answered(&answered);
 }
