@@ -198,7 +198,7 @@ pub struct GetArgs {
 #[derive(Args)]
 pub struct GatewayArgs {
     /// Where HTTP is listened for: an address of this host and a port; port 0 is any free one.
-    #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
+    #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS", value_parser = address)]
     pub listen: std::net::SocketAddr,
     /// Answer for names below this one; may be repeated. At least one is needed; `/` is for all.
     /// Names below /localhost and /localhop are never served.
@@ -212,7 +212,7 @@ pub struct GatewayArgs {
     pub origin: Vec<String>,
     /// How many requests are answered at a time; others wait. One client address, or another user
     /// of this host, has a quarter of them at most, the gateway's own user three quarters.
-    #[arg(long, default_value = "64", value_name = "N")]
+    #[arg(long, default_value = "64", value_name = "N", value_parser = clients)]
     pub clients: std::num::NonZeroU16,
     /// A client that has read nothing for this long is cut off if others wait.
     #[arg(long, default_value = "30 s", value_name = "DURATION")]
@@ -227,6 +227,14 @@ pub struct GatewayArgs {
     /// Print nothing but errors.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+fn address(text: &str) -> Result<std::net::SocketAddr, &'static str> {
+    text.parse().map_err(|_| "write an IP address and a port, such as 127.0.0.1:8080")
+}
+
+fn clients(text: &str) -> Result<std::num::NonZeroU16, &'static str> {
+    text.parse().map_err(|_| "write a number from 1 to 65535, such as 64")
 }
 
 /// `weir status`

@@ -26,7 +26,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let done = match cli::Cli::try_parse() {
         Ok(cli) => commands::run(cli),
-        Err(error) => usage::answer(&error),
+        Err(error) => usage::answer(&error, std::env::args_os()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,13 +1,18 @@
 //! Mistakes on the command line, told in one line like every other error.
 
+use crate::cli::Cli;
 use crate::exit::{Failure, Kind};
 use crate::output;
-use clap::Error;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Error};
+use std::ffi::OsString;
 
-/// What to do about what the command line's reader says: help and versions are printed and are no
-/// failures, the rest is.
-pub fn answer(error: &Error) -> Result<(), Failure> {
+/// What to do about what the reader of these arguments says: help and versions are printed and are
+/// no failures, the rest is.
+pub fn answer(
+    error: &Error,
+    arguments: impl IntoIterator<Item = impl Into<OsString>>,
+) -> Result<(), Failure> {
     let text = error.render().to_string();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => output::result(text.trim_end()),
@@ -15,40 +20,47 @@ pub fn answer(error: &Error) -> Result<(), Failure> {
             output::note(text.trim_end());
             Err(Failure::silent(Kind::Usage))
         }
-        _ => Err(Failure::new(Kind::Usage, one_line(&text))),
+        _ => Err(Failure::new(Kind::Usage, one_line(&text, &command(arguments)))),
     }
 }
 
+/// The command that arguments begin with. The reader does not name it where an option's value is
+/// wrong, and calls the program by the name of its file.
+fn command(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> String {
+    let (mut at, mut words) = (&Cli::command(), "weir".to_owned());
+    for argument in arguments.into_iter().skip(1).map(Into::into) {
+        let Some(next) = at.find_subcommand(&argument) else { break };
+        words = words + " " + next.get_name();
+        at = next;
+    }
+    words
+}
+
 /// The reader writes paragraphs: the mistake, tips, the usage, where there is more. The mistake and
-/// the tips make the line; of the usage only the command is kept, whose help is named.
-fn one_line(text: &str) -> String {
+/// the tips make the line, and the command whose help is named.
+fn one_line(text: &str, command: &str) -> String {
     let mut line = String::new();
-    let mut command = "weir".to_owned();
     for paragraph in text.split("\n\n") {
         let words = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
         if let Some(mistake) = words.strip_prefix("error: ") {
             line = mistake.to_owned();
-        } else if let Some(usage) = words.strip_prefix("Usage: ") {
-            let is_word = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
-            command = usage.split(' ').take_while(is_word).collect::<Vec<_>>().join(" ");
         } else if let Some(tips) = words.strip_prefix("tip: ") {
             line = line + "; " + &tips.replace(" tip: ", "; ");
         } else if words.starts_with('[') {
             line = line + "; " + &words;
         }
     }
-    line + "; see `" + &command + " --help`"
+    line + "; see `" + command + " --help`"
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::Cli;
     use clap::Parser;
 
     fn said(arguments: &[&str]) -> String {
         let Err(error) = Cli::try_parse_from(arguments) else { panic!("{arguments:?} is right") };
-        answer(&error).unwrap_err().to_string()
+        answer(&error, arguments).unwrap_err().to_string()
     }
 
     #[test]
@@ -63,6 +75,12 @@ mod tests {
             (&["weir", "statu"][..], "some similar subcommands exist: 'strategy', 'status'"),
             (&["weir", "get", "/a", "--contrl", "x"], "a similar argument exists: '--control'"),
             (&["weir", "key", "new"], "; see `weir key new --help`"),
+            (&["weir", "get", "/a", "--patience", "soon"], "; see `weir get --help`"),
+            (&["weir", "put", "/a", "f", "--linger", "soon"], "; see `weir put --help`"),
+            (&["weir", "gateway", "--client-timeout", "get"], "; see `weir gateway --help`"),
+            (&["weir", "gateway", "--clients", "0"], "a number from 1 to 65535, such as 64"),
+            (&["weir", "gateway", "--listen", "8080"], "such as 127.0.0.1:8080"),
+            (&["weir", "gateway", "--listen", "localhost:0"], "such as 127.0.0.1:8080"),
             (&["weir", "put", "/a", "f", "--linger", "soon"], "`soon` is not a duration"),
         ] {
             let said = said(arguments);
