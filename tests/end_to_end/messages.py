@@ -403,6 +403,21 @@ class Messages(Alone):
         done = self.run_weir("daemon", "--check", "--config", self.daemon.config)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_a_section_for_everybody_is_warned_of(self):
+        """`[[authorize]]` that names nobody: in one line of a check, and in the log of a start."""
+        config = self.here / "everybody.toml"
+        listen = f'[listen]\nunix = "{self.here / "everybody.sock"}"\nudp = "off"\ntcp = "off"\n'
+        config.write_text(listen + "[[authorize]]\n", encoding="utf-8")
+        done = self.run_weir("daemon", "--check", "--config", config)
+        self.assertEqual(done.returncode, 0)
+        [line] = done.stderr.splitlines()
+        self.assertIn("warning: [[authorize]] number 1 lets every program of this host", line)
+        log = self.here / "everybody.log"
+        argv = self.daemon.command(self.daemon.weir, "daemon", "--config", config)
+        part = "lets every program of this host"
+        with Child(argv, log):
+            wait_until(lambda: part in log.read_text("utf-8"), "the line")
+
     def test_status_often(self):
         """No question is taken for another one that has come round a loop."""
         seen = [self.daemon.status()["drops"].get("duplicate", 0) for _ in range(200)]

@@ -1,6 +1,6 @@
 //! The sections that say whom the daemon obeys and believes, and what it tells.
 
-use super::model::{Announcements, Authorize};
+use super::model::{Announcements, Authorize, Config};
 use super::sections::listed;
 use crate::management::authority::{MODULES, Origin};
 use document::{Section, name, text, valid_words};
@@ -65,6 +65,33 @@ pub(super) fn authorize(s: &Section<'_>) -> Option<Authorize> {
     };
     let prefix = s.get("prefix", name)?;
     Some(Authorize { from, modules, prefix, user, group, key, trust, skew: s.quantity("skew")? })
+}
+
+impl Config {
+    /// What is allowed, and perhaps not meant: a line for each `[[authorize]]` that names nobody.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let rules = (1..).zip(&self.authorize);
+        rules.filter(|(_, rule)| rule.is_for_everybody()).map(|(n, rule)| rule.warning(n)).collect()
+    }
+}
+
+impl Authorize {
+    fn is_for_everybody(&self) -> bool {
+        let (users, keys) = (self.user.len() + self.group.len(), [&self.key, &self.trust]);
+        self.from == Origin::Local && users == 0 && keys.iter().all(|key| key.is_none())
+    }
+
+    fn warning(&self, number: usize) -> String {
+        let which = match self.modules.len() {
+            most if most == MODULES.len() => "all commands".to_owned(),
+            _ => format!("the commands of {}", self.modules.join(", ")),
+        };
+        format!(
+            "[[authorize]] number {number} lets every program of this host send {which}; name a \
+             `user`, a `group` or a `key` in it"
+        )
+    }
 }
 
 /// `[hub]`

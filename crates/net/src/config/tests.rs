@@ -420,3 +420,24 @@ fn the_unix_socket_has_a_mode_and_a_group() {
         assert!(found.len() == 1 && found[0].contains("octal digits"), "{text}: {found:?}");
     }
 }
+
+#[test]
+fn a_section_that_lets_every_program_command_is_warned_of() {
+    let warnings = |text: &str| good(text).warnings();
+    let all = &warnings("[[authorize]]")[..];
+    let [one] = all else { panic!("{all:?}") };
+    assert!(one.contains("every program of this host send all commands"), "{one}");
+    let some = &warnings("[[authorize]]\nuser = \"a\"\n[[authorize]]\ncommands = \"rib\"")[..];
+    let [one] = some else { panic!("{some:?}") };
+    assert!(one.contains("number 2") && one.contains("the commands of rib;"), "{one}");
+    for named in [
+        "",
+        "[[authorize]]\nuser = \"alice\"",
+        "[[authorize]]\ngroup = \"ndn\"",
+        "[[authorize]]\nkey = \"k\"",
+        "[[authorize]]\ntrust = \"t\"",
+        "[[authorize]]\nfrom = \"remote\"\nkey = \"k\"",
+    ] {
+        assert!(warnings(named).is_empty(), "{named}");
+    }
+}

@@ -37,6 +37,7 @@ pub(super) fn grant(
     config: &Config,
 ) -> Result<(), DaemonError> {
     let Permissions { rules, announcers } = look_up(config)?;
+    config.warnings().iter().for_each(|warning| tracing::warn!("{warning}"));
     management.set_owner(rustix::process::geteuid().as_raw());
     management.set_rules(rules);
     management.set_announcers(announcers);

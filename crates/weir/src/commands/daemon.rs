@@ -20,6 +20,7 @@ pub fn run(args: &DaemonArgs) -> Result<(), Failure> {
     config.share_host(host_memory());
     if args.check {
         net::daemon::check(&config).map_err(|error| stopped(&error))?;
+        config.warnings().iter().for_each(|text| output::note(&format!("weir: warning: {text}")));
         let what = args.config.as_deref().map_or_else(
             || "the built-in configuration".to_owned(),
             |path| path.display().to_string(),
