@@ -1,4 +1,4 @@
-"""`scripts/mutants [--survivors] [--switched] [--page] [GROUP...]`"""
+"""`scripts/mutants [--survivors] [--switched] [--page] [--file=PATTERN] [GROUP...]`"""
 
 import json
 import subprocess
@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
+from fnmatch import fnmatchcase
 
 from . import build, judge, page
 from .groups import GROUPS, ROOT, WORK, mutants_of
@@ -68,15 +69,16 @@ def alone(group, chosen, suites, reasons, results):
         progress(f"{group}, a build each", done, len(chosen), counts)
 
 
-def try_group(group, only_survivors, with_alone):
-    """Builds, runs and keeps the results of a group."""
+def try_group(group, files, only_survivors, with_alone):
+    """Builds, runs and keeps the results of a group, or of those of its files that match."""
     mutants = mutants_of(group)
     before = (load(group) or {"mutants": {}})["mutants"]
     known = {m.name: before[m.name] for m in mutants if m.name in before}
-    chosen = [
-        m for m in mutants if not only_survivors or known.get(m.name, ["survived"])[0] == "survived"
-    ]
-    results = dict(known) if only_survivors else {}
+    chosen = [m for m in mutants if fnmatchcase(m.file, f"*{files}")]
+    if only_survivors:
+        chosen = [m for m in chosen if known.get(m.name, ["survived"])[0] == "survived"]
+    again = {m.name for m in chosen}
+    results = {name: known[name] for name in known if name not in again}
     plan = build.Switched(group, mutants)
     suites = [judge.measure(binary) for binary in plan.build()]
     for suite in suites:
@@ -100,12 +102,15 @@ def main(arguments):
     """Tries the groups, prints the table, and writes the page."""
     groups = [word for word in arguments if not word.startswith("-")] or list(GROUPS)
     options = {word for word in arguments if word.startswith("-")}
+    patterns = [word.removeprefix("--file=") for word in options if word.startswith("--file=")]
+    options -= {f"--file={pattern}" for pattern in patterns}
     if unknown := (set(groups) - set(GROUPS)) | (options - {"--survivors", "--page", "--switched"}):
         print(f"scripts/mutants: what is {', '.join(sorted(unknown))}? Groups: {', '.join(GROUPS)}")
         return 2
     if "--page" not in options:
         for group in groups:
-            try_group(group, "--survivors" in options, "--switched" not in options)
+            files = patterns[0] if patterns else "*"
+            try_group(group, files, "--survivors" in options, "--switched" not in options)
     return page.show({g: (mutants_of(g), load(g)) for g in GROUPS}, groups)
 
 
