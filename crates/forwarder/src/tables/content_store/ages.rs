@@ -142,12 +142,18 @@ mod tests {
             ops in prop::collection::vec((0u8..4, 0u32..30, 0u64..40), 0..200),
         ) {
             let mut ages = Ages::default();
-            let mut model: BTreeMap<u32, Time> = BTreeMap::new();
+            let mut model: BTreeMap<u32, (Time, Duration)> = BTreeMap::new();
             for (now, (op, slot, n)) in (0..).map(Time).zip(ops) {
                 match op {
                     0 | 1 => {
+                        let (before, growth) = (ages.memory(), ages.growth(slot as usize + 1));
                         ages.set(now, slot, Some(Duration(n)));
-                        model.insert(slot, now + Duration(n));
+                        model.insert(slot, (now + Duration(n), Duration(n)));
+                        let grown = ages.memory() - before;
+                        prop_assert!(grown <= growth, "{} instead of {}", grown, growth);
+                        // An age has three words; the heap has a number for each.
+                        let least = 24 * (slot as usize + 1) + 4 * model.len();
+                        prop_assert!(ages.memory() >= least, "{}", ages.memory());
                     }
                     2 => {
                         ages.remove(slot);
@@ -157,16 +163,28 @@ mod tests {
                         let to = slot + 100;
                         if !model.contains_key(&to) {
                             ages.moved(slot, to);
-                            if let Some(dies_at) = model.remove(&slot) {
-                                model.insert(to, dies_at);
+                            if let Some(age) = model.remove(&slot) {
+                                model.insert(to, age);
                             }
                         }
                     }
                 }
-                let first = model.iter().map(|(slot, at)| (*at, *slot)).min();
+                let first = model.iter().map(|(slot, (at, _))| (*at, *slot)).min();
                 let dead = first.filter(|(at, _)| *at <= now).map(|(_, slot)| slot);
                 prop_assert_eq!(ages.dead(now), dead);
+                for slot in 0..200 {
+                    prop_assert_eq!(ages.get(slot), model.get(&slot).map(|(_, age)| *age));
+                }
             }
+            // They die in the order of their times, and leave nothing behind.
+            let mut order: Vec<_> = model.iter().map(|(slot, (at, _))| (*at, *slot)).collect();
+            order.sort_unstable();
+            for (_, slot) in order {
+                prop_assert_eq!(ages.dead(Time::MAX), Some(slot));
+                ages.remove(slot);
+            }
+            ages.truncate(0);
+            prop_assert_eq!((ages.dead(Time::MAX), ages.memory()), (None, 0));
         }
     }
 }

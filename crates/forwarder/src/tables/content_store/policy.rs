@@ -91,3 +91,6 @@ impl FromStr for PolicyKind {
             .ok_or_else(|| UnknownPolicy(text.to_owned()))
     }
 }
+
+#[cfg(test)]
+mod tests;
