@@ -183,3 +183,6 @@ impl Pit {
 fn slot(group: Group) -> Option<usize> {
     usize::from(group.0).checked_sub(1).filter(|slot| *slot < GROUPS)
 }
+
+#[cfg(test)]
+mod tests;
