@@ -1,0 +1,258 @@
+//! What the PIT and the FIB say they take, and that a change would add, against what the allocator
+//! was really asked for.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod allocator;
+
+use control::{Duration, Time};
+use packet::options::SegmentBits;
+use packet::{Component, HopOptions, Interest, InterestBuf, Name};
+use weir_forwarder::tables::memory::block;
+use weir_forwarder::tables::pit::{Convention, Segments};
+use weir_forwarder::tables::{
+    FaceId, Fib, InRecord, NameHasher, OutRecord, Pit, PitConfig, PitKey, PitToken,
+};
+
+/// What a change may be said to add though it does not: the parts of a run that may be made, and
+/// the smallest hash tables.
+const IDLE: usize = 512;
+
+/// Does something that should allocate at most what was foretold, and not much less.
+fn grow<R>(foretold: usize, change: impl FnOnce() -> R) -> R {
+    allocator::reset_peak();
+    let before = allocator::in_use();
+    let result = change();
+    let grown = allocator::peak() - before;
+    assert!(grown <= foretold, "{grown} were allocated, {foretold} foretold");
+    // Of what is replaced by something longer, not all is there at once.
+    assert!(foretold <= grown * 5 / 4 + IDLE, "{grown} were allocated, {foretold} foretold");
+    result
+}
+
+fn interest(name: &Name) -> Vec<u8> {
+    InterestBuf { nonce: Some(1), ..InterestBuf::new(name.clone()) }.encode().to_vec()
+}
+
+/// A record with this many octets in its token and in its option.
+fn record(face: u64, token: usize, option: usize) -> InRecord {
+    let mut options = HopOptions::new();
+    if option > 0 {
+        assert!(options.set_raw(864, &vec![7; option]));
+    }
+    InRecord {
+        face: FaceId(face),
+        nonce: 1,
+        arrived_at: Time::ZERO,
+        expires: Time::ZERO + Duration::from_secs(4),
+        token: PitToken::new(&vec![1; token]).unwrap(),
+        // A list of options that was read has no room left over.
+        options: options.clone(),
+    }
+}
+
+struct PitRun {
+    hasher: NameHasher,
+    pit: Pit,
+    keys: Vec<PitKey>,
+    /// Octets in use, and those that the PIT said it takes, when a step began.
+    in_use: usize,
+    said: usize,
+}
+
+impl PitRun {
+    fn begin(&mut self) {
+        (self.in_use, self.said) = (allocator::in_use(), self.pit.memory());
+    }
+
+    /// What the step added, in the PIT's words: as much as was allocated, each block rounded up.
+    fn check(&self, what: &str) {
+        let added = allocator::in_use() - self.in_use;
+        let said = self.pit.memory() - self.said;
+        assert!((added..=added * 3 / 2).contains(&said), "{what}: {added} were added, not {said}");
+    }
+
+    fn insert(&mut self, what: &str, letters: usize, can_be_prefix: bool) {
+        self.begin();
+        let first = self.pit.len();
+        for n in first..first + 300 {
+            let name: Name = format!("/{what}/{n}/{}", "x".repeat(letters)).parse().unwrap();
+            let mut wire = InterestBuf { nonce: Some(1), ..InterestBuf::new(name) };
+            wire.can_be_prefix = can_be_prefix;
+            let wire = wire.encode();
+            assert!(wire.len() <= 64 || (241..=256).contains(&wire.len()), "{}", wire.len());
+            let interest = Interest::decode(&wire).unwrap();
+            let name = self.hasher.hash(interest.name());
+            let record = record(1, 6, 0);
+            let foretold = self.pit.growth(name.whole(), wire.len(), &record);
+            self.keys.push(grow(foretold, || {
+                let key = self.pit.insert(&interest, &name, record).unwrap();
+                self.pit.set_retry(key, Time::ZERO + Duration::from_secs(1));
+                key
+            }));
+        }
+        self.check(what);
+    }
+
+    /// Downstreams for every entry.
+    fn join(&mut self, what: &str, faces: std::ops::Range<u64>, token: usize, option: usize) {
+        self.begin();
+        for key in self.keys.clone() {
+            for face in faces.clone() {
+                let record = record(face, token, option);
+                let foretold = self.pit.growth_of(key, &record);
+                grow(foretold, || self.pit.put_in_record(key, record)).unwrap();
+            }
+        }
+        self.check(what);
+    }
+
+    fn send(&mut self, faces: std::ops::Range<u64>) {
+        self.begin();
+        for key in self.keys.clone() {
+            for face in faces.clone() {
+                let out = OutRecord::new(FaceId(face), 1, Time::ZERO, Time::ZERO);
+                let foretold = self.pit.growth_upstream(key);
+                grow(foretold, || self.pit.put_out_record(key, out)).unwrap();
+            }
+        }
+        self.check("upstreams");
+    }
+
+    fn insert_runs(&mut self) {
+        self.begin();
+        for n in 0..300 {
+            let name: Name = format!("/run/{n}").parse().unwrap();
+            let name = name.with(&Component::segment(0));
+            let wire = interest(&name);
+            let interest = Interest::decode(&wire).unwrap();
+            let name = self.hasher.hash(interest.name());
+            let bits = SegmentBits::first(8);
+            let segments = Segments { first: 0, convention: Convention::Typed, bits };
+            let record = record(1, 6, 0);
+            let foretold = self.pit.growth(name.whole(), wire.len(), &record);
+            self.keys.push(grow(foretold, || {
+                let key = self.pit.insert_run(&interest, &name, &segments, record).unwrap();
+                self.pit.set_retry(key, Time::ZERO + Duration::from_secs(1));
+                key
+            }));
+        }
+        self.check("runs");
+    }
+
+    fn join_runs(&mut self) {
+        self.begin();
+        for key in self.keys.clone() {
+            for face in 2..6 {
+                let record = record(face, 32, 0);
+                let foretold = self.pit.growth_of(key, &record);
+                let join = || self.pit.join_run(key, record, SegmentBits::first(4));
+                grow(foretold, join).unwrap();
+            }
+            for face in 10..16 {
+                let mut out = OutRecord::new(FaceId(face), 1, Time::ZERO, Time::ZERO);
+                out.release(Time::ZERO);
+                let foretold = self.pit.growth_upstream(key);
+                grow(foretold, || {
+                    self.pit.put_out_record(key, out).unwrap();
+                    self.pit.note_asked(key, FaceId(face), SegmentBits::first(8));
+                });
+            }
+        }
+        self.check("faces of runs");
+    }
+
+    fn split_runs(&mut self) {
+        self.begin();
+        for key in self.keys.clone() {
+            let foretold = self.pit.growth_copy(key);
+            // Its lists are copied once more on the way: they may be there for the moment.
+            let before = allocator::in_use();
+            let part = self.pit.split_run(key, SegmentBits::first(2)).unwrap();
+            let grown = allocator::in_use() - before;
+            assert!((grown..=2 * grown + IDLE).contains(&foretold), "{grown}, not {foretold}");
+            self.keys.push(part);
+        }
+        self.check("parts of runs");
+    }
+
+    fn remove(&mut self) {
+        for (n, key) in std::mem::take(&mut self.keys).into_iter().enumerate() {
+            match n % 3 {
+                0 => self.pit.discard(key),
+                1 => self.pit.linger(key, FaceId(10), Time::ZERO),
+                _ => assert!(self.pit.remove(key).is_some()),
+            }
+        }
+        while self.pit.pop_expired(Time::ZERO + Duration::from_millis(1)).is_some() {}
+        assert_eq!((self.pit.len(), self.pit.heap()), (0, 0));
+    }
+}
+
+fn the_pit() {
+    let config = PitConfig::default();
+    let (hasher, before) = (NameHasher::new(1), allocator::in_use());
+    let (pit, keys) = (Pit::new(config), Vec::with_capacity(2000));
+    let in_use = allocator::in_use() - keys.capacity() * size_of::<PitKey>();
+    assert_eq!(pit.memory(), in_use - before, "an empty PIT");
+    let mut run = PitRun { hasher, pit, keys, in_use: 0, said: 0 };
+    run.insert("plain", 1, false);
+    run.insert("prefix", 1, true);
+    run.insert("long", 222, false);
+    run.join("downstreams", 2..4, 0, 0);
+    run.join("long tokens", 4..6, 32, 0);
+    run.join("options", 6..8, 0, 50);
+    run.send(10..12);
+    run.send(11..14);
+    run.remove();
+    run.insert_runs();
+    run.join_runs();
+    run.split_runs();
+    run.remove();
+    // A little more is kept than at first: the index, and lists of chunks.
+    while run.pit.trim(1000) {}
+    assert!(run.pit.memory() < in_use - before + (48 << 10), "{}", run.pit.memory());
+}
+
+fn the_fib() {
+    let (hasher, before) = (NameHasher::new(1), allocator::in_use());
+    let mut fib = Fib::new(10_000);
+    let names: Vec<Name> = (0..500).map(|n| format!("/some/prefix/{n}").parse().unwrap()).collect();
+    let of_names = allocator::in_use() - before;
+    let check = |fib: &Fib, what: &str| {
+        let real = allocator::in_use() - before - of_names;
+        let said = fib.memory();
+        // The tree of faces is reckoned roughly.
+        assert!((real * 9 / 10..=real * 3 / 2 + 256).contains(&said), "{what}: {real}, not {said}");
+    };
+    for face in 1..5 {
+        for name in &names {
+            let prefix = hasher.hash(name.as_ref());
+            let foretold = fib.growth(&prefix, FaceId(face));
+            allocator::reset_peak();
+            let in_use = allocator::in_use();
+            fib.add(&prefix, FaceId(face), 1).unwrap();
+            let grown = allocator::peak() - in_use;
+            // The first node of a tree has room for eleven.
+            let node = if face == 1 { 11 * 48 } else { 0 };
+            assert!(grown <= foretold + node, "{grown} were allocated, {foretold} foretold");
+            let idle = 3 * block(size_of::<[u64; 4]>()) + 64 * face as usize;
+            assert!(foretold <= grown + idle, "{grown} were allocated, {foretold} foretold");
+        }
+        check(&fib, &format!("{face} faces"));
+    }
+    for face in 1..4 {
+        assert_eq!(fib.remove_face(FaceId(face)), 500);
+        check(&fib, &format!("{face} faces fewer"));
+    }
+    for name in &names {
+        assert!(fib.remove(&hasher.hash(name.as_ref()), FaceId(4)));
+    }
+    assert!(fib.is_empty());
+}
+
+/// One test, so that nothing else allocates meanwhile.
+#[test]
+fn what_tables_take_is_what_they_say() {
+    the_pit();
+    the_fib();
+}
