@@ -6,5 +6,6 @@ mod dead_nonces;
 mod fib;
 mod pit;
 mod runs;
+mod store_bounds;
 mod strategy_choice;
 mod support;
