@@ -79,7 +79,13 @@ proptest! {
                     prop_assert_eq!(fib.next_hops(&hashed), &exact[..]);
                 }
             }
-            prop_assert_eq!(fib.len(), model.len());
+            prop_assert_eq!((fib.len(), fib.is_empty()), (model.len(), model.is_empty()));
+            let lengths = model.keys().fold(0, |lengths, name| lengths | 1 << name.len());
+            prop_assert_eq!(fib.lengths(), lengths);
+            for face in 1..5 {
+                let routes = model.values().filter(|faces| faces.contains_key(&face)).count();
+                prop_assert_eq!(fib.routes_of(FaceId(face)), routes);
+            }
         }
         let listed: Vec<_> =
             fib.iter().map(|(name, hops)| (name.to_name(), hops.to_vec())).collect();

@@ -232,6 +232,9 @@ fn a_store_gives_way_to_others_as_far_as_it_can() {
     let mut b = Bench::new(config);
     let empty = b.store.memory();
     (0..200).for_each(|n| assert_eq!(b.insert(&format!("/a/{n}"), 1000), Outcome::Inserted));
+    let all = b.store.memory();
+    assert!(b.store.give_way(all, &mut b.rng));
+    assert_eq!((b.store.len(), b.store.memory()), (200, all), "there is room for all of it");
     assert!(b.store.give_way(100_000, &mut b.rng));
     assert!(b.store.memory() <= 100_000 && b.store.memory() > 90_000, "{}", b.store.memory());
     assert!(b.holds("/a/199") && !b.holds("/a/0"));

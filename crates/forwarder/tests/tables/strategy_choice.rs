@@ -31,8 +31,31 @@ proptest! {
                     prop_assert_eq!(Some(&*table.find_mut(&hashed)), longest);
                 }
             }
-            prop_assert_eq!(table.len(), model.len());
+            prop_assert_eq!((table.len(), table.is_empty()), (model.len(), false));
+            let others = model.keys().filter(|name| !name.is_empty());
+            let lengths = others.fold(0, |lengths, name| lengths | 1 << name.len());
+            prop_assert_eq!(table.lengths(), lengths);
         }
         prop_assert!(table.iter().map(|(name, v)| (name.to_name(), *v)).eq(model));
     }
+}
+
+#[test]
+fn choices_take_memory_as_long_as_they_are_there() {
+    let hasher = NameHasher::new(7);
+    let mut table = StrategyChoice::new(0_u64);
+    let empty = table.memory();
+    assert!(empty >= size_of_val(&table));
+    let names: Vec<Name> = (0..100).map(|n| format!("/some/prefix/{n}").parse().unwrap()).collect();
+    for name in &names {
+        table.set(&hasher.hash(name.as_ref()), 1).unwrap();
+    }
+    // Each has its name, a word, and some more to be found by.
+    let each = (table.memory() - empty) / 100;
+    assert!((64..256).contains(&each), "{each}");
+    for name in &names {
+        table.unset(&hasher.hash(name.as_ref())).unwrap();
+    }
+    let named = 100 * 32;
+    assert!(table.memory() + named <= empty + 100 * each, "{}", table.memory());
 }
