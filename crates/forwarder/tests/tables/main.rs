@@ -5,6 +5,7 @@ mod content_store;
 mod dead_nonces;
 mod fib;
 mod pit;
+mod pit_bounds;
 mod runs;
 mod store_bounds;
 mod strategy_choice;

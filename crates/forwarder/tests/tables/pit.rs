@@ -152,6 +152,16 @@ impl Harness {
 
     fn check(&self) -> Result<(), TestCaseError> {
         prop_assert_eq!(self.pit.len(), self.model.len());
+        let mut lengths = 0;
+        for known in &self.model {
+            let interest = Interest::decode(&known.wire).unwrap();
+            let entry = self.pit.get(known.key).unwrap();
+            prop_assert_eq!(entry.components(), interest.name().len());
+            prop_assert_eq!(entry.can_be_prefix(), interest.can_be_prefix());
+            prop_assert_eq!(entry.must_be_fresh(), interest.must_be_fresh());
+            lengths |= u128::from(interest.can_be_prefix()) << interest.name().len();
+        }
+        prop_assert_eq!(self.pit.lengths(), lengths);
         for face in 1..4 {
             prop_assert_eq!(self.pit.pending_of(FaceId(face)), self.pending_of(face));
         }
