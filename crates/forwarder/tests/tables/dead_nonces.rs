@@ -1,6 +1,7 @@
 use control::{Duration, Rng, Time};
 use proptest::prelude::*;
 use weir_forwarder::tables::DeadNonces;
+use weir_forwarder::tables::memory::block;
 
 const LIFETIME: Duration = Duration::from_millis(6400);
 /// Nonces are forgotten up to one of 32 periods late.
@@ -45,16 +46,39 @@ proptest! {
     fn of_too_many_it_forgets_the_oldest(keys in prop::collection::vec(1u64..30, 1..200)) {
         // One by one at its own time; so few that all lie in neighbouring lines.
         let (step, mut nonces) = (LIFETIME.0 / 32, DeadNonces::new(Duration(LIFETIME.0 * 7), 3));
-        let mut latest: Vec<u64> = Vec::new();
         for (n, k) in keys.iter().enumerate() {
             let now = Time(n as u64 * step);
             nonces.insert(now, key(*k));
-            latest.retain(|old| old != k);
-            latest.push(*k);
             prop_assert!(nonces.len() <= 3);
             prop_assert!(nonces.contains(now, key(*k)));
             let there = (1..30).filter(|k| nonces.contains(now, key(*k))).count();
             prop_assert_eq!(there, nonces.len());
+        }
+    }
+
+    #[test]
+    fn of_too_many_in_one_place_the_oldest_goes(
+        keys in prop::collection::vec(0u64..30, 1..200),
+        capacity in 1usize..20,
+    ) {
+        // Small numbers lie in the first two lines, which hold fourteen.
+        let mut nonces = DeadNonces::new(LIFETIME, capacity);
+        let mut latest: Vec<(u64, Time)> = Vec::new();
+        let mut dropped = 0;
+        for (n, key) in (0..).zip(keys) {
+            let now = Time(n * LIFETIME.0 / 32);
+            nonces.insert(now, key);
+            latest.retain(|(old, at)| *old != key && now.since(*at) <= LIFETIME);
+            latest.push((key, now));
+            if latest.len() > capacity.min(14) {
+                latest.remove(0);
+                dropped += 1;
+            }
+            for key in 0..30 {
+                let there = latest.iter().any(|(other, _)| *other == key);
+                prop_assert_eq!(nonces.contains(now, key), there, "{}", key);
+            }
+            prop_assert_eq!((nonces.len(), nonces.dropped_early()), (latest.len(), dropped));
         }
     }
 }
@@ -127,4 +151,77 @@ fn what_lies_in_the_older_table_is_found_while_it_is_moved() {
         assert_eq!(nonces.len() as u64, n + 1);
     }
     assert_eq!(nonces.dropped_early(), 0);
+}
+
+/// Octets of a table: lines of a cache, and four octets for each.
+fn table(lines: usize) -> usize {
+    block(64 * lines) + block(4 * lines)
+}
+
+#[test]
+fn the_table_doubles_where_it_is_full_and_halves_where_it_is_nearly_empty() {
+    let mut nonces = DeadNonces::new(LIFETIME, 100_000);
+    assert_eq!(nonces.memory(), 0);
+    // At most seven pairs in two lines, of which there is a power of two.
+    let lines = |pairs: usize| (2 * pairs).div_ceil(7).next_power_of_two().max(4);
+    for n in 1..=2000 {
+        nonces.insert(Time::ZERO, key(n as u64));
+        let (now, before) = (table(lines(n)), if n > 14 { table(lines(n) / 2) } else { 0 });
+        assert!([now, now + before].contains(&nonces.memory()), "{n}: {}", nonces.memory());
+        // Of the table before, two lines are moved with each pair.
+        let moved = (n - 1).saturating_sub(7 * lines(n) / 4);
+        assert_eq!(nonces.memory() == now, n <= 14 || moved * 2 + 2 >= lines(n) / 2, "{n}");
+    }
+    // An eighth of it is used from now on.
+    let keep: Vec<u64> = (0..300).map(|n| key(1_000_000 + n)).collect();
+    let mut least = usize::MAX;
+    for period in 0..100 {
+        let now = Time(period * LIFETIME.0 / 32);
+        keep.iter().for_each(|key| nonces.insert(now, *key));
+        assert!(keep.iter().all(|key| nonces.contains(now, *key)), "{period}");
+        least = least.min(nonces.memory());
+    }
+    assert_eq!((nonces.len(), nonces.dropped_early()), (300, 0));
+    // Below a quarter of what is full it is halved: 300 pairs stay in 256 lines.
+    assert_eq!((nonces.memory(), least), (table(256), table(256)));
+}
+
+#[test]
+fn what_is_forgotten_stays_forgotten() {
+    // Periods are known by eight bits: what is left in its place would come back with its number.
+    let (old, keep): (Vec<u64>, Vec<u64>) =
+        ((0..1000).map(key).collect(), (1000..1600).map(key).collect());
+    let mut nonces = DeadNonces::new(LIFETIME, 10_000);
+    old.iter().for_each(|key| nonces.insert(Time::ZERO, *key));
+    keep.iter().for_each(|key| nonces.insert(Time::ZERO, *key));
+    let memory = nonces.memory();
+    for period in 1..600 {
+        let now = Time(period * LIFETIME.0 / 32);
+        if period % 16 == 0 {
+            keep.iter().for_each(|key| nonces.insert(now, *key));
+        }
+        assert!(keep.iter().all(|key| nonces.contains(now, *key)), "{period}");
+        let there = old.iter().filter(|key| nonces.contains(now, **key)).count();
+        assert_eq!(there, if period <= 32 { 1000 } else { 0 }, "{period}");
+        assert_eq!(nonces.len(), 600 + there);
+    }
+    assert_eq!((nonces.dropped_early(), nonces.memory()), (0, memory));
+}
+
+#[test]
+fn memory_is_released_when_nothing_is_remembered() {
+    let mut nonces = DeadNonces::new(LIFETIME, 10_000);
+    (0..1000).for_each(|n| nonces.insert(Time::ZERO, key(n)));
+    let last = Time::ZERO + LIFETIME;
+    nonces.trim(last);
+    assert!((0..1000).all(|n| nonces.contains(last, key(n))));
+    assert!(nonces.len() == 1000 && nonces.memory() >= table(512));
+    nonces.trim(Time::ZERO + LIFETIME + LATE);
+    assert_eq!((nonces.len(), nonces.memory()), (0, 0));
+    nonces.insert(Time::ZERO + LIFETIME + LIFETIME, key(1));
+    assert_eq!((nonces.len(), nonces.memory()), (1, table(4)));
+    // It can be asked for one at least.
+    let mut one = DeadNonces::new(LIFETIME, 0);
+    (0..3).for_each(|n| one.insert(Time::ZERO, key(n)));
+    assert!(one.len() == 1 && one.contains(Time::ZERO, key(2)) && !one.is_empty());
 }
