@@ -150,7 +150,7 @@ mod tests {
         let mut counts = Counts::default();
         assert_eq!(counts.memory(), 0);
         // A list of small keys grows as every list does: 4 numbers, twice as many, or enough.
-        for (key, growth) in [(0, 16), (3, 0), (4, 32), (7, 0), (99, 400), (99, 0), (100, 800)] {
+        for (key, growth) in [(0, 16), (3, 0), (4, 32), (7, 0), (102, 412), (102, 0), (103, 824)] {
             let (before, expected) = (counts.memory(), memory::block(growth));
             assert_eq!(counts.growth(key), expected, "{key}");
             counts.add(key);
@@ -158,11 +158,14 @@ mod tests {
             assert_eq!(counts.memory(), after, "{key}");
         }
         let mut large = Counts::default();
+        // The smallest table has four places, far fewer than a list of small keys would.
+        assert!(large.growth(FIRST) <= 256, "{}", large.growth(FIRST));
         for key in (FIRST..).take(1000) {
             let (growth, before) = (large.growth(key), large.memory());
             large.add(key);
             assert!(large.memory() <= before + growth, "{key}");
             assert_eq!(large.memory() > before, growth > 0, "{key}");
+            assert!(growth == 0 || large.memory() <= growth, "the old table is there meanwhile");
         }
         // Sixteen octets and one more a place, of which at most seven eighths are taken.
         assert!((17 * 1000..4 * 17 * 1000).contains(&large.memory()), "{}", large.memory());
