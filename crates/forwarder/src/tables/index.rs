@@ -290,6 +290,32 @@ mod tests {
         }
     }
 
+    #[test]
+    fn five_words_of_eight_are_used_and_a_quarter_of_those_is_too_few() {
+        let hash = |i: u32| Rng::stream(u64::from(i), &[]).next_u64();
+        let mut index = Index::single();
+        let empty = index.memory();
+        // As few as that allows, in a power of two, and eight at least.
+        let fewest = |used: usize| (8 * used).div_ceil(5).next_power_of_two().max(8);
+        let (mut words, most) = (0, 1500);
+        for i in 0..most {
+            let fits = index.growth(hash(i)) == 0;
+            index.insert(hash(i), i);
+            assert_eq!(fits, fewest(i as usize + 1) == words, "{i}");
+            words = fewest(i as usize + 1);
+            assert_eq!(index.memory() - empty, 8 * words, "{i}");
+        }
+        for i in 0..most {
+            assert!(index.remove(hash(i), i) && !index.remove(hash(i), i));
+            // Then it is as far from doubling as from being halved again.
+            let left = (most - i - 1) as usize;
+            words = if words > 8 && left < 5 * words / 32 { words / 2 } else { words };
+            assert_eq!(index.memory() - empty, 8 * words, "{left} are left");
+            assert_eq!((index.len(), index.is_empty()), (left, left == 0));
+        }
+        assert_eq!(words, 8);
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
