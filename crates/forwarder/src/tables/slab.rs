@@ -403,5 +403,64 @@ mod tests {
                 prop_assert!(slab.iter().map(|(s, v)| (s, *v)).eq(model.clone()));
             }
         }
+
+        #[test]
+        fn trimming_moves_nothing_and_leaves_no_more_than_is_needed(
+            keep in prop::collection::btree_set(0u32..900, 0..40),
+            ops in prop::collection::vec((0u8..4, any::<u16>()), 0..200),
+        ) {
+            let mut slab = Slab::new();
+            let mut model: BTreeMap<u32, u16> = BTreeMap::new();
+            let mut gone = Vec::new();
+            (0..900).for_each(|n| assert_eq!(slab.insert(n as u16), Some(n)));
+            for slot in 0..900 {
+                if keep.contains(&slot) {
+                    model.insert(slot, slot as u16);
+                } else {
+                    gone.push((slot, slab.generation(slot)));
+                    slab.discard(slot);
+                }
+            }
+            for (op, value) in ops {
+                match op {
+                    0 => {
+                        let (foretold, end) = (slab.growth(1), slab.end_after(1));
+                        let before = slab.memory();
+                        let slot = slab.insert(value).unwrap();
+                        prop_assert_eq!(model.insert(slot, value), None);
+                        prop_assert_eq!(slab.end(), end);
+                        prop_assert!(slab.memory() <= before + foretold);
+                        prop_assert_eq!(slab.memory() > before, foretold > 0);
+                    }
+                    1 => {
+                        let n = usize::from(value) % model.len().max(1);
+                        let Some(slot) = model.keys().nth(n).copied() else { continue };
+                        gone.push((slot, slab.generation(slot)));
+                        prop_assert_eq!(slab.remove(slot), model.remove(&slot));
+                    }
+                    _ => {
+                        slab.trim(usize::from(value) % 64);
+                    }
+                }
+                prop_assert_eq!(slab.len(), model.len());
+                prop_assert!(slab.iter().map(|(s, v)| (s, *v)).eq(model.clone()));
+            }
+            (0..100).for_each(|_| { slab.trim(64); });
+            // A quarter of what there is may be in use, or an entry at the end.
+            let last = model.keys().last().map_or(0, |slot| *slot as usize + 1);
+            prop_assert!(slab.end() <= last.max(4 * model.len() + 256), "{}", slab.end());
+            prop_assert_eq!(slab.slots.capacity(), slab.end().next_multiple_of(64));
+            // Those that come now lie in front, as long as there is room.
+            let front = slab.low;
+            let room = (0..front.min(slab.end)).filter(|slot| !model.contains_key(slot)).count();
+            for n in 0..900 {
+                let slot = slab.insert(n as u16).unwrap();
+                prop_assert_eq!(model.insert(slot, n as u16), None);
+                prop_assert!(n >= room || slot < front, "{} of {}", slot, front);
+            }
+            // No handle leads to another entry than its own.
+            prop_assert!(gone.iter().all(|(slot, g)| slab.get_checked(*slot, *g).is_none()));
+            prop_assert!(slab.iter().map(|(s, v)| (s, *v)).eq(model));
+        }
     }
 }
