@@ -105,6 +105,20 @@ fn of_more_packets_than_there_may_be_the_policys_victims_go() {
 }
 
 #[test]
+fn memory_is_bounded_where_copies_have_ages_too() {
+    for capacity in (20_000..60_000).step_by(500) {
+        let config = ContentStoreConfig { capacity, ..ContentStoreConfig::default() };
+        let mut b = Bench::new(config);
+        for n in 0..300 {
+            let wire = support::data(&name(&format!("/{n}")), 0, 50, None);
+            let age = Some(Duration::from_secs(n));
+            assert_eq!(b.offer(&wire, Some(Verdict { admit: true, age })), Outcome::Inserted);
+            assert!(b.store.memory() <= capacity, "{} of {capacity}", b.store.memory());
+        }
+    }
+}
+
+#[test]
 fn memory_bounds_the_number_of_packets_too() {
     let config = ContentStoreConfig { capacity: 1 << 20, ..ContentStoreConfig::default() };
     let mut b = Bench::new(config);
@@ -242,7 +256,9 @@ fn a_store_gives_way_to_others_as_far_as_it_can() {
     (0..200).for_each(|n| assert_eq!(b.insert(&format!("/b/{n}"), 1000), Outcome::Inserted));
     assert!(b.store.memory() <= 100_000);
     b.store.set_left(5000);
+    let len = b.store.len();
     assert_eq!(b.insert("/large", 5000), Outcome::TooLarge);
+    assert_eq!(b.store.len(), len, "what never fits drives nothing out");
     b.store.set_left(usize::MAX);
     (0..200).for_each(|n| assert_eq!(b.insert(&format!("/c/{n}"), 1000), Outcome::Inserted));
     assert!((0..200).all(|n| b.holds(&format!("/c/{n}"))));
