@@ -377,7 +377,7 @@ impl DeadNonces {
         self.move_some(lines.div_ceil(8));
         self.sweep(lines.div_ceil(PERIODS as usize).saturating_mul(passed as usize).min(lines));
         // A quarter of what is full: the next doubling is as far as the next halving.
-        if lines > FEWEST && self.len < FULL * lines / 8 {
+        if self.old.is_none() && lines > FEWEST && self.len < FULL * lines / 8 {
             self.move_to(lines / 2);
         }
     }

@@ -225,3 +225,22 @@ fn memory_is_released_when_nothing_is_remembered() {
     (0..3).for_each(|n| one.insert(Time::ZERO, key(n)));
     assert!(one.len() == 1 && one.contains(Time::ZERO, key(2)) && !one.is_empty());
 }
+
+#[test]
+fn nothing_is_lost_while_the_table_shrinks_step_by_step() {
+    // Each period half as many are inserted as before, so that each halves the table later.
+    let mut nonces = DeadNonces::new(LIFETIME, 10_000);
+    let period = LIFETIME.0 / 32;
+    let keys = |n: u64| (n * 10_000..n * 10_000 + (3000 >> n)).map(key);
+    for n in 0..10 {
+        keys(n).for_each(|key| nonces.insert(Time(n * period), key));
+    }
+    for n in 10..50 {
+        let now = Time(n * period);
+        for inserted in 0..10 {
+            let there = keys(inserted).filter(|key| nonces.contains(now, *key)).count();
+            let expected = if n <= inserted + 32 { keys(inserted).count() } else { 0 };
+            assert_eq!(there, expected, "of period {inserted} in period {n}");
+        }
+    }
+}
