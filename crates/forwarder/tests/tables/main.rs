@@ -7,6 +7,7 @@ mod fib;
 mod pit;
 mod pit_bounds;
 mod runs;
+mod segments;
 mod store_bounds;
 mod strategy_choice;
 mod support;
