@@ -220,6 +220,16 @@ fn memory_is_released_when_nothing_is_remembered() {
     assert_eq!((nonces.len(), nonces.memory()), (0, 0));
     nonces.insert(Time::ZERO + LIFETIME + LIFETIME, key(1));
     assert_eq!((nonces.len(), nonces.memory()), (1, table(4)));
+    // The smallest table is not halved, and one of twice its lines not while seven are left.
+    assert!(nonces.contains(Time::ZERO + LIFETIME + LIFETIME + LATE, key(1)));
+    assert_eq!(nonces.memory(), table(4));
+    let mut nonces = DeadNonces::new(LIFETIME, 10_000);
+    (0..12).for_each(|n| nonces.insert(Time::ZERO, key(n)));
+    (12..19).for_each(|n| nonces.insert(Time::ZERO + LATE, key(n)));
+    for (late, len) in [(LATE, 7), (LATE + LATE, 0)] {
+        assert!(!nonces.contains(Time::ZERO + LIFETIME + late, key(0)));
+        assert_eq!((nonces.len(), nonces.memory()), (len, if len > 0 { table(8) } else { 0 }));
+    }
     // It can be asked for one at least.
     let mut one = DeadNonces::new(LIFETIME, 0);
     (0..3).for_each(|n| one.insert(Time::ZERO, key(n)));

@@ -132,3 +132,8 @@ fn a_prefix_too_deep_to_match_is_refused() {
     let found = fib.lookup(&hasher.hash(longer.as_ref())).map(|(n, _)| n);
     assert_eq!(found, Some(MAX_PREFIX));
 }
+
+#[test]
+fn a_face_is_shown_by_its_number() {
+    assert_eq!(format!("{:>4}", FaceId(17)), "  17");
+}
