@@ -316,6 +316,19 @@ mod tests {
         assert_eq!(words, 8);
     }
 
+    #[test]
+    fn an_index_of_parts_never_grows_by_more_than_a_few_of_them() {
+        let mut index = Index::default();
+        assert_eq!(index.memory(), SHARDS * Index::single().memory());
+        let mut rng = Rng::stream(1, &["parts"]);
+        for slot in 0..20_000 {
+            let hash = rng.next_u64();
+            let growth = index.growth(hash);
+            index.insert(hash, slot);
+            assert!(growth <= index.memory() / 16 || slot < 1000, "{growth} at {slot}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
