@@ -213,41 +213,62 @@ fn the_pit() {
     assert!(run.pit.memory() < in_use - before + (48 << 10), "{}", run.pit.memory());
 }
 
-fn the_fib() {
-    let (hasher, before) = (NameHasher::new(1), allocator::in_use());
-    let mut fib = Fib::new(10_000);
-    let names: Vec<Name> = (0..500).map(|n| format!("/some/prefix/{n}").parse().unwrap()).collect();
-    let of_names = allocator::in_use() - before;
-    let check = |fib: &Fib, what: &str| {
-        let real = allocator::in_use() - before - of_names;
-        let said = fib.memory();
-        // The tree of faces is reckoned roughly.
+struct FibRun {
+    hasher: NameHasher,
+    fib: Fib,
+    names: Vec<Name>,
+    /// Octets in use, and those that the FIB said it takes, when a step began.
+    in_use: usize,
+    said: usize,
+}
+
+impl FibRun {
+    fn begin(&mut self) {
+        (self.in_use, self.said) = (allocator::in_use(), self.fib.memory());
+    }
+
+    /// What the step added or removed. The tree of faces is reckoned roughly.
+    fn check(&self, what: &str) {
+        let real = allocator::in_use().abs_diff(self.in_use);
+        let said = self.fib.memory().abs_diff(self.said);
         assert!((real * 9 / 10..=real * 3 / 2 + 256).contains(&said), "{what}: {real}, not {said}");
-    };
-    for face in 1..5 {
-        for name in &names {
-            let prefix = hasher.hash(name.as_ref());
-            let foretold = fib.growth(&prefix, FaceId(face));
-            allocator::reset_peak();
-            let in_use = allocator::in_use();
-            fib.add(&prefix, FaceId(face), 1).unwrap();
-            let grown = allocator::peak() - in_use;
-            // The first node of a tree has room for eleven.
-            let node = if face == 1 { 11 * 48 } else { 0 };
-            assert!(grown <= foretold + node, "{grown} were allocated, {foretold} foretold");
-            let idle = 3 * block(size_of::<[u64; 4]>()) + 64 * face as usize;
-            assert!(foretold <= grown + idle, "{grown} were allocated, {foretold} foretold");
-        }
-        check(&fib, &format!("{face} faces"));
     }
-    for face in 1..4 {
-        assert_eq!(fib.remove_face(FaceId(face)), 500);
-        check(&fib, &format!("{face} faces fewer"));
+
+    fn add(&mut self, n: usize, face: u64) {
+        let prefix = self.hasher.hash(self.names[n].as_ref());
+        let foretold = self.fib.growth(&prefix, FaceId(face));
+        allocator::reset_peak();
+        let before = allocator::in_use();
+        self.fib.add(&prefix, FaceId(face), 1).unwrap();
+        let grown = allocator::peak() - before;
+        // A node of the tree has room for eleven faces and twelve nodes below it.
+        let node = if self.fib.routes_of(FaceId(face)) == 1 { 3 * (11 * 48 + 12 * 8) } else { 0 };
+        assert!(grown <= foretold + node, "{grown} were allocated, {foretold} foretold");
+        let idle = 3 * block(size_of::<[u64; 4]>()) + 64 * self.fib.next_hops(&prefix).len();
+        assert!(foretold <= grown + idle, "{grown} were allocated, {foretold} foretold");
     }
-    for name in &names {
-        assert!(fib.remove(&hasher.hash(name.as_ref()), FaceId(4)));
+}
+
+fn the_fib() {
+    let names = (0..1000).map(|n| format!("/some/prefix/{n}").parse().unwrap()).collect();
+    let (hasher, fib) = (NameHasher::new(1), Fib::new(10_000));
+    let mut run = FibRun { hasher, fib, names, in_use: 0, said: 0 };
+    for face in 1..10 {
+        run.begin();
+        (0..500).for_each(|n| run.add(n, face));
+        run.check(&format!("face {face}"));
     }
-    assert!(fib.is_empty());
+    run.begin();
+    (500..1000).for_each(|n| run.add(n, 1000 + n as u64));
+    run.check("a face for each prefix");
+    run.begin();
+    (1500..2000).for_each(|face| assert_eq!(run.fib.remove_face(FaceId(face)), 1));
+    (1..9).for_each(|face| assert_eq!(run.fib.remove_face(FaceId(face)), 500));
+    run.check("fewer faces");
+    for name in &run.names[..500] {
+        assert!(run.fib.remove(&run.hasher.hash(name.as_ref()), FaceId(9)));
+    }
+    assert!(run.fib.is_empty());
 }
 
 /// One test, so that nothing else allocates meanwhile.
