@@ -103,16 +103,19 @@ fn routes_that_come_and_go_leave_nothing_behind() {
     for prefix in &prefixes {
         fib.add(prefix, FaceId(2), 0).unwrap();
     }
-    fib.add(&prefixes[0], FaceId(1), 0).unwrap();
+    for prefix in &prefixes[..100] {
+        fib.add(prefix, FaceId(1), 0).unwrap();
+    }
     let before = fib.memory();
     for _ in 0..5 {
-        for prefix in &prefixes[1..] {
+        for prefix in &prefixes[100..] {
             fib.add(prefix, FaceId(1), 0).unwrap();
             assert!(fib.remove(prefix, FaceId(1)));
         }
     }
-    assert!(fib.memory() < before + 256, "{before} before, {} after", fib.memory());
-    assert_eq!(fib.remove_face(FaceId(1)), 1);
+    // What is left of routes that are gone takes no more than those that are there.
+    assert!(fib.memory() < before + 1024, "{before} before, {} after", fib.memory());
+    assert_eq!(fib.remove_face(FaceId(1)), 100);
     assert_eq!(fib.remove_face(FaceId(2)), 1000);
     assert!(fib.is_empty());
 }

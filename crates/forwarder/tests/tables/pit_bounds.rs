@@ -3,12 +3,12 @@
 use crate::support;
 use control::{Duration, Time};
 use packet::options::SegmentBits;
-use packet::{Component, HopOptions, Interest, Name};
+use packet::{Component, Data, HopOptions, Interest, Name};
 use weir_forwarder::tables::memory::block;
 use weir_forwarder::tables::pit::{Convention, Run, Segments};
 use weir_forwarder::tables::wheel::GRAIN;
 use weir_forwarder::tables::{
-    FaceId, InRecord, NameHasher, OutRecord, Pit, PitConfig, PitKey, PitToken, Refusal,
+    FaceId, InRecord, MAX_PREFIX, NameHasher, OutRecord, Pit, PitConfig, PitKey, PitToken, Refusal,
 };
 
 const PLENTY: PitConfig = PitConfig { entries: 1000, per_face: 1000, memory: 1 << 30 };
@@ -195,4 +195,136 @@ fn the_most_entries_that_there_ever_were_are_remembered() {
     assert!(b.pit.remove_in_record(keys[0], FaceId(1)).is_none());
     (0..3).for_each(|n| assert!(b.insert(&long(n), 1).is_ok()));
     assert_eq!((b.pit.most(), b.pit.config()), (5, &PLENTY));
+    assert!(!b.pit.is_empty());
+}
+
+#[test]
+fn a_key_is_a_number_and_back() {
+    let mut b = Bench::new(PLENTY);
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..10 {
+        let keys: Vec<PitKey> = (0..5).map(|n| b.insert(&long(n), 1).unwrap()).collect();
+        for key in keys {
+            assert_eq!(PitKey::from_bits(key.to_bits()), key);
+            assert!(seen.insert(key.to_bits()), "each entry has its own");
+            assert!(b.pit.remove(key).is_some());
+        }
+    }
+}
+
+#[test]
+fn names_are_matched_by_prefixes_of_up_to_the_largest_number_of_components() {
+    let deep = |n: usize| (0..n).map(|_| Component::generic(b"x")).collect::<Name>();
+    let mut b = Bench::new(PLENTY);
+    let mut keys = Vec::new();
+    for n in [MAX_PREFIX - 1, MAX_PREFIX] {
+        let wire = support::interest(&deep(n), true, false, None);
+        let interest = Interest::decode(&wire).unwrap();
+        keys.push(b.pit.insert(&interest, &b.hasher.hash(interest.name()), record(1)).unwrap());
+    }
+    for (n, expected) in [
+        (MAX_PREFIX - 2, &[][..]),
+        (MAX_PREFIX - 1, &[keys[0]][..]),
+        (MAX_PREFIX, &[keys[1], keys[0]]),
+        (MAX_PREFIX + 1, &[keys[1], keys[0]]),
+        (MAX_PREFIX + 70, &[keys[1], keys[0]]),
+    ] {
+        let wire = support::data(&deep(n), 0, 1, None);
+        let data = Data::decode(&wire).unwrap();
+        let mut found = Vec::new();
+        b.pit.find_satisfied(&data, &b.hasher.hash(data.name()), &mut found);
+        assert_eq!(found, expected, "the longest first, {n}");
+    }
+    assert_eq!(b.pit.lengths(), 1 << (MAX_PREFIX - 1) | 1 << MAX_PREFIX);
+}
+
+#[test]
+fn what_a_record_owns_is_counted_with_it() {
+    let hasher = NameHasher::new(1);
+    let wire = support::interest(&"/a".parse().unwrap(), false, false, None);
+    let interest = Interest::decode(&wire).unwrap();
+    let name = hasher.hash(interest.name());
+    // A token that does not lie in the record has a block of 32 octets, an option of 50 more.
+    for (token, option) in [(0, 0), (32, 0), (0, 50), (32, 50)] {
+        let mut heavy = record(1);
+        heavy.token = PitToken::new(&vec![7; token]).unwrap();
+        assert!(option == 0 || heavy.options.set_raw(864, &vec![7; option]));
+        let options = if option > 0 { block(option) + 40 } else { 0 };
+        let owned = block(token) + options;
+        let mut pit = Pit::new(PLENTY);
+        let growth = |pit: &Pit, record| pit.growth(name.whole(), wire.len(), record);
+        assert_eq!(growth(&pit, &heavy), growth(&pit, &record(1)) + owned);
+        let key = pit.insert(&interest, &name, heavy.clone()).unwrap();
+        assert_eq!(pit.heap(), owned);
+        heavy.face = FaceId(2);
+        assert_eq!(pit.growth_of(key, &heavy), pit.growth_of(key, &record(2)) + owned);
+        assert!(pit.remove_in_record(key, FaceId(1)).is_some());
+        assert_eq!(pit.heap(), 0);
+    }
+}
+
+#[test]
+fn a_part_of_a_run_has_the_upstreams_that_were_really_asked_for_it() {
+    let mut b = Bench::new(PLENTY);
+    let key = b.insert_run(&long(0), 0, 4).unwrap();
+    // Asked for all, asked for the rest, and held back by a shaper.
+    for (face, released, asked) in [(5, true, 0..4), (6, true, 2..4), (7, false, 0..4)] {
+        let mut out = out(face);
+        if released {
+            out.release(Time::ZERO);
+        }
+        b.pit.put_out_record(key, out).unwrap();
+        b.pit.note_asked(key, FaceId(face), asked.collect());
+    }
+    let part = b.pit.split_run(key, SegmentBits::first(2)).unwrap();
+    let upstreams = |key| {
+        let entry = b.pit.get(key).unwrap();
+        entry.out_records().iter().map(|out| out.face().0).collect::<Vec<_>>()
+    };
+    assert_eq!((upstreams(part), upstreams(key)), (vec![5], vec![5, 6, 7]));
+    assert_eq!(b.pit.get(part).unwrap().segments(), 2);
+    assert_eq!(b.pit.get(part).unwrap().run().unwrap().asked_of(FaceId(5)).count(), 2);
+}
+
+#[test]
+fn upstreams_that_do_not_lie_in_the_entry_are_counted() {
+    let mut b = Bench::new(PLENTY);
+    let key = b.insert(&"/a".parse().unwrap(), 1).unwrap();
+    for (face, least) in [(5, 0), (6, 2), (7, 3)] {
+        b.pit.put_out_record(key, out(face)).unwrap();
+        assert!(b.pit.heap() >= least * size_of::<OutRecord>(), "{}", b.pit.heap());
+        assert_eq!(b.pit.heap() == 0, least == 0);
+    }
+}
+
+#[test]
+fn entries_of_one_name_are_found_in_the_order_of_their_selectors() {
+    let selectors = [(false, false), (false, true), (true, false), (true, true)];
+    for turn in 0..4 {
+        let mut b = Bench::new(PLENTY);
+        let mut keys = [None; 4];
+        for n in (0..4).map(|n| (3 * n + turn) % 4) {
+            let (can_be_prefix, must_be_fresh) = selectors[n];
+            let wire = support::interest(&long(0), can_be_prefix, must_be_fresh, None);
+            let interest = Interest::decode(&wire).unwrap();
+            let name = b.hasher.hash(interest.name());
+            keys[n] = Some(b.pit.insert(&interest, &name, record(1)).unwrap());
+        }
+        let wire = support::data(&long(0), 0, 1, None);
+        let data = Data::decode(&wire).unwrap();
+        let mut found = Vec::new();
+        b.pit.find_satisfied(&data, &b.hasher.hash(data.name()), &mut found);
+        assert_eq!(found, keys.map(Option::unwrap));
+    }
+}
+
+#[test]
+fn tokens_are_equal_if_their_octets_are() {
+    let token = |octets: &[u8]| PitToken::new(octets).unwrap();
+    assert_eq!(token(&[]), PitToken::NONE);
+    for len in [1, 6, 14, 15, 32] {
+        assert_eq!(token(&vec![7; len]), token(&vec![7; len]));
+        assert_ne!(token(&vec![7; len]), token(&vec![8; len]));
+        assert_ne!(token(&vec![7; len]), token(&vec![7; len - 1]));
+    }
 }

@@ -299,3 +299,17 @@ fn a_digest_is_kept_beside_the_packet_where_there_is_room() {
         assert_eq!(b.store.memory(), if room == 48 { without + 48 } else { without });
     }
 }
+
+#[test]
+fn policies_and_rules_of_admission_have_names() {
+    for (kind, name) in PolicyKind::ALL.into_iter().zip(["lru", "lfu", "fifo", "random"]) {
+        assert_eq!((kind.to_string().as_str(), name.parse()), (name, Ok(kind)));
+    }
+    let error = "mru".parse::<PolicyKind>().unwrap_err().to_string();
+    assert!(error.contains("`mru`") && error.contains("lru, lfu, fifo and random"), "{error}");
+    let rule = |text: &str| text.parse::<Admission>().unwrap();
+    for (text, on_path) in [("all", false), ("none", false), ("1 %", false), ("lcd", true)] {
+        assert_eq!(rule(text).on_path().is_some(), on_path, "{text}");
+    }
+    assert!("age:base=0 s".parse::<Admission>().is_err(), "nothing lives for no time");
+}

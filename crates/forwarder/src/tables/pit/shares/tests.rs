@@ -287,8 +287,33 @@ fn counters_take_memory_that_is_counted() {
     let extra = Extra { token: false, option: 0 };
     let record = Harness::record(0, extra);
     let (growth, before) = (pit.shares_growth(record.face), pit.shares_memory());
+    assert_eq!(pit.growth(0, 0, &record), without.growth(0, 0, &record) + growth);
     assert_eq!(growth, 2 * memory::block(4 * 4), "two lists, with room for four faces at first");
     pit.count_record(record.face, 3);
     assert_eq!(pit.shares_memory(), before + growth);
     assert_eq!((pit.shares_growth(record.face), without.shares_growth(record.face)), (0, 0));
+}
+
+#[test]
+fn places_of_entries_that_are_gone_stay() {
+    let pit = Pit::new(PitConfig::default());
+    let mut h = Harness { pit, hasher: NameHasher::new(1), model: Vec::new(), names: 0 };
+    let extra = Extra { token: false, option: 0 };
+    (0..3).for_each(|_| h.insert(false, 1, 0, extra));
+    h.apply(&Op::Remove(1, true));
+    assert_eq!((h.pit.len(), h.pit.places()), (2, 3));
+}
+
+#[test]
+fn a_downstream_with_a_large_number_may_need_three_hash_tables() {
+    let mut pit = Pit::new(PitConfig::default());
+    pit.count_shares();
+    let mut h = Harness { pit, hasher: NameHasher::new(1), model: Vec::new(), names: 0 };
+    let extra = Extra { token: false, option: 0 };
+    h.insert(false, 1, 0, extra);
+    let key = h.model[0].key;
+    let (small, large) = (Harness::record(0, extra), Harness::record(3, extra));
+    assert_eq!(h.pit.growth_of(key, &small), h.pit.growth_upstream(key));
+    let table = memory::block(128);
+    assert_eq!(h.pit.growth_of(key, &large), h.pit.growth_upstream(key) + 3 * table);
 }
