@@ -338,7 +338,10 @@ mod tests {
         assert_eq!(slab.remove(slot), None);
         assert_eq!(slab.insert('b'), Some(slot));
         assert_eq!(slab.get_checked(slot, generation), None);
+        assert_eq!(slab.get_checked_mut(slot, generation), None);
         assert_eq!(slab.get(slot), Some(&'b'));
+        let generation = slab.generation(slot);
+        assert_eq!(slab.get_checked_mut(slot, generation), Some(&mut 'b'));
     }
 
     #[test]

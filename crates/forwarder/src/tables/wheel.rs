@@ -318,7 +318,7 @@ mod tests {
                         prop_assert!(next.is_none_or(|t| t.0 >> TICK_BITS <= first));
                     }
                 }
-                prop_assert_eq!(wheel.len(), model.len());
+                prop_assert_eq!((wheel.len(), wheel.is_empty()), (model.len(), model.is_empty()));
                 prop_assert_eq!(wheel.first, wheel.find_slot());
             }
         }

@@ -127,6 +127,8 @@ fn a_prefix_too_deep_to_match_is_refused() {
     let mut fib = Fib::new(10);
     let (most, more) = (deep(MAX_PREFIX), deep(MAX_PREFIX + 1));
     assert_eq!(fib.add(&hasher.hash(most.as_ref()), FaceId(1), 0), Ok(Added::New));
+    assert_eq!(fib.next_hops(&hasher.hash(most.as_ref())).len(), 1);
+    assert!(fib.next_hops(&hasher.hash(more.as_ref())).is_empty());
     assert!(matches!(
         fib.add(&hasher.hash(more.as_ref()), FaceId(1), 0),
         Err(FibError::TooDeep(_))

@@ -159,6 +159,7 @@ impl Harness {
             prop_assert_eq!(entry.components(), interest.name().len());
             prop_assert_eq!(entry.can_be_prefix(), interest.can_be_prefix());
             prop_assert_eq!(entry.must_be_fresh(), interest.must_be_fresh());
+            prop_assert!(!entry.excludes());
             lengths |= u128::from(interest.can_be_prefix()) << interest.name().len();
         }
         prop_assert_eq!(self.pit.lengths(), lengths);

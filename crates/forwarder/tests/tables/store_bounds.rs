@@ -313,3 +313,36 @@ fn policies_and_rules_of_admission_have_names() {
     }
     assert!("age:base=0 s".parse::<Admission>().is_err(), "nothing lives for no time");
 }
+
+/// The name of the packet that is found below a prefix.
+fn found_below(b: &mut Bench, uri: &str, must_be_fresh: bool) -> String {
+    let wire = support::interest(&name(uri), true, must_be_fresh, None);
+    let interest = Interest::decode(&wire).unwrap();
+    let hashed = b.hasher.hash(interest.name());
+    let found = b.store.find(b.now, &interest, &hashed).unwrap();
+    Data::decode(&found).unwrap().name().to_string()
+}
+
+#[test]
+fn what_is_below_a_keyword_comes_before_smaller_components() {
+    let mut b = Bench::new(ContentStoreConfig::default());
+    for uri in ["/a/b/seg=0", "/a/32=x/seg=0", "/a/v=1/seg=0"] {
+        b.insert(uri, 10);
+    }
+    assert_eq!(found_below(&mut b, "/a", false), "/a/32=x/seg=0");
+}
+
+#[test]
+fn a_packet_that_comes_again_is_found_first_below_each_of_its_prefixes() {
+    let mut b = Bench::new(ContentStoreConfig::default());
+    let data = |uri: &str| support::data(&name(uri), 0, 10, Some(1000));
+    for uri in ["/r/a/x/1", "/r/a/x/2", "/r/a/y/1", "/r/b/1"] {
+        assert_eq!(b.offer(&data(uri), None), Outcome::Inserted);
+        assert_eq!(found_below(&mut b, "/r", true), uri, "the newest branch comes first");
+    }
+    assert_eq!(b.offer(&data("/r/a/x/1"), None), Outcome::Refreshed);
+    for prefix in ["/r", "/r/a", "/r/a/x"] {
+        assert_eq!(found_below(&mut b, prefix, true), "/r/a/x/1", "below {prefix}");
+    }
+    assert_eq!(found_below(&mut b, "/r/b", true), "/r/b/1");
+}

@@ -140,6 +140,8 @@ impl PitEntry {
     #[inline]
     pub(super) fn describe(&mut self, interest: &Interest<'_>, name: &HashedName<'_>) {
         let octets = name.name().as_bytes();
+        // No more than is counted; the list would round up to a power of two.
+        self.interest.reserve_exact(interest.wire().len());
         self.interest.extend_from_slice(interest.wire());
         self.name_at = memory::offset_of(interest.wire(), octets) as u32;
         self.name_len = octets.len() as u32;

@@ -310,7 +310,7 @@ fn a_downstream_with_a_large_number_may_need_three_hash_tables() {
     pit.count_shares();
     let mut h = Harness { pit, hasher: NameHasher::new(1), model: Vec::new(), names: 0 };
     let extra = Extra { token: false, option: 0 };
-    h.insert(false, 1, 0, extra);
+    h.insert(false, 120, 0, extra);
     let key = h.model[0].key;
     let (small, large) = (Harness::record(0, extra), Harness::record(3, extra));
     assert_eq!(h.pit.growth_of(key, &small), h.pit.growth_upstream(key));
