@@ -1,7 +1,7 @@
 //! Whose program is at the other end of a connection from this host.
 //!
-//! The kernel tells by sock_diag(7): one question and one answer for each connection, at a cost that
-//! does not depend on how many there are (the text files below /proc/net list all of them).
+//! The kernel tells by sock_diag(7): one question and one answer for each connection, at a cost
+//! that does not depend on their number. (The text files below /proc/net list all of them.)
 
 use std::net::SocketAddr;
 

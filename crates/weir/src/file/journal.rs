@@ -3,9 +3,9 @@
 //! A header line of JSON says which object it is; behind it stands a record for each run of octets
 //! that was written: first segment, segments, offset, octets, XXH3 of these numbers and the octets,
 //! each 8 octets in little-endian order. When a transfer resumes, every run is read again and
-//! counts only if its hash is right, so that neither a crash nor a lost write leaves bytes in the file
-//! that were never verified. The hash has no key: whoever may write the journal decides what counts.
-//! So both files are believed only if no other user may have written them ([`own`]).
+//! counts only if its hash is right, so that neither a crash nor a lost write leaves bytes in the
+//! file that were never verified. The hash has no key, so whoever may write the journal decides what
+//! counts: both files are believed only if no other user may have written them ([`own`]).
 
 use crate::file::own;
 use rangemap::RangeSet;
