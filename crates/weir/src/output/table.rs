@@ -43,7 +43,7 @@ impl Table {
     /// escaped.
     pub fn row(&mut self, texts: Vec<String>) {
         debug_assert_eq!(texts.len(), self.columns.len());
-        self.rows.push(texts.iter().map(|text| visible(text)).collect());
+        self.rows.push(texts.into_iter().map(|text| visible(&text)).collect());
     }
 
     /// Takes the rows behind the first `most` away, and says how many they were.
