@@ -4,8 +4,8 @@
 //! that was written: first segment, segments, offset, octets, XXH3 of these numbers and the octets,
 //! each 8 octets in little-endian order. When a transfer resumes, every run is read again and
 //! counts only if its hash is right, so that neither a crash nor a lost write leaves bytes in the
-//! file that were never verified. The hash has no key, so whoever may write the journal decides what
-//! counts: both files are believed only if no other user may have written them ([`own`]).
+//! file that were never verified. The hash has no key, so whoever may write the journal decides
+//! what counts: both files are believed only if no other user may have written them ([`own`]).
 
 use crate::file::own;
 use rangemap::RangeSet;
