@@ -4,6 +4,9 @@
 //! The input is the records, 40 octets each; an odd last octet has the record's hash made right.
 #![no_main]
 
+#[path = "../../crates/weir/src/file/own.rs"]
+mod own;
+
 #[path = "../../crates/weir/src/file/journal.rs"]
 #[allow(dead_code, reason = "a transfer uses more of it")]
 mod journal;

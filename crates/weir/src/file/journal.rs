@@ -7,7 +7,7 @@
 //! file that were never verified. The hash has no key, so whoever may write the journal decides
 //! what counts: both files are believed only if no other user may have written them ([`own`]).
 
-use crate::file::own;
+use super::own;
 use rangemap::RangeSet;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
