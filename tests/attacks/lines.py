@@ -13,27 +13,11 @@ from pathlib import Path
 from support import content, weir
 from support.children import wait_until
 from support.gateway import PATIENCE
+from support.ports import free_port
 
 MEGABYTE = content.MEGABYTE
 # Applications of this host alone.
 ALONE = {"udp": "off", "tcp": "off"}
-
-
-class Counting(weir.Daemon):
-    """A daemon with metrics."""
-
-    metrics = ""
-
-    def text(self):
-        """The configuration."""
-        return super().text() + weir.section("[metrics]", {"listen": self.metrics})
-
-
-def free_port():
-    """A port that nobody has at the moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def connect(port):
@@ -60,8 +44,10 @@ class Lines(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="weir-")
         cls.addClassCleanup(folder.cleanup)
         cls.folder, cls.port = Path(folder.name), free_port()
-        cls.daemon = Counting(weir.program(), cls.folder, "daemon", listen=ALONE)
-        cls.daemon.metrics = f"127.0.0.1:{cls.port}"
+        metrics = {"listen": f"127.0.0.1:{cls.port}"}
+        cls.daemon = weir.Daemon(
+            weir.program(), cls.folder, "daemon", listen=ALONE, sections={"metrics": metrics}
+        )
         cls.daemon.start()
         cls.addClassCleanup(cls.daemon.process.kill)
         (cls.folder / "note").write_bytes(b"a note")

@@ -12,27 +12,11 @@ import urllib.request
 from pathlib import Path
 
 from support import content, weir
+from support.ports import free_port
 
 LISTEN = {"udp": "off", "tcp": "off"}
 SIZE = content.MEGABYTE
 PATIENCE = 60
-
-
-def free_port():
-    """A port that nobody has at the moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-class Supervised(weir.Daemon):
-    """A daemon with metrics."""
-
-    metrics = ""
-
-    def text(self):
-        """The configuration."""
-        return super().text() + weir.section("[metrics]", {"listen": self.metrics})
 
 
 class Service(unittest.TestCase):
@@ -52,8 +36,15 @@ class Service(unittest.TestCase):
         patch.start()
         self.addCleanup(patch.stop)
         faces = [("nobody", "udp4://127.0.0.1:9")]
-        self.daemon = Supervised(weir.program(), self.folder, "daemon", faces=faces, listen=LISTEN)
-        self.daemon.metrics = f"127.0.0.1:{free_port()}"
+        self.metrics = f"127.0.0.1:{free_port()}"
+        self.daemon = weir.Daemon(
+            weir.program(),
+            self.folder,
+            "daemon",
+            faces=faces,
+            listen=LISTEN,
+            sections={"metrics": {"listen": self.metrics}},
+        )
         self.daemon.start()
         self.addCleanup(self.daemon.process.kill)
         self.assertEqual(self.told(), "READY=1")
@@ -64,7 +55,7 @@ class Service(unittest.TestCase):
 
     def ask(self, path="/metrics", method="GET"):
         """Status and text."""
-        url = f"http://{self.daemon.metrics}{path}"
+        url = f"http://{self.metrics}{path}"
         request = urllib.request.Request(url, method=method)
         try:
             with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
@@ -115,6 +106,6 @@ class Service(unittest.TestCase):
 
     def test_collector_that_says_nothing_does_not_stop_others(self):
         """Connections that send nothing end by themselves."""
-        host, _, port = self.daemon.metrics.rpartition(":")
+        host, _, port = self.metrics.rpartition(":")
         with socket.create_connection((host, int(port))):
             self.assertEqual(self.ask()[0], 200)
