@@ -68,22 +68,27 @@ impl Forwarder {
             return Ok(());
         }
         let octets = octets(self);
+        if !self.has_plenty(octets) {
+            let load = self.load(face, octets);
+            if load.taken > load.bound / 4 || load.held > load.bound {
+                let admitted = self.judge(now, face, name, expires, &load);
+                if admitted.is_err() {
+                    self.budget.refuse(Part::Pending);
+                    return admitted;
+                }
+            }
+        }
+        if self.make_room(Part::Pending, octets) { Ok(()) } else { Err(Refusal::Shared) }
+    }
+
+    /// Whether the table with `more` bytes is below a quarter of the least that the bound can be:
+    /// then nothing has to be divided to know that every Interest is taken as it is.
+    fn has_plenty(&self, more: usize) -> bool {
+        let config = self.pit.config();
         // An entry takes its place at least, so that the bound on their number is no smaller.
-        let places = self.pit.config().entries.saturating_mul(size_of::<PitEntry>());
-        let least = self.budget.share(Part::Pending).min(self.pit.config().memory).min(places);
-        if self.pit.memory() + octets <= (least - least / LOCAL) / 4 {
-            return self.make_room(Part::Pending, octets).then_some(()).ok_or(Refusal::Shared);
-        }
-        let load = self.load(face, octets);
-        let admitted = match load.taken > load.bound / 4 || load.held > load.bound {
-            true => self.judge(now, face, name, expires, &load),
-            false => Ok(()),
-        };
-        if admitted.is_err() {
-            self.budget.refuse(Part::Pending);
-            return admitted;
-        }
-        self.make_room(Part::Pending, octets).then_some(()).ok_or(Refusal::Shared)
+        let places = config.entries.saturating_mul(size_of::<PitEntry>());
+        let least = self.budget.share(Part::Pending).min(config.memory).min(places);
+        self.pit.memory() + more <= (least - least / LOCAL) / 4
     }
 
     fn load(&self, face: FaceId, octets: usize) -> Load {
