@@ -328,6 +328,11 @@ class Messages(Alone):
         command = self.on_daemon("get", "/writable/file", "--quiet")
         self.refused(FILE, parts, *command, "-o", "/dev/full")
         self.assertEqual(self.run_weir(*command, "-o", "/dev/null").returncode, 0)
+        # A complete file has the permissions that the user's umask gives new files.
+        for umask in (0o002, 0o027):
+            path = self.here / f"mode-{umask:o}"
+            self.assertEqual(self.run_weir(*command, "-o", path, umask=umask).returncode, 0)
+            self.assertEqual(path.stat().st_mode & 0o777, 0o666 & ~umask)
         for device in ("/dev/full", "/dev/null"):
             self.assertTrue(Path(device).is_char_device(), device)
 

@@ -1,10 +1,10 @@
 //! Files that a transfer keeps beside its target, and that no other user of this host may have put
 //! there or may write: what they say has been verified is not verified again.
 
-use rustix::fs::OFlags;
-use std::fs::{File, OpenOptions};
+use rustix::fs::{Mode, OFlags};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 /// Write permission of the group and of all others.
@@ -47,6 +47,16 @@ pub fn existing(path: &Path) -> io::Result<Option<File>> {
     Ok(Some(file))
 }
 
+/// Gives a file the permissions that new files of this process have. A complete file needs no
+/// protection from those to whom the user's umask gives it.
+pub fn share(file: &File) {
+    let mask = rustix::process::umask(Mode::from(OTHERS_WRITE));
+    rustix::process::umask(mask);
+    let usual = Permissions::from_mode(0o666 & !mask.bits());
+    // Some file systems have no permissions to be changed.
+    let _ = file.set_permissions(usual);
+}
+
 /// Makes such a file.
 ///
 /// # Errors
@@ -58,8 +68,7 @@ pub fn make(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::Permissions;
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::symlink;
 
     #[test]
     fn a_file_of_its_own_is_opened_and_made_once() {
@@ -79,7 +88,7 @@ mod tests {
             (dir.path().join("target"), dir.path().join("link"), dir.path().join("pipe"));
         std::fs::write(&target, "mine").unwrap();
         symlink(&target, &link).unwrap();
-        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::from(0o600)).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, Mode::from(0o600)).unwrap();
         assert!(existing(&link).unwrap_err().to_string().contains("symbolic link"));
         assert!(make(&link).is_err());
         assert!(existing(&pipe).unwrap_err().to_string().contains("regular file"));

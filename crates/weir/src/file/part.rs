@@ -88,6 +88,7 @@ impl FileSink {
         let Some((part, journal)) = &mut self.part else { return Ok(()) };
         journal.start(part).map_err(failed)?;
         part.set_len(journal.end()).map_err(failed)?;
+        own::share(part);
         // Before the name, so that not even a power cut leaves half a file under it.
         part.sync_all().map_err(failed)?;
         std::fs::rename(&self.part_path, &self.path).map_err(failed)?;
