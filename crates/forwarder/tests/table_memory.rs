@@ -33,7 +33,7 @@ fn interest(name: &Name) -> Vec<u8> {
     InterestBuf { nonce: Some(1), ..InterestBuf::new(name.clone()) }.encode().to_vec()
 }
 
-/// A record with this many octets in its token and in its option.
+/// A record with this many bytes in its token and in its option.
 fn record(face: u64, token: usize, option: usize) -> InRecord {
     let mut options = HopOptions::new();
     if option > 0 {

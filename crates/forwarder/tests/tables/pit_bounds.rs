@@ -1,4 +1,4 @@
-//! The bounds of the PIT, to the entry and to the octet, and when it wants to be called.
+//! The bounds of the PIT, to the entry and to the byte, and when it wants to be called.
 
 use crate::support;
 use control::{Duration, Time};
@@ -57,7 +57,7 @@ impl Bench {
 }
 
 #[test]
-fn the_last_octet_counts() {
+fn the_last_byte_counts() {
     let interest = block(support::interest(&long(0), false, false, None).len());
     let run = block(size_of::<Run>());
     let empty = Pit::new(PLENTY).memory();
@@ -91,7 +91,7 @@ fn what_takes_no_memory_is_taken_when_there_is_none() {
 }
 
 #[test]
-fn lists_within_an_entry_may_grow_up_to_the_last_octet() {
+fn lists_within_an_entry_may_grow_up_to_the_last_byte() {
     // What the PIT takes with one entry, for the limits to be at.
     let mut b = Bench::new(PLENTY);
     let key = b.insert(&long(0), 1).unwrap();
@@ -244,7 +244,7 @@ fn what_a_record_owns_is_counted_with_it() {
     let wire = support::interest(&"/a".parse().unwrap(), false, false, None);
     let interest = Interest::decode(&wire).unwrap();
     let name = hasher.hash(interest.name());
-    // A token that does not lie in the record has a block of 32 octets, an option of 50 more.
+    // A token that does not lie in the record has a block of 32 bytes, an option of 50 more.
     for (token, option) in [(0, 0), (32, 0), (0, 50), (32, 50)] {
         let mut heavy = record(1);
         heavy.token = PitToken::new(&vec![7; token]).unwrap();
@@ -319,8 +319,8 @@ fn entries_of_one_name_are_found_in_the_order_of_their_selectors() {
 }
 
 #[test]
-fn tokens_are_equal_if_their_octets_are() {
-    let token = |octets: &[u8]| PitToken::new(octets).unwrap();
+fn tokens_are_equal_if_their_bytes_are() {
+    let token = |bytes: &[u8]| PitToken::new(bytes).unwrap();
     assert_eq!(token(&[]), PitToken::NONE);
     for len in [1, 6, 14, 15, 32] {
         assert_eq!(token(&vec![7; len]), token(&vec![7; len]));

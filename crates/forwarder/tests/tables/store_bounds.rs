@@ -285,7 +285,7 @@ fn a_digest_is_kept_beside_the_packet_where_there_is_room() {
     };
     let other = support::data(&name("/a"), 1, 1000, None);
     let without = b.store.memory();
-    // 32 octets, as the allocator rounds them with a word of its own.
+    // 32 bytes, as the allocator rounds them with a word of its own.
     for _ in 0..2 {
         assert_eq!((ask(&mut b, &wire), ask(&mut b, &other)), (Some(wire.clone()), None));
         assert_eq!(b.store.memory(), without + 48);

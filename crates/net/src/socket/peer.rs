@@ -20,6 +20,7 @@ pub(super) fn credentials(_: &UnixStream) -> Option<Account> {
 
 /// Who connected over TCP from `peer` to `here`, if that is a program of this host.
 pub(super) fn account(peer: SocketAddr, here: SocketAddr) -> Option<Account> {
+    // Only faces on loopback are local, so only their programs have an account here.
     if !peer.ip().to_canonical().is_loopback() {
         return None;
     }

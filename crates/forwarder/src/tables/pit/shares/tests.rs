@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const FACES: [u64; 4] = [1, 2, 1023, 5000];
 const SEGMENTS: u16 = 8;
 
-/// What a record has besides: a long token, and an option of so many octets.
+/// What a record has besides: a long token, and an option of a number of bytes.
 #[derive(Clone, Copy, Debug)]
 struct Extra {
     token: bool,
@@ -22,7 +22,7 @@ struct Extra {
 
 #[derive(Clone, Debug)]
 enum Op {
-    /// A new entry, for a run if the flag says so: octets of its name, face, its record.
+    /// A new entry, for a run if the flag says so: bytes of its name, face, its record.
     Insert(bool, usize, usize, Extra),
     /// The n-th entry gets a downstream, which waits for these segments if it is for a run.
     Join(usize, usize, Extra, u16),
@@ -57,7 +57,7 @@ fn op() -> impl Strategy<Value = Op> {
 
 struct Entry {
     key: PitKey,
-    octets: usize,
+    bytes: usize,
     group: Option<u64>,
     /// What each face waits for, if the entry is for a run, and its record.
     faces: BTreeMap<u64, (u16, Extra)>,
@@ -65,16 +65,16 @@ struct Entry {
     lingers: bool,
 }
 
-/// Pieces of 64 octets, of blocks as the allocator makes them.
+/// Pieces of 64 bytes, of blocks as the allocator makes them.
 fn pieces(blocks: &[usize], more: usize) -> usize {
-    let octets: usize = blocks.iter().map(|size| memory::block(*size)).sum();
-    (octets + more).div_ceil(64)
+    let bytes: usize = blocks.iter().map(|size| memory::block(*size)).sum();
+    (bytes + more).div_ceil(64)
 }
 
 impl Entry {
     fn interest(&self) -> usize {
         // A short one lies in the entry.
-        if self.octets > 64 { pieces(&[self.octets], 0) } else { 0 }
+        if self.bytes > 64 { pieces(&[self.bytes], 0) } else { 0 }
     }
 
     fn record(&self, extra: Extra) -> usize {
@@ -129,8 +129,8 @@ impl Harness {
         self.pit.put_out_record(key, out).unwrap();
         self.pit.note_asked(key, FaceId(77), all);
         let faces = BTreeMap::from([(FACES[face], ((1 << SEGMENTS) - 1, extra))]);
-        let (octets, group, lingers) = (wire.len(), None, false);
-        self.model.push(Entry { key, octets, group, faces, run, lingers });
+        let (bytes, group, lingers) = (wire.len(), None, false);
+        self.model.push(Entry { key, bytes, group, faces, run, lingers });
     }
 
     fn join(&mut self, n: usize, face: usize, extra: Extra, set: u16) {
@@ -163,8 +163,8 @@ impl Harness {
         }
         let key = self.pit.split_run(entry.key, bits(set)).unwrap();
         entry.faces = rest;
-        let (octets, group) = (entry.octets, entry.group);
-        self.model.push(Entry { key, octets, group, faces: part, run: true, lingers: false });
+        let (bytes, group) = (entry.bytes, entry.group);
+        self.model.push(Entry { key, bytes, group, faces: part, run: true, lingers: false });
     }
 
     fn apply(&mut self, op: &Op) {
@@ -281,7 +281,7 @@ fn nothing_is_counted_where_nothing_is_shared() {
 fn counters_take_memory_that_is_counted() {
     let (mut pit, without) = (Pit::new(PitConfig::default()), Pit::new(PitConfig::default()));
     pit.count_shares();
-    // Two counters of four octets for each group, and some for the faces.
+    // Two counters of four bytes for each group, and some for the faces.
     let added = pit.memory() - without.memory();
     assert!((2 * 4 * 1024..2 * 4 * 1024 + 512).contains(&added), "{added}");
     let extra = Extra { token: false, option: 0 };
