@@ -167,7 +167,7 @@ pub struct TransferArgs {
     #[arg(long, default_value = "30 s", value_name = "DURATION")]
     pub patience: control::Duration,
     /// How long an Interest stays pending in forwarders.
-    #[arg(long, value_name = "DURATION")]
+    #[arg(long, value_name = "DURATION", value_parser = lifetime)]
     pub lifetime: Option<control::Duration>,
 }
 
@@ -227,6 +227,15 @@ pub struct GatewayArgs {
     /// Print nothing but errors.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+fn lifetime(text: &str) -> Result<control::Duration, String> {
+    let lifetime: control::Duration = text.parse().map_err(|why| format!("{why}"))?;
+    // Packets carry whole milliseconds.
+    if lifetime < control::Duration::from_millis(1) {
+        return Err("nothing can answer an Interest of less than 1 ms; try \"4 s\"".to_owned());
+    }
+    Ok(lifetime)
 }
 
 fn address(text: &str) -> Result<std::net::SocketAddr, &'static str> {

@@ -4,7 +4,7 @@ use super::conf;
 use crate::uri::DEFAULT_SOCKET;
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use thiserror::Error;
 
@@ -26,17 +26,37 @@ pub enum Address {
     Udp(SocketAddr),
 }
 
-/// Why a text is no address of a forwarder.
+/// Why a text leads to no forwarder.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error(
-    "`{text}` is not the address of a forwarder: {why}; write it like \
-     unix:///run/nfd/nfd.sock, tcp://127.0.0.1:6363 or udp://192.0.2.1:6363"
-)]
-pub struct AddressError {
-    /// The offending text.
-    pub text: String,
-    /// What is wrong.
-    pub why: String,
+pub enum AddressError {
+    /// It is not written as an address is.
+    #[error(
+        "`{text}` is not the address of a forwarder: {why}; write it like \
+         unix:///run/nfd/nfd.sock, tcp://127.0.0.1:6363 or udp://192.0.2.1:6363"
+    )]
+    Form {
+        /// The offending text.
+        text: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// The system knows no address of its host.
+    #[error("the host of the forwarder `{text}` is not found: {why}")]
+    Host {
+        /// The offending text.
+        text: String,
+        /// What the system says.
+        why: String,
+    },
+}
+
+impl AddressError {
+    /// The same, read in a file.
+    fn read_in(mut self, file: &Path) -> AddressError {
+        let (AddressError::Form { why, .. } | AddressError::Host { why, .. }) = &mut self;
+        *why = format!("{why} (so says {})", file.display());
+        self
+    }
 }
 
 impl Address {
@@ -44,18 +64,14 @@ impl Address {
     /// the first default socket that is there.
     ///
     /// # Errors
-    /// The text is no address.
+    /// The text is no address, or its host is not found.
     pub fn find(given: Option<&str>) -> Result<Address, AddressError> {
         let from_environment = || std::env::var(TRANSPORT_VARIABLE).ok().filter(|v| !v.is_empty());
         if let Some(text) = given.map(str::to_owned).or_else(from_environment) {
             return text.parse();
         }
         if let Some((text, file)) = conf::transport(&conf::places()) {
-            let of_file = |error: AddressError| {
-                let why = format!("{} (so says {})", error.why, file.display());
-                AddressError { why, ..error }
-            };
-            return text.parse().map_err(of_file);
+            return text.parse().map_err(|error: AddressError| error.read_in(&file));
         }
         let sockets = [DEFAULT_SOCKET].into_iter().chain(OLDER_SOCKETS);
         let there = sockets.map(PathBuf::from).find(|path| path.exists());
@@ -67,7 +83,8 @@ impl FromStr for Address {
     type Err = AddressError;
 
     fn from_str(text: &str) -> Result<Address, AddressError> {
-        let fail = |why: String| AddressError { text: text.to_owned(), why };
+        let fail = |why: String| AddressError::Form { text: text.to_owned(), why };
+        let no_host = |why: String| AddressError::Host { text: text.to_owned(), why };
         let Some((scheme, rest)) = text.split_once("://") else {
             let path = text.strip_prefix("unix:").unwrap_or(text);
             if path.is_empty() {
@@ -90,9 +107,9 @@ impl FromStr for Address {
         }
         let has_port = rest.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
         let host = if has_port { rest.to_owned() } else { format!("{rest}:{DEFAULT_PORT}") };
-        let peers = host.to_socket_addrs().map_err(|error| fail(error.to_string()))?;
+        let peers = host.to_socket_addrs().map_err(|error| no_host(error.to_string()))?;
         let peer = peers.into_iter().find(wanted);
-        let peer = peer.ok_or_else(|| fail("the host has no address of that family".into()))?;
+        let peer = peer.ok_or_else(|| no_host("it has no address of that family".into()))?;
         Ok(if carrier == "tcp" { Address::Tcp(peer) } else { Address::Udp(peer) })
     }
 }
@@ -126,6 +143,11 @@ mod tests {
         for bad in ["", "unix://", "http://127.0.0.1", "tcp5://127.0.0.1", "tcp6://127.0.0.1:1"] {
             let error = bad.parse::<Address>().unwrap_err();
             assert!(error.to_string().contains(&format!("`{bad}`")), "{error}");
+        }
+        // The form is right where only the host is not found.
+        for (text, form) in [("tcp5://a", true), ("udp://no.such.invalid", false)] {
+            let error = text.parse::<Address>().unwrap_err();
+            assert_eq!(error.to_string().contains("write it like"), form, "{error}");
         }
     }
 }

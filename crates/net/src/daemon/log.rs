@@ -48,9 +48,8 @@ fn level(word: &str) -> Result<LevelFilter, String> {
 pub fn start(config: &Daemon) {
     // The directives were checked when the file was read.
     let wanted = filter(&config.log).unwrap_or_default();
-    let lines = tracing_subscriber::fmt::layer()
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr);
+    let lines =
+        tracing_subscriber::fmt::layer().with_ansi(has_colours()).with_writer(std::io::stderr);
     let lines = match config.log_format {
         LogFormat::Text => lines.boxed(),
         LogFormat::Json => lines.json().flatten_event(true).boxed(),
@@ -59,6 +58,12 @@ pub fn start(config: &Daemon) {
     if tracing_subscriber::registry().with(wanted).with(lines).try_init().is_err() {
         tracing::debug!("log lines go where the program sends them");
     }
+}
+
+/// On a terminal, unless its user wants none: <https://no-color.org>.
+fn has_colours() -> bool {
+    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    std::io::stderr().is_terminal() && !unwanted
 }
 
 /// Whether lines were left out of which nothing was said yet.

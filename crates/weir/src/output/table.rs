@@ -53,8 +53,8 @@ impl Table {
         more
     }
 
-    /// The lines, without those columns that do not fit into `width`. What is too wide even then
-    /// loses its ends.
+    /// The lines, without those columns that do not fit into `width`. A line that is too wide even
+    /// then ends with `…`.
     pub fn lines(&self, width: Option<usize>) -> Vec<String> {
         let room = width.unwrap_or(usize::MAX);
         let widths: Vec<usize> = (0..self.columns.len()).map(|at| self.width(at)).collect();
@@ -75,7 +75,7 @@ impl Table {
             .map(|texts: &Vec<String>| {
                 let cells = shown.iter().map(|at| self.cell(*at, &texts[*at], widths[*at]));
                 let line = cells.collect::<Vec<_>>().join(GAP);
-                line.trim_end().chars().take(room).collect()
+                shortened(line.trim_end(), room)
             })
             .collect()
     }
@@ -91,6 +91,13 @@ impl Table {
             Align::Right => format!("{text:>width$}"),
         }
     }
+}
+
+fn shortened(line: &str, room: usize) -> String {
+    if line.chars().count() <= room {
+        return line.to_owned();
+    }
+    line.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
 #[cfg(test)]
@@ -119,6 +126,6 @@ mod tests {
     #[test]
     fn what_matters_least_goes_first_and_no_line_is_wider_than_the_terminal() {
         assert_eq!(table().lines(Some(23)), ["face  where", "   1  udp4://a", "  20  b"]);
-        assert_eq!(table().lines(Some(10)), ["face  wher", "   1  udp4", "  20  b"]);
+        assert_eq!(table().lines(Some(10)), ["face  whe…", "   1  udp…", "  20  b"]);
     }
 }
