@@ -12,8 +12,8 @@ from transfer import fetch, published
 
 RATE = 40_000_000
 BUFFERS = (150_000, 1_500_000)
-# Frames of 1500 octets cost 66 beside what they carry: six of them are filled by segments of 8400
-# octets, and carry 0.3 % less in segments of 8000, which is what `weir put` makes by itself because
+# Frames of 1500 bytes cost 66 beside what they carry: six of them are filled by segments of 8400
+# bytes, and carry 0.3 % less in segments of 8000, which is what `weir put` makes by itself because
 # every other tool takes them.
 SEGMENTS = (8400, 8000)
 # At the bottleneck's rate a transfer takes four seconds.

@@ -11,7 +11,7 @@ from experiment import MEGABIT, attempt
 from standing import Standing, passed
 from table import Table
 
-# Ethernet as the report has it, and frames in which a chunk of 8192 octets goes whole.
+# Ethernet as the report has it, and frames in which a chunk of 8192 bytes goes whole.
 MTUS = (1500, 9216)
 
 
@@ -45,8 +45,8 @@ def one_link(lab, mtu):
         with attempt(table, program.label):
             seconds, there, back = over_one_link(lab, program, size, mtu)
             ndn, wire, *backs = (
-                100 * (octets - content) / size if octets else None
-                for octets, content in (
+                100 * (carried - content) / size if carried else None
+                for carried, content in (
                     (there.bytes if program.is_ndn else 0, size),
                     (there.wire_bytes, size),
                     (back.bytes if program.is_ndn else 0, 0),

@@ -19,7 +19,7 @@ def measure(lab):
     """Both tests, and what the routers do in one of them."""
     size = lab.size(50)
     kinds = [*(Weir(chunk) for chunk in CHUNKS), Ftp(), Proxies(ROUTERS)]
-    for what, octets, uplink in (
+    for what, amount, uplink in (
         (f"Test 2.1: {size // MEGABYTE} MB to PC1 and PC2", size, None),
         (f"The same, with {UPLINK} Mbit/s at the source", size, UPLINK),
         ("Test 2.2: the video of 6.3 MB, fetched", VIDEO, None),
@@ -38,8 +38,8 @@ def measure(lab):
         )
         for kind in kinds:
             with attempt(table, kind.label):
-                rates, at_source = one_after_the_other(lab, kind, octets, uplink)
-                joined, together = overlapping(lab, kind, octets, uplink)
+                rates, at_source = one_after_the_other(lab, kind, amount, uplink)
+                joined, together = overlapping(lab, kind, amount, uplink)
                 faster = rates[1] / rates[0]
                 table.row(kind.label, *rates, faster, at_source, *joined, together)
         table.note("joined: PC2 begins when PC1 has half of it; MB with all headers")
@@ -76,12 +76,12 @@ def overlapping(lab, kind, size, uplink):
     return rates, sent["CS", "CCNx1"].wire_bytes / MEGABYTE
 
 
-def wait_for(network, before, octets, running):
-    """Until so many octets have gone to PC1, or it has all, as small files soon have."""
+def wait_for(network, before, size, running):
+    """Until so many bytes have gone to PC1, or it has all, as small files soon have."""
     way = "CCNx3", "PC1"
     end = time.monotonic() + PATIENCE
     while running.child.running and time.monotonic() < end:
-        if network.carried(*way) - before[way].wire_bytes >= octets:
+        if network.carried(*way) - before[way].wire_bytes >= size:
             return
         time.sleep(LOOK_SECONDS)
 
@@ -109,7 +109,7 @@ def closely(lab, size):
         width=16,
     )
     for (here, there), one in sent.items():
-        kilobytes = (f"{octets / 1000:.0f}" for octets in (one.bytes, one.wire_bytes))
+        kilobytes = (f"{sent / 1000:.0f}" for sent in (one.bytes, one.wire_bytes))
         ndn, wire = kilobytes
         mean = min(one.wire_bytes * 8 / seconds, RATE) / MEGABIT
         counts = one.interests, one.data, one.nacks, ndn, one.frames, wire, one.drops, mean

@@ -70,7 +70,7 @@ def md5(path):
 
 
 class Weir:
-    """`weir put` and `weir get`, in chunks of so many octets."""
+    """`weir put` and `weir get`, in chunks of so many bytes."""
 
     is_ndn = True
 

@@ -11,7 +11,7 @@ DELAYS = (5, 25, 50)
 LOSSES = (0, 1, 5)
 BOTTLENECKS = (("50 Mbit/s, 200 kB", {"rate": "50 Mbit/s", "queue": "200 kB"}), ("none", {}))
 # A packet of 8 kB is one frame, so that a loss of 1 % is one of the link's packets, as it is where
-# the peers were measured; fragments of 1500 octets would make of it six times as much.
+# the peers were measured; fragments of 1500 bytes would make of it six times as much.
 MTU = 9000
 # A tenth of the bottleneck's rate would still be in time.
 PATIENCE = 60

@@ -28,7 +28,7 @@ class Lab:
         return weir.program("release")
 
     def size(self, megabytes):
-        """A size in octets; a tenth of it in a quick run."""
+        """A size in bytes; a tenth of it in a quick run."""
         return megabytes * MEGABYTE // (10 if self.quick else 1)
 
     def runs(self, count):

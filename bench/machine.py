@@ -15,7 +15,7 @@ def describe():
         "processor": f"{field('/proc/cpuinfo', 'model name')}, {os.cpu_count()} cores",
         "memory": f"{int(field('/proc/meminfo', 'MemTotal').split()[0]) / 1e6:.1f} GB",
         "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "sockets": f"receive buffers of {limit} octets at most",
+        "sockets": f"receive buffers of {limit} bytes at most",
         "compiler": first_line("rustc", "--version"),
         "weir": first_line("git", "describe", "--always", "--dirty"),
         "peers": ", ".join(filter(None, (version(*peer) for peer in PEERS))) or "none installed",

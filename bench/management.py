@@ -12,7 +12,7 @@ from support.ndn import tlv
 from table import Table
 
 PATIENCE = 120
-# StatusCode 200, and the beginning of the StatusText: octets that no digest has by chance.
+# StatusCode 200, and the beginning of the StatusText: bytes that no digest has by chance.
 SUCCESS = tlv(0x66, b"\xc8") + b"\x67"
 FIRST_PORT = 20_000
 

@@ -42,7 +42,7 @@ def measure(lab):
             least, most = watch.take()
             shared = daemon.status()["memory"]
             parts = (least, most, shared["bytes"], shared["content_store"])
-            table.row(str(passed // MEGABYTE), *(octets / MEGABYTE for octets in parts))
+            table.row(str(passed // MEGABYTE), *(part / MEGABYTE for part in parts))
         table.note(f"VmHWM: {memory_bytes(daemon.process.pid, 'VmHWM') / MEGABYTE:.1f} MB")
 
 

@@ -9,10 +9,10 @@ PATIENCE = 300
 
 
 def measure(lab):
-    """An object of 64-octet segments through one forwarder on one host."""
+    """An object of 64-byte segments through one forwarder on one host."""
     size = SEGMENT * (30_000 if lab.quick else 300_000)
     table = Table(
-        f"{SEGMENT}-octet Data on one host, {size // SEGMENT} exchanges, verified",
+        f"{SEGMENT}-byte Data on one host, {size // SEGMENT} exchanges, verified",
         "",
         "thousand/s",
         "forwarder µs each",

@@ -101,7 +101,7 @@ class Standing:
         return found
 
     def carried(self, here, there):
-        """Octets that one node has sent to another so far, with all headers."""
+        """Bytes that one node has sent to another so far, with all headers."""
         ends = next(link for link in self._links if {here, there} == set(link["between"]))
         return self._wires(self.nodes[here])[ends["interface"]]["bytes"]
 
@@ -150,7 +150,7 @@ class Routers:
         return found
 
     def most(self):
-        """The most memory that any of them held at once, in octets."""
+        """The most memory that any of them held at once, in bytes."""
         return max(looked[2] for seen in self._seen.values() for looked in seen)
 
     def cpu_seconds(self):

@@ -11,7 +11,7 @@ PATIENCE = 600
 def measure(lab):
     """UDP and TCP, the small file and the large one."""
     table = Table(
-        "Two forwarders, veth, MTU 1500, socket buffers of 212992 octets",
+        "Two forwarders, veth, MTU 1500, socket buffers of 212992 bytes",
         "",
         "Gbit/s",
         "CPU s of each",

@@ -52,7 +52,7 @@ def measure(lab):
                 row = (seen.start, seen.stalls, seen.stalled, "-", "-", "-", seen.dropped)
                 table.row(label, *row, network.copies())
     table.note("begins: from the start of VLC, or from the page's asking, to moving pictures")
-    table.note("crossed routers: octets that the routers brought, in copies of the film")
+    table.note("crossed routers: bytes that the routers brought, in copies of the film")
 
 
 def both(lab, kind, film, later):

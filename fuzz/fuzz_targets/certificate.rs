@@ -6,20 +6,20 @@ use libfuzzer_sys::fuzz_target;
 use packet::{Bytes, Data};
 use security::{Certificate, PublicKey, SecretKey, TrustPolicy, TrustedKey};
 
-fuzz_target!(|octets: &[u8]| {
-    if let Ok(certificate) = Certificate::decode(Bytes::copy_from_slice(octets)) {
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(certificate) = Certificate::decode(Bytes::copy_from_slice(bytes)) {
         understood(&certificate);
     }
-    if let Ok(certificate) = str::from_utf8(octets).map(Certificate::from_base64) {
+    if let Ok(certificate) = str::from_utf8(bytes).map(Certificate::from_base64) {
         certificate.iter().for_each(understood);
     }
-    if let Ok(public) = PublicKey::from_spki(octets) {
+    if let Ok(public) = PublicKey::from_spki(bytes) {
         assert_eq!(PublicKey::from_spki(&public.to_spki()), Ok(public));
     }
-    if let Ok(secret) = SecretKey::from_pkcs8(octets) {
+    if let Ok(secret) = SecretKey::from_pkcs8(bytes) {
         let again = SecretKey::from_pkcs8(&secret.to_pkcs8()).expect("it was just written");
         assert_eq!(again.public(), secret.public());
-        assert!(secret.public().verifies(octets, secret.sign(octets).as_bytes()));
+        assert!(secret.public().verifies(bytes, secret.sign(bytes).as_bytes()));
     }
 });
 

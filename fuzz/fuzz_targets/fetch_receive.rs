@@ -22,15 +22,15 @@ const REPLAYS: usize = 32;
 /// More than any fetch of the object takes, once answers are honest.
 const TURNS: usize = 20_000;
 
-/// What happens next. The first octet's low three bits choose, the rest of it is `n`.
+/// What happens next. The first byte's low three bits choose, the rest of it is `n`.
 enum Event<'a> {
     /// The producer answers n + 1 Interests.
     Honest(usize),
     /// Somebody else's object of the same name answers n + 1 Interests.
     Forged(usize),
-    /// The producer's answer is changed: the place in two octets, what is done to it in one.
+    /// The producer's answer is changed: the place in two bytes, what is done to it in one.
     Damaged(usize, u8),
-    /// A stranger's frame: its length in two octets, then the frame.
+    /// A stranger's frame: its length in two bytes, then the frame.
     Frame(&'a [u8]),
     /// The network returns an Interest.
     Nack(u64),

@@ -2,7 +2,7 @@
 //! whatever time, the books balance and nothing grows beyond its bound.
 //!
 //! The input is a list of records: which face (and whether it answers instead), milliseconds that
-//! pass before, length of the frame in two octets, the frame.
+//! pass before, length of the frame in two bytes, the frame.
 #![no_main]
 
 use control::{Action, Duration, Rate, Size, Strategy, StrategyCx, Time};
@@ -77,7 +77,7 @@ impl Bench {
                 rate: (i == 2).then(|| Rate::from_mbps(1)),
                 data_queue: Size(QUEUE),
                 interest_queue: Size(QUEUE),
-                reassembly: ReassemblyLimits { packets: 3, octets: 10_000, ..Default::default() },
+                reassembly: ReassemblyLimits { packets: 3, bytes: 10_000, ..Default::default() },
                 reliability: i == 3 || i == 5,
                 ..FaceConfig::default()
             };
@@ -165,10 +165,10 @@ impl Bench {
         for (face, _) in &self.faces {
             assert!(forwarder.pit().pending_of(*face) <= PER_FACE);
             let tally = forwarder.counters(*face).expect("a face of ours").queue;
-            let (packets, octets) = forwarder.queued(*face).expect("a face of ours");
+            let (packets, bytes) = forwarder.queued(*face).expect("a face of ours");
             assert_eq!(tally.offered.0, tally.sent.0 + tally.dropped.0 + packets);
-            assert_eq!(tally.offered.1, tally.sent.1 + tally.dropped.1 + octets);
-            assert!(octets <= 2 * QUEUE);
+            assert_eq!(tally.offered.1, tally.sent.1 + tally.dropped.1 + bytes);
+            assert!(bytes <= 2 * QUEUE);
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The journal beside a partial file: whatever is in it, only runs count whose octets are in the
+//! The journal beside a partial file: whatever is in it, only runs count whose bytes are in the
 //! file, none counts twice, and reading it again says the same.
 //!
-//! The input is the records, 40 octets each; an odd last octet has the record's hash made right.
+//! The input is the records, 40 bytes each; an odd last byte has the record's hash made right.
 #![no_main]
 
 #[path = "../../crates/weir/src/file/own.rs"]
@@ -23,13 +23,13 @@ use xxhash_rust::xxh3::xxh3_64;
 
 const RECORD: usize = 40;
 const PART: [u8; 64] = {
-    let mut octets = [0; 64];
+    let mut bytes = [0; 64];
     let mut at = 0;
     while at < 64 {
-        octets[at] = (at as u8).wrapping_mul(37);
+        bytes[at] = (at as u8).wrapping_mul(37);
         at += 1;
     }
-    octets
+    bytes
 };
 
 struct Bench {
@@ -74,7 +74,7 @@ impl Bench {
     }
 }
 
-/// Gives a record the hash of the octets that it speaks of.
+/// Gives a record the hash of the bytes that it speaks of.
 fn make_right(record: &mut [u8]) -> Option<()> {
     let word = |at: usize| Some(u64::from_le_bytes(record.get(at..at + 8)?.try_into().ok()?));
     let (from, len) = (usize::try_from(word(16)?).ok()?, usize::try_from(word(24)?).ok()?);
@@ -105,7 +105,7 @@ fuzz_target!(|input: &[u8]| {
         file.write_all(&records).expect("it can be written");
         let resume = bench.read();
         let runs = records.chunks(RECORD).count() as u64;
-        assert!(resume.octets <= runs * PART.len() as u64);
+        assert!(resume.bytes <= runs * PART.len() as u64);
         assert!(resume.segments.len() as u64 <= runs);
         assert_eq!(bench.read(), resume, "read again");
     });

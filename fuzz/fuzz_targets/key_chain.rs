@@ -1,5 +1,5 @@
 //! What other tools keep keys and rules in: databases, SafeBags, compiled models. Whatever the
-//! octets, reading them ends, and what is understood is used without surprise.
+//! bytes, reading them ends, and what is understood is used without surprise.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,24 +8,24 @@ use security::SafeBag;
 use security::pib::Sqlite;
 use security::trust::{LightVerSec, Pattern};
 
-fuzz_target!(|octets: &[u8]| {
-    if let Ok(database) = Sqlite::open(octets) {
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(database) = Sqlite::open(bytes) {
         for table in ["identities", "keys", "certificates"] {
             let _ = database.table(table);
         }
     }
     // It is not opened: that takes time on purpose.
-    if let Ok(bag) = SafeBag::decode(octets) {
+    if let Ok(bag) = SafeBag::decode(bytes) {
         assert_eq!(SafeBag::from_base64(&bag.to_base64()), Ok(bag));
     }
-    if let Ok(model) = LightVerSec::decode(octets) {
+    if let Ok(model) = LightVerSec::decode(bytes) {
         let names = ["/blog/article/ann/v=3/x", "/blog/author/ann/KEY/1/up/v=1", "/"];
         let names = names.map(|uri| uri.parse::<Name>().expect("it is a name"));
         for (packet, key) in names.iter().flat_map(|a| names.iter().map(move |b| (a, b))) {
             let _ = model.allows(packet.as_ref(), key.as_ref());
         }
     }
-    if let Some(Ok(pattern)) = str::from_utf8(octets).ok().map(str::parse::<Pattern>) {
+    if let Some(Ok(pattern)) = str::from_utf8(bytes).ok().map(str::parse::<Pattern>) {
         assert_eq!(pattern.to_string().parse().as_ref(), Ok(&pattern));
     }
 });

@@ -2,19 +2,19 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use packet::options::MAX_OPTION_OCTETS;
+use packet::options::MAX_OPTION_BYTES;
 use packet::{Data, Interest, LpHeader, LpPacket, NameRef};
 
 fuzz_target!(|frame: &[u8]| {
     let Ok(view) = LpPacket::decode(frame) else { return };
     let header = LpHeader::from(&view);
-    // Options beyond the bound of their octets are left out.
-    let octets: usize = view.options().map(|(_, value)| value.len()).sum();
-    if octets <= MAX_OPTION_OCTETS {
+    // Options beyond the bound of their bytes are left out.
+    let bytes: usize = view.options().map(|(_, value)| value.len()).sum();
+    if bytes <= MAX_OPTION_BYTES {
         assert_eq!(view.options().count(), header.options.len());
         assert_eq!(view.has_options(), !header.options.is_empty());
     }
-    assert!(header.options.octets() <= MAX_OPTION_OCTETS);
+    assert!(header.options.bytes() <= MAX_OPTION_BYTES);
     assert!(view.frag_index() < view.frag_count());
 
     let fragment = view.fragment().unwrap_or_default();

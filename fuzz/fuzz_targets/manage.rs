@@ -3,7 +3,7 @@
 //! may, and what a face leaves goes with it.
 //!
 //! The input is a list of records: who commands (and whether under `/localhop`), hundredths of a
-//! second that pass before, what is asked, the length of its parameters in two octets, and these.
+//! second that pass before, what is asked, the length of its parameters in two bytes, and these.
 #![no_main]
 
 use control::{Duration, Time};
@@ -201,12 +201,12 @@ impl Bench {
         self.management.face_event(self.now, FaceEvent::Destroyed, &info);
     }
 
-    fn ask(&mut self, who: u8, what: u8, octets: &[u8]) {
+    fn ask(&mut self, who: u8, what: u8, bytes: &[u8]) {
         let from = self.faces[usize::from(who & !REMOTE) % COMMANDING];
         let scope = if who & REMOTE == 0 { "localhost" } else { "localhop" };
         let wire = match what {
-            RAW => octets.into(),
-            _ => self.interest(scope, usize::from(what) % ASKED.len(), octets),
+            RAW => bytes.into(),
+            _ => self.interest(scope, usize::from(what) % ASKED.len(), bytes),
         };
         if wire.len() <= packet::MAX_PACKET {
             self.forwarder.receive(self.now, from, Wire::Borrowed(&wire));
@@ -214,15 +214,15 @@ impl Bench {
         }
     }
 
-    fn interest(&mut self, scope: &str, what: usize, octets: &[u8]) -> Vec<u8> {
+    fn interest(&mut self, scope: &str, what: usize, bytes: &[u8]) -> Vec<u8> {
         let name: Name = format!("/{scope}/{}", ASKED[what]).parse().expect("a name");
         self.nonce += 1;
         let mut interest = InterestBuf::new(match ASKED[what] {
-            "nfd/faces/query" => name.with(&Component::generic(octets)),
+            "nfd/faces/query" => name.with(&Component::generic(bytes)),
             "nfd/rib/announce" => name,
             _ if what < COMMANDS => {
                 let mut parameters = Vec::new();
-                tlv::put_tlv(&mut parameters, numbers::CONTROL_PARAMETERS, octets);
+                tlv::put_tlv(&mut parameters, numbers::CONTROL_PARAMETERS, bytes);
                 name.with(&Component::generic(&parameters))
             }
             _ => name,
@@ -230,7 +230,7 @@ impl Bench {
         (interest.nonce, interest.can_be_prefix) = (Some(self.nonce), true);
         if what < COMMANDS {
             if ASKED[what] == "nfd/rib/announce" {
-                interest.parameters = Some(octets.to_vec().into());
+                interest.parameters = Some(bytes.to_vec().into());
             }
             let info = SignatureInfoBuf::digest().with_nonce(&self.nonce.to_be_bytes());
             let info = info.with_time_ms(WALL + self.now.since(Time(0)).as_millis());
@@ -273,10 +273,10 @@ fuzz_target!(|input: &[u8]| {
     let mut rest = input;
     while let [who, pause, what, high, low, tail @ ..] = rest {
         let len = usize::from(u16::from_be_bytes([*high, *low])).min(tail.len());
-        let (octets, later) = tail.split_at(len);
+        let (bytes, later) = tail.split_at(len);
         rest = later;
         bench.pass(Duration::from_millis(u64::from(*pause) * 10));
-        bench.ask(*who, *what, octets);
+        bench.ask(*who, *what, bytes);
         bench.check();
     }
     for face in bench.faces.clone() {

@@ -5,18 +5,18 @@ use libfuzzer_sys::fuzz_target;
 use packet::{Data, Name};
 use security::manifest::{Announcement, Check, Node, Verifier};
 
-fuzz_target!(|octets: &[u8]| {
-    if let Ok(node) = Node::decode(octets) {
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(node) = Node::decode(bytes) {
         let mut again = Vec::new();
         node.encode_into(&mut again);
         assert_eq!(Node::decode(&again), Ok(node));
     }
-    if let Ok(Some(found)) = Announcement::find(octets) {
+    if let Ok(Some(found)) = Announcement::find(bytes) {
         let mut again = Vec::new();
         found.encode_into(&mut again);
         assert_eq!(Announcement::find(&again), Ok(Some(found)));
     }
-    if let Ok(root) = Data::decode(octets) {
+    if let Ok(root) = Data::decode(bytes) {
         from_root(&root);
     }
 });

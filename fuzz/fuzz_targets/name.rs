@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use packet::{ComponentRef, Name, NameRef};
 
-// The first octet tells where the first of two names ends.
+// The first byte tells where the first of two names ends.
 fuzz_target!(|input: &[u8]| {
     let Some((&first, names)) = input.split_first() else { return };
     let (a, b) = names.split_at(names.len().min(usize::from(first)));

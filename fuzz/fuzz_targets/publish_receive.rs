@@ -1,7 +1,7 @@
 //! A producer among strangers: whatever they ask, it answers with what it has published, each
 //! Interest once at most, a range Interest once for each segment that it asks for.
 //!
-//! The input is a list of frames, each behind its length in two octets.
+//! The input is a list of frames, each behind its length in two bytes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -8,8 +8,8 @@ use packet::{Data, NameRef};
 use transport::head;
 use transport::rdr::{self, Metadata};
 
-fuzz_target!(|octets: &[u8]| {
-    if let Ok(data) = Data::decode(octets) {
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(data) = Data::decode(bytes) {
         understood(data.name(), data.content());
         for len in 0..=data.name().len().min(4) {
             head_of(data.name().prefix(len), &data);
@@ -24,11 +24,11 @@ fuzz_target!(|octets: &[u8]| {
         );
     }
     // The name that the metadata is for is a prefix of the first name in it.
-    let first = Reader::new(octets).next_element().ok().flatten();
+    let first = Reader::new(bytes).next_element().ok().flatten();
     let named = first.filter(|element| element.typ == types::NAME);
     if let Some(name) = named.and_then(|element| NameRef::decode(element.value).ok()) {
         for len in [0, name.len() / 2, name.len()] {
-            understood(name.prefix(len), octets);
+            understood(name.prefix(len), bytes);
         }
     }
 });

@@ -1,5 +1,5 @@
 //! Folders with results as `weir report` and `weir sim compare` read them: the summary, the time
-//! series, the places of the nodes, and the texts beside them. The first octet chooses the file
+//! series, the places of the nodes, and the texts beside them. The first byte chooses the file
 //! that is replaced, and whether the folder is shown or compared with one that is whole. There is
 //! a page or an error with a text, and a page holds no script but its own.
 #![no_main]
@@ -41,10 +41,10 @@ thread_local! {
 }
 
 fuzz_target!(|input: &[u8]| {
-    let Some((choice, octets)) = input.split_first() else { return };
+    let Some((choice, bytes)) = input.split_first() else { return };
     let (choice, is_compared) = (usize::from(choice % 4), choice / 4 % 2 == 1);
     HOSTILE.with(|(folder, files)| {
-        put(&files[choice], octets);
+        put(&files[choice], bytes);
         WHOLE.with(|(whole, page)| {
             let folders = [whole.path(), folder.path()].map(PathBuf::from);
             if is_compared {
@@ -62,8 +62,8 @@ fuzz_target!(|input: &[u8]| {
 });
 
 /// The same file each time: making and removing one costs more than reading it.
-fn put(file: &File, octets: &[u8]) {
-    file.set_len(0).and_then(|()| file.write_all_at(octets, 0)).expect("it can be written");
+fn put(file: &File, bytes: &[u8]) {
+    file.set_len(0).and_then(|()| file.write_all_at(bytes, 0)).expect("it can be written");
 }
 
 fn look(whole: &str, page: Result<String, ReportError>) {

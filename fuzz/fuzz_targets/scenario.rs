@@ -1,5 +1,5 @@
 //! What scenarios are read from: the TOML file itself, and the files that it names. What is
-//! understood can be written with all its defaults and read again. The first octet chooses the
+//! understood can be written with all its defaults and read again. The first byte chooses the
 //! reader, and no reader may panic, whatever the rest says.
 #![no_main]
 
@@ -31,22 +31,22 @@ thread_local! {
 }
 
 fuzz_target!(|input: &[u8]| {
-    let Some((reader, octets)) = input.split_first() else { return };
+    let Some((reader, bytes)) = input.split_first() else { return };
     match usize::from(*reader) % (FORMATS.len() + 2) {
         0 => {
-            let Ok(text) = str::from_utf8(octets) else { return };
+            let Ok(text) = str::from_utf8(bytes) else { return };
             // No file beside it: it names none, or one that is not there.
             EMPTY.with(|folder| read(text, folder.path()));
         }
-        1 => beside(TRACE, octets),
-        n => beside(&FILE.replace("FORMAT", FORMATS[n - 2]), octets),
+        1 => beside(TRACE, bytes),
+        n => beside(&FILE.replace("FORMAT", FORMATS[n - 2]), bytes),
     }
 });
 
-fn beside(scenario: &str, octets: &[u8]) {
+fn beside(scenario: &str, bytes: &[u8]) {
     FOLDER.with(|(folder, file)| {
         // The same file each time: making and removing one costs more than reading a scenario.
-        file.set_len(0).and_then(|()| file.write_all_at(octets, 0)).expect("it can be written");
+        file.set_len(0).and_then(|()| file.write_all_at(bytes, 0)).expect("it can be written");
         read(scenario, folder.path());
     });
 }

@@ -1,4 +1,4 @@
-//! A stream is cut at the same places however its octets arrive.
+//! A stream is cut at the same places however its bytes arrive.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -11,7 +11,7 @@ fuzz_target!(|stream: &[u8]| {
     let mut rest = stream;
     loop {
         let whole = frame_len(rest, MAX_FRAME);
-        // What fewer octets tell, more octets do not change.
+        // What fewer bytes tell, more bytes do not change.
         for len in 0..rest.len().min(12) {
             let early = frame_len(&rest[..len], MAX_FRAME);
             assert!(early == Ok(None) || early == whole);
@@ -20,7 +20,7 @@ fuzz_target!(|stream: &[u8]| {
         assert!((2..=MAX_FRAME).contains(&len));
         let Some(frame) = rest.get(..len) else { break };
         if LpPacket::decode(frame).is_ok() {
-            // A frame with an octet less or more is not the frame.
+            // A frame with a byte less or more is not the frame.
             assert!(LpPacket::decode(&rest[..len - 1]).is_err());
             assert!(rest.get(..len + 1).is_none_or(|more| LpPacket::decode(more).is_err()));
         }

@@ -44,13 +44,13 @@ impl Read for Peer {
 }
 
 impl Write for Peer {
-    fn write(&mut self, octets: &[u8]) -> Result<usize> {
-        let len = octets.len().min(self.takes);
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        let len = bytes.len().min(self.takes);
         if len == 0 {
             return Err(ErrorKind::WouldBlock.into());
         }
         self.takes -= len;
-        self.received.extend_from_slice(&octets[..len]);
+        self.received.extend_from_slice(&bytes[..len]);
         Ok(len)
     }
 

@@ -131,18 +131,18 @@ impl Sink for Judge {
         self.has.fill(false);
         // As for any sink: without that size nobody knows where a segment belongs.
         self.in_order = self.wants_order || info.segment_size.is_none();
-        let mut octets = 0;
+        let mut bytes = 0;
         for run in self.resume.iter() {
             // Where segments come in order, only what the object begins with is counted.
             let is_counted = !self.in_order || run.start == 0;
             for segment in run.clone() {
                 let at = segment as usize * self.shape.segment;
                 let len = self.shape.segment.min(self.shape.size - at);
-                octets += if is_counted { len as u64 } else { 0 };
+                bytes += if is_counted { len as u64 } else { 0 };
                 self.has[segment as usize] = true;
             }
         }
-        Resume { segments: self.resume.clone(), octets }
+        Resume { segments: self.resume.clone(), bytes }
     }
 
     fn write(&mut self, segment: u64, offset: u64, content: &[u8]) {

@@ -7,7 +7,7 @@ HEAD = """# The schemes compared
 
 Every scheme of Weir on twelve standard scenarios (`scenarios/standard`), each run in the simulator
 with its defaults. (This page and its pictures are made by `scripts/schemes`; anyone can make them
-again, and the runs give the same octets.)
+again, and the runs give the same bytes.)
 
 Bottlenecks have 40 Mbit/s, all ways together, of which content can have {most:.1f}; their queues
 hold 250 kB, 50 ms, unless the scenario says otherwise. Segments have 1024 bytes. A scheme is used
@@ -32,7 +32,7 @@ What the columns say, over the flows under control (a consumer at a constant rat
 | column | meaning |
 |---|---|
 | goodput | content a second in the last third of the run, of all flows together |
-| queue | octets that waited at the bottleneck: mean, and what was not exceeded in 99 % of samples |
+| queue | bytes that waited at the bottleneck: mean, and what was not exceeded in 99 % of samples |
 | Jain | how evenly all flows shared in the last third; 1 is evenly, 1/n is one had all |
 | fair after | from the start of the watched flow until it had 90 % of its fair share for a second |
 | false | losses that were none: the Data came after all |

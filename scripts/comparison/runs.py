@@ -13,7 +13,7 @@ from pyarrow import compute, parquet
 ROOT = Path(__file__).resolve().parents[2]
 # Goodput is looked at in steps of this many seconds.
 STEP = 0.5
-# Octets of content in one of wire, on these scenarios: 1024 in a Data packet of 1077.
+# Bytes of content in one of wire, on these scenarios: 1024 in a Data packet of 1077.
 EFFICIENCY = 1024 / 1077
 
 
@@ -121,11 +121,11 @@ def series(file, kind, quantity):
 
 
 def rates(file, flows, duration):
-    """Each flow's goodput in steps, from the octets that it had handed on."""
+    """Each flow's goodput in steps, from the bytes that it had handed on."""
     edges = numpy.arange(0, duration + STEP / 2, STEP)
     found = {}
-    for label, (times, octets) in series(file, "flow", "bytes").items():
-        at = numpy.interp(edges, times, octets, left=0)
+    for label, (times, arrived) in series(file, "flow", "bytes").items():
+        at = numpy.interp(edges, times, arrived, left=0)
         found[label] = (edges[:-1] + STEP / 2, numpy.diff(at) * 8 / 1e6 / STEP)
     nothing = (edges[:-1] + STEP / 2, numpy.zeros(len(edges) - 1))
     return {flow["flow"]: found.get(flow["flow"], nothing) for flow in flows}

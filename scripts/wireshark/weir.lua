@@ -30,7 +30,7 @@ field("tx_sequence", "uint64", "Transmission sequence")
 field("incoming_face", "uint64", "Incoming face")
 field("next_hop_face", "uint64", "Next-hop face")
 field("header", "bytes", "Other header field")
-field("content_size", "uint32", "Content (octets)")
+field("content_size", "uint32", "Content (bytes)")
 field("malformed", "string", "Malformed")
 field("range.count", "uint64", "Range: segments in the run")
 field("range.wanted", "string", "Range: wanted")
@@ -43,7 +43,7 @@ field("label.hops", "uint8", "Path label: hop count")
 field("label.next", "uint16", "Path label: next hop", base.HEX)
 field("label.labels", "string", "Path label: labels")
 field("hint.kind", "uint8", "Steering hint", base.DEC, { [1] = "Bloom filter", [2] = "random value" })
-field("hint.octets", "bytes", "Steering hint: octets")
+field("hint.bytes", "bytes", "Steering hint: bytes")
 field("anticipated.wanted", "string", "Anticipated segments")
 field("anticipated.node", "uint64", "Anticipated: held by node", base.HEX)
 field("anticipated.held", "string", "Anticipated: held segments")
@@ -52,7 +52,7 @@ field("anticipated.elapsed", "uint64", "Anticipated: time (ns)")
 field("served.asked", "bool", "Served by: asked for")
 field("served.node", "uint64", "Served by: node", base.HEX)
 field("served.hops", "uint8", "Served by: forwarders since")
-field("expected", "uint64", "Expected octets of Data")
+field("expected", "uint64", "Expected bytes of Data")
 field("rtt", "uint64", "Round-trip time of the consumer (ns)")
 field("capability", "uint64", "Capability", base.HEX)
 field("capability.range", "bool", "Capability: ranges")
@@ -78,8 +78,8 @@ local INTEREST, DATA, LP = 0x05, 0x06, 0x64
 local PORT, ETHERTYPE = 6363, 0x8624
 local ZERO = UInt64(0)
 
--- A number in the form of TLV-TYPE and TLV-LENGTH at `at`, and the octets that it takes; nothing if
--- the octets end before.
+-- A number in the form of TLV-TYPE and TLV-LENGTH at `at`, and the bytes that it takes; nothing if
+-- the bytes end before.
 local function var(tvb, at)
   if at >= tvb:len() then
     return nil
@@ -127,13 +127,13 @@ local function elements(tvb, at)
   end
 end
 
--- The places, from 0, of the bits that are set in `count` bits, the most significant of an octet
+-- The places, from 0, of the bits that are set in `count` bits, the most significant of a byte
 -- first.
 local function bits(tvb, at, count)
   local found = {}
   for i = 0, count - 1 do
-    local octet = tvb(at + math.floor(i / 8), 1):uint()
-    if math.floor(octet / 2 ^ (7 - i % 8)) % 2 == 1 then
+    local byte = tvb(at + math.floor(i / 8), 1):uint()
+    if math.floor(byte / 2 ^ (7 - i % 8)) % 2 == 1 then
       found[#found + 1] = i
     end
   end
@@ -161,8 +161,8 @@ option[864] = function(tree, tvb)
     return false
   end
   local n, rest = count:tonumber(), tvb:len() - len
-  local octets = math.ceil(n / 8)
-  if rest ~= 0 and rest ~= octets then
+  local bytes = math.ceil(n / 8)
+  if rest ~= 0 and rest ~= bytes then
     return false
   end
   tree:add(f["range.count"], tvb(0, len), count)
@@ -170,11 +170,11 @@ option[864] = function(tree, tvb)
     tree:add(f["range.wanted"], tvb(0, len), "all")
     return true
   end
-  local wanted = bits(tvb, len, octets * 8)
+  local wanted = bits(tvb, len, bytes * 8)
   if #wanted == 0 or wanted[#wanted] >= n then
     return false
   end
-  tree:add(f["range.wanted"], tvb(len, octets), table.concat(wanted, ","))
+  tree:add(f["range.wanted"], tvb(len, bytes), table.concat(wanted, ","))
   return true
 end
 
@@ -236,7 +236,7 @@ option[884] = function(tree, tvb)
     return false
   end
   tree:add(f["hint.kind"], tvb(0, 1))
-  tree:add(f["hint.octets"], tvb(1, tvb:len() - 1))
+  tree:add(f["hint.bytes"], tvb(1, tvb:len() - 1))
   return true
 end
 
@@ -255,15 +255,15 @@ option[888] = function(tree, tvb)
     wanted[i] = tostring(segment)
   end
   tree:add(f["anticipated.wanted"], tvb(0, at), table.concat(wanted, ","))
-  local octets = math.ceil(n / 8)
+  local bytes = math.ceil(n / 8)
   for _ = 1, 17 do
     if at == tvb:len() then
       return true
     end
-    if at + 8 + octets + 1 > tvb:len() then
+    if at + 8 + bytes + 1 > tvb:len() then
       return false
     end
-    local elapsed, len = var(tvb, at + 8 + octets + 1)
+    local elapsed, len = var(tvb, at + 8 + bytes + 1)
     if not elapsed then
       return false
     end
@@ -272,12 +272,12 @@ option[888] = function(tree, tvb)
       held[#held + 1] = wanted[place + 1]
     end
     tree:add(f["anticipated.node"], tvb(at, 8), tvb(at, 8):uint64())
-    tree:add(f["anticipated.held"], tvb(at + 8, octets), table.concat(held, ","))
-    if tvb(at + 8 + octets, 1):uint() ~= 255 then
-      tree:add(f["anticipated.hops"], tvb(at + 8 + octets, 1))
+    tree:add(f["anticipated.held"], tvb(at + 8, bytes), table.concat(held, ","))
+    if tvb(at + 8 + bytes, 1):uint() ~= 255 then
+      tree:add(f["anticipated.hops"], tvb(at + 8 + bytes, 1))
     end
-    tree:add(f["anticipated.elapsed"], tvb(at + 9 + octets, len), elapsed)
-    at = at + 9 + octets + len
+    tree:add(f["anticipated.elapsed"], tvb(at + 9 + bytes, len), elapsed)
+    at = at + 9 + bytes + len
   end
   return false
 end
@@ -387,9 +387,9 @@ local function uri(tvb)
       local text = ""
       if value and not (n and WORDS[typ]) then
         for i = 0, value:len() - 1 do
-          local octet = value(i, 1):uint()
-          local plain = string.find(string.char(octet), "^[%w%-%._~]$") ~= nil
-          text = text .. (plain and string.char(octet) or string.format("%%%02X", octet))
+          local byte = value(i, 1):uint()
+          local plain = string.find(string.char(byte), "^[%w%-%._~]$") ~= nil
+          text = text .. (plain and string.char(byte) or string.format("%%%02X", byte))
         end
       end
       if n and WORDS[typ] then

@@ -177,9 +177,9 @@ def a_byte_at_a_time(about):
     places = [0] * len(slow)
     for number in paced(about["rate"]):
         at = number % len(slow)
-        octet = asked[0][places[at] % len(asked[0])]
+        byte = asked[0][places[at] % len(asked[0])]
         with contextlib.suppress(*IGNORED):
-            slow[at].send(bytes([octet]))
+            slow[at].send(bytes([byte]))
             places[at] += 1
             SENT["bytes one at a time"] += 1
         with contextlib.suppress(*IGNORED):
@@ -242,7 +242,7 @@ def colliding(about):
 def largest(about):
     """Names with as many components, and options as large, as a packet takes."""
     flood(
-        about, lambda number: _malformed.largest(number, about["prefix"]), "packets of 8,800 octets"
+        about, lambda number: _malformed.largest(number, about["prefix"]), "packets of 8,800 bytes"
     )
 
 

@@ -24,20 +24,20 @@ HUGE = 1 << 63
 HOUR_MS = 3_600_000
 
 
-def number(octets):
+def number(wire):
     """A number as NDN writes types and lengths, and how many bytes it takes."""
-    size = {253: 2, 254: 4, 255: 8}.get(octets[0], 0)
-    return (int.from_bytes(octets[1 : 1 + size], "big") if size else octets[0]), 1 + size
+    size = {253: 2, 254: 4, 255: 8}.get(wire[0], 0)
+    return (int.from_bytes(wire[1 : 1 + size], "big") if size else wire[0]), 1 + size
 
 
-def elements(octets):
+def elements(wire):
     """Type and value of each element."""
-    while octets:
-        kind, size = number(octets)
-        octets = octets[size:]
-        length, size = number(octets)
-        yield kind, octets[size : size + length]
-        octets = octets[size + length :]
+    while wire:
+        kind, size = number(wire)
+        wire = wire[size:]
+        length, size = number(wire)
+        yield kind, wire[size : size + length]
+        wire = wire[size + length :]
 
 
 def asked(frame):

@@ -50,7 +50,7 @@ def truncated(dice):
 
 
 def noise(dice):
-    """Octets, some of them behind the beginning of a packet."""
+    """Bytes, some of them behind the beginning of a packet."""
     begin = dice.choice([b"", b"\x05", b"\x06", b"\x64", b"\x64\xfd\x05\x00"])
     return begin + dice.randbytes(dice.randint(1, 1400))
 
@@ -113,10 +113,10 @@ def colliding_blocks(prefix):
             yield _packets.interest(name, number % (1 << 32), 60_000, options=tlv(0x360, b"\x02"))
 
 
-def fnv(octets, value):
+def fnv(wire, value):
     """The lower 12 bits of FNV-1a, a hash without a key that many tables use."""
-    for octet in octets:
-        value = (value ^ octet) * FNV_PRIME & 0xFFF
+    for byte in wire:
+        value = (value ^ byte) * FNV_PRIME & 0xFFF
     return value
 
 

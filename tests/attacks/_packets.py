@@ -53,7 +53,7 @@ def data(components, content=b"", fresh_ms=None, content_type=None, last=None, s
         meta += tlv(0x19, nni(fresh_ms))
     if last is not None:
         meta += tlv(0x1A, last)
-    info, sign = signature or (DIGEST_SHA256, lambda octets: hashlib.sha256(octets).digest())
+    info, sign = signature or (DIGEST_SHA256, lambda signed: hashlib.sha256(signed).digest())
     signed = tlv(NAME, components) + tlv(0x14, meta) + tlv(0x15, content) + info
     return tlv(DATA, signed + tlv(0x17, sign(signed)))
 
@@ -63,27 +63,27 @@ def nack(packet, reason):
     return tlv(LINK, tlv(NACK, tlv(0x321, nni(reason))) + tlv(FRAGMENT, packet))
 
 
-def head(octets, at):
+def head(wire, at):
     """The number at a place and the place behind it; IndexError where it is cut off."""
-    first = octets[at]
+    first = wire[at]
     size = {253: 2, 254: 4, 255: 8}.get(first, 0)
-    if at + 1 + size > len(octets):
+    if at + 1 + size > len(wire):
         raise IndexError
-    return (int.from_bytes(octets[at + 1 : at + 1 + size], "big") if size else first), at + 1 + size
+    return (int.from_bytes(wire[at + 1 : at + 1 + size], "big") if size else first), at + 1 + size
 
 
-def elements(octets):
+def elements(wire):
     """Type, value and whole encoding of each element; ends before one that is cut off."""
     at = 0
-    while at < len(octets):
+    while at < len(wire):
         try:
-            number, behind = head(octets, at)
-            length, begin = head(octets, behind)
+            number, behind = head(wire, at)
+            length, begin = head(wire, behind)
         except IndexError:
             return
-        if begin + length > len(octets):
+        if begin + length > len(wire):
             return
-        yield number, octets[begin : begin + length], octets[at : begin + length]
+        yield number, wire[begin : begin + length], wire[at : begin + length]
         at = begin + length
 
 

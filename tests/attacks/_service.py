@@ -322,7 +322,7 @@ def verdict(before, had):
     if had.p95_ms > most:
         return f"management answered in {had.p95_ms:.0f} ms, at most {most:.0f} are allowed"
     if had.peak > had.budget:
-        return f"the router took {had.peak:,} of {had.budget:,} octets"
+        return f"the router took {had.peak:,} of {had.budget:,} bytes"
     return ""
 
 

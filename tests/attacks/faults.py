@@ -49,10 +49,10 @@ class Key:
         locator = tlv(0x1C, tlv(_packets.NAME, self.name))
         return tlv(number, tlv(0x1B, _packets.nni(ED25519)) + locator + more)
 
-    def sign(self, octets):
+    def sign(self, data):
         """The signature of some bytes."""
         message = self.path.with_name("message")
-        message.write_bytes(octets)
+        message.write_bytes(data)
         argv = ["openssl", "pkeyutl", "-sign", "-rawin", "-inkey", self.path, "-in", message]
         return subprocess.run([str(word) for word in argv], capture_output=True, check=True).stdout
 
@@ -72,16 +72,16 @@ class Key:
 
 def answer(peer):
     """Status code and text of management's answer on a stream; None if there is none in time."""
-    octets = b""
+    data = b""
     try:
         while True:
-            packet = _packets.inner(octets)
+            packet = _packets.inner(data)
             if packet and packet[0] == _packets.DATA:
                 break
             more = peer.recv(65536)
             if not more:
                 return None
-            octets += more
+            data += more
     except TimeoutError:
         return None
     for _, value, _ in _packets.elements(packet[1]):
@@ -98,8 +98,8 @@ RELAY = """
 import socket, sys, threading
 near, far = socket.socket(fileno=0), socket.create_connection((sys.argv[1], 6363))
 def pass_on(source, target):
-    while octets := source.recv(65536):
-        target.sendall(octets)
+    while part := source.recv(65536):
+        target.sendall(part)
 threading.Thread(target=pass_on, args=(near, far), daemon=True).start()
 pass_on(far, near)
 """

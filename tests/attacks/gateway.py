@@ -74,14 +74,14 @@ SERVED = {
 
 
 def path_of(components):
-    """Components as a path, every octet of them percent-encoded."""
+    """Components as a path, every byte of them percent-encoded."""
     out, at = "", 0
     while at < len(components):
         size, begin = components[at + 1], at + 2
         if size == 253:
             size, begin = struct.unpack(">H", components[at + 2 : at + 4])[0], at + 4
         value = components[begin : begin + size]
-        out += "/" + "".join(f"%{octet:02X}" for octet in value)
+        out += "/" + "".join(f"%{byte:02X}" for byte in value)
         at = begin + size
     return out
 

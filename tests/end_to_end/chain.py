@@ -47,7 +47,7 @@ class Chain(Stage):
             self.enter_context(daemon)
 
     def received(self, name):
-        """Octets that have come in on the host's cables."""
+        """Bytes that have come in on the host's cables."""
         host = self.hosts[name]
         return sum(host.received_bytes(interface) for interface in host.interfaces)
 

@@ -51,15 +51,15 @@ class ByHttp(Alone):
         tag = headers["ETag"]
         status, headers, body = gateway.ask("/film.webm", "HEAD")
         self.assertEqual((status, headers["Content-Length"], body), (200, str(SIZE), b""))
-        for asked, octets in (
+        for asked, span in (
             ("bytes=0-", (0, SIZE)),
             ("bytes=100000-899999", (100_000, 900_000)),
             ("bytes=-1000", (SIZE - 1000, SIZE)),
         ):
             status, headers, body = gateway.ask("/film.webm", Range=asked, If_Range=tag)
-            shown = f"bytes {octets[0]}-{octets[1] - 1}/{SIZE}"
+            shown = f"bytes {span[0]}-{span[1] - 1}/{SIZE}"
             self.assertEqual((status, headers["Content-Range"]), (206, shown))
-            self.assertTrue(body == sent[slice(*octets)], asked)
+            self.assertTrue(body == sent[slice(*span)], asked)
         status, headers, body = gateway.ask("/film.webm", Range=f"bytes={SIZE}-")
         self.assertEqual((status, headers["Content-Range"]), (416, f"bytes */{SIZE}"))
         status, headers, body = gateway.ask("/film.webm", If_None_Match=tag)
@@ -131,7 +131,7 @@ class ByHttp(Alone):
             ("/film.webm", 403, "ask for a name below /other, /nobody"),
             ("/", 400, "the path has no name"),
             ("/other//x", 400, "a component is empty"),
-            ("/other/" + "x" * 9000, 414, "more than 8000 octets"),
+            ("/other/" + "x" * 9000, 414, "more than 8000 bytes"),
         ):
             got, headers, body = gateway.ask(path)
             self.assertEqual((got, headers["Content-Type"][:10]), (status, "text/plain"), body)

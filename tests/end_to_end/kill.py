@@ -17,7 +17,7 @@ SIZE = 20 * content.MEGABYTE
 RATE = 80_000_000
 # The share that has crossed the cable when the blow falls.
 KILLED_AT = 0.5
-# All octets over all attempts, as a share of the file: a tenth for headers, frames, Interests and
+# All bytes over all attempts, as a share of the file: a tenth for headers, frames, Interests and
 # what was under way at the blow. Fetching the first half again would make it more than 1.5.
 MOST_IN_TOTAL = 1.2
 # Interests a second for what nobody serves any more.
@@ -49,7 +49,7 @@ class Kill(unittest.TestCase):
         return fetch
 
     def share(self):
-        """Octets that have come in at the left end since the start, as a share of the file."""
+        """Bytes that have come in at the left end since the start, as a share of the file."""
         return (self.chain.received("left") - self.before) / SIZE
 
     def wait_for_middle(self):

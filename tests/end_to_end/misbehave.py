@@ -40,10 +40,10 @@ def reader(path):
     return application
 
 
-def send(to, octets):
+def send(to, data):
     """Send, or let it be where the other end takes no more."""
     with contextlib.suppress(BlockingIOError, ConnectionError):
-        to.send(octets)
+        to.send(data)
 
 
 def main(path, port, name):

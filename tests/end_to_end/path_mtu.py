@@ -28,7 +28,7 @@ class PathMtu(unittest.TestCase):
         self.target = self.folder / "received"
 
     def build(self, version):
-        """Cables of 1500 octets, IP routes, daemons; returns the interfaces by (host, towards)."""
+        """Cables of 1500 bytes, IP routes, daemons; returns the interfaces by (host, towards)."""
         network = self.enter(namespaces.Network())
         hosts = {name: network.host(name) for name in ("left", "router", "right")}
         hosts["router"].forward_ip(version)

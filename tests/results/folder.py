@@ -111,8 +111,8 @@ class Folder(unittest.TestCase):
         for jobs in ("1", "3"):
             done = self.run_it("many.toml", "--out", jobs, "--jobs", jobs)
             self.assertEqual(done.returncode, 0, done.stderr)
-        octets = [(self.here / jobs / "series.parquet").read_bytes() for jobs in ("1", "3")]
-        self.assertEqual(octets[0], octets[1])
+        files = [(self.here / jobs / "series.parquet").read_bytes() for jobs in ("1", "3")]
+        self.assertEqual(files[0], files[1])
         runs = self.read("series.parquet", "1").column("run").unique().to_pylist()
         self.assertEqual(runs, [0, 1, 2, 3])
         settings = self.read("flows.parquet", "3").column("settings").to_pylist()

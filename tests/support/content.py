@@ -7,7 +7,7 @@ MEGABYTE = 1_000_000
 
 
 def make(path, size, seed=1):
-    """Write a file of that many octets and return its path."""
+    """Write a file of that many bytes and return its path."""
     dice = random.Random(seed)
     with open(path, "wb") as out:
         for begin in range(0, size, MEGABYTE):

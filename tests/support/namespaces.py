@@ -97,7 +97,7 @@ class Host:
         return dict(zip(names, map(int, values)))
 
     def received_bytes(self, interface):
-        """Octets that have come in by the interface, link headers included."""
+        """Bytes that have come in by the interface, link headers included."""
         text = Path(f"/proc/{self.pid}/net/dev").read_text(encoding="utf-8")
         for line in text.splitlines():
             name, _, numbers = line.partition(":")

@@ -37,7 +37,7 @@ class Seen:
 
     # Seconds until pictures moved; None if they never did.
     start: float
-    # How often they stood still before the end for want of octets, and for how many seconds in all.
+    # How often they stood still before the end for want of bytes, and for how many seconds in all.
     stalls: int
     stalled: float
     # Pictures that came too late to be shown.

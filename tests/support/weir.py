@@ -11,7 +11,7 @@ from .children import Child, Failed, run, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# The kernel doubles what is asked for: this is its default of 212992 octets, whatever its maximum.
+# The kernel doubles what is asked for: this is its default of 212992 bytes, whatever its maximum.
 DEFAULT_SOCKET_BUFFER = "106496 B"
 
 

@@ -52,7 +52,7 @@ size = "40 MB"
 at = "consumer"
 name = "/example/object"
 """
-# Sends so many octets to whoever connects; and takes what comes.
+# Sends so many bytes to whoever connects; and takes what comes.
 SIZE = 1_000_000
 SERVE = """
 import socket, sys
@@ -62,11 +62,11 @@ with socket.create_server((sys.argv[1], 8000)) as door:
 """
 TAKE = """
 import socket, sys, time
-begin, octets = time.monotonic(), 0
+begin, received = time.monotonic(), 0
 with socket.create_connection((sys.argv[1], 8000)) as line:
     while part := line.recv(65536):
-        octets += len(part)
-print(octets, time.monotonic() - begin, line.family)
+        received += len(part)
+print(received, time.monotonic() - begin, line.family)
 """
 
 
@@ -155,7 +155,7 @@ class Runs(unittest.TestCase):
         self.assertTrue(flow["complete"], flow["error"])
         self.assertLess(flow["goodput_mbps"], 20)
         link = next(one for one in run["links"] if one["from"] == "producer")
-        # Frames of 1500 octets: what the kernel counts has headers that faces do not see, 42 of
+        # Frames of 1500 bytes: what the kernel counts has headers that faces do not see, 42 of
         # Ethernet, IP and UDP in each, besides those of NDN.
         carried = link["utilization"] * 20e6 * run["duration_s"] / 8
         self.assertGreater(carried, flow["bytes"] * 1.05)

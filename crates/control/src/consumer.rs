@@ -12,7 +12,7 @@ use crate::time::{Duration, Time};
 use packet::HopOptions;
 
 /// The most segments that a consumer has in flight, whatever its controller permits: its host sees
-/// to that, and no window is larger. 2.1 GB in segments of 8,000 octets, a tenth of a second of
+/// to that, and no window is larger. 2.1 GB in segments of 8,000 bytes, a tenth of a second of
 /// 160 Gbit/s.
 pub const MAX_WINDOW: f64 = 262_144.0;
 
@@ -30,7 +30,7 @@ pub type Memo = [u64; 2];
 pub struct Load {
     /// Segments asked for and neither arrived nor declared lost.
     pub segments: u32,
-    /// The octets of Data that they are expected to bring.
+    /// The bytes of Data that they are expected to bring.
     pub bytes: Size,
 }
 
@@ -86,7 +86,7 @@ pub struct Sent {
     pub lane: Lane,
     /// As in [`Ask::attempt`].
     pub attempt: u16,
-    /// The octets of Data that it is expected to bring.
+    /// The bytes of Data that it is expected to bring.
     pub expected: Size,
     /// What was in flight before it left.
     pub before: Load,
@@ -173,8 +173,8 @@ impl PathEstimate {
     /// The window that fills the path, in segments: from 1 to [`MAX_WINDOW`].
     #[must_use]
     pub fn window(&self) -> f64 {
-        let Size(octets) = self.rate.min(MAX_RATE).size_in(self.rtt_min);
-        (octets as f64 / self.segment.0.max(1) as f64).clamp(1.0, MAX_WINDOW)
+        let Size(bytes) = self.rate.min(MAX_RATE).size_in(self.rtt_min);
+        (bytes as f64 / self.segment.0.max(1) as f64).clamp(1.0, MAX_WINDOW)
     }
 }
 

@@ -16,7 +16,7 @@ pub type Flow = u64;
 pub struct QueueView {
     /// Packets in it.
     pub packets: u32,
-    /// Octets in it; for held Interests, the octets of Data that they are expected to bring.
+    /// Bytes in it; for held Interests, the bytes of Data that they are expected to bring.
     pub bytes: Size,
     /// How long the packet at its head has been in it.
     pub head_sojourn: Duration,
@@ -31,7 +31,7 @@ pub struct LinkView {
     pub rate_in: Rate,
     /// Data waiting to leave.
     pub data_out: QueueView,
-    /// How many octets of Data may wait to leave; zero if unknown.
+    /// How many bytes of Data may wait to leave; zero if unknown.
     pub data_limit: Size,
     /// Interests waiting to leave.
     pub interests_out: QueueView,
@@ -39,11 +39,11 @@ pub struct LinkView {
     pub held: QueueView,
     /// Interests offered to the shaper since the face came up, refused ones included.
     pub offered: u64,
-    /// The octets of Data that all offered Interests were expected to bring.
+    /// The bytes of Data that all offered Interests were expected to bring.
     pub offered_bytes: Size,
-    /// Octets of Data expected in for Interests that were let out.
+    /// Bytes of Data expected in for Interests that were let out.
     pub expected_in: Size,
-    /// Octets of Data expected out for Interests that came in.
+    /// Bytes of Data expected out for Interests that came in.
     pub expected_out: Size,
     /// Flows active on the link.
     pub flows: u32,
@@ -66,7 +66,7 @@ pub struct InterestMeta {
     pub segment: u64,
     /// Its own size.
     pub size: Size,
-    /// The octets of Data that it is expected to bring.
+    /// The bytes of Data that it is expected to bring.
     pub expected: Size,
     /// When its lifetime ends.
     pub expires: Time,
@@ -209,7 +209,7 @@ pub struct Crossing<'a> {
     pub flow: Flow,
     /// Its size on the link.
     pub size: Size,
-    /// Interests: the octets of Data expected back; otherwise 0.
+    /// Interests: the bytes of Data expected back; otherwise 0.
     pub expected: Size,
     /// Its hop-by-hop options. Not to be trusted.
     pub options: &'a HopOptions,

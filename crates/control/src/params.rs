@@ -53,7 +53,7 @@ pub struct ParamSpec {
     pub name: &'static str,
     /// The default; its variant fixes the unit.
     pub default: Value,
-    /// Smallest and largest value, in the unit's base (s, bit/s, octets); without meaning for a
+    /// Smallest and largest value, in the unit's base (s, bit/s, bytes); without meaning for a
     /// switch or a word.
     pub range: (f64, f64),
     /// What it does, in one sentence.
@@ -117,7 +117,7 @@ pub enum ParamError {
 }
 
 impl Value {
-    /// The value in the unit's base: seconds, bits per second, octets, 0 or 1, the place of a word
+    /// The value in the unit's base: seconds, bits per second, bytes, 0 or 1, the place of a word
     /// in its list.
     #[must_use]
     pub fn base(self) -> f64 {
@@ -236,7 +236,7 @@ impl Params {
         self.values[i.unwrap_or_else(|| panic!("the scheme's table has no row `{name}`"))]
     }
 
-    /// [`Params::get`] as a number in the unit's base (s, bit/s, octets, 0 or 1).
+    /// [`Params::get`] as a number in the unit's base (s, bit/s, bytes, 0 or 1).
     #[must_use]
     pub fn number(&self, name: &str) -> f64 {
         self.get(name).base()
@@ -312,8 +312,8 @@ mod tests {
 
     #[test]
     fn what_is_printed_can_be_given_again() {
-        for (octets, text) in [(64_000, "64.0 kB"), (65_536, "65536 B")] {
-            assert_eq!(Value::Size(Size(octets)).to_string(), text);
+        for (bytes, text) in [(64_000, "64.0 kB"), (65_536, "65536 B")] {
+            assert_eq!(Value::Size(Size(bytes)).to_string(), text);
         }
         assert_eq!(Value::Time(Duration(1_234_567_891)).to_string(), "1234567891 ns");
         assert_eq!(Value::Rate(Rate(1_234_567)).to_string(), "1234567 bit/s");

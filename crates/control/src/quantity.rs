@@ -24,7 +24,7 @@ pub struct QuantityError {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Rate(pub u64);
 
-/// A number of octets.
+/// A number of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Size(pub u64);
 
@@ -50,11 +50,11 @@ impl Rate {
         Duration(u64::try_from(ns).unwrap_or(u64::MAX))
     }
 
-    /// The octets that pass in `span`, rounded down.
+    /// The bytes that pass in `span`, rounded down.
     #[must_use]
     pub fn size_in(self, span: Duration) -> Size {
-        let octets = u128::from(self.0) * u128::from(span.0) / 8_000_000_000;
-        Size(u64::try_from(octets).unwrap_or(u64::MAX))
+        let bytes = u128::from(self.0) * u128::from(span.0) / 8_000_000_000;
+        Size(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 
     /// The rate at which `size` passes in `span`; the largest rate if the span is zero.
@@ -75,7 +75,7 @@ impl Rate {
 }
 
 impl Size {
-    /// No octets.
+    /// No bytes.
     pub const ZERO: Size = Size(0);
 
     /// `self` less `other`, at least zero.
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_link_is_never_driven_faster_than_its_rate() {
-        // 1500 octets at 7 bit/s: 12000 / 7 s = 1714.285714285(7) s, rounded up to the nanosecond.
+        // 1500 bytes at 7 bit/s: 12000 / 7 s = 1714.285714285(7) s, rounded up to the nanosecond.
         assert_eq!(Rate(7).time_for(Size(1500)), Duration(1_714_285_714_286));
         assert_eq!(Rate(0).time_for(Size(1)), Duration::MAX);
         assert_eq!(Rate::from_mbps(8).size_in(Duration::from_millis(5)), Size(5000));

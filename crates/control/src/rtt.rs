@@ -39,7 +39,7 @@ impl RttEstimate {
     /// The longest timeout that backing off leads to, on paths whose own is shorter.
     ///
     /// RFC 6298 allows an upper bound from 60 s on, for a sender of data. A consumer sends requests
-    /// of some dozen octets, and the network forgets them when their lifetime is over, 4 s with
+    /// of some dozen bytes, and the network forgets them when their lifetime is over, 4 s with
     /// every NDN tool: silence beyond that brings nothing, but would be added to every outage. One
     /// small packet in 3 s or more is what RFC 8085 (3.1.3) grants to those who know nothing of
     /// their path.

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::rc::Rc;
 use toml::de::DeTable;
 
-/// A text, and where it begins in the count of octets over all texts.
+/// A text, and where it begins in the count of bytes over all texts.
 struct Source {
     name: String,
     text: Rc<str>,
@@ -43,7 +43,7 @@ impl<'a> Document<'a> {
         doc
     }
 
-    /// Adds a text that says more, such as an argument of the command line. Its first octet has the
+    /// Adds a text that says more, such as an argument of the command line. Its first byte has the
     /// place that is returned.
     pub fn add(&self, name: &str, text: &str) -> usize {
         self.attach(name, text).0
@@ -56,7 +56,7 @@ impl<'a> Document<'a> {
         if let Some(known) = sources.iter().find(|s| s.name == name && *s.text == *text) {
             return (known.start, Rc::clone(&known.text));
         }
-        // One octet between two texts keeps the end of one from being the beginning of the next.
+        // One byte between two texts keeps the end of one from being the beginning of the next.
         let start = sources.last().map_or(0, |last| last.start + last.text.len() + 1);
         let text: Rc<str> = text.into();
         sources.push(Source { name: name.to_owned(), text: Rc::clone(&text), start });

@@ -21,7 +21,7 @@ pub struct Mistake {
 }
 
 impl Mistake {
-    /// A mistake at octets `at` of `text`.
+    /// A mistake at bytes `at` of `text`.
     pub(crate) fn new(file: &str, text: &str, at: Range<usize>, message: String) -> Mistake {
         let start = floor_char_boundary(text, at.start);
         let line_start = text[..start].rfind('\n').map_or(0, |i| i + 1);

@@ -9,7 +9,7 @@ use toml::de::DeValue;
 /// The bound of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
-    /// In octets.
+    /// In bytes.
     Size(Size),
     /// In packets.
     Packets(u64),
@@ -24,14 +24,14 @@ impl Queue {
         text(value)?.parse()
     }
 
-    /// Octets and packets that it may hold: so many packets of any size must fit.
+    /// Bytes and packets that it may hold: so many packets of any size must fit.
     #[must_use]
     pub fn bounds(self) -> (Size, usize) {
         match self {
             Queue::Size(size) => (size, usize::MAX),
             Queue::Packets(packets) => {
-                let octets = packets.saturating_mul(packet::MAX_PACKET as u64);
-                (Size(octets), usize::try_from(packets).unwrap_or(usize::MAX))
+                let bytes = packets.saturating_mul(packet::MAX_PACKET as u64);
+                (Size(bytes), usize::try_from(packets).unwrap_or(usize::MAX))
             }
         }
     }

@@ -88,7 +88,7 @@ impl Bench {
         Cost(nanoseconds, (allocator::blocks() - blocks) as f64 / packets)
     }
 
-    /// Measures Interests and the Data for them, with `content` octets each; then the same
+    /// Measures Interests and the Data for them, with `content` bytes each; then the same
     /// Interests again, which the content store answers.
     fn measure(&mut self, what: &str, name: impl Fn(usize) -> Name, content: usize) {
         let mut costs = [const { Vec::new() }; 3];
@@ -146,7 +146,7 @@ fn small(content: usize, mtu: Option<usize>, memory: usize) {
     if memory != usize::MAX {
         link = format!("{} MB", memory >> 20);
     }
-    let what = format!("small tables, {content} octets, {link}");
+    let what = format!("small tables, {content} bytes, {link}");
     bench.measure(&what, |n| segment(prefix(1), n), content);
 }
 
@@ -173,7 +173,7 @@ fn large(entries: usize) {
         bench.forwarder.content_store().len(),
         bench.forwarder.content_store().memory() / 1_000_000,
     );
-    bench.measure("large tables, 64 octets", |n| segment(prefix(stride(n * 31)), n), 64);
+    bench.measure("large tables, 64 bytes", |n| segment(prefix(stride(n * 31)), n), 64);
 }
 
 fn main() {

@@ -2,7 +2,7 @@
 //! store.
 //!
 //! Prints nanoseconds an operation, every packet in random order so that nothing is in the
-//! processor's caches by luck, and octets of memory an entry as the allocator was asked for them.
+//! processor's caches by luck, and bytes of memory an entry as the allocator was asked for them.
 //! The packets are decoded and their names hashed where the line says so. An argument that is a
 //! number takes the place of the million.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints or fails")]
@@ -46,11 +46,11 @@ fn report(what: &str, nanoseconds: f64) {
     println!("{what:<64}{nanoseconds:>8.0} ns");
 }
 
-fn report_memory(what: &str, octets: f64) {
-    println!("{what:<64}{octets:>8.0} octets");
+fn report_memory(what: &str, bytes: f64) {
+    println!("{what:<64}{bytes:>8.0} bytes");
 }
 
-/// Prefixes of 2, 3 and 4 components, about 30 octets.
+/// Prefixes of 2, 3 and 4 components, about 30 bytes.
 fn prefix(n: usize) -> Name {
     let parts =
         [format!("region-{:03}", n % 997), format!("site-{n}"), "app".into(), "east".into()];
@@ -241,7 +241,7 @@ impl Bench {
             offer(&mut store, &wire);
         }
         let count = store.len();
-        let what = format!("CS, {policy}, {size} octets, {mix:?}");
+        let what = format!("CS, {policy}, {size} bytes, {mix:?}");
         let measured = (allocator::in_use() - before) as f64;
         report_memory(&format!("{what}: memory of an entry"), measured / count as f64);
         report_memory("     of which the Data", data(mix.name(count, routes), size).len() as f64);

@@ -62,14 +62,14 @@ impl Forwarder {
         face: FaceId,
         name: &HashedName<'_>,
         expires: &mut Time,
-        octets: impl FnOnce(&Forwarder) -> usize,
+        bytes: impl FnOnce(&Forwarder) -> usize,
     ) -> Result<(), Refusal> {
         if !self.budget.is_limited() {
             return Ok(());
         }
-        let octets = octets(self);
-        if !self.has_plenty(octets) {
-            let load = self.load(face, octets);
+        let bytes = bytes(self);
+        if !self.has_plenty(bytes) {
+            let load = self.load(face, bytes);
             if load.taken > load.bound / 4 || load.held > load.bound {
                 let admitted = self.judge(now, face, name, expires, &load);
                 if admitted.is_err() {
@@ -78,7 +78,7 @@ impl Forwarder {
                 }
             }
         }
-        if self.make_room(Part::Pending, octets) { Ok(()) } else { Err(Refusal::Shared) }
+        if self.make_room(Part::Pending, bytes) { Ok(()) } else { Err(Refusal::Shared) }
     }
 
     /// Whether the table with `more` bytes is below a quarter of the least that the bound can be:
@@ -91,7 +91,7 @@ impl Forwarder {
         self.pit.memory() + more <= (least - least / LOCAL) / 4
     }
 
-    fn load(&self, face: FaceId, octets: usize) -> Load {
+    fn load(&self, face: FaceId, bytes: usize) -> Load {
         // Places that are free take memory, too, but are as good as memory that is free.
         let (memory, heap, len) = (self.pit.memory(), self.pit.heap(), self.pit.len());
         let each = (memory - heap) / self.pit.places().max(1);
@@ -101,7 +101,7 @@ impl Forwarder {
         let all = self.budget.share(Part::Pending).min(config.memory).min(entries);
         let is_local = self.faces.get(face).is_some_and(Face::is_local);
         let bound = if is_local { all } else { all - all / LOCAL };
-        Load { taken: taken + octets, bound, each, held: memory + octets }
+        Load { taken: taken + bytes, bound, each, held: memory + bytes }
     }
 
     #[cold]

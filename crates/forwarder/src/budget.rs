@@ -42,7 +42,7 @@ pub struct Refused {
     pub routes: u64,
 }
 
-/// What a forwarder takes, in octets of memory.
+/// What a forwarder takes, in bytes of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryUse {
     /// The most that all of it may be together; `None` where nobody counts.
@@ -124,7 +124,7 @@ impl Budget {
         self.limit != usize::MAX
     }
 
-    /// What may be given away. The rest is for what grows without asking: lists of a few octets
+    /// What may be given away. The rest is for what grows without asking: lists of a few bytes
     /// for each packet, which are counted as soon as they have grown.
     fn usable(&self) -> usize {
         self.limit - self.limit / FREE
@@ -192,9 +192,9 @@ impl Budget {
         self.divide();
     }
 
-    /// The routes take so many octets now.
-    pub(crate) fn count_routes(&mut self, octets: usize) {
-        (self.routes, self.ample) = (octets, 0);
+    /// The routes take so many bytes now.
+    pub(crate) fn count_routes(&mut self, bytes: usize) {
+        (self.routes, self.ample) = (bytes, 0);
     }
 }
 
@@ -217,27 +217,27 @@ impl Forwarder {
 
     /// Changes what all of it may be together, where that is limited. What is beyond goes by and
     /// by, the content store's at once.
-    pub fn set_memory_limit(&mut self, octets: usize) {
+    pub fn set_memory_limit(&mut self, bytes: usize) {
         if self.budget.is_limited() {
-            (self.budget.limit, self.budget.ample) = (octets, 0);
+            (self.budget.limit, self.budget.ample) = (bytes, 0);
             self.budget.divide();
             let left = self.budget.usable().saturating_sub(self.others());
             self.store.give_way(left, &mut self.store_rng);
         }
     }
 
-    /// The driver keeps so many octets for a face now, besides what the face was made with: frames
+    /// The driver keeps so many bytes for a face now, besides what the face was made with: frames
     /// that it took and has not sent, for instance.
-    pub fn set_outside(&mut self, id: FaceId, octets: usize) {
+    pub fn set_outside(&mut self, id: FaceId, bytes: usize) {
         if let Some(face) = self.faces.get_mut(id) {
-            face.outside = octets;
+            face.outside = bytes;
             self.budget.count(face);
         }
     }
 
-    /// The driver keeps so many octets now that are for no face.
-    pub fn set_driver_memory(&mut self, octets: usize) {
-        (self.budget.outside, self.budget.ample) = (octets, 0);
+    /// The driver keeps so many bytes now that are for no face.
+    pub fn set_driver_memory(&mut self, bytes: usize) {
+        (self.budget.outside, self.budget.ample) = (bytes, 0);
     }
 
     /// Whether what everything takes together is counted, because it is limited.
@@ -253,14 +253,14 @@ impl Forwarder {
         !self.budget.is_limited() || self.budget.ample > 0
     }
 
-    /// Whether there is memory for one more route for which the driver keeps `outside` octets; if
+    /// Whether there is memory for one more route for which the driver keeps `outside` bytes; if
     /// not, that is counted.
     pub fn has_room_for_route(&mut self, outside: usize) -> bool {
         self.reserve(Part::Routes, |_| outside)
     }
 
     /// Whether there is memory for one more face of this scope for which the driver keeps `outside`
-    /// octets; if not, that is counted. Strangers leave half of what there is for faces to this
+    /// bytes; if not, that is counted. Strangers leave half of what there is for faces to this
     /// host's applications.
     pub fn has_room_for_face(&mut self, scope: Scope, outside: usize) -> bool {
         if !self.budget.is_limited() {
@@ -279,34 +279,34 @@ impl Forwarder {
         has
     }
 
-    /// Makes room for `octets` that somebody is about to take; says whether there is any. What is
+    /// Makes room for `bytes` that somebody is about to take; says whether there is any. What is
     /// refused is counted.
     #[inline]
-    pub(crate) fn reserve(&mut self, part: Part, octets: impl FnOnce(&Forwarder) -> usize) -> bool {
+    pub(crate) fn reserve(&mut self, part: Part, bytes: impl FnOnce(&Forwarder) -> usize) -> bool {
         if !self.budget.is_limited() {
             return true;
         }
-        let octets = octets(self);
-        self.make_room(part, octets)
+        let bytes = bytes(self);
+        self.make_room(part, bytes)
     }
 
     /// The same for what is about to be queued on a face. The link finds out by [`Forwarder::room`]
     /// whether there was any.
     #[inline]
-    pub(crate) fn reserve_queue(&mut self, face: FaceId, octets: impl FnOnce(&Face) -> usize) {
+    pub(crate) fn reserve_queue(&mut self, face: FaceId, bytes: impl FnOnce(&Face) -> usize) {
         if !self.budget.is_limited() {
             return;
         }
         let Some(state) = self.faces.get(face) else { return };
-        let (octets, own) = (octets(state), state.own());
-        if octets > self.budget.free_for(own) {
+        let (bytes, own) = (bytes(state), state.own());
+        if bytes > self.budget.free_for(own) {
             self.budget.refuse(Part::Faces);
         } else {
-            self.make_room(Part::Faces, octets);
+            self.make_room(Part::Faces, bytes);
         }
     }
 
-    /// How many octets a face's link may add now. For a little the content store gives way.
+    /// How many bytes a face's link may add now. For a little the content store gives way.
     #[inline]
     pub(crate) fn room(&mut self, face: FaceId) -> usize {
         if !self.budget.is_limited() {
@@ -356,9 +356,9 @@ impl Forwarder {
         }
     }
 
-    pub(crate) fn make_room(&mut self, part: Part, octets: usize) -> bool {
-        if part != Part::Routes && self.budget.ample > octets {
-            self.budget.ample -= octets;
+    pub(crate) fn make_room(&mut self, part: Part, bytes: usize) -> bool {
+        if part != Part::Routes && self.budget.ample > bytes {
+            self.budget.ample -= bytes;
             return true;
         }
         let of_part = match part {
@@ -366,8 +366,8 @@ impl Forwarder {
             Part::Faces => self.budget.faces,
             Part::Routes => self.budget.routes + self.budget.outside,
         };
-        let within = of_part + octets <= self.budget.share(part);
-        let left = self.budget.usable().checked_sub(self.others() + octets).filter(|_| within);
+        let within = of_part + bytes <= self.budget.share(part);
+        let left = self.budget.usable().checked_sub(self.others() + bytes).filter(|_| within);
         let made = left.is_some_and(|left| {
             self.store.memory() <= left || self.store.give_way(left, &mut self.store_rng)
         });

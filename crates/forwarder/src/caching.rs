@@ -24,7 +24,7 @@ use packet::{HopOption, tlv};
 pub struct CachesBelow {
     /// How many there are.
     pub caches: u64,
-    /// What they hold altogether, in the unit of the network's choice: octets, unless all are
+    /// What they hold altogether, in the unit of the network's choice: bytes, unless all are
     /// bounded in packets.
     pub capacity: u64,
 }
@@ -74,7 +74,7 @@ const MOST_CACHES: u64 = 255;
 
 fn number(value: &[u8]) -> Option<u64> {
     match value.len() {
-        1 | 2 | 4 | 8 => Some(value.iter().fold(0, |n, octet| n << 8 | u64::from(*octet))),
+        1 | 2 | 4 | 8 => Some(value.iter().fold(0, |n, byte| n << 8 | u64::from(*byte))),
         _ => None,
     }
 }

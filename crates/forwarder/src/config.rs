@@ -22,7 +22,7 @@ pub struct ForwarderConfig {
     pub pit: PitConfig,
     /// The most prefixes with routes.
     pub routes: usize,
-    /// The most octets of memory that everything takes together; [`usize::MAX`] where nobody
+    /// The most bytes of memory that everything takes together; [`usize::MAX`] where nobody
     /// counts. The bounds of single parts hold besides.
     pub memory: usize,
     /// The most pending Interests that one call of [`crate::Forwarder::on_deadline`] ends, and the

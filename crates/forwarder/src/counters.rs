@@ -101,7 +101,7 @@ reasons! {
     Drops:
     /// The frame or the packet in it does not follow the packet format.
     Malformed = "malformed",
-    /// The packet is larger than 8,800 octets, or does not fit the face's MTU even in
+    /// The packet is larger than 8,800 bytes, or does not fit the face's MTU even in
     /// fragments.
     TooBig = "too-big",
     /// A fragment whose numbers contradict each other, or those of fragments before it.
@@ -174,7 +174,7 @@ reasons! {
     Range = "range",
     /// A Range of fewer than 2 or more than 256 segments.
     RangeCount = "range-count",
-    /// A Range whose bitmap has not one bit for each segment, in whole octets, or that wants none
+    /// A Range whose bitmap has not one bit for each segment, in whole bytes, or that wants none
     /// of the segments, or some behind the last.
     RangeBitmap = "range-bitmap",
     /// A Range on an Interest that cannot have one: with CanBePrefix, with parameters, with a name
@@ -186,16 +186,16 @@ reasons! {
     TrafficClass = "traffic-class",
     /// A RateStamp that is not two numbers.
     RateStamp = "rate-stamp",
-    /// A PathId that has not 8 octets.
+    /// A PathId that has not 8 bytes.
     PathId = "path-id",
-    /// A PathLabel that is cut off, or whose bitmap is longer than 64 octets.
+    /// A PathLabel that is cut off, or whose bitmap is longer than 64 bytes.
     PathLabel = "path-label",
-    /// A SteeringHint of an unknown kind, without octets or with more than 64.
+    /// A SteeringHint of an unknown kind, without bytes or with more than 64.
     SteeringHint = "steering-hint",
     /// An Anticipated that is cut off, that names no segment or more than 64, one twice or one
     /// beyond 2^64, or whose holders are more than 16, one twice, or without such a segment.
     Anticipated = "anticipated",
-    /// A ServedBy that is neither empty nor 9 octets long.
+    /// A ServedBy that is neither empty nor 9 bytes long.
     ServedBy = "served-by",
     /// An ExpectedBytes that is no NonNegativeInteger.
     ExpectedBytes = "expected-bytes",
@@ -207,19 +207,19 @@ reasons! {
     AddressChallenge = "address-challenge",
     /// An AddressEcho that has not 8 bytes.
     AddressEcho = "address-echo",
-    /// A CachesBelow that is not an octet and a NonNegativeInteger.
+    /// A CachesBelow that is not a byte and a NonNegativeInteger.
     CachesBelow = "caches-below",
-    /// A CachesPassed that is not an octet and perhaps a NonNegativeInteger.
+    /// A CachesPassed that is not a byte and perhaps a NonNegativeInteger.
     CachesPassed = "caches-passed",
     /// An Exclude of no packets, of more than 8, of one twice, or cut off.
     Exclude = "exclude",
     /// An option of a type that the packet has already.
     Repeated = "repeated",
-    /// An option that does not fit into the 1,024 octets that all of a packet may have.
-    TooManyOctets = "too-many-octets",
+    /// An option that does not fit into the 1,024 bytes that all of a packet may have.
+    TooManyBytes = "too-many-bytes",
 }
 
-/// Packets by kind, and the octets of all.
+/// Packets by kind, and the bytes of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Interests.
@@ -228,7 +228,7 @@ pub struct Traffic {
     pub data: u64,
     /// Nacks.
     pub nacks: u64,
-    /// Octets on the link: whole frames, headers of the link layer included.
+    /// Bytes on the link: whole frames, headers of the link layer included.
     pub bytes: u64,
     /// Frames; a packet in fragments is several.
     pub frames: u64,
@@ -245,10 +245,10 @@ impl Traffic {
 }
 
 /// What became of the packets that were offered to a face's queues. At any time
-/// `offered = sent + dropped + queued`, in packets and in octets of network packets.
+/// `offered = sent + dropped + queued`, in packets and in bytes of network packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueTally {
-    /// Offered, in packets and octets.
+    /// Offered, in packets and bytes.
     pub offered: (u64, u64),
     /// Put on the wire.
     pub sent: (u64, u64),

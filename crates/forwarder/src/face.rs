@@ -44,11 +44,11 @@ pub struct FaceConfig {
     pub scope: Scope,
     /// How many are at the other end.
     pub link_type: LinkType,
-    /// The largest frame in octets. `None` is a stream, on which packets are never fragmented.
-    /// A packet of [`packet::MAX_PACKET`] octets fits into frames of 100 or more; what does not fit
+    /// The largest frame in bytes. `None` is a stream, on which packets are never fragmented.
+    /// A packet of [`packet::MAX_PACKET`] bytes fits into frames of 100 or more; what does not fit
     /// into 400 frames is dropped.
     pub mtu: Option<usize>,
-    /// Octets that each frame takes on the link besides itself; counted against the rate.
+    /// Bytes that each frame takes on the link besides itself; counted against the rate.
     pub overhead: usize,
     /// The rate at which packets are let out. Without it, as fast as the driver takes them.
     pub rate: Option<Rate>,
@@ -56,11 +56,11 @@ pub struct FaceConfig {
     pub rate_in: Option<Rate>,
     /// How far behind the rate a driver that wakes late may catch up in one go.
     pub slack: Duration,
-    /// Octets that the queue of Data may hold.
+    /// Bytes that the queue of Data may hold.
     pub data_queue: Size,
-    /// Octets that the queue of Interests and Nacks may hold.
+    /// Bytes that the queue of Interests and Nacks may hold.
     pub interest_queue: Size,
-    /// Packets that either queue may hold, whatever their octets.
+    /// Packets that either queue may hold, whatever their bytes.
     pub queue_packets: usize,
     /// Interests that the face's shaper may hold.
     pub max_held: usize,
@@ -70,7 +70,7 @@ pub struct FaceConfig {
     /// (NDNLPv2, "Reliability"). Point-to-point faces only.
     pub reliability: bool,
     /// What the receive buffer of a peer that acknowledges is asked to hold at most, each frame
-    /// counted with the 832 octets that Linux adds to it. Zero is no bound.
+    /// counted with the 832 bytes that Linux adds to it. Zero is no bound.
     pub window: Size,
     /// Whether Nacks are sent (to point-to-point faces only, at any rate).
     pub nacks: bool,
@@ -85,7 +85,7 @@ pub struct FaceConfig {
     pub capability: Capability,
     /// When this end says what it understands.
     pub announce: Announce,
-    /// Octets of memory that the driver keeps for it from the start; see
+    /// Bytes of memory that the driver keeps for it from the start; see
     /// [`crate::Forwarder::set_outside`].
     pub outside: usize,
     /// Management of the queue of Data.
@@ -132,9 +132,9 @@ impl Default for FaceConfig {
 impl FaceConfig {
     /// Where lost fragments are sent again, others wait for them: eight times as much is kept.
     pub(crate) fn reassembly_limits(&self) -> ReassemblyLimits {
-        let ReassemblyLimits { packets, octets, timeout } = self.reassembly;
+        let ReassemblyLimits { packets, bytes, timeout } = self.reassembly;
         let times = if self.reliability { 8 } else { 1 };
-        ReassemblyLimits { packets: packets * times, octets: octets * times, timeout }
+        ReassemblyLimits { packets: packets * times, bytes: bytes * times, timeout }
     }
 }
 
@@ -172,9 +172,9 @@ pub(crate) struct Face {
     pub(crate) readiness: Readiness,
     /// The deadline under which the forwarder has it in its list.
     pub(crate) deadline: Option<control::Time>,
-    /// Octets of memory that the face takes before anything passes.
+    /// Bytes of memory that the face takes before anything passes.
     pub(crate) bare: usize,
-    /// Octets of memory that the face was last seen to take.
+    /// Bytes of memory that the face was last seen to take.
     pub(crate) counted: usize,
     /// Those that the driver keeps for it.
     pub(crate) outside: usize,
@@ -219,7 +219,7 @@ impl Face {
         }
     }
 
-    /// Octets of memory that it takes.
+    /// Bytes of memory that it takes.
     pub(crate) fn memory(&self) -> usize {
         Face::BARE + self.outside + self.link.memory()
     }

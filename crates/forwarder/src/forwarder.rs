@@ -30,10 +30,10 @@ pub enum Wire<'a> {
 }
 
 impl<'a> Wire<'a> {
-    pub(crate) fn octets(&self) -> &'a [u8] {
+    pub(crate) fn bytes(&self) -> &'a [u8] {
         match *self {
-            Wire::Borrowed(octets) => octets,
-            Wire::Shared(octets) => octets,
+            Wire::Borrowed(bytes) => bytes,
+            Wire::Shared(bytes) => bytes,
         }
     }
 }
@@ -41,9 +41,9 @@ impl<'a> Wire<'a> {
 /// What [`Forwarder::poll_transmit`] appended: the frames of one network packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    /// Octets appended.
+    /// Bytes appended.
     pub len: usize,
-    /// `None` if they are one frame. Otherwise each frame has this many octets and the last one at
+    /// `None` if they are one frame. Otherwise each frame has this many bytes and the last one at
     /// most as many: ready for UDP segmentation offload.
     pub segment: Option<usize>,
 }
@@ -104,7 +104,7 @@ pub(crate) struct Chosen {
 ///    more goes on with that face when it can: it is not told again;
 /// 3. then [`Forwarder::next_deadline`].
 ///
-/// `now` must not go backwards. Equal calls give equal answers, octet for octet.
+/// `now` must not go backwards. Equal calls give equal answers, byte for byte.
 pub struct Forwarder {
     pub(crate) seed: u64,
     pub(crate) name: String,

@@ -49,7 +49,7 @@ pub(crate) struct Env<'a> {
     pub(crate) now: Time,
     pub(crate) tap: &'a mut dyn FnMut(Event),
     pub(crate) stats: &'a mut ForwarderStats,
-    /// How many more octets of memory the face may take; `usize::MAX` where nobody counts.
+    /// How many more bytes of memory the face may take; `usize::MAX` where nobody counts.
     pub(crate) room: usize,
     /// Who is told what becomes of packets, and of which face.
     pub(crate) packet_tap: Option<(&'a mut PacketTap, FaceId)>,
@@ -81,14 +81,14 @@ pub(crate) struct Patch {
 impl Patch {
     fn apply(self, packet: &mut [u8]) {
         if let Some((at, limit)) = self.hop_limit
-            && let Some(octet) = packet.get_mut(at)
+            && let Some(byte) = packet.get_mut(at)
         {
-            *octet = limit;
+            *byte = limit;
         }
         if let Some((at, nonce)) = self.nonce
-            && let Some(octets) = packet.get_mut(at..at + 4)
+            && let Some(bytes) = packet.get_mut(at..at + 4)
         {
-            octets.copy_from_slice(&nonce.to_be_bytes());
+            bytes.copy_from_slice(&nonce.to_be_bytes());
         }
     }
 }
@@ -195,10 +195,10 @@ impl Link {
         self.control.is_empty() && self.data.is_empty()
     }
 
-    /// Packets and octets in the queues.
+    /// Packets and bytes in the queues.
     pub(crate) fn queued(&self) -> (u64, u64) {
         let packets = self.control.packets() + self.data.packets();
-        (packets as u64, (self.control.octets() + self.data.octets()) as u64)
+        (packets as u64, (self.control.bytes() + self.data.bytes()) as u64)
     }
 
     /// How full the queue of Data was until now.
@@ -222,14 +222,14 @@ impl Link {
         self.rate_in = rate;
     }
 
-    /// `frames` of `octets` that left took none of the link's time; see [`Pacer::refund`].
-    pub(crate) fn refund(&mut self, octets: usize, frames: usize) {
+    /// `frames` of `bytes` that left took none of the link's time; see [`Pacer::refund`].
+    pub(crate) fn refund(&mut self, bytes: usize, frames: usize) {
         if let Some(pacer) = &mut self.pacer {
-            pacer.refund(Size((octets + self.overhead * frames) as u64));
+            pacer.refund(Size((bytes + self.overhead * frames) as u64));
         }
     }
 
-    /// When the last octet of what leaves now is on the link: now without a rate.
+    /// When the last byte of what leaves now is on the link: now without a rate.
     pub(crate) fn has_left(&self, now: Time) -> Time {
         self.pacer.as_ref().map_or(now, |pacer| pacer.left(now))
     }
@@ -253,7 +253,7 @@ impl Link {
         }
     }
 
-    /// The octets of Data that an Interest of this flow is expected to bring, for so many segments
+    /// The bytes of Data that an Interest of this flow is expected to bring, for so many segments
     /// and with these options.
     pub(crate) fn expected(&self, flow: Flow, options: &HopOptions, segments: u16) -> Size {
         self.flows.expected(flow, options.get(), segments)
@@ -504,7 +504,7 @@ impl Link {
         plain && mark == 0 && token.is_empty() && no_options && no_face
     }
 
-    /// Whether octets come in order and from one end only, as long as the link is up.
+    /// Whether bytes come in order and from one end only, as long as the link is up.
     pub(crate) fn is_stream(&self) -> bool {
         self.mtu.is_none()
     }

@@ -86,10 +86,10 @@ impl Forwarder {
         &self.store
     }
 
-    /// Changes the content store's capacity in octets, evicting what is too much.
-    pub fn set_content_store_capacity(&mut self, octets: usize) {
+    /// Changes the content store's capacity in bytes, evicting what is too much.
+    pub fn set_content_store_capacity(&mut self, bytes: usize) {
         self.budget.look_again();
-        self.store.set_capacity(octets, &mut self.store_rng);
+        self.store.set_capacity(bytes, &mut self.store_rng);
     }
 
     /// Releases memory that a flood has left behind: of pending Interests at most `steps` places,
@@ -185,7 +185,7 @@ impl Forwarder {
         self.faces.get(face).map(|face| face.scope)
     }
 
-    /// What waits in a face's queues: packets and octets.
+    /// What waits in a face's queues: packets and bytes.
     #[must_use]
     pub fn queued(&self, face: FaceId) -> Option<(u64, u64)> {
         self.faces.get(face).map(|face| face.link.queued())
@@ -225,15 +225,15 @@ impl Forwarder {
         }
     }
 
-    /// Of what [`Forwarder::poll_transmit`] gave last, `frames` of `octets` were taken away by a
+    /// Of what [`Forwarder::poll_transmit`] gave last, `frames` of `bytes` were taken away by a
     /// driver that emulates a lossy link, before they took any of the link's time.
-    pub fn refund(&mut self, face: FaceId, octets: usize, frames: usize) {
+    pub fn refund(&mut self, face: FaceId, bytes: usize, frames: usize) {
         if let Some(face) = self.faces.get_mut(face) {
-            face.link.refund(octets, frames);
+            face.link.refund(bytes, frames);
         }
     }
 
-    /// When the last octet of what [`Forwarder::poll_transmit`] gave at `now` is on the face's
+    /// When the last byte of what [`Forwarder::poll_transmit`] gave at `now` is on the face's
     /// link, for a driver that emulates it: `now` if the face has no rate.
     #[must_use]
     pub fn has_left(&self, now: Time, face: FaceId) -> Time {

@@ -27,7 +27,7 @@ impl Forwarder {
             if let Some(fault) = fault {
                 self.count_option_fault(face, fault);
             } else if !options.set_raw(typ, value) {
-                self.count_option_fault(face, OptionFault::TooManyOctets);
+                self.count_option_fault(face, OptionFault::TooManyBytes);
             }
         }
         if header.non_discovery() {
@@ -36,7 +36,7 @@ impl Forwarder {
         if let Some(announcement) = header.prefix_announcement()
             && !options.set_raw(PREFIX_ANNOUNCEMENT, announcement)
         {
-            self.count_option_fault(face, OptionFault::TooManyOctets);
+            self.count_option_fault(face, OptionFault::TooManyBytes);
         }
         options
     }

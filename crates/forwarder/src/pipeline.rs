@@ -49,18 +49,18 @@ pub(crate) struct Scratch {
 /// A network packet as it came.
 #[derive(Clone, Copy)]
 struct Packet<'a> {
-    octets: &'a [u8],
-    /// The buffer that `octets` is a part of, if it may be kept.
+    bytes: &'a [u8],
+    /// The buffer that `bytes` is a part of, if it may be kept.
     shared: Option<&'a Bytes>,
 }
 
 impl Packet<'_> {
     fn to_bytes(self) -> Bytes {
         match self.shared {
-            Some(shared) => shared.slice_ref(self.octets),
+            Some(shared) => shared.slice_ref(self.bytes),
             None => {
-                let mut kept = Vec::with_capacity(memory::roomy(self.octets.len()));
-                kept.extend_from_slice(self.octets);
+                let mut kept = Vec::with_capacity(memory::roomy(self.bytes.len()));
+                kept.extend_from_slice(self.bytes);
                 Bytes::from(kept)
             }
         }
@@ -96,11 +96,11 @@ fn violates_scope(face: &Face, name: NameRef<'_>) -> bool {
 #[inline]
 fn is_under(name: NameRef<'_>, component: &[u8]) -> bool {
     // The length tells nearly all names apart.
-    let octets = name.as_bytes();
-    octets.get(1) == component.get(1) && octets.starts_with(component)
+    let bytes = name.as_bytes();
+    bytes.get(1) == component.get(1) && bytes.starts_with(component)
 }
 
-/// The octets that a packet took on the link, those of its frames included.
+/// The bytes that a packet took on the link, those of its frames included.
 fn on_link(header: &LpPacket<'_>, packet: &[u8]) -> usize {
     let frames = usize::try_from(header.frag_count()).unwrap_or(usize::MAX);
     packet.len().saturating_add(header.overhead().saturating_mul(frames))
@@ -114,16 +114,16 @@ impl Forwarder {
 
     /// A frame arrived on a face at whose other end there are several: from this one.
     pub fn receive_from(&mut self, now: Time, face: FaceId, sender: Sender, frame: Wire<'_>) {
-        let octets = frame.octets();
+        let bytes = frame.bytes();
         let Some(state) = self.faces.get_mut(face) else {
             self.stats.drops.add(DropReason::FaceRemoved);
             return;
         };
         for traffic in [&mut state.link.counters.received, &mut self.stats.received] {
             traffic.frames += 1;
-            traffic.bytes += octets.len() as u64;
+            traffic.bytes += bytes.len() as u64;
         }
-        let Ok(header) = LpPacket::decode(octets) else {
+        let Ok(header) = LpPacket::decode(bytes) else {
             return self.count_drop(face, DropReason::Malformed);
         };
         if state.link.has_hop() && (header.tx_sequence().is_some() || header.has_acks()) {
@@ -143,13 +143,13 @@ impl Forwarder {
             return;
         };
         if header.frag_count() > 1 {
-            return self.receive_fragment(now, (face, sender), &header, octets);
+            return self.receive_fragment(now, (face, sender), &header, bytes);
         }
         let shared = match frame {
             Wire::Shared(shared) => Some(shared),
             Wire::Borrowed(_) => None,
         };
-        let packet = Packet { octets: fragment, shared };
+        let packet = Packet { bytes: fragment, shared };
         self.receive_packet(now, face, &header, header.congestion_mark(), packet);
     }
 
@@ -181,7 +181,7 @@ impl Forwarder {
         let Some(whole) = whole.flatten() else { return };
         // The frame of fragment 0 was decoded when it came.
         if let Ok(header) = LpPacket::decode(&whole.first) {
-            let packet = Packet { octets: &whole.packet, shared: None };
+            let packet = Packet { bytes: &whole.packet, shared: None };
             self.receive_packet(now, face, &header, whole.mark, packet);
         }
         let room = self.room(face);
@@ -201,15 +201,15 @@ impl Forwarder {
         mark: u64,
         packet: Packet<'_>,
     ) {
-        match (header.nack(), packet.octets.first().copied().map(u64::from)) {
+        match (header.nack(), packet.bytes.first().copied().map(u64::from)) {
             (_, Some(typ)) if !header.is_bare() && is_misplaced(header, typ) => {
                 self.count_drop(face, DropReason::Malformed);
             }
             (Some(reason), Some(types::INTEREST)) => {
-                self.on_nack(now, face, header, reason, packet.octets);
+                self.on_nack(now, face, header, reason, packet.bytes);
             }
             (None, Some(types::INTEREST)) => {
-                self.on_interest(now, face, header, mark, packet.octets);
+                self.on_interest(now, face, header, mark, packet.bytes);
             }
             (None, Some(types::DATA)) => self.on_data(now, face, header, mark, packet),
             _ => self.count_drop(face, DropReason::Malformed),

@@ -16,7 +16,7 @@ struct Run {
     hasher: NameHasher,
     store: ContentStore,
     rng: Rng,
-    /// Octets in use before the store was made.
+    /// Bytes in use before the store was made.
     before: usize,
     inserted: u64,
 }

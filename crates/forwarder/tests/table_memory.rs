@@ -54,7 +54,7 @@ struct PitRun {
     hasher: NameHasher,
     pit: Pit,
     keys: Vec<PitKey>,
-    /// Octets in use, and those that the PIT said it takes, when a step began.
+    /// Bytes in use, and those that the PIT said it takes, when a step began.
     in_use: usize,
     said: usize,
 }
@@ -239,7 +239,7 @@ struct FibRun {
     hasher: NameHasher,
     fib: Fib,
     names: Vec<Name>,
-    /// Octets in use, and those that the FIB said it takes, when a step began.
+    /// Bytes in use, and those that the FIB said it takes, when a step began.
     in_use: usize,
     said: usize,
 }

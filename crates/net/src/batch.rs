@@ -5,8 +5,8 @@
 
 use forwarder::tables::memory;
 
-/// The most octets of one offloaded send: the payload of the largest UDP datagram over IPv4.
-const MAX_OCTETS: usize = 65_507;
+/// The most bytes of one offloaded send: the payload of the largest UDP datagram over IPv4.
+const MAX_BYTES: usize = 65_507;
 
 /// Room that the next packet may need: no packet is appended when less is left. A network packet
 /// with all its link headers is far below it.
@@ -16,7 +16,7 @@ const PACKET_ROOM: usize = 12_000;
 #[derive(Debug)]
 pub struct Batch {
     bytes: Vec<u8>,
-    /// Octets at the start of `bytes` that belong to this batch; what is behind them belongs to the
+    /// Bytes at the start of `bytes` that belong to this batch; what is behind them belongs to the
     /// next.
     len: usize,
     segment: usize,
@@ -43,7 +43,7 @@ impl Batch {
         &mut self.bytes
     }
 
-    /// Takes what was appended, frames of `segment` octets (`None`: one frame), into the batch if
+    /// Takes what was appended, frames of `segment` bytes (`None`: one frame), into the batch if
     /// it has the batch's shape. If not, it stays behind as the beginning of the next batch, and
     /// this one is full.
     pub fn appended(&mut self, segment: Option<usize>) {
@@ -57,7 +57,7 @@ impl Batch {
         let whole = self.len.is_multiple_of(self.segment);
         let same = size == self.segment || (added == size && size <= self.segment);
         let frames = self.bytes.len().div_ceil(self.segment);
-        if whole && same && frames <= self.max_segments && self.bytes.len() <= MAX_OCTETS {
+        if whole && same && frames <= self.max_segments && self.bytes.len() <= MAX_BYTES {
             self.len = self.bytes.len();
         } else {
             self.next = segment;
@@ -84,7 +84,7 @@ impl Batch {
         }
     }
 
-    /// Octets of memory that it holds.
+    /// Bytes of memory that it holds.
     #[must_use]
     pub fn memory(&self) -> usize {
         memory::block(self.bytes.capacity())
@@ -97,7 +97,7 @@ impl Batch {
             && (self.len < self.bytes.len()
                 || !self.len.is_multiple_of(self.segment)
                 || self.len / self.segment >= self.max_segments
-                || self.len + PACKET_ROOM > MAX_OCTETS)
+                || self.len + PACKET_ROOM > MAX_BYTES)
     }
 
     /// Nothing is to be sent.
@@ -112,10 +112,10 @@ impl Batch {
         (&self.bytes[..self.len], self.segment.max(1))
     }
 
-    /// Only the first `octets` (whole frames) were sent; the rest stays to be sent.
-    pub fn sent(&mut self, octets: usize) {
-        self.bytes.drain(..octets);
-        self.len -= octets;
+    /// Only the first `bytes` (whole frames) were sent; the rest stays to be sent.
+    pub fn sent(&mut self, bytes: usize) {
+        self.bytes.drain(..bytes);
+        self.len -= bytes;
     }
 
     /// Nothing of what was appended is to be sent.
@@ -139,13 +139,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Sends packets (octets, frame length) through batches; returns the datagrams in order.
+    /// Sends packets (bytes, frame length) through batches; returns the datagrams in order.
     fn datagrams(packets: &[(usize, Option<usize>)], max: usize) -> Vec<usize> {
         let mut batch = Batch::new(max);
         let mut sent = Vec::new();
         let mut flush = |batch: &mut Batch| {
             let (bytes, segment) = batch.frames();
-            assert!(bytes.len() <= MAX_OCTETS || bytes.len() <= PACKET_ROOM);
+            assert!(bytes.len() <= MAX_BYTES || bytes.len() <= PACKET_ROOM);
             sent.extend(bytes.chunks(segment).map(<[u8]>::len));
             batch.clear();
         };

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Datagrams come first, because a socket that is not emptied loses what comes next, while a stream
-//! only waits. Every step is bounded in octets, so that the others have their turn in time. What
+//! only waits. Every step is bounded in bytes, so that the others have their turn in time. What
 //! the kernel does not take stays in the forwarder's queues, where its sojourn is known.
 
 mod accept;
@@ -118,7 +118,7 @@ struct Settings {
 struct Work {
     /// UDP faces that may have datagrams.
     datagrams: VecDeque<FaceId>,
-    /// Streams that may have octets.
+    /// Streams that may have bytes.
     streams: VecDeque<FaceId>,
     /// Faces that may send.
     sending: VecDeque<FaceId>,

@@ -1,6 +1,6 @@
 //! An emulated link: one-way delay and random loss for what a face sends, so that a testbed needs
 //! no kernel module. Rate and queue are the forwarder's own pacing, in front of this: it lets a
-//! packet out when the link is free, and the delay begins when its last octet is on the link. As
+//! packet out when the link is free, and the delay begins when its last byte is on the link. As
 //! with Linux's netem, a lost frame takes none of the link's time: the caller gives back to the
 //! pacing what [`DelayLine::push`] says was lost.
 //!
@@ -11,7 +11,7 @@ use control::{Duration, LossModel, Lossy, Rng, Time};
 use forwarder::tables::memory;
 use std::collections::VecDeque;
 
-/// Bound of the octets on their way: 64 MiB are 100 ms at 5 Gbit/s. What exceeds it is dropped and
+/// Bound of the bytes on their way: 64 MiB are 100 ms at 5 Gbit/s. What exceeds it is dropped and
 /// counted, so that a configured delay cannot eat the host's memory.
 pub const MAX_IN_FLIGHT: usize = 64 << 20;
 
@@ -35,7 +35,7 @@ impl Emulation {
     }
 }
 
-/// Frames that leave together: `bytes` made of frames of `segment` octets each (the last may be
+/// Frames that leave together: `bytes` made of frames of `segment` bytes each (the last may be
 /// shorter), or of one frame.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Burst {
@@ -52,8 +52,8 @@ pub struct Burst {
 pub struct Lost {
     /// How many.
     pub frames: usize,
-    /// Their octets.
-    pub octets: usize,
+    /// Their bytes.
+    pub bytes: usize,
 }
 
 /// What became of frames.
@@ -75,7 +75,7 @@ pub struct DelayLine {
     /// The dice of the jitter.
     rng: Rng,
     on_the_way: VecDeque<Burst>,
-    octets: usize,
+    bytes: usize,
     counters: DelayLineCounters,
 }
 
@@ -84,10 +84,10 @@ impl DelayLine {
     #[must_use]
     pub fn new(emulation: Emulation, [loss, rng]: [Rng; 2]) -> DelayLine {
         let (lossy, counters) = (Lossy::new(emulation.loss, loss), DelayLineCounters::default());
-        DelayLine { emulation, lossy, rng, on_the_way: VecDeque::new(), octets: 0, counters }
+        DelayLine { emulation, lossy, rng, on_the_way: VecDeque::new(), bytes: 0, counters }
     }
 
-    /// Takes frames whose last octet leaves then; each is lost or will be due after the delay.
+    /// Takes frames whose last byte leaves then; each is lost or will be due after the delay.
     pub fn push(&mut self, left: Time, frames: &[u8], segment: Option<usize>) -> Lost {
         let size = segment.unwrap_or(frames.len()).max(1);
         let mut lost = Lost::default();
@@ -97,8 +97,8 @@ impl DelayLine {
             if self.lossy.loses() {
                 self.counters.lost += 1;
                 lost.frames += 1;
-                lost.octets += frame.len();
-            } else if self.octets + bytes.len() + frame.len() > MAX_IN_FLIGHT {
+                lost.bytes += frame.len();
+            } else if self.bytes + bytes.len() + frame.len() > MAX_IN_FLIGHT {
                 self.counters.overflowed += 1;
             } else {
                 bytes.extend_from_slice(frame);
@@ -107,7 +107,7 @@ impl DelayLine {
         if bytes.is_empty() {
             return lost;
         }
-        self.octets += bytes.len();
+        self.bytes += bytes.len();
         // What is due never goes back in time, even if the caller's clock did.
         let due = left + self.emulation.delay + self.jitter();
         let due = self.on_the_way.back().map_or(due, |last| last.due.max(due));
@@ -122,19 +122,19 @@ impl DelayLine {
         }
     }
 
-    /// Octets of memory that what is on its way takes.
+    /// Bytes of memory that what is on its way takes.
     #[must_use]
     pub fn memory(&self) -> usize {
         let bursts = self.on_the_way.capacity() * size_of::<Burst>();
         // What the allocator adds to each burst.
-        self.octets + self.on_the_way.len() * memory::block(1) + memory::block(bursts)
+        self.bytes + self.on_the_way.len() * memory::block(1) + memory::block(bursts)
     }
 
     /// The next frames that are due at `now`.
     pub fn pop(&mut self, now: Time) -> Option<Burst> {
         let due = self.next_deadline().is_some_and(|due| due <= now);
         let burst = if due { self.on_the_way.pop_front() } else { None }?;
-        self.octets -= burst.bytes.len();
+        self.bytes -= burst.bytes.len();
         Some(burst)
     }
 
@@ -196,31 +196,31 @@ mod tests {
         assert_eq!(line.pop(Time(25_000_200)).unwrap().bytes, b"first");
         assert_eq!(line.pop(Time(25_000_200)).unwrap().bytes, b"second");
         assert_eq!(line.next_deadline(), None);
-        assert_eq!(line.octets, 0);
+        assert_eq!(line.bytes, 0);
     }
 
     #[test]
     fn every_frame_of_a_burst_is_drawn_for_itself() {
         let mut line = line(0, 0.05);
         let burst = vec![0; 5 * 100 + 30];
-        let (mut delivered, mut taken, mut octets) = (0, 0, 0);
+        let (mut delivered, mut taken, mut bytes) = (0, 0, 0);
         for _ in 0..20_000 {
             let before = line.counters().lost;
             let lost = line.push(Time(0), &burst, Some(100));
             assert_eq!(lost.frames as u64, line.counters().lost - before);
-            taken += lost.octets;
+            taken += lost.bytes;
             while let Some(b) = line.pop(Time(0)) {
                 // A lost frame leaves a run of whole frames, so that the rest can still be
                 // offloaded.
                 delivered += b.bytes.len().div_ceil(100) as u64;
-                octets += b.bytes.len();
+                bytes += b.bytes.len();
                 assert!(b.bytes.len() % 100 == 0 || b.bytes.len() % 100 == 30);
             }
         }
         let counters = line.counters();
         assert_eq!(counters.frames, 120_000);
         assert_eq!(counters.lost + delivered, counters.frames);
-        assert_eq!(taken + octets, 20_000 * burst.len());
+        assert_eq!(taken + bytes, 20_000 * burst.len());
         // 6000 expected, standard deviation 75; five of them are 377.
         assert!(counters.lost.abs_diff(6000) < 377, "{}", counters.lost);
     }
@@ -233,7 +233,7 @@ mod tests {
             line.push(Time(0), &frame, None);
         }
         assert_eq!(line.counters().overflowed, 36);
-        assert_eq!(line.octets, MAX_IN_FLIGHT);
+        assert_eq!(line.bytes, MAX_IN_FLIGHT);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Frames out of a byte stream.
 //!
-//! All streams share one large read buffer; between two reads a stream keeps only the octets of a
+//! All streams share one large read buffer; between two reads a stream keeps only the bytes of a
 //! frame that has not arrived whole, so that memory for a stream is bounded by one frame whatever
 //! its peer sends.
 
@@ -22,7 +22,7 @@ impl Unframer {
         Unframer::default()
     }
 
-    /// Puts the kept octets at the start of `buffer`; the driver reads behind them. Returns how
+    /// Puts the kept bytes at the start of `buffer`; the driver reads behind them. Returns how
     /// many they are, less than [`MAX_FRAME`]; `buffer` must be longer than that.
     pub fn begin(&mut self, buffer: &mut [u8]) -> usize {
         let kept = self.rest.len();
@@ -31,7 +31,7 @@ impl Unframer {
         kept
     }
 
-    /// Hands every whole frame in `filled` (kept octets and what was read behind them) to `each`,
+    /// Hands every whole frame in `filled` (kept bytes and what was read behind them) to `each`,
     /// in order, and keeps the rest.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ mod tests {
         }
 
         #[test]
-        fn any_octets_are_frames_or_an_error_and_little_is_kept(
+        fn any_bytes_are_frames_or_an_error_and_little_is_kept(
             junk in prop::collection::vec(any::<u8>(), 0..2000),
         ) {
             let mut unframer = Unframer::new();

@@ -73,7 +73,7 @@ pub enum Persistency {
 pub struct Marking {
     /// BaseCongestionMarkingInterval, in nanoseconds.
     pub interval_ns: Option<u64>,
-    /// DefaultCongestionThreshold, in octets.
+    /// DefaultCongestionThreshold, in bytes.
     pub threshold: Option<u64>,
 }
 
@@ -284,7 +284,7 @@ impl Management {
     pub fn count(&self, forwarder: &mut Forwarder) {
         if forwarder.counts_memory() {
             let asked = self.datasets.memory() + self.hub.memory();
-            let chosen: usize = self.strategies.iter().map(|(p, s)| strategies::octets(p, s)).sum();
+            let chosen: usize = self.strategies.iter().map(|(p, s)| strategies::bytes(p, s)).sum();
             let told = self.rib.memory() + chosen;
             let heard = self.certificates.memory() + self.authority.memory();
             forwarder.set_driver_memory(told + asked + heard);
@@ -306,12 +306,12 @@ impl Management {
         frame: &[u8],
     ) -> Option<Answer> {
         let packet = LpPacket::decode(frame).ok()?;
-        let octets = packet.fragment()?;
-        if let Ok(data) = Data::decode(octets) {
+        let bytes = packet.fragment()?;
+        if let Ok(data) = Data::decode(bytes) {
             self.certificates.receive(now, &data);
             return None;
         }
-        let interest = &Interest::decode(octets).ok()?;
+        let interest = &Interest::decode(bytes).ok()?;
         if packet.nack().is_some() {
             self.certificates.refused(now, interest.name());
             return None;
@@ -428,10 +428,10 @@ impl Management {
         let forwarder = &mut *host.forwarder;
         let asked = match &command.asked {
             Asked::Parameters(asked) => asked,
-            Asked::Announcement(octets) => {
-                let response = self.routes(forwarder, question, is_bounded).announce(octets);
+            Asked::Announcement(bytes) => {
+                let response = self.routes(forwarder, question, is_bounded).announce(bytes);
                 if response.code == 200 {
-                    self.know(forwarder, octets);
+                    self.know(forwarder, bytes);
                 }
                 return response.into();
             }

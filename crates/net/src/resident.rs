@@ -1,6 +1,6 @@
 //! What the process really takes of the host's memory.
 
-/// Octets of memory that the process takes now; `None` if the system does not say.
+/// Bytes of memory that the process takes now; `None` if the system does not say.
 #[must_use]
 pub fn resident() -> Option<u64> {
     #[cfg(target_os = "linux")]

@@ -1,7 +1,7 @@
 //! A wake-up that is precise to microseconds.
 //!
 //! `epoll_wait`, which mio uses, rounds its time-out up to whole milliseconds. A face paced to
-//! 40 Mbit/s sends a 1472-octet frame every 0.3 ms, so the loop needs better. A timerfd is an
+//! 40 Mbit/s sends a 1472-byte frame every 0.3 ms, so the loop needs better. A timerfd is an
 //! ordinary readable descriptor with a nanosecond clock behind it, is not subject to the thread's
 //! timer slack, and costs one system call each time the instant changes; `epoll_pwait2` would cost
 //! none but is out of mio's reach without `unsafe`. Waits far away need no precision: they use the

@@ -141,7 +141,7 @@ fn model(section: &Section<'_>) -> Option<LightVerSec> {
     let path = section.doc.folder().join(path);
     let read = std::fs::read(&path).map_err(|error| error.to_string());
     let decoded =
-        |octets: Vec<u8>| LightVerSec::decode(&octets).map_err(|why: ModelError| why.to_string());
+        |bytes: Vec<u8>| LightVerSec::decode(&bytes).map_err(|why: ModelError| why.to_string());
     match read.and_then(decoded) {
         Ok(model) => Some(model),
         Err(why) => {

@@ -82,10 +82,10 @@ impl Peer<'_> {
     /// Sends a registration signed by `who`; the command's name.
     fn begin(&mut self, prefix: &str, who: &Party) -> Name {
         let name = Some(prefix.parse().unwrap());
-        let mut octets = Vec::new();
-        ControlParameters { name, ..Default::default() }.encode_into(&mut octets);
+        let mut bytes = Vec::new();
+        ControlParameters { name, ..Default::default() }.encode_into(&mut bytes);
         let name: Name = "/localhop/nfd/rib/register".parse().unwrap();
-        self.send(InterestBuf::new(name.with(&Component::generic(&octets))), who)
+        self.send(InterestBuf::new(name.with(&Component::generic(&bytes))), who)
     }
 
     /// Waits for the answer to a command, and gives meanwhile the certificates that it has.

@@ -74,7 +74,7 @@ fn a_packet_that_is_alone_on_an_emulated_link_takes_its_time() {
     ));
     let fetch = || Consumer::new("/p", 1, 1).fetch(&consumer, 8000);
     let fetched = with_producer(&producer, "/p", 8000, fetch);
-    // 8000 octets of content at 125 a millisecond, and then the delay.
+    // 8000 bytes of content at 125 a millisecond, and then the delay.
     assert!(fetched.first_rtt.unwrap() >= Duration::from_millis(64 + 5));
 }
 
@@ -327,7 +327,7 @@ fn what_is_queued_is_sent_before_the_end() {
     });
     far.stop();
     let all = reader.join().unwrap();
-    assert!(all.len() > 50 * 8000, "{} octets came", all.len());
+    assert!(all.len() > 50 * 8000, "{} bytes came", all.len());
 }
 
 /// The register command that python-ndn 0.5.2 sends for `/hello` (captured).

@@ -31,9 +31,9 @@ fn about(face: u64) -> ControlParameters {
 
 /// The types of the fields, in their order.
 fn fields(body: &ControlParameters) -> Vec<u64> {
-    let mut octets = Vec::new();
-    body.encode_into(&mut octets);
-    let value = packet::tlv::only(&octets, numbers::CONTROL_PARAMETERS).unwrap();
+    let mut bytes = Vec::new();
+    body.encode_into(&mut bytes);
+    let value = packet::tlv::only(&bytes, numbers::CONTROL_PARAMETERS).unwrap();
     let mut reader = Reader::new(value);
     std::iter::from_fn(|| Some(reader.next_element().unwrap()?.typ)).collect()
 }
@@ -185,11 +185,11 @@ fn what_cannot_become_of_a_face_is_refused() {
 
 /// Sends a command over a stream and reads the frame that comes back.
 fn command(stream: &mut UnixStream, verb: &str, asked: &ControlParameters) -> ControlResponse {
-    let mut octets = Vec::new();
-    asked.encode_into(&mut octets);
+    let mut bytes = Vec::new();
+    asked.encode_into(&mut bytes);
     let name: Name = format!("/localhost/nfd/{verb}").parse().unwrap();
-    let mut interest = InterestBuf::new(name.with(&Component::generic(&octets)));
-    interest.nonce = Some(octets.len() as u32);
+    let mut interest = InterestBuf::new(name.with(&Component::generic(&bytes)));
+    interest.nonce = Some(bytes.len() as u32);
     let info = packet::SignatureInfoBuf::digest().with_nonce(&support::unique());
     interest.sign_with(info.with_time_ms(net::clock::unix_millis()), |parts| {
         use sha2::Digest as _;
@@ -370,10 +370,10 @@ fn a_peer_whose_key_may_registers_for_itself_from_afar() {
     let peer = udp_peer();
     let mut nonce = 0;
     let mut ask = |asked: &ControlParameters| {
-        let mut octets = Vec::new();
-        asked.encode_into(&mut octets);
+        let mut bytes = Vec::new();
+        asked.encode_into(&mut bytes);
         let name: Name = "/localhop/nfd/rib/register".parse().unwrap();
-        let mut interest = InterestBuf::new(name.with(&Component::generic(&octets)));
+        let mut interest = InterestBuf::new(name.with(&Component::generic(&bytes)));
         nonce += 1;
         interest.nonce = Some(nonce);
         let key = Some(certificate.key_name());
@@ -431,8 +431,8 @@ fn who_looks_for_a_hub_is_told_the_routable_prefixes() {
 
 /// The number in an entry's element of this type.
 fn number(entry: &[(u64, Vec<u8>)], typ: u64) -> Option<u64> {
-    let (_, octets) = entry.iter().find(|(found, _)| *found == typ)?;
-    Some(octets.iter().fold(0, |n, octet| n << 8 | u64::from(*octet)))
+    let (_, bytes) = entry.iter().find(|(found, _)| *found == typ)?;
+    Some(bytes.iter().fold(0, |n, byte| n << 8 | u64::from(*byte)))
 }
 
 #[test]

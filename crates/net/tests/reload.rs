@@ -195,14 +195,14 @@ fn the_content_store_follows_the_file() {
     assert_eq!(capacity(&daemon), 7);
     daemon.now(&store("packets = 3"));
     assert_eq!(capacity(&daemon), 3);
-    let octets = |daemon: &Running| {
+    let bytes = |daemon: &Running| {
         let counters = daemon.dataset("/localhost/weir/counters");
         let counters: serde_json::Value = serde_json::from_slice(&counters).unwrap();
         counters["content_store"]["capacity"].as_u64()
     };
-    let before = octets(&daemon);
+    let before = bytes(&daemon);
     daemon.now(&store("packets = 3\ncapacity = \"1 MB\""));
-    assert_eq!(octets(&daemon), Some(1_000_000), "it was {before:?}");
+    assert_eq!(bytes(&daemon), Some(1_000_000), "it was {before:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! Exchanges that were recorded between other projects' programs, sent to a daemon octet for octet.
+//! Exchanges that were recorded between other projects' programs, sent to a daemon byte for byte.
 //! What a recording left out (nonces, signatures over them) is filled in, and commands have the
-//! time of now, since old ones are rejected; what comes back is compared octet for octet, too.
+//! time of now, since old ones are rejected; what comes back is compared byte for byte, too.
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
 mod support;
@@ -11,14 +11,14 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use support::Running;
 
-fn octets(hex: &str) -> Vec<u8> {
+fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
     let value = |d: u8| (d as char).to_digit(16).unwrap() as u8;
     digits.chunks(2).map(|pair| value(pair[0]) << 4 | value(pair[1])).collect()
 }
 
-fn hex(octets: &[u8]) -> String {
-    octets.iter().map(|octet| format!("{octet:02x}")).collect()
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn read(stream: &mut UnixStream) -> Vec<u8> {
@@ -56,9 +56,9 @@ const PYTHON_NDN: &str = "0597 074e 08096c6f63616c686f7374 08036e6664 0803726962
 /// signature by digest.
 fn reply(command: &[u8], parameters: &[u8]) -> Vec<u8> {
     let name = &command[2..4 + usize::from(command[3])];
-    let response = [&octets("6601c8 6707")[..], b"Success", &tlv(0x68, parameters)].concat();
+    let response = [&bytes("6601c8 6707")[..], b"Success", &tlv(0x68, parameters)].concat();
     let content = tlv(0x15, &tlv(0x65, &response));
-    let signed = [name, &octets("1404 190203e8")[..], &content, &octets("1603 1b0100")].concat();
+    let signed = [name, &bytes("1404 190203e8")[..], &content, &bytes("1603 1b0100")].concat();
     let digest = Sha256::digest(&signed);
     tlv(0x06, &[&signed[..], &tlv(0x17, &digest)].concat())
 }
@@ -67,13 +67,13 @@ fn reply(command: &[u8], parameters: &[u8]) -> Vec<u8> {
 #[test]
 fn python_ndn_registers() {
     let daemon = Running::start("");
-    let command = support::signed_now(&octets(PYTHON_NDN));
+    let command = support::signed_now(&bytes(PYTHON_NDN));
     let mut stream = daemon.stream();
     stream.write_all(&command).unwrap();
     let answer = data(&read(&mut stream));
     let face = face_in(&answer);
-    let parameters = [&octets("0707080568656c6c6f 6901")[..], &[face]].concat();
-    let parameters = [&parameters[..], &octets("6f0100 6a0100 6c0101")].concat();
+    let parameters = [&bytes("0707080568656c6c6f 6901")[..], &[face]].concat();
+    let parameters = [&parameters[..], &bytes("6f0100 6a0100 6c0101")].concat();
     assert_eq!(hex(&answer), hex(&reply(&command, &parameters)));
 }
 
@@ -87,11 +87,11 @@ fn face_in(answer: &[u8]) -> u8 {
 /// A signed Interest by digest: the name's components, what stands between the name and the
 /// signature, nonce and time of the signature.
 fn signed(components: &[u8], between: &str) -> Vec<u8> {
-    let info = octets("2400 2c17 1b0100 2608 0102030405060708 2808 000001a1f84707a8");
+    let info = bytes("2400 2c17 1b0100 2608 0102030405060708 2808 000001a1f84707a8");
     let signature = tlv(0x2e, &Sha256::digest([components, &info].concat()));
     let digest = Sha256::digest([&info[..], &signature].concat());
     let name = tlv(0x07, &[components, &tlv(0x02, &digest)].concat());
-    let recorded = tlv(0x05, &[&name[..], &octets(between), &info, &signature].concat());
+    let recorded = tlv(0x05, &[&name[..], &bytes(between), &info, &signature].concat());
     support::signed_now(&recorded)
 }
 
@@ -106,13 +106,13 @@ fn a_recorded_command_is_neither_accepted_late_nor_twice() {
         let answer = data(&read(&mut stream));
         String::from_utf8_lossy(Data::decode(&answer).unwrap().content()).into_owned()
     };
-    let recorded = octets(PYTHON_NDN);
+    let recorded = bytes(PYTHON_NDN);
     assert!(text(&recorded).contains("the command's time is "), "it is from another day");
     let fresh = support::signed_now(&recorded);
     assert!(text(&fresh).contains("Success"));
     // The signature does not cover the Interest's Nonce, by which loops are found.
     let again = hex(&fresh).replacen("0a0401020304", "0a0405060708", 1);
-    assert!(text(&octets(&again)).contains("accepted before"), "also from another face");
+    assert!(text(&bytes(&again)).contains("accepted before"), "also from another face");
 }
 
 // Other projects' programs, "Commands": [peer-19].
@@ -120,14 +120,14 @@ fn a_recorded_command_is_neither_accepted_late_nor_twice() {
 fn ndnd_registers_with_must_be_fresh_and_a_cost() {
     // `ndnd put /demo/file`: ControlParameters{Name, Cost 0}; MustBeFresh stands behind the name.
     let daemon = Running::start("");
-    let components = octets(&format!("{REGISTER} 0813 6811 070c 080464656d6f 080466696c65 6a0100"));
+    let components = bytes(&format!("{REGISTER} 0813 6811 070c 080464656d6f 080466696c65 6a0100"));
     let command = signed(&components, "1200 0a0411223344 0c0203e8");
     let mut stream = daemon.stream();
     stream.write_all(&command).unwrap();
     let answer = data(&read(&mut stream));
     let face = face_in(&answer);
-    let parameters = octets("070c 080464656d6f 080466696c65 6901");
-    let parameters = [&parameters[..], &[face], &octets("6f0100 6a0100 6c0101")].concat();
+    let parameters = bytes("070c 080464656d6f 080466696c65 6901");
+    let parameters = [&parameters[..], &[face], &bytes("6f0100 6a0100 6c0101")].concat();
     assert_eq!(hex(&answer), hex(&reply(&command, &parameters)));
 }
 
@@ -142,9 +142,9 @@ fn what_nobody_has_is_refused_with_the_interest_as_it_came() {
     let daemon = Running::start("");
     let mut stream = daemon.stream();
     for interest in [DISCOVERY, SEGMENT] {
-        let interest = octets(interest);
+        let interest = bytes(interest);
         stream.write_all(&interest).unwrap();
-        let reason = octets("fd0320 05 fd0321 01 96");
+        let reason = bytes("fd0320 05 fd0321 01 96");
         let nack = tlv(0x64, &[&reason[..], &tlv(0x50, &interest)].concat());
         assert_eq!(hex(&read(&mut stream)), hex(&nack));
     }
@@ -156,14 +156,14 @@ fn what_nobody_has_is_refused_with_the_interest_as_it_came() {
 fn a_producers_data_come_to_who_asked_with_the_token_that_it_gave() {
     let daemon = Running::start("");
     let mut producer = daemon.stream();
-    let components = octets(&format!("{REGISTER} 0813 6811 070c 080464656d6f 080466696c65 6a0100"));
+    let components = bytes(&format!("{REGISTER} 0813 6811 070c 080464656d6f 080466696c65 6a0100"));
     producer.write_all(&signed(&components, "1200 0a0411223344 0c0203e8")).unwrap();
     face_in(&data(&read(&mut producer)));
     let mut consumer = daemon.stream();
     // NDNts says every minute that it is still there.
-    consumer.write_all(&octets("6400")).unwrap();
-    let token = octets("6206 000000000000");
-    let interest = octets(SEGMENT);
+    consumer.write_all(&bytes("6400")).unwrap();
+    let token = bytes("6206 000000000000");
+    let interest = bytes(SEGMENT);
     let frame = tlv(0x64, &[&token[..], &tlv(0x50, &interest)].concat());
     consumer.write_all(&frame).unwrap();
     let came = read(&mut producer);
@@ -172,7 +172,7 @@ fn a_producers_data_come_to_who_asked_with_the_token_that_it_gave() {
     // The application answers with whatever token the forwarder gave it.
     let given = link.pit_token().map(|given| tlv(0x62, given)).unwrap_or_default();
     let name = &interest[2..29];
-    let signed = [name, &octets("1405 1a03320102"), &octets("1500 1603 1b0100")].concat();
+    let signed = [name, &bytes("1405 1a03320102"), &bytes("1500 1603 1b0100")].concat();
     let segment = tlv(0x06, &[&signed[..], &tlv(0x17, &Sha256::digest(&signed))].concat());
     producer.write_all(&tlv(0x64, &[&given[..], &tlv(0x50, &segment)].concat())).unwrap();
     let expected = tlv(0x64, &[&token[..], &tlv(0x50, &segment)].concat());
@@ -184,8 +184,7 @@ fn a_producers_data_come_to_who_asked_with_the_token_that_it_gave() {
 fn pynfdc_signs_what_it_asks_for() {
     // `pynfdc Get-Status`: CanBePrefix and MustBeFresh, and the digest of parameters in the name.
     let daemon = Running::start("");
-    let components =
-        octets("08096c6f63616c686f7374 08036e6664 0806737461747573 080767656e6572616c");
+    let components = bytes("08096c6f63616c686f7374 08036e6664 0806737461747573 080767656e6572616c");
     let asked = signed(&components, "2100 1200 0a0411223344 0c0203e8");
     let mut stream = daemon.stream();
     stream.write_all(&asked).unwrap();

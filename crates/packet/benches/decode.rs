@@ -1,7 +1,7 @@
 //! What it costs to read and write one packet, in nanoseconds: `cargo bench -p weir-packet`.
 //!
 //! The packets are those of a bulk transfer: names of five components, payloads of 64 and 8000
-//! octets, a link header with a PIT token and a congestion mark. Each figure is the median of
+//! bytes, a link header with a PIT token and a congestion mark. Each figure is the median of
 //! several runs, with the best beside it.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![allow(clippy::print_stdout, reason = "a benchmark says what it measured")]
@@ -74,11 +74,11 @@ fn interests() {
 fn data() {
     for len in [64, 8000] {
         let wire = data_of(len);
-        measure(&format!("decode Data of {len} octets"), || Data::decode(black_box(&wire)));
+        measure(&format!("decode Data of {len} bytes"), || Data::decode(black_box(&wire)));
     }
     let (name, content, info) = (object(), vec![7; 8000], SignatureInfoBuf::digest());
     let mut out = Vec::with_capacity(9000);
-    measure("encode Data of 8000 octets, unsigned", || {
+    measure("encode Data of 8000 bytes, unsigned", || {
         out.clear();
         let parts = DataParts {
             name: name.as_ref(),

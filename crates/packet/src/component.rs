@@ -57,7 +57,7 @@ impl<'a> ComponentRef<'a> {
         self.value
     }
 
-    /// Octets of the encoding.
+    /// Bytes of the encoding.
     #[must_use]
     pub const fn encoded_len(&self) -> usize {
         tlv::tlv_len(self.typ as u64, self.value.len())
@@ -107,7 +107,7 @@ impl Component {
     }
 }
 
-/// Canonical order: type, then length, then octets. It is the order of the encodings.
+/// Canonical order: type, then length, then bytes. It is the order of the encodings.
 impl Ord for ComponentRef<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         (self.typ, self.value.len(), self.value).cmp(&(other.typ, other.value.len(), other.value))

@@ -1,7 +1,7 @@
 //! Naming conventions: what components mean to applications.
 //!
 //! Written in revision 3 (typed components); read in revision 3 and, by the `_any` forms, in
-//! revision 1, where a generic component's first octet is a marker.
+//! revision 1, where a generic component's first byte is a marker.
 
 use crate::component::{Component, ComponentRef};
 use crate::tlv::{self, types};
@@ -16,8 +16,8 @@ mod marker {
 }
 
 fn number(typ: u16, n: u64) -> Component {
-    let octets = n.to_be_bytes();
-    Component::new(typ, &octets[8 - tlv::nni_len(n)..])
+    let bytes = n.to_be_bytes();
+    Component::new(typ, &bytes[8 - tlv::nni_len(n)..])
 }
 
 fn marked(marker: u8, n: u64) -> Component {
@@ -33,7 +33,7 @@ impl Component {
         number(types::SEGMENT, n)
     }
 
-    /// A segment that begins at octet `n` of the content.
+    /// A segment that begins at byte `n` of the content.
     #[must_use]
     pub fn byte_offset(n: u64) -> Component {
         number(types::BYTE_OFFSET, n)
@@ -114,13 +114,13 @@ impl ComponentRef<'_> {
         self.as_version().or_else(|| self.rev1(marker::VERSION))
     }
 
-    /// The octet at which a segment begins.
+    /// The byte at which a segment begins.
     #[must_use]
     pub fn as_byte_offset(&self) -> Option<u64> {
         self.typed(types::BYTE_OFFSET)
     }
 
-    /// The octet at which a segment begins, in either revision.
+    /// The byte at which a segment begins, in either revision.
     #[must_use]
     pub fn as_byte_offset_any(&self) -> Option<u64> {
         self.as_byte_offset().or_else(|| self.rev1(marker::BYTE_OFFSET))

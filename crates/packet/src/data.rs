@@ -45,7 +45,7 @@ impl<'a> Data<'a> {
     ///
     /// # Errors
     /// Anything that the packet format forbids: a malformed, critical unknown, repeated or
-    /// misplaced element, a missing signature element, more than [`crate::MAX_PACKET`] octets.
+    /// misplaced element, a missing signature element, more than [`crate::MAX_PACKET`] bytes.
     pub fn decode(wire: &'a [u8]) -> Result<Data<'a>, DecodeError> {
         let mut at = 0;
         decode(wire, &mut at).map_err(|fault| DecodeError::new("Data", fault).at(at))
@@ -129,7 +129,7 @@ impl<'a> Data<'a> {
     }
 }
 
-/// `at` is left at the octet where the element begins that is at fault.
+/// `at` is left at the byte where the element begins that is at fault.
 #[inline(always)]
 fn decode<'a>(wire: &'a [u8], at: &mut usize) -> Result<Data<'a>, Fault> {
     if wire.len() > crate::MAX_PACKET {

@@ -34,7 +34,7 @@ impl<'a> Interest<'a> {
     /// # Errors
     /// Anything that the packet format forbids: a malformed, critical unknown, repeated or
     /// misplaced element, an empty name or one with two parameters digests, a forwarding hint
-    /// without a name, half a signature, more than [`crate::MAX_PACKET`] octets. Whether the
+    /// without a name, half a signature, more than [`crate::MAX_PACKET`] bytes. Whether the
     /// parameters digest is right is told by [`Interest::check_parameters_digest`].
     pub fn decode(wire: &'a [u8]) -> Result<Interest<'a>, DecodeError> {
         let mut at = 0;
@@ -78,7 +78,7 @@ impl<'a> Interest<'a> {
         self.nonce
     }
 
-    /// Where the 4 octets of the nonce are in [`Interest::wire`].
+    /// Where the 4 bytes of the nonce are in [`Interest::wire`].
     #[must_use]
     pub fn nonce_at(&self) -> Option<usize> {
         self.nonce.map(|_| usize::from(self.nonce_at))
@@ -107,7 +107,7 @@ impl<'a> Interest<'a> {
         self.hop_limit
     }
 
-    /// Where the octet of the hop limit is in [`Interest::wire`], to decrement it in place.
+    /// Where the byte of the hop limit is in [`Interest::wire`], to decrement it in place.
     #[must_use]
     pub fn hop_limit_at(&self) -> Option<usize> {
         self.hop_limit.map(|_| usize::from(self.hop_limit_at))
@@ -197,7 +197,7 @@ const fn place(typ: u64) -> Option<u8> {
     })
 }
 
-/// `at` is left at the octet where the element begins that is at fault.
+/// `at` is left at the byte where the element begins that is at fault.
 #[inline(always)]
 fn decode<'a>(wire: &'a [u8], at: &mut usize) -> Result<Interest<'a>, Fault> {
     if wire.len() > crate::MAX_PACKET {
@@ -302,8 +302,8 @@ impl<'a> Interest<'a> {
                 self.forwarding_hint = element.value;
             }
             types::NONCE => {
-                let octets = element.value.try_into().map_err(|_| bad_length)?;
-                self.nonce = Some(u32::from_be_bytes(octets));
+                let bytes = element.value.try_into().map_err(|_| bad_length)?;
+                self.nonce = Some(u32::from_be_bytes(bytes));
                 self.nonce_at = offset(self.wire, element.value) as u16;
             }
             types::INTEREST_LIFETIME => self.lifetime_ms = Some(element.nni()?),

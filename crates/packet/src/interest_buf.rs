@@ -93,15 +93,15 @@ impl InterestBuf {
 
     /// The components before the place of the parameters digest, and those after it.
     fn around_digest(&self) -> (&[u8], &[u8]) {
-        let (name, octets) = (self.name.as_ref(), self.name.as_bytes());
+        let (name, bytes) = (self.name.as_ref(), self.name.as_bytes());
         let mut start = 0;
         for (component, end) in name.components().zip(name.prefix_ends()) {
             if component.typ() == types::PARAMETERS_DIGEST {
-                return (&octets[..start], &octets[end..]);
+                return (&bytes[..start], &bytes[end..]);
             }
             start = end;
         }
-        (octets, &[])
+        (bytes, &[])
     }
 
     /// The packet.
@@ -137,7 +137,7 @@ impl InterestBuf {
         out.extend_from_slice(&tail);
     }
 
-    /// Octets of what stands between the name and the parameters.
+    /// Bytes of what stands between the name and the parameters.
     fn guiders_len(&self, hint_len: usize) -> usize {
         let mut len = 0;
         if self.can_be_prefix {

@@ -5,7 +5,7 @@
 //! `decode` checks everything once, so that its accessors cannot fail, and an owned form
 //! (`InterestBuf`, `DataBuf`, `LpHeader`) that encodes in one pass with the lengths computed first.
 //! Decoding allocates nothing. Malformed input is a [`DecodeError`], never a panic, and costs no
-//! more than a walk over its octets.
+//! more than a walk over its bytes.
 #![forbid(unsafe_code)]
 
 pub mod announcement;
@@ -38,5 +38,5 @@ pub use signature::{KeyLocator, Signature, SignatureInfo, SignatureInfoBuf, Sign
 pub use tlv::{DecodeError, Fault};
 pub use uri::UriError;
 
-/// The largest network-layer packet that is accepted or made, in octets (ndn-cxx and NFD alike).
+/// The largest network-layer packet that is accepted or made, in bytes (ndn-cxx and NFD alike).
 pub const MAX_PACKET: usize = 8800;

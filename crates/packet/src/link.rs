@@ -5,7 +5,7 @@ use crate::options::HopOptions;
 use crate::tlv::{self, DecodeError, Element, Fault, Reader, read_nni, tlv_len, types};
 use std::cmp::Ordering;
 
-/// The longest PIT token, in octets.
+/// The longest PIT token, in bytes.
 pub const MAX_PIT_TOKEN: usize = 32;
 /// The CachePolicyType that asks that Data not be cached.
 pub(crate) const NO_CACHE: u64 = 1;
@@ -86,7 +86,7 @@ impl<'a> LpPacket<'a> {
         }
     }
 
-    /// 1 to 32 octets that must come back with the answer.
+    /// 1 to 32 bytes that must come back with the answer.
     #[must_use]
     pub const fn pit_token(&self) -> Option<&'a [u8]> {
         self.pit_token
@@ -167,7 +167,7 @@ impl<'a> LpPacket<'a> {
         self.has_options
     }
 
-    /// Type and octets of each hop-by-hop option, in the order of the types. Of one that is
+    /// Type and bytes of each hop-by-hop option, in the order of the types. Of one that is
     /// repeated, the first counts.
     pub fn options(&self) -> impl Iterator<Item = (u32, &'a [u8])> + use<'a> {
         let mut last = 0;
@@ -196,7 +196,7 @@ impl<'a> LpPacket<'a> {
         options
     }
 
-    /// The octets of the frame that are not the packet's, or the fragment's; 0 where no header says
+    /// The bytes of the frame that are not the packet's, or the fragment's; 0 where no header says
     /// anything.
     #[must_use]
     pub fn overhead(&self) -> usize {
@@ -222,7 +222,7 @@ fn elements(value: &[u8]) -> impl Iterator<Item = Element<'_>> {
     std::iter::from_fn(move || reader.next_element().ok().flatten())
 }
 
-/// `at` is left at the octet where the header begins that is at fault.
+/// `at` is left at the byte where the header begins that is at fault.
 fn decode<'a>(frame: &'a [u8], at: &mut usize) -> Result<LpPacket<'a>, Fault> {
     let mut reader = Reader::new(frame);
     let element = reader.next_element()?.ok_or(Fault::Truncated)?;
@@ -355,8 +355,8 @@ fn number_inside(value: &[u8], typ: u64) -> Result<Option<u64>, Fault> {
     Ok(number)
 }
 
-/// A number of exactly 8 octets.
+/// A number of exactly 8 bytes.
 fn fixed(header: &Element<'_>) -> Result<u64, Fault> {
-    let octets = header.value.try_into().map_err(|_| Fault::BadLength(header.typ))?;
-    Ok(u64::from_be_bytes(octets))
+    let bytes = header.value.try_into().map_err(|_| Fault::BadLength(header.typ))?;
+    Ok(u64::from_be_bytes(bytes))
 }

@@ -15,7 +15,7 @@ pub struct LpHeader {
     pub frag_index: u64,
     /// See [`LpPacket::frag_count`]; 0 stands for a whole packet, and like 1 is not written.
     pub frag_count: u64,
-    /// See [`LpPacket::pit_token`]; empty is none, and more than 32 octets are refused by whoever
+    /// See [`LpPacket::pit_token`]; empty is none, and more than 32 bytes are refused by whoever
     /// decodes them.
     pub pit_token: SmallVec<[u8; 8]>,
     /// See [`LpPacket::nack`].
@@ -72,13 +72,13 @@ fn put_nested(out: &mut Vec<u8>, outer: u64, inner: u64, n: u64) {
     tlv::put_nni_tlv(out, inner, n);
 }
 
-/// Type, length and value of a number of exactly 8 octets.
+/// Type, length and value of a number of exactly 8 bytes.
 fn put_fixed(out: &mut Vec<u8>, typ: u64, n: u64) {
     tlv::put_tlv(out, typ, &n.to_be_bytes());
 }
 
 impl LpHeader {
-    /// Octets of the headers, without the packet's own type and length and without the fragment.
+    /// Bytes of the headers, without the packet's own type and length and without the fragment.
     #[must_use]
     pub fn headers_len(&self) -> usize {
         let nni = |typ, value: Option<u64>| value.map_or(0, |n| tlv::nni_tlv_len(typ, n));
@@ -114,7 +114,7 @@ impl LpHeader {
         len + self.options.iter().map(option).sum::<usize>()
     }
 
-    /// Octets of the whole frame around a fragment of `fragment_len` octets.
+    /// Bytes of the whole frame around a fragment of `fragment_len` bytes.
     #[must_use]
     pub fn encoded_len(&self, fragment_len: usize) -> usize {
         match (self.headers_len(), fragment_len) {

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// The most components that a name may have. Packets of 8800 octets could hold 4400; real names
+/// The most components that a name may have. Packets of 8800 bytes could hold 4400; real names
 /// have about ten. The bound keeps the work that one packet can cause small.
 pub const MAX_COMPONENTS: usize = 256;
 
@@ -28,7 +28,7 @@ impl<'a> NameRef<'a> {
     /// Checks a Name's TLV-VALUE.
     ///
     /// # Errors
-    /// Truncated elements, component types outside 1 to 65535, digests that do not have 32 octets,
+    /// Truncated elements, component types outside 1 to 65535, digests that do not have 32 bytes,
     /// more than [`MAX_COMPONENTS`] components.
     pub fn decode(value: &'a [u8]) -> Result<NameRef<'a>, DecodeError> {
         let mut at = 0;
@@ -119,7 +119,7 @@ impl<'a> NameRef<'a> {
         self.prefix(self.len().saturating_sub(1))
     }
 
-    /// Where each component ends in [`NameRef::as_bytes`]: the octets that the prefix of 1, 2, …
+    /// Where each component ends in [`NameRef::as_bytes`]: the bytes that the prefix of 1, 2, …
     /// components has.
     pub fn prefix_ends(&self) -> impl Iterator<Item = usize> + use<'a> {
         let whole = self.value.len();
@@ -134,7 +134,7 @@ impl<'a> NameRef<'a> {
     #[must_use]
     #[inline]
     pub fn starts_with(&self, prefix: NameRef<'_>) -> bool {
-        // Components are self-delimiting: a prefix of the octets that is itself a name ends where a
+        // Components are self-delimiting: a prefix of the bytes that is itself a name ends where a
         // component ends.
         self.value.starts_with(prefix.value)
     }
@@ -145,7 +145,7 @@ impl<'a> NameRef<'a> {
         Name { value: self.value.to_vec(), len: self.len }
     }
 
-    /// Octets of the whole Name element.
+    /// Bytes of the whole Name element.
     #[must_use]
     pub const fn encoded_len(&self) -> usize {
         tlv::tlv_len(types::NAME, self.value.len())
@@ -157,7 +157,7 @@ impl<'a> NameRef<'a> {
     }
 }
 
-/// Components and, among them, parameters digests of a Name's TLV-VALUE. `at` is left at the octet
+/// Components and, among them, parameters digests of a Name's TLV-VALUE. `at` is left at the byte
 /// where the element begins that is at fault.
 #[inline(always)]
 fn check(value: &[u8], at: &mut usize) -> Result<(usize, usize), Fault> {
@@ -165,10 +165,10 @@ fn check(value: &[u8], at: &mut usize) -> Result<(usize, usize), Fault> {
     while !rest.is_empty() {
         *at = value.len() - rest.len();
         let mut digest = 0;
-        // Nearly all components have a type and a length of one octet each, and are no digests.
+        // Nearly all components have a type and a length of one byte each, and are no digests.
         rest = match *rest {
-            [3..=0xfc, octets @ 0..=0xfc, ref behind @ ..] => {
-                behind.get(usize::from(octets)..).ok_or(Fault::Truncated)?
+            [3..=0xfc, bytes @ 0..=0xfc, ref behind @ ..] => {
+                behind.get(usize::from(bytes)..).ok_or(Fault::Truncated)?
             }
             _ => {
                 let mut reader = Reader::new(rest);
@@ -276,7 +276,7 @@ impl Name {
         self.as_ref().encode_into(out);
     }
 
-    /// Octets of the whole Name element.
+    /// Bytes of the whole Name element.
     #[must_use]
     pub fn encoded_len(&self) -> usize {
         self.as_ref().encoded_len()
@@ -306,7 +306,7 @@ impl Eq for NameRef<'_> {}
 impl Ord for NameRef<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         // Types and lengths in shortest form order like the numbers that they encode, so the order
-        // of the octets is the order of the components.
+        // of the bytes is the order of the components.
         self.value.cmp(other.value)
     }
 }
@@ -400,14 +400,14 @@ mod tests {
         assert!(NameRef::decode(&[8, 3, 1]).is_err());
         assert!(NameRef::decode(&[0, 0]).is_err());
         assert!(NameRef::decode(&[0xfe, 0, 1, 0, 0, 0]).is_err(), "a type above 65535");
-        assert!(NameRef::decode(&[1, 2, 0, 0]).is_err(), "a digest of two octets");
+        assert!(NameRef::decode(&[1, 2, 0, 0]).is_err(), "a digest of two bytes");
         assert!(NameRef::decode(&[2, 2, 0, 0]).is_err(), "one of parameters, too");
         assert!(NameRef::decode(&[8, 0].repeat(MAX_COMPONENTS)).is_ok());
         assert!(NameRef::decode(&[8, 0].repeat(MAX_COMPONENTS + 1)).is_err());
     }
 
     proptest! {
-        /// The specification's definition, component by component, against the order of octets.
+        /// The specification's definition, component by component, against the order of bytes.
         // Other projects' programs, "Packets": [peer-11].
         #[test]
         fn canonical_order_is_the_order_of_components(

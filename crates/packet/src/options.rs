@@ -1,6 +1,6 @@
 //! Hop-by-hop options: header fields that forwarders without them ignore.
 //!
-//! The codec keeps type and octets; only the file that defines an option knows what they mean.
+//! The codec keeps type and bytes; only the file that defines an option knows what they mean.
 //! Those that schemes and forwarders share are defined here, in the order of their types in
 //! `docs/reference/wire.md`. A number behind which something follows is a var-number, as TLV-TYPE
 //! and TLV-LENGTH are; one that stands alone is a NonNegativeInteger.
@@ -55,9 +55,9 @@ pub const PREFIX_ANNOUNCEMENT: u32 = 848;
 /// The most options that a packet may have: one of each type, and the two fields.
 pub const MAX_OPTIONS: usize = 29;
 
-/// The most octets that the values of one packet's options may have together: pending Interests
+/// The most bytes that the values of one packet's options may have together: pending Interests
 /// keep theirs, and whoever sends them must not choose how much memory that takes.
-pub const MAX_OPTION_OCTETS: usize = 1024;
+pub const MAX_OPTION_BYTES: usize = 1024;
 
 /// The options of one packet, in the order of their types. Without options, nothing is allocated.
 ///
@@ -106,35 +106,35 @@ impl HopOptions {
         T::decode(self.get_raw(T::TYPE)?)
     }
 
-    /// The octets of the option of type `typ`.
+    /// The bytes of the option of type `typ`.
     #[must_use]
     pub fn get_raw(&self, typ: u32) -> Option<&[u8]> {
         let at = self.0.binary_search_by_key(&typ, |(t, _)| *t).ok()?;
         Some(&self.0[at].1)
     }
 
-    /// Octets of all values together.
+    /// Bytes of all values together.
     #[must_use]
-    pub fn octets(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.0.iter().map(|(_, value)| value.len()).sum()
     }
 
     /// Sets an option; one of the same type is replaced. Returns false, and changes nothing, if the
-    /// type is not an option's, or if all would have more than [`MAX_OPTION_OCTETS`].
+    /// type is not an option's, or if all would have more than [`MAX_OPTION_BYTES`].
     pub fn set<T: HopOption>(&mut self, option: &T) -> bool {
         let mut value = Vec::new();
         option.encode(&mut value);
         self.set_raw(T::TYPE, &value)
     }
 
-    /// As [`HopOptions::set`], from octets.
+    /// As [`HopOptions::set`], from bytes.
     pub fn set_raw(&mut self, typ: u32, value: &[u8]) -> bool {
         if !HopOptions::is_option_type(u64::from(typ)) && !is_standard(typ) {
             return false;
         }
         let found = self.0.binary_search_by_key(&typ, |(t, _)| *t);
         let before = found.map_or(0, |at| self.0[at].1.len());
-        if self.octets() - before + value.len() > MAX_OPTION_OCTETS {
+        if self.bytes() - before + value.len() > MAX_OPTION_BYTES {
             return false;
         }
         match found {
@@ -163,7 +163,7 @@ impl HopOptions {
         self.0.retain(|(t, _)| *t != typ);
     }
 
-    /// Type and octets of each, in the order of the types.
+    /// Type and bytes of each, in the order of the types.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
         self.0.iter().map(|(typ, value)| (*typ, &value[..]))
     }
@@ -214,8 +214,8 @@ mod tests {
 
         let mut options = HopOptions::new();
         assert!(options.set_raw(872, &[1; 1000]) && options.set_raw(876, &[2; 24]));
-        assert!(!options.set_raw(880, &[3]) && !options.set_raw(876, &[2; 25]), "1025 octets");
+        assert!(!options.set_raw(880, &[3]) && !options.set_raw(876, &[2; 25]), "1025 bytes");
         assert!(options.set_raw(872, &[1; 999]) && options.set_raw(880, &[3]));
-        assert_eq!((options.len(), options.octets()), (3, MAX_OPTION_OCTETS));
+        assert_eq!((options.len(), options.bytes()), (3, MAX_OPTION_BYTES));
     }
 }

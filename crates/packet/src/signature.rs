@@ -132,7 +132,7 @@ impl<'a> SignatureInfo<'a> {
         self.fields().sequence
     }
 
-    /// The octets of an element of the SignatureInfo that this type does not know, such as the
+    /// The bytes of an element of the SignatureInfo that this type does not know, such as the
     /// ValidityPeriod of a certificate.
     #[must_use]
     pub fn element(&self, typ: u64) -> Option<&'a [u8]> {
@@ -254,7 +254,7 @@ impl SignatureInfoBuf {
         SignatureInfoBuf::new(SignatureType::DigestSha256, None)
     }
 
-    /// With a nonce (Interests; 8 octets are advised).
+    /// With a nonce (Interests; 8 bytes are advised).
     #[must_use]
     pub fn with_nonce(mut self, nonce: &[u8]) -> SignatureInfoBuf {
         tlv::put_tlv(&mut self.value, types::SIGNATURE_NONCE, nonce);
@@ -307,7 +307,7 @@ impl Signature {
         Signature(SmallVec::from_slice(value))
     }
 
-    /// The octets.
+    /// The bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0

@@ -35,11 +35,11 @@ pub enum Fault {
     /// The element's value is one that it cannot have.
     #[error("element {0} has a wrong value")]
     BadValue(u64),
-    /// Octets follow the element.
-    #[error("octets follow its end")]
+    /// Bytes follow the element.
+    #[error("bytes follow its end")]
     Trailing,
     /// The packet is larger than is accepted.
-    #[error("it has {0} octets, more than are accepted")]
+    #[error("it has {0} bytes, more than are accepted")]
     TooLarge(u64),
     /// A name has more components than are accepted.
     #[error("its name has too many components")]
@@ -54,7 +54,7 @@ pub struct DecodeError {
     pub what: &'static str,
     /// What is wrong with it.
     pub fault: Fault,
-    /// The octet at which the element begins that is at fault, from 0, if it is one element.
+    /// The byte at which the element begins that is at fault, from 0, if it is one element.
     pub at: Option<u32>,
 }
 
@@ -63,7 +63,7 @@ struct Place(Option<u32>);
 
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.map_or(Ok(()), |octet| write!(f, " at octet {octet}"))
+        self.0.map_or(Ok(()), |byte| write!(f, " at byte {byte}"))
     }
 }
 
@@ -74,7 +74,7 @@ impl DecodeError {
         DecodeError { what, fault, at: None }
     }
 
-    /// The same error, in the element that begins at octet `at`.
+    /// The same error, in the element that begins at byte `at`.
     #[must_use]
     pub(crate) fn at(self, at: usize) -> DecodeError {
         DecodeError { at: u32::try_from(at).ok(), ..self }
@@ -88,7 +88,7 @@ pub(crate) fn offset(whole: &[u8], part: &[u8]) -> usize {
     (part.as_ptr() as usize).wrapping_sub(whole.as_ptr() as usize)
 }
 
-/// Octets that `n` takes as a var-number.
+/// Bytes that `n` takes as a var-number.
 #[must_use]
 #[inline]
 pub const fn var_len(n: u64) -> usize {
@@ -100,7 +100,7 @@ pub const fn var_len(n: u64) -> usize {
     }
 }
 
-/// Octets of a whole element of type `typ` with a value of `len` octets.
+/// Bytes of a whole element of type `typ` with a value of `len` bytes.
 #[must_use]
 #[inline]
 pub const fn tlv_len(typ: u64, len: usize) -> usize {
@@ -141,7 +141,7 @@ pub fn put_tlv(out: &mut Vec<u8>, typ: u64, value: &[u8]) {
     out.extend_from_slice(value);
 }
 
-/// Octets that `n` takes as a NonNegativeInteger.
+/// Bytes that `n` takes as a NonNegativeInteger.
 #[must_use]
 #[inline]
 pub const fn nni_len(n: u64) -> usize {
@@ -156,8 +156,8 @@ pub const fn nni_len(n: u64) -> usize {
 /// Appends `n` as a NonNegativeInteger, without type and length.
 #[inline]
 pub fn put_nni(out: &mut Vec<u8>, n: u64) {
-    let octets = n.to_be_bytes();
-    out.extend_from_slice(&octets[8 - nni_len(n)..]);
+    let bytes = n.to_be_bytes();
+    out.extend_from_slice(&bytes[8 - nni_len(n)..]);
 }
 
 /// Appends an element whose value is a NonNegativeInteger.
@@ -167,7 +167,7 @@ pub fn put_nni_tlv(out: &mut Vec<u8>, typ: u64, n: u64) {
     put_nni(out, n);
 }
 
-/// Octets of an element whose value is the NonNegativeInteger `n`.
+/// Bytes of an element whose value is the NonNegativeInteger `n`.
 #[must_use]
 #[inline]
 pub const fn nni_tlv_len(typ: u64, n: u64) -> usize {
@@ -187,7 +187,7 @@ pub fn read_nni(value: &[u8]) -> Option<u64> {
     }
 }
 
-/// Reads a var-number: the number and the octets it takes.
+/// Reads a var-number: the number and the bytes it takes.
 #[inline]
 pub fn read_var(input: &[u8]) -> Result<(u64, usize), Fault> {
     let &first = input.first().ok_or(Fault::Truncated)?;
@@ -247,14 +247,14 @@ impl<'a> Reader<'a> {
         Reader { rest: input }
     }
 
-    /// No octets are left.
+    /// No bytes are left.
     #[must_use]
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// The octets that are left.
+    /// The bytes that are left.
     #[must_use]
     #[inline]
     pub const fn rest(&self) -> &'a [u8] {
@@ -264,11 +264,11 @@ impl<'a> Reader<'a> {
     /// The next element, or `None` at the end.
     #[inline(always)]
     pub fn next_element(&mut self) -> Result<Option<Element<'a>>, Fault> {
-        // Nearly all elements have a type and a length of one octet each.
+        // Nearly all elements have a type and a length of one byte each.
         let whole = self.rest;
         let (typ, len, header) = match whole {
             [typ @ 1..=0xfc, len @ 0..=0xfc, ..] => (*typ, usize::from(*len), 2),
-            // Packets and contents: lengths of three octets, in their shortest form.
+            // Packets and contents: lengths of three bytes, in their shortest form.
             [typ @ 1..=0xfc, 0xfd, high, low, ..] if (*high, *low) > (0, 0xfc) => {
                 (*typ, usize::from(u16::from_be_bytes([*high, *low])), 4)
             }
@@ -346,11 +346,11 @@ pub fn only(wire: &[u8], typ: u64) -> Result<&[u8], Fault> {
 }
 
 /// Frames of a stream: the length of the packet at the start of `buffer`, as soon as its type and
-/// length are there; `None` while more octets are needed to know.
+/// length are there; `None` while more bytes are needed to know.
 ///
 /// # Errors
 /// The stream is broken (it cannot be resynchronised): the first element is no Interest, Data or
-/// LpPacket, or has more than `max` octets.
+/// LpPacket, or has more than `max` bytes.
 pub fn frame_len(buffer: &[u8], max: usize) -> Result<Option<usize>, DecodeError> {
     let fail = |fault| Err(DecodeError::new("stream", fault));
     match buffer.first().copied().map(u64::from) {

@@ -49,7 +49,7 @@ impl fmt::Display for ComponentRef<'_> {
         };
         if let Some(word) = word(DIGESTS) {
             write!(f, "{word}=")?;
-            return self.value().iter().try_for_each(|octet| write!(f, "{octet:02x}"));
+            return self.value().iter().try_for_each(|byte| write!(f, "{byte:02x}"));
         }
         // Only a number in its shortest form reads back as the same component.
         if let (Some(word), Some(n)) = (word(NUMBERED), self.shortest_number()) {
@@ -58,15 +58,15 @@ impl fmt::Display for ComponentRef<'_> {
         if self.typ() != types::GENERIC {
             write!(f, "{}=", self.typ())?;
         }
-        if self.value().iter().all(|octet| *octet == b'.') {
+        if self.value().iter().all(|byte| *byte == b'.') {
             // A value of periods only gets three more, so that it is no relative path.
             f.write_str("...")?;
         }
-        self.value().iter().try_for_each(|octet| match octet {
+        self.value().iter().try_for_each(|byte| match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                f.write_char(char::from(*octet))
+                f.write_char(char::from(*byte))
             }
-            _ => write!(f, "%{octet:02X}"),
+            _ => write!(f, "%{byte:02X}"),
         })
     }
 }
@@ -116,13 +116,13 @@ fn parse_component(part: &str) -> Result<Component, &'static str> {
         return Ok(Component::generic(&unescape(part)?));
     };
     if let Some((_, typ)) = DIGESTS.iter().find(|(w, _)| *w == word) {
-        let octets = unhex(rest).ok_or("a digest has 64 hexadecimal digits")?;
-        return Ok(Component::new(*typ, &octets));
+        let bytes = unhex(rest).ok_or("a digest has 64 hexadecimal digits")?;
+        return Ok(Component::new(*typ, &bytes));
     }
     if let Some((_, typ)) = NUMBERED.iter().find(|(w, _)| *w == word) {
         let n: u64 = decimal(rest).ok_or("a number is expected behind `=`")?;
-        let octets = n.to_be_bytes();
-        return Ok(Component::new(*typ, &octets[8 - crate::tlv::nni_len(n)..]));
+        let bytes = n.to_be_bytes();
+        return Ok(Component::new(*typ, &bytes[8 - crate::tlv::nni_len(n)..]));
     }
     let typ = decimal(word)
         .and_then(|n| u16::try_from(n).ok())
@@ -131,7 +131,7 @@ fn parse_component(part: &str) -> Result<Component, &'static str> {
     let value = unescape(rest)?;
     let digest = typ == types::IMPLICIT_DIGEST || typ == types::PARAMETERS_DIGEST;
     if digest && value.len() != 32 {
-        return Err("a digest has 32 octets");
+        return Err("a digest has 32 bytes");
     }
     Ok(Component::new(typ, &value))
 }
@@ -144,20 +144,20 @@ fn decimal(text: &str) -> Option<u64> {
 }
 
 fn unhex(text: &str) -> Option<[u8; 32]> {
-    let mut octets = [0; 32];
+    let mut bytes = [0; 32];
     if text.len() != 64 || !text.is_ascii() {
         return None;
     }
-    for (octet, pair) in octets.iter_mut().zip(text.as_bytes().chunks(2)) {
-        *octet = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
     }
-    text.bytes().all(|b| b.is_ascii_hexdigit()).then_some(octets)
+    text.bytes().all(|b| b.is_ascii_hexdigit()).then_some(bytes)
 }
 
 fn unescape(text: &str) -> Result<Vec<u8>, &'static str> {
     let bytes = text.as_bytes();
     if bytes.is_empty() {
-        return Err("a component is empty; write `...` for a component without octets");
+        return Err("a component is empty; write `...` for a component without bytes");
     }
     let mut value = Vec::with_capacity(bytes.len());
     let mut i = 0;
@@ -166,17 +166,17 @@ fn unescape(text: &str) -> Result<Vec<u8>, &'static str> {
             b'%' => {
                 let pair = bytes.get(i + 1..i + 3).filter(|p| p.iter().all(u8::is_ascii_hexdigit));
                 let pair = pair.and_then(|p| std::str::from_utf8(p).ok());
-                let octet = pair.and_then(|p| u8::from_str_radix(p, 16).ok());
-                value.push(octet.ok_or("`%` is not followed by two hexadecimal digits")?);
+                let byte = pair.and_then(|p| u8::from_str_radix(p, 16).ok());
+                value.push(byte.ok_or("`%` is not followed by two hexadecimal digits")?);
                 i += 3;
             }
-            octet => {
-                value.push(octet);
+            byte => {
+                value.push(byte);
                 i += 1;
             }
         }
     }
-    if value.iter().all(|octet| *octet == b'.') {
+    if value.iter().all(|byte| *byte == b'.') {
         if value.len() < 3 {
             return Err("`.` and `..` are no components; a component of periods has three more");
         }

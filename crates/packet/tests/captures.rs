@@ -64,7 +64,7 @@ fn the_register_command_of_python_ndn() {
 
 // signed-interest.rst, "Processing, 1": [signed-interest-2].
 #[test]
-fn a_register_command_with_another_octet_is_noticed() {
+fn a_register_command_with_another_byte_is_noticed() {
     let wire = hex(REGISTER);
     let parameters_at = 2 + 2 + 0x4e + 6 + 4;
     assert_eq!(wire[parameters_at..parameters_at + 2], [0x24, 0]);
@@ -72,7 +72,7 @@ fn a_register_command_with_another_octet_is_noticed() {
         let mut broken = wire.clone();
         broken[at] ^= 1;
         if let Ok(interest) = Interest::decode(&broken) {
-            assert!(!interest.check_parameters_digest(), "octet {at}");
+            assert!(!interest.check_parameters_digest(), "byte {at}");
         }
     }
 }
@@ -108,7 +108,7 @@ fn a_segment_that_ndnd_cat_asks_for() {
     assert_eq!(InterestBuf::from_view(&interest).encode(), wire);
 }
 
-/// ndnd's forwarder always puts a PIT token of six octets before a packet to an application.
+/// ndnd's forwarder always puts a PIT token of six bytes before a packet to an application.
 #[test]
 fn a_pit_token_of_ndnd() {
     let wire = [hex("6432 6206 000000000000 5028"), hex(DISCOVERY)].concat();

@@ -179,7 +179,7 @@ fn what_must_be_there_is_missed() {
     assert_eq!(fault_of(Interest::decode(&packet_of(5, &typeless))), Fault::Expected(0x1b));
     // "Interests that include Name TLV that has zero name components MUST be discarded."
     assert_eq!(fault_of(Interest::decode(&hex("0502 0700"))), Fault::BadLength(7));
-    assert!(Interest::decode(&hex("0504 0702 0800")).is_ok(), "a component without octets");
+    assert!(Interest::decode(&hex("0504 0702 0800")).is_ok(), "a component without bytes");
     let nameless = packet_of(6, &[vec![vec![7, 0]], data_parts()[1..].to_vec()].concat());
     assert!(Data::decode(&nameless).is_ok());
 }

@@ -6,7 +6,7 @@ use packet::{Data, Interest, LpPacket, NameRef, SignatureInfoBuf, tlv};
 use proptest::prelude::*;
 use weir_packet as packet;
 
-/// Every way to read octets is tried.
+/// Every way to read bytes is tried.
 fn refused_everywhere(wire: &[u8]) -> bool {
     support::walk(wire);
     Interest::decode(wire).is_err()
@@ -28,14 +28,14 @@ fn any_packet() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Octets that are elements with known types, in any order and nesting, with any values.
+/// Bytes that are elements with known types, in any order and nesting, with any values.
 fn elements() -> impl Strategy<Value = Vec<u8>> {
     let types = prop_oneof![
         1_u64..64,
         80_u64..101,
         prop::sample::select(vec![800_u64, 801, 812, 816, 820, 821, 832, 836, 840, 844, 848, 864]),
     ];
-    let leaf = (types.clone(), support::octets(9)).prop_map(|(typ, value)| {
+    let leaf = (types.clone(), support::bytes(9)).prop_map(|(typ, value)| {
         let mut out = Vec::new();
         tlv::put_tlv(&mut out, typ, &value);
         out
@@ -56,18 +56,18 @@ proptest! {
     fn a_packet_cut_anywhere_is_refused(wire in any_packet()) {
         prop_assert!(!refused_everywhere(&wire));
         for cut in 0..wire.len() {
-            prop_assert!(refused_everywhere(&wire[..cut]), "{} of {} octets", cut, wire.len());
+            prop_assert!(refused_everywhere(&wire[..cut]), "{} of {} bytes", cut, wire.len());
         }
     }
 
     // Other projects' programs, "Faces": [peer-5].
     #[test]
-    fn a_packet_with_octets_behind_it_is_refused(wire in any_packet(), more in 1_usize..4) {
+    fn a_packet_with_bytes_behind_it_is_refused(wire in any_packet(), more in 1_usize..4) {
         prop_assert!(refused_everywhere(&[&wire[..], &[0x24, 0, 0][..more]].concat()));
     }
 
     #[test]
-    fn one_wrong_octet_never_panics(wire in any_packet(), flip in 1_u8..=255) {
+    fn one_wrong_byte_never_panics(wire in any_packet(), flip in 1_u8..=255) {
         for at in 0..wire.len() {
             let mut broken = wire.clone();
             broken[at] ^= flip;
@@ -76,10 +76,10 @@ proptest! {
     }
 
     #[test]
-    fn octets_put_in_or_left_out_never_panic(
+    fn bytes_put_in_or_left_out_never_panic(
         wire in any_packet(),
         at: prop::sample::Index,
-        more in support::octets(5),
+        more in support::bytes(5),
         fewer in 0_usize..5,
     ) {
         let at = at.index(wire.len());
@@ -92,7 +92,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn random_octets_never_panic(wire in support::octets(200), kind in 0_usize..4) {
+    fn random_bytes_never_panic(wire in support::bytes(200), kind in 0_usize..4) {
         support::walk(&wire);
         let mut framed = Vec::new();
         tlv::put_tlv(&mut framed, [5, 6, 7, 100][kind], &wire);
@@ -115,13 +115,13 @@ proptest! {
     }
 
     #[test]
-    fn a_stream_is_cut_or_refused(buffer in support::octets(40), max in 0_usize..9000) {
+    fn a_stream_is_cut_or_refused(buffer in support::bytes(40), max in 0_usize..9000) {
         let known = |len| tlv::frame_len(&buffer[..len], max);
         let whole = known(buffer.len());
         if let Ok(Some(len)) = whole {
             prop_assert!((2..=max).contains(&len));
         }
-        // What fewer octets told, more octets do not change.
+        // What fewer bytes told, more bytes do not change.
         for len in 0..buffer.len() {
             prop_assert!(known(len) == Ok(None) || known(len) == whole);
         }
@@ -143,7 +143,7 @@ fn packets_larger_than_the_limit_are_refused() {
     assert_eq!(error.fault, tlv::Fault::TooLarge(8801));
     assert_eq!(
         error.to_string(),
-        "malformed Data at octet 0: it has 8801 octets, more than are accepted"
+        "malformed Data at byte 0: it has 8801 bytes, more than are accepted"
     );
 
     let mut interest = packet::InterestBuf::new("/a".parse().unwrap());

@@ -106,7 +106,7 @@ fn nothing_stands_behind_the_fragment() {
 
 // NDNLPv2, "PIT token": [lp-13].
 #[test]
-fn pit_tokens_have_1_to_32_octets() {
+fn pit_tokens_have_1_to_32_bytes() {
     for len in 1..=32 {
         let wire = frame(&[field(98, &vec![7; len])]);
         let packet = LpPacket::decode(&wire).expect("a legal length");

@@ -40,7 +40,7 @@ fn by_name_by_prefix_and_by_digest() {
     assert!(!satisfies(&wire, name("/a/b").with(&Component::implicit_digest(other)), true));
     assert!(!satisfies(&wire, name("/a").with(&Component::implicit_digest(digest)), true));
     assert!(!satisfies(&wire, full.with(&Component::segment(0)), true));
-    // The same octets under another type are an ordinary component.
+    // The same bytes under another type are an ordinary component.
     assert!(!satisfies(&wire, name("/a/b").with(&Component::generic(&digest)), true));
 }
 

@@ -1,4 +1,4 @@
-//! What is written is read back, and written again it is the same octets.
+//! What is written is read back, and written again it is the same bytes.
 
 mod support;
 
@@ -83,7 +83,7 @@ proptest! {
         prop_assert_eq!(support::encode_data(&DataBuf::from_view(&view), &again, &value), wire);
     }
 
-    /// The signer sees the octets that stand in the packet, whatever the length of its value.
+    /// The signer sees the bytes that stand in the packet, whatever the length of its value.
     #[test]
     fn signed_portions_of_data(data in support::data(), value in support::signature()) {
         let (mut out, mut seen) = (vec![9, 9], Vec::new());
@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn link_headers(header in support::lp_header(), fragment in support::octets(80)) {
+    fn link_headers(header in support::lp_header(), fragment in support::bytes(80)) {
         prop_assume!(!fragment.is_empty() || (header.nack.is_none() && header.frag_count == 0));
         let mut wire = Vec::new();
         header.encode_into(&fragment, &mut wire);

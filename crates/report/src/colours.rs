@@ -19,7 +19,7 @@ pub fn scheme(control: &str) -> usize {
     let known = known.or_else(|| (name == UNCONTROLLED.0).then_some(UNCONTROLLED.1));
     known.unwrap_or_else(|| {
         // One that says none has the same colour everywhere too, as far as there are some.
-        let sum = name.bytes().fold(7usize, |sum, octet| sum * 31 % 8191 + usize::from(octet));
+        let sum = name.bytes().fold(7usize, |sum, byte| sum * 31 % 8191 + usize::from(byte));
         BRIGHT + sum % KIN
     })
 }

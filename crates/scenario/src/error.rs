@@ -16,11 +16,11 @@ pub enum ScenarioError {
         source: std::io::Error,
     },
     /// The file is larger than any scenario that people write.
-    #[error("{path} has {size} octets, a scenario at most {limit}", path = path.display())]
+    #[error("{path} has {size} bytes, a scenario at most {limit}", path = path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Its octets.
+        /// Its bytes.
         size: u64,
         /// The most that are read.
         limit: u64,

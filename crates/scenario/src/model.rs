@@ -88,7 +88,7 @@ pub struct Link {
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct Direction {
-    /// How fast octets leave; greater than zero.
+    /// How fast bytes leave; greater than zero.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
@@ -111,9 +111,9 @@ pub struct Content {
     pub name: Name,
     /// Its producers, as indices of nodes.
     pub at: Vec<usize>,
-    /// Octets of content.
+    /// Bytes of content.
     pub size: Size,
-    /// Octets of content in a segment.
+    /// Bytes of content in a segment.
     pub segment: Size,
     /// How it is signed.
     pub signing: Signing,

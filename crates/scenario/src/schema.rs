@@ -38,7 +38,7 @@ pub const FAULTS: &[&str] = &[
 
 /// What one direction of a link is made of.
 const DIRECTION: &[Field] = &[
-    field("rate", Form::Rate, "", "How fast octets leave. Required of a link."),
+    field("rate", Form::Rate, "", "How fast bytes leave. Required of a link."),
     field("delay", Form::Duration, "\"0 ms\"", "Propagation delay."),
     field(
         "metric",
@@ -70,7 +70,7 @@ const DIRECTION: &[Field] = &[
     field("reorder", Form::Ratio, "\"0 %\"", "Share of frames that later ones overtake."),
     field("reorder_by", Form::Duration, "\"5 ms\"", "For how long these are held back."),
     field("duplicate", Form::Ratio, "\"0 %\"", "Share of frames that arrive twice."),
-    field("corrupt", Form::Ratio, "\"0 %\"", "Share of frames of which an octet is changed."),
+    field("corrupt", Form::Ratio, "\"0 %\"", "Share of frames of which a byte is changed."),
     field(
         "reliability",
         Form::Switch,
@@ -100,7 +100,7 @@ const SCENARIO: Section = Section {
             "seed",
             Form::Number(0, i64::MAX),
             "1",
-            "Everything random comes from it; equal seeds give equal results, octet for octet.",
+            "Everything random comes from it; equal seeds give equal results, byte for byte.",
         ),
         field(
             "routing",

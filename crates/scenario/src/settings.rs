@@ -27,7 +27,7 @@ pub(crate) struct Sweep<'d> {
 /// The most runs that a sweep may have.
 pub(crate) const MAX_RUNS: usize = 100_000;
 
-/// Reads `KEY=VALUE`, which was added to the document at octet `start`. What is no TOML value is a
+/// Reads `KEY=VALUE`, which was added to the document at byte `start`. What is no TOML value is a
 /// text: quotes may be left out.
 pub(crate) fn argument<'d>(doc: &Document<'_>, text: &'d str, start: usize) -> Option<Setting<'d>> {
     let whole = start..start + text.len();

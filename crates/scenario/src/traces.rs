@@ -121,10 +121,10 @@ struct Read<'a> {
 }
 
 /// Reads a frame or a network packet.
-fn read(octets: &[u8], kind: Kind) -> Read<'_> {
-    let (packet, mark) = match LpPacket::decode(octets) {
+fn read(bytes: &[u8], kind: Kind) -> Read<'_> {
+    let (packet, mark) = match LpPacket::decode(bytes) {
         Ok(link) => (link.fragment().unwrap_or_default(), link.congestion_mark()),
-        Err(_) => (octets, 0),
+        Err(_) => (bytes, 0),
     };
     match kind {
         Kind::Data => {

@@ -106,7 +106,7 @@ fn three_hops_bring_what_was_asked_for() {
         json!({"scenario": "three-hops", "seed": 1, "duration_s": 10.0, "interrupted": false,
                "jain_index": 1.0})
     );
-    // 2000 segments of 1000 octets; their digests of 32 octets fill 9 leaves and the root of the
+    // 2000 segments of 1000 bytes; their digests of 32 bytes fill 9 leaves and the root of the
     // manifest's tree; one packet of metadata says the version.
     let fields = ["node", "name", "control", "start_s", "bytes", "data", "complete", "nacks"];
     assert_eq!(
@@ -133,7 +133,7 @@ fn three_hops_bring_what_was_asked_for() {
 
 #[test]
 fn a_constant_rate_beyond_the_link_loses_what_does_not_fit() {
-    // 4600 segments of 1000 octets a second are 36.8 Mbit/s of content, and the link has 20.
+    // 4600 segments of 1000 bytes a second are 36.8 Mbit/s of content, and the link has 20.
     let text = r#"
         [scenario]
         duration = "2 s"

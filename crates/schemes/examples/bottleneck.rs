@@ -135,7 +135,7 @@ fn one(controls: &[&'static str], settings: &[(String, String)]) {
     println!("overflows {}, longest queue {}", report.overflows, report.queue_max);
     for (flow, outcome) in flows.iter().zip(&report.flows) {
         println!("{}: {}", flow.control, outcome.line(&path));
-        let rates = outcome.by_second.iter().map(|octets| *octets as f64 * 8e-6);
+        let rates = outcome.by_second.iter().map(|bytes| *bytes as f64 * 8e-6);
         let rates: Vec<_> = rates.map(|rate| format!("{rate:.1}")).collect();
         println!("  Mbit/s by second: {}", rates.join(" "));
     }

@@ -78,7 +78,7 @@ pub const SCHEME: Scheme = Scheme {
     ..Scheme::EMPTY
 };
 
-/// Octets that a segment is taken to have before the first has come.
+/// Bytes that a segment is taken to have before the first has come.
 const INITIAL_SEGMENT: f64 = 8000.0;
 /// Segments that may follow the initial window at most: some 100 ms at the initial rate, and what
 /// delays a path of 2 Mbit/s by two seconds.

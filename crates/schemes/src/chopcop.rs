@@ -74,7 +74,7 @@ const CAPACITY: &[ParamSpec] = &[
     },
 ];
 
-/// C in octets.
+/// C in bytes.
 #[derive(Clone, Copy)]
 struct Capacity {
     given: Size,
@@ -110,7 +110,7 @@ mod tests {
             data_limit: Size(limit),
             ..LinkView::default()
         };
-        // 40 Mbit/s * 0.3 s / 8 = 1,500,000 octets (section V-B).
+        // 40 Mbit/s * 0.3 s / 8 = 1,500,000 bytes (section V-B).
         assert_eq!(capacity.of(&view(40, 4 << 20)), 1_500_000.0);
         assert_eq!(capacity.of(&view(40, 0)), 1_500_000.0);
         assert_eq!(capacity.of(&view(40, 100_000)), 100_000.0);

@@ -38,7 +38,7 @@ const EQUATIONS: &[Equation] = &[
     (
         "RFC 8289, section 5.6",
         "signal: sojourn >= target for an interval, and more than \
-     maxpacket octets queued",
+     maxpacket bytes queued",
     ),
     ("RFC 8289, control_law", "drop_next = t + interval / sqrt(count)"),
 ];

@@ -80,7 +80,7 @@ const PARAMS: &[ParamSpec] = &[
         default: Value::Number(4.0),
         range: (1.0, 1000.0),
         help: "segments at the start",
-        source: "RFC 6928 allows 14600 octets, two segments of 8 kB; four are the fewest whose \
+        source: "RFC 6928 allows 14600 bytes, two segments of 8 kB; four are the fewest whose \
                  arrivals show a loss by its gap, and 32 kB fit every buffer that is met",
     },
     ParamSpec {

@@ -1,6 +1,6 @@
 //! A queue without management: what does not fit is dropped at its end.
 //!
-//! The bound belongs to the link and counts octets; this marker only lets everything else pass. It
+//! The bound belongs to the link and counts bytes; this marker only lets everything else pass. It
 //! is the router that loss-based controllers were made for (Jacobson, "Congestion Avoidance and
 //! Control", SIGCOMM 1988), and the baseline of every queue manager (RFC 7567, section 1).
 

@@ -40,8 +40,8 @@ pub(crate) trait RateLaw: Send {
     /// One round-trip time, in s.
     fn on_rtt(&mut self, _rtt: f64) {}
 
-    /// Data of so many octets came in.
-    fn on_size(&mut self, _octets: f64) {}
+    /// Data of so many bytes came in.
+    fn on_size(&mut self, _bytes: f64) {}
 
     /// A period ends.
     fn update(&mut self, capacity: f64, seen: &Seen);

@@ -15,14 +15,14 @@
 //! - these are s1_min and s2_exp; s1_max = c2 / r1, where the other end asks for nothing;
 //! - s2_obs, the rate of Interests received, below h s2_exp: s1 = s1_min + (s1_max - s1_min)
 //!   (1 - s2_obs / (h s2_exp))^2; otherwise s1 = s1_min. With `form` = `min` always s1_min;
-//! - after an Interest of b octets the next leaves after 8 b / (h s1).
+//! - after an Interest of b bytes the next leaves after 8 b / (h s1).
 //!
 //! It keeps nothing by flow and sends no messages; it stands where Interests leave (stage
 //! *departure*). What its queue refuses goes back as a Nack (Congestion): the queue drops its tail,
 //! or with `queue` = `pie` or `codel` earlier.
 //!
 //! Read or changed. s2_obs is what came in the last full 0.1 s, and falls while nothing comes; the
-//! code keeps the last value. While a rate is not known nothing waits. Octets that a link adds to
+//! code keeps the last value. While a rate is not known nothing waits. Bytes that a link adds to
 //! each packet are not seen, and must fit in 1 - h. A range Interest counts as many as it asks for.
 
 use crate::{codel, late};
@@ -119,7 +119,7 @@ const PARAMS: &[ParamSpec] = &[
     },
 ];
 
-/// A smoothed size in octets; the first sample counts as it is.
+/// A smoothed size in bytes; the first sample counts as it is.
 #[derive(Clone, Copy)]
 struct Smoothed {
     value: f64,
@@ -144,7 +144,7 @@ impl Smoothed {
 struct Observed {
     window: Duration,
     since: Option<Time>,
-    octets: u64,
+    bytes: u64,
     /// Of the last full window, in bit/s.
     rate: f64,
 }
@@ -154,14 +154,14 @@ impl Observed {
         let since = *self.since.get_or_insert(now);
         if now.since(since) >= self.window {
             self.rate = self.at(now);
-            (self.since, self.octets) = (Some(now), 0);
+            (self.since, self.bytes) = (Some(now), 0);
         }
-        self.octets = self.octets.saturating_add(size.0);
+        self.bytes = self.bytes.saturating_add(size.0);
     }
 
     fn at(&self, now: Time) -> f64 {
         match self.since.map(|since| now.since(since)) {
-            Some(span) if span >= self.window => self.octets as f64 * 8.0 / span.as_secs_f64(),
+            Some(span) if span >= self.window => self.bytes as f64 * 8.0 / span.as_secs_f64(),
             _ => self.rate,
         }
     }
@@ -213,7 +213,7 @@ struct His {
     max_interest: usize,
     early: Early,
     queue: VecDeque<(Time, InterestMeta)>,
-    octets: u64,
+    bytes: u64,
     interests_out: Smoothed,
     interests_in: Smoothed,
     data_out: Smoothed,
@@ -241,12 +241,12 @@ impl His {
             max_interest: params.number("max_interest") as usize,
             early,
             queue: VecDeque::new(),
-            octets: 0,
+            bytes: 0,
             interests_out: Smoothed::new(40.0),
             interests_in: Smoothed::new(40.0),
             data_out: Smoothed::new(1100.0),
             data_in: Smoothed::new(1100.0),
-            observed: Observed { window, since: None, octets: 0, rate: 0.0 },
+            observed: Observed { window, since: None, bytes: 0, rate: 0.0 },
             open_at: Time::ZERO,
         }
     }
@@ -290,7 +290,7 @@ impl His {
         let packets = self.queue.len();
         let queue = QueueView {
             packets: packets as u32,
-            bytes: Size(self.octets),
+            bytes: Size(self.bytes),
             head_sojourn: Duration::ZERO,
         };
         match &mut self.early {
@@ -322,7 +322,7 @@ impl Shaper for His {
         if self.refuses_early(cx) || self.queue.len() >= self.max_interest {
             return Offer::Refused(interest);
         }
-        self.octets += interest.size.0;
+        self.bytes += interest.size.0;
         self.queue.push_back((cx.now, interest));
         Offer::Held
     }
@@ -334,7 +334,7 @@ impl Shaper for His {
             return None;
         }
         let (since, interest) = self.queue.pop_front()?;
-        self.octets -= interest.size.0;
+        self.bytes -= interest.size.0;
         self.note_early(cx.now, interest.size, cx.now.since(since));
         if !expired {
             self.sent((cx.now, late::from(self.open_at, cx.now)), view, &interest);

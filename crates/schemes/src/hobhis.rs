@@ -111,7 +111,7 @@ struct Hobhis {
     flows: PerFlow<Conversation>,
     /// A of the latest answer of any flow, in seconds.
     response: Option<f64>,
-    /// S in octets.
+    /// S in bytes.
     size: Option<f64>,
     /// When the latest Interest went on, and for how many segments.
     last: Option<(Time, u16)>,

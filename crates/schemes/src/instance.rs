@@ -82,7 +82,7 @@ fn set(choice: &mut Choice, component: ComponentRef<'_>) -> Result<(), ChoiceErr
     };
     let row = row(scheme, name);
     let is_time = row.is_some_and(|row| matches!(row.default, Value::Time(_)));
-    let bare = !value.is_empty() && value.bytes().all(|octet| octet.is_ascii_digit());
+    let bare = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     let value = if is_time && bare { format!("{value} ms") } else { value.to_owned() };
     choice.set(row.map_or(name, |row| row.name), &value)
 }

@@ -13,7 +13,7 @@
 //! - `mircc/shaper.rs`: the Interest shaper that the paper assumes.
 //!
 //! What the paper leaves open, and what was chosen. eta is 0.95. The inflation of Interests to Data
-//! is not a ratio of two averages of a link: each Interest counts as many octets as the flow's
+//! is not a ratio of two averages of a link: each Interest counts as many bytes as the flow's
 //! latest Data had. d(t) follows each round-trip time with the weight 1/8: those that consumers
 //! write into their Interests, else those that the forwarder sees. T is d, or the time of ten Data
 //! if that is longer. Equation (12) prints R(t - T) for R_s(t - T). R_p stays between C / 10000 and
@@ -174,7 +174,7 @@ struct Mircc {
     rates: Option<LinkRates>,
     /// d(t).
     rtt: Option<f64>,
-    /// The mean size of Data, in octets.
+    /// The mean size of Data, in bytes.
     size: f64,
     /// The largest rates as of the last period.
     at_rest: bool,
@@ -209,8 +209,8 @@ impl RateLaw for Mircc {
         self.rtt = Some(self.rtt.map_or(rtt, |d| d + GAIN * (rtt - d)));
     }
 
-    fn on_size(&mut self, octets: f64) {
-        self.size = if self.size > 0.0 { self.size + GAIN * (octets - self.size) } else { octets };
+    fn on_size(&mut self, bytes: f64) {
+        self.size = if self.size > 0.0 { self.size + GAIN * (bytes - self.size) } else { bytes };
     }
 
     fn update(&mut self, capacity: f64, seen: &Seen) {

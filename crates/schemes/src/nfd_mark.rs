@@ -4,7 +4,7 @@
 //! daemon/face/generic-link-service.cpp, `checkCongestionLevel`; after CoDel (RFC 8289), with the
 //! length of the send queue in the place of the time in it, and its interval law:
 //!
-//! - The queue holds more than `threshold` octets: marking begins an `interval` later, if that
+//! - The queue holds more than `threshold` bytes: marking begins an `interval` later, if that
 //!   lasts; the k-th mark is followed by the next one after `interval` / sqrt(k + 1).
 //! - The queue holds `threshold` or less: the incident is over, k = 0.
 //!
@@ -42,7 +42,7 @@ const PARAMS: &[ParamSpec] = &[
         name: "threshold",
         default: Value::Size(Size(65_536)),
         range: (0.0, 1e12),
-        help: "octets that may wait without a mark",
+        help: "bytes that may wait without a mark",
         source: "NFD, `defaultCongestionThreshold`",
     },
     ParamSpec {
@@ -95,7 +95,7 @@ mod tests {
     use control::{QueueView, Rng};
     use packet::HopOptions;
 
-    /// The milliseconds at which Data joining a queue of so many octets, one each millisecond, are
+    /// The milliseconds at which Data joining a queue of so many bytes, one each millisecond, are
     /// marked.
     fn marks(
         marker: &mut NfdMark,
@@ -105,7 +105,7 @@ mod tests {
     ) -> Vec<u64> {
         let mut rng = Rng::stream(0, &[]);
         let mut tap = |_| {};
-        let queue = |octets| QueueView { bytes: Size(octets), ..QueueView::default() };
+        let queue = |bytes| QueueView { bytes: Size(bytes), ..QueueView::default() };
         let view = LinkView {
             data_out: queue(data),
             interests_out: queue(interests),

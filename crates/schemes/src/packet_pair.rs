@@ -5,7 +5,7 @@
 //! P. Steenkiste, "Estimating Available Bandwidth Using Packet Pair Probing", 2002.
 //!
 //! - The window is 1; the first Data make it 2, and two Interests leave back to back at t_0.
-//! - Their Data, of S octets each, come at t_1 and t_2. (1) RTT / cwnd = 1 / b; (2)
+//! - Their Data, of S bytes each, come at t_1 and t_2. (1) RTT / cwnd = 1 / b; (2)
 //!   b = S / (t_2 - t_1); (3) cwnd = b (t_1 - t_0), in segments (t_1 - t_0) / (t_2 - t_1).
 //! - The controller inside starts from that, and has everything else to say.
 //!

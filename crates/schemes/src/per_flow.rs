@@ -12,7 +12,7 @@ const FLOWS: u64 = 1 << 14;
 /// More than a run of 256 segments of the largest packets is not believed of any Interest.
 const MOST_EXPECTED: u64 = 256 * packet::MAX_PACKET as u64;
 
-/// The octets that an Interest is charged with: what it is expected to bring, within reason. An
+/// The bytes that an Interest is charged with: what it is expected to bring, within reason. An
 /// Interest for nothing would otherwise be free, and one for everything stop its flow for good.
 pub(crate) fn charge(expected: Size) -> u64 {
     expected.0.clamp(1, MOST_EXPECTED)

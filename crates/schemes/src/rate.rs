@@ -164,7 +164,7 @@ mod tests {
         }
         // One every 10 ms from the first on.
         assert_eq!(left, (0..10).map(|k| 1000 + 10 * k).collect::<Vec<_>>());
-        // 100 segments of 8000 octets are 6.4 Mbit/s.
+        // 100 segments of 8000 bytes are 6.4 Mbit/s.
         assert_eq!(play.gauge("rate"), 6.4e6);
     }
 

@@ -9,7 +9,7 @@
 //! `rcp.cc` for ns-2.
 //!
 //! - (1) R(t) = R(t - T) (1 + (T / d) (alpha (eta C - y(t)) - beta q(t) / d) / C), between
-//!   R_min = 0.01 packets of 1000 octets a round trip, and eta C;
+//!   R_min = 0.01 packets of 1000 bytes a round trip, and eta C;
 //! - T is the smaller of d and 10 ms, the first one drawn from a normal distribution with a
 //!   deviation of T / 5; d(0) = 200 ms;
 //! - d follows the mean round-trip time of a period with the weight T / d if that is longer, and
@@ -105,7 +105,7 @@ const PARAMS: &[ParamSpec] = &[
 /// d(0), in s (`rcp.cc`).
 const FIRST_RTT: f64 = 0.2;
 
-/// R_min d: 0.01 packets of 1000 octets, in bits (`rcp.cc`, `min_pprtt_`).
+/// R_min d: 0.01 packets of 1000 bytes, in bits (`rcp.cc`, `min_pprtt_`).
 const FEWEST: f64 = 0.01 * 8000.0;
 
 /// The rate of a link.

@@ -1,7 +1,7 @@
 //! Random early detection.
 //!
 //! S. Floyd, V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM
-//! Transactions on Networking 1(4), 1993: the algorithm of figure 2, with the queue in octets
+//! Transactions on Networking 1(4), 1993: the algorithm of figure 2, with the queue in bytes
 //! (section VII); `gentle` is S. Floyd's "Recommendations on using the gentle variant of RED",
 //! 2000.
 //!
@@ -12,7 +12,7 @@
 //! - avg >= max_th: with `gentle` p_b = max_p + (1 - max_p) (avg - max_th) / max_th; otherwise, and
 //!   from 2 max_th on, every packet.
 //!
-//! Deviations: a signal is a congestion mark unless `drop` is set. Thresholds are octets, since
+//! Deviations: a signal is a congestion mark unless `drop` is set. Thresholds are bytes, since
 //! Data are as large as their publishers make them; their defaults are the paper's 5 and 15 packets
 //! at 8 kB. The time of a packet is that of the mean size at the link's rate; while no rate is
 //! known an empty queue is one sample of 0.
@@ -126,7 +126,7 @@ impl Red {
 
     /// p_b; `None`: every packet is marked.
     fn probability(&self, size: f64) -> Option<f64> {
-        let avg = self.avg.octets;
+        let avg = self.avg.bytes;
         if avg >= 2.0 * self.max_th || (avg >= self.max_th && !self.gentle) {
             return None;
         }
@@ -138,8 +138,8 @@ impl Red {
 /// An average queue, of Data; for whatever marks by it.
 pub(crate) struct Average {
     weight: f64,
-    /// The average in octets.
-    pub(crate) octets: f64,
+    /// The average in bytes.
+    pub(crate) bytes: f64,
     /// Since when the queue is empty.
     q_time: Option<Time>,
 }
@@ -147,12 +147,12 @@ pub(crate) struct Average {
 impl Average {
     /// Of nothing yet; a sample has this weight.
     pub(crate) fn new(weight: f64) -> Average {
-        Average { weight, octets: 0.0, q_time: Some(Time::ZERO) }
+        Average { weight, bytes: 0.0, q_time: Some(Time::ZERO) }
     }
 
     /// Equation 1, for Data that joins the queue in the view.
     pub(crate) fn sample(&mut self, view: &LinkView) {
-        self.octets += self.weight * (view.data_out.bytes.0 as f64 - self.octets);
+        self.bytes += self.weight * (view.data_out.bytes.0 as f64 - self.bytes);
     }
 
     /// Equation 1, or what it is while the queue is empty: as if packets of this size had come.
@@ -161,7 +161,7 @@ impl Average {
             Some(since) if view.rate_out.0 > 0 => {
                 let packet = view.rate_out.time_for(packet).max(Duration(1));
                 let m = now.since(since).0 as f64 / packet.0 as f64;
-                self.octets *= math::pow(1.0 - self.weight, m);
+                self.bytes *= math::pow(1.0 - self.weight, m);
                 self.q_time = Some(now);
             }
             _ => self.sample(view),
@@ -195,7 +195,7 @@ impl Marker for Red {
         self.mean =
             if self.mean == 0.0 { size } else { self.mean + SIZE_WEIGHT * (size - self.mean) };
         self.avg.sample_or_age(cx.now, view, Size(self.mean as u64));
-        if self.avg.octets < self.min_th {
+        if self.avg.bytes < self.min_th {
             self.count = -1.0;
             return Verdict::Pass;
         }

@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(entry.data(&mut strategy, 6), []);
         let (mut strategy, mut entry) = node(&[]);
         entry.interest(&mut strategy, 1);
-        entry.options.set_raw(PREFIX_ANNOUNCEMENT, b"octets");
+        entry.options.set_raw(PREFIX_ANNOUNCEMENT, b"bytes");
         assert_eq!(entry.data(&mut strategy, 6), [Action::Learn(LONGEST)]);
     }
 

@@ -11,7 +11,7 @@ mod pending;
 
 pub(crate) use pending::Pending;
 
-/// The Data of a segment, in octets.
+/// The Data of a segment, in bytes.
 pub(crate) const SEGMENT: Size = Size(8000);
 
 /// So many segments in flight, all in one lane.
@@ -188,15 +188,15 @@ impl Gate {
         call(&mut Cx { now: self.now, rng: &mut self.rng, tap: &mut |_| {} })
     }
 
-    /// Offers the next Interest, of this size, for so many octets.
+    /// Offers the next Interest, of this size, for so many bytes.
     pub(crate) fn offer(
         &mut self,
         shaper: &mut dyn Shaper,
         view: &LinkView,
         flow: Flow,
-        octets: (u64, u64),
+        bytes: (u64, u64),
     ) -> Offer {
-        self.offer_with(shaper, view, flow, octets, HopOptions::new())
+        self.offer_with(shaper, view, flow, bytes, HopOptions::new())
     }
 
     /// The same with options.
@@ -232,14 +232,14 @@ impl Gate {
         flows
     }
 
-    /// So many octets of a flow's Data joined the queue, or left it.
+    /// So many bytes of a flow's Data joined the queue, or left it.
     pub(crate) fn queued(
         &mut self,
         shaper: &mut dyn Shaper,
         view: &LinkView,
         flow: Flow,
-        (octets, what): (u64, Queued),
+        (bytes, what): (u64, Queued),
     ) {
-        self.with(|cx| shaper.on_queued(cx, view, flow, Size(octets), what));
+        self.with(|cx| shaper.on_queued(cx, view, flow, Size(bytes), what));
     }
 }

@@ -15,7 +15,7 @@ use weir_schemes::{Choice, SCHEMES};
 
 /// Each half of a run meets so many that are new.
 const HALF: u64 = 20_000;
-/// What the second half may take more than the first: less than four octets for each.
+/// What the second half may take more than the first: less than four bytes for each.
 const GROWTH: usize = 64 << 10;
 
 /// Options that are new each time: a source, a path, rates.
@@ -24,8 +24,8 @@ fn options(k: u64) -> HopOptions {
     options.set(&ServedBy { node: k, hops: (k % 9) as u8 });
     options.set(&PathId(k));
     options.set(&RateStamp { primary: 1_000_000 + k, secondary: k });
-    let octets = k.to_be_bytes().as_slice().into();
-    options.set(&SteeringHint { kind: SteeringKind::Random, octets });
+    let bytes = k.to_be_bytes().as_slice().into();
+    options.set(&SteeringHint { kind: SteeringKind::Random, bytes });
     options
 }
 
@@ -43,7 +43,7 @@ fn bounded(name: &str, mut meet: impl FnMut(u64, &mut Cx<'_>)) {
     let first = half(0);
     let second = half(HALF);
     let grown = second.saturating_sub(first);
-    assert!(grown <= GROWTH, "{name} grows by {grown} octets");
+    assert!(grown <= GROWTH, "{name} grows by {grown} bytes");
 }
 
 struct Empty;

@@ -21,15 +21,15 @@ fn goodput(control: &'static str, path: Path) -> f64 {
     (0..SEEDS).map(of).sum::<f64>() / SEEDS as f64
 }
 
-/// Flows that start 2 s apart and never end: octets each in the seconds `from..to`.
+/// Flows that start 2 s apart and never end: bytes each in the seconds `from..to`.
 fn share(controls: &[&'static str], path: Path, from: usize, to: usize, seed: u64) -> Vec<f64> {
     let flows: Vec<Flow> = (0..)
         .zip(controls)
         .map(|(i, control)| Flow { control, segments: 1_000_000, start: Time(i * 2_000_000_000) })
         .collect();
     let report = run(path, &flows, seed, Time(to as u64 * 1_000_000_000));
-    let octets = |o: &Outcome| o.by_second.iter().take(to).skip(from).sum::<u64>() as f64;
-    report.flows.iter().map(octets).collect()
+    let bytes = |o: &Outcome| o.by_second.iter().take(to).skip(from).sum::<u64>() as f64;
+    report.flows.iter().map(bytes).collect()
 }
 
 /// Jain's index: 1 if all have the same.
@@ -134,8 +134,8 @@ fn bbr_follows_a_rate_that_changes() {
         let flow = Flow { control: "bbr", segments: 1_000_000, start: Time::ZERO };
         let report = run(path, &[flow], 1, Time(15_000_000_000));
         // Five seconds to find the new rate are plenty.
-        let octets: u64 = report.flows[0].by_second[10..15].iter().sum();
-        let rate = octets as f64 * 8.0 / 5.0;
+        let bytes: u64 = report.flows[0].by_second[10..15].iter().sum();
+        let rate = bytes as f64 * 8.0 / 5.0;
         assert!(rate > 0.9 * after as f64 * 1e6, "{before} to {after} Mbit/s: {rate:.0} bit/s");
     }
 }
@@ -250,8 +250,8 @@ fn markers_keep_the_queue_of_windows_far_below_its_bound() {
         path.marker = marker;
         let flow = Flow { control, segments: 1_000_000, start: Time::ZERO };
         let report = run(path, &[flow; 2], 1, Time(30_000_000_000));
-        let octets: u64 = report.flows.iter().flat_map(|flow| &flow.by_second[10..30]).sum();
-        let used = octets as f64 * 8.0 / 20.0 / 50e6;
+        let bytes: u64 = report.flows.iter().flat_map(|flow| &flow.by_second[10..30]).sum();
+        let used = bytes as f64 * 8.0 / 20.0 / 50e6;
         assert!(used > 0.8, "{control} uses {used:.2} with {marker}");
         report.flows.iter().map(|flow| flow.rtt_mean).max().unwrap()
     };

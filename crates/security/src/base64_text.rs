@@ -9,8 +9,8 @@ use zeroize::Zeroizing;
 const COLUMNS: usize = 64;
 
 /// Encodes in lines, each with a newline.
-pub(crate) fn encode(octets: &[u8]) -> Zeroizing<String> {
-    let base64 = Zeroizing::new(STANDARD.encode(octets));
+pub(crate) fn encode(bytes: &[u8]) -> Zeroizing<String> {
+    let base64 = Zeroizing::new(STANDARD.encode(bytes));
     // The exact size, so that growing leaves no half-filled copy of a secret in memory.
     let newlines = base64.len().div_ceil(COLUMNS);
     let mut lines = Zeroizing::new(String::with_capacity(base64.len() + newlines));
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn lines_of_64_columns() {
-        // 48 octets fill a line.
+        // 48 bytes fill a line.
         let text = encode(&[0; 49]);
         assert_eq!(*text, format!("{}\nAA==\n", "A".repeat(64)));
         assert_eq!(**decode(&text).unwrap(), [0; 49]);
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn any_line_breaks_and_no_other_octets() {
+    fn any_line_breaks_and_no_other_bytes() {
         assert_eq!(**decode(" YW\r\nJj\n\n").unwrap(), *b"abc");
         for broken in ["YW!j", "YWJ", "YWJj=", "YW=Jj"] {
             assert_eq!(decode(broken), None, "{broken}");

@@ -29,10 +29,10 @@ pub(crate) const KEY: &[u8] = b"KEY";
 /// The issuer of a certificate that a key has signed for itself.
 const SELF: &[u8] = b"self";
 
-/// Octets of the public key's digest that a key's id is made of, in hexadecimal.
-pub(crate) const KEY_ID_OCTETS: usize = 8;
+/// Bytes of the public key's digest that a key's id is made of, in hexadecimal.
+pub(crate) const KEY_ID_BYTES: usize = 8;
 
-/// Why octets are no certificate.
+/// Why bytes are no certificate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CertificateError {
     /// Text that is not base64.
@@ -233,12 +233,12 @@ impl Certificate {
     }
 }
 
-/// Name of `identity`'s key: `/<identity>/KEY/<KeyId>`, with the first eight octets of the key's
+/// Name of `identity`'s key: `/<identity>/KEY/<KeyId>`, with the first eight bytes of the key's
 /// digest in hexadecimal as its id.
 #[must_use]
 pub fn key_name(identity: NameRef<'_>, public: &PublicKey) -> Name {
     let digest = public.digest();
-    let id: String = digest[..KEY_ID_OCTETS].iter().map(|octet| format!("{octet:02x}")).collect();
+    let id: String = digest[..KEY_ID_BYTES].iter().map(|byte| format!("{byte:02x}")).collect();
     identity.to_name().with(&Component::generic(KEY)).with(&Component::generic(id.as_bytes()))
 }
 

@@ -19,7 +19,7 @@ pub use ed25519::{Ed25519Public, Ed25519Secret};
 pub use rsa::{RsaPublic, RsaSecret};
 pub use shared::{MIN_SHARED_KEY, SharedKey};
 
-/// Why octets are no key.
+/// Why bytes are no key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// Not PKCS#8, or of an algorithm that is not known here.
@@ -61,7 +61,7 @@ impl fmt::Display for KeyType {
     }
 }
 
-/// A key that signs. Its octets are overwritten when it is dropped and never printed. Signatures
+/// A key that signs. Its bytes are overwritten when it is dropped and never printed. Signatures
 /// depend on key and message only, so that equal packets have equal signatures.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -75,7 +75,7 @@ pub enum SecretKey {
 }
 
 impl SecretKey {
-    /// A key from 32 octets of the caller's best randomness. The same octets give the same key. An
+    /// A key from 32 bytes of the caller's best randomness. The same bytes give the same key. An
     /// RSA key takes up to some seconds.
     #[must_use]
     pub fn generate(kind: KeyType, random: &[u8; 32]) -> SecretKey {
@@ -86,7 +86,7 @@ impl SecretKey {
         }
     }
 
-    /// An Ed25519 key from 32 octets of the caller's best randomness.
+    /// An Ed25519 key from 32 bytes of the caller's best randomness.
     #[must_use]
     pub fn ed25519(random: &[u8; 32]) -> SecretKey {
         SecretKey::Ed25519(Ed25519Secret::new(random))
@@ -151,7 +151,7 @@ impl SecretKey {
         signature_type(self.key_type())
     }
 
-    /// The most octets that a signature by this key has.
+    /// The most bytes that a signature by this key has.
     #[must_use]
     pub fn signature_len(&self) -> usize {
         match self {
@@ -253,7 +253,7 @@ impl fmt::Debug for PublicKey {
             return key.fmt(f);
         }
         write!(f, "{}:", self.key_type())?;
-        self.digest().iter().try_for_each(|octet| write!(f, "{octet:02x}"))
+        self.digest().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 

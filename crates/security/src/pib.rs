@@ -94,7 +94,7 @@ impl Pib {
         let mut encoded = Vec::new();
         key.encode_into(&mut encoded);
         let digest = Sha256::digest(&encoded);
-        let digits: String = digest.iter().map(|octet| format!("{octet:02x}")).collect();
+        let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         self.secrets.join(format!("{digits}.privkey"))
     }
 }
@@ -127,7 +127,7 @@ fn keys(file: &[u8]) -> Result<Vec<PibKey>, SqliteError> {
 /// A key's certificate: the default one, else the newest that can be used.
 fn certificate_of(rows: &[Row], key: i64) -> Option<Certificate> {
     let usable = rows.iter().filter_map(|(_, columns)| match columns.as_slice() {
-        [_, Value::Integer(of), _, Value::Octets(wire), default, ..] if *of == key => {
+        [_, Value::Integer(of), _, Value::Bytes(wire), default, ..] if *of == key => {
             let certificate = Certificate::decode(Bytes::copy_from_slice(wire)).ok()?;
             Some((*default == Value::Integer(1), certificate))
         }

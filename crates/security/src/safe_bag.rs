@@ -19,7 +19,7 @@ const ROUNDS: u32 = 600_000;
 /// The most rounds that are done for a bag, some seconds of work. Who made it says how many.
 const MAX_ROUNDS: u32 = 10_000_000;
 
-/// Octets of randomness that [`SafeBag::seal`] takes: salt and initialization vector.
+/// Bytes of randomness that [`SafeBag::seal`] takes: salt and initialization vector.
 pub const SEAL_RANDOM: usize = 32;
 
 /// Why a SafeBag cannot be used.
@@ -129,7 +129,7 @@ pub(crate) fn encrypt(
     random: &[u8; SEAL_RANDOM],
 ) -> Vec<u8> {
     let (salt, iv) = random.split_at(16);
-    let iv = iv.try_into().expect("half of 32 octets");
+    let iv = iv.try_into().expect("half of 32 bytes");
     let scheme = Parameters::generate_pbkdf2_sha256_aes256cbc(ROUNDS, salt, iv);
     let encrypted = scheme.map_err(Into::into).and_then(|s| key.encrypt_with_params(s, passphrase));
     encrypted.expect("AES-CBC takes any length").as_bytes().to_vec()

@@ -63,7 +63,7 @@ impl Signer {
         }
     }
 
-    /// The most octets that a signature value has.
+    /// The most bytes that a signature value has.
     #[must_use]
     pub fn signature_len(&self) -> usize {
         match self {

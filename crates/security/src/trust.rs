@@ -221,6 +221,6 @@ fn verify_by(keys: &[TrustedKey], data: &Data<'_>) -> Result<Name, VerifyError> 
 fn describe(locator: KeyLocator<'_>) -> String {
     match locator {
         KeyLocator::Name(name) => name.to_string(),
-        KeyLocator::Digest(digest) => digest.iter().map(|octet| format!("{octet:02x}")).collect(),
+        KeyLocator::Digest(digest) => digest.iter().map(|byte| format!("{byte:02x}")).collect(),
     }
 }

@@ -10,7 +10,7 @@ pub struct Validity {
     not_after: u64,
 }
 
-/// Octets of an encoded instant: `YYYYMMDDThhmmss`.
+/// Bytes of an encoded instant: `YYYYMMDDThhmmss`.
 pub(crate) const INSTANT_LEN: usize = 15;
 
 /// The last second that the encoding can say: 9999-12-31 23:59:59.
@@ -124,15 +124,15 @@ pub(crate) fn decode(text: &[u8]) -> Option<u64> {
 }
 
 fn digits(out: &mut [u8], mut value: u64) {
-    for octet in out.iter_mut().rev() {
-        *octet = b'0' + (value % 10) as u8;
+    for byte in out.iter_mut().rev() {
+        *byte = b'0' + (value % 10) as u8;
         value /= 10;
     }
 }
 
 fn number(text: &[u8]) -> Option<u64> {
-    text.iter().try_fold(0, |value, octet| {
-        octet.is_ascii_digit().then(|| value * 10 + u64::from(octet - b'0'))
+    text.iter().try_fold(0, |value, byte| {
+        byte.is_ascii_digit().then(|| value * 10 + u64::from(byte - b'0'))
     })
 }
 

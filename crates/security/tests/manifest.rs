@@ -235,7 +235,7 @@ fn a_root_is_known_by_its_digest() {
 }
 
 #[test]
-fn the_memory_of_a_publisher_is_32_octets_a_leaf() {
+fn the_memory_of_a_publisher_is_32_bytes_a_leaf() {
     let segments = 1_000_000_u64;
     let mut builder = Builder::new(object(), DEFAULT_FANOUT).unwrap();
     let mut most = 0;

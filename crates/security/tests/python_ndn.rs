@@ -1,6 +1,6 @@
 //! What python-ndn signs is verified, what it is verified with is read.
 //!
-//! The octets were made by `tests/interop/python-ndn/vectors.py` with python-ndn 0.5.2.
+//! The bytes were made by `tests/interop/python-ndn/vectors.py` with python-ndn 0.5.2.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
@@ -32,7 +32,7 @@ fn verdict(key: &TrustedKey, wire: &[u8]) -> Result<Proof, VerifyError> {
 
 /// Flips a bit of the content, then one of the signature: neither is accepted any more.
 fn refuses_what_was_changed(key: &TrustedKey, wire: &[u8]) {
-    let content = wire.windows(5).position(|octets| octets == b"hello").unwrap();
+    let content = wire.windows(5).position(|bytes| bytes == b"hello").unwrap();
     for at in [content, wire.len() - 1] {
         let mut changed = wire.to_vec();
         changed[at] ^= 1;
@@ -64,8 +64,8 @@ fn its_rsa_certificates_and_signatures() {
 
 #[test]
 fn its_hmac_signatures() {
-    let octets: Vec<u8> = (0..32).collect();
-    let secret = SharedKey::new(&octets);
+    let bytes: Vec<u8> = (0..32).collect();
+    let secret = SharedKey::new(&bytes);
     let key = TrustedKey::shared(name("/py/KEY/hmac"), secret, name("/py"));
     let wire = vector!("data_hmac");
     assert_eq!(verdict(&key, &wire), Ok(Proof::Key(name("/py/KEY/hmac"))));
@@ -105,7 +105,7 @@ fn whatever_key_signs_is_named_in_the_packet_and_no_secret_is() {
         assert_eq!(data.signature_info().signature_type().number(), number);
         let named = data.signature_info().key_locator();
         assert_eq!(named, Some(KeyLocator::Name(key_locator.as_ref())), "type {number}");
-        assert!(!wire.windows(shared.len()).any(|octets| octets == shared));
+        assert!(!wire.windows(shared.len()).any(|bytes| bytes == shared));
     }
 }
 

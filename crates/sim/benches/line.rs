@@ -1,7 +1,7 @@
 //! A line of six nodes: how many packet-hops a second the simulator makes on one core.
 //!
 //! Five links of 1 Gbit/s and 4 ms with queues of 1000 packets, a consumer at a constant rate that
-//! fills half of a link, 200,000 Data of 1024 octets: 2,000,000 packet-hops, each an Interest or a
+//! fills half of a link, 200,000 Data of 1024 bytes: 2,000,000 packet-hops, each an Interest or a
 //! Data through one forwarder's whole pipeline and over one link. First without content stores,
 //! then with stores of 10,000 packets. An argument that is a number takes the place of the 200,000.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints or fails")]
@@ -15,7 +15,7 @@ use weir_sim::{Network, NodeSpec, ObjectSpec, Outcome, RateSpec, Signing, WireSp
 
 const NODES: usize = 6;
 const CONTENT: u64 = 1024;
-/// Interests in a second at which Data with headers of some 80 octets fills half of 1 Gbit/s.
+/// Interests in a second at which Data with headers of some 80 bytes fills half of 1 Gbit/s.
 const PER_SECOND: f64 = 58_500.0;
 
 fn line(data: u64, store: usize) -> Network {
@@ -77,6 +77,6 @@ fn main() {
     let number = std::env::args().skip(1).find_map(|argument| argument.parse().ok());
     let data = number.unwrap_or(200_000);
     measure("line", data, 0);
-    // A packet takes 1254 octets of a store with all that belongs to it.
+    // A packet takes 1254 bytes of a store with all that belongs to it.
     measure("line, stores of 10,000", data, 10_000 * 1_254);
 }

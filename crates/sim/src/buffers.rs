@@ -3,7 +3,7 @@
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
 
-/// Octets of buffers that are remembered, whoever holds their packets now: content stores of some
+/// Bytes of buffers that are remembered, whoever holds their packets now: content stores of some
 /// 20,000 packets of a kilobyte, and as much garbage at most, where packets do not end in order.
 const MOST: usize = 32 << 20;
 
@@ -15,21 +15,21 @@ pub(crate) struct Buffers {
     /// used longest ago first.
     used: VecDeque<(BytesMut, usize)>,
     /// The sum of their sizes.
-    octets: usize,
+    bytes: usize,
 }
 
 impl Buffers {
-    /// A packet of these octets.
-    pub fn packet(&mut self, octets: &[u8]) -> Bytes {
-        let (mut buffer, size) = self.free(octets.len());
-        buffer.extend_from_slice(octets);
+    /// A packet of these bytes.
+    pub fn packet(&mut self, bytes: &[u8]) -> Bytes {
+        let (mut buffer, size) = self.free(bytes.len());
+        buffer.extend_from_slice(bytes);
         let packet = buffer.split().freeze();
         self.used.push_back((buffer, size));
-        self.octets += size;
+        self.bytes += size;
         packet
     }
 
-    /// An empty buffer with room for `len` octets, and its size.
+    /// An empty buffer with room for `len` bytes, and its size.
     fn free(&mut self, len: usize) -> (BytesMut, usize) {
         // Packets end in about the order in which they began: if the first is under way still, so
         // are the others. Its whole size can be had only when nobody holds its packet.
@@ -40,11 +40,11 @@ impl Buffers {
             if let Some((buffer, size)) = first.filter(|(_, size)| *size >= len) {
                 return (buffer, size);
             }
-        } else if self.octets >= MOST {
+        } else if self.bytes >= MOST {
             // The packet in it is kept by a content store, perhaps; its memory goes with it.
             self.forget_first();
         }
-        // Packets of one object differ by a few octets: the next one should fit too. One octet more
+        // Packets of one object differ by a few bytes: the next one should fit too. One byte more
         // than the packet, so that something is left to ask by.
         let size = (len + 1).next_multiple_of(64);
         (BytesMut::with_capacity(size), size)
@@ -52,7 +52,7 @@ impl Buffers {
 
     fn forget_first(&mut self) -> Option<(BytesMut, usize)> {
         let first = self.used.pop_front()?;
-        self.octets -= first.1;
+        self.bytes -= first.1;
         Some(first)
     }
 }
@@ -83,11 +83,11 @@ mod tests {
     #[test]
     fn no_more_than_so_many_are_remembered() {
         let mut buffers = Buffers::default();
-        // 64 KiB and one octet more take 64 KiB and 64.
+        // 64 KiB and one byte more take 64 KiB and 64.
         let (size, count) = ((64 << 10) + 64, MOST / (64 << 10) + 100);
         let held: Vec<Bytes> = (0..count).map(|_| buffers.packet(&[0; 64 << 10])).collect();
         assert_eq!(held.len(), count);
         assert_eq!(buffers.used.len(), MOST.div_ceil(size));
-        assert_eq!(buffers.octets, buffers.used.len() * size);
+        assert_eq!(buffers.bytes, buffers.used.len() * size);
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use transport::publish::Source;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The octets of an object.
+/// The bytes of an object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Virtual {
     seed: u64,
@@ -17,7 +17,7 @@ impl Virtual {
         Virtual { seed: xxh3_64(name.as_ref().as_bytes()), size }
     }
 
-    /// Octets 8n to 8n + 7. Multiplication by an odd number and the shift can both be undone: no
+    /// Bytes 8n to 8n + 7. Multiplication by an odd number and the shift can both be undone: no
     /// two words of an object are the same. From one word to the next the product is an addition,
     /// which compilers make several at a time.
     fn word(&self, n: u64) -> [u8; 8] {
@@ -25,7 +25,7 @@ impl Virtual {
         (z ^ (z >> 32)).to_le_bytes()
     }
 
-    /// Fills `buffer` with the octets from `offset` on.
+    /// Fills `buffer` with the bytes from `offset` on.
     pub fn fill(&self, offset: u64, buffer: &mut [u8]) {
         let skip = (offset % 8) as usize;
         let (first, rest) = buffer.split_at_mut(((8 - skip) % 8).min(buffer.len()));
@@ -35,8 +35,8 @@ impl Virtual {
             word += 1;
         }
         let (words, last) = rest.as_chunks_mut::<8>();
-        for octets in words {
-            *octets = self.word(word);
+        for bytes in words {
+            *bytes = self.word(word);
             word += 1;
         }
         last.copy_from_slice(&self.word(word)[..last.len()]);

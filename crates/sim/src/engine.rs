@@ -75,8 +75,8 @@ impl Network {
             let end = &mut self.wires[wire];
             let Some(arrival) = end.wire.arrived(now) else { break };
             let frame: &[u8] = match arrival {
-                Arrival::Borrowed(octets) => octets,
-                Arrival::Shared(octets) => octets,
+                Arrival::Borrowed(bytes) => bytes,
+                Arrival::Shared(bytes) => bytes,
             };
             if let Some(forwarder) = &mut self.nodes[to].forwarder {
                 let hop = PacketHop {
@@ -200,8 +200,8 @@ impl Network {
                     let number = *app;
                     let app = &mut apps[number as usize];
                     drain(now, forwarder, face, out, |frame| match frame {
-                        Frame::Octets(octets) => app.receive(now, octets),
-                        Frame::Shared(octets) => app.receive(now, &octets),
+                        Frame::Bytes(bytes) => app.receive(now, bytes),
+                        Frame::Shared(bytes) => app.receive(now, &bytes),
                     });
                     let place = (now, node.id, &node.ports[..]);
                     speak(place, app, forwarder, (out, buffers, tracing.as_deref_mut()));
@@ -249,7 +249,7 @@ fn drain(
             Some(packet) => to(Frame::Shared(packet)),
             None => {
                 let segment = transmit.segment.unwrap_or(transmit.len).max(1);
-                out.chunks(segment).for_each(|frame| to(Frame::Octets(frame)));
+                out.chunks(segment).for_each(|frame| to(Frame::Bytes(frame)));
             }
         }
     }
@@ -279,7 +279,7 @@ fn speak(
 
 /// What is in a frame.
 pub(crate) fn kind_of(frame: &[u8]) -> Kind {
-    let bare = |octets: &[u8]| match octets.first().copied().map(u64::from) {
+    let bare = |bytes: &[u8]| match bytes.first().copied().map(u64::from) {
         Some(types::INTEREST) => Kind::Interest,
         _ => Kind::Data,
     };

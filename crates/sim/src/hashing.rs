@@ -17,16 +17,16 @@ use crate::content::Virtual;
 pub struct Hashing<'a> {
     /// The object, without its version.
     pub object: &'a Name,
-    /// Octets that are hashed.
+    /// Bytes that are hashed.
     pub done: u64,
-    /// Octets that it has.
+    /// Bytes that it has.
     pub size: u64,
 }
 
-/// Told how far hashing is, every `SLICE` octets; nothing more is done once it says `false`.
+/// Told how far hashing is, every `SLICE` bytes; nothing more is done once it says `false`.
 pub type OnHashing = Box<dyn FnMut(&Hashing<'_>) -> bool + Send>;
 
-/// Octets that are hashed without a word about it: some hundredths of a second.
+/// Bytes that are hashed without a word about it: some hundredths of a second.
 const SLICE: u64 = 8 << 20;
 
 /// What all producers of a network share.
@@ -39,7 +39,7 @@ pub(crate) struct Hasher {
 #[derive(Default)]
 struct Shared {
     told: Option<OnHashing>,
-    /// Octets since it was told: small objects add up.
+    /// Bytes since it was told: small objects add up.
     since: u64,
 }
 
@@ -60,23 +60,23 @@ impl Hasher {
     /// Hashes an object. What can fail was tried when it was announced, but for the depth of a
     /// manifest; then, and if it is given up, there is nothing to serve.
     pub fn hash(&self, name: &Name, mut object: Preparation<Virtual>) -> Option<Publication> {
-        let size = object.runs().map(|run| object.octets(&run)).sum();
+        let size = object.runs().map(|run| object.bytes(&run)).sum();
         let mut done = 0;
         for run in object.runs() {
-            let octets = object.octets(&run);
+            let bytes = object.bytes(&run);
             let digests = object.digest_run(run).ok()?;
             object.push(digests).ok()?;
-            done += octets;
-            if !self.goes_on(octets, &Hashing { object: name, done, size }) {
+            done += bytes;
+            if !self.goes_on(bytes, &Hashing { object: name, done, size }) {
                 return None;
             }
         }
         object.finish(&Signer::Digest).ok()
     }
 
-    fn goes_on(&self, octets: u64, hashing: &Hashing<'_>) -> bool {
+    fn goes_on(&self, bytes: u64, hashing: &Hashing<'_>) -> bool {
         let Ok(mut shared) = self.shared.lock() else { return true };
-        shared.since += octets;
+        shared.since += bytes;
         if shared.since >= SLICE
             && let Some(told) = &mut shared.told
         {

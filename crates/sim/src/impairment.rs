@@ -25,7 +25,7 @@ pub struct Impairment {
     pub reorder: Reorder,
     /// The probability that a frame arrives twice.
     pub duplicate: f64,
-    /// The probability that one octet of a frame arrives as another one.
+    /// The probability that one byte of a frame arrives as another one.
     pub corrupt: f64,
 }
 
@@ -40,7 +40,7 @@ pub struct Fate {
     pub held_back: Duration,
     /// It arrives twice.
     pub twice: bool,
-    /// The octet at this position (modulo the length) is combined with this value by exclusive or.
+    /// The byte at this position (modulo the length) is combined with this value by exclusive or.
     pub corrupt: Option<(u64, u8)>,
 }
 

@@ -79,7 +79,7 @@ impl FetchMeter {
             flow,
             window: window(fetch),
             in_flight: fetch.in_flight(),
-            bytes: Size(fetch.octets().1),
+            bytes: Size(fetch.bytes().1),
             rtt: fetch.rtt().smoothed().map(|rtt| rtt.0),
             retransmissions: fetch.stats().retransmissions,
             video: None,
@@ -93,7 +93,7 @@ impl FetchMeter {
         if let Status::Failed(error) = fetch.status() {
             result.error = Some(error.to_string());
         }
-        result.bytes = fetch.octets().1;
+        result.bytes = fetch.bytes().1;
         result.interests = stats.interests;
         result.data = stats.data;
         result.timeouts = stats.timeouts;

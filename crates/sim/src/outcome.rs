@@ -45,7 +45,7 @@ pub struct FlowResult {
     pub complete: bool,
     /// Why it failed.
     pub error: Option<String>,
-    /// Octets of content that came, verified where a fetch verifies.
+    /// Bytes of content that came, verified where a fetch verifies.
     pub bytes: u64,
     /// Interests, the repeated ones included.
     pub interests: u64,
@@ -86,11 +86,11 @@ pub struct FlowResult {
 /// The queue of Data at the head of a direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Queue {
-    /// Mean octets over the run.
+    /// Mean bytes over the run.
     pub mean: f64,
     /// Their standard deviation over time.
     pub stdev: f64,
-    /// The most octets that there were.
+    /// The most bytes that there were.
     pub max: u64,
 }
 
@@ -109,15 +109,15 @@ pub struct LinkResult {
     pub queue: Queue,
     /// What the face sent.
     pub sent: Traffic,
-    /// Packets and octets of packets offered to the queues.
+    /// Packets and bytes of packets offered to the queues.
     pub offered: (u64, u64),
-    /// Packets and octets that left the queues for the wire.
+    /// Packets and bytes that left the queues for the wire.
     pub left: (u64, u64),
-    /// Packets and octets that the queues and their management dropped.
+    /// Packets and bytes that the queues and their management dropped.
     pub dropped: (u64, u64),
-    /// Packets and octets that waited in a node that crashed.
+    /// Packets and bytes that waited in a node that crashed.
     pub crashed: (u64, u64),
-    /// Packets and octets in the queues at the end.
+    /// Packets and bytes in the queues at the end.
     pub queued: (u64, u64),
     /// Data that left with a congestion mark.
     pub marked: u64,
@@ -177,7 +177,7 @@ pub struct NodeResult {
     pub option_faults: OptionFaults,
     /// How often it crashed.
     pub crashes: u64,
-    /// Time on a processor that a real daemon took, and the most octets of memory.
+    /// Time on a processor that a real daemon took, and the most bytes of memory.
     pub process: Option<(Duration, u64)>,
 }
 

@@ -16,7 +16,7 @@ use crate::record::{FlowSample, WorkloadSample};
 use crate::spec::{FlowId, LinkId, NodeId};
 use crate::workload::tally::WorkloadResult;
 
-/// Octets of content that are hashed in about a second.
+/// Bytes of content that are hashed in about a second.
 const READY: u64 = 1 << 30;
 
 /// What applications have said and nobody has carried yet.

@@ -89,8 +89,8 @@ impl Segments {
     }
 }
 
-fn sha256(octets: &[u8]) -> [u8; 32] {
-    Sha256::digest(octets).into()
+fn sha256(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
 }
 
 /// An object without a manifest.

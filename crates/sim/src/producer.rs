@@ -36,7 +36,7 @@ enum Turn {
 pub(crate) struct Producer {
     hasher: Hasher,
     objects: Vec<(Box<[u8]>, Object)>,
-    /// Objects by their names' octets.
+    /// Objects by their names' bytes.
     names: HashTable<u32>,
     /// Lengths of names in components.
     lengths: BTreeSet<usize>,
@@ -120,7 +120,7 @@ impl Producer {
     }
 
     /// Prepares the objects of these names before anybody asks for them, as long as they are no
-    /// more than so many octets together.
+    /// more than so many bytes together.
     pub fn make_ready(&mut self, names: &[Name], mut most: u64) {
         for number in 0..self.objects.len() {
             let Object::Unprepared(spec) = &self.objects[number].1 else { continue };

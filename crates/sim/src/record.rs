@@ -48,9 +48,9 @@ pub struct LinkSample {
     pub link: LinkId,
     /// The direction from the link's `b` to its `a`.
     pub backward: bool,
-    /// Packets and octets in the sending face's queues.
+    /// Packets and bytes in the sending face's queues.
     pub queue: (u64, u64),
-    /// Octets sent.
+    /// Bytes sent.
     pub bytes: u64,
     /// Time in which something was being sent.
     pub busy: Duration,
@@ -73,7 +73,7 @@ pub struct FlowSample {
     pub window: Option<f64>,
     /// Interests in flight.
     pub in_flight: u32,
-    /// Octets of content that were handed on.
+    /// Bytes of content that were handed on.
     pub bytes: Size,
     /// The smoothed round-trip time in nanoseconds; of a constant-rate consumer, the mean one.
     pub rtt: Option<u64>,
@@ -106,7 +106,7 @@ pub struct WorkloadSample {
     pub number: usize,
     /// What was counted.
     pub counts: Counts,
-    /// Octets of content that came, those of flows that still run included.
+    /// Bytes of content that came, those of flows that still run included.
     pub bytes: u64,
     /// Players of a video that run.
     pub players: u64,
@@ -160,7 +160,7 @@ pub struct NodeSample {
     pub misses: u64,
     /// Packets that the producers at the node sent.
     pub served: u64,
-    /// Time on a processor, and the octets of memory, that a real daemon takes.
+    /// Time on a processor, and the bytes of memory, that a real daemon takes.
     pub process: Option<(Duration, u64)>,
 }
 

@@ -14,7 +14,7 @@ use crate::stores::StoreCounts;
 #[derive(Clone, Debug)]
 pub(crate) struct LinkSums {
     pub result: LinkResult,
-    /// Of the queue of Data: octets, and their squares, times nanoseconds.
+    /// Of the queue of Data: bytes, and their squares, times nanoseconds.
     occupancy: (u128, u128),
 }
 
@@ -41,17 +41,17 @@ impl LinkSums {
         }
         sum.queued = forwarder.queued(face).unwrap_or_default();
         if let Some(occupancy) = forwarder.queue_occupancy(now, face) {
-            self.occupancy.0 += occupancy.octet_ns;
-            self.occupancy.1 += occupancy.octet2_ns;
+            self.occupancy.0 += occupancy.byte_ns;
+            self.occupancy.1 += occupancy.byte2_ns;
             sum.queue.max = sum.queue.max.max(occupancy.peak.0);
         }
     }
 
     /// The sending node crashed: what waited in it is lost.
     pub fn crash(&mut self) {
-        let (packets, octets) = std::mem::take(&mut self.result.queued);
+        let (packets, bytes) = std::mem::take(&mut self.result.queued);
         let crashed = &mut self.result.crashed;
-        *crashed = (crashed.0 + packets, crashed.1 + octets);
+        *crashed = (crashed.0 + packets, crashed.1 + bytes);
     }
 }
 

@@ -114,11 +114,11 @@ pub struct WireSpec {
     pub rate: Option<Rate>,
     /// The propagation delay.
     pub delay: Duration,
-    /// Octets that the queue of Data may hold, and that of Interests and Nacks.
+    /// Bytes that the queue of Data may hold, and that of Interests and Nacks.
     pub queue: Size,
     /// Packets that either queue may hold.
     pub queue_packets: usize,
-    /// Octets that a frame takes on the link besides itself.
+    /// Bytes that a frame takes on the link besides itself.
     pub overhead: usize,
     /// The largest frame. A stream, on which nothing is fragmented, without one.
     pub mtu: Option<usize>,
@@ -176,9 +176,9 @@ pub struct ObjectSpec {
     pub name: Name,
     /// The version.
     pub version: u64,
-    /// Octets of content.
+    /// Bytes of content.
     pub size: Size,
-    /// Octets of content in a segment.
+    /// Bytes of content in a segment.
     pub segment_size: usize,
     /// How it is signed.
     pub signing: Signing,
@@ -223,7 +223,7 @@ pub struct ServiceSpec {
 }
 
 impl ObjectSpec {
-    /// Version 1 of an object, with segments of 8000 octets and a manifest.
+    /// Version 1 of an object, with segments of 8000 bytes and a manifest.
     #[must_use]
     pub fn new(name: Name, size: Size) -> ObjectSpec {
         ObjectSpec {

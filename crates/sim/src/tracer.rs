@@ -25,7 +25,7 @@ pub enum Fate {
     Sent {
         /// It will not arrive, and why.
         lost: Option<Lost>,
-        /// An octet of it will be another one.
+        /// A byte of it will be another one.
         corrupted: bool,
         /// It will arrive twice.
         duplicated: bool,
@@ -207,9 +207,9 @@ impl Tracing {
     /// Sends a frame by a wire, and says what becomes of it there.
     pub fn send(&mut self, at: Time, wire: usize, end: &mut WireEnd, frame: Frame<'_>) {
         let before = end.wire.counters;
-        let octets = match &frame {
-            Frame::Octets(octets) => octets.to_vec(),
-            Frame::Shared(octets) => octets.to_vec(),
+        let bytes = match &frame {
+            Frame::Bytes(bytes) => bytes.to_vec(),
+            Frame::Shared(bytes) => bytes.to_vec(),
         };
         end.wire.send(at, frame);
         let grew = |count: fn(&WireCounters) -> u64| count(&end.wire.counters) > count(&before);
@@ -224,8 +224,8 @@ impl Tracing {
             node: NodeId(end.from),
             link: Some((LinkId(wire as u32 / 2), wire % 2 == 1)),
             fate: Fate::Sent { lost, corrupted, duplicated },
-            kind: kind_of(&octets),
-            packet: &octets,
+            kind: kind_of(&bytes),
+            packet: &bytes,
         });
     }
 

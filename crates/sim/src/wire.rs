@@ -35,7 +35,7 @@ pub struct WireCounters {
 /// A frame to be sent, or that has arrived.
 #[derive(Debug)]
 pub(crate) enum Frame<'a> {
-    Octets(&'a [u8]),
+    Bytes(&'a [u8]),
     Shared(Bytes),
 }
 
@@ -43,7 +43,7 @@ pub(crate) enum Frame<'a> {
 struct InFlight {
     at: Time,
     len: u32,
-    /// The octets, unless they are the next ones of the buffer.
+    /// The bytes, unless they are the next ones of the buffer.
     shared: Option<Bytes>,
 }
 
@@ -106,8 +106,8 @@ impl Wire {
     /// The face begins to send a frame.
     pub fn send(&mut self, now: Time, frame: Frame<'_>) {
         let len = match &frame {
-            Frame::Octets(octets) => octets.len(),
-            Frame::Shared(octets) => octets.len(),
+            Frame::Bytes(bytes) => bytes.len(),
+            Frame::Shared(bytes) => bytes.len(),
         };
         self.counters.sent += 1;
         let mut sent = now;
@@ -126,11 +126,11 @@ impl Wire {
             Some(fate) => self.send_impaired(sent, frame, fate),
             None => {
                 let shared = match frame {
-                    Frame::Octets(octets) => {
-                        self.buffer.extend_from_slice(octets);
+                    Frame::Bytes(bytes) => {
+                        self.buffer.extend_from_slice(bytes);
                         None
                     }
-                    Frame::Shared(octets) => Some(octets),
+                    Frame::Shared(bytes) => Some(bytes),
                 };
                 self.frames.push_back(InFlight { at: sent + self.delay, len: len as u32, shared });
             }
@@ -143,36 +143,36 @@ impl Wire {
             self.counters.lost += 1;
             return;
         }
-        let mut octets = match frame {
-            Frame::Octets(octets) => Bytes::copy_from_slice(octets),
-            Frame::Shared(octets) => octets,
+        let mut bytes = match frame {
+            Frame::Bytes(bytes) => Bytes::copy_from_slice(bytes),
+            Frame::Shared(bytes) => bytes,
         };
-        if let Some((position, change)) = fate.corrupt.filter(|_| !octets.is_empty()) {
-            let mut changed = octets.to_vec();
-            changed[(position % octets.len() as u64) as usize] ^= change;
-            octets = changed.into();
+        if let Some((position, change)) = fate.corrupt.filter(|_| !bytes.is_empty()) {
+            let mut changed = bytes.to_vec();
+            changed[(position % bytes.len() as u64) as usize] ^= change;
+            bytes = changed.into();
             self.counters.corrupted += 1;
         }
         self.latest = self.latest.max(sent + self.delay + fate.jitter);
         let at = self.latest + fate.held_back;
-        self.insert(at, octets.clone());
+        self.insert(at, bytes.clone());
         if fate.twice {
             self.counters.duplicated += 1;
-            self.insert(at, octets);
+            self.insert(at, bytes);
         }
     }
 
-    fn insert(&mut self, at: Time, octets: Bytes) {
+    fn insert(&mut self, at: Time, bytes: Bytes) {
         let behind = self.frames.iter().rev().take_while(|frame| frame.at > at).count();
-        let len = octets.len() as u32;
-        self.frames.insert(self.frames.len() - behind, InFlight { at, len, shared: Some(octets) });
+        let len = bytes.len() as u32;
+        self.frames.insert(self.frames.len() - behind, InFlight { at, len, shared: Some(bytes) });
     }
 
     /// The first frame, if it has arrived.
     pub fn arrived(&self, now: Time) -> Option<forwarder::Wire<'_>> {
         let frame = self.frames.front().filter(|frame| frame.at <= now)?;
         Some(match &frame.shared {
-            Some(octets) => forwarder::Wire::Shared(octets),
+            Some(bytes) => forwarder::Wire::Shared(bytes),
             None => {
                 let end = self.head + frame.len as usize;
                 forwarder::Wire::Borrowed(&self.buffer[self.head..end])
@@ -191,7 +191,7 @@ impl Wire {
             self.buffer.clear();
             self.head = 0;
         } else if self.head > self.buffer.len() / 2 {
-            // Moving the shorter half pays for itself: each octet moves once at most, on average.
+            // Moving the shorter half pays for itself: each byte moves once at most, on average.
             self.buffer.copy_within(self.head.., 0);
             self.buffer.truncate(self.buffer.len() - self.head);
             self.head = 0;
@@ -231,11 +231,11 @@ mod tests {
     fn arrivals(wire: &mut Wire) -> Vec<(u64, Vec<u8>)> {
         let mut all = Vec::new();
         while let Some(at) = wire.next_arrival() {
-            let octets = match wire.arrived(at).unwrap() {
-                forwarder::Wire::Borrowed(octets) => octets.to_vec(),
-                forwarder::Wire::Shared(octets) => octets.to_vec(),
+            let bytes = match wire.arrived(at).unwrap() {
+                forwarder::Wire::Borrowed(bytes) => bytes.to_vec(),
+                forwarder::Wire::Shared(bytes) => bytes.to_vec(),
             };
-            all.push((at.0, octets));
+            all.push((at.0, bytes));
             wire.consume();
         }
         all
@@ -247,11 +247,11 @@ mod tests {
 
     #[test]
     fn serialisation_and_propagation_to_the_nanosecond() {
-        // 7 Mbit/s: 1500 octets take 1714285 and 5/7 ns, two of them 3428571 and 3/7, three
+        // 7 Mbit/s: 1500 bytes take 1714285 and 5/7 ns, two of them 3428571 and 3/7, three
         // 5142857 and 1/7.
         let mut wire = Wire::new(Some(Rate::from_mbps(7)), MS, 0, None);
         for at in [0, 1_714_285, 3_428_571] {
-            wire.send(Time(at), Frame::Octets(&[0; 1500]));
+            wire.send(Time(at), Frame::Bytes(&[0; 1500]));
         }
         let times: Vec<u64> = arrivals(&mut wire).into_iter().map(|(at, _)| at).collect();
         assert_eq!(times, [2_714_285, 4_428_571, 6_142_857]);
@@ -260,24 +260,24 @@ mod tests {
 
     #[test]
     fn the_overhead_takes_time_and_a_new_rate_counts_at_once() {
-        // 990 octets and 10 of overhead at 8 Mbit/s take 1 ms, at 80 Mbit/s a tenth.
+        // 990 bytes and 10 of overhead at 8 Mbit/s take 1 ms, at 80 Mbit/s a tenth.
         let mut wire = Wire::new(Some(Rate::from_mbps(8)), MS, 10, None);
-        wire.send(Time(0), Frame::Octets(&[0; 990]));
+        wire.send(Time(0), Frame::Bytes(&[0; 990]));
         wire.set_rate(Some(Rate::from_mbps(80)));
-        wire.send(Time(1_000_000), Frame::Octets(&[0; 990]));
+        wire.send(Time(1_000_000), Frame::Bytes(&[0; 990]));
         let times: Vec<u64> = arrivals(&mut wire).into_iter().map(|(at, _)| at).collect();
         assert_eq!(times, [2_000_000, 2_100_000]);
     }
 
     #[test]
-    fn octets_come_out_as_they_went_in() {
+    fn bytes_come_out_as_they_went_in() {
         let mut wire = Wire::new(None, MS, 0, None);
         let mut out = Vec::new();
         for n in 0..100u8 {
-            let octets = vec![n; usize::from(n % 7)];
+            let bytes = vec![n; usize::from(n % 7)];
             match n % 3 {
-                0 => wire.send(Time(0), Frame::Shared(octets.into())),
-                _ => wire.send(Time(0), Frame::Octets(&octets)),
+                0 => wire.send(Time(0), Frame::Shared(bytes.into())),
+                _ => wire.send(Time(0), Frame::Bytes(&bytes)),
             }
             if n % 2 == 0 {
                 out.extend(wire.arrived(Time(MS.0)).map(|_| ()));
@@ -293,44 +293,44 @@ mod tests {
     fn jitter_keeps_the_order_and_reordering_does_not() {
         let jitter = Duration(1000);
         let mut wire = impaired(Impairment { jitter, ..Impairment::default() });
-        (0..50u8).for_each(|n| wire.send(Time(u64::from(n) * 10), Frame::Octets(&[n])));
+        (0..50u8).for_each(|n| wire.send(Time(u64::from(n) * 10), Frame::Bytes(&[n])));
         let all = arrivals(&mut wire);
-        assert!(all.is_sorted_by_key(|(_, octets)| octets[0]) && all.is_sorted_by_key(|(t, _)| *t));
-        assert!(all.iter().any(|(at, octets)| *at > MS.0 + u64::from(octets[0]) * 10));
+        assert!(all.is_sorted_by_key(|(_, bytes)| bytes[0]) && all.is_sorted_by_key(|(t, _)| *t));
+        assert!(all.iter().any(|(at, bytes)| *at > MS.0 + u64::from(bytes[0]) * 10));
 
         let reorder = Reorder { probability: 0.5, by: Duration(25) };
         let mut wire = impaired(Impairment { reorder, ..Impairment::default() });
-        (0..50u8).for_each(|n| wire.send(Time(u64::from(n) * 10), Frame::Octets(&[n])));
+        (0..50u8).for_each(|n| wire.send(Time(u64::from(n) * 10), Frame::Bytes(&[n])));
         let all = arrivals(&mut wire);
         assert!(all.is_sorted_by_key(|(at, _)| *at) && all.len() == 50);
-        assert!(!all.is_sorted_by_key(|(_, octets)| octets[0]));
-        let late = |(at, octets): &(u64, Vec<u8>)| at - MS.0 - u64::from(octets[0]) * 10;
+        assert!(!all.is_sorted_by_key(|(_, bytes)| bytes[0]));
+        let late = |(at, bytes): &(u64, Vec<u8>)| at - MS.0 - u64::from(bytes[0]) * 10;
         assert!(all.iter().all(|frame| matches!(late(frame), 0 | 25)));
     }
 
     #[test]
     fn loss_duplication_and_corruption_are_counted() {
         let mut wire = impaired(Impairment { loss: Loss::Random(1.0), ..Impairment::default() });
-        wire.send(Time(0), Frame::Octets(&[1]));
+        wire.send(Time(0), Frame::Bytes(&[1]));
         assert_eq!((wire.in_flight(), wire.counters.lost), (0, 1));
         let mut wire = impaired(Impairment { duplicate: 1.0, ..Impairment::default() });
-        wire.send(Time(0), Frame::Octets(&[1]));
+        wire.send(Time(0), Frame::Bytes(&[1]));
         assert_eq!((arrivals(&mut wire).len(), wire.counters.duplicated), (2, 1));
         let mut wire = impaired(Impairment { corrupt: 1.0, ..Impairment::default() });
-        wire.send(Time(0), Frame::Octets(&[0; 10]));
+        wire.send(Time(0), Frame::Bytes(&[0; 10]));
         let all = arrivals(&mut wire);
-        assert_eq!(all[0].1.iter().filter(|octet| **octet != 0).count(), 1);
+        assert_eq!(all[0].1.iter().filter(|byte| **byte != 0).count(), 1);
     }
 
     #[test]
     fn what_is_on_a_link_that_goes_down_is_lost() {
         let mut wire = Wire::new(None, MS, 0, None);
-        wire.send(Time(0), Frame::Octets(&[1, 2, 3]));
+        wire.send(Time(0), Frame::Bytes(&[1, 2, 3]));
         wire.set_up(false);
-        wire.send(Time(5), Frame::Octets(&[4]));
+        wire.send(Time(5), Frame::Bytes(&[4]));
         assert_eq!((wire.next_arrival(), wire.counters.down), (None, 2));
         wire.set_up(true);
-        wire.send(Time(9), Frame::Octets(&[5]));
+        wire.send(Time(9), Frame::Bytes(&[5]));
         assert_eq!(arrivals(&mut wire), [(9 + MS.0, vec![5])]);
     }
 }

@@ -16,7 +16,7 @@ use weir_sim::{Network, NodeSpec, ObjectSpec, RateSpec, Signing};
 const PER_SECOND: u64 = 4000;
 const SECOND: u64 = 1_000_000_000;
 
-/// Four nodes in a row with content stores of so many octets, and a consumer at a constant rate.
+/// Four nodes in a row with content stores of so many bytes, and a consumer at a constant rate.
 fn line(store: usize) -> Network {
     let mut net = Network::new(1);
     let nodes: Vec<_> = (0..4)
@@ -43,12 +43,12 @@ fn line(store: usize) -> Network {
     net
 }
 
-/// Blocks and octets that the run allocates between these seconds.
+/// Blocks and bytes that the run allocates between these seconds.
 fn allocated(net: &mut Network, from: u64, to: u64) -> (usize, isize) {
     net.advance(Time(from * SECOND));
-    let (blocks, octets) = (allocator::blocks(), allocator::in_use());
+    let (blocks, bytes) = (allocator::blocks(), allocator::in_use());
     net.advance(Time(to * SECOND));
-    (allocator::blocks() - blocks, allocator::in_use() as isize - octets as isize)
+    (allocator::blocks() - blocks, allocator::in_use() as isize - bytes as isize)
 }
 
 #[test]

@@ -16,10 +16,10 @@ const APART_MS: u64 = 500;
 /// What the flows have after the last has begun, before it is asked how equal they are.
 const SETTLED_MS: u64 = 20_000;
 const JUDGED_MS: u64 = 30_000;
-/// Octets of the frame of a segment of 1 kB: a buffer holds two of them at least.
+/// Bytes of the frame of a segment of 1 kB: a buffer holds two of them at least.
 const FRAME: u64 = 1050;
-/// Octets that 20 Mbit/s bring in a millisecond.
-const OCTETS_PER_MS: f64 = 2500.0;
+/// Bytes that 20 Mbit/s bring in a millisecond.
+const BYTES_PER_MS: f64 = 2500.0;
 
 /// What is promised of the default: at most 2 % of Data lost, Jain's index at least 0.9.
 const MOST_LOST: f64 = 0.02;
@@ -56,7 +56,7 @@ impl Crowd {
     fn build(&self, scheme: &'static str) -> (Network, LinkId, Vec<FlowId>) {
         let mut net = Network::new(1);
         let (near, far) = (node(&mut net, "near"), node(&mut net, "far"));
-        let queue = (OCTETS_PER_MS * self.rtt_ms as f64 * self.buffer) as u64;
+        let queue = (BYTES_PER_MS * self.rtt_ms as f64 * self.buffer) as u64;
         let access = WireSpec { delay: Duration::from_micros(100), ..wire(1000, 0) };
         let delay = Duration::from_micros(self.rtt_ms * 500 - 100);
         let shared = WireSpec { queue: Size(queue.max(2 * FRAME)), delay, ..wire(20, 0) };

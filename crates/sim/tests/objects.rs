@@ -68,10 +68,10 @@ fn a_node_has_one_producer_for_all_its_objects() {
     assert_conserved(&outcome);
 }
 
-/// How far hashing was when somebody was told: octets done, of how many.
+/// How far hashing was when somebody was told: bytes done, of how many.
 type Told = Arc<Mutex<Vec<(u64, u64)>>>;
 
-/// A line of two whose object of `size` octets is fetched; whoever is told of its hashing has it
+/// A line of two whose object of `size` bytes is fetched; whoever is told of its hashing has it
 /// given up at the `enough`-th word.
 fn told_of_hashing(size: u64, signing: Signing, enough: usize) -> (support::Line, Told) {
     let mut line = line(1, 2, &wire(100, 1));

@@ -72,9 +72,9 @@ impl Carrier {
             let at = at + self.late;
             self.apps.advance(at);
             while let Some(from) = self.apps.speaking() {
-                let mut octets = Vec::new();
-                assert!(self.apps.take(from, &mut octets));
-                let mut reader = Reader::new(&octets);
+                let mut bytes = Vec::new();
+                assert!(self.apps.take(from, &mut bytes));
+                let mut reader = Reader::new(&bytes);
                 while let Some(element) = reader.next_element().unwrap() {
                     self.carry(at, from, element.whole);
                 }
@@ -127,9 +127,9 @@ fn flows_begin_when_where_and_with_what_they_do_in_the_simulator() {
 fn film() -> Line {
     let mut line = line(5, 2, &wire(100, 1));
     let (ladder, segment) = ([1, 2, 4].map(Rate::from_mbps), Duration::from_secs(2));
-    let octets = |rate: &Rate| rate.size_in(segment).0;
+    let bytes = |rate: &Rate| rate.size_in(segment).0;
     let parts = ladder.iter().enumerate().flat_map(|(quality, rate)| {
-        (0..15).map(move |number| (name(&format!("/{quality}/{number}")), octets(rate)))
+        (0..15).map(move |number| (name(&format!("/{quality}/{number}")), bytes(rate)))
     });
     let objects = Objects::Listed(parts.collect());
     let catalogue = Arc::new(Catalogue::new(5, name("/film"), 8000, objects));

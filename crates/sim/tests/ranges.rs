@@ -11,7 +11,7 @@ use weir_sim::{
     Signing, WireSpec,
 };
 
-/// Segments of 1,000 octets.
+/// Segments of 1,000 bytes.
 const SEGMENTS: u64 = 320;
 
 /// A consumer, two routers, a producer; some without a content store or without options.

@@ -59,10 +59,10 @@ fn on_random_network(scheme: &str, seed: u64) -> Fit {
     let series = Series::checking(topology.flows.iter().map(|f| f.path.clone()).collect());
     built.net.observe(Duration::from_millis(50), Box::new(series.clone()));
     let _ = built.net.run(end);
-    let (compared, data, octets) = series.stamps();
+    let (compared, data, bytes) = series.stamps();
     assert!(compared > 10_000, "{compared} stamps were compared");
     // Of what a link brings, the content is this share.
-    let content = CONTENT as f64 * data as f64 / octets as f64;
+    let content = CONTENT as f64 * data as f64 / bytes as f64;
     let fair: Vec<f64> = topology.water_filling(0.95).iter().map(|r| r * content).collect();
     let off = |from, to| -> Vec<f64> {
         let flows = built.flows.iter().zip(&fair);

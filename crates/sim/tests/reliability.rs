@@ -12,7 +12,7 @@ const SECOND: u64 = 1_000_000_000;
 const ASKED: u64 = 2000;
 
 /// n0 - n1 - n2 - n3, 20 Mbit/s and 10 ms a hop; the middle one loses frames both ways. Each of
-/// 2000 segments of 4000 octets is asked for once, 400 of them a second: 13 Mbit/s.
+/// 2000 segments of 4000 bytes is asked for once, 400 of them a second: 13 Mbit/s.
 fn asked_once(seed: u64, loss: f64, mtu: Option<usize>, reliability: bool) -> FlowResult {
     let mut net = Network::new(seed);
     let nodes: Vec<_> = (0..4).map(|i| node(&mut net, &format!("n{i}"))).collect();

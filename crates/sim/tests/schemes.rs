@@ -22,7 +22,7 @@ use weir_sim::{
 /// What is measured, in the order of the columns of both tables.
 const MEASURES: [&str; 6] = ["line", "fair", "loss", "away", "cut", "rtt"];
 
-/// Segments of so many octets.
+/// Segments of so many bytes.
 const SEGMENT: usize = 1000;
 /// The bottleneck, in Mbit/s.
 const MBPS: u64 = 10;
@@ -101,20 +101,20 @@ impl World {
         self.flows.push(self.net.fetch(at, fetch));
     }
 
-    /// Octets of content that each flow got between these milliseconds.
+    /// Bytes of content that each flow got between these milliseconds.
     fn got(&mut self, from: u64, to: u64) -> Vec<f64> {
-        let octets = |outcome: &Outcome, flows: &[FlowId]| -> Vec<u64> {
+        let bytes = |outcome: &Outcome, flows: &[FlowId]| -> Vec<u64> {
             flows.iter().map(|flow| outcome.flows[flow.index()].bytes).collect()
         };
-        let before = octets(&self.net.run(at_ms(from)), &self.flows);
-        let after = octets(&self.net.run(at_ms(to)), &self.flows);
+        let before = bytes(&self.net.run(at_ms(from)), &self.flows);
+        let after = bytes(&self.net.run(at_ms(to)), &self.flows);
         before.iter().zip(after).map(|(before, after)| (after - before) as f64).collect()
     }
 
     /// The share of the bottleneck that content took between these milliseconds, at this rate.
     fn share(&mut self, from: u64, to: u64, mbps: f64) -> f64 {
-        let octets: f64 = self.got(from, to).iter().sum();
-        octets * 8.0 / (mbps * 1e6 * (to - from) as f64 / 1000.0)
+        let bytes: f64 = self.got(from, to).iter().sum();
+        bytes * 8.0 / (mbps * 1e6 * (to - from) as f64 / 1000.0)
     }
 }
 
@@ -158,7 +158,7 @@ fn cut(scheme: &'static Scheme) -> f64 {
     world.share(10_000, 25_000, MBPS as f64 / 10.0)
 }
 
-/// Round trips of 30 and of 60 ms: what the first flow gets for each octet of the second.
+/// Round trips of 30 and of 60 ms: what the first flow gets for each byte of the second.
 fn rtt(scheme: &'static Scheme) -> f64 {
     let got = World::new(scheme, &[5, 20], 0.0).got(10_000, 30_000);
     got[0] / got[1].max(1.0)

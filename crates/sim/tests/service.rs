@@ -16,7 +16,7 @@ use weir_sim::{
 const SERVICE: Duration = Duration::from_micros(2_500);
 
 /// What becomes of Interests at this rate for segments of this size, over a link of 1 ms each way
-/// that takes no time for their octets, and how many were answered.
+/// that takes no time for their bytes, and how many were answered.
 fn asked(per_second: f64, arrivals: Arrivals, count: u64, segment: usize) -> FlowResult {
     let free = WireSpec { rate: None, ..wire(1, 1) };
     let Line { mut net, nodes, .. } = line(3, 2, &free);

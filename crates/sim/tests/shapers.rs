@@ -13,7 +13,7 @@ use weir_sim::{
     Signing, WireSpec,
 };
 
-/// What 10 Mbit/s carry of Data of 1000 octets in a second.
+/// What 10 Mbit/s carry of Data of 1000 bytes in a second.
 const CAPACITY: f64 = 1250.0;
 
 fn shaper(choice: &'static str) -> Make<dyn Shaper> {
@@ -46,7 +46,7 @@ fn access(at_b: Option<&'static str>, at_c: Option<&'static str>) -> Access {
 }
 
 /// Publishes an object at `at`, and asks for its segments from `from` on, `per_second` of them
-/// until `end`. A segment's packet has some 1000 octets.
+/// until `end`. A segment's packet has some 1000 bytes.
 fn ask(net: &mut Network, at: NodeId, from: NodeId, uri: &str, per_second: f64, span: [u64; 2]) {
     let count = ((span[1] - span[0]) as f64 / 1000.0 * per_second) as u64;
     let (segment_size, signing) = (955, Signing::Unsigned);
@@ -152,7 +152,7 @@ fn his_leaves_the_other_direction_what_it_asks_for() {
         assert_eq!(link(&outcome, from, to).queue.max.max(1) / 375_000, 0);
     }
     assert!(share(modest) > 0.999, "{modest:?}");
-    // Interests of some 40 octets for Data of 1000: the optimum leaves each 96 % of its direction.
+    // Interests of some 40 bytes for Data of 1000: the optimum leaves each 96 % of its direction.
     assert!(greedy.data as f64 / 15.0 / CAPACITY > 0.88, "{greedy:?}");
     assert!(outcome.links.iter().all(|link| link.queue.max < 375_000));
 }

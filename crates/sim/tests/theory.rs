@@ -36,7 +36,7 @@ fn waits(load: f64) -> [f64; 3] {
             signing: Signing::Unsigned,
             ..ObjectSpec::new(name(&format!("/p/{n}")), Size(size as u64 * EACH))
         };
-        // 8 Mbit/s are an octet a microsecond; headers of some 60 octets come on top.
+        // 8 Mbit/s are a byte a microsecond; headers of some 60 bytes come on top.
         let per_second = load * 1e6 / (960.0 * CLASSES as f64);
         let mut spec = RateSpec::new(object.versioned(), per_second, EACH);
         spec.arrivals = Arrivals::Poisson;
@@ -54,7 +54,7 @@ fn waits(load: f64) -> [f64; 3] {
     let n = link.sent.data as f64;
     let seconds = span.as_secs_f64();
     let service = link.sent.bytes as f64 / n / 1e6;
-    // Little: octets in the queue, times their time, over all that came.
+    // Little: bytes in the queue, times their time, over all that came.
     let header = link.sent.bytes as f64 / n - sizes.iter().sum::<f64>() / CLASSES as f64;
     let answered: u64 = outcome.flows.iter().map(|flow| flow.data).sum();
     let rtt: f64 =
@@ -175,7 +175,7 @@ fn no_flows_take_more_than_their_links_and_equal_ones_share_alike() {
     let [long, others @ ..] = &goodput[..] else { panic!("five flows") };
     for pair in others.chunks(2) {
         let sum = long + pair[0] + pair[1];
-        // A kilobyte of content has some 110 octets of headers; losses are filled from the queue.
+        // A kilobyte of content has some 110 bytes of headers; losses are filled from the queue.
         assert!(sum < 20.0 * 1000.0 / 1070.0 && sum > 15.0, "{goodput:?}");
         assert!(jain_index(pair).unwrap() > 0.95, "{goodput:?}");
         // Whoever crosses two queues is told of both, and gets less than its share of either.

@@ -20,7 +20,7 @@ impl Recorder for Arrived {
 
 #[test]
 fn one_interest_and_its_data_over_two_links() {
-    // 8 Mbit/s: one octet takes a microsecond; 5 ms of propagation.
+    // 8 Mbit/s: one byte takes a microsecond; 5 ms of propagation.
     let mut line = line(1, 3, &wire(8, 5));
     line.publish("/p", 1000, 1000, Signing::Unsigned);
     let object = ObjectSpec::new(name("/p"), Size(1000)).versioned();
@@ -49,7 +49,7 @@ fn one_interest_and_its_data_over_two_links() {
 #[test]
 fn a_queue_of_data_drains_at_the_rate_of_the_link() {
     // All 10 Interests leave at once over a link without a rate; Data comes back at 3 Mbit/s, for
-    // which an octet takes 8000/3 ns: what is left over of a nanosecond is carried.
+    // which a byte takes 8000/3 ns: what is left over of a nanosecond is carried.
     let mut net = weir_sim::Network::new(1);
     let (a, b) = (support::node(&mut net, "a"), support::node(&mut net, "b"));
     let free = WireSpec { rate: None, ..wire(1, 1) };
@@ -69,11 +69,11 @@ fn a_queue_of_data_drains_at_the_rate_of_the_link() {
     let hops = arrived.0.lock().unwrap().clone();
     let data: Vec<_> = hops.iter().filter(|hop| hop.1 == Kind::Data).collect();
     assert_eq!(data.len(), 10);
-    let mut octets = 0;
+    let mut bytes = 0;
     for (at, _, len) in data {
-        octets += *len as u64;
+        bytes += *len as u64;
         // The first Interest arrives after 1 ms and is answered at once; 1 ms back.
-        assert_eq!(*at, 2_000_000 + octets * 8000 / 3);
+        assert_eq!(*at, 2_000_000 + bytes * 8000 / 3);
     }
     assert_conserved(&outcome);
 }
@@ -119,7 +119,7 @@ fn the_wait_in_a_queue_is_that_of_m_d_1() {
 
 #[test]
 fn the_queue_over_time_obeys_littles_law() {
-    // Mean octets in the queue = octets a second times the mean time that one spends in it.
+    // Mean bytes in the queue = bytes a second times the mean time that one spends in it.
     let mut line = line(3, 2, &WireSpec { rate: None, ..wire(1, 1) });
     let (a, b) = (line.nodes[0], line.nodes[1]);
     let slow = line.net.add_link(a, b, WireSpec { rate: None, ..wire(1, 1) }, wire(8, 1));

@@ -136,7 +136,7 @@ fn chunks_are_asked_for_by_popularity_and_once() {
     assert_eq!(outcome.nodes[1].served, outcome.nodes[1].sent.data);
     let all = outcome.workloads[0].classes[0].since(Time::ZERO);
     assert_eq!((all.started, all.completed), (flow.interests, flow.data));
-    // 4 ms there and back, and two packets of some 1,050 octets at 20 Mbit/s.
+    // 4 ms there and back, and two packets of some 1,050 bytes at 20 Mbit/s.
     let rtt = flow.rtt_mean.unwrap();
     assert!(rtt > ms(4) && rtt < ms(6), "{rtt:?}");
     assert_conserved(&outcome);
@@ -266,8 +266,8 @@ fn watch(spec: VideoSpec, mbps_times_ten: u64) -> Outcome {
 
 #[test]
 fn a_video_on_a_link_that_is_too_slow_stalls_as_long_as_it_must() {
-    // 1.5 Mbit/s of video over 1 Mbit/s: 375 packets with 1000 octets of content and some 80 of
-    // header, and 32 octets of manifest for each, take 3.34 s for every two seconds of video, and
+    // 1.5 Mbit/s of video over 1 Mbit/s: 375 packets with 1000 bytes of content and some 80 of
+    // header, and 32 bytes of manifest for each, take 3.34 s for every two seconds of video, and
     // the first round trips a little more.
     let outcome = watch(video(&[1500], Adaptation::Fixed(0)), 10);
     let flow = &outcome.flows[0];

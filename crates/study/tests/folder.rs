@@ -56,7 +56,7 @@ fn published_stands_beside_measured() {
     let outcome = outcome(&unchanged(), Quickness::Whole, 2);
     let claim = |id: &str| outcome.claims.iter().find(|claim| claim.id == id).unwrap();
     let Measured::One(Some(rate)) = claim("rate").measured else { panic!("{outcome:?}") };
-    // Segments of 1000 octets need 10 Mbit/s times what share of a packet they are: 93 to 99 %.
+    // Segments of 1000 bytes need 10 Mbit/s times what share of a packet they are: 93 to 99 %.
     assert!((9.3..9.9).contains(&rate), "{rate}");
     assert!(claim("rate").holds && claim("rate").judged && claim("rate").failure.is_none());
     assert!(claim("order").holds);

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 /// A bucket lasts so long: the kernel wakes up more often.
 const BUCKET: Duration = Duration::from_millis(1);
-/// Octets of a frame of Ethernet around its IP packet, as the kernel counts them.
+/// Bytes of a frame of Ethernet around its IP packet, as the kernel counts them.
 const ETHERNET: u64 = 14;
 /// What the kernel says of a queueing discipline that it has not.
 const UNKNOWN: &str = "unknown";
@@ -20,7 +20,7 @@ const UNKNOWN: &str = "unknown";
 pub struct Passed {
     kind: String,
     dev: String,
-    /// Octets of its frames.
+    /// Bytes of its frames.
     pub bytes: u64,
     /// Its frames.
     pub packets: u64,
@@ -56,9 +56,9 @@ fn bucket(interface: &str, (rate, queue): (Rate, Queue), mtu: u16) -> String {
     // It holds two frames at least, or the largest ones would never pass.
     let frame = u64::from(mtu) + ETHERNET;
     let burst = rate.size_in(BUCKET).0.max(2 * frame);
-    let (octets, packets) = queue.bounds();
+    let (bytes, packets) = queue.bounds();
     let limit = match packets {
-        usize::MAX => octets.0.max(frame),
+        usize::MAX => bytes.0.max(frame),
         packets => (packets as u64).saturating_mul(frame),
     };
     let limit = limit.min(u64::from(u32::MAX));

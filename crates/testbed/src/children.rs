@@ -11,7 +11,7 @@ use std::time::Duration as Span;
 const LOOK: Span = Span::from_millis(5);
 /// What nice(1) is asked for.
 const PRIORITY: &str = "-10";
-/// Octets of a log that are shown.
+/// Bytes of a log that are shown.
 const LAST_WORDS: usize = 2_000;
 
 /// A child of ours.

@@ -193,7 +193,7 @@ impl Queue {
         self.crashed.add(more.crashed);
     }
 
-    /// Mean and standard deviation of the octets of Data over so many seconds, at whose beginning
+    /// Mean and standard deviation of the bytes of Data over so many seconds, at whose beginning
     /// nothing had ever waited.
     pub fn mean_and_stdev(&self, seconds: f64) -> (f64, f64) {
         let mean = self.data_byte_s / seconds;
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_queue_is_what_it_was_over_all_lives() {
-        // 2 s at 1000 octets, then another life with 1 s at them and 1 s at none.
+        // 2 s at 1000 bytes, then another life with 1 s at them and 1 s at none.
         let life = |peak, seconds: f64| Queue {
             data_peak_bytes: peak,
             data_byte_s: 1e3 * seconds,

@@ -8,7 +8,7 @@ use std::path::Path;
 /// Seconds on a processor for a packet over a link, from the sending daemon's pipeline to the
 /// receiving one's, with both system calls: `docs/explanation/testbed.md` says how it was measured.
 const PER_PACKET: f64 = 20e-6;
-/// Octets of a packet besides its content.
+/// Bytes of a packet besides its content.
 const AROUND: u64 = 100;
 /// What a daemon takes without a content store.
 const PER_DAEMON: u64 = 12_000_000;
@@ -50,24 +50,24 @@ struct Load<'a> {
 
 impl Load<'_> {
     /// A flow over these links asks for so many segments of this size in a second, or for as many
-    /// as come; how many octets that are.
+    /// as come; how many bytes that are.
     fn add(&mut self, way: &[usize], segment: Size, asked: Option<f64>, is_tool: bool) -> f64 {
         let scenario = self.scenario;
         let directions = way.iter().flat_map(|link| &scenario.links[*link].directions);
         // Where both are at one node there is no link to limit it.
         let Some(rate) = directions.map(|direction| direction.rate).min() else { return 0.0 };
-        let octets = segment.0 + AROUND;
-        let possible = per_second(rate, octets);
+        let bytes = segment.0 + AROUND;
+        let possible = per_second(rate, bytes);
         let segments = asked.map_or(possible, |asked| asked.min(possible));
         for link in way {
             let fastest = scenario.links[*link].directions.iter().map(|d| d.rate).max();
-            let fastest = fastest.map_or(0.0, |rate| 2.0 * per_second(rate, octets));
+            let fastest = fastest.map_or(0.0, |rate| 2.0 * per_second(rate, bytes));
             let (packets, most) = &mut self.links[*link];
             (*packets, *most) = (*packets + 2.0 * segments, most.max(fastest));
         }
         self.ends.0 += 4.0 * segments;
         self.ends.1 += if is_tool { 0.0 } else { 4.0 * segments };
-        segments * octets as f64
+        segments * bytes as f64
     }
 
     /// What workloads ask for.
@@ -122,9 +122,9 @@ impl Estimate {
             let consumer = &scenario.consumers[number];
             let content = &scenario.contents[consumer.content];
             let is_tool = plan.fetches.iter().any(|fetch| fetch.consumer == number);
-            let octets = load.add(&way, content.segment, asked(scenario, consumer), is_tool);
+            let bytes = load.add(&way, content.segment, asked(scenario, consumer), is_tool);
             let time = scenario.duration.saturating_sub(consumer.start).as_secs_f64();
-            fetched += if is_tool { content.size.0.min((octets * time) as u64) } else { 0 };
+            fetched += if is_tool { content.size.0.min((bytes * time) as u64) } else { 0 };
         }
         load.add_workloads();
         let mut published: Vec<_> = plan.contents.iter().map(|c| (c.content, c.size.0)).collect();
@@ -181,8 +181,8 @@ impl Estimate {
     }
 }
 
-fn per_second(rate: Rate, octets: u64) -> f64 {
-    rate.0 as f64 / 8.0 / octets as f64
+fn per_second(rate: Rate, bytes: u64) -> f64 {
+    rate.0 as f64 / 8.0 / bytes as f64
 }
 
 impl Machine {

@@ -1,4 +1,4 @@
-//! How long a direction of a link was busy, which daemons do not count: every octet took its time
+//! How long a direction of a link was busy, which daemons do not count: every byte took its time
 //! at the rate that there was.
 
 use control::{Duration, Rate};
@@ -33,7 +33,7 @@ impl Pace {
         self.rates[later.max(1) - 1].1
     }
 
-    /// So many octets had been sent by an instant, which is none before the last one: how long that
+    /// So many bytes had been sent by an instant, which is none before the last one: how long that
     /// took altogether.
     pub fn sent(&mut self, at: Duration, bytes: u64) -> Duration {
         let more = bytes.saturating_sub(self.bytes);
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn octets_take_their_time_at_the_rate_that_there_was() {
+    fn bytes_take_their_time_at_the_rate_that_there_was() {
         let text = "[scenario]\nduration = \"10 s\"\n[[node]]\nname = [\"a\", \"b\"]\n\
             [[link]]\nbetween = [\"a\", \"b\"]\nrate = \"8 Mbit/s\"\n[[content]]\nname = \"/x\"\n\
             at = \"b\"\nsize = \"1 MB\"\n[[consumer]]\nat = \"a\"\nname = \"/x\"\n\

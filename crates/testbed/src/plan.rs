@@ -17,7 +17,7 @@ use std::net::Ipv4Addr;
 /// The largest IP packet of the links unless another one is asked for: that of an Ethernet of jumbo
 /// frames, over which packets go whole as they do in the simulator.
 pub const MTU: u16 = 9_216;
-/// Octets of the IP and UDP headers in it.
+/// Bytes of the IP and UDP headers in it.
 const HEADERS: usize = 28;
 
 /// Who keeps to the rates and the queues of the links.
@@ -77,7 +77,7 @@ pub struct PlannedNode {
     pub short: String,
     /// Its configuration but for the place of its socket.
     pub config: String,
-    /// Octets that its content store may take.
+    /// Bytes that its content store may take.
     pub store: u64,
     /// The share of a processor that the node's programs have, if that is limited.
     pub cpu: Option<Ratio>,
@@ -118,9 +118,9 @@ pub struct PlannedContent {
     pub at: usize,
     /// Its name.
     pub name: String,
-    /// Octets that are published: no more than could be fetched.
+    /// Bytes that are published: no more than could be fetched.
     pub size: Size,
-    /// Octets of content in a segment.
+    /// Bytes of content in a segment.
     pub segment: Size,
 }
 

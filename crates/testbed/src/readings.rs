@@ -28,7 +28,7 @@ pub struct Reading {
 pub struct Usage {
     /// Time on a processor.
     pub cpu: Duration,
-    /// Octets of memory that it holds.
+    /// Bytes of memory that it holds.
     pub memory: u64,
 }
 
@@ -135,9 +135,9 @@ pub fn read(connection: &mut Connection, node: &str) -> Result<Counters, Testbed
         Err(error) => unreachable!("it is a name: {error}"),
     };
     let before = connection.asked();
-    let octets =
+    let bytes =
         connection.dataset(&name).map_err(|error| TestbedError::Silent { node: node(), error })?;
-    let counters: Counters = serde_json::from_slice(&octets)
+    let counters: Counters = serde_json::from_slice(&bytes)
         .map_err(|error| TestbedError::Counters { node: node(), error })?;
     Ok(counters.without_questions(before))
 }

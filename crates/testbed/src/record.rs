@@ -15,7 +15,7 @@ pub struct FlowRecord {
     pub window: Option<f64>,
     /// Segments in flight.
     pub in_flight: u64,
-    /// Octets of content that came and were verified.
+    /// Bytes of content that came and were verified.
     pub bytes: u64,
     /// The smoothed round-trip time.
     pub rtt_ms: Option<f64>,

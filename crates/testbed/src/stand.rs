@@ -374,9 +374,9 @@ fn make(file: &Path, content: &PlannedContent) -> std::io::Result<()> {
     let mut file = BufWriter::with_capacity(1 << 20, File::create(file)?);
     let mut left = content.size.0;
     while left > 0 {
-        let octets = rng.next_u64().to_le_bytes();
+        let bytes = rng.next_u64().to_le_bytes();
         let taken = left.min(8);
-        file.write_all(&octets[..taken as usize])?;
+        file.write_all(&bytes[..taken as usize])?;
         left -= taken;
     }
     file.flush()

@@ -95,9 +95,9 @@ mod tests {
     use super::*;
 
     fn hex(text: &str) -> Vec<u8> {
-        let digits: Vec<u8> = text.bytes().filter(|octet| !octet.is_ascii_whitespace()).collect();
-        let octet = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16);
-        digits.chunks(2).map(|pair| octet(pair).unwrap()).collect()
+        let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16);
+        digits.chunks(2).map(|pair| byte(pair).unwrap()).collect()
     }
 
     /// The example of `docs/reference/wire.md`, worked out by hand.

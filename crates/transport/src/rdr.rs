@@ -12,9 +12,9 @@ use security::manifest::Announcement;
 /// The keyword that asks for metadata.
 pub const METADATA: &[u8] = b"metadata";
 
-/// SegmentSize of the file servers' metadata: octets of content of every segment but the last.
+/// SegmentSize of the file servers' metadata: bytes of content of every segment but the last.
 const SEGMENT_SIZE: u64 = 0xf500;
-/// Size of the file servers' metadata: octets of the whole object.
+/// Size of the file servers' metadata: bytes of the whole object.
 const SIZE: u64 = 0xf502;
 /// Heads: how many of the first segments can be had as heads (Weir).
 const HEADS: u64 = 0xf620;
@@ -30,9 +30,9 @@ pub struct Metadata {
     pub object: Name,
     /// The last segment's component.
     pub final_block: Option<Component>,
-    /// Octets of content of every segment but the last.
+    /// Bytes of content of every segment but the last.
     pub segment_size: Option<u64>,
-    /// Octets of the whole object.
+    /// Bytes of the whole object.
     pub size: Option<u64>,
     /// The object's signed manifest.
     pub manifest: Option<Announcement>,

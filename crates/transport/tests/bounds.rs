@@ -7,7 +7,7 @@ mod support;
 use control::Duration;
 use packet::{Bytes, Data, DataBuf, NameRef};
 use security::{KeyType, SecretKey, Signer, TrustPolicy, TrustedKey};
-use support::{Memory, Pipe, cubic, name, octets, publish, run};
+use support::{Memory, Pipe, bytes, cubic, name, publish, run};
 use weir_transport::fetch::{Fetch, FetchConfig, Status};
 use weir_transport::publish::Publish;
 use weir_transport::rdr::{METADATA, Metadata};
@@ -18,7 +18,7 @@ const SIZE: usize = 9500;
 
 /// Fetches the object with metadata that claim `size`, and returns what the sink was told.
 fn bounds(signer: &Signer, policy: TrustPolicy, size: Option<u64>) -> Vec<(u64, bool)> {
-    let content = octets(SIZE);
+    let content = bytes(SIZE);
     let mut producer = Publish::new();
     producer.add(publish("/alice/file", content.clone(), signer));
     let mut config = FetchConfig::new(name("/alice/file"), policy);
@@ -28,7 +28,7 @@ fn bounds(signer: &Signer, policy: TrustPolicy, size: Option<u64>) -> Vec<(u64, 
     let mut tamper = |_, frame: Bytes| Some(forge(frame.clone()).unwrap_or(frame));
     run(&mut fetch, &mut sink, &mut producer, &Pipe::default(), LIMIT, &mut tamper);
     assert_eq!(fetch.status(), Status::Done);
-    assert!(sink.octets == content);
+    assert!(sink.bytes == content);
     if let Some(size) = size {
         assert_eq!(sink.info.unwrap().size, Some(size), "the claim did not come");
     }

@@ -10,7 +10,7 @@ use security::certificate::Issue;
 use security::trust::{Chains, Schema, Validator};
 use security::{Certificate, KeyType, Proof, SecretKey, Signer, TrustPolicy, Validity};
 use std::sync::Arc;
-use support::{Memory, Pipe, Watched, cubic, failure, name, octets, publish, run, run_from};
+use support::{Memory, Pipe, Watched, bytes, cubic, failure, name, publish, run, run_from};
 use weir_transport::fetch::{Fetch, FetchConfig, FetchError, Status};
 use weir_transport::publish::Publish;
 
@@ -83,41 +83,41 @@ fn a_chain_is_fetched_and_the_object_with_it() {
     let root = Party::alone("/site", 1);
     let group = root.names("/site/alice", 2);
     let alice = group.names("/site/alice", 3);
-    let content = octets(50_000);
+    let content = bytes(50_000);
     let mut producer = producer(&alice, &content, &[&alice, &group]);
     let policy = policy(&root);
     let (first, sink, sent) = fetch(policy.clone(), &mut producer);
     assert_eq!(first.status(), Status::Done);
     assert_eq!(first.proof(), Some(&Proof::Key(alice.certificate.key_name())));
-    assert!(sink.octets == content);
+    assert!(sink.bytes == content);
     assert_eq!(sent, [alice.certificate.name().clone(), group.certificate.name().clone()]);
     // Another fetch by the same policy knows them.
     let (second, sink, sent) = fetch(policy, &mut producer);
     assert_eq!((second.status(), sent.len()), (Status::Done, 0));
-    assert!(sink.octets == content);
+    assert!(sink.bytes == content);
 }
 
 #[test]
 fn a_certificate_that_nobody_has_is_given_up() {
     let root = Party::alone("/site", 1);
     let alice = root.names("/site/alice", 3);
-    let mut producer = producer(&alice, &octets(50_000), &[]);
+    let mut producer = producer(&alice, &bytes(50_000), &[]);
     let (fetch, sink, _) = fetch(policy(&root), &mut producer);
     let message = failure(&fetch).to_string();
     let wanted = alice.certificate.name().to_string();
     assert!(message.contains(&wanted) && message.contains("could not be fetched"), "{message}");
-    assert!(sink.octets.is_empty(), "nothing unverified is handed on");
+    assert!(sink.bytes.is_empty(), "nothing unverified is handed on");
 }
 
 #[test]
 fn a_stranger_is_refused_with_what_he_showed() {
     let (root, eve) = (Party::alone("/site", 1), Party::alone("/site/alice", 9));
-    let mut producer = producer(&eve, &octets(50_000), &[&eve]);
+    let mut producer = producer(&eve, &bytes(50_000), &[&eve]);
     let (fetch, sink, _) = fetch(policy(&root), &mut producer);
     let message = failure(&fetch).to_string();
     let shown = eve.certificate.name().to_string();
     assert!(message.contains("is signed by itself") && message.contains(&shown), "{message}");
-    assert!(sink.octets.is_empty());
+    assert!(sink.bytes.is_empty());
 }
 
 /// Fetches alice's file, whose certificate is answered for by `answer`; also returns how often,
@@ -157,7 +157,7 @@ fn forged(frame: &[u8], number: usize) -> Bytes {
 fn what_comes_in_place_of_a_certificate_is_excluded() {
     let root = Party::alone("/site", 1);
     let alice = root.names("/site/alice", 3);
-    let content = octets(50_000);
+    let content = bytes(50_000);
     for forgeries in 1..8 {
         let mut producer = producer(&alice, &content, &[&alice]);
         let answer = |frame: Bytes, times| {
@@ -177,7 +177,7 @@ fn forged_certificates_without_end_have_an_end() {
     let alice = root.names("/site/alice", 3);
     // An option excludes eight packets at most; and who knows no exclusion sends the same again.
     for (other_each_time, answers) in [(true, 8), (false, 2)] {
-        let mut producer = producer(&alice, &octets(50_000), &[&alice]);
+        let mut producer = producer(&alice, &bytes(50_000), &[&alice]);
         let number = |times| if other_each_time { times } else { 0 };
         let answer = |frame: Bytes, times| forged(&frame, number(times));
         let (fetch, times, _) = fetch_with(&mut producer, policy(&root), answer);
@@ -190,7 +190,7 @@ fn forged_certificates_without_end_have_an_end() {
 fn a_certificate_that_is_refused_is_asked_for_three_times_in_a_row() {
     let root = Party::alone("/site", 1);
     let alice = root.names("/site/alice", 3);
-    let mut producer = producer(&alice, &octets(50_000), &[]);
+    let mut producer = producer(&alice, &bytes(50_000), &[]);
     producer.claim(name("/site"));
     let (fetch, times, took) = fetch_with(&mut producer, policy(&root), |frame, _| frame);
     // Half a second after each answer. The manifest that waits may be forged: it is dropped, and
@@ -204,7 +204,7 @@ fn a_certificate_that_is_refused_is_asked_for_three_times_in_a_row() {
 fn a_certificate_is_asked_for_again_at_once_by_a_new_connection() {
     let root = Party::alone("/site", 1);
     let alice = root.names("/site/alice", 3);
-    let content = octets(50_000);
+    let content = bytes(50_000);
     let mut producer = producer(&alice, &content, &[&alice]);
     let mut fetch = Fetch::new(FetchConfig::new(name("/site/alice/file"), policy(&root)), cubic());
     let (mut sink, pipe) = (Memory::default(), Pipe::default());
@@ -221,7 +221,7 @@ fn a_certificate_is_asked_for_again_at_once_by_a_new_connection() {
     let mut all = |_, frame: Bytes| Some(frame);
     let end = run_from(at, &mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut all);
     assert_eq!(fetch.status(), Status::Done);
-    assert!(sink.octets == content);
+    assert!(sink.bytes == content);
     assert!(end.since(at) < Duration::from_millis(900), "{}", end.since(at));
 }
 
@@ -229,7 +229,7 @@ fn a_certificate_is_asked_for_again_at_once_by_a_new_connection() {
 fn a_certificate_is_asked_for_by_its_keys_name_fresh_and_without_what_was_forged() {
     let root = Party::alone("/site", 1);
     let alice = root.names("/site/alice", 3);
-    let content = octets(5000);
+    let content = bytes(5000);
     // The signature names the key, and not which of its certificates.
     let key_locator = alice.certificate.key_name();
     let signer = Signer::Key { secret: alice.secret.clone(), key_locator: key_locator.clone() };
@@ -250,7 +250,7 @@ fn a_certificate_is_asked_for_by_its_keys_name_fresh_and_without_what_was_forged
     };
     run(&mut fetch, &mut sink, &mut watched, &Pipe::default(), LIMIT, &mut forge_first);
     assert_eq!(fetch.status(), Status::Done);
-    assert!(sink.octets == content);
+    assert!(sink.bytes == content);
     let mut exclusions = Vec::new();
     let mut nonces = Vec::new();
     for frame in &watched.frames {

@@ -10,7 +10,7 @@ use packet::{Bytes, Component, Data, DataBuf, Interest, LpHeader, LpPacket, Name
 use security::manifest::node_name;
 use security::{SecretKey, Signer, TrustPolicy, TrustedKey};
 use std::collections::VecDeque;
-use support::{Answers, Memory, Pipe, cubic, failure, name, octets, run};
+use support::{Answers, Memory, Pipe, bytes, cubic, failure, name, run};
 use weir_transport::fetch::{Fetch, FetchConfig, FetchError, Status};
 use weir_transport::publish::{Preparation, Publish, Spec};
 use weir_transport::rdr::{self, Metadata};
@@ -38,7 +38,7 @@ struct Cache {
 }
 
 impl Cache {
-    /// In front of alice's producer of so many octets of content, as version 7.
+    /// In front of alice's producer of so many bytes of content, as version 7.
     fn before(content: &[u8], spec: impl Fn(Signer) -> Spec) -> Cache {
         let (signer, _) = alice();
         let mut producer = Publish::new();
@@ -69,7 +69,7 @@ impl Cache {
         let (fetch, sink, took) = self.fetch(uri, policy);
         assert_eq!(fetch.status(), Status::Done, "{uri}: {:?}", fetch.stats());
         assert_eq!(fetch.object().unwrap().name, name("/alice/file/v=7"));
-        assert!(sink.octets == content, "{uri}: other octets came out than went in");
+        assert!(sink.bytes == content, "{uri}: other bytes came out than went in");
         (fetch, took)
     }
 }
@@ -138,7 +138,7 @@ fn mallory() -> Signer {
 
 #[test]
 fn metadata_that_the_policy_rejects_are_passed_over() {
-    let content = octets(30_000);
+    let content = bytes(30_000);
     for signer in [Signer::Digest, mallory()] {
         let mut cache = Cache::with(&content, [metadata(HUGE, &signer)]);
         let (fetch, took) = cache.succeeds(FILE, alice().1, &content);
@@ -149,7 +149,7 @@ fn metadata_that_the_policy_rejects_are_passed_over() {
 
 #[test]
 fn many_forgeries_in_one_cache_are_passed_over() {
-    let content = octets(30_000);
+    let content = bytes(30_000);
     let forged = (0..5).map(|n| metadata(HUGE + n, &Signer::Digest));
     let mut cache = Cache::with(&content, forged);
     let (fetch, _) = cache.succeeds(FILE, alice().1, &content);
@@ -158,7 +158,7 @@ fn many_forgeries_in_one_cache_are_passed_over() {
 
 #[test]
 fn a_version_is_fetched_though_a_newer_one_is_announced() {
-    let content = octets(300_000);
+    let content = bytes(300_000);
     let (signer, policy) = alice();
     for newer in [metadata(9, &signer), metadata(HUGE, &Signer::Digest)] {
         let mut cache = Cache::with(&content, [newer]);
@@ -172,7 +172,7 @@ fn a_version_is_fetched_though_a_newer_one_is_announced() {
 
 #[test]
 fn a_version_whose_root_gets_lost_is_asked_for_again() {
-    let content = octets(300_000);
+    let content = bytes(300_000);
     let (signer, policy) = alice();
     let mut cache = Cache::with(&content, [metadata(9, &signer)]);
     let mut fetch = Fetch::new(FetchConfig::new(name("/alice/file/v=7"), policy), cubic());
@@ -186,12 +186,12 @@ fn a_version_whose_root_gets_lost_is_asked_for_again() {
     };
     run(&mut fetch, &mut sink, &mut cache, &Pipe::default(), LIMIT, &mut lose);
     assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
-    assert!(sink.octets == content);
+    assert!(sink.bytes == content);
 }
 
 #[test]
 fn a_manifest_that_a_cache_has_is_not_taken_for_the_object() {
-    let content = octets(30_000);
+    let content = bytes(30_000);
     let (_, policy) = alice();
     let mut cache = Cache::with(&content, []);
     let root = node_name(name("/alice/file/v=7").as_ref(), 0);
@@ -211,13 +211,13 @@ fn a_manifest_that_a_cache_has_is_not_taken_for_the_object() {
     run(&mut fetch, &mut sink, &mut cache, &Pipe::default(), LIMIT, &mut lose);
     assert!(came && fetch.status() == Status::Done, "{:?}", fetch.stats());
     assert_eq!(fetch.object().unwrap().name, name("/alice/file/v=7"));
-    assert!(sink.octets == content, "other octets came out than went in");
+    assert!(sink.bytes == content, "other bytes came out than went in");
 }
 
 #[test]
 fn forged_roots_nodes_and_segments_are_asked_for_by_digest() {
     // Leaves 0 and 1, and the root 2.
-    let content = octets(300_000);
+    let content = bytes(300_000);
     let (_, policy) = alice();
     let object = name("/alice/file/v=7");
     let segment = object.clone().with(&Component::segment(3));
@@ -242,7 +242,7 @@ fn forged_roots_nodes_and_segments_are_asked_for_by_digest() {
 
 #[test]
 fn forged_segments_without_a_manifest_are_excluded() {
-    let content = octets(30_000);
+    let content = bytes(30_000);
     let (_, policy) = alice();
     let hides = |data: &Data<'_>| data.name().components().any(|c| c.typ() == 32);
     for forged in [&[0][..], &[3], &[0, 3, 29]] {
@@ -256,7 +256,7 @@ fn forged_segments_without_a_manifest_are_excluded() {
             |_, frame: Bytes| Data::decode(&frame).map_or(true, |d| !hides(&d)).then_some(frame);
         run(&mut fetch, &mut sink, &mut cache, &Pipe::default(), LIMIT, &mut no_metadata);
         assert_eq!(fetch.status(), Status::Done, "{forged:?}: {:?}", fetch.stats());
-        assert!(sink.octets == content);
+        assert!(sink.bytes == content);
         assert!(fetch.stats().forged >= forged.len() as u64);
     }
 }
@@ -265,7 +265,7 @@ fn forged_segments_without_a_manifest_are_excluded() {
 fn a_version_that_is_not_there_is_skipped() {
     // Without a policy that asks for a key, forged metadata are believed until nothing comes of
     // them: soon where the producer refuses, later where it is silent.
-    let content = octets(30_000);
+    let content = bytes(30_000);
     for (is_silent, seconds) in [(false, 2), (true, 6)] {
         let mut cache = Cache::with(&content, [metadata(HUGE, &Signer::Digest)]);
         cache.is_silent = is_silent;
@@ -277,7 +277,7 @@ fn a_version_that_is_not_there_is_skipped() {
 
 #[test]
 fn a_forged_word_that_there_is_nothing_is_no_end() {
-    let content = octets(30_000);
+    let content = bytes(30_000);
     for uri in [FILE, "/alice/file/v=7"] {
         let denied = |name: Name| {
             let data = DataBuf::new(name, Bytes::new());
@@ -292,7 +292,7 @@ fn a_forged_word_that_there_is_nothing_is_no_end() {
 
 #[test]
 fn a_cache_that_knows_no_exclusion_costs_a_bounded_number_of_requests() {
-    let content = octets(30_000);
+    let content = bytes(30_000);
     let (signer, policy) = alice();
     // Metadata of the version under every name that answers discovery, heads included.
     let forged = metadata(HUGE, &Signer::Digest);
@@ -312,7 +312,7 @@ fn a_cache_that_knows_no_exclusion_costs_a_bounded_number_of_requests() {
 
 #[test]
 fn a_key_that_is_not_trusted_is_known_soon() {
-    let content = octets(30_000);
+    let content = bytes(30_000);
     let other = SecretKey::ed25519(&[8; 32]).public();
     let trusted = TrustedKey::new(name("/alice/KEY/2"), other, name("/alice"));
     for uri in [FILE, "/alice/file/v=7"] {
@@ -320,13 +320,13 @@ fn a_key_that_is_not_trusted_is_known_soon() {
         let (fetch, sink, took) = cache.fetch(uri, TrustPolicy::Keys(vec![trusted.clone()]));
         assert!(failure(&fetch).to_string().contains("not trusted"), "{}", failure(&fetch));
         assert!(took < Time(2_000_000_000), "{uri}: {took:?}");
-        assert!(sink.octets.is_empty(), "nothing unverified is handed on");
+        assert!(sink.bytes.is_empty(), "nothing unverified is handed on");
     }
 }
 
 #[test]
 fn a_producer_refuses_to_send_what_is_excluded_and_sends_the_rest() {
-    let mut cache = Cache::with(&octets(3000), []);
+    let mut cache = Cache::with(&bytes(3000), []);
     let metadata = rdr::metadata_prefix(name(FILE).as_ref());
     let mut ask = |exclude: Option<&Exclude>| {
         let interest = packet::InterestBuf {

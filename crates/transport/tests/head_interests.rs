@@ -5,7 +5,7 @@ mod support;
 use control::Duration;
 use packet::{Interest, LpPacket};
 use security::{Signer, TrustPolicy};
-use support::{Memory, Pipe, Watched, name, octets, publish, run};
+use support::{Memory, Pipe, Watched, bytes, name, publish, run};
 use weir_transport::fetch::{Fetch, FetchConfig};
 use weir_transport::head;
 use weir_transport::publish::Publish;
@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 #[test]
 fn the_first_head_has_to_be_fresh_and_the_others_may_come_from_a_cache() {
-    let content = octets(4500);
+    let content = bytes(4500);
     let mut producer = Publish::new();
     producer.add(publish("/a/file", content.clone(), &Signer::Digest));
     let mut watched = Watched { producer, frames: Vec::new() };
@@ -22,7 +22,7 @@ fn the_first_head_has_to_be_fresh_and_the_others_may_come_from_a_cache() {
     let mut fetch = Fetch::new(config, support::controller("fixed"));
     let (mut sink, pipe) = (Memory::default(), Pipe::default());
     run(&mut fetch, &mut sink, &mut watched, &pipe, LIMIT, &mut |_, frame| Some(frame));
-    assert!(sink.octets == content);
+    assert!(sink.bytes == content);
     let mut heads = Vec::new();
     let mut nonces = std::collections::BTreeSet::new();
     for frame in &watched.frames {

@@ -10,7 +10,7 @@ use packet::{
 };
 use security::manifest::{Announcement, KEYWORD as MANIFEST, Layout};
 use security::{SecretKey, Signer, TrustPolicy};
-use support::{Memory, Pipe, Tamper, failure, name, octets, publish, run, run_from};
+use support::{Memory, Pipe, Tamper, bytes, failure, name, publish, run, run_from};
 use weir_transport::fetch::{Fetch, FetchConfig, FetchError, Resume, Status};
 use weir_transport::publish::{Preparation, Publication, Publish, Spec};
 use weir_transport::{head, rdr};
@@ -51,9 +51,9 @@ fn transfer(
     Outcome { fetch, sink, took: took.since(Time::ZERO) }
 }
 
-/// An object of `segments` segments of 1000 octets, the last with 500.
+/// An object of `segments` segments of 1000 bytes, the last with 500.
 fn object(segments: usize) -> (Vec<u8>, Publication) {
-    let content = octets(segments * 1000 - 500);
+    let content = bytes(segments * 1000 - 500);
     (content.clone(), publish("/a/file", content, &Signer::Digest))
 }
 
@@ -62,7 +62,7 @@ fn whole(segments: usize, scheme: &str, tamper: Tamper<'_>) -> Outcome {
     let (content, publication) = object(segments);
     let outcome = transfer(publication, scheme, 64, Memory::default(), tamper);
     assert_eq!(outcome.fetch.status(), Status::Done, "{:?}", outcome.fetch.stats());
-    assert!(outcome.sink.octets == content);
+    assert!(outcome.sink.bytes == content);
     outcome
 }
 
@@ -132,9 +132,9 @@ fn nack(reason: NackReason, name: NameRef<'_>) -> Option<Bytes> {
     Some(out.into())
 }
 
-/// A producer or cache that has another version, with other octets.
+/// A producer or cache that has another version, with other bytes.
 fn of_version(version: u64) -> (Vec<u8>, Publish) {
-    let mut content = octets(39_500);
+    let mut content = bytes(39_500);
     content.reverse();
     let spec = Spec { segment_size: 1000, ..Spec::new(name("/a/file"), version) };
     let published = Preparation::new(spec, content.clone(), &Signer::Digest).expect("it fits");
@@ -171,12 +171,12 @@ fn metadata_have_the_last_word() {
         }
         Some(head_number(&frame).map_or(frame, |n| answer(&mut cache, head_name(n))))
     };
-    let mut resume = Resume { octets: 35_000, ..Resume::default() };
+    let mut resume = Resume { bytes: 35_000, ..Resume::default() };
     resume.segments.insert(2..37);
-    let sink = Memory { octets: content.clone(), resume, ..Memory::default() };
+    let sink = Memory { bytes: content.clone(), resume, ..Memory::default() };
     let outcome = transfer(publication, "fixed", 64, sink, &mut tamper);
     assert_eq!(outcome.fetch.status(), Status::Done, "{:?}", outcome.fetch.stats());
-    assert!(outcome.sink.octets == content);
+    assert!(outcome.sink.bytes == content);
     assert_eq!(outcome.sink.begun, 1, "the sink knows of one version only");
     assert_eq!(outcome.sink.info.unwrap().name, name("/a/file/v=7"));
     let mut order = outcome.sink.order.clone();
@@ -212,7 +212,7 @@ fn a_new_connection_has_refused_no_metadata() {
     run_from(at, &mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut old_heads);
     assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
     assert_eq!(sink.info.unwrap().name, name("/a/file/v=7"));
-    assert!(sink.octets == content);
+    assert!(sink.bytes == content);
 }
 
 #[test]
@@ -313,13 +313,13 @@ fn all_heads_but_the_first_may_come_from_a_cache() {
 
 #[test]
 fn publishers_without_heads_notice_nothing_and_cost_nothing() {
-    let content = octets(400_000);
+    let content = bytes(400_000);
     for scheme in ["bbr", "cubic", "aimd"] {
         let fetch = |heads, tamper: Tamper<'_>| {
             let published = without_heads(content.clone());
             let outcome = transfer(published, scheme, heads, Memory::default(), tamper);
             assert_eq!(outcome.fetch.status(), Status::Done, "{:?}", outcome.fetch.stats());
-            assert!(outcome.sink.octets == content);
+            assert!(outcome.sink.bytes == content);
             outcome
         };
         let usual = fetch(0, &mut |_, frame| Some(frame));
@@ -343,7 +343,7 @@ fn publishers_without_heads_notice_nothing_and_cost_nothing() {
 #[test]
 fn refused_before_anybody_knows_the_object_is_not_refused_at_all() {
     // Heads come back as Nacks at once, metadata only when they are asked for once more.
-    let content = octets(100_000);
+    let content = bytes(100_000);
     let fetch = |heads| {
         let mut asked = 0;
         let mut tamper = |_, frame: Bytes| {
@@ -480,7 +480,7 @@ fn a_root_in_metadata_that_is_no_good_is_asked_for_as_always() {
         let root = rdr::root(metadata.content()).unwrap().wire();
         let mut content = metadata.content().to_vec();
         let at = content.windows(root.len()).position(|window| window == root).unwrap();
-        // The last octet of the signature's value.
+        // The last byte of the signature's value.
         content[at + root.len() - 1] ^= 1;
         spoilt += 1;
         Some(DataBuf { content: content.into(), ..DataBuf::from_view(&metadata) }.encode_digest())
@@ -493,9 +493,9 @@ fn a_root_in_metadata_that_is_no_good_is_asked_for_as_always() {
 #[test]
 fn what_is_there_already_is_not_taken_twice() {
     let (content, publication) = object(40);
-    let mut resume = Resume { octets: 35_000, ..Resume::default() };
+    let mut resume = Resume { bytes: 35_000, ..Resume::default() };
     resume.segments.insert(2..37);
-    let sink = Memory { octets: content, resume, ..Memory::default() };
+    let sink = Memory { bytes: content, resume, ..Memory::default() };
     let outcome = transfer(publication, "fixed", 64, sink, &mut |_, frame| Some(frame));
     assert_eq!(outcome.fetch.status(), Status::Done);
     let mut order = outcome.sink.order.clone();
@@ -541,14 +541,14 @@ fn a_producer_answers_as_many_heads_as_it_says() {
     for (len, some) in [(1, true), (100, true), (400, false)] {
         let uri = format!("/{}", "n".repeat(len));
         let spec = Spec::new(name(&uri), 1_795_181_079_307);
-        let content = octets(3 * spec.segment_size);
+        let content = bytes(3 * spec.segment_size);
         let published =
             Preparation::new(spec, content, &Signer::Digest).unwrap().run(&Signer::Digest).unwrap();
         let mut producer = Publish::new();
         producer.add(published);
         let answer = asked(&mut producer, head::prefix(name(&uri).as_ref(), 2), true);
         assert_eq!(answer.is_some(), some, "a name of {len}");
-        assert!(answer.is_none_or(|(_, octets)| octets <= packet::MAX_PACKET));
+        assert!(answer.is_none_or(|(_, bytes)| bytes <= packet::MAX_PACKET));
     }
 }
 
@@ -567,13 +567,13 @@ fn told(lie: impl Fn(rdr::Metadata) -> rdr::Metadata) {
         head::encode_into(&lie(head.metadata), number, head.segment.wire(), 4000, &mut forged);
         Some(forged.into())
     };
-    let mut resume = Resume { octets: 29_000, ..Resume::default() };
+    let mut resume = Resume { bytes: 29_000, ..Resume::default() };
     resume.segments.insert(0..29);
-    let sink = Memory { octets: content[..29_000].to_vec(), resume, ..Memory::default() };
+    let sink = Memory { bytes: content[..29_000].to_vec(), resume, ..Memory::default() };
     let Outcome { fetch, sink, .. } = transfer(publication, "cubic", 64, sink, &mut tamper);
     assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
     assert_eq!(sink.order, [29]);
-    assert!(sink.octets == content, "other octets came out than went in");
+    assert!(sink.bytes == content, "other bytes came out than went in");
 }
 
 #[test]

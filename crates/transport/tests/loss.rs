@@ -9,7 +9,7 @@ use control::{
 use packet::{Bytes, Data};
 use security::{Signer, TrustPolicy};
 use std::collections::BTreeMap;
-use support::{Memory, Pipe, octets, publish, run, run_from};
+use support::{Memory, Pipe, bytes, publish, run, run_from};
 use weir_transport::fetch::{Fetch, FetchConfig, Status};
 use weir_transport::publish::Publish;
 
@@ -28,7 +28,7 @@ fn passages(
     takes: impl Fn(u64, usize) -> bool,
 ) -> (Passages, Fetch, Time) {
     let mut producer = Publish::new();
-    producer.add(publish("/a/file", octets(1000 * segments as usize), &Signer::Digest));
+    producer.add(publish("/a/file", bytes(1000 * segments as usize), &Signer::Digest));
     // A window that no loss makes smaller, so that nothing keeps a repetition back.
     let config = FetchConfig::new(support::name("/a/file"), TrustPolicy::DigestOnly);
     let mut fetch = Fetch::new(config, support::controller("fixed"));
@@ -141,7 +141,7 @@ fn nothing_is_sent_twice_into_a_long_queue() {
 #[test]
 fn a_discovery_that_is_lost_is_repeated_after_an_eighth_of_a_second() {
     let mut producer = Publish::new();
-    producer.add(publish("/a/file", octets(1000), &Signer::Digest));
+    producer.add(publish("/a/file", bytes(1000), &Signer::Digest));
     let config = FetchConfig::new(support::name("/a/file"), TrustPolicy::DigestOnly);
     let config = FetchConfig { heads: 0, ..config };
     let (mut fetch, mut sink) = (Fetch::new(config, support::cubic()), Memory::default());
@@ -159,7 +159,7 @@ fn a_discovery_that_is_lost_is_repeated_after_an_eighth_of_a_second() {
 #[test]
 fn an_outage_at_the_beginning_is_no_round_trip() {
     let mut producer = Publish::new();
-    producer.add(publish("/a/file", octets(1000), &Signer::Digest));
+    producer.add(publish("/a/file", bytes(1000), &Signer::Digest));
     let config = FetchConfig::new(support::name("/a/file"), TrustPolicy::DigestOnly);
     let config = FetchConfig { heads: 0, ..config };
     let (mut fetch, mut sink) = (Fetch::new(config, support::cubic()), Memory::default());
@@ -237,7 +237,7 @@ fn where_answers_tell_nothing_of_others_nothing_is_overtaken() {
     let pipe = Pipe { jitter: Duration::from_millis(100), ..steady() };
     let stats = |controller| {
         let mut producer = Publish::new();
-        producer.add(publish("/a/file", octets(500_000), &Signer::Digest));
+        producer.add(publish("/a/file", bytes(500_000), &Signer::Digest));
         let config = FetchConfig::new(support::name("/a/file"), TrustPolicy::DigestOnly);
         let mut fetch = Fetch::new(config, controller);
         let limit = Duration::from_secs(600);
@@ -254,7 +254,7 @@ fn where_answers_tell_nothing_of_others_nothing_is_overtaken() {
 #[test]
 fn where_the_round_trip_falls_an_answer_to_a_repetition_is_one() {
     let mut producer = Publish::new();
-    producer.add(publish("/a/file", octets(2_000_000), &Signer::Digest));
+    producer.add(publish("/a/file", bytes(2_000_000), &Signer::Digest));
     let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
     let far = Pipe { rate: Some((Rate(8_000_000), Size(100_000))), ..steady() };
     let time = Duration::from_millis(800);

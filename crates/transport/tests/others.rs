@@ -10,7 +10,7 @@ use security::certificate::Issue;
 use security::trust::{Chains, Schema, Validator};
 use security::{Certificate, KeyType, Proof, SecretKey, Signer, TrustPolicy, TrustedKey, Validity};
 use std::sync::Arc;
-use support::{Memory, cubic, failure, name, octets};
+use support::{Memory, bytes, cubic, failure, name};
 use weir_transport::fetch::{Fetch, FetchConfig, Status};
 
 const NOW: u64 = 1_795_183_387;
@@ -129,12 +129,12 @@ fn segment(signer: &Signer, n: u64, end: Option<u64>, content: &[u8]) -> Bytes {
 fn signed_segments_wait_for_the_certificate() {
     let root = Party::alone("/site", 1);
     let alice = Party::below(&root, "/site/alice", 3);
-    let content = octets(30_000);
+    let content = bytes(30_000);
     let mut others = Others::new(&alice, &content);
     let (fetch, sink) = others.fetch(policy(&root));
     assert_eq!(fetch.status(), Status::Done);
     assert_eq!(fetch.proof(), Some(&Proof::Key(alice.certificate.key_name())));
-    assert!(sink.octets == content);
+    assert!(sink.bytes == content);
     assert_eq!((others.certificates_asked, fetch.stats().verified), (1, 30));
 }
 
@@ -143,13 +143,13 @@ fn one_segment_by_somebody_else_is_one_too_many() {
     let root = Party::alone("/site", 1);
     let alice = Party::below(&root, "/site/alice", 3);
     let eve = Party::alone("/site/alice", 9);
-    let content = octets(30_000);
+    let content = bytes(30_000);
     let refused = |wire: Bytes| {
         let mut others = Others::new(&alice, &content);
         others.packets[21] = wire;
         others.packets.push(eve.certificate.wire().clone());
         let (fetch, sink) = others.fetch(policy(&root));
-        assert!(sink.octets.len() <= 20_000, "{} octets", sink.octets.len());
+        assert!(sink.bytes.len() <= 20_000, "{} bytes", sink.bytes.len());
         failure(&fetch).to_string()
     };
     // By her own key, by her key in alice's name, by nobody, and altered on the way.
@@ -164,7 +164,7 @@ fn one_segment_by_somebody_else_is_one_too_many() {
     let unsigned = refused(segment(&Signer::Digest, 20, Some(29), chunk));
     assert!(unsigned.contains("seg=20") && unsigned.contains("only a digest"), "{unsigned}");
     let mut altered = segment(&alice.signer(), 20, Some(29), chunk).to_vec();
-    let at = altered.windows(8).position(|octets| octets == &chunk[..8]).unwrap();
+    let at = altered.windows(8).position(|bytes| bytes == &chunk[..8]).unwrap();
     altered[at] ^= 1;
     let altered = refused(altered.into());
     assert!(altered.contains("seg=20") && altered.contains("forged or damaged"), "{altered}");
@@ -173,14 +173,14 @@ fn one_segment_by_somebody_else_is_one_too_many() {
 #[test]
 fn what_an_object_has_proved_is_what_its_least_segment_has() {
     let (alice, eve) = (Party::alone("/site/alice", 3), Party::alone("/site/alice", 9));
-    let content = octets(5_000);
+    let content = bytes(5_000);
     let known = TrustedKey::from_certificate(&alice.certificate);
     let proof = |by: &Signer| {
         let mut others = Others::new(&alice, &content);
         others.packets[3] = segment(by, 2, Some(4), &content[2000..3000]);
         let (fetch, sink) = others.fetch(TrustPolicy::AnySigned(vec![known.clone()]));
         assert_eq!(fetch.status(), Status::Done);
-        assert!(sink.octets == content);
+        assert!(sink.bytes == content);
         fetch.proof().cloned()
     };
     assert_eq!(proof(&alice.signer()), Some(Proof::Key(alice.certificate.key_name())));
@@ -192,14 +192,14 @@ fn what_an_object_has_proved_is_what_its_least_segment_has() {
 fn nobody_but_the_signer_of_segments_says_where_the_end_is() {
     let root = Party::alone("/site", 1);
     let alice = Party::below(&root, "/site/alice", 3);
-    let content = octets(30_000);
+    let content = bytes(30_000);
     // What anybody may answer: an early or a late segment.
     for end in [4, 90] {
         let mut others = Others::new(&alice, &content);
         others.packets.push(metadata(&Signer::Digest, end));
         let (fetch, sink) = others.fetch(policy(&root));
         assert_eq!((fetch.status(), fetch.stats().verified), (Status::Done, 30));
-        assert!(sink.octets == content);
+        assert!(sink.bytes == content);
     }
 }
 
@@ -207,14 +207,14 @@ fn nobody_but_the_signer_of_segments_says_where_the_end_is() {
 fn metadata_say_where_the_end_is_if_they_are_signed() {
     let root = Party::alone("/site", 1);
     let alice = Party::below(&root, "/site/alice", 3);
-    let content = octets(30_000);
+    let content = bytes(30_000);
     let status = |by: &Signer| {
         let mut others = Others::new(&alice, &[]);
         let chunks = content.chunks(1000).zip(0..);
         others.packets.extend(chunks.map(|(chunk, n)| segment(&alice.signer(), n, None, chunk)));
         others.packets.push(metadata(by, 29));
         let (fetch, sink) = others.fetch(policy(&root));
-        let whole = sink.octets == content;
+        let whole = sink.bytes == content;
         (fetch.status() == Status::Done, whole, others.certificates_asked)
     };
     assert_eq!(status(&alice.signer()), (true, true, 1));

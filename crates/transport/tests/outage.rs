@@ -5,7 +5,7 @@ mod support;
 use control::{Duration, Rate, Size, Time};
 use packet::{LpHeader, LpPacket, NackReason};
 use security::Signer;
-use support::{Answers, Memory, Pipe, fetch, name, octets, publish, run, run_from};
+use support::{Answers, Memory, Pipe, bytes, fetch, name, publish, run, run_from};
 use weir_transport::fetch::{Fetch, FetchError, Status};
 use weir_transport::publish::Publish;
 
@@ -41,7 +41,7 @@ fn begun(content: &[u8], pipe: &Pipe, time: Duration) -> (Fetch, Memory, Publish
 
 #[test]
 fn what_was_in_flight_is_asked_for_again_and_is_no_congestion() {
-    let content = octets(SIZE);
+    let content = bytes(SIZE);
     let rate = Some((Rate(80_000_000), Size(1_000_000)));
     let pipe = Pipe { rate, ..Pipe::default() };
     let (mut fetch, mut sink, _, at) = begun(&content, &pipe, Duration::from_millis(150));
@@ -65,7 +65,7 @@ fn what_was_in_flight_is_asked_for_again_and_is_no_congestion() {
     let mut producer = producer(&content);
     run_from(back, &mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut |_, f| Some(f));
     assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
-    assert!(sink.octets == content);
+    assert!(sink.bytes == content);
     let stats = fetch.stats();
     assert_eq!((stats.timeouts, stats.false_losses), (0, 0), "{stats:?}");
     assert_eq!(stats.verified, SIZE as u64 / 1000, "each segment counts once");
@@ -75,7 +75,7 @@ fn what_was_in_flight_is_asked_for_again_and_is_no_congestion() {
 #[test]
 fn without_the_new_connection_silence_would_be_congestion() {
     // What the test above would see if nothing was said to the fetch.
-    let content = octets(SIZE);
+    let content = bytes(SIZE);
     let rate = Some((Rate(80_000_000), Size(1_000_000)));
     let pipe = Pipe { rate, ..Pipe::default() };
     let (mut fetch, mut sink, mut producer, at) =
@@ -87,7 +87,7 @@ fn without_the_new_connection_silence_would_be_congestion() {
 
 #[test]
 fn patience_begins_anew_with_the_new_connection() {
-    let content = octets(SIZE);
+    let content = bytes(SIZE);
     let (mut fetch, mut sink, mut producer, at) =
         begun(&content, &Pipe::default(), Duration::from_millis(30));
     // Longer than the fetch has patience for.
@@ -98,7 +98,7 @@ fn patience_begins_anew_with_the_new_connection() {
     let pipe = Pipe::default();
     run_from(back, &mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut |_, f| Some(f));
     assert_eq!(fetch.status(), Status::Done);
-    assert!(sink.octets == content);
+    assert!(sink.bytes == content);
 }
 
 /// A forwarder where the producer has not registered again yet: its first answers are refusals.
@@ -136,7 +136,7 @@ impl Answers for Returning {
 
 #[test]
 fn a_producer_that_comes_back_later_than_the_forwarder_is_waited_for() {
-    let content = octets(SIZE);
+    let content = bytes(SIZE);
     let pipe = Pipe::default();
     // Before the first answer, and in the middle.
     for time in [Duration::from_millis(3), Duration::from_millis(30)] {
@@ -146,14 +146,14 @@ fn a_producer_that_comes_back_later_than_the_forwarder_is_waited_for() {
         let mut producer = Returning { refusals: 12, nacks: Vec::new(), producer };
         run_from(back, &mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut |_, f| Some(f));
         assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
-        assert!(sink.octets == content);
+        assert!(sink.bytes == content);
         assert_eq!(sink.begun, 1);
     }
 }
 
 #[test]
 fn an_object_whose_route_comes_late_is_found_with_its_manifest() {
-    let content = octets(50_000);
+    let content = bytes(50_000);
     for refusals in 1..12 {
         let pipe = Pipe::default();
         let (mut fetch, mut sink, producer, at) = begun(&content, &pipe, Duration::from_millis(3));
@@ -171,7 +171,7 @@ fn an_object_whose_route_comes_late_is_found_with_its_manifest() {
 #[test]
 fn a_producer_that_does_not_come_back_is_missed_as_ever() {
     let pipe = Pipe::default();
-    let content = octets(SIZE);
+    let content = bytes(SIZE);
     let (mut fetch, mut sink, producer, at) = begun(&content, &pipe, Duration::from_millis(3));
     let back = at + AWAY;
     fetch.reconnected(back);
@@ -184,7 +184,7 @@ fn a_producer_that_does_not_come_back_is_missed_as_ever() {
 
 #[test]
 fn answers_that_wait_for_a_forwarder_that_is_gone_are_dropped() {
-    let mut producer = producer(&octets(5000));
+    let mut producer = producer(&bytes(5000));
     let mut interest = Vec::new();
     let mut fetch = fetch("/a/file/v=7");
     assert!(fetch.poll_transmit(Time::ZERO, &mut interest));

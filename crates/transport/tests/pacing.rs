@@ -8,7 +8,7 @@ use control::{Arrival, Ask, Controller, Cx, Duration, Loss, Permit, Sent, Ticket
 use packet::{HopOptions, Name};
 use security::{Signer, TrustPolicy};
 use std::sync::{Arc, Mutex};
-use support::{Memory, Pipe, octets, publish, run};
+use support::{Memory, Pipe, bytes, publish, run};
 use weir_transport::fetch::{Fetch, FetchConfig, Status};
 use weir_transport::publish::Publish;
 
@@ -55,7 +55,7 @@ fn interests_leave_at_the_nanosecond_that_the_controller_names() {
     let name: Name = "/a/film".parse().unwrap();
     let mut fetch = Fetch::new(FetchConfig::new(name, TrustPolicy::DigestOnly), controller);
     let mut producer = Publish::new();
-    producer.add(publish("/a/film", octets(400_000), &Signer::Digest));
+    producer.add(publish("/a/film", bytes(400_000), &Signer::Digest));
     let pipe = Pipe { delay: Duration::from_millis(20), ..Pipe::default() };
     let (mut sink, limit) = (Memory::default(), Duration::from_secs(60));
     run(&mut fetch, &mut sink, &mut producer, &pipe, limit, &mut |_, frame| Some(frame));

@@ -5,13 +5,13 @@ mod support;
 use packet::{Component, Data, InterestBuf, LpHeader, LpPacket, NackReason, Name};
 use security::Signer;
 use security::manifest::Announcement;
-use support::{name, octets, publish};
+use support::{bytes, name, publish};
 use weir_transport::publish::{DATA_SIZE, Preparation, Publish, Spec};
 use weir_transport::rdr::Metadata;
 
 fn producer() -> Publish {
     let mut producer = Publish::new();
-    producer.add(publish("/a/file", octets(2500), &Signer::Digest));
+    producer.add(publish("/a/file", bytes(2500), &Signer::Digest));
     producer
 }
 
@@ -59,7 +59,7 @@ fn segments_fit_whatever_the_name() {
         let spec = Spec::new(name(&uri), u64::MAX);
         let segment_size = spec.segment_size;
         // A little more than one segment, so that the first is full.
-        let content = octets(segment_size + 1);
+        let content = bytes(segment_size + 1);
         let publication =
             Preparation::new(spec, content, &Signer::Digest).unwrap().run(&Signer::Digest).unwrap();
         assert_eq!(publication.segments(), 2);
@@ -72,7 +72,7 @@ fn segments_fit_whatever_the_name() {
             assert_eq!(content, 8000, "what every tool takes, under a name of {len}");
             assert!(data < DATA_SIZE);
         } else {
-            // Room is left for numbers of four octets, in the name and in FinalBlockId.
+            // Room is left for numbers of four bytes, in the name and in FinalBlockId.
             assert_eq!(data, DATA_SIZE - 2 * 3, "a name of {len}");
         }
     }

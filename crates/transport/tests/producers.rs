@@ -9,7 +9,7 @@ use control::Duration;
 use packet::tlv::{self, types};
 use packet::{Component, DataBuf, Interest, LpHeader, LpPacket, NackReason, Name};
 use std::collections::VecDeque;
-use support::{Answers, Memory, Pipe, name, octets, run};
+use support::{Answers, Memory, Pipe, bytes, name, run};
 use weir_transport::fetch::Status;
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -116,14 +116,14 @@ impl Foreign {
 impl Answers for Foreign {
     fn receive(&mut self, frame: &[u8]) {
         let packet = LpPacket::decode(frame).unwrap();
-        let octets = packet.fragment().unwrap();
-        let Ok(interest) = Interest::decode(octets) else { return };
+        let bytes = packet.fragment().unwrap();
+        let Ok(interest) = Interest::decode(bytes) else { return };
         if let Some(data) = self.answer(&interest) {
             self.out.push_back(data.encode_digest().to_vec());
         } else if self.nacks {
             let mut frame = Vec::new();
             let nack = LpHeader { nack: Some(NackReason::None), ..LpHeader::default() };
-            nack.encode_into(octets, &mut frame);
+            nack.encode_into(bytes, &mut frame);
             self.out.push_back(frame);
         }
     }
@@ -142,7 +142,7 @@ fn arrives(from: &mut impl Answers, content: &[u8]) {
     let pipe = Pipe { loss: 0.02, ..Pipe::default() };
     run(&mut fetch, &mut sink, from, &pipe, LIMIT, &mut |_, f| Some(f));
     assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
-    assert!(sink.octets == content, "other octets came out than went in");
+    assert!(sink.bytes == content, "other bytes came out than went in");
 }
 
 fn file_server(final_block: &Component, content: &[u8], segment_size: u64) -> Vec<u8> {
@@ -164,7 +164,7 @@ fn file_server(final_block: &Component, content: &[u8], segment_size: u64) -> Ve
 // Other projects' programs, "Files": [peer-47].
 #[test]
 fn ndnserve_in_both_naming_conventions() {
-    let content = octets(300_500);
+    let content = bytes(300_500);
     let typed: (_, fn(u64) -> Component) =
         (Component::version(1_700_000_000_000), Component::segment);
     for (version, numbered) in [typed, (Component::version_rev1(7), Component::segment_rev1)] {
@@ -177,7 +177,7 @@ fn ndnserve_in_both_naming_conventions() {
 // Other projects' programs, "Files": [peer-48].
 #[test]
 fn a_file_server_says_the_end_in_its_metadata() {
-    let content = octets(300_500);
+    let content = bytes(300_500);
     for last in [Final::Metadata, Final::Last, Final::All] {
         let version = Component::version(1_700_000_000_000_000_000);
         let mut server = Foreign::new(&version, &content, &[6144]);
@@ -190,7 +190,7 @@ fn a_file_server_says_the_end_in_its_metadata() {
 // Other projects' programs, "Files": [peer-40].
 #[test]
 fn the_end_is_known_from_the_first_segment_or_from_the_last() {
-    let content = octets(100_000);
+    let content = bytes(100_000);
     for last in [Final::First, Final::Last] {
         for (details, bare, nacks) in
             [(Some(Vec::new()), false, false), (None, true, true), (None, true, false)]
@@ -205,7 +205,7 @@ fn the_end_is_known_from_the_first_segment_or_from_the_last() {
 
 #[test]
 fn segments_of_unequal_size() {
-    let content = octets(100_000);
+    let content = bytes(100_000);
     for sizes in [&[1, 8000, 13, 999][..], &[7, 7000, 0, 1], &[8000, 1]] {
         let mut producer = Foreign::new(&Component::version(9), &content, sizes);
         producer.last = Final::Last;
@@ -217,7 +217,7 @@ fn segments_of_unequal_size() {
 
 #[test]
 fn a_version_is_fetched_by_its_name_whatever_metadata_announce() {
-    let content = octets(100_000);
+    let content = bytes(100_000);
     for (nacks, last) in [(false, Final::All), (true, Final::Last)] {
         for newer in [None, Some(Component::version(10))] {
             let mut producer = Foreign::new(&Component::version(9), &content, &[1000]);
@@ -227,7 +227,7 @@ fn a_version_is_fetched_by_its_name_whatever_metadata_announce() {
             let pipe = Pipe::default();
             let took = run(&mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut |_, f| Some(f));
             assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
-            assert!(sink.octets == content && fetch.object().unwrap().name == producer.object);
+            assert!(sink.bytes == content && fetch.object().unwrap().name == producer.object);
             assert!(took.0 < 3_000_000_000, "{took:?}");
         }
     }
@@ -249,7 +249,7 @@ impl Answers for Both {
 
 #[test]
 fn of_several_producers_of_a_name_one_version_is_fetched_whole() {
-    let (one, other) = (octets(100_000), octets(90_000));
+    let (one, other) = (bytes(100_000), bytes(90_000));
     let other: Vec<u8> = other.iter().rev().copied().collect();
     let of = |version, content: &[u8]| Foreign::new(&Component::version(version), content, &[1000]);
     let mut both = Both([of(8, &one), of(9, &other)]);
@@ -259,7 +259,7 @@ fn of_several_producers_of_a_name_one_version_is_fetched_whole() {
     assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
     let version = fetch.object().unwrap().name.as_ref().last().unwrap().as_version();
     let expected = if version == Some(8) { &one } else { &other };
-    assert!(sink.octets == *expected, "octets of two versions");
+    assert!(sink.bytes == *expected, "bytes of two versions");
 }
 
 /// Refuses at first, as one that is just starting, and every now and then, as one with a busy disk.
@@ -287,7 +287,7 @@ impl Answers for Busy {
 
 #[test]
 fn who_refuses_for_a_while_is_asked_again() {
-    let content = octets(100_000);
+    let content = bytes(100_000);
     let producer = Foreign::new(&Component::version(9), &content, &[1000]);
     arrives(&mut Busy { producer, asked: 0 }, &content);
 }

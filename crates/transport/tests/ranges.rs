@@ -6,11 +6,11 @@ use control::{Duration, Rate, Size};
 use packet::options::{Range, SegmentBits};
 use packet::{HopOption, HopOptions, InterestBuf, LpHeader, LpPacket, NackReason};
 use security::{Signer, TrustPolicy};
-use support::{Memory, Pipe, controller, name, octets, publish, run};
+use support::{Memory, Pipe, bytes, controller, name, publish, run};
 use weir_transport::fetch::{Fetch, FetchConfig, Status};
 use weir_transport::publish::Publish;
 
-/// Fetches this content in segments of 1,000 octets.
+/// Fetches this content in segments of 1,000 bytes.
 fn fetch(content: &[u8], pipe: &Pipe, range: u16, scheme: &str) -> (Fetch, Memory, Publish) {
     let mut producer = Publish::new();
     producer.add(publish("/a", content.to_vec(), &Signer::Digest));
@@ -20,13 +20,13 @@ fn fetch(content: &[u8], pipe: &Pipe, range: u16, scheme: &str) -> (Fetch, Memor
     let limit = Duration::from_secs(600);
     run(&mut fetch, &mut sink, &mut producer, pipe, limit, &mut |_, f| Some(f));
     assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
-    assert!(sink.octets == content, "other octets came out than went in");
+    assert!(sink.bytes == content, "other bytes came out than went in");
     (fetch, sink, producer)
 }
 
 #[test]
 fn a_chunk_of_32_segments_takes_one_interest() {
-    let content = octets(64 * 1000 - 5);
+    let content = bytes(64 * 1000 - 5);
     let (fetch, ..) = fetch(&content, &Pipe::default(), 32, "fixed");
     let stats = fetch.stats();
     // Metadata, which bring the one manifest node, and two chunks; and nothing twice.
@@ -37,7 +37,7 @@ fn a_chunk_of_32_segments_takes_one_interest() {
 
 #[test]
 fn what_was_lost_is_asked_for_again_and_nothing_else() {
-    let content = octets(640_000);
+    let content = bytes(640_000);
     for seed in 1..6 {
         let pipe = Pipe { loss: 0.05, seed, ..Pipe::default() };
         let (fetch, _, producer) = fetch(&content, &pipe, 32, "cubic");
@@ -53,7 +53,7 @@ fn what_was_lost_is_asked_for_again_and_nothing_else() {
 
 #[test]
 fn a_bottleneck_is_used_as_well_as_without_ranges() {
-    let content = octets(2_000_000);
+    let content = bytes(2_000_000);
     let rate = Some((Rate::from_mbps(8), Size(64_000)));
     for scheme in ["cubic", "aimd"] {
         let pipe = Pipe { rate, ..Pipe::default() };
@@ -67,7 +67,7 @@ fn a_bottleneck_is_used_as_well_as_without_ranges() {
 
 #[test]
 fn whoever_knows_no_ranges_is_asked_one_by_one() {
-    let content = octets(320_000);
+    let content = bytes(320_000);
     let pipe = Pipe { plain: true, ..Pipe::default() };
     for scheme in ["cubic", "fixed", "aimd"] {
         let (fetch, _, producer) = fetch(&content, &pipe, 32, scheme);
@@ -82,7 +82,7 @@ fn whoever_knows_no_ranges_is_asked_one_by_one() {
 #[test]
 fn a_producer_answers_each_segment_and_refuses_what_is_beyond_the_end() {
     let mut producer = Publish::new();
-    producer.add(publish("/a", octets(5000), &Signer::Digest));
+    producer.add(publish("/a", bytes(5000), &Signer::Digest));
     let ask = |producer: &mut Publish, uri: &str, option: &dyn Fn(&mut HopOptions)| {
         let mut header = LpHeader { pit_token: vec![7; 6].into(), ..LpHeader::default() };
         option(&mut header.options);

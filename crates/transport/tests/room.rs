@@ -8,7 +8,7 @@ use packet::{Bytes, Data};
 use rangemap::RangeSet;
 use security::manifest::KEYWORD as MANIFEST;
 use security::{Signer, TrustPolicy};
-use support::{Memory, Pipe, name, octets, publish, run};
+use support::{Memory, Pipe, bytes, name, publish, run};
 use weir_transport::fetch::{Fetch, FetchConfig, FetchError, Resume, Status};
 use weir_transport::publish::Publish;
 
@@ -29,7 +29,7 @@ fn producer(content: &[u8]) -> Publish {
 
 #[test]
 fn of_an_object_only_the_part_that_is_wanted_is_asked_for() {
-    let content = octets(2_000_000);
+    let content = bytes(2_000_000);
     for (wanted, nodes) in [(600..610, 2), (0..3, 2), (1990..2000, 2), (245..255, 3)] {
         let mut segments = RangeSet::new();
         if wanted.start > 0 {
@@ -38,7 +38,7 @@ fn of_an_object_only_the_part_that_is_wanted_is_asked_for() {
         if wanted.end < 2000 {
             segments.insert(wanted.end..2000);
         }
-        let resume = Resume { segments, octets: wanted.start * 1000 };
+        let resume = Resume { segments, bytes: wanted.start * 1000 };
         let mut sink = Memory { resume, ..Memory::default() };
         let (mut fetch, mut answered) = (in_order(), 0);
         let mut tamper = |_, frame: Bytes| {
@@ -50,8 +50,8 @@ fn of_an_object_only_the_part_that_is_wanted_is_asked_for() {
         run(&mut fetch, &mut sink, &mut producer(&content), &pipe, LIMIT, &mut tamper);
         assert_eq!(fetch.status(), Status::Done);
         assert_eq!(sink.order, wanted.clone().collect::<Vec<_>>());
-        let octets = wanted.start as usize * 1000..wanted.end as usize * 1000;
-        assert!(sink.octets[octets.clone()] == content[octets], "{wanted:?}");
+        let bytes = wanted.start as usize * 1000..wanted.end as usize * 1000;
+        assert!(sink.bytes[bytes.clone()] == content[bytes], "{wanted:?}");
         // The root comes with the metadata; what is below it, as far as the part needs it.
         let needed = wanted.end - wanted.start + 1 + nodes;
         assert!(fetch.stats().data <= needed, "{wanted:?}: {:?}", fetch.stats());
@@ -97,20 +97,20 @@ fn at(seconds: u64) -> Time {
 
 #[test]
 fn no_more_is_asked_for_than_the_sink_has_room_for() {
-    let content = octets(100_000);
+    let content = bytes(100_000);
     let producer = producer(&content);
     let mut ends = Ends { fetch: in_order(), producer, sink: Memory::default(), asked: 0 };
     // What has been handed on leaves as much less room.
     let room = |ends: &mut Ends, now, taken: usize| {
-        ends.fetch.set_room(now, Size((taken - ends.sink.octets.len()) as u64));
+        ends.fetch.set_room(now, Size((taken - ends.sink.bytes.len()) as u64));
     };
     room(&mut ends, at(0), 20_000);
     for _ in 0..50 {
         ends.settle(at(0));
         room(&mut ends, at(0), 20_000);
     }
-    let there = ends.sink.octets.len();
-    assert!((15_000..=20_000).contains(&there), "{there} octets");
+    let there = ends.sink.bytes.len();
+    assert!((15_000..=20_000).contains(&there), "{there} bytes");
 
     // A pause of an hour is nobody's fault, and nothing is asked for meanwhile.
     let asked = ends.asked;
@@ -124,12 +124,12 @@ fn no_more_is_asked_for_than_the_sink_has_room_for() {
         ends.settle(at(3600));
     }
     assert_eq!(ends.fetch.status(), Status::Done);
-    assert!(ends.sink.octets == content);
+    assert!(ends.sink.bytes == content);
 }
 
 #[test]
 fn where_there_is_room_patience_ends_as_always() {
-    let content = octets(100_000);
+    let content = bytes(100_000);
     let mut fetch = in_order();
     fetch.set_room(Time::ZERO, Size(1_000_000));
     let mut sink = Memory::default();

@@ -6,7 +6,7 @@ mod support;
 
 use packet::{Component, Data, InterestBuf, Name};
 use security::{KeyType, SecretKey, SharedKey, Signer, TrustPolicy, TrustedKey};
-use support::{Memory, Pipe, cubic, name, octets, run};
+use support::{Memory, Pipe, bytes, cubic, name, run};
 use weir_transport::fetch::{Fetch, FetchConfig, Status};
 use weir_transport::publish::{DATA_SIZE, Preparation, Publish, SEGMENT_SIZE, Spec};
 
@@ -24,7 +24,7 @@ fn signers() -> Vec<(Signer, TrustedKey)> {
     [KeyType::Ed25519, KeyType::Ecdsa, KeyType::Rsa].map(key).into_iter().chain([shared]).collect()
 }
 
-/// A producer that keeps signatures in so many octets.
+/// A producer that keeps signatures in so many bytes.
 fn producer(signer: &Signer, content: &[u8], digest_memory: usize) -> Publish {
     let spec = Spec::signed_by(signer.clone(), name("/alice/file"), 7);
     let spec = Spec { segment_size: 100, digest_memory, ..spec };
@@ -44,7 +44,7 @@ fn ask(producer: &mut Publish, asked: Name) -> Vec<u8> {
 fn every_segment_is_signed_and_is_the_same_whenever_it_is_asked_for() {
     for (signer, trusted) in signers() {
         // Leaves of 250 and of 10 segments, of which only one is kept.
-        let mut producer = producer(&signer, &octets(26_000), 1);
+        let mut producer = producer(&signer, &bytes(26_000), 1);
         let policy = TrustPolicy::Keys(vec![trusted]);
         let wires: Vec<_> = [0, 259, 5, 0, 259, 5]
             .map(|n| ask(&mut producer, name(&format!("/alice/file/v=7/seg={n}"))))
@@ -61,7 +61,7 @@ fn every_segment_is_signed_and_is_the_same_whenever_it_is_asked_for() {
 #[test]
 fn a_consumer_that_knows_manifests_needs_none_of_those_signatures() {
     for (signer, trusted) in signers() {
-        let content = octets(26_000);
+        let content = bytes(26_000);
         for memory in [1, usize::MAX] {
             let mut producer = producer(&signer, &content, memory);
             let policy = TrustPolicy::Keys(vec![trusted.clone()]);
@@ -71,7 +71,7 @@ fn a_consumer_that_knows_manifests_needs_none_of_those_signatures() {
             run(&mut fetch, &mut sink, &mut producer, &pipe, limit, &mut |_, f| Some(f));
             let kind = signer.signature_type();
             assert_eq!((fetch.status(), fetch.stats().forged), (Status::Done, 0), "{kind:?}");
-            assert!(sink.octets == content);
+            assert!(sink.bytes == content);
         }
     }
 }
@@ -82,14 +82,14 @@ fn signed_segments_fit_whatever_the_name() {
         for len in [1, 20, 250, 4000] {
             let uri = format!("/{}", "n".repeat(len));
             let spec = Spec::signed_by(signer.clone(), name(&uri), u64::MAX);
-            let content = octets(spec.segment_size + 1);
+            let content = bytes(spec.segment_size + 1);
             assert!(len == 4000 || spec.segment_size > SEGMENT_SIZE - 300);
             let object = Preparation::new(spec, content, &signer).unwrap().run(&signer).unwrap();
             let first = object.object().clone().with(&Component::segment(0));
             let mut producer = Publish::new();
             producer.add(object);
             let data = ask(&mut producer, first).len();
-            assert!(data <= DATA_SIZE, "{data} octets under a name of {len}");
+            assert!(data <= DATA_SIZE, "{data} bytes under a name of {len}");
         }
     }
 }
@@ -97,7 +97,7 @@ fn signed_segments_fit_whatever_the_name() {
 #[test]
 fn a_digest_in_the_name_asks_for_the_signed_packet() {
     let (signer, _) = signers().swap_remove(1);
-    let mut producer = producer(&signer, &octets(1000), usize::MAX);
+    let mut producer = producer(&signer, &bytes(1000), usize::MAX);
     let segment = name("/alice/file/v=7/seg=3");
     let wire = ask(&mut producer, segment.clone());
     let digest = Data::decode(&wire).unwrap().implicit_digest();

@@ -11,7 +11,7 @@ use control::{Duration, Time};
 use packet::tlv::types;
 use packet::{Bytes, Data, DataBuf, Interest, LpHeader, LpPacket, NackReason, Name};
 use security::{Signer, TrustPolicy};
-use support::{Memory, controller, failure, name, octets, publish};
+use support::{Memory, bytes, controller, failure, name, publish};
 use weir_transport::fetch::{Fetch, FetchConfig, FetchError, Status};
 use weir_transport::publish::Publish;
 
@@ -142,7 +142,7 @@ const SCHEMES: [&str; 6] = ["bbr", "cubic", "fixed", "icp", "rate", "mircc"];
 /// route, or another reason that does not pass by itself.
 #[test]
 fn a_producer_that_goes_away_is_asked_for_a_few_times_a_second() {
-    let content = octets(SIZE);
+    let content = bytes(SIZE);
     for scheme in SCHEMES {
         for reason in [NackReason::NoRoute, NackReason::None, NackReason::Other(160)] {
             let mut world = begun(scheme, &content);
@@ -160,7 +160,7 @@ fn a_producer_that_goes_away_is_asked_for_a_few_times_a_second() {
             assert!(after > verified, "{scheme}, {reason}: nothing came");
             world.run(Duration::from_secs(60), |_| Fate::Passes);
             assert_eq!(world.fetch.status(), Status::Done, "{scheme}: {:?}", world.fetch.stats());
-            assert!(world.sink.octets == content);
+            assert!(world.sink.bytes == content);
             assert!(world.now.since(back) < Duration::from_secs(30), "{scheme}");
         }
     }
@@ -169,7 +169,7 @@ fn a_producer_that_goes_away_is_asked_for_a_few_times_a_second() {
 /// An on-path attacker, or a router that has just lost a route: one Nack among answers that come.
 #[test]
 fn single_nacks_do_not_slow_a_transfer_that_goes_on() {
-    let content = octets(SIZE);
+    let content = bytes(SIZE);
     let took = |every: u64| {
         let mut world = begun("fixed", &content);
         let (from, mut n) = (world.now, 0);
@@ -190,7 +190,7 @@ fn single_nacks_do_not_slow_a_transfer_that_goes_on() {
 /// Nacks in a row, as many as an attacker likes, and then no more.
 #[test]
 fn a_burst_of_nacks_is_over_when_it_is_over() {
-    let content = octets(SIZE);
+    let content = bytes(SIZE);
     let mut world = begun("fixed", &content);
     let (from, mut n) = (world.now, 0);
     world.run(Duration::from_secs(60), |_| {
@@ -235,7 +235,7 @@ fn plain_data_are_asked_for_a_few_times_and_named_in_the_error() {
             let most = world.most_a_second(answered);
             assert!(most <= MOST_A_SECOND, "{scheme}: {most} within a second");
             let (name, came) = (name("/hello"), name(came));
-            let expected = FetchError::NotAnObject { name, came, octets: 5 };
+            let expected = FetchError::NotAnObject { name, came, bytes: 5 };
             assert_eq!(failure(&world.fetch), &expected, "{scheme}");
             assert!(world.now < Time::ZERO + Duration::from_secs(10), "{scheme}: {:?}", world.now);
         }
@@ -246,7 +246,7 @@ fn plain_data_are_asked_for_a_few_times_and_named_in_the_error() {
 /// match what it sends, so that the forwarder drops that (Packet Format v0.3, "Implicit Digest").
 #[test]
 fn data_that_do_not_verify_are_asked_for_a_few_times_a_second() {
-    let content = octets(SIZE);
+    let content = bytes(SIZE);
     let other = |interest: &Interest<'_>| {
         let last = interest.name().last().unwrap();
         if last.typ() == types::IMPLICIT_DIGEST {

@@ -7,7 +7,7 @@ use control::{Duration, Rate, Size};
 use packet::{Bytes, Data, LpHeader, NackReason};
 use rangemap::RangeSet;
 use security::{Proof, SecretKey, Signer, TrustPolicy, TrustedKey};
-use support::{Memory, Pipe, failure, name, octets, publish, run, succeed};
+use support::{Memory, Pipe, bytes, failure, name, publish, run, succeed};
 use weir_transport::fetch::{Fetch, FetchConfig, FetchError, Resume, Status};
 use weir_transport::head;
 use weir_transport::publish::{Preparation, Publish, Spec};
@@ -17,18 +17,18 @@ const LIMIT: Duration = Duration::from_secs(600);
 #[test]
 fn sizes_at_the_borders_of_segments() {
     for size in [0, 1, 999, 1000, 1001, 2000, 249_999, 250_000, 250_001, 600_123] {
-        let content = octets(size);
+        let content = bytes(size);
         let (fetch, _, _) = succeed("/a/file", &content, &Pipe::default());
         let segments = (size as u64).div_ceil(1000).max(1);
         assert_eq!(fetch.stats().verified, segments);
         assert_eq!(fetch.stats().retransmissions, 0, "a clean pipe loses nothing");
-        assert_eq!(fetch.octets(), (0, size as u64));
+        assert_eq!(fetch.bytes(), (0, size as u64));
     }
 }
 
 #[test]
 fn loss_jitter_and_a_shallow_queue_cost_time_only() {
-    let content = octets(1_500_000);
+    let content = bytes(1_500_000);
     let jitter = Duration::from_millis(3);
     let rate = Some((Rate::from_mbps(20), Size(20_000)));
     for (loss, jitter, rate) in [
@@ -51,7 +51,7 @@ fn loss_jitter_and_a_shallow_queue_cost_time_only() {
 
 #[test]
 fn a_lost_last_segment_costs_round_trips_and_no_second() {
-    let content = octets(20_000);
+    let content = bytes(20_000);
     let mut producer = Publish::new();
     producer.add(publish("/a/file", content.clone(), &Signer::Digest));
     let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
@@ -72,7 +72,7 @@ fn a_lost_last_segment_costs_round_trips_and_no_second() {
 
 #[test]
 fn a_producer_that_pauses_is_asked_once_more_and_not_for_everything() {
-    let content = octets(3_000_000);
+    let content = bytes(3_000_000);
     for ms in [30, 60, 100] {
         let pause = control::Time(100_000_000)..control::Time(100_000_000 + ms * 1_000_000);
         let rate = Some((Rate::from_mbps(100), Size(1_000_000)));
@@ -83,7 +83,7 @@ fn a_producer_that_pauses_is_asked_once_more_and_not_for_everything() {
         let mut fetch = Fetch::new(config, support::controller("fixed"));
         let mut sink = Memory::default();
         run(&mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut |_, f| Some(f));
-        assert!(sink.octets == content);
+        assert!(sink.bytes == content);
         let stats = fetch.stats();
         assert!(stats.probes >= 1, "{ms} ms: silence was noticed");
         assert_eq!((stats.gaps, stats.timeouts), (0, 0), "{ms} ms: what waits is not lost");
@@ -93,7 +93,7 @@ fn a_producer_that_pauses_is_asked_once_more_and_not_for_everything() {
 
 #[test]
 fn the_same_seed_gives_the_same_run() {
-    let content = octets(300_000);
+    let content = bytes(300_000);
     let pipe = Pipe { loss: 0.05, jitter: Duration::from_millis(1), ..Pipe::default() };
     let (a, x, at) = succeed("/a/file", &content, &pipe);
     let (b, y, bt) = succeed("/a/file", &content, &pipe);
@@ -105,7 +105,7 @@ fn a_signed_object_is_accepted_by_those_who_trust_the_key() {
     let secret = SecretKey::ed25519(&[7; 32]);
     let key = name("/a/KEY/1");
     let signer = Signer::Key { secret: secret.clone(), key_locator: key.clone() };
-    let content = octets(700_000);
+    let content = bytes(700_000);
     let attempt = |policy| {
         let mut producer = Publish::new();
         producer.add(publish("/a/file", content.clone(), &signer));
@@ -118,17 +118,17 @@ fn a_signed_object_is_accepted_by_those_who_trust_the_key() {
     let (fetch, sink) = attempt(TrustPolicy::Keys(vec![trusted]));
     assert_eq!(fetch.status(), Status::Done);
     assert_eq!(fetch.proof(), Some(&Proof::Key(key.clone())));
-    assert!(sink.octets == content);
+    assert!(sink.bytes == content);
 
     let other = SecretKey::ed25519(&[8; 32]).public();
     let (fetch, sink) = attempt(TrustPolicy::Keys(vec![TrustedKey::new(key, other, name("/a"))]));
     assert!(failure(&fetch).to_string().contains("not trusted"), "{}", failure(&fetch));
-    assert!(sink.octets.is_empty(), "nothing unverified is handed on");
+    assert!(sink.bytes.is_empty(), "nothing unverified is handed on");
 }
 
 #[test]
 fn forged_segments_are_dropped_and_asked_for_by_digest() {
-    let content = octets(400_000);
+    let content = bytes(400_000);
     let mut producer = Publish::new();
     producer.add(publish("/a/file", content.clone(), &Signer::Digest));
     let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
@@ -148,14 +148,14 @@ fn forged_segments_are_dropped_and_asked_for_by_digest() {
     };
     run(&mut fetch, &mut sink, &mut producer, &Pipe::default(), LIMIT, &mut tamper);
     assert_eq!(fetch.status(), Status::Done);
-    assert!(sink.octets == content);
+    assert!(sink.bytes == content);
     assert_eq!(fetch.stats().forged, 1);
 }
 
 #[test]
 fn a_segment_that_stays_forged_ends_the_fetch_with_its_number() {
     let mut producer = Publish::new();
-    producer.add(publish("/a/file", octets(400_000), &Signer::Digest));
+    producer.add(publish("/a/file", bytes(400_000), &Signer::Digest));
     let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
     let mut tamper = |_, frame: Bytes| {
         let data = Data::decode(&frame).unwrap();
@@ -173,26 +173,26 @@ fn a_segment_that_stays_forged_ends_the_fetch_with_its_number() {
 
 #[test]
 fn what_an_earlier_transfer_left_is_not_fetched_again() {
-    let content = octets(600_000);
+    let content = bytes(600_000);
     let mut producer = Publish::new();
     producer.add(publish("/a/file", content.clone(), &Signer::Digest));
     let mut fetch = support::fetch("/a/file");
-    let mut sink = Memory { octets: content[..300_000].to_vec(), ..Memory::default() };
+    let mut sink = Memory { bytes: content[..300_000].to_vec(), ..Memory::default() };
     let segments: RangeSet<u64> = [0..300, 420..430].into_iter().collect();
-    sink.octets.resize(600_000, 0);
-    sink.octets[420_000..430_000].copy_from_slice(&content[420_000..430_000]);
-    sink.resume = Resume { segments, octets: 310_000 };
+    sink.bytes.resize(600_000, 0);
+    sink.bytes[420_000..430_000].copy_from_slice(&content[420_000..430_000]);
+    sink.resume = Resume { segments, bytes: 310_000 };
     run(&mut fetch, &mut sink, &mut producer, &Pipe::default(), LIMIT, &mut |_, f| Some(f));
     assert_eq!(fetch.status(), Status::Done);
-    assert!(sink.octets == content);
-    assert_eq!(fetch.octets(), (310_000, 290_000));
+    assert!(sink.bytes == content);
+    assert_eq!(fetch.bytes(), (310_000, 290_000));
     assert!(sink.order.iter().all(|n| *n >= 300 && !(420..430).contains(n)));
     assert_eq!(fetch.stats().verified, 290);
 }
 
 #[test]
 fn a_sink_that_cannot_seek_gets_segments_in_order() {
-    let content = octets(500_000);
+    let content = bytes(500_000);
     let mut producer = Publish::new();
     producer.add(publish("/a/file", content.clone(), &Signer::Digest));
     let mut config = FetchConfig::new(name("/a/file"), TrustPolicy::DigestOnly);
@@ -203,14 +203,14 @@ fn a_sink_that_cannot_seek_gets_segments_in_order() {
     run(&mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut |_, f| Some(f));
     assert_eq!(fetch.status(), Status::Done);
     assert_eq!(sink.order, (0..500).collect::<Vec<_>>());
-    assert!(sink.octets == content);
+    assert!(sink.bytes == content);
 }
 
 // Other projects' programs, "Files": [peer-40].
 #[test]
 fn a_producer_without_metadata_is_found_by_its_bare_name() {
     // As NDNts `serve` answers: the bare name brings a segment, FinalBlockId comes with the last.
-    let content = octets(50_000);
+    let content = bytes(50_000);
     let mut producer = Publish::new();
     producer.add(publish("/a/file", content.clone(), &Signer::Digest));
     let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
@@ -232,19 +232,19 @@ fn a_producer_without_metadata_is_found_by_its_bare_name() {
     };
     run(&mut fetch, &mut sink, &mut producer, &Pipe::default(), LIMIT, &mut tamper);
     assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
-    assert!(sink.octets == content);
+    assert!(sink.bytes == content);
 }
 
 #[test]
 fn a_version_that_is_named_is_the_one_that_is_fetched() {
-    let content = octets(30_000);
+    let content = bytes(30_000);
     let (fetch, ..) = {
         let mut producer = Publish::new();
         producer.add(publish("/a/file", content.clone(), &Signer::Digest));
         let (mut fetch, mut sink) = (support::fetch("/a/file/v=7"), Memory::default());
         run(&mut fetch, &mut sink, &mut producer, &Pipe::default(), LIMIT, &mut |_, f| Some(f));
         assert_eq!(fetch.status(), Status::Done);
-        assert!(sink.octets == content);
+        assert!(sink.bytes == content);
         (fetch, sink)
     };
     assert_eq!(fetch.object().unwrap().name, name("/a/file/v=7"));
@@ -253,7 +253,7 @@ fn a_version_that_is_named_is_the_one_that_is_fetched() {
 #[test]
 fn silence_ends_with_what_is_missing() {
     let mut producer = Publish::new();
-    producer.add(publish("/a/file", octets(400_000), &Signer::Digest));
+    producer.add(publish("/a/file", bytes(400_000), &Signer::Digest));
     let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
     let mut tamper = |_, frame: Bytes| {
         let data = Data::decode(&frame).unwrap();
@@ -300,7 +300,7 @@ fn what_a_producer_does_not_have_is_known_soon() {
     for uri in ["/a/file/other", "/a/other", "/a/file/v=8"] {
         let mut producer = Publish::new();
         producer.claim(name("/a"));
-        producer.add(publish("/a/file", octets(5000), &Signer::Digest));
+        producer.add(publish("/a/file", bytes(5000), &Signer::Digest));
         let (mut fetch, mut sink) = (support::fetch(uri), Memory::default());
         let pipe = Pipe::default();
         let took = run(&mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut |_, f| Some(f));
@@ -314,7 +314,7 @@ fn what_a_producer_does_not_have_is_known_soon() {
 
 #[test]
 fn a_producers_signed_word_that_there_is_nothing_is_no_content() {
-    let content = octets(50_000);
+    let content = bytes(50_000);
     // The answer to discovery: it ends there and then.
     let mut producer = Publish::new();
     producer.add(publish("/a/file", content.clone(), &Signer::Digest));
@@ -364,12 +364,12 @@ fn a_producers_signed_word_that_there_is_nothing_is_no_content() {
     };
     run(&mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut tamper);
     assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
-    assert!(sink.octets == content);
+    assert!(sink.bytes == content);
 }
 
 #[test]
 fn a_producer_that_comes_back_goes_on() {
-    let content = octets(400_000);
+    let content = bytes(400_000);
     let mut producer = Publish::new();
     producer.add(publish("/a/file", content.clone(), &Signer::Digest));
     let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
@@ -377,7 +377,7 @@ fn a_producer_that_comes_back_goes_on() {
     let mut tamper = |now, frame: Bytes| (!away.contains(&now)).then_some(frame);
     let took = run(&mut fetch, &mut sink, &mut producer, &Pipe::default(), LIMIT, &mut tamper);
     assert_eq!(fetch.status(), Status::Done);
-    assert!(sink.octets == content);
+    assert!(sink.bytes == content);
     assert!(took.0 < 16_000_000_000, "it goes on within the largest back-off: {took:?}");
 }
 
@@ -387,7 +387,7 @@ fn frames_of_any_kind_are_harmless() {
     let mut out = Vec::new();
     fetch.poll_transmit(control::Time::ZERO, &mut out);
     let mut producer = Publish::new();
-    producer.add(publish("/a/file", octets(5000), &Signer::Digest));
+    producer.add(publish("/a/file", bytes(5000), &Signer::Digest));
     for frame in [&[][..], &[0x64, 0], &[5], &[6, 0], &[0x64, 2, 0x50, 0], &[0xff; 40]] {
         fetch.receive(control::Time::ZERO, frame, &mut sink);
         producer.receive(frame);
@@ -398,7 +398,7 @@ fn frames_of_any_kind_are_harmless() {
 
 #[test]
 fn an_object_whose_digests_do_not_all_fit_is_served_all_the_same() {
-    let content = octets(51_000);
+    let content = bytes(51_000);
     let spec = Spec { segment_size: 100, digest_memory: 300 * 64, ..Spec::new(name("/a/file"), 7) };
     let mut producer = Publish::new();
     // Runs of 250, 250 and 10 segments: the second does not fit beside the first, the third would.
@@ -408,7 +408,7 @@ fn an_object_whose_digests_do_not_all_fit_is_served_all_the_same() {
     run(&mut fetch, &mut sink, &mut producer, &Pipe::default(), LIMIT, &mut |_, f| Some(f));
     assert_eq!(fetch.status(), Status::Done);
     assert_eq!((fetch.stats().forged, producer.stats().failed), (0, 0));
-    assert!(sink.octets == content);
+    assert!(sink.bytes == content);
 }
 
 /// Runs `scheme` over a path that is cut for `span` from `from` on; returns when, in that time and
@@ -419,7 +419,7 @@ fn asked_while_cut(scheme: &str, pipe: &Pipe, from: Duration, span: Duration) ->
     let (mut fetch, mut sink) =
         (Fetch::new(config, support::controller(scheme)), Memory::default());
     let mut producer = Publish::new();
-    producer.add(publish("/a/file", octets(2_000_000), &Signer::Digest));
+    producer.add(publish("/a/file", bytes(2_000_000), &Signer::Digest));
     let (begin, end) = (control::Time::ZERO + from, control::Time::ZERO + from + span);
     let (mut asked, mut over) = (Vec::new(), false);
     let mut tamper = |now: control::Time, frame: Bytes| {

@@ -123,7 +123,7 @@ pub struct PutArgs {
     /// The files; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Octets of content in a segment. Without it 8000, or fewer where a long name leaves no room
+    /// Bytes of content in a segment. Without it 8000, or fewer where a long name leaves no room
     /// for them
     #[arg(long, value_name = "SIZE")]
     pub segment_size: Option<Size>,
@@ -394,7 +394,7 @@ pub struct TestbedRunArgs {
     #[arg(long, value_enum, default_value_t = ShapeWord::Faces, value_name = "WHO")]
     pub shape: ShapeWord,
     /// The largest IP packet that links take; without it 9216, in which NDN packets go whole.
-    #[arg(long, value_name = "OCTETS", value_parser = clap::value_parser!(u16).range(604..=9216))]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(604..=9216))]
     pub mtu: Option<u16>,
     /// Build it even if this machine is too small for it by the estimate that is made before.
     #[arg(long)]
@@ -429,7 +429,7 @@ pub struct TestbedUpArgs {
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// The largest IP packet that links take; without it 9216, in which NDN packets go whole.
-    #[arg(long, value_name = "OCTETS", value_parser = clap::value_parser!(u16).range(604..=9216))]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(604..=9216))]
     pub mtu: Option<u16>,
     /// Start no daemons: the network alone.
     #[arg(long)]

@@ -22,7 +22,7 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// A sink as the loop knows it: it may fail, and be slower than the network.
 pub trait Keep: Sink {
-    /// Octets that it takes now, if there is an end to that.
+    /// Bytes that it takes now, if there is an end to that.
     fn room(&self) -> Option<Size> {
         None
     }
@@ -39,7 +39,7 @@ pub trait Keep: Sink {
     fn flush(&mut self);
 }
 
-/// Where the octets go.
+/// Where the bytes go.
 pub enum Target {
     /// A file.
     File(Box<FileSink>),
@@ -167,7 +167,7 @@ impl Sink for Target {
     }
 }
 
-/// A fetch, where its octets go, and what is measured of it.
+/// A fetch, where its bytes go, and what is measured of it.
 struct Driven<'a> {
     fetch: &'a mut Fetch,
     target: &'a mut dyn Keep,
@@ -206,15 +206,15 @@ pub struct Summary {
     pub name: String,
     /// The scheme.
     pub control: String,
-    /// Octets of the object.
+    /// Bytes of the object.
     pub bytes: u64,
-    /// Octets that an earlier transfer had left.
+    /// Bytes that an earlier transfer had left.
     pub resumed_bytes: u64,
     /// Segments verified by this transfer.
     pub segments: u64,
-    /// From the first Interest to the last octet in its place.
+    /// From the first Interest to the last byte in its place.
     pub duration_s: f64,
-    /// Octets fetched by this transfer over its duration.
+    /// Bytes fetched by this transfer over its duration.
     pub goodput_mbps: f64,
     /// What the signature proved: `key`, `digest` or `unchecked`.
     pub verified: &'static str,
@@ -265,7 +265,7 @@ pub struct Absence {
     pub quiet: bool,
 }
 
-/// Runs a fetch to its end, and returns the time from the first Interest to the last octet.
+/// Runs a fetch to its end, and returns the time from the first Interest to the last byte.
 /// However it ends, the record says how far it came.
 pub fn run(
     connection: &mut Connection,
@@ -358,7 +358,7 @@ struct Waiting<'a> {
     patience: Duration,
     /// When it was without one first since something came, and how much had come.
     since: Time,
-    octets: u64,
+    bytes: u64,
     /// When the connection was made that it has, or had last.
     back_at: Time,
 }
@@ -367,8 +367,8 @@ impl<'a> Waiting<'a> {
     fn new(absence: Absence, watch: &Watch<'a>, now: Time) -> Waiting<'a> {
         let progress = Some(watch.progress).filter(|_| !absence.quiet);
         let outage = Outage::new("weir get", watch.stop, progress, now);
-        let (patience, octets) = (absence.patience, 0);
-        Waiting { outage, patience, since: now, octets, back_at: now }
+        let (patience, bytes) = (absence.patience, 0);
+        Waiting { outage, patience, since: now, bytes, back_at: now }
     }
 
     /// The connection is lost: waits for another, and lets the fetch go on with it.
@@ -379,9 +379,9 @@ impl<'a> Waiting<'a> {
         lost: ConnectError,
         watch: &Watch<'_>,
     ) -> Result<(), Failure> {
-        let (octets, now) = (fetch.octets().1, connection.now());
+        let (bytes, now) = (fetch.bytes().1, connection.now());
         // A forwarder that comes and goes, and brings nothing, is as good as none.
-        let came = std::mem::replace(&mut self.octets, octets) != octets;
+        let came = std::mem::replace(&mut self.bytes, bytes) != bytes;
         if came {
             self.outage.was_useful();
         }
@@ -410,7 +410,7 @@ impl<'a> Waiting<'a> {
 }
 
 fn interrupted(fetch: &Fetch, resumes: bool) -> Failure {
-    let (there, fetched) = fetch.octets();
+    let (there, fetched) = fetch.bytes();
     let message = match fetch.object() {
         Some(object) => {
             format!("interrupted with {} of {} there", Size(there + fetched), object.name)
@@ -430,10 +430,10 @@ fn again(resumes: bool) -> &'static str {
 
 /// One line for `--verbose`: where the transfer stands, and what its controller thinks.
 fn state(now: Time, fetch: &Fetch) -> String {
-    let (there, fetched) = fetch.octets();
+    let (there, fetched) = fetch.bytes();
     let srtt = fetch.rtt().smoothed().unwrap_or_default();
     let mut line = format!(
-        "{:.6} state octets={} in_flight={} srtt={srtt} sent_again={}",
+        "{:.6} state bytes={} in_flight={} srtt={srtt} sent_again={}",
         now.as_secs_f64(),
         there + fetched,
         fetch.in_flight(),
@@ -445,7 +445,7 @@ fn state(now: Time, fetch: &Fetch) -> String {
 
 fn show(fetch: &Fetch, progress: &Progress, shown: &mut bool) {
     let Some(object) = fetch.object() else { return };
-    let (there, fetched) = fetch.octets();
+    let (there, fetched) = fetch.bytes();
     if !std::mem::replace(shown, true) {
         progress.begin(object.size, there + fetched);
     }
@@ -456,7 +456,7 @@ impl Summary {
     /// The summary of a fetch that took `took`.
     pub fn of(fetch: &Fetch, control: &str, took: Duration) -> Summary {
         let stats = fetch.stats();
-        let (there, fetched) = fetch.octets();
+        let (there, fetched) = fetch.bytes();
         let (verified, key) = match fetch.proof() {
             Some(Proof::Key(name)) => ("key", Some(name.to_string())),
             Some(Proof::Digest) => ("digest", None),

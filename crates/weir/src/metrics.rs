@@ -23,7 +23,7 @@ const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; c
 const IDLE: Duration = Duration::from_secs(10);
 /// Connections at a time.
 const MOST: usize = 16;
-/// Octets of a request's head.
+/// Bytes of a request's head.
 const LONGEST_HEAD: usize = 16 * 1024;
 /// After a connection that the system refused.
 const PAUSE: Duration = Duration::from_millis(100);

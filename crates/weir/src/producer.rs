@@ -27,7 +27,7 @@ pub fn prepare(
     stop: &Stop,
 ) -> Result<Publication, Failure> {
     let runs: Vec<_> = preparation.runs().collect();
-    progress.begin(runs.last().map(|run| preparation.octets(&(0..run.end))), 0);
+    progress.begin(runs.last().map(|run| preparation.bytes(&(0..run.end))), 0);
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let mut done = 0;
     // A batch at a time keeps the digests in order and the memory small.
@@ -58,7 +58,7 @@ pub fn prepare(
         for (_, digests) in results {
             preparation.push(digests?)?;
         }
-        done += batch.iter().map(|run| preparation.octets(run)).sum::<u64>();
+        done += batch.iter().map(|run| preparation.bytes(run)).sum::<u64>();
         progress.at(done);
     }
     Ok(preparation.finish(signer)?)
@@ -96,7 +96,7 @@ pub struct Look<'a> {
 fn state(now: Time, publish: &Publish) -> String {
     let stats = publish.stats();
     format!(
-        "{:.6} state answered={} octets={} refused={} unknown={} dropped={} malformed={} failed={}",
+        "{:.6} state answered={} bytes={} refused={} unknown={} dropped={} malformed={} failed={}",
         now.as_secs_f64(),
         stats.answered,
         stats.content_bytes,

@@ -184,7 +184,7 @@ fn mistakes_of_all_kinds_in_one_file_are_all_said() {
 #[test]
 fn a_file_that_is_none_is_refused_before_it_is_read_through() {
     let large = said(&vec![b'#'; 4_000_001]);
-    assert!(large.contains("s.toml has 4000001 octets, a scenario at most 4000000"), "{large}");
+    assert!(large.contains("s.toml has 4000001 bytes, a scenario at most 4000000"), "{large}");
     let crowd = format!("{RIGHT}{}", "x = 1\n".repeat(100_000));
     assert!(mistakes(&said(crowd.as_bytes())).len() <= 2, "TOML itself refuses the second `x`");
     let crowd: String = (0..100_000).map(|i| format!("[[node]]\nx{i} = 1\n")).collect();

@@ -35,7 +35,7 @@ outcome = []
 
 
 def secret_of(path):
-    """The name and the octets in the file of a key."""
+    """The name and the bytes in the file of a key."""
     text = Path(path).read_text(encoding="utf-8")
     line, secret = re.search(r"^Name: (\S+)$.*KEY-----$(.*?)^-----END", text, re.M | re.S).groups()
     return line, base64.b64decode(secret)

@@ -143,7 +143,7 @@ class Keys(unittest.TestCase):
 
 
 def tlv(typ, value):
-    """One element; its type has one octet."""
+    """One element; its type has one byte."""
     head = bytearray(16)
     end = 1 + write_tl_num(len(value), head, 1)
     head[0] = typ

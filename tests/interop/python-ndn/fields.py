@@ -27,9 +27,9 @@ HMAC_KEY = b"\x5a" * 32
 ED25519_KEY = ECC.construct(curve="Ed25519", seed=b"\x07" * 32)
 
 
-def as_hex(octets):
-    """Octets in hexadecimal; None stays None."""
-    return None if octets is None else bytes(octets).hex()
+def as_hex(wire):
+    """Bytes in hexadecimal; None stays None."""
+    return None if wire is None else bytes(wire).hex()
 
 
 def component(encoded):
@@ -121,7 +121,7 @@ def link(wire):
     if wire[0] == 0x64:
         packet = parse_lp_packet_v2(wire)
     else:
-        # A bare Interest or Data, which python-ndn's dispatcher tells apart by its first octet.
+        # A bare Interest or Data, which python-ndn's dispatcher tells apart by its first byte.
         packet = LpPacketValue()
         packet.fragment = wire
     number = int.from_bytes

@@ -41,7 +41,7 @@ class Against(Signer):
 
     def write_signature_info(self, signature_info):
         self.signer.write_signature_info(signature_info)
-        # Eight octets: what is read back is the number, without its width.
+        # Eight bytes: what is read back is the number, without its width.
         signature_info.signature_nonce = self.dice.getrandbits(63) | 1 << 63
         signature_info.signature_time = number(self.dice)
         signature_info.signature_seq_num = maybe(self.dice, number)
@@ -175,7 +175,7 @@ MAKERS = {"interest": interest, "data": data, "link": link}
 
 
 def make(kind, dice, keys):
-    """A random packet of that kind: its octets, and whether they are the only way to write it."""
+    """A random packet of that kind: its bytes, and whether they are the only way to write it."""
     wire, one_way = MAKERS[kind](dice, keys)
     return bytes(wire), one_way
 

@@ -38,9 +38,9 @@ FUNCTION = r"""
 """
 
 
-def write(name, octets):
-    """Writes octets in base64."""
-    text = base64.b64encode(bytes(octets)).decode()
+def write(name, data):
+    """Writes bytes in base64."""
+    text = base64.b64encode(bytes(data)).decode()
     (FOLDER / f"{name}.b64").write_text("\n".join(textwrap.wrap(text, 76)) + "\n")
 
 

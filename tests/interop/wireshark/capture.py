@@ -16,13 +16,13 @@ NDN = 0x8624
 USAGE = 2
 
 
-def blocks(octets):
+def blocks(data):
     """Yield type and body of each block of a little-endian pcapng file."""
     at = 0
-    while at < len(octets):
-        kind, length = struct.unpack_from("<II", octets, at)
-        assert struct.unpack_from("<I", octets, at + length - 4) == (length,)
-        yield kind, octets[at + 8 : at + length - 4]
+    while at < len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        assert struct.unpack_from("<I", data, at + length - 4) == (length,)
+        yield kind, data[at + 8 : at + length - 4]
         at += length
 
 

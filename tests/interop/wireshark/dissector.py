@@ -1,4 +1,4 @@
-"""The Lua dissector, on the reference's examples, on hostile octets, on simulator and daemon."""
+"""The Lua dissector, on the reference's examples, on hostile bytes, on simulator and daemon."""
 
 import contextlib
 import re
@@ -29,7 +29,7 @@ MEANING = [
     {"rate.primary": "10000000", "rate.secondary": "2500000"},
     {"path_id": "0x0123456789abcdef"},
     {"label.mode": "fallback", "label.hops": "2", "label.labels": "0xabc,0x123"},
-    {"hint.kind": "2", "hint.octets": "c0ffee01"},
+    {"hint.kind": "2", "hint.bytes": "c0ffee01"},
     {
         "anticipated.wanted": "1000,1001,1003",
         "anticipated.node": "0x0000000000000007",

@@ -22,7 +22,7 @@ pub fn no_bulk(repository: &Repository) -> Vec<Finding> {
         if size > SIZE_LIMIT && !file.path.ends_with(".lock") {
             let advice = "generate it when it is needed, or keep the part that matters";
             found.push(
-                file.finding(0, format!("{size} octets, the limit is {SIZE_LIMIT}: {advice}")),
+                file.finding(0, format!("{size} bytes, the limit is {SIZE_LIMIT}: {advice}")),
             );
         }
         let may_be_binary = file.path.split('/').any(|part| BINARY_FOLDERS.contains(&part))

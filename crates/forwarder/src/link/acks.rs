@@ -33,12 +33,12 @@ impl Acks {
         Acks { pending: VecDeque::new(), since: Time::ZERO, wait }
     }
 
-    /// Octets of memory held.
+    /// Bytes of memory held.
     pub(crate) fn memory(&self) -> usize {
         memory::deque(&self.pending)
     }
 
-    /// A frame with this TxSequence came, and so many octets of memory may be taken.
+    /// A frame with this TxSequence came, and so many bytes of memory may be taken.
     pub(crate) fn push(&mut self, now: Time, tx: u64, room: usize) {
         if self.pending.is_empty() {
             self.since = now;
@@ -83,7 +83,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Octets of memory that it takes.
+    /// Bytes of memory that it takes.
     pub(crate) const MEMORY: usize = memory::block(WORDS * size_of::<u64>());
 
     pub(crate) fn new() -> Seen {

@@ -14,7 +14,7 @@ const ACTIVE: Duration = Duration::from_secs(1);
 const MAX_FLOWS: usize = 4096;
 
 /// What Data is expected to bring before any was seen: the segment size that NDN tools agree on,
-/// 8000 octets, with name and signature.
+/// 8000 bytes, with name and signature.
 const DEFAULT_SIZE: Size = Size(8192);
 
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ pub(crate) struct Flows {
 }
 
 impl Flows {
-    /// Octets of memory held: a tree that is half full, and the notes.
+    /// Bytes of memory held: a tree that is half full, and the notes.
     pub(crate) fn memory(&self) -> usize {
         self.seen.len() * 2 * size_of::<(Flow, Seen)>() + memory::deque(&self.order)
     }
@@ -56,7 +56,7 @@ impl Flows {
         while self.seen.len() > MAX_FLOWS && self.forget_first() {}
     }
 
-    /// Octets that one more flow would add.
+    /// Bytes that one more flow would add.
     fn growth(&self) -> usize {
         2 * size_of::<(Flow, Seen)>() + memory::deque_growth(&self.order, 1)
     }
@@ -66,7 +66,7 @@ impl Flows {
         self.seen.len() as u32
     }
 
-    /// The octets of Data that an Interest of this flow for so many segments is expected to bring:
+    /// The bytes of Data that an Interest of this flow for so many segments is expected to bring:
     /// of each as many as of the flow's latest; else as many as whoever asks says, within what Data
     /// may have; else as many as of the face's latest. What was seen is believed more than what is
     /// said, because shapers charge for it.

@@ -13,9 +13,9 @@ use super::reassembly::MAX_FRAGMENTS;
 /// The frames that a packet became.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frames {
-    /// Octets of all of them.
+    /// Bytes of all of them.
     pub(crate) len: usize,
-    /// Octets of each but the last; `None` if there is only one frame.
+    /// Bytes of each but the last; `None` if there is only one frame.
     pub(crate) segment: Option<usize>,
     pub(crate) count: u64,
 }
@@ -38,14 +38,14 @@ struct Cut {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) count: u64,
-    /// Octets of the packet in the first frame, in one with an index of one octet, and in others.
+    /// Bytes of the packet in the first frame, in one with an index of one byte, and in others.
     first: usize,
     short: usize,
     long: usize,
 }
 
 impl Layout {
-    /// The octets of a packet of `len` that the frame of this index carries.
+    /// The bytes of a packet of `len` that the frame of this index carries.
     pub(crate) fn part(&self, index: u64, len: usize) -> Range<usize> {
         let start = |index: u64| match index {
             0 => 0,
@@ -65,7 +65,7 @@ pub(crate) struct Numbers<'a> {
     pub(crate) tx: Option<u64>,
 }
 
-/// Appends the frames of a packet, none of which has more than `mtu` octets. `None`, and nothing
+/// Appends the frames of a packet, none of which has more than `mtu` bytes. `None`, and nothing
 /// appended, if the packet needs more than [`MAX_FRAGMENTS`] frames or the header leaves no room.
 pub(crate) fn put_frames(
     header: &mut LpHeader,
@@ -107,22 +107,22 @@ pub(crate) fn put_frames(
     Some((frames, layout))
 }
 
-/// Octets of Sequence, FragIndex and FragCount.
+/// Bytes of Sequence, FragIndex and FragCount.
 fn numbers_len(index: u64, count: u64) -> usize {
     tlv_len(types::LP_SEQUENCE, 8)
         + nni_tlv_len(types::LP_FRAG_INDEX, index)
         + nni_tlv_len(types::LP_FRAG_COUNT, count)
 }
 
-/// The payload that makes a frame of exactly `frame` octets together with `fields` octets of header
-/// fields. `None` if there is no room, or no such payload: lengths from 253 on take three octets
+/// The payload that makes a frame of exactly `frame` bytes together with `fields` bytes of header
+/// fields. `None` if there is no room, or no such payload: lengths from 253 on take three bytes
 /// where 252 takes one, so some sizes are skipped.
 fn payload(fields: usize, frame: usize) -> Option<usize> {
     let value = value_of(frame)?;
     value_of(value.checked_sub(fields)?).filter(|len| *len > 0)
 }
 
-/// The length of the value of an element of one-octet type that takes `whole` octets.
+/// The length of the value of an element of one-byte type that takes `whole` bytes.
 fn value_of(whole: usize) -> Option<usize> {
     [1, 3, 5].into_iter().find_map(|len_len| {
         let value = whole.checked_sub(1 + len_len)?;
@@ -131,9 +131,9 @@ fn value_of(whole: usize) -> Option<usize> {
 }
 
 /// Finds the largest size of frames for which every frame can be exactly of that size. There are
-/// three kinds of frames (the first, indexes of one octet, indexes of two); the lengths in them
+/// three kinds of frames (the first, indexes of one byte, indexes of two); the lengths in them
 /// skip at most two sizes each, and the frame's own length two more, so that few steps suffice.
-/// `fields` are the octets of header fields on the first frame, `each` those on the others.
+/// `fields` are the bytes of header fields on the first frame, `each` those on the others.
 fn cut(fields: usize, each: usize, packet: usize, mtu: usize) -> Option<Cut> {
     (mtu.saturating_sub(16)..=mtu).rev().find_map(|frame| {
         // FragCount's own size depends on the count.
@@ -148,7 +148,7 @@ fn cut(fields: usize, each: usize, packet: usize, mtu: usize) -> Option<Cut> {
 fn count(fields: usize, each: usize, packet: usize, frame: usize, most: u64) -> Option<u64> {
     let mut left = packet.checked_sub(payload(fields + numbers_len(0, most), frame)?)?;
     let short = payload(each + numbers_len(1, most), frame)?;
-    // Indexes 1 to 255 take one octet.
+    // Indexes 1 to 255 take one byte.
     let many = left.div_ceil(short) as u64;
     let count = if many <= 255 {
         1 + many
@@ -187,10 +187,10 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_of_8800_octets_in_frames_of_1400() {
-        // A frame of 1400 octets: 100 (64) fd 0574, Sequence 10, FragIndex 3, FragCount 3,
-        // Fragment 50 fd ....: 1400 - 4 - 16 - 4 = 1376 octets of the packet.
-        // 6 * 1376 = 8256; the seventh carries the other 544 and has 544 + 24 = 568 octets.
+    fn a_packet_of_8800_bytes_in_frames_of_1400() {
+        // A frame of 1400 bytes: 100 (64) fd 0574, Sequence 10, FragIndex 3, FragCount 3,
+        // Fragment 50 fd ....: 1400 - 4 - 16 - 4 = 1376 bytes of the packet.
+        // 6 * 1376 = 8256; the seventh carries the other 544 and has 544 + 24 = 568 bytes.
         let (mut out, mut sequence) = (Vec::new(), 0);
         let packet = vec![6; 8800];
         let frames = put(&packet, Some(1400), &mut sequence, &mut out).unwrap();
@@ -228,7 +228,7 @@ mod tests {
             let (mut out, mut sequence) = (Vec::new(), u64::MAX - 3);
             let mut numbers = Numbers { sequence: &mut sequence, tx };
             let put = put_frames(&mut header, &packet, Some(mtu), &mut numbers, &mut out);
-            let (frames, layout) = put.expect("400 frames of 100 octets hold any packet");
+            let (frames, layout) = put.expect("400 frames of 100 bytes hold any packet");
             prop_assert_eq!(frames.len, out.len());
             let Some(segment) = frames.segment else {
                 prop_assert!(out.len() <= mtu);

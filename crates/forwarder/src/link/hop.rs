@@ -14,12 +14,12 @@ use crate::counters::DropReason;
 use crate::face::FaceConfig;
 use crate::tables::memory;
 
-/// Octets of an Ack: three of type, one of length, eight of value.
+/// Bytes of an Ack: three of type, one of length, eight of value.
 const ACK: usize = 12;
 
 /// A network packet that leaves.
 pub(crate) struct Packet<'a> {
-    pub(crate) octets: &'a [u8],
+    pub(crate) bytes: &'a [u8],
     /// The same, if it may be held by reference.
     pub(crate) shared: Option<&'a Bytes>,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Hop {
     reliability: Option<Reliability>,
     /// A buffer that is used again.
     list: Vec<u64>,
-    /// How many more octets of memory may be taken.
+    /// How many more bytes of memory may be taken.
     room: usize,
 }
 
@@ -57,12 +57,12 @@ impl Hop {
         })
     }
 
-    /// Sets how many more octets of memory may be taken from now on.
-    pub(crate) fn set_room(&mut self, octets: usize) {
-        self.room = octets;
+    /// Sets how many more bytes of memory may be taken from now on.
+    pub(crate) fn set_room(&mut self, bytes: usize) {
+        self.room = bytes;
     }
 
-    /// Octets of memory held.
+    /// Bytes of memory held.
     pub(crate) fn memory(&self) -> usize {
         let reliability = self.reliability.as_ref().map_or(0, Reliability::memory);
         let seen = if self.seen.is_some() { Seen::MEMORY } else { 0 };
@@ -130,20 +130,20 @@ impl Hop {
         sequence: &mut u64,
         out: &mut Vec<u8>,
     ) -> Option<Frames> {
-        let octets = packet.octets;
+        let bytes = packet.bytes;
         // A frame holds at least half of what it could.
-        let most = mtu.map_or(1, |mtu| 2 + 2 * octets.len() / mtu.max(1));
+        let most = mtu.map_or(1, |mtu| 2 + 2 * bytes.len() / mtu.max(1));
         let protected =
-            self.reliability.as_ref().is_some_and(|r| r.takes(now, octets.len(), most, self.room));
+            self.reliability.as_ref().is_some_and(|r| r.takes(now, bytes.len(), most, self.room));
         let marker = (protected || self.reliability.is_none())
             && self.window.as_ref().is_some_and(|window| window.wants_marker(now));
         let first = *sequence;
         let tx = protected.then_some(self.tx);
         header.tx_sequence = (protected || marker).then_some(self.tx);
         header.sequence = tx.map(|_| first);
-        self.piggyback(header, octets.len(), mtu);
+        self.piggyback(header, bytes.len(), mtu);
         let mut numbers = Numbers { sequence, tx };
-        let put = fragment::put_frames(header, octets, mtu, &mut numbers, out);
+        let put = fragment::put_frames(header, bytes, mtu, &mut numbers, out);
         self.list = std::mem::take(&mut header.acks);
         if put.is_none() {
             self.acks.give_back(&self.list);
@@ -156,7 +156,7 @@ impl Hop {
         if let Some(reliability) = &mut self.reliability {
             if protected {
                 let (shared, header) = (packet.shared, header.clone());
-                let leaving = Leaving { octets, shared, header, layout, sequence: first };
+                let leaving = Leaving { bytes, shared, header, layout, sequence: first };
                 reliability.keep(now, self.tx, leaving);
             } else {
                 reliability.counters.unprotected += 1;
@@ -182,7 +182,7 @@ impl Hop {
         self.acks.due()?;
         let start = out.len();
         let mut header = LpHeader::default();
-        // Type and length of the frame take up to four octets.
+        // Type and length of the frame take up to four bytes.
         let room = mtu.unwrap_or(MAX_PACKET).saturating_sub(4);
         self.take_acks(&mut header, (room / ACK).max(1));
         header.encode_into(&[], out);
@@ -200,15 +200,15 @@ impl Hop {
     /// where it is cut anyway, the first frame takes some, and the others more of the packet.
     /// Where acknowledgements are few and awaited, a packet that is not cut takes none: frames of
     /// one length leave together, and an IDLE frame behind them costs no call of its own.
-    fn piggyback(&mut self, header: &mut LpHeader, octets: usize, mtu: Option<usize>) {
+    fn piggyback(&mut self, header: &mut LpHeader, bytes: usize, mtu: Option<usize>) {
         if self.acks.due().is_none() {
             return;
         }
         let limit = mtu.unwrap_or(MAX_PACKET);
-        let whole = header.encoded_len(octets);
+        let whole = header.encoded_len(bytes);
         let room = match () {
             () if whole > limit => limit / 4,
-            // The lengths of the frame and of the fragment may grow by two octets each.
+            // The lengths of the frame and of the fragment may grow by two bytes each.
             () if self.reliability.is_some() => limit.saturating_sub(whole + 4),
             () => 0,
         };

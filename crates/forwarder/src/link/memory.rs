@@ -5,7 +5,7 @@ use super::shaping::Shaping;
 use super::{Env, Link};
 
 impl Link {
-    /// Octets of memory that it takes outside of itself.
+    /// Bytes of memory that it takes outside of itself.
     pub(crate) fn memory(&self) -> usize {
         self.buffers()
             + self.reassembler.memory()
@@ -21,7 +21,7 @@ impl Link {
         self.control.memory() + self.ring.memory() + self.data.memory()
     }
 
-    /// Gives back what empty queues keep for the next packets, if that is more than `most` octets.
+    /// Gives back what empty queues keep for the next packets, if that is more than `most` bytes.
     pub(crate) fn relax(&mut self, most: usize) {
         if self.is_idle() && self.buffers() > most {
             self.control.relax();
@@ -30,7 +30,7 @@ impl Link {
         }
     }
 
-    /// Octets that queueing Data would add.
+    /// Bytes that queueing Data would add.
     pub(crate) fn data_growth(&self, item: &QueuedData) -> usize {
         self.data.growth(item)
     }

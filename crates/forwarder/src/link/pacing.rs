@@ -40,7 +40,7 @@ impl Pacer {
         if self.rate.0 == 0 { Time::MAX } else { self.next }
     }
 
-    /// When the last octet of what leaves at `now` is on the link. Frames that no rate holds back
+    /// When the last byte of what leaves at `now` is on the link. Frames that no rate holds back
     /// (acknowledgements, repeated and idle frames) leave after what is leaving, or at once.
     #[must_use]
     pub fn left(&self, now: Time) -> Time {
@@ -56,7 +56,7 @@ impl Pacer {
         }
     }
 
-    /// A packet of `size` octets leaves at `now`, which is not before [`Pacer::next`].
+    /// A packet of `size` bytes leaves at `now`, which is not before [`Pacer::next`].
     pub fn on_sent(&mut self, now: Time, size: Size) {
         let base = self.next.max(now - self.slack);
         let (span, remainder) = self.span(size, self.remainder);
@@ -64,12 +64,12 @@ impl Pacer {
         self.next = base + span;
     }
 
-    /// `size` octets of what left did not take the link's time after all.
+    /// `size` bytes of what left did not take the link's time after all.
     pub fn refund(&mut self, size: Size) {
         self.next = self.next - self.span(size, 0).0;
     }
 
-    /// How long `size` octets take, and what the division leaves over.
+    /// How long `size` bytes take, and what the division leaves over.
     fn span(&self, size: Size, remainder: u64) -> (Duration, u64) {
         let rate = self.rate.0.max(1);
         // A division of 64 bits takes a tenth of the time of one of 128, and packets fit into it.
@@ -89,7 +89,7 @@ impl Pacer {
 #[derive(Clone, Debug, Default)]
 pub struct DrainMeter {
     since: Option<Time>,
-    octets: u64,
+    bytes: u64,
     rate: Rate,
 }
 
@@ -107,16 +107,16 @@ impl DrainMeter {
     /// A packet joined an empty queue.
     pub fn on_backlog(&mut self, now: Time) {
         self.since = Some(now);
-        self.octets = 0;
+        self.bytes = 0;
     }
 
     /// A packet left; `empty` says whether it was the last one.
     pub fn on_sent(&mut self, now: Time, size: Size, empty: bool) {
         let Some(since) = self.since else { return };
-        self.octets = self.octets.saturating_add(size.0);
+        self.bytes = self.bytes.saturating_add(size.0);
         let span = now.since(since);
         if span >= SAMPLE {
-            let sample = Rate::of(Size(self.octets), span);
+            let sample = Rate::of(Size(self.bytes), span);
             self.rate = if self.rate == Rate(0) {
                 sample
             } else {
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_rate_holds_over_any_number_of_packets() {
-        // 7 Mbit/s: 1500 octets take 1714285.714... ns; 7000 of them take 12 s exactly.
+        // 7 Mbit/s: 1500 bytes take 1714285.714... ns; 7000 of them take 12 s exactly.
         let mut pacer = Pacer::new(Rate::from_mbps(7), Duration::ZERO);
         pacer.on_backlog(Time(0));
         for _ in 0..7000 {
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn lateness_is_made_up_for_and_idleness_is_not() {
-        // 8 Mbit/s: 1000 octets take 1 ms.
+        // 8 Mbit/s: 1000 bytes take 1 ms.
         let mut pacer = Pacer::new(Rate::from_mbps(8), Duration::from_millis(2));
         pacer.on_backlog(ms(0));
         pacer.on_sent(ms(0), Size(1000));
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn what_is_not_paced_leaves_when_it_leaves() {
-        // 8 Mbit/s: 1000 octets take 1 ms.
+        // 8 Mbit/s: 1000 bytes take 1 ms.
         let mut pacer = Pacer::new(Rate::from_mbps(8), Duration::from_millis(2));
         assert_eq!(pacer.left(ms(50)), ms(50), "nothing is before it");
         pacer.on_backlog(ms(100));
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn what_did_not_leave_takes_no_time() {
-        // 8 Mbit/s: 1000 octets take 1 ms.
+        // 8 Mbit/s: 1000 bytes take 1 ms.
         let mut pacer = Pacer::new(Rate::from_mbps(8), Duration::ZERO);
         pacer.on_sent(Time(0), Size(3000));
         pacer.refund(Size(1000));
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_size_beyond_any_packet_is_counted_too() {
-        // 10^10 octets at 8 Gbit/s take 10 s.
+        // 10^10 bytes at 8 Gbit/s take 10 s.
         let mut pacer = Pacer::new(Rate(8_000_000_000), Duration::ZERO);
         pacer.on_sent(Time(0), Size(10_000_000_000));
         assert_eq!(pacer.next(), Time(10_000_000_000));
@@ -218,7 +218,7 @@ mod tests {
     fn drain_rate_counts_backlogged_time_only() {
         let mut meter = DrainMeter::default();
         meter.on_backlog(Time(0));
-        // 1000 octets each millisecond for 10 ms: 8 Mbit/s.
+        // 1000 bytes each millisecond for 10 ms: 8 Mbit/s.
         for i in 1..=10 {
             meter.on_sent(Time(i * 1_000_000), Size(1000), i == 10);
         }

@@ -3,7 +3,7 @@
 //! Two first-in first-out classes: Interests and Nacks leave before Data. An Interest is small and
 //! asks for something large, so holding it behind Data would idle the other direction of the link
 //! to save almost nothing on this one; congestion lives in Data, and that queue is the one that
-//! schemes manage. Either class has its own bound in octets and may have one in packets.
+//! schemes manage. Either class has its own bound in bytes and may have one in packets.
 
 use bytes::Bytes;
 use control::{Kind, QueueView, Size, Time};
@@ -40,7 +40,7 @@ pub(crate) struct QueuedControl {
     pub(crate) from: u64,
     /// Of what follows nothing is set on a face without parts.
     pub(crate) subject: Subject,
-    /// The octets of Data that the Interest is expected to bring.
+    /// The bytes of Data that the Interest is expected to bring.
     pub(crate) expected: Size,
     pub(crate) expires: Time,
     /// The Interest's PIT entry, in whose out-record a mark by the marker is remembered.
@@ -53,7 +53,7 @@ impl QueuedControl {
         if self.nack.is_some() { Kind::Nack } else { Kind::Interest }
     }
 
-    /// A packet of `len` octets without anything else.
+    /// A packet of `len` bytes without anything else.
     pub(crate) fn new(at: Time, len: usize) -> QueuedControl {
         QueuedControl {
             at,
@@ -76,32 +76,32 @@ impl QueuedControl {
 pub struct Occupancy {
     /// The instant up to which the sums below count.
     pub at: Time,
-    /// Octets times nanoseconds: divided by a span it is the mean over it.
-    pub octet_ns: u128,
-    /// Squared octets times nanoseconds, for the variance.
-    pub octet2_ns: u128,
-    /// The most octets that there ever were.
+    /// Bytes times nanoseconds: divided by a span it is the mean over it.
+    pub byte_ns: u128,
+    /// Squared bytes times nanoseconds, for the variance.
+    pub byte2_ns: u128,
+    /// The most bytes that there ever were.
     pub peak: Size,
 }
 
 impl Occupancy {
-    /// There were `octets` in the queue until `now`.
-    fn advance(&mut self, now: Time, octets: usize) {
-        let (span, octets) = (u128::from(now.since(self.at).0), octets as u64);
+    /// There were `bytes` in the queue until `now`.
+    fn advance(&mut self, now: Time, bytes: usize) {
+        let (span, bytes) = (u128::from(now.since(self.at).0), bytes as u64);
         self.at = self.at.max(now);
-        if octets > 0 {
-            self.octet_ns += u128::from(octets) * span;
-            self.octet2_ns += u128::from(octets) * u128::from(octets) * span;
+        if bytes > 0 {
+            self.byte_ns += u128::from(bytes) * span;
+            self.byte2_ns += u128::from(bytes) * u128::from(bytes) * span;
         }
     }
 }
 
-/// Packets with a size that wait in order, bounded in octets and in number.
+/// Packets with a size that wait in order, bounded in bytes and in number.
 #[derive(Debug)]
 pub(crate) struct Fifo<T> {
     items: VecDeque<T>,
-    octets: usize,
-    /// Octets that items own outside of themselves.
+    bytes: usize,
+    /// Bytes that items own outside of themselves.
     heap: usize,
     bound: usize,
     most: usize,
@@ -112,7 +112,7 @@ pub(crate) struct Fifo<T> {
 pub(crate) trait Queued {
     fn len(&self) -> usize;
     fn at(&self) -> Time;
-    /// Octets that it owns outside of itself, or shares with others.
+    /// Bytes that it owns outside of itself, or shares with others.
     fn heap(&self) -> usize;
 }
 
@@ -141,19 +141,19 @@ impl Queued for QueuedControl {
 }
 
 impl<T: Queued> Fifo<T> {
-    /// An empty queue for at most `bound` octets and `most` packets.
+    /// An empty queue for at most `bound` bytes and `most` packets.
     pub(crate) fn new(bound: Size, most: usize) -> Self {
         let bound = usize::try_from(bound.0).unwrap_or(usize::MAX);
         let occupancy = Occupancy::default();
-        Fifo { items: VecDeque::new(), octets: 0, heap: 0, bound, most, occupancy }
+        Fifo { items: VecDeque::new(), bytes: 0, heap: 0, bound, most, occupancy }
     }
 
-    /// Whether a packet of `len` octets is within the bounds.
+    /// Whether a packet of `len` bytes is within the bounds.
     pub(crate) fn fits(&self, len: usize) -> bool {
-        len <= self.bound - self.octets && self.items.len() < self.most
+        len <= self.bound - self.bytes && self.items.len() < self.most
     }
 
-    /// The most octets that it may hold.
+    /// The most bytes that it may hold.
     pub(crate) fn bound(&self) -> usize {
         self.bound
     }
@@ -161,35 +161,35 @@ impl<T: Queued> Fifo<T> {
     /// Adds an item that [`Fifo::fits`]; it joins at [`Queued::at`].
     pub(crate) fn push(&mut self, item: T) {
         debug_assert!(self.fits(item.len()));
-        self.occupancy.advance(item.at(), self.octets);
-        self.octets += item.len();
+        self.occupancy.advance(item.at(), self.bytes);
+        self.bytes += item.len();
         self.heap += item.heap();
-        self.occupancy.peak = self.occupancy.peak.max(Size(self.octets as u64));
+        self.occupancy.peak = self.occupancy.peak.max(Size(self.bytes as u64));
         self.items.push_back(item);
     }
 
     /// How full it was until now.
     pub(crate) fn occupancy(&self, now: Time) -> Occupancy {
         let mut occupancy = self.occupancy;
-        occupancy.advance(now, self.octets);
+        occupancy.advance(now, self.bytes);
         occupancy
     }
 
     #[inline(always)]
     pub(crate) fn pop(&mut self, now: Time) -> Option<T> {
         let item = self.items.pop_front()?;
-        self.occupancy.advance(now, self.octets);
-        self.octets -= item.len();
+        self.occupancy.advance(now, self.bytes);
+        self.bytes -= item.len();
         self.heap -= item.heap();
         Some(item)
     }
 
-    /// Octets of memory held.
+    /// Bytes of memory held.
     pub(crate) fn memory(&self) -> usize {
         memory::deque(&self.items) + self.heap
     }
 
-    /// Octets that an item would add.
+    /// Bytes that an item would add.
     pub(crate) fn growth(&self, item: &T) -> usize {
         memory::deque_growth(&self.items, 1) + item.heap()
     }
@@ -203,8 +203,8 @@ impl<T: Queued> Fifo<T> {
         self.items.is_empty()
     }
 
-    pub(crate) fn octets(&self) -> usize {
-        self.octets
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub(crate) fn packets(&self) -> usize {
@@ -214,13 +214,13 @@ impl<T: Queued> Fifo<T> {
     pub(crate) fn view(&self, now: Time) -> QueueView {
         QueueView {
             packets: u32::try_from(self.items.len()).unwrap_or(u32::MAX),
-            bytes: Size(self.octets as u64),
+            bytes: Size(self.bytes as u64),
             head_sojourn: self.items.front().map(|head| now.since(head.at())).unwrap_or_default(),
         }
     }
 }
 
-/// Octets that are written at one end and read at the other. The packets of the queue of Interests
+/// Bytes that are written at one end and read at the other. The packets of the queue of Interests
 /// and Nacks live here, so that forwarding one allocates nothing once the buffer has grown to what
 /// the queue needs; its bound is the queue's.
 #[derive(Debug, Default)]
@@ -230,12 +230,12 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// Octets of memory held.
+    /// Bytes of memory held.
     pub(crate) fn memory(&self) -> usize {
         memory::block(self.buffer.capacity())
     }
 
-    /// Octets that a packet of `len` octets would add.
+    /// Bytes that a packet of `len` bytes would add.
     pub(crate) fn growth(&self, len: usize) -> usize {
         memory::list_growth(&self.buffer, len)
     }
@@ -245,26 +245,26 @@ impl Ring {
         self.buffer.shrink_to(0);
     }
 
-    /// Appends octets and gives them back to be changed in place.
-    pub(crate) fn write(&mut self, octets: &[u8]) -> &mut [u8] {
+    /// Appends bytes and gives them back to be changed in place.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> &mut [u8] {
         let start = self.buffer.len();
-        self.buffer.extend_from_slice(octets);
+        self.buffer.extend_from_slice(bytes);
         &mut self.buffer[start..]
     }
 
-    /// The first `len` octets.
+    /// The first `len` bytes.
     pub(crate) fn front(&self, len: usize) -> &[u8] {
         &self.buffer[self.head..self.head + len]
     }
 
-    /// Drops the first `len` octets.
+    /// Drops the first `len` bytes.
     pub(crate) fn consume(&mut self, len: usize) {
         self.head += len;
         if self.head == self.buffer.len() {
             self.buffer.clear();
             self.head = 0;
         } else if self.head > self.buffer.len() / 2 {
-            // Moving the shorter half pays for itself: each octet is moved at most once on average.
+            // Moving the shorter half pays for itself: each byte is moved at most once on average.
             self.buffer.copy_within(self.head.., 0);
             self.buffer.truncate(self.buffer.len() - self.head);
             self.head = 0;
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_is_in_octets_and_never_passed() {
+    fn the_bound_is_in_bytes_and_never_passed() {
         let mut q = Fifo::new(Size(100), 2);
         assert!(q.fits(100) && !q.fits(101));
         q.push(Item(60, Time(5)));
@@ -302,11 +302,11 @@ mod tests {
         assert!(!q.fits(0), "two packets are as many as it may hold");
         assert_eq!(q.pop(Time(9)).map(|i| i.0), Some(60));
         assert!(q.fits(60) && !q.fits(61));
-        // 60 octets from 5 to 7, 100 from 7 to 9, 40 from 9 to 12.
+        // 60 bytes from 5 to 7, 100 from 7 to 9, 40 from 9 to 12.
         let occupancy = q.occupancy(Time(12));
         assert_eq!((occupancy.at, occupancy.peak), (Time(12), Size(100)));
-        assert_eq!(occupancy.octet_ns, 120 + 200 + 120);
-        assert_eq!(occupancy.octet2_ns, 7_200 + 20_000 + 4_800);
+        assert_eq!(occupancy.byte_ns, 120 + 200 + 120);
+        assert_eq!(occupancy.byte2_ns, 7_200 + 20_000 + 4_800);
     }
 
     proptest! {
@@ -320,10 +320,10 @@ mod tests {
             let mut counter = 0u8;
             for (write, n) in ops {
                 if write {
-                    let octets: Vec<u8> = (0..n).map(|i| counter.wrapping_add(i as u8)).collect();
+                    let bytes: Vec<u8> = (0..n).map(|i| counter.wrapping_add(i as u8)).collect();
                     counter = counter.wrapping_add(n as u8);
-                    ring.write(&octets);
-                    model.extend(octets);
+                    ring.write(&bytes);
+                    model.extend(bytes);
                 } else {
                     let n = n.min(model.len());
                     let read: Vec<u8> = model.drain(..n).collect();

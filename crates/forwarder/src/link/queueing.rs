@@ -7,7 +7,7 @@ use super::{Env, Link, Patch};
 use crate::counters::DropReason;
 
 impl Link {
-    /// Queues an Interest or Nack; `patch` changes its octets in the queue, not their number.
+    /// Queues an Interest or Nack; `patch` changes its bytes in the queue, not their number.
     pub(crate) fn queue_control(
         &mut self,
         env: &mut Env<'_>,

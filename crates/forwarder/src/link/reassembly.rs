@@ -2,7 +2,7 @@
 //!
 //! Fragments of a packet have consecutive sequence numbers, so sequence less index names the
 //! packet of one sender. Several may send to one face, on a link to a group, and they number by
-//! themselves. What a stranger can make us keep is bounded: packets in parts, octets in all,
+//! themselves. What a stranger can make us keep is bounded: packets in parts, bytes in all,
 //! fragments a packet, and time.
 
 use control::{Duration, Time};
@@ -20,8 +20,8 @@ pub const MAX_FRAGMENTS: u64 = 400;
 pub struct ReassemblyLimits {
     /// Packets that are not whole yet.
     pub packets: usize,
-    /// Octets of all of them.
-    pub octets: usize,
+    /// Bytes of all of them.
+    pub bytes: usize,
     /// The time after the latest fragment in which the next one must come.
     pub timeout: Duration,
 }
@@ -29,7 +29,7 @@ pub struct ReassemblyLimits {
 impl Default for ReassemblyLimits {
     /// 64 packets, 512 KiB, 500 ms (NFD's time-out).
     fn default() -> Self {
-        ReassemblyLimits { packets: 64, octets: 512 * 1024, timeout: Duration::from_millis(500) }
+        ReassemblyLimits { packets: 64, bytes: 512 * 1024, timeout: Duration::from_millis(500) }
     }
 }
 
@@ -80,18 +80,18 @@ pub(crate) struct Partial {
 }
 
 impl Partial {
-    fn octets(&self) -> usize {
+    fn bytes(&self) -> usize {
         self.first.len() + self.packet.len()
     }
 
-    /// Octets of memory that it takes.
+    /// Bytes of memory that it takes.
     fn memory(&self) -> usize {
         NODE + memory::block(self.first.capacity())
             + memory::block(self.packet.capacity())
             + memory::block(self.pieces.capacity() * size_of::<Option<(u32, u32)>>())
     }
 
-    /// Octets that a fragment would add.
+    /// Bytes that a fragment would add.
     fn growth(&self, fragment: &Fragment<'_>) -> usize {
         let first = if fragment.place.index == 0 { fragment.frame.len() } else { 0 };
         memory::list_growth(&self.packet, fragment.payload.len())
@@ -117,7 +117,7 @@ impl Partial {
     }
 }
 
-/// What a packet in parts takes beside its octets: its place in a tree that is half full.
+/// What a packet in parts takes beside its bytes: its place in a tree that is half full.
 const NODE: usize = 2 * memory::block(size_of::<(Base, Partial)>());
 
 /// The unfinished packets of one face.
@@ -125,8 +125,8 @@ const NODE: usize = 2 * memory::block(size_of::<(Base, Partial)>());
 pub(crate) struct Reassembler {
     limits: ReassemblyLimits,
     partials: BTreeMap<Base, Partial>,
-    octets: usize,
-    /// Octets of memory held.
+    bytes: usize,
+    /// Bytes of memory held.
     held: usize,
     /// How many more it may take.
     room: usize,
@@ -145,17 +145,17 @@ impl Reassembler {
         Reassembler { limits, room: usize::MAX, ..Reassembler::default() }
     }
 
-    /// Sets how many more octets of memory may be taken from now on.
-    pub(crate) fn set_room(&mut self, octets: usize) {
-        self.room = octets;
+    /// Sets how many more bytes of memory may be taken from now on.
+    pub(crate) fn set_room(&mut self, bytes: usize) {
+        self.room = bytes;
     }
 
-    /// Octets of memory held.
+    /// Bytes of memory held.
     pub(crate) fn memory(&self) -> usize {
         self.held
     }
 
-    /// The most octets that a fragment may add.
+    /// The most bytes that a fragment may add.
     pub(crate) fn most_growth(fragments: u64, frame: usize) -> usize {
         let pieces = fragments.min(MAX_FRAGMENTS) as usize * size_of::<Option<(u32, u32)>>();
         // A list may double to what a whole packet needs, and begins with what the frame has.
@@ -210,7 +210,7 @@ impl Reassembler {
         partial.mark = partial.mark.max(mark);
         partial.missing -= 1;
         let whole = partial.missing == 0;
-        self.octets += added;
+        self.bytes += added;
         self.held = self.held - before + partial.memory();
         if whole {
             let mut packet = self.take(base)?;
@@ -240,9 +240,9 @@ impl Reassembler {
 
     /// Gives a packet's buffers back for use by later ones.
     pub(crate) fn recycle(&mut self, packet: Partial) {
-        let octets = packet.memory();
-        if self.spare.len() < SPARE && octets <= self.room {
-            self.held += octets;
+        let bytes = packet.memory();
+        if self.spare.len() < SPARE && bytes <= self.room {
+            self.held += bytes;
             self.spare.push(packet);
         }
     }
@@ -263,10 +263,10 @@ impl Reassembler {
         self.wake = self.oldest().map(|(_, deadline)| deadline);
     }
 
-    /// Octets kept.
+    /// Bytes kept.
     #[cfg(test)]
-    pub(crate) fn octets(&self) -> usize {
-        self.octets
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Packets that are not whole yet.
@@ -289,10 +289,10 @@ impl Reassembler {
         self.partials.insert(base, partial);
     }
 
-    /// Drops the oldest other packets until the octets are within the limit, and `keep` itself if
+    /// Drops the oldest other packets until the bytes are within the limit, and `keep` itself if
     /// it alone is beyond.
     fn make_room(&mut self, keep: Base, dropped: &mut dyn FnMut(DropReason)) {
-        while self.octets > self.limits.octets {
+        while self.bytes > self.limits.bytes {
             let others = self.partials.iter().filter(|(base, _)| **base != keep);
             let oldest = others.min_by_key(|(base, p)| (p.deadline, **base)).map(|(base, _)| *base);
             dropped(DropReason::ReassemblyLimit);
@@ -308,7 +308,7 @@ impl Reassembler {
 
     fn take(&mut self, base: Base) -> Option<Partial> {
         let partial = self.partials.remove(&base)?;
-        self.octets -= partial.octets();
+        self.bytes -= partial.bytes();
         self.held -= partial.memory();
         Some(partial)
     }

@@ -28,8 +28,8 @@ const LATER_ACKS: u8 = 3;
 /// The most frames that wait for an acknowledgement.
 pub(crate) const MAX_FRAMES: usize = 8192;
 
-/// The most octets of packets that wait for an acknowledgement.
-pub(crate) const MAX_OCTETS: usize = 8 << 20;
+/// The most bytes of packets that wait for an acknowledgement.
+pub(crate) const MAX_BYTES: usize = 8 << 20;
 
 /// After so many packets given up without an acknowledgement in between, the peer is taken for one
 /// that does not acknowledge.
@@ -60,15 +60,15 @@ struct Kept {
 }
 
 impl Kept {
-    fn octets(&self) -> &[u8] {
+    fn bytes(&self) -> &[u8] {
         self.data.as_deref().unwrap_or(&self.control)
     }
 
     /// The packet, if it is an Interest, and of how many segments.
     fn interest(&self) -> Option<GivenUp> {
-        let is_interest = self.octets().first().copied().map(u64::from) == Some(types::INTEREST);
+        let is_interest = self.bytes().first().copied().map(u64::from) == Some(types::INTEREST);
         (is_interest && self.header.nack.is_none())
-            .then(|| (self.octets().to_vec(), self.header.options.get()))
+            .then(|| (self.bytes().to_vec(), self.header.options.get()))
     }
 
     fn heap(&self) -> usize {
@@ -115,8 +115,8 @@ pub struct ReliabilityCounters {
 pub(crate) struct Reliability {
     packets: Vec<Kept>,
     free: Vec<u32>,
-    octets: usize,
-    /// Octets of memory that packets take outside of the lists.
+    bytes: usize,
+    /// Bytes of memory that packets take outside of the lists.
     heap: usize,
     /// By TxSequence, from `first` on.
     sent: VecDeque<Sent>,
@@ -136,7 +136,7 @@ impl Reliability {
         Reliability {
             packets: Vec::new(),
             free: Vec::new(),
-            octets: 0,
+            bytes: 0,
             heap: 0,
             sent: VecDeque::new(),
             first: 0,
@@ -149,7 +149,7 @@ impl Reliability {
         }
     }
 
-    /// Octets of memory held.
+    /// Bytes of memory held.
     pub(crate) fn memory(&self) -> usize {
         memory::block(self.packets.capacity() * size_of::<Kept>())
             + memory::block(self.free.capacity() * size_of::<u32>())
@@ -158,28 +158,28 @@ impl Reliability {
             + self.heap
     }
 
-    /// Octets that keeping a packet would add: its own, and those of the lists, of which that of
+    /// Bytes that keeping a packet would add: its own, and those of the lists, of which that of
     /// lost frames may become as long as that of frames that were sent.
-    fn growth(&self, octets: usize, frames: usize) -> usize {
-        memory::packet(octets)
+    fn growth(&self, bytes: usize, frames: usize) -> usize {
+        memory::packet(bytes)
             + memory::list_growth(&self.packets, 1)
             + memory::list_growth(&self.free, 1)
             + memory::deque_growth(&self.sent, frames)
             + memory::deque_growth(&self.lost, frames)
     }
 
-    /// Whether a packet of so many octets and frames can be protected, if so many octets of memory
+    /// Whether a packet of so many bytes and frames can be protected, if so many bytes of memory
     /// may be taken.
-    pub(crate) fn takes(&self, now: Time, octets: usize, frames: usize, room: usize) -> bool {
+    pub(crate) fn takes(&self, now: Time, bytes: usize, frames: usize, room: usize) -> bool {
         now >= self.silent_until
-            && self.octets + octets <= MAX_OCTETS
+            && self.bytes + bytes <= MAX_BYTES
             && self.sent.len() + frames <= MAX_FRAMES
-            && (room == usize::MAX || self.growth(octets, frames) <= room)
+            && (room == usize::MAX || self.growth(bytes, frames) <= room)
     }
 
     /// A packet left whose frames have the TxSequences from `tx` on.
     pub(crate) fn keep(&mut self, now: Time, tx: u64, packet: Leaving<'_>) {
-        let Leaving { octets, shared, header, layout, sequence } = packet;
+        let Leaving { bytes, shared, header, layout, sequence } = packet;
         let slot = self.free.pop().unwrap_or(self.packets.len() as u32);
         if slot as usize == self.packets.len() {
             self.packets.push(Kept::default());
@@ -189,9 +189,9 @@ impl Reliability {
         kept.data = shared.cloned();
         kept.control.clear();
         if shared.is_none() {
-            kept.control.extend_from_slice(octets);
+            kept.control.extend_from_slice(bytes);
         }
-        self.octets += octets.len();
+        self.bytes += bytes.len();
         self.heap += kept.heap();
         kept.header = header;
         kept.layout = layout;
@@ -232,7 +232,7 @@ impl Reliability {
         header.frag_count = if count > 1 { count } else { 0 };
         header.tx_sequence = Some(tx);
         let start = out.len();
-        header.encode_into(&kept.octets()[kept.layout.part(index, kept.octets().len())], out);
+        header.encode_into(&kept.bytes()[kept.layout.part(index, kept.bytes().len())], out);
         kept.header = first;
         self.counters.resent_frames += 1;
         self.push(now, tx, Lost { resends: lost.resends + 1, ..lost });
@@ -299,7 +299,7 @@ impl Reliability {
 
     fn release(&mut self, packet: u32) {
         let kept = &mut self.packets[packet as usize];
-        self.octets -= kept.octets().len();
+        self.bytes -= kept.bytes().len();
         self.heap -= kept.heap();
         kept.data = None;
         kept.control.clear();
@@ -347,7 +347,7 @@ impl Reliability {
 
 /// A packet that leaves, to be kept.
 pub(crate) struct Leaving<'a> {
-    pub(crate) octets: &'a [u8],
+    pub(crate) bytes: &'a [u8],
     /// The same, if it may be held by reference.
     pub(crate) shared: Option<&'a Bytes>,
     pub(crate) header: LpHeader,

@@ -32,8 +32,8 @@ pub(crate) enum Waiting {
 #[derive(Debug)]
 struct Held {
     since: Time,
-    /// Octets of the Interest.
-    octets: usize,
+    /// Bytes of the Interest.
+    bytes: usize,
     expected: Size,
     collapse: Option<u64>,
     waiting: Waiting,
@@ -49,7 +49,7 @@ pub(crate) enum Offered {
     Full,
 }
 
-/// What an Interest that is held takes beside its octets: places in the trees here, which are half
+/// What an Interest that is held takes beside its bytes: places in the trees here, which are half
 /// full, and in the shaper's own queue.
 const HELD: usize = 2 * memory::block(size_of::<(u64, Held)>())
     + memory::block(size_of::<Early>())
@@ -65,7 +65,7 @@ pub(crate) struct Shaping {
     /// Names or PIT entries of which one Interest is held already.
     collapsed: BTreeSet<u64>,
     held_bytes: Size,
-    /// Octets of memory that what is held takes.
+    /// Bytes of memory that what is held takes.
     memory: usize,
     bound: usize,
     next_handle: u64,
@@ -109,18 +109,18 @@ impl Shaping {
         }
     }
 
-    /// Octets of memory held.
+    /// Bytes of memory held.
     pub(crate) fn memory(&self) -> usize {
         self.memory
     }
 
-    /// Octets that holding an Interest of so many octets would add.
-    pub(crate) fn growth(octets: usize) -> usize {
-        HELD + memory::block(octets)
+    /// Bytes that holding an Interest of so many bytes would add.
+    pub(crate) fn growth(bytes: usize) -> usize {
+        HELD + memory::block(bytes)
     }
 
     /// Offers an Interest; `waiting` makes what is kept if the shaper holds it, for which there are
-    /// `room` octets of memory. While it does, further Interests with the same `collapse` are not
+    /// `room` bytes of memory. While it does, further Interests with the same `collapse` are not
     /// offered: `None`.
     pub(crate) fn offer(
         &mut self,
@@ -137,8 +137,8 @@ impl Shaping {
         let expected = meta.expected;
         self.offered += 1;
         self.offered_bytes += expected;
-        let octets = meta.size.0 as usize;
-        if self.held.len() >= self.bound || Shaping::growth(octets) > room {
+        let bytes = meta.size.0 as usize;
+        if self.held.len() >= self.bound || Shaping::growth(bytes) > room {
             return Some(Offered::Full);
         }
         let handle = self.next_handle;
@@ -151,8 +151,8 @@ impl Shaping {
             Offer::Held => {
                 collapse.map(|collapse| self.collapsed.insert(collapse));
                 self.held_bytes += expected;
-                self.memory += Shaping::growth(octets);
-                let held = Held { since: now, octets, expected, collapse, waiting: waiting() };
+                self.memory += Shaping::growth(bytes);
+                let held = Held { since: now, bytes, expected, collapse, waiting: waiting() };
                 self.held.insert(handle, held);
                 Offered::Held
             }
@@ -173,7 +173,7 @@ impl Shaping {
             let (Released::Pass(meta) | Released::Refused(meta)) = &released;
             if let Some(held) = self.held.remove(&meta.handle) {
                 self.held_bytes = self.held_bytes - held.expected;
-                self.memory -= Shaping::growth(held.octets);
+                self.memory -= Shaping::growth(held.bytes);
                 held.collapse.map(|collapse| self.collapsed.remove(&collapse));
                 return Some((released, held.waiting));
             }
@@ -230,7 +230,7 @@ pub(crate) struct Expectations {
 }
 
 impl Expectations {
-    /// Octets of memory held: the places of a tree that is half full.
+    /// Bytes of memory held: the places of a tree that is half full.
     pub(crate) fn memory(&self) -> usize {
         self.entries.len() * 2 * size_of::<(PitKey, Expected)>()
     }

@@ -186,7 +186,7 @@ impl Terms {
         self.due || self.answer
     }
 
-    /// Appends the frame that says it, if it is to be said now; its octets.
+    /// Appends the frame that says it, if it is to be said now; its bytes.
     pub fn say(&mut self, now: Time, out: &mut Vec<u8>) -> Option<usize> {
         if !self.is_due() {
             return None;
@@ -261,7 +261,7 @@ mod tests {
         let mut terms = terms(Announce::First);
         let mut out = Vec::new();
         assert_eq!(terms.say(at(0), &mut out), Some(7));
-        // LpPacket, type 904 with one octet: both bits.
+        // LpPacket, type 904 with one byte: both bits.
         assert_eq!(out, [0x64, 5, 0xfd, 0x03, 0x88, 1, 3]);
         assert_eq!((terms.say(at(0), &mut out), terms.next_deadline()), (None, Some(at(30))));
         terms.on_deadline(at(29));

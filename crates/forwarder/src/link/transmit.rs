@@ -134,7 +134,7 @@ impl Link {
         let Link { hop, sequence, mtu, counters, .. } = self;
         let Some(hop) = hop else {
             let mut numbers = Numbers { sequence, tx: None };
-            let put = fragment::put_frames(header, packet.octets, *mtu, &mut numbers, out);
+            let put = fragment::put_frames(header, packet.bytes, *mtu, &mut numbers, out);
             return put.map(|(frames, _)| frames);
         };
         let put = hop.put(now, header, packet, *mtu, sequence, out);
@@ -168,9 +168,9 @@ impl Link {
         }
         let mut header = self.header(item.mark, &item.token, item.options, item.from);
         header.nack = item.nack;
-        // The ring is taken out for the call: its octets are read while the link changes.
+        // The ring is taken out for the call: its bytes are read while the link changes.
         let ring = std::mem::take(&mut self.ring);
-        let packet = Packet { octets: ring.front(item.len), shared: None };
+        let packet = Packet { bytes: ring.front(item.len), shared: None };
         let frames = self.put(env.now, &mut header, &packet, out);
         self.ring = ring;
         self.ring.consume(item.len);
@@ -244,7 +244,7 @@ impl Link {
             return Some(frames);
         }
         let mut header = self.header(item.mark, &item.token, item.options, item.from);
-        let packet = Packet { octets: &item.packet, shared: Some(&item.packet) };
+        let packet = Packet { bytes: &item.packet, shared: Some(&item.packet) };
         let frames = self.put(env.now, &mut header, &packet, out.frames);
         let frames = self.book(env, Kind::Data, len, frames)?;
         self.counters.marked += u64::from(item.mark > 0);

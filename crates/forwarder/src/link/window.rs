@@ -1,13 +1,13 @@
 //! How much may be on its way to a peer whose socket buffer is small.
 //!
 //! A peer's program is now and then not running for some milliseconds, and what comes meanwhile
-//! waits in its socket's receive buffer: with Linux 212,992 octets unless somebody asked for more,
-//! and what finds it full is lost. So the octets on the way are bounded by what that buffer holds.
+//! waits in its socket's receive buffer: with Linux 212,992 bytes unless somebody asked for more,
+//! and what finds it full is lost. So the bytes on the way are bounded by what that buffer holds.
 //! Some packets, the *markers*, carry a TxSequence (NDNLPv2, "Reliability"); the peer's Ack of one
 //! says that it has read everything up to there. A peer that does not acknowledge is sent to
 //! without a bound.
 //!
-//! The buffer is not the only place where octets may be: a long path holds some, and a slow one has
+//! The buffer is not the only place where bytes may be: a long path holds some, and a slow one has
 //! queues of its own that are none of our business. Therefore
 //!
 //! 1. the bound grows by what the path itself holds, the acknowledged rate times the smallest
@@ -20,8 +20,8 @@
 use control::{Duration, Time};
 use std::collections::VecDeque;
 
-/// What Linux adds to each datagram's octets when it counts them against a receive buffer: the
-/// buffer of 212,992 octets was seen to hold 92 datagrams of 1472 octets (2304 each) and 256 of 40
+/// What Linux adds to each datagram's bytes when it counts them against a receive buffer: the
+/// buffer of 212,992 bytes was seen to hold 92 datagrams of 1472 bytes (2304 each) and 256 of 40
 /// (832 each). Datagrams that arrive joined (GRO) are cheaper by a third.
 const FRAME_COST: u64 = 832;
 
@@ -80,7 +80,7 @@ enum Peer {
     Silent(Time),
 }
 
-/// The bound on what is on its way to a peer. Octets in here are what they cost the peer's buffer.
+/// The bound on what is on its way to a peer. Bytes in here are what they cost the peer's buffer.
 #[derive(Debug)]
 pub(crate) struct Window {
     bound: u64,
@@ -100,7 +100,7 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// A bound of so many octets.
+    /// A bound of so many bytes.
     pub(crate) fn new(bound: u64) -> Window {
         Window {
             bound,
@@ -141,10 +141,10 @@ impl Window {
         due && self.markers.len() < MAX_MARKERS
     }
 
-    /// `frames` of `octets` leave; `marker` is the TxSequence of the first of them, if it is to be
+    /// `frames` of `bytes` leave; `marker` is the TxSequence of the first of them, if it is to be
     /// acknowledged and [`Window::wants_marker`].
-    pub(crate) fn on_sent(&mut self, now: Time, octets: usize, frames: u64, marker: Option<u64>) {
-        let cost = octets as u64 + frames * FRAME_COST;
+    pub(crate) fn on_sent(&mut self, now: Time, bytes: usize, frames: u64, marker: Option<u64>) {
+        let cost = bytes as u64 + frames * FRAME_COST;
         if let Some(tx) = marker {
             let upto = self.sent + cost / frames.max(1);
             self.markers.push_back(Marker {

@@ -44,7 +44,7 @@ impl Forwarder {
         mark: u64,
         packet: Packet<'_>,
     ) {
-        let Ok(data) = Data::decode(packet.octets) else {
+        let Ok(data) = Data::decode(packet.bytes) else {
             return self.count_drop(face, DropReason::Malformed);
         };
         let Some(state) = self.count_received(face, Kind::Data) else { return };
@@ -62,7 +62,7 @@ impl Forwarder {
         let mut subject = Subject::default();
         if self.parts > 0 {
             subject = subject_of(&name);
-            let size = super::on_link(header, packet.octets);
+            let size = super::on_link(header, packet.bytes);
             self.crossed(now, face, Kind::Data, subject, size, &options);
             self.wake(now, face);
         }
@@ -160,7 +160,7 @@ impl Forwarder {
         verdict: Option<Verdict>,
     ) -> bool {
         self.bound_store();
-        // The view that was checked is of the same octets, but not of the same memory.
+        // The view that was checked is of the same bytes, but not of the same memory.
         let (rng, packet) = (&mut self.store_rng, packet.clone());
         let outcome = self.store.insert_decided(now, rng, data, packet, name, verdict);
         matches!(outcome, Outcome::Inserted | Outcome::Refreshed)
@@ -292,8 +292,8 @@ impl Forwarder {
             let chosen = strategies.find_mut(a.name);
             question(a.name).ask(chosen, taps, &links, scratch, entry, options);
         } else {
-            let octets = entry.name().to_name();
-            let name = hasher.hash(octets.as_ref());
+            let bytes = entry.name().to_name();
+            let name = hasher.hash(bytes.as_ref());
             let chosen = strategies.find_mut(&name);
             question(&name).ask(chosen, taps, &links, scratch, entry, options);
         }

@@ -110,12 +110,12 @@ impl Forwarder {
         let range = run.and_then(|run| Range::of(run.wanted_by(face)));
         let Some(record) = self.pit.remove_in_record(key, face) else { return };
         let Some(entry) = self.pit.get(key) else { return };
-        let octets = entry.interest().to_vec();
+        let bytes = entry.interest().to_vec();
         if entry.in_records().is_empty() && entry.out_records().is_empty() {
             self.pit.remove(key);
             self.stats.nacked += 1;
         }
-        if let Ok(interest) = Interest::decode(&octets) {
+        if let Ok(interest) = Interest::decode(&bytes) {
             let none = HopOptions::new();
             let why = (NackReason::Congestion, range);
             self.nack_record(now, &interest, &record, why, &none);
@@ -131,8 +131,8 @@ impl Forwarder {
             }
             self.stats.expired += 1;
             self.settle_all(now, key, &entry, None);
-            let octets = entry.name().to_name();
-            let name = self.hasher.hash(octets.as_ref());
+            let bytes = entry.name().to_name();
+            let name = self.hasher.hash(bytes.as_ref());
             let ingress = entry.in_records().first().map_or(FaceId(0), |record| record.face);
             let mut options = HopOptions::new();
             self.tell(now, &name, &mut entry, ingress, &mut options, 0, Trigger::Expiry);
@@ -183,7 +183,7 @@ impl Forwarder {
         }
     }
 
-    /// Tells the shapers on both sides of an entry what it brought: Data of `answer.1` octets from
+    /// Tells the shapers on both sides of an entry what it brought: Data of `answer.1` bytes from
     /// the face `answer.0`, or nothing.
     pub(super) fn settle_all(
         &mut self,

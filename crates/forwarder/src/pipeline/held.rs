@@ -115,9 +115,9 @@ impl Forwarder {
         if refused {
             record.release(now);
             record.nacked = Some(NackReason::Congestion);
-            let octets = entry.name().to_name();
+            let bytes = entry.name().to_name();
             self.count_drop(face, DropReason::ShaperRefused);
-            let name = self.hasher.hash(octets.as_ref());
+            let name = self.hasher.hash(bytes.as_ref());
             let mut answer = HopOptions::new();
             self.stamp_nack_in(now, face, &name, &mut answer);
             let trigger = Trigger::Nack(NackReason::Congestion);
@@ -128,8 +128,8 @@ impl Forwarder {
             return self.drop_expired(now, face, &expected);
         }
         let ingress = entry.in_records().last().map_or(FaceId(0), |record| record.face);
-        let octets = entry.interest().to_vec();
-        let Ok(interest) = Interest::decode(&octets) else { return };
+        let bytes = entry.interest().to_vec();
+        let Ok(interest) = Interest::decode(&bytes) else { return };
         let name = self.hashed(interest.name());
         let out = Outbound {
             key,

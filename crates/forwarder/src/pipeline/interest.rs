@@ -46,9 +46,9 @@ impl Forwarder {
         face: FaceId,
         header: &LpPacket<'_>,
         mark: u64,
-        octets: &[u8],
+        bytes: &[u8],
     ) {
-        let Ok(interest) = Interest::decode(octets) else {
+        let Ok(interest) = Interest::decode(bytes) else {
             return self.count_drop(face, DropReason::Malformed);
         };
         // Local applications alone may say where their Interests are to go. What another wants
@@ -89,7 +89,7 @@ impl Forwarder {
                     options,
                     next_hop,
                     subject: Subject::default(),
-                    size: super::on_link(header, octets),
+                    size: super::on_link(header, bytes),
                     expected: None,
                     bits: SegmentBits::NONE,
                 },

@@ -51,7 +51,7 @@ impl Forwarder {
     ) -> Result<(), PrefixTooDeep> {
         let name = self.hasher.hash(prefix);
         match announcement {
-            Some(octets) => self.announcements.insert(&name, octets).map(drop),
+            Some(bytes) => self.announcements.insert(&name, bytes).map(drop),
             None => {
                 self.announcements.remove(&name);
                 Ok(())
@@ -72,8 +72,8 @@ impl Forwarder {
             match self.scratch.actions[number] {
                 Action::Linger(time) => linger = Some(time),
                 Action::Learn(longest) => {
-                    let octets = options.get_raw(PREFIX_ANNOUNCEMENT);
-                    if let Some(announcement) = octets.map(Bytes::copy_from_slice) {
+                    let bytes = options.get_raw(PREFIX_ANNOUNCEMENT);
+                    if let Some(announcement) = bytes.map(Bytes::copy_from_slice) {
                         self.teach(Lesson::Announced { face, announcement, longest });
                     }
                 }

@@ -20,9 +20,9 @@ impl Forwarder {
         face: FaceId,
         header: &LpPacket<'_>,
         reason: NackReason,
-        octets: &[u8],
+        bytes: &[u8],
     ) {
-        let Ok(interest) = Interest::decode(octets) else {
+        let Ok(interest) = Interest::decode(bytes) else {
             return self.count_drop(face, DropReason::Malformed);
         };
         self.count_received(face, Kind::Nack);
@@ -35,7 +35,7 @@ impl Forwarder {
         let mut options = self.take_options(face, header);
         if self.parts > 0 {
             let subject = subject_of(&name);
-            let size = super::on_link(header, octets);
+            let size = super::on_link(header, bytes);
             self.crossed(now, face, Kind::Nack, subject, size, &options);
             self.wake(now, face);
         }
@@ -62,9 +62,9 @@ impl Forwarder {
     /// [`control::Strategy::on_dropped_interest`].
     pub(crate) fn on_given_up(&mut self, now: Time, face: FaceId) {
         let Some(state) = self.faces.get_mut(face) else { return };
-        for (octets, range) in state.link.take_given_up() {
+        for (bytes, range) in state.link.take_given_up() {
             // It was decoded when it came.
-            let Ok(interest) = Interest::decode(&octets) else { continue };
+            let Ok(interest) = Interest::decode(&bytes) else { continue };
             let name = self.hashed(interest.name());
             for key in self.sent_as(now, face, &interest, &name, range) {
                 let record = self.pit.get(key).and_then(|entry| entry.out_record(face));

@@ -366,10 +366,10 @@ impl Forwarder {
         let mut key = self.pit.find(interest, name);
         let is_new = key.is_none();
         for (record, _) in ins.iter().filter(|(_, bits)| bits.has(at)) {
-            let (hash, octets) = (name.whole(), interest.wire().len());
+            let (hash, bytes) = (name.whole(), interest.wire().len());
             let has_room = self.reserve(Part::Pending, |forwarder| match key {
                 Some(key) => forwarder.pit.growth_of(key, record),
-                None => forwarder.pit.growth(hash, octets, record),
+                None => forwarder.pit.growth(hash, bytes, record),
             });
             match key {
                 _ if !has_room => {}
@@ -442,7 +442,7 @@ impl Forwarder {
     }
 
     /// Tells the shapers on both sides of an entry for a run that one of its segments came from
-    /// `from`, in Data of `len` octets.
+    /// `from`, in Data of `len` bytes.
     pub(super) fn settle_segment(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! The two changes of an Interest that move its octets: a nonce is added where there is none, and a
+//! The two changes of an Interest that move its bytes: a nonce is added where there is none, and a
 //! forwarding hint that has brought the Interest to its region is taken out.
 
 use packet::Interest;

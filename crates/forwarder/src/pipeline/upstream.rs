@@ -235,10 +235,10 @@ impl Forwarder {
         let Some(latest) = entry.in_records().iter().max_by_key(|r| r.arrived_at) else { return };
         let (ingress, nonce, mut options) = (latest.face, latest.nonce, latest.options.clone());
         let bits = entry.run().map_or(SegmentBits::NONE, |run| run.pending().bits);
-        let octets = entry.interest().to_vec();
+        let bytes = entry.interest().to_vec();
         self.count_cache(&mut options);
         // What is in the PIT was decoded when it came.
-        let Ok(interest) = Interest::decode(&octets) else { return };
+        let Ok(interest) = Interest::decode(&bytes) else { return };
         let name = self.hashed(interest.name());
         let subject =
             if self.parts > 0 { crate::node::subject_of(&name) } else { Subject::default() };

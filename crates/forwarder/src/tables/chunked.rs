@@ -22,23 +22,23 @@ impl<T> Chunked<T> {
         self.chunks.len() * CHUNK
     }
 
-    /// Octets of memory held.
+    /// Bytes of memory held.
     pub(crate) fn memory(&self) -> usize {
         memory::block(self.chunks.capacity() * size_of::<Box<[T; CHUNK]>>())
             + self.chunks.len() * memory::block(CHUNK * size_of::<T>())
     }
 
-    /// Octets that [`Chunked::ensure`] would add for `capacity`, the old list of chunks included
+    /// Bytes that [`Chunked::ensure`] would add for `capacity`, the old list of chunks included
     /// while it is being replaced by a longer one.
     pub(crate) fn growth(&self, capacity: usize) -> usize {
         let chunks = capacity.div_ceil(CHUNK);
         let added = chunks.saturating_sub(self.chunks.len());
-        let mut octets = added * memory::block(CHUNK * size_of::<T>());
+        let mut bytes = added * memory::block(CHUNK * size_of::<T>());
         if chunks > self.chunks.capacity() {
             let longer = chunks.max(2 * self.chunks.capacity()).max(4);
-            octets += memory::block(longer * size_of::<Box<[T; CHUNK]>>());
+            bytes += memory::block(longer * size_of::<Box<[T; CHUNK]>>());
         }
-        octets
+        bytes
     }
 
     /// Makes every index below `capacity` valid; `fill` makes new items.
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn growth_is_known_before_it_happens() {
         let mut v: Chunked<u64> = Chunked::new();
-        // 64 numbers of 8 octets a chunk; the list of chunks has room for 4, 8, 16 of them.
+        // 64 numbers of 8 bytes a chunk; the list of chunks has room for 4, 8, 16 of them.
         let chunk = memory::block(512);
         for (chunks, list) in [(1, 4), (2, 0), (3, 0), (4, 0), (5, 8), (8, 0), (9, 16)] {
             let before = v.capacity() / 64;

@@ -30,7 +30,7 @@ const VISITS: usize = 256;
 /// How a content store is set up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContentStoreConfig {
-    /// Octets of memory that the store may take in all.
+    /// Bytes of memory that the store may take in all.
     pub capacity: usize,
     /// Packets that it may hold.
     pub packets: usize,
@@ -63,7 +63,7 @@ impl ContentStoreConfig {
         self.capacity == 0 || self.packets == 0
     }
 
-    /// What it may hold, for rules that compare stores: packets if they are bounded, else octets.
+    /// What it may hold, for rules that compare stores: packets if they are bounded, else bytes.
     #[must_use]
     pub fn weight(&self) -> u64 {
         if self.packets < usize::MAX { self.packets as u64 } else { self.capacity as u64 }
@@ -135,7 +135,7 @@ pub struct ContentStore {
     hit_age: Option<Duration>,
     policy: Box<dyn Policy + Send>,
     kind: PolicyKind,
-    /// Octets of packets and digests.
+    /// Bytes of packets and digests.
     packets: usize,
     counters: StoreCounters,
 }
@@ -179,14 +179,14 @@ impl ContentStore {
         self.capacity == 0
     }
 
-    /// Octets of memory that it takes.
+    /// Bytes of memory that it takes.
     #[must_use]
     pub fn memory(&self) -> usize {
         let ages = self.ages.as_ref().map_or(0, |ages| ages.memory());
         size_of::<Self>() + self.tree.memory() + self.policy.memory() + self.packets + ages
     }
 
-    /// Octets of memory that it may take.
+    /// Bytes of memory that it may take.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.capacity
@@ -211,27 +211,27 @@ impl ContentStore {
 
     /// Changes the capacity; of what is too much the policy's victims go at once, and their memory
     /// is given back.
-    pub fn set_capacity(&mut self, octets: usize, rng: &mut Rng) {
-        self.capacity = octets;
-        self.shrink(octets, rng);
+    pub fn set_capacity(&mut self, bytes: usize, rng: &mut Rng) {
+        self.capacity = bytes;
+        self.shrink(bytes, rng);
     }
 
-    /// Others that share its memory leave it so many octets from now on. It shrinks when
+    /// Others that share its memory leave it so many bytes from now on. It shrinks when
     /// [`ContentStore::give_way`] says so.
-    pub fn set_left(&mut self, octets: usize) {
-        self.left = octets;
+    pub fn set_left(&mut self, bytes: usize) {
+        self.left = bytes;
     }
 
-    /// Others need memory that they share with the store: it may take so many octets from now on,
+    /// Others need memory that they share with the store: it may take so many bytes from now on,
     /// and gives back what is beyond. Says whether it could: an empty store has a size, too.
-    pub fn give_way(&mut self, octets: usize, rng: &mut Rng) -> bool {
-        self.left = octets;
-        self.shrink(octets, rng);
-        self.memory() <= octets
+    pub fn give_way(&mut self, bytes: usize, rng: &mut Rng) -> bool {
+        self.left = bytes;
+        self.shrink(bytes, rng);
+        self.memory() <= bytes
     }
 
-    fn shrink(&mut self, octets: usize, rng: &mut Rng) {
-        while self.memory() > octets {
+    fn shrink(&mut self, bytes: usize, rng: &mut Rng) {
+        while self.memory() > bytes {
             if self.tree.can_trim() {
                 self.trim_one();
             } else if !self.evict(rng) {
@@ -245,7 +245,7 @@ impl ContentStore {
         self.capacity.min(self.left)
     }
 
-    /// Offers Data that arrived now. `wire` is its packet and should own exactly its octets: as a
+    /// Offers Data that arrived now. `wire` is its packet and should own exactly its bytes: as a
     /// part of a larger buffer it would keep that alive, which nobody here could see.
     ///
     /// Data with the NoCache policy is not to be offered.
@@ -472,7 +472,7 @@ impl ContentStore {
         (self.digest_of(slot)?[..] == *wanted).then_some(slot)
     }
 
-    /// Evicts until Data of this name with so many octets fits; `false` if it never will.
+    /// Evicts until Data of this name with so many bytes fits; `false` if it never will.
     fn make_room(&mut self, rng: &mut Rng, packet: usize, name: &HashedName<'_>) -> bool {
         let bound = self.bound();
         if packet >= bound || self.most == 0 {

@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 /// daemons that have seen thousands of them.
 const FIRST: u64 = 1024;
 
-/// How often each number is there. What is not there takes no memory, or four octets.
+/// How often each number is there. What is not there takes no memory, or four bytes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
     first: Vec<u32>,
@@ -87,7 +87,7 @@ impl Counts {
         self.there == 0 && self.table.is_empty()
     }
 
-    /// Octets that counting a key may add, the old block included while it is replaced.
+    /// Bytes that counting a key may add, the old block included while it is replaced.
     pub(super) fn growth(&self, key: u64) -> usize {
         if key < FIRST {
             let longer = (key as usize + 1).max(2 * self.first.capacity()).max(4);
@@ -96,7 +96,7 @@ impl Counts {
         }
         match self.table.len() < self.table.capacity() {
             true => 0,
-            // The smallest table has four places; each has an octet besides.
+            // The smallest table has four places; each has a byte besides.
             false => memory::block(2 * self.table.allocation_size() + 128),
         }
     }
@@ -167,7 +167,7 @@ mod tests {
             assert_eq!(large.memory() > before, growth > 0, "{key}");
             assert!(growth == 0 || large.memory() <= growth, "the old table is there meanwhile");
         }
-        // Sixteen octets and one more a place, of which at most seven eighths are taken.
+        // Sixteen bytes and one more a place, of which at most seven eighths are taken.
         assert!((17 * 1000..4 * 17 * 1000).contains(&large.memory()), "{}", large.memory());
     }
 }

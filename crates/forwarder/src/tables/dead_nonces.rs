@@ -34,9 +34,9 @@ struct Line {
     periods: [u8; 8],
 }
 
-/// In each of eight octets a 1.
+/// In each of eight bytes a 1.
 const ONES: u64 = u64::MAX / 255;
-/// In each of eight octets the highest bit.
+/// In each of eight bytes the highest bit.
 const HIGH: u64 = ONES << 7;
 
 impl Line {
@@ -45,11 +45,11 @@ impl Line {
         Line { keys: [0; PLACES], periods: [long_ago(period); 8] }
     }
 
-    /// The places that can be used, as the highest bits of octets.
+    /// The places that can be used, as the highest bits of bytes.
     #[inline]
     fn free(&self, period: u64) -> u64 {
         let (now, then) = (ONES * (period & 0xff), u64::from_le_bytes(self.periods));
-        // The ages, octet by octet: what one borrows stays in its octet.
+        // The ages, byte by byte: what one borrows stays in its byte.
         let ages = ((now | HIGH) - (then & !HIGH)) ^ ((now ^ !then) & HIGH);
         let old = ((ages & !HIGH) + ONES * (127 - PERIODS)) | ages;
         old & (HIGH >> 8)
@@ -131,11 +131,11 @@ impl Table {
     }
 }
 
-/// The octets of a table of so many lines and of the one before it.
+/// The bytes of a table of so many lines and of the one before it.
 fn while_growing_to(lines: usize) -> usize {
-    let octets =
+    let bytes =
         |lines| memory::block(lines * size_of::<Line>()) + memory::block(lines * size_of::<u32>());
-    octets(lines) + octets(lines / 2)
+    bytes(lines) + bytes(lines / 2)
 }
 
 /// Recent (name, nonce) pairs, as keyed hashes ([`super::NameHasher::nonce_key`]).
@@ -203,16 +203,16 @@ impl DeadNonces {
         self.dropped_early
     }
 
-    /// Octets of memory held.
+    /// Bytes of memory held.
     #[must_use]
     pub fn memory(&self) -> usize {
-        let octets = |table: &Table| {
+        let bytes = |table: &Table| {
             memory::block(size_of_val(&*table.lines)) + memory::block(size_of_val(&*table.hints))
         };
-        octets(&self.table) + self.old.as_ref().map_or(0, |(old, _)| octets(old))
+        bytes(&self.table) + self.old.as_ref().map_or(0, |(old, _)| bytes(old))
     }
 
-    /// The most octets of memory that it ever holds, also while it grows.
+    /// The most bytes of memory that it ever holds, also while it grows.
     #[must_use]
     pub fn most_memory(&self) -> usize {
         let mut lines = FEWEST;
@@ -222,11 +222,11 @@ impl DeadNonces {
         while_growing_to(lines)
     }
 
-    /// The most pairs whose table never takes more than so many octets, also while it grows.
+    /// The most pairs whose table never takes more than so many bytes, also while it grows.
     #[must_use]
-    pub fn capacity_within(octets: usize) -> usize {
+    pub fn capacity_within(bytes: usize) -> usize {
         let mut lines = FEWEST;
-        while while_growing_to(2 * lines) <= octets {
+        while while_growing_to(2 * lines) <= bytes {
             lines *= 2;
         }
         FULL * lines / 2

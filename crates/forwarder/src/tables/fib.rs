@@ -55,7 +55,7 @@ pub struct Fib {
     /// large.
     faces: BTreeMap<FaceId, FaceRoutes>,
     limit: usize,
-    /// Octets of next hops outside their entries.
+    /// Bytes of next hops outside their entries.
     spilled: usize,
 }
 
@@ -84,7 +84,7 @@ impl Fib {
         self.prefixes.lengths()
     }
 
-    /// Octets of memory held.
+    /// Bytes of memory held.
     #[must_use]
     pub fn memory(&self) -> usize {
         let faces: usize = self.faces.values().map(|f| memory::block(f.slots.capacity() * 4)).sum();
@@ -92,7 +92,7 @@ impl Fib {
         self.prefixes.memory() + self.spilled + faces + self.faces.len() * node
     }
 
-    /// Octets that [`Fib::add`] may add.
+    /// Bytes that [`Fib::add`] may add.
     #[must_use]
     pub fn growth(&self, prefix: &HashedName<'_>, face: FaceId) -> usize {
         let hops = match self.prefixes.slot(prefix).and_then(|slot| self.prefixes.at(slot)) {

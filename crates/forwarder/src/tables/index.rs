@@ -14,7 +14,7 @@ pub struct Index {
     /// One, or [`SHARDS`].
     shards: Box<[Table]>,
     len: usize,
-    /// Octets allocated by the shards.
+    /// Bytes allocated by the shards.
     allocated: usize,
 }
 
@@ -218,13 +218,13 @@ impl Index {
         }
     }
 
-    /// Octets held.
+    /// Bytes held.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.shards.len() * size_of::<Table>() + self.allocated
     }
 
-    /// Octets that inserting this hash would allocate before the old part is given back.
+    /// Bytes that inserting this hash would allocate before the old part is given back.
     #[must_use]
     pub fn growth(&self, hash: u64) -> usize {
         let table = &self.shards[self.shard(half(hash))];

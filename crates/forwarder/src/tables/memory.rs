@@ -3,7 +3,7 @@
 use packet::HopOptions;
 use std::collections::VecDeque;
 
-/// The octets that the allocator sets aside for a block of `size` octets: what was asked for, a
+/// The bytes that the allocator sets aside for a block of `size` bytes: what was asked for, a
 /// header of one word, rounded up to 16, at least 32 (the GNU C library's allocator; musl and the
 /// size classes of others differ by a few percent). Nothing is allocated for an empty block.
 #[must_use]
@@ -15,9 +15,9 @@ pub const fn block(size: usize) -> usize {
     if rounded < 32 { 32 } else { rounded }
 }
 
-/// The octets to ask for to keep a packet of `len` octets: up to a 64th more.
+/// The bytes to ask for to keep a packet of `len` bytes: up to a 64th more.
 ///
-/// Packets of one object differ by a few octets, as the numbers in their names grow. Blocks of
+/// Packets of one object differ by a few bytes, as the numbers in their names grow. Blocks of
 /// exactly their sizes would not fit into each other's places, and a store that replaces one by the
 /// other would leave holes everywhere: 64 MiB of packets took up to 90. Rounded, one follows the
 /// other.
@@ -27,10 +27,10 @@ pub const fn roomy(len: usize) -> usize {
     if step == 0 { len } else { len.next_multiple_of(step) }
 }
 
-/// What a packet's `Bytes` takes beside its octets: the count of its owners.
+/// What a packet's `Bytes` takes beside its bytes: the count of its owners.
 const SHARED: usize = block(3 * size_of::<usize>());
 
-/// The octets that a packet of `len` octets takes which others may share.
+/// The bytes that a packet of `len` bytes takes which others may share.
 #[must_use]
 pub const fn packet(len: usize) -> usize {
     block(roomy(len)) + SHARED
@@ -46,7 +46,7 @@ pub(crate) fn deque<T>(queue: &VecDeque<T>) -> usize {
     block(queue.capacity() * size_of::<T>())
 }
 
-/// Octets that `more` items would add to a queue, the old block included while it is replaced.
+/// Bytes that `more` items would add to a queue, the old block included while it is replaced.
 pub(crate) fn deque_growth<T>(queue: &VecDeque<T>, more: usize) -> usize {
     growth::<T>(queue.len(), queue.capacity(), more)
 }
@@ -90,16 +90,16 @@ mod tests {
     #[test]
     fn the_growth_of_a_list_is_known_before_it_happens() {
         for more in [1, 2, 7] {
-            let (mut list, mut octets) = (Vec::<u64>::new(), Vec::<u8>::new());
+            let (mut list, mut bytes) = (Vec::<u64>::new(), Vec::<u8>::new());
             let mut queue = VecDeque::<u64>::new();
             for n in 0..200 {
-                let growth = [list_growth(&list, more), list_growth(&octets, more)];
+                let growth = [list_growth(&list, more), list_growth(&bytes, more)];
                 let queued = deque_growth(&queue, more);
-                let before = [list.capacity(), octets.capacity(), queue.capacity()];
+                let before = [list.capacity(), bytes.capacity(), queue.capacity()];
                 list.reserve(more);
-                octets.reserve(more);
+                bytes.reserve(more);
                 queue.reserve(more);
-                let after = [list.capacity(), octets.capacity(), queue.capacity()];
+                let after = [list.capacity(), bytes.capacity(), queue.capacity()];
                 let sizes = [8, 1, 8];
                 for (i, found) in [growth[0], growth[1], queued].into_iter().enumerate() {
                     let grew = after[i] > before[i];
@@ -107,7 +107,7 @@ mod tests {
                     assert_eq!(found, expected, "{more} more than {n}");
                 }
                 list.push(n);
-                octets.push(n as u8);
+                bytes.push(n as u8);
                 queue.push_back(n);
                 assert_eq!(deque(&queue), block(queue.capacity() * 8));
             }
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn packets_of_one_object_take_blocks_of_one_size() {
-        // Above 8192 the steps are 16384 / 128 = 128 octets.
+        // Above 8192 the steps are 16384 / 128 = 128 bytes.
         assert_eq!([8203, 8205, 8209].map(roomy), [8320; 3]);
         assert_eq!([0, 1, 64, 100].map(roomy), [0, 1, 64, 100], "small ones are not rounded");
         assert!((0..10_000).all(|len| roomy(len) >= len && roomy(len) - len <= len / 64));

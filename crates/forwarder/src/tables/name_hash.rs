@@ -65,13 +65,13 @@ impl NameHasher {
     }
 
     /// The name with the hashes of its prefixes of these lengths. Those of others can be had too,
-    /// but each costs a pass over the octets.
+    /// but each costs a pass over the bytes.
     #[must_use]
     #[inline]
     pub fn hash_prefixes<'a>(&self, name: NameRef<'a>, lengths: Lengths) -> HashedName<'a> {
-        let octets = name.as_bytes();
+        let bytes = name.as_bytes();
         let mut made = SmallVec::new();
-        // The state after the first `start` octets, whole words all: a prefix costs the octets that
+        // The state after the first `start` bytes, whole words all: a prefix costs the bytes that
         // are left over, and none is gone through twice but for those.
         let mut state = self.keyed;
         let (mut start, mut components) = (0, 0);
@@ -90,14 +90,14 @@ impl NameHasher {
             if wanted & 1 == 1
                 && let Ok(short) = u16::try_from(end)
             {
-                start = state.words(octets, start, end);
-                let hash = state.end(octets, start, end);
+                start = state.words(bytes, start, end);
+                let hash = state.end(bytes, start, end);
                 made.push(Prefix { hash, components, end: short });
             }
             wanted >>= 1;
         }
-        let start = state.words(octets, start, octets.len());
-        let whole = state.end(octets, start, octets.len());
+        let start = state.words(bytes, start, bytes.len());
+        let whole = state.end(bytes, start, bytes.len());
         HashedName { name, keys: self.keys, longest: deepest, whole, made }
     }
 
@@ -139,23 +139,23 @@ impl<'a> HashedName<'a> {
         self.whole
     }
 
-    /// Hash and octets of the prefix of `components`; `None` beyond [`HashedName::longest_prefix`].
+    /// Hash and bytes of the prefix of `components`; `None` beyond [`HashedName::longest_prefix`].
     #[must_use]
     pub fn prefix(&self, components: usize) -> Option<(u64, &'a [u8])> {
-        let octets = self.name.as_bytes();
+        let bytes = self.name.as_bytes();
         if components == self.name.len() && components <= self.longest {
-            return Some((self.whole, octets));
+            return Some((self.whole, bytes));
         }
         if let Some(made) = self.made.iter().find(|p| usize::from(p.components) == components) {
-            return Some((made.hash, &octets[..usize::from(made.end)]));
+            return Some((made.hash, &bytes[..usize::from(made.end)]));
         }
         (components <= self.longest).then(|| self.make(components))
     }
 
     #[cold]
     fn make(&self, components: usize) -> (u64, &'a [u8]) {
-        let octets = self.name.prefix(components).as_bytes();
-        (Sip::new(self.keys).hash(octets), octets)
+        let bytes = self.name.prefix(components).as_bytes();
+        (Sip::new(self.keys).hash(bytes), bytes)
     }
 
     /// A key for the pair of a prefix, given by its hash, and a block of segments. Consumers choose
@@ -172,7 +172,7 @@ impl<'a> HashedName<'a> {
     /// The digest that the name ends in, if its last component is an implicit digest.
     #[must_use]
     pub fn implicit_digest(&self) -> Option<&'a [u8]> {
-        // Such a component has exactly 34 octets; most names say at once that they end otherwise.
+        // Such a component has exactly 34 bytes; most names say at once that they end otherwise.
         let at = self.name.as_bytes().len().checked_sub(DIGEST_HEADER.len() + 32)?;
         if !self.name.as_bytes()[at..].starts_with(&DIGEST_HEADER) {
             return None;
@@ -206,8 +206,8 @@ mod tests {
         assert_eq!((hashed.components(), hashed.longest_prefix()), (5, 5));
         for n in 0..=5 {
             let prefix = long.as_ref().prefix(n);
-            let (hash, octets) = hashed.prefix(n).unwrap();
-            assert_eq!(octets, prefix.as_bytes());
+            let (hash, bytes) = hashed.prefix(n).unwrap();
+            assert_eq!(bytes, prefix.as_bytes());
             assert_eq!(hash, hasher.hash(prefix).whole());
         }
         assert_eq!(hashed.prefix(6), None);

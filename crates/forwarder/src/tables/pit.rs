@@ -55,7 +55,7 @@ pub struct PitConfig {
     pub entries: usize,
     /// Pending Interests (in-records) of one face.
     pub per_face: usize,
-    /// Octets of memory for everything.
+    /// Bytes of memory for everything.
     pub memory: usize,
 }
 
@@ -114,7 +114,7 @@ pub struct Pit {
     /// Entries that ask for one digest, by what Data must have for its digest to matter: without
     /// any, no digest is computed.
     digests: Counts,
-    /// Octets that entries own outside of their slots.
+    /// Bytes that entries own outside of their slots.
     heap: usize,
     /// Entries for runs of segments.
     runs: usize,
@@ -195,7 +195,7 @@ impl Pit {
         self.prefix_lengths
     }
 
-    /// Octets of memory held.
+    /// Bytes of memory held.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.entries.memory()
@@ -208,7 +208,7 @@ impl Pit {
             + self.heap
     }
 
-    /// Octets that entries own outside of their slots.
+    /// Bytes that entries own outside of their slots.
     #[must_use]
     pub fn heap(&self) -> usize {
         self.heap
@@ -230,13 +230,13 @@ impl Pit {
         excludes: bool,
     ) -> Option<PitKey> {
         let (can_be_prefix, must_be_fresh) = (interest.can_be_prefix(), interest.must_be_fresh());
-        let octets = name.name().as_bytes();
+        let bytes = name.name().as_bytes();
         let slot = self.index.find(name.whole(), |slot| {
             let entry = &self.entries[slot];
             entry.can_be_prefix() == can_be_prefix
                 && entry.must_be_fresh() == must_be_fresh
                 && entry.excludes == excludes
-                && entry.name_octets() == octets
+                && entry.name_bytes() == bytes
                 && entry.run.is_none()
         })?;
         Some(self.key(slot))
@@ -376,8 +376,8 @@ impl Pit {
     /// those of its prefixes, the longest first, then those of its digest. The digest is computed
     /// only if somebody asked for a digest of Data with this name.
     pub fn find_satisfied(&self, data: &Data<'_>, name: &HashedName<'_>, found: &mut Vec<PitKey>) {
-        let octets = name.name().as_bytes();
-        self.collect(name.whole(), octets, |_| true, found);
+        let bytes = name.name().as_bytes();
+        self.collect(name.whole(), bytes, |_| true, found);
         let mut lengths = self.prefix_lengths;
         if name.components() <= MAX_PREFIX {
             // The whole name was looked up already.
@@ -385,8 +385,8 @@ impl Pit {
         }
         while lengths != 0 {
             let n = 127 - lengths.leading_zeros();
-            if let Some((hash, octets)) = name.prefix(n as usize) {
-                self.collect(hash, octets, PitEntry::can_be_prefix, found);
+            if let Some((hash, bytes)) = name.prefix(n as usize) {
+                self.collect(hash, bytes, PitEntry::can_be_prefix, found);
             }
             lengths &= !(1 << n);
         }
@@ -399,9 +399,9 @@ impl Pit {
         let mut component = [0; 34];
         component[..2].copy_from_slice(&DIGEST_HEADER);
         component[2..].copy_from_slice(&data.implicit_digest());
-        let mut octets = name.name().as_bytes().to_vec();
-        octets.extend_from_slice(&component);
-        self.collect(name.with_component(&component), &octets, |_| true, found);
+        let mut bytes = name.name().as_bytes().to_vec();
+        bytes.extend_from_slice(&component);
+        self.collect(name.with_component(&component), &bytes, |_| true, found);
     }
 
     /// Appends the entries of exactly this name, at most one for each choice of selectors, in the
@@ -409,14 +409,14 @@ impl Pit {
     fn collect(
         &self,
         hash: u64,
-        octets: &[u8],
+        bytes: &[u8],
         wanted: impl Fn(&PitEntry) -> bool,
         found: &mut Vec<PitKey>,
     ) {
         let start = found.len();
         for slot in self.index.candidates(hash) {
             let entry = &self.entries[slot];
-            if entry.name_octets() == octets && entry.run.is_none() && wanted(entry) {
+            if entry.name_bytes() == bytes && entry.run.is_none() && wanted(entry) {
                 found.push(self.key(slot));
             }
         }
@@ -521,12 +521,12 @@ impl Pit {
         PitKey { slot, generation: self.entries.generation(slot) }
     }
 
-    /// Whether one more in-record of a face, and `octets` of memory, are within the bounds.
-    fn admit(&self, face: FaceId, octets: usize) -> Result<(), Refusal> {
+    /// Whether one more in-record of a face, and `bytes` of memory, are within the bounds.
+    fn admit(&self, face: FaceId, bytes: usize) -> Result<(), Refusal> {
         if self.pending_of(face) >= self.config.per_face {
             return Err(Refusal::PerFace);
         }
-        if self.memory() + octets > self.config.memory {
+        if self.memory() + bytes > self.config.memory {
             return Err(Refusal::Memory);
         }
         Ok(())

@@ -33,7 +33,7 @@ pub struct PrefixMap<T> {
     index: Index,
     lengths: [u32; MAX_PREFIX + 1],
     present: Lengths,
-    /// Octets of the names.
+    /// Bytes of the names.
     names: usize,
 }
 
@@ -68,13 +68,13 @@ impl<T> PrefixMap<T> {
         self.present
     }
 
-    /// Octets held, what the values own elsewhere not counted.
+    /// Bytes held, what the values own elsewhere not counted.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.entries.memory() + self.index.memory() + self.names
     }
 
-    /// Octets that adding this prefix would allocate, if it is not there.
+    /// Bytes that adding this prefix would allocate, if it is not there.
     pub(super) fn growth(&self, prefix: &HashedName<'_>) -> usize {
         let name = memory::block(prefix.name().as_bytes().len());
         name + self.entries.growth(1) + self.index.growth(prefix.whole())
@@ -141,8 +141,8 @@ impl<T> PrefixMap<T> {
     }
 
     fn find(&self, name: &HashedName<'_>, components: usize) -> Option<u32> {
-        let (hash, octets) = name.prefix(components)?;
-        self.index.find(hash, |slot| *self.entries[slot].name == *octets)
+        let (hash, bytes) = name.prefix(components)?;
+        self.index.find(hash, |slot| *self.entries[slot].name == *bytes)
     }
 
     pub(super) fn slot(&self, prefix: &HashedName<'_>) -> Option<u32> {
@@ -157,13 +157,13 @@ impl<T> PrefixMap<T> {
     pub(super) fn add(&mut self, prefix: &HashedName<'_>, value: T) -> Result<u32, PrefixTooDeep> {
         let components = prefix.components();
         let too_deep = PrefixTooDeep { components };
-        let (hash, octets) = prefix.prefix(components).ok_or(too_deep)?;
-        let entry = Entry { name: octets.into(), hash, components: components as u8, value };
+        let (hash, bytes) = prefix.prefix(components).ok_or(too_deep)?;
+        let entry = Entry { name: bytes.into(), hash, components: components as u8, value };
         let slot = self.entries.insert(entry).ok_or(too_deep)?;
         self.index.insert(hash, slot);
         self.lengths[components] += 1;
         self.present |= 1 << components;
-        self.names += memory::block(octets.len());
+        self.names += memory::block(bytes.len());
         Ok(slot)
     }
 
@@ -189,6 +189,6 @@ impl<T> PrefixMap<T> {
 }
 
 /// A name that was checked when it was stored.
-pub(super) fn name_of(octets: &[u8]) -> NameRef<'_> {
-    NameRef::decode(octets).expect("stored names were decoded before")
+pub(super) fn name_of(bytes: &[u8]) -> NameRef<'_> {
+    NameRef::decode(bytes).expect("stored names were decoded before")
 }

@@ -39,7 +39,7 @@ impl Sip {
         self.v2 = self.v2.rotate_left(32);
     }
 
-    /// Takes the next eight octets, the first one lowest.
+    /// Takes the next eight bytes, the first one lowest.
     #[inline(always)]
     pub(super) fn word(&mut self, word: u64) {
         self.v3 ^= word;
@@ -47,7 +47,7 @@ impl Sip {
         self.v0 ^= word;
     }
 
-    /// The hash of a string of `len` octets whose last `len % 8` are `rest`, the first one lowest.
+    /// The hash of a string of `len` bytes whose last `len % 8` are `rest`, the first one lowest.
     #[inline(always)]
     pub(super) fn finish(mut self, rest: u64, len: usize) -> u64 {
         self.word((len as u64) << 56 | rest);
@@ -58,27 +58,27 @@ impl Sip {
         self.v0 ^ self.v1 ^ self.v2 ^ self.v3
     }
 
-    /// Takes the octets of `string` from `start`, the end of a word, as far as they are whole words
+    /// Takes the bytes of `string` from `start`, the end of a word, as far as they are whole words
     /// before `end`; gives where they end.
     #[inline(always)]
     pub(super) fn words(&mut self, string: &[u8], start: usize, end: usize) -> usize {
         let (words, _) = string[start..end].as_chunks::<8>();
-        for octets in words {
-            self.word(u64::from_le_bytes(*octets));
+        for bytes in words {
+            self.word(u64::from_le_bytes(*bytes));
         }
         start + 8 * words.len()
     }
 
-    /// The hash of `string[..end]`, of which the octets before `start` were taken and fewer than
+    /// The hash of `string[..end]`, of which the bytes before `start` were taken and fewer than
     /// eight are left.
     #[inline(always)]
     pub(super) fn end(self, string: &[u8], start: usize, end: usize) -> u64 {
         let left = end - start;
         debug_assert!(left < 8, "whole words are taken first");
-        let rest = if let Some(octets) = string[start..].first_chunk::<8>() {
-            u64::from_le_bytes(*octets) & ((1 << (8 * left)) - 1)
+        let rest = if let Some(bytes) = string[start..].first_chunk::<8>() {
+            u64::from_le_bytes(*bytes) & ((1 << (8 * left)) - 1)
         } else {
-            string[start..end].iter().rev().fold(0, |rest, octet| rest << 8 | u64::from(*octet))
+            string[start..end].iter().rev().fold(0, |rest, byte| rest << 8 | u64::from(*byte))
         };
         self.finish(rest, end)
     }

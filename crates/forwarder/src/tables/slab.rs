@@ -67,12 +67,12 @@ impl<T> Slab<T> {
         self.end as usize
     }
 
-    /// Octets held, what entries own elsewhere not counted.
+    /// Bytes held, what entries own elsewhere not counted.
     pub(crate) fn memory(&self) -> usize {
         self.slots.memory()
     }
 
-    /// Octets that `n` further insertions would add.
+    /// Bytes that `n` further insertions would add.
     pub(crate) fn growth(&self, n: usize) -> usize {
         let free = self.end() - self.len();
         self.slots.growth(self.end() + n.saturating_sub(free))

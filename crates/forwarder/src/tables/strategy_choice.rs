@@ -72,7 +72,7 @@ impl<T> StrategyChoice<T> {
         self.others.lengths()
     }
 
-    /// Octets held, what the choices own elsewhere not counted.
+    /// Bytes held, what the choices own elsewhere not counted.
     #[must_use]
     pub fn memory(&self) -> usize {
         size_of::<Self>() + self.others.memory()

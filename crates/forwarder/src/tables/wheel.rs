@@ -80,13 +80,13 @@ impl Wheel {
         self.len == 0
     }
 
-    /// Octets held.
+    /// Bytes held.
     #[must_use]
     pub fn memory(&self) -> usize {
         size_of::<[[List; SLOTS]; LEVELS]>() + self.links.memory()
     }
 
-    /// Octets that deadlines of items below `end` may add.
+    /// Bytes that deadlines of items below `end` may add.
     pub(super) fn growth(&self, end: usize) -> usize {
         self.links.growth(end)
     }

@@ -40,12 +40,12 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Octets that blocks in use were asked for with by this thread, from some number on.
+/// Bytes that blocks in use were asked for with by this thread, from some number on.
 pub fn in_use() -> usize {
     IN_USE.get()
 }
 
-/// The most octets in use since [`reset_peak`].
+/// The most bytes in use since [`reset_peak`].
 pub fn peak() -> usize {
     PEAK.get()
 }

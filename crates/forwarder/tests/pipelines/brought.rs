@@ -17,9 +17,9 @@ const OTHER: u32 = 952;
 /// What the stamper was told.
 #[derive(Default)]
 struct Told {
-    /// Flow, segment and expected octets of Interests.
+    /// Flow, segment and expected bytes of Interests.
     out: Vec<(Flow, u64, Size)>,
-    /// Flow, octets and time of Data.
+    /// Flow, bytes and time of Data.
     data: Vec<(Flow, Size, Duration)>,
     nacks: Vec<Flow>,
 }

@@ -369,7 +369,7 @@ fn options_beyond_the_bound_are_left_out() {
     let mut b = Bench::new();
     let (d, u) = (b.face(), b.face());
     b.route("/a", u);
-    // Two headers of 1,000 octets in one frame, as nobody here would write them.
+    // Two headers of 1,000 bytes in one frame, as nobody here would write them.
     let mut headers = Vec::new();
     for typ in [924, 928] {
         packet::tlv::put_tlv(&mut headers, typ, &[7; 1000]);
@@ -379,7 +379,7 @@ fn options_beyond_the_bound_are_left_out() {
     packet::tlv::put_tlv(&mut wire, 0x64, &headers);
     b.receive(d, &wire);
     let got = b.one(u).header.options;
-    assert_eq!((got.len(), got.octets()), (1, 1000));
+    assert_eq!((got.len(), got.bytes()), (1, 1000));
     assert_eq!(got.get_raw(924).map(<[u8]>::len), Some(1000));
 }
 
@@ -431,6 +431,6 @@ fn a_shared_frame_is_not_copied() {
     b.ask(d, &interest("/a", 1));
     let shared: Bytes = data("/a", &[7; 1000]);
     b.fw.receive(b.now, u, Wire::Shared(&shared));
-    assert!(!shared.is_unique(), "the content store and the queue hold the same octets");
+    assert!(!shared.is_unique(), "the content store and the queue hold the same bytes");
     assert_eq!(b.one(d).packet, shared);
 }

@@ -71,9 +71,9 @@ fn the_fields_are_those_of_ndnlpv2() {
     b.ask(d, &interest("/a/1", 1));
     let frames = b.transmissions(u);
     // NonDiscovery is 844 and empty, in a link packet.
-    let [(_, octets)] = &frames[..] else { panic!("{frames:?}") };
-    assert!(octets.windows(4).any(|window| window == [0xfd, 0x03, 0x4c, 0x00]), "{octets:02x?}");
-    assert_eq!(octets[0], 0x64);
+    let [(_, bytes)] = &frames[..] else { panic!("{frames:?}") };
+    assert!(bytes.windows(4).any(|window| window == [0xfd, 0x03, 0x4c, 0x00]), "{bytes:02x?}");
+    assert_eq!(bytes[0], 0x64);
 }
 
 #[test]

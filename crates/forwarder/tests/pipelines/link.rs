@@ -37,7 +37,7 @@ fn a_queue_holds_no_more_than_its_bound() {
     }
     assert_eq!(b.fw.queued(d), Some((2, 2 * size)));
     assert_eq!(b.drops(d, DropReason::DataQueueFull), 1);
-    // Each Nack is 2 + 11 + 6 = 19 octets: /none and a digit is 2 + 6 + 3 octets of name.
+    // Each Nack is 2 + 11 + 6 = 19 bytes: /none and a digit is 2 + 6 + 3 bytes of name.
     for i in 0..9 {
         b.ask(d, &interest(&format!("/none/{i}"), i));
     }
@@ -68,7 +68,7 @@ fn interests_and_nacks_leave_before_data_each_in_order() {
 #[test]
 fn a_configured_rate_is_kept_to_the_nanosecond() {
     let mut b = Bench::new();
-    // 8 Mbit/s: an octet takes 1 us.
+    // 8 Mbit/s: a byte takes 1 us.
     let rate = Some(Rate::from_mbps(8));
     let (d, u) =
         (b.face_with(FaceConfig { rate, overhead: 28, ..FaceConfig::default() }), b.face());
@@ -173,13 +173,13 @@ fn the_rate_of_an_unpaced_face_is_measured_while_it_is_backlogged() {
         b.receive(u, &data(&format!("/a/{i}"), &[0; 1000]));
     }
     assert_eq!(b.fw.link_view(b.now, d).unwrap().rate_out, Rate(0));
-    let mut octets = 0;
+    let mut bytes = 0;
     for _ in 0..10 {
         b.pass(ms(1));
         let mut out = Vec::new();
-        octets += b.fw.poll_transmit(b.now, d, &mut out).unwrap().len as u64;
+        bytes += b.fw.poll_transmit(b.now, d, &mut out).unwrap().len as u64;
     }
-    assert_eq!(b.fw.link_view(b.now, d).unwrap().rate_out, Rate(octets * 8 * 100));
+    assert_eq!(b.fw.link_view(b.now, d).unwrap().rate_out, Rate(bytes * 8 * 100));
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn memory(b: &Bench) -> MemoryUse {
     memory
 }
 
-/// A packet of about 4000 octets, asked for and answered.
+/// A packet of about 4000 bytes, asked for and answered.
 fn fetch(b: &mut Bench, (from, to): (FaceId, FaceId), uri: &str) {
     b.ask(from, &interest(uri, 1));
     b.receive(to, &data(uri, &[7; 4000]));
@@ -195,7 +195,7 @@ enum Op {
     Answer { face: usize, name: u32, size: usize },
     Fragment { face: usize, sequence: u64, index: u64, len: usize },
     Transmit { face: usize, packets: usize },
-    Outside { face: usize, octets: usize },
+    Outside { face: usize, bytes: usize },
     Route { face: usize, name: u32 },
     Replace { face: usize },
     Pass { ms: u64 },
@@ -212,7 +212,7 @@ fn op() -> impl Strategy<Value = Op> {
             .prop_map(|(face, sequence, index, len)| Op::Fragment { face, sequence, index, len }),
         4 => (face.clone(), 0usize..40)
             .prop_map(|(face, packets)| Op::Transmit { face, packets }),
-        1 => (face.clone(), 0usize..3000).prop_map(|(face, octets)| Op::Outside { face, octets }),
+        1 => (face.clone(), 0usize..3000).prop_map(|(face, bytes)| Op::Outside { face, bytes }),
         1 => (face.clone(), 0u32..60).prop_map(|(face, name)| Op::Route { face, name }),
         1 => face.prop_map(|face| Op::Replace { face }),
         1 => (0u64..3000).prop_map(|ms| Op::Pass { ms }),
@@ -261,7 +261,7 @@ fn apply(b: &mut Bench, faces: &mut [FaceId], op: Op) {
                 b.fw.poll_transmit(b.now, faces[face], &mut out);
             }
         }
-        Op::Outside { face, octets } => b.fw.set_outside(faces[face], octets),
+        Op::Outside { face, bytes } => b.fw.set_outside(faces[face], bytes),
         Op::Route { face, name: number } => {
             b.fw.add_route(faces[face], name(&uri(number)).as_ref(), 1).ok();
         }

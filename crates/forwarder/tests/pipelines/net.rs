@@ -18,7 +18,7 @@ enum End {
         loss: f64,
     },
     Consumer,
-    /// Answers everything with Data of so many octets of content, or with nothing.
+    /// Answers everything with Data of so many bytes of content, or with nothing.
     Producer(Option<usize>),
 }
 
@@ -33,7 +33,7 @@ pub struct Net {
     pub lost: u64,
     /// What came out at consumers.
     pub got: BTreeMap<Port, Vec<Sent>>,
-    /// Every frame that was sent: instant, port, octets.
+    /// Every frame that was sent: instant, port, bytes.
     pub trace: Vec<(Time, Port, Vec<u8>)>,
 }
 

@@ -188,9 +188,9 @@ fn check(node: &Forwarder, net: &Net) {
     assert_eq!(stats.received.interests, refused + stats.hits + stats.aggregated + entries);
     for face in node.faces() {
         let queue = node.counters(face).unwrap().queue;
-        let (packets, octets) = node.queued(face).unwrap();
+        let (packets, bytes) = node.queued(face).unwrap();
         assert_eq!(queue.offered.0, queue.sent.0 + queue.dropped.0 + packets);
-        assert_eq!(queue.offered.1, queue.sent.1 + queue.dropped.1 + octets);
+        assert_eq!(queue.offered.1, queue.sent.1 + queue.dropped.1 + bytes);
         let view = node.link_view(net.now, face).unwrap();
         if !is_local(node, face) {
             assert!(view.data_out.bytes.0 <= 20_000 && view.interests_out.bytes.0 <= 2_000);
@@ -222,7 +222,7 @@ proptest! {
     }
 
     #[test]
-    fn equal_seeds_give_equal_octets(seed in any::<u32>()) {
+    fn equal_seeds_give_equal_bytes(seed in any::<u32>()) {
         let run = || drive(u64::from(seed)).trace;
         prop_assert!(run() == run());
     }

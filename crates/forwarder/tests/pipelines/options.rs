@@ -78,7 +78,7 @@ fn wrong(fault: OptionFault) -> (u32, Vec<Vec<u8>>) {
         OptionFault::RangeMisplaced
         | OptionFault::RangeUnproved
         | OptionFault::Repeated
-        | OptionFault::TooManyOctets => (0, &[]),
+        | OptionFault::TooManyBytes => (0, &[]),
     };
     (typ, values.iter().map(|value| value.to_vec()).collect())
 }
@@ -179,24 +179,24 @@ fn the_first_of_repeated_options_counts_and_so_does_what_fits() {
     let mut path = Path::new();
     let asked = interest("/a/v=1/seg=7", 1).encode();
     let mut value = Vec::new();
-    // Two RateStamps, then options of 500 octets that nobody knows: two fit beside the stamp.
-    for octets in [[1, 1], [2, 2]] {
-        put_tlv(&mut value, u64::from(RateStamp::TYPE), &octets);
+    // Two RateStamps, then options of 500 bytes that nobody knows: two fit beside the stamp.
+    for bytes in [[1, 1], [2, 2]] {
+        put_tlv(&mut value, u64::from(RateStamp::TYPE), &bytes);
     }
     for typ in [944, 948, 952] {
         put_tlv(&mut value, typ, &[0; 500]);
     }
     put_tlv(&mut value, types::LP_FRAGMENT, &asked);
-    let mut octets = Vec::new();
-    put_header(&mut octets, types::LP_PACKET, value.len());
-    octets.extend(value);
+    let mut bytes = Vec::new();
+    put_header(&mut bytes, types::LP_PACKET, value.len());
+    bytes.extend(value);
     let (down, up) = (path.down, path.up);
-    path.bench.receive(down, &octets);
+    path.bench.receive(down, &bytes);
     let sent = path.bench.one(up).header.options;
     assert_eq!(sent.iter().map(|(typ, _)| typ).collect::<Vec<_>>(), [872, 944, 948]);
     assert_eq!(sent.get::<RateStamp>(), Some(RateStamp { primary: 1, secondary: 1 }));
     assert_eq!(path.counted(OptionFault::Repeated), [1, 0]);
-    assert_eq!(path.counted(OptionFault::TooManyOctets), [1, 0]);
+    assert_eq!(path.counted(OptionFault::TooManyBytes), [1, 0]);
 }
 
 /// What the manual of the wire lists is what is checked.

@@ -50,10 +50,10 @@ fn idle(set: impl FnOnce(&mut HopOptions)) -> Vec<u8> {
 /// The frames that a face sends now: those of packets, and the options of IDLE frames.
 fn frames(b: &mut Bench, face: FaceId) -> (Vec<Vec<u8>>, Vec<HopOptions>) {
     let (mut packets, mut idle) = (Vec::new(), Vec::new());
-    for (_, octets) in b.transmissions(face) {
-        let lp = LpPacket::decode(&octets).unwrap();
+    for (_, bytes) in b.transmissions(face) {
+        let lp = LpPacket::decode(&bytes).unwrap();
         match lp.fragment() {
-            Some(_) => packets.push(octets),
+            Some(_) => packets.push(bytes),
             None => idle.push(lp.to_options()),
         }
     }

@@ -36,7 +36,7 @@ impl Pair {
 
     /// The consumer asks for these numbers below `/a`, the producer answers, and nothing is carried
     /// yet from the forwarder there to the one here.
-    fn answer(&mut self, numbers: std::ops::Range<u32>, octets: usize) {
+    fn answer(&mut self, numbers: std::ops::Range<u32>, bytes: usize) {
         for i in numbers.clone() {
             self.near.ask(self.app, &interest(&format!("/a/{i}"), i));
         }
@@ -44,7 +44,7 @@ impl Pair {
             self.far.receive(self.down, &frame);
         }
         for i in numbers {
-            self.far.receive(self.producer, &data(&format!("/a/{i}"), &vec![7; octets]));
+            self.far.receive(self.producer, &data(&format!("/a/{i}"), &vec![7; bytes]));
         }
     }
 
@@ -319,14 +319,14 @@ fn a_peer_that_never_acknowledges_is_spared_after_eight_packets() {
 fn what_waits_for_acknowledgements_is_bounded() {
     let far = FaceConfig { data_queue: Size(64 << 20), ..reliable() };
     let mut p = Pair::new(reliable(), far);
-    // 8 MiB do not hold 1100 packets of 8000 octets.
+    // 8 MiB do not hold 1100 packets of 8000 bytes.
     p.answer(0..1100, 8000);
     let sent = frames(&mut p.far, p.down);
     let first = |f: &&Vec<u8>| header(f).tx_sequence.is_some() && header(f).frag_index == 0;
     let numbered = sent.iter().filter(first).count();
     // Names of one to four digits.
-    let octets = |i: usize| data(&format!("/a/{i}"), &[7; 8000]).len();
-    let (least, most) = ((8 << 20) / octets(1000), (8 << 20) / octets(1));
+    let bytes = |i: usize| data(&format!("/a/{i}"), &[7; 8000]).len();
+    let (least, most) = ((8 << 20) / bytes(1000), (8 << 20) / bytes(1));
     assert!((least..=most).contains(&numbered), "{numbered} packets");
     let unprotected = p.far.fw.counters(p.down).unwrap().reliability.unprotected;
     assert_eq!(unprotected as usize, 1100 - numbered);

@@ -188,9 +188,9 @@ fn shares_are_counted_for_what_is_there() {
     assert_eq!(b.fw.pit().heap_of(face), 0);
 }
 
-/// An Interest with so many octets and a few more.
-fn sized(prefix: &str, n: u32, octets: usize) -> InterestBuf {
-    long(&format!("{prefix}/{n}/{}", "x".repeat(octets)), n + 1)
+/// An Interest with so many bytes and a few more.
+fn sized(prefix: &str, n: u32, bytes: usize) -> InterestBuf {
+    long(&format!("{prefix}/{n}/{}", "x".repeat(bytes)), n + 1)
 }
 
 #[test]
@@ -203,9 +203,9 @@ fn large_interests_in_places_that_a_flood_left_leave_room_for_others() {
     b.pass(ms(2 * LONG_MS));
     assert_eq!(b.fw.pit().len(), 0);
     // Where a large one has no room any more, a smaller one may have.
-    for (turn, octets) in (0..).zip([8000, 4000, 2000, 1000, 500, 250, 100]) {
+    for (turn, bytes) in (0..).zip([8000, 4000, 2000, 1000, 500, 250, 100]) {
         for n in turn * 1000..turn * 1000 + 500 {
-            b.ask(attackers[n as usize % 2], &sized(&format!("/{n}/x"), n, octets));
+            b.ask(attackers[n as usize % 2], &sized(&format!("/{n}/x"), n, bytes));
         }
     }
     let memory = b.fw.memory();

@@ -191,6 +191,6 @@ pub fn unframe(frame: &[u8]) -> Sent {
 }
 
 /// A queue bound, for faces.
-pub fn queue(octets: u64) -> Size {
-    Size(octets)
+pub fn queue(bytes: u64) -> Size {
+    Size(bytes)
 }

@@ -90,7 +90,7 @@ fn memory_is_bounded_by_the_capacity() {
         nonces.insert(Time(n), n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     }
     assert_eq!((nonces.len(), nonces.dropped_early()), (1000, 9000));
-    // Lines of 64 octets and 4 beside, two for seven pairs on average, in a power of two.
+    // Lines of 64 bytes and 4 beside, two for seven pairs on average, in a power of two.
     let lines = (2 * 1000usize).div_ceil(7).next_power_of_two();
     assert!(nonces.memory() < lines * 68 + 100, "{}", nonces.memory());
     assert!(!nonces.contains(Time(0) + LIFETIME + LIFETIME, 9_999));
@@ -119,11 +119,11 @@ fn memory_does_not_grow_with_time() {
 
 #[test]
 fn what_it_takes_at_most_is_known_beforehand() {
-    for octets in [1_000, 10_000, 100_000, 1_300_000] {
-        let capacity = DeadNonces::capacity_within(octets);
+    for bytes in [1_000, 10_000, 100_000, 1_300_000] {
+        let capacity = DeadNonces::capacity_within(bytes);
         let mut nonces = DeadNonces::new(Duration::from_secs(6), capacity);
         let most = nonces.most_memory();
-        assert!(most <= octets.max(600), "{most} of {octets}");
+        assert!(most <= bytes.max(600), "{most} of {bytes}");
         let mut rng = Rng::stream(1, &["nonces"]);
         let mut peak = 0;
         for _ in 0..3 * capacity {
@@ -133,7 +133,7 @@ fn what_it_takes_at_most_is_known_beforehand() {
         assert_eq!(peak, most);
         // There is no room for more.
         let more = DeadNonces::new(Duration::from_secs(6), capacity + 1).most_memory();
-        assert!(more > octets, "{more} of {octets}");
+        assert!(more > bytes, "{more} of {bytes}");
     }
 }
 
@@ -153,7 +153,7 @@ fn what_lies_in_the_older_table_is_found_while_it_is_moved() {
     assert_eq!(nonces.dropped_early(), 0);
 }
 
-/// Octets of a table: lines of a cache, and four octets for each.
+/// Bytes of a table: lines of a cache, and four bytes for each.
 fn table(lines: usize) -> usize {
     block(64 * lines) + block(4 * lines)
 }

@@ -16,14 +16,14 @@ pub fn full_name() -> impl Strategy<Value = Name> {
         .prop_map(|letters| letters.into_iter().map(|l| Component::generic(&[b'a' + l])).collect())
 }
 
-/// A Data packet whose octets depend on its arguments alone.
+/// A Data packet whose bytes depend on its arguments alone.
 pub fn data(name: &Name, variant: u8, size: usize, freshness_ms: Option<u64>) -> Bytes {
     let mut data = DataBuf::new(name.clone(), vec![variant; size]);
     data.freshness_ms = freshness_ms;
     data.encode_digest()
 }
 
-/// An Interest; `of` asks for the Data with these octets by its digest.
+/// An Interest; `of` asks for the Data with these bytes by its digest.
 pub fn interest(
     name: &Name,
     can_be_prefix: bool,

@@ -167,15 +167,15 @@ fn of(prefix: &Name) -> ControlParameters {
 
 impl Command {
     fn new(verb: [&str; 3], asked: &ControlParameters, signer: &Signer, time_ms: u64) -> Command {
-        let mut octets = Vec::new();
-        asked.encode_into(&mut octets);
+        let mut bytes = Vec::new();
+        asked.encode_into(&mut bytes);
         let mut name: Name = ["localhost"]
             .into_iter()
             .chain(verb)
             .map(|word| Component::generic(word.as_bytes()))
             .collect();
-        debug_assert_eq!(octets.first().map(|o| u64::from(*o)), Some(numbers::CONTROL_PARAMETERS));
-        name.push(Component::generic(&octets).as_ref());
+        debug_assert_eq!(bytes.first().map(|o| u64::from(*o)), Some(numbers::CONTROL_PARAMETERS));
+        name.push(Component::generic(&bytes).as_ref());
         let unique = getrandom::u64().unwrap_or(time_ms).to_be_bytes();
         let nonce = u32::from_be_bytes([unique[0], unique[1], unique[2], unique[3]]);
         let mut interest = InterestBuf {

@@ -17,9 +17,9 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Octets that are read at a time.
+/// Bytes that are read at a time.
 const READ: usize = 256 * 1024;
-/// Octets of frames that are gathered before they are written.
+/// Bytes of frames that are gathered before they are written.
 const WRITE: usize = 256 * 1024;
 
 /// Why there is no connection to a forwarder.
@@ -430,11 +430,11 @@ impl Socket {
         }
     }
 
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Socket::Unix(stream) => stream.write(octets),
-            Socket::Tcp(stream) => stream.write(octets),
-            Socket::Udp(socket) => socket.send(octets),
+            Socket::Unix(stream) => stream.write(bytes),
+            Socket::Tcp(stream) => stream.write(bytes),
+            Socket::Udp(socket) => socket.send(bytes),
         }
     }
 

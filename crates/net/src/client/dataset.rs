@@ -225,17 +225,17 @@ mod tests {
     /// the names that it was asked for once the connection is closed.
     fn forwarder(listener: &UnixListener) -> Vec<Name> {
         let (mut stream, _) = listener.accept().unwrap();
-        let (mut octets, mut asked) = (Vec::new(), Vec::new());
+        let (mut bytes, mut asked) = (Vec::new(), Vec::new());
         let mut buffer = [0; 4096];
         loop {
             // Whoever has what he wanted goes, with an answer on its way or not.
             let n = stream.read(&mut buffer).unwrap_or(0);
-            octets.extend_from_slice(&buffer[..n]);
+            bytes.extend_from_slice(&buffer[..n]);
             if n == 0 {
                 return asked;
             }
-            let mut reader = packet::tlv::Reader::new(&octets);
-            let mut rest = octets.len();
+            let mut reader = packet::tlv::Reader::new(&bytes);
+            let mut rest = bytes.len();
             while let Ok(Some(element)) = reader.next_element() {
                 rest -= element.whole.len();
                 let Ok(interest) = Interest::decode(element.whole) else { continue };
@@ -252,7 +252,7 @@ mod tests {
                     let _ = stream.write_all(&data.encode_digest());
                 }
             }
-            octets.drain(..octets.len() - rest);
+            bytes.drain(..bytes.len() - rest);
         }
     }
 

@@ -39,7 +39,7 @@ pub struct Passed {
     pub data: u64,
     /// Nacks.
     pub nacks: u64,
-    /// Octets; not of the forwarder as a whole.
+    /// Bytes; not of the forwarder as a whole.
     pub bytes: u64,
 }
 

@@ -18,7 +18,7 @@ pub(super) const FEWEST: u64 = 16_000_000;
 /// something else was: of what is left beyond the process itself this part is not given away.
 const HOLES: u64 = 8;
 
-/// Octets that a pending Interest takes, as the defaults of the table's bounds reckon.
+/// Bytes that a pending Interest takes, as the defaults of the table's bounds reckon.
 const PENDING: usize = 512;
 
 /// Of the memory that is shared, remembered nonces take this part at most.
@@ -154,14 +154,14 @@ impl Config {
 }
 
 /// A bound beyond what is shared cannot be meant.
-fn fits(section: &Section<'_>, field: &str, octets: usize, memory: Size) {
+fn fits(section: &Section<'_>, field: &str, bytes: usize, memory: Size) {
     let limit = shared(memory);
-    if octets > limit {
+    if bytes > limit {
         let why = format!(
             "{} do not fit into the {memory} that `memory` under `[daemon]` allows, of which {} \
              are for tables, packets and queues; give less, or leave it out: then what others do \
              not need is shared",
-            Size(octets as u64),
+            Size(bytes as u64),
             Size(limit as u64),
         );
         section.mistake(field, &why);

@@ -257,7 +257,7 @@ pub struct LinkOptions {
     pub mtu: Option<usize>,
     /// What the face is paced to; `None`: as the kernel takes it.
     pub rate: Option<Rate>,
-    /// Octets that a frame takes besides itself; `None`: those of IP and UDP headers.
+    /// Bytes that a frame takes besides itself; `None`: those of IP and UDP headers.
     pub overhead: Option<Size>,
     /// The bound of its queue; `None`: the forwarder's default.
     pub queue: Option<Queue>,

@@ -13,7 +13,7 @@ const LINK: &[Field] = &[
         "mtu",
         Form::Number(576, 65_507),
         "",
-        "Largest UDP payload in octets; longer packets are sent as NDNLPv2 fragments. Without it: \
+        "Largest UDP payload in bytes; longer packets are sent as NDNLPv2 fragments. Without it: \
          what the route's MTU allows, at most 1472 over IPv4 and 1452 over IPv6 (no fragments on \
          loopback addresses). It is lowered when the path turns out to be narrower.",
     ),
@@ -34,7 +34,7 @@ const LINK: &[Field] = &[
         "overhead",
         Form::Size,
         "",
-        "Octets that a frame takes on the link besides itself, counted against `rate`. Without it: \
+        "Bytes that a frame takes on the link besides itself, counted against `rate`. Without it: \
          those of the IP and UDP headers.",
     ),
     field(
@@ -71,7 +71,7 @@ const LINK: &[Field] = &[
         Form::Size,
         "\"128 KiB\"",
         "What a UDP peer's receive buffer is asked to hold at most, each frame counted with the \
-         832 octets that Linux adds to it; it is kept to where the peer acknowledges, as Weir \
+         832 bytes that Linux adds to it; it is kept to where the peer acknowledges, as Weir \
          does, and in time. The default fits Linux's default buffer. `\"0 B\"` is no bound, \
          and no acknowledgement; so it is unless it is given beside `delay`, `jitter` or `loss`: \
          what is on an emulated link is in no buffer.",

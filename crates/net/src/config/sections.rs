@@ -351,7 +351,7 @@ fn content_store(s: &Section<'_>) -> Option<ContentStoreConfig> {
     })
 }
 
-/// A size in octets of this host's memory.
+/// A size in bytes of this host's memory.
 fn size(s: &Section<'_>, name: &str) -> Option<usize> {
     s.quantity::<Size>(name).and_then(|size| usize::try_from(size.0).ok())
 }

@@ -22,7 +22,7 @@ use packet::LpPacket;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// Octets of first datagrams that are looked at in one turn.
+/// Bytes of first datagrams that are looked at in one turn.
 const BUDGET: usize = 256 << 10;
 
 /// Connections that are accepted in one turn at each listener.

@@ -50,7 +50,7 @@ impl Link {
         }
     }
 
-    /// Octets of memory that it takes beyond what every face keeps.
+    /// Bytes of memory that it takes beyond what every face keeps.
     pub fn memory(&self) -> usize {
         match self {
             Link::Stream(stream) => stream.memory(),
@@ -210,7 +210,7 @@ impl Face {
         }
     }
 
-    /// Takes what has come, at most `budget` octets.
+    /// Takes what has come, at most `budget` bytes.
     ///
     /// # Errors
     /// The face is of no more use, and why.
@@ -324,21 +324,21 @@ impl Face {
         }
     }
 
-    /// Octets of memory that a face over UDP, or another one, takes here whatever passes: itself,
+    /// Bytes of memory that a face over UDP, or another one, takes here whatever passes: itself,
     /// its addresses, its places in lists, and a stream's frame that has not come whole.
     pub const fn keeps(is_udp: bool) -> usize {
         let frame = if is_udp { 0 } else { MAX_FRAME };
         memory::block(size_of::<Face>()) + 1024 + frame
     }
 
-    /// Octets of memory that it takes, what waits to be sent included.
+    /// Bytes of memory that it takes, what waits to be sent included.
     pub fn memory(&self) -> usize {
         let is_udp = matches!(self.link, Link::Udp(..));
         let delayed = self.delay.as_ref().map_or(0, DelayLine::memory);
         Face::keeps(is_udp) + self.link.memory() + delayed
     }
 
-    /// Sends what the forwarder has for the face, at most about `budget` octets.
+    /// Sends what the forwarder has for the face, at most about `budget` bytes.
     ///
     /// # Errors
     /// The face is of no more use, and why.
@@ -383,7 +383,7 @@ impl Face {
                 let left = forwarder.has_left(now, id);
                 let lost = line.push(left, scratch, sent.segment);
                 if lost.frames > 0 {
-                    forwarder.refund(id, lost.octets, lost.frames);
+                    forwarder.refund(id, lost.bytes, lost.frames);
                 }
                 scratch.clear();
             }
@@ -504,7 +504,7 @@ impl Sending<'_> {
                 return Progress::Done;
             }
             let (frames, segment) = self.batch.frames();
-            let (octets, count) = (frames.len(), frames.len().div_ceil(segment) as u64);
+            let (bytes, count) = (frames.len(), frames.len().div_ceil(segment) as u64);
             match self.udp.send(self.batch) {
                 Ok(Progress::Blocked) => return Progress::Blocked,
                 Ok(_) => {}
@@ -518,7 +518,7 @@ impl Sending<'_> {
                 }
             }
             self.batch.set_max_segments(self.udp.max_segments());
-            sent += octets;
+            sent += bytes;
             if sent >= budget {
                 return Progress::More;
             }

@@ -21,7 +21,7 @@ static LIMIT: OnceLock<Limit> = OnceLock::new();
 /// Which lines directives like `info,net=debug` let through.
 ///
 /// The log library's own reader of directives (`EnvFilter`) is not for any text: it panics where a
-/// blank and letters of several octets come together, and takes a field's value for a regular
+/// blank and letters of several bytes come together, and takes a field's value for a regular
 /// expression of any size.
 ///
 /// # Errors

@@ -51,7 +51,7 @@ pub(super) fn changed(marker: &Choice, wanted: Marking) -> Result<Choice, Refuse
             "DefaultCongestionThreshold",
             THRESHOLD,
             has.threshold.is_some(),
-            wanted.threshold.map(|octets| format!("{octets} B")),
+            wanted.threshold.map(|bytes| format!("{bytes} B")),
         ),
     ] {
         let Some(text) = text else { continue };

@@ -60,7 +60,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// A watch over a process that may take `limit` octets, of which the parts share `shared`;
+    /// A watch over a process that may take `limit` bytes, of which the parts share `shared`;
     /// `give_back` tells the allocator to give back what it can.
     pub(super) fn new(limit: u64, shared: usize, give_back: fn()) -> Watch {
         Watch {
@@ -139,8 +139,8 @@ impl Watch {
         (self.told, self.floor) = ((now, left), left.saturating_sub(counted));
     }
 
-    fn share(&mut self, octets: usize, forwarder: &mut Forwarder) {
-        self.now = octets;
-        forwarder.set_memory_limit(octets);
+    fn share(&mut self, bytes: usize, forwarder: &mut Forwarder) {
+        self.now = bytes;
+        forwarder.set_memory_limit(bytes);
     }
 }

@@ -13,7 +13,7 @@ use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-/// What a thread that asks writes. Any other octet, as a signal brings it, means to read again.
+/// What a thread that asks writes. Any other byte, as a signal brings it, means to read again.
 const QUESTION: u8 = b'?';
 const AGAIN: u8 = b'!';
 
@@ -94,11 +94,11 @@ impl Daemon {
 
     /// Somebody wants something.
     pub(super) fn nudged(&mut self) {
-        let (mut octets, mut signal) = ([0; 64], false);
-        while let Ok(count) = self.nudges.socket.read(&mut octets)
+        let (mut bytes, mut signal) = ([0; 64], false);
+        while let Ok(count) = self.nudges.socket.read(&mut bytes)
             && count > 0
         {
-            signal |= octets[..count].iter().any(|octet| *octet != QUESTION);
+            signal |= bytes[..count].iter().any(|byte| *byte != QUESTION);
         }
         if signal {
             reload::reread(self);

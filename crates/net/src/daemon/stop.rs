@@ -19,10 +19,10 @@ impl Stopper {
         self.write(b'x');
     }
 
-    /// Writes an octet.
-    pub(super) fn write(&self, octet: u8) {
+    /// Writes a byte.
+    pub(super) fn write(&self, byte: u8) {
         // If the socket is full or closed, the daemon knows already.
-        let _ = (&self.0).write(&[octet]);
+        let _ = (&self.0).write(&[byte]);
     }
 
     pub(super) fn try_clone(&self) -> io::Result<Stopper> {

@@ -48,9 +48,9 @@ mod tests {
     use super::*;
 
     fn heard(socket: &UnixDatagram) -> String {
-        let mut octets = [0; 256];
-        let length = socket.recv(&mut octets).unwrap();
-        String::from_utf8(octets[..length].to_vec()).unwrap()
+        let mut bytes = [0; 256];
+        let length = socket.recv(&mut bytes).unwrap();
+        String::from_utf8(bytes[..length].to_vec()).unwrap()
     }
 
     #[test]

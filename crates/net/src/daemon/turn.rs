@@ -14,14 +14,14 @@ use control::{Duration, Time};
 use forwarder::{Allowance, FaceId, Forwarder, Wire};
 use std::io::ErrorKind;
 
-/// Octets that a UDP face may bring in one turn. A turn must end before the others' receive buffers
+/// Bytes that a UDP face may bring in one turn. A turn must end before the others' receive buffers
 /// overflow: 200 kB fill within a millisecond at 1.5 Gbit/s.
 const DATAGRAM_BUDGET: usize = 512 << 10;
 
-/// Octets that a stream may bring in one turn.
+/// Bytes that a stream may bring in one turn.
 const STREAM_BUDGET: usize = 256 << 10;
 
-/// Octets that a face may send in one turn.
+/// Bytes that a face may send in one turn.
 const SEND_BUDGET: usize = 256 << 10;
 
 /// How long datagrams are received in one turn, and how long streams are, if many faces have some:

@@ -35,9 +35,9 @@ impl Doubt {
 
 impl Announcement {
     /// Reads a Data packet, `wall_ms` milliseconds after the beginning of 1970.
-    pub fn read(octets: &[u8], wall_ms: u64) -> Result<Announcement, Doubt> {
+    pub fn read(bytes: &[u8], wall_ms: u64) -> Result<Announcement, Doubt> {
         let malformed = |error: &dyn std::fmt::Display| Doubt::Malformed(error.to_string());
-        let read = PrefixAnnouncement::decode(octets).map_err(|error| malformed(&error))?;
+        let read = PrefixAnnouncement::decode(bytes).map_err(|error| malformed(&error))?;
         let data = read.data();
         if data.signature_info().signature_type() == SignatureType::DigestSha256
             && Sha256::digest(data.signed_portion()).as_slice() != data.signature_value()
@@ -58,8 +58,8 @@ impl Announcement {
 }
 
 /// The prefix that a packet announces.
-pub(super) fn announced(octets: &[u8]) -> Option<Name> {
-    Some(PrefixAnnouncement::decode(octets).ok()?.prefix().to_name())
+pub(super) fn announced(bytes: &[u8]) -> Option<Name> {
+    Some(PrefixAnnouncement::decode(bytes).ok()?.prefix().to_name())
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    fn octets(&self) -> usize {
+    fn bytes(&self) -> usize {
         match &self.what {
             What::Command { wire, token } => wire.len() + token.len(),
             What::Announcement(heard) => heard.announcement.len(),
@@ -233,10 +233,10 @@ impl Certificates {
         self.asking.pop_front()
     }
 
-    /// Octets of memory that wait.
+    /// Bytes of memory that wait.
     pub fn memory(&self) -> usize {
         let fetches = self.fetches.iter().flat_map(|fetch| &fetch.waiting);
-        let each = |waiting: &Waiting| size_of::<Waiting>() + waiting.octets();
+        let each = |waiting: &Waiting| size_of::<Waiting>() + waiting.bytes();
         fetches.chain(&self.ready).map(each).sum::<usize>()
             + self.fetches.len() * (size_of::<Fetch>() + 256)
     }

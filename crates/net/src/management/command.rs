@@ -102,7 +102,7 @@ impl Asked<'_> {
     pub fn name(&self) -> Option<Name> {
         match self {
             Asked::Parameters(asked) => asked.name.clone(),
-            Asked::Announcement(octets) => announced(octets),
+            Asked::Announcement(bytes) => announced(bytes),
         }
     }
 
@@ -166,22 +166,22 @@ impl<'a> Command<'a> {
 }
 
 /// A NonNegativeInteger that is a component's value.
-fn big_endian(octets: &[u8]) -> Option<u64> {
-    let fold = |n: u64, octet: &u8| n << 8 | u64::from(*octet);
-    matches!(octets.len(), 1 | 2 | 4 | 8).then(|| octets.iter().fold(0, fold))
+fn big_endian(bytes: &[u8]) -> Option<u64> {
+    let fold = |n: u64, byte: &u8| n << 8 | u64::from(*byte);
+    matches!(bytes.len(), 1 | 2 | 4 | 8).then(|| bytes.iter().fold(0, fold))
 }
 
 fn parameters(name: NameRef<'_>, module: &[u8], verb: &[u8]) -> Result<ControlParameters, Refusal> {
-    let octets = name
+    let bytes = name
         .get(PREFIX)
         .filter(|c| c.typ() == types::GENERIC)
         .ok_or_else(|| Refusal::Malformed("the command has no parameters".to_owned()))?;
     let malformed = |fault| Refusal::Malformed(format!("malformed parameters: {fault}"));
-    let octets = tlv::only(octets.value(), numbers::CONTROL_PARAMETERS).map_err(malformed)?;
-    if let Some(field) = fields::misplaced(module, verb, octets) {
+    let bytes = tlv::only(bytes.value(), numbers::CONTROL_PARAMETERS).map_err(malformed)?;
+    if let Some(field) = fields::misplaced(module, verb, bytes) {
         return Err(Refusal::Malformed(format!("this command has no {field}")));
     }
-    ControlParameters::decode(octets).map_err(malformed)
+    ControlParameters::decode(bytes).map_err(malformed)
 }
 
 impl<'a> Claim<'a> {
@@ -274,14 +274,14 @@ mod tests {
     use packet::{Component, InterestBuf};
 
     /// The interop sheet's register command of python-ndn 0.5.2 (section 6), captured. The sheet
-    /// writes the generic components' headers apart; the octets are these.
+    /// writes the generic components' headers apart; the bytes are these.
     pub(crate) const CAPTURED: &str = "0597 074e 08096c6f63616c686f7374 08036e6664 0803726962 \
         08087265676973746572 080b 6809 0707 080568656c6c6f \
         0220 865ee4cdbb28ce3c172544ee8fc43e44a4a3c70177d87e3dc113aac8b2660b47 \
         0a0401020304 0c0203e8 2400 2c17 1b0100 26088f1d77dd3b05dd19 2808000001a1f84707a8 \
         2e20 2a32b2d81f4d89e9322ea07f615fef4d288868deb383446082a6830ae5780e05";
 
-    pub(crate) fn octets(hex: &str) -> Vec<u8> {
+    pub(crate) fn bytes(hex: &str) -> Vec<u8> {
         let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
         let value = |d: u8| (d as char).to_digit(16).unwrap() as u8;
         digits.chunks(2).map(|pair| value(pair[0]) << 4 | value(pair[1])).collect()
@@ -291,7 +291,7 @@ mod tests {
     // signed-interest.rst, "Signed Interest": [signed-interest-1].
     #[test]
     fn the_captured_command_is_whole() {
-        let wire = octets(CAPTURED);
+        let wire = bytes(CAPTURED);
         let interest = Interest::decode(&wire).unwrap();
         let command = Command::take(&interest).unwrap();
         assert_eq!((command.module, command.verb), (&b"rib"[..], &b"register"[..]));
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!((command.name.len(), command.name), (5, interest.name().prefix(5)));
         // What the authority may go by.
         assert_eq!(command.claim.time_ms, Some(0x01a1_f847_07a8));
-        assert_eq!(command.claim.nonce, Some(&octets("8f1d77dd3b05dd19")[..]));
+        assert_eq!(command.claim.nonce, Some(&bytes("8f1d77dd3b05dd19")[..]));
     }
 
     #[test]
@@ -320,8 +320,8 @@ mod tests {
     // signed-interest.rst, "Processing, 1": [signed-interest-2]; "Processing, 4":
     // [signed-interest-5].
     #[test]
-    fn a_changed_octet_is_refused() {
-        let good = octets(CAPTURED);
+    fn a_changed_byte_is_refused() {
+        let good = bytes(CAPTURED);
         let mut parameters = good.clone();
         let at = parameters.windows(5).position(|w| w == b"hello").unwrap();
         parameters[at] = b'j';
@@ -338,7 +338,7 @@ mod tests {
     // [signed-interest-2].
     #[test]
     fn the_parameters_digest_is_the_last_component() {
-        let good = octets(CAPTURED);
+        let good = bytes(CAPTURED);
         let good = Interest::decode(&good).unwrap();
         let mut interest = InterestBuf::from_view(&good);
         // Encoding puts the right digest in the place of this one.

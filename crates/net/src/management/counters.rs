@@ -85,11 +85,11 @@ fn memory(forwarder: &Forwarder) -> Value {
 
 fn face(forwarder: &Forwarder, info: &FaceInfo, now: Time) -> Option<Value> {
     let counters = forwarder.counters(info.id)?;
-    let (packets, octets) = forwarder.queued(info.id)?;
+    let (packets, bytes) = forwarder.queued(info.id)?;
     let view = forwarder.link_view(now, info.id)?;
     let past = forwarder.queue_occupancy(now, info.id)?;
-    let seconds = |octets_ns: u128| octets_ns as f64 / 1e9;
-    let pair = |(packets, octets): (u64, u64)| json!({ "packets": packets, "bytes": octets });
+    let seconds = |bytes_ns: u128| bytes_ns as f64 / 1e9;
+    let pair = |(packets, bytes): (u64, u64)| json!({ "packets": packets, "bytes": bytes });
     Some(json!({
         "id": info.id.0,
         "name": info.name,
@@ -109,14 +109,14 @@ fn face(forwarder: &Forwarder, info: &FaceInfo, now: Time) -> Option<Value> {
         "malformed_options": malformed(&counters.option_faults),
         "queue": {
             "packets": packets,
-            "bytes": octets,
+            "bytes": bytes,
             "head_sojourn_us": view.data_out.head_sojourn.0 / 1000,
             "offered": pair(counters.queue.offered),
             "sent": pair(counters.queue.sent),
             "dropped": pair(counters.queue.dropped),
             "data_peak_bytes": past.peak.0,
-            "data_byte_s": seconds(past.octet_ns),
-            "data_byte2_s": seconds(past.octet2_ns),
+            "data_byte_s": seconds(past.byte_ns),
+            "data_byte2_s": seconds(past.byte2_ns),
         },
     }))
 }

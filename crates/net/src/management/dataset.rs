@@ -6,7 +6,7 @@ use forwarder::tables::memory;
 use packet::{Bytes, Component, DataBuf, Interest, NameRef};
 use std::collections::VecDeque;
 
-/// Octets of content in one packet.
+/// Bytes of content in one packet.
 const PAYLOAD: usize = 8000;
 
 /// How long segments behind the first can be asked for.
@@ -26,7 +26,7 @@ pub(super) struct Datasets {
     kept: VecDeque<(Time, Vec<Bytes>)>,
     /// The same of those with one packet.
     short: VecDeque<(Time, Vec<Bytes>)>,
-    /// Octets of memory that these take.
+    /// Bytes of memory that these take.
     memory: usize,
 }
 
@@ -45,7 +45,7 @@ impl Datasets {
 
     /// Makes a dataset of `content` and returns its first segment; `None` if the Interest asks for
     /// a version or segment, or wants the bare name and nothing below it. Earlier ones of more than
-    /// `most` octets of memory are let go of.
+    /// `most` bytes of memory are let go of.
     pub fn publish(
         &mut self,
         now: Time,
@@ -88,7 +88,7 @@ impl Datasets {
         }
     }
 
-    /// Octets of memory held.
+    /// Bytes of memory held.
     pub fn memory(&self) -> usize {
         self.memory
     }

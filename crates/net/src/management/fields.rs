@@ -80,8 +80,8 @@ mod tests {
     // Other projects' programs, "Commands": [peer-46].
     #[test]
     fn a_field_is_misplaced_where_the_command_has_no_use_for_it() {
-        let look = |module: &str, verb: &str, octets: &[u8]| {
-            misplaced(module.as_bytes(), verb.as_bytes(), octets)
+        let look = |module: &str, verb: &str, bytes: &[u8]| {
+            misplaced(module.as_bytes(), verb.as_bytes(), bytes)
         };
         let (name, cost, mask) = (&[7, 0][..], &[0x6a, 1, 5][..], &[0x70, 1, 1][..]);
         assert_eq!(look("rib", "register", &[name, cost].concat()), None);

@@ -8,7 +8,7 @@ use packet::{Bytes, Interest, Name, NameRef};
 /// The dataset's name.
 const NAME: [&[u8]; 4] = [b"localhop", b"nfd", b"rib", b"routable-prefixes"];
 
-/// Octets of memory that answers take at most.
+/// Bytes of memory that answers take at most.
 const KEPT: usize = 256 << 10;
 
 /// The prefixes, and the answers that somebody may still read.
@@ -52,7 +52,7 @@ impl Hub {
         self.datasets.forget(now);
     }
 
-    /// Octets of memory held.
+    /// Bytes of memory held.
     pub fn memory(&self) -> usize {
         self.content.len() + self.datasets.memory()
     }

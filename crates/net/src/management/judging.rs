@@ -35,8 +35,8 @@ impl Management {
         if origin == Origin::Remote && !command.asked.is_for(from.0) {
             return Err(Refusal::unauthorized("peers may register for themselves alone").into());
         }
-        if let Asked::Announcement(octets) = command.asked {
-            self.judge_announcement(octets, wall_ms)?;
+        if let Asked::Announcement(bytes) = command.asked {
+            self.judge_announcement(bytes, wall_ms)?;
         }
         // Last: a command that has to wait is the same one when it is judged again.
         let is_bounded = grant.is_bounded;
@@ -80,9 +80,9 @@ impl Management {
     }
 
     /// Whether an announcement is signed by somebody who may. What is none is not refused here.
-    pub(super) fn judge_announcement(&self, octets: &[u8], wall_ms: u64) -> Result<(), Doubt> {
+    pub(super) fn judge_announcement(&self, bytes: &[u8], wall_ms: u64) -> Result<(), Doubt> {
         let Some(validator) = &self.announcers else { return Ok(()) };
-        let Ok(data) = Data::decode(octets) else { return Ok(()) };
+        let Ok(data) = Data::decode(bytes) else { return Ok(()) };
         let judged = validator.verify(&data, wall_ms / 1000);
         judged.map(|_| ()).map_err(|broken| Doubt::of(&broken, validator))
     }

@@ -100,9 +100,9 @@ impl Management {
     /// Neighbours that make discoveries get this announcement, as long as there is a route by it.
     pub(super) fn know(&mut self, forwarder: &mut Forwarder, announcement: &[u8]) {
         let Some(prefix) = announced(announcement) else { return };
-        let octets = Bytes::copy_from_slice(announcement);
+        let bytes = Bytes::copy_from_slice(announcement);
         // A prefix that fits a route fits here.
-        let _ = forwarder.set_announcement(prefix.as_ref(), Some(octets));
+        let _ = forwarder.set_announcement(prefix.as_ref(), Some(bytes));
         self.announced.insert(prefix);
     }
 
@@ -145,10 +145,10 @@ mod tests {
         fn hear(&mut self, prefix: &str, expiration_ms: u64) {
             let prefix: Name = prefix.parse().unwrap();
             let data = PrefixAnnouncement::build(prefix.as_ref(), 1, expiration_ms);
-            self.hear_octets(data.encode_digest());
+            self.hear_bytes(data.encode_digest());
         }
 
-        fn hear_octets(&mut self, announcement: Bytes) {
+        fn hear_bytes(&mut self, announcement: Bytes) {
             let (face, longest) = (self.face, Duration::from_secs(600));
             let lesson = Lesson::Announced { face, announcement, longest };
             self.management.learn(&mut self.forwarder, Time(0), 0, lesson);
@@ -211,11 +211,11 @@ mod tests {
         let mut node = Node::new(true);
         node.hear("/localhost/nfd", 60_000);
         node.hear("/localhost", 60_000);
-        node.hear_octets(Bytes::from_static(b"junk"));
+        node.hear_bytes(Bytes::from_static(b"junk"));
         let prefix: Name = "/a".parse().unwrap();
         let mut damaged = PrefixAnnouncement::build(prefix.as_ref(), 1, 9).encode_digest().to_vec();
         *damaged.last_mut().unwrap() ^= 1;
-        node.hear_octets(damaged.into());
+        node.hear_bytes(damaged.into());
         assert_eq!(node.routes(), []);
     }
 
@@ -248,9 +248,9 @@ mod tests {
         node.management.set_announcers(Some(std::sync::Arc::new(validator)));
         // Neither a digest nor somebody else's key will do.
         node.hear("/site/alice/a", 60_000);
-        node.hear_octets(announce("/site/bob"));
+        node.hear_bytes(announce("/site/bob"));
         assert!(node.management.poll_transmit().is_none());
-        node.hear_octets(announce("/site/alice/a"));
+        node.hear_bytes(announce("/site/alice/a"));
         assert_eq!(node.routes(), [], "the key is not known yet");
         assert!(node.management.poll_transmit().is_some(), "it is asked for");
         let mut frame = Vec::new();

@@ -51,10 +51,10 @@ const NODE: &[(Family, OfNode)] = &[
     (of("weir_packets_sent_total", "type", "Packets that left"), |f, put| {
         packets(&f.stats().sent, put);
     }),
-    (of("weir_bytes_received_total", "", "Octets of the frames that came in"), |f, put| {
+    (of("weir_bytes_received_total", "", "Bytes of the frames that came in"), |f, put| {
         put(&[], f.stats().received.bytes);
     }),
-    (of("weir_bytes_sent_total", "", "Octets of the frames that left"), |f, put| {
+    (of("weir_bytes_sent_total", "", "Bytes of the frames that left"), |f, put| {
         put(&[], f.stats().sent.bytes);
     }),
     (of("weir_interests_ended_total", "how", "Pending Interests by how they ended"), |f, put| {
@@ -89,8 +89,8 @@ const NODE: &[(Family, OfNode)] = &[
         put(&[("part", "dead_nonces")], memory.dead_nonces as u64);
     }),
     (of("weir_resident_bytes", "", "Memory that the process takes of the host's"), |_, put| {
-        if let Some(octets) = resident() {
-            put(&[], octets);
+        if let Some(bytes) = resident() {
+            put(&[], bytes);
         }
     }),
 ];
@@ -106,12 +106,12 @@ const FACE: &[(Family, OfFace)] = &[
         packets(&face.counters.sent, put);
     }),
     (
-        of("weir_face_bytes_received_total", "", "Octets of frames that came in by it"),
+        of("weir_face_bytes_received_total", "", "Bytes of frames that came in by it"),
         |face, put| {
             put(&[], face.counters.received.bytes);
         },
     ),
-    (of("weir_face_bytes_sent_total", "", "Octets of frames that left by it"), |face, put| {
+    (of("weir_face_bytes_sent_total", "", "Bytes of frames that left by it"), |face, put| {
         put(&[], face.counters.sent.bytes);
     }),
     (of("weir_face_marked_total", "", "Data that left with a congestion mark"), |face, put| {
@@ -129,7 +129,7 @@ const FACE: &[(Family, OfFace)] = &[
     (of("weir_face_queue_packets", "", "Packets that wait to leave"), |face, put| {
         put(&[], face.queued.0);
     }),
-    (of("weir_face_queue_bytes", "", "Octets that wait to leave"), |face, put| {
+    (of("weir_face_queue_bytes", "", "Bytes that wait to leave"), |face, put| {
         put(&[], face.queued.1);
     }),
 ];

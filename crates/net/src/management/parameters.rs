@@ -47,7 +47,7 @@ pub struct ControlParameters {
     pub origin: Option<u64>,
     /// The cost of a route.
     pub cost: Option<u64>,
-    /// Octets of a content store.
+    /// Bytes of a content store.
     pub capacity: Option<u64>,
     /// A number of entries.
     pub count: Option<u64>,
@@ -63,9 +63,9 @@ pub struct ControlParameters {
     pub persistency: Option<u64>,
     /// Nanoseconds.
     pub marking_interval_ns: Option<u64>,
-    /// Octets.
+    /// Bytes.
     pub congestion_threshold: Option<u64>,
-    /// Octets.
+    /// Bytes.
     pub mtu: Option<u64>,
     /// Bits a second that a face is paced to.
     pub rate: Option<u64>,

@@ -22,9 +22,9 @@ pub(super) struct Filter {
 
 impl Filter {
     /// Reads a FaceQueryFilter; unknown elements are ignored, as NFD does here.
-    pub fn read(octets: &[u8]) -> Result<Filter, Fault> {
+    pub fn read(bytes: &[u8]) -> Result<Filter, Fault> {
         let mut filter = Filter::default();
-        let mut reader = Reader::new(tlv::only(octets, FILTER)?);
+        let mut reader = Reader::new(tlv::only(bytes, FILTER)?);
         while let Some(element) = reader.next_element()? {
             let text = || Some(element.value.to_vec());
             match element.typ {

@@ -76,18 +76,18 @@ pub struct Rib {
     /// Prefixes of each face, once for each origin.
     by_face: BTreeMap<FaceId, BTreeSet<(Name, u64)>>,
     expiries: BTreeSet<(Time, Name, RouteKey)>,
-    /// Octets of memory held.
+    /// Bytes of memory held.
     memory: usize,
 }
 
-/// Octets of memory that a route takes: its places in trees that are half full, the name in each,
+/// Bytes of memory that a route takes: its places in trees that are half full, the name in each,
 /// and what the FIB was given.
-fn octets(prefix: &Name) -> usize {
+fn bytes(prefix: &Name) -> usize {
     832 + 3 * memory::block(prefix.as_ref().as_bytes().len())
 }
 
 impl Rib {
-    /// Octets of memory held.
+    /// Bytes of memory held.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.memory
@@ -137,7 +137,7 @@ impl Rib {
         key: RouteKey,
         route: Route,
     ) -> Result<(), FibError> {
-        if !self.has(prefix, key) && !forwarder.has_room_for_route(octets(prefix)) {
+        if !self.has(prefix, key) && !forwarder.has_room_for_route(bytes(prefix)) {
             return Err(FibError::Memory);
         }
         let known = self.entries.get(prefix);
@@ -148,7 +148,7 @@ impl Rib {
         let entry = self.entries.entry(prefix.clone()).or_default();
         let old = entry.routes.insert(key, route);
         let is_passed_on = entry.passed_on() != before;
-        self.memory += if old.is_none() { octets(prefix) } else { 0 };
+        self.memory += if old.is_none() { bytes(prefix) } else { 0 };
         if let Some(at) = old.and_then(|r| r.expires) {
             self.expiries.remove(&(at, prefix.clone(), key));
         }
@@ -173,7 +173,7 @@ impl Rib {
                 forwarder.remove_route(face, prefix.as_ref());
             }
         }
-        self.memory -= octets(prefix);
+        self.memory -= bytes(prefix);
         if let Some(at) = route.expires {
             self.expiries.remove(&(at, prefix.clone(), key));
         }

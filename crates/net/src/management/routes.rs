@@ -80,9 +80,9 @@ impl Routes<'_> {
     }
 
     /// `rib/announce`: a route by an announcement that the producer has signed.
-    pub fn announce(&mut self, octets: &[u8]) -> ControlResponse {
+    pub fn announce(&mut self, bytes: &[u8]) -> ControlResponse {
         let none = ControlParameters::default();
-        let announcement = match Announcement::read(octets, self.wall_ms) {
+        let announcement = match Announcement::read(bytes, self.wall_ms) {
             Ok(announcement) => announcement,
             Err(refusal) => {
                 return ControlResponse::new(refusal.code(), refusal.to_string(), none);

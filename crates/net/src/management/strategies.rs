@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 /// Prefixes with strategies beyond which commands get no more: each has a strategy of its own.
 pub(super) const MOST: usize = 1000;
 
-/// Octets of memory that a choice takes: the strategy, and the names in three places.
-pub(super) fn octets(prefix: &Name, instance: &Name) -> usize {
+/// Bytes of memory that a choice takes: the strategy, and the names in three places.
+pub(super) fn bytes(prefix: &Name, instance: &Name) -> usize {
     let name = |name: &Name| memory::block(name.as_ref().as_bytes().len());
     640 + 3 * name(prefix) + name(instance)
 }
@@ -41,7 +41,7 @@ pub(super) fn set(
         if chosen.len() >= MOST {
             return refuse(500, format!("{MOST} prefixes have strategies, which is the limit"));
         }
-        if !forwarder.has_room_for_route(octets(prefix, &instance)) {
+        if !forwarder.has_room_for_route(bytes(prefix, &instance)) {
             return refuse(500, FibError::Memory.to_string());
         }
     }

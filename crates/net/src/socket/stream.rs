@@ -12,7 +12,7 @@ use std::io::{self, ErrorKind, Read, Write};
 /// it.
 pub const READ_BUFFER: usize = 256 << 10;
 
-/// Octets that are handed to the kernel in one call. What waits beyond that waits in the
+/// Bytes that are handed to the kernel in one call. What waits beyond that waits in the
 /// forwarder's queue, where its sojourn is known.
 pub const WRITE_CHUNK: usize = 128 << 10;
 
@@ -62,10 +62,10 @@ impl Socket {
         }
     }
 
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Socket::Tcp(s) => s.write(octets),
-            Socket::Unix(s) => s.write(octets),
+            Socket::Tcp(s) => s.write(bytes),
+            Socket::Unix(s) => s.write(bytes),
         }
     }
 }
@@ -118,8 +118,8 @@ impl Stream {
         &mut self.socket
     }
 
-    /// Reads until nothing is left or `budget` octets were taken; `each` gets every whole frame.
-    /// `buffer` has [`READ_BUFFER`] octets and is shared between streams.
+    /// Reads until nothing is left or `budget` bytes were taken; `each` gets every whole frame.
+    /// `buffer` has [`READ_BUFFER`] bytes and is shared between streams.
     ///
     /// # Errors
     /// The connection broke, or what came is no frame; close the face.
@@ -135,8 +135,8 @@ impl Stream {
             let kept = self.unframer.begin(buffer);
             let room = buffer.len() - kept;
             let read = self.socket.read(&mut buffer[kept..]);
-            let octets = *read.as_ref().unwrap_or(&0);
-            self.unframer.frames(&buffer[..kept + octets], &mut each)?;
+            let bytes = *read.as_ref().unwrap_or(&0);
+            self.unframer.frames(&buffer[..kept + bytes], &mut each)?;
             match read {
                 Ok(0) => return Ok(Progress::Closed),
                 // A read that is short found the socket empty; what comes later is a new edge.
@@ -151,7 +151,7 @@ impl Stream {
     }
 
     /// Sends what `fill` appends until `fill` has nothing (it returns false then), the kernel takes
-    /// no more, or `budget` octets were sent.
+    /// no more, or `budget` bytes were sent.
     ///
     /// # Errors
     /// The connection broke; close the face.
@@ -213,13 +213,13 @@ impl Stream {
         }
     }
 
-    /// Octets of memory that it holds for what waits to be sent.
+    /// Bytes of memory that it holds for what waits to be sent.
     #[must_use]
     pub fn memory(&self) -> usize {
         memory::block(self.out.capacity())
     }
 
-    /// Octets that were taken for sending and that the kernel has not taken yet.
+    /// Bytes that were taken for sending and that the kernel has not taken yet.
     #[must_use]
     pub fn unsent(&self) -> usize {
         self.out.len() - self.written

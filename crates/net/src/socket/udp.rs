@@ -13,17 +13,17 @@ use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 
-/// A datagram counts as at least so many octets against the budget of a turn: a short one is nearly
+/// A datagram counts as at least so many bytes against the budget of a turn: a short one is nearly
 /// as much work as a long one.
 const LEAST: usize = 256;
 
-/// Octets that the kernel may hand over at once: datagrams of one length joined by GRO.
+/// Bytes that the kernel may hand over at once: datagrams of one length joined by GRO.
 const SLOT: usize = 65_536;
 
 /// Buffers for one system call that receives, shared by all sockets.
 #[derive(Debug)]
 pub struct ReceiveBuffers {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     slots: usize,
 }
 
@@ -32,14 +32,14 @@ impl ReceiveBuffers {
     #[must_use]
     pub fn new(slots: usize) -> ReceiveBuffers {
         let slots = slots.clamp(1, quinn_udp::BATCH_SIZE);
-        ReceiveBuffers { octets: vec![0; slots * SLOT], slots }
+        ReceiveBuffers { bytes: vec![0; slots * SLOT], slots }
     }
 }
 
 /// What a UDP socket is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct UdpOptions {
-    /// Kernel receive buffer in octets.
+    /// Kernel receive buffer in bytes.
     pub receive_buffer: usize,
     /// Exceed the kernel's limit for it.
     pub force: bool,
@@ -254,7 +254,7 @@ impl Udp {
             };
             // IP and UDP headers.
             let (headers, least) = if peer.is_ipv4() { (20 + 8, 552) } else { (40 + 8, 1280) };
-            // While an interface is down its routes lead to a device of 68 octets that drops all;
+            // While an interface is down its routes lead to a device of 68 bytes that drops all;
             // no path is that narrow (RFC 8200, section 5, and Linux's own `min_pmtu`).
             usize::try_from(mtu).ok().filter(|mtu| *mtu >= least)?.checked_sub(headers)
         }
@@ -262,7 +262,7 @@ impl Udp {
         None
     }
 
-    /// Receives until the socket is empty or `budget` octets were taken. `each` gets every datagram
+    /// Receives until the socket is empty or `budget` bytes were taken. `each` gets every datagram
     /// with the addresses that it came from and was sent to.
     ///
     /// # Errors
@@ -280,8 +280,8 @@ impl Udp {
             let mut meta = [RecvMeta::default(); quinn_udp::BATCH_SIZE];
             let mut slots: [IoSliceMut<'_>; quinn_udp::BATCH_SIZE] =
                 std::array::from_fn(|_| IoSliceMut::new(&mut []));
-            for (slot, octets) in slots.iter_mut().zip(buffers.octets.chunks_mut(SLOT)) {
-                *slot = IoSliceMut::new(octets);
+            for (slot, bytes) in slots.iter_mut().zip(buffers.bytes.chunks_mut(SLOT)) {
+                *slot = IoSliceMut::new(bytes);
             }
             let slots = &mut slots[..buffers.slots];
             let count = match self.state.recv(UdpSockRef::from(&self.socket), slots, &mut meta) {
@@ -378,7 +378,7 @@ impl Udp {
 /// Why a datagram was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendError {
-    /// The path takes `payload` octets at most.
+    /// The path takes `payload` bytes at most.
     TooLong {
         /// The largest payload that the route takes now.
         payload: usize,

@@ -21,7 +21,7 @@ use tungstenite::{Error, WebSocket as Open, accept_hdr_with_config};
 /// What is read in one call.
 const READ: usize = 16 << 10;
 
-/// Octets of messages that are handed to the kernel in one call; what waits beyond that waits in
+/// Bytes of messages that are handed to the kernel in one call; what waits beyond that waits in
 /// the forwarder's queue.
 const CHUNK: usize = 32 << 10;
 
@@ -116,7 +116,7 @@ pub struct WebSocket<S: Read + Write = TcpStream> {
 }
 
 impl WebSocket {
-    /// Octets of memory that a connection may hold beside a message that has not come whole:
+    /// Bytes of memory that a connection may hold beside a message that has not come whole:
     /// itself, what is read at a time, and what waits to be sent, in a buffer that doubles.
     pub const MEMORY: usize = size_of::<WebSocket>() + READ + 2 * (CHUNK + MAX_FRAME);
 
@@ -212,7 +212,7 @@ impl<S: Read + Write> WebSocket<S> {
     }
 
     /// Sends what `fill` appends to `packet`, one at a time, until `fill` has nothing (it returns
-    /// false then), the kernel takes no more, or `budget` octets were sent. Only if it is open.
+    /// false then), the kernel takes no more, or `budget` bytes were sent. Only if it is open.
     ///
     /// # Errors
     /// Close the face.
@@ -248,7 +248,7 @@ impl<S: Read + Write> WebSocket<S> {
         }
     }
 
-    /// Octets of packets that were taken for sending and that the kernel may not have taken yet.
+    /// Bytes of packets that were taken for sending and that the kernel may not have taken yet.
     #[must_use]
     pub fn unsent(&self) -> usize {
         self.unsent

@@ -53,7 +53,7 @@ impl Running {
         Connection::open(Address::Unix(self.socket.clone())).unwrap()
     }
 
-    /// A connection whose octets are the test's own.
+    /// A connection whose bytes are the test's own.
     pub fn stream(&self) -> UnixStream {
         let stream = UnixStream::connect(&self.socket).unwrap();
         stream.set_read_timeout(Some(LONG)).unwrap();
@@ -104,7 +104,7 @@ pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// The content of a segment: octets that depend on its number.
+/// The content of a segment: bytes that depend on its number.
 pub fn content(segment: u64, size: usize) -> Vec<u8> {
     (0..size).map(|i| (i as u64 ^ segment.wrapping_mul(31)) as u8).collect()
 }
@@ -220,8 +220,8 @@ impl Consumer {
             assert!(now < end, "{} of {} came", self.received.len(), self.count);
             connection.turn(&mut self, now + Duration::from_secs(1)).unwrap();
         }
-        for (segment, octets) in &self.received {
-            assert_eq!(octets[..], content(*segment, size), "segment {segment}");
+        for (segment, bytes) in &self.received {
+            assert_eq!(bytes[..], content(*segment, size), "segment {segment}");
         }
         self
     }
@@ -280,12 +280,12 @@ impl Endpoint for Consumer {
 pub fn register(prefix: &str) -> Vec<u8> {
     use sha2::Digest as _;
     let name = Some(prefix.parse().unwrap());
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     let asked = net::management::parameters::ControlParameters { name, ..Default::default() };
-    asked.encode_into(&mut octets);
+    asked.encode_into(&mut bytes);
     let command: Name = "/localhost/nfd/rib/register".parse().unwrap();
-    let mut interest = InterestBuf::new(command.with(&Component::generic(&octets)));
-    interest.nonce = Some(octets.len() as u32);
+    let mut interest = InterestBuf::new(command.with(&Component::generic(&bytes)));
+    interest.nonce = Some(bytes.len() as u32);
     let info = packet::SignatureInfoBuf::digest().with_nonce(&unique());
     let info = info.with_time_ms(net::clock::unix_millis());
     interest.sign_with(info, |parts| packet::Signature::new(&sha2::Sha256::digest(parts.concat())));
@@ -300,7 +300,7 @@ pub fn unique() -> [u8; 8] {
 }
 
 /// A recorded command, signed by a digest, as its program would send it now: with this time in its
-/// SignatureInfo, the digests computed anew, and every other octet as it was recorded.
+/// SignatureInfo, the digests computed anew, and every other byte as it was recorded.
 pub fn signed_now(recorded: &[u8]) -> Vec<u8> {
     use sha2::{Digest as _, Sha256};
     let mut wire = recorded.to_vec();

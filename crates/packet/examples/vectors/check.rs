@@ -28,10 +28,10 @@ pub fn run() -> Result<(), String> {
     if wrong == 0 { Ok(()) } else { Err(format!("{wrong} of {} packets differ", wrong + right)) }
 }
 
-/// Compares what the octets of a line say with its fields, and writes the packet again.
+/// Compares what the bytes of a line say with its fields, and writes the packet again.
 fn check(line: &str) -> Result<Vec<u8>, String> {
     let line: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
-    let wire = line["wire"].as_str().and_then(fields::unhex).ok_or("no octets in `wire`")?;
+    let wire = line["wire"].as_str().and_then(fields::unhex).ok_or("no bytes in `wire`")?;
     let text = |error: packet::DecodeError| error.to_string();
     let (found, written, uri) = match line["kind"].as_str() {
         Some("interest") => {

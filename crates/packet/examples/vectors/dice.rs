@@ -24,7 +24,7 @@ impl Dice {
         self.below(100) < percent
     }
 
-    pub fn octets(&mut self, from: u64, to: u64) -> Vec<u8> {
+    pub fn bytes(&mut self, from: u64, to: u64) -> Vec<u8> {
         let len = from + self.below(to - from + 1);
         (0..len).map(|_| self.next() as u8).collect()
     }

@@ -33,9 +33,9 @@ fn component(dice: &mut Dice) -> Component {
         2 => Component::timestamp(dice.number()),
         3 => Component::sequence(dice.number()),
         4 => Component::byte_offset(dice.number()),
-        5 => Component::keyword(&dice.octets(1, 9)),
-        6 => Component::new((100 + dice.below(65_436)) as u16, &dice.octets(0, 300)),
-        _ => Component::generic(&dice.octets(0, 15)),
+        5 => Component::keyword(&dice.bytes(1, 9)),
+        6 => Component::new((100 + dice.below(65_436)) as u16, &dice.bytes(0, 300)),
+        _ => Component::generic(&dice.bytes(0, 15)),
     }
 }
 
@@ -45,9 +45,9 @@ fn name(dice: &mut Dice, least: u64) -> Name {
 }
 
 /// The text of the name, if all agree on it: not every library adds three periods to a component
-/// without octets or of periods only.
+/// without bytes or of periods only.
 fn uri(name: NameRef<'_>) -> Value {
-    let periods = |c: packet::ComponentRef<'_>| c.value().iter().all(|octet| *octet == b'.');
+    let periods = |c: packet::ComponentRef<'_>| c.value().iter().all(|byte| *byte == b'.');
     if name.components().any(periods) { Value::Null } else { name.to_string().into() }
 }
 
@@ -58,7 +58,7 @@ fn signature_info(dice: &mut Dice) -> (SignatureType, SignatureInfoBuf) {
         (SignatureType::DigestSha256, _) => SignatureInfoBuf::digest(),
         (_, true) => SignatureInfoBuf::new(typ, Some(name(dice, 1))),
         (_, false) => {
-            let digest = [&[0x1d, 32], &dice.octets(32, 32)[..]].concat();
+            let digest = [&[0x1d, 32], &dice.bytes(32, 32)[..]].concat();
             SignatureInfoBuf::new(typ, None).with_element(0x1c, &digest)
         }
     };
@@ -73,7 +73,7 @@ fn interest(dice: &mut Dice) -> Value {
         nonce: dice.maybe(|dice| dice.next() as u32),
         lifetime_ms: dice.maybe(Dice::number),
         hop_limit: dice.maybe(|dice| dice.next() as u8),
-        parameters: dice.maybe(|dice| dice.octets(0, 300).into()),
+        parameters: dice.maybe(|dice| dice.bytes(0, 300).into()),
         ..InterestBuf::new(name(dice, 1))
     };
     if interest.parameters.is_some() && dice.chance(30) {
@@ -84,7 +84,7 @@ fn interest(dice: &mut Dice) -> Value {
     if dice.chance(50) {
         let (typ, mut info) = signature_info(dice);
         if dice.chance(70) {
-            info = info.with_nonce(&dice.octets(8, 8));
+            info = info.with_nonce(&dice.bytes(8, 8));
         }
         if dice.chance(70) {
             info = info.with_time_ms(dice.number());
@@ -92,7 +92,7 @@ fn interest(dice: &mut Dice) -> Value {
         if dice.chance(30) {
             info = info.with_sequence(dice.number());
         }
-        let stand_in = dice.octets(1, 100);
+        let stand_in = dice.bytes(1, 100);
         interest.sign_with(info, |pieces| keys::sign(typ, &pieces, &stand_in));
     }
     let wire = interest.encode();
@@ -107,10 +107,10 @@ fn data_packet(dice: &mut Dice) -> Vec<u8> {
         content_type: if dice.chance(50) { 0 } else { dice.number() },
         freshness_ms: dice.maybe(Dice::number),
         final_block: dice.maybe(component),
-        ..DataBuf::new(name(dice, 0), dice.octets(0, 400))
+        ..DataBuf::new(name(dice, 0), dice.bytes(0, 400))
     };
     let (typ, info) = signature_info(dice);
-    let stand_in = dice.octets(1, 300);
+    let stand_in = dice.bytes(1, 300);
     let mut wire = Vec::new();
     data.encode_into(&info, |portion| keys::sign(typ, &[portion], &stand_in), &mut wire);
     wire
@@ -128,7 +128,7 @@ fn data(dice: &mut Dice) -> Value {
 fn link(dice: &mut Dice) -> Value {
     let packet = InterestBuf { nonce: Some(1), ..InterestBuf::new(name(dice, 1)) };
     let mut header = LpHeader {
-        pit_token: dice.maybe(|dice| dice.octets(1, 32)).unwrap_or_default().into(),
+        pit_token: dice.maybe(|dice| dice.bytes(1, 32)).unwrap_or_default().into(),
         nack: dice.maybe(|dice| NackReason::from([0, 50, 100, 150, 7][dice.below(5) as usize])),
         incoming_face_id: dice.maybe(Dice::number),
         next_hop_face_id: dice.maybe(Dice::number),
@@ -144,7 +144,7 @@ fn link(dice: &mut Dice) -> Value {
         _ => {}
     }
     if dice.chance(40) {
-        header.options.set_raw(852 + 4 * dice.below(27) as u32, &dice.octets(0, 20));
+        header.options.set_raw(852 + 4 * dice.below(27) as u32, &dice.bytes(0, 20));
     }
     let mut wire = Vec::new();
     header.encode_into(&packet.encode(), &mut wire);

@@ -5,8 +5,8 @@ use packet::{Data, Interest, KeyLocator, LpPacket, NameRef, SignatureInfo, tlv::
 use serde_json::{Value, json};
 use weir_packet as packet;
 
-pub fn hex(octets: &[u8]) -> String {
-    octets.iter().map(|octet| format!("{octet:02x}")).collect()
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 pub fn unhex(text: &str) -> Option<Vec<u8>> {
@@ -16,8 +16,8 @@ pub fn unhex(text: &str) -> Option<Vec<u8>> {
     Some(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }
 
-fn maybe_hex(octets: Option<&[u8]>) -> Value {
-    octets.map_or(Value::Null, |octets| hex(octets).into())
+fn maybe_hex(bytes: Option<&[u8]>) -> Value {
+    bytes.map_or(Value::Null, |bytes| hex(bytes).into())
 }
 
 /// The components of a name without a parameters digest, whose value encoding decides.

@@ -18,8 +18,8 @@ pub fn sha256(pieces: &[&[u8]]) -> [u8; 32] {
 fn hmac_sha256(key: &[u8; 32], pieces: &[&[u8]]) -> [u8; 32] {
     let mut block = [0; 64];
     block[..32].copy_from_slice(key);
-    let inner = block.map(|octet| octet ^ 0x36);
-    let outer = block.map(|octet| octet ^ 0x5c);
+    let inner = block.map(|byte| byte ^ 0x36);
+    let outer = block.map(|byte| byte ^ 0x5c);
     let inside = sha256(&[&[&inner[..]], pieces].concat());
     sha256(&[&outer, &inside])
 }

@@ -1,11 +1,11 @@
 //! Packets as JSON lines, to compare this crate with other NDN libraries.
 //!
-//!     vectors emit SEED COUNT   writes COUNT random packets: kind, octets, fields
-//!     vectors check             reads such lines, compares the fields that it finds in the octets
-//!                               with those of the line, and writes the octets that it would have
+//!     vectors emit SEED COUNT   writes COUNT random packets: kind, bytes, fields
+//!     vectors check             reads such lines, compares the fields that it finds in the bytes
+//!                               with those of the line, and writes the bytes that it would have
 //!                               sent for these fields, in the order of the lines
 //!
-//! Octets are hexadecimal. A field that is not there is null.
+//! Bytes are hexadecimal. A field that is not there is null.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program talks on its streams")]
 
 use std::process::ExitCode;

@@ -99,10 +99,10 @@ impl HopOption for Anticipated {
             tlv::put_var(out, segment - last);
             last = *segment;
         }
-        let octets = self.wanted.len().div_ceil(8);
+        let bytes = self.wanted.len().div_ceil(8);
         for holder in &self.holders {
             out.extend_from_slice(&holder.node.to_be_bytes());
-            out.extend_from_slice(&holder.held.reverse_bits().to_be_bytes()[..octets]);
+            out.extend_from_slice(&holder.held.reverse_bits().to_be_bytes()[..bytes]);
             out.push(holder.hops.map_or(ON_THE_WAY_UP, |hops| hops.min(ON_THE_WAY_UP - 1)));
             tlv::put_var(out, holder.elapsed);
         }
@@ -133,12 +133,12 @@ fn walk(value: &[u8], mut wants: impl FnMut(u64), mut has: impl FnMut(Holder)) -
         last = last.checked_add(step).filter(|_| step > 0)?;
         wants(last);
     }
-    let (octets, all) = ((count as usize).div_ceil(8), u64::MAX >> (MAX_WANTED as u64 - count));
+    let (bytes, all) = ((count as usize).div_ceil(8), u64::MAX >> (MAX_WANTED as u64 - count));
     let mut nodes = SmallVec::<[u64; MAX_HOLDERS]>::new();
     while !rest.is_empty() {
         let node = u64::from_be_bytes(take(&mut rest, 8)?.try_into().ok()?);
         let mut held = [0; 8];
-        held[..octets].copy_from_slice(take(&mut rest, octets)?);
+        held[..bytes].copy_from_slice(take(&mut rest, bytes)?);
         let held = u64::from_be_bytes(held).reverse_bits();
         let hops = *take(&mut rest, 1)?.first()?;
         let hops = (hops != ON_THE_WAY_UP).then_some(hops);

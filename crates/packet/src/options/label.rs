@@ -3,7 +3,7 @@
 use super::HopOption;
 use smallvec::SmallVec;
 
-/// The longest bitmap of a path label, in octets (RFC 9531, section 3.2): 42 hops.
+/// The longest bitmap of a path label, in bytes (RFC 9531, section 3.2): 42 hops.
 pub const MAX_LABEL: usize = 64;
 
 /// What a forwarder does with a path label on an Interest.
@@ -29,7 +29,7 @@ pub struct PathLabel {
     /// The next hop's label, for whoever prefers it to the bitmap's; 12 bits, meaningless on Data
     /// and Nacks.
     pub next_hop: u16,
-    /// Labels of 12 bits, most significant bit first; up to [`MAX_LABEL`] octets.
+    /// Labels of 12 bits, most significant bit first; up to [`MAX_LABEL`] bytes.
     bitmap: SmallVec<[u8; 16]>,
 }
 
@@ -59,7 +59,7 @@ impl PathLabel {
         };
     }
 
-    /// The bitmap's octets.
+    /// The bitmap's bytes.
     #[must_use]
     pub fn bitmap(&self) -> &[u8] {
         &self.bitmap
@@ -77,8 +77,8 @@ impl PathLabel {
         if at >= self.slots() {
             return None;
         }
-        let octets = &self.bitmap[at * 12 / 8..];
-        let pair = u16::from_be_bytes([octets[0], octets[1]]);
+        let bytes = &self.bitmap[at * 12 / 8..];
+        let pair = u16::from_be_bytes([bytes[0], bytes[1]]);
         Some(if at.is_multiple_of(2) { pair >> 4 } else { pair & 0x0fff })
     }
 
@@ -89,14 +89,14 @@ impl PathLabel {
         if at >= self.slots() {
             return false;
         }
-        let octets = &mut self.bitmap[at * 12 / 8..];
+        let bytes = &mut self.bitmap[at * 12 / 8..];
         let [high, low] = (label & 0x0fff).to_be_bytes();
         if at.is_multiple_of(2) {
-            octets[0] = high << 4 | low >> 4;
-            octets[1] = octets[1] & 0x0f | low << 4;
+            bytes[0] = high << 4 | low >> 4;
+            bytes[1] = bytes[1] & 0x0f | low << 4;
         } else {
-            octets[0] = octets[0] & 0xf0 | high;
-            octets[1] = low;
+            bytes[0] = bytes[0] & 0xf0 | high;
+            bytes[1] = low;
         }
         self.hop_count += 1;
         true

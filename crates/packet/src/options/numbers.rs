@@ -104,7 +104,7 @@ macro_rules! token {
     };
 }
 
-/// How many octets of Data an Interest will bring, as its consumer knows (FISP, HbH).
+/// How many bytes of Data an Interest will bring, as its consumer knows (FISP, HbH).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExpectedBytes(pub u64);
 number!(ExpectedBytes, 896);

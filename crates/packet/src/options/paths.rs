@@ -38,16 +38,16 @@ impl HopOption for PathId {
     }
 }
 
-/// The longest steering hint, in octets.
+/// The longest steering hint, in bytes.
 pub const MAX_HINT: usize = 64;
 
 /// How a [`SteeringHint`] steers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SteeringKind {
-    /// Its octets are a Bloom filter of (node, face) that Data fills on its way down; the consumer
+    /// Its bytes are a Bloom filter of (node, face) that Data fills on its way down; the consumer
     /// copies it to Interests.
     Bloom,
-    /// Its octets are a random value that is hashed where paths part; whoever answers copies it, so
+    /// Its bytes are a random value that is hashed where paths part; whoever answers copies it, so
     /// that the consumer learns which path it stands for.
     Random,
 }
@@ -57,8 +57,8 @@ pub enum SteeringKind {
 pub struct SteeringHint {
     /// How it steers.
     pub kind: SteeringKind,
-    /// 1 to [`MAX_HINT`] octets; of more, the first are sent.
-    pub octets: SmallVec<[u8; 16]>,
+    /// 1 to [`MAX_HINT`] bytes; of more, the first are sent.
+    pub bytes: SmallVec<[u8; 16]>,
 }
 
 impl HopOption for SteeringHint {
@@ -71,18 +71,18 @@ impl HopOption for SteeringHint {
             SteeringKind::Bloom => 1,
             SteeringKind::Random => 2,
         });
-        out.extend(self.octets.iter().take(MAX_HINT));
+        out.extend(self.bytes.iter().take(MAX_HINT));
     }
 
     fn decode(value: &[u8]) -> Option<SteeringHint> {
-        let (kind, octets) = value.split_first()?;
+        let (kind, bytes) = value.split_first()?;
         let kind = match kind {
             1 => SteeringKind::Bloom,
             2 => SteeringKind::Random,
             _ => return None,
         };
-        let fits = (1..=MAX_HINT).contains(&octets.len());
-        fits.then(|| SteeringHint { kind, octets: SmallVec::from_slice(octets) })
+        let fits = (1..=MAX_HINT).contains(&bytes.len());
+        fits.then(|| SteeringHint { kind, bytes: SmallVec::from_slice(bytes) })
     }
 
     /// A Bloom filter is filled anew: what it was may be another path than that of the answer.

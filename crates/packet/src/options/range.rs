@@ -159,8 +159,8 @@ impl HopOption for Range {
         if self.wanted == SegmentBits::first(self.count) {
             return;
         }
-        let octets = self.wanted.0.iter().flat_map(|word| word.reverse_bits().to_be_bytes());
-        out.extend(octets.take(usize::from(self.count).div_ceil(8)));
+        let bytes = self.wanted.0.iter().flat_map(|word| word.reverse_bits().to_be_bytes());
+        out.extend(bytes.take(usize::from(self.count).div_ceil(8)));
     }
 
     fn decode(value: &[u8]) -> Option<Range> {
@@ -173,11 +173,11 @@ impl HopOption for Range {
         if bitmap.len() != usize::from(count).div_ceil(8) {
             return None;
         }
-        let mut octets = [0; 32];
-        octets[..bitmap.len()].copy_from_slice(bitmap);
+        let mut bytes = [0; 32];
+        bytes[..bitmap.len()].copy_from_slice(bitmap);
         let mut words = [0; 4];
-        for (word, octets) in words.iter_mut().zip(octets.chunks_exact(8)) {
-            *word = u64::from_be_bytes(octets.try_into().ok()?).reverse_bits();
+        for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
+            *word = u64::from_be_bytes(bytes.try_into().ok()?).reverse_bits();
         }
         Range::new(count, SegmentBits(words))
     }

@@ -11,15 +11,15 @@ fn wire<T: HopOption>(option: &T) -> Vec<u8> {
 
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
-    let octet = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
-    digits.chunks(2).map(octet).collect()
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+    digits.chunks(2).map(byte).collect()
 }
 
-/// The option is these octets, and they are the option.
-fn is<T: HopOption + PartialEq + std::fmt::Debug>(option: &T, octets: &str) {
-    assert_eq!(wire(option), hex(octets), "{option:?}");
-    // Every type takes 3 octets, and every length here one.
-    assert_eq!(T::decode(&hex(octets)[4..]).as_ref(), Some(option));
+/// The option is these bytes, and they are the option.
+fn is<T: HopOption + PartialEq + std::fmt::Debug>(option: &T, bytes: &str) {
+    assert_eq!(wire(option), hex(bytes), "{option:?}");
+    // Every type takes 3 bytes, and every length here one.
+    assert_eq!(T::decode(&hex(bytes)[4..]).as_ref(), Some(option));
 }
 
 fn labelled(flags: u8, hop_count: u8, bitmap: &str) -> PathLabel {
@@ -37,8 +37,8 @@ fn the_examples_of_the_reference() {
     is(&stamp, "fd0368 0a fe00989680 fe002625a0");
     is(&PathId(0x0123_4567_89ab_cdef), "fd036c 08 0123456789abcdef");
     is(&labelled(PathLabel::FALLBACK, 2, "abc123"), "fd0370 07 01 02 0000 abc123");
-    let octets = SmallVec::from_slice(&[0xc0, 0xff, 0xee, 0x01]);
-    is(&SteeringHint { kind: SteeringKind::Random, octets }, "fd0374 05 02 c0ffee01");
+    let bytes = SmallVec::from_slice(&[0xc0, 0xff, 0xee, 0x01]);
+    is(&SteeringHint { kind: SteeringKind::Random, bytes }, "fd0374 05 02 c0ffee01");
     let mut ahead = Anticipated::wanting([1003, 1000, 1001, 1000]);
     let holder = Holder { node: 7, held: 0b110, elapsed: 5_000_000, hops: Some(1) };
     assert!(ahead.add(holder));
@@ -105,7 +105,7 @@ fn what_is_not_an_option_is_none() {
     assert_eq!(PathLabel::decode(&[0; 3]), None);
     assert!(PathLabel::decode(&[0; 4 + 64]).is_some() && PathLabel::decode(&[0; 69]).is_none());
     assert_eq!(SteeringHint::decode(&[3, 1]), None, "unknown kind");
-    assert_eq!(SteeringHint::decode(&[1]), None, "no octets");
+    assert_eq!(SteeringHint::decode(&[1]), None, "no bytes");
     assert!(SteeringHint::decode(&[1; 65]).is_some() && SteeringHint::decode(&[1; 66]).is_none());
     assert_eq!(ServedBy::decode(&[0; 8]), None);
     assert_eq!((AddressEcho::decode(&[1; 7]), AddressChallenge::decode(&[1; 9])), (None, None));
@@ -140,7 +140,7 @@ fn an_announcement_is_bounded() {
 
 #[test]
 fn labels_are_pushed_and_popped_in_turn() {
-    // Four hops up, 12 bits each: 6 octets. RFC 9531, section 3.2.
+    // Four hops up, 12 bits each: 6 bytes. RFC 9531, section 3.2.
     let asked = labelled(0, 4, "");
     let mut label = asked.answered().unwrap();
     assert_eq!((label.hop_count, label.bitmap()), (0, &[0; 6][..]));
@@ -165,8 +165,8 @@ fn an_answer_takes_what_is_to_be_echoed() {
     asked.set(&TrafficClass::Secondary);
     asked.set(&RateStamp::MAX);
     asked.set(&labelled(0, 2, ""));
-    let octets = SmallVec::from_slice(&[1]);
-    asked.set(&SteeringHint { kind: SteeringKind::Bloom, octets: octets.clone() });
+    let bytes = SmallVec::from_slice(&[1]);
+    asked.set(&SteeringHint { kind: SteeringKind::Bloom, bytes: bytes.clone() });
     asked.set(&Anticipated::wanting([7]));
     asked.set(&ServedBy::ASK);
     asked.set(&RttHint(1));
@@ -177,7 +177,7 @@ fn an_answer_takes_what_is_to_be_echoed() {
     assert_eq!(data.get(), Some(ServedBy { node: 9, hops: 0 }));
     assert_eq!(data.get::<PathLabel>().unwrap().slots(), 2);
     assert_eq!(types(&answer(&asked, None)), [868, 880], "a Nack");
-    asked.set(&SteeringHint { kind: SteeringKind::Random, octets });
+    asked.set(&SteeringHint { kind: SteeringKind::Random, bytes });
     assert!(answer(&asked, Some(9)).get::<SteeringHint>().is_some());
     assert!(answer(&HopOptions::new(), Some(9)).is_empty());
 }
@@ -232,7 +232,7 @@ fn round<T: HopOption + PartialEq + std::fmt::Debug>(option: &T) {
     (0..=value.len()).for_each(|len| all_survive(&value[..len]));
 }
 
-fn octets(len: std::ops::RangeInclusive<usize>) -> impl Strategy<Value = Vec<u8>> {
+fn bytes(len: std::ops::RangeInclusive<usize>) -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(any::<u8>(), len)
 }
 
@@ -242,7 +242,7 @@ fn holders() -> impl Strategy<Value = Vec<(u64, u64, u64, u8)>> {
 
 proptest! {
     #[test]
-    fn any_octets_are_survived(value in octets(0..=200)) {
+    fn any_bytes_are_survived(value in bytes(0..=200)) {
         all_survive(&value);
     }
 
@@ -293,7 +293,7 @@ proptest! {
     #[test]
     fn labels_come_back(
         flags in any::<u8>(), hops in any::<u8>(), next in any::<u16>(),
-        bitmap in octets(0..=64),
+        bitmap in bytes(0..=64),
     ) {
         let mut value = vec![flags, hops];
         value.extend(next.to_be_bytes());
@@ -308,8 +308,8 @@ proptest! {
     }
 
     #[test]
-    fn hints_come_back(octets in octets(1..=64), bloom in any::<bool>()) {
+    fn hints_come_back(bytes in bytes(1..=64), bloom in any::<bool>()) {
         let kind = if bloom { SteeringKind::Bloom } else { SteeringKind::Random };
-        round(&SteeringHint { kind, octets: SmallVec::from_vec(octets) });
+        round(&SteeringHint { kind, bytes: SmallVec::from_vec(bytes) });
     }
 }

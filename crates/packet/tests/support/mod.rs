@@ -11,7 +11,7 @@ use proptest::option;
 use proptest::prelude::*;
 use weir_packet as packet;
 
-pub fn octets(max: usize) -> impl Strategy<Value = Vec<u8>> {
+pub fn bytes(max: usize) -> impl Strategy<Value = Vec<u8>> {
     vec(any::<u8>(), 0..=max)
 }
 
@@ -40,15 +40,15 @@ pub fn number() -> impl Strategy<Value = u64> {
 /// Components of every convention, of any type but the digests, and implicit digests.
 pub fn component() -> impl Strategy<Value = Component> {
     prop_oneof![
-        4 => octets(12).prop_map(|v| Component::generic(&v)),
+        4 => bytes(12).prop_map(|v| Component::generic(&v)),
         1 => number().prop_map(Component::segment),
         1 => number().prop_map(Component::version),
         1 => number().prop_map(Component::timestamp),
         1 => number().prop_map(Component::sequence),
         1 => number().prop_map(Component::byte_offset),
-        1 => octets(8).prop_map(|v| Component::keyword(&v)),
+        1 => bytes(8).prop_map(|v| Component::keyword(&v)),
         1 => any::<[u8; 32]>().prop_map(Component::implicit_digest),
-        1 => (3..=u16::MAX, octets(300)).prop_map(|(t, v)| Component::new(t, &v)),
+        1 => (3..=u16::MAX, bytes(300)).prop_map(|(t, v)| Component::new(t, &v)),
     ]
 }
 
@@ -92,7 +92,7 @@ pub fn signature() -> impl Strategy<Value = Signature> {
 }
 
 pub fn interest() -> impl Strategy<Value = InterestBuf> {
-    let parameters = option::of((octets(300), option::of((signature_info(), signature()))));
+    let parameters = option::of((bytes(300), option::of((signature_info(), signature()))));
     parameters.prop_flat_map(|parameters| {
         let fields = (
             interest_name(parameters.is_some()),
@@ -121,19 +121,17 @@ pub fn interest() -> impl Strategy<Value = InterestBuf> {
 
 pub fn data() -> impl Strategy<Value = DataBuf> {
     let meta = (number(), option::of(number()), option::of(component()));
-    (name(), meta, prop_oneof![octets(300), octets(2000)]).prop_map(|(name, meta, content)| {
-        DataBuf {
-            name,
-            content_type: meta.0,
-            freshness_ms: meta.1,
-            final_block: meta.2,
-            content: content.into(),
-        }
+    (name(), meta, prop_oneof![bytes(300), bytes(2000)]).prop_map(|(name, meta, content)| DataBuf {
+        name,
+        content_type: meta.0,
+        freshness_ms: meta.1,
+        final_block: meta.2,
+        content: content.into(),
     })
 }
 
 pub fn options() -> impl Strategy<Value = HopOptions> {
-    vec((213_u32..=239, octets(24)), 0..=4).prop_map(|list| {
+    vec((213_u32..=239, bytes(24)), 0..=4).prop_map(|list| {
         let mut options = HopOptions::new();
         for (quarter, value) in list {
             assert!(options.set_raw(4 * quarter, &value));
@@ -152,10 +150,10 @@ pub fn lp_header() -> impl Strategy<Value = LpHeader> {
     let flags = (any::<bool>(), any::<bool>(), number());
     let parts = (
         fragments,
-        (octets(32), option::of(number().prop_map(NackReason::from))),
+        (bytes(32), option::of(number().prop_map(NackReason::from))),
         ids,
         flags,
-        (vec(any::<u64>(), 0..5), option::of(octets(60)), options()),
+        (vec(any::<u64>(), 0..5), option::of(bytes(60)), options()),
     );
     parts.prop_map(|(fragments, (token, nack), ids, flags, (acks, announcement, options))| {
         let (sequence, frag_index, frag_count) = fragments.unwrap_or((0, 0, 0));
@@ -233,7 +231,7 @@ pub fn walk(wire: &[u8]) {
     }
 }
 
-/// The octets that a text of hexadecimal digits stands for; spaces do not count.
+/// The bytes that a text of hexadecimal digits stands for; spaces do not count.
 pub fn hex(text: &str) -> Vec<u8> {
     let digit = |c: char| c.to_digit(16).expect("a hexadecimal digit") as u8;
     let digits: Vec<u8> = text.chars().filter(|c| !c.is_whitespace()).map(digit).collect();

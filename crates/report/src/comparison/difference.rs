@@ -67,7 +67,7 @@ pub struct Values<'v> {
     pub of: Measured,
     /// A value, or none, for each run.
     pub values: [&'v [Option<f64>]; 2],
-    /// Octets of a packet of the thing, if it is a link.
+    /// Bytes of a packet of the thing, if it is a link.
     pub packet: f64,
 }
 
@@ -189,7 +189,7 @@ mod tests {
         let beyond = |what, a: f64, b: f64| {
             found(&values(what, &[Some(a)], &[Some(b)]), Method::Single, 0.05).beyond
         };
-        // Packets of 1000 octets: less than one of them in the queue, and more than one more.
+        // Packets of 1000 bytes: less than one of them in the queue, and more than one more.
         assert!(!beyond(QUEUE, 0.0, 300.0) && beyond(QUEUE, 0.0, 1300.0));
         assert!(!beyond(QUEUE, 40_000.0, 41_900.0) && beyond(QUEUE, 40_000.0, 42_100.0));
         let drops = ("link", "drops");

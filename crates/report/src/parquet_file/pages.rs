@@ -11,7 +11,7 @@ use std::os::unix::fs::FileExt;
 
 /// The longest header that is read. Only statistics make one long.
 const LONGEST: usize = 1 << 16;
-/// Snappy makes three octets of at most 64 (google/snappy, format_description.txt).
+/// Snappy makes three bytes of at most 64 (google/snappy, format_description.txt).
 const RATIO: u64 = 22;
 /// Structs and lists within each other; a header has three.
 const DEEPEST: usize = 8;
@@ -24,18 +24,18 @@ struct Header {
     values: u64,
 }
 
-/// Checks the pages of a column, which are in these octets of the file: none claims more values
-/// than `most`, or more octets than its own can come to.
+/// Checks the pages of a column, which are in these bytes of the file: none claims more values
+/// than `most`, or more bytes than its own can come to.
 pub fn check(file: &File, start: u64, end: u64, most: u64) -> Result<(), ParquetError> {
     let damaged = |why: &str| ParquetError::General(format!("a page {why}"));
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     let mut at = start;
     while at < end {
-        octets.resize(usize::try_from(end - at).unwrap_or(LONGEST).min(LONGEST), 0);
-        file.read_exact_at(&mut octets, at)?;
-        let mut reader = Reader { octets: &octets };
+        bytes.resize(usize::try_from(end - at).unwrap_or(LONGEST).min(LONGEST), 0);
+        file.read_exact_at(&mut bytes, at)?;
+        let mut reader = Reader { bytes: &bytes };
         let header = reader.header().ok_or_else(|| damaged("has a header that is none"))?;
-        let length = (octets.len() - reader.octets.len()) as u64;
+        let length = (bytes.len() - reader.bytes.len()) as u64;
         if header.values > most {
             return Err(damaged("has more values than its group has rows"));
         }
@@ -48,27 +48,27 @@ pub fn check(file: &File, start: u64, end: u64, most: u64) -> Result<(), Parquet
 }
 
 struct Reader<'a> {
-    octets: &'a [u8],
+    bytes: &'a [u8],
 }
 
 impl Reader<'_> {
-    fn octet(&mut self) -> Option<u8> {
-        let (first, rest) = self.octets.split_first()?;
-        self.octets = rest;
+    fn byte(&mut self) -> Option<u8> {
+        let (first, rest) = self.bytes.split_first()?;
+        self.bytes = rest;
         Some(*first)
     }
 
     fn skip(&mut self, count: u64) -> Option<()> {
-        self.octets = self.octets.get(usize::try_from(count).ok()?..)?;
+        self.bytes = self.bytes.get(usize::try_from(count).ok()?..)?;
         Some(())
     }
 
     fn varint(&mut self) -> Option<u64> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
-            let octet = self.octet()?;
-            value |= u64::from(octet & 0x7f) << shift;
-            if octet < 0x80 {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
                 return Some(value);
             }
         }
@@ -83,15 +83,15 @@ impl Reader<'_> {
 
     /// The type and the number of the next field after the field `last`; `None` within at the end.
     fn field(&mut self, last: u64) -> Option<Option<(u8, u64)>> {
-        let octet = self.octet()?;
-        if octet == 0 {
+        let byte = self.byte()?;
+        if byte == 0 {
             return Some(None);
         }
-        let id = match octet >> 4 {
+        let id = match byte >> 4 {
             0 => self.number()?,
             step => last + u64::from(step),
         };
-        Some(Some((octet & 0x0f, id)))
+        Some(Some((byte & 0x0f, id)))
     }
 
     fn header(&mut self) -> Option<Header> {
@@ -157,11 +157,11 @@ mod tests {
     /// both levels in encoding 3; numbers are in zigzag form.
     fn page(uncompressed: u8, compressed: u8, values: u8) -> Vec<u8> {
         let data_page = [0x15, values * 2, 0x15, 0, 0x15, 6, 0x15, 6, 0];
-        let mut octets = vec![0x15, 0, 0x15, uncompressed * 2, 0x15, compressed * 2, 0x2c];
-        octets.extend_from_slice(&data_page);
-        octets.push(0);
-        octets.extend(std::iter::repeat_n(7, usize::from(compressed)));
-        octets
+        let mut bytes = vec![0x15, 0, 0x15, uncompressed * 2, 0x15, compressed * 2, 0x2c];
+        bytes.extend_from_slice(&data_page);
+        bytes.push(0);
+        bytes.extend(std::iter::repeat_n(7, usize::from(compressed)));
+        bytes
     }
 
     fn checked(pages: &[u8], most: u64) -> Result<(), ParquetError> {
@@ -174,7 +174,7 @@ mod tests {
     fn what_pages_claim_is_within_what_they_have() {
         let good = page(44, 2, 3);
         assert!(checked(&[good.clone(), good.clone()].concat(), 3).is_ok());
-        assert!(checked(&[good.clone(), page(45, 2, 3)].concat(), 3).is_err(), "45 of 2 octets");
+        assert!(checked(&[good.clone(), page(45, 2, 3)].concat(), 3).is_err(), "45 of 2 bytes");
         assert!(checked(&[good.clone(), page(44, 2, 4)].concat(), 3).is_err(), "4 values");
         // A page that lies partly behind the end is read by the library, and found out there.
         for end in 1..14 {

@@ -68,9 +68,9 @@ impl SeriesWriter {
         let entity = match self.entities.get(row.entity) {
             Some(known) => known.clone(),
             None => {
-                let octets = ByteArray::from(row.entity.as_bytes().to_vec());
-                self.entities.insert(Arc::clone(row.entity), octets.clone());
-                octets
+                let bytes = ByteArray::from(row.entity.as_bytes().to_vec());
+                self.entities.insert(Arc::clone(row.entity), bytes.clone());
+                bytes
             }
         };
         let fixed = |text: &'static str| ByteArray::from(Bytes::from_static(text.as_bytes()));

@@ -26,9 +26,9 @@ fn catalogue(content: &Content, seed: u64) -> Catalogue {
         }
         Objects::Listed(list) => Listing::Listed(list.clone()),
         Objects::Video { ladder, segment, segments } => {
-            let octets = |rate: &control::Rate| rate.size_in(*segment).0.max(1);
+            let bytes = |rate: &control::Rate| rate.size_in(*segment).0.max(1);
             let all = ladder.iter().enumerate().flat_map(|(quality, rate)| {
-                (0..*segments).map(move |number| (part_of_video(quality, number), octets(rate)))
+                (0..*segments).map(move |number| (part_of_video(quality, number), bytes(rate)))
             });
             Listing::Listed(all.collect())
         }

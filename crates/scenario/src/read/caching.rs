@@ -17,10 +17,10 @@ pub fn store(s: &Section<'_>) -> Option<Store> {
     let policies = PolicyKind::ALL;
     let bound = s.get("content_store", bound)?;
     let (capacity, packets, share) = match bound {
-        Bound::Octets(octets) => (octets, usize::MAX, None),
-        Bound::Packets(packets) => (MOST_OCTETS, packets, None),
+        Bound::Bytes(bytes) => (bytes, usize::MAX, None),
+        Bound::Packets(packets) => (MOST_BYTES, packets, None),
         // How many they are is known when content is.
-        Bound::Share(share) => (MOST_OCTETS, 0, Some(share)),
+        Bound::Share(share) => (MOST_BYTES, 0, Some(share)),
     };
     let policy = policies[s.word("policy").min(policies.len() - 1)];
     let admission = s.get("admission", |v| spoken(v, &Admission::WORDS))?;
@@ -28,10 +28,10 @@ pub fn store(s: &Section<'_>) -> Option<Store> {
 }
 
 /// As good as no bound, and yet two of them can be added.
-const MOST_OCTETS: usize = usize::MAX / 4;
+const MOST_BYTES: usize = usize::MAX / 4;
 
 enum Bound {
-    Octets(usize),
+    Bytes(usize),
     Packets(usize),
     Share(Share),
 }
@@ -48,7 +48,7 @@ fn bound(value: &DeValue<'_>) -> Result<Bound, String> {
         return given.parse().map(Bound::Share).map_err(|e: control::QuantityError| e.to_string());
     }
     let size: Size = given.parse().map_err(|e| format!("{e}, \"1000 packets\", \"2 %\""))?;
-    usize::try_from(size.0).map(Bound::Octets).map_err(|_| "it is too large".to_owned())
+    usize::try_from(size.0).map(Bound::Bytes).map_err(|_| "it is too large".to_owned())
 }
 
 /// Reads `[caching]`: gives nodes that say nothing of their own a store. `own` says which do.

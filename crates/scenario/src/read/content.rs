@@ -17,7 +17,7 @@ pub type Found = (Content, Range<usize>);
 
 /// The largest segment that fits into a packet with its name and signature.
 const MAX_SEGMENT: u64 = 8192;
-/// The most objects of a catalogue; the popularity of each takes eight octets.
+/// The most objects of a catalogue; the popularity of each takes eight bytes.
 const MAX_OBJECTS: i64 = 10_000_000;
 /// The most segments of a video in all qualities.
 const MAX_VIDEO: u64 = 100_000;
@@ -53,7 +53,7 @@ fn content(s: &Section<'_>, names: &Names<'_>) -> Option<Content> {
     let at = names.several(s, "at");
     let segment =
         s.get("segment", |v| match text(v)?.parse::<Size>().map_err(|e| e.to_string())? {
-            Size(octets @ 1..=MAX_SEGMENT) => Ok(Size(octets)),
+            Size(bytes @ 1..=MAX_SEGMENT) => Ok(Size(bytes)),
             other => Err(format!("{other} is not between 1 B and {MAX_SEGMENT} B")),
         });
     let signing = [Signing::Manifest, Signing::Digest, Signing::Unsigned][s.word("signing").min(2)];
@@ -194,12 +194,12 @@ fn classes(s: &Section<'_>) -> Option<Vec<Class>> {
 
 /// A size, or a distribution of sizes.
 fn size(s: &Section<'_>, value: &Spanned<DeValue<'_>>) -> Option<Distribution> {
-    let octets = |v: &DeValue<'_>| match text(v)?.parse::<Size>().map_err(|e| e.to_string())? {
+    let bytes = |v: &DeValue<'_>| match text(v)?.parse::<Size>().map_err(|e| e.to_string())? {
         Size(0) => Err("a size of zero brings nothing".to_owned()),
         Size(size) => Ok(size),
     };
     if value.get_ref().as_table().is_none() {
-        return from(s, "size", value, octets).map(Distribution::Constant);
+        return from(s, "size", value, bytes).map(Distribution::Constant);
     }
     const FIELDS: [&str; 7] = ["distribution", "least", "most", "mean", "median", "shape", "sigma"];
     let table = table_fields(s, "size", value, &FIELDS)?;
@@ -221,7 +221,7 @@ fn size(s: &Section<'_>, value: &Spanned<DeValue<'_>>) -> Option<Distribution> {
         s.doc.mistake(value.span(), format!("`size`: {why}"));
         return None;
     }
-    let size = |field: &'static str| from(s, field, table.get(field)?, octets);
+    let size = |field: &'static str| from(s, field, table.get(field)?, bytes);
     let number = |field: &'static str| from(s, field, table.get(field)?, super::values::positive);
     let law = match law {
         "uniform" => Distribution::Uniform(size("least")?, size("most")?),

@@ -115,7 +115,7 @@ impl Reading<'_, '_> {
         let when = self.checked(&time, seconds);
         let node = self.checked(&node, |text| self.names.known(text));
         let size = match cell("size").filter(|(_, text)| !text.is_empty()) {
-            Some(size) => Some(self.checked(&size, octets)?),
+            Some(size) => Some(self.checked(&size, bytes)?),
             None => None,
         };
         let (content, object) = self.object(&name, size)?;
@@ -211,7 +211,7 @@ impl Reading<'_, '_> {
             return match size.filter(|size| known != Some(*size)) {
                 Some(size) => {
                     let before = known.unwrap_or_default();
-                    Err(format!("the object had {before} octets before, and has {size} here"))
+                    Err(format!("the object had {before} bytes before, and has {size} here"))
                 }
                 None => Ok((place, *number)),
             };
@@ -233,11 +233,11 @@ fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// `1500`, in octets, or `1.5 kB`.
-fn octets(text: &str) -> Result<u64, String> {
+/// `1500`, in bytes, or `1.5 kB`.
+fn bytes(text: &str) -> Result<u64, String> {
     let size = match text.parse::<u64>() {
         Ok(n) => n,
-        Err(_) => text.parse::<Size>().map_err(|e| format!("{e}, or a number of octets"))?.0,
+        Err(_) => text.parse::<Size>().map_err(|e| format!("{e}, or a number of bytes"))?.0,
     };
     if size == 0 { Err("a size of zero brings nothing".to_owned()) } else { Ok(size) }
 }

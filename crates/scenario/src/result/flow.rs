@@ -21,7 +21,7 @@ record! {
         pub start_s: f64,
         /// When it ended, well or badly; nothing if it still ran.
         pub end_s: Option<f64>,
-        /// Octets of content that came.
+        /// Bytes of content that came.
         pub bytes: u64,
         /// Content over time, from its beginning to its end or that of the run.
         pub goodput_mbps: Option<f64>,

@@ -15,13 +15,13 @@ record! {
         pub rate_mbps: Option<f64>,
         /// The propagation delay.
         pub delay_ms: f64,
-        /// The bound of the queue of Data in octets, if it has such a one.
+        /// The bound of the queue of Data in bytes, if it has such a one.
         pub queue_limit_bytes: Option<u64>,
         /// The bound in packets, if it has such a one.
         pub queue_limit_packets: Option<u64>,
         /// The share of the time in which something was being sent.
         pub utilization: f64,
-        /// Mean octets of Data in the queue.
+        /// Mean bytes of Data in the queue.
         pub queue_mean_bytes: f64,
         /// Their standard deviation over time.
         pub queue_stdev_bytes: f64,
@@ -39,13 +39,13 @@ record! {
         pub data: u64,
         /// Nacks sent.
         pub nacks: u64,
-        /// Octets sent.
+        /// Bytes sent.
         pub bytes: u64,
-        /// Octets offered to the queues: those that left, that were dropped, and that are queued.
+        /// Bytes offered to the queues: those that left, that were dropped, and that are queued.
         pub offered_bytes: u64,
-        /// Octets that the queues dropped, and that were lost with a node.
+        /// Bytes that the queues dropped, and that were lost with a node.
         pub dropped_bytes: u64,
-        /// Octets in the queues at the end.
+        /// Bytes in the queues at the end.
         pub queued_bytes: u64,
     }
 }

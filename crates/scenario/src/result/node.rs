@@ -49,7 +49,7 @@ record! {
         pub malformed_options: String,
         /// Of a real daemon: seconds that it had a processor.
         pub cpu_s: Option<f64>,
-        /// Of a real daemon: the most octets of memory that it held.
+        /// Of a real daemon: the most bytes of memory that it held.
         pub memory_max_bytes: Option<u64>,
     }
 }

@@ -22,7 +22,7 @@ record! {
         pub failed: u64,
         /// Flows of the whole workload that are not among `flows`, because there are too many.
         pub unlisted: u64,
-        /// Octets of content that came.
+        /// Bytes of content that came.
         pub bytes: u64,
         /// Mean completion time.
         pub fct_mean_s: Option<f64>,

@@ -27,7 +27,7 @@ pub(super) const CONTENT: Section = Section {
             "size",
             Form::As("size, `{ distribution, … }`, or a list of classes"),
             "",
-            "Octets of content, of each object if there are several; required but of a video. \
+            "Bytes of content, of each object if there are several; required but of a video. \
              Sizes may be drawn: `{ distribution = \"uniform\", least = \"10 kB\", most = \"1 \
              MB\" }`, `{ distribution = \"exponential\", mean = … }`, `{ distribution = \
              \"pareto\", least = …, most = …, shape = 1.2 }`, `{ distribution = \"lognormal\", \
@@ -35,7 +35,7 @@ pub(super) const CONTENT: Section = Section {
              tell apart: `[{ class = \"mice\", share = \"99 %\", size = \"50 kB\" }, { class = \
              \"elephants\", share = \"1 %\", size = \"10 MB\" }]`.",
         ),
-        field("segment", Form::Size, "\"8000 B\"", "Octets of content in a segment."),
+        field("segment", Form::Size, "\"8000 B\"", "Bytes of content in a segment."),
         field(
             "objects",
             Form::As("number, `\"unlimited\"` or `\"listed\"`"),

@@ -92,7 +92,7 @@ pub const NETWORK: &[Quantity<NetworkSample>] = &[
 
 /// What is recorded of a direction of a link.
 pub const LINK: &[Quantity<LinkSample>] = &[
-    quantity("queue_bytes", "octets in the sending face's queues", |s, _| Some(s.queue.1 as f64)),
+    quantity("queue_bytes", "bytes in the sending face's queues", |s, _| Some(s.queue.1 as f64)),
     quantity("queue_packets", "packets in them", |s, _| Some(s.queue.0 as f64)),
     quantity(
         "utilization",
@@ -103,7 +103,7 @@ pub const LINK: &[Quantity<LinkSample>] = &[
             per_second(busy, s.at, before.at).map(|share| share.min(1.0))
         },
     ),
-    quantity("throughput_mbps", "octets sent since the sample before", |s, before| {
+    quantity("throughput_mbps", "bytes sent since the sample before", |s, before| {
         let before = before?;
         per_second(s.bytes.saturating_sub(before.bytes) as f64 * 8e-6, s.at, before.at)
     }),
@@ -137,7 +137,7 @@ pub const NODE: &[Quantity<NodeSample>] = &[
             per_second(now.saturating_sub(then).as_secs_f64(), s.at, before?.at)
         },
     ),
-    quantity("memory_bytes", "of a real daemon: octets of memory that it holds", |s, _| {
+    quantity("memory_bytes", "of a real daemon: bytes of memory that it holds", |s, _| {
         Some(s.process?.1 as f64)
     }),
 ];

@@ -276,7 +276,7 @@ fn a_bad_line_of_a_trace_is_named() {
         ("1,e,/w/a,5", "3:3", "there is no node `e`"),
         ("1,a,/v/a,5", "3:5", "`/v/a` is not below `/w` or `/x`"),
         ("1,a,/w/a,0", "3:10", "a size of zero"),
-        ("1,a,/w/one,6", "3:5", "the object had 5 octets before, and has 6 here"),
+        ("1,a,/w/one,6", "3:5", "the object had 5 bytes before, and has 6 here"),
         ("1,a", "3:1", "the line has 2 cells, the head line 4"),
     ] {
         let error = traced(&format!("time,node,name,size\n0,a,/w/one,5\n{row}\n")).unwrap_err();

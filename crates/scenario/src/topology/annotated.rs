@@ -109,13 +109,13 @@ fn split(text: &str) -> (Option<f64>, &str) {
     (number(&text[..at]), &text[at..])
 }
 
-/// As ns-3's DataRate: `10Mbps`, `1Gb/s`, `512kBps`; octets with `B`, binary prefixes with `i`.
+/// As ns-3's DataRate: `10Mbps`, `1Gb/s`, `512kBps`; bytes with `B`, binary prefixes with `i`.
 fn bandwidth(text: &str) -> Result<Rate, String> {
     let (many, unit) = split(text);
     let is_known = |unit: &str| {
         let (unit, eight) = match unit.strip_suffix("ps").or(unit.strip_suffix("/s"))? {
             bits if bits.ends_with('b') => (bits.strip_suffix('b')?, 1.0),
-            octets => (octets.strip_suffix('B')?, 8.0),
+            bytes => (bytes.strip_suffix('B')?, 8.0),
         };
         let factor = match unit {
             "" => 1.0,

@@ -60,7 +60,7 @@ pub fn maps(source: &Source<'_>) -> Option<Sketch> {
 }
 
 fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_digit())
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Lines `from to number`, each for one direction.

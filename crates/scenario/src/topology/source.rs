@@ -39,11 +39,11 @@ impl<'d> Source<'d> {
             }
             std::fs::read(&path).map(Ok)
         });
-        let octets = match found {
-            Ok(Ok(octets)) => octets,
+        let bytes = match found {
+            Ok(Ok(bytes)) => bytes,
             Ok(Err(about)) if about.is_file() => {
                 let size = about.len();
-                wrong(format!("`{name}` has {size} octets; at most {MAX_FILE} are read"));
+                wrong(format!("`{name}` has {size} bytes; at most {MAX_FILE} are read"));
                 return None;
             }
             Ok(Err(_)) => {
@@ -56,7 +56,7 @@ impl<'d> Source<'d> {
                 return None;
             }
         };
-        let Ok(text) = String::from_utf8(octets) else {
+        let Ok(text) = String::from_utf8(bytes) else {
             wrong(format!("`{name}` is not text in UTF-8; convert it first"));
             return None;
         };
@@ -64,7 +64,7 @@ impl<'d> Source<'d> {
         Some(Source { doc: s.doc, text, start, mistakes: Cell::new(0) })
     }
 
-    /// Remembers what is wrong at octets of the text. A file that is wrong throughout is not
+    /// Remembers what is wrong at bytes of the text. A file that is wrong throughout is not
     /// complained about throughout.
     pub fn mistake(&self, at: Range<usize>, why: impl Into<String>) {
         let many = self.mistakes.replace(self.mistakes.get() + 1);
@@ -83,7 +83,7 @@ impl<'d> Source<'d> {
         self.mistakes.get() == 0
     }
 
-    /// The lines with what is before a comment, each with the octet at which it begins, without
+    /// The lines with what is before a comment, each with the byte at which it begins, without
     /// empty ones.
     pub fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         let mut start = 0;

@@ -385,7 +385,7 @@ fn hostile_files_are_refused_and_not_worked_on() {
     let path = folder.path().join("big.cch");
     std::fs::File::create(&path).unwrap().set_len(super::source::MAX_FILE + 1).unwrap();
     let found = wrong(&format!("file = \"{}\"", path.display()));
-    assert!(found[0].contains("has 32000001 octets; at most 32000000 are read"), "{found:?}");
+    assert!(found[0].contains("has 32000001 bytes; at most 32000000 are read"), "{found:?}");
     std::fs::write(&path, [0xff, 0xfe, 0]).unwrap();
     let found = wrong(&format!("file = \"{}\"", path.display()));
     assert!(found[0].contains("not text in UTF-8"), "{found:?}");

@@ -98,7 +98,7 @@ impl<W: Write> Capture<W> {
         });
         let comments = [
             lost,
-            corrupted.then_some("an octet is changed on the way"),
+            corrupted.then_some("a byte is changed on the way"),
             duplicated.then_some("arrives twice"),
         ];
         let comment = |text| EnhancedPacketOption::Comment(Cow::Borrowed(text));

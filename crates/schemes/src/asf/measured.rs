@@ -10,7 +10,7 @@ const MOST_WAYS: usize = 64;
 /// NFD, `AsfMeasurements::MEASUREMENTS_LIFETIME`.
 const LIFETIME: Duration = Duration::from_secs(300);
 
-/// FIB entries by the octets of their prefixes.
+/// FIB entries by the bytes of their prefixes.
 #[derive(Default)]
 pub(super) struct Measured(BTreeMap<Box<[u8]>, Space>);
 

@@ -3,7 +3,7 @@ use control::{InFlight, Load, Rate, Rng};
 
 const MS: u64 = 1_000_000;
 
-/// So many segments of 8000 octets in flight.
+/// So many segments of 8000 bytes in flight.
 #[derive(Clone, Copy)]
 struct Flying(u32);
 
@@ -110,7 +110,7 @@ fn the_first_window_leaves_at_once() {
 #[test]
 fn an_even_train_shows_the_pipe() {
     let mut bench = Bench::new();
-    // 1.28 ms for 8000 octets are 50 Mbit/s, 781.25 segments a second; 100 ms of it hold 78.1.
+    // 1.28 ms for 8000 bytes are 50 Mbit/s, 781.25 segments a second; 100 ms of it hold 78.1.
     bench.first_window(100, 1280);
     assert_eq!(bench.bbr.startup.hint.map(f64::round), Some(781.0));
     assert_eq!(bench.bbr.mode, Mode::Startup);

@@ -15,13 +15,13 @@ impl Stamper for Holdings {
         node: &dyn NodeView,
         interest: &mut InterestMeta,
     ) {
-        let Some(octets) = interest.options.get_raw(Anticipated::TYPE).map(<[u8]>::len) else {
+        let Some(bytes) = interest.options.get_raw(Anticipated::TYPE).map(<[u8]>::len) else {
             return;
         };
         let Some(mut header) = interest.options.get::<Anticipated>() else {
             // Too long, or not well-formed: nobody after this node has to look at it again.
             interest.options.remove(Anticipated::TYPE);
-            cx.note("anticipated refused", octets as f64);
+            cx.note("anticipated refused", bytes as f64);
             return;
         };
         // Who holds what is asked for answers, and appends nothing.

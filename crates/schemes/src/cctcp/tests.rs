@@ -570,9 +570,9 @@ fn lists_without_end_are_taken_off_and_clocks_that_run_backwards_counted() {
     let router = Router { id: 1, holds: vec![101] };
     // 10,000 names, as far as an option may be long.
     let mut options = HopOptions::new();
-    let mut octets = vec![253, 0x27, 0x10];
-    octets.resize(1000, 1);
-    assert!(options.set_raw(Anticipated::TYPE, &octets));
+    let mut bytes = vec![253, 0x27, 0x10];
+    bytes.resize(1000, 1);
+    assert!(options.set_raw(Anticipated::TYPE, &bytes));
     let (left, notes) = up(9, &router, options);
     assert_eq!((left.is_empty(), notes), (true, 1));
     let (options, _) = up(900, &router, listing(101..111));

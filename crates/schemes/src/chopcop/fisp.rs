@@ -105,14 +105,14 @@ pub(super) const OWN: &[ParamSpec] = &[
         name: "quantum",
         default: Value::Size(Size(32_800)),
         range: (1000.0, 1e7),
-        help: "octets of Data that a flow's Interests may ask for in a round",
+        help: "bytes of Data that a flow's Interests may ask for in a round",
         source: "a chunk of 32 kB, rounded; the paper does not say",
     },
     ParamSpec {
         name: "interest_queue",
         default: Value::Size(Size(100_000)),
         range: (100.0, 1e7),
-        help: "octets of Interests that may be delayed of a flow",
+        help: "bytes of Interests that may be delayed of a flow",
         source: "section IV, memory management",
     },
 ];
@@ -120,13 +120,13 @@ pub(super) const OWN: &[ParamSpec] = &[
 /// What is known of a flow.
 #[derive(Default)]
 struct FlowShare {
-    /// q_d of the flow: octets of its Data in the queue.
+    /// q_d of the flow: bytes of its Data in the queue.
     queued: u64,
-    /// q_i of the flow: octets of Data that were asked for and have not come.
+    /// q_i of the flow: bytes of Data that were asked for and have not come.
     asked: u64,
-    /// Octets of its Interests in the delay queue and in its Interest queue.
+    /// Bytes of its Interests in the delay queue and in its Interest queue.
     held: u64,
-    /// Of the deficit round robin: octets of Data that may still be asked for in this turn.
+    /// Of the deficit round robin: bytes of Data that may still be asked for in this turn.
     deficit: u64,
 }
 

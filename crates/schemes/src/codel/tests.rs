@@ -16,7 +16,7 @@ fn queue(packets: u32) -> QueueView {
     QueueView { packets, bytes: Size(8000 * u64::from(packets)), head_sojourn: Duration::ZERO }
 }
 
-/// The verdict on a packet of 8000 octets that leaves at `at` after `sojourn` (both in ms) and
+/// The verdict on a packet of 8000 bytes that leaves at `at` after `sojourn` (both in ms) and
 /// leaves `behind` packets in the queue.
 fn leave(codel: &mut Codel, at: u64, sojourn: u64, behind: u32) -> Verdict {
     let mut rng = Rng::stream(0, &[]);

@@ -71,12 +71,12 @@ impl Bench {
         act(&mut self.stamper, &mut cx, &self.view)
     }
 
-    fn ask(&mut self, octets: u64, options: HopOptions) {
+    fn ask(&mut self, bytes: u64, options: HopOptions) {
         let mut interest = InterestMeta {
             flow: 1,
             segment: 0,
             size: Size(40),
-            expected: Size(octets),
+            expected: Size(bytes),
             expires: Time::MAX,
             options,
             handle: 0,
@@ -122,7 +122,7 @@ fn load_is_what_interests_ask_for_by_class() {
     b.view.held = QueueView { packets: 1, bytes: Size(40), head_sojourn: MS };
     b.tick();
     let seen = b.stamper.law.seen[0];
-    // 300 octets in 100 ms are 24 kbit/s.
+    // 300 bytes in 100 ms are 24 kbit/s.
     assert_eq!((seen.offered, seen.held, seen.span), ([24e3, 4e3], 320.0, 0.1));
     assert_eq!(seen.rtt, None);
     b.tick();
@@ -156,11 +156,11 @@ fn hostile_stamps_are_lowered_or_replaced_and_counted() {
     let stamp = b.data(stamped(0, 0), MS).get::<RateStamp>();
     assert_eq!(stamp, Some(RateStamp { primary: 0, secondary: 0 }));
     assert!(b.notes.is_empty());
-    for octets in [&b""[..], &[0xfd], &[1, 2, 3], &[0xff; 9]] {
+    for bytes in [&b""[..], &[0xfd], &[1, 2, 3], &[0xff; 9]] {
         let mut options = HopOptions::new();
-        options.set_raw(RateStamp::TYPE, octets);
+        options.set_raw(RateStamp::TYPE, bytes);
         let stamp = b.data(options, MS).get::<RateStamp>();
-        assert_eq!(stamp, Some(RateStamp { primary: 8000, secondary: 7 }), "{octets:?}");
+        assert_eq!(stamp, Some(RateStamp { primary: 8000, secondary: 7 }), "{bytes:?}");
     }
     assert_eq!(b.notes, ["malformed stamp"; 4]);
 }

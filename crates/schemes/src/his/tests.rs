@@ -162,7 +162,7 @@ fn a_driver_that_wakes_late_loses_no_rate() {
 fn a_range_is_followed_by_the_gaps_of_all_its_segments() {
     let mut b = Bench::new(&[]);
     assert!(matches!(b.offer_for(64, 32), Offer::Pass(_)));
-    // 32 Data of 1100 octets take 28.16 ms at 10 Mbit/s, and 28.735 at 98 % of it.
+    // 32 Data of 1100 bytes take 28.16 ms at 10 Mbit/s, and 28.735 at 98 % of it.
     assert_eq!(b.his.open_at.since(b.gate.now).0, (32.0 * 8800.0 / 9.8e6 * 1e9 + 0.5) as u64);
 }
 
@@ -173,7 +173,7 @@ fn ratios_follow_the_sizes_that_cross() {
     b.cross(Direction::In, Kind::Data, 1200);
     b.cross(Direction::Out, Kind::Data, 500);
     b.cross(Direction::In, Kind::Interest, 50);
-    // 2000 - 800 / 8 = 1900 octets of Data for an Interest of 80; 500 for one of 50.
+    // 2000 - 800 / 8 = 1900 bytes of Data for an Interest of 80; 500 for one of 50.
     let (r1, r2) = (1900.0 / 80.0, 500.0 / 50.0);
     let s1 = (r2 - 1.0) * 10e6 / (r1 * r2 - 1.0);
     assert_eq!(b.gap(80), (640.0 / s1 * 1e9 + 0.5) as u64);
@@ -206,7 +206,7 @@ fn the_queue_is_bounded_and_what_expires_is_given_back() {
     assert_eq!(b.his.next_release(), Some(b.gate.now));
     assert_eq!(b.release(), 3, "for the host to drop");
     assert_eq!(b.his.open_at, Time(60_000_000_000), "it took none of the link's time");
-    assert_eq!(b.his.octets, 0);
+    assert_eq!(b.his.bytes, 0);
 }
 
 #[test]

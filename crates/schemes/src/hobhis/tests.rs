@@ -3,7 +3,7 @@ use crate::testing::Gate;
 use control::{QueueView, Rate};
 use packet::HopOptions;
 
-/// A face of 10 Mbit/s with Data of 1000 octets: 1250 of them a second.
+/// A face of 10 Mbit/s with Data of 1000 bytes: 1250 of them a second.
 struct Bench {
     hobhis: Hobhis,
     gate: Gate,

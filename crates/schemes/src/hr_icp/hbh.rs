@@ -3,17 +3,17 @@
 //! G. Carofiglio, M. Gallo, L. Muscariello, ACM SIGCOMM ICN workshop 2012; mechanism of the
 //! authors' simulator (CCNPL-Sim). It stands on the face f that Interests come from, behind the
 //! content store (stage *miss*), because their Data leave through f. Each flow k has a credit of
-//! m_k octets of Data:
+//! m_k bytes of Data:
 //!
 //! - m_k = B at first, and never more than B;
 //! - each round of the deficit round robin that serves f's queue of Data: m_k += q_r for every
 //!   active flow, so that credit grows at the flow's fair rate;
-//! - an Interest whose Data has s octets: m_k >= s: m_k -= s, and it goes on; otherwise it waits in
+//! - an Interest whose Data has s bytes: m_k >= s: m_k -= s, and it goes on; otherwise it waits in
 //!   its flow's queue, first in, first out, with its tail dropped.
 //!
 //! Deviations. This queue of Data is no round robin but first in, first out. A round is therefore
-//! as many octets as it brings credit, q_r for each flow but no more than it lacks to B, which is
-//! what a round robin would send of it: octets of Data that leave the queue or, while it is empty,
+//! as many bytes as it brings credit, q_r for each flow but no more than it lacks to B, which is
+//! what a round robin would send of it: bytes of Data that leave the queue or, while it is empty,
 //! that the link could have sent. All credit together grows as the link really sends; a rate that
 //! is a little too high would fill the queue in time. Data that nobody was charged for (the content
 //! store had it) are charged to their flow when they join the queue. With `growth` = `static`
@@ -48,7 +48,7 @@ pub const SCHEME: Scheme = Scheme {
 
 const EQUATIONS: &[Equation] = &[
     ("CCNPL-Sim, FQ", "each round, all active flows k: m_k = min(B, m_k + q_r)"),
-    ("CCNPL-Sim, FQ", "Interest for s octets: m_k >= s: m_k -= s; otherwise it waits"),
+    ("CCNPL-Sim, FQ", "Interest for s bytes: m_k >= s: m_k -= s; otherwise it waits"),
     ("`growth` = static", "m_k(t + dt) = min(B, m_k(t) + C / n dt / 8)"),
 ];
 
@@ -60,14 +60,14 @@ const PARAMS: &[ParamSpec] = &[
         name: "B",
         default: Value::Size(Size(10_000)),
         range: (1000.0, 1e9),
-        help: "octets of Data that a flow may ask for without delay",
+        help: "bytes of Data that a flow may ask for without delay",
         source: "CCNPL-Sim: 80,000 bit, one Data of theirs",
     },
     ParamSpec {
         name: "q_r",
         default: Value::Size(Size(10_000)),
         range: (1000.0, 1e9),
-        help: "octets of credit that a round brings each flow",
+        help: "bytes of credit that a round brings each flow",
         source: "CCNPL-Sim: 80,000 bit",
     },
     ParamSpec {
@@ -86,7 +86,7 @@ const PARAMS: &[ParamSpec] = &[
     },
 ];
 
-/// Nobody owes more than this many octets, whatever was charged.
+/// Nobody owes more than this many bytes, whatever was charged.
 const MOST_DEBT: f64 = 1e9;
 /// No Data takes a link longer than this, whatever its rate is said to be.
 const LONGEST: Duration = Duration::from_secs(1);
@@ -94,7 +94,7 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// What is known of a flow. A new one has full credit.
 #[derive(Clone, Copy, Default)]
 struct Account {
-    /// B - m_k: what is missing to full credit, in octets.
+    /// B - m_k: what is missing to full credit, in bytes.
     spent: f64,
     /// Data that was charged for has come, and is about to join the queue.
     charged: bool,
@@ -108,8 +108,8 @@ impl FlowState for Account {
 
 impl Account {
     /// Credit grows, up to B.
-    fn credit(&mut self, octets: f64) {
-        self.spent = (self.spent - octets).clamp(0.0, MOST_DEBT);
+    fn credit(&mut self, bytes: f64) {
+        self.spent = (self.spent - bytes).clamp(0.0, MOST_DEBT);
     }
 }
 
@@ -121,10 +121,10 @@ struct HopByHop {
     is_static: bool,
     interest_queue: usize,
     flows: PerFlow<Account>,
-    /// Octets of credit that the round that runs will bring: q_r for each flow, but no more than it
+    /// Bytes of credit that the round that runs will bring: q_r for each flow, but no more than it
     /// lacks to B.
     round: f64,
-    /// Octets of the round that have been served.
+    /// Bytes of the round that have been served.
     served: f64,
     /// Until when what the link could send is counted; when it has sent what left its queue.
     at: Time,
@@ -153,13 +153,13 @@ impl HopByHop {
         if now <= self.at || !(self.is_static || empty) {
             return;
         }
-        let octets = view.rate_out.0 as f64 / 8.0 * now.since(self.at).as_secs_f64();
+        let bytes = view.rate_out.0 as f64 / 8.0 * now.since(self.at).as_secs_f64();
         self.at = now;
         if self.is_static {
-            let share = octets / f64::from(view.flows.max(1));
+            let share = bytes / f64::from(view.flows.max(1));
             self.flows.change_all(|account| account.credit(share));
         } else {
-            self.served += octets;
+            self.served += bytes;
             self.rounds();
         }
     }
@@ -199,8 +199,8 @@ impl HopByHop {
     }
 
     /// m_k >= s; what is larger than B waits for full credit.
-    fn affords(&self, account: &Account, octets: u64, view: &LinkView) -> bool {
-        view.rate_out.0 == 0 || self.most - account.spent >= self.most.min(octets as f64)
+    fn affords(&self, account: &Account, bytes: u64, view: &LinkView) -> bool {
+        view.rate_out.0 == 0 || self.most - account.spent >= self.most.min(bytes as f64)
     }
 
     /// The next Interest that its flow's credit lets through, or whose lifetime is over.
@@ -208,12 +208,11 @@ impl HopByHop {
         let flows = self.flows.backlogged();
         for _ in 0..flows {
             let (interest, account) = self.flows.head()?;
-            let (octets, expires, account) =
-                (charge(interest.expected), interest.expires, *account);
-            let found = expires <= now || self.affords(&account, octets, view);
+            let (bytes, expires, account) = (charge(interest.expected), interest.expires, *account);
+            let found = expires <= now || self.affords(&account, bytes, view);
             let interest = if found { self.flows.pop(|_, _, _| {}) } else { None };
             if let Some(interest) = &interest {
-                self.change(interest.flow, |account| account.credit(-(octets as f64)));
+                self.change(interest.flow, |account| account.credit(-(bytes as f64)));
             }
             if self.flows.backlogged() == flows {
                 self.flows.next_turn();
@@ -232,17 +231,17 @@ impl HopByHop {
         for _ in 0..self.flows.backlogged() {
             if let Some((interest, account)) = self.flows.head() {
                 expires = expires.min(interest.expires);
-                let octets = self.most.min(charge(interest.expected) as f64);
-                missing = missing.min(octets + account.spent - self.most);
+                let bytes = self.most.min(charge(interest.expected) as f64);
+                missing = missing.min(bytes + account.spent - self.most);
             }
             self.flows.next_turn();
         }
-        let octets = match self.is_static {
+        let bytes = match self.is_static {
             true => missing.max(0.0) * f64::from(view.flows.max(1)),
             false if view.data_out.packets > 0 => f64::INFINITY,
             false => self.round - self.served,
         };
-        let seconds = octets * 8.0 / view.rate_out.0 as f64;
+        let seconds = bytes * 8.0 / view.rate_out.0 as f64;
         let grown = if seconds.is_finite() {
             self.at.max(now) + Duration::from_secs_f64(seconds).max(Duration(1))
         } else {
@@ -265,11 +264,11 @@ impl Shaper for HopByHop {
         interest: InterestMeta,
     ) -> Offer {
         self.grow(cx.now, view, view.data_out.packets == 0);
-        let octets = charge(interest.expected);
+        let bytes = charge(interest.expected);
         let account = self.flows.state(interest.flow).copied().unwrap_or_default();
         let waiting = self.flows.waiting(interest.flow);
-        if waiting == 0 && self.affords(&account, octets, view) {
-            self.change(interest.flow, |account| account.credit(-(octets as f64)));
+        if waiting == 0 && self.affords(&account, bytes, view) {
+            self.change(interest.flow, |account| account.credit(-(bytes as f64)));
             return Offer::Pass(interest);
         }
         if waiting >= self.interest_queue {

@@ -10,7 +10,7 @@
 //!   behind the loss may answer, and then the stamp is of a part of the path;
 //! - a stamp above [`MAX_RATE`] is taken as that and counted, and the rates of all paths together
 //!   are no more than it: beyond, each is lowered in proportion;
-//! - no more than `in_flight` octets are on their way, whatever rate is stamped;
+//! - no more than `in_flight` bytes are on their way, whatever rate is stamped;
 //! - a path is forgotten after three timeouts in a row, or when nothing has come of it for five
 //!   round trips (and its timeout) although something was asked for.
 
@@ -48,7 +48,7 @@ pub(crate) const MOST_IN_FLIGHT: ParamSpec = ParamSpec {
     name: "in_flight",
     default: Value::Size(Size(64_000_000)),
     range: (1e4, 1e12),
-    help: "octets of Data that may be on their way, whatever rate is stamped",
+    help: "bytes of Data that may be on their way, whatever rate is stamped",
     source: "own: stamps are not to be trusted",
 };
 
@@ -384,7 +384,7 @@ impl Consumer {
 
 /// A random value as a hint.
 fn random_value(value: u64) -> SteeringHint {
-    SteeringHint { kind: SteeringKind::Random, octets: value.to_be_bytes().into_iter().collect() }
+    SteeringHint { kind: SteeringKind::Random, bytes: value.to_be_bytes().into_iter().collect() }
 }
 
 impl Controller for Consumer {

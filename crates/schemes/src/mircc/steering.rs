@@ -35,7 +35,7 @@ impl Form {
     }
 }
 
-/// Octets of a Bloom filter. 128 bits with three hashes: after eight splits three out of four bits
+/// Bytes of a Bloom filter. 128 bits with three hashes: after eight splits three out of four bits
 /// are free still, and one link in 200 is taken for another.
 const FILTER: usize = 16;
 
@@ -53,15 +53,15 @@ fn bits(link: u64) -> [(usize, u8); HASHES] {
 }
 
 fn insert(filter: &mut [u8], link: u64) {
-    for (octet, mask) in bits(link) {
-        if let Some(octet) = filter.get_mut(octet) {
-            *octet |= mask;
+    for (byte, mask) in bits(link) {
+        if let Some(byte) = filter.get_mut(byte) {
+            *byte |= mask;
         }
     }
 }
 
 fn contains(filter: &[u8], link: u64) -> bool {
-    bits(link).iter().all(|(octet, mask)| filter.get(*octet).is_some_and(|o| o & mask != 0))
+    bits(link).iter().all(|(byte, mask)| filter.get(*byte).is_some_and(|o| o & mask != 0))
 }
 
 /// A hash of two numbers: the one that makes path ids.
@@ -138,12 +138,12 @@ impl Steering {
         }
         match s.options.get::<SteeringHint>() {
             Some(hint) if hint.kind == SteeringKind::Random => {
-                let value = hint.octets.iter().fold(0, |v, o| hash(v, u64::from(*o)));
+                let value = hint.bytes.iter().fold(0, |v, o| hash(v, u64::from(*o)));
                 let point = (hash(salt, value) >> 11) as f64 / (1u64 << 53) as f64;
                 by_bandwidth(hops, s.links, point)
             }
-            Some(hint) if hint.octets.len() == FILTER => {
-                let named = |hop: &&NextHop| contains(&hint.octets, hash(salt, hop.face));
+            Some(hint) if hint.bytes.len() == FILTER => {
+                let named = |hop: &&NextHop| contains(&hint.bytes, hash(salt, hop.face));
                 let hits: Vec<NextHop> = hops.iter().filter(named).copied().collect();
                 if hits.is_empty() {
                     s.cx.note("hint missed", 1.0);
@@ -205,10 +205,10 @@ impl Strategy for Steering {
         if hint.as_ref().is_some_and(|hint| hint.kind == SteeringKind::Random) {
             return;
         }
-        let filter = hint.map(|hint| hint.octets).filter(|octets| octets.len() == FILTER);
-        let mut octets = filter.unwrap_or_else(|| [0; FILTER].into_iter().collect());
-        insert(&mut octets, hash(salt, s.ingress));
-        s.options.set(&SteeringHint { kind: SteeringKind::Bloom, octets });
+        let filter = hint.map(|hint| hint.bytes).filter(|bytes| bytes.len() == FILTER);
+        let mut bytes = filter.unwrap_or_else(|| [0; FILTER].into_iter().collect());
+        insert(&mut bytes, hash(salt, s.ingress));
+        s.options.set(&SteeringHint { kind: SteeringKind::Bloom, bytes });
     }
 
     /// An overloaded path is the consumer's to leave: it hears of it at once. Where there is no way

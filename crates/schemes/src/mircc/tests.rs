@@ -16,7 +16,7 @@ fn a_period_is_a_round_trip_or_ten_data() {
     assert_eq!(mircc.period(&mut rng(), 1e6, true), 0.1, "before anything is known");
     (0..100).for_each(|_| mircc.on_rtt(0.06));
     mircc.on_size(600.0);
-    // Ten Data of 600 octets take 48 ms at 1 Mbit/s, and 480 ms at 100 kbit/s.
+    // Ten Data of 600 bytes take 48 ms at 1 Mbit/s, and 480 ms at 100 kbit/s.
     assert_eq!(mircc.period(&mut rng(), 1e6, false), 0.06);
     assert!((mircc.period(&mut rng(), 1e5, false) - 0.48).abs() < 1e-12);
     // d = 60 + (140 - 60) / 8 ms; the size 600 + 800 / 8.

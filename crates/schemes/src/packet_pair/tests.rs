@@ -37,7 +37,7 @@ fn the_spacing_of_the_pair_sets_the_window() {
     let mut play = play(&[]);
     first(&mut play);
     let (a, b) = pair(&mut play);
-    // 40 Mbit/s: Data of 8000 octets are 1.6 ms apart. t_1 - t_0 = 40 ms: cwnd = 25.
+    // 40 Mbit/s: Data of 8000 bytes are 1.6 ms apart. t_1 - t_0 = 40 ms: cwnd = 25.
     play.now += play.ms(40);
     play.data(&a, 0);
     play.now += Duration::from_micros(1600);

@@ -56,7 +56,7 @@ pub(super) struct Entry {
 
 pub(super) struct Balance {
     suppression: Suppression,
-    /// By the octets of the prefix.
+    /// By the bytes of the prefix.
     pub(super) entries: BTreeMap<Vec<u8>, Entry>,
 }
 

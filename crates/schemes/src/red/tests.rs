@@ -20,16 +20,16 @@ impl Link {
         Link { rng: Rng::stream(3, &["red"]), now: Time(0) }
     }
 
-    /// Data of `size` octets joins a queue of `packets` packets and `octets` octets.
-    fn join(&mut self, red: &mut Red, packets: u32, octets: u64, size: u64) -> Verdict {
+    /// Data of `size` bytes joins a queue of `packets` packets and `bytes` bytes.
+    fn join(&mut self, red: &mut Red, packets: u32, bytes: u64, size: u64) -> Verdict {
         let mut tap = |_| {};
         let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
-        red.on_enqueue(&mut cx, &view(packets, octets), &data(size))
+        red.on_enqueue(&mut cx, &view(packets, bytes), &data(size))
     }
 }
 
-fn view(packets: u32, octets: u64) -> LinkView {
-    let data_out = QueueView { packets, bytes: Size(octets), ..QueueView::default() };
+fn view(packets: u32, bytes: u64) -> LinkView {
+    let data_out = QueueView { packets, bytes: Size(bytes), ..QueueView::default() };
     LinkView { rate_out: Rate(8_000_000), data_out, ..LinkView::default() }
 }
 
@@ -41,17 +41,17 @@ fn data(size: u64) -> DataMeta {
 fn the_average_follows_equation_1_and_ages_while_the_queue_is_empty() {
     let (mut red, mut link) = (red(&[("w_q", "0.5")]), Link::new());
     link.join(&mut red, 1, 64_000, 8000);
-    assert_eq!(red.avg.octets, 32_000.0);
+    assert_eq!(red.avg.bytes, 32_000.0);
     link.join(&mut red, 1, 0, 8000);
-    assert_eq!(red.avg.octets, 16_000.0);
-    // The queue runs empty; a packet of 8000 octets takes 8 ms at 8 Mbit/s, so 80 ms are 10 of
+    assert_eq!(red.avg.bytes, 16_000.0);
+    // The queue runs empty; a packet of 8000 bytes takes 8 ms at 8 Mbit/s, so 80 ms are 10 of
     // them: 16000 / 2^10.
     let mut tap = |_| {};
     let mut cx = Cx { now: link.now, rng: &mut link.rng, tap: &mut tap };
     red.on_dequeue(&mut cx, &view(0, 0), &data(8000), Duration::ZERO);
     link.now += Duration::from_millis(80);
     link.join(&mut red, 0, 0, 8000);
-    assert!((red.avg.octets - 15.625).abs() < 1e-6, "{}", red.avg.octets);
+    assert!((red.avg.bytes - 15.625).abs() < 1e-6, "{}", red.avg.bytes);
 }
 
 #[test]
@@ -59,18 +59,18 @@ fn the_probability_is_that_of_equation_2() {
     let mut red = red(&[]);
     // Between 40 and 120 kB: 0 at the lower end, 0.02 at the upper, half of it between.
     for (avg, p_b) in [(40_000.0, 0.0), (80_000.0, 0.01), (119_999.999_9, 0.02)] {
-        red.avg.octets = avg;
+        red.avg.bytes = avg;
         assert!((red.probability(8000.0).unwrap() - p_b).abs() < 1e-9, "{avg}");
     }
     // Gentle: 0.02 + 0.98 / 2 half way to twice the upper end, where all are marked.
-    red.avg.octets = 180_000.0;
+    red.avg.bytes = 180_000.0;
     assert!((red.probability(8000.0).unwrap() - 0.51).abs() < 1e-12);
-    red.avg.octets = 240_000.0;
+    red.avg.bytes = 240_000.0;
     assert_eq!(red.probability(8000.0), None);
-    (red.avg.octets, red.gentle) = (120_000.0, false);
+    (red.avg.bytes, red.gentle) = (120_000.0, false);
     assert_eq!(red.probability(8000.0), None);
     // By size: a packet of half the mean has half the probability.
-    (red.avg.octets, red.by_size, red.mean) = (80_000.0, true, 8000.0);
+    (red.avg.bytes, red.by_size, red.mean) = (80_000.0, true, 8000.0);
     assert!((red.probability(4000.0).unwrap() - 0.005).abs() < 1e-12);
 }
 

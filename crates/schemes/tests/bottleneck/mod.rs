@@ -22,7 +22,7 @@ pub struct Path {
     pub rate: Rate,
     /// From that instant on, another rate.
     pub later: Option<(Time, Rate)>,
-    /// The bound of the queue, in octets, without the packet in transmission.
+    /// The bound of the queue, in bytes, without the packet in transmission.
     pub queue: Size,
     pub one_way: Duration,
     /// Of Interests, and of Data, each.
@@ -74,7 +74,7 @@ pub struct Outcome {
     pub spurious: u64,
     pub marked: u64,
     pub rtt_mean: Duration,
-    /// Octets delivered in each full second since the run began.
+    /// Bytes delivered in each full second since the run began.
     pub by_second: Vec<u64>,
     /// The controller's events, and its gauges with every fiftieth segment.
     pub trace: Vec<(Time, &'static str, f64)>,
@@ -119,14 +119,14 @@ pub struct Report {
     /// Data that did not fit into the queue.
     pub overflows: u64,
     pub queue_max: Size,
-    /// Octets in the queue times nanoseconds, since the run began.
-    pub queue_octet_ns: u128,
+    /// Bytes in the queue times nanoseconds, since the run began.
+    pub queue_byte_ns: u128,
 }
 
 impl Report {
-    /// The mean queue in octets, over a run that took so long.
+    /// The mean queue in bytes, over a run that took so long.
     pub fn queue_mean(&self, took: Duration) -> f64 {
-        self.queue_octet_ns as f64 / took.0.max(1) as f64
+        self.queue_byte_ns as f64 / took.0.max(1) as f64
     }
 }
 
@@ -273,7 +273,7 @@ pub fn run(path: Path, flows: &[Flow], seed: u64, until: Time) -> Report {
             break;
         }
         let waited = u128::from(world.queued.0) * u128::from(now.since(world.now).0);
-        world.report.queue_octet_ns += waited;
+        world.report.queue_byte_ns += waited;
         world.now = now;
         match event {
             Event::AtProducer { flow, segment } => {

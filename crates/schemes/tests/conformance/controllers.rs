@@ -26,7 +26,7 @@ enum Step {
     Late(bool),
     /// Every Interest that is out is lost at once.
     Silence,
-    /// Somebody measured a path, of so many bit/s and nanoseconds, in segments of so many octets.
+    /// Somebody measured a path, of so many bit/s and nanoseconds, in segments of so many bytes.
     Seed(u64, u64, u64),
     /// From now on Data and Nacks have these options.
     Options(Vec<(u8, Vec<u8>)>),
@@ -34,20 +34,20 @@ enum Step {
 
 /// Options that nobody can trust: of any type, often as long as they should be.
 fn options() -> impl Strategy<Value = Vec<(u8, Vec<u8>)>> {
-    let octet = || prop_oneof![Just(0u8), Just(255), any::<u8>()];
-    let octets = prop_oneof![
-        prop::collection::vec(octet(), 0..40),
-        prop::collection::vec(octet(), 8),
-        prop::collection::vec(octet(), 9),
-        prop::collection::vec(octet(), 2),
+    let byte = || prop_oneof![Just(0u8), Just(255), any::<u8>()];
+    let bytes = prop_oneof![
+        prop::collection::vec(byte(), 0..40),
+        prop::collection::vec(byte(), 8),
+        prop::collection::vec(byte(), 9),
+        prop::collection::vec(byte(), 2),
     ];
-    prop::collection::vec((0..11u8, octets), 0..5)
+    prop::collection::vec((0..11u8, bytes), 0..5)
 }
 
 fn built(list: &[(u8, Vec<u8>)]) -> HopOptions {
     let mut options = HopOptions::new();
-    for (typ, octets) in list {
-        options.set_raw(864 + 4 * u32::from(*typ), octets);
+    for (typ, bytes) in list {
+        options.set_raw(864 + 4 * u32::from(*typ), bytes);
     }
     options
 }

@@ -37,15 +37,15 @@ enum Step {
     Link(u32, u32),
 }
 
-/// Types that schemes read, and what they may hold: random octets, often as long as they should be.
+/// Types that schemes read, and what they may hold: random bytes, often as long as they should be.
 fn options() -> impl Strategy<Value = Vec<(u8, Vec<u8>)>> {
-    let octets = prop_oneof![
+    let bytes = prop_oneof![
         prop::collection::vec(any::<u8>(), 0..40),
         Just(vec![0; 8]),
         Just(vec![0xff; 16]),
         prop::collection::vec(any::<u8>(), 16),
     ];
-    prop::collection::vec((0..9u8, octets), 0..4)
+    prop::collection::vec((0..9u8, bytes), 0..4)
 }
 
 fn built(list: &[(u8, Vec<u8>)]) -> HopOptions {
@@ -61,8 +61,8 @@ fn built(list: &[(u8, Vec<u8>)]) -> HopOptions {
         RttHint::TYPE,
     ];
     let mut options = HopOptions::new();
-    for (typ, octets) in list {
-        options.set_raw(TYPES[usize::from(*typ)], octets);
+    for (typ, bytes) in list {
+        options.set_raw(TYPES[usize::from(*typ)], bytes);
     }
     options
 }
@@ -283,8 +283,8 @@ fn stamp(name: &str, stamper: &mut dyn Stamper, steps: &[Step]) {
         stamper.on_nack_in(&mut cx, &view, &Node, flow, &mut nack);
         stamper.on_nack(&mut cx, &view, &Node, flow, &mut nack);
         for options in [&meta.options, &data.options, &nack] {
-            let octets: usize = options.iter().map(|(_, value)| value.len()).sum();
-            assert!(octets <= 4096, "{name} makes {octets} octets of options");
+            let bytes: usize = options.iter().map(|(_, value)| value.len()).sum();
+            assert!(bytes <= 4096, "{name} makes {bytes} bytes of options");
         }
     }
 }

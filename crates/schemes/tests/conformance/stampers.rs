@@ -19,7 +19,7 @@ struct Step {
     size: u64,
     rate: u64,
     held: u32,
-    /// Options: type in steps of 4 from 852 on, and octets.
+    /// Options: type in steps of 4 from 852 on, and bytes.
     options: Vec<(u8, Vec<u8>)>,
 }
 
@@ -28,7 +28,7 @@ fn step() -> impl Strategy<Value = Step> {
         prop_oneof![Just(0), 1..20_000i64, Just(3_000_000), Just(3_600_000_000), Just(-50_000)];
     let size = prop_oneof![9 => 1..9000u64, 1 => Just(u64::MAX)];
     let rate = prop_oneof![Just(0), Just(1), 1_000..100_000_000u64, Just(u64::MAX)];
-    let octets = prop_oneof![
+    let bytes = prop_oneof![
         prop::collection::vec(any::<u8>(), 0..40),
         Just(vec![0xff; 200]),
         // The stamps 0 and infinity, and a hint of no time at all.
@@ -36,7 +36,7 @@ fn step() -> impl Strategy<Value = Step> {
         Just([[0xff; 9], [0xff; 9]].concat()),
         Just(vec![0]),
     ];
-    let options = prop::collection::vec((0..27u8, octets), 0..6);
+    let options = prop::collection::vec((0..27u8, bytes), 0..6);
     (after, 0..8u8, size, rate, 0..1000u32, options).prop_map(
         |(after_us, kind, size, rate, held, options)| Step {
             after_us,
@@ -62,13 +62,13 @@ impl NodeView for Node {
 
 fn options(step: &Step) -> HopOptions {
     let mut options = HopOptions::new();
-    for (typ, octets) in &step.options {
-        options.set_raw(852 + 4 * u32::from(*typ), octets);
+    for (typ, bytes) in &step.options {
+        options.set_raw(852 + 4 * u32::from(*typ), bytes);
     }
     options
 }
 
-fn octets(options: &HopOptions) -> usize {
+fn bytes(options: &HopOptions) -> usize {
     options.iter().map(|(_, value)| value.len()).sum()
 }
 
@@ -140,7 +140,7 @@ impl Face {
         }
         let lost = before.get::<RateStamp>().is_some() && after.get::<RateStamp>().is_none();
         assert!(!lost, "{} has taken a stamp away", self.name);
-        assert!(octets(&after) <= octets(&before) + 512, "{} adds too much", self.name);
+        assert!(bytes(&after) <= bytes(&before) + 512, "{} adds too much", self.name);
         self.log.push(after);
         if self.stamper.next_deadline().is_some_and(|at| at <= self.now) {
             let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };

@@ -43,12 +43,10 @@ fn the_elements_are_those_of_the_format() {
     // SignatureInfo { type 5, KeyLocator { Name }, ValidityPeriod { NotBefore, NotAfter } }
     let period = b"\xfd\x00\xfd\x26\
         \xfd\x00\xfe\x0f20261120T140307\xfd\x00\xff\x0f20271120T140307";
-    assert!(wire.windows(period.len()).any(|octets| octets == period));
-    assert!(wire.windows(3).any(|octets| octets == b"\x1b\x01\x05"));
+    assert!(wire.windows(period.len()).any(|bytes| bytes == period));
+    assert!(wire.windows(3).any(|bytes| bytes == b"\x1b\x01\x05"));
     // MetaInfo { ContentType 2, FreshnessPeriod 3600000 }
-    assert!(
-        wire.windows(11).any(|octets| octets == b"\x14\x09\x18\x01\x02\x19\x04\x00\x36\xee\x80")
-    );
+    assert!(wire.windows(11).any(|bytes| bytes == b"\x14\x09\x18\x01\x02\x19\x04\x00\x36\xee\x80"));
     // The id of the key is 16 hexadecimal digits.
     let key = made.key_name();
     let id = key.as_ref().last().unwrap().value();
@@ -70,7 +68,7 @@ fn the_text_form_comes_back() {
 fn an_altered_certificate_is_noticed() {
     let made = certificate();
     let mut wire = made.wire().to_vec();
-    let at = wire.windows(15).position(|octets| octets == b"20271120T140307").unwrap();
+    let at = wire.windows(15).position(|bytes| bytes == b"20271120T140307").unwrap();
     wire[at + 3] = b'9';
     let read = Certificate::decode(wire.into()).unwrap();
     assert_eq!(

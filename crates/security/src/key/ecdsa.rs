@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use super::explicit;
 
-/// The most octets that a signature has: two integers of 33 octets in DER.
+/// The most bytes that a signature has: two integers of 33 bytes in DER.
 pub(super) const SIGNATURE_LEN: usize = 72;
 
 /// The secret of [`super::SecretKey::Ecdsa`]. It is boxed so that moving the key leaves no copies.
@@ -24,9 +24,9 @@ impl EcdsaSecret {
     pub(super) fn generate(random: &[u8; 32]) -> EcdsaSecret {
         let mut rng = ChaCha20Rng::from_seed(*random);
         loop {
-            let mut octets = Zeroizing::new([0; 32]);
-            rng.fill_bytes(&mut *octets);
-            if let Ok(key) = SigningKey::from_slice(&*octets) {
+            let mut bytes = Zeroizing::new([0; 32]);
+            rng.fill_bytes(&mut *bytes);
+            if let Ok(key) = SigningKey::from_slice(&*bytes) {
                 return EcdsaSecret(Box::new(key));
             }
         }

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::KeyError;
 
-/// Octets of a signature.
+/// Bytes of a signature.
 pub(super) const SIGNATURE_LEN: usize = 64;
 
 /// The secret of [`super::SecretKey::Ed25519`]. It is boxed so that moving the key leaves no
@@ -30,7 +30,7 @@ impl Ed25519Secret {
 
     pub(super) fn to_pkcs8(&self) -> Zeroizing<Vec<u8>> {
         let pair = KeypairBytes { secret_key: self.0.to_bytes(), public_key: None };
-        let document = pair.to_pkcs8_der().expect("32 octets always fit the structure");
+        let document = pair.to_pkcs8_der().expect("32 bytes always fit the structure");
         document.to_bytes()
     }
 
@@ -54,7 +54,7 @@ impl Ed25519Public {
     }
 
     pub(super) fn to_spki(&self) -> Vec<u8> {
-        let document = self.0.to_public_key_der().expect("32 octets always fit the structure");
+        let document = self.0.to_public_key_der().expect("32 bytes always fit the structure");
         document.into_vec()
     }
 
@@ -69,6 +69,6 @@ impl Ed25519Public {
 impl fmt::Debug for Ed25519Public {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Ed25519:")?;
-        self.0.as_bytes().iter().try_for_each(|octet| write!(f, "{octet:02x}"))
+        self.0.as_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }

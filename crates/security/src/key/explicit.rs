@@ -65,12 +65,12 @@ fn is_p256(parameters: &AnyRef<'_>) -> bool {
         let curve = sequence(&format!("0420{A}0420{B}{seed}"));
         ["", "020101"].iter().any(|cofactor| {
             let known = sequence(&format!("020101{field}{curve}{base}022100{N}{cofactor}"));
-            der.iter().map(|octet| format!("{octet:02x}")).collect::<String>() == known
+            der.iter().map(|byte| format!("{byte:02x}")).collect::<String>() == known
         })
     })
 }
 
-/// A SEQUENCE in DER, in hexadecimal like what is in it; shorter than 256 octets.
+/// A SEQUENCE in DER, in hexadecimal like what is in it; shorter than 256 bytes.
 fn sequence(content: &str) -> String {
     let len = content.len() / 2;
     let long = if len < 128 { "" } else { "81" };

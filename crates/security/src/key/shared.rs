@@ -9,18 +9,18 @@ use zeroize::Zeroizing;
 use crate::Digest;
 
 /// A secret shared by those who sign and those who verify. Whoever can verify with it can sign with
-/// it too. Its octets are overwritten when it is dropped and never printed.
+/// it too. Its bytes are overwritten when it is dropped and never printed.
 #[derive(Clone)]
 pub struct SharedKey(Zeroizing<Vec<u8>>);
 
-/// Fewer octets than this can be guessed sooner than SHA-256 can be broken (RFC 2104, section 3).
+/// Fewer bytes than this can be guessed sooner than SHA-256 can be broken (RFC 2104, section 3).
 pub const MIN_SHARED_KEY: usize = 32;
 
 impl SharedKey {
-    /// A shared secret. It should be random and have [`MIN_SHARED_KEY`] octets or more.
+    /// A shared secret. It should be random and have [`MIN_SHARED_KEY`] bytes or more.
     #[must_use]
-    pub fn new(octets: &[u8]) -> SharedKey {
-        SharedKey(Zeroizing::new(octets.to_vec()))
+    pub fn new(bytes: &[u8]) -> SharedKey {
+        SharedKey(Zeroizing::new(bytes.to_vec()))
     }
 
     /// A new one from the caller's best randomness.
@@ -31,7 +31,7 @@ impl SharedKey {
 
     /// The secret, for whoever keeps it on a disk.
     #[cfg(not(target_family = "wasm"))]
-    pub(crate) fn octets(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.0
     }
 

@@ -20,7 +20,7 @@ pub enum Problem {
     #[error("it is not text")]
     NotText,
     /// Larger than any such file is.
-    #[error("it is larger than {MAX_FILE} octets")]
+    #[error("it is larger than {MAX_FILE} bytes")]
     TooBig,
     /// The line with the name is missing or holds none.
     #[error("it has no line `Name: /…` with the name of a key")]
@@ -35,7 +35,7 @@ pub enum Problem {
     #[error("it holds no shared key")]
     NoShared,
     /// A shared secret that can be guessed sooner than SHA-256 broken.
-    #[error("its shared key has {0} octets; fewer than {MIN_SHARED_KEY} can be guessed")]
+    #[error("its shared key has {0} bytes; fewer than {MIN_SHARED_KEY} can be guessed")]
     ShortShared(usize),
     /// Base64 is broken.
     #[error("its base64 is broken")]
@@ -69,15 +69,15 @@ const NAME: &str = "Name: ";
 /// Begins the names of files that are being written.
 pub(super) const TEMPORARY: &str = ".tmp-";
 
-/// Most readable octets of a name that a file name takes over.
+/// Most readable bytes of a name that a file name takes over.
 const MAX_SLUG: usize = 64;
 
 /// The file name, without extension, for what belongs to the key named `name`.
 pub(super) fn stem(name: NameRef<'_>) -> String {
     let mut stem = String::new();
-    for octet in name.to_string().bytes().take(MAX_SLUG) {
-        if octet.is_ascii_alphanumeric() {
-            stem.push(octet as char);
+    for byte in name.to_string().bytes().take(MAX_SLUG) {
+        if byte.is_ascii_alphanumeric() {
+            stem.push(byte as char);
         } else if !stem.is_empty() && !stem.ends_with('-') {
             stem.push('-');
         }
@@ -85,8 +85,8 @@ pub(super) fn stem(name: NameRef<'_>) -> String {
     if !stem.ends_with('-') {
         stem.push('-');
     }
-    for octet in &Sha256::digest(name.as_bytes())[..8] {
-        stem.push_str(&format!("{octet:02x}"));
+    for byte in &Sha256::digest(name.as_bytes())[..8] {
+        stem.push_str(&format!("{byte:02x}"));
     }
     stem
 }
@@ -96,14 +96,14 @@ pub(super) fn secret_text(name: &Name, secret: &SecretKey) -> Zeroizing<String> 
     armoured(WARNING, name, ARMOUR, &secret.to_pkcs8())
 }
 
-/// A text that says what it is, has a name, and octets in base64 between two lines.
+/// A text that says what it is, has a name, and bytes in base64 between two lines.
 pub(super) fn armoured(
     what: &str,
     name: &Name,
     [begin, end]: [&str; 2],
-    octets: &[u8],
+    bytes: &[u8],
 ) -> Zeroizing<String> {
-    let lines = base64_text::encode(octets);
+    let lines = base64_text::encode(bytes);
     let head = format!("{what}\n{NAME}{name}\n");
     let parts = [&head, begin, "\n", &lines, end, "\n"];
     // The exact size, so that growing leaves no half-filled copy of the secret in memory.
@@ -120,7 +120,7 @@ pub(super) fn parse_name(text: &str) -> Result<Name, Problem> {
     line.and_then(|name| name.trim_end().parse().ok()).ok_or(Problem::NoName)
 }
 
-/// The octets between the two lines.
+/// The bytes between the two lines.
 pub(super) fn parse_armoured(
     text: &str,
     [begin, end]: [&'static str; 2],
@@ -145,12 +145,12 @@ pub(super) fn read(path: &Path, secret: bool) -> Result<Zeroizing<String>, KeyCh
     if secret && let Some(mode) = bits(&metadata, 0o077) {
         return Err(KeyChainError::Exposed { path: path.to_owned(), mode });
     }
-    let mut octets = Zeroizing::new(Vec::with_capacity(metadata.len().min(MAX_FILE) as usize + 1));
-    file.take(MAX_FILE + 1).read_to_end(&mut octets).map_err(io)?;
-    if octets.len() as u64 > MAX_FILE {
+    let mut bytes = Zeroizing::new(Vec::with_capacity(metadata.len().min(MAX_FILE) as usize + 1));
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(io)?;
+    if bytes.len() as u64 > MAX_FILE {
         return Err(damaged(Problem::TooBig));
     }
-    let text = String::from_utf8(std::mem::take(&mut *octets)).map_err(|not_text| {
+    let text = String::from_utf8(std::mem::take(&mut *bytes)).map_err(|not_text| {
         not_text.into_bytes().zeroize();
         damaged(Problem::NotText)
     })?;

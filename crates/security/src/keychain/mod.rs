@@ -10,7 +10,7 @@
 //! | `<stem>.shared` | 0600 | a shared secret's name, and the secret in base64 |
 //! | `default` | 0600 | the default key's name |
 //!
-//! The stem is made of the readable octets of the key's name and of a digest of the whole name, so
+//! The stem is made of the readable bytes of the key's name and of a digest of the whole name, so
 //! that no name leads out of the directory and no two names share a file. The name inside the file
 //! is the one that counts.
 //!

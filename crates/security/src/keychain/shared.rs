@@ -15,7 +15,7 @@ use pkcs8::{ObjectIdentifier, PrivateKeyInfoRef};
 use zeroize::Zeroizing;
 
 use super::{KeyChain, KeyChainError, Problem, file};
-use crate::certificate::{self, KEY, KEY_ID_OCTETS, KEY_LEN};
+use crate::certificate::{self, KEY, KEY_ID_BYTES, KEY_LEN};
 use crate::safe_bag::{self, SEAL_RANDOM, SafeBagError};
 use crate::{MIN_SHARED_KEY, SharedKey, Signer, TrustedKey};
 
@@ -49,7 +49,7 @@ impl StoredShared {
         secret: &[u8; MIN_SHARED_KEY],
         id: &[u8; MIN_SHARED_KEY],
     ) -> StoredShared {
-        let id: String = id[..KEY_ID_OCTETS].iter().map(|octet| format!("{octet:02x}")).collect();
+        let id: String = id[..KEY_ID_BYTES].iter().map(|byte| format!("{byte:02x}")).collect();
         let key = [KEY, id.as_bytes()].map(Component::generic);
         let name = key.iter().fold(identity.to_name(), |name, component| name.with(component));
         StoredShared { name, secret: SharedKey::generate(secret) }
@@ -77,7 +77,7 @@ impl StoredShared {
     /// The text of such a file.
     #[must_use]
     pub fn to_text(&self) -> Zeroizing<String> {
-        file::armoured(WARNING, &self.name, PLAIN, self.secret.octets())
+        file::armoured(WARNING, &self.name, PLAIN, self.secret.bytes())
     }
 
     /// True if the text is meant to hold a shared secret, under a passphrase or not.
@@ -97,8 +97,8 @@ impl StoredShared {
     /// # Errors
     /// It is none; or the secret can be guessed.
     pub fn from_text(text: &str) -> Result<StoredShared, Problem> {
-        let octets = file::parse_armoured(text, PLAIN)?;
-        StoredShared::from_parts(text, &octets)
+        let bytes = file::parse_armoured(text, PLAIN)?;
+        StoredShared::from_parts(text, &bytes)
     }
 
     /// Reads a file of such text, if nobody else can.
@@ -115,7 +115,7 @@ impl StoredShared {
     #[must_use]
     pub fn seal(&self, passphrase: &[u8], random: &[u8; SEAL_RANDOM]) -> Zeroizing<String> {
         let algorithm = AlgorithmIdentifier { oid: ALGORITHM, parameters: Some(AnyRef::NULL) };
-        let secret = OctetStringRef::new(self.secret.octets()).expect("a secret is not that long");
+        let secret = OctetStringRef::new(self.secret.bytes()).expect("a secret is not that long");
         let info = PrivateKeyInfoRef::new(algorithm, secret);
         let encrypted = safe_bag::encrypt(&info, passphrase, random);
         file::armoured("A shared key under a passphrase.", &self.name, SEALED, &encrypted)
@@ -132,15 +132,15 @@ impl StoredShared {
         Ok(StoredShared::from_parts(text, info.private_key.as_bytes())?)
     }
 
-    fn from_parts(text: &str, octets: &[u8]) -> Result<StoredShared, Problem> {
-        if octets.len() < MIN_SHARED_KEY {
-            return Err(Problem::ShortShared(octets.len()));
+    fn from_parts(text: &str, bytes: &[u8]) -> Result<StoredShared, Problem> {
+        if bytes.len() < MIN_SHARED_KEY {
+            return Err(Problem::ShortShared(bytes.len()));
         }
         let name = file::parse_name(text)?;
         if !certificate::is_key_name(name.as_ref()) {
             return Err(Problem::NoName);
         }
-        Ok(StoredShared { name, secret: SharedKey::new(octets) })
+        Ok(StoredShared { name, secret: SharedKey::new(bytes) })
     }
 }
 

@@ -140,9 +140,9 @@ fn no_name_leads_out_of_the_directory() {
     let (_dir, chain) = open();
     let hostile: [&[u8]; 8] =
         [b"", b".", b"..", b"/", b"../../x", b"/etc/passwd", b"\0\n\xff", b"default"];
-    for (seed, octets) in hostile.into_iter().enumerate() {
+    for (seed, bytes) in hostile.into_iter().enumerate() {
         let mut identity = Name::default();
-        identity.push(packet::Component::generic(octets).as_ref());
+        identity.push(packet::Component::generic(bytes).as_ref());
         identity.push(packet::Component::generic(b"..").as_ref());
         let secret = SecretKey::ed25519(&[seed as u8; 32]);
         let validity = Validity::days(0, 20_000);
@@ -271,7 +271,7 @@ fn a_damaged_secret_is_named_with_what_to_do() {
     assert_eq!(damage("key", |_| vec![b'x'; 100_000]), Problem::TooBig);
     assert_eq!(replaced("Name: /", "Nome: /"), Problem::NoName);
     assert_eq!(replaced("-----END", "-----AND"), Problem::NoArmour("-----BEGIN PRIVATE KEY-----"));
-    // The structure always begins with the octets 30 2e 02.
+    // The structure always begins with the bytes 30 2e 02.
     assert_eq!(replaced("MC4C", "MC4!"), Problem::Base64);
     assert_eq!(replaced("MC4C", "MC4D"), Problem::Key(crate::KeyError::Secret));
     let other = replaced("Name: /alice", "Name: /bob");
@@ -315,7 +315,7 @@ fn a_default_that_names_no_key_is_damaged() {
 fn files_are_called_after_the_names_of_keys() {
     let digits = |stem: &str| {
         let (slug, digest) = stem.split_at(stem.len() - 16);
-        assert!(digest.bytes().all(|octet| octet.is_ascii_hexdigit()), "{stem}");
+        assert!(digest.bytes().all(|byte| byte.is_ascii_hexdigit()), "{stem}");
         slug.to_owned()
     };
     assert_eq!(digits(&file::stem(name("/alice/KEY/1").as_ref())), "alice-KEY-1-");

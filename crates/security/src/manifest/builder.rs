@@ -15,13 +15,13 @@ pub enum BuildError {
     Layout(#[from] LayoutError),
     /// A node does not fit a packet: the name is long.
     #[error(
-        "a manifest packet of {name} would have {len} octets, more than {max}; \
+        "a manifest packet of {name} would have {len} bytes, more than {max}; \
          use a smaller fan-out or a shorter name", max = packet::MAX_PACKET
     )]
     TooBig {
         /// The node's name.
         name: Name,
-        /// Octets of the packet.
+        /// Bytes of the packet.
         len: usize,
     },
     /// The tree has no such node.
@@ -32,7 +32,7 @@ pub enum BuildError {
     Changed(u64),
 }
 
-/// Collects the digests of an object's segments, in order, and keeps 32 octets a leaf.
+/// Collects the digests of an object's segments, in order, and keeps 32 bytes a leaf.
 ///
 /// 100 GB in segments of 8 kB are 12.5 million segments and 50,000 leaves: 1.6 MB. The leaves
 /// themselves are made again when they are asked for ([`Tree::encode_leaf`]) from the digests of
@@ -77,7 +77,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Octets that the builder holds, whatever the number of segments taken beyond 32 a leaf.
+    /// Bytes that the builder holds, whatever the number of segments taken beyond 32 a leaf.
     #[must_use]
     pub fn memory(&self) -> usize {
         (self.open.capacity() + self.leaves.capacity()) * size_of::<Digest>()
@@ -152,7 +152,7 @@ impl Tree {
         super::Announcement { layout: self.layout, root_digest: self.root_digest }
     }
 
-    /// Octets held.
+    /// Bytes held.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.digests.capacity() * size_of::<Digest>() + self.root.len()

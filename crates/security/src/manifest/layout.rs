@@ -4,11 +4,11 @@ use std::ops::Range;
 
 /// Digests that a node lists unless the publisher asks for fewer.
 ///
-/// 250 digests of 32 octets leave 800 octets of the 8800 of a packet for the name, the signature
+/// 250 digests of 32 bytes leave 800 bytes of the 8800 of a packet for the name, the signature
 /// and the key locator; [`super::largest_fanout`] gives less where names are long.
 pub const DEFAULT_FANOUT: u32 = 250;
 
-/// Most digests that a node may list: what is left of a packet of 8800 octets.
+/// Most digests that a node may list: what is left of a packet of 8800 bytes.
 pub const MAX_FANOUT: u32 = 256;
 
 /// Most segments of one object (two exabytes at 8 kB each). The bound keeps every sum of node

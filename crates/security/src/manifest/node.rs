@@ -35,7 +35,7 @@ pub enum NodeError {
     #[error("its ContentType is {0}, not 4 (Manifest)")]
     ContentType(u64),
     /// The digests are none, too many, or cut off.
-    #[error("its {0} octets of digests are not whole digests for one node")]
+    #[error("its {0} bytes of digests are not whole digests for one node")]
     Digests(usize),
     /// The root describes a tree that cannot be.
     #[error(transparent)]
@@ -87,11 +87,11 @@ impl<'a> Node<'a> {
         let level = required(&mut reader, types::LEVEL)?.nni()?;
         let level = u32::try_from(level).map_err(|_| NodeError::Place)?;
         let first = required(&mut reader, types::FIRST)?.nni()?;
-        let octets = required(&mut reader, types::DIGESTS)?.value;
-        let (digests, rest) = octets.as_chunks();
+        let bytes = required(&mut reader, types::DIGESTS)?.value;
+        let (digests, rest) = bytes.as_chunks();
         let most = super::MAX_FANOUT as usize;
         if digests.is_empty() || digests.len() > most || !rest.is_empty() {
-            return Err(NodeError::Digests(octets.len()));
+            return Err(NodeError::Digests(bytes.len()));
         }
         reader.finish()?;
         Ok(Node { shape, level, first, digests })
@@ -159,7 +159,7 @@ pub fn node_number(object: NameRef<'_>, name: NameRef<'_>) -> Option<u64> {
 
 /// Encodes and signs a node's packet and appends it to `out`.
 ///
-/// Every octet follows from the arguments, so that a node made again has the digest that it had:
+/// Every byte follows from the arguments, so that a node made again has the digest that it had:
 /// ContentType 4, FreshnessPeriod [`FRESHNESS_MS`], and FinalBlockId in the root alone, which is
 /// the last node.
 pub fn manifest_data(
@@ -192,7 +192,7 @@ pub fn manifest_data(
 #[must_use]
 pub fn largest_fanout(object: NameRef<'_>, signer: &Signer) -> u32 {
     // The greatest numbers there are, so that every number takes its longest form. The lengths of
-    // Data, Content and Digests each take one octet here and three in a full node.
+    // Data, Content and Digests each take one byte here and three in a full node.
     let shape = Some(Shape { segments: super::MAX_SEGMENTS, fanout: super::MAX_FANOUT });
     let node = Node { shape, level: u32::MAX, first: u64::MAX, digests: &[] };
     let mut packet = Vec::new();

@@ -238,7 +238,7 @@ impl Verifier {
         self.nodes.len()
     }
 
-    /// Octets of digests held.
+    /// Bytes of digests held.
     #[must_use]
     pub fn memory(&self) -> usize {
         let below: usize = self.nodes.values().map(|digests| digests.len()).sum();

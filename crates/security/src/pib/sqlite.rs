@@ -4,7 +4,7 @@
 //! than this, where a database engine would have to be compiled in, with its C. Nothing is written.
 //! The format: <https://www.sqlite.org/fileformat2.html>.
 
-/// Why octets are not read.
+/// Why bytes are not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SqliteError {
     /// Another kind of file.
@@ -30,15 +30,15 @@ pub enum Value {
     Integer(i64),
     /// A number that nobody here needs.
     Real,
-    /// Octets, or the UTF-8 octets of a text.
-    Octets(Vec<u8>),
+    /// Bytes, or the UTF-8 bytes of a text.
+    Bytes(Vec<u8>),
 }
 
 /// A row: its number, and its values in the order of the table's columns.
 pub type Row = (i64, Vec<Value>);
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
-/// Octets of the header of the file, in front of the first page's own.
+/// Bytes of the header of the file, in front of the first page's own.
 const HEADER: usize = 100;
 /// The table of tables begins at the first page.
 const SCHEMA: u32 = 1;
@@ -51,7 +51,7 @@ const UTF8: u32 = 1;
 pub struct Sqlite<'a> {
     file: &'a [u8],
     page_size: usize,
-    /// Octets of a page that are for tables.
+    /// Bytes of a page that are for tables.
     usable: usize,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Sqlite<'a> {
     /// All rows of a table, in order.
     pub fn table(&self, name: &'static str) -> Result<Vec<Row>, SqliteError> {
         let root = self.rows(SCHEMA)?.into_iter().find_map(|(_, row)| match row.as_slice() {
-            [Value::Octets(kind), Value::Octets(found), _, Value::Integer(root), ..] => {
+            [Value::Bytes(kind), Value::Bytes(found), _, Value::Integer(root), ..] => {
                 (kind == b"table" && found == name.as_bytes()).then_some(*root)
             }
             _ => None,
@@ -151,7 +151,7 @@ impl<'a> Sqlite<'a> {
         Some((number, record(&payload)?))
     }
 
-    /// Octets of a payload of `len` that lie in the cell itself.
+    /// Bytes of a payload of `len` that lie in the cell itself.
     fn local(&self, len: usize) -> usize {
         let most = self.usable - 35;
         if len <= most {
@@ -187,42 +187,42 @@ fn record(payload: &[u8]) -> Option<Vec<Value>> {
             1..=6 => Value::Integer(integer(value)),
             7 => Value::Real,
             8 | 9 => Value::Integer(typ - 8),
-            _ => Value::Octets(value.to_vec()),
+            _ => Value::Bytes(value.to_vec()),
         });
     }
     Some(values)
 }
 
-/// A number of up to eight octets, with its sign.
-fn integer(octets: &[u8]) -> i64 {
-    let negative = octets.first().is_some_and(|first| first & 0x80 != 0);
+/// A number of up to eight bytes, with its sign.
+fn integer(bytes: &[u8]) -> i64 {
+    let negative = bytes.first().is_some_and(|first| first & 0x80 != 0);
     let start = if negative { -1 } else { 0 };
-    octets.iter().fold(start, |value, octet| (value << 8) | i64::from(*octet))
+    bytes.iter().fold(start, |value, byte| (value << 8) | i64::from(*byte))
 }
 
-/// A number of one to nine octets, seven bits in each but the ninth, which has eight.
-fn varint(octets: &[u8], at: &mut usize) -> Option<i64> {
+/// A number of one to nine bytes, seven bits in each but the ninth, which has eight.
+fn varint(bytes: &[u8], at: &mut usize) -> Option<i64> {
     let mut value: u64 = 0;
     for i in 0..9 {
-        let octet = *octets.get(*at)?;
+        let byte = *bytes.get(*at)?;
         *at += 1;
         if i == 8 {
-            return Some(((value << 8) | u64::from(octet)) as i64);
+            return Some(((value << 8) | u64::from(byte)) as i64);
         }
-        value = (value << 7) | u64::from(octet & 0x7f);
-        if octet & 0x80 == 0 {
+        value = (value << 7) | u64::from(byte & 0x7f);
+        if byte & 0x80 == 0 {
             return Some(value as i64);
         }
     }
     None
 }
 
-fn u16_at(octets: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_be_bytes(octets.get(at..at.checked_add(2)?)?.try_into().ok()?))
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes(bytes.get(at..at.checked_add(2)?)?.try_into().ok()?))
 }
 
-fn u32_at(octets: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_be_bytes(octets.get(at..at.checked_add(4)?)?.try_into().ok()?))
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use super::*;
 use crate::KeyType;
 
-fn octets(text: &str) -> Vec<u8> {
+fn bytes(text: &str) -> Vec<u8> {
     base64_text::decode(text).unwrap().to_vec()
 }
 
@@ -15,7 +15,7 @@ fn octets(text: &str) -> Vec<u8> {
 fn unpacked() -> (tempfile::TempDir, Pib) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("pib.db");
-    fs::write(&path, octets(include_str!("../../tests/python-ndn/pib.b64"))).unwrap();
+    fs::write(&path, bytes(include_str!("../../tests/python-ndn/pib.b64"))).unwrap();
     let pib = Pib::open(&path, dir.path()).unwrap();
     for (identity, text) in [
         ("/py/rsa", include_str!("../../tests/python-ndn/tpm_rsa.b64")),
@@ -82,11 +82,11 @@ fn what_cannot_be_read_says_which_file() {
     assert!(refused.contains("no SQLite database"), "{refused}");
 }
 
-/// The octets of a name as the database has them.
+/// The bytes of a name as the database has them.
 fn encoded(name: &Name) -> Value {
-    let mut octets = Vec::new();
-    name.encode_into(&mut octets);
-    Value::Octets(octets)
+    let mut bytes = Vec::new();
+    name.encode_into(&mut bytes);
+    Value::Bytes(bytes)
 }
 
 /// Two keys of one identity, the older of them the default, each with two certificates, the older
@@ -100,7 +100,7 @@ fn defaults_count_before_what_is_newer() {
         Certificate::self_signed(identity.as_ref(), secret, validity, version)
     };
     let row = |id, of: i64, certificate: &Certificate, default: bool| {
-        let wire = Value::Octets(certificate.wire().to_vec());
+        let wire = Value::Bytes(certificate.wire().to_vec());
         let name = encoded(certificate.name());
         let values =
             [Value::Null, Value::Integer(of), name, wire, Value::Integer(i64::from(default))];
@@ -115,7 +115,7 @@ fn defaults_count_before_what_is_newer() {
     ];
     let key = |id, secret: &SecretKey, default: bool| {
         let name = encoded(&certificate(secret, 1).key_name());
-        let bits = Value::Octets(secret.public().to_spki());
+        let bits = Value::Bytes(secret.public().to_spki());
         let default = Value::Integer(i64::from(default));
         let values = [Value::Null, Value::Integer(1), name, bits, default];
         sqlite::tests::cell(id, &values)

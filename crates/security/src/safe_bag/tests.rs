@@ -25,7 +25,7 @@ fn a_bag_opens_with_its_passphrase_only() {
     }
     // The secret is not in it as it is.
     let plain = secret.to_pkcs8();
-    assert!(!bag.encrypted.windows(16).any(|octets| plain.windows(16).any(|p| p == octets)));
+    assert!(!bag.encrypted.windows(16).any(|bytes| plain.windows(16).any(|p| p == bytes)));
 }
 
 #[test]
@@ -38,10 +38,10 @@ fn another_keys_certificate_is_noticed() {
 #[test]
 fn a_bag_cannot_ask_for_any_amount_of_work() {
     let mut bag = bag();
-    // The rounds are the INTEGER of three octets behind the salt.
+    // The rounds are the INTEGER of three bytes behind the salt.
     let rounds = [0x02, 0x03, 0x09, 0x27, 0xc0];
-    let at = bag.encrypted.windows(5).position(|octets| octets == rounds).unwrap();
-    // More than eight million do not fit into three octets: the salt gives one.
+    let at = bag.encrypted.windows(5).position(|bytes| bytes == rounds).unwrap();
+    // More than eight million do not fit into three bytes: the salt gives one.
     assert_eq!(bag.encrypted[at - 18..at - 16], [0x04, 0x10]);
     bag.encrypted[at - 17] = 0x0f;
     bag.encrypted.splice(at - 1..at + 5, [0x02, 0x04, 0x00, 0x98, 0x96, 0x81]);
@@ -52,14 +52,14 @@ fn a_bag_cannot_ask_for_any_amount_of_work() {
 fn what_is_no_bag() {
     let wire = |parts: &[(u64, &[u8])]| {
         let mut value = Vec::new();
-        parts.iter().for_each(|(typ, octets)| tlv::put_tlv(&mut value, *typ, octets));
+        parts.iter().for_each(|(typ, bytes)| tlv::put_tlv(&mut value, *typ, bytes));
         let mut wire = Vec::new();
         tlv::put_tlv(&mut wire, SAFE_BAG, &value);
         wire
     };
     let (certificate, _) = made(KeyType::Ed25519);
     let inner = tlv::only(certificate.wire(), tlv::types::DATA).unwrap().to_vec();
-    for octets in [
+    for bytes in [
         Vec::new(),
         certificate.wire().to_vec(),
         wire(&[]),
@@ -67,7 +67,7 @@ fn what_is_no_bag() {
         wire(&[(129, b"x"), (6, &inner)]),
         wire(&[(6, &inner), (130, b"x")]),
     ] {
-        assert_eq!(SafeBag::decode(&octets).unwrap_err(), SafeBagError::NoBag);
+        assert_eq!(SafeBag::decode(&bytes).unwrap_err(), SafeBagError::NoBag);
     }
     let broken = SafeBag::decode(&wire(&[(6, b"x"), (129, b"x")]));
     assert!(matches!(broken, Err(SafeBagError::Certificate(_))));
@@ -77,7 +77,7 @@ fn what_is_no_bag() {
 }
 
 /// `openssl pkcs8 -topk8 -v2 aes-128-cbc -v2prf hmacWithSHA1 -iter 2048` of an Ed25519 key whose 32
-/// octets are all 3, as OpenSSL before 1.1.0 and ndn-cxx with it encrypted by default.
+/// bytes are all 3, as OpenSSL before 1.1.0 and ndn-cxx with it encrypted by default.
 const SHA1: &str = "\
     MIGNMEkGCSqGSIb3DQEFDTA8MBsGCSqGSIb3DQEFDDAOBAhM9L7ORjHh5QICCAAwHQYJYIZIAWUDBAECBBAoB0Zg\
     gbIGAjpF06OB515sBEAAAdG4uJZNLgf6cT6JIlSRugQ2TIJAnn5D+RjqH8b50UwpWDJeIHBCiXw4M1MezmU8Pav1\

@@ -51,7 +51,7 @@ enum Argument {
     Tag(u64),
 }
 
-/// Why octets are no model.
+/// Why bytes are no model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// Its TLV is broken.

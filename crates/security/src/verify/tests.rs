@@ -38,7 +38,7 @@ fn verdict(policy: &TrustPolicy, wire: &[u8]) -> Result<Proof, VerifyError> {
 }
 
 fn damaged(mut wire: Vec<u8>) -> Vec<u8> {
-    let at = wire.windows(5).position(|octets| octets == b"hello").unwrap();
+    let at = wire.windows(5).position(|bytes| bytes == b"hello").unwrap();
     wire[at] ^= 1;
     wire
 }

@@ -52,7 +52,7 @@ pub enum Spread {
 pub struct Object {
     /// Its number.
     pub number: u64,
-    /// Octets of content.
+    /// Bytes of content.
     pub size: u64,
     /// The place of its class.
     pub class: u16,
@@ -68,7 +68,7 @@ pub struct Catalogue {
     pub name: Name,
     /// The version of every object.
     pub version: u64,
-    /// Octets of content in a segment.
+    /// Bytes of content in a segment.
     pub segment_size: usize,
     /// How the objects are signed.
     pub signing: Signing,
@@ -160,10 +160,10 @@ impl Catalogue {
 
     /// A number in [0, 1) that belongs to an object.
     fn unit(&self, number: u64, role: u8) -> f64 {
-        let mut octets = [0; 9];
-        octets[..8].copy_from_slice(&number.to_le_bytes());
-        octets[8] = role;
-        (xxh3_64_with_seed(&octets, self.key) >> 11) as f64 / (1u64 << 53) as f64
+        let mut bytes = [0; 9];
+        bytes[..8].copy_from_slice(&number.to_le_bytes());
+        bytes[8] = role;
+        (xxh3_64_with_seed(&bytes, self.key) >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// The object of this number; `None` if there is none.
@@ -235,7 +235,7 @@ impl Catalogue {
         (canonical && self.object(number).is_some()).then_some(number)
     }
 
-    /// The segments of an object of so many octets.
+    /// The segments of an object of so many bytes.
     #[must_use]
     pub fn segments(&self, size: u64) -> u64 {
         size.div_ceil(self.segment_size as u64).max(1)
@@ -257,10 +257,10 @@ impl Catalogue {
             Spread::Objects => u64::MAX,
             Spread::Segments => segment / self.together,
         };
-        let mut octets = [0; 16];
-        octets[..8].copy_from_slice(&number.to_le_bytes());
-        octets[8..].copy_from_slice(&part.to_le_bytes());
-        let hash = xxh3_64_with_seed(&octets, self.key ^ 0x9e37_79b9_7f4a_7c15);
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&number.to_le_bytes());
+        bytes[8..].copy_from_slice(&part.to_le_bytes());
+        let hash = xxh3_64_with_seed(&bytes, self.key ^ 0x9e37_79b9_7f4a_7c15);
         Some(((u128::from(hash) * u128::from(self.producers)) >> 64) as usize)
     }
 }

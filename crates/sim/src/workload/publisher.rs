@@ -16,7 +16,7 @@ use crate::plain::{Plain, Segments, Wanted};
 use crate::producer::preparation;
 use crate::spec::{ObjectSpec, Signing};
 
-/// Segments of prepared objects that are remembered; what is prepared takes some 32 octets for
+/// Segments of prepared objects that are remembered; what is prepared takes some 32 bytes for
 /// each.
 const REMEMBERED: u64 = 1 << 20;
 
@@ -161,7 +161,7 @@ impl Publisher {
     }
 
     /// Prepares the first objects before anybody asks for them, as long as they are no more than so
-    /// many octets together, and none is forgotten for another one.
+    /// many bytes together, and none is forgotten for another one.
     pub fn make_ready(&mut self, mut most: u64) {
         if self.catalogue.signing != Signing::Manifest {
             return;

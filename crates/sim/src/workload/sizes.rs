@@ -2,7 +2,7 @@
 
 use control::math;
 
-/// A distribution of sizes, in octets. What is drawn is never less than one octet.
+/// A distribution of sizes, in bytes. What is drawn is never less than one byte.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Distribution {
     /// All the same.
@@ -56,7 +56,7 @@ impl Distribution {
         (size as u64).max(1)
     }
 
-    /// The mean, but for rounding to octets.
+    /// The mean, but for rounding to bytes.
     #[must_use]
     pub fn mean(&self) -> f64 {
         match *self {

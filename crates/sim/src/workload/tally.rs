@@ -17,9 +17,9 @@ pub struct Tally {
     pub completed: u64,
     /// How many ended without everything.
     pub failed: u64,
-    /// Octets of content that came.
+    /// Bytes of content that came.
     pub bytes: u64,
-    /// Octets of content of those that brought everything, over the times that it took them.
+    /// Bytes of content of those that brought everything, over the times that it took them.
     pub goodput: f64,
     /// Completion times.
     pub times: Histogram,
@@ -36,7 +36,7 @@ impl Tally {
         self.times.merge(&other.times);
     }
 
-    /// The mean goodput of those that brought everything, in octets a second.
+    /// The mean goodput of those that brought everything, in bytes a second.
     #[must_use]
     pub fn mean_goodput(&self) -> Option<f64> {
         (self.completed > 0).then(|| self.goodput / self.completed as f64)
@@ -52,7 +52,7 @@ pub struct Counts {
     pub completed: u64,
     /// How many ended without everything.
     pub failed: u64,
-    /// Octets of content that those brought which ended.
+    /// Bytes of content that those brought which ended.
     pub bytes: u64,
     /// The completion times altogether, in nanoseconds.
     pub taken: u128,
@@ -181,7 +181,7 @@ mod tests {
         // The span from 0 to 10 s is not wholly behind 1 s.
         let late = class.since(second(1));
         assert_eq!((late.started, late.completed), (4, 3));
-        // 1000/6, 1000/8 and 1000/1 octets a second.
+        // 1000/6, 1000/8 and 1000/1 bytes a second.
         let mean = (1000.0 / 6.0 + 125.0 + 1000.0) / 3.0;
         assert!((late.mean_goodput().unwrap() - mean).abs() < 1e-9);
         assert_eq!(late.times.mean(), Some(Duration::from_secs(5)));

@@ -50,11 +50,11 @@ pub fn publish(net: &mut Network, at: NodeId, uri: &str, segment_size: usize) {
     publish_sized(net, at, uri, segment_size, 4_000_000_000);
 }
 
-pub fn publish_sized(net: &mut Network, at: NodeId, uri: &str, segment_size: usize, octets: u64) {
+pub fn publish_sized(net: &mut Network, at: NodeId, uri: &str, segment_size: usize, bytes: u64) {
     let object = ObjectSpec {
         segment_size,
         signing: Signing::Unsigned,
-        ..ObjectSpec::new(name(uri), Size(octets))
+        ..ObjectSpec::new(name(uri), Size(bytes))
     };
     net.publish(at, object).expect("it can be published");
 }
@@ -65,7 +65,7 @@ pub fn ms(n: u64) -> Time {
 
 #[derive(Default)]
 struct Seen {
-    /// Octets of content by flow and sample.
+    /// Bytes of content by flow and sample.
     content: Vec<(Time, FlowId, u64)>,
     /// What the parts of faces reported, with the node.
     events: Vec<(usize, Event)>,
@@ -75,7 +75,7 @@ struct Seen {
     /// copies are on the way.
     stamps: BTreeMap<Vec<u8>, Option<(usize, RateStamp)>>,
     compared: u64,
-    /// Data that producers sent, and their octets.
+    /// Data that producers sent, and their bytes.
     data: (u64, u64),
 }
 
@@ -149,7 +149,7 @@ impl Series {
     }
 
     /// How many stamps were compared with those of the link before; how many Data came from
-    /// producers, and the octets of their packets.
+    /// producers, and the bytes of their packets.
     pub fn stamps(&self) -> (u64, u64, u64) {
         let seen = self.seen();
         (seen.compared, seen.data.0, seen.data.1)

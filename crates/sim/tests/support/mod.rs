@@ -92,7 +92,7 @@ pub fn assert_links_conserve(outcome: &Outcome) {
         let sum =
             |f: fn((u64, u64)) -> u64| f(left) + f(link.dropped) + f(link.crashed) + f(link.queued);
         assert_eq!(offered.0, sum(|p| p.0), "packets: {link:?}");
-        assert_eq!(offered.1, sum(|p| p.1), "octets: {link:?}");
+        assert_eq!(offered.1, sum(|p| p.1), "bytes: {link:?}");
         let wire = &link.wire;
         assert_eq!(link.sent.frames, wire.sent, "{link:?}");
         let ends = wire.delivered + wire.lost + wire.down + wire.node_down + link.in_flight;

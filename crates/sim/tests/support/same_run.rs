@@ -53,8 +53,8 @@ pub fn fingerprint(seed: u32) -> (u64, u64) {
     let outcome = net.run(Time(10_000_000_000));
     // FNV-1a, 64 bits, over the results as text: floating-point numbers are shown to the last bit.
     let results = format!("{outcome:?}");
-    let hash = results.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, octet| {
-        (hash ^ u64::from(octet)).wrapping_mul(0x100_0000_01b3)
+    let hash = results.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
     });
     (outcome.trace_hash, hash)
 }

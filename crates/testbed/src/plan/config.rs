@@ -72,9 +72,9 @@ fn face(
     );
     if medium.shape == Shape::Faces {
         let _ = writeln!(text, "rate = \"{} bit/s\"\noverhead = \"0 B\"", direction.rate.0);
-        let (octets, packets) = direction.queue.bounds();
+        let (bytes, packets) = direction.queue.bounds();
         let _ = match packets {
-            usize::MAX => writeln!(text, "queue = \"{} B\"", octets.0),
+            usize::MAX => writeln!(text, "queue = \"{} B\"", bytes.0),
             packets => writeln!(text, "queue = \"{packets} packets\""),
         };
     }

@@ -5,7 +5,7 @@ use control::Size;
 use forwarder::tables::ContentStoreConfig;
 use scenario::model::{Content, Scenario, Signing};
 
-/// Octets that are published at least: a fetch that is to begin must find something.
+/// Bytes that are published at least: a fetch that is to begin must find something.
 const LEAST: u64 = 1_000_000;
 /// What a packet in a content store takes besides its content.
 const AROUND: u64 = 1_000;
@@ -51,7 +51,7 @@ pub fn notes(scenario: &Scenario) -> Vec<String> {
     )]
 }
 
-/// Octets that a content store may take, whose bound may be in packets.
+/// Bytes that a content store may take, whose bound may be in packets.
 pub fn store(scenario: &Scenario, store: &ContentStoreConfig) -> u64 {
     let largest = scenario.contents.iter().map(|content| content.segment.0).max().unwrap_or(0);
     let packets = (store.packets as u64).saturating_mul(largest + AROUND);

@@ -173,7 +173,7 @@ fn stores_in_packets_hold_packets() {
     );
     let plan = plan(&text);
     assert_eq!(read(&plan, 1).content_store.packets, 300);
-    // Of 900 octets and what is around them.
+    // Of 900 bytes and what is around them.
     assert_eq!(plan.nodes[1].store, 300 * 1900);
 }
 
@@ -182,7 +182,7 @@ fn the_slowest_link_of_the_way_decides_the_estimate() {
     let scenario = scenario(LINE);
     let plan = plan(LINE);
     let estimate = Estimate::of(&scenario, &plan);
-    // 8 Mbit/s in packets of 1000 octets are 1000 a second and as many Interests, over two links
+    // 8 Mbit/s in packets of 1000 bytes are 1000 a second and as many Interests, over two links
     // and at both ends: 8000 times 20 us.
     assert!((estimate.cores - 0.16).abs() < 1e-9, "{}", estimate.cores);
     assert_eq!(estimate.applications, 0.0);

@@ -437,7 +437,7 @@ impl Fetch {
     fn write(&mut self, segment: u64, content: &[u8], sink: &mut dyn Sink) {
         let Some(object) = &self.object else { return };
         let offset = match object.info.segment_size.filter(|_| !self.config.in_order) {
-            None => object.resumed_octets + object.octets,
+            None => object.resumed_bytes + object.bytes,
             Some(size) => {
                 let last = object.info.segments == Some(segment + 1);
                 let found = content.len() as u64;

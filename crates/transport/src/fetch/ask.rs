@@ -10,7 +10,7 @@ use packet::interest_buf::encode_plain_interest;
 use packet::options::Anticipated;
 use packet::{Component, HopOption, HopOptions, InterestBuf, LpHeader, Name, NameRef};
 
-/// Octets of a metadata packet, about.
+/// Bytes of a metadata packet, about.
 const METADATA_GUESS: Size = Size(500);
 /// How many segments are offered to a controller that says "not this one" before giving up.
 const LOOK_AHEAD: usize = 16;

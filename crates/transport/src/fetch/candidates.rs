@@ -144,7 +144,7 @@ impl Fetch {
     fn nothing_verified(&self) -> bool {
         self.verification.layout().is_none()
             && self.verification.proof().is_none()
-            && self.object.as_ref().is_none_or(|object| object.octets == 0)
+            && self.object.as_ref().is_none_or(|object| object.bytes == 0)
     }
 
     /// Something of the candidate is verified: what it says of itself holds.
@@ -187,7 +187,7 @@ impl Fetch {
     /// Returns false if there is none to skip, or it is too late to.
     pub(super) fn skip_candidate(&mut self, why: &FetchError) -> bool {
         let stalled = matches!(why, FetchError::Stalled { .. });
-        let untouched = self.object.as_ref().is_some_and(|object| object.octets == 0);
+        let untouched = self.object.as_ref().is_some_and(|object| object.bytes == 0);
         if stalled || !untouched || self.candidates.skipped >= MAX_SKIPPED {
             return false;
         }
@@ -212,7 +212,7 @@ impl Fetch {
         }
         let name = self.config.name.clone();
         let other = self.candidates.other.take();
-        let other = other.map(|(came, octets)| FetchError::NotAnObject { name, came, octets });
+        let other = other.map(|(came, bytes)| FetchError::NotAnObject { name, came, bytes });
         let why = self.candidates.why_skipped.take().or(self.candidates.why.take());
         why.or(other).unwrap_or(error)
     }

@@ -18,7 +18,7 @@ pub enum FetchError {
     NotThere(Name),
     /// Data came, and they are no part of an object.
     #[error(
-        "data came for {name}, but not what was asked for: the packet {came} with {octets} bytes \
+        "data came for {name}, but not what was asked for: the packet {came} with {bytes} bytes \
          is neither metadata nor a segment of an object"
     )]
     NotAnObject {
@@ -27,7 +27,7 @@ pub enum FetchError {
         /// The name of the packet that came first.
         came: Name,
         /// The length of its content.
-        octets: u64,
+        bytes: u64,
     },
     /// A route leads there, but nobody answered.
     #[error("{name} was not found: no answer in {waited}, requests: {asked}")]
@@ -79,7 +79,7 @@ pub enum FetchError {
     },
     /// Segment sizes contradict the object's metadata, so that nobody knows where they belong.
     #[error(
-        "segment {segment} of {name} has {found} octets where its metadata says {expected}; \
+        "segment {segment} of {name} has {found} bytes where its metadata says {expected}; \
          fetch it again, and tell its publisher if that does not help"
     )]
     WrongSize {

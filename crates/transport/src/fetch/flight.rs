@@ -61,7 +61,7 @@ pub struct Flying {
     pub memo: Memo,
     /// 0 for the first Interest for the item.
     pub attempt: u16,
-    /// The octets of Data that it is expected to bring.
+    /// The bytes of Data that it is expected to bring.
     pub expected: Size,
     /// When it times out.
     pub deadline: Time,

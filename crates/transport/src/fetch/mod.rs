@@ -54,7 +54,7 @@ pub struct FetchConfig {
     pub lifetime: Duration,
     /// Give up when nothing new has come for this long.
     pub patience: Duration,
-    /// The most octets of content that wait for verification or for their turn.
+    /// The most bytes of content that wait for verification or for their turn.
     pub stash: Size,
     /// How many segments one Interest asks for; 1 asks for them one by one. Without it, as many as
     /// the controller says.
@@ -175,7 +175,7 @@ impl Fetch {
         }
     }
 
-    /// The sink has room for so many octets more than were handed to it up to now: where segments
+    /// The sink has room for so many bytes more than were handed to it up to now: where segments
     /// come in order, no more are asked for than it can take, until it says that it has room again.
     /// Waiting for that is no reason to lose patience. Without this it takes whatever comes.
     pub fn set_room(&mut self, now: Time, room: Size) {
@@ -215,10 +215,10 @@ impl Fetch {
         self.object.as_ref().map(|object| &object.info)
     }
 
-    /// Octets of content that were there before this fetch, and that it has verified.
+    /// Bytes of content that were there before this fetch, and that it has verified.
     #[must_use]
-    pub fn octets(&self) -> (u64, u64) {
-        self.object.as_ref().map_or((0, 0), |object| (object.resumed_octets, object.octets))
+    pub fn bytes(&self) -> (u64, u64) {
+        self.object.as_ref().map_or((0, 0), |object| (object.resumed_bytes, object.bytes))
     }
 
     /// What the object's signature proved; `None` before anything was verified.

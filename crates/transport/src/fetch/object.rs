@@ -10,22 +10,22 @@ pub struct ObjectInfo {
     pub name: Name,
     /// Its segments, as far as known.
     pub segments: Option<u64>,
-    /// Octets of content of every segment but the last, if its publisher says so: then segments may
+    /// Bytes of content of every segment but the last, if its publisher says so: then segments may
     /// be written in any order.
     pub segment_size: Option<u64>,
-    /// Octets of the whole object, if its publisher says so. Nobody has signed that: a hint.
+    /// Bytes of the whole object, if its publisher says so. Nobody has signed that: a hint.
     pub size: Option<u64>,
     /// The implicit digest of its manifest's root: two transfers with the same are of the same
-    /// octets.
+    /// bytes.
     pub root_digest: Option<[u8; 32]>,
 }
 
-/// Receives the object's octets. Errors are the sink's own business: it remembers the first, and
+/// Receives the object's bytes. Errors are the sink's own business: it remembers the first, and
 /// the driver that owns both ends the fetch.
 pub trait Sink {
     /// The transfer begins. The answer is what an earlier, interrupted transfer of the same object
     /// left, or what nobody wants: runs of segments that need not be fetched. Where segments must
-    /// come in order only a run from 0, with `octets` its length, and one up to the end count.
+    /// come in order only a run from 0, with `bytes` its length, and one up to the end count.
     /// Comes again, before the first write, where the object turns out to be another one.
     fn begin(&mut self, info: &ObjectInfo) -> Resume;
 
@@ -34,7 +34,7 @@ pub trait Sink {
     /// most once, before the write of that segment.
     fn bounded(&mut self, _at_most: u64, _is_signed: bool) {}
 
-    /// Segment `segment`, verified, is at octet `offset` of the object.
+    /// Segment `segment`, verified, is at byte `offset` of the object.
     fn write(&mut self, segment: u64, offset: u64, content: &[u8]);
 }
 
@@ -43,8 +43,8 @@ pub trait Sink {
 pub struct Resume {
     /// Segments that are there.
     pub segments: RangeSet<u64>,
-    /// Octets of content in them.
-    pub octets: u64,
+    /// Bytes of content in them.
+    pub bytes: u64,
 }
 
 /// An object under transfer.
@@ -58,10 +58,10 @@ pub(super) struct Object {
     /// Segments that were verified and handed on, or were there before.
     pub done: RangeSet<u64>,
     pub done_count: u64,
-    /// Octets of content that were there before.
-    pub resumed_octets: u64,
-    /// Octets of content handed on by this fetch.
-    pub octets: u64,
+    /// Bytes of content that were there before.
+    pub resumed_bytes: u64,
+    /// Bytes of content handed on by this fetch.
+    pub bytes: u64,
 }
 
 impl Object {
@@ -70,7 +70,7 @@ impl Object {
             == Component::segment_rev1(0);
         let (done, done_count) = (RangeSet::new(), 0);
         let size_proved = false;
-        Object { info, rev1, size_proved, done, done_count, resumed_octets: 0, octets: 0 }
+        Object { info, rev1, size_proved, done, done_count, resumed_bytes: 0, bytes: 0 }
     }
 
     /// Takes over what an earlier transfer left, as far as it fits.
@@ -84,17 +84,17 @@ impl Object {
             }
         }
         self.done_count = self.done.iter().map(|run| run.end - run.start).sum();
-        self.resumed_octets = if self.done_count > 0 { resume.octets } else { 0 };
+        self.resumed_bytes = if self.done_count > 0 { resume.bytes } else { 0 };
     }
 
     pub fn component(&self, segment: u64) -> Component {
         if self.rev1 { Component::segment_rev1(segment) } else { Component::segment(segment) }
     }
 
-    pub fn mark_done(&mut self, segment: u64, octets: usize) {
+    pub fn mark_done(&mut self, segment: u64, bytes: usize) {
         self.done.insert(segment..segment + 1);
         self.done_count += 1;
-        self.octets += octets as u64;
+        self.bytes += bytes as u64;
     }
 
     /// The first segment that is not done.
@@ -112,7 +112,7 @@ impl Object {
 mod tests {
     use super::*;
 
-    /// What is taken over of runs of segments and 100 octets, of an object of ten segments.
+    /// What is taken over of runs of segments and 100 bytes, of an object of ten segments.
     fn taken(
         segments: Option<u64>,
         runs: &[std::ops::Range<u64>],
@@ -123,8 +123,8 @@ mod tests {
         let info = ObjectInfo { name, segments, segment_size, size, root_digest };
         let mut object = Object::new(info);
         let segments = runs.iter().cloned().collect();
-        object.resume(&Resume { segments, octets: 100 }, in_order);
-        (object.done.iter().cloned().collect(), object.done_count, object.resumed_octets)
+        object.resume(&Resume { segments, bytes: 100 }, in_order);
+        (object.done.iter().cloned().collect(), object.done_count, object.resumed_bytes)
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub struct Stats {
     pub useless_heads: u64,
     /// Data packets that were asked for.
     pub data: u64,
-    /// Their octets.
+    /// Their bytes.
     pub data_bytes: u64,
     /// Data packets that nobody asked for, or that came twice.
     pub duplicates: u64,

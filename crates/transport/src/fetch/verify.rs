@@ -47,7 +47,7 @@ pub(super) struct Verification {
     /// Signed segments that wait for a certificate, as they came.
     waiting: BTreeMap<u64, Bytes>,
     stash: BTreeMap<u64, Stashed>,
-    /// Octets of what waits, for whatever it waits.
+    /// Bytes of what waits, for whatever it waits.
     stash_bytes: usize,
     stash_limit: usize,
     /// What was forged. At most as much as was asked for and is not there.
@@ -317,7 +317,7 @@ impl Verification {
         waiting
     }
 
-    /// The stash's octets fit into how many segments of this size.
+    /// The stash's bytes fit into how many segments of this size.
     pub fn capacity(&self, segment: Size) -> u64 {
         (self.stash_limit as u64 / segment.0.max(1)).max(2)
     }
@@ -359,10 +359,10 @@ impl Verification {
         forged
     }
 
-    /// A segment below `end` of so many octets is in the stash, verified.
-    pub fn has_verified(&self, end: u64, octets: u64) -> bool {
+    /// A segment below `end` of so many bytes is in the stash, verified.
+    pub fn has_verified(&self, end: u64, bytes: u64) -> bool {
         let mut below = self.stash.range(..end).map(|(_, stashed)| stashed);
-        below.any(|s| s.digest.is_none() && s.content.len() as u64 == octets)
+        below.any(|s| s.digest.is_none() && s.content.len() as u64 == bytes)
     }
 
     /// The first verified segment in the stash at or above `from`; exactly `from` if `in_order`.

@@ -9,12 +9,12 @@ use std::io;
 use std::ops::Range;
 use thiserror::Error;
 
-/// Where an object's octets are.
+/// Where an object's bytes are.
 pub trait Source: Send + Sync {
     /// How many there are.
     fn size(&self) -> u64;
 
-    /// Fills `buffer` with the octets from `offset` on.
+    /// Fills `buffer` with the bytes from `offset` on.
     ///
     /// # Errors
     /// They cannot be read, or are no longer there.
@@ -39,8 +39,8 @@ impl Source for Vec<u8> {
 /// Why an object cannot be published, or no longer served.
 #[derive(Debug, Error)]
 pub enum PublishError {
-    /// The octets cannot be read.
-    #[error("octets from {offset} on cannot be read: {error}")]
+    /// The bytes cannot be read.
+    #[error("bytes from {offset} on cannot be read: {error}")]
     Read {
         /// Where.
         offset: u64,
@@ -49,7 +49,7 @@ pub enum PublishError {
     },
     /// A segment's packet would be too large.
     #[error(
-        "a segment of {segment_size} octets under {name} makes a packet of {len} octets, more than \
+        "a segment of {segment_size} bytes under {name} makes a packet of {len} bytes, more than \
          {max}; use a smaller segment size", max = packet::MAX_PACKET
     )]
     TooLarge {
@@ -61,9 +61,9 @@ pub enum PublishError {
         len: usize,
     },
     /// The segment size is 0.
-    #[error("a segment size of 0 octets makes no segments")]
+    #[error("a segment size of 0 bytes makes no segments")]
     NoSegmentSize,
-    /// The manifest cannot be made, or the octets have changed since it was made.
+    /// The manifest cannot be made, or the bytes have changed since it was made.
     #[error(transparent)]
     Manifest(#[from] BuildError),
     /// The object has too many segments.
@@ -71,9 +71,9 @@ pub enum PublishError {
     Layout(#[from] LayoutError),
 }
 
-/// The most octets of content in a segment, if nothing else is said: what every NDN tool accepts.
+/// The most bytes of content in a segment, if nothing else is said: what every NDN tool accepts.
 pub const SEGMENT_SIZE: usize = 8000;
-/// The most octets of a segment's Data then: fewer than the 8800 that are allowed, so that
+/// The most bytes of a segment's Data then: fewer than the 8800 that are allowed, so that
 /// link-layer fields, or a head around it, fit too where a packet goes in one frame.
 pub const DATA_SIZE: usize = 8500;
 /// FreshnessPeriod of segments, in milliseconds: an hour, because a version never changes.
@@ -92,7 +92,7 @@ fn segment_size(object: &Name, signer: &Signer) -> usize {
         content_type: packet::ContentType::BLOB,
         freshness_ms: Some(FRESHNESS_MS),
         final_block: Some(number.as_ref()),
-        // Of this length, so that the lengths in front of it take the octets that they will take.
+        // Of this length, so that the lengths in front of it take the bytes that they will take.
         content: &[0; DATA_SIZE],
     };
     let (mut whole, len) = (Vec::new(), signer.signature_len());
@@ -101,18 +101,18 @@ fn segment_size(object: &Name, signer: &Signer) -> usize {
 }
 
 /// How an object is cut and named. Everything that a segment's packet depends on is here, so that
-/// it can be made again at any time, octet by octet the same.
+/// it can be made again at any time, byte by byte the same.
 #[derive(Clone, Debug)]
 pub struct Spec {
     /// The name, without the version.
     pub name: Name,
     /// The version.
     pub version: u64,
-    /// Octets of content in every segment but the last.
+    /// Bytes of content in every segment but the last.
     pub segment_size: usize,
     /// FreshnessPeriod of segments, in milliseconds.
     pub freshness_ms: u64,
-    /// The most octets of digests and signatures that are kept, so that segments need not be hashed
+    /// The most bytes of digests and signatures that are kept, so that segments need not be hashed
     /// and signed again.
     pub digest_memory: usize,
     /// Who signs each segment. Its signatures follow from key and segment alone.
@@ -132,7 +132,7 @@ impl Spec {
     pub fn signed_by(signer: Signer, name: Name, version: u64) -> Spec {
         let object = name.clone().with(&Component::version(version));
         let segment_size = segment_size(&object, &signer);
-        let digest_memory = KEPT_SEGMENTS * LeafDigests::octets_each(signer.signature_len());
+        let digest_memory = KEPT_SEGMENTS * LeafDigests::bytes_each(signer.signature_len());
         Spec { name, version, segment_size, freshness_ms: FRESHNESS_MS, digest_memory, signer }
     }
 
@@ -143,7 +143,7 @@ impl Spec {
     }
 }
 
-/// The cut of one object: which octets are in which segment, and how their packets look.
+/// The cut of one object: which bytes are in which segment, and how their packets look.
 #[derive(Clone, Debug)]
 pub(super) struct Cut {
     pub object: Name,
@@ -229,9 +229,9 @@ impl Cut {
         parts.encode_into(&self.info, signature_len, sign, out);
     }
 
-    /// The most octets that digests and signature of a segment take.
-    pub fn octets_each(&self) -> usize {
-        LeafDigests::octets_each(self.signer.signature_len())
+    /// The most bytes that digests and signature of a segment take.
+    pub fn bytes_each(&self) -> usize {
+        LeafDigests::bytes_each(self.signer.signature_len())
     }
 
     /// The digests and signatures of a run of segments.

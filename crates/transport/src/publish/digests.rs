@@ -15,8 +15,8 @@ pub(super) struct LeafDigests {
 }
 
 impl LeafDigests {
-    /// The most octets that a segment takes whose signature has up to `signature_len`.
-    pub const fn octets_each(signature_len: usize) -> usize {
+    /// The most bytes that a segment takes whose signature has up to `signature_len`.
+    pub const fn bytes_each(signature_len: usize) -> usize {
         size_of::<[u8; 32]>() + size_of::<u32>() + signature_len
     }
 
@@ -49,13 +49,13 @@ impl LeafDigests {
     /// The signature of a segment, counted from the first one here.
     pub fn signature(&self, index: usize) -> Option<Signature> {
         let start = index.checked_sub(1).map_or(Some(&0), |before| self.ends.get(before))?;
-        let octets = self.signatures.get(*start as usize..*self.ends.get(index)? as usize)?;
-        Some(Signature::new(octets))
+        let bytes = self.signatures.get(*start as usize..*self.ends.get(index)? as usize)?;
+        Some(Signature::new(bytes))
     }
 
-    /// Octets that it takes.
-    pub fn octets(&self) -> usize {
-        self.implicit.len() * LeafDigests::octets_each(0) + self.signatures.len()
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> usize {
+        self.implicit.len() * LeafDigests::bytes_each(0) + self.signatures.len()
     }
 }
 
@@ -69,7 +69,7 @@ pub(super) struct DigestCache {
 }
 
 impl DigestCache {
-    /// A cache of at most `memory` octets, where a segment takes up to `each`, filled with what is
+    /// A cache of at most `memory` bytes, where a segment takes up to `each`, filled with what is
     /// known of the first leaves.
     pub fn new(memory: usize, each: usize, fanout: u32, first: Vec<LeafDigests>) -> DigestCache {
         let leaf = fanout as usize * each;
@@ -115,16 +115,16 @@ mod tests {
     /// Two segments with signatures of different lengths.
     fn run(n: u8) -> LeafDigests {
         let mut run = LeafDigests::with_room(2, 4);
-        for octets in [&[n; 3][..], &[n + 1; 4]] {
-            run.push_signature(octets);
-            run.push_implicit([octets[0]; 32]);
+        for bytes in [&[n; 3][..], &[n + 1; 4]] {
+            run.push_signature(bytes);
+            run.push_implicit([bytes[0]; 32]);
         }
         run
     }
 
     #[test]
     fn the_least_recently_used_leaf_goes() {
-        let each = LeafDigests::octets_each(4);
+        let each = LeafDigests::bytes_each(4);
         let mut cache = DigestCache::new(4 * each, each, 2, vec![run(0)]);
         cache.insert(1, run(10));
         assert_eq!(cache.signature(0), Some(Signature::new(&[0; 3])));
@@ -137,9 +137,9 @@ mod tests {
 
     #[test]
     fn what_it_takes_is_what_it_says() {
-        let octets = run(7).octets();
-        assert_eq!(octets, 2 * (32 + 4) + 3 + 4);
-        assert!(octets <= 2 * LeafDigests::octets_each(4));
+        let bytes = run(7).bytes();
+        assert_eq!(bytes, 2 * (32 + 4) + 3 + 4);
+        assert!(bytes <= 2 * LeafDigests::bytes_each(4));
         assert_eq!(run(7).signature(2), None);
     }
 }

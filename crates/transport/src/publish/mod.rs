@@ -1,4 +1,4 @@
-//! The producer: answers Interests for published objects from whatever holds their octets.
+//! The producer: answers Interests for published objects from whatever holds their bytes.
 //!
 //! An object is hashed once ([`Preparation`]) and then served straight from its [`Source`]: what is
 //! kept in memory is a bounded number of digests, whatever the object's size.
@@ -31,7 +31,7 @@ const MAX_WAITING: usize = 16_384;
 pub struct PublishStats {
     /// Interests that were answered with Data.
     pub answered: u64,
-    /// Octets of content sent.
+    /// Bytes of content sent.
     pub content_bytes: u64,
     /// Interests under a published name for something that does not exist; answered with a Nack.
     pub refused: u64,

@@ -1,4 +1,4 @@
-//! From octets to a published object: every segment is encoded, signed and hashed
+//! From bytes to a published object: every segment is encoded, signed and hashed
 //! once.
 
 use crate::publish::cut::{Cut, PublishError, Source, Spec};
@@ -17,7 +17,7 @@ pub struct Preparation<S> {
     fanout: u32,
     builder: Builder,
     kept: Vec<LeafDigests>,
-    /// Octets that more of them may take; `None` once one did not fit.
+    /// Bytes that more of them may take; `None` once one did not fit.
     room: Option<usize>,
 }
 
@@ -25,7 +25,7 @@ pub struct Preparation<S> {
 pub struct DigestRun(LeafDigests);
 
 impl<S: Source> Preparation<S> {
-    /// Begins to prepare the octets of `source`, to be signed by `signer`.
+    /// Begins to prepare the bytes of `source`, to be signed by `signer`.
     ///
     /// # Errors
     /// An impossible segment size, or more segments than a manifest can list.
@@ -43,9 +43,9 @@ impl<S: Source> Preparation<S> {
         (0..segments.div_ceil(fanout)).map(move |i| i * fanout..segments.min((i + 1) * fanout))
     }
 
-    /// Octets of content in a run.
+    /// Bytes of content in a run.
     #[must_use]
-    pub fn octets(&self, run: &Range<u64>) -> u64 {
+    pub fn bytes(&self, run: &Range<u64>) -> u64 {
         let size = self.cut.segment_size as u64;
         (run.end * size).min(self.cut.size) - (run.start * size).min(self.cut.size)
     }
@@ -67,7 +67,7 @@ impl<S: Source> Preparation<S> {
             self.builder.push(*digest)?;
         }
         // What is kept begins with the first segment and has no gaps.
-        self.room = self.room.and_then(|room| room.checked_sub(run.0.octets()));
+        self.room = self.room.and_then(|room| room.checked_sub(run.0.bytes()));
         if self.room.is_some() {
             self.kept.push(run.0);
         }

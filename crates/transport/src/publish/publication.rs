@@ -52,7 +52,7 @@ impl Publication {
         let metadata = encode_metadata(&spec, &says, &tree, signer);
         let root = encode_root(&says, &tree, signer);
         let (memory, fanout) = (spec.digest_memory, tree.layout().fanout());
-        let digests = DigestCache::new(memory, cut.octets_each(), fanout, kept);
+        let digests = DigestCache::new(memory, cut.bytes_each(), fanout, kept);
         let (content, packet) = (Vec::new(), Vec::new());
         Publication { spec, cut, source, tree, digests, says, metadata, root, content, packet }
     }
@@ -69,7 +69,7 @@ impl Publication {
         &self.cut.object
     }
 
-    /// Octets of content.
+    /// Bytes of content.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.cut.size
@@ -143,7 +143,7 @@ impl Publication {
         name.last().filter(|_| is_segment && plain)?.as_segment()
     }
 
-    /// Appends the packet and returns the octets of content in it; `None`, and nothing appended, if
+    /// Appends the packet and returns the bytes of content in it; `None`, and nothing appended, if
     /// the Interest asks by `digest` for another packet than this one.
     pub(super) fn encode(
         &mut self,

@@ -99,7 +99,7 @@ impl Way {
 /// Keeps what it is given, and what it is told was there before.
 #[derive(Default)]
 pub struct Memory {
-    pub octets: Vec<u8>,
+    pub bytes: Vec<u8>,
     pub resume: Resume,
     pub info: Option<ObjectInfo>,
     pub order: Vec<u64>,
@@ -123,15 +123,15 @@ impl Sink for Memory {
 
     fn write(&mut self, segment: u64, offset: u64, content: &[u8]) {
         let offset = offset as usize;
-        if self.octets.len() < offset + content.len() {
-            self.octets.resize(offset + content.len(), 0);
+        if self.bytes.len() < offset + content.len() {
+            self.bytes.resize(offset + content.len(), 0);
         }
-        self.octets[offset..offset + content.len()].copy_from_slice(content);
+        self.bytes[offset..offset + content.len()].copy_from_slice(content);
         self.order.push(segment);
     }
 }
 
-pub fn octets(n: usize) -> Vec<u8> {
+pub fn bytes(n: usize) -> Vec<u8> {
     let mut rng = Rng::stream(9, &["content"]);
     (0..n).map(|_| rng.next_u32() as u8).collect()
 }
@@ -263,7 +263,7 @@ pub fn succeed(uri: &str, content: &[u8], pipe: &Pipe) -> (Fetch, Memory, Time) 
     let limit = Duration::from_secs(600);
     let took = run(&mut fetch, &mut sink, &mut producer, pipe, limit, &mut |_, f| Some(f));
     assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
-    assert!(sink.octets == content, "other octets came out than went in");
+    assert!(sink.bytes == content, "other bytes came out than went in");
     (fetch, sink, took)
 }
 

@@ -59,8 +59,8 @@ pub struct FaceOptions {
     /// How long it lives: as its socket, longer (it is connected again), or as long as it is used.
     #[arg(long, value_enum, value_name = "WORD")]
     pub persistency: Option<PersistencyWord>,
-    /// The largest UDP payload in octets.
-    #[arg(long, value_name = "OCTETS")]
+    /// The largest UDP payload in bytes.
+    #[arg(long, value_name = "BYTES")]
     pub mtu: Option<u64>,
     /// Send again what is lost; only when a face is made.
     #[arg(long, value_enum, value_name = "ON/OFF")]

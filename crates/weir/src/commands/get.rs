@@ -37,7 +37,7 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
     let bell = target.bell().map_err(|error| Failure::new(Kind::Failed, error))?;
     bell.into_iter().for_each(|bell| connection.wake_on(bell));
     let mut fetch = transfers.fetch(config)?;
-    // Octets on a terminal and a bar on the same terminal do not go together.
+    // Bytes on a terminal and a bar on the same terminal do not go together.
     let on_terminal = path.as_os_str() == "-" && std::io::stdout().is_terminal();
     let hidden = args.output.quiet || on_terminal;
     let progress = Progress::new(&args.name.to_string(), hidden);

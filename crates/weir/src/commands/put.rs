@@ -189,7 +189,7 @@ fn prepare(
     Ok((publication?, watch))
 }
 
-/// The octets of a file, or all that standard input brings.
+/// The bytes of a file, or all that standard input brings.
 fn source(path: &Path, stop: &Stop) -> Result<FileSource, Failure> {
     if path.as_os_str() != "-" {
         return FileSource::open(path).map_err(|error| cannot_publish(path, &error));

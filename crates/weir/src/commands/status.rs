@@ -19,9 +19,9 @@ pub fn run(args: &StatusArgs) -> Result<(), Failure> {
     let _stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     let mut connection = Connection::open(Address::find(args.forwarder.socket.as_deref())?)?;
     let counters = match connection.dataset_or(&name()?, &General::dataset())? {
-        Found::First(octets) => read(&octets)?,
-        Found::Other(octets) => {
-            return other(&mut connection, General::read(&octets)?, args.json);
+        Found::First(bytes) => read(&bytes)?,
+        Found::Other(bytes) => {
+            return other(&mut connection, General::read(&bytes)?, args.json);
         }
     };
     if args.json {
@@ -41,8 +41,8 @@ fn name() -> Result<Name, Failure> {
     COUNTERS.parse().map_err(|error| Failure::new(Kind::Failed, error))
 }
 
-fn read(octets: &[u8]) -> Result<Value, Failure> {
-    serde_json::from_slice(octets).map_err(|error| {
+fn read(bytes: &[u8]) -> Result<Value, Failure> {
+    serde_json::from_slice(bytes).map_err(|error| {
         Failure::new(Kind::Failed, format!("the forwarder's counters are malformed: {error}"))
     })
 }

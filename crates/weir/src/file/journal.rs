@@ -1,8 +1,8 @@
 //! What an interrupted transfer has verified: the journal beside a partial file.
 //!
-//! A header line of JSON says which object it is; behind it stands a record for each run of octets
-//! that was written: first segment, segments, offset, octets, XXH3 of these numbers and the octets,
-//! each 8 octets in little-endian order. When a transfer resumes, every run is read again and
+//! A header line of JSON says which object it is; behind it stands a record for each run of bytes
+//! that was written: first segment, segments, offset, bytes, XXH3 of these numbers and the bytes,
+//! each 8 bytes in little-endian order. When a transfer resumes, every run is read again and
 //! counts only if its hash is right, so that neither a crash nor a lost write leaves bytes in the
 //! file that were never verified. The hash has no key, so whoever may write the journal decides
 //! what counts: both files are believed only if no other user may have written them ([`own`]).
@@ -19,7 +19,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 const RECORD: usize = 40;
 
-/// The most octets in one run: what a damaged record may make a resuming transfer read at once.
+/// The most bytes in one run: what a damaged record may make a resuming transfer read at once.
 pub const MAX_RUN: usize = 512 * 1024;
 
 /// The object that a partial file belongs to.
@@ -32,7 +32,7 @@ struct Header {
 
 impl Header {
     fn of(info: &ObjectInfo) -> Header {
-        let hex = |d: [u8; 32]| d.iter().map(|octet| format!("{octet:02x}")).collect();
+        let hex = |d: [u8; 32]| d.iter().map(|byte| format!("{byte:02x}")).collect();
         Header {
             object: info.name.to_string(),
             root_digest: info.root_digest.map(hex),
@@ -41,7 +41,7 @@ impl Header {
     }
 }
 
-/// A run of octets that is in the partial file.
+/// A run of bytes that is in the partial file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Its first segment.
@@ -50,10 +50,10 @@ pub struct Run {
     pub segments: u64,
     /// Where it begins.
     pub offset: u64,
-    /// Its octets.
+    /// Its bytes.
     pub len: u64,
-    /// XXH3 of the octets, with that of the numbers above for its seed: a damaged number would
-    /// otherwise take one segment's octets for another's.
+    /// XXH3 of the bytes, with that of the numbers above for its seed: a damaged number would
+    /// otherwise take one segment's bytes for another's.
     pub hash: u64,
 }
 
@@ -137,8 +137,8 @@ impl Journal {
     pub fn append(&mut self, run: &Run) -> io::Result<()> {
         let mut record = [0; RECORD];
         let words = [run.first, run.segments, run.offset, run.len, run.hash];
-        for (octets, word) in record.chunks_mut(8).zip(words) {
-            octets.copy_from_slice(&word.to_le_bytes());
+        for (bytes, word) in record.chunks_mut(8).zip(words) {
+            bytes.copy_from_slice(&word.to_le_bytes());
         }
         if let Some(file) = &mut self.file {
             file.write_all(&record)?;
@@ -170,7 +170,7 @@ fn read(path: &Path, wanted: &Header, part: &File) -> io::Result<Option<(Vec<Run
     if serde_json::from_slice::<Header>(&line).ok().as_ref() != Some(wanted) {
         return Ok(None);
     }
-    let (mut runs, mut segments, mut octets) = (Vec::new(), RangeSet::new(), 0);
+    let (mut runs, mut segments, mut bytes) = (Vec::new(), RangeSet::new(), 0);
     let mut record = [0; RECORD];
     while reader.read_exact(&mut record).is_ok() {
         let Some(run) = checked(&record, part) else { continue };
@@ -179,14 +179,14 @@ fn read(path: &Path, wanted: &Header, part: &File) -> io::Result<Option<(Vec<Run
         let range = run.first..end;
         if !range.is_empty() && !segments.overlaps(&range) {
             segments.insert(range);
-            octets += run.len;
+            bytes += run.len;
             runs.push(run);
         }
     }
-    Ok(Some((runs, Resume { segments, octets })))
+    Ok(Some((runs, Resume { segments, bytes })))
 }
 
-/// The run of a record, if its octets are in the partial file.
+/// The run of a record, if its bytes are in the partial file.
 fn checked(record: &[u8; RECORD], part: &File) -> Option<Run> {
     let mut words = record.chunks(8).map(|c| c.try_into().map_or(0, u64::from_le_bytes));
     let mut next = || words.next().unwrap_or(0);
@@ -195,9 +195,9 @@ fn checked(record: &[u8; RECORD], part: &File) -> Option<Run> {
     if run.len > MAX_RUN as u64 || run.offset.checked_add(run.len)? > size {
         return None;
     }
-    let mut octets = vec![0; usize::try_from(run.len).ok()?];
-    part.read_exact_at(&mut octets, run.offset).ok()?;
-    (run.hash_with(&octets) == run.hash).then_some(run)
+    let mut bytes = vec![0; usize::try_from(run.len).ok()?];
+    part.read_exact_at(&mut bytes, run.offset).ok()?;
+    (run.hash_with(&bytes) == run.hash).then_some(run)
 }
 
 #[cfg(test)]
@@ -255,11 +255,11 @@ mod tests {
             }
             std::fs::write(&self.path, journal).unwrap();
             let (journal, resume) = Journal::open(self.path.clone(), info, &self.part).unwrap();
-            (resume.segments.iter().cloned().collect(), resume.octets, journal.end())
+            (resume.segments.iter().cloned().collect(), resume.bytes, journal.end())
         }
 
         fn header(&self) -> usize {
-            self.written.iter().position(|octet| *octet == b'\n').unwrap() + 1
+            self.written.iter().position(|byte| *byte == b'\n').unwrap() + 1
         }
     }
 
@@ -297,7 +297,7 @@ mod tests {
         part.write_all_at(RUNS[0].2, 0).unwrap();
         journal.append(&run).unwrap();
         let (_, resume) = Journal::open(path, &long, &part).unwrap();
-        assert_eq!(resume.octets, 6);
+        assert_eq!(resume.bytes, 6);
     }
 
     #[test]
@@ -327,7 +327,7 @@ mod tests {
             for at in 0..content.len() as u64 {
                 there.part.write_all_at(&[0], first * SEGMENT + at).unwrap();
                 let (_, resume) = Journal::open(there.path.clone(), &info(), &there.part).unwrap();
-                assert_eq!(resume.octets, all.1 - content.len() as u64, "run {run}");
+                assert_eq!(resume.bytes, all.1 - content.len() as u64, "run {run}");
                 assert!(!resume.segments.contains(&first));
                 assert_eq!(there.resumed(&info(), &there.written), all);
             }
@@ -342,7 +342,7 @@ mod tests {
             there.part.set_len(len).unwrap();
             let (_, resume) = Journal::open(there.path.clone(), &info(), &there.part).unwrap();
             let expected = [6, 9].iter().rfind(|end| **end <= len).copied().unwrap_or(0);
-            assert_eq!(resume.octets, expected, "{len}");
+            assert_eq!(resume.bytes, expected, "{len}");
         }
     }
 
@@ -362,7 +362,7 @@ mod tests {
             assert_eq!(std::fs::read(&there.path).unwrap(), there.written, "{other:?}");
             assert_eq!(there.part.metadata().unwrap().len(), 18, "{other:?}");
         }
-        // What is a hint says nothing of the octets.
+        // What is a hint says nothing of the bytes.
         let same = ObjectInfo { size: Some(20), segments: None, ..info() };
         assert_eq!(there.resumed(&same, &there.written).1, 12);
     }
@@ -383,9 +383,9 @@ mod tests {
         ] {
             let there = Interrupted::new(&[first, run]);
             there.part.write_all_at(&long, 100).unwrap();
-            let (segments, octets, end) = there.resumed(&info(), &there.written);
+            let (segments, bytes, end) = there.resumed(&info(), &there.written);
             let expected_end = if expected.2 == 0 { 100 + MAX_RUN as u64 } else { expected.2 };
-            assert_eq!((segments, octets, end), (expected.0, expected.1, expected_end), "{run:?}");
+            assert_eq!((segments, bytes, end), (expected.0, expected.1, expected_end), "{run:?}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Where fetched octets go: a partial file that becomes the file when all is verified.
+//! Where fetched bytes go: a partial file that becomes the file when all is verified.
 
 use crate::file::journal::{Journal, MAX_RUN, Run};
 use crate::file::own;
@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use thiserror::Error;
 use transport::fetch::{ObjectInfo, Resume, Sink};
 
-/// Why octets could not be kept.
+/// Why bytes could not be kept.
 #[derive(Debug, Error)]
 #[error("cannot write {path}: {error}")]
 pub struct SinkError {
@@ -23,7 +23,7 @@ pub struct SinkError {
 }
 
 /// A file that is being fetched. Under its final name it appears whole or not at all; until then
-/// the octets are in `<file>.part`, with a journal in `<file>.part.journal`, so that an interrupted
+/// the bytes are in `<file>.part`, with a journal in `<file>.part.journal`, so that an interrupted
 /// transfer resumes.
 pub struct FileSink {
     path: PathBuf,
@@ -116,7 +116,7 @@ impl FileSink {
             part.set_len(journal.end())?;
         }
         self.worth_keeping = !resume.segments.is_empty();
-        self.reserve = Reserve::new(journal.end(), resume.octets, info.size);
+        self.reserve = Reserve::new(journal.end(), resume.bytes, info.size);
         let (part, _) = self.part.insert((part, journal));
         self.writeback = Some(Writeback::start(part.try_clone()?));
         Ok(resume)
@@ -220,7 +220,7 @@ struct Writeback {
 }
 
 impl Writeback {
-    /// Octets after which the disk is told.
+    /// Bytes after which the disk is told.
     const EVERY: usize = 4 << 20;
 
     fn start(file: File) -> Writeback {
@@ -233,8 +233,8 @@ impl Writeback {
         Writeback { due: Some(due), thread: Some(thread), written: 0 }
     }
 
-    fn wrote(&mut self, octets: usize) {
-        self.written += octets;
+    fn wrote(&mut self, bytes: usize) {
+        self.written += bytes;
         if self.written >= Writeback::EVERY {
             self.written = 0;
             let _ = self.due.as_ref().map(|due| due.try_send(()));
@@ -347,9 +347,9 @@ mod tests {
         drop(sink);
         let (_, resume) = begin(1);
         let there: Vec<_> = resume.segments.iter().cloned().collect();
-        assert_eq!((there, resume.octets), (vec![0..1, 3..4], 6));
+        assert_eq!((there, resume.bytes), (vec![0..1, 3..4], 6));
 
-        // Octets that were changed since do not count, nor does half a record.
+        // Bytes that were changed since do not count, nor does half a record.
         let part = dir.path().join("file.part");
         File::options().write(true).open(&part).unwrap().write_all_at(b"X", 1).unwrap();
         let journal = dir.path().join("file.part.journal");
@@ -357,7 +357,7 @@ mod tests {
         let (_, resume) = begin(1);
         assert_eq!(resume.segments.iter().cloned().collect::<Vec<_>>(), vec![3..4]);
 
-        // Nor does a record of segments that cannot be, though its octets are there.
+        // Nor does a record of segments that cannot be, though its bytes are there.
         let words = [u64::MAX, 2, 9, 3, Run::new(u64::MAX, 2, 9, b"jkl").hash];
         std::fs::write(
             &journal,
@@ -374,12 +374,12 @@ mod tests {
         let (_, resume) = begin(2);
         assert_eq!(resume, Resume::default(), "another version begins anew");
         let (_, resume) = begin(1);
-        assert_eq!(resume.octets, 3, "nothing of the other one was verified");
+        assert_eq!(resume.bytes, 3, "nothing of the other one was verified");
         let (mut sink, _) = begin(2);
         sink.write(0, 0, b"xyz");
         sink.flush();
         drop(sink);
-        assert_eq!(begin(2).1.octets, 3);
+        assert_eq!(begin(2).1.bytes, 3);
         assert_eq!(begin(1).1, Resume::default());
     }
 
@@ -397,7 +397,7 @@ mod tests {
         assert!(sink.take_failure().is_none());
         drop(sink);
         let journal = std::fs::read(dir.path().join("file.part.journal")).unwrap();
-        let header = journal.iter().position(|octet| *octet == b'\n').unwrap() + 1;
+        let header = journal.iter().position(|byte| *byte == b'\n').unwrap() + 1;
         assert!((journal.len() - header).is_multiple_of(RECORD));
         (FileSink::new(&path).begin(&info(1)), (journal.len() - header) / RECORD)
     }
@@ -419,8 +419,8 @@ mod tests {
         ] {
             let (resume, found) = runs_of(written);
             assert_eq!(found, runs, "{written:?}");
-            let octets = written.iter().map(|(.., len)| *len as u64).sum::<u64>();
-            assert_eq!(resume.octets, octets, "{written:?}");
+            let bytes = written.iter().map(|(.., len)| *len as u64).sum::<u64>();
+            assert_eq!(resume.bytes, bytes, "{written:?}");
             assert!(written.iter().all(|(segment, ..)| resume.segments.contains(segment)));
         }
     }
@@ -476,7 +476,7 @@ mod tests {
             Reserve::new(0, 0, None).bound(&killed, 50_000_000, true).unwrap();
             drop(killed);
             let mut sink = FileSink::new(&path);
-            assert_eq!(sink.begin(&large).octets, 3);
+            assert_eq!(sink.begin(&large).bytes, 3);
             assert!(taken(&part) < little, "resumed: {}", taken(&part));
             sink.bounded(50_000_000, is_signed);
             sink.write(1, 3, b"def");

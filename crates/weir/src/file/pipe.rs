@@ -1,4 +1,4 @@
-//! Octets between a fetch and whoever reads them, who may be slower than the network: a player that
+//! Bytes between a fetch and whoever reads them, who may be slower than the network: a player that
 //! has enough for now, a terminal, a client of the gateway.
 //!
 //! The fetch's thread never waits here. It asks how much room there is, asks the network for no
@@ -13,17 +13,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use thiserror::Error;
 
-/// Octets that are handed to the reader at a time, if so many are there.
+/// Bytes that are handed to the reader at a time, if so many are there.
 const CHUNK: usize = 64 * 1024;
 
-/// What a reader gets where the octets end before the object does.
+/// What a reader gets where the bytes end before the object does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("it ends here, before its end")]
 pub struct Cut;
 
 struct State {
     waiting: VecDeque<Vec<u8>>,
-    octets: usize,
+    bytes: usize,
     /// The writer is done: all was written, or not.
     end: Option<Result<(), Cut>>,
     /// The reader is done, and why if it is for a bad reason.
@@ -49,7 +49,7 @@ impl Shared {
     }
 }
 
-/// Both ends of a pipe that is to hold no more than `capacity` octets.
+/// Both ends of a pipe that is to hold no more than `capacity` bytes.
 ///
 /// # Errors
 /// The system has no bell left.
@@ -57,7 +57,7 @@ pub fn pipe(capacity: usize) -> io::Result<(Writer, Reader)> {
     let bell = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
     let state = State {
         waiting: VecDeque::new(),
-        octets: 0,
+        bytes: 0,
         end: None,
         left: false,
         failure: None,
@@ -71,9 +71,9 @@ pub fn pipe(capacity: usize) -> io::Result<(Writer, Reader)> {
 pub struct Writer(Arc<Shared>);
 
 impl Writer {
-    /// How many octets more it is to hold. What comes all the same is held as well.
+    /// How many bytes more it is to hold. What comes all the same is held as well.
     pub fn room(&self) -> usize {
-        self.0.capacity.saturating_sub(self.0.lock().octets)
+        self.0.capacity.saturating_sub(self.0.lock().bytes)
     }
 
     /// What rings when there is room again, or the reader has gone.
@@ -94,10 +94,10 @@ impl Writer {
         self.0.lock().failure.take()
     }
 
-    /// Adds octets.
+    /// Adds bytes.
     pub fn write(&mut self, content: &[u8]) {
         let mut state = self.0.lock();
-        state.octets += content.len();
+        state.bytes += content.len();
         match state.waiting.back_mut().filter(|last| last.len() + content.len() <= CHUNK) {
             Some(last) => last.extend_from_slice(content),
             None => {
@@ -135,15 +135,15 @@ impl Drop for Writer {
 pub struct Reader(Arc<Shared>);
 
 impl Reader {
-    /// The next octets; `None` behind the last.
+    /// The next bytes; `None` behind the last.
     pub fn poll_next(&mut self, cx: &Context<'_>) -> Poll<Option<Result<Bytes, Cut>>> {
         let mut state = self.0.lock();
         if let Some(chunk) = state.waiting.pop_front() {
-            let before = state.octets;
-            state.octets -= chunk.len();
+            let before = state.bytes;
+            state.bytes -= chunk.len();
             // Not at each chunk: the writer has enough to do as long as half of it is free.
             let half = self.0.capacity / 2;
-            if before > half && state.octets <= half {
+            if before > half && state.bytes <= half {
                 self.0.ring();
             }
             return Poll::Ready(Some(Ok(Bytes::from(chunk))));
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn octets_come_out_as_they_went_in_and_the_end_is_told_from_a_cut() {
+    fn bytes_come_out_as_they_went_in_and_the_end_is_told_from_a_cut() {
         for whole in [true, false] {
             let (mut writer, mut reader) = pipe(1 << 20).unwrap();
             let thread = std::thread::spawn(move || {

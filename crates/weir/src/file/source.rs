@@ -1,4 +1,4 @@
-//! The octets of a published file.
+//! The bytes of a published file.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -117,24 +117,24 @@ impl FileSource {
         let Ok(mut block) = self.block.try_lock() else {
             return self.file.read_exact_at(buffer, offset);
         };
-        let (start, octets) = &mut *block;
-        let inside = |start: u64, octets: &[u8]| {
+        let (start, bytes) = &mut *block;
+        let inside = |start: u64, bytes: &[u8]| {
             let from = usize::try_from(offset.checked_sub(start)?).ok()?;
             let to = from.checked_add(buffer.len())?;
-            (to <= octets.len()).then_some(from..to)
+            (to <= bytes.len()).then_some(from..to)
         };
-        if inside(*start, octets).is_none() {
+        if inside(*start, bytes).is_none() {
             let left = self.stamp.size.saturating_sub(offset);
             let len = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK).max(buffer.len());
-            octets.resize(len, 0);
+            bytes.resize(len, 0);
             *start = offset;
-            if let Err(error) = self.file.read_exact_at(octets, offset) {
-                octets.clear();
+            if let Err(error) = self.file.read_exact_at(bytes, offset) {
+                bytes.clear();
                 return Err(error);
             }
         }
-        let range = inside(*start, octets).ok_or(io::ErrorKind::UnexpectedEof)?;
-        buffer.copy_from_slice(&octets[range]);
+        let range = inside(*start, bytes).ok_or(io::ErrorKind::UnexpectedEof)?;
+        buffer.copy_from_slice(&bytes[range]);
         Ok(())
     }
 }
@@ -145,7 +145,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn every_octet_is_where_it_was() {
+    fn every_byte_is_where_it_was() {
         let content: Vec<u8> = (0..700_000u32).map(|n| (n % 251) as u8).collect();
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(&content).unwrap();

@@ -1,4 +1,4 @@
-//! A stream that fetched octets go to, such as standard output.
+//! A stream that fetched bytes go to, such as standard output.
 
 use crate::file::SinkError;
 use crate::file::pipe::{Reader, Writer, pipe};
@@ -48,7 +48,7 @@ impl StreamSink {
         self.writer.bell()
     }
 
-    /// Octets that may come.
+    /// Bytes that may come.
     pub fn room(&self) -> usize {
         self.writer.room()
     }

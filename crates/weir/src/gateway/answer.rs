@@ -19,9 +19,9 @@ use weir::http::ask::{Ask, Refusal};
 use weir::http::plan::Plan;
 use weir::http::range::Wanted;
 
-/// Octets that wait for one client.
+/// Bytes that wait for one client.
 const WAITING: usize = 4_000_000;
-/// Octets of content of a segment, if its publisher did not choose another size.
+/// Bytes of content of a segment, if its publisher did not choose another size.
 const SEGMENT: u64 = 8000;
 
 /// The beginning of an answer.
@@ -113,13 +113,13 @@ fn run(
 
 /// How many segments are asked for before the object is known: no more than the answer may need.
 fn heads(ask: &Ask) -> u16 {
-    let octets = match ask.range {
+    let bytes = match ask.range {
         _ if ask.is_head || !ask.if_none_match.is_empty() => 1,
         Some(Wanted::From(0, Some(last))) => last.saturating_add(1),
         Some(Wanted::From(1.., _) | Wanted::Last(_)) => return 0,
         Some(Wanted::From(0, None)) | None => u64::MAX,
     };
-    octets.div_ceil(SEGMENT).min(head::MOST) as u16
+    bytes.div_ceil(SEGMENT).min(head::MOST) as u16
 }
 
 fn note(answered: &mut Answered, sink: &Answering, fetch: &Fetch, took: Duration) {
@@ -156,7 +156,7 @@ struct Answering {
     give: Option<oneshot::Sender<Outcome>>,
     reader: Option<Reader>,
     writer: Writer,
-    /// Octets that were given to the client.
+    /// Bytes that were given to the client.
     given: u64,
     failure: Option<Failure>,
 }
@@ -204,7 +204,7 @@ impl Answering {
 
     fn wrong_size(&self, end: u64) -> Failure {
         let message = format!(
-            "{} is not as long as its metadata say: they have octet {end}, and it ends elsewhere",
+            "{} is not as long as its metadata say: they have byte {end}, and it ends elsewhere",
             self.ask.name
         );
         Failure::new(Kind::Failed, message).then("tell its publisher")
@@ -234,7 +234,7 @@ impl Sink for Answering {
         }
         self.give_head();
         let Some(body) = self.plan.as_ref().and_then(|plan| plan.body.clone()) else { return };
-        let within = |octet: u64| octet.clamp(offset, offset + content.len() as u64) - offset;
+        let within = |byte: u64| byte.clamp(offset, offset + content.len() as u64) - offset;
         let (from, to) = (within(body.start) as usize, within(body.end) as usize);
         if from < to {
             self.writer.write(&content[from..to]);
@@ -268,7 +268,7 @@ mod tests {
     use hyper::header::{HeaderMap, RANGE};
     use hyper::{Method, Uri};
 
-    /// An answer about an object of 3500 octets in segments of 1000, with who waits for its head.
+    /// An answer about an object of 3500 bytes in segments of 1000, with who waits for its head.
     fn answering(range: Option<&str>) -> (Answering, oneshot::Receiver<Outcome>) {
         let mut headers = HeaderMap::new();
         range.map(|range| headers.insert(RANGE, range.parse().unwrap()));
@@ -287,8 +287,8 @@ mod tests {
         (sink, take)
     }
 
-    fn segment(n: u8, octets: usize) -> Vec<u8> {
-        vec![n; octets]
+    fn segment(n: u8, bytes: usize) -> Vec<u8> {
+        vec![n; bytes]
     }
 
     fn body(mut take: oneshot::Receiver<Outcome>) -> (u16, Vec<u8>, bool) {
@@ -296,20 +296,20 @@ mod tests {
         let (mut reader, mut all) = (head.body.unwrap(), Vec::new());
         loop {
             match reader.wait_next() {
-                Some(Ok(octets)) => all.extend_from_slice(&octets),
+                Some(Ok(bytes)) => all.extend_from_slice(&bytes),
                 end => return (head.status.as_u16(), all, end.is_none()),
             }
         }
     }
 
     #[test]
-    fn of_the_segments_at_the_ends_of_a_range_only_its_octets_are_given() {
+    fn of_the_segments_at_the_ends_of_a_range_only_its_bytes_are_given() {
         let (mut sink, mut take) = answering(Some("bytes=900-3099"));
         assert!(take.try_recv().is_err(), "nothing is said before something was verified");
         for n in 0..3 {
             sink.write(n, n * 1000, &segment(n as u8, 1000));
         }
-        assert!(sink.complete().is_err(), "a hundred octets are missing");
+        assert!(sink.complete().is_err(), "a hundred bytes are missing");
         sink.write(3, 3000, &segment(3, 500));
         assert!(sink.complete().is_ok() && sink.take_failure().is_none());
         sink.end();
@@ -319,9 +319,9 @@ mod tests {
 
     #[test]
     fn a_segment_of_another_length_is_not_given() {
-        for (n, octets) in [(0, 999), (0, 1001), (3, 1000), (3, 0)] {
+        for (n, bytes) in [(0, 999), (0, 1001), (3, 1000), (3, 0)] {
             let (mut sink, mut take) = answering(None);
-            sink.write(n, n * 1000, &segment(0, octets));
+            sink.write(n, n * 1000, &segment(0, bytes));
             let said = sink.take_failure().unwrap().to_string();
             assert!(said.starts_with("/a/film.webm is not as long as its metadata say"), "{said}");
             assert!(take.try_recv().is_err(), "there is still time for a proper status");

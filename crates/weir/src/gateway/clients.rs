@@ -12,7 +12,7 @@ use tokio::task::AbortHandle;
 pub struct Client {
     /// Where it comes from.
     pub source: Source,
-    /// Since when it takes none of the octets that are there for it.
+    /// Since when it takes none of the bytes that are there for it.
     stalled: Mutex<Option<Time>>,
     /// Requests that wait or are answered.
     busy: AtomicUsize,

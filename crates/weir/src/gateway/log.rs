@@ -40,13 +40,13 @@ pub struct Answered {
     pub name: Option<String>,
     /// The range, as the answer says it.
     pub range: Option<String>,
-    /// Octets of the body.
+    /// Bytes of the body.
     pub bytes: u64,
     /// Segments that were fetched, and Interests sent.
     pub segments: u64,
     /// See above.
     pub interests: u64,
-    /// From the request to the last octet fetched.
+    /// From the request to the last byte fetched.
     pub duration_s: f64,
     /// What the signature proved, as in the summary of `weir get`.
     pub verified: Option<&'static str>,

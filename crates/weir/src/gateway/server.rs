@@ -2,7 +2,7 @@
 
 use crate::exit::{Failure, Kind};
 use crate::gateway::answer;
-use crate::gateway::body::Octets;
+use crate::gateway::body::Bytes;
 use crate::gateway::clients::{Busy, Client, Clients, Place};
 use crate::gateway::log::{Answered, Log};
 use crate::gateway::reply;
@@ -30,7 +30,7 @@ use weir::http::guard::{Guard, Head};
 const LOOK: Duration = Duration::from_millis(100);
 /// A connection on which no whole head of a request has come for so long is closed.
 const HEAD: Duration = Duration::from_secs(10);
-/// Octets of a request's head; no browser sends as many.
+/// Bytes of a request's head; no browser sends as many.
 const LONGEST_HEAD: usize = 32 * 1024;
 /// Connections for each slot, and at least: most are idle, or wait.
 const CONNECTIONS: usize = 8;
@@ -129,7 +129,7 @@ async fn respond(
     client: &Arc<Client>,
     request: &Request<Incoming>,
     local: IpAddr,
-) -> Response<Octets> {
+) -> Response<Bytes> {
     let _busy = Busy::new(client);
     let (method, uri) = (request.method(), request.uri());
     let mut answered = Answered::new(method.as_str(), uri.path());
@@ -163,7 +163,7 @@ async fn outcome(
     client: &Arc<Client>,
     ask: Ask,
     answered: &mut Answered,
-) -> Result<Response<Octets>, Refusal> {
+) -> Result<Response<Bytes>, Refusal> {
     let Ok(slot) = gateway.slots.take(client) else {
         let text = "too many requests are waiting; try again in a few seconds";
         let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text);

@@ -111,7 +111,7 @@ impl Slots {
         state.waiting.remove(at)
     }
 
-    /// While requests wait: clients with a slot that have taken none of the octets that were there
+    /// While requests wait: clients with a slot that have taken none of the bytes that were there
     /// for them for so long, the longest first, no more of them than there are requests.
     pub fn stalled(&self, timeout: Duration) -> Vec<Arc<Client>> {
         let state = self.lock();

@@ -44,18 +44,18 @@ impl Write for Watched {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        octets: &[u8],
+        bytes: &[u8],
     ) -> Poll<Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(cx, octets);
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.note(written)
     }
 
     fn poll_write_vectored(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        octets: &[IoSlice<'_>],
+        bytes: &[IoSlice<'_>],
     ) -> Poll<Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, octets);
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, bytes);
         self.note(written)
     }
 

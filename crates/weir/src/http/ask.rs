@@ -143,12 +143,12 @@ fn name(path: &str) -> Result<Name, Refusal> {
 }
 
 fn too_long() -> Refusal {
-    let text = format!("the name has more than {LONGEST} octets; nothing is called so");
+    let text = format!("the name has more than {LONGEST} bytes; nothing is called so");
     Refusal::new(StatusCode::URI_TOO_LONG, text)
 }
 
-/// What a path that is no name would take if its components were of the generic type: two octets
-/// each at least, and three characters for an octet at most.
+/// What a path that is no name would take if its components were of the generic type: two bytes
+/// each at least, and three characters for a byte at most.
 fn least_len(path: &str) -> usize {
     path.split('/').skip(1).map(|component| 2 + component.len().div_ceil(3)).sum()
 }

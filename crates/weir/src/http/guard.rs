@@ -210,8 +210,8 @@ impl Guard {
 }
 
 /// A host and perhaps a port, without a user.
-fn parse(octets: &[u8]) -> Option<Authority> {
-    let authority = Authority::try_from(octets).ok()?;
+fn parse(bytes: &[u8]) -> Option<Authority> {
+    let authority = Authority::try_from(bytes).ok()?;
     let (host, text) = (authority.host(), authority.as_str());
     let port = text.strip_prefix(host)?;
     // Without a sign, which the reader of numbers would take.
@@ -272,7 +272,7 @@ fn configured_origin(origin: &str) -> Result<String, String> {
         _ => "",
     };
     let is_scheme = !scheme.is_empty()
-        && scheme.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"+-.".contains(&octet));
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
     let host = host.strip_suffix(port).filter(|_| !port.is_empty()).unwrap_or(host);
     if !is_scheme || parse(host.as_bytes()).is_none() {
         return Err(wrong());

@@ -3,7 +3,7 @@
 use packet::NameRef;
 
 /// What is not known.
-const OCTETS: &str = "application/octet-stream";
+const BINARY: &str = "application/octet-stream";
 
 /// By extension, in lower case. Types are those that IANA has registered.
 const TYPES: &[(&str, &str)] = &[
@@ -53,10 +53,10 @@ const TYPES: &[(&str, &str)] = &[
 /// The media type of a file of this name.
 #[must_use]
 pub fn media_type(file: &str) -> &'static str {
-    let Some((_, extension)) = file.rsplit_once('.') else { return OCTETS };
+    let Some((_, extension)) = file.rsplit_once('.') else { return BINARY };
     let extension = extension.to_ascii_lowercase();
     let found = TYPES.binary_search_by_key(&extension.as_str(), |(known, _)| known);
-    found.map_or(OCTETS, |at| TYPES[at].1)
+    found.map_or(BINARY, |at| TYPES[at].1)
 }
 
 /// What the file that a name stands for is called: the last component that is neither version nor
@@ -125,7 +125,7 @@ mod tests {
         }
         assert_eq!(media_type("FILM.WEBM"), "video/webm");
         for unknown in ["webm", "film.", "film.exe", "", "."] {
-            assert_eq!(media_type(unknown), OCTETS, "{unknown}");
+            assert_eq!(media_type(unknown), BINARY, "{unknown}");
         }
     }
 }

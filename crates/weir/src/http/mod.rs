@@ -1,4 +1,4 @@
-//! Requests and answers of `weir gateway`, as pure functions of their octets.
+//! Requests and answers of `weir gateway`, as pure functions of their bytes.
 //!
 //! [`guard`] decides whether the sender may ask at all, [`ask`] reads what it asks for, [`plan`]
 //! plans the answer when the object is known.

@@ -17,9 +17,9 @@ use transport::fetch::{ObjectInfo, Resume};
 /// What the publisher says of the object's size. It is not signed: what comes is held against it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Octets of the object.
+    /// Bytes of the object.
     pub size: u64,
-    /// Octets of every segment but the last.
+    /// Bytes of every segment but the last.
     pub segment: u64,
     /// Segments.
     pub segments: u64,
@@ -50,7 +50,7 @@ pub struct Plan {
     pub status: StatusCode,
     /// Its headers.
     pub headers: HeaderMap,
-    /// The octets that are its body, if it has one; without an end if nobody knows it.
+    /// The bytes that are its body, if it has one; without an end if nobody knows it.
     pub body: Option<Range<u64>>,
     /// Sizes, if they are known.
     pub sizes: Option<Sizes>,
@@ -101,14 +101,14 @@ impl Plan {
     }
 
     /// Only this of it, or nothing of what is asked for is there.
-    fn cut(&mut self, octets: Option<Range<u64>>, size: u64) {
-        match octets {
-            Some(octets) => {
+    fn cut(&mut self, bytes: Option<Range<u64>>, size: u64) {
+        match bytes {
+            Some(bytes) => {
                 self.status = StatusCode::PARTIAL_CONTENT;
-                let (first, last) = (octets.start, octets.end - 1);
+                let (first, last) = (bytes.start, bytes.end - 1);
                 self.set(CONTENT_RANGE, format!("bytes {first}-{last}/{size}"));
-                self.set(CONTENT_LENGTH, (octets.end - octets.start).to_string());
-                self.body = Some(octets);
+                self.set(CONTENT_LENGTH, (bytes.end - bytes.start).to_string());
+                self.body = Some(bytes);
             }
             None => {
                 self.status = StatusCode::RANGE_NOT_SATISFIABLE;
@@ -129,10 +129,10 @@ impl Plan {
     /// proves that what is said of the object is said by its publisher.
     pub fn segments(&self) -> Option<Range<u64>> {
         let sizes = self.sizes?;
-        let octets = self.body.clone().unwrap_or(0..1);
+        let bytes = self.body.clone().unwrap_or(0..1);
         let (each, last) = (sizes.segment.max(1), sizes.segments - 1);
-        let first = (octets.start / each).min(last);
-        Some(first..octets.end.div_ceil(each).clamp(first + 1, sizes.segments))
+        let first = (bytes.start / each).min(last);
+        Some(first..bytes.end.div_ceil(each).clamp(first + 1, sizes.segments))
     }
 
     /// The same as what need not be fetched.
@@ -143,7 +143,7 @@ impl Plan {
         let mut segments = RangeSet::new();
         let others = [0..wanted.start, wanted.end..sizes.segments];
         others.into_iter().filter(|run| !run.is_empty()).for_each(|run| segments.insert(run));
-        Resume { segments, octets: wanted.start * sizes.segment }
+        Resume { segments, bytes: wanted.start * sizes.segment }
     }
 }
 
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_range_is_of_as_few_segments_as_it_can_be() {
-        for (range, octets, segments) in [
+        for (range, bytes, segments) in [
             ("bytes=0-0", "0-0", 0..1),
             ("bytes=999-1000", "999-1000", 0..2),
             ("bytes=1000-1999", "1000-1999", 1..2),
@@ -243,12 +243,12 @@ mod tests {
         ] {
             let plan = get(&[("range", range)]);
             assert_eq!(plan.status.as_u16(), 206);
-            assert_eq!(header(&plan, "content-range"), format!("bytes {octets}/10500"));
+            assert_eq!(header(&plan, "content-range"), format!("bytes {bytes}/10500"));
             assert_eq!(plan.segments(), Some(segments.clone()), "{range}");
             let body = plan.body.clone().unwrap();
             assert_eq!(header(&plan, "content-length"), (body.end - body.start).to_string());
             let rest = plan.rest();
-            assert_eq!(rest.octets, segments.start * 1000);
+            assert_eq!(rest.bytes, segments.start * 1000);
             let there = (0..11).filter(|n| !rest.segments.contains(n)).collect::<Vec<_>>();
             assert_eq!(there, segments.collect::<Vec<_>>(), "{range}");
         }

@@ -1,11 +1,11 @@
-//! Ranges of octets, as RFC 9110, section 14, has them.
+//! Ranges of bytes, as RFC 9110, section 14, has them.
 
 use std::ops::Range;
 
 /// One range, as it was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// From this octet on, up to and with that one if it is said.
+    /// From this byte on, up to and with that one if it is said.
     From(u64, Option<u64>),
     /// So many at the end.
     Last(u64),
@@ -30,7 +30,7 @@ impl Wanted {
         }
     }
 
-    /// Which octets these are of an object of that size; `None` if it has none of them.
+    /// Which bytes these are of an object of that size; `None` if it has none of them.
     pub fn of(self, size: u64) -> Option<Range<u64>> {
         let range = match self {
             Wanted::From(first, last) => {
@@ -44,7 +44,7 @@ impl Wanted {
 
 /// A number without sign. One that is larger than any object is as good as the largest.
 fn number(text: &str) -> Option<u64> {
-    let is_number = !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_digit());
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().unwrap_or(u64::MAX))
 }
 
@@ -54,14 +54,14 @@ mod tests {
 
     #[test]
     fn one_range_is_understood_and_the_rest_ignored() {
-        let octets = |header| Wanted::parse(header).map(|wanted| wanted.of(1000));
-        assert_eq!(octets("bytes=0-0"), Some(Some(0..1)));
-        assert_eq!(octets("bytes=990-"), Some(Some(990..1000)));
-        assert_eq!(octets("Bytes = 5-2000"), Some(Some(5..1000)));
-        assert_eq!(octets("bytes=-1"), Some(Some(999..1000)));
-        assert_eq!(octets("bytes=-5000"), Some(Some(0..1000)));
+        let bytes = |header| Wanted::parse(header).map(|wanted| wanted.of(1000));
+        assert_eq!(bytes("bytes=0-0"), Some(Some(0..1)));
+        assert_eq!(bytes("bytes=990-"), Some(Some(990..1000)));
+        assert_eq!(bytes("Bytes = 5-2000"), Some(Some(5..1000)));
+        assert_eq!(bytes("bytes=-1"), Some(Some(999..1000)));
+        assert_eq!(bytes("bytes=-5000"), Some(Some(0..1000)));
         for beyond in ["bytes=1000-", "bytes=1000-1001", "bytes=-0"] {
-            assert_eq!(octets(beyond), Some(None), "{beyond}");
+            assert_eq!(bytes(beyond), Some(None), "{beyond}");
         }
         for ignored in [
             "",
@@ -77,7 +77,7 @@ mod tests {
             "seconds=0-1",
             "bytes=\u{661}-",
         ] {
-            assert_eq!(octets(ignored), None, "{ignored}");
+            assert_eq!(bytes(ignored), None, "{ignored}");
         }
     }
 

@@ -47,7 +47,7 @@ impl Progress {
         self.sent(0, None);
     }
 
-    /// How many octets there are in all, and how many are there already.
+    /// How many bytes there are in all, and how many are there already.
     pub fn begin(&self, total: Option<u64>, there: u64) {
         if let Some(total) = total {
             self.bar.set_length(total);
@@ -62,16 +62,16 @@ impl Progress {
         self.bar.reset_eta();
     }
 
-    /// Octets that are there now.
-    pub fn at(&self, octets: u64) {
-        self.bar.set_position(octets);
+    /// Bytes that are there now.
+    pub fn at(&self, bytes: u64) {
+        self.bar.set_position(bytes);
     }
 
-    /// Octets that were sent so far, and how fast they go now, of what has no end; `None` while
+    /// Bytes that were sent so far, and how fast they go now, of what has no end; `None` while
     /// nothing goes.
-    pub fn sent(&self, octets: u64, rate: Option<Rate>) {
+    pub fn sent(&self, bytes: u64, rate: Option<Rate>) {
         self.bar.set_prefix(rate.map_or_else(|| "idle".to_owned(), |rate| rate.to_string()));
-        self.bar.set_position(octets);
+        self.bar.set_position(bytes);
     }
 
     /// Prints a line about what is going on above the bar, which stays whole.

@@ -6,24 +6,24 @@ use std::collections::VecDeque;
 /// What is older says nothing about now. A few looks of a quarter of a second fit in.
 const WINDOW: Duration = Duration::from_secs(1);
 
-/// A count of octets that is looked at from time to time.
+/// A count of bytes that is looked at from time to time.
 #[derive(Debug, Default)]
 pub struct Recent {
     looks: VecDeque<(Time, u64)>,
 }
 
 impl Recent {
-    /// The count is `octets` at `now`. Returns the rate at which it has grown of late; `None` if it
+    /// The count is `bytes` at `now`. Returns the rate at which it has grown of late; `None` if it
     /// has not.
-    pub fn look(&mut self, now: Time, octets: u64) -> Option<Rate> {
+    pub fn look(&mut self, now: Time, bytes: u64) -> Option<Rate> {
         while self.looks.get(1).is_some_and(|(at, _)| now.since(*at) >= WINDOW) {
             self.looks.pop_front();
         }
-        self.looks.push_back((now, octets));
+        self.looks.push_back((now, bytes));
         // From the last look at which it stood still: a pause before it is no part of the rate.
         let mut steps = self.looks.iter().zip(self.looks.iter().skip(1));
         let ((since, before), _) = steps.find(|((_, a), (_, b))| a < b)?;
-        Some(Rate::of(Size(octets - before), now.since(*since)))
+        Some(Rate::of(Size(bytes - before), now.since(*since)))
     }
 }
 

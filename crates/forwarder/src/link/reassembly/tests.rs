@@ -76,7 +76,7 @@ fn a_packet_that_grows_too_large_is_dropped_as_a_whole() {
     assert_eq!(bench.give(0, (1, 1, 3), &half), None);
     assert_eq!(bench.give(0, (2, 2, 3), b"x"), None);
     assert_eq!(bench.drops, [DropReason::TooBig]);
-    assert_eq!((bench.reassembler.packets(), bench.reassembler.octets()), (0, 0));
+    assert_eq!((bench.reassembler.packets(), bench.reassembler.bytes()), (0, 0));
 }
 
 #[test]
@@ -160,7 +160,7 @@ proptest! {
     ) {
         let limits = ReassemblyLimits {
             packets: 4,
-            octets: 10_000,
+            bytes: 10_000,
             timeout: Duration::from_millis(500),
         };
         let mut bench = Bench::new(limits);
@@ -172,9 +172,9 @@ proptest! {
             }
             bench.pass(now);
             let r = &bench.reassembler;
-            prop_assert!(r.packets() <= 4 && r.octets() <= 10_000);
-            let octets: usize = r.partials.values().map(Partial::octets).sum();
-            prop_assert_eq!(octets, r.octets());
+            prop_assert!(r.packets() <= 4 && r.bytes() <= 10_000);
+            let bytes: usize = r.partials.values().map(Partial::bytes).sum();
+            prop_assert_eq!(bytes, r.bytes());
             prop_assert!(r.next_deadline().is_none_or(|at| at > Time(now)));
             prop_assert!(r.partials.is_empty() || r.next_deadline().is_some());
         }
@@ -196,11 +196,11 @@ fn senders_number_their_fragments_by_themselves() {
 
 #[test]
 fn a_flood_of_senders_is_bounded() {
-    let limits = ReassemblyLimits { packets: 8, octets: 10_000, ..ReassemblyLimits::default() };
+    let limits = ReassemblyLimits { packets: 8, bytes: 10_000, ..ReassemblyLimits::default() };
     let mut bench = Bench::new(limits);
     for sender in 0..1000 {
         bench.give_by(sender, sender as u64, (70, 0, 2), &[0; 100]);
-        assert!(bench.reassembler.packets() <= 8 && bench.reassembler.octets() <= 10_000);
+        assert!(bench.reassembler.packets() <= 8 && bench.reassembler.bytes() <= 10_000);
     }
     assert_eq!(bench.drops.len(), 992);
     // The latest are those that are kept.

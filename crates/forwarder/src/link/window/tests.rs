@@ -2,7 +2,7 @@ use super::*;
 
 const MS: u64 = 1_000_000;
 
-/// Sends a packet of one frame that costs 10,000 octets; gives its TxSequence if it is a marker.
+/// Sends a packet of one frame that costs 10,000 bytes; gives its TxSequence if it is a marker.
 fn send(window: &mut Window, now: Time, tx: &mut u64) -> Option<u64> {
     let marker = window.wants_marker(now).then_some(*tx);
     window.on_sent(now, 10_000 - FRAME_COST as usize, 1, marker);
@@ -10,7 +10,7 @@ fn send(window: &mut Window, now: Time, tx: &mut u64) -> Option<u64> {
     marker
 }
 
-/// A window of 60,000 octets whose peer has acknowledged the first packet after 0.1 ms.
+/// A window of 60,000 bytes whose peer has acknowledged the first packet after 0.1 ms.
 fn known() -> (Window, u64) {
     let (mut window, mut tx) = (Window::new(60_000), u64::MAX);
     assert_eq!(send(&mut window, Time(0), &mut tx), Some(u64::MAX));
@@ -21,14 +21,14 @@ fn known() -> (Window, u64) {
 #[test]
 fn the_bound_and_what_the_path_holds_may_be_on_the_way() {
     let (mut window, mut tx) = known();
-    // 10,000 octets came back in one smallest round trip: that is what the path holds.
+    // 10,000 bytes came back in one smallest round trip: that is what the path holds.
     let now = Time(MS);
     let mut sent = 0;
     while window.opens() <= now {
         send(&mut window, now, &mut tx);
         sent += 1;
     }
-    assert_eq!(sent, 7, "60,000 and 10,000 octets");
+    assert_eq!(sent, 7, "60,000 and 10,000 bytes");
     assert_eq!(window.opens(), Time(MS) + PATIENCE);
 }
 
@@ -50,7 +50,7 @@ fn a_queue_elsewhere_does_not_widen_it() {
     let (mut window, mut tx) = known();
     assert_eq!(send(&mut window, Time(MS), &mut tx), None);
     let tx = send(&mut window, Time(MS), &mut tx).unwrap();
-    // 20,000 octets in 2 ms, where the smallest round trip was 0.1 ms: the path holds 1,000, and
+    // 20,000 bytes in 2 ms, where the smallest round trip was 0.1 ms: the path holds 1,000, and
     // what was believed before is forgotten by an eighth.
     window.on_ack(Time(3 * MS), tx);
     assert_eq!(window.path, 8_750);

@@ -5,7 +5,7 @@ use super::ContentStore;
 use crate::tables::memory;
 use control::Rng;
 
-/// Octets that no packet in the store takes less than: its block and its place in the tree.
+/// Bytes that no packet in the store takes less than: its block and its place in the tree.
 const LEAST: usize = memory::packet(32) + 64;
 
 impl ContentStore {

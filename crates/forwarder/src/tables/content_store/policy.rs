@@ -25,9 +25,9 @@ pub(super) trait Policy {
     fn moved(&mut self, from: u32, to: u32);
     /// Slots from `end` on are unknown and will be for a while.
     fn truncate(&mut self, end: usize);
-    /// Octets of memory held.
+    /// Bytes of memory held.
     fn memory(&self) -> usize;
-    /// Octets that the next [`Policy::insert`], of a slot below `end`, may add.
+    /// Bytes that the next [`Policy::insert`], of a slot below `end`, may add.
     fn growth(&self, end: usize) -> usize;
 }
 

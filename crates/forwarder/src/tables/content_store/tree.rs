@@ -23,7 +23,7 @@ pub(super) struct Cached {
     pub(super) digest: Option<Box<[u8; 32]>>,
     /// The node of its name.
     node: u32,
-    /// Where in `wire` the octets of the name begin; a packet has at most 8,800.
+    /// Where in `wire` the bytes of the name begin; a packet has at most 8,800.
     name_at: u16,
     /// An Interest excluded it. It does not satisfy MustBeFresh of Interests that exclude packets.
     pub(super) doubted: bool,
@@ -51,7 +51,7 @@ struct Node {
     first_child: u32,
     prev: u32,
     next: u32,
-    /// Octets of its name.
+    /// Bytes of its name.
     name_len: u32,
 }
 
@@ -70,7 +70,7 @@ impl Default for Tree {
 }
 
 impl Tree {
-    /// Octets held, packets not counted.
+    /// Bytes held, packets not counted.
     pub(super) fn memory(&self) -> usize {
         self.nodes.memory() + self.data.memory() + self.index.memory()
     }
@@ -85,24 +85,24 @@ impl Tree {
         self.data.end()
     }
 
-    /// Octets that inserting Data of this name would allocate (packet and policy not counted), and
+    /// Bytes that inserting Data of this name would allocate (packet and policy not counted), and
     /// [`Tree::end`] afterwards.
     pub(super) fn growth(&self, name: &HashedName<'_>) -> (usize, usize) {
-        let mut octets = self.data.growth(1);
+        let mut bytes = self.data.growth(1);
         let mut nodes = 0;
         if self.node(name).is_none() {
-            octets += self.index.growth(name.whole());
+            bytes += self.index.growth(name.whole());
             nodes += 1;
             for n in self.ancestors(name) {
                 let Some((hash, prefix)) = name.prefix(n) else { break };
                 if self.find_node(hash, prefix).is_some() {
                     break;
                 }
-                octets += self.index.growth(hash);
+                bytes += self.index.growth(hash);
                 nodes += 1;
             }
         }
-        (octets + self.nodes.growth(nodes), self.data.end_after(1))
+        (bytes + self.nodes.growth(nodes), self.data.end_after(1))
     }
 
     /// The slot of the Data of exactly this name.
@@ -112,8 +112,8 @@ impl Tree {
 
     /// The slot of the Data of the name's prefix of `components`.
     pub(super) fn find_prefix(&self, name: &HashedName<'_>, components: usize) -> Option<u32> {
-        let (hash, octets) = name.prefix(components)?;
-        self.data_of(self.find_node(hash, octets)?)
+        let (hash, bytes) = name.prefix(components)?;
+        self.data_of(self.find_node(hash, bytes)?)
     }
 
     /// The first Data at or below a name that `accept`s, newer branches first; gives up after
@@ -141,7 +141,7 @@ impl Tree {
     }
 
     /// Of the components that follow a node's name the first keyword in canonical order, which is
-    /// that of the octets; of so many children, the newer ones.
+    /// that of the bytes; of so many children, the newer ones.
     fn first_keyword(&self, top: u32, visits: usize) -> Option<u32> {
         let from = self.nodes[top].name_len as usize;
         let mut first: Option<(&[u8], u32)> = None;
@@ -192,13 +192,13 @@ impl Tree {
         self.join(leaf, slot);
         let mut child = leaf;
         for n in self.ancestors(name) {
-            let Some((hash, octets)) = name.prefix(n) else { break };
-            if let Some(parent) = self.find_node(hash, octets) {
+            let Some((hash, bytes)) = name.prefix(n) else { break };
+            if let Some(parent) = self.find_node(hash, bytes) {
                 self.attach(child, parent);
                 break;
             }
             // Without room for a node the Data can be found by its name alone.
-            let Some(parent) = self.add(hash, octets.len()) else { break };
+            let Some(parent) = self.add(hash, bytes.len()) else { break };
             self.attach(child, parent);
             child = parent;
         }
@@ -302,19 +302,19 @@ impl Tree {
         self.find_node(name.whole(), name.name().as_bytes())
     }
 
-    fn find_node(&self, hash: u64, octets: &[u8]) -> Option<u32> {
+    fn find_node(&self, hash: u64, bytes: &[u8]) -> Option<u32> {
         self.index.find(hash, |at| {
             let node = &self.nodes[at];
-            node.name_len as usize == octets.len() && self.has_name(node, octets)
+            node.name_len as usize == bytes.len() && self.has_name(node, bytes)
         })
     }
 
     /// Whether a node of the right length has this name.
-    fn has_name(&self, node: &Node, octets: &[u8]) -> bool {
-        self.name_of(node).starts_with(octets)
+    fn has_name(&self, node: &Node, bytes: &[u8]) -> bool {
+        self.name_of(node).starts_with(bytes)
     }
 
-    /// Octets that begin with a node's name: any Data at or below it can tell.
+    /// Bytes that begin with a node's name: any Data at or below it can tell.
     fn name_of<'a>(&'a self, mut node: &'a Node) -> &'a [u8] {
         while node.data == NONE {
             node = &self.nodes[node.first_child];

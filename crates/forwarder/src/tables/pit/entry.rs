@@ -96,7 +96,7 @@ impl OutRecord {
     }
 }
 
-/// Interests of up to this many octets lie in the entry itself: most do.
+/// Interests of up to this many bytes lie in the entry itself: most do.
 const USUAL_INTEREST: usize = 64;
 
 /// An entry of the PIT: all Interests with one name and the same selectors.
@@ -109,7 +109,7 @@ pub struct PitEntry {
     pub(super) hash: u64,
     /// The hash under which Interests for one digest are counted; see [`digest_key`].
     pub(super) parent: u64,
-    /// An Interest has at most 8,800 octets.
+    /// An Interest has at most 8,800 bytes.
     pub(super) components: u16,
     /// The prefix that it is counted under, where prefixes share memory.
     pub(super) group: Group,
@@ -139,12 +139,12 @@ impl PitEntry {
     /// Makes an empty entry, where it lies, that of an Interest.
     #[inline]
     pub(super) fn describe(&mut self, interest: &Interest<'_>, name: &HashedName<'_>) {
-        let octets = name.name().as_bytes();
+        let bytes = name.name().as_bytes();
         // No more than is counted; the list would round up to a power of two.
         self.interest.reserve_exact(interest.wire().len());
         self.interest.extend_from_slice(interest.wire());
-        self.name_at = memory::offset_of(interest.wire(), octets) as u32;
-        self.name_len = octets.len() as u32;
+        self.name_at = memory::offset_of(interest.wire(), bytes) as u32;
+        self.name_len = bytes.len() as u32;
         self.hash = name.whole();
         self.components = u16::try_from(name.components()).unwrap_or(u16::MAX);
         self.group = Group::NONE;
@@ -167,7 +167,7 @@ impl PitEntry {
     /// The name.
     #[must_use]
     pub fn name(&self) -> NameRef<'_> {
-        name_of(self.name_octets())
+        name_of(self.name_bytes())
     }
 
     /// Components of the name.
@@ -176,7 +176,7 @@ impl PitEntry {
         usize::from(self.components)
     }
 
-    pub(super) fn name_octets(&self) -> &[u8] {
+    pub(super) fn name_bytes(&self) -> &[u8] {
         &self.interest[self.name_at as usize..][..self.name_len as usize]
     }
 
@@ -250,7 +250,7 @@ impl PitEntry {
         self.expires
     }
 
-    /// Octets that the entry owns outside of its slot.
+    /// Bytes that the entry owns outside of its slot.
     #[inline]
     pub(super) fn heap(&self) -> usize {
         let spilled = |record: &InRecord| record.has_heap();
@@ -265,7 +265,7 @@ impl PitEntry {
         self.count_heap()
     }
 
-    /// Octets of the Interest, where it does not lie in the entry. They stay the same.
+    /// Bytes of the Interest, where it does not lie in the entry. They stay the same.
     pub(super) fn interest_heap(&self) -> usize {
         if self.interest.spilled() { memory::block(self.interest.len()) } else { 0 }
     }

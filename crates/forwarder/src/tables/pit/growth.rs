@@ -4,7 +4,7 @@ use super::{InRecord, Pit, PitEntry, PitKey};
 use crate::tables::memory;
 use smallvec::{Array, SmallVec};
 
-/// Octets that one more item would add to a list, the old block included while it is replaced.
+/// Bytes that one more item would add to a list, the old block included while it is replaced.
 fn list_growth<A: Array>(list: &SmallVec<A>) -> usize {
     if list.len() < list.capacity() {
         return 0;
@@ -13,7 +13,7 @@ fn list_growth<A: Array>(list: &SmallVec<A>) -> usize {
 }
 
 impl PitEntry {
-    /// Octets that one more of everything of which it has a list would add.
+    /// Bytes that one more of everything of which it has a list would add.
     fn growth(&self) -> usize {
         let run = self.run.as_ref().map_or(0, |run| run.growth());
         list_growth(&self.in_records) + list_growth(&self.out_records) + run
@@ -21,8 +21,8 @@ impl PitEntry {
 }
 
 impl Pit {
-    /// Octets that one more entry would add which is found by this hash: its Interest has so many
-    /// octets, and `record` is its first one.
+    /// Bytes that one more entry would add which is found by this hash: its Interest has so many
+    /// bytes, and `record` is its first one.
     #[must_use]
     pub fn growth(&self, hash: u64, interest: usize, record: &InRecord) -> usize {
         let end = self.entries.end_after(1);
@@ -38,7 +38,7 @@ impl Pit {
             + record.heap()
     }
 
-    /// Octets that one more downstream, with this record, and one more upstream would add to an
+    /// Bytes that one more downstream, with this record, and one more upstream would add to an
     /// entry.
     #[must_use]
     pub fn growth_of(&self, key: PitKey, record: &InRecord) -> usize {
@@ -47,13 +47,13 @@ impl Pit {
         lists + counts + record.heap()
     }
 
-    /// Octets that one more upstream would add to an entry.
+    /// Bytes that one more upstream would add to an entry.
     #[must_use]
     pub fn growth_upstream(&self, key: PitKey) -> usize {
         self.get(key).map_or(0, PitEntry::growth)
     }
 
-    /// Octets that a copy of an entry would add which is in the table beside it.
+    /// Bytes that a copy of an entry would add which is in the table beside it.
     #[must_use]
     pub fn growth_copy(&self, key: PitKey) -> usize {
         let Some(entry) = self.get(key) else { return 0 };

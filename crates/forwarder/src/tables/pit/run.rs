@@ -128,7 +128,7 @@ impl Run {
     /// What it takes without lists that have grown out of it.
     pub(super) const SIZE: usize = memory::block(size_of::<Run>());
 
-    /// Octets that one more downstream and one more upstream would add.
+    /// Bytes that one more downstream and one more upstream would add.
     pub(super) fn growth(&self) -> usize {
         let of = |sets: &ByFace| {
             let grows = sets.len() == sets.capacity();
@@ -194,8 +194,8 @@ impl Pit {
         if self.len() >= self.config.entries {
             return Err(Refusal::Entries);
         }
-        let octets = memory::block(interest.wire().len()) + memory::block(size_of::<Run>());
-        self.admit_many(record.face, segments.bits.count(), octets)?;
+        let bytes = memory::block(interest.wire().len()) + memory::block(size_of::<Run>());
+        self.admit_many(record.face, segments.bits.count(), bytes)?;
         let mut entry = PitEntry::default();
         entry.describe(interest, name);
         entry.hash = name.block_key(hash, block_of(segments.first));
@@ -350,11 +350,11 @@ impl Pit {
         self.pending.change(face.0, before.count(), bits.count());
     }
 
-    fn admit_many(&self, face: FaceId, segments: u16, octets: usize) -> Result<(), Refusal> {
+    fn admit_many(&self, face: FaceId, segments: u16, bytes: usize) -> Result<(), Refusal> {
         if self.pending_of(face) + usize::from(segments) > self.config.per_face {
             return Err(Refusal::PerFace);
         }
-        if self.memory() + octets > self.config.memory {
+        if self.memory() + bytes > self.config.memory {
             return Err(Refusal::Memory);
         }
         Ok(())

@@ -25,11 +25,11 @@ impl Group {
     }
 }
 
-/// What entries own outside of their slots is counted in pieces of so many octets.
+/// What entries own outside of their slots is counted in pieces of so many bytes.
 const PIECE: usize = 64;
 
 /// Entries by group of prefixes, and records by face, with what they own outside of their slots.
-/// By their number alone Interests of 8,800 octets would count like those of 50.
+/// By their number alone Interests of 8,800 bytes would count like those of 50.
 #[derive(Clone, Debug)]
 pub(super) struct Shares {
     groups: Box<[u32; GROUPS]>,
@@ -39,8 +39,8 @@ pub(super) struct Shares {
     heaps: Counts,
 }
 
-fn pieces(octets: usize) -> u32 {
-    octets.div_ceil(PIECE) as u32
+fn pieces(bytes: usize) -> u32 {
+    bytes.div_ceil(PIECE) as u32
 }
 
 impl PitEntry {
@@ -79,13 +79,13 @@ impl Pit {
         self.shares.as_ref().map_or(0, |shares| shares.records.get(face.0))
     }
 
-    /// Octets that those entries own outside of their slots; 0 where shares are not counted.
+    /// Bytes that those entries own outside of their slots; 0 where shares are not counted.
     #[must_use]
     pub fn heap_of(&self, face: FaceId) -> usize {
         self.shares.as_ref().map_or(0, |shares| shares.heaps.get(face.0) * PIECE)
     }
 
-    /// Octets that Interests whose prefix is in a group take outside of their slots; 0 where shares
+    /// Bytes that Interests whose prefix is in a group take outside of their slots; 0 where shares
     /// are not counted.
     #[must_use]
     pub fn heap_in(&self, group: Group) -> usize {
@@ -114,7 +114,7 @@ impl Pit {
         }
     }
 
-    /// Octets that counting one more record of a face may add.
+    /// Bytes that counting one more record of a face may add.
     pub(super) fn shares_growth(&self, face: FaceId) -> usize {
         let growth = |shares: &Shares| shares.records.growth(face.0) + shares.heaps.growth(face.0);
         self.shares.as_ref().map_or(0, |shares| growth(shares))

@@ -1,49 +1,49 @@
 //! PIT tokens as they are kept in in-records.
 
-/// The longest token that NDNLPv2 allows, in octets.
+/// The longest token that NDNLPv2 allows, in bytes.
 pub const MAX_TOKEN: usize = 32;
 
-/// Octets that fit without an allocation. Peers send 6 or 8.
+/// Bytes that fit without an allocation. Peers send 6 or 8.
 const INLINE: usize = 14;
 
-/// The PIT token of a downstream: 0 to 32 octets that mean something to the downstream alone and go
+/// The PIT token of a downstream: 0 to 32 bytes that mean something to the downstream alone and go
 /// back to it unchanged on Data and Nacks. No token and an empty one are the same.
 #[derive(Clone, Debug)]
-pub struct PitToken(Octets);
+pub struct PitToken(Bytes);
 
 #[derive(Clone, Debug)]
-enum Octets {
+enum Bytes {
     Inline(u8, [u8; INLINE]),
     Boxed(u8, Box<[u8; MAX_TOKEN]>),
 }
 
 impl PitToken {
     /// No token.
-    pub const NONE: PitToken = PitToken(Octets::Inline(0, [0; INLINE]));
+    pub const NONE: PitToken = PitToken(Bytes::Inline(0, [0; INLINE]));
 
-    /// A token of these octets; `None` if they are more than [`MAX_TOKEN`].
+    /// A token of these bytes; `None` if they are more than [`MAX_TOKEN`].
     #[must_use]
-    pub fn new(octets: &[u8]) -> Option<PitToken> {
-        let len = octets.len();
+    pub fn new(bytes: &[u8]) -> Option<PitToken> {
+        let len = bytes.len();
         if len <= INLINE {
             let mut inline = [0; INLINE];
-            inline[..len].copy_from_slice(octets);
-            Some(PitToken(Octets::Inline(len as u8, inline)))
+            inline[..len].copy_from_slice(bytes);
+            Some(PitToken(Bytes::Inline(len as u8, inline)))
         } else if len <= MAX_TOKEN {
             let mut boxed = Box::new([0; MAX_TOKEN]);
-            boxed[..len].copy_from_slice(octets);
-            Some(PitToken(Octets::Boxed(len as u8, boxed)))
+            boxed[..len].copy_from_slice(bytes);
+            Some(PitToken(Bytes::Boxed(len as u8, boxed)))
         } else {
             None
         }
     }
 
-    /// Its octets; empty if there is no token.
+    /// Its bytes; empty if there is no token.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         match &self.0 {
-            Octets::Inline(len, octets) => &octets[..usize::from(*len)],
-            Octets::Boxed(len, octets) => &octets[..usize::from(*len)],
+            Bytes::Inline(len, bytes) => &bytes[..usize::from(*len)],
+            Bytes::Boxed(len, bytes) => &bytes[..usize::from(*len)],
         }
     }
 
@@ -53,11 +53,11 @@ impl PitToken {
         self.as_bytes().is_empty()
     }
 
-    /// Octets of memory outside the token itself.
+    /// Bytes of memory outside the token itself.
     pub(crate) fn heap(&self) -> usize {
         match self.0 {
-            Octets::Inline(..) => 0,
-            Octets::Boxed(..) => super::memory::block(MAX_TOKEN),
+            Bytes::Inline(..) => 0,
+            Bytes::Boxed(..) => super::memory::block(MAX_TOKEN),
         }
     }
 }
@@ -82,12 +82,12 @@ mod tests {
 
     #[test]
     fn tokens_of_every_length_come_back_unchanged() {
-        let octets: Vec<u8> = (1..=40).collect();
+        let bytes: Vec<u8> = (1..=40).collect();
         for len in 0..=40 {
-            let token = PitToken::new(&octets[..len]);
+            let token = PitToken::new(&bytes[..len]);
             assert_eq!(token.is_some(), len <= 32);
             if let Some(token) = token {
-                assert_eq!(token.as_bytes(), &octets[..len]);
+                assert_eq!(token.as_bytes(), &bytes[..len]);
                 assert_eq!(token.is_empty(), len == 0);
             }
         }

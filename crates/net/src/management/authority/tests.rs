@@ -21,7 +21,7 @@ fn command(key: Option<&(SecretKey, Certificate)>, time_ms: u64, nonce: &[u8]) -
     numbered(key, time_ms, nonce, None)
 }
 
-/// The same, perhaps with a SignatureSeqNum; a time of 0 and a nonce without octets are left out.
+/// The same, perhaps with a SignatureSeqNum; a time of 0 and a nonce without bytes are left out.
 fn numbered(
     key: Option<&(SecretKey, Certificate)>,
     time_ms: u64,
@@ -29,10 +29,10 @@ fn numbered(
     sequence: Option<u64>,
 ) -> Bytes {
     let asked = ControlParameters { name: Some("/a/b".parse().unwrap()), ..Default::default() };
-    let mut octets = Vec::new();
-    asked.encode_into(&mut octets);
+    let mut bytes = Vec::new();
+    asked.encode_into(&mut bytes);
     let name: Name = "/localhop/nfd/rib/register".parse().unwrap();
-    let mut interest = InterestBuf::new(name.with(&Component::generic(&octets)));
+    let mut interest = InterestBuf::new(name.with(&Component::generic(&bytes)));
     let info = match key {
         Some((secret, certificate)) => {
             SignatureInfoBuf::new(secret.signature_type(), Some(certificate.key_name()))
@@ -345,10 +345,10 @@ fn of_a_chain_with_a_wrong_signature_the_certificates_are_named() {
 
 fn of_user(authority: &Authority, module: &str, uid: u32) -> Option<bool> {
     let asked = ControlParameters { name: Some("/a/b".parse().unwrap()), ..Default::default() };
-    let mut octets = Vec::new();
-    asked.encode_into(&mut octets);
+    let mut bytes = Vec::new();
+    asked.encode_into(&mut bytes);
     let name: Name = format!("/localhost/nfd/{module}").parse().unwrap();
-    let mut interest = InterestBuf::new(name.with(&Component::generic(&octets)));
+    let mut interest = InterestBuf::new(name.with(&Component::generic(&bytes)));
     interest.sign_with(SignatureInfoBuf::digest(), |parts| {
         use sha2::Digest as _;
         Signature::new(&sha2::Sha256::digest(parts.concat()))
@@ -398,7 +398,7 @@ fn a_key_is_named_by_itself_its_certificates_and_its_digest() {
     let mut claim = Command::take(&interest).unwrap().claim;
     let own = signer.1.public_key().digest();
     claim.key = Some(KeyLocator::Digest(&own));
-    // It is looked at, and found to be of the same octets but for its locator.
+    // It is looked at, and found to be of the same bytes but for its locator.
     assert_eq!(judge(&signer.1, &claim, NOW), Ok(signer.1.key_name()));
     let other = self::key(2).1.public_key().digest();
     claim.key = Some(KeyLocator::Digest(&other));

@@ -8,9 +8,9 @@ fn logged(work: impl FnOnce()) -> Vec<String> {
     #[derive(Clone, Default)]
     struct Lines(Arc<Mutex<Vec<u8>>>);
     impl std::io::Write for Lines {
-        fn write(&mut self, octets: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(octets);
-            Ok(octets.len())
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
         }
         fn flush(&mut self) -> std::io::Result<()> {
             Ok(())
@@ -24,8 +24,8 @@ fn logged(work: impl FnOnce()) -> Vec<String> {
         .with_writer(move || writer.clone())
         .finish();
     tracing::subscriber::with_default(subscriber, work);
-    let octets = lines.0.lock().unwrap().clone();
-    String::from_utf8(octets).unwrap().lines().map(str::to_owned).collect()
+    let bytes = lines.0.lock().unwrap().clone();
+    String::from_utf8(bytes).unwrap().lines().map(str::to_owned).collect()
 }
 
 #[test]

@@ -50,14 +50,14 @@ impl Bench {
         self.gate.release(&mut self.fisp, &view)
     }
 
-    /// So many octets of a flow's Data join the queue, or leave it.
-    fn queue(&mut self, flow: Flow, octets: u64, what: Queued) {
+    /// So many bytes of a flow's Data join the queue, or leave it.
+    fn queue(&mut self, flow: Flow, bytes: u64, what: Queued) {
         match what {
-            Queued::Joined => self.queued += octets,
-            Queued::Left => self.queued -= octets,
+            Queued::Joined => self.queued += bytes,
+            Queued::Left => self.queued -= bytes,
         }
         let view = self.view();
-        self.gate.queued(&mut self.fisp, &view, flow, (octets, what));
+        self.gate.queued(&mut self.fisp, &view, flow, (bytes, what));
     }
 
     fn returned(&mut self, flow: Flow, size: Option<Size>) {
@@ -138,9 +138,9 @@ fn below_q_release_all_are_let_go_no_faster_than_the_face_can_send_their_data() 
         assert!(!b.passes(flow));
     }
     b.queue(1, 949_999, Queued::Left);
-    assert_ne!(b.fisp.next_release(), Some(Time(0)), "450,001 octets are not below Q_release");
+    assert_ne!(b.fisp.next_release(), Some(Time(0)), "450,001 bytes are not below Q_release");
     b.queue(1, 2, Queued::Left);
-    // A chunk of 32,768 octets takes 6.5536 ms at 40 Mbit/s; the two flows take turns.
+    // A chunk of 32,768 bytes takes 6.5536 ms at 40 Mbit/s; the two flows take turns.
     let mut order = Vec::new();
     let mut at = Vec::new();
     while let Some(next) = b.fisp.next_release() {
@@ -221,7 +221,7 @@ fn what_was_asked_for_does_not_leak() {
 fn what_is_delayed_of_a_flow_is_bounded() {
     let mut b = Bench::new(&[("gamma", "0")]);
     b.queue(1, 1_400_000, Queued::Joined);
-    // 100 kB of Interests of 50 octets.
+    // 100 kB of Interests of 50 bytes.
     let held = (0..10_000).filter(|_| matches!(b.offer(1), Offer::Held)).count();
     assert_eq!(held, 2000);
     assert!(matches!(b.offer(2), Offer::Held), "another flow has a queue of its own");
@@ -256,7 +256,7 @@ fn absurd_expectations_are_clamped() {
         let mut cx = Cx { now: b.gate.now, rng: &mut b.gate.rng, tap: &mut |_| {} };
         assert!(matches!(b.fisp.offer(&mut cx, &view, &view, interest), Offer::Pass(_)));
     }
-    // 1 octet and 256 of the largest packets: 0.15 * 2,252,801 = 337,920 do not reach Q_min.
+    // 1 byte and 256 of the largest packets: 0.15 * 2,252,801 = 337,920 do not reach Q_min.
     assert_eq!(b.fisp.asked, 2_252_801);
     assert!(b.passes(2));
 }

@@ -384,7 +384,7 @@ fn it_starts_from_a_measurement() {
     let mut cx = Cx { now: ms(0), rng: &mut rng, tap: &mut |_| {} };
     let (rate, rtt_min) = (control::Rate::from_mbps(40), Duration::from_millis(110));
     let estimate = PathEstimate { rate, rtt_min, segment: Size(1024) };
-    // 40e6 * 0.110 / 8 = 550,000 octets are 16.78 chunks of 32,768.
+    // 40e6 * 0.110 / 8 = 550,000 bytes are 16.78 chunks of 32,768.
     assert!(b.ric.seed(&mut cx, 0, estimate));
     assert!((b.ric.window - 550_000.0 / 32_768.0).abs() < 1e-9);
 }

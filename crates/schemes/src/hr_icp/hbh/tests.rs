@@ -5,7 +5,7 @@ use packet::HopOptions;
 
 const US: u64 = 1_000;
 
-/// A face of 40 Mbit/s: 5 octets a microsecond. B and q_r are 10,000 octets, Data has 1000.
+/// A face of 40 Mbit/s: 5 bytes a microsecond. B and q_r are 10,000 bytes, Data has 1000.
 struct Bench {
     hbh: HopByHop,
     gate: Gate,
@@ -80,7 +80,7 @@ impl Bench {
 fn a_flow_may_ask_for_b_at_once_and_then_waits_for_rounds() {
     let mut b = Bench::new(&[]);
     assert_eq!((0..12).filter(|_| b.passes(1)).count(), 10);
-    // One flow, empty queue: a round is 10,000 octets, which take 2 ms.
+    // One flow, empty queue: a round is 10,000 bytes, which take 2 ms.
     assert_eq!(b.hbh.next_release(), Some(Time(2_000 * US)));
     b.at_us(1_999);
     assert!(b.release().is_empty());
@@ -105,7 +105,7 @@ fn a_flow_that_asks_for_little_leaves_the_rest_of_its_rounds() {
     let mut b = Bench::new(&[]);
     assert!(b.passes(2) && b.passes(2));
     assert_eq!((0..11).filter(|_| b.passes(1)).count(), 10);
-    // Flow 1 lacks 10,000 octets and flow 2 just 2000: the round is 12,000, which take 2.4 ms.
+    // Flow 1 lacks 10,000 bytes and flow 2 just 2000: the round is 12,000, which take 2.4 ms.
     assert_eq!(b.hbh.next_release(), Some(Time(2_400 * US)));
 }
 
@@ -120,7 +120,7 @@ fn while_data_waits_rounds_are_what_leaves() {
     assert!(b.release().is_empty());
     b.queue(1, Queued::Left);
     assert_eq!(b.hbh.next_release(), Some(Time(50_000 * US)));
-    assert_eq!(b.release().len(), 10, "10,000 octets have left");
+    assert_eq!(b.release().len(), 10, "10,000 bytes have left");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn what_the_link_is_busy_with_is_not_counted_twice() {
     assert_eq!((0..20).filter(|_| b.passes(1)).count(), 10);
     b.arrive(1);
     b.queue(1, Queued::Left);
-    // 1000 octets have left, and take 200 us; the 9000 that the round lacks take 1800 us more.
+    // 1000 bytes have left, and take 200 us; the 9000 that the round lacks take 1800 us more.
     assert_eq!(b.hbh.next_release(), Some(Time(2_000 * US)));
 }
 
@@ -162,7 +162,7 @@ fn static_growth_is_an_equal_share_of_the_rate() {
     let mut b = Bench::new(&[("growth", "static")]);
     b.flows = 2;
     assert_eq!((0..20).filter(|_| b.passes(1)).count(), 10);
-    // 40 Mbit/s / 2 are 2.5 octets a microsecond: 1000 octets every 400 us, whether Data waits or
+    // 40 Mbit/s / 2 are 2.5 bytes a microsecond: 1000 bytes every 400 us, whether Data waits or
     // not, and however little others ask for.
     for i in 1..=5 {
         b.arrive(1);

@@ -2,7 +2,7 @@ use super::*;
 use control::{Event, InFlight, Load, Rng};
 
 const MS: u64 = 1_000_000;
-/// Segments of 1000 octets: 8000 bits of Data for an Interest.
+/// Segments of 1000 bytes: 8000 bits of Data for an Interest.
 const SEGMENT: Size = Size(1000);
 
 struct Nothing;
@@ -219,7 +219,7 @@ fn interests_carry_class_round_trip_and_the_hint_of_their_path() {
     assert_eq!(out.options.get(), Some(TrafficClass::Primary));
     assert_eq!(out.options.get::<RttHint>(), None, "before the first round trip");
     assert_eq!(out.memo[0], DISCOVERY);
-    let hint = |n: u8| SteeringHint { kind: SteeringKind::Bloom, octets: [n; 16][..].into() };
+    let hint = |n: u8| SteeringHint { kind: SteeringKind::Bloom, bytes: [n; 16][..].into() };
     for id in [1, 2] {
         let mut options = from(id, Some((8_000_000, 8_000_000)));
         options.set(&hint(id as u8));
@@ -244,7 +244,7 @@ fn interests_carry_class_round_trip_and_the_hint_of_their_path() {
 fn a_steered_answer_does_not_replace_what_steers() {
     let mut b = bench(&[("discovery", "0")]);
     let out = b.send();
-    let hint = |n: u8| SteeringHint { kind: SteeringKind::Bloom, octets: [n; 16][..].into() };
+    let hint = |n: u8| SteeringHint { kind: SteeringKind::Bloom, bytes: [n; 16][..].into() };
     let answer = |n: u8| {
         let mut options = from(1, Some((8_000_000, 0)));
         options.set(&hint(n));
@@ -264,8 +264,8 @@ fn three_in_a_hundred_look_for_paths() {
         let mut b = bench(&[("hint", form)]);
         let out = b.send();
         let mut answer = from(1, Some((8_000_000, 0)));
-        let octets = [1u8; 16][..].into();
-        answer.set(&SteeringHint { kind: SteeringKind::Bloom, octets });
+        let bytes = [1u8; 16][..].into();
+        answer.set(&SteeringHint { kind: SteeringKind::Bloom, bytes });
         answer.set(&PathLabel::default());
         b.answer(&out, Some(50), &answer);
         let known = b.consumer.paths[0].as_ref().unwrap().hint.clone();

@@ -4,7 +4,7 @@ use packet::HopOptions;
 
 const MS: u64 = 1_000_000;
 
-/// A link of 8 Mbit/s without headroom: Data of 1000 octets take 1 ms.
+/// A link of 8 Mbit/s without headroom: Data of 1000 bytes take 1 ms.
 struct Bench {
     shaper: PrimaryFirst,
     gate: Gate,
@@ -37,8 +37,8 @@ impl Bench {
     fn offer(&mut self, class: TrafficClass) -> Got {
         let mut options = HopOptions::new();
         options.set(&class);
-        let octets = (40, 1000);
-        match self.gate.offer_with(&mut self.shaper, &self.view, 1, octets, options) {
+        let bytes = (40, 1000);
+        match self.gate.offer_with(&mut self.shaper, &self.view, 1, bytes, options) {
             Offer::Pass(meta) => Got::Pass(meta.handle),
             Offer::Held => Got::Held,
             Offer::Refused(meta) => Got::Refused(meta.handle),

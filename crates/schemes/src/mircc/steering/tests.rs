@@ -122,7 +122,7 @@ fn filters_bring_interests_back_to_the_path_that_data_came() {
         }
         let id = data.get::<PathId>().unwrap().0;
         let hint = data.get::<SteeringHint>().unwrap();
-        assert_eq!((hint.kind, hint.octets.len()), (SteeringKind::Bloom, FILTER));
+        assert_eq!((hint.kind, hint.bytes.len()), (SteeringKind::Bloom, FILTER));
         let before = seen.insert(id, (way.clone(), hint.clone()));
         assert!(before.is_none_or(|before| before == (way, hint)), "a path is told by its id");
     }
@@ -138,8 +138,8 @@ fn a_random_value_always_takes_the_same_way_and_values_spread_by_bandwidth() {
     let mut n = node(1, &[30, 10]);
     let mut counts = BTreeMap::new();
     for value in 0..4000u64 {
-        let octets = value.to_be_bytes()[..].into();
-        let mut options = hinted(&SteeringHint { kind: SteeringKind::Random, octets });
+        let bytes = value.to_be_bytes()[..].into();
+        let mut options = hinted(&SteeringHint { kind: SteeringKind::Random, bytes });
         let face = n.interest(&mut options);
         assert_eq!(n.interest(&mut options), face);
         *counts.entry(face).or_insert(0u32) += 1;
@@ -154,8 +154,8 @@ fn a_random_value_always_takes_the_same_way_and_values_spread_by_bandwidth() {
     // Another node takes another way with some of them.
     let mut other = node(2, &[30, 10]);
     let differs = (0..100u64).any(|value| {
-        let octets = value.to_be_bytes()[..].into();
-        let mut options = hinted(&SteeringHint { kind: SteeringKind::Random, octets });
+        let bytes = value.to_be_bytes()[..].into();
+        let mut options = hinted(&SteeringHint { kind: SteeringKind::Random, bytes });
         other.interest(&mut options) != n.interest(&mut options)
     });
     assert!(differs);
@@ -164,7 +164,7 @@ fn a_random_value_always_takes_the_same_way_and_values_spread_by_bandwidth() {
 #[test]
 fn hints_that_are_no_use_are_counted_and_passed_over() {
     let mut n = node(1, &[10, 10]);
-    let bloom = |octets: &[u8]| SteeringHint { kind: SteeringKind::Bloom, octets: octets.into() };
+    let bloom = |bytes: &[u8]| SteeringHint { kind: SteeringKind::Bloom, bytes: bytes.into() };
     for (hint, note) in [
         (bloom(&[0; 16]), Some("hint missed")),
         (bloom(&[0xff; 16]), None),
@@ -182,7 +182,7 @@ fn hints_that_are_no_use_are_counted_and_passed_over() {
     let face = n.interest(&mut asked());
     let mut data = hinted(&bloom(&[0xff; 3]));
     n.data(face, &mut data);
-    assert_eq!(data.get::<SteeringHint>().unwrap().octets.len(), FILTER);
+    assert_eq!(data.get::<SteeringHint>().unwrap().bytes.len(), FILTER);
 }
 
 #[test]

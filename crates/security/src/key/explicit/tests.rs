@@ -39,37 +39,37 @@ const POINT: &str = "\
     048ce0a6c9d44e50156d045ffc915655f7a356bf433aa19f1fd563fa95a2ef1a81e0811d47841ee75d32bd71b6 \
     1adb6204e82ff380adb98b9007a33698c9e57112";
 
-fn octets(hex: &str) -> Vec<u8> {
+fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
-    let octet = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
-    digits.chunks(2).map(octet).collect()
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+    digits.chunks(2).map(byte).collect()
 }
 
 #[test]
 fn keys_that_spell_p256_out_are_those_that_name_it() {
-    let scalar = SigningKey::from_slice(&octets(SECRET)).unwrap();
-    assert_eq!(*scalar.verifying_key(), VerifyingKey::from_sec1_bytes(&octets(POINT)).unwrap());
-    let public = PublicKey::from_spki(&octets(SPKI)).unwrap();
-    for der in [octets(PKCS8), octets(SEC1)] {
+    let scalar = SigningKey::from_slice(&bytes(SECRET)).unwrap();
+    assert_eq!(*scalar.verifying_key(), VerifyingKey::from_sec1_bytes(&bytes(POINT)).unwrap());
+    let public = PublicKey::from_spki(&bytes(SPKI)).unwrap();
+    for der in [bytes(PKCS8), bytes(SEC1)] {
         assert_eq!(SecretKey::from_der(&der).unwrap().public(), public);
     }
-    let signature = SecretKey::from_pkcs8(&octets(PKCS8)).unwrap().sign(b"hello");
+    let signature = SecretKey::from_pkcs8(&bytes(PKCS8)).unwrap().sign(b"hello");
     assert!(public.verifies(b"hello", signature.as_bytes()));
-    assert_eq!(from_spki(&octets(SPKI)).unwrap(), *scalar.verifying_key());
+    assert_eq!(from_spki(&bytes(SPKI)).unwrap(), *scalar.verifying_key());
 }
 
 #[test]
 fn another_curve_is_not_taken_for_it() {
-    let spelled = octets(SPKI);
-    // The last octet of each number, and the generator's prefix.
+    let spelled = bytes(SPKI);
+    // The last byte of each number, and the generator's prefix.
     for number in [P, A, B, SEED, G_X, G_Y, N] {
-        let at = spelled.windows(number.len() / 2).position(|w| w == octets(number)).unwrap();
+        let at = spelled.windows(number.len() / 2).position(|w| w == bytes(number)).unwrap();
         let mut other = spelled.clone();
         other[at + number.len() / 2 - 1] ^= 1;
         assert!(PublicKey::from_spki(&other).is_err(), "{number}");
     }
-    let mut sec1 = octets(SEC1);
-    let at = sec1.windows(32).position(|w| w == octets(G_X)).unwrap();
+    let mut sec1 = bytes(SEC1);
+    let at = sec1.windows(32).position(|w| w == bytes(G_X)).unwrap();
     sec1[at] ^= 1;
     assert!(SecretKey::from_der(&sec1).is_err());
     sec1.truncate(40);
@@ -78,15 +78,15 @@ fn another_curve_is_not_taken_for_it() {
 
 #[test]
 fn seed_and_cofactor_may_be_left_out_and_the_generator_compressed() {
-    let point = octets(POINT);
+    let point = bytes(POINT);
     let algorithm = "06072a8648ce3d0201";
     let field = sequence(&format!("06072a8648ce3d0101022100{P}"));
     let curve = sequence(&format!("0420{A}0420{B}"));
     let parameters = sequence(&format!("020101{field}{curve}042103{G_X}022100{N}"));
     let head = sequence(&format!("{algorithm}{parameters}"));
-    let bits: String = point.iter().map(|octet| format!("{octet:02x}")).collect();
-    // A SEQUENCE of more than 255 octets has two for its length.
-    let content = octets(&format!("{head}034200{bits}"));
+    let bits: String = point.iter().map(|byte| format!("{byte:02x}")).collect();
+    // A SEQUENCE of more than 255 bytes has two for its length.
+    let content = bytes(&format!("{head}034200{bits}"));
     let mut spki = vec![0x30, 0x82, (content.len() >> 8) as u8, content.len() as u8];
     spki.extend_from_slice(&content);
     assert_eq!(from_spki(&spki).unwrap(), VerifyingKey::from_sec1_bytes(&point).unwrap());
@@ -95,9 +95,9 @@ fn seed_and_cofactor_may_be_left_out_and_the_generator_compressed() {
 #[test]
 fn p256_of_another_algorithm_or_structure_is_not_taken() {
     // id-ecDH (RFC 5480) in place of id-ecPublicKey.
-    let (ecdsa, ecdh) = (octets("06072a8648ce3d0201"), octets("06052b8104010c"));
+    let (ecdsa, ecdh) = (bytes("06072a8648ce3d0201"), bytes("06052b8104010c"));
     assert_eq!(ecdsa.len(), ecdh.len() + 2);
-    for der in [octets(PKCS8), octets(SPKI)] {
+    for der in [bytes(PKCS8), bytes(SPKI)] {
         let at = der.windows(9).position(|w| w == ecdsa).unwrap();
         let mut other = der.clone();
         // The same length, so that the structure around it stays: another last number.
@@ -105,13 +105,13 @@ fn p256_of_another_algorithm_or_structure_is_not_taken() {
         assert!(from_pkcs8(&other).is_none() && from_spki(&other).is_none());
     }
     // ECPrivateKey has version 1, and its public key has an explicit tag.
-    let good = octets(SEC1);
+    let good = bytes(SEC1);
     assert!(from_sec1(&good).is_some());
     let version = good.windows(3).position(|w| w == [2, 1, 1]).unwrap();
     let mut other = good.clone();
     other[version + 2] = 2;
     assert!(from_sec1(&other).is_none());
-    let secret = octets(SECRET);
+    let secret = bytes(SECRET);
     let at = good.windows(32).position(|w| w == secret).unwrap() + 32;
     let mut unnamed = good[..at].to_vec();
     let len = unnamed.len() - 4;

@@ -29,7 +29,7 @@ fn a_secret_comes_back_by_its_name_and_by_its_identity() {
     chain.insert_shared(&film).unwrap();
     for asked in [&film.name, &name("/film")] {
         let found = chain.get_shared(asked.as_ref()).unwrap();
-        assert_eq!((found.name, found.secret.octets()), (film.name.clone(), &[7; 32][..]));
+        assert_eq!((found.name, found.secret.bytes()), (film.name.clone(), &[7; 32][..]));
     }
     assert!(matches!(chain.insert_shared(&film), Err(KeyChainError::Exists(_))));
     let missing = chain.get_shared(name("/other").as_ref());
@@ -59,15 +59,15 @@ fn its_file_is_for_its_owner_alone() {
 
 #[test]
 fn a_text_that_a_person_wrote_is_read() {
-    // 32 octets of 0x01 in base64.
+    // 32 bytes of 0x01 in base64.
     let body = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
     let text = |name: &str, body: &str| {
         format!("Name: {name}\n-----BEGIN SHARED KEY-----\n{body}\n-----END SHARED KEY-----\n")
     };
     let read = |text: &str| StoredShared::from_text(text);
     let found = read(&text("/film/KEY/1", body)).unwrap();
-    assert_eq!((found.identity(), found.secret.octets()), (name("/film"), &[1; 32][..]));
-    assert_eq!(read(&found.to_text()).unwrap().secret.octets(), [1; 32]);
+    assert_eq!((found.identity(), found.secret.bytes()), (name("/film"), &[1; 32][..]));
+    assert_eq!(read(&found.to_text()).unwrap().secret.bytes(), [1; 32]);
     let wrong = |text: &str| read(text).unwrap_err();
     assert_eq!(wrong(&text("/film", body)), Problem::NoName);
     assert_eq!(wrong(&text("/film/KEY/1", "AQEB")), Problem::ShortShared(3));
@@ -81,7 +81,7 @@ fn under_a_passphrase_it_is_opened_by_that_alone() {
     let text = film.seal(b"open sesame", &RANDOM);
     assert!(StoredShared::is_sealed(&text) && !StoredShared::is_sealed(&film.to_text()));
     let opened = StoredShared::unseal(&text, b"open sesame").unwrap();
-    assert_eq!((opened.name, opened.secret.octets()), (film.name, &[7; 32][..]));
+    assert_eq!((opened.name, opened.secret.bytes()), (film.name, &[7; 32][..]));
     let other = StoredShared::unseal(&text, b"sesame").unwrap_err();
     assert_eq!(other, SharedError::Sealed(SafeBagError::Passphrase));
 }

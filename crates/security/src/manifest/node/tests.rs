@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::manifest::{Announcement, Builder};
 
-fn octets(hex: &str) -> Vec<u8> {
+fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> =
         hex.bytes().filter_map(|c| (c as char).to_digit(16)).map(|digit| digit as u8).collect();
     digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
@@ -50,19 +50,19 @@ fn the_example_of_the_manual() {
     let tree = builder.finish(&Signer::Digest).unwrap();
     let mut leaf = Vec::new();
     tree.encode_leaf(0, &digests[..2], &mut leaf).unwrap();
-    assert_eq!(leaf, octets(example::LEAF_0));
+    assert_eq!(leaf, bytes(example::LEAF_0));
     leaf.clear();
     tree.encode_leaf(1, &digests[2..], &mut leaf).unwrap();
-    assert_eq!(leaf, octets(example::LEAF_1));
-    assert_eq!(tree.root()[..], octets(example::ROOT));
+    assert_eq!(leaf, bytes(example::LEAF_1));
+    assert_eq!(tree.root()[..], bytes(example::ROOT));
     let mut metadata = Vec::new();
     tree.announcement().encode_into(&mut metadata);
-    assert_eq!(metadata, octets(example::ANNOUNCEMENT));
+    assert_eq!(metadata, bytes(example::ANNOUNCEMENT));
 }
 
 #[test]
 fn reads_the_example() {
-    let wire = octets(example::ROOT);
+    let wire = bytes(example::ROOT);
     let root = Data::decode(&wire).unwrap();
     let node = Node::decode_data(&root).unwrap();
     assert_eq!(node.shape, Some(Shape { segments: 3, fanout: 2 }));
@@ -70,12 +70,12 @@ fn reads_the_example() {
     assert_eq!(node.root_layout(2), Layout::new(3, 2).map_err(NodeError::from));
     assert_eq!(node.root_layout(1), Err(NodeError::Place));
 
-    let wire = octets(example::LEAF_1);
+    let wire = bytes(example::LEAF_1);
     let leaf = Node::decode_data(&Data::decode(&wire).unwrap()).unwrap();
     assert_eq!(leaf, Node { shape: None, level: 0, first: 2, digests: &[[0x33; 32]] });
     assert_eq!(leaf.root_layout(0), Err(Fault::Expected(types::SEGMENT_COUNT).into()));
 
-    let found = Announcement::find(&octets(example::ANNOUNCEMENT)).unwrap().unwrap();
+    let found = Announcement::find(&bytes(example::ANNOUNCEMENT)).unwrap().unwrap();
     assert_eq!(found.layout, Layout::new(3, 2).unwrap());
     assert_eq!(found.root_digest, root.implicit_digest());
 }
@@ -84,8 +84,8 @@ fn reads_the_example() {
 fn an_announcement_is_found_among_other_elements() {
     // A name, a FinalBlockId, the size of a file server, then the announcement, then one unknown.
     let metadata = format!("0703080161 1a03320102 fdf5020103 {} f00100", example::ANNOUNCEMENT);
-    assert!(Announcement::find(&octets(&metadata)).unwrap().is_some());
-    assert_eq!(Announcement::find(&octets("0703080161 1a03320102")), Ok(None));
+    assert!(Announcement::find(&bytes(&metadata)).unwrap().is_some());
+    assert_eq!(Announcement::find(&bytes("0703080161 1a03320102")), Ok(None));
     assert_eq!(Announcement::find(&[]), Ok(None));
 }
 
@@ -106,7 +106,7 @@ fn announcements_that_cannot_be_are_refused() {
             LayoutError::Fanout(u64::MAX).into(),
         ),
     ] {
-        let value = octets(&value);
+        let value = bytes(&value);
         let mut metadata = Vec::new();
         tlv::put_tlv(&mut metadata, types::MANIFEST, &value);
         assert_eq!(Announcement::find(&metadata), Err(why), "{value:02x?}");
@@ -142,7 +142,7 @@ fn contents_that_are_no_nodes_are_refused() {
         ),
         (format!("fdf6070100 fdf6090100 fdf60b20{digest} 1f00"), Fault::Critical(31).into()),
     ] {
-        assert_eq!(Node::decode(&octets(&content)), Err(why), "{content}");
+        assert_eq!(Node::decode(&bytes(&content)), Err(why), "{content}");
     }
 }
 
@@ -150,7 +150,7 @@ fn contents_that_are_no_nodes_are_refused() {
 fn unknown_elements_that_are_not_critical_are_passed_over() {
     let digest = "00".repeat(32);
     let content =
-        octets(&format!("f000 fdf6070100 fdf60800 fdf6090100 f000 fdf60b20{digest} fdf60e00"));
+        bytes(&format!("f000 fdf6070100 fdf60800 fdf6090100 f000 fdf60b20{digest} fdf60e00"));
     assert_eq!(
         Node::decode(&content),
         Ok(Node { shape: None, level: 0, first: 0, digests: &[[0; 32]] })
@@ -160,7 +160,7 @@ fn unknown_elements_that_are_not_critical_are_passed_over() {
 #[test]
 fn a_packet_of_another_type_is_no_node() {
     // ContentType 0 in place of 4.
-    let wire = octets(&example::LEAF_0.replace("180104", "180100"));
+    let wire = bytes(&example::LEAF_0.replace("180104", "180100"));
     let data = Data::decode(&wire).unwrap();
     assert_eq!(Node::decode_data(&data), Err(NodeError::ContentType(0)));
 }
@@ -204,9 +204,9 @@ proptest! {
     }
 
     #[test]
-    fn any_octets_are_read_without_panic(octets in prop::collection::vec(any::<u8>(), 0..200)) {
-        let _ = Node::decode(&octets);
-        let _ = Announcement::find(&octets);
+    fn any_bytes_are_read_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = Node::decode(&bytes);
+        let _ = Announcement::find(&bytes);
     }
 }
 
@@ -231,7 +231,7 @@ fn a_node_has_the_level_the_first_child_and_the_length_of_its_place() {
 
 #[test]
 fn the_largest_fanout_fills_a_packet_and_no_more() {
-    // Names of every length modulo the 32 octets of a digest.
+    // Names of every length modulo the 32 bytes of a digest.
     for len in 2000..2032 {
         let object: Name = format!("/{}", "x".repeat(len)).parse().unwrap();
         let fanout = largest_fanout(object.as_ref(), &Signer::Digest);
@@ -246,7 +246,7 @@ fn the_largest_fanout_fills_a_packet_and_no_more() {
             packet.len()
         };
         assert!(size(&digests[1..]) <= packet::MAX_PACKET, "{len}");
-        // The length of the whole packet has its three octets already, and is reckoned as if not.
+        // The length of the whole packet has its three bytes already, and is reckoned as if not.
         assert!(size(&digests) + 2 > packet::MAX_PACKET, "{len}");
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Made by `tests/interop/python-ndn/vectors.py` with Python's own SQLite: pages of 512 octets,
+/// Made by `tests/interop/python-ndn/vectors.py` with Python's own SQLite: pages of 512 bytes,
 /// 300 rows, so that the tree has levels, and values that need pages of their own.
 fn file() -> Vec<u8> {
     let text = include_str!("../../../tests/python-ndn/table.b64");
@@ -18,8 +18,8 @@ fn rows_of_a_tree_with_levels_and_long_values() {
         let long = vec![i as u8; if i % 50 == 0 { i as usize * 7 } else { 3 }];
         let expected = [
             Value::Null,
-            Value::Octets(format!("row {i}").into_bytes()),
-            Value::Octets(long),
+            Value::Bytes(format!("row {i}").into_bytes()),
+            Value::Bytes(long),
             Value::Integer((i - 150).pow(3) * 1_000_003),
             Value::Real,
         ];
@@ -49,7 +49,7 @@ fn damage_is_an_error_and_never_a_panic() {
     for len in (100..file.len()).step_by(509) {
         let _ = Sqlite::open(&file[..len]).and_then(|sqlite| sqlite.table("things"));
     }
-    // Each octet of the first pages, one after the other.
+    // Each byte of the first pages, one after the other.
     for at in 16..4096 {
         let mut file = file.clone();
         file[at] ^= 0xff;
@@ -73,7 +73,7 @@ fn a_tree_that_leads_in_circles_ends() {
     assert_eq!(verdict, Err(SqliteError::Damaged));
 }
 
-/// A number as the format has it, of one or two octets.
+/// A number as the format has it, of one or two bytes.
 fn short(number: usize) -> Vec<u8> {
     match u8::try_from(number) {
         Ok(one) if one < 0x80 => vec![one],
@@ -81,7 +81,7 @@ fn short(number: usize) -> Vec<u8> {
     }
 }
 
-/// The values of a row as a record: texts and octets, numbers of one octet.
+/// The values of a row as a record: texts and bytes, numbers of one byte.
 fn record_of(values: &[Value]) -> Vec<u8> {
     let (mut header, mut body) = (Vec::new(), Vec::new());
     for value in values {
@@ -90,9 +90,9 @@ fn record_of(values: &[Value]) -> Vec<u8> {
                 header.push(1);
                 body.push(*number as u8);
             }
-            Value::Octets(octets) => {
-                header.extend(short(12 + 2 * octets.len()));
-                body.extend_from_slice(octets);
+            Value::Bytes(bytes) => {
+                header.extend(short(12 + 2 * bytes.len()));
+                body.extend_from_slice(bytes);
             }
             Value::Null | Value::Real => header.push(0),
         }
@@ -124,7 +124,7 @@ pub(in super::super) fn database(
     let mut file = vec![0; page_size * pages];
     file[..16].copy_from_slice(MAGIC);
     file[16..18].copy_from_slice(&(page_size as u16).to_be_bytes());
-    let text = |text: &str| Value::Octets(text.as_bytes().to_vec());
+    let text = |text: &str| Value::Bytes(text.as_bytes().to_vec());
     let schema = tables.iter().enumerate().map(|(i, (name, _))| {
         let root = Value::Integer(i as i64 + 2);
         let record = record_of(&[text("table"), text(name), text(name), root, text("")]);
@@ -143,15 +143,15 @@ pub(in super::super) fn cell(number: usize, values: &[Value]) -> Vec<u8> {
     [short(record.len()), short(number), record].concat()
 }
 
-/// File format, 1.6, for a page of 512 octets: at most 477 octets of a payload are in its cell.
+/// File format, 1.6, for a page of 512 bytes: at most 477 bytes of a payload are in its cell.
 /// Otherwise 39 + (length - 39) mod 508 of them are, if that is not too much, or else 39; a page
 /// of the rest has 508.
 #[test]
 fn payloads_of_every_length_are_split_as_the_format_says() {
     for (len, here) in [(477, 477), (478, 39), (546, 39), (547, 39), (548, 40), (985, 477)] {
-        // The header of the record has three octets, its length and a type of two.
+        // The header of the record has three bytes, its length and a type of two.
         let value: Vec<u8> = (0..len - 3).map(|i| i as u8).collect();
-        let record = record_of(&[Value::Octets(value.clone())]);
+        let record = record_of(&[Value::Bytes(value.clone())]);
         assert_eq!(record.len(), len);
         let mut cell = [short(len), short(1), record[..here].to_vec()].concat();
         let mut rest = record[here..].chunks(508).collect::<Vec<_>>();
@@ -166,13 +166,13 @@ fn payloads_of_every_length_are_split_as_the_format_says() {
             page[4 + part.len()..].fill(0xee);
         }
         let rows = Sqlite::open(&file).unwrap().table("t");
-        assert_eq!(rows, Ok(vec![(1, vec![Value::Octets(value)])]), "{len}");
+        assert_eq!(rows, Ok(vec![(1, vec![Value::Bytes(value)])]), "{len}");
     }
 }
 
 #[test]
 fn a_payload_longer_than_the_file_is_refused_at_once() {
-    // 2^42 octets, said by a number of seven octets; the rest is in a page that follows itself.
+    // 2^42 bytes, said by a number of seven bytes; the rest is in a page that follows itself.
     let mut cell = vec![0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00, 1];
     cell.extend([0; 100]);
     cell.resize(400, 0);
@@ -183,16 +183,16 @@ fn a_payload_longer_than_the_file_is_refused_at_once() {
 }
 
 #[test]
-fn numbers_have_up_to_nine_octets() {
-    let read = |octets: &[u8]| {
+fn numbers_have_up_to_nine_bytes() {
+    let read = |bytes: &[u8]| {
         let mut at = 0;
-        varint(octets, &mut at).map(|value| (value, at))
+        varint(bytes, &mut at).map(|value| (value, at))
     };
     assert_eq!(read(&[0x7f]), Some((127, 1)));
     assert_eq!(read(&[0x81, 0x00]), Some((128, 2)));
     assert_eq!(read(&[0xff; 9]), Some((-1, 9)));
     assert_eq!(read(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]), Some((-255, 9)));
-    // 2^8, and 2^63 less one: seven bits of each of eight octets, then eight.
+    // 2^8, and 2^63 less one: seven bits of each of eight bytes, then eight.
     assert_eq!(read(&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x81, 0x00]), Some((256, 9)));
     assert_eq!(read(&[0xbf, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]), Some((i64::MAX, 9)));
     assert_eq!(read(&[0x80]), None);
@@ -201,13 +201,13 @@ fn numbers_have_up_to_nine_octets() {
 #[test]
 fn pages_are_no_smaller_than_the_format_allows() {
     let file = file();
-    let with = |at: usize, octets: &[u8]| {
+    let with = |at: usize, bytes: &[u8]| {
         let mut file = file.clone();
-        file[at..at + octets.len()].copy_from_slice(octets);
+        file[at..at + bytes.len()].copy_from_slice(bytes);
         Sqlite::open(&file).map(|_| ())
     };
-    assert_eq!(with(16, &[1, 0]), Err(SqliteError::Damaged), "256 octets a page");
-    // 32 of 512 octets may be reserved, so that 480 are left.
+    assert_eq!(with(16, &[1, 0]), Err(SqliteError::Damaged), "256 bytes a page");
+    // 32 of 512 bytes may be reserved, so that 480 are left.
     assert_eq!(with(20, &[32]), Ok(()));
     assert_eq!(with(20, &[33]), Err(SqliteError::Damaged));
     // A header and nothing else is a database without its first page.

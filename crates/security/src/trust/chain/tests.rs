@@ -242,7 +242,7 @@ fn forgeries_are_refused_and_do_not_stay() {
     let alice = root.names("/site/alice", 3);
     let validator = validator(&[&root], Schema::Hierarchy);
     let mut wire = alice.says("/site/alice/file");
-    let at = wire.windows(5).position(|octets| octets == b"hello").unwrap();
+    let at = wire.windows(5).position(|bytes| bytes == b"hello").unwrap();
     wire[at] ^= 1;
     let forged = Broken::Signature { packet: name("/site/alice/file"), key: key(&alice) };
     assert_eq!(why(&validator, &wire, &[&alice]), forged);

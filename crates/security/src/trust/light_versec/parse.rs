@@ -74,7 +74,7 @@ fn node(id: usize, value: &[u8]) -> Result<Node, ModelError> {
     }
     let values = all(&node, numbers::VALUE_EDGE).map(|value| {
         let edge = elements(value)?;
-        Ok((octets(&edge, numbers::COMPONENT_VALUE)?, index(&edge, numbers::NODE_ID)?))
+        Ok((bytes(&edge, numbers::COMPONENT_VALUE)?, index(&edge, numbers::NODE_ID)?))
     });
     let signers = node.iter().filter(|e| e.typ == numbers::KEY_NODE_ID);
     let signers = signers.map(|e| Ok(usize::try_from(e.nni()?).unwrap_or(usize::MAX)));
@@ -113,7 +113,7 @@ fn choice(value: &[u8]) -> Result<Choice, ModelError> {
 
 fn call(value: &[u8]) -> Result<Choice, ModelError> {
     let call = elements(value)?;
-    let name = octets(&call, numbers::USER_FN_ID)?;
+    let name = bytes(&call, numbers::USER_FN_ID)?;
     let type_only = match name.as_slice() {
         b"$eq" => false,
         b"$eq_type" => true,
@@ -123,7 +123,7 @@ fn call(value: &[u8]) -> Result<Choice, ModelError> {
         let argument = elements(value)?;
         match number(&argument, numbers::PATTERN_TAG) {
             Ok(tag) => Ok(Argument::Tag(tag)),
-            Err(_) => octets(&argument, numbers::COMPONENT_VALUE).map(Argument::Value),
+            Err(_) => bytes(&argument, numbers::COMPONENT_VALUE).map(Argument::Value),
         }
     });
     Ok(Choice::Function(type_only, arguments.collect::<Result<_, ModelError>>()?))
@@ -152,7 +152,7 @@ fn index(elements: &[Element<'_>], typ: u64) -> Result<usize, ModelError> {
     Ok(usize::try_from(number(elements, typ)?).unwrap_or(usize::MAX))
 }
 
-fn octets(elements: &[Element<'_>], typ: u64) -> Result<Vec<u8>, ModelError> {
+fn bytes(elements: &[Element<'_>], typ: u64) -> Result<Vec<u8>, ModelError> {
     let found = all(elements, typ).next();
     found.map(<[u8]>::to_vec).ok_or(ModelError::Shape("a value is missing"))
 }

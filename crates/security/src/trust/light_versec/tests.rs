@@ -4,13 +4,13 @@ use super::*;
 use crate::base64_text;
 
 /// Compiled by `tests/interop/python-ndn/vectors.py`, where its text is.
-fn octets() -> Vec<u8> {
+fn bytes() -> Vec<u8> {
     base64_text::decode(include_str!("../../../tests/python-ndn/model.b64")).unwrap().to_vec()
 }
 
 #[test]
 fn the_verdicts_are_those_of_python_ndn() {
-    let model = LightVerSec::decode(&octets()).unwrap();
+    let model = LightVerSec::decode(&bytes()).unwrap();
     let ann = "/blog/author/ann/KEY/1/up/v=1";
     let zoe = "/blog/admin/zoe/KEY/1/up/v=1";
     let root = "/blog/KEY/1/self/v=1";
@@ -33,11 +33,11 @@ fn the_verdicts_are_those_of_python_ndn() {
 
 #[test]
 fn what_is_no_model() {
-    let good = octets();
+    let good = bytes();
     assert!(matches!(LightVerSec::decode(&[]), Err(ModelError::Shape(_))));
     assert!(matches!(LightVerSec::decode(&good[..good.len() - 1]), Err(ModelError::Tlv(_))));
     let mut newer = good.clone();
-    let at = newer.windows(4).position(|octets| octets == [0, 1, 0x10, 0]).unwrap();
+    let at = newer.windows(4).position(|bytes| bytes == [0, 1, 0x10, 0]).unwrap();
     newer[at + 1] = 2;
     assert_eq!(LightVerSec::decode(&newer), Err(ModelError::Version(0x0002_1000)));
     let function = include_str!("../../../tests/python-ndn/function.b64");
@@ -48,8 +48,8 @@ fn what_is_no_model() {
 #[test]
 fn edges_that_lead_in_circles_are_refused() {
     // The first edge leads back to the start.
-    let mut circle = octets();
-    let at = circle.windows(3).position(|octets| octets == [0x25, 1, 1]).unwrap();
+    let mut circle = bytes();
+    let at = circle.windows(3).position(|bytes| bytes == [0x25, 1, 1]).unwrap();
     circle[at + 2] = 0;
     assert!(matches!(LightVerSec::decode(&circle), Err(ModelError::Shape(_))));
     // And one to nowhere.

@@ -81,10 +81,10 @@ fn early_nodes_are_bounded_behind_the_root_too() {
     assert_eq!(verification.nodes_for(0..130), [64]);
 }
 
-/// There is room for exactly `left` more octets.
+/// There is room for exactly `left` more bytes.
 fn has_left(verification: &Verification, left: u64) {
-    assert!(verification.has_room(1, Size(left - 1)), "{left} octets are left");
-    assert!(!verification.has_room(1, Size(left)), "no more than {left} octets are left");
+    assert!(verification.has_room(1, Size(left - 1)), "{left} bytes are left");
+    assert!(!verification.has_room(1, Size(left)), "no more than {left} bytes are left");
 }
 
 #[test]

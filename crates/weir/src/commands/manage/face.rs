@@ -125,7 +125,7 @@ pub fn table(faces: &[FaceEntry]) -> Table {
         word("where", 0),
     ]);
     for face in faces {
-        let megabytes = |octets: u64| format!("{:.2}", octets as f64 / 1e6);
+        let megabytes = |bytes: u64| format!("{:.2}", bytes as f64 / 1e6);
         table.row(vec![
             face.id.to_string(),
             megabytes(face.received.bytes),

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-/// Octets that are written at once.
+/// Bytes that are written at once.
 const BUFFER: usize = 1 << 18;
 
 /// What is to be written of each run.
