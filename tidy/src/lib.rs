@@ -5,6 +5,7 @@
 //! tests that show it finding something wrong. `tests/repository.rs` runs them all on this
 //! repository. Formatting and lints of the language belong to rustfmt and clippy, not here.
 
+pub mod figures;
 mod repository;
 pub mod rules;
 mod rust;

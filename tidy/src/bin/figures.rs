@@ -1,0 +1,84 @@
+//! Prints figures of the code, a line for each crate, and names what should be smaller.
+//!
+//! ```text
+//! cargo run --package weir-tidy --bin figures
+//! ```
+
+use std::io::{self, Write};
+use weir_tidy::{Repository, figures};
+
+fn main() -> io::Result<()> {
+    let all = figures::figures(&Repository::read()?);
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "{:<12}{:>8}{:>10}{:>8}{:>7}{:>10}{:>8}{:>9}{:>8}{:>8}",
+        "crate",
+        "code",
+        "comments",
+        "tests",
+        "large",
+        "scattered",
+        "tuples",
+        "closures",
+        "cycles",
+        "upward"
+    )?;
+    let sum = |value: fn(&figures::Figures) -> usize| all.iter().map(value).sum::<usize>();
+    for one in &all {
+        row(&mut out, one)?;
+    }
+    let total = figures::Figures {
+        name: "all".to_owned(),
+        code: sum(|one| one.code),
+        comments: sum(|one| one.comments),
+        tests: sum(|one| one.tests),
+        large_structs: all.iter().flat_map(|one| one.large_structs.clone()).collect(),
+        scattered_types: all.iter().flat_map(|one| one.scattered_types.clone()).collect(),
+        tuple_parameters: sum(|one| one.tuple_parameters),
+        bound_closures: sum(|one| one.bound_closures),
+        cycles: all.iter().flat_map(|one| one.cycles.clone()).collect(),
+        upward_imports: sum(|one| one.upward_imports),
+    };
+    row(&mut out, &total)?;
+    details(&mut out, &all)
+}
+
+fn row(out: &mut impl Write, one: &figures::Figures) -> io::Result<()> {
+    writeln!(
+        out,
+        "{:<12}{:>8}{:>10}{:>8}{:>7}{:>10}{:>8}{:>9.1}{:>8}{:>8}",
+        one.name,
+        one.code,
+        one.comments,
+        one.tests,
+        one.large_structs.len(),
+        one.scattered_types.len(),
+        one.tuple_parameters,
+        one.closures_per_thousand(),
+        one.cycles.len(),
+        one.upward_imports
+    )
+}
+
+fn details(out: &mut impl Write, all: &[figures::Figures]) -> io::Result<()> {
+    writeln!(
+        out,
+        "\nlarge: structs of more than 15 fields; scattered: types with methods in more than three \
+         files;\ntuples: parameters; closures: bound to a name, in 1,000 lines of code; cycles: \
+         groups of modules\nthat import each other; upward: imports of a module above.\n"
+    )?;
+    for one in all {
+        for (name, fields) in &one.large_structs {
+            writeln!(out, "{}: {name} has {fields} fields", one.name)?;
+        }
+        for (name, files) in &one.scattered_types {
+            writeln!(out, "{}: {name} has methods in {files} files", one.name)?;
+        }
+        for group in &one.cycles {
+            let names = group.iter().map(|name| if name.is_empty() { "the crate" } else { name });
+            writeln!(out, "{}: a cycle of {}", one.name, names.collect::<Vec<_>>().join(", "))?;
+        }
+    }
+    Ok(())
+}
