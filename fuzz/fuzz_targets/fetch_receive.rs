@@ -30,7 +30,7 @@ enum Event<'a> {
     Forged(usize),
     /// The producer's answer is changed: the place in two bytes, what is done to it in one.
     Damaged(usize, u8),
-    /// A stranger's frame: its length in two bytes, then the frame.
+    /// An unknown peer's frame: its length in two bytes, then the frame.
     Frame(&'a [u8]),
     /// The network returns an Interest.
     Nack(u64),

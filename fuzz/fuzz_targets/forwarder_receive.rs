@@ -1,4 +1,4 @@
-//! A forwarder whose faces all belong to strangers: whatever they send, in whatever order and at
+//! A forwarder with faces of unknown peers only: whatever they send, in whatever order and at
 //! whatever time, the books balance and nothing grows beyond its bound.
 //!
 //! The input is a list of records: which face (and whether it answers instead), milliseconds that

@@ -1,4 +1,4 @@
-//! A producer among strangers: whatever they ask, it answers with what it has published, each
+//! A producer among unknown peers: whatever they ask, it answers with what it has published, each
 //! Interest once at most, a range Interest once for each segment that it asks for.
 //!
 //! The input is a list of frames, each behind its length in two bytes.

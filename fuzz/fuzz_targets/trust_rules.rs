@@ -53,10 +53,10 @@ fn data(uri: &str, signer: &Signer) -> Vec<u8> {
 
 impl World {
     fn new() -> World {
-        let [root_key, key, stranger_key] = [1, 2, 3].map(|n| SecretKey::ed25519(&[n; 32]));
+        let [root_key, key, unknown_key] = [1, 2, 3].map(|n| SecretKey::ed25519(&[n; 32]));
         let root = Certificate::self_signed(name("/blog").as_ref(), &root_key, validity(), 1);
         let below = name("/blog/author/ann");
-        let stranger = Certificate::self_signed(below.as_ref(), &stranger_key, validity(), 1);
+        let unknown = Certificate::self_signed(below.as_ref(), &unknown_key, validity(), 1);
         let root_signer = signer(root_key, &root);
         let issue = Issue { issuer: Component::generic(b"root"), validity: validity(), version: 2 };
         let author = Certificate::self_signed(below.as_ref(), &key, validity(), 1)
@@ -71,13 +71,13 @@ impl World {
             *wire.last_mut().expect("a packet") ^= 1;
             wire
         });
-        let mut forged = [by(&signer(stranger_key, &stranger)), by(&Signer::Digest)].concat();
+        let mut forged = [by(&signer(unknown_key, &unknown)), by(&Signer::Digest)].concat();
         forged.extend(damaged);
         let folder = folder_in_memory();
         let anchor = folder.path().join("root.cert");
         fs::write(anchor, root.to_base64()).expect("it can be written");
         let file = folder.path().join("rules.toml").display().to_string();
-        World { _folder: folder, file, root, certificates: [author, stranger], signed, forged }
+        World { _folder: folder, file, root, certificates: [author, unknown], signed, forged }
     }
 
     fn model(&self) -> PathBuf {

@@ -108,7 +108,7 @@ class Keys(Alone):
         self.assertEqual(summary["verified"], "key")
         self.assertTrue(summary["key"].startswith("/site/group/alice/KEY/"), summary)
 
-    def test_a_stranger_is_refused_with_the_chain_that_he_showed(self):
+    def test_an_unknown_key_is_refused_with_its_chain(self):
         """He calls himself as alice does, and nobody vouches for him."""
         top, eve = Person(self, "top"), Person(self, "eve")
         root = top.new_key("/site")

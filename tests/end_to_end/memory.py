@@ -82,7 +82,7 @@ class Memory(unittest.TestCase):
         self.fetch(*[word for pair in files * 2 for word in pair])
 
     def misbehave(self):
-        """Everything at once that a stranger may do, until the daemon has had to refuse."""
+        """Everything at once that a remote peer may do, until the daemon has had to refuse."""
         self.publish("/wanted", 2)
         argv = [sys.executable, HERE / "misbehave.py", self.daemon.socket, PORT, "/wanted"]
         log = self.folder / "misbehave.log"

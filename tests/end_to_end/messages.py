@@ -136,9 +136,9 @@ class Messages(Alone):
         self.folder.chmod(0o711)
         self.here.chmod(0o711)
         locked = self.here / "locked.sock"
-        with socket.socket(socket.AF_UNIX) as door:
-            door.bind(str(locked))
-            door.listen()
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(locked))
+            listener.listen()
             locked.chmod(0o600)
             parts = [str(locked), "not for this user", "rights"]
             arguments = ["status", "--socket", locked]

@@ -1,4 +1,4 @@
-"""What strangers and broken programs do to a daemon on this host, all at once.
+"""What unknown peers and broken programs do to a daemon on this host, all at once.
 
     misbehave.py SOCKET PORT NAME
 
@@ -16,7 +16,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1])]
 
 from support import ndn  # noqa: E402
 
-GUESTS = 200
+PEERS = 200
 READERS = 60
 ASKED = 400
 BEGUN = 64
@@ -25,7 +25,7 @@ VOID = 60_000
 VOID_MS = 120_000
 
 
-def guest(port):
+def peer_socket(port):
     """One more peer over UDP."""
     peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     peer.connect(("127.0.0.1", port))
@@ -48,17 +48,17 @@ def send(to, data):
 
 def main(path, port, name):
     """Do it all, in rounds, so that all of it is there at once."""
-    guests = [guest(int(port)) for _ in range(GUESTS)]
+    peers = [peer_socket(int(port)) for _ in range(PEERS)]
     readers = [reader(path) for _ in range(READERS)]
     words = name.strip("/").split("/")
     for number in range(ASKED):
         for application in readers:
             send(application, ndn.interest(*words, nonce=number, lifetime_ms=1000))
     for number in range(BEGUN):
-        for peer in guests:
+        for peer in peers:
             send(peer, ndn.fragment(number * 10, 0, 10, bytes([5]) * 1200))
     for number in range(VOID):
-        peer = guests[number % GUESTS]
+        peer = peers[number % PEERS]
         send(peer, ndn.interest("void", number, nonce=number, lifetime_ms=VOID_MS))
     print("sent", flush=True)
     signal.pause()

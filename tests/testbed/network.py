@@ -56,9 +56,9 @@ name = "/example/object"
 SIZE = 1_000_000
 SERVE = """
 import socket, sys
-with socket.create_server((sys.argv[1], 8000)) as door:
+with socket.create_server((sys.argv[1], 8000)) as listener:
     print("ready", flush=True)
-    door.accept()[0].sendall(bytes(int(sys.argv[2])))
+    listener.accept()[0].sendall(bytes(int(sys.argv[2])))
 """
 TAKE = """
 import socket, sys, time

@@ -15,6 +15,7 @@ mod marks;
 mod scheme_names;
 mod scheme_order;
 mod unsafe_code;
+mod words;
 
 pub use banned::banned_identifiers;
 pub use bulk::no_bulk;
@@ -29,6 +30,7 @@ pub use marks::no_unfinished_marks;
 pub use scheme_names::scheme_names;
 pub use scheme_order::scheme_order;
 pub use unsafe_code::unsafe_code;
+pub use words::words;
 
 /// A rule: everything in the repository that breaks it.
 pub type Rule = fn(&Repository) -> Vec<Finding>;

@@ -3,11 +3,11 @@
 use tidy::rules::{self, Rule};
 use weir_tidy as tidy;
 
-/// Fails with every finding, one a line, so that one run is enough to mend them all.
+/// Fails with every finding, one a line, so that one run is enough to fix them all.
 fn keeps(rule: Rule) {
     let repository = tidy::Repository::read().expect("the repository can be read");
     let found: Vec<String> = rule(&repository).iter().map(ToString::to_string).collect();
-    assert!(found.is_empty(), "{} to mend:\n{}", found.len(), found.join("\n"));
+    assert!(found.is_empty(), "{} to fix:\n{}", found.len(), found.join("\n"));
 }
 
 #[test]
@@ -33,6 +33,11 @@ fn nothing_is_marked_unfinished() {
 #[test]
 fn no_banned_identifier_is_used() {
     keeps(rules::banned_identifiers);
+}
+
+#[test]
+fn words_are_those_of_the_field() {
+    keeps(rules::words);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The easy door: a scheme that is only a window, and the adaptor that makes it a controller.
+//! The easy way: a scheme that is only a window, and the adaptor that makes it a controller.
 
 use crate::consumer::{
     Arrival, Ask, Cause, Controller, Lane, Loss, MAX_WINDOW, PathEstimate, Permit, Sent, Ticket,

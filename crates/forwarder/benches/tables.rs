@@ -63,7 +63,7 @@ enum Mix {
     /// As in transfers: 64 objects at a time, a segment of each in turn, 250 segments an object.
     Objects,
     /// No two packets have more than one component in common: the worst there is.
-    Strangers,
+    Unasked,
 }
 
 impl Mix {
@@ -71,7 +71,7 @@ impl Mix {
     fn name(self, n: usize, routes: usize) -> Name {
         let (object, segment) = match self {
             Mix::Objects => (n / (64 * 250) * 64 + n % 64, n / 64 % 250),
-            Mix::Strangers => (n, n),
+            Mix::Unasked => (n, n),
         };
         prefix(object.wrapping_mul(7_919) % routes)
             .with(&Component::generic(format!("video-{object}.mp4").as_bytes()))
@@ -124,13 +124,13 @@ impl Bench {
         all
     }
 
-    fn stranger(&self, n: usize) -> Name {
-        Mix::Strangers.name(n, self.entries)
+    fn unasked(&self, n: usize) -> Name {
+        Mix::Unasked.name(n, self.entries)
     }
 
     fn names(&mut self) {
         let (hasher, routes) = (self.hasher.clone(), self.entries);
-        let names = self.random(|n| Mix::Strangers.name(n, routes));
+        let names = self.random(|n| Mix::Unasked.name(n, routes));
         let ns = nanoseconds(
             |_| names.clone(),
             BATCHES,
@@ -139,7 +139,7 @@ impl Bench {
             },
         );
         report("hash a name of 6 components and its prefixes", ns);
-        let wires = self.random(|n| interest(Mix::Strangers.name(n, routes)));
+        let wires = self.random(|n| interest(Mix::Unasked.name(n, routes)));
         let ns = nanoseconds(
             |_| wires.clone(),
             BATCHES,
@@ -169,7 +169,7 @@ impl Bench {
         report_memory("FIB: memory of an entry with one next hop", measured);
         report_memory("     as accounted", fib.memory() as f64 / fib.len() as f64);
         let ns = nanoseconds(
-            |_| self.random(|n| Mix::Strangers.name(n, routes)),
+            |_| self.random(|n| Mix::Unasked.name(n, routes)),
             BATCHES,
             |name| assert!(black_box(fib.lookup(&hasher.hash(name.as_ref()))).is_some()),
         );
@@ -186,7 +186,7 @@ impl Bench {
         let ns = nanoseconds(
             |_| {
                 made += BATCH.min(self.entries);
-                (made - BATCH.min(self.entries)..made).map(|n| interest(self.stranger(n))).collect()
+                (made - BATCH.min(self.entries)..made).map(|n| interest(self.unasked(n))).collect()
             },
             self.entries.div_ceil(BATCH),
             |wire| {
@@ -204,10 +204,10 @@ impl Bench {
         report_memory("     as accounted", pit.memory() as f64 / pit.len() as f64);
         report_memory(
             "     of which the Interest",
-            interest(self.stranger(self.entries / 2)).len() as f64,
+            interest(self.unasked(self.entries / 2)).len() as f64,
         );
         let ns = nanoseconds(
-            |_| self.random(|n| interest(Mix::Strangers.name(n, routes))),
+            |_| self.random(|n| interest(Mix::Unasked.name(n, routes))),
             BATCHES,
             |wire| {
                 let interest = Interest::decode(wire).unwrap();
@@ -345,7 +345,7 @@ fn main() {
     }
     let fib = bench.fib();
     let mut pit = bench.pit();
-    for mix in [Mix::Objects, Mix::Strangers] {
+    for mix in [Mix::Objects, Mix::Unasked] {
         let mut store = bench.store(PolicyKind::Lru, 64, mix);
         bench.journeys(&fib, &mut pit, &mut store, mix);
     }

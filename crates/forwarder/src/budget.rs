@@ -260,7 +260,7 @@ impl Forwarder {
     }
 
     /// Whether there is memory for one more face of this scope for which the driver keeps `outside`
-    /// bytes; if not, that is counted. Strangers leave half of what there is for faces to this
+    /// bytes; if not, that is counted. Remote faces leave half of the memory for faces to this
     /// host's applications.
     pub fn has_room_for_face(&mut self, scope: Scope, outside: usize) -> bool {
         if !self.budget.is_limited() {

@@ -252,7 +252,7 @@ pub struct QueueTally {
     pub offered: (u64, u64),
     /// Put on the wire.
     pub sent: (u64, u64),
-    /// Dropped: at the door, by queue management, or because they cannot be put into frames.
+    /// Dropped: on arrival, by queue management, or because they cannot be put into frames.
     pub dropped: (u64, u64),
 }
 

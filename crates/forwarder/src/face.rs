@@ -7,7 +7,7 @@ use std::fmt;
 
 pub use crate::tables::FaceId;
 
-pub use crate::link::terms::Announce;
+pub use crate::link::capabilities::Announce;
 
 use crate::counters::FaceCounters;
 use crate::link::{Link, ReassemblyLimits};
@@ -267,8 +267,8 @@ impl Links for LinksAt<'_> {
 /// daemon with many short-lived faces leaves them behind.
 const FIRST: u64 = 4096;
 
-/// Numbers of faces are given out one after the other, and not by strangers: Knuth's multiplication
-/// by 2^64 over the golden ratio spreads them well enough.
+/// The forwarder numbers its faces in sequence and peers do not choose the numbers, so Knuth's
+/// multiplication by 2^64 over the golden ratio spreads them well enough.
 fn spread(id: u64) -> u64 {
     id.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

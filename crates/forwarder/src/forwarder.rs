@@ -15,7 +15,7 @@ use crate::face::{Face, FaceConfig, FaceId, Faces, Readiness};
 use crate::link::{Env, Link, Out};
 use crate::node::Node;
 use crate::pipeline::copies::Copies;
-use crate::pipeline::{Lesson, Scratch};
+use crate::pipeline::{LearnedRoute, Scratch};
 use crate::tables::prefix_map::PrefixMap;
 use crate::tables::{ContentStore, DeadNonces, Fib, NameHasher, Pit, StrategyChoice};
 
@@ -134,8 +134,8 @@ pub struct Forwarder {
     pub(crate) scratch: Scratch,
     pub(crate) budget: Budget,
     pub(crate) ended_at_once: usize,
-    /// What strategies have learnt, for the driver.
-    pub(crate) lessons: VecDeque<Lesson>,
+    /// What strategies have learned, for the driver.
+    pub(crate) learned: VecDeque<LearnedRoute>,
     pub(crate) announcements: PrefixMap<Bytes>,
     /// Names below which the content store takes no Data.
     pub(crate) uncached: Vec<Name>,
@@ -182,7 +182,7 @@ impl Forwarder {
             taps: Taps(None),
             packet_tap: None,
             scratch: Scratch::default(),
-            lessons: VecDeque::new(),
+            learned: VecDeque::new(),
             announcements: PrefixMap::default(),
             uncached: Vec::new(),
             ready: VecDeque::new(),
@@ -208,7 +208,7 @@ impl Forwarder {
     /// told what this one understands, and what an earlier one said is forgotten.
     pub fn open_face(&mut self, now: Time, face: FaceId) {
         if let Some(state) = self.faces.get_mut(face) {
-            state.link.terms.opened();
+            state.link.capabilities.opened();
             self.wake(now, face);
         }
     }

@@ -30,6 +30,6 @@ pub use counters::{
 pub use face::{Announce, FaceConfig, FaceId, LinkType, Scope};
 pub use forwarder::{Forwarder, PacketEvent, PacketTap, Reporter, Tap, Transmit, Wire};
 pub use link::allowance::Allowance;
-pub use link::terms::{Carrier, Heard, Terms};
+pub use link::capabilities::{Capabilities, Carrier, Heard};
 pub use link::{Occupancy, ReassemblyLimits, Sender};
-pub use pipeline::Lesson;
+pub use pipeline::LearnedRoute;

@@ -5,6 +5,7 @@
 
 mod acks;
 pub mod allowance;
+pub mod capabilities;
 pub(crate) mod flows;
 pub(crate) mod fragment;
 mod hop;
@@ -15,7 +16,6 @@ mod queueing;
 pub(crate) mod reassembly;
 mod reliability;
 pub(crate) mod shaping;
-pub mod terms;
 mod transmit;
 mod window;
 
@@ -32,6 +32,7 @@ use crate::face::{FaceConfig, LinkType};
 use crate::forwarder::{PacketEvent, PacketTap};
 use crate::tables::{PitKey, PitToken};
 use allowance::Allowance;
+use capabilities::{Capabilities, Carrier};
 use flows::Flows;
 use hop::Hop;
 use pacing::{DrainMeter, Pacer};
@@ -41,7 +42,6 @@ use reassembly::{Fragment, Partial, Place, Reassembler};
 pub use reassembly::{MAX_FRAGMENTS, ReassemblyLimits, Sender};
 pub use reliability::ReliabilityCounters;
 use shaping::{Expectations, Expected, Offered, Shaping, Waiting};
-use terms::{Carrier, Terms};
 pub(crate) use transmit::{InterestMark, Out};
 
 /// What a link needs from the forwarder for a call.
@@ -126,7 +126,7 @@ pub(crate) struct Link {
     expected_out: Expectations,
     pub(crate) reassembler: Reassembler,
     pub(crate) counters: FaceCounters,
-    pub(crate) terms: Terms,
+    pub(crate) capabilities: Capabilities,
     pub(crate) allowance: Allowance,
     local_fields: bool,
 }
@@ -161,7 +161,7 @@ impl Link {
             expected_out: Expectations::default(),
             reassembler: Reassembler::new(config.reassembly_limits()),
             counters: FaceCounters::default(),
-            terms: Terms::new(own, config.capability, config.announce).on(carrier),
+            capabilities: Capabilities::new(own, config.capability, config.announce).on(carrier),
             allowance: Allowance::Unlimited,
             local_fields: config.local_fields,
         }
@@ -429,7 +429,7 @@ impl Link {
 
     /// The first instant at which something may leave; `None` if there is nothing.
     pub(crate) fn next_transmit(&self) -> Option<Time> {
-        if self.terms.is_due() {
+        if self.capabilities.is_due() {
             return Some(Time::ZERO);
         }
         let first = match &self.hop {
@@ -444,7 +444,7 @@ impl Link {
     #[inline]
     pub(crate) fn next_part_deadline(&self) -> Option<Time> {
         let hop = self.hop.as_ref().and_then(|hop| hop.next_deadline());
-        let own = sooner(self.reassembler.next_deadline(), self.terms.next_deadline());
+        let own = sooner(self.reassembler.next_deadline(), self.capabilities.next_deadline());
         let own = sooner(own, hop);
         if self.shaping.is_none() && self.stamper.is_none() {
             return own;
@@ -458,7 +458,7 @@ impl Link {
     /// on through the pipelines, so the forwarder asks it.)
     pub(crate) fn on_deadline(&mut self, env: &mut Env<'_>) {
         let now = env.now;
-        self.terms.on_deadline(now);
+        self.capabilities.on_deadline(now);
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         if due(self.hop.as_ref().and_then(|hop| hop.next_deadline())) {
             self.with_hop(env, |hop, now| hop.on_deadline(now));
@@ -511,13 +511,13 @@ impl Link {
 
     /// Whether the other end understands ranges.
     pub(crate) fn takes_ranges(&self) -> bool {
-        self.terms.peer().has(Capability::OPTIONS | Capability::RANGE)
+        self.capabilities.peer().has(Capability::OPTIONS | Capability::RANGE)
     }
 
     /// Whether the other end knows hop-by-hop options.
     #[inline]
     pub(crate) fn takes_options(&self) -> bool {
-        self.terms.peer().has(Capability::OPTIONS)
+        self.capabilities.peer().has(Capability::OPTIONS)
     }
 
     fn out_options(&self, options: HopOptions) -> HopOptions {

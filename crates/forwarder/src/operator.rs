@@ -145,7 +145,7 @@ impl Forwarder {
     /// need not; see [`Forwarder::set_challenge`]. True of a face that is gone.
     #[must_use]
     pub fn is_proved(&self, face: FaceId) -> bool {
-        self.faces.get(face).is_none_or(|face| face.link.terms.is_proved())
+        self.faces.get(face).is_none_or(|face| face.link.capabilities.is_proved())
     }
 
     /// Sets the token that the other end of a face has to echo before its address counts as
@@ -155,7 +155,7 @@ impl Forwarder {
     /// easily.
     pub fn set_challenge(&mut self, face: FaceId, token: Option<u64>) {
         if let Some(face) = self.faces.get_mut(face) {
-            face.link.terms.set_challenge(token);
+            face.link.capabilities.set_challenge(token);
         }
     }
 

@@ -54,10 +54,10 @@ impl Forwarder {
             return;
         }
         let Some(state) = self.faces.get_mut(face) else { return };
-        if state.link.terms.is_proved() {
+        if state.link.capabilities.is_proved() {
             return;
         }
-        state.link.terms.ask_for_proof();
+        state.link.capabilities.ask_for_proof();
         options.remove(Range::TYPE);
         self.count_option_fault(face, OptionFault::RangeUnproved);
         self.wake(now, face);

@@ -7,13 +7,13 @@ pub(crate) mod exclude;
 mod finish;
 mod held;
 mod interest;
-mod lessons;
+mod learned;
 mod nack;
 mod range;
 mod rewrite;
 mod upstream;
 
-pub use lessons::Lesson;
+pub use learned::LearnedRoute;
 
 use bytes::Bytes;
 use control::{Action, Crossing, Direction, Downstream, Kind, NextHop, Size, Time, Upstream};
@@ -24,8 +24,8 @@ use packet::{HopOptions, LpPacket, NameRef};
 use crate::counters::DropReason;
 use crate::face::{Face, FaceId, LinkType};
 use crate::forwarder::{Forwarder, Wire};
+use crate::link::capabilities::Heard;
 use crate::link::reassembly::Reassembler;
-use crate::link::terms::Heard;
 use crate::link::{InterestMark, Sender, Subject};
 use crate::tables::{HashedName, Lengths, MAX_PREFIX, PitKey, memory};
 
@@ -161,7 +161,7 @@ impl Forwarder {
             && state.link_type == LinkType::PointToPoint
         {
             let is_stream = state.link.is_stream();
-            state.link.terms.heard(now, &Heard::new(capability, &options), is_stream);
+            state.link.capabilities.heard(now, &Heard::new(capability, &options), is_stream);
             self.wake(now, face);
         }
     }

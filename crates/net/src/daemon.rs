@@ -12,15 +12,14 @@ mod accept;
 mod accounts;
 mod applications;
 mod crowd;
-mod doors;
 mod error;
 mod face;
 mod faces;
+mod listeners;
 pub mod log;
 mod marking;
 mod memory;
 mod metrics;
-mod nudge;
 mod orders;
 mod permissions;
 mod reload;
@@ -29,10 +28,11 @@ mod stop;
 mod supervisor;
 mod turn;
 mod unproved;
+mod wake_up;
 
 pub use error::DaemonError;
-pub use nudge::{Observer, Reread};
 pub use stop::Stopper;
+pub use wake_up::{Observer, Reread};
 
 use crate::clock::Clock;
 use crate::config::{Application, Config, OnDemand, Origins};
@@ -41,13 +41,12 @@ use crate::socket::udp::{ReceiveBuffers, UdpOptions};
 use crate::timer::Timer;
 use control::{Duration, Size, Time};
 use crowd::Rejected;
-use doors::Doors;
 use faces::Faces;
 use forwarder::{FaceId, Forwarder};
+use listeners::Listeners;
 use memory::Watch;
 use mio::net::UnixStream;
 use mio::{Events, Poll};
-use nudge::Nudges;
 use orders::Connecting;
 use reload::Configured;
 use std::any::Any;
@@ -56,6 +55,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use unproved::Unproved;
+use wake_up::WakeUps;
 
 /// What a daemon is given by the program that it runs in.
 pub struct Hooks {
@@ -122,8 +122,8 @@ struct Work {
     streams: VecDeque<FaceId>,
     /// Faces that may send.
     sending: VecDeque<FaceId>,
-    /// Some door may have somebody before it.
-    doors: bool,
+    /// A listener may have connections waiting.
+    listeners: bool,
 }
 
 /// Buffers that all faces share.
@@ -146,14 +146,14 @@ pub struct Daemon {
     forwarder: Forwarder,
     management: Management,
     faces: Faces,
-    doors: Doors,
+    listeners: Listeners,
     settings: Settings,
     buffers: Buffers,
     work: Work,
     stopped: UnixStream,
     stopper: Stopper,
     stopping: bool,
-    nudges: Nudges,
+    wake_ups: WakeUps,
     configured: Configured,
     metrics: metrics::Served,
     next_idle_check: Time,
@@ -173,19 +173,19 @@ impl Daemon {
     /// The addresses at which it listens for UDP.
     #[must_use]
     pub fn udp_addresses(&self) -> Vec<SocketAddr> {
-        self.doors.udp_addresses()
+        self.listeners.udp_addresses()
     }
 
     /// The addresses at which it listens for TCP.
     #[must_use]
     pub fn tcp_addresses(&self) -> Vec<SocketAddr> {
-        self.doors.tcp_addresses()
+        self.listeners.tcp_addresses()
     }
 
     /// The addresses at which it listens for WebSockets.
     #[must_use]
     pub fn websocket_addresses(&self) -> Vec<SocketAddr> {
-        self.doors.websocket_addresses()
+        self.listeners.websocket_addresses()
     }
 
     /// A handle that stops it from another thread.

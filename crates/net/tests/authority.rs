@@ -245,8 +245,8 @@ fn chains_that_do_not_hold_are_refused_with_the_reason_and_how_far_they_went() {
     refused(&old, "/site/old", &[&old], &["has expired at", "as far as it went", &name]);
     let early = Party::alone("/site/new", 3).under(&root, Validity::days(seconds + day, 5));
     refused(&early, "/site/new", &[&early], &["is not valid before"]);
-    let stranger = Party::alone("/site/x", 4);
-    refused(&stranger, "/site/x", &[&stranger], &["signed by itself"]);
+    let unknown = Party::alone("/site/x", 4);
+    refused(&unknown, "/site/x", &[&unknown], &["signed by itself"]);
     let other = Party::alone("/other", 5);
     refused(&other, "/other/x", &[&other], &["no anchor is above it"]);
     // Each vouches for the other.

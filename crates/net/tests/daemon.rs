@@ -201,9 +201,9 @@ fn malformed_options_are_counted_by_face_and_altogether() {
 #[test]
 fn datagrams_that_are_not_ndn_make_no_faces() {
     let daemon = Running::start("");
-    let stranger = udp_peer();
+    let unknown = udp_peer();
     for _ in 0..100 {
-        stranger.send_to(b"junk", daemon.udp[0]).unwrap();
+        unknown.send_to(b"junk", daemon.udp[0]).unwrap();
     }
     // An Interest behind the junk shows that the junk has been read.
     let peer = udp_peer();
@@ -213,7 +213,7 @@ fn datagrams_that_are_not_ndn_make_no_faces() {
     until("a face of the peer", || {
         let faces = daemon.counters()["faces"].as_array().unwrap().clone();
         let of = |uri: &str| faces.iter().any(|f| f["uri"] == uri);
-        assert!(!of(&FaceUri::udp(stranger.local_addr().unwrap()).to_string()));
+        assert!(!of(&FaceUri::udp(unknown.local_addr().unwrap()).to_string()));
         of(&uri).then_some(())
     });
     // Nobody has the name, so the peer gets a Nack on the face that it brought about.
@@ -224,7 +224,7 @@ fn datagrams_that_are_not_ndn_make_no_faces() {
 }
 
 #[test]
-fn faces_of_strangers_are_bounded() {
+fn faces_of_unknown_peers_are_bounded() {
     // Programs of this host have half of the places.
     let daemon = Running::start("[on_demand]\nmax = 6");
     let interest = packet::InterestBuf::new("/nobody".parse().unwrap()).encode();
@@ -289,7 +289,7 @@ fn silent_connections_do_not_keep_others_out() {
 }
 
 #[test]
-fn a_silent_strangers_face_goes() {
+fn a_silent_on_demand_face_is_closed() {
     let daemon = Running::start("[on_demand]\nidle = \"20 ms\"");
     let interest = packet::InterestBuf::new("/nobody".parse().unwrap()).encode();
     let peer = udp_peer();

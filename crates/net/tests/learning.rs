@@ -58,7 +58,7 @@ fn produce(mut stream: UnixStream, prefix: &str) {
 }
 
 #[test]
-fn a_producer_that_announces_its_prefix_is_found_and_the_way_is_learnt() {
+fn a_producer_that_announces_its_prefix_is_found_and_the_route_is_learned() {
     let learns = "[[strategy]]\nprefix = \"/\"\nstrategy = \"self-learning\"\n\
                   [announcements]\naccept = \"any\"\n";
     let far = Running::start(learns);

@@ -222,7 +222,7 @@ fn who_may_command_follows_the_file() {
 }
 
 #[test]
-fn doors_open_and_close_and_faces_that_came_in_stay() {
+fn listeners_open_and_close_and_faces_that_came_in_stay() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("weir.toml");
     let (socket, other) = (folder.path().join("sock"), folder.path().join("other"));

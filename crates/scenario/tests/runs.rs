@@ -300,9 +300,9 @@ fn how_often_it_is_looked_at_does_not_change_a_run() {
 }
 
 #[test]
-fn a_network_mends_itself_as_the_faults_say() {
+fn a_network_heals_as_the_faults_say() {
     let broken = "[[fault]]\nat = \"200 ms\"\nkind = \"link-down\"\nlink = [\"near\", \"far\"]\n";
-    let mended = "[[fault]]\nat = \"1 s\"\nkind = \"link-up\"\nlink = [\"far\", \"near\"]\n";
+    let fixed = "[[fault]]\nat = \"1 s\"\nkind = \"link-up\"\nlink = [\"far\", \"near\"]\n";
     let file =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/tutorial/three-hops.toml");
     let text = std::fs::read_to_string(file).unwrap();
@@ -312,7 +312,7 @@ fn a_network_mends_itself_as_the_faults_say() {
     };
     let down = done(broken);
     assert!(!down.flows[0].complete && down.links[3].drops > 0, "{:?}", down.flows[0]);
-    let up = done(&(broken.to_owned() + mended));
+    let up = done(&(broken.to_owned() + fixed));
     assert!(up.flows[0].complete && up.flows[0].fct_s > Some(1.0), "{:?}", up.flows[0]);
 }
 

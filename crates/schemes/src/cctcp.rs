@@ -52,7 +52,7 @@ use control::{Duration, Equation, ParamSpec, RttEstimate, Scheme, Value};
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "cctcp",
-    summary: "a window and a timeout for each serving node, learnt by anticipated Interests",
+    summary: "a window and a timeout for each serving node, learned by anticipated Interests",
     paper: "L. Saino, C. Cocora, G. Pavlou, CCTCP: A Scalable Receiver-driven Congestion Control \
             Protocol for Content Centric Networking, IEEE ICC 2013",
     equations: EQUATIONS,

@@ -110,14 +110,14 @@ enum Map {
     /// So many in turn, so many segments at each.
     Stripes { sources: u64, stripe: u64 },
     /// All that is not asked for yet is at the source that showed itself last.
-    Learnt(Lane),
+    Learned(Lane),
 }
 
 struct Contug {
     map: Map,
     /// Those that say who they are.
     named: Sources<Source>,
-    /// Those that are known beforehand; with [`Map::Learnt`] one, of no name.
+    /// Those that are known beforehand; with [`Map::Learned`] one, of no name.
     fixed: Vec<Source>,
     initial_window: f64,
     gaps: bool,
@@ -129,7 +129,7 @@ impl Contug {
         let initial_window = params.number("initial_window");
         Contug {
             map: match sources {
-                0 => Map::Learnt(0),
+                0 => Map::Learned(0),
                 _ => Map::Stripes { sources, stripe: params.number("stripe") as u64 },
             },
             named: Sources::new(),
@@ -142,12 +142,12 @@ impl Contug {
     fn expected(&self, segment: u64) -> Lane {
         match self.map {
             Map::Stripes { sources, stripe } => (segment / stripe.max(1) % sources) as Lane,
-            Map::Learnt(lane) => lane,
+            Map::Learned(lane) => lane,
         }
     }
 
     fn learns(&self) -> bool {
-        matches!(self.map, Map::Learnt(_))
+        matches!(self.map, Map::Learned(_))
     }
 
     fn get(&self, lane: Lane) -> &Source {
@@ -186,7 +186,7 @@ impl Contug {
         }
         // (4)
         if lane != self.expected(arrival.segment) {
-            self.map = Map::Learnt(lane);
+            self.map = Map::Learned(lane);
         }
         lane
     }

@@ -5,7 +5,7 @@ use control::{Flow, InterestMeta, Size};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Flows are told apart by so many values of their hash, as in P. McKenney, "Stochastic Fairness
-/// Queueing", INFOCOM 1990: whatever strangers send, no more is kept. Two flows that fall on one
+/// Queueing", INFOCOM 1990: the memory has a bound, whatever is sent. Two flows that fall on one
 /// value, one pair in sixteen thousand, are served as one.
 const FLOWS: u64 = 1 << 14;
 
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_strangers_is_bounded() {
+    fn state_kept_for_flows_is_bounded() {
         let mut flows: PerFlow<Count> = PerFlow::new(Count::default);
         (0..100_000).for_each(|flow| flows.change(flow, |count| count.0 += 1));
         assert_eq!(flows.len() as u64, FLOWS);

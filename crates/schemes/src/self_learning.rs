@@ -1,4 +1,4 @@
-//! Self-learning: ways are found by asking everybody, and learnt from the announcement that comes
+//! Self-learning: ways are found by asking everybody, and learned from the announcement that comes
 //! with the answer.
 //!
 //! J. Shi, E. Newberry, B. Zhang, "On Broadcast-based Self-Learning in Named Data Networking", IFIP
@@ -12,7 +12,7 @@
 //!   the face that they came by, for at most ten minutes. They are passed on with it.
 //! - Data that answer another Interest get the announcement that the node knows, if a downstream on
 //!   another node has made a discovery: that is how the first node with a route answers.
-//! - A Nack for want of a route takes the learnt route back.
+//! - A Nack for want of a route takes the learned route back.
 //!
 //! Whether an announcement is believed is for the host of the forwarder to say.
 //!
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_discovery_goes_to_all_others_and_its_answer_is_learnt() {
+    fn a_discovery_goes_to_all_others_and_its_answer_is_learned() {
         let (mut strategy, mut entry) = node(&[]);
         let out = entry.interest(&mut strategy, 1);
         assert_eq!(out, [5, 6, 7].map(Action::Forward));
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_takes_a_learnt_route_back() {
+    fn a_nack_withdraws_a_learned_route() {
         let (mut strategy, mut entry) = node(&[(5, 1), (6, 1)]);
         entry.interest(&mut strategy, 1);
         let out = entry.nack(&mut strategy, 5, NackReason::NoRoute);

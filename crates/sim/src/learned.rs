@@ -1,9 +1,9 @@
-//! Routes that a node's strategy has learnt from announcements. Simulated nodes believe each other.
+//! Routes that a node's strategy has learned from announcements. Simulated nodes trust each other.
 
 use std::collections::BTreeMap;
 
 use control::{Duration, Time};
-use forwarder::{FaceId, Forwarder, Lesson};
+use forwarder::{FaceId, Forwarder, LearnedRoute};
 use packet::{Bytes, Name, NameRef, PrefixAnnouncement};
 
 /// NFD, `PA_ROUTE_COST`.
@@ -11,21 +11,21 @@ const COST: u64 = 2048;
 /// How long the announcement of a producer here holds.
 const EXPIRATION_MS: u64 = 3_600_000;
 
-/// The learnt routes of a node, with when they end.
+/// The learned routes of a node, with when they end.
 #[derive(Debug, Default)]
-pub(crate) struct Learnt(BTreeMap<(Name, FaceId), Time>);
+pub(crate) struct Learned(BTreeMap<(Name, FaceId), Time>);
 
-impl Learnt {
-    /// Does what the strategy has learnt since. `has` says whether a route is there anyhow.
+impl Learned {
+    /// Does what the strategy has learned since. `has` says whether a route is there anyhow.
     pub fn heed(
         &mut self,
         now: Time,
         forwarder: &mut Forwarder,
         has: impl Fn(&(Name, FaceId)) -> bool,
     ) {
-        while let Some(lesson) = forwarder.poll_lesson() {
-            match lesson {
-                Lesson::Announced { face, announcement, longest } => {
+        while let Some(learned_route) = forwarder.poll_learned_route() {
+            match learned_route {
+                LearnedRoute::Announced { face, announcement, longest } => {
                     let Ok(read) = PrefixAnnouncement::decode(&announcement) else { continue };
                     let route = (read.prefix().to_name(), face);
                     let life = longest.min(Duration::from_millis(read.expiration_ms()));
@@ -37,7 +37,7 @@ impl Learnt {
                         self.0.insert(route, now + life);
                     }
                 }
-                Lesson::Refused { face, name } => {
+                LearnedRoute::Refused { face, name } => {
                     let of_name = |(prefix, of): &(Name, FaceId)| {
                         *of == face && name.as_ref().starts_with(prefix.as_ref())
                     };

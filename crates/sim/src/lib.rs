@@ -24,7 +24,7 @@ mod hashing;
 mod histogram;
 pub mod impairment;
 mod in_order;
-mod learnt;
+mod learned;
 mod meter;
 mod network;
 mod node;

@@ -8,7 +8,7 @@ use packet::Name;
 use packet::options::Capability;
 
 use crate::events::Component;
-use crate::learnt::{Learnt, announcement};
+use crate::learned::{Learned, announcement};
 use crate::outcome::NodeResult;
 use crate::record::{EventQueue, Origin};
 use crate::results::add_traffic;
@@ -42,8 +42,8 @@ pub(crate) struct Node {
     pub ports: Vec<Port>,
     /// Costs of routes, which outlive a crash. There may be one for each segment of an object.
     pub routes: BTreeMap<(Name, FaceId), u64>,
-    /// Routes that its strategy has learnt.
-    pub learnt: Learnt,
+    /// Routes that its strategy has learned.
+    pub learned: Learned,
     /// What is published here, by which neighbours learn routes.
     pub announced: Vec<Name>,
     /// The application that publishes here.
@@ -64,7 +64,7 @@ impl Node {
             forwarder,
             ports: Vec::new(),
             routes: BTreeMap::new(),
-            learnt: Learnt::default(),
+            learned: Learned::default(),
             announced: Vec::new(),
             producer: None,
             pit_max: 0,
@@ -98,19 +98,19 @@ impl Node {
         self.announced.push(name.clone());
     }
 
-    /// Does what the strategy has learnt, and forgets what has expired.
+    /// Does what the strategy has learned, and forgets what has expired.
     pub fn learn(&mut self, now: Time) {
-        let Node { forwarder, learnt, routes, .. } = self;
+        let Node { forwarder, learned, routes, .. } = self;
         if let Some(forwarder) = forwarder {
-            learnt.expire(now, forwarder);
-            learnt.heed(now, forwarder, |route| routes.contains_key(route));
+            learned.expire(now, forwarder);
+            learned.heed(now, forwarder, |route| routes.contains_key(route));
         }
     }
 
     /// When the node wants to be called.
     pub fn next_deadline(&self) -> Option<Time> {
         let forwarder = self.forwarder.as_ref()?.next_deadline();
-        [forwarder, self.learnt.next_deadline()].into_iter().flatten().min()
+        [forwarder, self.learned.next_deadline()].into_iter().flatten().min()
     }
 
     /// The forwarder and all that it holds are gone.
@@ -137,7 +137,7 @@ impl Node {
         for name in &self.announced {
             let _ = forwarder.set_announcement(name.as_ref(), Some(announcement(name.as_ref())));
         }
-        self.learnt.clear();
+        self.learned.clear();
         self.forwarder = Some(forwarder);
         self.listen(events);
     }

@@ -2,8 +2,8 @@
 //! and routes.
 
 use crate::error::TestbedError;
+use crate::instance::Testbed;
 use crate::readings::{self, address};
-use crate::stand::Testbed;
 use control::Rate;
 use net::client::Connection;
 use packet::Name;

@@ -1,7 +1,7 @@
 //! What stands, for people and programs that use it.
 
+use crate::instance::Testbed;
 use crate::plan::Shape;
-use crate::stand::Testbed;
 use serde::Serialize;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;

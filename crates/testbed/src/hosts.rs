@@ -73,7 +73,7 @@ pub fn build(testbed: &str, plan: &Plan) -> Result<(), TestbedError> {
     ip_routes::build(&names, plan)
 }
 
-/// Cuts or mends a link, at both of its ends.
+/// Cuts or fixes a link, at both of its ends.
 ///
 /// # Errors
 /// `ip` cannot do it.

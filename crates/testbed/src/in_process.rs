@@ -5,9 +5,9 @@
 //! the numbers that they have there, and begin at the same times with the same objects.
 
 use crate::error::TestbedError;
+use crate::instance::Testbed;
 use crate::plan;
 use crate::readings::address;
-use crate::stand::Testbed;
 use control::{Duration, Time};
 use net::client::{ConnectError, Connection, Endpoint};
 use net::clock::monotonic;
@@ -29,7 +29,7 @@ use std::time::Duration as Span;
 /// As nice(1) has it: other work on the machine shall not be measured.
 const PRIORITY: i32 = -10;
 /// Applications, and their connections.
-pub struct Carrier {
+pub struct InProcessApps {
     apps: Applications,
     /// Producers: their numbers, nodes and prefixes.
     producers: Vec<(usize, NodeId, Vec<Name>)>,
@@ -41,7 +41,7 @@ pub struct Carrier {
     consumers: usize,
 }
 
-impl Carrier {
+impl InProcessApps {
     /// What a plan leaves to applications, with its content published; nothing, if that is nothing.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl Carrier {
     pub fn new(
         (scenario, seed): (&Scenario, u64),
         testbed: &Testbed,
-    ) -> Result<Option<Carrier>, TestbedError> {
+    ) -> Result<Option<InProcessApps>, TestbedError> {
         let plan = &testbed.plan;
         if !plan.has_applications {
             return Ok(None);
@@ -68,9 +68,9 @@ impl Carrier {
         let node = |at: usize| (plan.nodes[at].name.clone(), testbed.socket(at));
         let nodes: Vec<_> = (0..plan.nodes.len()).map(node).collect();
         let (connections, consumers) = (BTreeMap::new(), scenario.consumers.len());
-        let mut carrier = Carrier { apps, producers, nodes, connections, consumers };
-        (0..carrier.nodes.len()).try_for_each(|at| carrier.publish(at))?;
-        Ok(Some(carrier))
+        let mut in_process = InProcessApps { apps, producers, nodes, connections, consumers };
+        (0..in_process.nodes.len()).try_for_each(|at| in_process.publish(at))?;
+        Ok(Some(in_process))
     }
 
     /// Announces what the producers at a node have.
@@ -95,7 +95,7 @@ impl Carrier {
     ///
     /// # Errors
     /// The system gives nothing to wake the thread by.
-    pub fn start(mut self, origin: Time, every: Duration) -> std::io::Result<Carrying> {
+    pub fn start(mut self, origin: Time, every: Duration) -> std::io::Result<RunningApps> {
         let (orders, taken) = channel();
         let (bell, rung) = UnixStream::pair()?;
         rung.set_nonblocking(true)?;
@@ -104,7 +104,7 @@ impl Carrier {
             rustix::process::setpriority_process(None, PRIORITY).ok();
             self.run(&taken, rung, (origin, every))
         };
-        Ok(Carrying { orders, bell, thread: Some(std::thread::spawn(work)) })
+        Ok(RunningApps { orders, bell, thread: Some(std::thread::spawn(work)) })
     }
 
     fn run(
@@ -112,8 +112,8 @@ impl Carrier {
         orders: &Receiver<Order>,
         mut bell: UnixStream,
         (origin, every): (Time, Duration),
-    ) -> Carried {
-        let mut carried = Carried::default();
+    ) -> AppResults {
+        let mut carried = AppResults::default();
         while monotonic() < origin {
             std::thread::park_timeout(Span::from_nanos(origin.since(monotonic()).0));
         }
@@ -247,7 +247,7 @@ pub type Sample = (Duration, Vec<FlowSample>, Vec<WorkloadSample>);
 
 /// What became of the applications' flows.
 #[derive(Default)]
-pub struct Carried {
+pub struct AppResults {
     /// All flows; those of tools have not begun here.
     pub flows: Vec<FlowResult>,
     /// All workloads.
@@ -266,13 +266,13 @@ enum Order {
 }
 
 /// Applications at work.
-pub struct Carrying {
+pub struct RunningApps {
     orders: Sender<Order>,
     bell: UnixStream,
-    thread: Option<JoinHandle<Carried>>,
+    thread: Option<JoinHandle<AppResults>>,
 }
 
-impl Carrying {
+impl RunningApps {
     /// A node crashes, and the applications with it.
     pub fn crash(&mut self, at: usize) {
         self.tell(Order::Crash(at));
@@ -285,12 +285,12 @@ impl Carrying {
 
     /// Ends it: what has come of it.
     #[must_use]
-    pub fn end(mut self) -> Carried {
+    pub fn end(mut self) -> AppResults {
         match self.stop() {
             Some(Ok(carried)) => carried,
             // What it stumbled over is ours.
             Some(Err(panic)) => std::panic::resume_unwind(panic),
-            None => Carried::default(),
+            None => AppResults::default(),
         }
     }
 
@@ -301,13 +301,13 @@ impl Carrying {
         }
     }
 
-    fn stop(&mut self) -> Option<std::thread::Result<Carried>> {
+    fn stop(&mut self) -> Option<std::thread::Result<AppResults>> {
         self.tell(Order::End);
         Some(self.thread.take()?.join())
     }
 }
 
-impl Drop for Carrying {
+impl Drop for RunningApps {
     fn drop(&mut self) {
         self.stop();
     }

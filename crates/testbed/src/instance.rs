@@ -335,7 +335,7 @@ impl Testbed {
         self.file(&format!("fetch{number}.jsonl"))
     }
 
-    /// Cuts or mends a link.
+    /// Cuts or fixes a link.
     ///
     /// # Errors
     /// It cannot be done.

@@ -7,7 +7,6 @@
 #![forbid(unsafe_code)]
 
 mod buckets;
-mod carrier;
 mod changes;
 mod children;
 mod clean;
@@ -18,6 +17,8 @@ mod estimate;
 mod groups;
 mod home;
 mod hosts;
+mod in_process;
+mod instance;
 mod ip_routes;
 mod lives;
 mod outcome;
@@ -27,15 +28,14 @@ mod readings;
 mod record;
 mod rights;
 mod run;
-mod stand;
 mod stores;
 
 pub use clean::{Cleaned, clean};
 pub use described::{Described, DescribedLink, DescribedNode};
 pub use error::TestbedError;
 pub use estimate::{Estimate, Machine};
+pub use instance::Testbed;
 pub use plan::{MTU, Medium, Plan, Refused, Shape};
 pub use record::FlowRecord;
 pub use rights::{Rights, rights};
 pub use run::run;
-pub use stand::Testbed;

@@ -1,8 +1,8 @@
 //! From what was seen to the form of the simulator's results.
 
 use crate::buckets::Passed;
-use crate::carrier::Carried;
 use crate::counters::Face;
+use crate::in_process::AppResults;
 use crate::lives::{Moment, Moments, lives};
 use crate::pace::Pace;
 use crate::readings::Reading;
@@ -35,7 +35,7 @@ pub struct Observed {
     /// The transfers of `weir get`, by their consumers' places in the scenario.
     pub fetched: BTreeMap<usize, Fetched>,
     /// What applications did.
-    pub carried: Carried,
+    pub carried: AppResults,
 }
 
 /// A transfer.

@@ -1,13 +1,13 @@
 //! Doing what a scenario says, at its times.
 
-use crate::carrier::{Carrier, Carrying};
 use crate::changes;
 use crate::children::Process;
 use crate::error::TestbedError;
+use crate::in_process::{InProcessApps, RunningApps};
+use crate::instance::Testbed;
 use crate::outcome::{Ended, Fetched, Observed, outcome};
 use crate::plan::{Medium, Plan};
 use crate::readings::Reader;
-use crate::stand::Testbed;
 use control::{Duration, Time};
 use net::clock::monotonic;
 use scenario::model::{FaultKind, Scenario};
@@ -47,8 +47,8 @@ pub fn run(
     let goes_on = |now| watch.progress(Progress { run: number, now, end, events: 0 });
     let every = interval(scenario, batch.runs.len()).max(LEAST_INTERVAL);
     let testbed = Testbed::build(name, plan, program, &|| goes_on(Duration::ZERO))?;
-    let carrier = Carrier::new((scenario, run.seed), &testbed)?;
-    let observed = Course::begin((testbed, carrier), scenario, every)?.go(end, &goes_on)?;
+    let in_process = InProcessApps::new((scenario, run.seed), &testbed)?;
+    let observed = Course::begin((testbed, in_process), scenario, every)?.go(end, &goes_on)?;
     let interrupted = observed.duration < end;
     let (outcome, caching) = outcome(scenario, &observed, watch.rows(number));
     let times = (watch.seconds() - began, interrupted);
@@ -72,12 +72,12 @@ struct Course {
     fetches: Vec<Option<Process>>,
     ended: Vec<Ended>,
     readers: Vec<Reader>,
-    carrying: Option<Carrying>,
+    carrying: Option<RunningApps>,
 }
 
 impl Course {
     fn begin(
-        (testbed, carrier): (Testbed, Option<Carrier>),
+        (testbed, in_process): (Testbed, Option<InProcessApps>),
         scenario: &Scenario,
         every: Duration,
     ) -> Result<Course, TestbedError> {
@@ -96,7 +96,7 @@ impl Course {
         let count = testbed.plan.fetches.len();
         let fetches = std::iter::repeat_with(|| None).take(count).collect();
         let ended = vec![Ended::default(); count];
-        let carrying = carrier.map(|carrier| carrier.start(origin, every)).transpose();
+        let carrying = in_process.map(|in_process| in_process.start(origin, every)).transpose();
         let carrying = carrying.map_err(TestbedError::System)?;
         Ok(Course { testbed, origin, every, events, fetches, ended, readers, carrying })
     }
@@ -198,7 +198,7 @@ impl Course {
     }
 
     fn observed(&mut self, duration: Duration) -> Result<Observed, TestbedError> {
-        let carried = self.carrying.take().map(Carrying::end).unwrap_or_default();
+        let carried = self.carrying.take().map(RunningApps::end).unwrap_or_default();
         if let Some(failed) = carried.failed {
             return Err(failed);
         }

@@ -110,7 +110,7 @@ fn a_certificate_that_nobody_has_is_given_up() {
 }
 
 #[test]
-fn a_stranger_is_refused_with_what_he_showed() {
+fn an_unknown_key_is_refused_with_its_chain() {
     let (root, eve) = (Party::alone("/site", 1), Party::alone("/site/alice", 9));
     let mut producer = producer(&eve, &bytes(50_000), &[&eve]);
     let (fetch, sink, _) = fetch(policy(&root), &mut producer);

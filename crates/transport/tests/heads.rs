@@ -238,8 +238,8 @@ fn whoever_answers_heads_cannot_make_the_fetch_fail() {
     // by nobody that is trusted.
     let (_, mut liar) = of_version(u64::MAX);
     let (_, mut silent) = of_version(u64::MAX);
-    let stranger = SecretKey::ed25519(&[9; 32]);
-    let key = Signer::Key { secret: stranger, key_locator: name("/eve/KEY/1/self/v=1") };
+    let unknown = SecretKey::ed25519(&[9; 32]);
+    let key = Signer::Key { secret: unknown, key_locator: name("/eve/KEY/1/self/v=1") };
     let lies: [&mut dyn FnMut(u64) -> Bytes; 2] =
         [&mut |n| answer(&mut liar, head_name(n)), &mut |n| {
             let head = answer(&mut silent, head_name(n));

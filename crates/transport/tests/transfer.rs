@@ -44,7 +44,7 @@ fn loss_jitter_and_a_shallow_queue_cost_time_only() {
         let (fetch, _, _) = succeed("/a/file", &content, &pipe);
         if loss == 0.0 && rate.is_none() {
             let needless = fetch.stats().retransmissions;
-            assert!(needless < 40, "reordering within 3 ms is learnt: {needless} of 1500");
+            assert!(needless < 40, "reordering within 3 ms is learned: {needless} of 1500");
         }
     }
 }

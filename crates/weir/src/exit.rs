@@ -94,8 +94,8 @@ mod tests {
 
     #[test]
     fn what_to_do_next_comes_last() {
-        let failure = Failure::new(Kind::Failed, "it broke").then("mend it");
-        assert_eq!(failure.to_string(), "it broke; mend it");
+        let failure = Failure::new(Kind::Failed, "it broke").then("fix it");
+        assert_eq!(failure.to_string(), "it broke; fix it");
         assert_eq!(Failure::new(Kind::Failed, "it broke").then("").to_string(), "it broke");
     }
 }

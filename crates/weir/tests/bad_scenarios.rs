@@ -148,7 +148,7 @@ fn each_mistake_is_one_message_with_its_place_and_the_way_out() {
         let many = messages.len();
         let head = if many == 1 { "a mistake".to_owned() } else { format!("{many} mistakes") };
         assert!(
-            said.starts_with(&format!("weir: s.toml has {head}; nothing was run; mend")),
+            said.starts_with(&format!("weir: s.toml has {head}; nothing was run; fix")),
             "{said}"
         );
     }

@@ -12,12 +12,12 @@ from support import content, weir
 from support.children import Child, Failed
 
 SIZE = 100_000
-# Who signs is a stranger: its own certificate says so, or nobody has the one that it names.
+# The signer is unknown: its own certificate says so, or nobody has the one that it names.
 STRANGE = "is signed by itself, and is none of the anchors|is needed and could not be fetched"
 
 
 class Signed(unittest.TestCase):
-    """A daemon, a file, keys of every kind, and a stranger's keys of the same names."""
+    """A daemon, a file, keys of every kind, and an unknown peer's keys of the same names."""
 
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="weir-signed-")))
@@ -54,7 +54,7 @@ class Signed(unittest.TestCase):
         """By a chain that it fetches where it can, and refuses another's key."""
         for kind in KINDS:
             with self.subTest(kind):
-                trusted, other = self.keys.trusted(kind), self.keys.trusted(kind, "stranger")
+                trusted, other = self.keys.trusted(kind), self.keys.trusted(kind, "other")
                 fetch = [*PYTHON, "fetch", f"/site/{kind}/file", self.copy, way(kind)]
                 with self.publishing(kind):
                     self.fetched([*fetch, trusted])
@@ -72,7 +72,7 @@ class Signed(unittest.TestCase):
             self.fetched([*PYTHON, "fetch", "/site/ecdsa/file", self.copy, "chain", root])
             # A certificate of the same name that the root has not signed.
             other = self.folder / "other.cert"
-            made = self.keys.weir("key", "new", "/site", "--type", "ecdsa", home="stranger")
+            made = self.keys.weir("key", "new", "/site", "--type", "ecdsa", home="other")
             other.write_text(made, encoding="utf-8")
             fetch = [*PYTHON, "fetch", "/site/ecdsa/file", self.copy, "chain", other]
             self.assertIn("not verified", self.fetched(fetch, 1))
@@ -81,7 +81,7 @@ class Signed(unittest.TestCase):
         """With the certificate, which the KeyLocator leads to, and refuses another."""
         for kind in KINDS:
             with self.subTest(kind):
-                trusted, other = self.keys.trusted(kind), self.keys.trusted(kind, "stranger")
+                trusted, other = self.keys.trusted(kind), self.keys.trusted(kind, "other")
                 fetch = [*NDNTS, self.daemon.socket, "fetch", f"/site/{kind}/file", self.copy]
                 with self.publishing(kind):
                     self.fetched([*fetch, trusted, kind])
@@ -115,12 +115,12 @@ class Signed(unittest.TestCase):
         self.assertFalse(self.copy.exists())
 
     def test_weir_verifies_what_ndnts_signs(self):
-        """Of every kind; what a stranger signed, and what nobody did, is refused."""
+        """Of every kind; what an unknown peer signed, and what nobody did, is refused."""
         for kind in KINDS:
             with self.subTest(kind):
                 name = f"/site/{kind}/file"
                 trusted = self.keys.trusted(kind)
-                other = self.keys.trusted(kind, "stranger")
+                other = self.keys.trusted(kind, "other")
                 if kind != "hmac":
                     trusted = self.folder / f"ndnts-{kind}.cert"
                 serve = [*NDNTS, "@", "serve", "NAME", "FILE", trusted, kind]
@@ -132,11 +132,11 @@ class Signed(unittest.TestCase):
             self.refuse("/site/rsa/unsigned", other, "only a digest")
 
     def test_weir_verifies_what_python_ndn_signs(self):
-        """By keys of its key chain and by a shared one; refused is what a stranger signed."""
+        """By keys of its key chain and by a shared one; refused is what an unknown peer signed."""
         for kind, identity, how, signer, trusted in self.keys.of_python():
             with self.subTest(kind):
                 other = self.folder / "other.cert"
-                other.write_text(self.keys.weir("key", "new", identity, home="stranger"), "utf-8")
+                other.write_text(self.keys.weir("key", "new", identity, home="other"), "utf-8")
                 serve = [*PYTHON, "serve", "NAME", "FILE", how, signer]
                 python = Client("python-ndn", serve, "serving", [])
                 name = f"{identity}/file"

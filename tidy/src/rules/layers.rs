@@ -74,7 +74,7 @@ pub fn layers(repository: &Repository) -> Vec<Finding> {
 fn judge(file: &SourceFile) -> Vec<Finding> {
     let name = file.crate_name().unwrap_or_default();
     let Some(manifest) = file.text().and_then(|text| text.parse::<Table>().ok()) else {
-        return vec![file.finding(0, "not a TOML file: mend it")];
+        return vec![file.finding(0, "not a TOML file: fix it")];
     };
     let Some((_, allowed)) = ARROWS.iter().find(|(from, _)| *from == name) else {
         let advice = "say in tidy/src/rules/layers.rs what it may depend on";

@@ -50,7 +50,7 @@ impl Link {
         scratch: &mut Vec<u8>,
     ) {
         let (start, mtu) = (scratch.len(), self.mtu);
-        self.terms.say(env.now, scratch);
+        self.capabilities.say(env.now, scratch);
         self.with_hop(env, |hop, now| {
             hop.expire(now);
             while hop.resend(now, scratch).is_some() || hop.put_idle(mtu, scratch).is_some() {

@@ -62,7 +62,7 @@ const RETRY: Duration = Duration::from_secs(1);
 
 /// What both ends of a link have said.
 #[derive(Debug)]
-pub struct Terms {
+pub struct Capabilities {
     /// What this end understands.
     own: Capability,
     announce: Announce,
@@ -87,12 +87,12 @@ pub struct Terms {
     retry: Option<Duration>,
 }
 
-impl Terms {
+impl Capabilities {
     /// Nothing was said yet. `own` is what this end understands, `known` what the other end is
     /// known to understand without saying so.
     #[must_use]
-    pub fn new(own: Capability, known: Capability, announce: Announce) -> Terms {
-        Terms {
+    pub fn new(own: Capability, known: Capability, announce: Announce) -> Capabilities {
+        Capabilities {
             own,
             announce,
             known,
@@ -110,12 +110,12 @@ impl Terms {
 
     /// The same on what carries the link.
     #[must_use]
-    pub fn on(self, carrier: Carrier) -> Terms {
+    pub fn on(self, carrier: Carrier) -> Capabilities {
         match carrier {
             Carrier::Other => self,
             Carrier::Datagrams => {
                 let retry = (self.announce == Announce::First).then_some(RETRY);
-                Terms { on_datagrams: true, retry, ..self }
+                Capabilities { on_datagrams: true, retry, ..self }
             }
         }
     }
@@ -126,7 +126,7 @@ impl Terms {
             true => Carrier::Datagrams,
             false => Carrier::Other,
         };
-        *self = Terms::new(self.own, self.known, Announce::First).on(carrier);
+        *self = Capabilities::new(self.own, self.known, Announce::First).on(carrier);
     }
 
     /// What the other end understands.
@@ -216,7 +216,7 @@ impl Terms {
         Some(out.len() - start)
     }
 
-    /// When [`Terms::on_deadline`] wants to be called.
+    /// When [`Capabilities::on_deadline`] wants to be called.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
         match (self.next, self.until) {
@@ -248,8 +248,8 @@ mod tests {
         Time::ZERO + Duration::from_secs(secs)
     }
 
-    fn terms(announce: Announce) -> Terms {
-        Terms::new(Capability::ALL, Capability(0), announce)
+    fn capabilities(announce: Announce) -> Capabilities {
+        Capabilities::new(Capability::ALL, Capability(0), announce)
     }
 
     fn plain(capability: Capability) -> Heard {
@@ -258,57 +258,67 @@ mod tests {
 
     #[test]
     fn whoever_opened_speaks_first_and_again_every_30_s() {
-        let mut terms = terms(Announce::First);
+        let mut capabilities = capabilities(Announce::First);
         let mut out = Vec::new();
-        assert_eq!(terms.say(at(0), &mut out), Some(7));
+        assert_eq!(capabilities.say(at(0), &mut out), Some(7));
         // LpPacket, type 904 with one byte: both bits.
         assert_eq!(out, [0x64, 5, 0xfd, 0x03, 0x88, 1, 3]);
-        assert_eq!((terms.say(at(0), &mut out), terms.next_deadline()), (None, Some(at(30))));
-        terms.on_deadline(at(29));
-        assert!(!terms.is_due());
-        terms.on_deadline(at(30));
-        assert!(terms.is_due());
+        assert_eq!(
+            (capabilities.say(at(0), &mut out), capabilities.next_deadline()),
+            (None, Some(at(30)))
+        );
+        capabilities.on_deadline(at(29));
+        assert!(!capabilities.is_due());
+        capabilities.on_deadline(at(30));
+        assert!(capabilities.is_due());
     }
 
     #[test]
     fn whoever_accepted_answers_and_says_nothing_unasked() {
-        let mut terms = terms(Announce::Answer);
-        assert!(!terms.is_due() && terms.next_deadline().is_none());
-        terms.heard(at(5), &plain(Capability::ALL), true);
+        let mut capabilities = capabilities(Announce::Answer);
+        assert!(!capabilities.is_due() && capabilities.next_deadline().is_none());
+        capabilities.heard(at(5), &plain(Capability::ALL), true);
         let mut out = Vec::new();
-        assert!(terms.say(at(5), &mut out).is_some());
-        terms.heard(at(6), &plain(Capability::ALL), true);
-        assert!(!terms.is_due(), "the answer was given");
-        assert_eq!(terms.next_deadline(), Some(at(35)));
+        assert!(capabilities.say(at(5), &mut out).is_some());
+        capabilities.heard(at(6), &plain(Capability::ALL), true);
+        assert!(!capabilities.is_due(), "the answer was given");
+        assert_eq!(capabilities.next_deadline(), Some(at(35)));
     }
 
     #[test]
     fn a_link_that_is_opened_anew_begins_anew() {
-        let mut terms = terms(Announce::Answer);
-        terms.heard(at(0), &plain(Capability::ALL), true);
-        terms.opened();
-        assert!(terms.is_due() && terms.peer() == Capability(0));
+        let mut capabilities = capabilities(Announce::Answer);
+        capabilities.heard(at(0), &plain(Capability::ALL), true);
+        capabilities.opened();
+        assert!(capabilities.is_due() && capabilities.peer() == Capability(0));
     }
 
     #[test]
     fn what_is_not_said_again_does_not_count_for_ever_on_datagrams() {
-        let mut terms = terms(Announce::Answer);
-        terms.heard(at(0), &plain(Capability(Capability::OPTIONS)), false);
-        terms.say(at(0), &mut Vec::new());
-        assert!(terms.peer().has(Capability::OPTIONS) && !terms.peer().has(Capability::RANGE));
+        let mut capabilities = capabilities(Announce::Answer);
+        capabilities.heard(at(0), &plain(Capability(Capability::OPTIONS)), false);
+        capabilities.say(at(0), &mut Vec::new());
+        assert!(
+            capabilities.peer().has(Capability::OPTIONS)
+                && !capabilities.peer().has(Capability::RANGE)
+        );
         for secs in [30, 60, 90] {
-            terms.on_deadline(at(secs));
-            assert!(terms.say(at(secs), &mut Vec::new()).is_some());
+            capabilities.on_deadline(at(secs));
+            assert!(capabilities.say(at(secs), &mut Vec::new()).is_some());
         }
-        assert_eq!(terms.next_deadline(), Some(at(95)));
-        terms.on_deadline(at(95));
-        assert_eq!((terms.peer(), terms.next_deadline()), (Capability(0), None));
-        terms.heard(at(200), &plain(Capability::ALL), false);
-        assert!(terms.is_due(), "it is told anew");
+        assert_eq!(capabilities.next_deadline(), Some(at(95)));
+        capabilities.on_deadline(at(95));
+        assert_eq!((capabilities.peer(), capabilities.next_deadline()), (Capability(0), None));
+        capabilities.heard(at(200), &plain(Capability::ALL), false);
+        assert!(capabilities.is_due(), "it is told anew");
     }
 
     /// What one end says reaches the other; the options of the frame and its bytes, if it said any.
-    fn pass(from: &mut Terms, to: &mut Terms, secs: u64) -> Option<(HopOptions, usize)> {
+    fn pass(
+        from: &mut Capabilities,
+        to: &mut Capabilities,
+        secs: u64,
+    ) -> Option<(HopOptions, usize)> {
         let mut frame = Vec::new();
         let len = from.say(at(secs), &mut frame)?;
         let options = packet::LpPacket::decode(&frame).unwrap().to_options();
@@ -316,15 +326,15 @@ mod tests {
         Some((options, len))
     }
 
-    fn datagrams(announce: Announce, challenge: Option<u64>) -> Terms {
-        let mut terms = terms(announce).on(Carrier::Datagrams);
-        terms.set_challenge(challenge);
-        terms
+    fn datagrams(announce: Announce, challenge: Option<u64>) -> Capabilities {
+        let mut capabilities = capabilities(announce).on(Carrier::Datagrams);
+        capabilities.set_challenge(challenge);
+        capabilities
     }
 
     /// An opener and a listener, with the lengths of what they say to each other in turn until
     /// neither has anything to say.
-    fn exchange(opener: &mut Terms, listener: &mut Terms, secs: u64) -> Vec<usize> {
+    fn exchange(opener: &mut Capabilities, listener: &mut Capabilities, secs: u64) -> Vec<usize> {
         let mut lens = Vec::new();
         while opener.is_due() || listener.is_due() {
             assert!(lens.len() < 10, "they answer each other for ever");

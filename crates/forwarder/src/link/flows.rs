@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_strangers_can_make_it_keep_is_bounded() {
+    fn state_kept_for_flows_is_bounded() {
         let mut flows = Flows::default();
         for flow in 0..100_000 {
             flows.touch(Time(flow), flow, None, usize::MAX);

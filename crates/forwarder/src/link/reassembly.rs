@@ -2,7 +2,7 @@
 //!
 //! Fragments of a packet have consecutive sequence numbers, so sequence less index names the
 //! packet of one sender. Several may send to one face, on a link to a group, and they number by
-//! themselves. What a stranger can make us keep is bounded: packets in parts, bytes in all,
+//! themselves. What a peer can make the forwarder keep is bounded: packets in parts, bytes in all,
 //! fragments a packet, and time.
 
 use control::{Duration, Time};

@@ -38,7 +38,8 @@ impl Link {
     /// Nothing waits to leave, and nobody has to be asked.
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
-        let own = self.terms.is_due() || self.hop.as_ref().is_some_and(|hop| hop.due().is_some());
+        let own =
+            self.capabilities.is_due() || self.hop.as_ref().is_some_and(|hop| hop.due().is_some());
         self.is_idle() && !self.has_parts() && !own
     }
 
@@ -51,7 +52,7 @@ impl Link {
         marks: &mut Vec<InterestMark>,
         out: &mut Out<'_>,
     ) -> Option<Frames> {
-        if self.terms.is_due() || self.allowance != Allowance::Unlimited {
+        if self.capabilities.is_due() || self.allowance != Allowance::Unlimited {
             let first = self.announce(env, out.frames);
             if first.is_some() {
                 return first;
@@ -91,7 +92,7 @@ impl Link {
         if self.allowance == Allowance::Unreachable {
             return None;
         }
-        let frames = Frames::bare(self.terms.say(env.now, out)?);
+        let frames = Frames::bare(self.capabilities.say(env.now, out)?);
         self.allowance.spend(frames.len + self.overhead);
         for traffic in [&mut self.counters.sent, &mut env.stats.sent] {
             traffic.bytes += frames.len as u64;

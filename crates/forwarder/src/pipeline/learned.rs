@@ -9,12 +9,13 @@ use crate::face::FaceId;
 use crate::forwarder::Forwarder;
 use crate::tables::PrefixTooDeep;
 
-/// Lessons that wait for the driver; further ones are lost, and learnt from the next packet.
-const MOST_LESSONS: usize = 64;
+/// Learned routes that wait for the driver. Further ones are dropped; the next packet brings them
+/// again.
+const MOST_LEARNED: usize = 64;
 
-/// What a strategy has learnt and the driver is to judge.
+/// What a strategy has learned and the driver is to judge.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lesson {
+pub enum LearnedRoute {
     /// Data brought an announcement: a route to the face that they came by.
     Announced {
         /// The face.
@@ -34,9 +35,9 @@ pub enum Lesson {
 }
 
 impl Forwarder {
-    /// What a strategy has learnt since; to be asked after each call that hands in a packet.
-    pub fn poll_lesson(&mut self) -> Option<Lesson> {
-        self.lessons.pop_front()
+    /// What a strategy has learned since; to be asked after each call that hands in a packet.
+    pub fn poll_learned_route(&mut self) -> Option<LearnedRoute> {
+        self.learned.pop_front()
     }
 
     /// Knows an announcement of a prefix from now on, to be handed to neighbours that make
@@ -74,7 +75,7 @@ impl Forwarder {
                 Action::Learn(longest) => {
                     let bytes = options.get_raw(PREFIX_ANNOUNCEMENT);
                     if let Some(announcement) = bytes.map(Bytes::copy_from_slice) {
-                        self.teach(Lesson::Announced { face, announcement, longest });
+                        self.teach(LearnedRoute::Announced { face, announcement, longest });
                     }
                 }
                 Action::Announce => {
@@ -89,9 +90,9 @@ impl Forwarder {
         linger
     }
 
-    pub(super) fn teach(&mut self, lesson: Lesson) {
-        if self.lessons.len() < MOST_LESSONS {
-            self.lessons.push_back(lesson);
+    pub(super) fn teach(&mut self, learned_route: LearnedRoute) {
+        if self.learned.len() < MOST_LEARNED {
+            self.learned.push_back(learned_route);
         }
     }
 }

@@ -8,7 +8,7 @@ use packet::options::{Range, SegmentBits};
 use packet::{HopOptions, Interest, NackReason};
 use smallvec::{SmallVec, smallvec};
 
-use super::{LOCALHOP, LOCALHOST, Lesson, Scratch, is_under};
+use super::{LOCALHOP, LOCALHOST, LearnedRoute, Scratch, is_under};
 use crate::budget::Part;
 use crate::counters::DropReason;
 use crate::face::{Face, FaceId, LinkType};
@@ -198,7 +198,7 @@ impl Forwarder {
             Action::RetryAt(at) => self.pit.set_retry(out.key, at),
             Action::Forget(face) => {
                 let (face, name) = (FaceId(face), out.name.name().to_name());
-                self.teach(Lesson::Refused { face, name });
+                self.teach(LearnedRoute::Refused { face, name });
             }
             // These are for Data.
             Action::Linger(_) | Action::Learn(_) | Action::Announce => {}

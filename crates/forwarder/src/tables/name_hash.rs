@@ -50,7 +50,7 @@ pub struct HashedName<'a> {
 }
 
 impl NameHasher {
-    /// A hasher whose key comes from `seed`, which must be secret where names come from strangers.
+    /// A hasher whose key comes from `seed`, which must be secret where peers choose names.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut rng = Rng::stream(seed, &["name hash"]);

@@ -4,7 +4,7 @@ use super::support::*;
 use control::{Action, Strategy, StrategyCx};
 use packet::options::{Capability, NON_DISCOVERY};
 use packet::{Bytes, LpHeader, NackReason, PrefixAnnouncement};
-use weir_forwarder::{FaceConfig, ForwarderConfig, Lesson};
+use weir_forwarder::{FaceConfig, ForwarderConfig, LearnedRoute};
 
 /// Asks all others where there is no route; learns and announces whatever it can.
 struct Curious;
@@ -88,32 +88,32 @@ fn a_discovery_goes_to_all_who_are_not_on_this_host() {
 }
 
 #[test]
-fn the_driver_is_told_what_was_learnt() {
+fn the_driver_gets_what_was_learned() {
     let mut b = bench();
     let (d, u) = (b.face(), b.face());
     b.ask(d, &interest("/a/1", 1));
     b.receive(u, &announced("/a/1"));
     let announcement = announcement();
-    let lesson = Lesson::Announced { face: u, announcement, longest: ms(600_000) };
-    assert_eq!(b.fw.poll_lesson(), Some(lesson));
-    assert_eq!(b.fw.poll_lesson(), None);
+    let learned_route = LearnedRoute::Announced { face: u, announcement, longest: ms(600_000) };
+    assert_eq!(b.fw.poll_learned_route(), Some(learned_route));
+    assert_eq!(b.fw.poll_learned_route(), None);
     // Data without an announcement teach nothing, and what nobody asked for neither.
     b.ask(d, &interest("/b/1", 2));
     b.receive(u, &data("/b/1", b"x"));
     b.receive(u, &announced("/a/9"));
-    assert_eq!(b.fw.poll_lesson(), None);
+    assert_eq!(b.fw.poll_learned_route(), None);
 }
 
 #[test]
-fn a_refusal_is_a_lesson_too() {
+fn a_refusal_is_reported_too() {
     let mut b = bench();
     let (d, u) = (b.face(), b.face());
     b.route("/a", u);
     b.ask(d, &interest("/a/1", 1));
     let header = LpHeader { nack: Some(NackReason::NoRoute), ..LpHeader::default() };
     b.receive(u, &frame(&header, &interest("/a/1", 1).encode()));
-    let refused = Lesson::Refused { face: u, name: name("/a/1") };
-    assert_eq!(b.fw.poll_lesson(), Some(refused));
+    let refused = LearnedRoute::Refused { face: u, name: name("/a/1") };
+    assert_eq!(b.fw.poll_learned_route(), Some(refused));
     assert_eq!(b.one(d).header.nack, Some(NackReason::NoRoute));
 }
 

@@ -2,10 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod brought;
+mod capabilities;
 mod data;
 mod exclude;
 mod interest;
-mod lessons;
+mod learned;
 mod linger;
 mod link;
 mod memory;
@@ -20,4 +21,3 @@ mod reliability;
 mod scarce;
 mod shaper;
 mod support;
-mod terms;

@@ -175,7 +175,10 @@ fn faces_and_routes_are_refused_where_there_is_no_memory_for_them() {
         faces += 1;
     }
     assert!((7..13).contains(&faces), "an eighth of a megabyte has room for so many: {faces}");
-    assert!(b.fw.has_room_for_face(Scope::Local, 10_000), "strangers leave some to applications");
+    assert!(
+        b.fw.has_room_for_face(Scope::Local, 10_000),
+        "remote faces leave some to applications"
+    );
     let mut routes = 0;
     let refused = loop {
         match b.fw.add_route(u, name(&format!("/some/prefix/{routes}")).as_ref(), 0) {

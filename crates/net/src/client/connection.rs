@@ -4,7 +4,7 @@ use crate::client::{Address, Endpoint};
 use crate::clock::Clock;
 use crate::framing::{MAX_FRAME, Unframer};
 use control::Time;
-use forwarder::{Announce, Carrier, Heard, Terms};
+use forwarder::{Announce, Capabilities, Carrier, Heard};
 use packet::LpPacket;
 use packet::options::Capability;
 use packet::tlv::DecodeError;
@@ -97,7 +97,7 @@ pub struct Connection {
     write: Vec<u8>,
     written: usize,
     /// What both ends have said that they understand; over UDP, the proof of this address.
-    terms: Terms,
+    capabilities: Capabilities,
     /// Ends a turn when it is readable.
     bell: Option<OwnedFd>,
     /// Interests for datasets.
@@ -124,7 +124,7 @@ impl Connection {
             read: vec![0; READ + MAX_FRAME],
             write: Vec::with_capacity(WRITE + MAX_FRAME),
             written: 0,
-            terms: terms(Capability::ALL, carrier),
+            capabilities: capabilities(Capability::ALL, carrier),
             bell: None,
             asked: 0,
             signer: Signer::Digest,
@@ -144,7 +144,7 @@ impl Connection {
         self.unframer = Unframer::new();
         self.write.clear();
         self.written = 0;
-        self.terms.opened();
+        self.capabilities.opened();
         Ok(())
     }
 
@@ -157,7 +157,7 @@ impl Connection {
     /// The same for an end that does not understand everything.
     #[must_use]
     pub fn with_capability(self, capability: Capability) -> Connection {
-        Connection { terms: terms(capability, carrier(&self.socket)), ..self }
+        Connection { capabilities: capabilities(capability, carrier(&self.socket)), ..self }
     }
 
     /// The forwarder's address.
@@ -193,7 +193,8 @@ impl Connection {
         let now = self.clock.now();
         self.send(now, endpoint)?;
         // On a stream nothing is forgotten.
-        let own = self.terms.next_deadline().filter(|_| matches!(self.socket, Socket::Udp(_)));
+        let own =
+            self.capabilities.next_deadline().filter(|_| matches!(self.socket, Socket::Udp(_)));
         let deadline = endpoint.next_deadline(now).into_iter().chain(own).min();
         let wake = deadline.map_or(until, |at| at.min(until));
         let ready = match self.wait(now, wake) {
@@ -244,15 +245,15 @@ impl Connection {
     fn send(&mut self, now: Time, endpoint: &mut dyn Endpoint) -> Result<(), ConnectError> {
         let datagrams = matches!(self.socket, Socket::Udp(_));
         if datagrams {
-            self.terms.on_deadline(now);
+            self.capabilities.on_deadline(now);
         }
         loop {
             // A datagram is one frame.
             if self.write.is_empty() || !datagrams {
-                self.terms.say(now, &mut self.write);
+                self.capabilities.say(now, &mut self.write);
             }
             if datagrams {
-                endpoint.set_ranges(self.terms.peer().has(Capability::RANGE));
+                endpoint.set_ranges(self.capabilities.peer().has(Capability::RANGE));
             }
             let most = if datagrams { 1 } else { WRITE };
             while self.write.len() < most && endpoint.poll_transmit(now, &mut self.write) {}
@@ -306,9 +307,9 @@ impl Connection {
             Err(error) => return Err(self.broken(error)),
         };
         let filled = &self.read[..kept + got];
-        let Connection { unframer, terms, .. } = self;
+        let Connection { unframer, capabilities, .. } = self;
         unframer
-            .frames(filled, |frame| hand_on(now, frame, terms, endpoint))
+            .frames(filled, |frame| hand_on(now, frame, capabilities, endpoint))
             .map_err(|error| ConnectError::NotNdn { address: self.address.clone(), error })
     }
 
@@ -320,7 +321,7 @@ impl Connection {
         const AT_ONCE: usize = 64;
         for _ in 0..AT_ONCE {
             match self.socket.read(&mut self.read) {
-                Ok(got) => hand_on(now, &self.read[..got], &mut self.terms, endpoint),
+                Ok(got) => hand_on(now, &self.read[..got], &mut self.capabilities, endpoint),
                 Err(error) if is_transient(&error) => return Ok(()),
                 Err(error) => return Err(self.broken(error)),
             }
@@ -341,7 +342,7 @@ impl Connection {
 }
 
 /// Hands a frame on, unless there is nothing in it but what concerns the connection itself.
-fn hand_on(now: Time, frame: &[u8], terms: &mut Terms, endpoint: &mut dyn Endpoint) {
+fn hand_on(now: Time, frame: &[u8], capabilities: &mut Capabilities, endpoint: &mut dyn Endpoint) {
     const LONGEST_IDLE: usize = 64;
     if frame.len() <= LONGEST_IDLE
         && let Ok(lp) = LpPacket::decode(frame)
@@ -349,15 +350,15 @@ fn hand_on(now: Time, frame: &[u8], terms: &mut Terms, endpoint: &mut dyn Endpoi
     {
         let options = lp.to_options();
         if let Some(capability) = options.get::<Capability>() {
-            terms.heard(now, &Heard::new(capability, &options), false);
+            capabilities.heard(now, &Heard::new(capability, &options), false);
         }
         return;
     }
     endpoint.receive(now, frame);
 }
 
-fn terms(own: Capability, carrier: Carrier) -> Terms {
-    Terms::new(own, Capability::default(), Announce::First).on(carrier)
+fn capabilities(own: Capability, carrier: Carrier) -> Capabilities {
+    Capabilities::new(own, Capability::default(), Announce::First).on(carrier)
 }
 
 fn carrier(socket: &Socket) -> Carrier {

@@ -153,7 +153,7 @@ const DAEMON: Section = Section {
 const LISTEN: Section = Section {
     name: "listen",
     repeated: false,
-    help: "Where peers and applications may come in. An empty list or `\"off\"` closes a door.",
+    help: "Where peers and applications may connect. An empty list or `\"off\"` closes a listener.",
     fields: &[&[
         field(
             "udp",

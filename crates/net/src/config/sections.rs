@@ -75,7 +75,7 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config>
     if let Some(whole) = whole {
         everywhere(&mut config, whole);
     }
-    let guests = [single("on_demand")?, single("application")?];
+    let defaults = [single("on_demand")?, single("application")?];
     memory::share(
         &mut config,
         &memory::Sections {
@@ -83,7 +83,7 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config>
             listen: &single("listen")?,
             content_store: &single("content_store")?,
             forwarder: &single("forwarder")?,
-            links: guests.iter().chain(&faces).collect(),
+            links: defaults.iter().chain(&faces).collect(),
         },
     );
     Some(config)

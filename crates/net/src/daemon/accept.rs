@@ -2,8 +2,8 @@
 
 use super::Daemon;
 use super::crowd::{Transport, groups};
-use super::doors::{FACES, websocket_uri};
-use super::face::{Face, Link, MadeBy, Stranger};
+use super::face::{Face, FirstDatagram, Link, MadeBy};
+use super::listeners::{FACES, websocket_uri};
 use super::start::default_payload;
 use super::unproved::Unproved;
 use crate::batch::Batch;
@@ -35,65 +35,68 @@ const LOOPBACK: IpNet = IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(127, 0, 0, 0
 const PAUSE: Duration = Duration::from_millis(100);
 
 impl Daemon {
-    /// Lets in whoever is before the doors.
+    /// Accepts the connections that wait, and datagrams of unknown peers.
     pub(super) fn accept(&mut self) {
         let now = self.clock.now();
-        if self.doors.paused.is_some_and(|until| now < until) {
+        if self.listeners.paused.is_some_and(|until| now < until) {
             return;
         }
-        self.doors.paused = None;
-        self.work.doors = false;
+        self.listeners.paused = None;
+        self.work.listeners = false;
         self.first_datagrams(now);
         if let Err(error) = self.connections(now) {
             tracing::warn!(%error, "cannot accept a connection");
-            self.doors.paused = Some(now + PAUSE);
-            self.work.doors = true;
+            self.listeners.paused = Some(now + PAUSE);
+            self.work.listeners = true;
         }
     }
 
     fn first_datagrams(&mut self, now: Time) {
-        let mut strangers = Vec::new();
-        for door in 0..self.doors.udp.len() {
-            let Daemon { doors, buffers, .. } = self;
-            let udp = &mut doors.udp[door].socket;
+        let mut first_datagrams = Vec::new();
+        for index in 0..self.listeners.udp.len() {
+            let Daemon { listeners, buffers, .. } = self;
+            let udp = &mut listeners.udp[index].socket;
             let received =
                 udp.receive(&mut buffers.datagrams, BUDGET, |datagram, peer, reached| {
-                    strangers.push(Stranger { peer, reached, datagram: datagram.to_vec() });
+                    first_datagrams.push(FirstDatagram {
+                        peer,
+                        reached,
+                        datagram: datagram.to_vec(),
+                    });
                 });
             match received {
-                Ok(Progress::More) => self.work.doors = true,
+                Ok(Progress::More) => self.work.listeners = true,
                 Ok(_) => {}
                 Err(error) => tracing::warn!(%error, "a UDP listener has trouble"),
             }
         }
-        self.welcome(strangers, now);
+        self.receive_first(first_datagrams, now);
     }
 
     /// Gives datagrams that came to a socket of somebody else to their sender's face, which is made
     /// if need be.
-    pub(super) fn welcome(&mut self, strangers: Vec<Stranger>, now: Time) {
-        for stranger in strangers {
-            let known = self.faces.of_peer(stranger.peer);
-            let Some(id) = known.or_else(|| self.udp_guest(&stranger, now)) else { continue };
+    pub(super) fn receive_first(&mut self, first_datagrams: Vec<FirstDatagram>, now: Time) {
+        for first in first_datagrams {
+            let known = self.faces.of_peer(first.peer);
+            let Some(id) = known.or_else(|| self.udp_on_demand(&first, now)) else { continue };
             if let Some(face) = self.faces.get_mut(id) {
                 face.hears(&mut self.forwarder, now);
             }
-            self.forwarder.receive(now, id, Wire::Borrowed(&stranger.datagram));
+            self.forwarder.receive(now, id, Wire::Borrowed(&first.datagram));
         }
     }
 
     /// A face for a UDP peer that sent its first datagram; `None` if it is not NDN or there is no
     /// room.
-    fn udp_guest(&mut self, stranger: &Stranger, now: Time) -> Option<FaceId> {
-        LpPacket::decode(&stranger.datagram).ok()?;
-        let peer = stranger.peer;
+    fn udp_on_demand(&mut self, first: &FirstDatagram, now: Time) -> Option<FaceId> {
+        LpPacket::decode(&first.datagram).ok()?;
+        let peer = first.peer;
         let from = (peer.ip(), Scope::NonLocal);
         if !self.makes_room(from, Transport::Datagrams, Face::keeps(true), now) {
             return None;
         }
-        let listener = self.doors.local_for(peer);
-        let made =
-            Udp::connect(local_for(listener, stranger.reached, peer), peer, self.settings.udp);
+        let listener = self.listeners.local_for(peer);
+        let made = Udp::connect(local_for(listener, first.reached, peer), peer, self.settings.udp);
         let mut udp = match made {
             Ok(udp) => udp,
             Err(error) => {
@@ -143,7 +146,7 @@ impl Daemon {
         let has_many = many(host, settings.max_per_address);
         let group = match () {
             // Programs of this host leave half of the places to others, unless they make room as
-            // strangers do.
+            // unknown peers do.
             () if address.is_loopback() => {
                 let most = settings.max.div_ceil(2);
                 let is_full = crowd.of(transport) >= most
@@ -237,13 +240,13 @@ impl Daemon {
 
     fn connections(&mut self, now: Time) -> io::Result<()> {
         for at in 0.. {
-            let Some(door) = &self.doors.unix else { break };
+            let Some(listener) = &self.listeners.unix else { break };
             if at == AT_ONCE {
-                self.work.doors = true;
+                self.work.listeners = true;
                 break;
             }
-            let local_uri = FaceUri::Unix(door.path().to_owned()).to_string();
-            let Some(socket) = door.accept()? else { break };
+            let local_uri = FaceUri::Unix(listener.path().to_owned()).to_string();
+            let Some(socket) = listener.accept()? else { break };
             if !self.has_room_for_application(socket.account()) {
                 tracing::warn!("no room for another application");
                 continue;
@@ -252,31 +255,33 @@ impl Daemon {
             // As NFD names them: applications have no addresses, so they get numbers.
             let uri = format!("fd://{}", self.faces.next_number());
             let socket = Link::Stream(Stream::new(socket));
-            self.guest((socket, None), [uri, local_uri], true, &link, now);
+            self.on_demand_face((socket, None), [uri, local_uri], true, &link, now);
         }
-        for door in 0..self.doors.tcp.len() {
+        for index in 0..self.listeners.tcp.len() {
             for at in 0.. {
                 if at == AT_ONCE {
-                    self.work.doors = true;
+                    self.work.listeners = true;
                     break;
                 }
-                let Some((socket, peer)) = self.doors.tcp[door].socket.accept()? else { break };
-                let here = self.doors.tcp[door].socket.local()?;
+                let Some((socket, peer)) = self.listeners.tcp[index].socket.accept()? else {
+                    break;
+                };
+                let here = self.listeners.tcp[index].socket.local()?;
                 let uris = [FaceUri::tcp(peer).to_string(), FaceUri::tcp(here).to_string()];
                 let socket = Link::Stream(Stream::new(Socket::Tcp(socket)));
                 self.peer(socket, uris, (peer.ip(), peer.ip().is_loopback()), now);
             }
         }
-        for door in 0..self.doors.websocket.len() {
+        for index in 0..self.listeners.websocket.len() {
             for at in 0.. {
                 if at == AT_ONCE {
-                    self.work.doors = true;
+                    self.work.listeners = true;
                     break;
                 }
-                let accepted = self.doors.websocket[door].socket.accept()?;
+                let accepted = self.listeners.websocket[index].socket.accept()?;
                 let Some((socket, peer)) = accepted else { break };
                 // NFD's names for them.
-                let here = self.doors.websocket[door].socket.local()?;
+                let here = self.listeners.websocket[index].socket.local()?;
                 let uris = [format!("wsclient://{peer}"), websocket_uri(here)];
                 // A proxy that gives pages TLS stands on this host, and they do not.
                 let local = self.settings.on_demand.link.local && peer.ip().is_loopback();
@@ -302,11 +307,11 @@ impl Daemon {
             return;
         }
         let link = self.settings.on_demand.link.clone();
-        self.guest((socket, Some(address)), uris, local, &link, now);
+        self.on_demand_face((socket, Some(address)), uris, local, &link, now);
     }
 
     /// A face for a peer at an address, or for an application.
-    fn guest(
+    fn on_demand_face(
         &mut self,
         (socket, source): (Link, Option<IpAddr>),
         [uri, local_uri]: [String; 2],

@@ -63,7 +63,7 @@ impl Link {
 
 /// A datagram that came to a socket that is not its sender's.
 #[derive(Debug)]
-pub(super) struct Stranger {
+pub(super) struct FirstDatagram {
     pub peer: SocketAddr,
     pub reached: Option<IpAddr>,
     pub datagram: Vec<u8>,
@@ -218,7 +218,7 @@ impl Face {
         &mut self,
         forwarder: &mut Forwarder,
         buffers: &mut Buffers,
-        strangers: &mut Vec<Stranger>,
+        first_datagrams: &mut Vec<FirstDatagram>,
         now: Time,
         budget: usize,
     ) -> Result<Progress, String> {
@@ -246,7 +246,11 @@ impl Face {
                         forwarder.receive_from(now, id, sender, Wire::Borrowed(datagram));
                     } else {
                         // It came between the socket's binding and its connecting.
-                        strangers.push(Stranger { peer, reached, datagram: datagram.to_vec() });
+                        first_datagrams.push(FirstDatagram {
+                            peer,
+                            reached,
+                            datagram: datagram.to_vec(),
+                        });
                     }
                 })
                 .map_err(|e| e.to_string())?
@@ -296,7 +300,7 @@ impl Face {
     /// peer may be starting.
     pub fn take_unreachable(&mut self) -> bool {
         match &mut self.link {
-            Link::Udp(udp, _) => udp.take_unreachable() && self.is_idle_guest(),
+            Link::Udp(udp, _) => udp.take_unreachable() && self.is_idle_on_demand(),
             _ => false,
         }
     }
@@ -428,7 +432,7 @@ impl Face {
     }
 
     /// A UDP face that a peer brought about: it has no end but silence.
-    pub fn is_idle_guest(&self) -> bool {
+    pub fn is_idle_on_demand(&self) -> bool {
         self.persistency == Persistency::OnDemand && matches!(self.link, Link::Udp(..))
     }
 
@@ -514,7 +518,7 @@ impl Sending<'_> {
                 }
                 Err(SendError::Lost(kind)) => {
                     *self.lost += count;
-                    tracing::trace!(?kind, count, "datagrams lost at the kernel's door");
+                    tracing::trace!(?kind, count, "datagrams dropped by the kernel");
                 }
             }
             self.batch.set_max_segments(self.udp.max_segments());

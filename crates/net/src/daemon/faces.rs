@@ -185,9 +185,9 @@ impl Faces {
         forwarder: &Forwarder,
         settings: &OnDemand,
     ) -> Option<(FaceId, Time)> {
-        let guests = self.iter().filter(|f| f.is_idle_guest());
+        let on_demand = self.iter().filter(|f| f.is_idle_on_demand());
         let end = |f: &Face| f.heard + f.idle_limit(forwarder, settings);
-        guests.map(|f| (f.id, end(f))).min_by_key(|(id, at)| (*at, *id))
+        on_demand.map(|f| (f.id, end(f))).min_by_key(|(id, at)| (*at, *id))
     }
 
     /// How many faces lead to one address.
@@ -212,7 +212,7 @@ impl Faces {
         forwarder: &Forwarder,
         settings: &OnDemand,
     ) -> Option<FaceId> {
-        let is_guest = |f: &&Face| {
+        let is_on_demand = |f: &&Face| {
             f.made_by == MadeBy::Peer
                 && f.persistency == Persistency::OnDemand
                 && f.transport() == transport
@@ -220,9 +220,9 @@ impl Faces {
                 // Whoever registered a prefix may wait for Interests for hours.
                 && forwarder.fib().routes_of(f.id) == 0
         };
-        let guests = || self.iter().filter(is_guest);
+        let on_demand = || self.iter().filter(is_on_demand);
         let lasts = |f: &Face| now.since(f.since) >= NEWCOMER;
-        let unproved = || guests().filter(|f| f.is_unproved(forwarder));
+        let unproved = || on_demand().filter(|f| f.is_unproved(forwarder));
         let is_crowded = unproved().filter(|f| lasts(f)).count() * 4 > unproved().count() * 3;
         let rank = |f: &Face| {
             let (quiet, once) = (now.since(f.heard), f.heard == f.since);
@@ -239,14 +239,14 @@ impl Faces {
             };
             may.then_some((rank, f.heard, f.id))
         };
-        guests().filter_map(rank).min().map(|(.., id)| id)
+        on_demand().filter_map(rank).min().map(|(.., id)| id)
     }
 
     /// All of them; those that peers brought about over UDP end after some time without a frame.
     pub fn infos(&self, forwarder: &Forwarder, settings: &OnDemand) -> Vec<FaceInfo> {
         let info = |face: &Face| {
             let end = || face.heard + face.idle_limit(forwarder, settings);
-            FaceInfo { expires: face.is_idle_guest().then(end), ..face.info() }
+            FaceInfo { expires: face.is_idle_on_demand().then(end), ..face.info() }
         };
         self.iter().map(info).collect()
     }

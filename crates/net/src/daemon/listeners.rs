@@ -3,7 +3,7 @@
 use super::accounts;
 use super::error::DaemonError;
 use crate::config::Listen;
-use crate::socket::listen::{TcpDoor, UnixDoor};
+use crate::socket::listen::{LocalListener, StreamListener};
 use crate::socket::udp::{Udp, UdpOptions};
 use crate::uri::FaceUri;
 use control::Time;
@@ -11,7 +11,7 @@ use mio::{Interest, Registry, Token};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 
-/// The token of all doors: somebody is before one of them.
+/// The token of all listeners: one of them has a connection or a datagram.
 const TOKEN: Token = Token(3);
 /// The tokens of faces begin here.
 pub(super) const FACES: usize = 1 << 12;
@@ -25,23 +25,23 @@ fn is_absent(error: &io::Error) -> bool {
 
 /// A listening socket, and what the configuration calls its address: its port may be any.
 #[derive(Debug)]
-pub(super) struct Door<T> {
+pub(super) struct Listener<T> {
     at: SocketAddr,
     pub socket: T,
 }
 
 /// All listening sockets.
 #[derive(Debug, Default)]
-pub(super) struct Doors {
-    pub udp: Vec<Door<Udp>>,
-    pub tcp: Vec<Door<TcpDoor>>,
-    pub websocket: Vec<Door<TcpDoor>>,
-    pub unix: Option<UnixDoor>,
+pub(super) struct Listeners {
+    pub udp: Vec<Listener<Udp>>,
+    pub tcp: Vec<Listener<StreamListener>>,
+    pub websocket: Vec<Listener<StreamListener>>,
+    pub unix: Option<LocalListener>,
     /// No connection is accepted before: the process had no descriptor left.
     pub paused: Option<Time>,
 }
 
-impl Doors {
+impl Listeners {
     /// Opens what the configuration asks for.
     ///
     /// # Errors
@@ -50,11 +50,11 @@ impl Doors {
         listen: &Listen,
         options: UdpOptions,
         registry: &Registry,
-    ) -> Result<Doors, DaemonError> {
-        let mut doors = Doors::default();
-        match doors.adopt(listen, options, registry).into_iter().next() {
+    ) -> Result<Listeners, DaemonError> {
+        let mut listeners = Listeners::default();
+        match listeners.adopt(listen, options, registry).into_iter().next() {
             Some(error) => Err(error),
-            None => Ok(doors),
+            None => Ok(listeners),
         }
     }
 
@@ -73,8 +73,8 @@ impl Doors {
             failed.push(error);
         }
         let udp = |at: SocketAddr| {
-            let mut door = Udp::listen(at, options)?;
-            registry.register(door.source(), TOKEN, Interest::READABLE).map(|()| door)
+            let mut listener = Udp::listen(at, options)?;
+            registry.register(listener.source(), TOKEN, Interest::READABLE).map(|()| listener)
         };
         adopt(&mut self.udp, &listen.udp, udp, &mut |at, source| {
             if !(udp_optional && is_absent(&source)) {
@@ -83,8 +83,8 @@ impl Doors {
             }
         });
         let tcp = |at: SocketAddr| {
-            let mut door = TcpDoor::open(at)?;
-            registry.register(door.source(), TOKEN, Interest::READABLE).map(|()| door)
+            let mut listener = StreamListener::open(at)?;
+            registry.register(listener.source(), TOKEN, Interest::READABLE).map(|()| listener)
         };
         adopt(&mut self.tcp, &listen.tcp, tcp, &mut |at, source| {
             if !(tcp_optional && is_absent(&source)) {
@@ -103,17 +103,17 @@ impl Doors {
 
     fn adopt_unix(&mut self, listen: &Listen, registry: &Registry) -> Result<(), DaemonError> {
         let access = accounts::access(listen)?;
-        let is_same = self.unix.as_ref().map(|door| (door.path(), door.access()))
+        let is_same = self.unix.as_ref().map(|listener| (listener.path(), listener.access()))
             == listen.unix.as_deref().map(|path| (path, access));
         if !is_same {
-            if self.unix.as_ref().map(UnixDoor::path) == listen.unix.as_deref() {
+            if self.unix.as_ref().map(LocalListener::path) == listen.unix.as_deref() {
                 // The file has to be gone before there is another one in its place.
                 self.unix = None;
             }
-            let open = |path| UnixDoor::open(path, access);
-            let mut door = listen.unix.as_deref().map(open).transpose()?;
-            if let Some(door) = &mut door {
-                let watched = registry.register(door.source(), TOKEN, Interest::READABLE);
+            let open = |path| LocalListener::open(path, access);
+            let mut listener = listen.unix.as_deref().map(open).transpose()?;
+            if let Some(listener) = &mut listener {
+                let watched = registry.register(listener.source(), TOKEN, Interest::READABLE);
                 watched.map_err(DaemonError::system("cannot watch the listeners"))?;
             }
             if listen.unix.is_some() && access.mode & 0o002 != 0 && listen.unix_mode.is_none() {
@@ -123,10 +123,10 @@ impl Doors {
                     accounts::GROUP
                 );
             }
-            self.unix = door;
+            self.unix = listener;
         }
         match &mut self.unix {
-            Some(door) => Ok(door.set_links(&listen.unix_links)?),
+            Some(listener) => Ok(listener.set_links(&listen.unix_links)?),
             None => Ok(()),
         }
     }
@@ -170,16 +170,16 @@ pub(super) fn websocket_uri(at: SocketAddr) -> String {
     format!("ws://{at}")
 }
 
-/// Keeps the doors at the wanted addresses, closes the others, and opens those that are new.
+/// Keeps the listeners at the wanted addresses, closes the others, and opens those that are new.
 fn adopt<T>(
-    doors: &mut Vec<Door<T>>,
+    listeners: &mut Vec<Listener<T>>,
     wanted: &[SocketAddr],
     open: impl Fn(SocketAddr) -> io::Result<T>,
     failed: &mut dyn FnMut(SocketAddr, io::Error),
 ) {
     let mut missing = wanted.to_vec();
     // What is gone is closed before what is new is opened: they may be in each other's way.
-    doors.retain(|door| match missing.iter().position(|at| *at == door.at) {
+    listeners.retain(|listener| match missing.iter().position(|at| *at == listener.at) {
         Some(found) => {
             missing.remove(found);
             true
@@ -188,7 +188,7 @@ fn adopt<T>(
     });
     for at in missing {
         match open(at) {
-            Ok(socket) => doors.push(Door { at, socket }),
+            Ok(socket) => listeners.push(Listener { at, socket }),
             Err(error) => failed(at, error),
         }
     }

@@ -50,7 +50,7 @@ fn fixed(config: &Config) -> Vec<(&'static str, String)> {
 
 /// Reads the configuration and does what has changed in it. With a mistake in it, nothing.
 pub(super) fn reread(daemon: &mut Daemon) {
-    let Some(read) = &mut daemon.nudges.reread else {
+    let Some(read) = &mut daemon.wake_ups.reread else {
         return tracing::warn!("there is no configuration that could be read again");
     };
     supervisor::tell(&supervisor::reloading());
@@ -98,16 +98,16 @@ impl Daemon {
         tracing::info!(faces = ids.iter().flatten().count(), "the configuration was read again");
     }
 
-    /// Faces that came in by a door that is closed stay.
+    /// Faces of a listener that is closed stay.
     fn adopt_listeners(&mut self, config: &Config) {
         let registry = self.poll.registry();
-        let mut failed = self.doors.adopt(&config.listen, self.settings.udp, registry);
+        let mut failed = self.listeners.adopt(&config.listen, self.settings.udp, registry);
         failed.extend(self.adopt_metrics(&config.metrics));
         for error in failed {
             tracing::error!(%error, "this is left out");
         }
         // Somebody may have come before they were watched.
-        self.work.doors = true;
+        self.work.listeners = true;
     }
 
     /// What a command has set stays until the file says something else.
@@ -187,7 +187,7 @@ impl Daemon {
             .map_err(|e| DaemonError::Table { prefix: prefix.clone(), why: e.to_string() })
     }
 
-    /// Strategies that are as they were keep what they have learnt.
+    /// Strategies that are as they were keep what they have learned.
     fn adopt_strategies(&mut self, wanted: &[config::Strategy]) {
         let same = |a: &config::Strategy, b: &config::Strategy| {
             a.prefix == b.prefix && a.choice.to_string() == b.choice.to_string()

@@ -1,10 +1,10 @@
 //! From the configuration to a daemon that is ready to run.
 
-use super::doors::{Doors, FACES};
 use super::error::DaemonError;
 use super::face::{Face, Link, MadeBy, Target};
-use super::nudge::Nudges;
+use super::listeners::{FACES, Listeners};
 use super::reload::Configured;
+use super::wake_up::WakeUps;
 use super::{Buffers, Daemon, Settings, Work, permissions, stop};
 use crate::batch::Batch;
 use crate::clock::{Clock, unix_millis};
@@ -39,7 +39,7 @@ const ENDED_AT_ONCE: usize = 512;
 
 pub(super) const TIMER: Token = Token(0);
 pub(super) const STOP: Token = Token(1);
-pub(super) const NUDGE: Token = Token(2);
+pub(super) const WAKE_UP: Token = Token(2);
 
 impl Daemon {
     /// Opens all sockets and fills the tables.
@@ -53,7 +53,7 @@ impl Daemon {
         let poll = Poll::new().map_err(system("cannot make a poll"))?;
         let timer = Timer::new(poll.registry(), TIMER).map_err(system("cannot make a timer"))?;
         let udp = udp_options(&config.listen);
-        let doors = Doors::open(&config.listen, udp, poll.registry())?;
+        let listeners = Listeners::open(&config.listen, udp, poll.registry())?;
         let seed = match config.daemon.seed {
             Some(seed) => seed,
             None => getrandom::u64().map_err(|e| DaemonError::System {
@@ -69,8 +69,8 @@ impl Daemon {
             stop::pair().map_err(system("cannot make a pair of sockets"))?;
         let watched = poll.registry().register(&mut stopped, STOP, Interest::READABLE);
         watched.map_err(system("cannot watch for the end"))?;
-        let mut nudges = Nudges::new().map_err(system("cannot make a pair of sockets"))?;
-        let watched = poll.registry().register(&mut nudges.socket, NUDGE, Interest::READABLE);
+        let mut wake_ups = WakeUps::new().map_err(system("cannot make a pair of sockets"))?;
+        let watched = poll.registry().register(&mut wake_ups.socket, WAKE_UP, Interest::READABLE);
         watched.map_err(system("cannot watch for questions"))?;
         become_nice(config.daemon.nice);
         let next_idle_check = now + config.on_demand.idle;
@@ -83,7 +83,7 @@ impl Daemon {
             forwarder,
             management,
             faces: super::Faces::default(),
-            doors,
+            listeners,
             settings: Settings {
                 on_demand: config.on_demand,
                 application: config.application,
@@ -98,11 +98,11 @@ impl Daemon {
                 packet: Vec::with_capacity(2 * MAX_FRAME),
                 out: Vec::new(),
             },
-            work: Work { doors: true, ..Work::default() },
+            work: Work { listeners: true, ..Work::default() },
             stopped,
             stopper,
             stopping: false,
-            nudges,
+            wake_ups,
             configured,
             metrics: super::metrics::Served::default(),
             next_idle_check,
@@ -119,7 +119,7 @@ impl Daemon {
     }
 
     fn announce(&self) {
-        let listening = self.doors.uris().join(" ");
+        let listening = self.listeners.uris().join(" ");
         tracing::info!(%listening, version = env!("CARGO_PKG_VERSION"), "the forwarder is up");
     }
 
@@ -295,7 +295,7 @@ impl Daemon {
         };
         match target {
             Target::Udp(peer) => {
-                let local = self.doors.local_for(*peer);
+                let local = self.listeners.local_for(*peer);
                 let mut udp = Udp::connect(local, *peer, self.settings.udp)?;
                 registry.register(udp.source(), token, interests)?;
                 let uri = FaceUri::udp(udp.local()?).to_string();

@@ -1,7 +1,7 @@
 //! The end: asked for by a signal or another thread, then orderly.
 
-use super::doors::Doors;
 use super::error::DaemonError;
+use super::listeners::Listeners;
 use super::{Daemon, log, supervisor};
 use crate::timer::Sleep;
 use mio::net::UnixStream;
@@ -63,8 +63,8 @@ impl Daemon {
     pub(super) fn finish(mut self) -> Result<(), DaemonError> {
         tracing::info!("stopping");
         supervisor::tell(supervisor::STOPPING);
-        // The Unix socket's file goes with its door.
-        self.doors = Doors::default();
+        // Dropping the listener removes the file of the Unix socket.
+        self.listeners = Listeners::default();
         let end = self.clock.now() + self.settings.drain;
         loop {
             let now = self.clock.now();

@@ -1,10 +1,10 @@
 //! The loop.
 
-use super::doors::FACES;
 use super::error::DaemonError;
 use super::face::{Face, Link};
+use super::listeners::FACES;
 use super::memory::Watch;
-use super::start::{NUDGE, STOP, TIMER};
+use super::start::{STOP, TIMER, WAKE_UP};
 use super::{Daemon, log};
 use crate::clock::unix_millis;
 use crate::management::{Answer, FaceEvent, Host};
@@ -55,12 +55,12 @@ impl Daemon {
         let busy = !work.datagrams.is_empty()
             || !work.streams.is_empty()
             || !work.sending.is_empty()
-            || (work.doors && self.doors.paused.is_none());
+            || (work.listeners && self.listeners.paused.is_none());
         let sleep = if busy { Sleep::Not } else { Sleep::Until(self.next_deadline()) };
         self.poll(sleep)?;
         self.receive_datagrams();
         self.receive_streams();
-        if self.work.doors {
+        if self.work.listeners {
             self.accept();
         }
         self.on_deadlines();
@@ -85,13 +85,13 @@ impl Daemon {
             Err(e) if e.kind() == ErrorKind::Interrupted => return Ok(()),
             Err(e) => return Err(failed(e)),
         }
-        let (mut stop, mut nudged) = (false, false);
+        let (mut stop, mut woken) = (false, false);
         for event in &self.events {
             match event.token() {
                 TIMER => {}
                 STOP => stop = true,
-                NUDGE => nudged = true,
-                token if token.0 < FACES => self.work.doors = true,
+                WAKE_UP => woken = true,
+                token if token.0 < FACES => self.work.listeners = true,
                 token => {
                     let id = FaceId((token.0 - FACES) as u64);
                     let Some(face) = self.faces.get_mut(id) else { continue };
@@ -114,21 +114,22 @@ impl Daemon {
         if stop {
             self.stop_requested();
         }
-        if nudged {
-            self.nudged();
+        if woken {
+            self.woken();
         }
         Ok(())
     }
 
     fn receive_datagrams(&mut self) {
-        let mut strangers = Vec::new();
+        let mut first_datagrams = Vec::new();
         let end = self.clock.now() + RECEIVING;
         for _ in 0..self.work.datagrams.len() {
             let Some(id) = self.work.datagrams.pop_front() else { break };
             let now = self.clock.now();
             let Daemon { faces, forwarder, buffers, .. } = self;
             let Some(face) = faces.get_mut(id) else { continue };
-            let received = face.receive(forwarder, buffers, &mut strangers, now, DATAGRAM_BUDGET);
+            let received =
+                face.receive(forwarder, buffers, &mut first_datagrams, now, DATAGRAM_BUDGET);
             let unreachable = face.take_unreachable();
             match received {
                 Ok(Progress::More) => self.work.datagrams.push_back(id),
@@ -142,20 +143,20 @@ impl Daemon {
                 break;
             }
         }
-        if !strangers.is_empty() {
-            self.welcome(strangers, self.clock.now());
+        if !first_datagrams.is_empty() {
+            self.receive_first(first_datagrams, self.clock.now());
         }
     }
 
     fn receive_streams(&mut self) {
-        let mut strangers = Vec::new();
+        let mut first_datagrams = Vec::new();
         let end = self.clock.now() + RECEIVING;
         for _ in 0..self.work.streams.len() {
             let Some(id) = self.work.streams.pop_front() else { break };
             let now = self.clock.now();
             let Daemon { faces, forwarder, buffers, .. } = self;
             let Some(face) = faces.get_mut(id) else { continue };
-            match face.receive(forwarder, buffers, &mut strangers, now, STREAM_BUDGET) {
+            match face.receive(forwarder, buffers, &mut first_datagrams, now, STREAM_BUDGET) {
                 Ok(Progress::More) => self.work.streams.push_back(id),
                 Ok(_) => face.readable = false,
                 Err(why) => self.broken(id, &why),
@@ -173,7 +174,7 @@ impl Daemon {
             self.management.next_deadline(),
             self.faces.next_due(),
             self.faces.next_retry(),
-            self.doors.paused,
+            self.listeners.paused,
             self.memory.as_ref().and_then(Watch::next_deadline),
             self.connecting.iter().map(|waiting| waiting.until).min(),
             log::has_left_out().then(|| self.log_report.unwrap_or_else(|| self.clock.now())),
@@ -185,11 +186,11 @@ impl Daemon {
         .min()
     }
 
-    /// Has management judge what strategies have learnt.
+    /// Has management judge what strategies have learned.
     fn learn(&mut self) {
-        while let Some(lesson) = self.forwarder.poll_lesson() {
+        while let Some(learned_route) = self.forwarder.poll_learned_route() {
             let now = self.clock.now();
-            self.management.learn(&mut self.forwarder, now, unix_millis(), lesson);
+            self.management.learn(&mut self.forwarder, now, unix_millis(), learned_route);
         }
     }
 
@@ -319,10 +320,10 @@ impl Daemon {
     /// Hands what the forwarder sends to its internal face to management, and takes the answers.
     fn manage(&mut self) {
         let now = self.clock.now();
-        let Daemon { forwarder, management, faces, doors, buffers, settings, .. } = self;
+        let Daemon { forwarder, management, faces, listeners, buffers, settings, .. } = self;
         let face = management.face();
         let infos = |forwarder: &Forwarder| faces.infos(forwarder, &settings.on_demand);
-        let channels = doors.uris();
+        let channels = listeners.uris();
         let account = |id: FaceId| faces.get(id).and_then(Face::account);
         let frame = &mut buffers.packet;
         let mut orders = Vec::new();

@@ -49,7 +49,7 @@ impl Observer {
 }
 
 /// The daemon's side.
-pub(super) struct Nudges {
+pub(super) struct WakeUps {
     pub socket: UnixStream,
     wake: Stopper,
     questions: Receiver<Sender<String>>,
@@ -57,17 +57,17 @@ pub(super) struct Nudges {
     pub reread: Option<Reread>,
 }
 
-impl std::fmt::Debug for Nudges {
+impl std::fmt::Debug for WakeUps {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Nudges").field("socket", &self.socket).finish_non_exhaustive()
+        f.debug_struct("WakeUps").field("socket", &self.socket).finish_non_exhaustive()
     }
 }
 
-impl Nudges {
-    pub fn new() -> io::Result<Nudges> {
+impl WakeUps {
+    pub fn new() -> io::Result<WakeUps> {
         let (wake, socket) = pair()?;
         let (ask, questions) = channel();
-        Ok(Nudges { socket, wake, questions, ask, reread: None })
+        Ok(WakeUps { socket, wake, questions, ask, reread: None })
     }
 }
 
@@ -77,8 +77,8 @@ impl Daemon {
     /// # Errors
     /// The system refuses a descriptor.
     pub fn observer(&self) -> io::Result<Observer> {
-        let wake = self.nudges.wake.try_clone()?;
-        Ok(Observer { questions: self.nudges.ask.clone(), wake })
+        let wake = self.wake_ups.wake.try_clone()?;
+        Ok(Observer { questions: self.wake_ups.ask.clone(), wake })
     }
 
     /// Makes SIGHUP read the configuration again, by `reread`.
@@ -86,16 +86,16 @@ impl Daemon {
     /// # Errors
     /// The system refuses to install the handler.
     pub fn reload_on_signal(&mut self, reread: Option<Reread>) -> Result<(), DaemonError> {
-        self.nudges.reread = reread;
-        let end = self.nudges.wake.try_clone();
+        self.wake_ups.reread = reread;
+        let end = self.wake_ups.wake.try_clone();
         end.and_then(|end| signal_hook::low_level::pipe::register(SIGHUP, end.0).map(drop))
             .map_err(DaemonError::system("cannot handle signals"))
     }
 
-    /// Somebody wants something.
-    pub(super) fn nudged(&mut self) {
+    /// Answers what other threads and signals ask for.
+    pub(super) fn woken(&mut self) {
         let (mut bytes, mut signal) = ([0; 64], false);
-        while let Ok(count) = self.nudges.socket.read(&mut bytes)
+        while let Ok(count) = self.wake_ups.socket.read(&mut bytes)
             && count > 0
         {
             signal |= bytes[..count].iter().any(|byte| *byte != QUESTION);
@@ -103,7 +103,7 @@ impl Daemon {
         if signal {
             reload::reread(self);
         }
-        while let Ok(asker) = self.nudges.questions.try_recv() {
+        while let Ok(asker) = self.wake_ups.questions.try_recv() {
             // Who does not wait any more does not want to know.
             let _ = asker.send(self.metrics());
         }

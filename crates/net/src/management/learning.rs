@@ -6,7 +6,7 @@ use super::rib::{CHILD_INHERIT, ORIGIN_ANNOUNCEMENT, Route};
 use super::routes::ANNOUNCED_COST;
 use super::{Management, is_reserved};
 use control::{Duration, Time};
-use forwarder::{FaceId, Forwarder, Lesson};
+use forwarder::{FaceId, Forwarder, LearnedRoute};
 use packet::{Bytes, Name};
 
 /// When an announcement was heard, and by which face.
@@ -30,24 +30,30 @@ impl Management {
         self.believes = believe;
     }
 
-    /// Does what a strategy has learnt, `wall_ms` milliseconds after the beginning of 1970: a route
-    /// with an end for an announcement, and its end at once for a refusal.
-    pub fn learn(&mut self, forwarder: &mut Forwarder, now: Time, wall_ms: u64, lesson: Lesson) {
+    /// Applies a learned route, `wall_ms` milliseconds after the beginning of 1970: an announcement
+    /// adds a route that expires, a Nack removes it at once.
+    pub fn learn(
+        &mut self,
+        forwarder: &mut Forwarder,
+        now: Time,
+        wall_ms: u64,
+        learned_route: LearnedRoute,
+    ) {
         if !self.believes {
             return;
         }
-        match lesson {
-            Lesson::Announced { face, announcement, longest } => {
+        match learned_route {
+            LearnedRoute::Announced { face, announcement, longest } => {
                 let hearing = Hearing { now, since: now, wall_ms, face, is_last: false };
                 self.hear(forwarder, hearing, Heard { announcement, longest });
             }
-            Lesson::Refused { face, name } => {
+            LearnedRoute::Refused { face, name } => {
                 let key = (face, ORIGIN_ANNOUNCEMENT);
                 let name = name.as_ref();
                 let prefixes = (0..=name.len()).rev().map(|n| name.prefix(n).to_name());
                 for prefix in prefixes {
                     if self.rib.remove(forwarder, &prefix, key) {
-                        tracing::debug!(%prefix, %face, "learnt route refused");
+                        tracing::debug!(%prefix, %face, "learned route refused");
                         break;
                     }
                 }
@@ -71,13 +77,13 @@ impl Management {
             return refused.into_iter().for_each(|refusal| refuse(refusal.to_string()));
         }
         let life = heard.longest.min(Duration::from_millis(read.lives_ms));
-        match self.add_learnt(forwarder, &read.prefix, face, since + life) {
+        match self.add_learned(forwarder, &read.prefix, face, since + life) {
             Ok(()) => self.know(forwarder, &heard.announcement),
             Err(why) => refuse(why),
         }
     }
 
-    fn add_learnt(
+    fn add_learned(
         &mut self,
         forwarder: &mut Forwarder,
         prefix: &Name,
@@ -93,7 +99,7 @@ impl Management {
         let route = Route { cost: ANNOUNCED_COST, flags: CHILD_INHERIT, expires: Some(ends) };
         let added = self.rib.add(forwarder, prefix, (face, ORIGIN_ANNOUNCEMENT), route);
         added.map_err(|error| error.to_string())?;
-        tracing::debug!(%prefix, %face, "route learnt from an announcement");
+        tracing::debug!(%prefix, %face, "route learned from an announcement");
         Ok(())
     }
 
@@ -150,13 +156,14 @@ mod tests {
 
         fn hear_bytes(&mut self, announcement: Bytes) {
             let (face, longest) = (self.face, Duration::from_secs(600));
-            let lesson = Lesson::Announced { face, announcement, longest };
-            self.management.learn(&mut self.forwarder, Time(0), 0, lesson);
+            let learned_route = LearnedRoute::Announced { face, announcement, longest };
+            self.management.learn(&mut self.forwarder, Time(0), 0, learned_route);
         }
 
         fn refuse(&mut self, name: &str) {
-            let lesson = Lesson::Refused { face: self.face, name: name.parse().unwrap() };
-            self.management.learn(&mut self.forwarder, Time(0), 0, lesson);
+            let learned_route =
+                LearnedRoute::Refused { face: self.face, name: name.parse().unwrap() };
+            self.management.learn(&mut self.forwarder, Time(0), 0, learned_route);
         }
 
         /// Prefixes with their routes: cost, and seconds until the end.

@@ -45,19 +45,19 @@ pub struct Access {
 
 /// A Unix listener whose file goes when it goes.
 #[derive(Debug)]
-pub struct UnixDoor {
+pub struct LocalListener {
     listener: UnixListener,
     path: PathBuf,
     access: Access,
     links: Vec<PathBuf>,
 }
 
-impl UnixDoor {
+impl LocalListener {
     /// Listens at `path`. A file that a dead daemon left is removed; a missing folder is made.
     ///
     /// # Errors
     /// See [`UnixListenError`].
-    pub fn open(path: &Path, access: Access) -> Result<UnixDoor, UnixListenError> {
+    pub fn open(path: &Path, access: Access) -> Result<LocalListener, UnixListenError> {
         let system = |source| UnixListenError::System { path: path.to_owned(), source };
         match std::fs::symlink_metadata(path) {
             Ok(meta) if !meta.file_type().is_socket() => {
@@ -92,7 +92,7 @@ impl UnixDoor {
             tracing::warn!(path = %path.display(), %error, "the socket keeps the daemon's group");
         }
         std::fs::set_permissions(path, Permissions::from_mode(access.mode)).map_err(system)?;
-        Ok(UnixDoor { listener, path: path.to_owned(), access, links: Vec::new() })
+        Ok(LocalListener { listener, path: path.to_owned(), access, links: Vec::new() })
     }
 
     /// Makes a symbolic link to the socket, for clients that look elsewhere. A link that is there
@@ -158,7 +158,7 @@ impl UnixDoor {
     }
 }
 
-impl Drop for UnixDoor {
+impl Drop for LocalListener {
     fn drop(&mut self) {
         self.links.iter().chain([&self.path]).for_each(|path| remove(path));
     }
@@ -175,16 +175,16 @@ const BACKLOG: i32 = 1024;
 
 /// A TCP listener.
 #[derive(Debug)]
-pub struct TcpDoor {
+pub struct StreamListener {
     listener: TcpListener,
 }
 
-impl TcpDoor {
+impl StreamListener {
     /// Listens at `local`.
     ///
     /// # Errors
     /// What the system says.
-    pub fn open(local: SocketAddr) -> io::Result<TcpDoor> {
+    pub fn open(local: SocketAddr) -> io::Result<StreamListener> {
         let domain = Domain::for_address(local);
         let socket = socket2::Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;
         socket.set_nonblocking(true)?;
@@ -195,7 +195,7 @@ impl TcpDoor {
         socket.bind(&local.into())?;
         // So many may connect at once before the daemon has accepted the first.
         socket.listen(BACKLOG)?;
-        Ok(TcpDoor { listener: TcpListener::from_std(socket.into()) })
+        Ok(StreamListener { listener: TcpListener::from_std(socket.into()) })
     }
 
     /// The socket, for registration with a poll.
@@ -243,8 +243,8 @@ mod tests {
     fn a_living_daemon_is_respected_and_a_dead_ones_socket_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run/nfd.sock");
-        let living = UnixDoor::open(&path, OPEN).unwrap();
-        let error = UnixDoor::open(&path, OPEN).unwrap_err();
+        let living = LocalListener::open(&path, OPEN).unwrap();
+        let error = LocalListener::open(&path, OPEN).unwrap_err();
         assert_eq!(error.to_string(), format!("a daemon is already running at {}", path.display()));
         assert!(path.exists(), "the socket of a living daemon stays");
         let mode = std::fs::metadata(&path).unwrap().permissions().mode();
@@ -254,7 +254,7 @@ mod tests {
         // A killed daemon leaves its file.
         drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
         assert!(path.exists());
-        let second = UnixDoor::open(&path, OPEN).unwrap();
+        let second = LocalListener::open(&path, OPEN).unwrap();
         assert!(UnixStream::connect(second.path()).is_ok());
     }
 
@@ -263,7 +263,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("precious");
         std::fs::write(&path, "data").unwrap();
-        assert!(matches!(UnixDoor::open(&path, OPEN), Err(UnixListenError::NotASocket(_))));
+        assert!(matches!(LocalListener::open(&path, OPEN), Err(UnixListenError::NotASocket(_))));
         assert_eq!(std::fs::read(&path).unwrap(), b"data");
     }
 
@@ -275,8 +275,8 @@ mod tests {
         // A group that every process may give to its own files.
         let gid = std::fs::metadata(folder.path()).unwrap().gid();
         let access = Access { mode: 0o660, gid: Some(gid) };
-        let door = UnixDoor::open(&path, access).unwrap();
+        let listener = LocalListener::open(&path, access).unwrap();
         let meta = std::fs::metadata(&path).unwrap();
-        assert_eq!((meta.mode() & 0o777, meta.gid(), door.access()), (0o660, gid, access));
+        assert_eq!((meta.mode() & 0o777, meta.gid(), listener.access()), (0o660, gid, access));
     }
 }

@@ -333,7 +333,7 @@ impl Consumer {
         if !new && path.hint.is_some() {
             return;
         }
-        let learnt = match self.config.form {
+        let learned = match self.config.form {
             None => None,
             Some(Form::Bloom) => options.get().map(Hint::Steering),
             Some(Form::Random) => new.then(|| Hint::Steering(random_value(memo[1]))),
@@ -342,8 +342,8 @@ impl Consumer {
                 Hint::Label(label)
             }),
         };
-        if learnt.is_some() {
-            path.hint = learnt;
+        if learned.is_some() {
+            path.hint = learned;
         }
     }
 

@@ -209,7 +209,7 @@ impl Validator {
             return self.shared_key(what, shared);
         }
         if is_certificate(what) && name.starts_with(key.as_ref()) {
-            return Err(Broken::Stranger(name.to_name()));
+            return Err(Broken::Unknown(name.to_name()));
         }
         // What may not have signed it, or can never be vouched for, need not be fetched.
         self.may_sign(what, key.as_ref(), None)?;

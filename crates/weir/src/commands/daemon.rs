@@ -65,7 +65,7 @@ fn failure(error: &ConfigError) -> Failure {
         1 => ("a mistake".to_owned(), "it"),
         n => (format!("{n} mistakes"), "them"),
     };
-    let next = format!("mend {them} and try `weir daemon --check --config {file}`:\n{error}");
+    let next = format!("fix {them} and try `weir daemon --check --config {file}`:\n{error}");
     Failure::new(Kind::Usage, format!("{file} has {many}")).then(&next)
 }
 

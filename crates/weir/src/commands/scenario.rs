@@ -44,7 +44,7 @@ fn failure(error: &ScenarioError, args: &ScenarioArgs) -> Failure {
         ScenarioError::Mistakes(mistakes) => {
             let many = counted(mistakes);
             let them = if mistakes.len() == 1 { "it" } else { "them" };
-            let next = format!("mend {them} and try `weir scenario check {file}`:\n{error}");
+            let next = format!("fix {them} and try `weir scenario check {file}`:\n{error}");
             Failure::new(Kind::Usage, format!("{file} has {many}; nothing was run")).then(&next)
         }
     }

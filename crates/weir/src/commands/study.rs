@@ -122,7 +122,7 @@ fn unread(error: &StudyError) -> Failure {
         StudyError::Mistakes(mistakes) => {
             let many = super::scenario::counted(mistakes);
             let what = format!("the study has {many}; nothing was run");
-            Failure::new(Kind::Usage, what).then(&format!("mend what is said here:\n{error}"))
+            Failure::new(Kind::Usage, what).then(&format!("fix what is said here:\n{error}"))
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// A body.
-pub enum Bytes {
+pub enum AnswerBody {
     /// A few words.
     Text(Bytes),
     /// What a fetch brings. The client gets no proper end where the object did not come to one.
@@ -20,7 +20,7 @@ pub enum Bytes {
     },
 }
 
-impl Body for Bytes {
+impl Body for AnswerBody {
     type Data = Bytes;
     type Error = Cut;
 
@@ -29,23 +29,23 @@ impl Body for Bytes {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
         match self.get_mut() {
-            Bytes::Text(text) if text.is_empty() => Poll::Ready(None),
-            Bytes::Text(text) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(text))))),
-            Bytes::Fetched { reader, .. } => {
+            AnswerBody::Text(text) if text.is_empty() => Poll::Ready(None),
+            AnswerBody::Text(text) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(text))))),
+            AnswerBody::Fetched { reader, .. } => {
                 reader.poll_next(cx).map(|next| next.map(|bytes| bytes.map(Frame::data)))
             }
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, Bytes::Text(text) if text.is_empty())
+        matches!(self, AnswerBody::Text(text) if text.is_empty())
     }
 
     /// That of fetched bytes is said by the headers, if it is known.
     fn size_hint(&self) -> SizeHint {
         match self {
-            Bytes::Text(text) => SizeHint::with_exact(text.len() as u64),
-            Bytes::Fetched { .. } => SizeHint::default(),
+            AnswerBody::Text(text) => SizeHint::with_exact(text.len() as u64),
+            AnswerBody::Fetched { .. } => SizeHint::default(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Answers as the HTTP library takes them.
 
 use crate::gateway::answer::Head;
-use crate::gateway::body::Bytes;
+use crate::gateway::body::AnswerBody;
 use crate::gateway::slots::Slot;
 use hyper::body::Bytes;
 use hyper::header::{
@@ -25,10 +25,10 @@ const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\n\
     Content-Length: 0\r\nConnection: close\r\n\r\n";
 
 /// The answer that a fetch has found. It holds its slot until its body is sent.
-pub fn found(head: Head, slot: Arc<Slot>) -> Response<Bytes> {
+pub fn found(head: Head, slot: Arc<Slot>) -> Response<AnswerBody> {
     let body = match head.body {
-        Some(reader) => Bytes::Fetched { reader, _slot: slot },
-        None => Bytes::Text(Bytes::new()),
+        Some(reader) => AnswerBody::Fetched { reader, _slot: slot },
+        None => AnswerBody::Text(Bytes::new()),
     };
     let mut response = Response::new(body);
     *response.status_mut() = head.status;
@@ -37,12 +37,12 @@ pub fn found(head: Head, slot: Arc<Slot>) -> Response<Bytes> {
 }
 
 /// A refusal, in words.
-pub fn refused(refusal: &Refusal, method: &Method) -> Response<Bytes> {
+pub fn refused(refusal: &Refusal, method: &Method) -> Response<AnswerBody> {
     let text = match *method {
         Method::HEAD => Bytes::new(),
         _ => Bytes::from(format!("{}\n", refusal.text)),
     };
-    let mut response = Response::new(Bytes::Text(text));
+    let mut response = Response::new(AnswerBody::Text(text));
     *response.status_mut() = refusal.status;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(TEXT));
@@ -62,8 +62,8 @@ pub fn refused(refusal: &Refusal, method: &Method) -> Response<Bytes> {
 
 /// What a browser wants to know before it sends a request with conditions for a page of an origin
 /// that is allowed.
-pub fn preflight() -> Response<Bytes> {
-    let mut response = Response::new(Bytes::Text(Bytes::new()));
+pub fn preflight() -> Response<AnswerBody> {
+    let mut response = Response::new(AnswerBody::Text(Bytes::new()));
     *response.status_mut() = StatusCode::NO_CONTENT;
     let fields = "Range, If-Range, If-Match, If-None-Match";
     let headers = response.headers_mut();

@@ -2,7 +2,7 @@
 
 use crate::exit::{Failure, Kind};
 use crate::gateway::answer;
-use crate::gateway::body::Bytes;
+use crate::gateway::body::AnswerBody;
 use crate::gateway::clients::{Busy, Client, Clients, Place};
 use crate::gateway::log::{Answered, Log};
 use crate::gateway::reply;
@@ -129,7 +129,7 @@ async fn respond(
     client: &Arc<Client>,
     request: &Request<Incoming>,
     local: IpAddr,
-) -> Response<Bytes> {
+) -> Response<AnswerBody> {
     let _busy = Busy::new(client);
     let (method, uri) = (request.method(), request.uri());
     let mut answered = Answered::new(method.as_str(), uri.path());
@@ -163,7 +163,7 @@ async fn outcome(
     client: &Arc<Client>,
     ask: Ask,
     answered: &mut Answered,
-) -> Result<Response<Bytes>, Refusal> {
+) -> Result<Response<AnswerBody>, Refusal> {
     let Ok(slot) = gateway.slots.take(client) else {
         let text = "too many requests are waiting; try again in a few seconds";
         let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text);

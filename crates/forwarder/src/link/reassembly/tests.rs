@@ -152,7 +152,7 @@ proptest! {
     /// Arbitrary fragments never take more than the limits, and never make a packet that is larger
     /// than a packet may be.
     #[test]
-    fn strangers_are_kept_within_bounds(
+    fn any_frames_are_kept_within_bounds(
         input in prop::collection::vec(
             (0u64..40, 0u64..6, 0u64..6, 1usize..2000, 0u64..200),
             0..400,

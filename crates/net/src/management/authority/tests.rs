@@ -202,17 +202,17 @@ fn nonces_are_remembered_for_a_while() {
 
 // signed-interest.rst, "Processing, 4": [signed-interest-5]; "Processing, 5": [signed-interest-6].
 #[test]
-fn strangers_digests_and_forgeries_are_refused_with_the_reason() {
-    let (operator, stranger) = (key(1), key(2));
+fn unknown_keys_digests_and_forgeries_are_refused_with_the_reason() {
+    let (operator, unknown) = (key(1), key(2));
     let refused = |wire: &[u8], at: u64| {
         let mut authority = Authority::new(vec![rule(&operator.1)]);
         permit(&mut authority, wire, Origin::Remote, at).unwrap_err()
     };
-    let why = refused(&command(Some(&stranger), NOW, b"n"), NOW);
+    let why = refused(&command(Some(&unknown), NOW, b"n"), NOW);
     assert!(why.contains("none of those"), "{why}");
     assert!(refused(&command(None, NOW, b"n"), NOW).contains("a digest says nothing"));
-    // The stranger's signature under the operator's name.
-    let forged = command(Some(&(stranger.0, operator.1.clone())), NOW, b"n");
+    // The unknown key's signature under the operator's name.
+    let forged = command(Some(&(unknown.0, operator.1.clone())), NOW, b"n");
     assert!(refused(&forged, NOW).contains("is wrong"));
     let later = NOW + 2 * 86_400_000;
     let why = refused(&command(Some(&operator), later, b"n"), later);

@@ -79,7 +79,7 @@ pub enum Broken {
     Circular(Name),
     /// A certificate vouches for itself, and nobody else does.
     #[error("{0} is signed by itself, and is none of the anchors")]
-    Stranger(Name),
+    Unknown(Name),
     /// More certificates than are followed.
     #[error("no anchor signed any of the first {0} certificates of the chain")]
     TooDeep(usize),

@@ -121,16 +121,16 @@ fn what_is_missing_is_named_with_the_chain_so_far() {
 }
 
 #[test]
-fn who_vouches_only_for_himself_is_a_stranger() {
+fn a_self_signed_key_is_unknown() {
     let root = Party::alone("/site", 1);
     let eve = Party::alone("/site/eve", 5);
     let validator = validator(&[&root], Schema::Hierarchy);
-    let stranger = Broken::Stranger(eve.certificate.name().clone());
-    assert_eq!(why(&validator, &eve.says("/site/eve/file"), &[&eve]), stranger);
+    let unknown = Broken::Unknown(eve.certificate.name().clone());
+    assert_eq!(why(&validator, &eve.says("/site/eve/file"), &[&eve]), unknown);
     // Nor does it help to call oneself like the anchor.
     let mallory = Party::alone("/site", 6);
-    let stranger = Broken::Stranger(mallory.certificate.name().clone());
-    assert_eq!(why(&validator, &mallory.says("/site/file"), &[&mallory]), stranger);
+    let unknown = Broken::Unknown(mallory.certificate.name().clone());
+    assert_eq!(why(&validator, &mallory.says("/site/file"), &[&mallory]), unknown);
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn rules_say_who_may_sign_what() {
 }
 
 #[test]
-fn what_strangers_offer_has_a_bound() {
+fn offered_certificates_are_bounded() {
     let root = Party::alone("/site", 1);
     let alice = root.names("/site/alice", 3);
     let validator = validator(&[&root], Schema::Hierarchy);

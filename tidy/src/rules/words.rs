@@ -1,0 +1,88 @@
+//! Words that have a better one: the field's, or a plain one.
+
+use crate::{Finding, Repository};
+
+/// A word in lower case, and what to write instead. Its plural is meant too.
+const WORDS: &[(&str, &str)] = &[
+    ("door", "listener"),
+    ("guest", "on-demand face"),
+    ("learnt", "learned"),
+    ("lesson", "learned route"),
+    ("mend", "fix"),
+    ("mended", "fixed"),
+    ("nudge", "wake-up"),
+    ("octet", "byte"),
+    ("stranger", "unknown peer"),
+];
+
+/// Names that others gave.
+const QUOTED: &[&str] = &["octet-stream", "OctetString", "octet string", "address.octets()"];
+
+/// Files whose words are not ours to choose now: this one, and what was said of older versions.
+const EXCEPT: &[&str] = &["tidy/src/rules/words.rs", "CHANGELOG.md"];
+
+/// Words of identifiers, comments and documents that should be others.
+pub fn words(repository: &Repository) -> Vec<Finding> {
+    let texts = repository.texts(&["rs", "md", "py", "toml", "lua", "js"]);
+    let mut found = Vec::new();
+    for (file, text) in texts.filter(|(file, _)| !EXCEPT.contains(&file.path.as_str())) {
+        for (at, line) in text.lines().enumerate() {
+            for (word, instead) in wrong(line) {
+                found.push(file.finding(at + 1, format!("`{word}`: write `{instead}`")));
+            }
+        }
+    }
+    found
+}
+
+fn wrong(line: &str) -> Vec<(&'static str, &'static str)> {
+    let own = QUOTED.iter().fold(line.to_owned(), |line, quoted| line.replace(quoted, ""));
+    let known = |word: String| {
+        let singular = word.strip_suffix('s').unwrap_or(&word);
+        WORDS.iter().find(|(name, _)| *name == singular || *name == word).copied()
+    };
+    parts(&own).into_iter().filter_map(known).collect()
+}
+
+/// The words of a line in lower case; those of `snake_case` and `CamelCase` each by itself.
+fn parts(line: &str) -> Vec<String> {
+    let (mut parts, mut part) = (Vec::new(), String::new());
+    let mut before = ' ';
+    for c in line.chars() {
+        let begins = c.is_uppercase() && before.is_lowercase();
+        if (begins || !c.is_alphabetic()) && !part.is_empty() {
+            parts.push(std::mem::take(&mut part).to_lowercase());
+        }
+        if c.is_alphabetic() {
+            part.push(c);
+        }
+        before = c;
+    }
+    if !part.is_empty() {
+        parts.push(part.to_lowercase());
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(path: &str, text: &str) -> Vec<usize> {
+        words(&Repository::of(&[(path, text)])).into_iter().map(|finding| finding.line).collect()
+    }
+
+    #[test]
+    fn a_word_is_found_in_comments_names_and_documents() {
+        let text = "/// Octets of it.\nlet name_octets = 1;\nstruct TooManyOctets;\nOCTET\n";
+        assert_eq!(lines("crates/net/src/a.rs", text), [1, 2, 3, 4]);
+        assert_eq!(lines("docs/a.md", "# Doors\n\nBehind a door.\n"), [1, 3]);
+    }
+
+    #[test]
+    fn a_part_of_a_word_and_a_quoted_name_are_not() {
+        let text = "amended indoors; application/octet-stream\nuse der::OctetStringRef;\n";
+        assert_eq!(lines("crates/net/src/a.rs", text), []);
+        assert_eq!(lines("CHANGELOG.md", "Octets\n"), []);
+    }
+}
