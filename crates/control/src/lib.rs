@@ -21,6 +21,7 @@ pub mod rtt;
 pub mod strategy;
 pub mod time;
 pub mod timer;
+pub mod unit;
 pub mod window;
 
 pub use consumer::{
@@ -34,7 +35,7 @@ pub use link::{
 };
 pub use lossy::{LossModel, Lossy};
 pub use params::{ParamError, ParamSpec, Params, Value, Word};
-pub use quantity::{QuantityError, Rate, Ratio, Size};
+pub use quantity::{Rate, Ratio, Size};
 pub use recovery::Recovery;
 pub use registry::{Equation, Scheme};
 pub use rng::Rng;
@@ -42,4 +43,5 @@ pub use rtt::RttEstimate;
 pub use strategy::{Action, Downstream, Links, NextHop, NoLinks, Strategy, StrategyCx, Upstream};
 pub use time::{Duration, Time};
 pub use timer::{TIMERS, Timer};
+pub use unit::QuantityError;
 pub use window::{Ack, CloneLaw, GAPS, Signal, WindowLaw, Windowed};

@@ -1,8 +1,9 @@
 //! Parameter tables: one row a parameter, beside the algorithm. Command line, configuration,
 //! reference manual and every other place where a parameter shows come from these rows.
 
-use crate::quantity::{QuantityError, Rate, Size};
+use crate::quantity::{Rate, Size};
 use crate::time::Duration;
+use crate::unit::QuantityError;
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;

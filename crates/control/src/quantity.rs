@@ -1,24 +1,10 @@
 //! Rates, sizes and ratios as types, with their text forms. Text is parsed once, at the boundary.
 
 use crate::time::Duration;
+use crate::unit::{QuantityError, parse_with_unit, write_three_digits};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 use std::str::FromStr;
-use thiserror::Error;
-
-/// Why a text is not a quantity.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{text}` is not a {what}: {why}; write it like {example}")]
-pub struct QuantityError {
-    /// The offending text.
-    pub text: String,
-    /// The kind of quantity that was wanted.
-    pub what: &'static str,
-    /// What is wrong with the text.
-    pub why: &'static str,
-    /// Valid forms.
-    pub example: &'static str,
-}
 
 /// A rate in bits per second.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -123,54 +109,6 @@ impl Ratio {
     pub const fn get(self) -> f64 {
         self.0
     }
-}
-
-/// Parses a number followed by one of `units`; used by every quantity, so that all accept the same
-/// number forms and give the same errors.
-pub(crate) fn parse_with_unit(
-    text: &str,
-    what: &'static str,
-    example: &'static str,
-    units: &[(&str, f64)],
-) -> Result<f64, QuantityError> {
-    let fail = |why| QuantityError { text: text.to_owned(), what, why, example };
-    let trimmed = text.trim();
-    let split = trimmed
-        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | '_')))
-        .ok_or_else(|| fail("the unit is missing"))?;
-    let (number, unit) = trimmed.split_at(split);
-    let number: f64 =
-        number.replace('_', "").parse().map_err(|_| fail("the number is missing or malformed"))?;
-    let unit = unit.trim();
-    let (_, factor) =
-        units.iter().find(|(name, _)| *name == unit).ok_or_else(|| fail("the unit is unknown"))?;
-    let value = number * factor;
-    if value < 0.0 {
-        return Err(fail("it is negative"));
-    }
-    if value >= u64::MAX as f64 {
-        return Err(fail("it is too large"));
-    }
-    Ok(value)
-}
-
-/// Writes three significant digits and the unit, as all of Weir's output does.
-pub(crate) fn write_three_digits(
-    f: &mut fmt::Formatter<'_>,
-    value: f64,
-    unit: &str,
-) -> fmt::Result {
-    let decimals = match value {
-        v if v >= 99.95 => 0,
-        v if v >= 9.995 => 1,
-        _ => 2,
-    };
-    let text = if value.fract() == 0.0 && value < 10.0 && matches!(unit, "B" | "ns" | "bit/s") {
-        format!("{value:.0} {unit}")
-    } else {
-        format!("{value:.decimals$} {unit}")
-    };
-    f.pad(&text)
 }
 
 impl FromStr for Rate {

@@ -10,7 +10,7 @@
 //!   steady path that is longer than the bound has no margin at all.
 
 use crate::time::{Duration, Time};
-use crate::timer::Timer;
+use crate::timer::{self, Timer};
 
 /// Smoothed round-trip time, its variation, the smallest sample and the retransmission timeout.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +30,7 @@ impl RttEstimate {
     pub const INITIAL_RTO: Duration = Duration::from_millis(1200);
     /// The least by which a timeout exceeds SRTT: `tcp_rto_min` of Linux, and the smallest timeout
     /// of ndn-cxx.
-    pub const MARGIN: Duration = Duration::from_millis(200);
+    pub const MARGIN: Duration = timer::LEAST;
     /// The smallest timeout: none is shorter than a round trip of nothing and the margin.
     pub const MIN_RTO: Duration = RttEstimate::MARGIN;
     /// RFC 6298 (2.5): an upper bound of at least 60 s is allowed.
@@ -44,6 +44,15 @@ impl RttEstimate {
     /// small packet in 3 s or more is what RFC 8085 (3.1.3) grants to those who know nothing of
     /// their path.
     pub const MAX_BACKED_OFF: Duration = Duration::from_secs(4);
+
+    /// The timeout before the first sample.
+    fn initial(&self) -> Duration {
+        match self.timer {
+            Timer::Rfc7323 => RttEstimate::INITIAL_RTO,
+            // RFC 6298 (2.1); ndnSIM, `RttEstimator::InitialEstimation`.
+            Timer::Rfc6298 { .. } => Duration::from_secs(1),
+        }
+    }
 
     /// An estimate without samples.
     #[must_use]
@@ -111,7 +120,7 @@ impl RttEstimate {
     #[must_use]
     pub fn rto_from(&self, granularity: Duration, least: Duration) -> Duration {
         let base = if self.samples == 0 {
-            self.timer.initial()
+            self.initial()
         } else {
             self.after(self.smoothed, granularity).max(least).min(RttEstimate::MAX_RTO)
         };

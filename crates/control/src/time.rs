@@ -1,6 +1,6 @@
 //! Instants and spans in whole nanoseconds, given to every machine from outside.
 
-use crate::quantity::{QuantityError, parse_with_unit};
+use crate::unit::{QuantityError, parse_with_unit, write_three_digits};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 use std::str::FromStr;
@@ -150,7 +150,7 @@ impl fmt::Display for Duration {
             1_000_000..1_000_000_000 => (self.0 as f64 / 1e6, "ms"),
             _ => (self.0 as f64 / 1e9, "s"),
         };
-        crate::quantity::write_three_digits(f, value, unit)
+        write_three_digits(f, value, unit)
     }
 }
 

@@ -4,13 +4,12 @@
 //! false timeouts decide many of its numbers. Everything else has Weir's own timer.
 
 use crate::params::{ParamSpec, Params, Value, Word};
-use crate::rtt::RttEstimate;
 use crate::time::Duration;
 
 /// How a retransmission timeout follows from samples, and whether a loss can be taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timer {
-    /// Weir's own, see [`RttEstimate`]. A cut for a loss that was none is undone.
+    /// Weir's own, see [`crate::RttEstimate`]. A cut for a loss that was none is undone.
     Rfc7323,
     /// RFC 6298 to the letter where every Data packet is a sample, without G: ndnSIM's
     /// `RttMeanDeviation`. No cut is undone.
@@ -19,6 +18,9 @@ pub enum Timer {
         least: Duration,
     },
 }
+
+/// `tcp_rto_min` of Linux, and the smallest timeout of ndn-cxx.
+pub(crate) const LEAST: Duration = Duration::from_millis(200);
 
 const RFC_7323: &str = "rfc7323";
 const RFC_6298: &str = "rfc6298";
@@ -36,7 +38,7 @@ pub const TIMERS: [ParamSpec; 2] = [
     },
     ParamSpec {
         name: "rto_min",
-        default: Value::Time(RttEstimate::MIN_RTO),
+        default: Value::Time(LEAST),
         range: (0.0, 60.0),
         help: "the smallest timeout of rfc6298",
         source: "ndnSIM, `RttEstimator::MinRTO`",
@@ -57,14 +59,5 @@ impl Timer {
     #[must_use]
     pub fn undoes(self) -> bool {
         self == Timer::Rfc7323
-    }
-
-    /// The timeout before the first sample.
-    pub(crate) fn initial(self) -> Duration {
-        match self {
-            Timer::Rfc7323 => RttEstimate::INITIAL_RTO,
-            // RFC 6298 (2.1); ndnSIM, `RttEstimator::InitialEstimation`.
-            Timer::Rfc6298 { .. } => Duration::from_secs(1),
-        }
     }
 }

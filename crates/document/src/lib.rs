@@ -20,4 +20,4 @@ pub use parts::Parts;
 pub use queue::Queue;
 pub use reader::Section;
 pub use suggest::valid_words;
-pub use value::{name, ratio, shown, spoken, text};
+pub use value::{listed, name, ratio, shown, spoken, text};

@@ -5,6 +5,7 @@ use control::Ratio;
 use packet::Name;
 use std::fmt::Display;
 use std::str::FromStr;
+use toml::Spanned;
 use toml::de::DeValue;
 
 /// The value as text.
@@ -13,6 +14,20 @@ use toml::de::DeValue;
 /// It is something else.
 pub fn text<'v>(value: &'v DeValue<'_>) -> Result<&'v str, String> {
     value.as_str().ok_or_else(|| format!("it is a text in quotes, not {}", shown(value)))
+}
+
+/// The values of a field that takes one text or a list of texts.
+///
+/// # Errors
+/// One of them is no text, or `read` rejects it.
+pub fn listed<T>(
+    value: &DeValue<'_>,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Result<Vec<T>, String> {
+    match value {
+        DeValue::Array(list) => list.iter().map(|v| read(text(Spanned::get_ref(v))?)).collect(),
+        one => Ok(vec![read(text(one)?)?]),
+    }
 }
 
 /// The value as it may be quoted in a message.

@@ -10,6 +10,7 @@ mod curve;
 mod error;
 mod formula;
 mod judge;
+mod markdown;
 mod measure;
 mod model;
 mod outcome;

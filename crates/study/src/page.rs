@@ -1,6 +1,7 @@
 //! The pages of studies: one text, for browsers and for whoever reads the repository.
 
 use crate::claim::ClaimKind;
+use crate::markdown::{cell, to_html};
 use crate::model::{Experiment, ExperimentKind, Study};
 use crate::outcome::{ClaimResult, Effort, ExperimentResult, Outcome, Published};
 use crate::pictures::pictures;
@@ -114,40 +115,6 @@ fn body_of(markdown: &str) -> String {
     out
 }
 
-/// Markdown as HTML. Links and pictures that lead to other files of the repository are told as
-/// text: the page stands alone.
-pub(crate) fn to_html(markdown: &str) -> String {
-    use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
-    let options = Options::ENABLE_TABLES | Options::ENABLE_HEADING_ATTRIBUTES;
-    let (mut left_out, mut in_image) = (0, 0);
-    let events = Parser::new_ext(markdown, options).filter(move |event| match event {
-        Event::Start(Tag::Link { dest_url, .. })
-            if !dest_url.starts_with('#')
-                && !dest_url.contains("://")
-                && !dest_url.ends_with(".html") =>
-        {
-            left_out += 1;
-            false
-        }
-        Event::End(TagEnd::Link) if left_out > 0 => {
-            left_out -= 1;
-            false
-        }
-        Event::Start(Tag::Image { .. }) => {
-            in_image += 1;
-            false
-        }
-        Event::End(TagEnd::Image) => {
-            in_image -= 1;
-            false
-        }
-        _ => in_image == 0,
-    });
-    let mut out = String::new();
-    html::push_html(&mut out, events);
-    out
-}
-
 fn section(
     text: &mut String,
     study: &Study,
@@ -184,11 +151,6 @@ fn section(
     for failure in &result.failures {
         let _ = writeln!(text, "Failed: {}.\n", cell(failure));
     }
-}
-
-/// What would end a cell, or begin something else, is told as it is.
-pub(crate) fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('<', "&lt;").replace('~', "≈").replace('\n', " ")
 }
 
 fn table(text: &mut String, claims: &[&ClaimResult]) {

@@ -1,5 +1,6 @@
 //! What studies come to on real daemons, beside their simulation.
 
+use crate::markdown::{cell, to_html};
 use crate::model::Study;
 use report::comparison::{Case, Difference};
 use scenario::result::{RunResult, digits};
@@ -123,7 +124,7 @@ impl OnDaemons {
             let Some(from) = page.find(&begin).map(|at| at + begin.len()) else { continue };
             let Some(to) = page[from..].find(&end).map(|at| at + from) else { continue };
             let Some(section) = self.section(study, &one.experiment) else { continue };
-            let section = if is_html { crate::page::to_html(&section) } else { section };
+            let section = if is_html { to_html(&section) } else { section };
             page.replace_range(from..to, &format!("\n\n{section}"));
         }
         page
@@ -148,8 +149,7 @@ impl OnDaemons {
                 apart if apart.is_empty() => apart,
                 apart => format!("{strong}{apart}{strong}"),
             };
-            let (case, what) =
-                (crate::page::cell(about.label(&row.case)), crate::page::cell(&row.what));
+            let (case, what) = (cell(about.label(&row.case)), cell(&row.what));
             let (simulated, real) = (value(row.simulated), value(row.real));
             let _ = writeln!(text, "| {case} | {what} | {simulated} | {real} | {apart} |");
         }
@@ -163,7 +163,7 @@ impl OnDaemons {
             }
         }
         for failure in &result.failures {
-            let _ = writeln!(text, "Failed: {}.\n", crate::page::cell(failure));
+            let _ = writeln!(text, "Failed: {}.\n", cell(failure));
         }
         Some(std::mem::take(text))
     }

@@ -2,7 +2,7 @@
 //! them passes, with all of its headers.
 
 use crate::error::TestbedError;
-use crate::hosts;
+use crate::namespaces;
 use crate::plan::Plan;
 use control::{Duration, Rate};
 use scenario::model::Queue;
@@ -40,7 +40,7 @@ pub fn build(namespaces: &[String], plan: &Plan) -> Result<(), TestbedError> {
                 lines += &bucket(&link.interface, link.directions[end], plan.medium.mtu);
             }
         }
-        let made = hosts::run("tc", &["-n", name, "-batch", "-"], &lines);
+        let made = namespaces::run("tc", &["-n", name, "-batch", "-"], &lines);
         made.map_err(|error| match error {
             TestbedError::Failed { said, .. } if said.contains(UNKNOWN) => {
                 TestbedError::NoTokenBuckets(said)
@@ -79,8 +79,8 @@ fn bucket(interface: &str, (rate, queue): (Rate, Queue), mtu: u16) -> String {
 pub fn passed(testbed: &str, plan: &Plan) -> Result<Vec<[Passed; 2]>, TestbedError> {
     let mut all = Vec::new();
     for node in &plan.nodes {
-        let name = hosts::namespace(testbed, &node.short);
-        let said = hosts::run("tc", &["-n", &name, "-s", "-j", "qdisc", "show"], "")?.stdout;
+        let name = namespaces::namespace(testbed, &node.short);
+        let said = namespaces::run("tc", &["-n", &name, "-s", "-j", "qdisc", "show"], "")?.stdout;
         // Others than ours have other fields.
         let disciplines: Vec<serde_json::Value> = serde_json::from_slice(&said).unwrap_or_default();
         let ours = disciplines.into_iter().filter_map(|one| serde_json::from_value(one).ok());

@@ -1,34 +1,12 @@
 //! What is changed of daemons while they run, by the commands of their management: rates of faces,
 //! and routes.
 
+use crate::change::Change;
 use crate::error::TestbedError;
 use crate::instance::Testbed;
 use crate::readings::{self, address};
-use control::Rate;
 use net::client::Connection;
-use packet::Name;
 use scenario::model::{FaultKind, Route};
-
-/// A change of one daemon. Faces are called by their interfaces.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// What a face is paced to, and what its link brings.
-    Rates { face: String, rate: Option<Rate>, rate_in: Option<Rate> },
-    /// A route comes, or has another cost.
-    Add { face: String, prefix: Name, cost: u64 },
-    /// A route goes.
-    Remove { face: String, prefix: Name },
-}
-
-impl Change {
-    fn face(&self) -> &str {
-        match self {
-            Change::Rates { face, .. } | Change::Add { face, .. } | Change::Remove { face, .. } => {
-                face
-            }
-        }
-    }
-}
 
 /// Those of a fault, with the nodes; none, if it is one of another kind.
 pub fn of(kind: &FaultKind, testbed: &Testbed) -> Vec<(usize, Change)> {

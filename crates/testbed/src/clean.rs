@@ -2,7 +2,7 @@
 
 use crate::error::TestbedError;
 use crate::home::{self, Home};
-use crate::{groups, hosts};
+use crate::{groups, namespaces};
 use std::fs;
 
 /// What was removed.
@@ -37,12 +37,12 @@ pub fn clean() -> Result<Cleaned, TestbedError> {
 
 /// Removes everything of a testbed; how many namespaces it had.
 pub(crate) fn empty(home: &Home) -> Result<usize, TestbedError> {
-    let namespaces = hosts::namespaces(&home.name);
-    namespaces.iter().try_for_each(|name| hosts::remove(name))?;
+    let found = namespaces::namespaces(&home.name);
+    found.iter().try_for_each(|name| namespaces::remove(name))?;
     groups::remove(&home.name);
     if let Some(folder) = home.folder() {
         fs::remove_dir_all(folder).ok();
     }
     home.remove();
-    Ok(namespaces.len())
+    Ok(found.len())
 }

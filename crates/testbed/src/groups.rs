@@ -2,7 +2,7 @@
 //! (cgroups(7)): of version 2 where that has the cpu controller, of version 1 otherwise.
 
 use crate::error::TestbedError;
-use crate::hosts;
+use crate::namespaces;
 use control::Ratio;
 use std::fs;
 use std::io;
@@ -36,7 +36,7 @@ impl Group {
         let Some(controller) = controller() else {
             return Err(failed("no control groups with the cpu controller are mounted".to_owned()));
         };
-        let path = controller.root.join(hosts::namespace(testbed, short));
+        let path = controller.root.join(namespaces::namespace(testbed, short));
         match fill(&controller, &path, share) {
             Ok(()) => Ok(Group(path)),
             Err((file, error)) => {
@@ -111,7 +111,7 @@ fn controller() -> Option<Controller> {
 /// Removes what groups a testbed has; their processes have been ended.
 pub fn remove(testbed: &str) {
     let Some(controller) = controller() else { return };
-    let prefix = hosts::namespace(testbed, "");
+    let prefix = namespaces::namespace(testbed, "");
     let entries = fs::read_dir(&controller.root).into_iter().flatten().flatten();
     let ours = entries.filter(|one| one.file_name().to_string_lossy().starts_with(&prefix));
     for one in ours {

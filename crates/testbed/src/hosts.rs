@@ -1,36 +1,9 @@
-//! Network namespaces and the veth pairs between them, made by `ip`.
+//! The nodes of a plan as network namespaces, and its links as veth pairs between them.
 
 use crate::error::TestbedError;
+use crate::namespaces::{exists, ip, namespace};
 use crate::plan::{Plan, Shape};
 use crate::{buckets, ip_routes};
-use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
-
-/// Where `ip netns` keeps namespaces.
-const NAMESPACES: &str = "/run/netns";
-
-/// The namespace of a node of a testbed.
-#[must_use]
-pub fn namespace(testbed: &str, short: &str) -> String {
-    format!("{}{short}", prefix(testbed))
-}
-
-/// What the namespaces of a testbed begin with.
-fn prefix(testbed: &str) -> String {
-    format!("weir-{testbed}.")
-}
-
-/// The namespaces of a testbed that are there.
-#[must_use]
-pub fn namespaces(testbed: &str) -> Vec<String> {
-    let prefix = prefix(testbed);
-    let entries = std::fs::read_dir(NAMESPACES).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| name.starts_with(&prefix)).collect();
-    names.sort();
-    names
-}
 
 /// Makes the namespaces and links of a plan.
 ///
@@ -39,7 +12,7 @@ pub fn namespaces(testbed: &str) -> Vec<String> {
 pub fn build(testbed: &str, plan: &Plan) -> Result<(), TestbedError> {
     let names: Vec<String> =
         plan.nodes.iter().map(|node| namespace(testbed, &node.short)).collect();
-    if let Some(name) = names.iter().find(|name| Path::new(NAMESPACES).join(name).exists()) {
+    if let Some(name) = names.iter().find(|name| exists(name)) {
         return Err(TestbedError::ForeignNamespace(name.clone()));
     }
     let mtu = plan.medium.mtu;
@@ -88,52 +61,4 @@ pub fn switch(
         let name = namespace(testbed, short);
         ip(&["-n", &name], &format!("link set {interface} {state}\n"))
     })
-}
-
-/// Ends what runs in a namespace, and removes it and its links.
-///
-/// # Errors
-/// `ip` cannot do it.
-pub fn remove(name: &str) -> Result<(), TestbedError> {
-    let output = run("ip", &["netns", "pids", name], "")?;
-    for pid in String::from_utf8_lossy(&output.stdout).split_whitespace() {
-        let pid = pid.parse().ok().and_then(rustix::process::Pid::from_raw);
-        if let Some(pid) = pid {
-            // It may have ended in the meantime.
-            rustix::process::kill_process(pid, rustix::process::Signal::KILL).ok();
-        }
-    }
-    ip(&[], &format!("netns delete {name}\n"))
-}
-
-/// Gives lines of commands to `ip`.
-///
-/// # Errors
-/// It is not there, or one of them fails.
-pub fn ip(options: &[&str], lines: &str) -> Result<(), TestbedError> {
-    let arguments: Vec<&str> = options.iter().copied().chain(["-batch", "-"]).collect();
-    run("ip", &arguments, lines).map(|_| ())
-}
-
-/// Runs a program to its end.
-///
-/// # Errors
-/// It is not there, or it fails.
-pub fn run(program: &str, arguments: &[&str], input: &str) -> Result<Output, TestbedError> {
-    let no_program = |error| TestbedError::NoProgram { program: program.to_owned(), error };
-    let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(no_program)?;
-    if let Some(mut stdin) = child.stdin.take() {
-        // What it does not read it does not want; how it ends says why.
-        stdin.write_all(input.as_bytes()).ok();
-    }
-    let output = child.wait_with_output().map_err(no_program)?;
-    match output.status.success() {
-        true => Ok(output),
-        false => Err(TestbedError::Failed {
-            command: format!("{program} {}", arguments.join(" ")),
-            said: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-        }),
-    }
 }

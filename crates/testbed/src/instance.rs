@@ -1,13 +1,14 @@
 //! What stands: namespaces, links, daemons, producers. It takes itself down.
 
 use crate::buckets::{self, Passed};
-use crate::changes::Change;
+use crate::change::Change;
 use crate::children::Process;
 use crate::clean::empty;
 use crate::error::TestbedError;
 use crate::groups::Group;
 use crate::home::Home;
-use crate::hosts::{self, namespace};
+use crate::hosts;
+use crate::namespaces::namespace;
 use crate::plan::{Plan, PlannedContent, PlannedFetch, Shape};
 use crate::readings::{Pid, address};
 use control::{Duration, Rng};

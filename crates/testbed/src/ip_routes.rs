@@ -1,7 +1,7 @@
 //! Ways for IP packets between all nodes, so that any program finds any other one.
 
 use crate::error::TestbedError;
-use crate::hosts;
+use crate::namespaces;
 use crate::plan::Plan;
 
 /// Kernels pass on what is for others, and take what comes by another way than answers would go.
@@ -23,8 +23,12 @@ pub fn build(namespaces: &[String], plan: &Plan) -> Result<(), TestbedError> {
         lines[route.at] += &format!("route add {to}/32 via {} src {from}\n", route.via);
     }
     for (name, lines) in namespaces.iter().zip(&lines) {
-        hosts::ip(&["-n", name], lines)?;
-        hosts::run("nsenter", &[&format!("--net=/run/netns/{name}"), "sh", "-ec", FORWARD], "")?;
+        namespaces::ip(&["-n", name], lines)?;
+        namespaces::run(
+            "nsenter",
+            &[&format!("--net=/run/netns/{name}"), "sh", "-ec", FORWARD],
+            "",
+        )?;
     }
     Ok(())
 }

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod buckets;
+mod change;
 mod changes;
 mod children;
 mod clean;
@@ -21,6 +22,7 @@ mod in_process;
 mod instance;
 mod ip_routes;
 mod lives;
+mod namespaces;
 mod outcome;
 mod pace;
 mod plan;

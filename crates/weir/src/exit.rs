@@ -50,11 +50,8 @@ impl Failure {
         self
     }
 
-    /// Says it on standard error.
-    pub fn report(&self) -> ExitCode {
-        if !self.message.is_empty() {
-            crate::output::note(&format!("weir: {}", self.message));
-        }
+    /// The exit code of the program that fails so.
+    pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.kind as u8)
     }
 }

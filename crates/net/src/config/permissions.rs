@@ -1,9 +1,8 @@
 //! The sections that say whom the daemon obeys and believes, and what it tells.
 
 use super::model::{Announcements, Authorize, Config};
-use super::sections::listed;
 use crate::management::authority::{MODULES, Origin};
-use document::{Section, name, text, valid_words};
+use document::{Section, listed, name, text, valid_words};
 use packet::Name;
 use std::path::PathBuf;
 

@@ -12,7 +12,7 @@ use crate::emulate::Emulation;
 use crate::uri::FaceUri;
 use control::{Duration, Size};
 use document::parts;
-use document::{Document, Queue, Section, name, shown, spoken, text, valid_words};
+use document::{Document, Queue, Section, listed, name, shown, spoken, text, valid_words};
 use forwarder::tables::{Admission, PolicyKind};
 use forwarder::tables::{ContentStoreConfig, PitConfig};
 use ipnet::IpNet;
@@ -170,17 +170,6 @@ fn origins(value: &DeValue<'_>) -> Result<Origins, String> {
         }
     })?;
     Ok(Origins::Listed(listed))
-}
-
-/// What is written once, or as a list.
-pub(super) fn listed<T>(
-    value: &DeValue<'_>,
-    read: impl Fn(&str) -> Result<T, String>,
-) -> Result<Vec<T>, String> {
-    match value {
-        DeValue::Array(list) => list.iter().map(|v| read(text(Spanned::get_ref(v))?)).collect(),
-        one => Ok(vec![read(text(one)?)?]),
-    }
 }
 
 /// A port, an address with port, a list of these, or `"off"`.

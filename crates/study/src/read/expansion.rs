@@ -1,8 +1,21 @@
 //! The runs of a scenario's file under what an experiment sets and sweeps.
 
+use super::raw;
 use scenario::{Run, ScenarioError};
 use std::collections::BTreeMap;
 use std::path::Path;
+use toml::Value;
+
+/// The fields that the experiment sweeps, with their values.
+pub fn swept(raw: &raw::Experiment) -> BTreeMap<&str, Vec<String>> {
+    let all = raw.sweep.iter();
+    all.map(|(key, values)| (key.get_ref().as_str(), values.iter().map(shown).collect())).collect()
+}
+
+/// A value as it stands in the settings of a run.
+pub fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
 
 /// One combination of what is swept.
 #[derive(Clone, Debug)]

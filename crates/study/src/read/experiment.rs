@@ -1,6 +1,6 @@
 //! An experiment: its scenario's file, its cases and what is held against it.
 
-use super::expansion::{Combination, combinations};
+use super::expansion::{Combination, combinations, shown, swept};
 use super::{Reading, claims, measures, pictures, raw, testbed};
 use crate::Quickness;
 use crate::model::{Case, Experiment, ExperimentKind};
@@ -152,17 +152,6 @@ fn combos(
             None
         }
     }
-}
-
-/// The fields that the experiment sweeps, with their values.
-pub fn swept(raw: &raw::Experiment) -> BTreeMap<&str, Vec<String>> {
-    let all = raw.sweep.iter();
-    all.map(|(key, values)| (key.get_ref().as_str(), values.iter().map(shown).collect())).collect()
-}
-
-/// A value as it stands in the settings of a run.
-fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// The cases, and what each of them runs. Combinations that no case means are not run.

@@ -1,7 +1,7 @@
 //! What of an experiment is run on real daemons.
 
-use super::expansion::combinations;
-use super::{Reading, experiment, raw};
+use super::expansion::{combinations, swept};
+use super::{Reading, raw};
 use crate::model::{Case, OnTestbed};
 use scenario::{Batch, ScenarioError};
 
@@ -29,7 +29,7 @@ pub fn read(
         }
     };
     let fixed: Vec<String> = raw.set.iter().chain(set).cloned().collect();
-    let all = match combinations(&reading.folder.join(file), &fixed, &experiment::swept(raw)) {
+    let all = match combinations(&reading.folder.join(file), &fixed, &swept(raw)) {
         Ok(all) => all,
         Err(error) => {
             let why = match error {

@@ -5,7 +5,7 @@ use crate::fetch::flight::Item;
 use crate::fetch::object::Object;
 use crate::fetch::requests::discovery;
 use crate::rdr;
-use control::{Duration, Permit, Size, Time};
+use control::{Permit, Size, Time};
 use packet::interest_buf::encode_plain_interest;
 use packet::options::Anticipated;
 use packet::{Component, HopOption, HopOptions, InterestBuf, LpHeader, Name, NameRef};
@@ -18,9 +18,6 @@ const LOOK_AHEAD: usize = 16;
 const NODES_AHEAD: u64 = 256;
 /// Objects without metadata are looked for by their bare name after this many attempts.
 const BARE_AFTER: u16 = 2;
-/// The lifetime of the first two Interests that find the object. It doubles with every other one,
-/// so that the answer finds a pending Interest on longer paths too.
-pub(super) const DISCOVERY_LIFETIME: Duration = Duration::from_secs(1);
 
 impl Fetch {
     /// Appends the next Interest, as a link-layer frame, and returns true; or returns false if

@@ -6,9 +6,20 @@
 //! [`crate::fetch::order`]). Or the *time-out* that the controller put on the Interest.
 
 use crate::fetch::order::{Origin, Origins, Passed};
-use crate::fetch::range::Place;
 use control::{Duration, InFlight, Lane, Load, Memo, Size, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Where a segment was in the Interest that asked for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// It was the only one.
+    #[default]
+    Alone,
+    /// Its name was the Interest's, which asked for more.
+    First,
+    /// It was asked for by the range alone.
+    Behind,
+}
 
 /// What an Interest asks for. The order is the order of retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

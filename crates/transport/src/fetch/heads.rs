@@ -12,9 +12,9 @@
 //! on, and nothing is handed on.
 
 use crate::fetch::Fetch;
-use crate::fetch::ask::DISCOVERY_LIFETIME;
 use crate::fetch::flight::Item;
 use crate::fetch::object::Sink;
+use crate::fetch::requests::discovery;
 use crate::fetch::requests::{Answer, Answered};
 use crate::fetch::verify::Verification;
 use crate::head;
@@ -161,7 +161,7 @@ impl Fetch {
 
     /// When metadata are waited for no longer: at the end of the lifetime of their first Interest.
     pub(super) fn certain_at(&self) -> Option<Time> {
-        self.started_at.filter(|_| self.heads_told()).map(|at| at + DISCOVERY_LIFETIME)
+        self.started_at.filter(|_| self.heads_told()).map(|at| at + discovery::FIRST_LIFETIME)
     }
 
     /// What is known of the object is certain.

@@ -8,21 +8,9 @@
 //! by one.
 
 use crate::fetch::Fetch;
-use crate::fetch::flight::Item;
+use crate::fetch::flight::{Item, Place};
 use control::{Permit, Time};
 use packet::options::{MAX_RANGE, SegmentBits};
-
-/// Where a segment was in the Interest that asked for it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Place {
-    /// It was the only one.
-    #[default]
-    Alone,
-    /// Its name was the Interest's, which asked for more.
-    First,
-    /// It was asked for by the range alone.
-    Behind,
-}
 
 /// Whether whoever is asked understands ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

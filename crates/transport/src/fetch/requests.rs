@@ -7,9 +7,9 @@ mod refusals;
 mod trials;
 
 use crate::fetch::error::StallCause;
-use crate::fetch::flight::{Flight, Flying, Item, Launch, Tolerance};
+use crate::fetch::flight::{Flight, Flying, Item, Launch, Place, Tolerance};
 use crate::fetch::order;
-use crate::fetch::range::{Place, Ranges};
+use crate::fetch::range::Ranges;
 use crate::fetch::reordering::Reordering;
 use crate::fetch::stats::Stats;
 use control::{

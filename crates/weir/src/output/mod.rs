@@ -10,6 +10,7 @@ pub use table::{Align, Column, Table};
 
 use crate::exit::{Failure, Kind};
 use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
 
 /// Prints a result on standard output.
 ///
@@ -28,6 +29,15 @@ pub fn result(text: &str) -> Result<(), Failure> {
 /// Text of peers may be in it: control characters are escaped.
 pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", net::text::visible_lines(text));
+}
+
+/// Prints why the program fails, on standard error, and returns its exit code.
+pub fn failure(failure: &Failure) -> ExitCode {
+    let message = failure.to_string();
+    if !message.is_empty() {
+        note(&format!("weir: {message}"));
+    }
+    failure.exit_code()
 }
 
 /// Prints an object as JSON on standard output.

@@ -7,10 +7,13 @@
 //! began would count as a round trip, and the first loss would show after three times as long.
 
 use super::Requests;
-use crate::fetch::ask::DISCOVERY_LIFETIME;
 use crate::fetch::flight::Item;
 use control::{Duration, Time};
 use std::collections::VecDeque;
+
+/// The lifetime of the first two Interests that find the object. It doubles with every other one,
+/// so that the answer finds a pending Interest on longer paths too.
+pub(in crate::fetch) const FIRST_LIFETIME: Duration = Duration::from_secs(1);
 
 /// The Interests of discovery whose lifetimes may not be over.
 #[derive(Debug, Default)]
@@ -65,5 +68,5 @@ impl Requests {
 
 /// The lifetime of discovery's Interests, unless the transfer's is shorter.
 pub(in crate::fetch) fn lifetime(attempt: u16) -> Duration {
-    Duration(DISCOVERY_LIFETIME.0 << (attempt / 2).min(16))
+    Duration(FIRST_LIFETIME.0 << (attempt / 2).min(16))
 }
