@@ -11,6 +11,7 @@
 mod accept;
 mod accounts;
 mod applications;
+mod applied;
 mod crowd;
 mod error;
 mod face;

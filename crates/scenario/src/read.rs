@@ -3,6 +3,7 @@
 mod caching;
 mod content;
 mod demand;
+mod fetching;
 mod links;
 mod record;
 mod trace;

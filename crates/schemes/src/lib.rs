@@ -15,6 +15,7 @@ mod per_flow;
 pub mod reference;
 mod silence;
 mod sources;
+mod spread;
 mod suppression;
 #[cfg(test)]
 mod testing;

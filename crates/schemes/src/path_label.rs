@@ -23,8 +23,8 @@
 //! way avoids next hops that answer nothing while another one does (`silence.rs`).
 
 use crate::best_route::verdict_of_all;
-use crate::mircc::steering::{by_bandwidth, hash};
 use crate::silence;
+use crate::spread::{by_bandwidth, hash};
 use crate::suppression::{self, Suppression, latest};
 use control::{
     Action, Duration, Equation, NextHop, ParamSpec, Params, Scheme, Strategy, StrategyCx, Time,

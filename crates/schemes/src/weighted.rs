@@ -16,8 +16,8 @@
 //! that answer nothing while another one does are set aside (`silence.rs`).
 
 use crate::best_route::{used_earliest, verdict_of_all};
-use crate::mircc::steering::{by_bandwidth, by_weight};
 use crate::silence;
+use crate::spread::{by_bandwidth, by_weight};
 use crate::suppression::{self, Suppression, latest};
 use control::{
     Action, Equation, NextHop, ParamSpec, Params, Scheme, Strategy, StrategyCx, Value, Word,

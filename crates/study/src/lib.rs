@@ -20,6 +20,7 @@ mod pictures;
 mod read;
 pub mod reference;
 mod samples;
+mod selector;
 mod share;
 mod testbed;
 mod words;
@@ -27,7 +28,7 @@ mod words;
 pub use claim::{Assertion, Claim, ClaimKind, Deviation, Quantity, Relation, Tolerance};
 pub use error::StudyError;
 pub use formula::Formula;
-pub use measure::{Bound, Measure, Selector, Take, What};
+pub use measure::{Bound, Measure, Take, What};
 pub use model::{Case, Drawn, Experiment, ExperimentKind, Form, Mark, OnTestbed, Points, Study};
 pub use outcome::{
     CaseValue, ClaimResult, Drawable, Effort, ExperimentResult, Measured, Outcome, Published,
@@ -36,5 +37,6 @@ pub use outcome::{
 pub use page::{Page, index, index_html};
 pub use perform::perform;
 pub use read::{EXPECTED, Quickness, find, load};
+pub use selector::Selector;
 pub use testbed::{ExperimentOnDaemons, OnDaemons, Row};
 pub use words::{Cells, Count};

@@ -1,7 +1,8 @@
 //! A study as types: checked, every case with what it runs.
 
 use crate::claim::Claim;
-use crate::measure::{Measure, Selector};
+use crate::measure::Measure;
+use crate::selector::Selector;
 use scenario::Batch;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

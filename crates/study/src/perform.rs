@@ -2,10 +2,11 @@
 
 use crate::curve::curves;
 use crate::judge::{Values, judge};
-use crate::measure::{Selector, What};
+use crate::measure::What;
 use crate::model::{Case, Experiment, Form, Study};
 use crate::outcome::{CaseValue, Drawable, ExperimentResult, Outcome, Series};
 use crate::samples::{Collector, Samples, Wanted};
+use crate::selector::Selector;
 use scenario::result::{Completions, RunResult};
 use scenario::series::{Rows, Subject, class_label};
 use scenario::{Progress, Watch, execute, several};

@@ -1,6 +1,6 @@
 //! The time series of a run that somebody asks for.
 
-use crate::measure::Selector;
+use crate::selector::Selector;
 use scenario::series::{Row, Rows, Subject};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

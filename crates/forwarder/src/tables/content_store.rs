@@ -4,6 +4,7 @@ mod admission;
 mod ages;
 mod bounds;
 mod chain;
+mod eviction;
 mod exclude;
 mod policy;
 mod policy_lfu;
@@ -19,8 +20,8 @@ use super::name_hash::{HashedName, MAX_PREFIX};
 use ages::Ages;
 use bytes::Bytes;
 use control::{Duration, Rng, Time};
+use eviction::Policy;
 use packet::{Data, Interest};
-use policy::Policy;
 use tree::{Cached, Tree};
 
 /// Nodes that a lookup by prefix looks at before it gives up. Only stale Data makes it go on from

@@ -1,10 +1,10 @@
 //! Faces that peers and applications bring about.
 
 use super::Daemon;
+use super::applied::default_payload;
 use super::crowd::{Transport, groups};
 use super::face::{Face, FirstDatagram, Link, MadeBy};
 use super::listeners::{FACES, websocket_uri};
-use super::start::default_payload;
 use super::unproved::Unproved;
 use crate::batch::Batch;
 use crate::config::LinkOptions;

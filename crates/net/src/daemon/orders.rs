@@ -1,9 +1,9 @@
 //! Faces that are made, changed and ended by command.
 
 use super::Daemon;
+use super::applied::default_payload;
 use super::face::{Face, Link, MadeBy, Target};
 use super::marking;
-use super::start::default_payload;
 use crate::config::LinkOptions;
 use crate::management::orders::{Change, Create, Order, Task, told};
 use crate::management::parameters::ControlParameters;

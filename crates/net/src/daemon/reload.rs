@@ -5,7 +5,7 @@
 //! waits for a start.
 
 use super::error::DaemonError;
-use super::{Daemon, Settings, permissions, start, supervisor};
+use super::{Daemon, Settings, applied, permissions, supervisor};
 use crate::config::{self, Config, ConfigError};
 use crate::management::rib::{ORIGIN_STATIC, Route};
 use forwarder::FaceId;
@@ -79,7 +79,7 @@ impl Daemon {
         self.settings = Settings {
             on_demand: config.on_demand.clone(),
             application: config.application.clone(),
-            udp: start::udp_options(&config.listen),
+            udp: applied::udp_options(&config.listen),
             origins: Arc::new(config.listen.origins.clone()),
             ..self.settings
         };
@@ -196,7 +196,7 @@ impl Daemon {
         for gone in before.iter().filter(|b| wanted.iter().all(|w| w.prefix != b.prefix)) {
             self.management.strategies().remove(&gone.prefix);
             if gone.prefix.is_empty() {
-                self.choose(&gone.prefix, &start::root_choice());
+                self.choose(&gone.prefix, &applied::root_choice());
             } else {
                 self.forwarder.unset_strategy(gone.prefix.as_ref());
             }
@@ -208,7 +208,7 @@ impl Daemon {
 
     fn choose(&mut self, prefix: &Name, choice: &schemes::Choice) {
         let (forwarder, chosen) = (&mut self.forwarder, self.management.strategies());
-        if let Err(error) = start::choose(forwarder, chosen, prefix, choice) {
+        if let Err(error) = applied::choose(forwarder, chosen, prefix, choice) {
             tracing::error!(%error, "the strategy stays as it was");
         }
     }

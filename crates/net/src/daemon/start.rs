@@ -1,5 +1,6 @@
 //! From the configuration to a daemon that is ready to run.
 
+use super::applied::{choose, default_payload, root_choice, udp_options};
 use super::error::DaemonError;
 use super::face::{Face, Link, MadeBy, Target};
 use super::listeners::{FACES, Listeners};
@@ -13,7 +14,7 @@ use crate::emulate::DelayLine;
 use crate::framing::MAX_FRAME;
 use crate::management::{self, FaceEvent, Management};
 use crate::socket::stream::{READ_BUFFER, Socket, Stream};
-use crate::socket::udp::{ReceiveBuffers, Udp, UdpOptions};
+use crate::socket::udp::{ReceiveBuffers, Udp};
 use crate::timer::Timer;
 use crate::uri::{Carrier, FaceUri};
 use control::{Rng, Time};
@@ -30,9 +31,6 @@ use std::sync::Arc;
 
 /// Joined datagrams that one call receives at most: a megabyte of buffers, most of it untouched.
 const RECEIVE_SLOTS: usize = 16;
-
-/// The payload of a datagram that fits into an Ethernet frame.
-const ETHERNET: usize = 1500;
 
 /// Pending Interests that one call of the forwarder ends; a turn calls it several times.
 const ENDED_AT_ONCE: usize = 512;
@@ -323,23 +321,6 @@ impl Daemon {
     }
 }
 
-/// What UDP sockets are made with.
-pub(super) fn udp_options(listen: &config::Listen) -> UdpOptions {
-    UdpOptions {
-        receive_buffer: usize::try_from(listen.receive_buffer.0).unwrap_or(usize::MAX),
-        force: listen.force_receive_buffer,
-    }
-}
-
-/// The datagram payload to begin with: what the route takes, at most an Ethernet frame's (a wider
-/// first hop says nothing of those behind it), but a whole packet on loopback, where there are none
-/// behind it and where some applications cannot put fragments together.
-pub(super) fn default_payload(peer: SocketAddr, route: Option<usize>) -> usize {
-    let headers = if peer.is_ipv4() { 28 } else { 48 };
-    let wanted = if peer.ip().is_loopback() { MAX_FRAME } else { ETHERNET - headers };
-    route.map_or(wanted, |route| route.min(wanted))
-}
-
 /// The forwarder's own part of the configuration.
 fn forwarder(config: &Config, seed: u64) -> Forwarder {
     let limits = &config.forwarder;
@@ -362,10 +343,6 @@ fn root_strategy() -> Box<dyn control::Strategy> {
     root_choice().strategy().expect("the default has a strategy")
 }
 
-pub(super) fn root_choice() -> schemes::Choice {
-    schemes::Choice::named(schemes::defaults::STRATEGY).expect("the default is among the schemes")
-}
-
 /// Sets the strategies of the configuration; returns all prefixes with their strategies' names.
 fn strategies(
     forwarder: &mut Forwarder,
@@ -377,21 +354,6 @@ fn strategies(
         choose(forwarder, &mut all, &entry.prefix, &entry.choice)?;
     }
     Ok(all)
-}
-
-/// Sets the strategy of a prefix; `all` are the prefixes that have one, with its name.
-pub(super) fn choose(
-    forwarder: &mut Forwarder,
-    all: &mut BTreeMap<Name, Name>,
-    prefix: &Name,
-    choice: &schemes::Choice,
-) -> Result<(), DaemonError> {
-    let refused = |why: String| DaemonError::Table { prefix: prefix.clone(), why };
-    let strategy = choice.strategy().map_err(|e| refused(e.to_string()))?;
-    let set = forwarder.set_strategy(prefix.as_ref(), strategy);
-    set.map_err(|e| refused(e.to_string()))?;
-    all.insert(prefix.clone(), schemes::instance::name(choice));
-    Ok(())
 }
 
 /// Adds the internal face and its routes.

@@ -1,7 +1,7 @@
 //! Consumers, faults.
 
 use super::content::Found;
-use super::demand::{fetching, not_a_player, player};
+use super::fetching::{fetching, not_a_player, player};
 use super::{Names, Places, links};
 use crate::model::{Consumer, Fault, FaultKind, Fetching, Manner, Objects, Route, Scenario};
 use crate::schema::{FAULTS, SECTIONS};

@@ -1,7 +1,8 @@
 //! The measures of an experiment.
 
 use super::{Reading, raw};
-use crate::measure::{Bound, Measure, Selector, Take, What};
+use crate::measure::{Bound, Measure, Take, What};
+use crate::selector::Selector;
 use control::Duration;
 use scenario::series::{FLOW, LINK, NETWORK, NODE, Subject, WORKLOAD};
 use std::collections::BTreeMap;

@@ -3,8 +3,8 @@
 use crate::consumer::{self, Keep, Summary, Watch};
 use crate::exit::{Failure, Kind};
 use crate::file::{Reader, Writer, pipe};
+use crate::gateway::context::Gateway;
 use crate::gateway::log::Answered;
-use crate::gateway::server::Gateway;
 use crate::gateway::slots::Slot;
 use crate::output::Progress;
 use control::{Duration, Size};

@@ -11,6 +11,7 @@
 mod answer;
 mod body;
 mod clients;
+mod context;
 mod log;
 mod reply;
 mod server;
@@ -18,6 +19,7 @@ mod slots;
 mod source;
 mod stream;
 
+pub use context::Gateway;
 pub use log::Log;
-pub use server::{Gateway, serve};
+pub use server::serve;
 pub use slots::Slots;

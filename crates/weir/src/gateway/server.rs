@@ -4,27 +4,23 @@ use crate::exit::{Failure, Kind};
 use crate::gateway::answer;
 use crate::gateway::body::AnswerBody;
 use crate::gateway::clients::{Busy, Client, Clients, Place};
-use crate::gateway::log::{Answered, Log};
+use crate::gateway::context::Gateway;
+use crate::gateway::log::Answered;
 use crate::gateway::reply;
-use crate::gateway::slots::Slots;
 use crate::gateway::source::Source;
 use crate::gateway::stream::Watched;
-use crate::signals::Stop;
-use crate::transfer::Transfers;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioTimer;
-use net::client::Address;
-use packet::Name;
 use std::convert::Infallible;
 use std::net::{IpAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use weir::http::ask::{Ask, Refusal};
-use weir::http::guard::{Guard, Head};
+use weir::http::guard::Head;
 
 /// How long a signal, or a client that does not read, may go unnoticed.
 const LOOK: Duration = Duration::from_millis(100);
@@ -35,26 +31,6 @@ const LONGEST_HEAD: usize = 32 * 1024;
 /// Connections for each slot, and at least: most are idle, or wait.
 const CONNECTIONS: usize = 8;
 const FEWEST_CONNECTIONS: usize = 128;
-
-/// What all answers have in common.
-pub struct Gateway {
-    /// The forwarder.
-    pub address: Address,
-    /// How to fetch.
-    pub transfers: Transfers,
-    /// Names under one of these are served.
-    pub prefixes: Vec<Name>,
-    /// Who may ask.
-    pub guard: Guard,
-    /// Which requests are answered now.
-    pub slots: Arc<Slots>,
-    /// A client that has taken nothing for so long makes room where others wait.
-    pub client_timeout: control::Duration,
-    /// Who is told.
-    pub log: Log,
-    /// When to end.
-    pub stop: Stop,
-}
 
 /// Answers until a signal comes; `slots` requests at a time.
 ///

@@ -1,7 +1,7 @@
 //! Least frequently used, in constant time (Shah, Mitra and Matani, 2010).
 
 use super::chain::{Ends, Links};
-use super::policy::Policy;
+use super::eviction::Policy;
 use crate::tables::chunked::Chunked;
 use crate::tables::slab::{NONE, Slab};
 use control::Rng;

@@ -2,7 +2,7 @@
 //! recently used).
 
 use super::chain::{Ends, Links};
-use super::policy::Policy;
+use super::eviction::Policy;
 use crate::tables::slab::NONE;
 use control::Rng;
 

@@ -1,6 +1,6 @@
 //! Random replacement.
 
-use super::policy::Policy;
+use super::eviction::Policy;
 use crate::tables::chunked::Chunked;
 use control::Rng;
 

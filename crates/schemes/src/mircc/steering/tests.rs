@@ -1,5 +1,5 @@
 use super::*;
-use control::{Downstream, Event, LinkView, Rate, Rng, Time, Upstream};
+use control::{Downstream, Event, LinkView, Links, Rate, Rng, Time, Upstream};
 use packet::{HopOptions, Name};
 use std::collections::BTreeMap;
 

@@ -1,0 +1,50 @@
+//! Parts of the configuration that starting and reading it again apply in one way.
+
+use super::error::DaemonError;
+use crate::config;
+use crate::framing::MAX_FRAME;
+use crate::socket::udp::UdpOptions;
+use forwarder::Forwarder;
+use packet::Name;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+/// The payload of a datagram that fits into an Ethernet frame.
+const ETHERNET: usize = 1500;
+
+/// What UDP sockets are made with.
+pub(super) fn udp_options(listen: &config::Listen) -> UdpOptions {
+    UdpOptions {
+        receive_buffer: usize::try_from(listen.receive_buffer.0).unwrap_or(usize::MAX),
+        force: listen.force_receive_buffer,
+    }
+}
+
+/// The datagram payload to begin with: what the route takes, at most an Ethernet frame's (a wider
+/// first hop says nothing of those behind it), but a whole packet on loopback, where there are none
+/// behind it and where some applications cannot put fragments together.
+pub(super) fn default_payload(peer: SocketAddr, route: Option<usize>) -> usize {
+    let headers = if peer.is_ipv4() { 28 } else { 48 };
+    let wanted = if peer.ip().is_loopback() { MAX_FRAME } else { ETHERNET - headers };
+    route.map_or(wanted, |route| route.min(wanted))
+}
+
+/// The strategy of the root, unless the configuration says otherwise.
+pub(super) fn root_choice() -> schemes::Choice {
+    schemes::Choice::named(schemes::defaults::STRATEGY).expect("the default is among the schemes")
+}
+
+/// Sets the strategy of a prefix; `all` are the prefixes that have one, with its name.
+pub(super) fn choose(
+    forwarder: &mut Forwarder,
+    all: &mut BTreeMap<Name, Name>,
+    prefix: &Name,
+    choice: &schemes::Choice,
+) -> Result<(), DaemonError> {
+    let refused = |why: String| DaemonError::Table { prefix: prefix.clone(), why };
+    let strategy = choice.strategy().map_err(|e| refused(e.to_string()))?;
+    let set = forwarder.set_strategy(prefix.as_ref(), strategy);
+    set.map_err(|e| refused(e.to_string()))?;
+    all.insert(prefix.clone(), schemes::instance::name(choice));
+    Ok(())
+}

@@ -1,0 +1,30 @@
+//! What all requests share.
+
+use crate::gateway::log::Log;
+use crate::gateway::slots::Slots;
+use crate::signals::Stop;
+use crate::transfer::Transfers;
+use net::client::Address;
+use packet::Name;
+use std::sync::Arc;
+use weir::http::guard::Guard;
+
+/// The gateway: what its requests share.
+pub struct Gateway {
+    /// The forwarder.
+    pub address: Address,
+    /// How to fetch.
+    pub transfers: Transfers,
+    /// Names under one of these are served.
+    pub prefixes: Vec<Name>,
+    /// Who may ask.
+    pub guard: Guard,
+    /// Which requests are answered now.
+    pub slots: Arc<Slots>,
+    /// A client that has taken nothing for so long makes room where others wait.
+    pub client_timeout: control::Duration,
+    /// Who is told.
+    pub log: Log,
+    /// When to end.
+    pub stop: Stop,
+}
