@@ -3,7 +3,8 @@
 
 pub(crate) mod copies;
 mod data;
-pub(crate) mod exclude;
+mod exclude;
+pub(crate) mod exclusion;
 mod finish;
 mod held;
 mod interest;

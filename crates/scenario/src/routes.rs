@@ -5,7 +5,7 @@ mod placed;
 mod several;
 
 use crate::model::{Consumer, Route, Scenario};
-use crate::read::Places;
+use crate::read::places::Places;
 use crate::schema::SECTIONS;
 use document::{Document, Section, name};
 use graph::{Graph, Measure, Step};

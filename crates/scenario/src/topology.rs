@@ -10,7 +10,8 @@ mod shapes;
 pub(crate) mod source;
 
 use crate::model::{Direction, Link, Loss, Machine, Node, Queue};
-use crate::read::{MAX_NODES, NO_STORE, direction, link_defaults};
+use crate::read::links::{direction, link_defaults};
+use crate::read::places::{MAX_NODES, NO_STORE};
 use crate::schema::{FORMATS, GENERATORS, OTHER_DIRECTION, SECTIONS};
 use control::{Duration, Rate};
 use document::{Document, Section};

@@ -5,7 +5,7 @@ use forwarder::{Drops, OptionFaults, Traffic};
 
 use crate::wire::WireCounters;
 use crate::workload::tally::WorkloadResult;
-use crate::workload::video::VideoResult;
+use crate::workload::watched::VideoResult;
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]

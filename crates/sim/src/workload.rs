@@ -13,6 +13,7 @@ pub(crate) mod publisher;
 pub mod sizes;
 pub mod tally;
 pub mod video;
+pub mod watched;
 
 use control::{Controller, Duration, Rng, Time};
 use std::fmt;

@@ -5,7 +5,7 @@ use control::{Action, Direction, Duration, InterestMeta, Kind, Size, Stage, Time
 use packet::options::{Exclude, SegmentBits, answer, segments_in};
 use packet::{HopOption, HopOptions, Interest, LpPacket, NackReason};
 
-use super::exclude::excludes;
+use super::exclusion::excludes;
 use super::rewrite::rewrite;
 use super::upstream::{Outbound, Trigger};
 use crate::counters::DropReason;

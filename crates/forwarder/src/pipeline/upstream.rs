@@ -275,7 +275,7 @@ impl Forwarder {
             let nacked = FaceId(hop.face) == ingress && ingress != out.ingress;
             face.is_some_and(|face| !nacked && self.may_leave(out, face))
         });
-        super::exclude::rotate(self.id, &mut hops, &out.options);
+        super::exclusion::rotate(self.id, &mut hops, &out.options);
         self.scratch.next_hops = hops;
     }
 

@@ -1,6 +1,6 @@
 //! Content stores: `[caching]`, and what a `[[node]]` says of its own.
 
-use super::Names;
+use super::places::Names;
 use super::values::from;
 use crate::model::{Content, Node, Share, Warmup};
 use crate::schema::SECTIONS;

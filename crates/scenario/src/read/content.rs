@@ -1,6 +1,6 @@
 //! `[[content]]`: objects, catalogues, videos.
 
-use super::Names;
+use super::places::Names;
 use super::values::{from, quantity, table_fields};
 use crate::model::{
     Class, Content, Distribution, Objects, Production, ServiceSpec, Signing, SlowSegment, Spread,

@@ -2,9 +2,10 @@
 
 use super::content::Found;
 use super::fetching::{fetching, not_a_player, player};
+use super::places::Names;
+use super::trace;
 use super::values::not_negative;
 use super::workload::{per_second, served};
-use super::{Names, trace};
 use crate::model::{Arrivals, Asked, Objects, Requests, Workload};
 use crate::schema::SECTIONS;
 use control::Duration;

@@ -1,6 +1,6 @@
 //! How a consumer or a flow of a workload fetches an object, or plays a video.
 
-use super::Names;
+use super::places::Names;
 use crate::model::{Adaptation, Fetching, Objects, Player};
 use control::Duration;
 use document::{Section, parts};

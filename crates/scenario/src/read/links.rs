@@ -1,6 +1,6 @@
 //! Links and their directions.
 
-use super::Names;
+use super::places::Names;
 use crate::model::{Direction, Impairment, Link, Loss, Queue, Reorder};
 use crate::schema::{OTHER_DIRECTION, SECTIONS};
 use control::{Duration, Rate, Ratio};

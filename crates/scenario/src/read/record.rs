@@ -1,6 +1,6 @@
 //! What is recorded.
 
-use super::Places;
+use super::places::Places;
 use crate::model::{Pick, Recording, Scenario};
 use crate::schema::SECTIONS;
 use control::Duration;

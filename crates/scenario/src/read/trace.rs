@@ -1,7 +1,7 @@
 //! Traces of requests: CSV with a head line.
 
-use super::Names;
 use super::content::Found;
+use super::places::Names;
 use crate::model::{Objects, Request};
 use crate::topology::source::Source;
 use control::{Duration, Size};

@@ -2,7 +2,8 @@
 
 use super::content::Found;
 use super::fetching::{fetching, not_a_player, player};
-use super::{Names, Places, links};
+use super::links;
+use super::places::{Names, Places};
 use crate::model::{Consumer, Fault, FaultKind, Fetching, Manner, Objects, Route, Scenario};
 use crate::schema::{FAULTS, SECTIONS};
 use control::Duration;

@@ -4,7 +4,7 @@
 use super::source::{Found, MAX_LINKS, Source, metric, number, rate};
 use super::{Line, Sketch, Way};
 use crate::model::{Loss, Queue};
-use crate::read::MAX_NODES;
+use crate::read::places::MAX_NODES;
 use control::{Duration, Rate};
 use std::collections::BTreeSet;
 

@@ -7,7 +7,7 @@ use super::graphml::{below, parse};
 use super::source::{Found, MAX_LINKS, Source, metric, number, rate};
 use super::{Line, Sketch, Way, paired};
 use crate::model::Queue;
-use crate::read::MAX_NODES;
+use crate::read::places::MAX_NODES;
 use control::{Duration, Size};
 use roxmltree::Node;
 

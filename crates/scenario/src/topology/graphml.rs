@@ -3,7 +3,7 @@
 use super::earth::{self, Place};
 use super::source::{Found, MAX_LINKS, Source, metric, number, rate};
 use super::{Line, Sketch, Way, paired};
-use crate::read::MAX_NODES;
+use crate::read::places::MAX_NODES;
 use control::{Duration, Rate};
 use roxmltree::{Document, Node, ParsingOptions};
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 
 use super::source::{Found, MAX_LINKS, Source, metric, number};
 use super::{Sketch, Way, paired};
-use crate::read::MAX_NODES;
+use crate::read::places::MAX_NODES;
 use control::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 

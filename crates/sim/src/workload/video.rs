@@ -16,6 +16,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::catalogue::Catalogue;
+use super::watched::VideoResult;
 use crate::consumer::Consumer;
 use crate::histogram::Histogram;
 use crate::outcome::FlowResult;
@@ -51,25 +52,6 @@ pub struct VideoSpec {
     pub patience: Duration,
     /// See [`FetchSpec::range`].
     pub range: Option<u16>,
-}
-
-/// How it was watched.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct VideoResult {
-    /// From the beginning to the first picture.
-    pub startup: Option<Duration>,
-    /// How often it stalled.
-    pub stalls: u64,
-    /// For how long altogether.
-    pub stalled: Duration,
-    /// How much was played.
-    pub played: Duration,
-    /// Segments that came.
-    pub segments: u64,
-    /// Segments that came in another quality than the one before.
-    pub switches: u64,
-    /// The mean of their qualities' rates, in bit/s.
-    pub bitrate: Option<f64>,
 }
 
 /// A player, from before its beginning to after its end.

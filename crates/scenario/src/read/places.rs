@@ -1,0 +1,125 @@
+//! Nodes and links by their names.
+
+use crate::model::{Link, Node};
+use document::{Document, Section, shown, text, valid_words};
+use forwarder::tables::ContentStoreConfig;
+use schemes::Choice;
+use std::collections::BTreeMap;
+use toml::Spanned;
+use toml::de::DeValue;
+
+/// The most nodes that a scenario may have.
+pub const MAX_NODES: usize = 20_000;
+
+/// No content store.
+pub(crate) const NO_STORE: ContentStoreConfig = ContentStoreConfig::OFF;
+
+/// So many names are listed in a message.
+const MOST_NAMES: usize = 20;
+
+/// The nodes, by name.
+pub(crate) struct Names<'p> {
+    nodes: &'p [Node],
+    index: BTreeMap<&'p str, usize>,
+    /// Whether every node of the file could be read: others are not to blame for one that could
+    /// not.
+    all_known: bool,
+    /// The scheme of consumers that name none.
+    pub control: Option<Choice>,
+}
+
+/// Nodes and links.
+pub(crate) struct Places<'p> {
+    pub names: &'p Names<'p>,
+    pub links: &'p [Link],
+    /// Whether it is known of every link of the file what it joins.
+    pub all_known: bool,
+}
+
+impl<'p> Names<'p> {
+    pub fn new(nodes: &'p [Node], all_known: bool, control: Option<Choice>) -> Names<'p> {
+        let index = nodes.iter().enumerate().map(|(i, node)| (node.name.as_str(), i)).collect();
+        Names { nodes, index, all_known, control }
+    }
+
+    /// The node of this name; a mistake if there is none.
+    pub fn find(
+        &self,
+        value: &Spanned<DeValue<'_>>,
+        field: &str,
+        doc: &Document<'_>,
+    ) -> Option<usize> {
+        let wrong = |why: String| doc.mistake(value.span(), format!("`{field}`: {why}"));
+        let name = text(value.get_ref()).map_err(wrong).ok()?;
+        let found = self.index.get(name).copied();
+        if found.is_none() && self.all_known {
+            let names: Vec<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
+            let valid = valid_words(name, names.iter().copied().take(MOST_NAMES));
+            let more = names.len().saturating_sub(MOST_NAMES);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            wrong(format!("there is no node `{name}`; {valid}{more}"));
+        }
+        found
+    }
+
+    /// The node that a field names.
+    pub fn one(&self, section: &Section<'_>, field: &str) -> Option<usize> {
+        self.find(section.given(field)?, field, section.doc)
+    }
+
+    /// The node of this name, or why there is none.
+    pub fn known(&self, name: &str) -> Result<usize, String> {
+        self.index.get(name).copied().ok_or_else(|| {
+            let names = self.nodes.iter().map(|node| node.name.as_str()).take(MOST_NAMES);
+            let names: Vec<&str> = names.collect();
+            format!("there is no node `{name}`; {}", valid_words(name, names.iter().copied()))
+        })
+    }
+
+    /// The node or nodes that a field names.
+    pub fn several(&self, section: &Section<'_>, field: &str) -> Vec<usize> {
+        let Some(value) = section.given(field) else { return Vec::new() };
+        let Some(list) = value.get_ref().as_array() else {
+            return self.find(value, field, section.doc).into_iter().collect();
+        };
+        let mut found = Vec::new();
+        for value in list.iter() {
+            match self.find(value, field, section.doc) {
+                Some(node) if found.contains(&node) => {
+                    let why = format!("`{field}`: it stands in the list twice");
+                    section.doc.mistake(value.span(), why);
+                }
+                node => found.extend(node),
+            }
+        }
+        if list.is_empty() {
+            section.mistake(field, "the list is empty");
+        }
+        found
+    }
+
+    /// The two nodes that a field names.
+    pub fn pair(&self, section: &Section<'_>, field: &str) -> Option<[usize; 2]> {
+        let value = section.given(field)?;
+        let Some([a, b]) = value.get_ref().as_array().and_then(|list| list.get(0..2)) else {
+            let given = shown(value.get_ref());
+            section.mistake(field, &format!("it is two nodes, [\"a\", \"b\"], not {given}"));
+            return None;
+        };
+        if value.get_ref().as_array().is_some_and(|list| list.len() > 2) {
+            section.mistake(field, "it is two nodes, [\"a\", \"b\"], and no more");
+            return None;
+        }
+        let ends = [self.find(a, field, section.doc), self.find(b, field, section.doc)];
+        let [Some(a), Some(b)] = ends else { return None };
+        if a == b {
+            section.mistake(field, "both ends are the same node");
+            return None;
+        }
+        Some([a, b])
+    }
+
+    pub fn name(&self, node: usize) -> &str {
+        self.nodes.get(node).map_or("", |node| node.name.as_str())
+    }
+}
