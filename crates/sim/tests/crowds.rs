@@ -8,8 +8,7 @@
 mod support;
 
 use control::{Duration, Size};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use support::{assert_conserved, at_ms, controller, name, node, wire};
+use support::{assert_conserved, at_ms, controller, name, node, two_at_a_time, wire};
 use weir_sim::{FetchSpec, FlowId, LinkId, Network, ObjectSpec, Signing, WireSpec, jain_index};
 
 const APART_MS: u64 = 500;
@@ -103,23 +102,7 @@ impl Crowd {
 
     /// All of them, two at a time.
     fn run_all(crowds: &[Crowd], scheme: &'static str) -> Vec<Came> {
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let mut came = Vec::new();
-            while let Some((at, crowd)) = {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                crowds.get(at).map(|crowd| (at, crowd))
-            } {
-                came.push((at, crowd.run(scheme)));
-            }
-            came
-        };
-        let mut came = std::thread::scope(|scope| {
-            let workers = [scope.spawn(work), scope.spawn(work)];
-            workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect::<Vec<_>>()
-        });
-        came.sort_by_key(|(at, _)| *at);
-        came.into_iter().map(|(_, came)| came).collect()
+        two_at_a_time(crowds, |crowd| crowd.run(scheme))
     }
 }
 

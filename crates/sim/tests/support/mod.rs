@@ -8,9 +8,29 @@ pub mod same_run;
 use control::{Controller, Duration, Params, Rate, Size, Strategy, Time};
 use packet::Name;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use weir_sim::{
     FetchSpec, LinkId, Make, Network, NodeId, NodeSpec, ObjectSpec, Outcome, Signing, WireSpec,
 };
+
+/// The results of `work` on each item, in order. Two items at a time, by as many threads.
+pub fn two_at_a_time<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(at) else { break done };
+            done.push((at, work(item)));
+        }
+    };
+    let mut done = std::thread::scope(|scope| {
+        let workers = [scope.spawn(worker), scope.spawn(worker)];
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect::<Vec<_>>()
+    });
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, result)| result).collect()
+}
 
 pub fn name(uri: &str) -> Name {
     uri.parse().unwrap()
