@@ -13,8 +13,8 @@ fn bandwidth(links: &dyn Links, hop: &NextHop) -> u64 {
     links.view(hop.face).map_or(0, |view| view.rate_in.0)
 }
 
-/// MIRCC, section 4.3.3: a next hop with a probability in proportion to its link's bandwidth. `point` is
-/// in [0, 1). Links of unknown bandwidth count as the slowest of which it is known.
+/// MIRCC, section 4.3.3: a next hop with a probability in proportion to its link's bandwidth.
+/// `point` is in [0, 1). Links of unknown bandwidth count as the slowest of which it is known.
 pub(crate) fn by_bandwidth(hops: &[NextHop], links: &dyn Links, point: f64) -> Option<u64> {
     let known = |hop: &&NextHop| bandwidth(links, hop) > 0;
     let slowest = hops.iter().filter(known).map(|hop| bandwidth(links, hop)).min().unwrap_or(1);
