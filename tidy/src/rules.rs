@@ -14,6 +14,7 @@ mod machine_paths;
 mod marks;
 mod scheme_names;
 mod scheme_order;
+mod structure;
 mod unsafe_code;
 mod words;
 
@@ -29,6 +30,7 @@ pub use machine_paths::no_machine_paths;
 pub use marks::no_unfinished_marks;
 pub use scheme_names::scheme_names;
 pub use scheme_order::scheme_order;
+pub use structure::structure;
 pub use unsafe_code::unsafe_code;
 pub use words::words;
 

@@ -71,6 +71,11 @@ fn crates_keep_their_layers() {
 }
 
 #[test]
+fn structure_that_was_won_is_kept() {
+    keeps(rules::structure);
+}
+
+#[test]
 fn nothing_bulky_is_tracked() {
     keeps(rules::no_bulk);
 }

@@ -15,7 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("forwarder", &["packet", "control"]),
     ("transport", &["packet", "security", "control"]),
     ("document", &["packet", "control", "schemes"]),
-    ("net", &["packet", "security", "control", "schemes", "forwarder", "transport", "document"]),
+    ("net", &["packet", "security", "control", "schemes", "forwarder", "document"]),
     ("sim", &["packet", "security", "control", "forwarder", "transport"]),
     ("scenario", &["packet", "control", "schemes", "forwarder", "document", "sim"]),
     ("report", &["scenario"]),
@@ -32,7 +32,6 @@ const ARROWS: &[(&str, &[&str])] = &[
             "security",
             "control",
             "schemes",
-            "forwarder",
             "transport",
             "net",
             "sim",
@@ -61,7 +60,7 @@ const NOT_IN_CORE: &[&str] = &[
     "tokio",
 ];
 
-/// Dependencies follow the arrows, and the core knows no runtime.
+/// Dependencies follow the arrows, every arrow is used, and the core knows no runtime.
 pub fn layers(repository: &Repository) -> Vec<Finding> {
     let manifests = repository.files.iter().filter(|file| {
         file.crate_name().is_some()
@@ -82,8 +81,15 @@ fn judge(file: &SourceFile) -> Vec<Finding> {
             file.finding(0, format!("crate `{name}` has no place in the layers: {advice}")),
         ];
     };
-    let mut found = Vec::new();
-    for dependency in dependencies(&manifest) {
+    let dependencies = dependencies(&manifest);
+    let unused = allowed.iter().filter(|grant| !dependencies.iter().any(|name| name == *grant));
+    let mut found: Vec<Finding> = unused
+        .map(|grant| {
+            let advice = "take it out of tidy/src/rules/layers.rs";
+            file.finding(0, format!("`{name}` does not use `{grant}`, which it may: {advice}"))
+        })
+        .collect();
+    for dependency in dependencies {
         let is_ours = ARROWS.iter().any(|(to, _)| *to == dependency);
         if is_ours && !allowed.contains(&dependency.as_str()) {
             let advice = "move what is shared down, or let a driver hand it in";
@@ -122,9 +128,19 @@ fn real_name(name: &str, spec: &Value) -> String {
 mod tests {
     use super::*;
 
+    /// How many findings there are beside grants that are not used.
     fn check(name: &str, manifest: &str) -> usize {
         let path = format!("crates/{name}/Cargo.toml");
-        layers(&Repository::of(&[(&path, manifest)])).len()
+        let found = layers(&Repository::of(&[(&path, manifest)]));
+        found.iter().filter(|finding| !finding.message.contains("does not use")).count()
+    }
+
+    #[test]
+    fn a_grant_that_is_not_used_is_found() {
+        let manifest = "[dependencies]\npacket.workspace = true\n";
+        let found = layers(&Repository::of(&[("crates/schemes/Cargo.toml", manifest)]));
+        assert!(found[0].message.contains("`schemes` does not use `control`"), "{found:?}");
+        assert_eq!(found.len(), 1);
     }
 
     #[test]
