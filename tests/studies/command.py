@@ -17,7 +17,7 @@ class Command(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.program = weir.program("release")
+        cls.program = weir.program()
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="weir-")

@@ -20,7 +20,7 @@ class Quick(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="weir-")
         cls.addClassCleanup(folder.cleanup)
         cls.out = Path(folder.name)
-        command = [weir.program("release"), "study", "--all", "--quick", "--json"]
+        command = [weir.program(), "study", "--all", "--quick", "--json"]
         cls.done = subprocess.run(
             [*command, "--out", cls.out], cwd=weir.ROOT, capture_output=True, text=True, check=False
         )

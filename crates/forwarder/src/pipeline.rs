@@ -144,7 +144,7 @@ impl Forwarder {
             return;
         };
         if header.frag_count() > 1 {
-            return self.receive_fragment(now, (face, sender), &header, bytes);
+            return self.receive_fragment(now, face, sender, &header, bytes);
         }
         let shared = match frame {
             Wire::Shared(shared) => Some(shared),
@@ -170,7 +170,8 @@ impl Forwarder {
     fn receive_fragment(
         &mut self,
         now: Time,
-        (face, sender): (FaceId, Sender),
+        face: FaceId,
+        sender: Sender,
         header: &LpPacket<'_>,
         frame: &[u8],
     ) {

@@ -68,7 +68,7 @@ pub fn build(scenario: &Scenario, seed: u64) -> Result<Network, BuildError> {
     }
     for ways in &scenario.ways {
         let catalogue = &catalogues[ways.content];
-        let placed = demand::place(&mut network, scenario, ways, catalogue, (&nodes, &links));
+        let placed = demand::place(&mut network, scenario, ways, catalogue, &nodes, &links);
         placed.map_err(|source| {
             let what = format!("the placement of {}", scenario.contents[ways.content].name);
             BuildError::Network { what, source }

@@ -98,7 +98,7 @@ pub fn execute(batch: &Batch, number: usize, watch: &dyn Watch) -> Result<RunRes
             let caching = sampling.and_then(|_| Caching::new(&run.scenario, samples.0, samples.1));
             let outcome = network.outcome();
             let interrupted = given_up || span < end;
-            return Ok(RunResult::new(run, &outcome, caching, (seconds - began, interrupted)));
+            return Ok(RunResult::new(run, &outcome, caching, seconds - began, interrupted));
         }
         // Where the looks fall does not change what happens.
         step = match seconds - looked {

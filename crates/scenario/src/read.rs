@@ -88,10 +88,10 @@ pub fn scenario<'d>(
     }
     let (listed, spans): (_, Vec<_>) = listed.into_iter().unzip();
     let scenario =
-        routes::complete(scenario, (about.word("routing"), about.count("paths")), listed, doc);
+        routes::complete(scenario, about.word("routing"), about.count("paths"), listed, doc);
     let places = consumers.into_iter().map(|(_, place)| place).collect::<Vec<_>>();
     let workloads = workloads.into_iter().map(|(_, place)| place).collect::<Vec<_>>();
-    routes::check(&scenario, (&places, &workloads), &spans, doc);
+    routes::check(&scenario, &places, &workloads, &spans, doc);
     (!doc.has_mistakes()).then_some(scenario)
 }
 

@@ -73,13 +73,14 @@ pub struct RunResult {
 }
 
 impl RunResult {
-    /// The result of `run`, which took `wall_s` seconds.
+    /// The result of `run`, which took `wall_s` seconds and may have been interrupted.
     #[must_use]
     pub fn new(
         run: &Run,
         outcome: &Outcome,
         caching: Option<Caching>,
-        (wall_s, interrupted): (f64, bool),
+        wall_s: f64,
+        interrupted: bool,
     ) -> RunResult {
         let scenario = &run.scenario;
         let mut flows: Vec<Flow> =

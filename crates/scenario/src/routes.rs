@@ -41,7 +41,8 @@ pub(crate) fn listed<'d>(
 /// computes, `paths` to each producer, and the listed ones.
 pub(crate) fn complete(
     mut scenario: Scenario,
-    (routing, paths): (usize, usize),
+    routing: usize,
+    paths: usize,
     listed: Vec<Route>,
     doc: &Document<'_>,
 ) -> Scenario {
@@ -204,19 +205,20 @@ impl Scenario {
 }
 
 /// Follows the cheapest routes from every consumer and every node of a workload: they must come to
-/// a producer. `places` says where consumers and workloads stand in the file, `listed` where routes
-/// do.
+/// a producer. `consumers`, `workloads` and `listed` are the places of these and of the routes in
+/// the file.
 pub(crate) fn check(
     scenario: &Scenario,
-    places: (&[Range<usize>], &[Range<usize>]),
+    consumers: &[Range<usize>],
+    workloads: &[Range<usize>],
     listed: &[Place],
     doc: &Document<'_>,
 ) {
     let tables = Tables::new(scenario);
     let quoted = |node: &usize| format!("`{}`", scenario.nodes[*node].name);
-    let consumers = scenario.consumers.iter().zip(places.0);
-    let asked = consumers.map(|(consumer, place)| (consumer.at, consumer.content, place));
-    let workloads = scenario.workloads.iter().zip(places.1).flat_map(|(workload, place)| {
+    let asked = scenario.consumers.iter().zip(consumers);
+    let asked = asked.map(|(consumer, place)| (consumer.at, consumer.content, place));
+    let workloads = scenario.workloads.iter().zip(workloads).flat_map(|(workload, place)| {
         let all = workload.contents.iter();
         all.flat_map(move |content| workload.at.iter().map(move |at| (*at, *content, place)))
     });

@@ -120,7 +120,7 @@ impl PacketPair {
             [Member { sent_at, came: Some((t1, s)), .. }, Member { came: Some((t2, s2)), .. }]
                 if clear && s == s2 && t2 > t1 =>
             {
-                self.measured(cx, arrival.lane, (sent_at, t1, t2), s);
+                self.measured(cx, arrival.lane, sent_at, t1, t2, s);
             }
             [Member { came: Some(_), .. }, Member { came: None, .. }]
             | [Member { came: Some(_), .. }]
@@ -129,7 +129,7 @@ impl PacketPair {
         }
     }
 
-    fn measured(&mut self, cx: &mut Cx<'_>, lane: Lane, (t0, t1, t2): (Time, Time, Time), s: Size) {
+    fn measured(&mut self, cx: &mut Cx<'_>, lane: Lane, t0: Time, t1: Time, t2: Time, s: Size) {
         if t1.since(t0) < self.rtt_floor {
             return self.fail();
         }

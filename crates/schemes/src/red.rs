@@ -130,7 +130,7 @@ impl Red {
         if avg >= 2.0 * self.max_th || (avg >= self.max_th && !self.gentle) {
             return None;
         }
-        let p_b = gentle(avg, (self.min_th, self.max_th), self.max_p);
+        let p_b = gentle(avg, self.min_th, self.max_th, self.max_p);
         Some(if self.by_size { p_b * size / self.mean.max(1.0) } else { p_b })
     }
 }
@@ -176,7 +176,7 @@ impl Average {
 
 /// (2) up to the second threshold, and the gentle rise to 1 at twice that; 0 below the first, and 1
 /// above.
-pub(crate) fn gentle(avg: f64, (min_th, max_th): (f64, f64), max_p: f64) -> f64 {
+pub(crate) fn gentle(avg: f64, min_th: f64, max_th: f64, max_p: f64) -> f64 {
     if avg < min_th {
         0.0
     } else if avg < max_th {

@@ -238,7 +238,8 @@ impl Gate {
         shaper: &mut dyn Shaper,
         view: &LinkView,
         flow: Flow,
-        (bytes, what): (u64, Queued),
+        bytes: u64,
+        what: Queued,
     ) {
         self.with(|cx| shaper.on_queued(cx, view, flow, Size(bytes), what));
     }

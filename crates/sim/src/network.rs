@@ -116,6 +116,13 @@ pub struct Network {
     sampler: Component,
 }
 
+/// One end of a link.
+#[derive(Clone, Copy)]
+struct End {
+    node: NodeId,
+    face: FaceId,
+}
+
 impl Network {
     /// An empty network. The seed decides everything that is left to chance.
     #[must_use]
@@ -170,17 +177,18 @@ impl Network {
         let link = self.wires.len() as u32 / 2;
         let parallel =
             self.wires.iter().filter(|end| (end.from, end.to) == (a.0, b.0)).count().to_string();
-        let forth = self.wire((a, b), &ab, &parallel);
-        let back = self.wire((b, a), &ba, &parallel);
+        let forth = self.wire(a, b, &ab, &parallel);
+        let back = self.wire(b, a, &ba, &parallel);
         let (rate_ab, rate_ba) = (ab.rate, ba.rate);
-        let face_a = self.add_link_face((a, b), 2 * link, (ab, rate_ba), &parallel);
-        let face_b = self.add_link_face((b, a), 2 * link + 1, (ba, rate_ab), &parallel);
-        self.add_wire(forth, (a, face_a), (b, face_b));
-        self.add_wire(back, (b, face_b), (a, face_a));
+        let face_a = self.add_link_face(a, b, 2 * link, ab, rate_ba, &parallel);
+        let face_b = self.add_link_face(b, a, 2 * link + 1, ba, rate_ab, &parallel);
+        let (end_a, end_b) = (End { node: a, face: face_a }, End { node: b, face: face_b });
+        self.add_wire(forth, end_a, end_b);
+        self.add_wire(back, end_b, end_a);
         LinkId(link)
     }
 
-    fn wire(&self, (from, to): (NodeId, NodeId), spec: &WireSpec, parallel: &str) -> Wire {
+    fn wire(&self, from: NodeId, to: NodeId, spec: &WireSpec, parallel: &str) -> Wire {
         let name = |node: NodeId| self.nodes[node.index()].spec.name.as_str();
         let dice = Dice::new(self.seed, [name(from), name(to), parallel], &spec.impairment);
         Wire::new(spec.rate, spec.delay, spec.overhead, dice)
@@ -188,9 +196,11 @@ impl Network {
 
     fn add_link_face(
         &mut self,
-        (from, to): (NodeId, NodeId),
+        from: NodeId,
+        to: NodeId,
         wire: u32,
-        (spec, rate_in): (WireSpec, Option<Rate>),
+        spec: WireSpec,
+        rate_in: Option<Rate>,
         parallel: &str,
     ) -> FaceId {
         let name = format!("{} {parallel}", self.nodes[to.index()].spec.name);
@@ -201,16 +211,16 @@ impl Network {
         self.nodes[from.index()].add_port(self.now, Port::Link { wire, plan })
     }
 
-    fn add_wire(&mut self, wire: Wire, from: (NodeId, FaceId), to: (NodeId, FaceId)) {
+    fn add_wire(&mut self, wire: Wire, from: End, to: End) {
         let name = |node: NodeId| self.nodes[node.index()].spec.name.clone();
-        let past = LinkSums::new(name(from.0), name(to.0));
+        let past = LinkSums::new(name(from.node), name(to.node));
         let component = self.component(Target::Wire(self.wires.len() as u32));
         self.wires.push(WireEnd {
             wire,
-            from: from.0.0,
-            from_face: from.1,
-            to: to.0.0,
-            to_face: to.1,
+            from: from.node.0,
+            from_face: from.face,
+            to: to.node.0,
+            to_face: to.face,
             component,
             past,
         });

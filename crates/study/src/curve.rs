@@ -8,7 +8,8 @@ use crate::outcome::Series;
 pub fn curves(
     experiment: &Experiment,
     cases: &[usize],
-    (measure, key): (usize, &str),
+    measure: usize,
+    key: &str,
     values: &Values,
 ) -> Vec<Series> {
     let mut lines: Vec<Series> = Vec::new();

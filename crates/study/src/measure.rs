@@ -4,6 +4,7 @@ use crate::samples::Samples;
 use crate::selector::{RUN, Selector};
 use scenario::result::{Field, Flow, Link, Node, RunResult, Value, Workload};
 use scenario::series::{Subject, class_label};
+use std::ops::Range;
 
 /// Something that is measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -153,7 +154,7 @@ impl Measure {
                 (all.len(), all.into_iter().flatten().collect())
             }
             What::Value(field) => {
-                let all = self.fields(run, field, (from, to));
+                let all = self.fields(run, field, &(from..to));
                 (all.len(), all.into_iter().flatten().collect())
             }
         };
@@ -166,11 +167,11 @@ impl Measure {
         }
     }
 
-    fn fields(&self, run: &RunResult, field: &str, span: (f64, f64)) -> Vec<Option<f64>> {
+    fn fields(&self, run: &RunResult, field: &str, span: &Range<f64>) -> Vec<Option<f64>> {
         let of = |label: &str| self.of.names(label);
         match self.of.subject {
             Some(Subject::Flow) => {
-                let began = |flow: &&Flow| (span.0..span.1).contains(&flow.start_s);
+                let began = |flow: &&Flow| span.contains(&flow.start_s);
                 let meant = run.flows.iter().filter(|flow| of(&flow.flow)).filter(began);
                 meant.map(|flow| number(Flow::FIELDS, flow.values(), field)).collect()
             }

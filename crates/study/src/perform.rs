@@ -124,7 +124,7 @@ fn one(
     });
     Ok(Kept {
         values: values.collect(),
-        lines: lines(experiment, (case, seed), &result, &samples),
+        lines: lines(experiment, case, seed, &result, &samples),
         mistakes,
         simulated_s: result.duration_s,
         packet_hops: result.packet_hops,
@@ -151,7 +151,8 @@ fn wanted(experiment: &Experiment, case: usize, seed: usize) -> Vec<Wanted> {
 /// What the run gives to each picture.
 fn lines(
     experiment: &Experiment,
-    (case, seed): (usize, usize),
+    case: usize,
+    seed: usize,
     run: &RunResult,
     samples: &Samples,
 ) -> Vec<Drawable> {
@@ -246,7 +247,7 @@ fn summed(experiment: &Experiment, records: &[&Record]) -> (ExperimentResult, Va
     }
     for (picture, drawn) in result.pictures.iter_mut().zip(&experiment.pictures) {
         if let Form::Curve(measure, key) = &drawn.form {
-            picture.lines = curves(experiment, &drawn.cases, (*measure, key), &values);
+            picture.lines = curves(experiment, &drawn.cases, *measure, key, &values);
         }
         if let Form::Cdf(_) = &drawn.form {
             let lines = picture.lines.iter_mut();

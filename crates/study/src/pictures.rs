@@ -35,7 +35,7 @@ pub fn pictures(
     let one = |(drawn, data): (&Drawn, &Drawable)| match &drawn.form {
         Form::Time(_, quantity) => time(experiment, drawn, data, quantity),
         Form::Cdf(_) => cdf(experiment, drawn, data),
-        Form::Curve(measure, key) => curve(experiment, drawn, data, (*measure, key)),
+        Form::Curve(measure, key) => curve(experiment, drawn, data, *measure, key),
     };
     let mut pictures: Vec<Picture> = drawn.filter_map(one).collect();
     if experiment.pictures.is_empty() {
@@ -115,7 +115,7 @@ fn time(
         Line {
             label: shown_name(experiment, name),
             colour: if alone { by_case[place] } else { of_number(number) },
-            ..over_time(&series.points[..until], drawn.factor, shown, (most, is_crowded))
+            ..over_time(&series.points[..until], drawn.factor, shown, most, is_crowded)
         }
     };
     let of = |case: usize| {
@@ -253,7 +253,8 @@ fn curve(
     experiment: &Experiment,
     drawn: &Drawn,
     data: &Drawable,
-    (measure, key): (usize, &str),
+    measure: usize,
+    key: &str,
 ) -> Option<Picture> {
     let cases: Vec<usize> = data.lines.iter().map(|line| line.case).collect();
     let by_line = by_case(experiment, &cases);
@@ -319,7 +320,7 @@ fn values(experiment: &Experiment, claims: &[&ClaimResult]) -> Vec<Picture> {
         let text = format!("{} Hollow: values of the paper.", bars(experiment));
         (!lines.is_empty()).then(|| Picture {
             id: if number == 0 { "values".to_owned() } else { format!("values-{}", number + 1) },
-            title: values_title(experiment, &lines, (unit, units.len())),
+            title: values_title(experiment, &lines, unit, units.len()),
             caption: caption(experiment, &text),
             form: report::picture::Form::Dots,
             x: Axis::new("measured", unit),
@@ -333,7 +334,7 @@ fn values(experiment: &Experiment, claims: &[&ClaimResult]) -> Vec<Picture> {
 }
 
 /// Pictures of several units have titles of their own.
-fn values_title(experiment: &Experiment, lines: &[Line], (unit, units): (&str, usize)) -> String {
+fn values_title(experiment: &Experiment, lines: &[Line], unit: &str, units: usize) -> String {
     match lines {
         _ if units == 1 => experiment.title.clone(),
         [only] => format!("{}: {}", experiment.title, only.label),

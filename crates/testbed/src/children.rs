@@ -34,7 +34,8 @@ impl Process {
     /// # Errors
     /// It cannot be started.
     pub fn start(
-        (what, node): (&str, &str),
+        what: &str,
+        node: &str,
         namespace: &str,
         program: &Path,
         arguments: &[String],

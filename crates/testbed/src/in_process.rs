@@ -47,7 +47,8 @@ impl InProcessApps {
     /// # Errors
     /// A daemon does not take a name.
     pub fn new(
-        (scenario, seed): (&Scenario, u64),
+        scenario: &Scenario,
+        seed: u64,
         testbed: &Testbed,
     ) -> Result<Option<InProcessApps>, TestbedError> {
         let plan = &testbed.plan;
@@ -102,7 +103,7 @@ impl InProcessApps {
         let work = move || {
             // Who may not have the priority goes on without it.
             rustix::process::setpriority_process(None, PRIORITY).ok();
-            self.run(&taken, rung, (origin, every))
+            self.run(&taken, rung, origin, every)
         };
         Ok(RunningApps { orders, bell, thread: Some(std::thread::spawn(work)) })
     }
@@ -111,7 +112,8 @@ impl InProcessApps {
         &mut self,
         orders: &Receiver<Order>,
         mut bell: UnixStream,
-        (origin, every): (Time, Duration),
+        origin: Time,
+        every: Duration,
     ) -> AppResults {
         let mut carried = AppResults::default();
         while monotonic() < origin {

@@ -132,8 +132,8 @@ impl Testbed {
         arguments: &[String],
         log: &Path,
     ) -> Result<Process, TestbedError> {
-        let about = (what, self.plan.nodes[at].name.as_str());
-        let process = Process::start(about, &self.namespace(at), &self.program, arguments, log)?;
+        let (node, namespace) = (&self.plan.nodes[at].name, self.namespace(at));
+        let process = Process::start(what, node, &namespace, &self.program, arguments, log)?;
         self.groups[at].as_ref().map_or(Ok(()), |group| group.take(process.id()))?;
         Ok(process)
     }

@@ -215,7 +215,7 @@ impl Plan {
         let mut nodes = Vec::new();
         for (node, number) in scenario.nodes.iter().zip(0..) {
             let (at, id) = (number as usize, NodeId::new(number));
-            let config = config::text(scenario, &network, &links, at, (seed, medium));
+            let config = config::text(scenario, &network, &links, at, seed, medium);
             // What else a daemon would say of its configuration when it starts.
             if refused.is_empty()
                 && let Err(error) = net::config::parse(&config, "its configuration")

@@ -67,7 +67,7 @@ impl Reader {
         let readings = Arc::new(Mutex::new(Vec::new()));
         let ends = Arc::new(AtomicBool::new(false));
         let (all, end) = (Arc::clone(&readings), Arc::clone(&ends));
-        let work = move || read_on((&socket, &pid), from, every, &all, &end);
+        let work = move || read_on(&socket, &pid, from, every, &all, &end);
         Reader { readings, ends, thread: Some(std::thread::spawn(work)) }
     }
 
@@ -95,7 +95,8 @@ impl Drop for Reader {
 }
 
 fn read_on(
-    (socket, pid): (&Path, &AtomicU32),
+    socket: &Path,
+    pid: &AtomicU32,
     from: Time,
     every: Duration,
     readings: &Mutex<Vec<Reading>>,

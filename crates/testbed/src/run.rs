@@ -36,7 +36,9 @@ const PATIENCE: Span = Span::from_secs(2);
 pub fn run(
     batch: &Batch,
     number: usize,
-    (name, program, medium): (&str, &Path, Medium),
+    name: &str,
+    program: &Path,
+    medium: Medium,
     watch: &dyn Watch,
 ) -> Result<RunResult, TestbedError> {
     let began = watch.seconds();
@@ -47,12 +49,12 @@ pub fn run(
     let goes_on = |now| watch.progress(Progress { run: number, now, end, events: 0 });
     let every = interval(scenario, batch.runs.len()).max(LEAST_INTERVAL);
     let testbed = Testbed::build(name, plan, program, &|| goes_on(Duration::ZERO))?;
-    let in_process = InProcessApps::new((scenario, run.seed), &testbed)?;
-    let observed = Course::begin((testbed, in_process), scenario, every)?.go(end, &goes_on)?;
+    let in_process = InProcessApps::new(scenario, run.seed, &testbed)?;
+    let observed = Course::begin(testbed, in_process, scenario, every)?.go(end, &goes_on)?;
     let interrupted = observed.duration < end;
     let (outcome, caching) = outcome(scenario, &observed, watch.rows(number));
-    let times = (watch.seconds() - began, interrupted);
-    let result = RunResult::new(run, &outcome, caching, times);
+    let wall_s = watch.seconds() - began;
+    let result = RunResult::new(run, &outcome, caching, wall_s, interrupted);
     // Nothing repeats exactly on real daemons.
     Ok(RunResult { driver: TESTBED.to_owned(), trace_hash: String::new(), ..result })
 }
@@ -77,7 +79,8 @@ struct Course {
 
 impl Course {
     fn begin(
-        (testbed, in_process): (Testbed, Option<InProcessApps>),
+        testbed: Testbed,
+        in_process: Option<InProcessApps>,
         scenario: &Scenario,
         every: Duration,
     ) -> Result<Course, TestbedError> {

@@ -119,7 +119,8 @@ pub fn serve(
     watches: &[crate::file::Watch],
     linger: Option<Duration>,
     look: &Look<'_>,
-    (outage, greet): (&mut Outage<'_>, &mut Greet<'_>),
+    outage: &mut Outage<'_>,
+    greet: &mut Greet<'_>,
 ) -> Result<(), Failure> {
     let mut tick = connection.now();
     let (mut answered, mut answered_at) = (0, connection.now());

@@ -7,18 +7,18 @@ use crate::{Finding, Repository};
 /// The aim is zero everywhere; a crate that is not listed has reached it. Lower a number when the
 /// code allows it (`cargo run --package weir-tidy --bin figures` shows them), never raise one.
 const MOST: &[(&str, [usize; 4])] = &[
-    ("forwarder", [4, 4, 14, 1]),
-    ("net", [3, 2, 5, 0]),
+    ("forwarder", [4, 4, 11, 1]),
+    ("net", [3, 2, 2, 0]),
     ("packet", [1, 0, 0, 0]),
-    ("report", [0, 0, 3, 1]),
-    ("scenario", [1, 0, 8, 0]),
-    ("schemes", [2, 0, 7, 1]),
+    ("report", [0, 0, 0, 1]),
+    ("scenario", [1, 0, 0, 0]),
+    ("schemes", [2, 0, 4, 1]),
     ("security", [0, 0, 0, 1]),
-    ("sim", [3, 1, 9, 1]),
-    ("study", [3, 0, 6, 0]),
-    ("testbed", [1, 0, 9, 0]),
-    ("transport", [3, 2, 3, 0]),
-    ("weir", [1, 0, 3, 0]),
+    ("sim", [3, 1, 3, 1]),
+    ("study", [3, 0, 0, 0]),
+    ("testbed", [1, 0, 1, 0]),
+    ("transport", [3, 2, 1, 0]),
+    ("weir", [1, 0, 1, 0]),
 ];
 
 /// What each number counts.

@@ -154,7 +154,7 @@ impl Forwarder {
         ending: Ending,
     ) {
         let Forwarder { hasher, dead_nonces, dead_nonce_lifetime, .. } = self;
-        bury(now, (hasher, dead_nonces, *dead_nonce_lifetime), name, entry, ending);
+        bury(now, hasher, dead_nonces, *dead_nonce_lifetime, name, entry, ending);
     }
 
     /// The same for an entry that is in the PIT still, and is taken out.
@@ -179,7 +179,7 @@ impl Forwarder {
     ) {
         let Forwarder { pit, hasher, dead_nonces, dead_nonce_lifetime, .. } = self;
         if let Some(entry) = pit.get(key) {
-            bury(now, (hasher, dead_nonces, *dead_nonce_lifetime), name, entry, ending);
+            bury(now, hasher, dead_nonces, *dead_nonce_lifetime, name, entry, ending);
         }
     }
 
@@ -224,7 +224,9 @@ impl Forwarder {
 /// See [`Forwarder::bury`].
 fn bury(
     now: Time,
-    (hasher, dead_nonces, lifetime): (&NameHasher, &mut DeadNonces, Duration),
+    hasher: &NameHasher,
+    dead_nonces: &mut DeadNonces,
+    lifetime: Duration,
     name: &HashedName<'_>,
     entry: &PitEntry,
     ending: Ending,

@@ -321,7 +321,7 @@ impl Forwarder {
             with_last(out.interest, &pending.convention.component(segment), &mut buffer);
             let Ok(interest) = Interest::decode(&buffer) else { continue };
             let name = self.hashed(interest.name());
-            let made = self.make_single(&interest, (&name, note), at, &ins, &outs);
+            let made = self.make_single(&interest, &name, note, at, &ins, &outs);
             if let Some(key) = made {
                 self.move_expected(now, out.key, key, &faces, (1, number));
             }
@@ -358,7 +358,8 @@ impl Forwarder {
     fn make_single(
         &mut self,
         interest: &Interest<'_>,
-        (name, note): (&HashedName<'_>, [u64; 2]),
+        name: &HashedName<'_>,
+        note: [u64; 2],
         at: u16,
         ins: &[(InRecord, SegmentBits)],
         outs: &[(OutRecord, SegmentBits)],

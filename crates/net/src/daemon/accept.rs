@@ -172,7 +172,7 @@ impl Daemon {
             return true;
         }
         let idle = |transport, group| {
-            self.faces.dispensable(now, (transport, group), &self.forwarder, settings)
+            self.faces.dispensable(now, transport, group, &self.forwarder, settings)
         };
         let other = match transport {
             Transport::Datagrams => Transport::Connections,
@@ -255,7 +255,7 @@ impl Daemon {
             // As NFD names them: applications have no addresses, so they get numbers.
             let uri = format!("fd://{}", self.faces.next_number());
             let socket = Link::Stream(Stream::new(socket));
-            self.on_demand_face((socket, None), [uri, local_uri], true, &link, now);
+            self.on_demand_face(socket, None, [uri, local_uri], true, &link, now);
         }
         for index in 0..self.listeners.tcp.len() {
             for at in 0.. {
@@ -269,7 +269,7 @@ impl Daemon {
                 let here = self.listeners.tcp[index].socket.local()?;
                 let uris = [FaceUri::tcp(peer).to_string(), FaceUri::tcp(here).to_string()];
                 let socket = Link::Stream(Stream::new(Socket::Tcp(socket)));
-                self.peer(socket, uris, (peer.ip(), peer.ip().is_loopback()), now);
+                self.peer(socket, uris, peer.ip(), peer.ip().is_loopback(), now);
             }
         }
         for index in 0..self.listeners.websocket.len() {
@@ -287,33 +287,28 @@ impl Daemon {
                 let local = self.settings.on_demand.link.local && peer.ip().is_loopback();
                 let socket = WebSocket::new(socket, self.settings.origins.clone());
                 let socket = Link::WebSocket(Box::new(socket));
-                self.peer(socket, uris, (peer.ip(), local), now);
+                self.peer(socket, uris, peer.ip(), local, now);
             }
         }
         Ok(())
     }
 
     /// A face for a peer who has connected, if there may be one more.
-    fn peer(
-        &mut self,
-        socket: Link,
-        uris: [String; 2],
-        (address, local): (IpAddr, bool),
-        now: Time,
-    ) {
+    fn peer(&mut self, socket: Link, uris: [String; 2], address: IpAddr, local: bool, now: Time) {
         let bytes = Face::keeps(false) + socket.memory();
         let scope = if local { Scope::Local } else { Scope::NonLocal };
         if !self.makes_room((address, scope), Transport::Connections, bytes, now) {
             return;
         }
         let link = self.settings.on_demand.link.clone();
-        self.on_demand_face((socket, Some(address)), uris, local, &link, now);
+        self.on_demand_face(socket, Some(address), uris, local, &link, now);
     }
 
     /// A face for a peer at an address, or for an application.
     fn on_demand_face(
         &mut self,
-        (socket, source): (Link, Option<IpAddr>),
+        socket: Link,
+        source: Option<IpAddr>,
         [uri, local_uri]: [String; 2],
         local: bool,
         link: &LinkOptions,

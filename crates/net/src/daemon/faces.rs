@@ -208,7 +208,8 @@ impl Faces {
     pub fn dispensable(
         &self,
         now: Time,
-        (transport, group): (Transport, Option<IpNet>),
+        transport: Transport,
+        group: Option<IpNet>,
         forwarder: &Forwarder,
         settings: &OnDemand,
     ) -> Option<FaceId> {

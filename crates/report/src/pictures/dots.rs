@@ -34,14 +34,15 @@ pub fn combinations(results: &Results) -> Vec<Picture> {
         let mut axis = Axis::new(axis, unit);
         // Fairness is at most 1.
         axis.most = (*id == "fairness").then_some(1.0);
-        combination(results, (id, name), axis, &rows)
+        combination(results, id, name, axis, &rows)
     });
     pictures.collect()
 }
 
 fn combination(
     results: &Results,
-    (id, name): (&str, &str),
+    id: &str,
+    name: &str,
     x: Axis,
     rows: &[(&str, Mean)],
 ) -> Option<Picture> {

@@ -261,7 +261,7 @@ impl<'r> Drawing<'r> {
                     (true, false) => group_label.clone(),
                     _ => name,
                 };
-                lines.push(self.line(label, colour, tracks, (all, is_crowded)));
+                lines.push(self.line(label, colour, tracks, all, is_crowded));
             }
         }
         let colours: Vec<usize> = lines.iter().map(|line| line.colour).collect();
@@ -303,7 +303,8 @@ impl<'r> Drawing<'r> {
         label: String,
         colour: usize,
         tracks: &[Track],
-        (beside, is_crowded): (usize, bool),
+        beside: usize,
+        is_crowded: bool,
     ) -> Line {
         let first = &tracks[0];
         let over = |value: fn(&Track) -> f64| {

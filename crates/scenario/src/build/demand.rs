@@ -81,7 +81,8 @@ pub(super) fn place(
     scenario: &Scenario,
     ways: &Ways,
     catalogue: &Catalogue,
-    (nodes, links): (&[NodeId], &[LinkId]),
+    nodes: &[NodeId],
+    links: &[LinkId],
 ) -> Result<(), sim::BuildError> {
     let content = &scenario.contents[ways.content];
     let usual = |at: usize| {

@@ -105,7 +105,7 @@ impl Columns {
         let mut canvas = Canvas::new(starts[last] + self.widest(last), height);
         for (column, (bundles, gap)) in self.gaps.iter().zip(&gaps).enumerate() {
             for bundle in bundles {
-                self.draw_bundle(&mut canvas, bundle, (&starts, column), gap);
+                self.draw_bundle(&mut canvas, bundle, &starts, column, gap);
             }
         }
         for (label, (row, column)) in self.labels.iter().zip(&self.places) {
@@ -118,7 +118,8 @@ impl Columns {
         &self,
         canvas: &mut Canvas,
         bundle: &Bundle,
-        (starts, column): (&[usize], usize),
+        starts: &[usize],
+        column: usize,
         gap: &Gap,
     ) {
         let lane = starts[column + 1] - gap.right - gap.lanes + bundle.lane;

@@ -91,7 +91,7 @@ pub fn read(source: &Source<'_>, speed: f64) -> Option<Sketch> {
     }
     let mut directed = Vec::new();
     for link in below(root, "link") {
-        directed.extend(read_link(source, link, &units, &found, (&places, speed)));
+        directed.extend(read_link(source, link, &units, &found, &places, speed));
         if directed.len() > MAX_LINKS {
             let at = link.range().start;
             source.mistake(at..at + 1, format!("at most {MAX_LINKS} links are taken"));
@@ -115,7 +115,8 @@ fn read_link(
     link: Node<'_, '_>,
     units: &Units,
     found: &Found,
-    (places, speed): (&[Option<earth::Place>], f64),
+    places: &[Option<earth::Place>],
+    speed: f64,
 ) -> Option<([usize; 2], Way, usize)> {
     let at = link.range().start;
     let end = |name: &'static str| {

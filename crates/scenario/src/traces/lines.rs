@@ -113,8 +113,10 @@ impl<W: Write> EventLog<W> {
     /// It cannot be written, or a word is none of them.
     pub fn new(
         mut out: W,
-        (scenario, seed): (&Scenario, u64),
-        (places, kinds): (Places, &[String]),
+        scenario: &Scenario,
+        seed: u64,
+        places: Places,
+        kinds: &[String],
         trouble: Trouble,
     ) -> io::Result<EventLog<W>> {
         check(kinds).map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;

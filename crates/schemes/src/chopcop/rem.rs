@@ -106,7 +106,7 @@ impl Rem {
     /// The probability of a mark, of figure 2.
     fn probability(&self, c: f64) -> f64 {
         let q = self.average.bytes;
-        if q > 0.0 { gentle(q, (self.q_min * c, self.q_max * c), self.p_max) } else { 0.0 }
+        if q > 0.0 { gentle(q, self.q_min * c, self.q_max * c, self.p_max) } else { 0.0 }
     }
 }
 

@@ -65,7 +65,7 @@ impl Bench {
         for _ in 0..count {
             self.packets += 1;
             let view = self.view();
-            self.gate.queued(&mut self.hobhis, &view, flow, (1000, Queued::Joined));
+            self.gate.queued(&mut self.hobhis, &view, flow, 1000, Queued::Joined);
         }
     }
 

@@ -17,7 +17,7 @@ pub fn read(
         let assertion = match (&raw.order, &raw.measured, &raw.published) {
             (Some(order), None, None) => self::order(reading, raw, order, measures, cases),
             (None, Some(measured), Some(published)) => {
-                number(reading, raw, (measured, published), measures, cases)
+                number(reading, raw, measured, published, measures, cases)
             }
             _ => {
                 let why = format!(
@@ -109,7 +109,8 @@ fn told<T>(reading: &Reading<'_>, at: &Spanned<String>, result: Result<T, String
 fn number(
     reading: &Reading<'_>,
     raw: &raw::Claim,
-    (measured, published): (&Spanned<String>, &Spanned<String>),
+    measured: &Spanned<String>,
+    published: &Spanned<String>,
     measures: &[&str],
     cases: &[&str],
 ) -> Option<Assertion> {

@@ -15,7 +15,8 @@ pub fn text(
     network: &Network,
     links: &[PlannedLink],
     at: usize,
-    (seed, medium): (u64, Medium),
+    seed: u64,
+    medium: Medium,
 ) -> String {
     let node = &scenario.nodes[at];
     let id = NodeId::new(at as u32);
@@ -41,7 +42,7 @@ pub fn text(
     for (number, link) in links.iter().enumerate() {
         for end in 0..2 {
             if link.ends[end] == at {
-                face(&mut text, link, end, (&scenario.links[number].directions, medium));
+                face(&mut text, link, end, &scenario.links[number].directions, medium);
             }
         }
     }
@@ -57,7 +58,8 @@ fn face(
     text: &mut String,
     link: &PlannedLink,
     end: usize,
-    (directions, medium): (&[Direction; 2], Medium),
+    directions: &[Direction; 2],
+    medium: Medium,
 ) {
     let (direction, back) = (&directions[end], &directions[1 - end]);
     let _ = write!(

@@ -324,7 +324,7 @@ impl Requests {
         };
         let (attempt, sent_at, lane, memo) = flying;
         self.stats.false_losses += u64::from(late);
-        let rtt = self.sample(now, data.item, (attempt, sent_at), late);
+        let rtt = self.sample(now, data.item, attempt, sent_at, late);
         self.note_answer(now);
         self.stats.data += 1;
         self.stats.data_bytes += data.size.0;

@@ -229,13 +229,13 @@ fn encode_metadata(spec: &Spec, says: &Metadata, tree: &Tree, signer: &Signer) -
         .with(&Component::segment(0));
     let last = Some(Component::segment(0));
     let rides_along = tree.layout().segments() <= says.heads;
-    encode_says(&name, last.as_ref(), says, tree, (signer, rides_along))
+    encode_says(&name, last.as_ref(), says, tree, signer, rides_along)
 }
 
 /// Makes the packet that names the manifest's root, and has it where it fits, under a name that
 /// follows from the versioned name alone.
 fn encode_root(says: &Metadata, tree: &Tree, signer: &Signer) -> Bytes {
-    encode_says(&rdr::root_name(says.object.as_ref()), None, says, tree, (signer, true))
+    encode_says(&rdr::root_name(says.object.as_ref()), None, says, tree, signer, true)
 }
 
 /// Signs what `says` says, once: whoever asks for it gets it from memory.
@@ -244,7 +244,8 @@ fn encode_says(
     final_block: Option<&Component>,
     says: &Metadata,
     tree: &Tree,
-    (signer, with_root): (&Signer, bool),
+    signer: &Signer,
+    with_root: bool,
 ) -> Bytes {
     let mut content = Vec::new();
     says.encode_into(&mut content);

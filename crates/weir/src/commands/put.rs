@@ -64,7 +64,7 @@ pub fn run(args: &PutArgs) -> Result<(), Failure> {
     publish.claim(args.name.clone());
     let keys = serve_certificates(&mut publish, &chain, args);
     let progress = Progress::new("sent", args.output.quiet);
-    let served = serve(&mut connection, &mut publish, &watches, &keys, args, (&progress, &stop));
+    let served = serve(&mut connection, &mut publish, &watches, &keys, args, &progress, &stop);
     progress.end();
     served?;
     if args.output.json {
@@ -80,7 +80,8 @@ fn serve(
     watches: &[Watch],
     keys: &[Name],
     args: &PutArgs,
-    (progress, stop): (&Progress, &Stop),
+    progress: &Progress,
+    stop: &Stop,
 ) -> Result<(), Failure> {
     let mut registered = Vec::new();
     let mut greet = |connection: &mut Connection| {
@@ -105,8 +106,8 @@ fn serve(
         say_what_is_served(publish);
     }
     let look = Look { progress, stop, verbose: args.output.verbose };
-    let back = (&mut outage, &mut greet as &mut producer::Greet<'_>);
-    producer::serve(connection, publish, watches, args.linger, &look, back)?;
+    let linger = args.linger;
+    producer::serve(connection, publish, watches, linger, &look, &mut outage, &mut greet)?;
     // The forwarder would notice by itself; saying it saves consumers a time-out.
     for name in &registered {
         connection.unregister(name).ok();

@@ -47,7 +47,7 @@ fn run_all(args: &TestbedRunArgs) -> Result<(), Failure> {
     let mut failed = None;
     // One after the other: they would take each other's time.
     for number in 0..batch.runs.len() {
-        match testbed::run(&batch, number, (&name, &program, medium), &watcher) {
+        match testbed::run(&batch, number, &name, &program, medium, &watcher) {
             Ok(result) => {
                 let interrupted = result.interrupted;
                 results.push(result);

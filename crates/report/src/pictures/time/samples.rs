@@ -30,7 +30,8 @@ pub fn over_time(
     points: &[(f64, f64)],
     factor: f64,
     shown: f64,
-    (most, is_crowded): (usize, bool),
+    most: usize,
+    is_crowded: bool,
 ) -> Line {
     let mut track = Track::new(shown, shown);
     points.iter().for_each(|(time, value)| track.add(*time, *value));

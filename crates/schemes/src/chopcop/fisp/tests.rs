@@ -57,7 +57,7 @@ impl Bench {
             Queued::Left => self.queued -= bytes,
         }
         let view = self.view();
-        self.gate.queued(&mut self.fisp, &view, flow, (bytes, what));
+        self.gate.queued(&mut self.fisp, &view, flow, bytes, what);
     }
 
     fn returned(&mut self, flow: Flow, size: Option<Size>) {

@@ -55,7 +55,7 @@ impl Bench {
             Queued::Left => self.packets -= 1,
         }
         let view = self.view();
-        self.gate.queued(&mut self.hbh, &view, flow, (1000, what));
+        self.gate.queued(&mut self.hbh, &view, flow, 1000, what);
     }
 
     fn returned(&mut self, flow: Flow, expected: u64, size: Option<u64>) {

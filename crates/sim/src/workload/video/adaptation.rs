@@ -51,7 +51,7 @@ impl Adaptation {
         match *self {
             Adaptation::Fixed(quality) => quality.min(top),
             Adaptation::Buffer { reservoir, cushion } => {
-                buffer_based(ladder, level, (reservoir, cushion), past.quality)
+                buffer_based(ladder, level, reservoir, cushion, past.quality)
             }
             Adaptation::Rate { safety, .. } => {
                 if past.rates.is_empty() {
@@ -70,7 +70,8 @@ impl Adaptation {
 fn buffer_based(
     ladder: &[Rate],
     level: Duration,
-    (reservoir, cushion): (Duration, Duration),
+    reservoir: Duration,
+    cushion: Duration,
     before: Option<usize>,
 ) -> usize {
     let top = ladder.len().saturating_sub(1);

@@ -49,7 +49,8 @@ impl Requests {
         &mut self,
         now: Time,
         item: Item,
-        (attempt, sent_at): (u16, Time),
+        attempt: u16,
+        sent_at: Time,
         late: bool,
     ) -> Option<Duration> {
         // Karn's rule, but for the first answer of all.

@@ -75,9 +75,9 @@ impl Traces {
             }
             if let Some(file) = &self.events {
                 let (out, trouble) = (open(&path(file))?, self.trouble.clone());
-                let about = (&*run.scenario, run.seed);
-                let chosen = (places.clone(), &self.kinds[..]);
-                tracers.push(Box::new(EventLog::new(out, about, chosen, trouble)?));
+                let (of, places) = (&run.scenario, places.clone());
+                let log = EventLog::new(out, of, run.seed, places, &self.kinds, trouble)?;
+                tracers.push(Box::new(log));
             }
             io::Result::Ok(())
         };

@@ -58,7 +58,7 @@ fn both(
     let medium = Medium::default();
     testbed::fits(&batch.runs[number], medium, false).map_err(|failure| failure.to_string())?;
     let program = testbed::program().map_err(|failure| failure.to_string())?;
-    let real = ::testbed::run(batch, number, (name, &program, medium), watch);
+    let real = ::testbed::run(batch, number, name, &program, medium, watch);
     let real = real.map_err(|error| error.to_string())?;
     let simulated = execute(batch, number, watch).map_err(|error| error.to_string())?;
     Ok([simulated, real])
