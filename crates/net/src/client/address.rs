@@ -1,16 +1,15 @@
 //! Where the forwarder is.
 
 use super::conf;
-use crate::uri::DEFAULT_SOCKET;
+use crate::uri::{Carrier, DEFAULT_SOCKET, FaceUri, UriError};
 use std::fmt;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use thiserror::Error;
 
 /// The variable by which all NDN programs are told where the forwarder is.
 pub const TRANSPORT_VARIABLE: &str = "NDN_CLIENT_TRANSPORT";
-const DEFAULT_PORT: u16 = 6363;
 
 /// Where older forwarders listen.
 const OLDER_SOCKETS: [&str; 3] = ["/run/nfd.sock", "/var/run/nfd.sock", "/run/ndn/nfd.sock"];
@@ -84,7 +83,6 @@ impl FromStr for Address {
 
     fn from_str(text: &str) -> Result<Address, AddressError> {
         let fail = |why: String| AddressError::Form { text: text.to_owned(), why };
-        let no_host = |why: String| AddressError::Host { text: text.to_owned(), why };
         let Some((scheme, rest)) = text.split_once("://") else {
             let path = text.strip_prefix("unix:").unwrap_or(text);
             if path.is_empty() {
@@ -92,25 +90,18 @@ impl FromStr for Address {
             }
             return Ok(Address::Unix(path.into()));
         };
-        let (carrier, family) = match scheme {
+        match scheme {
             "unix" if rest.is_empty() => return Err(fail("the path is missing".into())),
             "unix" => return Ok(Address::Unix(rest.into())),
-            _ => scheme.split_at_checked(3).unwrap_or((scheme, "")),
-        };
-        let wanted = |peer: &SocketAddr| match family {
-            "4" => peer.is_ipv4(),
-            "6" => peer.is_ipv6(),
-            _ => true,
-        };
-        if !matches!(carrier, "tcp" | "udp") || !matches!(family, "" | "4" | "6") {
-            return Err(fail(format!("`{scheme}` is no known transport")));
+            _ => {}
         }
-        let has_port = rest.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-        let host = if has_port { rest.to_owned() } else { format!("{rest}:{DEFAULT_PORT}") };
-        let peers = host.to_socket_addrs().map_err(|error| no_host(error.to_string()))?;
-        let peer = peers.into_iter().find(wanted);
-        let peer = peer.ok_or_else(|| no_host("it has no address of that family".into()))?;
-        Ok(if carrier == "tcp" { Address::Tcp(peer) } else { Address::Udp(peer) })
+        let uri: FaceUri = text.parse().map_err(|error: UriError| fail(error.why))?;
+        let peer = uri.resolve().map_err(|error| AddressError::Host {
+            text: text.to_owned(),
+            why: error.to_string(),
+        })?;
+        let is_tcp = matches!(uri, FaceUri::Internet { carrier: Carrier::Tcp, .. });
+        Ok(if is_tcp { Address::Tcp(peer) } else { Address::Udp(peer) })
     }
 }
 
@@ -145,7 +136,10 @@ mod tests {
             assert!(error.to_string().contains(&format!("`{bad}`")), "{error}");
         }
         // The form is right where only the host is not found.
-        for (text, form) in [("tcp5://a", true), ("udp://no.such.invalid", false)] {
+        let forms =
+            ["tcp5://a", "tcp://a:99999", "tcp://[::1", "tcp://", "udp://a b", "udp6://1.2.3.4"];
+        let texts = forms.map(|text| (text, true));
+        for (text, form) in texts.into_iter().chain([("udp://no.such.invalid", false)]) {
             let error = text.parse::<Address>().unwrap_err();
             assert_eq!(error.to_string().contains("write it like"), form, "{error}");
         }
