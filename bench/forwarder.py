@@ -11,5 +11,5 @@ def measure(_):
         print("\nThe forwarder alone: crates/forwarder has no benchmarks in this tree")
         return
     print("\nThe forwarder alone, in memory", flush=True)
-    argv = ["cargo", "bench", "--quiet", "--package", "weir-forwarder", "--bench", "*"]
+    argv = ["cargo", "bench", "--quiet", "--package", "forwarder", "--bench", "*"]
     subprocess.run(argv, cwd=weir.ROOT, stdin=subprocess.DEVNULL, check=True)

@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use transport::fetch::{Fetch, FetchConfig, Status};
 use transport::publish::Publish;
-use weir_fuzz::transfer::{Judge, Owner, Shape, controller, name, policy};
+use fuzz::transfer::{Judge, Owner, Shape, controller, name, policy};
 
 /// Enough segments for a manifest of two levels.
 const SHAPE: Shape = Shape { segment: 16, size: 300 * 16 - 5 };

@@ -21,7 +21,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use transport::fetch::{Fetch, FetchConfig, FetchError, Status};
 use transport::publish::Publish;
-use weir_fuzz::transfer::{Judge, NAME, Owner, Shape, controller, name, policy};
+use fuzz::transfer::{Judge, NAME, Owner, Shape, controller, name, policy};
 
 const SHAPE: Shape = Shape { segment: 40, size: 14 * 40 - 3 };
 /// Pending Interests of a forwarder.

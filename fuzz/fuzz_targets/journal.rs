@@ -41,7 +41,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
-        let folder = weir_fuzz::folder_in_memory();
+        let folder = fuzz::folder_in_memory();
         let file = |name| {
             File::options()
                 .read(true)

@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use tempfile::TempDir;
-use weir_fuzz::folder_in_memory;
+use fuzz::folder_in_memory;
 
 /// The files, and what is in them unless they are the one that is replaced.
 const FILES: [(&str, &[u8]); 4] = [

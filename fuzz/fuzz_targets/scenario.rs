@@ -9,7 +9,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use tempfile::TempDir;
-use weir_fuzz::folder_in_memory;
+use fuzz::folder_in_memory;
 
 /// The scenario that names the file.
 const FILE: &str = "[topology]\nfile = \"it\"\nformat = \"FORMAT\"\nrate = \"1 Mbit/s\"\n\

@@ -14,7 +14,7 @@ use security::{Certificate, SecretKey, Signer, Validity};
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
-use weir_fuzz::folder_in_memory;
+use fuzz::folder_in_memory;
 
 /// Seconds since 1970, when everything is valid.
 const NOW: u64 = 1_700_000_000;

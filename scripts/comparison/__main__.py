@@ -23,7 +23,7 @@ def main(arguments):
         return 2
     chosen = [s for s in known if not wanted or s["name"] in wanted]
     results = runs.all_runs(program, chosen, plain, quick)
-    bench = ["cargo", "bench", "-q", "-p", "weir-schemes", "--bench", "cost", "--", "--json"]
+    bench = ["cargo", "bench", "-q", "-p", "schemes", "--bench", "cost", "--", "--json"]
     said = subprocess.run(
         bench + [s["name"] for s in chosen], cwd=runs.ROOT, stdout=subprocess.PIPE, text=True,
         check=True,

@@ -63,7 +63,7 @@ one entry for all | `pcon`, `pcon-one-entry` |
 COSTS = """## What they cost
 
 Nanoseconds of one core for each Data at a consumer, and of the link parts for each packet that
-crosses a link, Interests and Data by turns (`cargo bench -p weir-schemes --bench cost`; {machine}).
+crosses a link, Interests and Data by turns (`cargo bench -p schemes --bench cost`; {machine}).
 A controller or link that does nothing is taken off; of a startup around `{plain}`, `{plain}`. What
 is a strategy and nothing else has no part in either.
 

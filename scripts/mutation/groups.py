@@ -13,9 +13,9 @@ ALL = ["--lib", "--bins", "--tests"]
 AUTHORITY = ["--lib", "--test", "authority", "--test", "replay"]
 
 GROUPS = {
-    "security": ("weir-security", ALL, ["crates/security/src/**"]),
+    "security": ("security", ALL, ["crates/security/src/**"]),
     "verification": (
-        "weir-transport",
+        "transport",
         ALL,
         [
             "crates/transport/src/fetch/verify.rs",
@@ -26,7 +26,7 @@ GROUPS = {
         ],
     ),
     "authority": (
-        "weir-net",
+        "net",
         AUTHORITY,
         [
             "crates/net/src/management/authority.rs",
@@ -35,7 +35,7 @@ GROUPS = {
             "crates/net/src/management/judging.rs",
         ],
     ),
-    "tables": ("weir-forwarder", ALL, ["crates/forwarder/src/tables/**"]),
+    "tables": ("forwarder", ALL, ["crates/forwarder/src/tables/**"]),
     "journal": (
         "weir",
         ["--bin", "weir"],

@@ -1,7 +1,6 @@
 //! The rules of the house, kept by the whole repository.
 
 use tidy::rules::{self, Rule};
-use weir_tidy as tidy;
 
 /// Fails with every finding, one a line, so that one run is enough to fix them all.
 fn keeps(rule: Rule) {

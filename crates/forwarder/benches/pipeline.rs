@@ -11,9 +11,9 @@ mod allocator;
 
 use bytes::Bytes;
 use control::{Action, Duration, Size, Strategy, StrategyCx, Time};
+use forwarder::tables::{ContentStoreConfig, PitConfig};
+use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope, Wire};
 use packet::{Component, DataBuf, InterestBuf, Name};
-use weir_forwarder::tables::{ContentStoreConfig, PitConfig};
-use weir_forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope, Wire};
 
 const BATCH: usize = 2_000;
 const BATCHES: usize = 101;

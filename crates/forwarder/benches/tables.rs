@@ -12,12 +12,12 @@ mod allocator;
 
 use bytes::Bytes;
 use control::{Duration, Rng, Time};
-use packet::{Component, Data, DataBuf, HopOptions, Interest, InterestBuf, Name};
-use std::hint::black_box;
-use weir_forwarder::tables::{
+use forwarder::tables::{
     ContentStore, ContentStoreConfig, DeadNonces, FaceId, Fib, InRecord, NameHasher, OutRecord,
     Pit, PitConfig, PitToken, PolicyKind, dead_nonces::DEFAULT_LIFETIME,
 };
+use packet::{Component, Data, DataBuf, HopOptions, Interest, InterestBuf, Name};
+use std::hint::black_box;
 
 /// Packets that are made ahead, so that making them is not measured.
 const BATCH: usize = 20_000;

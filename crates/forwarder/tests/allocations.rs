@@ -6,8 +6,8 @@
 mod allocator;
 
 use control::{Action, Size, Strategy, StrategyCx, Time};
+use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Wire};
 use packet::{Bytes, DataBuf, InterestBuf};
-use weir_forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Wire};
 
 struct First;
 

@@ -5,8 +5,8 @@ mod allocator;
 
 use bytes::Bytes;
 use control::{Rng, Time};
+use forwarder::tables::{ContentStore, ContentStoreConfig, NameHasher, PolicyKind};
 use packet::{Component, Data, DataBuf, Interest, Name};
-use weir_forwarder::tables::{ContentStore, ContentStoreConfig, NameHasher, PolicyKind};
 
 /// What one insertion may take for itself while it works: the packet that is offered, encoded twice
 /// by this test.

@@ -8,9 +8,9 @@ mod allocator;
 mod support;
 
 use control::Rng;
+use forwarder::{FaceConfig, FaceId, ForwarderConfig};
 use packet::LpHeader;
 use support::{Bench, Cheapest, data, frame, interest, ms};
-use weir_forwarder::{FaceConfig, FaceId, ForwarderConfig};
 
 const LIMIT: usize = 8 << 20;
 

@@ -5,13 +5,13 @@
 mod allocator;
 
 use control::{Duration, Time};
-use packet::options::SegmentBits;
-use packet::{Component, HopOptions, Interest, InterestBuf, Name};
-use weir_forwarder::tables::memory::block;
-use weir_forwarder::tables::pit::{Convention, Segments};
-use weir_forwarder::tables::{
+use forwarder::tables::memory::block;
+use forwarder::tables::pit::{Convention, Segments};
+use forwarder::tables::{
     FaceId, Fib, InRecord, NameHasher, OutRecord, Pit, PitConfig, PitKey, PitToken,
 };
+use packet::options::SegmentBits;
+use packet::{Component, HopOptions, Interest, InterestBuf, Name};
 
 /// What a change may be said to add though it does not: the parts of a run that may be made, and
 /// the smallest hash tables.

@@ -1,4 +1,4 @@
-//! What it costs to read and write one packet, in nanoseconds: `cargo bench -p weir-packet`.
+//! What it costs to read and write one packet, in nanoseconds: `cargo bench -p packet`.
 //!
 //! The packets are those of a bulk transfer: names of five components, payloads of 64 and 8000
 //! bytes, a link header with a PIT token and a congestion mark. Each figure is the median of
@@ -6,6 +6,7 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![allow(clippy::print_stdout, reason = "a benchmark says what it measured")]
 
+use packet;
 use packet::interest_buf::encode_plain_interest;
 use packet::{
     Component, Data, DataBuf, DataParts, Interest, InterestBuf, LpHeader, LpPacket, Name,
@@ -13,7 +14,6 @@ use packet::{
 };
 use std::hint::black_box;
 use std::time::Instant;
-use weir_packet as packet;
 
 const RUNS: usize = 15;
 const CALLS: u32 = 200_000;

@@ -2,13 +2,13 @@
 
 mod support;
 
+use packet;
 use packet::{
     Component, Data, Interest, InterestBuf, LpHeader, LpPacket, NackReason, Name, SignatureType,
     tlv,
 };
 use sha2::{Digest as _, Sha256};
 use support::hex;
-use weir_packet as packet;
 
 /// python-ndn: `NDNApp.register('/hello')`.
 const REGISTER: &str = "

@@ -6,10 +6,10 @@
 
 mod support;
 
+use packet;
 use packet::{Data, DecodeError, Interest, SignatureInfoBuf, tlv};
 use support::hex;
 use tlv::Fault;
-use weir_packet as packet;
 
 /// An even number above 31 that nobody uses, and three that may not be ignored: all up to 31 are
 /// "grandfathered", the even ones, too.

@@ -2,9 +2,9 @@
 
 mod support;
 
+use packet;
 use packet::{Data, Interest, LpPacket, NameRef, SignatureInfoBuf, tlv};
 use proptest::prelude::*;
-use weir_packet as packet;
 
 /// Every way to read bytes is tried.
 fn refused_everywhere(wire: &[u8]) -> bool {

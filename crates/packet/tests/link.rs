@@ -6,10 +6,10 @@
 
 mod support;
 
+use packet;
 use packet::{HopOption, HopOptions, LpHeader, LpPacket, NackReason, tlv};
 use support::hex;
 use tlv::Fault;
-use weir_packet as packet;
 
 const INTEREST: &str = "0505 0703080161";
 

@@ -2,13 +2,13 @@
 
 mod support;
 
+use packet;
 use packet::interest_buf::encode_plain_interest;
 use packet::{
     Component, Data, DataBuf, DataParts, Interest, InterestBuf, Name, Signature, SignatureInfoBuf,
 };
 use proptest::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use weir_packet as packet;
 
 fn name(text: &str) -> Name {
     text.parse().expect("a valid name")

@@ -2,11 +2,11 @@
 
 mod support;
 
+use packet;
 use packet::{Data, DataBuf, Interest, InterestBuf, LpHeader, LpPacket, Name, NameRef};
 use packet::{SignatureInfoBuf, tlv};
 use proptest::prelude::*;
 use sha2::{Digest as _, Sha256};
-use weir_packet as packet;
 
 fn without_digest(name: &Name) -> Vec<packet::Component> {
     let other = |c: &packet::ComponentRef<'_>| c.typ() != tlv::types::PARAMETERS_DIGEST;

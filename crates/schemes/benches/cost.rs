@@ -7,7 +7,7 @@
 //! A link sees Interests and their Data of 16 flows by
 //! turns; link parts do nothing there but what they do for packets that pass.
 //!
-//! `cargo bench -p weir-schemes --bench cost -- [--json] [NAME...]`
+//! `cargo bench -p schemes --bench cost -- [--json] [NAME...]`
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
 use control::{
@@ -17,8 +17,8 @@ use control::{
 };
 use packet::HopOptions;
 use packet::options::{PathId, RateStamp, ServedBy};
+use schemes::{Choice, SCHEMES, defaults};
 use std::collections::VecDeque;
-use weir_schemes::{Choice, SCHEMES, defaults};
 
 const DATA: u64 = 400_000;
 const PACKETS: u64 = 400_000;

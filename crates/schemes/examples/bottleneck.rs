@@ -1,6 +1,6 @@
 //! Controllers over one bottleneck, in virtual time.
 //!
-//! `cargo run -p weir-schemes --example bottleneck` prints a table for `bbr` and `cubic`; with
+//! `cargo run -p schemes --example bottleneck` prints a table for `bbr` and `cubic`; with
 //! names of controllers, for those. With settings, it runs one situation in which all of them share
 //! the link: `... --example bottleneck bbr cubic rate="50 Mbit/s" queue="200 kB" delay="25 ms"
 //! loss="1 %" later="5 Mbit/s" marker=codel bucket="32 kB" wakeup="1 ms" segments=100000 gap="2 s"

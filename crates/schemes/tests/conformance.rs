@@ -11,7 +11,7 @@ mod stampers;
 #[path = "conformance/strategies.rs"]
 mod strategies;
 
-use weir_schemes::{Choice, SCHEMES, find};
+use schemes::{Choice, SCHEMES, find};
 
 /// Every scheme that `pick` finds the wanted part in.
 fn choices(pick: fn(&control::Scheme) -> bool) -> Vec<Choice> {

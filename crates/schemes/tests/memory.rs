@@ -11,7 +11,7 @@ use control::{
 };
 use packet::options::{PathId, RateStamp, ServedBy, SteeringHint, SteeringKind};
 use packet::{HopOptions, Name};
-use weir_schemes::{Choice, SCHEMES};
+use schemes::{Choice, SCHEMES};
 
 /// Each half of a run meets so many that are new.
 const HALF: u64 = 20_000;

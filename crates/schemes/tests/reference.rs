@@ -6,7 +6,7 @@ use std::path::Path;
 #[test]
 fn the_manual_is_current() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/schemes.md");
-    let current = weir_schemes::reference::markdown();
+    let current = schemes::reference::markdown();
     if std::env::var_os("WEIR_REGENERATE").is_some() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, &current).unwrap();
@@ -15,6 +15,6 @@ fn the_manual_is_current() {
     assert!(
         committed == current,
         "docs/reference/schemes.md is out of date; run \
-         WEIR_REGENERATE=1 cargo test -p weir-schemes --test reference"
+         WEIR_REGENERATE=1 cargo test -p schemes --test reference"
     );
 }

@@ -3,7 +3,7 @@
 //!
 //! Each column is a situation, each row a round trip of 50 ms, each cell the window in whole
 //! segments at its end; of a controller that has no window, its rate in Mbit/s. `WEIR_REGENERATE=1
-//! cargo test -p weir-schemes --test response` writes them anew.
+//! cargo test -p schemes --test response` writes them anew.
 
 #[path = "response/chart.rs"]
 mod chart;
@@ -13,10 +13,10 @@ use control::{
     Size, Ticket, Time,
 };
 use packet::HopOptions;
+use schemes::{Choice, SCHEMES};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
-use weir_schemes::{Choice, SCHEMES};
 
 const RTT: Duration = Duration::from_millis(50);
 const ROUNDS: u64 = 40;
@@ -292,7 +292,7 @@ fn chapter(names: &[&str]) -> String {
         "# Response curves\n\n\
          How each controller answers to one thing alone, over a path with a round-trip time of\n\
          50 ms. The numbers are in `crates/schemes/tests/response/`; a test compares them, and\n\
-         `WEIR_REGENERATE=1 cargo test -p weir-schemes --test response` writes them and these\n\
+         `WEIR_REGENERATE=1 cargo test -p schemes --test response` writes them and these\n\
          pictures anew. Each panel has its own scale; a line that ends has left it at the top.\n\n\
          | situation | what happens |\n|---|---|\n",
     );
@@ -341,7 +341,7 @@ fn controllers_respond_as_committed() {
     }
     assert!(
         changed.is_empty(),
-        "responses have changed; if they should, run WEIR_REGENERATE=1 cargo test -p weir-schemes \
+        "responses have changed; if they should, run WEIR_REGENERATE=1 cargo test -p schemes \
          --test response\n{}",
         changed.join("\n")
     );

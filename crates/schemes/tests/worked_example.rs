@@ -30,7 +30,7 @@ fn the_page_explains_the_scheme_as_its_tables_do() {
     );
     lines.extend(params.iter().map(|row| {
         let (value, range) =
-            (weir_schemes::reference::value(row.default), weir_schemes::reference::range(row));
+            (schemes::reference::value(row.default), schemes::reference::range(row));
         format!("  {} = {value} ({range})\n      {} [{}]", row.name, row.help, row.source)
     }));
     for line in lines {

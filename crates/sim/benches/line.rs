@@ -10,8 +10,8 @@
 mod allocator;
 
 use control::{Duration, Params, Rate, Size, Time};
+use sim::{Network, NodeSpec, ObjectSpec, Outcome, RateSpec, Signing, WireSpec};
 use std::sync::Arc;
-use weir_sim::{Network, NodeSpec, ObjectSpec, Outcome, RateSpec, Signing, WireSpec};
 
 const NODES: usize = 6;
 const CONTENT: u64 = 1024;

@@ -10,8 +10,8 @@ mod allocator;
 mod support;
 
 use control::{Size, Time};
+use sim::{Network, NodeSpec, ObjectSpec, RateSpec, Signing};
 use support::{name, strategy, wire};
-use weir_sim::{Network, NodeSpec, ObjectSpec, RateSpec, Signing};
 
 const PER_SECOND: u64 = 4000;
 const SECOND: u64 = 1_000_000_000;

@@ -6,12 +6,12 @@ mod support;
 use control::{Duration, Ratio, Time};
 use forwarder::caching::{Aged, OnPath, ProbCache};
 use forwarder::tables::{Admission, ContentStoreConfig, PolicyKind};
+use sim::workload::catalogue::{Catalogue, Class, Objects};
+use sim::workload::sizes::Distribution;
+use sim::workload::{Listed, Manner, Requests, WorkloadSpec};
+use sim::{Network, NodeId, NodeSpec, Outcome, Signing};
 use std::sync::Arc;
 use support::{assert_conserved, at_ms, ms, name, strategy, wire};
-use weir_sim::workload::catalogue::{Catalogue, Class, Objects};
-use weir_sim::workload::sizes::Distribution;
-use weir_sim::workload::{Listed, Manner, Requests, WorkloadSpec};
-use weir_sim::{Network, NodeId, NodeSpec, Outcome, Signing};
 
 /// `n0` to `n4` in a row; stores at `n1`, `n2` and `n3`, the producer at `n4`. `asked` are
 /// milliseconds, nodes and objects.

@@ -1,15 +1,15 @@
 //! Flows of the default scheme that share a bottleneck: what they lose, and how equal they are.
 //!
 //! Twenty Mbit/s, segments of 1 kB, starts half a second apart: BBR by the draft loses up to a half
-//! of what it asks for. `WEIR_CROWDS=all cargo test -p weir-sim --test crowds -- --nocapture` runs
+//! of what it asks for. `WEIR_CROWDS=all cargo test -p sim --test crowds -- --nocapture` runs
 //! the whole grid and prints it; `WEIR_CROWDS_SCHEME=cubic` another scheme.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 mod support;
 
 use control::{Duration, Size};
+use sim::{FetchSpec, FlowId, LinkId, Network, ObjectSpec, Signing, WireSpec, jain_index};
 use support::{assert_conserved, at_ms, controller, name, node, two_at_a_time, wire};
-use weir_sim::{FetchSpec, FlowId, LinkId, Network, ObjectSpec, Signing, WireSpec, jain_index};
 
 const APART_MS: u64 = 500;
 /// What the flows have after the last has begun, before it is asked how equal they are.

@@ -5,10 +5,10 @@
 mod support;
 
 use control::{Params, Size};
+use sim::impairment::{Impairment, Loss};
+use sim::{FetchSpec, Network, NodeSpec, ObjectSpec, Signing, WireSpec};
 use std::sync::Arc;
 use support::{at_ms, controller, name, node, wire};
-use weir_sim::impairment::{Impairment, Loss};
-use weir_sim::{FetchSpec, Network, NodeSpec, ObjectSpec, Signing, WireSpec};
 
 /// Two consumers of one object behind a router with a content store, whose link to the producer,
 /// of 10 Mbit/s, is the bottleneck.

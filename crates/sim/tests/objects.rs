@@ -4,9 +4,9 @@
 mod support;
 
 use control::{Size, Time};
+use sim::{FetchSpec, ObjectSpec, Signing};
 use std::sync::{Arc, Mutex};
 use support::{assert_conserved, controller, line, name, wire};
-use weir_sim::{FetchSpec, ObjectSpec, Signing};
 
 const SECOND: u64 = 1_000_000_000;
 

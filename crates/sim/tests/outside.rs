@@ -5,14 +5,14 @@ mod support;
 
 use control::{Duration, Rate, Time};
 use packet::tlv::Reader;
+use sim::workload::catalogue::{Catalogue, Class, Objects};
+use sim::workload::sizes::Distribution;
+use sim::workload::video::{Adaptation, VideoSpec};
+use sim::workload::{Manner, Requests, WorkloadSpec};
+use sim::{Applications, Arrivals, FlowResult, RateSpec};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use support::{Line, at_ms, controller, line, ms, name, wire};
-use weir_sim::workload::catalogue::{Catalogue, Class, Objects};
-use weir_sim::workload::sizes::Distribution;
-use weir_sim::workload::video::{Adaptation, VideoSpec};
-use weir_sim::workload::{Manner, Requests, WorkloadSpec};
-use weir_sim::{Applications, Arrivals, FlowResult, RateSpec};
 
 /// Fetches of objects of two classes from the first node, at the last one.
 fn network() -> Line {

@@ -5,11 +5,11 @@ mod support;
 
 use control::Size;
 use forwarder::tables::ContentStoreConfig;
-use support::{at_ms, controller, ms, name, strategy, wire};
-use weir_sim::{
+use sim::{
     FetchSpec, Impairment, LinkResult, Loss, Network, NodeId, NodeSpec, ObjectSpec, Outcome,
     Signing, WireSpec,
 };
+use support::{at_ms, controller, ms, name, strategy, wire};
 
 /// Segments of 1,000 bytes.
 const SEGMENTS: u64 = 320;

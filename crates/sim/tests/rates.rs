@@ -8,9 +8,9 @@ mod system;
 
 use control::{Duration, Rate, Time};
 use random::Topology;
+use sim::{Fault, FlowId, LinkId, Loss, Network, NodeId, Outcome, WireSpec};
 use std::fmt::Write as _;
 use system::{Series, System, ms, publish, publish_sized};
-use weir_sim::{Fault, FlowId, LinkId, Loss, Network, NodeId, Outcome, WireSpec};
 
 /// A second, in milliseconds.
 const S: u64 = 1000;

@@ -4,9 +4,9 @@
 mod support;
 
 use control::Time;
+use sim::impairment::Loss;
+use sim::{FlowResult, Network, ObjectSpec, RateSpec, Signing, WireSpec};
 use support::{Line, ms, name, node, wire};
-use weir_sim::impairment::Loss;
-use weir_sim::{FlowResult, Network, ObjectSpec, RateSpec, Signing, WireSpec};
 
 const SECOND: u64 = 1_000_000_000;
 const ASKED: u64 = 2000;

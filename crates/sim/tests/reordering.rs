@@ -5,11 +5,9 @@
 mod support;
 
 use control::{Duration, Rate, Size};
+use sim::{FetchSpec, FlowResult, Make, Network, NodeSpec, ObjectSpec, Outcome, Signing, WireSpec};
 use std::sync::Arc;
 use support::{assert_links_conserve, at_ms, ms, name};
-use weir_sim::{
-    FetchSpec, FlowResult, Make, Network, NodeSpec, ObjectSpec, Outcome, Signing, WireSpec,
-};
 
 /// Bytes of content in a segment, and what its Data packet adds to them, at least.
 const SEGMENT: usize = 1000;

@@ -8,12 +8,10 @@ use control::{
     Arrival, Ask, Controller, Cx, Lane, Loss, Params, Permit, Scheme, Sent, Size, Ticket, Time,
 };
 use packet::options::PathId;
+use sim::{Fault, FetchSpec, LinkId, Network, NodeId, NodeSpec, ObjectSpec, Signing, WireSpec};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use support::{at_ms, controller, name, wire};
-use weir_sim::{
-    Fault, FetchSpec, LinkId, Network, NodeId, NodeSpec, ObjectSpec, Signing, WireSpec,
-};
 
 const FLOWS: u64 = 8;
 
@@ -56,10 +54,10 @@ struct Backhaul {
 
 fn backhaul() -> Backhaul {
     let mut net = Network::new(1);
-    let strategy = || -> weir_sim::Make<dyn control::Strategy> {
+    let strategy = || -> sim::Make<dyn control::Strategy> {
         Arc::new(|| scheme().strategy.unwrap()(&Params::defaults(scheme().params)))
     };
-    let stamper: weir_sim::Make<dyn control::Stamper> =
+    let stamper: sim::Make<dyn control::Stamper> =
         Arc::new(|| scheme().stamper.unwrap()(&Params::defaults(scheme().params)));
     let stamped = |mbps| WireSpec { stamper: Some(stamper.clone()), ..wire(mbps, 5) };
     let mut node = |name: &str| net.add_node(NodeSpec::new(name, strategy()).without_store());

@@ -5,12 +5,12 @@ mod support;
 
 use control::{Duration, Rate, Size, Time};
 use proptest::prelude::*;
-use std::sync::{Arc, Mutex};
-use support::{Line, assert_conserved, at_ms, line, ms, name, node, wire};
-use weir_sim::{
+use sim::{
     Fault, FlowSample, Impairment, LinkSample, Loss, NodeSample, Origin, Outcome, RateSpec,
     Recorder, Reorder, Signing, WireSpec,
 };
+use std::sync::{Arc, Mutex};
+use support::{Line, assert_conserved, at_ms, line, ms, name, node, wire};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -115,7 +115,7 @@ fn a_full_queue_drops_and_says_so() {
     let link = line.net.add_link(a, b, wire(100, 1), slow);
     line.net.add_route(a, &name("/p"), link, 0).unwrap();
     line.publish("/p", 10_000_000, 1000, Signing::Unsigned);
-    let object = weir_sim::ObjectSpec::new(name("/p"), Size(0)).versioned();
+    let object = sim::ObjectSpec::new(name("/p"), Size(0)).versioned();
     let mut spec = RateSpec::new(object, 2000.0, 4000);
     spec.lifetime = ms(500);
     line.net.constant_rate(a, spec);
@@ -133,7 +133,7 @@ fn a_full_queue_drops_and_says_so() {
 #[test]
 fn nacks_come_back_where_there_is_no_route() {
     let mut line = line(1, 3, &wire(100, 1));
-    let object = weir_sim::ObjectSpec::new(name("/p/none"), Size(0)).versioned();
+    let object = sim::ObjectSpec::new(name("/p/none"), Size(0)).versioned();
     let first = line.nodes[0];
     line.net.constant_rate(first, RateSpec::new(object, 100.0, 50));
     let outcome = line.net.run(Time(5 * SECOND));
@@ -144,14 +144,14 @@ fn nacks_come_back_where_there_is_no_route() {
 
 #[test]
 fn a_second_fetch_is_answered_by_the_content_store() {
-    let mut net = weir_sim::Network::new(1);
-    let [a, b] = ["a", "b"].map(|n| net.add_node(weir_sim::NodeSpec::new(n, support::strategy())));
+    let mut net = sim::Network::new(1);
+    let [a, b] = ["a", "b"].map(|n| net.add_node(sim::NodeSpec::new(n, support::strategy())));
     let link = net.add_link(a, b, wire(20, 3), wire(20, 3));
     net.add_route(a, &name("/p"), link, 1).unwrap();
-    net.publish(b, weir_sim::ObjectSpec::new(name("/p/x"), Size(1_000_000))).unwrap();
+    net.publish(b, sim::ObjectSpec::new(name("/p/x"), Size(1_000_000))).unwrap();
     for start in [0, 5000] {
         let controller = support::controller("aimd");
-        let mut fetch = weir_sim::FetchSpec::new(name("/p/x"), controller, "aimd");
+        let mut fetch = sim::FetchSpec::new(name("/p/x"), controller, "aimd");
         fetch.start = at_ms(start);
         net.fetch(a, fetch);
     }
@@ -240,7 +240,7 @@ fn a_rate_that_changes_counts_at_once() {
     // 1 MB a second for one second, then twice as much.
     let mut line = line(1, 2, &wire(8, 1));
     line.publish("/p", 100_000_000, 1000, Signing::Unsigned);
-    let object = weir_sim::ObjectSpec::new(name("/p"), Size(0)).versioned();
+    let object = sim::ObjectSpec::new(name("/p"), Size(0)).versioned();
     let first = line.nodes[0];
     let free = line.links[0];
     line.net.at(at_ms(0), Fault::Rate { link: free, backward: false, rate: None }).unwrap();
@@ -259,7 +259,7 @@ impl Recorder for Counts {
     fn wants_events(&self) -> bool {
         true
     }
-    fn packet(&mut self, _hop: &weir_sim::PacketHop<'_>) {
+    fn packet(&mut self, _hop: &sim::PacketHop<'_>) {
         self.0.lock().unwrap()[0] += 1;
     }
     fn event(&mut self, origin: Origin, _event: &control::Event) {
@@ -320,7 +320,7 @@ proptest! {
         line.publish("/p/film", 300_000, 1000, Signing::Manifest);
         line.fetch("/p/film", scheme, 0);
         line.fetch("/p/film", scheme, 500);
-        let object = weir_sim::ObjectSpec::new(name("/p/film"), Size(0)).versioned();
+        let object = sim::ObjectSpec::new(name("/p/film"), Size(0)).versioned();
         let mut spec = RateSpec::new(object, 200.0, 400);
         spec.lifetime = Duration::from_millis(700);
         line.net.constant_rate(line.nodes[0], spec);

@@ -9,15 +9,15 @@
 mod support;
 
 use control::{Controller, Params, Rate, Scheme, Size};
+use sim::{
+    Fault, FetchSpec, FlowId, LinkId, Loss, Make, Network, NodeId, NodeSpec, ObjectSpec, Outcome,
+    Signing, WireSpec,
+};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use support::{at_ms, ms, name, strategy, two_at_a_time};
-use weir_sim::{
-    Fault, FetchSpec, FlowId, LinkId, Loss, Make, Network, NodeId, NodeSpec, ObjectSpec, Outcome,
-    Signing, WireSpec,
-};
 
 /// What is measured, in the order of the columns of both tables.
 const MEASURES: [&str; 6] = ["line", "fair", "loss", "away", "cut", "rtt"];

@@ -4,14 +4,14 @@
 mod support;
 
 use control::{Duration, Size, Time};
-use std::sync::Arc;
-use support::{Line, assert_conserved, at_ms, line, name, strategy, wire};
-use weir_sim::workload::catalogue::{Catalogue, Class, Objects};
-use weir_sim::workload::sizes::Distribution;
-use weir_sim::{
+use sim::workload::catalogue::{Catalogue, Class, Objects};
+use sim::workload::sizes::Distribution;
+use sim::{
     Arrivals, FlowResult, Network, NodeId, NodeSpec, ObjectSpec, Production, RateSpec, ServiceSpec,
     Signing, SlowSegment, WireSpec,
 };
+use std::sync::Arc;
+use support::{Line, assert_conserved, at_ms, line, name, strategy, wire};
 
 const SERVICE: Duration = Duration::from_micros(2_500);
 

@@ -6,12 +6,12 @@ mod support;
 
 use control::{Duration, Shaper, Size, Time};
 use schemes::Choice;
-use std::sync::Arc;
-use support::{assert_conserved, at_ms, controller, name, node, wire};
-use weir_sim::{
+use sim::{
     Fault, FetchSpec, FlowResult, LinkResult, Make, Network, NodeId, ObjectSpec, Outcome, RateSpec,
     Signing, WireSpec,
 };
+use std::sync::Arc;
+use support::{assert_conserved, at_ms, controller, name, node, wire};
 
 /// What 10 Mbit/s carry of Data of 1000 bytes in a second.
 const CAPACITY: f64 = 1250.0;

@@ -5,9 +5,9 @@ mod support;
 
 use control::{Params, Scheme, Size};
 use schemes::SCHEMES;
+use sim::{Fault, FetchSpec, FlowId, LinkId, Make, Network, NodeSpec, ObjectSpec, Signing};
 use std::sync::Arc;
 use support::{at_ms, controller, name, wire};
-use weir_sim::{Fault, FetchSpec, FlowId, LinkId, Make, Network, NodeSpec, ObjectSpec, Signing};
 
 /// A consumer behind a router that has two ways to content: `cheap` and `dear`, with a producer of
 /// its own at the end of each. The consumer's link is slower than either.

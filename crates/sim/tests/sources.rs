@@ -9,12 +9,10 @@ use control::{
 };
 use forwarder::tables::{Admission, ContentStoreConfig};
 use packet::options::{Anticipated, ServedBy};
+use sim::{FetchSpec, FlowId, FlowResult, Make, Network, NodeId, NodeSpec, ObjectSpec, WireSpec};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use support::{at_ms, controller, ms, name, strategy, wire};
-use weir_sim::{
-    FetchSpec, FlowId, FlowResult, Make, Network, NodeId, NodeSpec, ObjectSpec, WireSpec,
-};
 
 /// Routers with a cache between consumer and producer.
 const CACHES: usize = 8;

@@ -5,12 +5,12 @@
 mod support;
 
 use control::{Duration, Rate, Size};
-use std::sync::Arc;
-use support::{assert_conserved, at_ms, ms, name, strategy};
-use weir_sim::{
+use sim::{
     FetchSpec, FlowResult, LinkId, Loss, Make, Network, NodeId, NodeSpec, ObjectSpec, Signing,
     WireSpec,
 };
+use std::sync::Arc;
+use support::{assert_conserved, at_ms, ms, name, strategy};
 
 /// A scheme's consumers, on routers that have its parts or know nothing of it.
 struct World {

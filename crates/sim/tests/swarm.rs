@@ -1,6 +1,6 @@
 //! A seed decides topology, schemes, workload and faults; what must hold in every run, holds.
 //!
-//! A seed that fails is printed. `WEIR_SWARM_SEED=17 cargo test -p weir-sim --test swarm` runs it
+//! A seed that fails is printed. `WEIR_SWARM_SEED=17 cargo test -p sim --test swarm` runs it
 //! alone; `WEIR_SWARM_SEEDS=500` runs more of them than usual.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -8,12 +8,12 @@ mod support;
 
 use control::{Controller, Duration, Marker, Params, Rate, Rng, Shaper, Size, Stamper, Time};
 use forwarder::tables::{Admission, ContentStoreConfig, PolicyKind};
-use std::sync::Arc;
-use support::{assert_conserved, ms, name, strategy};
-use weir_sim::{
+use sim::{
     Arrivals, Fault, FetchSpec, Impairment, LinkId, Loss, Make, Network, NodeId, NodeSpec,
     ObjectSpec, Outcome, RateSpec, Recorder, Reorder, Signing, WireSpec,
 };
+use std::sync::Arc;
+use support::{assert_conserved, ms, name, strategy};
 
 const SEEDS: u64 = 40;
 
@@ -198,7 +198,7 @@ impl Built {
 struct Clock(Time);
 
 impl Recorder for Clock {
-    fn packet(&mut self, hop: &weir_sim::PacketHop<'_>) {
+    fn packet(&mut self, hop: &sim::PacketHop<'_>) {
         assert!(hop.at >= self.0, "{:?} after {:?}", hop.at, self.0);
         self.0 = hop.at;
     }
@@ -239,7 +239,7 @@ fn swarm() {
             Ok((one, two)) => assert_eq!(one, two, "seed {seed}: two runs differ"),
             Err(_) => panic!(
                 "seed {seed} fails; run it alone by \
-                 `WEIR_SWARM_SEED={seed} cargo test -p weir-sim --test swarm`"
+                 `WEIR_SWARM_SEED={seed} cargo test -p sim --test swarm`"
             ),
         }
     }

@@ -5,14 +5,14 @@ mod support;
 
 use control::{Duration, Rng, Size, Time, math};
 use forwarder::tables::{ContentStoreConfig, PolicyKind};
-use std::sync::Arc;
-use support::{Line, assert_conserved, controller, line, ms, name, strategy, wire};
-use weir_sim::workload::catalogue::{Catalogue, Class, Objects};
-use weir_sim::workload::sizes::Distribution;
-use weir_sim::workload::{Manner, Requests, WorkloadSpec};
-use weir_sim::{
+use sim::workload::catalogue::{Catalogue, Class, Objects};
+use sim::workload::sizes::Distribution;
+use sim::workload::{Manner, Requests, WorkloadSpec};
+use sim::{
     Arrivals, FetchSpec, Network, NodeSpec, ObjectSpec, RateSpec, Signing, WireSpec, jain_index,
 };
+use std::sync::Arc;
+use support::{Line, assert_conserved, controller, line, ms, name, strategy, wire};
 
 const SECOND: u64 = 1_000_000_000;
 

@@ -4,9 +4,9 @@
 mod support;
 
 use control::{Duration, Kind, Rate, Size, Time};
+use sim::{Arrivals, ObjectSpec, PacketHop, RateSpec, Recorder, Signing, WireSpec};
 use std::sync::{Arc, Mutex};
 use support::{assert_conserved, line, name, wire};
-use weir_sim::{Arrivals, ObjectSpec, PacketHop, RateSpec, Recorder, Signing, WireSpec};
 
 /// Keeps when what arrived, and how large it was.
 #[derive(Clone, Default)]
@@ -50,7 +50,7 @@ fn one_interest_and_its_data_over_two_links() {
 fn a_queue_of_data_drains_at_the_rate_of_the_link() {
     // All 10 Interests leave at once over a link without a rate; Data comes back at 3 Mbit/s, for
     // which a byte takes 8000/3 ns: what is left over of a nanosecond is carried.
-    let mut net = weir_sim::Network::new(1);
+    let mut net = sim::Network::new(1);
     let (a, b) = (support::node(&mut net, "a"), support::node(&mut net, "b"));
     let free = WireSpec { rate: None, ..wire(1, 1) };
     let link = net.add_link(a, b, free, wire(3, 1));

@@ -5,13 +5,13 @@ mod support;
 
 use control::{Kind, Time};
 use packet::{Data, Interest};
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
-use support::{Line, line, name, wire};
-use weir_sim::{
+use sim::{
     Fate, Fault, FlowTrace, Impairment, LinkId, Loss, Outcome, PacketTrace, Signing, Tracer,
     WireSpec,
 };
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use support::{Line, line, name, wire};
 
 /// A link and a direction, and a fate by its name.
 type Key = (Option<(LinkId, bool)>, &'static str);

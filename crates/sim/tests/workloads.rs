@@ -5,13 +5,13 @@ mod support;
 
 use control::{Duration, Rate, Time};
 use packet::Name;
+use sim::workload::catalogue::{Catalogue, Class, Objects, Spread};
+use sim::workload::sizes::Distribution;
+use sim::workload::video::{Adaptation, VideoSpec};
+use sim::workload::{Listed, Manner, Requests, WorkloadSpec};
+use sim::{Arrivals, NodeId, Outcome, Signing};
 use std::sync::Arc;
 use support::{Line, assert_conserved, at_ms, controller, line, ms, name, wire};
-use weir_sim::workload::catalogue::{Catalogue, Class, Objects, Spread};
-use weir_sim::workload::sizes::Distribution;
-use weir_sim::workload::video::{Adaptation, VideoSpec};
-use weir_sim::workload::{Listed, Manner, Requests, WorkloadSpec};
-use weir_sim::{Arrivals, NodeId, Outcome, Signing};
 
 const SECOND: u64 = 1_000_000_000;
 

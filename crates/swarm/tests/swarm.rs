@@ -1,6 +1,6 @@
 //! Seeds draw scenarios; every rule holds in every run.
 //!
-//! `WEIR_SWARM_SEED=17 cargo test -p weir-swarm --test swarm` runs one seed, makes it smaller if it
+//! `WEIR_SWARM_SEED=17 cargo test -p swarm --test swarm` runs one seed, makes it smaller if it
 //! fails, and prints the smallest scenario that breaks the same rule. `WEIR_SWARM_SEEDS=500` runs
 //! more seeds than usual.
 #![allow(clippy::unwrap_used, reason = "a test")]

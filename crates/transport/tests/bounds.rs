@@ -8,9 +8,9 @@ use control::Duration;
 use packet::{Bytes, Data, DataBuf, NameRef};
 use security::{KeyType, SecretKey, Signer, TrustPolicy, TrustedKey};
 use support::{Memory, Pipe, bytes, cubic, name, publish, run};
-use weir_transport::fetch::{Fetch, FetchConfig, Status};
-use weir_transport::publish::Publish;
-use weir_transport::rdr::{METADATA, Metadata};
+use transport::fetch::{Fetch, FetchConfig, Status};
+use transport::publish::Publish;
+use transport::rdr::{METADATA, Metadata};
 
 const LIMIT: Duration = Duration::from_secs(60);
 /// Ten segments of 1000 bytes, of which the last has half.

@@ -11,8 +11,8 @@ use security::trust::{Chains, Schema, Validator};
 use security::{Certificate, KeyType, Proof, SecretKey, Signer, TrustPolicy, Validity};
 use std::sync::Arc;
 use support::{Memory, Pipe, Watched, bytes, cubic, failure, name, publish, run, run_from};
-use weir_transport::fetch::{Fetch, FetchConfig, FetchError, Status};
-use weir_transport::publish::Publish;
+use transport::fetch::{Fetch, FetchConfig, FetchError, Status};
+use transport::publish::Publish;
 
 const LIMIT: Duration = Duration::from_secs(60);
 const NOW: u64 = 1_795_183_387;

@@ -11,9 +11,9 @@ use security::manifest::node_name;
 use security::{SecretKey, Signer, TrustPolicy, TrustedKey};
 use std::collections::VecDeque;
 use support::{Answers, Memory, Pipe, bytes, cubic, failure, name, run};
-use weir_transport::fetch::{Fetch, FetchConfig, FetchError, Status};
-use weir_transport::publish::{Preparation, Publish, Spec};
-use weir_transport::rdr::{self, Metadata};
+use transport::fetch::{Fetch, FetchConfig, FetchError, Status};
+use transport::publish::{Preparation, Publish, Spec};
+use transport::rdr::{self, Metadata};
 
 const LIMIT: Duration = Duration::from_secs(60);
 const FILE: &str = "/alice/file";
@@ -296,7 +296,7 @@ fn a_cache_that_knows_no_exclusion_costs_a_bounded_number_of_requests() {
     let (signer, policy) = alice();
     // Metadata of the version under every name that answers discovery, heads included.
     let forged = metadata(HUGE, &Signer::Digest);
-    let heads = (0..64).map(|n| weir_transport::head::prefix(name(FILE).as_ref(), n));
+    let heads = (0..64).map(|n| transport::head::prefix(name(FILE).as_ref(), n));
     let heads = heads.map(|name| encoded(&Signer::Digest, name, b"forged".to_vec()));
     let mut cache = Cache::with(&content, heads.chain([forged]));
     cache.is_new = false;

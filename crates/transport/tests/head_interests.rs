@@ -6,9 +6,9 @@ use control::Duration;
 use packet::{Interest, LpPacket};
 use security::{Signer, TrustPolicy};
 use support::{Memory, Pipe, Watched, bytes, name, publish, run};
-use weir_transport::fetch::{Fetch, FetchConfig};
-use weir_transport::head;
-use weir_transport::publish::Publish;
+use transport::fetch::{Fetch, FetchConfig};
+use transport::head;
+use transport::publish::Publish;
 
 const LIMIT: Duration = Duration::from_secs(60);
 

@@ -11,9 +11,9 @@ use packet::{
 use security::manifest::{Announcement, KEYWORD as MANIFEST, Layout};
 use security::{SecretKey, Signer, TrustPolicy};
 use support::{Memory, Pipe, Tamper, bytes, failure, name, publish, run, run_from};
-use weir_transport::fetch::{Fetch, FetchConfig, FetchError, Resume, Status};
-use weir_transport::publish::{Preparation, Publication, Publish, Spec};
-use weir_transport::{head, rdr};
+use transport::fetch::{Fetch, FetchConfig, FetchError, Resume, Status};
+use transport::publish::{Preparation, Publication, Publish, Spec};
+use transport::{head, rdr};
 
 const LIMIT: Duration = Duration::from_secs(60);
 

@@ -10,8 +10,8 @@ use packet::tlv::{put_tlv, types};
 use packet::{Bytes, Component, DataBuf, HopOptions, Interest, LpPacket, Name};
 use security::TrustPolicy;
 use support::Memory;
-use weir_transport::fetch::{Fetch, FetchConfig};
-use weir_transport::rdr;
+use transport::fetch::{Fetch, FetchConfig};
+use transport::rdr;
 
 /// Permits whatever it is asked.
 struct Boundless;

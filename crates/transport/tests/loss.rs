@@ -10,8 +10,8 @@ use packet::{Bytes, Data};
 use security::{Signer, TrustPolicy};
 use std::collections::BTreeMap;
 use support::{Memory, Pipe, bytes, publish, run, run_from};
-use weir_transport::fetch::{Fetch, FetchConfig, Status};
-use weir_transport::publish::Publish;
+use transport::fetch::{Fetch, FetchConfig, Status};
+use transport::publish::Publish;
 
 fn steady() -> Pipe {
     Pipe { delay: Duration::from_millis(50), ..Pipe::default() }

@@ -11,7 +11,7 @@ use security::trust::{Chains, Schema, Validator};
 use security::{Certificate, KeyType, Proof, SecretKey, Signer, TrustPolicy, TrustedKey, Validity};
 use std::sync::Arc;
 use support::{Memory, bytes, cubic, failure, name};
-use weir_transport::fetch::{Fetch, FetchConfig, Status};
+use transport::fetch::{Fetch, FetchConfig, Status};
 
 const NOW: u64 = 1_795_183_387;
 const OBJECT: &str = "/site/alice/file/v=7";

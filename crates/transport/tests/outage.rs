@@ -6,8 +6,8 @@ use control::{Duration, Rate, Size, Time};
 use packet::{LpHeader, LpPacket, NackReason};
 use security::Signer;
 use support::{Answers, Memory, Pipe, bytes, fetch, name, publish, run, run_from};
-use weir_transport::fetch::{Fetch, FetchError, Status};
-use weir_transport::publish::Publish;
+use transport::fetch::{Fetch, FetchError, Status};
+use transport::publish::Publish;
 
 const SIZE: usize = 3_000_000;
 const LIMIT: Duration = Duration::from_secs(60);

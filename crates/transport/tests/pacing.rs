@@ -9,8 +9,8 @@ use packet::{HopOptions, Name};
 use security::{Signer, TrustPolicy};
 use std::sync::{Arc, Mutex};
 use support::{Memory, Pipe, bytes, publish, run};
-use weir_transport::fetch::{Fetch, FetchConfig, Status};
-use weir_transport::publish::Publish;
+use transport::fetch::{Fetch, FetchConfig, Status};
+use transport::publish::Publish;
 
 const PACE: Duration = Duration(3_700_001);
 const WINDOW: u32 = 4;

@@ -6,8 +6,8 @@ use packet::{Component, Data, InterestBuf, LpHeader, LpPacket, NackReason, Name}
 use security::Signer;
 use security::manifest::Announcement;
 use support::{bytes, name, publish};
-use weir_transport::publish::{DATA_SIZE, Preparation, Publish, Spec};
-use weir_transport::rdr::Metadata;
+use transport::publish::{DATA_SIZE, Preparation, Publish, Spec};
+use transport::rdr::Metadata;
 
 fn producer() -> Publish {
     let mut producer = Publish::new();

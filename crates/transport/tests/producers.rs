@@ -10,7 +10,7 @@ use packet::tlv::{self, types};
 use packet::{Component, DataBuf, Interest, LpHeader, LpPacket, NackReason, Name};
 use std::collections::VecDeque;
 use support::{Answers, Memory, Pipe, bytes, name, run};
-use weir_transport::fetch::Status;
+use transport::fetch::Status;
 
 const LIMIT: Duration = Duration::from_secs(60);
 

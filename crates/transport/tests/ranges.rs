@@ -7,8 +7,8 @@ use packet::options::{Range, SegmentBits};
 use packet::{HopOption, HopOptions, InterestBuf, LpHeader, LpPacket, NackReason};
 use security::{Signer, TrustPolicy};
 use support::{Memory, Pipe, bytes, controller, name, publish, run};
-use weir_transport::fetch::{Fetch, FetchConfig, Status};
-use weir_transport::publish::Publish;
+use transport::fetch::{Fetch, FetchConfig, Status};
+use transport::publish::Publish;
 
 /// Fetches this content in segments of 1,000 bytes.
 fn fetch(content: &[u8], pipe: &Pipe, range: u16, scheme: &str) -> (Fetch, Memory, Publish) {

@@ -9,8 +9,8 @@ use rangemap::RangeSet;
 use security::manifest::KEYWORD as MANIFEST;
 use security::{Signer, TrustPolicy};
 use support::{Memory, Pipe, bytes, name, publish, run};
-use weir_transport::fetch::{Fetch, FetchConfig, FetchError, Resume, Status};
-use weir_transport::publish::Publish;
+use transport::fetch::{Fetch, FetchConfig, FetchError, Resume, Status};
+use transport::publish::Publish;
 
 const LIMIT: Duration = Duration::from_secs(60);
 

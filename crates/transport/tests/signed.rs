@@ -7,8 +7,8 @@ mod support;
 use packet::{Component, Data, InterestBuf, Name};
 use security::{KeyType, SecretKey, SharedKey, Signer, TrustPolicy, TrustedKey};
 use support::{Memory, Pipe, bytes, cubic, name, run};
-use weir_transport::fetch::{Fetch, FetchConfig, Status};
-use weir_transport::publish::{DATA_SIZE, Preparation, Publish, SEGMENT_SIZE, Spec};
+use transport::fetch::{Fetch, FetchConfig, Status};
+use transport::publish::{DATA_SIZE, Preparation, Publish, SEGMENT_SIZE, Spec};
 
 /// A signer of every kind, with what believes it.
 fn signers() -> Vec<(Signer, TrustedKey)> {

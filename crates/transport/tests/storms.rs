@@ -12,8 +12,8 @@ use packet::tlv::types;
 use packet::{Bytes, Data, DataBuf, Interest, LpHeader, LpPacket, NackReason, Name};
 use security::{Signer, TrustPolicy};
 use support::{Memory, bytes, controller, failure, name, publish};
-use weir_transport::fetch::{Fetch, FetchConfig, FetchError, Status};
-use weir_transport::publish::Publish;
+use transport::fetch::{Fetch, FetchConfig, FetchError, Status};
+use transport::publish::Publish;
 
 /// To the forwarder, one way.
 const NEAR: Duration = Duration::from_micros(25);

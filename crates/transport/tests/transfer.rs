@@ -8,9 +8,9 @@ use packet::{Bytes, Data, LpHeader, NackReason};
 use rangemap::RangeSet;
 use security::{Proof, SecretKey, Signer, TrustPolicy, TrustedKey};
 use support::{Memory, Pipe, bytes, failure, name, publish, run, succeed};
-use weir_transport::fetch::{Fetch, FetchConfig, FetchError, Resume, Status};
-use weir_transport::head;
-use weir_transport::publish::{Preparation, Publish, Spec};
+use transport::fetch::{Fetch, FetchConfig, FetchError, Resume, Status};
+use transport::head;
+use transport::publish::{Preparation, Publish, Spec};
 
 const LIMIT: Duration = Duration::from_secs(600);
 

@@ -18,7 +18,7 @@ from collections import Counter
 import fields
 import packets
 
-VECTORS = ["cargo", "run", "--quiet", "--package", "weir-packet", "--example", "vectors", "--"]
+VECTORS = ["cargo", "run", "--quiet", "--package", "packet", "--example", "vectors", "--"]
 KINDS = ["interest", "interest", "data", "link"]
 
 

@@ -1,7 +1,7 @@
 //! Prints the fingerprint of a run for each of some seeds.
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
-use weir_portable::{SEEDS, fingerprint};
+use portable::{SEEDS, fingerprint};
 
 fn main() {
     for seed in SEEDS {

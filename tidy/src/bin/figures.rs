@@ -1,11 +1,11 @@
 //! Prints figures of the code, a line for each crate, and names what should be smaller.
 //!
 //! ```text
-//! cargo run --package weir-tidy --bin figures
+//! cargo run --package tidy --bin figures
 //! ```
 
 use std::io::{self, Write};
-use weir_tidy::{Repository, figures};
+use tidy::{Repository, figures};
 
 fn main() -> io::Result<()> {
     let all = figures::figures(&Repository::read()?);

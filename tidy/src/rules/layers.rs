@@ -118,10 +118,9 @@ fn dependencies(manifest: &Table) -> Vec<String> {
     })
 }
 
-/// The package's name where the manifest gives it another; ours are known without their prefix.
+/// The package's name, also where the manifest gives the dependency another one.
 fn real_name(name: &str, spec: &Value) -> String {
-    let package = spec.get("package").and_then(Value::as_str).unwrap_or(name);
-    package.strip_prefix("weir-").unwrap_or(package).to_owned()
+    spec.get("package").and_then(Value::as_str).unwrap_or(name).to_owned()
 }
 
 #[cfg(test)]
@@ -148,7 +147,7 @@ mod tests {
         assert_eq!(check("schemes", "[dependencies]\ncontrol.workspace = true\n"), 0);
         assert_eq!(check("schemes", "[dependencies]\nforwarder.workspace = true\n"), 1);
         assert_eq!(check("forwarder", "[dependencies]\nschemes.workspace = true\n"), 1);
-        assert_eq!(check("packet", "[dependencies]\nx = { package = \"weir-control\" }\n"), 1);
+        assert_eq!(check("packet", "[dependencies]\nx = { package = \"schemes\" }\n"), 1);
     }
 
     #[test]

@@ -6,9 +6,9 @@ use control::{
     Action, Cx, DataMeta, Duration, Flow, InterestMeta, LinkView, NodeView, Offer, Rate, Released,
     Shaper, Size, Stage, Stamper, Strategy, StrategyCx, Time,
 };
+use forwarder::{FaceConfig, FaceId, ForwarderConfig};
 use packet::{HopOptions, LpHeader, NackReason};
 use std::sync::{Arc, Mutex};
-use weir_forwarder::{FaceConfig, FaceId, ForwarderConfig};
 
 const OUT: u32 = 944;
 const STAMP: u32 = 948;

@@ -1,9 +1,9 @@
 //! What the ends of a link tell each other that they understand.
 
 use crate::support::{Bench, data, frame, interest, ms};
+use forwarder::{Announce, FaceConfig, FaceId, LinkType};
 use packet::options::{Capability, TrafficClass};
 use packet::{HopOption, LpHeader, LpPacket};
-use weir_forwarder::{Announce, FaceConfig, FaceId, LinkType};
 
 fn idle(capability: Capability) -> Vec<u8> {
     let mut header = LpHeader::default();

@@ -1,10 +1,10 @@
 //! The way of Data.
 
 use crate::support::{Bench, Cheapest, Everyone, data, frame, fresh_data, interest, ms};
+use forwarder::tables::{Admission, ContentStoreConfig};
+use forwarder::{DropReason, FaceConfig, ForwarderConfig, LinkType, Scope, Wire};
 use packet::options::{Capability, ServedBy, TrafficClass};
 use packet::{Bytes, Component, Data, HopOptions, InterestBuf, LpHeader, NackReason};
-use weir_forwarder::tables::{Admission, ContentStoreConfig};
-use weir_forwarder::{DropReason, FaceConfig, ForwarderConfig, LinkType, Scope, Wire};
 
 const ECHOED: u32 = 868;
 const OTHER: u32 = 948;

@@ -2,9 +2,9 @@
 //! consumers notice none of it.
 
 use crate::support::{Bench, Sent, data, frame, fresh_data, interest, ms};
+use forwarder::{DropReason, FaceId};
 use packet::options::Exclude;
 use packet::{Bytes, Data, Interest, InterestBuf, LpHeader, NackReason};
-use weir_forwarder::{DropReason, FaceId};
 
 fn excluding<'a>(packets: impl IntoIterator<Item = &'a Bytes>) -> Exclude {
     let mut exclude = Exclude::new();

@@ -2,11 +2,11 @@
 
 use crate::support::{Bench, Cheapest, Everyone, data, frame, fresh_data, interest, ms, name};
 use control::{Action, Duration, Strategy, StrategyCx, Time};
+use forwarder::tables::PitConfig;
+use forwarder::{DropReason, FaceConfig, ForwarderConfig, LinkType, Scope};
 use packet::{InterestBuf, LpHeader, NackReason};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use weir_forwarder::tables::PitConfig;
-use weir_forwarder::{DropReason, FaceConfig, ForwarderConfig, LinkType, Scope};
 
 #[test]
 fn an_interest_takes_the_cheapest_route() {

@@ -2,9 +2,9 @@
 
 use super::support::*;
 use control::{Action, Strategy, StrategyCx};
+use forwarder::{FaceConfig, ForwarderConfig, LearnedRoute};
 use packet::options::{Capability, NON_DISCOVERY};
 use packet::{Bytes, LpHeader, NackReason, PrefixAnnouncement};
-use weir_forwarder::{FaceConfig, ForwarderConfig, LearnedRoute};
 
 /// Asks all others where there is no route; learns and announces whatever it can.
 struct Curious;

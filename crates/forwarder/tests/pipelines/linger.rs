@@ -2,9 +2,9 @@
 
 use super::support::*;
 use control::{Action, Strategy, StrategyCx};
+use forwarder::tables::ContentStoreConfig;
+use forwarder::{DropReason, FaceId, ForwarderConfig};
 use std::sync::{Arc, Mutex};
-use weir_forwarder::tables::ContentStoreConfig;
-use weir_forwarder::{DropReason, FaceId, ForwarderConfig};
 
 /// Sends to every next hop and notes whose Data come.
 struct Patient(Arc<Mutex<Vec<u64>>>);

@@ -2,12 +2,12 @@
 
 use crate::support::{Bench, data, frame, interest, ms, queue, unframe};
 use control::{Duration, Rate};
+use forwarder::{DropReason, FaceConfig, Wire};
 use packet::{DataBuf, InterestBuf, LpHeader, LpPacket, NackReason};
 use proptest::prelude::*;
-use weir_forwarder::{DropReason, FaceConfig, Wire};
 
 /// Interests for `/a/0` to `/a/n` from `d` to `u`, taken off the wire.
-fn ask_many(b: &mut Bench, n: u32) -> (weir_forwarder::FaceId, weir_forwarder::FaceId) {
+fn ask_many(b: &mut Bench, n: u32) -> (forwarder::FaceId, forwarder::FaceId) {
     let (d, u) = (b.face(), b.face());
     b.route("/a", u);
     for i in 0..n {
@@ -252,9 +252,9 @@ proptest! {
 /// Hands the frames that one face sends to the face at the other end.
 fn carry(
     from: &mut Bench,
-    face: weir_forwarder::FaceId,
+    face: forwarder::FaceId,
     to: &mut Bench,
-    other: weir_forwarder::FaceId,
+    other: forwarder::FaceId,
     mtu: usize,
 ) {
     for (transmit, out) in from.transmissions(face) {

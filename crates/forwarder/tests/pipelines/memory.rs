@@ -1,10 +1,10 @@
 //! One limit on memory: nothing goes beyond it, the content store gives way, refusals are counted.
 
 use crate::support::{Bench, Cheapest, data, frame, interest, ms, name};
+use forwarder::tables::fib::FibError;
+use forwarder::{DropReason, FaceConfig, FaceId, ForwarderConfig, MemoryUse, Refused, Scope};
 use packet::{InterestBuf, LpHeader};
 use proptest::prelude::*;
-use weir_forwarder::tables::fib::FibError;
-use weir_forwarder::{DropReason, FaceConfig, FaceId, ForwarderConfig, MemoryUse, Refused, Scope};
 
 const LIMIT: usize = 1 << 20;
 

@@ -1,8 +1,8 @@
 //! The way of Nacks.
 
 use crate::support::{Bench, Sent, data, frame, interest, ms};
+use forwarder::{DropReason, FaceConfig, FaceId, LinkType};
 use packet::{InterestBuf, LpHeader, NackReason};
-use weir_forwarder::{DropReason, FaceConfig, FaceId, LinkType};
 
 fn nack(b: &mut Bench, face: FaceId, interest: &InterestBuf, reason: NackReason) {
     let header = LpHeader { nack: Some(reason), ..LpHeader::default() };

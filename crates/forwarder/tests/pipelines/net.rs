@@ -2,9 +2,9 @@
 
 use crate::support::{Sent, data, name, unframe};
 use control::{Duration, Rng, Strategy, Time};
+use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope, Wire};
 use packet::{InterestBuf, tlv::types};
 use std::collections::BTreeMap;
-use weir_forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope, Wire};
 
 /// Which forwarder, and which of its faces.
 pub type Port = (usize, FaceId);

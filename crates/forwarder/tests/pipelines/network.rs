@@ -3,9 +3,9 @@
 use crate::net::{Net, Port};
 use crate::support::{Cheapest, Everyone, interest, ms, queue};
 use control::{Rate, Rng, Strategy, Time};
+use forwarder::{DropReason, FaceConfig, Forwarder};
 use packet::{InterestBuf, NackReason};
 use proptest::prelude::*;
-use weir_forwarder::{DropReason, FaceConfig, Forwarder};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -200,8 +200,8 @@ fn check(node: &Forwarder, net: &Net) {
 }
 
 /// Faces of applications have the default bounds, which are larger.
-fn is_local(node: &Forwarder, face: weir_forwarder::FaceId) -> bool {
-    node.face_scope(face) == Some(weir_forwarder::Scope::Local)
+fn is_local(node: &Forwarder, face: forwarder::FaceId) -> bool {
+    node.face_scope(face) == Some(forwarder::Scope::Local)
 }
 
 proptest! {

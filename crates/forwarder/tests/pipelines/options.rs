@@ -1,6 +1,8 @@
 //! Malformed options: taken off, counted by reason, and nothing else becomes of them.
 
 use crate::support::{Bench, data, frame, interest};
+use forwarder::caching::{CachesBelow, CachesPassed};
+use forwarder::{FaceId, OptionFault};
 use packet::options::{AddressChallenge, AddressEcho};
 use packet::options::{
     Anticipated, Capability, Exclude, ExpectedBytes, PathId, PathLabel, Range, RateStamp, RttHint,
@@ -8,8 +10,6 @@ use packet::options::{
 };
 use packet::tlv::{put_header, put_tlv, types};
 use packet::{HopOption, LpHeader, NackReason};
-use weir_forwarder::caching::{CachesBelow, CachesPassed};
-use weir_forwarder::{FaceId, OptionFault};
 
 /// An option that no forwarder knows: it goes through as it is.
 const UNKNOWN: (u32, &[u8]) = (956, b"whatever");

@@ -5,9 +5,9 @@ use control::{
     Crossing, Cx, DataMeta, Direction, Duration, Event, Flow, InterestMeta, Kind, LinkView, Marker,
     NodeView, Rate, Size, Stamper, Time, Verdict,
 };
+use forwarder::{DropReason, FaceConfig, FaceId, ForwarderConfig, Reporter};
 use packet::{HopOptions, InterestBuf, LpHeader};
 use std::sync::{Arc, Mutex};
-use weir_forwarder::{DropReason, FaceConfig, FaceId, ForwarderConfig, Reporter};
 
 type Log<T> = Arc<Mutex<Vec<T>>>;
 

@@ -1,9 +1,9 @@
 //! Peers whose addresses are not proved, and faces whose driver bounds what they send.
 
 use crate::support::{Bench, data, frame, interest, ms};
+use forwarder::{Allowance, Announce, DropReason, FaceConfig, FaceId, OptionFault};
 use packet::options::{AddressChallenge, AddressEcho, Capability, Range};
 use packet::{HopOptions, LpHeader, LpPacket};
-use weir_forwarder::{Allowance, Announce, DropReason, FaceConfig, FaceId, OptionFault};
 
 const TOKEN: u64 = 0x0123_4567_89ab_cdef;
 

@@ -2,10 +2,10 @@
 
 use crate::support::{Bench, Sent, data, frame, interest, ms};
 use control::{Action, Strategy, StrategyCx};
+use forwarder::tables::PitConfig;
+use forwarder::{DropReason, FaceConfig, FaceId, ForwarderConfig};
 use packet::options::{Capability, Range, SegmentBits, ServedBy, TrafficClass};
 use packet::{Data, HopOption, InterestBuf, LpHeader, NackReason};
-use weir_forwarder::tables::PitConfig;
-use weir_forwarder::{DropReason, FaceConfig, FaceId, ForwarderConfig};
 
 use crate::support::Cheapest;
 

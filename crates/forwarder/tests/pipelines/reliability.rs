@@ -2,9 +2,9 @@
 
 use crate::support::{Bench, data, frame, interest, ms, name};
 use control::{Duration, Rng, RttEstimate, Size};
+use forwarder::{DropReason, FaceConfig, FaceId};
 use packet::options::{Range, SegmentBits};
 use packet::{InterestBuf, LpHeader, LpPacket, NackReason};
-use weir_forwarder::{DropReason, FaceConfig, FaceId};
 
 /// consumer - near - far - producer, with a datagram link between the forwarders.
 struct Pair {

@@ -2,8 +2,8 @@
 
 use crate::support::{Bench, Cheapest, data, interest, ms};
 use control::Duration;
+use forwarder::{DropReason, FaceId, ForwarderConfig};
 use packet::InterestBuf;
-use weir_forwarder::{DropReason, FaceId, ForwarderConfig};
 
 /// Half of this is for pending Interests: some two thousand.
 const LIMIT: usize = 4 << 20;

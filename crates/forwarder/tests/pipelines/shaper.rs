@@ -4,11 +4,11 @@ use crate::support::{Bench, data, frame, interest, ms};
 use control::{
     Cx, Flow, InterestMeta, LinkView, Offer, Queued, Released, Returned, Shaper, Size, Stage, Time,
 };
+use forwarder::{DropReason, FaceConfig, FaceId};
 use packet::options::Range;
 use packet::{InterestBuf, LpHeader, NackReason};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
-use weir_forwarder::{DropReason, FaceConfig, FaceId};
 
 /// What the shaper does with what it is offered, and what it was told.
 #[derive(Default)]

@@ -1,10 +1,10 @@
 //! One forwarder with faces to poke at, small strategies, and packets.
 
 use control::{Action, Duration, Size, Strategy, StrategyCx, Time};
-use packet::{Bytes, DataBuf, Interest, InterestBuf, LpHeader, LpPacket, NackReason, Name, tlv};
-use weir_forwarder::{
+use forwarder::{
     DropReason, FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope, Transmit, Wire,
 };
+use packet::{Bytes, DataBuf, Interest, InterestBuf, LpHeader, LpPacket, NackReason, Name, tlv};
 
 /// Sends to the cheapest next hop; tries the next one after a Nack, and after a loss that the link
 /// tells of.

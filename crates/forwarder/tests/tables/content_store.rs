@@ -1,11 +1,11 @@
 use crate::support;
 use bytes::Bytes;
 use control::{Duration, Ratio, Rng, Time};
-use packet::{Data, Interest, Name};
-use proptest::prelude::*;
-use weir_forwarder::tables::{
+use forwarder::tables::{
     Admission, ContentStore, ContentStoreConfig, NameHasher, Outcome, PolicyKind,
 };
+use packet::{Data, Interest, Name};
+use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
 enum Op {

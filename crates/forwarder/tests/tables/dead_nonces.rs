@@ -1,7 +1,7 @@
 use control::{Duration, Rng, Time};
+use forwarder::tables::DeadNonces;
+use forwarder::tables::memory::block;
 use proptest::prelude::*;
-use weir_forwarder::tables::DeadNonces;
-use weir_forwarder::tables::memory::block;
 
 const LIFETIME: Duration = Duration::from_millis(6400);
 /// Nonces are forgotten up to one of 32 periods late.

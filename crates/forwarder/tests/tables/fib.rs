@@ -1,10 +1,10 @@
 use crate::support;
 use control::NextHop;
+use forwarder::tables::fib::{Added, FibError};
+use forwarder::tables::{FaceId, Fib, MAX_PREFIX, NameHasher};
 use packet::{Component, Name};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use weir_forwarder::tables::fib::{Added, FibError};
-use weir_forwarder::tables::{FaceId, Fib, MAX_PREFIX, NameHasher};
 
 #[derive(Clone, Debug)]
 enum Op {

@@ -1,12 +1,12 @@
 use crate::support;
 use bytes::Bytes;
 use control::{Duration, Time};
-use packet::{Data, HopOptions, Interest, Name};
-use proptest::prelude::*;
-use weir_forwarder::tables::wheel::GRAIN;
-use weir_forwarder::tables::{
+use forwarder::tables::wheel::GRAIN;
+use forwarder::tables::{
     FaceId, InRecord, NameHasher, OutRecord, Pit, PitConfig, PitKey, PitToken, Refusal,
 };
+use packet::{Data, HopOptions, Interest, Name};
+use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
 enum Op {

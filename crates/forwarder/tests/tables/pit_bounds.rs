@@ -2,14 +2,14 @@
 
 use crate::support;
 use control::{Duration, Time};
-use packet::options::SegmentBits;
-use packet::{Component, Data, HopOptions, Interest, Name};
-use weir_forwarder::tables::memory::block;
-use weir_forwarder::tables::pit::{Convention, Run, Segments};
-use weir_forwarder::tables::wheel::GRAIN;
-use weir_forwarder::tables::{
+use forwarder::tables::memory::block;
+use forwarder::tables::pit::{Convention, Run, Segments};
+use forwarder::tables::wheel::GRAIN;
+use forwarder::tables::{
     FaceId, InRecord, MAX_PREFIX, NameHasher, OutRecord, Pit, PitConfig, PitKey, PitToken, Refusal,
 };
+use packet::options::SegmentBits;
+use packet::{Component, Data, HopOptions, Interest, Name};
 
 const PLENTY: PitConfig = PitConfig { entries: 1000, per_face: 1000, memory: 1 << 30 };
 

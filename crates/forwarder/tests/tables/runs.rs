@@ -1,14 +1,14 @@
 //! Entries for runs against a naive model: who waits for which segment.
 
+use forwarder::FaceId;
+use forwarder::tables::pit::{Convention, Segments};
+use forwarder::tables::{
+    InRecord, NameHasher, OutRecord, Pit, PitConfig, PitKey, PitToken, Refusal,
+};
 use packet::options::SegmentBits;
 use packet::{Component, HopOptions, Interest, InterestBuf, Name};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use weir_forwarder::FaceId;
-use weir_forwarder::tables::pit::{Convention, Segments};
-use weir_forwarder::tables::{
-    InRecord, NameHasher, OutRecord, Pit, PitConfig, PitKey, PitToken, Refusal,
-};
 
 use control::{Duration, Time};
 

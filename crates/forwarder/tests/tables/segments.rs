@@ -2,12 +2,12 @@
 
 use crate::support;
 use control::{Duration, Time};
+use forwarder::tables::pit::{Convention, Segments, segment_of};
+use forwarder::tables::{FaceId, InRecord, NameHasher, Pit, PitConfig};
 use packet::options::{MAX_RANGE, SegmentBits};
 use packet::{Component, HopOptions, Interest, Name};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use weir_forwarder::tables::pit::{Convention, Segments, segment_of};
-use weir_forwarder::tables::{FaceId, InRecord, NameHasher, Pit, PitConfig};
 
 fn conventions() -> impl Strategy<Value = Convention> {
     prop_oneof![4 => Just(Convention::Typed), 1 => Just(Convention::Marked)]

@@ -3,11 +3,11 @@
 use crate::support;
 use bytes::Bytes;
 use control::{Duration, Rng, Time};
-use packet::{Data, Interest, Name};
-use weir_forwarder::tables::content_store::Verdict;
-use weir_forwarder::tables::{
+use forwarder::tables::content_store::Verdict;
+use forwarder::tables::{
     Admission, ContentStore, ContentStoreConfig, MAX_PREFIX, NameHasher, Outcome, PolicyKind,
 };
+use packet::{Data, Interest, Name};
 
 struct Bench {
     hasher: NameHasher,

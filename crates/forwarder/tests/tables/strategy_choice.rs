@@ -1,8 +1,8 @@
 use crate::support;
+use forwarder::tables::{NameHasher, StrategyChoice};
 use packet::Name;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use weir_forwarder::tables::{NameHasher, StrategyChoice};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]

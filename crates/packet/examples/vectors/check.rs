@@ -1,12 +1,12 @@
 //! Packets of another library, read and compared.
 
 use crate::fields;
+use packet;
 use packet::{
     Data, DataBuf, Interest, InterestBuf, LpHeader, LpPacket, Name, Signature, SignatureInfoBuf,
 };
 use serde_json::Value;
 use std::io::BufRead as _;
-use weir_packet as packet;
 
 pub fn run() -> Result<(), String> {
     let mut wrong = 0_usize;

@@ -2,13 +2,13 @@
 
 use crate::dice::Dice;
 use crate::{fields, keys};
+use packet;
 use packet::{
     Component, Data, DataBuf, Interest, InterestBuf, LpHeader, LpPacket, NackReason, Name, NameRef,
     SignatureInfoBuf, SignatureType,
 };
 use serde_json::{Value, json};
 use std::io::Write as _;
-use weir_packet as packet;
 
 pub fn run(seed: &str, count: &str) -> Result<(), String> {
     let number =

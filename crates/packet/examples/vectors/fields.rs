@@ -1,9 +1,9 @@
 //! The fields of packets as JSON.
 
 use crate::keys::sha256;
+use packet;
 use packet::{Data, Interest, KeyLocator, LpPacket, NameRef, SignatureInfo, tlv::types};
 use serde_json::{Value, json};
-use weir_packet as packet;
 
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

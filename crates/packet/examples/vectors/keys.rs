@@ -1,9 +1,9 @@
 //! The keys that both sides have, and signatures with them.
 
 use ed25519_dalek::{Signer as _, SigningKey};
+use packet;
 use packet::{Signature, SignatureType};
 use sha2::{Digest as _, Sha256};
-use weir_packet as packet;
 
 pub const HMAC_KEY: [u8; 32] = [0x5a; 32];
 pub const ED25519_SEED: [u8; 32] = [7; 32];

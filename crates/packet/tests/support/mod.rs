@@ -1,6 +1,7 @@
 //! Random packets of every kind, for property tests, and a walk over all that a view tells.
 #![allow(dead_code, reason = "each test uses the part that it needs")]
 
+use packet;
 use packet::interest_buf::{InterestBuf, InterestSignature};
 use packet::{
     Component, Data, DataBuf, HopOptions, Interest, LpHeader, LpPacket, NackReason, Name, NameRef,
@@ -9,7 +10,6 @@ use packet::{
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use weir_packet as packet;
 
 pub fn bytes(max: usize) -> impl Strategy<Value = Vec<u8>> {
     vec(any::<u8>(), 0..=max)

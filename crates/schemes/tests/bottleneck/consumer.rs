@@ -6,8 +6,8 @@ use control::{
     Rng, RttEstimate, Sent, Size, Time,
 };
 use packet::HopOptions;
+use schemes::Choice;
 use std::collections::{BTreeMap, VecDeque};
-use weir_schemes::Choice;
 
 /// An Interest that is out.
 #[derive(Clone, Copy)]

@@ -12,9 +12,9 @@ use consumer::Consumer;
 use control::{
     Cx, DataMeta, Duration, LinkView, Marker, QueueView, Rate, Ratio, Rng, Size, Time, Verdict,
 };
+use schemes::Choice;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use weir_schemes::Choice;
 
 /// The bottleneck.
 #[derive(Clone, Copy, Debug)]

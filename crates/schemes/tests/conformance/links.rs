@@ -43,7 +43,7 @@ fn view(passing: &Passing) -> LinkView {
 }
 
 /// The verdicts of a marker, made anew, on a sequence of packets.
-fn verdicts(choice: &weir_schemes::Choice, packets: &[Passing]) -> Vec<Verdict> {
+fn verdicts(choice: &schemes::Choice, packets: &[Passing]) -> Vec<Verdict> {
     let mut marker = choice.marker().expect("it was picked for that");
     let mut rng = Rng::stream(1, &["conformance"]);
     let mut now = Time(1_000_000);

@@ -11,8 +11,8 @@ use packet::options::{
 };
 use packet::{HopOption, HopOptions};
 use proptest::prelude::*;
+use schemes::Choice;
 use std::collections::{BTreeMap, VecDeque};
-use weir_schemes::Choice;
 
 #[derive(Clone, Debug)]
 enum Step {

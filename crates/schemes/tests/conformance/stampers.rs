@@ -151,7 +151,7 @@ impl Face {
     }
 }
 
-fn log(choice: &weir_schemes::Choice, steps: &[Step]) -> Vec<HopOptions> {
+fn log(choice: &schemes::Choice, steps: &[Step]) -> Vec<HopOptions> {
     let mut face = Face {
         name: choice.scheme().name,
         stamper: choice.stamper().expect("it was picked for that"),

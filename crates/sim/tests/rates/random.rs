@@ -3,8 +3,8 @@
 use crate::support::name;
 use crate::system::{System, publish};
 use control::{Duration, Rate, Rng, Time};
+use sim::{FlowId, LinkId, Network, NodeId};
 use std::collections::VecDeque;
-use weir_sim::{FlowId, LinkId, Network, NodeId};
 
 const NODES: usize = 6;
 /// Links besides those that connect all nodes.

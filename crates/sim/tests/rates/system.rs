@@ -5,12 +5,12 @@ use control::{Duration, Event, Kind, Rate, Size, Time};
 use forwarder::Reporter;
 use packet::options::RateStamp;
 use packet::{Data, LpPacket};
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
-use weir_sim::{
+use sim::{
     FetchSpec, FlowId, FlowSample, Network, NodeId, NodeSpec, ObjectSpec, Origin, PacketHop,
     Recorder, Signing, WireSpec,
 };
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A scheme with parameters.
 pub struct System(schemes::Choice);

@@ -7,11 +7,11 @@ pub mod same_run;
 
 use control::{Controller, Duration, Params, Rate, Size, Strategy, Time};
 use packet::Name;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use weir_sim::{
+use sim::{
     FetchSpec, LinkId, Make, Network, NodeId, NodeSpec, ObjectSpec, Outcome, Signing, WireSpec,
 };
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The results of `work` on each item, in order. Two items at a time, by as many threads.
 pub fn two_at_a_time<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
@@ -154,7 +154,7 @@ fn assert_nodes_conserve(outcome: &Outcome) {
 }
 
 /// Whether this flow's controller asks by ranges.
-fn asks_by_ranges(flow: &weir_sim::FlowResult) -> bool {
+fn asks_by_ranges(flow: &sim::FlowResult) -> bool {
     let scheme = schemes::find(&flow.control);
     let made = scheme.and_then(|s| s.controller.map(|make| make(&Params::defaults(s.params))));
     made.is_some_and(|controller| controller.range() > 1)

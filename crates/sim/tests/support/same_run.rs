@@ -1,10 +1,10 @@
 //! A run that uses what could differ between machines: floating-point laws, dice, queues, losses.
 
 use control::{Params, Size, Time};
-use std::sync::Arc;
-use weir_sim::{
+use sim::{
     Arrivals, FetchSpec, Loss, Network, NodeSpec, ObjectSpec, RateSpec, Reorder, Signing, WireSpec,
 };
+use std::sync::Arc;
 
 use super::{controller, ms, name, strategy, wire};
 

@@ -3,11 +3,11 @@
 use crate::support::{assert_conserved, at_ms, ms, name, strategy};
 use control::{Duration, Rate, Size};
 use packet::Name;
-use std::sync::Arc;
-use weir_sim::{
+use sim::{
     Fault, FetchSpec, FlowId, LinkId, Network, NodeId, NodeSpec, ObjectSpec, Outcome, Signing,
     WireSpec,
 };
+use std::sync::Arc;
 
 /// Bytes of content in a segment.
 const SEGMENT: usize = 1000;
@@ -125,14 +125,14 @@ impl Path {
         let content = SEGMENT as f64 * data.data as f64 / data.bytes as f64;
         let whole = self.mbps * 1e6 / 8.0 * (to - from) as f64 / 1000.0 * content;
         let shares = before.iter().zip(after).map(|(b, a)| (a - b) as f64).sum::<f64>();
-        let sum = |of: fn(&weir_sim::FlowResult) -> u64| outcome.flows.iter().map(of).sum();
+        let sum = |of: fn(&sim::FlowResult) -> u64| outcome.flows.iter().map(of).sum();
         Seen {
             share: shares / whole,
             timeouts: sum(|flow| flow.timeouts),
             mistaken: sum(|flow| flow.false_timeouts),
             repeated: sum(|flow| flow.retransmissions),
             data: sum(|flow| flow.data),
-            dropped: outcome.links.iter().map(weir_sim::LinkResult::drops).sum(),
+            dropped: outcome.links.iter().map(sim::LinkResult::drops).sum(),
         }
     }
 }

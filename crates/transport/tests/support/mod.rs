@@ -8,8 +8,8 @@ use packet::{Bytes, Data, LpPacket, Name};
 use security::{Signer, TrustPolicy};
 use std::collections::VecDeque;
 use std::ops::Range;
-use weir_transport::fetch::{Fetch, FetchConfig, FetchError, ObjectInfo, Resume, Sink, Status};
-use weir_transport::publish::{Preparation, Publication, Publish, Spec};
+use transport::fetch::{Fetch, FetchConfig, FetchError, ObjectInfo, Resume, Sink, Status};
+use transport::publish::{Preparation, Publication, Publish, Spec};
 
 /// What the pipe does to frames, each way alike.
 #[derive(Clone)]
