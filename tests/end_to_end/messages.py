@@ -324,7 +324,7 @@ class Messages(Alone):
             with self.subTest(path=path):
                 parts = [f"cannot write {path}", part, "-o FILE"]
                 self.refused(FILE, parts, *self.on_daemon("get", "/writable/file", "-o", path))
-        parts = ["cannot write /dev/full", "No space left"]
+        parts = ["cannot write /dev/full", "No space left", "again, or choose another place"]
         command = self.on_daemon("get", "/writable/file", "--quiet")
         self.refused(FILE, parts, *command, "-o", "/dev/full")
         self.assertEqual(self.run_weir(*command, "-o", "/dev/null").returncode, 0)

@@ -63,7 +63,7 @@ impl Target {
                     Failure::new(Kind::Interrupted, message)
                         .then("run the same command again once something reads it")
                 }
-                _ => SinkError { path: shown.to_owned(), error }.into(),
+                _ => SinkError { path: shown.to_owned(), error, resumes: false }.into(),
             };
             sink.map(Target::Stream).map_err(failed)
         };
@@ -83,7 +83,7 @@ impl Target {
             }
             _ => match behind_links(path) {
                 Ok(path) => Ok(Target::File(Box::new(FileSink::new(&path)))),
-                Err(error) => Err(SinkError { path: shown, error }.into()),
+                Err(error) => Err(SinkError { path: shown, error, resumes: false }.into()),
             },
         }
     }

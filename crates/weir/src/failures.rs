@@ -113,8 +113,11 @@ impl From<PublishError> for Failure {
 impl From<SinkError> for Failure {
     fn from(error: SinkError) -> Failure {
         let next = match error.error.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded if error.resumes => {
                 "make room and run the same command again to resume"
+            }
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                "make room and run the same command again, or choose another place with -o FILE"
             }
             ErrorKind::BrokenPipe => "its reader went away before all had come",
             ErrorKind::NotFound => "make its folder, or choose another place with -o FILE",

@@ -20,6 +20,8 @@ pub struct SinkError {
     pub path: String,
     /// Why.
     pub error: io::Error,
+    /// A later transfer resumes from what was written: a file does, a pipe or device does not.
+    pub resumes: bool,
 }
 
 /// A file that is being fetched. Under its final name it appears whole or not at all; until then
@@ -83,7 +85,8 @@ impl FileSink {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        let failed = |error| SinkError { path: self.path.display().to_string(), error };
+        let failed =
+            |error| SinkError { path: self.path.display().to_string(), error, resumes: true };
         drop(self.writeback.take());
         let Some((part, journal)) = &mut self.part else { return Ok(()) };
         journal.start(part).map_err(failed)?;
@@ -143,7 +146,7 @@ impl FileSink {
 
     fn fail(&mut self, error: io::Error) {
         let path = self.part_path.display().to_string();
-        self.failure.get_or_insert(SinkError { path, error });
+        self.failure.get_or_insert(SinkError { path, error, resumes: true });
     }
 
     /// Closes the partial file. What nobody can resume from is not left behind, and of the rest

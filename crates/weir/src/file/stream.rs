@@ -56,7 +56,7 @@ impl StreamSink {
     /// The first error, once. A reader that has gone away is one.
     pub fn take_failure(&mut self) -> Option<SinkError> {
         let error = self.writer.take_failure()?;
-        Some(SinkError { path: self.called.clone(), error })
+        Some(SinkError { path: self.called.clone(), error, resumes: false })
     }
 
     /// Nothing more comes: waits until all is written, or cannot be, or a signal comes.
