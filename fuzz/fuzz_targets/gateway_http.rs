@@ -6,19 +6,21 @@
 #![no_main]
 
 // The gateway's own files: `weir` is a program, and its library has all that the program needs.
-#[path = "../../crates/weir/src/http/mod.rs"]
-#[allow(dead_code, reason = "the program uses all of it")]
-mod http;
+#[path = "../../crates/weir/src"]
+mod weir {
+    #[allow(dead_code, reason = "the program uses all of it")]
+    pub mod http;
+}
 
-use http::ask::{Ask, Refusal, is_scoped};
-use http::guard::{Guard, Head};
-use http::plan::Plan;
 use hyper::header::{CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::{Method, Uri, Version};
 use libfuzzer_sys::fuzz_target;
 use packet::Name;
 use std::net::{IpAddr, Ipv4Addr};
 use transport::fetch::ObjectInfo;
+use weir::http::ask::{Ask, Refusal, is_scoped};
+use weir::http::guard::{Guard, Head};
+use weir::http::plan::Plan;
 
 const FOREIGN: &str = "https://evil.example";
 
