@@ -12,16 +12,15 @@ from transfer import fetch, published
 
 RATE = 40_000_000
 BUFFERS = (150_000, 1_500_000)
-# Frames of 1500 bytes cost 66 beside what they carry: six of them are filled by segments of 8400
-# bytes, and carry 0.3 % less in segments of 8000, which is what `weir put` makes by itself because
-# every other tool takes them.
+# A frame of 1500 bytes has 66 bytes of overhead. Segments of 8400 bytes fill six frames; segments
+# of 8000 (the default of `weir put`, because every other tool accepts them) carry 0.3 % less.
 SEGMENTS = (8400, 8000)
 # At the bottleneck's rate a transfer takes four seconds.
 PATIENCE = 60
 
 
 def measure(lab):
-    """Ten transfers for each buffer, and HTTP beside them."""
+    """Ten transfers per buffer, with HTTP for comparison."""
     runs, size = lab.runs(10), lab.size(20)
     table = Table(
         f"{size // 1_000_000} MB through a token bucket of 40 Mbit/s, {runs} runs each",

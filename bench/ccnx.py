@@ -11,7 +11,7 @@ from experiment import MEGABIT, attempt
 from standing import Standing, passed
 from table import Table
 
-# Ethernet as the report has it, and frames in which a chunk of 8192 bytes goes whole.
+# The report's Ethernet, and frames that hold a whole chunk of 8192 bytes.
 MTUS = (1500, 9216)
 
 
@@ -61,7 +61,7 @@ def one_link(lab, mtu):
 
 
 def over_one_link(lab, program, size, mtu=1500):
-    """The seconds of one transfer, and what both ends of the link sent."""
+    """The seconds of one transfer, and the traffic of both ends of the link."""
     with Standing(lab, TRANSFER, SETTINGS, mtu) as network:
         with program.serving(lab, network, size) as serving:
             before = network.sent()

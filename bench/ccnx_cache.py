@@ -10,13 +10,13 @@ from table import Table
 ROUTERS = ("CCNx1", "CCNx2", "CCNx3")
 # The report's video, of 8 s.
 VIDEO = 6_300_000
-# The source of a house: what is near is faster than what is far.
+# A home's uplink: near content is faster than remote content.
 UPLINK = 20
 LOOK_SECONDS = 0.02
 
 
 def measure(lab):
-    """Both tests, and what the routers do in one of them."""
+    """Both tests, and the traffic of the routers in one of them."""
     size = lab.size(50)
     kinds = [*(Weir(chunk) for chunk in CHUNKS), Ftp(), Proxies(ROUTERS)]
     for what, amount, uplink in (
@@ -47,12 +47,12 @@ def measure(lab):
 
 
 def settings(uplink):
-    """What is set in the scenario."""
+    """Settings of the scenario."""
     return (*SETTINGS, f"link.CCNx1-CS.rate={uplink} Mbit/s") if uplink else SETTINGS
 
 
 def one_after_the_other(lab, kind, size, uplink):
-    """Both goodputs, and what the source's link carried, in MB."""
+    """Both goodputs, and the traffic of the source's link in MB."""
     with Standing(lab, FORWARDING, settings(uplink)) as network:
         with kind.serving(lab, network, size) as serving:
             before = network.sent()
@@ -63,7 +63,7 @@ def one_after_the_other(lab, kind, size, uplink):
 
 
 def overlapping(lab, kind, size, uplink):
-    """The same, when PC2 begins while PC1 has half of it."""
+    """The same, but PC2 begins when PC1 has half of the file."""
     with Standing(lab, FORWARDING, settings(uplink)) as network:
         with kind.serving(lab, network, size) as serving:
             before = network.sent()
@@ -77,7 +77,7 @@ def overlapping(lab, kind, size, uplink):
 
 
 def wait_for(network, before, size, running):
-    """Until so many bytes have gone to PC1, or it has all, as small files soon have."""
+    """Waits until this many bytes have gone to PC1, or it has all, as small files soon have."""
     way = "CCNx3", "PC1"
     end = time.monotonic() + PATIENCE
     while running.child.running and time.monotonic() < end:
@@ -87,7 +87,7 @@ def wait_for(network, before, size, running):
 
 
 def closely(lab, size):
-    """What each interface sends, and what each router takes, while PC1 and PC2 fetch."""
+    """The traffic of each interface and the load of each router while PC1 and PC2 fetch."""
     chunk = CHUNKS[1]
     with Standing(lab, FORWARDING, SETTINGS) as network:
         with Weir(chunk).serving(lab, network, size) as serving:

@@ -47,7 +47,7 @@ def measure(lab):
 
 
 def transfers(lab, program, size, about):
-    """Both goodputs, and what all ends of links sent."""
+    """Both goodputs, and the traffic of all ends of links."""
     with Standing(lab, PATHS, (*SETTINGS, *about)) as network:
         with program.serving(lab, network, size) as serving:
             before = network.sent()

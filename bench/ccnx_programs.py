@@ -10,7 +10,7 @@ from support.children import Failed
 
 RATE = 100_000_000
 CHUNKS = (1024, 4096, 8192)
-# The links of the report's Ethernets everywhere. Delay would be the daemons' alone.
+# The links of the report's Ethernets everywhere. Only the daemons could emulate a delay.
 TRANSFER, FORWARDING, PATHS = (
     f"ccnx-testbed/{name}" for name in ("transfer", "forwarding", "paths")
 )
@@ -21,7 +21,7 @@ PATIENCE = 600
 
 @dataclass
 class Fetch:
-    """A file on its way to a node."""
+    """A file in transit to a node."""
 
     child: object
     target: Path
@@ -64,13 +64,13 @@ class Serving:
 
 
 def md5(path):
-    """The report's check that what arrived is what was sent."""
+    """The report's check that the received file equals the sent one."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "md5").hexdigest()
 
 
 class Weir:
-    """`weir put` and `weir get`, in chunks of so many bytes."""
+    """`weir put` and `weir get`, in chunks of this many bytes."""
 
     is_ndn = True
 
@@ -127,7 +127,7 @@ class Proxies:
 
     @contextlib.contextmanager
     def serving(self, lab, network, size):
-        """Serve a file of that size at CS; consumers ask the last router."""
+        """Serve a file of this size at CS; consumers attach to the last router."""
         path = lab.content("file1", size)
         home = folder(lab, "http-CS")
         link(path, home / path.name)
@@ -143,7 +143,7 @@ class Proxies:
 
 
 def by_curl(lab, network, server_of, name):
-    """What begins to fetch a file from a node's server."""
+    """Starts a fetch of a file from a node's server."""
 
     def begin(node, target):
         log = lab.folder / f"curl-{node}.log"

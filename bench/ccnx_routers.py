@@ -1,4 +1,5 @@
-"""Routers in two sizes: as they come, and a home router's, which the report's ran out of."""
+"""Routers in two sizes: the default, and a home router, whose memory the report's routers
+exhausted."""
 
 from ccnx_cache import ROUTERS
 from ccnx_programs import CHUNKS, FORWARDING, SETTINGS, Ftp, Proxies, Weir
@@ -38,7 +39,7 @@ def measure(lab):
 
 
 def home(cpu):
-    """The home routers, with another share of a processor than the scenario's."""
+    """The home routers, with a share of a processor other than the scenario's."""
     return HOME, [f"node.{name}.cpu={cpu}" for name in ROUTERS]
 
 

@@ -10,8 +10,8 @@ from transfer import fetch, published
 DELAYS = (5, 25, 50)
 LOSSES = (0, 1, 5)
 BOTTLENECKS = (("50 Mbit/s, 200 kB", {"rate": "50 Mbit/s", "queue": "200 kB"}), ("none", {}))
-# A packet of 8 kB is one frame, so that a loss of 1 % is one of the link's packets, as it is where
-# the peers were measured; fragments of 1500 bytes would make of it six times as much.
+# A packet of 8 kB is one frame, so a loss of 1 % applies to packets, as in the measurement of the
+# peers. With fragments of 1500 bytes it would be six times as much.
 MTU = 9000
 # A tenth of the bottleneck's rate would still be in time.
 PATIENCE = 60
@@ -47,7 +47,7 @@ def transfer(lab, link, size):
         near, far = network.host("consumer"), network.host("producer")
         cable = network.cable(near, far, mtu=MTU)
         back, forth = (f"udp4://{address}:6363" for address in cable.addresses)
-        # Both name the other, so that each end's face emulates what that end sends.
+        # Each names the other, so that each end's face emulates its own direction.
         consumer = lab.daemon(
             "near", host=near, faces=[("far", forth, link)], routes=[("/bench", "far")]
         )

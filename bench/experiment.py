@@ -1,4 +1,4 @@
-"""What every part of the benchmark needs: a folder, contents, daemons, sizes, patience."""
+"""Common parts of the benchmark: a folder, contents, daemons, sizes, time limits."""
 
 import contextlib
 import functools
@@ -14,7 +14,7 @@ GIGABIT = 1e9
 
 
 class Lab:
-    """The place of one run; everything in it is gone when the `with` block ends."""
+    """The folder of one run; it is deleted when the `with` block ends."""
 
     def __init__(self, quick=False):
         self.quick = quick
@@ -24,7 +24,7 @@ class Lab:
 
     @functools.cached_property
     def weir(self):
-        """The program, built when the first part asks for it."""
+        """The program, built on first use."""
         return weir.program("release")
 
     def size(self, megabytes):
@@ -43,7 +43,7 @@ class Lab:
         return self.folder / name
 
     def daemon(self, name, **settings):
-        """A daemon that is not yet running."""
+        """A daemon that has not started."""
         return weir.Daemon(self.weir, self.folder, name, **settings)
 
     def __enter__(self):
@@ -55,7 +55,7 @@ class Lab:
 
 @contextlib.contextmanager
 def attempt(table, label):
-    """Turn a failure into a row of the table, so that the other rows are measured."""
+    """Turn a failure into a row of the table, so that the other rows are still measured."""
     try:
         yield
     except Failed as error:

@@ -1,4 +1,4 @@
-"""One host: a file through one forwarder, beside what HTTP and plain datagrams reach here."""
+"""One host: a file through one forwarder, compared with HTTP and plain datagrams."""
 
 import peers
 from experiment import GIGABIT, MEGABYTE, attempt
@@ -26,7 +26,7 @@ def measure(lab):
     daemon = lab.daemon("one", listen={"udp": "off", "tcp": "off"}, store={"capacity": STORE})
     with daemon:
         through_weir(lab, table, daemon, f"weir, {large // MEGABYTE} MB", large)
-        # A name of its own, so that the second fetch is the first that the store can answer.
+        # A new name, so that the second fetch is the first that the store can answer.
         with published(
             daemon, "/bench/again", lab.content("again", small), SEGMENTS
         ) as thing:

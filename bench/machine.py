@@ -1,4 +1,4 @@
-"""What the figures were measured on."""
+"""A description of the machine."""
 
 import os
 import platform
@@ -46,8 +46,8 @@ def first_line(*argv):
 
 
 def version(program, flag):
-    """Name and version of a peer; nothing if it is not here."""
-    # nginx says its version on standard error.
+    """Name and version of a peer; empty if it is not installed."""
+    # nginx prints its version on standard error.
     said = first_line("sh", "-c", f"{program} {flag} 2>&1")
     found = re.search(r"\d+(\.\d+)+", said)
     return f"{program} {found.group()}" if found else None

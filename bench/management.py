@@ -94,6 +94,6 @@ def exchange(daemon, asked):
                 raise Failed(f"the daemon hung up after {succeeded} answers")
             rest += came
             succeeded += rest.count(SUCCESS)
-            # What may be the beginning of the next one stays.
+            # Keeps a possible beginning of the next one.
             rest = rest[-(len(SUCCESS) - 1) :]
         return time.monotonic() - began

@@ -1,4 +1,4 @@
-"""10 GB through a forwarder that may take 32 MB: what it takes meanwhile."""
+"""10 GB through a forwarder with a limit of 32 MB: its memory meanwhile."""
 
 import threading
 
@@ -17,7 +17,7 @@ PARTS = 10
 
 
 def measure(lab):
-    """A row for each tenth of what passes."""
+    """A row for each tenth of the traffic."""
     total = lab.size(10_000)
     size = min(OBJECT, total // PARTS)
     table = Table(

@@ -73,7 +73,7 @@ def here(*argv):
 
 
 def free_port(kind=socket.SOCK_STREAM):
-    """A port that nobody listens on now."""
+    """A port without a listener."""
     with socket.socket(socket.AF_INET, kind) as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -141,7 +141,7 @@ class Nginx(Server):
 
 
 class ProFtpd(Server):
-    """An FTP server that gives the files of one folder to anybody. It needs root."""
+    """An FTP server for the files of one folder, without login. It needs root."""
 
     scheme = "ftp"
 
@@ -154,9 +154,10 @@ class ProFtpd(Server):
 
 
 def iperf3_udp(folder, seconds=5, size=8000, address="127.0.0.1", server_on=here, client_on=here):
-    """Bits a second that arrive when iperf3 sends datagrams as fast as it can, and those sent."""
+    """Bits per second that arrive when iperf3 sends datagrams as fast as possible, and those
+    sent."""
     port = free_port()
-    # Into a file it would keep its words until it ends.
+    # With a file as output it would buffer its messages until it ends.
     flags = ["--server", "--one-off", "--forceflush", "--port", port]
     server = Child(server_on("iperf3", *flags), folder / "iperf3.log")
     with server:

@@ -1,4 +1,4 @@
-"""How fast `weir put --sign-segments` signs, by each kind of key, until it serves."""
+"""The speed of `weir put --sign-segments` by type of key, until it serves."""
 
 import os
 import time
@@ -10,13 +10,13 @@ from table import Table
 from transfer import fetch, published
 
 KINDS = ["ed25519", "ecdsa", "rsa", "hmac"]
-# What `weir put` cuts a file into under a short name.
+# The default segment size of `weir put` under a short name.
 SEGMENT = 8000
 PATIENCE = 120
 
 
 def measure(lab):
-    """A row for each kind of key, behind one for the manifest alone."""
+    """A row for each type of key, after one for the manifest alone."""
     size = lab.size(100)
     file = lab.content("signing", size)
     segments = -(-size // SEGMENT)

@@ -16,7 +16,7 @@ from table import Table
 SCENARIOS = Path(__file__).resolve().parent / "scenarios"
 PATIENCE = 600
 NAMES = ("line", "line-stores", "abilene", "grid", "thousand")
-# What each is one after the other as long as.
+# Factors of the duration, run one after the other.
 SPANS = (1, 2, 10)
 
 
@@ -28,7 +28,7 @@ def measure(lab):
 
 
 def run(lab, file, *options):
-    """Run a scenario; what it said, and the process that ran it."""
+    """Run a scenario; returns its output and the process that ran it."""
     out = lab.folder / "simulated.json"
     out.unlink(missing_ok=True)
     argv = [lab.weir, "sim", "run", SCENARIOS / file, "--json", *options]

@@ -1,4 +1,4 @@
-"""Many small packets: exchanges a second, and what one costs the forwarder."""
+"""Many small packets: exchanges per second, and the cost of one for the forwarder."""
 
 from experiment import attempt
 from table import Table

@@ -11,14 +11,14 @@ from support import weir
 from support.children import Child, Failed, cpu_seconds, memory_bytes, run, wait_until
 
 SCENARIOS = weir.ROOT / "scenarios"
-# Two benchmarks may run at a time.
+# Two benchmarks may run at the same time.
 NAME = f"bench-{os.getpid()}"
 SAMPLE_SECONDS = 0.1
 
 
 @dataclass
 class Sent:
-    """What one end of a link has sent: frames with all headers, and what was in them."""
+    """Traffic of one end of a link: frames with all headers, and their payload."""
 
     wire_bytes: int = 0
     frames: int = 0
@@ -50,10 +50,10 @@ class Node(weir.Daemon):
         return self._socket
 
     def command(self, *argv):
-        """The command as it has to be started to run here."""
+        """The command with the prefix that runs it here."""
         where = ["nsenter", f"--net=/run/netns/{self.namespace}"]
         if self.cgroup:
-            # What is started here has the node's share of a processor.
+            # Programs started here share the node's processor quota.
             share = f'echo $$ >{self.cgroup}/cgroup.procs; exec "$@"'
             where += ["sh", "-c", share, "sh"]
         return where + [str(word) for word in argv]
@@ -86,7 +86,7 @@ class Standing:
         return self.nodes[name]
 
     def sent(self):
-        """What each end of each link has sent so far, by the names of the ends."""
+        """The traffic of each end of each link until now, by the names of the ends."""
         wires = {name: self._wires(node) for name, node in self.nodes.items()}
         faces = {name: self._faces(node) for name, node in self.nodes.items()}
         found = {}
@@ -120,7 +120,7 @@ class Standing:
 
 
 class Routers:
-    """What the daemons of some nodes take, over the time of the `with` block."""
+    """The processor and memory of some nodes' daemons during the `with` block."""
 
     def __init__(self, nodes):
         self._pids = {node.name: node.pid for node in nodes}
@@ -150,7 +150,7 @@ class Routers:
         return found
 
     def most(self):
-        """The most memory that any of them held at once, in bytes."""
+        """The peak memory of any of them, in bytes."""
         return max(looked[2] for seen in self._seen.values() for looked in seen)
 
     def cpu_seconds(self):
@@ -167,5 +167,5 @@ class Routers:
 
 
 def passed(after, before):
-    """What was sent between two looks."""
+    """The traffic between two samples."""
     return {ends: after[ends] - before[ends] for ends in after}

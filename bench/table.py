@@ -1,4 +1,4 @@
-"""Tables for a terminal: numbers to the right, units in the head, a row as soon as it is known."""
+"""Tables for a terminal: numbers to the right, units in the head, each row printed at once."""
 
 
 def number(value, digits=3):
@@ -22,13 +22,13 @@ class Table:
         print(f"  {first:<{width}}{heads}", flush=True)
 
     def row(self, label, *values):
-        """One row: a label and a value for each column. Text stands as it is."""
+        """One row: a label and a value for each column. Text is printed unchanged."""
         cells = (value if isinstance(value, str) else number(value) for value in values)
         fields = (f"  {cell:>{len(head)}}" for cell, head in zip(cells, self._columns))
         print(f"  {label:<{self._width}}{''.join(fields)}", flush=True)
 
     def failed(self, label, error):
-        """A row for what did not work: the first line of the reason, the rest below it."""
+        """A row for a failure: the first line of the reason, the rest below it."""
         first, *rest = str(error).splitlines() or ["failed"]
         print("\n".join([f"  {label:<{self._width}}  failed: {first}", *rest]), flush=True)
 

@@ -1,4 +1,4 @@
-"""One measured transfer through Weir: what it brought, what it cost whom."""
+"""One measured transfer through Weir: its goodput and its costs."""
 
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from support.children import Failed
 
 @dataclass
 class Transfer:
-    """A finished transfer. Costs are of this transfer alone, peaks are of the process's life."""
+    """A finished transfer. Costs cover this transfer, peaks the life of the process."""
 
     size: int
     seconds: float
@@ -35,7 +35,7 @@ class Transfer:
 
 
 class Cost:
-    """What a process uses between two looks at it."""
+    """The resources of a process between two samples."""
 
     def __init__(self, child):
         self._child = child
@@ -49,7 +49,7 @@ class Cost:
 
 
 class Object:
-    """A published file and what is needed to fetch it and compare."""
+    """A published file and the data needed to fetch and compare it."""
 
     def __init__(self, name, path, producer):
         self.name = name

@@ -27,7 +27,7 @@ def measure(lab):
 
 
 def transfer(lab, table, label, scheme, size):
-    """One object between fresh daemons, so that no store has seen it."""
+    """One object between new daemons, so that no store has cached it."""
     with namespaces.Network() as network:
         near, far = network.host("consumer"), network.host("producer")
         cable = network.cable(near, far)

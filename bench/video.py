@@ -12,14 +12,14 @@ from support.playback import NAME, PLAYERS, Playback
 from table import Table
 
 WIRELESS = "20 Mbit/s"
-# Less than the film takes: players that stand still are seen to.
+# Less than the film needs: checks that stalls are detected.
 SLOW = "4 Mbit/s"
 KINDS = (players.VLC_INPUT, players.VLC_HTTP, players.CHROMIUM)
 PATIENCE = 60
 
 
 def measure(lab):
-    """Each player in turn, alone on a slow link at the end."""
+    """Each player in turn, and at the end alone on a slow link."""
     seconds = 4 if lab.quick else 8
     film = players.film(lab.folder / "film.webm", seconds)
     table = Table(
@@ -56,7 +56,7 @@ def measure(lab):
 
 
 def both(lab, kind, film, later):
-    """Two players: the second begins so much later, or when the first has ended."""
+    """Two players: the second begins this much later, or after the first has ended."""
     with Playback(lab.weir, lab.folder, film) as network:
         first = play(lab, kind, network, PLAYERS[0])
         with first.child:

@@ -188,7 +188,7 @@ def a_byte_at_a_time(about):
 
 
 def silent(about):
-    """A neighbor that understands ranges and options, says so, and never answers."""
+    """A neighbour that understands ranges and options, says so, and never answers."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as bound:
         bound.bind(("0.0.0.0", about["port"]))
         bound.sendto(_malformed.CAPABILITY, (about["address"], PORT))

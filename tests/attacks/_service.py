@@ -37,7 +37,7 @@ PROBES_APART = 0.02
 # every time.
 ATTEMPTS = 3
 PATIENCE = 120
-# Without a budget there is one nevertheless: the default bound of pending Interests.
+# Without a budget there is a default bound of pending Interests.
 NO_BUDGET = 512 << 20
 # What the daemon sets aside for the process, and the part of the rest that it does not give away.
 PROCESS, HOLES = 10_000_000, 8

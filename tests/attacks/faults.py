@@ -148,7 +148,7 @@ class Commands(_service.Kept):
     def test_replayed_commands(self):
         """A signed command that was heard is sent again, by its sender and by others.
 
-        Only the first one is obeyed: the prefix stays with the face of the peer that signed it.
+        Only the first one is executed: the prefix stays with the face of the peer that signed it.
         """
         command = self.key.register("/customer/site", int(time.time() * 1000))
         honest, other = self.peer(), self.peer()
@@ -199,13 +199,13 @@ class Clocks(_service.Kept):
             argv = [_service.PROGRAM(), "route", "add", "/jumped", face]
             argv += ["--socket", router.daemon.socket]
 
-            def obeyed():
+            def executed():
                 done = subprocess.run(
                     [str(word) for word in argv], capture_output=True, check=False
                 )
                 return done.returncode == 0
 
-            wait_until(obeyed, "a command to be obeyed, now that the clock is right")
+            wait_until(executed, "the execution of a command, now that the clock is right")
             return f"{len(jumps)} jumps"
 
         # The file is there before the daemon, or the library looks for it in vain.

@@ -11,7 +11,7 @@ class Floods(_service.Kept):
     """The victim's transfer, management and the memory are those of `_service`."""
 
     def test_long_lifetimes_from_one_port(self):
-        """Up to 72,000 Interests below a route to a silent neighbor, pending for two minutes each.
+        """Up to 72,000 Interests below a route to a silent neighbour, pending for two minutes each.
 
         Others keep their rate, management answers and memory stays within the budget.
         """

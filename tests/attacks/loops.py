@@ -99,11 +99,11 @@ class Loops(_service.Kept):
         self.check(5, 5)
 
     def test_two_parallel_rings(self):
-        """Five daemons, each with routes to both neighbors: around in both directions, once."""
+        """Five daemons, each with routes to both neighbours: around in both directions, once."""
         self.check(10, 5, steps=(1, -1))
 
     def test_multicast_in_two_parallel_rings(self):
-        """The same where each daemon asks both neighbors at once."""
+        """The same where each daemon asks both neighbours at once."""
         self.check(10, 5, "multicast", steps=(1, -1))
 
     def test_self_learning_in_two_parallel_rings(self):

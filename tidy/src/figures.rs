@@ -7,12 +7,12 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, FnArg, ItemFn, ItemImpl, ItemMod, ItemStruct, Local, Signature, Type};
 
-/// A struct with more fields than this is hard to hold in mind.
+/// A larger struct is hard to hold in mind.
 const MOST_FIELDS: usize = 15;
-/// A type with methods in more files than this has no place of its own.
+/// A type with methods in more files has no place of its own.
 const MOST_FILES: usize = 3;
 
-/// What was counted in one crate. Everything but `tests` leaves code out that only tests see.
+/// The figures of one crate. All except `tests` exclude test code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
     /// The crate's folder in `crates/`.
@@ -83,7 +83,7 @@ fn count(name: &str, files: &[(&SourceFile, &str)]) -> Figures {
     figures
 }
 
-/// `tests` are the first and the last lines of what only tests see.
+/// `tests` are the first and last lines of test code.
 fn count_lines(text: &str, tests: &[(usize, usize)], figures: &mut Figures) {
     for (at, line) in text.lines().enumerate() {
         let line = line.trim_start();
@@ -97,7 +97,7 @@ fn count_lines(text: &str, tests: &[(usize, usize)], figures: &mut Figures) {
     }
 }
 
-/// What one file has outside of its tests, and where these are.
+/// The items of one file outside its tests, and the lines of the tests.
 #[derive(Default)]
 struct Items {
     tests: Vec<(usize, usize)>,
@@ -108,7 +108,7 @@ struct Items {
 }
 
 impl Items {
-    /// Whether the item is a test, which is noted.
+    /// Returns `true` for a test, after recording it.
     fn skips(&mut self, attributes: &[Attribute], item: &impl Spanned) -> bool {
         let skipped = is_test(attributes);
         if skipped {
@@ -167,7 +167,7 @@ impl<'ast> Visit<'ast> for Items {
     }
 }
 
-/// Who imports whom: pairs of modules, each once.
+/// Pairs of importing and imported module, each once.
 fn imports(name: &str, files: &[(&SourceFile, &str)]) -> BTreeSet<(String, String)> {
     let root = format!("crates/{name}/src/");
     let modules: Vec<(String, &str)> = files

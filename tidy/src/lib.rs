@@ -1,9 +1,9 @@
-//! Reads the repository and enforces the rules that no compiler checks: lengths, words, layers,
-//! the order inside a scheme's file, links, what may be tracked.
+//! Reads the repository and enforces the rules that no compiler checks: lengths, words, layers, the
+//! order inside a scheme's file, links, tracked files.
 //!
-//! Each rule is one file in `rules/`: a function from the repository to what is wrong with it, and
-//! tests that show it finding something wrong. `tests/repository.rs` runs them all on this
-//! repository. Formatting and lints of the language belong to rustfmt and clippy, not here.
+//! Each rule is one file in `rules/`: a function from the repository to its findings, with tests.
+//! `tests/repository.rs` runs them all on this repository. Formatting and lints of the language
+//! belong to rustfmt and clippy.
 
 pub mod figures;
 mod repository;

@@ -1,18 +1,18 @@
-//! The files that the project tracks, and what a rule says about one of them.
+//! The tracked files, and findings about them.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// One thing that is wrong, where it is, and what to do about it.
+/// One violation, its place and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Path from the root of the repository.
     pub path: String,
-    /// Line, counted from 1; 0 where the finding is about the whole file.
+    /// Line, counted from 1; 0 for a finding about the whole file.
     pub line: usize,
-    /// What is wrong and what to do.
+    /// The violation and the remedy.
     pub message: String,
 }
 
@@ -47,7 +47,7 @@ impl SourceFile {
         std::str::from_utf8(&self.bytes).ok().filter(|text| !text.contains('\0'))
     }
 
-    /// Whether the file's name ends in one of these (without the dot).
+    /// Returns `true` if the file's name ends in one of these (without the dot).
     pub fn has_extension(&self, any_of: &[&str]) -> bool {
         self.path.rsplit_once('.').is_some_and(|(_, ending)| any_of.contains(&ending))
     }
@@ -57,7 +57,7 @@ impl SourceFile {
         self.path.strip_prefix("crates/")?.split('/').next()
     }
 
-    /// Whether the whole file is test code: by its folder, or by its name beside the tested file.
+    /// Returns `true` for test code: by its folder, or by its name beside the tested file.
     pub fn is_test(&self) -> bool {
         let folders = ["tests", "benches", "examples", "fuzz"];
         let mut parts = self.path.split('/');
@@ -73,9 +73,10 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// Reads the repository that this crate stands in.
+    /// Reads the repository of this crate.
     ///
     /// # Errors
+    ///
     /// When git cannot list the files, or one of them cannot be read.
     pub fn read() -> io::Result<Self> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -94,7 +95,7 @@ impl Repository {
         let mut files = Vec::with_capacity(paths.len());
         for path in paths {
             let place: PathBuf = root.join(path);
-            // Deleted but not yet committed: listed, not there. A link is judged where it leads.
+            // A deleted but uncommitted file is listed. A link is judged at its target.
             if place.is_file() && !place.is_symlink() {
                 files.push(SourceFile { path: path.to_owned(), bytes: std::fs::read(&place)? });
             }
@@ -111,7 +112,7 @@ impl Repository {
         Self { files: files.collect() }
     }
 
-    /// Whether a file, or a folder with a file in it, stands at the path.
+    /// Returns `true` if the path is a file, or a folder with a file in it.
     pub fn contains(&self, path: &str) -> bool {
         let path = path.trim_end_matches('/');
         path.is_empty()

@@ -1,4 +1,4 @@
-//! The rules, each in a file of its own.
+//! The rules, one file each.
 
 use crate::{Finding, Repository};
 
@@ -12,6 +12,7 @@ mod layers;
 mod links;
 mod machine_paths;
 mod marks;
+mod prose;
 mod scheme_names;
 mod scheme_order;
 mod structure;
@@ -28,6 +29,7 @@ pub use layers::layers;
 pub use links::dead_links;
 pub use machine_paths::no_machine_paths;
 pub use marks::no_unfinished_marks;
+pub use prose::{openings, people, sentence_length};
 pub use scheme_names::scheme_names;
 pub use scheme_order::scheme_order;
 pub use structure::structure;

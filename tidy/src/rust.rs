@@ -1,4 +1,4 @@
-//! What the rules need to know of Rust's syntax.
+//! Rust's syntax, as the rules need it.
 
 use std::str::FromStr;
 
@@ -6,7 +6,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Attribute, ItemFn, ItemImpl, ItemMod, ItemUse, LitStr, Path, UseTree};
 
-/// A function as it stands in the text.
+/// A function in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     /// Its name.
@@ -17,8 +17,9 @@ pub struct Function {
     pub last_line: usize,
 }
 
-/// Every function with a body, those inside macro calls included: they are read as tokens, so that
-/// what `proptest!` wraps is seen too. Empty for a text that is not Rust (the compiler says so).
+/// Every function with a body, including those inside macro calls: tokens are read, so that
+/// functions inside `proptest!` are found too. Empty for a text that is not Rust (the compiler
+/// reports it).
 pub fn functions(text: &str) -> Vec<Function> {
     let mut found = Vec::new();
     if let Ok(tokens) = TokenStream::from_str(text) {
@@ -57,7 +58,7 @@ fn body_end(trees: &[TokenTree]) -> Option<usize> {
     })?
 }
 
-/// The lines on which one of these words stands as an identifier, with the token after it.
+/// The lines with one of these words as an identifier, with the token after it.
 pub fn identifiers(text: &str, mut seen: impl FnMut(usize, &str, Option<&TokenTree>)) {
     fn walk(tokens: TokenStream, seen: &mut impl FnMut(usize, &str, Option<&TokenTree>)) {
         let trees: Vec<TokenTree> = tokens.into_iter().collect();
@@ -76,14 +77,14 @@ pub fn identifiers(text: &str, mut seen: impl FnMut(usize, &str, Option<&TokenTr
     }
 }
 
-/// A path as it is used or imported: `std::collections::BTreeMap`, and its line.
+/// A used or imported path: `std::collections::BTreeMap`, and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsedPath {
     /// The path's parts with `::` between them; a glob import ends in `*`.
     pub path: String,
-    /// Where it stands.
+    /// Its line.
     pub line: usize,
-    /// Whether it stands in code that only tests see.
+    /// `true` in test code.
     pub in_test: bool,
 }
 
@@ -96,7 +97,7 @@ pub fn used_paths(text: &str) -> Vec<UsedPath> {
     paths.found
 }
 
-/// Every string that only tests do not see, with its line; documentation is none.
+/// Every string outside tests, with its line; documentation is not one.
 pub fn strings(text: &str, mut seen: impl FnMut(usize, &str)) {
     let Ok(file) = syn::parse_file(text) else { return };
     let mut strings = Strings { found: Vec::new() };
@@ -155,7 +156,7 @@ impl<'ast> Visit<'ast> for Strings {
     }
 }
 
-/// Whether the attributes say `#[cfg(test)]` or `#[test]`.
+/// Returns `true` for the attributes `#[cfg(test)]` or `#[test]`.
 pub fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("test")

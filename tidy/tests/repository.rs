@@ -2,7 +2,7 @@
 
 use tidy::rules::{self, Rule};
 
-/// Fails with every finding, one a line, so that one run is enough to fix them all.
+/// Fails with every finding, one per line, so that one run is enough to fix them all.
 fn keeps(rule: Rule) {
     let repository = tidy::Repository::read().expect("the repository can be read");
     let found: Vec<String> = rule(&repository).iter().map(ToString::to_string).collect();
@@ -82,4 +82,19 @@ fn nothing_bulky_is_tracked() {
 #[test]
 fn demands_of_other_documents_are_shown_by_tests() {
     keeps(rules::conformance);
+}
+
+#[test]
+fn sentences_name_their_subject() {
+    keeps(rules::openings);
+}
+
+#[test]
+fn programs_and_packets_are_not_people() {
+    keeps(rules::people);
+}
+
+#[test]
+fn sentences_are_short() {
+    keeps(rules::sentence_length);
 }

@@ -106,7 +106,7 @@ impl Forwarder {
     }
 
     /// The content store takes no Data whose names begin with one of these, from now on: how soon
-    /// an answer comes would show a neighbor what others have asked for. A few prefixes at most,
+    /// an answer comes would show a neighbour what others have asked for. A few prefixes at most,
     /// since each Data is compared with all of them.
     pub fn set_uncached(&mut self, prefixes: &[Name]) {
         self.uncached = prefixes.to_vec();

@@ -1,4 +1,4 @@
-//! Identifiers that have no place here, each with what to write instead.
+//! Banned identifiers, each with its replacement.
 
 use proc_macro2::TokenTree;
 
@@ -25,7 +25,7 @@ const ANYWHERE: &[(&str, &str)] = &[
     ("std::collections::hash_map", "`BTreeMap`: the order of a hash table is random"),
 ];
 
-/// Paths that a state machine must not know.
+/// Paths that a state machine must not use.
 const IN_CORE: &[(&str, &str)] = &[
     ("std::time", "`control::Time` and `control::Duration`, handed in as arguments"),
     ("core::time", "`control::Duration`"),
@@ -41,13 +41,13 @@ const IN_CORE: &[(&str, &str)] = &[
     ("getrandom", "`control::Rng`, handed in with each call"),
 ];
 
-/// What one crate may use although the core may not, and why.
+/// Exceptions for single crates of the core, with reasons.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("security", "std::fs"), // keeps keys on disk, where there is a disk
     ("security", "std::os"), // and gives their files the mode 0600
 ];
 
-/// No banned macro, path or attribute stands in the code.
+/// Finds banned macros, paths and attributes in the code.
 pub fn banned_identifiers(repository: &Repository) -> Vec<Finding> {
     let mut found = Vec::new();
     for (file, text) in repository.texts(&["rs"]) {

@@ -1,4 +1,4 @@
-//! The repository holds what people write, and small.
+//! The repository contains hand-written, small files.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use crate::{Finding, Repository};
 const SIZE_LIMIT: usize = 200_000;
 const FOLDER_LIMIT: usize = 500;
 
-/// Folders whose files are packets as they stood on a wire, and endings of pictures.
+/// Folders of captured packets, and endings of pictures.
 const BINARY_FOLDERS: &[&str] = &["corpus", "vectors", "captures"];
 const BINARY_ENDINGS: &[&str] = &["png", "woff2"];
 
-/// No tracked file is large, no binary stands outside its places, no folder holds generated masses.
+/// Finds large files, binaries outside their places, and masses of generated files.
 pub fn no_bulk(repository: &Repository) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut folders: BTreeMap<&str, usize> = BTreeMap::new();

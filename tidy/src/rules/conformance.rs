@@ -1,4 +1,4 @@
-//! What the documents demand that Weir follows is shown by tests, and each test says of what.
+//! Tests cite the requirements of protocol documents that they show.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::{Finding, Repository, SourceFile, rust};
 /// The page that lists the demands.
 const PAGE: &str = "docs/reference/conformance.md";
 
-/// How a row begins that has no test to name, and says why.
+/// Beginnings of rows without a test, which give a reason.
 const REASONS: &[&str] = &["does not apply: ", "not met: "];
 
 /// Tests of this rule have citations in their texts.
@@ -27,8 +27,8 @@ struct Citation<'a> {
     id: &'a str,
 }
 
-/// Every test that the page names is there and cites the demand, in the comment above it or inside
-/// it; and nothing cites a demand that the page does not name it for.
+/// Every test named on the page exists and cites the requirement, in the comment above it or inside
+/// it. Every citation is on the page.
 pub fn conformance(repository: &Repository) -> Vec<Finding> {
     let Some((page, text)) = repository.texts(&["md"]).find(|(file, _)| file.path == PAGE) else {
         return Vec::new();
@@ -56,7 +56,7 @@ pub fn conformance(repository: &Repository) -> Vec<Finding> {
     found
 }
 
-/// The row's id and what it says; `None` for a line that is no demand.
+/// The row's id and its text; `None` for a line without a requirement.
 fn read_row(line: usize, row: &str) -> Option<(&str, Demand<'_>)> {
     let cells: Vec<&str> = row.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").collect();
     let (id, last) = (cells.first().filter(|id| is_id(id))?, cells.last()?);
@@ -75,7 +75,7 @@ fn read_row(line: usize, row: &str) -> Option<(&str, Demand<'_>)> {
     Some((id, Demand { line, tests, has_reason }))
 }
 
-/// Whether it is a word or several, and a number: `signed-interest-3`.
+/// Returns `true` for one or several words and a number: `signed-interest-3`.
 fn is_id(text: &str) -> bool {
     text.rsplit_once('-').is_some_and(|(document, number)| {
         let is_word = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase());
@@ -85,7 +85,7 @@ fn is_id(text: &str) -> bool {
     })
 }
 
-/// What keeps the function from being a test that shows the demand.
+/// The reason why the function is not a test that shows the requirement.
 fn missing(repository: &Repository, id: &str, path: &str, name: &str) -> Option<String> {
     let Some(text) = repository.file(path).and_then(SourceFile::text) else {
         return Some(format!("`{id}`: nothing at `{path}` for `{name}`"));
@@ -107,7 +107,7 @@ fn missing(repository: &Repository, id: &str, path: &str, name: &str) -> Option<
     (!is_cited).then(|| format!("`{id}`: `{name}` in `{path}` does not cite it: {advice}"))
 }
 
-/// The citations in a file of which the page knows nothing.
+/// The citations in a file that the page does not list.
 fn strays(file: &SourceFile, text: &str, demands: &BTreeMap<&str, Demand<'_>>) -> Vec<Finding> {
     let stray = citations(text).filter(|citation| {
         let tests = demands.get(citation.id).map(|demand| &demand.tests[..]).unwrap_or_default();
@@ -135,7 +135,7 @@ mod tests {
 
     const TEST: &str = "crates/packet/tests/tlv.rs";
 
-    /// What is found of a page with this last cell for `tlv-3`, and of a test file.
+    /// The findings for a page with this last cell for `tlv-3`, and for a test file.
     fn check(cell: &str, test: &str) -> Vec<String> {
         let page = format!("# A page\n\n| id | tests |\n|---|---|\n| tlv-3 | it must | {cell} |\n");
         let files = [(PAGE, &page[..]), (TEST, test)];
@@ -190,7 +190,7 @@ mod tests {
         let found = check("not met: so", "fn a() {\n    // [tlv-3], [tlv-4]\n}\n");
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found[1].starts_with("crates/packet/tests/tlv.rs:2: "), "{found:?}");
-        // What is no comment, or no id, is no citation.
+        // A text outside a comment, or without an id, is not a citation.
         assert_eq!(
             check("not met: so", "fn a() { b[c-4]; } // [0-9], [of-tlv], [a b-2]\n"),
             [""; 0]

@@ -28,7 +28,7 @@ pub fn function_length(repository: &Repository) -> Vec<Finding> {
     found
 }
 
-/// Name, first and last line of each function, told by indentation.
+/// Name, first and last line of each function, by indentation.
 fn python_functions(text: &str) -> Vec<(&str, usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let indent = |line: &str| line.len() - line.trim_start().len();

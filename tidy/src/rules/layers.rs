@@ -1,12 +1,12 @@
-//! Who may know whom: the arrows between the crates.
+//! The permitted dependencies between the crates.
 
 use toml::{Table, Value};
 
 use super::CORE;
 use crate::{Finding, Repository, SourceFile};
 
-/// Each crate and what it may depend on. `schemes` and `forwarder` do not know each other: drivers
-/// bring them together by name.
+/// Each crate and its permitted dependencies. `schemes` and `forwarder` do not depend on each
+/// other: drivers connect them by name.
 const ARROWS: &[(&str, &[&str])] = &[
     ("packet", &[]),
     ("security", &["packet"]),
@@ -44,7 +44,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Libraries that bring a runtime, a socket, a clock or dice of their own.
+/// Libraries with a runtime, a socket, a clock or random numbers of their own.
 const NOT_IN_CORE: &[&str] = &[
     "async-std",
     "futures",
@@ -60,7 +60,7 @@ const NOT_IN_CORE: &[&str] = &[
     "tokio",
 ];
 
-/// Dependencies follow the arrows, every arrow is used, and the core knows no runtime.
+/// Dependencies follow the arrows, every arrow is used, and the core has no runtime.
 pub fn layers(repository: &Repository) -> Vec<Finding> {
     let manifests = repository.files.iter().filter(|file| {
         file.crate_name().is_some()
@@ -103,7 +103,7 @@ fn judge(file: &SourceFile) -> Vec<Finding> {
     found
 }
 
-/// What the crate is built from, on any platform; what only its tests use is not asked.
+/// The dependencies of the crate on any platform, except those of its tests.
 fn dependencies(manifest: &Table) -> Vec<String> {
     let kinds = ["dependencies", "build-dependencies"];
     let of = |table: &Table| -> Vec<String> {
@@ -127,7 +127,7 @@ fn real_name(name: &str, spec: &Value) -> String {
 mod tests {
     use super::*;
 
-    /// How many findings there are beside grants that are not used.
+    /// The number of findings, without those about unused grants.
     fn check(name: &str, manifest: &str) -> usize {
         let path = format!("crates/{name}/Cargo.toml");
         let found = layers(&Repository::of(&[(&path, manifest)]));

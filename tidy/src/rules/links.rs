@@ -1,8 +1,8 @@
-//! What the documents point at is there.
+//! Links and paths in documents have a target.
 
 use crate::{Finding, Repository, SourceFile};
 
-/// First folders of this repository: a path in backticks that begins with one is a promise.
+/// Top folders of this repository: a path in backticks that begins with one must exist.
 const ROOMS: &[&str] =
     &["crates/", "docs/", "tests/", "bench/", "scripts/", "fuzz/", "tidy/", "scenarios/"];
 
@@ -44,7 +44,7 @@ fn link_targets(line: &str) -> Vec<&str> {
     inline.chain(definition).map(|target| target.trim_matches(['<', '>'])).collect()
 }
 
-/// Whether the target is an address of the Web: nothing here can tell whether that answers.
+/// Returns `true` for an address on the Web, which is not checked.
 fn is_outside(target: &str) -> bool {
     target.contains("://") || target.starts_with("mailto:")
 }
@@ -86,7 +86,7 @@ fn heading_anchor(line: &str) -> Option<String> {
     Some(kept.collect::<String>().to_lowercase().replace(' ', "-"))
 }
 
-/// The paths in backticks that begin in one of the repository's rooms and are meant exactly.
+/// The paths in backticks that begin with a top folder and are exact.
 fn promised_paths(line: &str) -> impl Iterator<Item = &str> {
     line.split('`').skip(1).step_by(2).filter(|quoted| {
         let is_exact = !quoted.contains(['*', '<', '{', ' ', '…']) && !quoted.contains("NAME");

@@ -1,8 +1,8 @@
-//! The repository works wherever it is cloned to.
+//! The repository works in any folder.
 
 use crate::{Finding, Repository};
 
-/// First folders of somebody's own machine. The system's own places (`/run`, `/etc`) are the same
+/// Top folders of a personal machine. The system's own places (`/run`, `/etc`) are the same
 /// everywhere and may be named.
 const PLACES: &[&str] = &["home", "root", "work", "Users"];
 
@@ -21,7 +21,8 @@ pub fn no_machine_paths(repository: &Repository) -> Vec<Finding> {
     found
 }
 
-/// Whether `/place/` begins a path on this line: not a later part of one, as in `docs/work/`.
+/// Returns `true` if `/place/` begins a path on this line and is not a later part of one, as in
+/// `docs/work/`.
 fn has_path(line: &str, place: &str) -> bool {
     let needle = format!("/{place}/");
     let inner = |c: char| c.is_alphanumeric() || "_-.~*}/)>".contains(c);

@@ -2,10 +2,10 @@
 
 use crate::{Finding, Repository};
 
-/// Spelled apart, so that this file does not find itself.
+/// Split, so that this file does not find itself.
 const MARKS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("X", "XX"), "HACK"];
 
-/// No text says that something is still to be done, and no merge was left half done.
+/// Finds marks of unfinished work and of incomplete merges.
 pub fn no_unfinished_marks(repository: &Repository) -> Vec<Finding> {
     let mut found = Vec::new();
     for file in &repository.files {

@@ -1,4 +1,4 @@
-//! No scheme is known by name outside its file, the list of schemes, and the defaults beside it.
+//! Schemes are named only in their files, in the list of schemes, and in the defaults beside it.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use crate::{Finding, Repository, SourceFile, rust};
 /// Where the schemes are: their files, the registry and the defaults.
 const HOME: &str = "crates/schemes/";
 
-/// Names that are words of something else too: a setting, an adaptation, a kind of face, an option,
-/// what a cache replaces.
+/// Names with another meaning: a setting, an adaptation, a kind of face, an option, a replacement
+/// policy.
 const WORDS: &[&str] = &["fixed", "multicast", "path-label", "random", "rate", "red"];
 
 /// No text outside that folder is a scheme's name: in Rust outside tests, and in the scripts.

@@ -1,11 +1,11 @@
-//! Whoever knows one scheme's file knows them all.
+//! All files of schemes have the same order.
 
 use syn::spanned::Spanned;
 use syn::{Item, Type};
 
 use crate::{Finding, Repository, SourceFile, rust};
 
-/// The sections of a scheme's file, in their order, and what shows that one begins.
+/// The sections of a scheme's file in their order, each with its mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Section {
     Scheme,
@@ -46,7 +46,7 @@ pub fn scheme_order(repository: &Repository) -> Vec<Finding> {
     for (file, text) in repository.texts(&["rs"]).filter(|(file, _)| is_candidate(&file.path)) {
         let Ok(parsed) = syn::parse_file(text) else { continue };
         let sections = sections(&parsed);
-        // What several schemes share has a file in the same folder, and no `SCHEME`.
+        // Code that several schemes share has a file in the same folder, without `SCHEME`.
         if sections.iter().any(|(section, _)| *section == Section::Scheme) {
             found.extend(header(file, text));
             found.extend(order(file, &sections));
@@ -91,7 +91,7 @@ fn order(file: &SourceFile, sections: &[(Section, usize)]) -> Vec<Finding> {
     found
 }
 
-/// The section that an item begins or continues; `None` where it may stand anywhere.
+/// The section that an item begins or continues; `None` for an item that may be anywhere.
 fn section(item: &Item) -> Option<Section> {
     match item {
         Item::Const(item) if item.ident == "SCHEME" => Some(Section::Scheme),
@@ -102,7 +102,7 @@ fn section(item: &Item) -> Option<Section> {
             let name = &item.trait_.as_ref()?.0.segments.last()?.ident;
             PARTS.iter().find(|(part, _)| name == part).map(|(_, section)| *section)
         }
-        // `mod tests;` says only that the tests have a file of their own.
+        // `mod tests;` only declares that the tests have their own file.
         Item::Mod(item) if rust::is_test(&item.attrs) && item.content.is_some() => {
             Some(Section::Tests)
         }

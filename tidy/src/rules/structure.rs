@@ -21,7 +21,7 @@ const MOST: &[(&str, [usize; 4])] = &[
     ("weir", [1, 0, 1, 0]),
 ];
 
-/// What each number counts.
+/// The meaning of each number.
 const KINDS: [&str; 4] = [
     "structs of more than 15 fields",
     "types with methods in more than three files",

@@ -6,8 +6,7 @@ use crate::{Finding, Repository, rust};
 /// Where the list is.
 const THIS: &str = "tidy/src/rules/unsafe_code.rs";
 
-/// Files that may say `unsafe`, each with the reason; the file's own header says how it is kept
-/// sound.
+/// Files that may contain `unsafe`, each with the reason; the file's header explains its soundness.
 const ALLOWED: &[(&str, &str)] = &[
     (
         "crates/forwarder/tests/allocator/mod.rs",
@@ -23,7 +22,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ),
 ];
 
-/// The core crates forbid unsafe code at their root, and elsewhere it stands in known files only.
+/// The core crates forbid unsafe code at their root; elsewhere it is in known files only.
 pub fn unsafe_code(repository: &Repository) -> Vec<Finding> {
     let mut found = Vec::new();
     for (file, text) in repository.texts(&["rs"]) {
@@ -45,7 +44,7 @@ pub fn unsafe_code(repository: &Repository) -> Vec<Finding> {
             }
         });
     }
-    // A repository made up by a test holds neither the list nor what it lists.
+    // A test's repository contains neither the list nor its files.
     let listed = ALLOWED.iter().filter(|_| repository.contains(THIS));
     for (path, _) in listed.filter(|(path, _)| !repository.contains(path)) {
         let message = format!("lists `{path}`, which is gone: take it off the list");

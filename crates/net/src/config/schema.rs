@@ -403,7 +403,7 @@ const CONTENT_STORE: Section = Section {
                 Form::As("name, or list of names"),
                 "",
                 "Data below these names are never kept. How soon an answer comes shows a \
-                 neighbor whether the store had it, and so what others have asked for.",
+                 neighbour whether the store had it, and so what others have asked for.",
             ),
         ],
         STORE_RULES,
