@@ -1,22 +1,21 @@
-//! The consumer's side of a scheme: when may which segment be asked for.
+//! The consumer's part of a scheme decides when to request which segment.
 //!
-//! The order of calls: [`Controller::permit`] any number of times; after each Interest that really
-//! left, [`Controller::on_sent`]; then for each segment of it exactly one of
-//! [`Controller::on_data`] and [`Controller::on_loss`] — and `on_data` once more, with `late`
-//! set, if Data comes after its loss was declared. [`Controller::on_deadline`] is called at or
-//! after [`Controller::next_deadline`].
+//! The order of calls: [`Controller::permit`] any number of times; [`Controller::on_sent`] after
+//! each Interest that has left; then exactly one of [`Controller::on_data`] and
+//! [`Controller::on_loss`] per segment. If Data arrives after its loss was declared, `on_data` is
+//! called once more with `late` set. [`Controller::on_deadline`] is called at or after
+//! [`Controller::next_deadline`].
 
 use crate::context::Cx;
 use crate::quantity::{Rate, Size};
 use crate::time::{Duration, Time};
 use packet::HopOptions;
 
-/// The most segments that a consumer has in flight, whatever its controller permits: its host sees
-/// to that, and no window is larger. 2.1 GB in segments of 8,000 bytes, a tenth of a second of
-/// 160 Gbit/s.
+/// The maximum number of segments in flight, whatever the controller permits. The host enforces it,
+/// and no window is larger. 2.1 GB in segments of 8,000 bytes, a tenth of a second of 160 Gbit/s.
 pub const MAX_WINDOW: f64 = 262_144.0;
 
-/// The highest rate that is believed, whoever says it: no link carries more.
+/// The highest accepted rate from any source: no link is faster.
 pub const MAX_RATE: Rate = Rate(1_000_000_000_000);
 
 /// A controller's own small number: a source, a path and class, or always 0.
@@ -25,40 +24,40 @@ pub type Lane = u16;
 /// A controller's own memory of one Interest, handed back with its outcome.
 pub type Memo = [u64; 2];
 
-/// What is on the way.
+/// Segments and bytes in flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
-    /// Segments asked for and neither arrived nor declared lost.
+    /// Segments that were requested and neither arrived nor were declared lost.
     pub segments: u32,
-    /// The bytes of Data that they are expected to bring.
+    /// The expected bytes of their Data.
     pub bytes: Size,
 }
 
-/// What is in flight, in total and by lane.
+/// The load in flight, in total and by lane.
 pub trait InFlight {
     /// In all lanes together.
     fn total(&self) -> Load;
-    /// In one lane; nothing for a lane that was never used.
+    /// The load of one lane; zero for an unused lane.
     fn lane(&self, lane: Lane) -> Load;
-    /// By how much the round trips of those that answer differ, as far as their answers overtake
-    /// one another: no queue is that long. Zero where answers keep the order of their Interests.
+    /// The difference between the round trips of answers that overtake one another: no queue is
+    /// that long. Zero if answers keep the order of their Interests.
     fn spread(&self) -> Duration {
         Duration::ZERO
     }
 }
 
-/// A segment, or a run of segments, that the consumer would like to ask for.
+/// A segment, or a run of segments, that the consumer could request next.
 #[derive(Clone, Copy)]
 pub struct Ask<'a> {
     /// The first segment's number.
     pub first: u64,
-    /// How many segments one Interest would ask for.
+    /// The number of segments that one Interest would request.
     pub count: u16,
     /// 0 for the first attempt, 1 for the first retransmission, …
     pub attempt: u16,
-    /// The size of a segment's Data packet as known so far.
+    /// The size of a segment's Data packet, as known so far.
     pub segment: Size,
-    /// What is in flight now.
+    /// The load in flight.
     pub in_flight: &'a dyn InFlight,
 }
 
@@ -67,7 +66,7 @@ pub struct Ask<'a> {
 pub enum Permit {
     /// Ask now, in this lane.
     Now(Lane),
-    /// Not this segment; another one may do.
+    /// Not this segment; another one may be permitted.
     NotThis,
     /// Nothing before this instant.
     At(Time),
@@ -80,19 +79,19 @@ pub enum Permit {
 pub struct Sent {
     /// The first segment's number.
     pub first: u64,
-    /// How many segments it asks for.
+    /// The number of requested segments.
     pub count: u16,
     /// The lane that the permit named.
     pub lane: Lane,
     /// As in [`Ask::attempt`].
     pub attempt: u16,
-    /// The bytes of Data that it is expected to bring.
+    /// The expected bytes of Data.
     pub expected: Size,
-    /// What was in flight before it left.
+    /// The load in flight before it left.
     pub before: Load,
 }
 
-/// What the controller attaches to an Interest.
+/// The controller's settings for an Interest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ticket {
     /// Declare it lost after this long. A gap may show the loss earlier.
@@ -103,37 +102,37 @@ pub struct Ticket {
     pub options: HopOptions,
 }
 
-/// Data that arrived, with every signal as it came.
+/// Data that arrived, with all its signals.
 #[derive(Clone, Copy)]
 pub struct Arrival<'a> {
     /// The segment's number.
     pub segment: u64,
-    /// The lane in which it was asked for.
+    /// The lane of the request.
     pub lane: Lane,
     /// The controller's memory of its Interest.
     pub memo: Memo,
-    /// When its latest Interest left; where `late`, the one that was declared lost.
+    /// The departure of its latest Interest; if `late`, of the one that was declared lost.
     pub sent_at: Time,
-    /// The round-trip time, if unambiguous: the segment was asked for once (Karn's rule).
+    /// The round-trip time, if the segment was requested once (Karn's rule).
     pub rtt: Option<Duration>,
     /// The Data packet's size.
     pub size: Size,
     /// The congestion mark; 0 is none.
     pub mark: u64,
-    /// It had been declared lost: the loss was none, or the retransmission was needless.
+    /// It had been declared lost: the loss was false, or the retransmission unnecessary.
     pub late: bool,
-    /// Hop-by-hop options that came with it. Not to be trusted.
+    /// Its hop-by-hop options. Not to be trusted.
     pub options: &'a HopOptions,
-    /// What is in flight without it.
+    /// The load in flight without it.
     pub in_flight: &'a dyn InFlight,
 }
 
 /// Why a segment is believed lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// Nothing came within [`Ticket::timeout`].
+    /// No answer within [`Ticket::timeout`].
     Timeout,
-    /// Segments that were asked for later have arrived.
+    /// Segments that were requested later have arrived.
     Gap,
     /// The network returned a Nack with this reason (`packet::NackReason` as a number).
     Nack(u64),
@@ -144,7 +143,7 @@ pub enum Cause {
 pub struct Loss<'a> {
     /// The segment's number.
     pub segment: u64,
-    /// The lane in which it was asked for.
+    /// The lane of the request.
     pub lane: Lane,
     /// The controller's memory of its Interest.
     pub memo: Memo,
@@ -152,9 +151,9 @@ pub struct Loss<'a> {
     pub sent_at: Time,
     /// Why it is believed lost.
     pub cause: Cause,
-    /// Options that came with the Nack; empty otherwise. Not to be trusted.
+    /// The Nack's options; empty otherwise. Not to be trusted.
     pub options: &'a HopOptions,
-    /// What is in flight without it.
+    /// The load in flight without it.
     pub in_flight: &'a dyn InFlight,
 }
 
@@ -180,16 +179,16 @@ impl PathEstimate {
 
 /// A congestion controller of a consumer: one for each fetch.
 pub trait Controller: Send {
-    /// May this be asked for now? Pure: asking twice changes nothing.
+    /// Decides about a request now. Pure: a repeated call changes nothing.
     fn permit(&self, now: Time, ask: &Ask<'_>) -> Permit;
 
     /// An Interest left. Pacing and window state advance here.
     fn on_sent(&mut self, cx: &mut Cx<'_>, sent: &Sent) -> Ticket;
 
-    /// The lane that this Data came in; asked just before [`Controller::on_data`]. Answers in one
-    /// lane come in the order of their Interests, so that an answer shows the loss of Interests
-    /// that left in its lane before its own ([`Cause::Gap`]). Data that came from elsewhere than
-    /// was expected tells of the lane that it came in; `None`: it tells nothing of others.
+    /// The lane of this Data; called just before [`Controller::on_data`]. Answers in one lane keep
+    /// the order of their Interests, so an answer shows the loss of earlier Interests in its lane
+    /// ([`Cause::Gap`]). If Data arrives in another lane than expected, it is evidence for its own
+    /// lane. `None`: it is not evidence for other Interests.
     fn came_in(&self, arrival: &Arrival<'_>) -> Option<Lane> {
         Some(arrival.lane)
     }
@@ -200,31 +199,31 @@ pub trait Controller: Send {
     /// A segment is believed lost.
     fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>);
 
-    /// The timeout of the Interest that left at `sent_at` is over: it is lost, unless this is later
-    /// than now. What has come since it left may show that its answer is on its way (RFC 6298,
-    /// 5.3: every acknowledgement restarts the timer).
+    /// The timeout of the Interest that left at `sent_at`: the Interest is lost if this is not
+    /// later than now. Later arrivals may show that its answer is still on its way (RFC 6298, 5.3:
+    /// every acknowledgement restarts the timer).
     fn overdue_at(&self, _lane: Lane, sent_at: Time) -> Time {
         sent_at
     }
 
-    /// How many segments one Interest is to ask for, where the consumer has no other wish; an
-    /// [`Ask::count`] is that, or less where fewer are left. 1 asks for them one by one.
+    /// The number of segments per Interest, if the consumer has no other preference. [`Ask::count`]
+    /// is this number, or less if fewer are left. 1 requests segments one by one.
     fn range(&self) -> u16 {
         1
     }
 
-    /// The consumer may ask once more, on its own account, for what is overdue when nothing comes
-    /// any more. A controller whose own timers are all that repeats an Interest says no.
+    /// `true` if the consumer may repeat overdue Interests on its own when no packets arrive.
+    /// `false` for a controller that repeats Interests only by its own timers.
     fn may_be_probed(&self) -> bool {
         true
     }
 
-    /// When [`Controller::on_deadline`] wants to be called; after that call, later than now.
+    /// The time of the next [`Controller::on_deadline`]; after that call, it is later than now.
     fn next_deadline(&self) -> Option<Time> {
         None
     }
 
-    /// The instant asked for has come.
+    /// The deadline has come.
     fn on_deadline(&mut self, _cx: &mut Cx<'_>) {}
 
     /// Start this lane from a measurement. Returns false if the scheme cannot.

@@ -1,16 +1,16 @@
-//! What every call that may change state is given: the time, the dice, and a place to report to.
+//! Arguments of every call that may change state: the time, random numbers, and a tap for events.
 
 use crate::rng::Rng;
 use crate::time::Time;
 
-/// Something worth recording; the driver decides what to keep.
+/// An event for the record; the driver decides about keeping it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
     /// When it happened.
     pub at: Time,
-    /// What happened, in the words of the paper or the field (`"window"`, `"cut"`, `"marked"`).
+    /// The event, named as in the paper or the field (`"window"`, `"cut"`, `"marked"`).
     pub name: &'static str,
-    /// A number that goes with it, in the unit that the name implies.
+    /// Its value, in the unit that the name implies.
     pub value: f64,
 }
 

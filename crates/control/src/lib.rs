@@ -1,10 +1,10 @@
-//! The contract: what a congestion-control scheme is given, asked and told.
+//! The traits between congestion-control schemes and their hosts.
 //!
-//! There is no algorithm in this crate and no I/O. It holds the vocabulary that consumers,
-//! forwarders and schemes share: [`Time`] and the other quantities, named random streams
-//! ([`Rng`]), the context that every state-changing call gets ([`Cx`]), the traits of the parts
-//! of a scheme ([`Controller`], [`WindowLaw`], [`Marker`], [`Shaper`], [`Stamper`],
-//! [`Strategy`]), parameter tables and the registry.
+//! This crate contains no algorithm and no I/O. It defines the types that consumers, forwarders and
+//! schemes share: [`Time`] and the other quantities, named random streams ([`Rng`]), the context of
+//! every state-changing call ([`Cx`]), the traits of the parts of a scheme ([`Controller`],
+//! [`WindowLaw`], [`Marker`], [`Shaper`], [`Stamper`], [`Strategy`]), parameter tables and the
+//! registry.
 #![forbid(unsafe_code)]
 
 pub mod consumer;

@@ -16,40 +16,40 @@ pub type Flow = u64;
 pub struct QueueView {
     /// Packets in it.
     pub packets: u32,
-    /// Bytes in it; for held Interests, the bytes of Data that they are expected to bring.
+    /// Its bytes; for held Interests, the expected bytes of their Data.
     pub bytes: Size,
     /// How long the packet at its head has been in it.
     pub head_sojourn: Duration,
 }
 
-/// What a part sees of its link.
+/// A part's view of its link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkView {
     /// The rate out: configured, or measured as the queue drains; zero if unknown.
     pub rate_out: Rate,
-    /// The rate in, as far as known (a link is taken as symmetric unless configured).
+    /// The incoming rate, if known (a link counts as symmetric unless configured).
     pub rate_in: Rate,
     /// Data waiting to leave.
     pub data_out: QueueView,
-    /// How many bytes of Data may wait to leave; zero if unknown.
+    /// The queue limit for Data in bytes; zero if unknown.
     pub data_limit: Size,
     /// Interests waiting to leave.
     pub interests_out: QueueView,
     /// Interests that the shaper holds.
     pub held: QueueView,
-    /// Interests offered to the shaper since the face came up, refused ones included.
+    /// Interests offered to the shaper since the face came up, including refused ones.
     pub offered: u64,
-    /// The bytes of Data that all offered Interests were expected to bring.
+    /// The expected Data bytes of all offered Interests.
     pub offered_bytes: Size,
-    /// Bytes of Data expected in for Interests that were let out.
+    /// Expected incoming Data bytes for Interests that were let out.
     pub expected_in: Size,
-    /// Bytes of Data expected out for Interests that came in.
+    /// Expected outgoing Data bytes for Interests that came in.
     pub expected_out: Size,
     /// Flows active on the link.
     pub flows: u32,
 }
 
-/// What a part may ask of the node.
+/// A part's queries to its node.
 pub trait NodeView {
     /// The node's identity: 64 bits that differ between nodes.
     fn id(&self) -> u64;
@@ -62,11 +62,11 @@ pub trait NodeView {
 pub struct InterestMeta {
     /// Its flow.
     pub flow: Flow,
-    /// The segment it asks for; 0 if its name has none.
+    /// The requested segment; 0 if its name has none.
     pub segment: u64,
     /// Its own size.
     pub size: Size,
-    /// The bytes of Data that it is expected to bring.
+    /// The expected bytes of its Data.
     pub expected: Size,
     /// When its lifetime ends.
     pub expires: Time,
@@ -85,18 +85,18 @@ pub struct DataMeta {
     pub segment: u64,
     /// Its size on the link.
     pub size: Size,
-    /// The congestion mark that it carries; 0 is none.
+    /// Its congestion mark; 0 is none.
     pub mark: u64,
     /// Its hop-by-hop options. Not to be trusted.
     pub options: HopOptions,
 }
 
-/// What becomes of a packet.
+/// The decision about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It goes on.
+    /// Forward it.
     Pass,
-    /// It goes on with at least this congestion mark.
+    /// Forward it with at least this congestion mark.
     Mark(u64),
     /// It is dropped; counted as the marker's drop.
     Drop,
@@ -133,7 +133,7 @@ pub trait Marker: Send {
     }
 }
 
-/// Where a shaper stands on an Interest's way.
+/// The stage of an Interest's path at which a shaper works.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
     /// On the face that Interests come from, before the lookup.
@@ -147,34 +147,34 @@ pub enum Stage {
 /// The answer of a shaper to an Interest.
 #[derive(Debug)]
 pub enum Offer {
-    /// It goes on now.
+    /// Forward it now.
     Pass(InterestMeta),
     /// The shaper keeps it.
     Held,
-    /// It is refused; the downstream gets a Nack (Congestion).
+    /// Refuse it; the downstream gets a Nack (Congestion).
     Refused(InterestMeta),
 }
 
-/// An Interest that a shaper gives back.
+/// An Interest that a shaper releases.
 #[derive(Debug)]
 pub enum Released {
-    /// It goes on now.
+    /// Forward it now.
     Pass(InterestMeta),
-    /// It is refused after all, for instance to make room for another class.
+    /// Refuse it, for example to make room for another class.
     Refused(InterestMeta),
 }
 
-/// What an Interest that was let through brought.
+/// The result of a released Interest.
 #[derive(Clone, Copy, Debug)]
 pub struct Returned {
     /// Its flow.
     pub flow: Flow,
-    /// What was expected when it was let through.
+    /// The expected size at its release.
     pub expected: Size,
-    /// The Data's size; `None` if a Nack came or the Interest expired, so that credit is given
-    /// back.
+    /// The Data's size; `None` if a Nack arrived or the Interest expired, so that the credit is
+    /// returned.
     pub size: Option<Size>,
-    /// The time since it was let through.
+    /// The time since its release.
     pub since_release: Duration,
 }
 
@@ -201,9 +201,9 @@ pub enum Kind {
 /// A packet that crossed the face.
 #[derive(Clone, Copy, Debug)]
 pub struct Crossing<'a> {
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
-    /// What.
+    /// The kind of packet.
     pub kind: Kind,
     /// Its flow.
     pub flow: Flow,
@@ -215,7 +215,7 @@ pub struct Crossing<'a> {
     pub options: &'a HopOptions,
 }
 
-/// What Data did at a face's queue.
+/// The event of Data at a face's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queued {
     /// It joined the queue.
@@ -224,14 +224,14 @@ pub enum Queued {
     Left,
 }
 
-/// Interest shaping. The shaper owns its queues; the host drops what expires while it is held.
+/// Interest shaping. The shaper owns its queues; the host drops Interests that expire in them.
 pub trait Shaper: Send {
-    /// Where it stands.
+    /// Its stage.
     fn stage(&self) -> Stage;
 
-    /// An Interest wants to pass. `view` is the shaper's own link, `other` the link at the other
-    /// end of its way through the node (the downstream's for [`Stage::Departure`]; the same as
-    /// `view` where the way is not known yet).
+    /// Offers an Interest. `view` is the shaper's own link, `other` the link at the other end of
+    /// the path through the node: the downstream's for [`Stage::Departure`], or `view` if the path
+    /// is not known yet.
     fn offer(
         &mut self,
         cx: &mut Cx<'_>,
@@ -240,20 +240,20 @@ pub trait Shaper: Send {
         interest: InterestMeta,
     ) -> Offer;
 
-    /// The next Interest that may go on now; called until `None`.
+    /// Returns the next Interest to forward now; called until `None`.
     fn release(&mut self, cx: &mut Cx<'_>, view: &LinkView) -> Option<Released>;
 
-    /// When [`Shaper::release`] wants to be called.
+    /// The time of the next call of [`Shaper::release`].
     fn next_release(&self) -> Option<Time>;
 
-    /// What an Interest that was let through brought.
+    /// Reports the result of a released Interest.
     fn on_returned(&mut self, _cx: &mut Cx<'_>, _view: &LinkView, _returned: &Returned) {}
 
-    /// Something crossed the face, either way.
+    /// Reports a packet that crossed the face, in either direction.
     fn on_crossing(&mut self, _cx: &mut Cx<'_>, _view: &LinkView, _crossing: &Crossing<'_>) {}
 
-    /// Data of a flow joined the face's queue or left it; the view shows the queue after that. With
-    /// it a shaper knows what waits of each flow, which the view shows of all flows together.
+    /// Data of a flow joined or left the face's queue; the view shows the queue afterwards. The
+    /// view has only the total of all flows; with this call a shaper can count per flow.
     fn on_queued(
         &mut self,
         _cx: &mut Cx<'_>,
@@ -267,10 +267,10 @@ pub trait Shaper: Send {
 
 /// Reads and writes hop-by-hop options on a face.
 ///
-/// It stands at both directions of its link. What concerns the Data that the link brings (a rate of
-/// the link, a label of the face that Data arrives by) is for the end that asks for it, in
-/// [`Stamper::on_interest_out`], [`Stamper::on_data_in`] and [`Stamper::on_nack_in`]. What concerns
-/// the neighbour that asks is for the other three.
+/// It works in both directions of its link. The end that requests Data handles options about
+/// incoming Data (a rate of the link, a label of the incoming face) in
+/// [`Stamper::on_interest_out`], [`Stamper::on_data_in`] and [`Stamper::on_nack_in`]. The other
+/// three handle options about the requesting neighbour.
 pub trait Stamper: Send {
     /// An Interest came in over the face, before the lookup.
     fn on_interest(
@@ -303,8 +303,8 @@ pub trait Stamper: Send {
     ) {
     }
 
-    /// An Interest is to leave over the face. It is offered to the face's shaper after this, if
-    /// that stands at [`Stage::Departure`], and may be refused.
+    /// An Interest is about to leave by the face. The face's shaper decides afterwards, if its
+    /// stage is [`Stage::Departure`], and may refuse it.
     fn on_interest_out(
         &mut self,
         _cx: &mut Cx<'_>,
@@ -314,8 +314,8 @@ pub trait Stamper: Send {
     ) {
     }
 
-    /// Data that was asked for came in over the face, `since_release` after the Interest left by
-    /// it. What is written goes to the strategy and to every downstream.
+    /// Requested Data came in over the face, `since_release` after the Interest left by it. Written
+    /// options go to the strategy and to every downstream.
     fn on_data_in(
         &mut self,
         _cx: &mut Cx<'_>,
@@ -326,8 +326,8 @@ pub trait Stamper: Send {
     ) {
     }
 
-    /// A Nack for a pending Interest came in over the face; or the face's own shaper refused the
-    /// Interest, which is the same to the downstreams. What is written goes to them if a Nack does.
+    /// A Nack for a pending Interest came in over the face, or the face's own shaper refused the
+    /// Interest, which is equivalent for the downstreams. Written options go to them with a Nack.
     fn on_nack_in(
         &mut self,
         _cx: &mut Cx<'_>,
@@ -338,14 +338,14 @@ pub trait Stamper: Send {
     ) {
     }
 
-    /// Something crossed the face, either way.
+    /// Reports a packet that crossed the face, in either direction.
     fn on_crossing(&mut self, _cx: &mut Cx<'_>, _view: &LinkView, _crossing: &Crossing<'_>) {}
 
-    /// When [`Stamper::on_deadline`] wants to be called.
+    /// The time of the next call of [`Stamper::on_deadline`].
     fn next_deadline(&self) -> Option<Time> {
         None
     }
 
-    /// The instant asked for has come.
+    /// The deadline has come.
     fn on_deadline(&mut self, _cx: &mut Cx<'_>, _view: &LinkView) {}
 }

@@ -1,5 +1,4 @@
-//! Links that lose frames by chance: what the simulator's wires and the daemon's emulated links
-//! have in common.
+//! Links with random loss of frames, for the simulator's wires and the daemon's emulated links.
 
 use crate::Rng;
 
@@ -40,7 +39,7 @@ impl Lossy {
         Lossy { model, bad: false, rng }
     }
 
-    /// Whether the next frame is lost.
+    /// Returns `true` if the next frame is lost.
     pub fn loses(&mut self) -> bool {
         match self.model {
             LossModel::None => false,

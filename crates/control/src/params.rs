@@ -1,5 +1,5 @@
-//! Parameter tables: one row a parameter, beside the algorithm. Command line, configuration,
-//! reference manual and every other place where a parameter shows come from these rows.
+//! Parameter tables: one row per parameter, beside the algorithm. Command line, configuration,
+//! reference manual and all other places read these rows.
 
 use crate::quantity::{Rate, Size};
 use crate::time::Duration;
@@ -21,12 +21,12 @@ pub enum Value {
     Size(Size),
     /// On or off.
     Switch(bool),
-    /// One of some words.
+    /// One of several words.
     Word(Word),
 }
 
-/// A word of a list. The list is a function, so that it may depend on the registry, in which the
-/// table stands that has the word.
+/// A word of a list. The list is a function, so that it may depend on the registry, which contains
+/// the table with this word.
 #[derive(Clone, Copy)]
 pub struct Word {
     /// The word.
@@ -50,22 +50,22 @@ impl fmt::Debug for Word {
 /// One parameter of a scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct ParamSpec {
-    /// Its name, in the paper's symbols where they can be typed.
+    /// Its name, in the paper's symbols if they can be typed.
     pub name: &'static str,
     /// The default; its variant fixes the unit.
     pub default: Value,
-    /// Smallest and largest value, in the unit's base (s, bit/s, bytes); without meaning for a
-    /// switch or a word.
+    /// Smallest and largest value, in the unit's base (s, bit/s, bytes); unused for a switch or a
+    /// word.
     pub range: (f64, f64),
-    /// What it does, in one sentence.
+    /// Its effect, in one sentence.
     pub help: &'static str,
-    /// Where it stands in the paper ("eq. 4", "section IV"), or why it was chosen.
+    /// Its place in the paper ("eq. 4", "section IV"), or the reason for it.
     pub source: &'static str,
 }
 
-/// The tables of several parts (rows of parameters, or equations) as that of a scheme that has them
-/// all; the first has a row. `N` is the sum of their lengths. That no two parameters have one name
-/// is the conformance suite's to see.
+/// Joins the tables of several parts (rows of parameters, or equations) for a scheme with all of
+/// them; the first has a row. `N` is the sum of their lengths. The conformance suite checks that
+/// names are unique.
 #[must_use]
 pub const fn joined<T: Copy, const N: usize>(tables: &[&[T]]) -> [T; N] {
     let mut all = [tables[0][0]; N];
@@ -82,7 +82,7 @@ pub const fn joined<T: Copy, const N: usize>(tables: &[&[T]]) -> [T; N] {
     all
 }
 
-/// Why parameters were refused.
+/// The reason why parameters were rejected.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ParamError {
     /// No parameter has this name.
@@ -100,7 +100,7 @@ pub enum ParamError {
     Malformed {
         /// The parameter.
         name: &'static str,
-        /// What is wrong.
+        /// The fault.
         why: String,
     },
     /// The value is outside the range.
@@ -118,7 +118,7 @@ pub enum ParamError {
 }
 
 impl Value {
-    /// The value in the unit's base: seconds, bits per second, bytes, 0 or 1, the place of a word
+    /// The value in the unit's base: seconds, bits per second, bytes, 0 or 1, the index of a word
     /// in its list.
     #[must_use]
     pub fn base(self) -> f64 {
@@ -161,7 +161,7 @@ impl Value {
     }
 }
 
-/// A quantity as people write it, if that says all of it: what is printed can be given again.
+/// The usual text of a quantity, if it can be parsed back to the same value.
 fn exact<T: fmt::Display + FromStr + PartialEq>(
     f: &mut fmt::Formatter<'_>,
     value: &T,

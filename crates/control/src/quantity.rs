@@ -70,7 +70,7 @@ impl Size {
         Size(self.0.saturating_sub(other.0))
     }
 
-    /// So many of it; the largest size there is if that is more.
+    /// The size multiplied by this number, or the largest size on overflow.
     #[must_use]
     pub const fn times(self, n: u16) -> Size {
         Size(self.0.saturating_mul(n as u64))

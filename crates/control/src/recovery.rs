@@ -1,33 +1,33 @@
-//! One answer to each congestion, which is taken back if there was none.
+//! One reaction per congestion, undone if the congestion was false.
 //!
-//! Signals of Interests that left before the answer to a congestion say nothing new (RFC 9002,
-//! 7.3.2). A timeout or a gap shows only that an Interest is overdue. Where its Data comes after
-//! all, the first Interest has been answered; timestamps show that to a TCP sender (Eifel, RFC
-//! 3522), or duplicate acknowledgements (RFC 3708). RFC 4015 and F-RTO (RFC 5682) restore the state
-//! of before, and so does Linux (`tcp_undo_cwnd_reduction`).
+//! Signals of Interests that left before the reaction to a congestion are not new (RFC 9002,
+//! 7.3.2). A timeout or a gap shows only that an Interest is overdue. If its Data still arrives,
+//! the first Interest has been answered; a TCP sender detects this by timestamps (Eifel, RFC 3522)
+//! or duplicate acknowledgements (RFC 3708). RFC 4015 and F-RTO (RFC 5682) restore the previous
+//! state, and so does Linux (`tcp_undo_cwnd_reduction`).
 
 use crate::consumer::Cause;
 use crate::time::Time;
 
-/// The congestion that was answered last, with what the scheme was before, `T`.
+/// The latest congestion with a reaction, and the scheme's previous state `T`.
 #[derive(Clone, Debug)]
 pub struct Recovery<T> {
     /// Signals of Interests that left until then are answered.
     until: Option<Time>,
     /// Those of Interests that left until then were answered before.
     since: Option<Time>,
-    /// To be restored, and how many losses say that it is not.
+    /// The state to restore, and the number of losses that speak against it.
     before: Option<(T, u32)>,
 }
 
 impl<T> Recovery<T> {
-    /// Nothing was answered yet.
+    /// No reaction yet.
     #[must_use]
     pub fn new() -> Recovery<T> {
         Recovery { until: None, since: None, before: None }
     }
 
-    /// Whether a signal of an Interest that left at `sent_at` has been answered.
+    /// Returns `true` if there was a reaction to a signal of an Interest that left at `sent_at`.
     #[must_use]
     pub fn covers(&self, sent_at: Time) -> bool {
         self.until.is_some_and(|until| sent_at <= until)
@@ -55,8 +55,8 @@ impl<T> Recovery<T> {
         self.before = None;
     }
 
-    /// The Interest that left at `sent_at` was declared lost and has been answered. What it returns
-    /// is to be restored: all losses of the congestion have turned out to be none.
+    /// The Interest that left at `sent_at` was declared lost and has been answered. Returns the
+    /// state to restore: all losses of the congestion were false.
     pub fn disproved(&mut self, sent_at: Time) -> Option<T> {
         if !self.is_of_the_last(sent_at) {
             return None;
@@ -81,7 +81,7 @@ impl<T> Default for Recovery<T> {
     }
 }
 
-/// Whether the loss is inferred, and may be none. Nacks and marks say so.
+/// Returns `true` if the loss is inferred and may be false. Nacks and marks are certain.
 fn is_guess(cause: Option<Cause>) -> bool {
     matches!(cause, Some(Cause::Timeout | Cause::Gap))
 }

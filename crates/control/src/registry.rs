@@ -1,4 +1,4 @@
-//! What a scheme's file declares, and the macro that turns a list of words into the registry.
+//! The declaration in a scheme's file, and the macro that turns a list of words into the registry.
 
 use crate::consumer::Controller;
 use crate::link::{Marker, Shaper, Stamper};
@@ -12,7 +12,7 @@ pub type Make<T> = fn(&Params) -> Box<T>;
 /// Builds a startup around a controller.
 pub type Wrap = fn(&Params, Box<dyn Controller>) -> Box<dyn Controller>;
 
-/// An equation of a scheme: what its source calls it (`"eq. 3"`, `"section 4.2"`), and the equation
+/// An equation of a scheme: its name in the source (`"eq. 3"`, `"section 4.2"`), and the equation
 /// as a line of text in the source's symbols.
 pub type Equation = (&'static str, &'static str);
 
@@ -21,7 +21,7 @@ pub type Equation = (&'static str, &'static str);
 pub struct Scheme {
     /// The name by which it is chosen.
     pub name: &'static str,
-    /// One line that says what it does.
+    /// One line about its effect.
     pub summary: &'static str,
     /// Authors, title, venue, year.
     pub paper: &'static str,
@@ -29,8 +29,8 @@ pub struct Scheme {
     pub equations: &'static [Equation],
     /// Its parameters.
     pub params: &'static [ParamSpec],
-    /// Its colour in pictures, of 0 to 15: no two schemes have the same. `None` for those that
-    /// seldom stand for a line of their own; they share the last eight.
+    /// Its colour in pictures, from 0 to 15, unique among schemes. `None` for schemes that seldom
+    /// have a line of their own; they share the last eight.
     pub colour: Option<u8>,
     /// Its window law, if its consumer is one: for schemes that use a law of choice.
     pub law: Option<Make<dyn WindowLaw>>,
@@ -47,9 +47,9 @@ pub struct Scheme {
     /// Its forwarding strategy.
     pub strategy: Option<Make<dyn Strategy>>,
     /// The version in the name of its strategy, `/localhost/nfd/strategy/NAME/v=VERSION`: NFD's
-    /// where NFD has the strategy.
+    /// version if NFD has the strategy.
     pub version: u64,
-    /// Whether its strategy finds its way where there are no routes.
+    /// `true` if its strategy works without routes.
     pub finds_routes: bool,
 }
 
@@ -97,9 +97,9 @@ impl std::fmt::Debug for Scheme {
 }
 
 /// Declares the modules and the list of schemes at once: a new scheme is its file and one word
-/// here. (No life before `main`: linker-section registries do not work on WebAssembly.)
+/// here. (No code runs before `main`: linker-section registries do not work on WebAssembly.)
 ///
-/// A part of a scheme that is chosen alone is a scheme too: `part in scheme` lists the constant
+/// A part of a scheme that can be chosen alone is a scheme too: `part in scheme` lists the constant
 /// `SCHEME` of the module `part` inside the module `scheme`, which uses the same part.
 ///
 /// ```text

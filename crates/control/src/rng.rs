@@ -1,10 +1,10 @@
-//! Random streams keyed by names, so that adding a node does not change another node's draws.
+//! Random streams with names as keys, so that adding a node does not change another node's numbers.
 
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
 
-/// A stream of random numbers (xoshiro256++ of Blackman and Vigna, 2019). The whole generator is
-/// here because a run must repeat byte for byte whatever a library changes; it is not for
+/// A stream of random numbers (xoshiro256++ of Blackman and Vigna, 2019). The whole generator is in
+/// this file because a run must repeat byte for byte after any change of a library. It is not for
 /// secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rng([u64; 4]);
@@ -68,8 +68,8 @@ impl Rng {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// True with probability `p`. Draws exactly one number whatever `p` is, so that changing one
-    /// probability does not shift the draws that follow.
+    /// True with probability `p`. Always draws exactly one number, so that another probability does
+    /// not shift later draws.
     pub fn chance(&mut self, p: f64) -> bool {
         self.unit() < p
     }

@@ -1,13 +1,14 @@
 //! Round-trip time estimation after RFC 6298.
 //!
-//! Two things are as in RFC 7323 (appendix G) and Linux (`tcp_rtt_estimator`), because a consumer
-//! has a sample of every Data packet and not one in a round trip:
-//! - the gains are divided by the number of samples that a round trip brings, as in ndn-cxx
+//! Two details follow RFC 7323 (appendix G) and Linux (`tcp_rtt_estimator`), because a consumer has
+//! a sample of every Data packet instead of one per round trip:
+//!
+//! - the gains are divided by the number of samples per round trip, as in ndn-cxx
 //!   (`RttEstimator::addMeasurement`). Otherwise the memory of a large window is a fraction of a
-//!   round trip, and the variation of a steady path is soon nothing;
-//! - the timeout exceeds SRTT by [`RttEstimate::MARGIN`] at least, which is G of RFC 6298 (2.3) and
-//!   what Linux bounds 4 RTTVAR by. With a bound for the whole timeout alone (RFC 6298, 2.4) a
-//!   steady path that is longer than the bound has no margin at all.
+//!   round trip, and the variation of a steady path soon approaches zero;
+//! - the timeout exceeds SRTT by at least [`RttEstimate::MARGIN`], which is G of RFC 6298 (2.3) and
+//!   Linux's lower bound of 4 RTTVAR. With only a bound for the whole timeout (RFC 6298, 2.4), a
+//!   steady path longer than the bound has no margin.
 
 use crate::time::{Duration, Time};
 use crate::timer::{self, Timer};
@@ -25,24 +26,23 @@ pub struct RttEstimate {
 }
 
 impl RttEstimate {
-    /// RFC 6298 (2.1): the timeout before the first sample, 1 s, and the margin that every other
-    /// timeout has, so that a round trip of 1 s is not taken for a loss.
+    /// RFC 6298 (2.1): the timeout before the first sample, 1 s, plus the margin of all timeouts,
+    /// so that a round trip of 1 s does not count as a loss.
     pub const INITIAL_RTO: Duration = Duration::from_millis(1200);
     /// The least by which a timeout exceeds SRTT: `tcp_rto_min` of Linux, and the smallest timeout
     /// of ndn-cxx.
     pub const MARGIN: Duration = timer::LEAST;
-    /// The smallest timeout: none is shorter than a round trip of nothing and the margin.
+    /// The smallest timeout: a round trip of zero and the margin.
     pub const MIN_RTO: Duration = RttEstimate::MARGIN;
     /// RFC 6298 (2.5): an upper bound of at least 60 s is allowed.
     pub const MAX_RTO: Duration = Duration::from_secs(60);
 
-    /// The longest timeout that backing off leads to, on paths whose own is shorter.
+    /// The longest timeout that back-off reaches, on paths with a shorter one.
     ///
-    /// RFC 6298 allows an upper bound from 60 s on, for a sender of data. A consumer sends requests
-    /// of some dozen bytes, and the network forgets them when their lifetime is over, 4 s with
-    /// every NDN tool: silence beyond that brings nothing, but would be added to every outage. One
-    /// small packet in 3 s or more is what RFC 8085 (3.1.3) grants to those who know nothing of
-    /// their path.
+    /// RFC 6298 allows an upper bound from 60 s, for a sender of data. A consumer sends requests of
+    /// some dozen bytes, and the network forgets them after their lifetime, 4 s with every NDN
+    /// tool. Longer silence has no benefit but would prolong every outage. RFC 8085 (3.1.3) permits
+    /// one small packet in 3 s or more on an unknown path.
     pub const MAX_BACKED_OFF: Duration = Duration::from_secs(4);
 
     /// The timeout before the first sample.
@@ -80,8 +80,8 @@ impl RttEstimate {
         self.sample_of(rtt, 1);
     }
 
-    /// Takes a sample of which a round trip brings `expected`: RFC 7323, appendix G. Where every
-    /// Data packet is a sample, that is the number of Interests in flight.
+    /// Takes a sample, `expected` per round trip: RFC 7323, appendix G. If every Data packet is a
+    /// sample, that is the number of Interests in flight.
     pub fn sample_of(&mut self, rtt: Duration, expected: u32) {
         self.backoff = 0;
         self.latest = rtt;
@@ -129,12 +129,12 @@ impl RttEstimate {
             .max(base)
     }
 
-    /// When an Interest that left at `sent_at` is overdue by what is known now; the timeout that it
-    /// left with is from before.
+    /// The time at which an Interest that left at `sent_at` is overdue by current knowledge; the
+    /// timeout at its departure may be outdated.
     ///
-    /// RFC 6298 (5.3) restarts the timer with every acknowledgement, so that a queue that grows
-    /// delays no answer beyond it. Answers keep the order of Interests, and there is a timer for
-    /// each Interest: it has the time that the latest answer took, and the margin.
+    /// RFC 6298 (5.3) restarts the timer with every acknowledgement, so that a growing queue delays
+    /// no answer beyond it. Answers keep the order of Interests, and each Interest has a timer: it
+    /// allows the time of the latest answer, plus the margin.
     #[must_use]
     pub fn overdue_at(&self, sent_at: Time) -> Time {
         match self.timer {
@@ -191,7 +191,7 @@ impl RttEstimate {
     }
 }
 
-/// `value`, moved by the `share`-th part of the way to `target`.
+/// `value`, moved towards `target` by the `share`-th part of the distance.
 fn toward(value: Duration, target: Duration, share: u64) -> Duration {
     match target.0.checked_sub(value.0) {
         Some(more) => Duration(value.0 + more / share),

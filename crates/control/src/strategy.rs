@@ -1,4 +1,4 @@
-//! Forwarding strategies: told what happened to a PIT entry, answer with actions as values.
+//! Forwarding strategies receive the events of a PIT entry and return actions as values.
 
 use crate::context::Cx;
 use crate::link::LinkView;
@@ -17,9 +17,9 @@ pub struct NextHop {
 /// A downstream's pending Interest (PIT in-record).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Downstream {
-    /// The face it came from.
+    /// The incoming face.
     pub face: u64,
-    /// When the latest one came.
+    /// The time of the latest one.
     pub arrived_at: Time,
     /// When its lifetime ends.
     pub expires: Time,
@@ -32,43 +32,43 @@ pub struct Upstream {
     pub face: u64,
     /// When the latest one was released.
     pub released_at: Time,
-    /// The Nack that came back for it.
+    /// The Nack that returned for it.
     pub nacked: Option<NackReason>,
-    /// When its lifetime ends: nodes further up may have forgotten it then.
+    /// The end of its lifetime: upstream nodes may have forgotten it by then.
     pub expires: Time,
-    /// It had a smaller hop limit than the Interest that the question is about, or another
-    /// forwarding hint, so that the latter may reach a node with the Data where this one did not.
+    /// It had a smaller hop limit than the current Interest, or another forwarding hint, so the
+    /// current one may reach a node with the Data where this one did not.
     pub falls_short: bool,
 }
 
 impl Upstream {
-    /// An Interest that left by `face` at `released_at` and may bring what any other may.
+    /// An Interest that left by `face` at `released_at`, without such limits.
     #[must_use]
     pub fn new(face: u64, released_at: Time) -> Upstream {
         Upstream { face, released_at, nacked: None, expires: Time::MAX, falls_short: false }
     }
 }
 
-/// What a strategy wants done.
+/// An action of a strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Send the Interest by this face.
     Forward(u64),
-    /// Send a copy with a nonce of its own by this face: where copies of one Interest meet, those
-    /// with one nonce would be taken for a loop.
+    /// Send a copy with a new nonce by this face. Where copies of one Interest meet, equal nonces
+    /// would look like a loop.
     Probe(u64),
     /// Answer the downstreams that are still waiting with a Nack, and end the entry.
     Nack(NackReason),
     /// Call [`Strategy::on_timer`] for this entry at this instant, if it still exists.
     RetryAt(Time),
-    /// In [`Strategy::on_data`]: keep the entry for so long, though nobody waits any more, so that
-    /// what other upstreams still send is told, too, and their round-trip times are known.
+    /// In [`Strategy::on_data`]: keep the entry for this time after the last downstream is
+    /// answered, so that later answers of other upstreams are reported with their round-trip times.
     Linger(Duration),
-    /// In [`Strategy::on_data`]: make a route to the upstream of the announcement that the Data
-    /// carry ([`packet::options::PREFIX_ANNOUNCEMENT`]), for so long at most. Whether it is
-    /// believed is for the forwarder's host to say.
+    /// In [`Strategy::on_data`]: create a route to the upstream of the announcement on the Data
+    /// ([`packet::options::PREFIX_ANNOUNCEMENT`]), for at most this time. The forwarder's host
+    /// decides whether to accept it.
     Learn(Duration),
-    /// In [`Strategy::on_data`]: give the Data the announcement that is known of their prefix.
+    /// In [`Strategy::on_data`]: attach the known announcement of the Data's prefix.
     Announce,
     /// Take back the route to this face that an announcement made.
     Forget(u64),
@@ -83,7 +83,7 @@ pub trait Links {
     fn others(&self, _each: &mut dyn FnMut(u64)) {}
 }
 
-/// A node about whose links nothing is known.
+/// A node without knowledge about its links.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoLinks;
 
@@ -93,36 +93,36 @@ impl Links for NoLinks {
     }
 }
 
-/// What a strategy sees and may change.
+/// The state that a strategy reads and may change.
 pub struct StrategyCx<'a, 'b> {
     /// Time, dice and tap.
     pub cx: &'a mut Cx<'b>,
     /// The Interest's name.
     pub name: NameRef<'a>,
-    /// The face that the packet came from.
+    /// The incoming face of the packet.
     pub ingress: u64,
     /// The FIB entry's next hops, cheapest first, without the ingress face and without faces that
-    /// scope control forbids. Empty where nothing can be sent any more: in [`Strategy::on_data`]
-    /// and [`Strategy::on_expiry`].
+    /// scope control forbids. Empty if nothing can be sent any more: in [`Strategy::on_data`] and
+    /// [`Strategy::on_expiry`].
     pub next_hops: &'a [NextHop],
     /// How many components of the name the FIB entry covers whose next hops these are; 0 if they
     /// are a forwarding hint's, or empty.
     pub prefix: usize,
     /// The links that the next hops lead to, and every other of the node.
     pub links: &'a dyn Links,
-    /// How many segments the call is about: 1, but for a range Interest as many as are to be asked
-    /// for, are refused, or have expired. Each Data that answers one is about 1 again, so that what
-    /// is pending is counted in segments.
+    /// The number of segments of the call: 1, except for a range Interest, where it is the number
+    /// of requested, rejected or expired segments. Each answering Data packet counts as 1, so
+    /// pending Interests are counted in segments.
     pub segments: u16,
     /// The entry's in-records.
     pub downstreams: &'a [Downstream],
     /// The entry's out-records.
     pub upstreams: &'a [Upstream],
-    /// Hop-by-hop options: of the Interest on its way up, of the Data on its way down.
+    /// Hop-by-hop options: of the Interest upstream, of the Data downstream.
     pub options: &'a mut HopOptions,
-    /// The congestion mark that the Data or Nack carries; 0 on Interests.
+    /// The congestion mark of the Data or Nack; 0 on Interests.
     pub mark: u64,
-    /// Two words of the strategy's own in the PIT entry; zero when the entry is new.
+    /// The strategy's own two words in the PIT entry; zero in a new entry.
     pub note: &'a mut [u64; 2],
     /// Where actions go.
     pub out: &'a mut Vec<Action>,
@@ -147,17 +147,17 @@ pub trait Strategy: Send {
     /// further downstream of an entry that is pending.
     fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>);
 
-    /// Data from `ingress` satisfies the entry, which is at its end: `next_hops` is empty, and only
-    /// actions that are for Data are done. In an entry that lingers, Data of a further upstream;
-    /// nobody waits for them.
+    /// Data from `ingress` satisfies the entry and ends it: `next_hops` is empty, and only actions
+    /// for Data are done. In a lingering entry, the Data come from another upstream, and no
+    /// downstream waits for them.
     fn on_data(&mut self, _s: &mut StrategyCx<'_, '_>) {}
 
     /// A Nack from `ingress`; already recorded in its out-record.
     fn on_nack(&mut self, _s: &mut StrategyCx<'_, '_>, _reason: NackReason) {}
 
-    /// The link to `ingress` gave up the Interest that was sent there: nobody acknowledged it,
-    /// though it was sent again (NDNLPv2, "Reliability"; NFD's `onDroppedInterest`). Its out-record
-    /// stays: it may have arrived all the same.
+    /// The link to `ingress` gave up the Interest: it was repeated without an acknowledgement
+    /// (NDNLPv2, "Reliability"; NFD's `onDroppedInterest`). Its out-record stays, because it may
+    /// have arrived.
     fn on_dropped_interest(&mut self, _s: &mut StrategyCx<'_, '_>) {}
 
     /// The instant of an [`Action::RetryAt`] has come.

@@ -5,8 +5,8 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 use std::str::FromStr;
 
-/// An instant: nanoseconds since an origin that the driver chose. It never goes backwards within a
-/// run; machines that are nevertheless given an earlier instant treat the difference as zero.
+/// An instant: nanoseconds since an origin that the driver chose. It never decreases within a run;
+/// state machines treat an earlier instant as a difference of zero.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Time(pub u64);
 
@@ -34,7 +34,7 @@ impl Time {
 }
 
 impl Duration {
-    /// No time at all.
+    /// A duration of zero.
     pub const ZERO: Duration = Duration(0);
     /// Longer than every span that occurs.
     pub const MAX: Duration = Duration(u64::MAX);
@@ -58,7 +58,7 @@ impl Duration {
     }
 
     /// `s` seconds, rounded to the nearest nanosecond; negative values and NaN give zero, values
-    /// out of range the longest span.
+    /// out of range the longest duration.
     #[must_use]
     pub fn from_secs_f64(s: f64) -> Duration {
         Duration((s * 1e9 + 0.5) as u64)

@@ -1,7 +1,7 @@
-//! Retransmission timers that a scheme may be run with.
+//! Retransmission timers that a scheme may use.
 //!
-//! A published experiment is repeated with the timer of the program that its authors ran, because
-//! false timeouts decide many of its numbers. Everything else has Weir's own timer.
+//! A published experiment is repeated with the timer of the authors' program, because false
+//! timeouts decide many of its numbers. All other runs use Weir's own timer.
 
 use crate::params::{ParamSpec, Params, Value, Word};
 use crate::time::Duration;
@@ -9,9 +9,9 @@ use crate::time::Duration;
 /// How a retransmission timeout follows from samples, and whether a loss can be taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timer {
-    /// Weir's own, see [`crate::RttEstimate`]. A cut for a loss that was none is undone.
+    /// Weir's own, see [`crate::RttEstimate`]. A cut for a false loss is undone.
     Rfc7323,
-    /// RFC 6298 to the letter where every Data packet is a sample, without G: ndnSIM's
+    /// RFC 6298 to the letter with every Data packet as a sample, without G: ndnSIM's
     /// `RttMeanDeviation`. No cut is undone.
     Rfc6298 {
         /// The smallest timeout (RFC 6298, 2.4).
@@ -55,7 +55,7 @@ impl Timer {
         }
     }
 
-    /// Whether a cut is undone when Data comes that was believed lost.
+    /// Returns `true` if a cut is undone when Data arrives after its loss was declared.
     #[must_use]
     pub fn undoes(self) -> bool {
         self == Timer::Rfc7323

@@ -1,4 +1,4 @@
-//! Numbers with a unit as text: one way to read and to write them, for every quantity.
+//! Numbers with a unit as text: one way to parse and print all quantities.
 
 use std::fmt;
 use thiserror::Error;
@@ -11,14 +11,14 @@ pub struct QuantityError {
     pub text: String,
     /// The kind of quantity that was wanted.
     pub what: &'static str,
-    /// What is wrong with the text.
+    /// The fault of the text.
     pub why: &'static str,
     /// Valid forms.
     pub example: &'static str,
 }
 
-/// Parses a number followed by one of `units`; used by every quantity, so that all accept the same
-/// number forms and give the same errors.
+/// Parses a number followed by one of `units`. Every quantity uses it, so all accept the same forms
+/// and give the same errors.
 pub(crate) fn parse_with_unit(
     text: &str,
     what: &'static str,

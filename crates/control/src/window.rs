@@ -1,4 +1,4 @@
-//! The easy way: a scheme that is only a window, and the adaptor that makes it a controller.
+//! The simplest kind of scheme, only a window, and the adaptor that makes it a controller.
 
 use crate::consumer::{
     Arrival, Ask, Cause, Controller, Lane, Loss, MAX_WINDOW, PathEstimate, Permit, Sent, Ticket,
@@ -11,7 +11,7 @@ use crate::time::{Duration, Time};
 use crate::timer::Timer;
 use packet::HopOptions;
 
-/// What a window law is told of an arrival.
+/// A window law's view of an arrival.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
     /// The round-trip time, if unambiguous.
@@ -22,7 +22,7 @@ pub struct Ack {
     pub rtt_min: Duration,
     /// When the segment's Interest left.
     pub sent_at: Time,
-    /// Segments in flight when the Data came, itself included.
+    /// Segments in flight when the Data arrived, including this one.
     pub in_flight: u32,
     /// The window was in use when the Interest left; a window that is not used must not grow.
     pub window_limited: bool,
@@ -31,7 +31,7 @@ pub struct Ack {
 /// A reason to shrink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// Data carried a congestion mark.
+    /// Data had a congestion mark.
     Mark,
     /// A segment is believed lost.
     Lost(Cause),
@@ -53,14 +53,14 @@ pub trait WindowLaw: CloneLaw + Send {
     /// Start from this window.
     fn seed(&mut self, segments: f64);
 
-    /// Every mark is a congestion of its own, even several in a round trip: for networks that space
-    /// their marks.
+    /// `true` if every mark counts as congestion, even several per round trip: for networks that
+    /// space their marks.
     fn answers_every_mark(&self) -> bool {
         false
     }
 
-    /// Send `gain` times the window in a round trip, evenly; 0 sends as the window allows. A law
-    /// that is in slow start asks for 2, RFC 9406 explains why bursts mislead.
+    /// Send `gain` times the window per round trip, evenly; 0 sends as the window allows. A law in
+    /// slow start returns 2; RFC 9406 explains why bursts mislead.
     fn pacing_gain(&self) -> f64 {
         1.25
     }
@@ -91,7 +91,7 @@ pub struct Windowed {
     recovery: Recovery<Box<dyn WindowLaw>>,
     /// The next Interest may leave at this instant.
     release_at: Time,
-    /// When Data came last.
+    /// The time of the latest Data.
     heard_at: Option<Time>,
     /// When the timeout was doubled last.
     backed_off_at: Option<Time>,
@@ -108,7 +108,7 @@ pub const GAPS: ParamSpec = ParamSpec {
     source: "own; off is what consumers of ndnSIM and ndnget do",
 };
 
-/// Set in the second word of the memo when the window was full as the Interest left.
+/// Set in the second word of the memo if the window was full when the Interest left.
 const LIMITED: u64 = 1;
 
 impl Windowed {
@@ -126,7 +126,7 @@ impl Windowed {
         }
     }
 
-    /// The same, told of losses by gaps or by timeouts alone; see [`GAPS`].
+    /// The same, with losses detected by gaps or by timeouts only; see [`GAPS`].
     #[must_use]
     pub fn with_gaps(self, gaps: bool) -> Windowed {
         Windowed { gaps, ..self }
@@ -138,12 +138,12 @@ impl Windowed {
         Windowed { rtt: RttEstimate::with_timer(timer), ..self }
     }
 
-    /// The law's window, within what a window may be.
+    /// The law's window, within the limits.
     fn window(&self) -> f64 {
         self.law.window().clamp(1.0, MAX_WINDOW)
     }
 
-    /// At most one cut for what left in the same round trip.
+    /// At most one cut for Interests of the same round trip.
     fn congestion(&mut self, cx: &mut Cx<'_>, sent_at: Time, signal: Signal) {
         let cause = match signal {
             Signal::Mark => None,
@@ -157,7 +157,7 @@ impl Windowed {
         cx.note("cut", self.window());
     }
 
-    /// What left at `sent_at` was not lost.
+    /// The Interest that left at `sent_at` was not lost.
     fn no_congestion(&mut self, cx: &mut Cx<'_>, sent_at: Time) {
         if let Some(before) = self.recovery.disproved(sent_at)
             && before.window() > self.law.window()
@@ -179,10 +179,10 @@ impl Windowed {
         }
     }
 
-    /// The pause after an Interest for `count` segments that spreads the window over a round trip.
-    /// Not longer than that: a range of which the window holds a part, asked for when nothing is in
-    /// flight, has been answered by then, and a wait for the rest of its share, many round trips of
-    /// silence, would be a stall.
+    /// The pause after an Interest for `count` segments, which spreads the window over a round
+    /// trip. It is at most a round trip: after that, a range of more than the window has been
+    /// answered if nothing else is in flight, and waiting for the rest of its share, many round
+    /// trips, would be a stall.
     fn pause(&self, count: u16) -> Duration {
         let gain = self.law.pacing_gain();
         match self.rtt.smoothed() {
@@ -379,7 +379,7 @@ mod tests {
         }
     }
 
-    /// Both losses of a cut from 16 to 8 segments turn out to be none.
+    /// Both losses of a cut from 16 to 8 segments turn out to be false.
     fn undo(mut c: Windowed, after: f64) {
         let mut rng = Rng::stream(0, &[]);
         let mut tap = |_| {};
@@ -423,8 +423,8 @@ mod tests {
         }
     }
 
-    /// Sends for so many segments at 0 and 100 ms, the first of which is answered at 100 ms, and
-    /// tells when the next Interest may leave.
+    /// Sends this many segments at 0 and 100 ms, the first of which is answered at 100 ms, and
+    /// returns the time of the next Interest.
     fn next_after(window: f64, count: u16) -> Permit {
         let mut rng = Rng::stream(0, &[]);
         let mut tap = |_| {};

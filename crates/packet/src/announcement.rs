@@ -1,15 +1,15 @@
-//! Prefix announcements: Data by which an application says that it serves a prefix.
+//! Prefix announcements: Data in which an application announces that it serves a prefix.
 //!
 //! NFD wiki, "PrefixAnnouncement"; ndn-cxx, prefix-announcement.cpp: the name is
 //! `/<prefix>/32=PA/v=<version>/seg=0`, the content type 5, the content an ExpirationPeriod in
-//! milliseconds and, if wanted, a ValidityPeriod as certificates have it.
+//! milliseconds and an optional ValidityPeriod as in certificates.
 
 use crate::component::Component;
 use crate::data::{ContentType, Data, DataBuf};
 use crate::name::{Name, NameRef};
 use crate::tlv::{self, DecodeError, Fault, Reader, types};
 
-/// The keyword behind the prefix.
+/// The keyword after the prefix.
 const KEYWORD: &[u8] = b"PA";
 /// ExpirationPeriod of the NFD management protocol.
 const EXPIRATION_PERIOD: u64 = 109;
@@ -51,13 +51,13 @@ impl<'a> PrefixAnnouncement<'a> {
         name.prefix(name.len().saturating_sub(3))
     }
 
-    /// How long a route that is made of it may live.
+    /// The maximum lifetime of a route made from it.
     #[must_use]
     pub const fn expiration_ms(&self) -> u64 {
         self.expiration_ms
     }
 
-    /// The value of the ValidityPeriod, as it stands there; `None` if it holds at any time.
+    /// The value of the ValidityPeriod, unchanged; `None` if it is always valid.
     #[must_use]
     pub const fn validity(&self) -> Option<&'a [u8]> {
         self.validity
@@ -84,7 +84,7 @@ impl<'a> PrefixAnnouncement<'a> {
     }
 }
 
-/// Elements that are unknown are ignored if they may be.
+/// Unknown elements are ignored unless critical.
 fn content(data: Data<'_>) -> Result<PrefixAnnouncement<'_>, Fault> {
     let mut reader = Reader::new(data.content());
     let (mut expiration_ms, mut validity) = (None, None);

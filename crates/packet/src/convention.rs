@@ -1,4 +1,4 @@
-//! Naming conventions: what components mean to applications.
+//! Naming conventions: the meaning of components for applications.
 //!
 //! Written in revision 3 (typed components); read in revision 3 and, by the `_any` forms, in
 //! revision 1, where a generic component's first byte is a marker.
@@ -63,7 +63,7 @@ impl Component {
         Component::new(types::KEYWORD, word)
     }
 
-    /// Segment `n` in the form of revision 1, for producers that know no other.
+    /// Segment `n` in the form of revision 1, for producers that support no other.
     #[must_use]
     pub fn segment_rev1(n: u64) -> Component {
         marked(marker::SEGMENT, n)

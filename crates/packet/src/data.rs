@@ -64,7 +64,7 @@ impl<'a> Data<'a> {
         self.content_type
     }
 
-    /// How long after its arrival it is fresh, in milliseconds; without it, not at all.
+    /// The freshness period after arrival, in milliseconds; without it, the packet is never fresh.
     #[must_use]
     pub const fn freshness_ms(&self) -> Option<u64> {
         self.freshness_ms
@@ -95,7 +95,7 @@ impl<'a> Data<'a> {
         self.signature_value
     }
 
-    /// What the signature covers: from the name up to, but not including, the SignatureValue.
+    /// The signed portion: from the name up to, but not including, the SignatureValue.
     #[must_use]
     pub const fn signed_portion(&self) -> &'a [u8] {
         self.signed
@@ -114,7 +114,7 @@ impl<'a> Data<'a> {
         Sha256::digest(self.wire).into()
     }
 
-    /// It answers `interest` by its name; whether it is fresh is for the content store to say.
+    /// Returns `true` if its name answers `interest`. The content store decides about freshness.
     #[must_use]
     pub fn satisfies(&self, interest: &Interest<'_>) -> bool {
         let wanted = interest.name();
@@ -129,7 +129,7 @@ impl<'a> Data<'a> {
     }
 }
 
-/// `at` is left at the byte where the element begins that is at fault.
+/// Leaves `at` at the first byte of the faulty element.
 #[inline(always)]
 fn decode<'a>(wire: &'a [u8], at: &mut usize) -> Result<Data<'a>, Fault> {
     if wire.len() > crate::MAX_PACKET {
@@ -175,7 +175,7 @@ fn decode<'a>(wire: &'a [u8], at: &mut usize) -> Result<Data<'a>, Fault> {
     })
 }
 
-/// The known elements behind the name, in their order.
+/// The known elements after the name, in their order.
 const fn place(typ: u64) -> Option<u8> {
     Some(match typ {
         types::META_INFO => 1,
@@ -230,7 +230,7 @@ fn final_block(value: &[u8]) -> Result<ComponentRef<'_>, Fault> {
 pub struct DataParts<'a> {
     /// The name's leading components.
     pub name: NameRef<'a>,
-    /// One component more, or none.
+    /// One more component, or none.
     pub last: Option<ComponentRef<'a>>,
     /// See [`ContentType`].
     pub content_type: u64,

@@ -5,7 +5,7 @@ use crate::signature::SignatureInfo;
 use crate::tlv::{self, DecodeError, Element, Fault, Reader, offset, types};
 use sha2::{Digest as _, Sha256};
 
-/// InterestLifetime where a packet has none, in milliseconds.
+/// The InterestLifetime of a packet without one, in milliseconds.
 pub const DEFAULT_LIFETIME_MS: u64 = 4000;
 
 /// An Interest, checked.
@@ -32,10 +32,10 @@ impl<'a> Interest<'a> {
     /// Checks an Interest.
     ///
     /// # Errors
-    /// Anything that the packet format forbids: a malformed, critical unknown, repeated or
+    /// Everything that the packet format forbids: a malformed, critical unknown, repeated or
     /// misplaced element, an empty name or one with two parameters digests, a forwarding hint
-    /// without a name, half a signature, more than [`crate::MAX_PACKET`] bytes. Whether the
-    /// parameters digest is right is told by [`Interest::check_parameters_digest`].
+    /// without a name, half a signature, more than [`crate::MAX_PACKET`] bytes.
+    /// [`Interest::check_parameters_digest`] checks the value of the parameters digest.
     pub fn decode(wire: &'a [u8]) -> Result<Interest<'a>, DecodeError> {
         let mut at = 0;
         decode(wire, &mut at).map_err(|fault| DecodeError::new("Interest", fault).at(at))
@@ -48,14 +48,14 @@ impl<'a> Interest<'a> {
         self.name
     }
 
-    /// Data whose name begins with the Interest's may answer.
+    /// Data whose name begins with the Interest's may answer (CanBePrefix).
     #[must_use]
     #[inline]
     pub const fn can_be_prefix(&self) -> bool {
         self.can_be_prefix
     }
 
-    /// Stale Data may not answer from a content store.
+    /// Stale Data may not answer from a content store (MustBeFresh).
     #[must_use]
     #[inline]
     pub const fn must_be_fresh(&self) -> bool {
@@ -84,7 +84,7 @@ impl<'a> Interest<'a> {
         self.nonce.map(|_| usize::from(self.nonce_at))
     }
 
-    /// The lifetime in milliseconds; [`DEFAULT_LIFETIME_MS`] if the packet does not say.
+    /// The lifetime in milliseconds; [`DEFAULT_LIFETIME_MS`] if the packet has none.
     #[must_use]
     #[inline]
     pub const fn lifetime_ms(&self) -> u64 {
@@ -100,7 +100,7 @@ impl<'a> Interest<'a> {
         self.lifetime_ms
     }
 
-    /// How many hops it may still go.
+    /// The number of remaining hops.
     #[must_use]
     #[inline]
     pub const fn hop_limit(&self) -> Option<u8> {
@@ -131,9 +131,9 @@ impl<'a> Interest<'a> {
         self.signature_value
     }
 
-    /// What a signature covers, in pieces to be hashed one after the other: the name's components
-    /// before and after the parameters digest, then everything from ApplicationParameters up to,
-    /// but not including, InterestSignatureValue.
+    /// The signed portion, in pieces to be hashed one after the other: the name's components before
+    /// and after the parameters digest, then everything from ApplicationParameters up to, but not
+    /// including, InterestSignatureValue.
     #[must_use]
     pub fn signed_portion(&self) -> [&'a [u8]; 3] {
         let name = self.name.as_bytes();
@@ -149,7 +149,7 @@ impl<'a> Interest<'a> {
         [before, after, &self.tail[..self.unsigned_at()]]
     }
 
-    /// Where in the tail InterestSignatureValue begins; its end if there is none.
+    /// The offset of InterestSignatureValue in the tail; the tail's end if there is none.
     fn unsigned_at(&self) -> usize {
         self.signature_value.map_or(self.tail.len(), |value| {
             // Its type and length have their shortest forms, or it would not have been accepted.
@@ -158,8 +158,8 @@ impl<'a> Interest<'a> {
         })
     }
 
-    /// The name's ParametersSha256DigestComponent is right: present exactly if there are
-    /// parameters, and the digest of them and all that follows.
+    /// Returns `true` if the name's ParametersSha256DigestComponent is right: present exactly if
+    /// there are parameters, and the digest of these and all following elements.
     #[must_use]
     pub fn check_parameters_digest(&self) -> bool {
         let mut digests = self.name.components().filter(|c| c.typ() == types::PARAMETERS_DIGEST);
@@ -180,8 +180,8 @@ impl<'a> Interest<'a> {
     }
 }
 
-/// The known elements behind the name, in their order. A known element that comes after one of a
-/// higher place is out of order, and treated like an unknown one.
+/// The known elements after the name, in their order. A known element after one of a higher place
+/// is out of order, and treated like an unknown one.
 const fn place(typ: u64) -> Option<u8> {
     Some(match typ {
         types::CAN_BE_PREFIX => 1,
@@ -197,7 +197,7 @@ const fn place(typ: u64) -> Option<u8> {
     })
 }
 
-/// `at` is left at the byte where the element begins that is at fault.
+/// Leaves `at` at the first byte of the faulty element.
 #[inline(always)]
 fn decode<'a>(wire: &'a [u8], at: &mut usize) -> Result<Interest<'a>, Fault> {
     if wire.len() > crate::MAX_PACKET {
@@ -212,7 +212,7 @@ fn decode<'a>(wire: &'a [u8], at: &mut usize) -> Result<Interest<'a>, Fault> {
         *at = wire.len() - reader.rest().len();
         let Some(element) = reader.next_element()? else { break };
         match place(element.typ) {
-            // Without ApplicationParameters before it, a signature is out of place.
+            // A signature without ApplicationParameters before it is out of place.
             Some(8 | 9) if interest.parameters.is_none() => {}
             Some(place) if place > reached => {
                 reached = place;
@@ -247,9 +247,9 @@ fn check_forwarding_hint(value: &[u8]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The next name of a forwarding hint. Like ndn-cxx, and so NFD, it takes the format's older form,
-/// too, `1*Delegation` with `Delegation = DELEGATION-TYPE TLV-LENGTH Preference Name`, and goes by
-/// the order of the names alone.
+/// The next name of a forwarding hint. Like ndn-cxx, and so NFD, it also accepts the format's older
+/// form, `1*Delegation` with `Delegation = DELEGATION-TYPE TLV-LENGTH Preference Name`, and uses
+/// only the order of the names.
 fn next_hint<'a>(reader: &mut Reader<'a>) -> Result<Option<NameRef<'a>>, Fault> {
     while let Some(element) = reader.next_element()? {
         let name = match element.typ {
@@ -271,7 +271,7 @@ fn delegated(delegation: &[u8]) -> Result<&[u8], Fault> {
 }
 
 impl<'a> Interest<'a> {
-    /// An Interest of which nothing but the name is known yet.
+    /// An Interest with only its name decoded.
     const fn named(wire: &'a [u8], name: NameRef<'a>) -> Interest<'a> {
         Interest {
             wire,

@@ -20,8 +20,8 @@ pub struct InterestSignature {
 /// An Interest with all its fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InterestBuf {
-    /// The name. Where there are parameters, encoding adds their digest at the end, or puts it in
-    /// the place of a parameters digest that the name has already.
+    /// The name. If there are parameters, encoding adds their digest at the end, or replaces an
+    /// existing parameters digest.
     pub name: Name,
     /// See [`Interest::can_be_prefix`].
     pub can_be_prefix: bool,
@@ -29,11 +29,11 @@ pub struct InterestBuf {
     pub must_be_fresh: bool,
     /// See [`Interest::forwarding_hint`].
     pub forwarding_hint: Vec<Name>,
-    /// The nonce; forwarders add one where it is missing.
+    /// The nonce; forwarders add a missing one.
     pub nonce: Option<u32>,
     /// The lifetime in milliseconds; without it, 4 s.
     pub lifetime_ms: Option<u64>,
-    /// How many hops it may go.
+    /// The hop limit.
     pub hop_limit: Option<u8>,
     /// ApplicationParameters. A signed Interest without any gets empty ones.
     pub parameters: Option<Bytes>,
@@ -137,7 +137,7 @@ impl InterestBuf {
         out.extend_from_slice(&tail);
     }
 
-    /// Bytes of what stands between the name and the parameters.
+    /// The number of bytes between the name and the parameters.
     fn guiders_len(&self, hint_len: usize) -> usize {
         let mut len = 0;
         if self.can_be_prefix {
@@ -176,7 +176,7 @@ impl InterestBuf {
         }
     }
 
-    /// ApplicationParameters and what follows; empty if there are none.
+    /// ApplicationParameters and all following elements; empty if there are none.
     fn tail(&self) -> Vec<u8> {
         let mut tail = Vec::new();
         if self.parameters.is_some() || self.signature.is_some() {

@@ -1,11 +1,10 @@
 //! NDN Packet Format v0.3 and NDNLPv2.
 //!
-//! Every packet kind has one shape: a borrowed view (`Interest<'a>`, `Data<'a>`, `LpPacket<'a>`)
-//! whose
-//! `decode` checks everything once, so that its accessors cannot fail, and an owned form
-//! (`InterestBuf`, `DataBuf`, `LpHeader`) that encodes in one pass with the lengths computed first.
-//! Decoding allocates nothing. Malformed input is a [`DecodeError`], never a panic, and costs no
-//! more than a walk over its bytes.
+//! Every packet kind has two types. A borrowed view (`Interest<'a>`, `Data<'a>`, `LpPacket<'a>`)
+//! checks everything once in `decode`, so its accessors cannot fail. An owned form (`InterestBuf`,
+//! `DataBuf`, `LpHeader`) encodes in one pass with precomputed lengths. Decoding allocates nothing.
+//! Malformed input is a [`DecodeError`], never a panic, and costs no more than a walk over its
+//! bytes.
 #![forbid(unsafe_code)]
 
 pub mod announcement;

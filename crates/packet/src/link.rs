@@ -7,11 +7,11 @@ use std::cmp::Ordering;
 
 /// The longest PIT token, in bytes.
 pub const MAX_PIT_TOKEN: usize = 32;
-/// The CachePolicyType that asks that Data not be cached.
+/// The CachePolicyType that forbids caching of the Data.
 pub(crate) const NO_CACHE: u64 = 1;
 
-/// A link packet, checked. A bare Interest or Data is one with nothing but a fragment; one without
-/// a fragment is IDLE.
+/// A checked link packet. A bare Interest or Data is one with only a fragment; one without a
+/// fragment is IDLE.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LpPacket<'a> {
     /// All headers, for the repeatable ones; empty in a bare packet.
@@ -34,13 +34,12 @@ pub struct LpPacket<'a> {
 }
 
 impl<'a> LpPacket<'a> {
-    /// Checks a frame: a link packet, or a bare Interest or Data, whose inside is not looked at.
+    /// Checks a frame: a link packet, or a bare Interest or Data, without decoding its content.
     ///
     /// # Errors
-    /// A malformed header; one that is unknown and may not be ignored; headers that are not in
-    /// the order of their types, or repeated though they are not repeatable; anything behind the
-    /// fragment; a fragment index at or above the count, or fragments without a sequence number; a
-    /// Nack without its Interest.
+    /// A malformed header; an unknown header that must not be ignored; headers out of order, or
+    /// repeated although not repeatable; an element after the fragment; a fragment index at or
+    /// above the count, or fragments without a sequence number; a Nack without its Interest.
     #[inline]
     pub fn decode(frame: &'a [u8]) -> Result<LpPacket<'a>, DecodeError> {
         // Most frames are bare packets.
@@ -71,7 +70,7 @@ impl<'a> LpPacket<'a> {
         self.sequence
     }
 
-    /// Which fragment it is, from 0.
+    /// The index of the fragment, from 0.
     #[must_use]
     pub const fn frag_index(&self) -> u64 {
         self.frag_index
@@ -98,13 +97,13 @@ impl<'a> LpPacket<'a> {
         self.nack
     }
 
-    /// The face that a packet came from, told to local applications.
+    /// The face that a packet came from, for local applications.
     #[must_use]
     pub const fn incoming_face_id(&self) -> Option<u64> {
         self.incoming_face_id
     }
 
-    /// The face that a local application wants an Interest to leave by.
+    /// The face by which a local application wants to send an Interest.
     #[must_use]
     pub const fn next_hop_face_id(&self) -> Option<u64> {
         self.next_hop_face_id
@@ -122,7 +121,7 @@ impl<'a> LpPacket<'a> {
         self.congestion_mark
     }
 
-    /// It carries acknowledgements.
+    /// Returns `true` if it has acknowledgements.
     #[must_use]
     #[inline]
     pub const fn has_acks(&self) -> bool {
@@ -153,14 +152,15 @@ impl<'a> LpPacket<'a> {
         self.prefix_announcement
     }
 
-    /// It carries a field of self-learning: [`LpPacket::non_discovery`], or an announcement.
+    /// Returns `true` for a field of self-learning: [`LpPacket::non_discovery`], or an
+    /// announcement.
     #[must_use]
     #[inline]
     pub const fn has_learning(&self) -> bool {
         self.non_discovery || self.prefix_announcement.is_some()
     }
 
-    /// It carries hop-by-hop options.
+    /// Returns `true` if it has hop-by-hop options.
     #[must_use]
     #[inline]
     pub const fn has_options(&self) -> bool {
@@ -196,8 +196,7 @@ impl<'a> LpPacket<'a> {
         options
     }
 
-    /// The bytes of the frame that are not the packet's, or the fragment's; 0 where no header says
-    /// anything.
+    /// The bytes of the frame outside the packet or the fragment; 0 without any header.
     #[must_use]
     pub fn overhead(&self) -> usize {
         if self.is_bare() {
@@ -209,7 +208,7 @@ impl<'a> LpPacket<'a> {
         tlv_len(types::LP_PACKET, value) - payload
     }
 
-    /// Nothing but a packet: no header says anything.
+    /// Returns `true` for a packet without any header.
     #[must_use]
     #[inline]
     pub const fn is_bare(&self) -> bool {
@@ -222,7 +221,7 @@ fn elements(value: &[u8]) -> impl Iterator<Item = Element<'_>> {
     std::iter::from_fn(move || reader.next_element().ok().flatten())
 }
 
-/// `at` is left at the byte where the header begins that is at fault.
+/// Leaves `at` at the first byte of the faulty header.
 fn decode<'a>(frame: &'a [u8], at: &mut usize) -> Result<LpPacket<'a>, Fault> {
     let mut reader = Reader::new(frame);
     let element = reader.next_element()?.ok_or(Fault::Truncated)?;
@@ -245,7 +244,7 @@ fn decode<'a>(frame: &'a [u8], at: &mut usize) -> Result<LpPacket<'a>, Fault> {
             packet.headers = &value[..value.len() - left];
             packet.fragment = Some(header.value).filter(|fragment| !fragment.is_empty());
             *at = frame.len() - reader.rest().len();
-            // Nothing may stand behind the fragment, whatever its type.
+            // No element may follow the fragment.
             if !reader.is_empty() {
                 return Err(Fault::Trailing);
             }
@@ -267,7 +266,7 @@ fn ignorable(typ: u64) -> Result<(), Fault> {
     if (800..=959).contains(&typ) && typ & 3 == 0 { Ok(()) } else { Err(Fault::Header(typ)) }
 }
 
-/// Of the headers that are known, only acknowledgements may be repeated.
+/// Among known headers, only acknowledgements may be repeated.
 const fn is_known(typ: u64) -> bool {
     matches!(
         typ,
@@ -347,7 +346,7 @@ impl<'a> LpPacket<'a> {
     }
 }
 
-/// The number in the one known element that a header's value consists of.
+/// The number in the only known element of a header's value.
 fn number_inside(value: &[u8], typ: u64) -> Result<Option<u64>, Fault> {
     let mut inside = Reader::new(value);
     let number = inside.optional(typ)?.map(|element| element.nni()).transpose()?;

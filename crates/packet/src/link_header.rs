@@ -6,17 +6,16 @@ use crate::options::HopOptions;
 use crate::tlv::{self, types};
 use smallvec::SmallVec;
 
-/// Everything that a link packet says besides its fragment.
+/// All fields of a link packet except its fragment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LpHeader {
     /// See [`LpPacket::sequence`].
     pub sequence: Option<u64>,
-    /// See [`LpPacket::frag_index`]; with the count, or not at all.
+    /// See [`LpPacket::frag_index`]; present together with the count.
     pub frag_index: u64,
-    /// See [`LpPacket::frag_count`]; 0 stands for a whole packet, and like 1 is not written.
+    /// See [`LpPacket::frag_count`]; 0 is a whole packet, and like 1 is not written.
     pub frag_count: u64,
-    /// See [`LpPacket::pit_token`]; empty is none, and more than 32 bytes are refused by whoever
-    /// decodes them.
+    /// See [`LpPacket::pit_token`]; empty is none. Decoders reject more than 32 bytes.
     pub pit_token: SmallVec<[u8; 8]>,
     /// See [`LpPacket::nack`].
     pub nack: Option<NackReason>,

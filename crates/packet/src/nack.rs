@@ -1,6 +1,6 @@
-//! Network Nacks: an Interest that came back, with a reason in its link header.
+//! Network Nacks: a returned Interest with a reason in its link header.
 
-/// Why an Interest came back.
+/// The reason of a Nack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NackReason {
     /// No reason given.

@@ -6,8 +6,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// The most components that a name may have. Packets of 8800 bytes could hold 4400; real names
-/// have about ten. The bound keeps the work that one packet can cause small.
+/// The maximum number of components of a name. Packets of 8800 bytes could hold 4400; real names
+/// have about ten. The limit bounds the work that one packet can cause.
 pub const MAX_COMPONENTS: usize = 256;
 
 /// The TLV-VALUE of a Name, checked.
@@ -37,7 +37,7 @@ impl<'a> NameRef<'a> {
         Ok(NameRef { value, len })
     }
 
-    /// As [`NameRef::decode`], for those who do not say where the fault is.
+    /// Like [`NameRef::decode`], for callers that do not report the place of the fault.
     #[inline]
     pub(crate) fn check(value: &'a [u8]) -> Result<NameRef<'a>, Fault> {
         NameRef::check_counting(value).map(|(name, _)| name)
@@ -72,7 +72,7 @@ impl<'a> NameRef<'a> {
         self.len
     }
 
-    /// It has no components: the root of all names.
+    /// Returns `true` for a name without components: the root of all names.
     #[must_use]
     #[inline]
     pub const fn is_empty(&self) -> bool {
@@ -130,12 +130,12 @@ impl<'a> NameRef<'a> {
         })
     }
 
-    /// `prefix` is a prefix of it, or it itself.
+    /// Returns `true` if `prefix` is a prefix of it, or equal.
     #[must_use]
     #[inline]
     pub fn starts_with(&self, prefix: NameRef<'_>) -> bool {
-        // Components are self-delimiting: a prefix of the bytes that is itself a name ends where a
-        // component ends.
+        // Components are self-delimiting: a prefix of the bytes that is itself a name ends at the
+        // end of a component.
         self.value.starts_with(prefix.value)
     }
 
@@ -157,8 +157,8 @@ impl<'a> NameRef<'a> {
     }
 }
 
-/// Components and, among them, parameters digests of a Name's TLV-VALUE. `at` is left at the byte
-/// where the element begins that is at fault.
+/// Components of a Name's TLV-VALUE and, among them, parameters digests. Leaves `at` at the first
+/// byte of the faulty element.
 #[inline(always)]
 fn check(value: &[u8], at: &mut usize) -> Result<(usize, usize), Fault> {
     let (mut rest, mut len, mut digests) = (value, 0, 0);
@@ -239,8 +239,8 @@ impl Name {
         NameRef { value: &self.value, len: self.len }
     }
 
-    /// Adds a component at the end. A name of more than [`MAX_COMPONENTS`] can be built, and is
-    /// refused by whoever decodes it.
+    /// Adds a component at the end. A name of more than [`MAX_COMPONENTS`] can be built, but
+    /// decoders reject it.
     pub fn push(&mut self, component: ComponentRef<'_>) {
         component.encode_into(&mut self.value);
         self.len += 1;
@@ -302,7 +302,7 @@ impl PartialEq for NameRef<'_> {
 
 impl Eq for NameRef<'_> {}
 
-/// Canonical order: component by component, a prefix before what it is a prefix of.
+/// Canonical order: component by component, a prefix before longer names.
 impl Ord for NameRef<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         // Types and lengths in shortest form order like the numbers that they encode, so the order

@@ -1,9 +1,9 @@
-//! Hop-by-hop options: header fields that forwarders without them ignore.
+//! Hop-by-hop options: header fields that forwarders ignore if they do not support them.
 //!
-//! The codec keeps type and bytes; only the file that defines an option knows what they mean.
-//! Those that schemes and forwarders share are defined here, in the order of their types in
-//! `docs/reference/wire.md`. A number behind which something follows is a var-number, as TLV-TYPE
-//! and TLV-LENGTH are; one that stands alone is a NonNegativeInteger.
+//! The codec keeps type and bytes; the file that defines an option gives them their meaning.
+//! Options that schemes and forwarders share are defined here, in the order of their types in
+//! `docs/reference/wire.md`. A number before other fields is a var-number, like TLV-TYPE and
+//! TLV-LENGTH; a number that ends a value is a NonNegativeInteger.
 
 mod answer;
 mod anticipated;
@@ -28,20 +28,20 @@ use smallvec::SmallVec;
 pub trait HopOption: Sized {
     /// Its type: 849 to 959 and divisible by 4, so that others ignore it (NDNLPv2).
     const TYPE: u32;
-    /// Whoever answers an Interest copies it to the Data; see [`answer`].
+    /// The answering node copies it to the Data; see [`answer`].
     const ECHO: bool = false;
-    /// Whoever refuses an Interest copies it to the Nack.
+    /// The rejecting node copies it to the Nack.
     const ECHO_IN_NACKS: bool = false;
     /// Appends its value.
     fn encode(&self, out: &mut Vec<u8>);
     /// Reads its value; `None` if malformed.
     fn decode(value: &[u8]) -> Option<Self>;
-    /// Whether it can be read; as cheap as that can be told.
+    /// A cheap check whether it can be decoded.
     #[must_use]
     fn is_well_formed(value: &[u8]) -> bool {
         Self::decode(value).is_some()
     }
-    /// What becomes of the option of an Interest that is answered or refused, where it is copied.
+    /// The copy of an Interest's option for its answer or Nack.
     fn answered(self) -> Option<Self> {
         Some(self)
     }
@@ -52,22 +52,22 @@ pub const NON_DISCOVERY: u32 = 844;
 /// NDNLPv2: the announcement of the prefix that the Data are of, a Data packet.
 pub const PREFIX_ANNOUNCEMENT: u32 = 848;
 
-/// The most options that a packet may have: one of each type, and the two fields.
+/// The maximum number of options of a packet: one of each type, and the two fields.
 pub const MAX_OPTIONS: usize = 29;
 
-/// The most bytes that the values of one packet's options may have together: pending Interests
-/// keep theirs, and whoever sends them must not choose how much memory that takes.
+/// The maximum number of bytes of all option values of one packet. Pending Interests keep their
+/// options, and a sender must not control how much memory they use.
 pub const MAX_OPTION_BYTES: usize = 1024;
 
 /// The options of one packet, in the order of their types. Without options, nothing is allocated.
 ///
-/// Two fields of NDNLPv2 itself, which concern one hop likewise, are kept and written like them:
-/// [`NON_DISCOVERY`] and [`PREFIX_ANNOUNCEMENT`]. Whoever reads NDNLPv2 knows them.
+/// Two hop-by-hop fields of NDNLPv2 itself are stored and written in the same way:
+/// [`NON_DISCOVERY`] and [`PREFIX_ANNOUNCEMENT`].
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct HopOptions(Vec<(u32, SmallVec<[u8; 16]>)>);
 
 impl Clone for HopOptions {
-    /// Most packets have none: that is seen without a call.
+    /// Most packets have none: this is checked without a call.
     #[inline]
     fn clone(&self) -> HopOptions {
         if self.is_empty() { HopOptions::new() } else { HopOptions(self.0.clone()) }
@@ -81,13 +81,13 @@ impl HopOptions {
         HopOptions(Vec::new())
     }
 
-    /// `typ` may be the type of an option.
+    /// Returns `true` if `typ` may be the type of an option.
     #[must_use]
     pub const fn is_option_type(typ: u64) -> bool {
         typ >= 849 && typ <= 959 && typ & 3 == 0
     }
 
-    /// There are none.
+    /// Returns `true` if there are none.
     #[must_use]
     #[inline]
     pub const fn is_empty(&self) -> bool {
@@ -100,7 +100,7 @@ impl HopOptions {
         self.0.len()
     }
 
-    /// The option of that type, if it is there and well-formed.
+    /// The option of that type, if present and well-formed.
     #[must_use]
     pub fn get<T: HopOption>(&self) -> Option<T> {
         T::decode(self.get_raw(T::TYPE)?)
@@ -113,14 +113,14 @@ impl HopOptions {
         Some(&self.0[at].1)
     }
 
-    /// Bytes of all values together.
+    /// The number of bytes of all values.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.0.iter().map(|(_, value)| value.len()).sum()
     }
 
-    /// Sets an option; one of the same type is replaced. Returns false, and changes nothing, if the
-    /// type is not an option's, or if all would have more than [`MAX_OPTION_BYTES`].
+    /// Sets an option, replacing one of the same type. Returns `false`, and changes nothing, if the
+    /// type is not an option's, or if the total would exceed [`MAX_OPTION_BYTES`].
     pub fn set<T: HopOption>(&mut self, option: &T) -> bool {
         let mut value = Vec::new();
         option.encode(&mut value);
@@ -144,14 +144,14 @@ impl HopOptions {
         true
     }
 
-    /// Whether there is a field of NDNLPv2 itself.
+    /// Returns `true` if there is a field of NDNLPv2 itself.
     #[must_use]
     pub fn has_standard(&self) -> bool {
         // Their types are the smallest.
         self.0.first().is_some_and(|(typ, _)| is_standard(*typ))
     }
 
-    /// The fields of NDNLPv2 itself alone.
+    /// Only the fields of NDNLPv2 itself.
     #[must_use]
     pub fn standard(mut self) -> HopOptions {
         self.0.retain(|(typ, _)| is_standard(*typ));

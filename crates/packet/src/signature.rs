@@ -62,16 +62,15 @@ pub enum KeyLocator<'a> {
     Digest(&'a [u8]),
 }
 
-/// A SignatureInfo or InterestSignatureInfo, checked. Every packet is checked on its way and few
-/// are asked what is in here, so that only the type is kept and the rest is read when it is asked
-/// for.
+/// A checked SignatureInfo or InterestSignatureInfo. Every packet is checked but few are queried,
+/// so only the type is stored and the rest is decoded on demand.
 #[derive(Clone, Copy, Debug)]
 pub struct SignatureInfo<'a> {
     value: &'a [u8],
     signature_type: SignatureType,
 }
 
-/// What a SignatureInfo says.
+/// The fields of a SignatureInfo.
 struct Fields<'a> {
     signature_type: SignatureType,
     key_locator: Option<KeyLocator<'a>>,
@@ -87,7 +86,7 @@ impl<'a> SignatureInfo<'a> {
     /// An element is malformed, out of order, or critical and unknown.
     #[inline]
     pub fn decode(value: &'a [u8]) -> Result<SignatureInfo<'a>, Fault> {
-        // Many say nothing but their type.
+        // Many contain only their type.
         let signature_type = match *value {
             [typ, 1, number] if u64::from(typ) == types::SIGNATURE_TYPE => {
                 SignatureType::from(u64::from(number))
@@ -97,7 +96,7 @@ impl<'a> SignatureInfo<'a> {
         Ok(SignatureInfo { value, signature_type })
     }
 
-    /// What it says; it was read without a fault before.
+    /// Its fields, which were decoded without a fault before.
     fn fields(&self) -> Fields<'a> {
         Fields::read(self.value).unwrap_or_default()
     }
@@ -108,7 +107,7 @@ impl<'a> SignatureInfo<'a> {
         self.signature_type
     }
 
-    /// Where the key is found, if it says so in a form that is known.
+    /// The place of the key, if present in a known form.
     #[must_use]
     pub fn key_locator(&self) -> Option<KeyLocator<'a>> {
         self.fields().key_locator
@@ -132,7 +131,7 @@ impl<'a> SignatureInfo<'a> {
         self.fields().sequence
     }
 
-    /// The bytes of an element of the SignatureInfo that this type does not know, such as the
+    /// The bytes of an element of the SignatureInfo that this type does not decode, such as the
     /// ValidityPeriod of a certificate.
     #[must_use]
     pub fn element(&self, typ: u64) -> Option<&'a [u8]> {
@@ -172,7 +171,7 @@ impl<'a> Fields<'a> {
         let mut reached = 0;
         while let Some(element) = reader.next_element()? {
             match place(element.typ) {
-                // Before the SignatureType, all else is out of order.
+                // Every other element is out of order before the SignatureType.
                 Some(place) if place > reached && (reached > 0 || place == 1) => {
                     reached = place;
                     fields.take(&element)?;
@@ -194,7 +193,7 @@ impl<'a> Fields<'a> {
             types::SIGNATURE_NONCE => self.nonce = Some(element.value),
             types::SIGNATURE_TIME => self.time = Some(element.nni()?),
             types::SIGNATURE_SEQ_NUM => self.sequence = Some(element.nni()?),
-            // A certificate's: known, so that its critical number does no harm; see
+            // A certificate's element: known, so that its critical number is accepted; see
             // [`SignatureInfo::element`].
             _ => {}
         }
@@ -216,8 +215,8 @@ const fn place(typ: u64) -> Option<u8> {
     })
 }
 
-/// `KeyLocator = KEY-LOCATOR-TYPE TLV-LENGTH (Name / KeyDigest)`. One that holds neither is no
-/// error here: that no key is known by it is for the verifier to say.
+/// `KeyLocator = KEY-LOCATOR-TYPE TLV-LENGTH (Name / KeyDigest)`. A locator with neither is not an
+/// error here: the verifier decides about it.
 fn key_locator(value: &[u8]) -> Result<Option<KeyLocator<'_>>, Fault> {
     let mut reader = Reader::new(value);
     let locator = if let Some(name) = reader.optional(types::NAME)? {
@@ -261,14 +260,14 @@ impl SignatureInfoBuf {
         self
     }
 
-    /// With a time in milliseconds since 1970 (Interests); goes behind the nonce.
+    /// Adds a time in milliseconds since 1970 (Interests), after the nonce.
     #[must_use]
     pub fn with_time_ms(mut self, ms: u64) -> SignatureInfoBuf {
         tlv::put_nni_tlv(&mut self.value, types::SIGNATURE_TIME, ms);
         self
     }
 
-    /// With a sequence number (Interests); goes behind the time.
+    /// Adds a sequence number (Interests), after the time.
     #[must_use]
     pub fn with_sequence(mut self, n: u64) -> SignatureInfoBuf {
         tlv::put_nni_tlv(&mut self.value, types::SIGNATURE_SEQ_NUM, n);

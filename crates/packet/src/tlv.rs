@@ -1,6 +1,6 @@
 //! Type-length-value: var-numbers, NonNegativeIntegers, and a reader over elements.
 //!
-//! NDN Packet Format v0.3, section "TLV". Numbers are sent in their shortest form. On receipt a
+//! NDN Packet Format v0.3, section "TLV". Numbers are sent in their shortest form. A received
 //! var-number in a longer form is an error, as the format demands; a NonNegativeInteger may have
 //! any of its four widths, because deployed producers send wide ones.
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 
 pub mod types;
 
-/// What is wrong with an input.
+/// The fault of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Fault {
     /// The input ends inside an element.
@@ -23,10 +23,10 @@ pub enum Fault {
     /// Another element than this was expected.
     #[error("element {0} was expected")]
     Expected(u64),
-    /// An element that may not be ignored is unknown, repeated or out of order.
+    /// An unknown, repeated or misplaced element that must not be ignored.
     #[error("element {0} is critical and unknown, repeated or out of order")]
     Critical(u64),
-    /// A link header field that may not be ignored is unknown, repeated or out of order.
+    /// An unknown, repeated or misplaced link header field that must not be ignored.
     #[error("header field {0} is unknown, repeated or out of order and may not be ignored")]
     Header(u64),
     /// The element's value has a length that it cannot have.
@@ -46,19 +46,19 @@ pub enum Fault {
     TooManyComponents,
 }
 
-/// Why an input is not what it should be.
+/// The fault of an input and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("malformed {what}{}: {fault}", Place(*.at))]
 pub struct DecodeError {
-    /// What was being decoded.
+    /// The decoded item.
     pub what: &'static str,
-    /// What is wrong with it.
+    /// The fault.
     pub fault: Fault,
-    /// The byte at which the element begins that is at fault, from 0, if it is one element.
+    /// The first byte of the faulty element, from 0, if it is one element.
     pub at: Option<u32>,
 }
 
-/// Where a fault lies, in words.
+/// The place of a fault as text.
 struct Place(Option<u32>);
 
 impl std::fmt::Display for Place {
@@ -68,7 +68,7 @@ impl std::fmt::Display for Place {
 }
 
 impl DecodeError {
-    /// An error in a `what`.
+    /// An error in the item `what`.
     #[must_use]
     pub const fn new(what: &'static str, fault: Fault) -> DecodeError {
         DecodeError { what, fault, at: None }
@@ -226,7 +226,7 @@ impl Element<'_> {
     }
 }
 
-/// The evolvability rule: types up to 31 and odd types must be understood.
+/// The evolvability rule: types up to 31 and odd types are critical.
 #[must_use]
 #[inline]
 pub const fn is_critical(typ: u64) -> bool {
@@ -310,8 +310,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next element if it is of type `typ`; unknown elements that may be ignored are skipped on
-    /// the way only if `typ` follows them.
+    /// The next element if it is of type `typ`; ignorable unknown elements before it are skipped
+    /// only if `typ` follows them.
     #[inline]
     pub fn optional(&mut self, typ: u64) -> Result<Option<Element<'a>>, Fault> {
         let mut ahead = *self;
@@ -327,7 +327,7 @@ impl<'a> Reader<'a> {
         Ok(None)
     }
 
-    /// Checks that all that is left may be ignored.
+    /// Checks that all remaining elements may be ignored.
     pub fn finish(mut self) -> Result<(), Fault> {
         while let Some(element) = self.next_element()? {
             if element.is_critical() {
@@ -345,12 +345,12 @@ pub fn only(wire: &[u8], typ: u64) -> Result<&[u8], Fault> {
     if reader.is_empty() { Ok(element.value) } else { Err(Fault::Trailing) }
 }
 
-/// Frames of a stream: the length of the packet at the start of `buffer`, as soon as its type and
-/// length are there; `None` while more bytes are needed to know.
+/// Frames of a stream: the length of the packet at the start of `buffer`, once its type and length
+/// have arrived; `None` while more bytes are needed.
 ///
 /// # Errors
-/// The stream is broken (it cannot be resynchronised): the first element is no Interest, Data or
-/// LpPacket, or has more than `max` bytes.
+/// The stream is broken (it cannot be resynchronised): the first element is not an Interest, Data
+/// or LpPacket, or has more than `max` bytes.
 pub fn frame_len(buffer: &[u8], max: usize) -> Result<Option<usize>, DecodeError> {
     let fail = |fault| Err(DecodeError::new("stream", fault));
     match buffer.first().copied().map(u64::from) {

@@ -13,11 +13,11 @@ use thiserror::Error;
 pub struct UriError {
     /// The offending text.
     pub text: String,
-    /// What is wrong with it.
+    /// The fault.
     pub why: &'static str,
 }
 
-/// Types whose value is written as a number behind a word.
+/// Types with the value as a number after a word.
 const NUMBERED: &[(&str, u16)] = &[
     ("seg", types::SEGMENT),
     ("off", types::BYTE_OFFSET),
@@ -26,7 +26,7 @@ const NUMBERED: &[(&str, u16)] = &[
     ("seq", types::SEQUENCE),
 ];
 
-/// Types whose value is written in hexadecimal behind a word.
+/// Types with the value in hexadecimal after a word.
 const DIGESTS: &[(&str, u16)] =
     &[("sha256digest", types::IMPLICIT_DIGEST), ("params-sha256", types::PARAMETERS_DIGEST)];
 
@@ -59,7 +59,7 @@ impl fmt::Display for ComponentRef<'_> {
             write!(f, "{}=", self.typ())?;
         }
         if self.value().iter().all(|byte| *byte == b'.') {
-            // A value of periods only gets three more, so that it is no relative path.
+            // A value of only periods gets three more, so that it is not a relative path.
             f.write_str("...")?;
         }
         self.value().iter().try_for_each(|byte| match byte {

@@ -18,7 +18,7 @@ const REGISTER: &str = "
     0a0401020304 0c0203e8 2400 2c17 1b0100 26088f1d77dd3b05dd19 2808000001a1f84707a8
     2e20 2a32b2d81f4d89e9322ea07f615fef4d288868deb383446082a6830ae5780e05";
 
-/// ndnd: `cat /demo/file` asks for the metadata.
+/// ndnd: `cat /demo/file` requests the metadata.
 const DISCOVERY: &str =
     "0526 0716 080464656d6f 080466696c65 20086d65746164617461 2100 1200 0a0401020304 0c0203e8";
 

@@ -1,8 +1,8 @@
-//! What happens to elements that a decoder does not expect.
+//! Unexpected elements in decoders.
 //!
 //! NDN Packet Format v0.3, "Considerations for Evolvability of TLV-Based Encoding": on an
 //! unrecognized or out-of-order element, decoding is aborted if its type number is odd or at most
-//! 31 (it is critical), and goes on as if it were not there if the number is even and above 31.
+//! 31 (it is critical), and the element is ignored if the number is even and above 31.
 
 mod support;
 
@@ -11,8 +11,8 @@ use packet::{Data, DecodeError, Interest, SignatureInfoBuf, tlv};
 use support::hex;
 use tlv::Fault;
 
-/// An even number above 31 that nobody uses, and three that may not be ignored: all up to 31 are
-/// "grandfathered", the even ones, too.
+/// An unused even number above 31, and three that must not be ignored: all up to 31 are
+/// "grandfathered", including even ones.
 const IGNORABLE: u64 = 0xf0;
 const CRITICAL: [u64; 3] = [0xf1, 0x1f, 0x10];
 
@@ -26,7 +26,7 @@ fn packet_of(typ: u64, parts: &[Vec<u8>]) -> Vec<u8> {
     element(typ, &parts.concat())
 }
 
-/// Puts an element of type `typ` before each part and behind the last.
+/// Puts an element of type `typ` before each part and after the last.
 fn with_an_element_anywhere(typ: u64, kind: u64, parts: &[Vec<u8>]) -> Vec<(usize, Vec<u8>)> {
     (0..=parts.len())
         .map(|at| {
@@ -41,7 +41,7 @@ fn parts(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| hex(text)).collect()
 }
 
-/// Every element that an Interest may have, in its order.
+/// Every element of an Interest, in its order.
 fn interest_parts() -> Vec<Vec<u8>> {
     parts(&[
         "0703080161", // Name /a
@@ -285,7 +285,7 @@ fn meta_info_keeps_its_order() {
 }
 
 /// `SignatureInfo = SignatureType [KeyLocator] [SignatureNonce] [SignatureTime] [SignatureSeqNum]`,
-/// and in certificates a ValidityPeriod behind them.
+/// and in certificates a ValidityPeriod after them.
 #[test]
 fn signature_info_keeps_its_order() {
     let read = |info: &str| {
@@ -309,7 +309,7 @@ fn signature_info_keeps_its_order() {
     assert_eq!(fault_of(read("1b0100 1b0100")), Fault::Critical(0x1b));
     assert!(read("1b0103 fd00fd00 fd010200").is_ok(), "a certificate's elements");
     assert_eq!(fault_of(read("1b0103 fd00fd00 fd010300")), Fault::Critical(0x103));
-    // A locator of a kind that is not known is no locator; a broken one is an error.
+    // A locator of an unknown kind counts as absent; a broken one is an error.
     assert!(!read("1b0103 1c02f000").unwrap().0);
     assert!(!read("1b0103 1c00").unwrap().0);
     assert!(read("1b0103 1c04 1d02aabb").unwrap().0);

@@ -1,4 +1,4 @@
-//! Whatever comes from the network is refused with an error or understood; nothing panics.
+//! Any network input is decoded or rejected with an error, without a panic.
 
 mod support;
 
@@ -6,7 +6,7 @@ use packet;
 use packet::{Data, Interest, LpPacket, NameRef, SignatureInfoBuf, tlv};
 use proptest::prelude::*;
 
-/// Every way to read bytes is tried.
+/// Tries every decoder.
 fn refused_everywhere(wire: &[u8]) -> bool {
     support::walk(wire);
     Interest::decode(wire).is_err()
@@ -28,7 +28,7 @@ fn any_packet() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Bytes that are elements with known types, in any order and nesting, with any values.
+/// Elements with known types, in any order and nesting, with any values.
 fn elements() -> impl Strategy<Value = Vec<u8>> {
     let types = prop_oneof![
         1_u64..64,
@@ -108,7 +108,7 @@ proptest! {
         let mut framed = Vec::new();
         tlv::put_tlv(&mut framed, [5, 6, 7, 100][kind], &parts);
         support::walk(&framed);
-        // Behind a name, more of it is understood.
+        // After a name, more of it is decoded.
         let mut named = Vec::new();
         tlv::put_tlv(&mut named, [5, 6, 5, 6][kind], &[&[7, 3, 8, 1, b'a'], &parts[..]].concat());
         support::walk(&named);
@@ -121,7 +121,7 @@ proptest! {
         if let Ok(Some(len)) = whole {
             prop_assert!((2..=max).contains(&len));
         }
-        // What fewer bytes told, more bytes do not change.
+        // More bytes do not change a result.
         for len in 0..buffer.len() {
             prop_assert!(known(len) == Ok(None) || known(len) == whole);
         }
@@ -152,7 +152,7 @@ fn packets_larger_than_the_limit_are_refused() {
     assert!(matches!(error.fault, tlv::Fault::TooLarge(_)));
 }
 
-/// Lengths that lie about what follows, up to the largest that can be written.
+/// Lengths that lie about the following bytes, up to the largest possible number.
 #[test]
 fn lengths_beyond_the_end_are_refused() {
     for length in [&[0x7f][..], &[0xfd, 0xff, 0xff], &[0xfe, 255, 255, 255, 255], &[0xff; 9]] {

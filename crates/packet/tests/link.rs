@@ -1,8 +1,8 @@
 //! The rules of NDNLPv2 about header fields.
 //!
-//! Header fields come in the order of their type numbers, the fragment last. A field that is not
-//! known is ignored if its number is from 800 to 959 and its two lowest bits are 0; otherwise the
-//! packet is dropped.
+//! Header fields are in the order of their type numbers, the fragment last. An unknown field is
+//! ignored if its number is from 800 to 959 and its two lowest bits are 0; otherwise the packet is
+//! dropped.
 
 mod support;
 
@@ -19,7 +19,7 @@ fn field(typ: u64, value: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A link packet of header fields, with an Interest behind them.
+/// A link packet of header fields, followed by an Interest.
 fn frame(fields: &[Vec<u8>]) -> Vec<u8> {
     let fragment = field(tlv::types::LP_FRAGMENT, &hex(INTEREST));
     field(tlv::types::LP_PACKET, &[fields.concat(), fragment].concat())
@@ -85,7 +85,7 @@ fn only_acknowledgements_are_repeated() {
         assert!(matches!(fault(&frame(&[list.clone(), list.clone()])), Fault::Header(_)));
     }
     assert!(LpPacket::decode(&frame(&once)).is_ok());
-    // Whether a field that is not known may be repeated cannot be known: it is ignored.
+    // An unknown field may or may not be repeatable: it is ignored.
     let wire = frame(&[field(864, b"1"), field(864, b"2"), field(868, b"3")]);
     let packet = LpPacket::decode(&wire).expect("unknown fields are ignored");
     let options: Vec<_> = packet.options().collect();
@@ -175,7 +175,7 @@ fn fragments_have_an_index_below_their_count_and_a_sequence_number() {
     assert_eq!(fault(&frame(&[hex("530102")])), Fault::Expected(81));
     let empty = field(100, &[sequence.clone(), hex("530102")].concat());
     assert_eq!(fault(&empty), Fault::Expected(80));
-    // A whole packet may say that it is one, and is written without saying so.
+    // A whole packet may have explicit fragment fields, and is written without them.
     let wire = piece(0, 1);
     let header = LpHeader::from(&LpPacket::decode(&wire).expect("one of one"));
     assert_eq!((header.frag_index, header.frag_count), (0, 0));

@@ -1,4 +1,4 @@
-//! Which Data answers which Interest, and that names compare and hash alike in all their forms.
+//! Matching of Data to Interests; names compare and hash alike in all their forms.
 
 mod support;
 
@@ -102,7 +102,7 @@ proptest! {
         prop_assert_eq!(end.unwrap_or(view.as_bytes().len()), prefix.as_bytes().len());
     }
 
-    /// The short ways to encode, without owning anything, say the same as the long ones.
+    /// The short encoders without owned values give the same bytes as the long ones.
     #[test]
     fn both_ways_to_encode_agree(
         prefix in support::name(), last in support::component(), nonce: u32, lifetime: u64,
@@ -126,7 +126,7 @@ proptest! {
             final_block: data.final_block.as_ref().map(Component::as_ref),
             content: &data.content,
         };
-        // A wrong guess of the signature's length costs time and nothing else.
+        // A wrong guess of the signature's length only costs time.
         let mut short = vec![1, 2];
         let sign = |_: &[u8]| Signature::new(value.as_bytes());
         parts.encode_into(&info, room, sign, &mut short);

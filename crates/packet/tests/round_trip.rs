@@ -1,4 +1,4 @@
-//! What is written is read back, and written again it is the same bytes.
+//! Encoding, decoding and encoding again gives the same bytes.
 
 mod support;
 
@@ -42,7 +42,7 @@ proptest! {
         let wire = interest.encode();
         let view = Interest::decode(&wire).unwrap();
         let read = InterestBuf::from_view(&view);
-        // A parameters digest in the middle of the name has been put right by encoding.
+        // Encoding has corrected a parameters digest in the middle of the name.
         prop_assert_eq!(without_digest(&read.name), without_digest(&interest.name));
         prop_assert_eq!(read.name.len(), interest.name.len());
         prop_assert_eq!(&InterestBuf { name: interest.name.clone(), ..read.clone() }, &interest);
@@ -55,7 +55,7 @@ proptest! {
         }
     }
 
-    /// What a signer is given is what a verifier is told, with a digest in the middle too.
+    /// The signer and the verifier get the same bytes, also with a digest in the middle.
     #[test]
     fn signed_interests(
         mut interest in support::interest(), info in support::signature_info(),
@@ -83,7 +83,7 @@ proptest! {
         prop_assert_eq!(support::encode_data(&DataBuf::from_view(&view), &again, &value), wire);
     }
 
-    /// The signer sees the bytes that stand in the packet, whatever the length of its value.
+    /// The signer gets the bytes of the packet, whatever the length of its value.
     #[test]
     fn signed_portions_of_data(data in support::data(), value in support::signature()) {
         let (mut out, mut seen) = (vec![9, 9], Vec::new());

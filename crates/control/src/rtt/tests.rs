@@ -163,7 +163,7 @@ proptest! {
         let mut estimate = RttEstimate::new();
         for parts in dice {
             let took = Duration(rtt + jitter * parts / 1000);
-            // Two margins of jitter are none that may be taken for a loss.
+            // Jitter of two margins must not count as a loss.
             let left = Time(1);
             prop_assert!(estimate.smoothed().is_none() || estimate.rto() > took + ms(100));
             prop_assert!(estimate.smoothed().is_none() || estimate.overdue_at(left) > left + took);

@@ -1,12 +1,12 @@
-//! What whoever answers an Interest takes from its options.
+//! The options of an answer.
 
 use super::{
     Anticipated, HopOption, HopOptions, PathLabel, Range, ServedBy, SteeringHint, TrafficClass,
 };
 
-/// The options of the answer to an Interest with the options `asked`: those to be echoed, and who
-/// answered if that was asked for. `node` is the identity of the content store's or producer's
-/// node; `None` in a Nack, which is nobody's answer.
+/// The options of the answer to an Interest with the options `asked`: echoed ones, and the
+/// answering node if requested. `node` is the identity of the content store's or producer's node;
+/// `None` in a Nack.
 #[must_use]
 pub fn answer(asked: &HopOptions, node: Option<u64>) -> HopOptions {
     let mut options = HopOptions::new();

@@ -1,39 +1,40 @@
-//! Who holds what a consumer will ask for next, and who answered (CCTCP).
+//! The holders of the segments that a consumer will request next, and the answering node (CCTCP).
 
 use super::HopOption;
 use crate::tlv;
 use smallvec::SmallVec;
 
-/// The most segments that an Interest may announce.
+/// The maximum number of segments in an announcement.
 pub const MAX_WANTED: usize = 64;
-/// The most nodes that may answer to it.
+/// The maximum number of nodes in an answer.
 pub const MAX_HOLDERS: usize = 16;
 
-/// Segments that a consumer will ask for, and the nodes on the way that hold some of them
-/// (Saino, Cocora, Pavlou 2013, section II-B).
+/// Segments that a consumer will request, and the nodes on the path that hold some of them (Saino,
+/// Cocora, Pavlou 2013, section II-B).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Anticipated {
     wanted: Vec<u64>,
     holders: Vec<Holder>,
 }
 
-/// A node on the way that holds anticipated segments.
+/// A node on the path that holds anticipated segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// The node's identity.
     pub node: u64,
-    /// Bit `i` (of value 2^i) says that it holds the `i`th of [`Anticipated::wanted`].
+    /// Bit `i` (of value 2^i) is set if it holds the `i`th of [`Anticipated::wanted`].
     pub held: u64,
-    /// On the way up when the Interest came, on the node's own clock; on the way down how long it
-    /// took until the Data came. In nanoseconds.
+    /// Upstream, the arrival of the Interest on the node's own clock; downstream, the time until
+    /// the Data arrived. In nanoseconds.
     pub elapsed: u64,
-    /// `None` on the way up; on the way down the nodes that the Data has passed since, 0 at the
-    /// node itself. At most 254.
+    /// `None` upstream; downstream the number of nodes passed by the Data since, 0 at the node
+    /// itself. At most 254.
     pub hops: Option<u8>,
 }
 
 impl Anticipated {
-    /// An announcement of these segments: sorted, each once, the lowest [`MAX_WANTED`] of them.
+    /// An announcement of these segments: sorted, without repetitions, the lowest [`MAX_WANTED`] of
+    /// them.
     #[must_use]
     pub fn wanting(segments: impl IntoIterator<Item = u64>) -> Anticipated {
         let mut wanted: Vec<u64> = segments.into_iter().take(4 * MAX_WANTED).collect();
@@ -49,7 +50,7 @@ impl Anticipated {
         &self.wanted
     }
 
-    /// The nodes that hold some, in the order in which the Interest passed them.
+    /// The nodes that hold some, in the order of the Interest's path.
     #[must_use]
     pub fn holders(&self) -> &[Holder] {
         &self.holders
@@ -67,8 +68,8 @@ impl Anticipated {
         self.wanted.iter().enumerate().filter(move |(at, _)| has(*at)).map(|(_, n)| *n)
     }
 
-    /// Adds a node. Returns false, and changes nothing, if it holds nothing that is wanted, is
-    /// there already, or if there are [`MAX_HOLDERS`].
+    /// Adds a node. Returns `false`, and changes nothing, if it holds no wanted segment, is already
+    /// present, or if there are [`MAX_HOLDERS`].
     pub fn add(&mut self, holder: Holder) -> bool {
         let held = holder.held & self.all();
         let known = self.holders.iter().any(|other| other.node == holder.node);
@@ -79,13 +80,13 @@ impl Anticipated {
         true
     }
 
-    /// The bits of all that is wanted.
+    /// The bits of all wanted segments.
     fn all(&self) -> u64 {
         1u64.checked_shl(self.wanted.len() as u32).map_or(u64::MAX, |bit| bit - 1)
     }
 }
 
-/// Stands for [`Holder::hops`] that are not counted yet.
+/// Represents [`Holder::hops`] that are not counted yet.
 const ON_THE_WAY_UP: u8 = 255;
 
 impl HopOption for Anticipated {
@@ -119,7 +120,7 @@ impl HopOption for Anticipated {
     }
 }
 
-/// Reads an announcement: its segments, then its holders. `None` where it is malformed.
+/// Decodes an announcement: its segments, then its holders. `None` if malformed.
 fn walk(value: &[u8], mut wants: impl FnMut(u64), mut has: impl FnMut(Holder)) -> Option<()> {
     let mut rest = value;
     let count = take_var(&mut rest)?;
@@ -165,18 +166,18 @@ fn take_var(rest: &mut &[u8]) -> Option<u64> {
     Some(n)
 }
 
-/// The content store or producer that answered, and how far away it is. On an Interest it asks for
-/// that, and is [`ServedBy::ASK`].
+/// The content store or producer that answered, and its distance. On an Interest it is
+/// [`ServedBy::ASK`], a request for this option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServedBy {
-    /// The node's identity; 0 is nobody's.
+    /// The node's identity; 0 is none.
     pub node: u64,
     /// The forwarders that the Data has passed since; 255 for that many or more.
     pub hops: u8,
 }
 
 impl ServedBy {
-    /// What an Interest says.
+    /// The value on an Interest.
     pub const ASK: ServedBy = ServedBy { node: 0, hops: 0 };
 
     /// One forwarder further down.

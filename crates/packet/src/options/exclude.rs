@@ -6,11 +6,11 @@ use smallvec::SmallVec;
 /// The most packets that one Interest excludes.
 pub const MAX_EXCLUDED: usize = 8;
 
-/// Bytes of an implicit digest that stand for its packet.
+/// The length of the digest prefix that identifies a packet.
 const PREFIX: usize = 8;
 
 /// Packets that failed verification and must not answer the Interest again, by the first eight
-/// bytes of their implicit digests. A content store that holds one of them passes the Interest on.
+/// bytes of their implicit digests. A content store that holds one of them forwards the Interest.
 ///
 /// A chance match costs one cache hit: two different packets share eight bytes once in 2^64.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Exclude {
         true
     }
 
-    /// Whether the packet with this implicit digest is excluded.
+    /// Returns `true` if the packet with this implicit digest is excluded.
     #[must_use]
     pub fn excludes(&self, digest: &[u8; 32]) -> bool {
         self.0.contains(&prefix(digest))

@@ -6,19 +6,19 @@ use smallvec::SmallVec;
 /// The longest bitmap of a path label, in bytes (RFC 9531, section 3.2): 42 hops.
 pub const MAX_LABEL: usize = 64;
 
-/// What a forwarder does with a path label on an Interest.
+/// A forwarder's treatment of a path label on an Interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LabelMode {
-    /// It counts the hop and goes its usual way; the answer brings a label.
+    /// It counts the hop and forwards as usual; the answer has a label.
     Discovery,
-    /// It follows the label if it can, and otherwise goes its usual way.
+    /// It follows the label if possible, and otherwise forwards as usual.
     Fallback,
-    /// It follows the label or refuses the Interest.
+    /// It follows the label or rejects the Interest.
     Strict,
 }
 
-/// The list of next-hop labels, of 12 bits each, that stands for a path. The one nearest to
-/// whoever answered comes first. The default is what a consumer sends to discover a path.
+/// A path as a list of next-hop labels of 12 bits each. The one nearest to the answering node is
+/// first. A consumer sends the default to discover a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathLabel {
     /// See [`PathLabel::mode`].
@@ -26,8 +26,8 @@ pub struct PathLabel {
     /// Interests: hops so far in discovery, hops that are left otherwise. Data and Nacks: labels
     /// in the bitmap.
     pub hop_count: u8,
-    /// The next hop's label, for whoever prefers it to the bitmap's; 12 bits, meaningless on Data
-    /// and Nacks.
+    /// The next hop's label, for nodes that prefer it to the bitmap's; 12 bits, unused on Data and
+    /// Nacks.
     pub next_hop: u16,
     /// Labels of 12 bits, most significant bit first; up to [`MAX_LABEL`] bytes.
     bitmap: SmallVec<[u8; 16]>,
@@ -82,8 +82,8 @@ impl PathLabel {
         Some(if at.is_multiple_of(2) { pair >> 4 } else { pair & 0x0fff })
     }
 
-    /// Data or a Nack came over a face with this label: writes it into the next free slot.
-    /// Returns false, and changes nothing, if there is none.
+    /// Data or a Nack came over a face with this label: writes it into the next free slot. Returns
+    /// `false`, and changes nothing, if there is none.
     pub fn push(&mut self, label: u16) -> bool {
         let at = usize::from(self.hop_count);
         if at >= self.slots() {
@@ -133,8 +133,8 @@ impl HopOption for PathLabel {
         })
     }
 
-    /// Whoever answers makes room for the hops that were counted, or for as many as the label had
-    /// that was followed, and the way down begins.
+    /// The answering node makes room for the counted hops, or for as many as the followed label
+    /// had, and the path downstream begins.
     fn answered(self) -> Option<PathLabel> {
         let mode = self.mode()?;
         let counted = if mode == LabelMode::Discovery { usize::from(self.hop_count) } else { 0 };

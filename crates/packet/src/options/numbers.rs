@@ -3,7 +3,7 @@
 use super::HopOption;
 use crate::tlv;
 
-/// The rates that a path offers its flows, in bits of Data per second; each router on the way down
+/// The rates that a path offers its flows, in bits of Data per second; each router downstream
 /// lowers them to its own (RCP, MIRCC).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateStamp {
@@ -14,7 +14,7 @@ pub struct RateStamp {
 }
 
 impl RateStamp {
-    /// Nobody has lowered anything: what a missing stamp means.
+    /// No router has lowered it: the meaning of a missing stamp.
     pub const MAX: RateStamp = RateStamp { primary: u64::MAX, secondary: u64::MAX };
 
     /// The lower rate of both, in each class.
@@ -42,13 +42,13 @@ impl HopOption for RateStamp {
     }
 }
 
-/// The class of an Interest and of what answers it (MIRCC).
+/// The class of an Interest and of its answer (MIRCC).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TrafficClass {
-    /// What a flow would get on its best path alone.
+    /// A flow's rate on its best path only.
     #[default]
     Primary,
-    /// What is left over on all of its paths.
+    /// The remaining rate on all of its paths.
     Secondary,
 }
 
@@ -87,7 +87,7 @@ macro_rules! number {
     };
 }
 
-/// An option that is a token of eight bytes, whatever its value: its length tells nothing.
+/// An option that is a token of eight bytes with any value.
 macro_rules! token {
     ($name:ident, $typ:literal) => {
         impl HopOption for $name {
@@ -104,7 +104,7 @@ macro_rules! token {
     };
 }
 
-/// How many bytes of Data an Interest will bring, as its consumer knows (FISP, HbH).
+/// The expected Data bytes of an Interest, as known by its consumer (FISP, HbH).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExpectedBytes(pub u64);
 number!(ExpectedBytes, 896);
@@ -114,19 +114,19 @@ number!(ExpectedBytes, 896);
 pub struct RttHint(pub u64);
 number!(RttHint, 900);
 
-/// What whoever is at the other end of a face understands; travels in an IDLE frame.
+/// The capabilities of the other end of a face; sent in an IDLE frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capability(pub u64);
 number!(Capability, 904);
 
-/// Asks for a proof that what is sent to an address is received there: the listener's token. It
-/// travels in an IDLE frame, and comes back as an [`AddressEcho`].
+/// Requests a proof that an address receives packets: the listener's token. It is sent in an IDLE
+/// frame, and returns as an [`AddressEcho`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressChallenge(pub u64);
 token!(AddressChallenge, 916);
 
-/// The proof: the token of the latest [`AddressChallenge`], in an IDLE frame. Zero, before there
-/// was one, asks for it: the frame that challenges is never larger than the one that asks.
+/// The proof: the token of the latest [`AddressChallenge`], in an IDLE frame. Zero, before the
+/// first one, requests it: the challenge is never larger than the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressEcho(pub u64);
 token!(AddressEcho, 920);
@@ -136,7 +136,7 @@ impl Capability {
     pub const RANGE: u64 = 1;
     /// It forwards hop-by-hop options.
     pub const OPTIONS: u64 = 2;
-    /// All of it.
+    /// All capabilities.
     pub const ALL: Capability = Capability(Capability::RANGE | Capability::OPTIONS);
 
     /// It has all of these bits.

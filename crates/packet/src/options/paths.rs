@@ -1,4 +1,4 @@
-//! Which path a packet took, and which one an Interest is to take.
+//! The path that a packet took, and the path that an Interest is to take.
 
 use super::HopOption;
 use smallvec::SmallVec;
@@ -8,10 +8,10 @@ use smallvec::SmallVec;
 pub struct PathId(pub u64);
 
 impl PathId {
-    /// The path and one more hop: the node that the Data is at, and the face by which it came.
-    /// MIRCC, "path identification": id <- hash(id, node id, incoming link id). The hash is the
-    /// finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) over each in turn, so that the
-    /// order of the hops counts.
+    /// The path extended by one hop: the node that the Data is at, and its incoming face. MIRCC,
+    /// "path identification": id <- hash(id, node id, incoming link id). The hash is the finalizer
+    /// of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) over each in turn, so that the order of the
+    /// hops matters.
     #[must_use]
     pub const fn folded(self, node: u64, face: u64) -> PathId {
         PathId(mix(mix(mix(self.0) ^ node) ^ face))
@@ -44,15 +44,15 @@ pub const MAX_HINT: usize = 64;
 /// How a [`SteeringHint`] steers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SteeringKind {
-    /// Its bytes are a Bloom filter of (node, face) that Data fills on its way down; the consumer
-    /// copies it to Interests.
+    /// A Bloom filter of (node, face) that Data fills downstream; the consumer copies it to
+    /// Interests.
     Bloom,
-    /// Its bytes are a random value that is hashed where paths part; whoever answers copies it, so
-    /// that the consumer learns which path it stands for.
+    /// A random value that is hashed where paths split; the answering node copies it, so that the
+    /// consumer learns its path.
     Random,
 }
 
-/// Where an Interest is to go at nodes where paths part (MIRCC).
+/// The steering of an Interest at nodes where paths split (MIRCC).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SteeringHint {
     /// How it steers.
@@ -85,7 +85,7 @@ impl HopOption for SteeringHint {
         fits.then(|| SteeringHint { kind, bytes: SmallVec::from_slice(bytes) })
     }
 
-    /// A Bloom filter is filled anew: what it was may be another path than that of the answer.
+    /// A Bloom filter starts empty: the old one may describe another path than the answer's.
     fn answered(self) -> Option<SteeringHint> {
         (self.kind == SteeringKind::Random).then_some(self)
     }

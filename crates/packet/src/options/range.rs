@@ -1,9 +1,9 @@
-//! Range Interests: a run of segments asked for at once.
+//! Range Interests request a run of segments at once.
 
 use super::{HopOption, HopOptions};
 use crate::tlv;
 
-/// The longest run that one Interest may ask for.
+/// The longest run in one Interest.
 pub const MAX_RANGE: u16 = 256;
 
 /// A set of segments of a run, by their distance from its first one.
@@ -25,7 +25,7 @@ impl SegmentBits {
         SegmentBits(words)
     }
 
-    /// Whether segment `at` is in it.
+    /// Returns `true` if segment `at` is in it.
     #[must_use]
     pub fn has(&self, at: u16) -> bool {
         self.0.get(usize::from(at / 64)).is_some_and(|word| word >> (at % 64) & 1 == 1)
@@ -38,7 +38,7 @@ impl SegmentBits {
         }
     }
 
-    /// Takes segment `at` out; says whether it was in it.
+    /// Removes segment `at`; returns `true` if it was in it.
     pub fn remove(&mut self, at: u16) -> bool {
         let had = self.has(at);
         if had {
@@ -53,7 +53,7 @@ impl SegmentBits {
         self.0.iter().map(|word| word.count_ones() as u16).sum()
     }
 
-    /// There are none.
+    /// Returns `true` for the empty set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0 == [0; 4]
@@ -70,19 +70,19 @@ impl SegmentBits {
         })
     }
 
-    /// What is in both.
+    /// The intersection.
     #[must_use]
     pub fn and(self, other: SegmentBits) -> SegmentBits {
         SegmentBits(std::array::from_fn(|at| self.0[at] & other.0[at]))
     }
 
-    /// What is in one of them.
+    /// The union.
     #[must_use]
     pub fn or(self, other: SegmentBits) -> SegmentBits {
         SegmentBits(std::array::from_fn(|at| self.0[at] | other.0[at]))
     }
 
-    /// What is in this one and not in the other.
+    /// The segments in this one and not in the other.
     #[must_use]
     pub fn without(self, other: SegmentBits) -> SegmentBits {
         SegmentBits(std::array::from_fn(|at| self.0[at] & !other.0[at]))
@@ -97,8 +97,8 @@ impl FromIterator<u16> for SegmentBits {
     }
 }
 
-/// Asks for a run of segments, or for some of a run, that begins with the segment in the
-/// Interest's name. In a Nack, those that it refuses.
+/// Requests a run of segments, or some of a run, that begins with the segment in the Interest's
+/// name. In a Nack, the rejected segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     count: u16,
@@ -112,8 +112,8 @@ impl Range {
         Range::new(count, SegmentBits::first(count))
     }
 
-    /// Some of a run of `count` segments. `None` unless that is 2 to [`MAX_RANGE`] and at least one
-    /// of them, and none beyond them, is wanted.
+    /// Some of a run of `count` segments. `None` unless that is 2 to [`MAX_RANGE`], at least one of
+    /// them is wanted, and none beyond them.
     #[must_use]
     pub fn new(count: u16, wanted: SegmentBits) -> Option<Range> {
         let beyond = wanted.without(SegmentBits::first(count));
@@ -121,7 +121,7 @@ impl Range {
         ok.then_some(Range { count, wanted })
     }
 
-    /// These segments, of a run that ends with the last of them; `None` if there are none.
+    /// These segments, as a run that ends with the last of them; `None` if there are none.
     #[must_use]
     pub fn of(wanted: SegmentBits) -> Option<Range> {
         let count = wanted.iter().last()?.saturating_add(1).max(2);
@@ -134,7 +134,7 @@ impl Range {
         self.count
     }
 
-    /// Which of them are wanted: at least one.
+    /// The wanted segments: at least one.
     #[must_use]
     pub const fn wanted(&self) -> SegmentBits {
         self.wanted

@@ -129,7 +129,7 @@ fn an_announcement_is_bounded() {
     assert_eq!(Anticipated::decode(&hex(&format!("0105{}", node("40", 1)))), None, "not wanted");
     let twice = format!("0105{}{}", node("80", 1), node("80", 1));
     assert_eq!(Anticipated::decode(&hex(&twice)), None, "a node twice");
-    // The largest one fits into the bound of all options of a packet.
+    // The largest one fits into the limit of all options of a packet.
     let mut ahead = Anticipated::wanting((0..64).map(|n| n << 58));
     for node in 1..=32 {
         ahead.add(Holder { node, held: u64::MAX, elapsed: 1 << 60, hops: None });
@@ -196,7 +196,7 @@ fn a_path_is_told_by_all_of_its_hops_in_their_order() {
     assert_eq!(path(ways[0]), path(&[(1, 1), (2, 1)]));
 }
 
-/// Decoding either gives nothing, or something that is the same after a round trip.
+/// Decoding gives either `None`, or a value that survives a round trip.
 fn survives<T: HopOption + PartialEq + std::fmt::Debug>(value: &[u8]) {
     if let Some(option) = T::decode(value) {
         let mut again = Vec::new();
@@ -221,7 +221,7 @@ fn all_survive(value: &[u8]) {
     survives::<AddressEcho>(value);
 }
 
-/// An option comes back as it was; cut anywhere it is nothing, or another option.
+/// An option survives a round trip; truncated anywhere, it is `None` or another option.
 fn round<T: HopOption + PartialEq + std::fmt::Debug>(option: &T) {
     let mut value = Vec::new();
     option.encode(&mut value);

@@ -53,7 +53,7 @@ fn a_stream_is_cut_at_its_packets() {
 // tlv.rst, "Considerations for Evolvability": [tlv-9].
 #[test]
 fn ignorable_elements_are_skipped_only_on_the_way() {
-    // 126 may be ignored, 127 may not.
+    // 126 is ignorable, 127 is not.
     let mut reader = Reader::new(&[126, 0, 10, 1, 9]);
     assert_eq!(reader.optional(10).unwrap().unwrap().value, [9]);
     let mut reader = Reader::new(&[127, 0, 10, 1, 9]);

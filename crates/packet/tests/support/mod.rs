@@ -1,4 +1,4 @@
-//! Random packets of every kind, for property tests, and a walk over all that a view tells.
+//! Random packets of every kind, for property tests, and a walk over all accessors of a view.
 #![allow(dead_code, reason = "each test uses the part that it needs")]
 
 use packet;
@@ -52,12 +52,12 @@ pub fn component() -> impl Strategy<Value = Component> {
     ]
 }
 
-/// Names of up to 6 components, the empty name among them.
+/// Names of up to 6 components, including the empty name.
 pub fn name() -> impl Strategy<Value = Name> {
     vec(component(), 0..=6).prop_map(Name::from_iter)
 }
 
-/// Names that an Interest may have: with a component, and perhaps with a digest in the middle.
+/// Names of an Interest: with a component, and perhaps with a digest in the middle.
 pub fn interest_name(with_parameters: bool) -> impl Strategy<Value = Name> {
     let digest = option::weighted(0.3, any::<[u8; 32]>());
     let parts = (vec(component(), 0..=3), digest, vec(component(), 1..=3));
@@ -72,7 +72,7 @@ pub fn signature_type() -> impl Strategy<Value = SignatureType> {
         .prop_map(SignatureType::from)
 }
 
-/// For Interests and Data alike, with all the elements that are known.
+/// For Interests and Data, with all known elements.
 pub fn signature_info() -> impl Strategy<Value = SignatureInfoBuf> {
     (
         (signature_type(), option::of(name())),
@@ -86,7 +86,7 @@ pub fn signature_info() -> impl Strategy<Value = SignatureInfoBuf> {
         })
 }
 
-/// Values of the lengths that signatures have, the longest above what is kept without allocation.
+/// Values with the lengths of signatures, the longest above the size kept without allocation.
 pub fn signature() -> impl Strategy<Value = Signature> {
     prop_oneof![vec(any::<u8>(), 0..=72), vec(any::<u8>(), 256)].prop_map(|v| Signature::new(&v))
 }
@@ -196,7 +196,7 @@ fn walk_info(info: SignatureInfo<'_>) {
     let _ = (info.sequence(), info.element(253), SignatureInfoBuf::from_view(&info));
 }
 
-/// Calls every accessor of every view of `wire` that can be had; none may panic.
+/// Calls every accessor of every possible view of `wire`; none may panic.
 pub fn walk(wire: &[u8]) {
     if let Ok(name) = NameRef::decode(wire) {
         walk_name(name);
@@ -222,7 +222,7 @@ pub fn walk(wire: &[u8]) {
         let mut out = Vec::new();
         header.encode_into(fragment, &mut out);
         assert_eq!(out.len(), header.encoded_len(fragment.len()));
-        // Without any header the fragment stands alone, and may be anything.
+        // Without any header the fragment is alone, and may have any type.
         if header.headers_len() > 0 || fragment.is_empty() {
             let again = LpPacket::decode(&out).expect("what is written can be read");
             assert_eq!(LpHeader::from(&again), header);
@@ -231,7 +231,7 @@ pub fn walk(wire: &[u8]) {
     }
 }
 
-/// The bytes that a text of hexadecimal digits stands for; spaces do not count.
+/// The bytes of a text of hexadecimal digits; spaces are ignored.
 pub fn hex(text: &str) -> Vec<u8> {
     let digit = |c: char| c.to_digit(16).expect("a hexadecimal digit") as u8;
     let digits: Vec<u8> = text.chars().filter(|c| !c.is_whitespace()).map(digit).collect();
