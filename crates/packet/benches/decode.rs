@@ -1,4 +1,4 @@
-//! What it costs to read and write one packet, in nanoseconds: `cargo bench -p packet`.
+//! The cost of decoding and encoding one packet in nanoseconds: `cargo bench -p packet`.
 //!
 //! The packets are those of a bulk transfer: names of five components, payloads of 64 and 8000
 //! bytes, a link header with a PIT token and a congestion mark. Each figure is the median of

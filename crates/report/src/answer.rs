@@ -13,7 +13,7 @@ pub fn name(results: &Results) -> String {
     listed(&names.into_iter().map(str::to_owned).collect::<Vec<_>>())
 }
 
-/// What the scenario says that it is to answer, or what its name and flows make of it.
+/// The scenario's question, or one made from its name and flows.
 pub fn question(results: &Results) -> String {
     let own: BTreeSet<&str> = results.runs().map(|run| run.question.as_str()).collect();
     if let (1, Some(own)) = (own.len(), own.first().filter(|own| !own.is_empty())) {
@@ -66,7 +66,7 @@ fn of_run(run: &RunResult) -> String {
     if let Some(caching) = &run.caching
         && let Some(ratio) = caching.settled().hit_ratio
     {
-        // A warm-up that ended where it began is none.
+        // A warm-up of zero length does not count.
         let was_cold = caching.warmup_detected && caching.warmup_end_s > 0.0;
         let after = if was_cold { " after the warm-up" } else { "" };
         let share = with_unit(ratio * 100.0, "%");
@@ -112,7 +112,7 @@ fn one(flow: &Flow) -> String {
 /// Classes that are named.
 const MOST_CLASSES: usize = 3;
 
-/// What came of flows that began by themselves.
+/// The results of a workload's flows.
 fn demand(classes: &[Workload]) -> String {
     let one = |class: &Workload| {
         let name = class_label(&class.workload, &class.class);
@@ -203,7 +203,7 @@ fn completion(c: &Combination) -> String {
     }
 }
 
-/// Which combination had most answers from content stores, and which the fewest.
+/// The combinations with most and fewest answers from content stores.
 fn stored(results: &Results) -> String {
     let ratio = |c: &Combination| Some(c.hit_ratio?.mean * 100.0);
     let rows = results.combinations.iter();

@@ -3,12 +3,12 @@
 use crate::page::{data, figure, head};
 use crate::picture::Picture;
 
-/// Where a picture stands in a text: a line of its own, `<!-- picture: ID -->`.
+/// The mark of a picture in a text, on a line of its own: `<!-- picture: ID -->`.
 const BEGIN: &str = "<!-- picture: ";
 const END: &str = " -->";
 
-/// A page for a browser, with everything in it. `body` is HTML with a line
-/// `<!-- picture: ID -->` wherever a picture is to be.
+/// A self-contained page for a browser. `body` is HTML with a line `<!-- picture: ID -->` for each
+/// picture.
 #[must_use]
 pub fn article(title: &str, body: &str, pictures: &[Picture]) -> String {
     let mut out = String::new();
@@ -28,8 +28,7 @@ pub fn article(title: &str, body: &str, pictures: &[Picture]) -> String {
     out
 }
 
-/// Puts what `shown` gives for its name in the place of each picture of a text; where that is
-/// nothing, the place goes.
+/// Replaces each picture of a text by the result of `shown` for its name; `None` removes the mark.
 pub fn figures(body: &str, mut shown: impl FnMut(&str) -> Option<String>) -> String {
     let mut out = String::new();
     for line in body.lines() {

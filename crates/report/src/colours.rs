@@ -1,8 +1,8 @@
-//! One colour a scheme, the same in every picture: those of M. Okabe and K. Ito, which people who
-//! see colours differently can tell apart, and their darker kin. A scheme's own file says which it
-//! has; the page's style sheet has the values, for light and for dark, by these numbers.
+//! One colour per scheme, the same in every picture: those of M. Okabe and K. Ito, which
+//! colour-blind readers can distinguish, and darker variants. A scheme's file names its colour; the
+//! page's style sheet has the values, for light and for dark, by these numbers.
 
-/// What consumers are called in results that no scheme controls, and their colour.
+/// The name and the colour of consumers without a scheme.
 const UNCONTROLLED: (&str, usize) = ("constant-rate", 7);
 
 /// Colours of the first kind.
@@ -10,15 +10,15 @@ pub const BRIGHT: usize = 8;
 /// Their darker kin, for things that are no schemes.
 pub const KIN: usize = 8;
 
-/// The number of the colour of a scheme, whatever its parameters.
+/// The number of the colour of a scheme, with any parameters.
 #[must_use]
 pub fn scheme(control: &str) -> usize {
-    // What it is made of stands behind a plus sign, its parameters behind a colon.
+    // A plus sign precedes its other part, a colon its parameters.
     let name = control.split([':', '+']).next().unwrap_or(control);
     let known = scenario::colour(name).map(usize::from);
     let known = known.or_else(|| (name == UNCONTROLLED.0).then_some(UNCONTROLLED.1));
     known.unwrap_or_else(|| {
-        // One that says none has the same colour everywhere too, as far as there are some.
+        // A scheme without a colour also has the same one everywhere, by a hash.
         let sum = name.bytes().fold(7usize, |sum, byte| sum * 31 % 8191 + usize::from(byte));
         BRIGHT + sum % KIN
     })
@@ -33,7 +33,7 @@ pub fn thing(number: usize) -> usize {
 /// Tones that a colour has.
 pub const TONES: usize = 3;
 
-/// The nth tone of a colour, by its number: what several lines with one scheme have.
+/// The nth tone of a colour, by its number, for several lines with one scheme.
 #[must_use]
 pub fn toned(colour: usize, tone: usize) -> usize {
     colour + tone % TONES * (BRIGHT + KIN)
@@ -42,8 +42,8 @@ pub fn toned(colour: usize, tone: usize) -> usize {
 /// A colour's name in style sheets, its value on light and on dark ground.
 pub type Named = (String, String, String);
 
-/// All colours: ink and paper, the schemes', their kin, those of use from none to all, and the
-/// tones of the schemes' and their kin.
+/// All colours: ink and paper, the schemes' and their darker variants, those of use from none to
+/// all, and the tones of both.
 pub fn all() -> Vec<Named> {
     let owned = |(name, light, dark): &(&str, &str, &str)| {
         ((*name).to_owned(), (*light).to_owned(), (*dark).to_owned())
@@ -111,8 +111,8 @@ const ALL: &[(&str, &str, &str)] = &[
     ("u5", "#08335a", "#e2f2ff"),
 ];
 
-/// The style of each line by its colour: the second carrier of what a line is. A line alone is
-/// whole; among others a colour has the same style everywhere, unless two lines share it.
+/// The style of each line by its colour, as a second distinction. A single line is solid. Among
+/// others, a colour has the same style everywhere, unless two lines share it.
 #[must_use]
 pub fn dashes(colours: &[usize]) -> Vec<usize> {
     if let [_] = colours {

@@ -1,4 +1,4 @@
-//! Two folders laid side by side: what is in both, and how far apart it is.
+//! Two folders side by side: their common items and the differences.
 
 mod case;
 mod difference;
@@ -27,7 +27,7 @@ pub type Settings = Vec<(String, String)>;
 /// One of the two folders.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Side {
-    /// What it is called here.
+    /// Its short name.
     pub name: String,
     /// Where it is.
     pub folder: String,
@@ -35,7 +35,7 @@ pub struct Side {
     pub scenario: String,
     /// The program that made it.
     pub version: String,
-    /// What was typed.
+    /// The command line.
     pub command: String,
     /// How many runs it has.
     pub runs: usize,
@@ -52,14 +52,14 @@ pub struct Comparison {
     pub within: f64,
     /// How many main quantities were compared: goodputs, completion times, mean queues.
     pub main: usize,
-    /// How many of them differ by more.
+    /// The number of larger differences.
     pub beyond: usize,
-    /// How many flows and workloads of the cases are in one folder alone: they have no difference,
-    /// and are none that is tolerated.
+    /// Flows and workloads that exist in only one folder. They cannot be compared and count as
+    /// differences.
     pub alone: usize,
-    /// What has to be known when they are read.
+    /// Notes for the reader.
     pub remarks: Vec<String>,
-    /// What is in both, by settings.
+    /// The common runs, by settings.
     pub cases: Vec<Case>,
     /// Settings that only the first has runs with.
     pub only_first: Vec<Settings>,
@@ -67,11 +67,12 @@ pub struct Comparison {
     pub only_second: Vec<Settings>,
 }
 
-/// Lays two folders that `--out` wrote side by side: what they come to, and the page that shows it.
-/// `within` is the share up to which a difference is not marked.
+/// Compares two folders written by `--out`: the result, and its page. Differences up to the share
+/// `within` are not marked.
 ///
 /// # Errors
-/// They are the same folder, one of them holds no results or cannot be read, or nothing is in both.
+/// They are the same folder, one of them has no results or cannot be read, or they have nothing in
+/// common.
 pub fn compare(folders: &[PathBuf; 2], within: f64) -> Result<(Comparison, String), ReportError> {
     let whole = folders.each_ref().map(|folder| fs::canonicalize(folder).ok());
     if whole[0].is_some() && whole[0] == whole[1] {
@@ -140,13 +141,13 @@ impl Comparison {
         Ok(comparison)
     }
 
-    /// The share up to which a difference is not marked, as people say it.
+    /// The share of unmarked differences as text.
     #[must_use]
     pub fn tolerated(&self) -> String {
         format!("{} %", trimmed(self.within * 100.0))
     }
 
-    /// What it comes to, in a sentence without its stop.
+    /// The result in a sentence without its full stop.
     #[must_use]
     pub fn sentence(&self) -> String {
         let share = self.tolerated();
@@ -166,9 +167,9 @@ impl Comparison {
         }
     }
 
-    /// What is farthest apart of what decides.
+    /// The largest deciding difference.
     fn most(&self) -> String {
-        // What one of them has not at all is farther apart than what both have.
+        // A quantity without a value in one folder counts as the largest difference.
         let far = |one: &Difference| match one.share {
             Some(share) if !one.missing => share.abs(),
             _ => f64::INFINITY,
@@ -190,7 +191,7 @@ impl Comparison {
         self.beyond == 0 && self.alone == 0
     }
 
-    /// What decides and differs by more than is tolerated, with its case.
+    /// Deciding differences beyond the tolerance, with their cases.
     pub fn beyond(&self) -> impl Iterator<Item = (&Case, &Difference)> {
         let all =
             self.cases.iter().flat_map(|case| case.differences.iter().map(move |d| (case, d)));
@@ -214,8 +215,8 @@ impl Side {
 /// Runs that were set alike.
 type Group<'r> = (Settings, Vec<&'r RunResult>);
 
-/// The fields that tell the runs of a folder apart. What all runs of a folder have alike is what
-/// is compared, should the other folder have something else.
+/// The fields that distinguish the runs of a folder. Fields that are equal in all runs of a folder
+/// are the subject of the comparison if the other folder differs.
 fn distinguishing(runs: &[Vec<&RunResult>; 2]) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
     for runs in runs {
@@ -242,7 +243,7 @@ fn by_settings<'r>(runs: &[&'r RunResult], keys: &[String]) -> Vec<Group<'r>> {
     groups
 }
 
-/// Settings in words.
+/// Settings as text.
 #[must_use]
 pub fn label(settings: &Settings) -> String {
     let parts = settings.iter().map(|(key, value)| format!("{key} {value}"));
@@ -257,7 +258,7 @@ fn signed(value: f64) -> String {
     with_sign(value, digits(value))
 }
 
-/// A value that is told so, with its sign.
+/// A formatted value with its sign.
 fn with_sign(value: f64, told: String) -> String {
     if value > 0.0 && told != "0" { format!("+{told}") } else { told }
 }

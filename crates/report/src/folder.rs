@@ -1,7 +1,7 @@
 //! The folder that `--out` names.
 //!
-//! It is written beside its place and moved there when everything is in it, so that nothing is ever
-//! half written. What is recorded goes to disk while the runs go on.
+//! It is written beside its place and moved there when complete, so it is never partial. Data go to
+//! disk while the runs continue.
 
 mod unfinished;
 
@@ -24,18 +24,18 @@ pub const SUMMARY: &str = "summary.json";
 pub const SERIES_FILE: &str = "series.parquet";
 /// A record for each flow of each run.
 pub const FLOWS_FILE: &str = "flows.parquet";
-/// Where the nodes stand in a drawing.
+/// The places of nodes in a drawing.
 pub const LAYOUT: &str = "layout.json";
 /// The program's version.
 pub const VERSION: &str = "version.txt";
-/// What is in it.
+/// The content of the file.
 const VERSION_TEXT: &str = concat!("weir ", env!("CARGO_PKG_VERSION"), "\n");
 /// The command line.
 pub const COMMAND: &str = "command.txt";
 /// The page.
 pub const REPORT: &str = "report.html";
 
-/// What `summary.json` holds: the result of a run, or those of a sweep.
+/// The content of `summary.json`: the result of a run, or those of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Summary {
@@ -46,7 +46,7 @@ pub enum Summary {
 }
 
 impl Summary {
-    /// Reads one: a sweep is what has `runs`.
+    /// Reads a summary: a sweep has `runs`.
     pub(crate) fn read(text: &str) -> serde_json::Result<Summary> {
         let value: serde_json::Value = serde_json::from_str(text)?;
         match value.get("runs") {
@@ -69,12 +69,12 @@ impl Summary {
 pub struct Folder {
     place: PathBuf,
     beside: TempDir,
-    /// Held as long as this process lives: nobody takes its unfinished folder away.
+    /// Held during the life of this process: no other process removes its unfinished folder.
     alive: Option<File>,
     failed: Failed,
 }
 
-/// What went wrong first.
+/// The first error.
 type Failed = Arc<Mutex<Option<ReportError>>>;
 
 impl Folder {
@@ -91,7 +91,7 @@ impl Folder {
         if meta.as_ref().is_ok_and(|meta| !meta.is_dir()) {
             return Err(failed(std::io::ErrorKind::NotADirectory.into()));
         }
-        // A folder that is there already may be on another disk: its files are moved one by one.
+        // An existing folder may be on another disk: its files are moved one by one.
         let home = if meta.is_ok() { place } else { above };
         unfinished::sweep(above);
         unfinished::sweep(place);
@@ -99,11 +99,11 @@ impl Folder {
         Ok(Folder { place: place.to_owned(), beside, alive, failed: Failed::default() })
     }
 
-    /// The runs of a batch that are whole in the results which are in the place now, by their place
-    /// in the batch. Their rows are taken over. None if nothing is there yet.
+    /// The complete runs of a batch in the existing results, by their index in the batch. Their
+    /// rows are copied. `None` without results.
     ///
     /// # Errors
-    /// What is there is of another scenario or another version, or cannot be read.
+    /// The results are of another scenario or another version, or cannot be read.
     pub fn resume(&self, batch: &Batch) -> Result<BTreeMap<usize, RunResult>, ReportError> {
         let summary = match fs::read_to_string(self.place.join(SUMMARY)) {
             Ok(text) => Summary::read(&text)
@@ -158,7 +158,7 @@ impl Folder {
         writers.into_iter().try_for_each(|(run, w)| w.close().map_err(|error| failed(run, error)))
     }
 
-    /// Takes the rows of a run, by its place in the batch.
+    /// Takes the rows of a run, by its index in the batch.
     #[must_use]
     pub fn rows(&self, run: usize) -> Box<dyn Rows> {
         let path = self.part(run);
@@ -176,10 +176,10 @@ impl Folder {
         self.beside.path().join(format!("series-{run}.part"))
     }
 
-    /// Writes the rest and moves everything to its place. `command` is what was typed.
+    /// Writes the rest and moves everything to its place. `command` is the command line.
     ///
     /// # Errors
-    /// Something cannot be written, or could not be while the runs went on.
+    /// A file cannot be written, or could not be during the runs.
     pub fn finish(
         self,
         batch: &Batch,
@@ -253,11 +253,11 @@ impl Folder {
     fn move_in(self) -> Result<(), ReportError> {
         let Folder { place, beside, alive, .. } = self;
         let failed = |error| ReportError::write(&place, error);
-        // What has no lock is nobody's to take away.
+        // A folder without a lock is never removed by others.
         unfinished::finish(beside.path(), alive).map_err(failed)?;
         if !place.exists() {
             fs::rename(beside.path(), &place).map_err(failed)?;
-            // It is not there any more.
+            // It has been moved.
             let _ = beside.keep();
             return Ok(());
         }
@@ -289,7 +289,7 @@ fn scenarios(batch: &Batch) -> impl Iterator<Item = (String, &Arc<str>)> {
     })
 }
 
-/// Whether a file of this name is made by this program in such a folder.
+/// Returns `true` for names of files that this program writes into such a folder.
 fn is_ours(name: &str) -> bool {
     let numbered = name.strip_prefix("scenario-").and_then(|rest| rest.strip_suffix(".toml"));
     [SUMMARY, SERIES_FILE, FLOWS_FILE, LAYOUT, VERSION, COMMAND, REPORT, "scenario.toml"]
@@ -316,7 +316,7 @@ pub fn flow_columns() -> Vec<Column> {
     about.into_iter().chain(fields).collect()
 }
 
-/// The rows of a run on their way to disk.
+/// The rows of a run in transit to the disk.
 struct Part {
     path: PathBuf,
     writer: Option<SeriesWriter>,

@@ -1,7 +1,7 @@
 //! Results of runs on disk, and the page that shows them.
 //!
-//! [`Folder`] writes what `--out` asks for, and [`page()`] makes the report of one such folder or
-//! of several. [`compare()`] lays two of them side by side.
+//! [`Folder`] writes the folder of `--out`, and [`page()`] makes the report of one such folder or
+//! several. [`compare()`] shows two of them side by side.
 #![forbid(unsafe_code)]
 
 mod answer;
@@ -35,7 +35,7 @@ pub enum ReportError {
     /// A file or folder cannot be written.
     #[error("cannot write {path}: {source}", path = path.display())]
     Write {
-        /// Which.
+        /// The path.
         path: PathBuf,
         /// Why.
         source: std::io::Error,
@@ -43,7 +43,7 @@ pub enum ReportError {
     /// A file cannot be read.
     #[error("cannot read {path}: {source}", path = path.display())]
     Read {
-        /// Which.
+        /// The path.
         path: PathBuf,
         /// Why.
         source: std::io::Error,
@@ -53,7 +53,7 @@ pub enum ReportError {
     NoResults {
         /// The folder.
         path: PathBuf,
-        /// What is missing.
+        /// The missing file.
         file: &'static str,
     },
     /// Results that are to be completed are those of something else.
@@ -79,15 +79,15 @@ pub enum ReportError {
         first: PathBuf,
         /// The other.
         second: PathBuf,
-        /// In what they differ.
+        /// The difference.
         why: String,
     },
     /// A file is damaged.
     #[error("{path} is damaged: {why}", path = path.display())]
     Damaged {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         why: String,
     },
 }

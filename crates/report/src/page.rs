@@ -1,4 +1,4 @@
-//! The page: everything in one file, which asks for nothing else.
+//! The page: one self-contained file.
 
 mod again;
 mod differences;
@@ -29,7 +29,7 @@ const SCRIPTS: &[&str] = &[
 /// The report of the results in these folders, compared if there are several.
 ///
 /// # Errors
-/// One of them holds no results, or they cannot be read.
+/// One of them has no results, or they cannot be read.
 pub fn page(folders: &[PathBuf]) -> Result<String, ReportError> {
     let results = Results::read(folders)?;
     let mut tables = (String::new(), String::new());
@@ -51,7 +51,7 @@ pub(crate) fn compared(results: &Results, comparison: &Comparison) -> String {
     html(results, "comparison", &said, &tables)
 }
 
-/// A page that says what it says between these tables, with all pictures of the results.
+/// A page with these tables and all pictures of the results.
 fn html(
     results: &Results,
     what: &str,
@@ -92,7 +92,7 @@ fn html(
 }
 
 pub(crate) fn head(out: &mut String, title: &str) {
-    // The policy has the browser refuse every request, should there ever be one.
+    // The policy makes the browser refuse every request.
     let _ = writeln!(
         out,
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>{} - Weir</title>\n\
@@ -174,7 +174,7 @@ pub(crate) fn figure(out: &mut String, picture: &Picture) {
     );
 }
 
-/// The legend, with what the lines show in numbers: the picture in words.
+/// The legend, with the numbers of the lines: the picture as text.
 fn legend(out: &mut String, picture: &Picture, panel: usize, lines: &[Line]) {
     let _ = write!(
         out,
@@ -225,7 +225,7 @@ pub(crate) fn data(out: &mut String, all: &[&Picture]) {
     let light: BTreeMap<String, String> =
         colours::all().into_iter().map(|(name, light, _)| (name, light)).collect();
     let json = |value: serde_json::Result<String>| {
-        // Nothing in the data may end the element that they stand in.
+        // No data may end their element.
         value.unwrap_or_default().replace('<', "\\u003c")
     };
     let _ = writeln!(

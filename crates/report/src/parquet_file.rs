@@ -21,11 +21,11 @@ use std::sync::Arc;
 pub struct Column {
     /// Its name.
     pub name: &'static str,
-    /// What it holds.
+    /// Its type.
     pub kind: Kind,
-    /// It may hold nothing.
+    /// It may be null.
     pub optional: bool,
-    /// What it says.
+    /// Its meaning.
     pub help: &'static str,
 }
 
@@ -48,7 +48,7 @@ fn schema(columns: &[Column]) -> Result<Arc<Type>, parquet::errors::ParquetError
     Type::group_type_builder("weir").with_fields(fields).build().map(Arc::new)
 }
 
-/// Snappy, which every reader knows and which costs little.
+/// Snappy, which every reader supports and which is cheap.
 fn properties() -> Arc<WriterProperties> {
     let version = concat!("weir ", env!("CARGO_PKG_VERSION")).to_owned();
     let properties =

@@ -1,30 +1,30 @@
-//! A picture as data: what the page's script draws, and what its text says.
+//! A picture as data: input of the page's script, and its text.
 
 use serde::Serialize;
 
 /// An axis.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Axis {
-    /// What it shows.
+    /// Its label.
     pub label: String,
     /// In which unit; empty for a bare number.
     pub unit: String,
-    /// Where it ends at first; without it, where the data do.
+    /// Its initial end; `None` is the end of the data.
     pub most: Option<f64>,
-    /// Where it begins, above zero, if equal ratios have equal room on it; what is less, as zero,
-    /// stands there too.
+    /// The start of a logarithmic axis, above zero; smaller values, including zero, are drawn
+    /// there.
     pub log: Option<f64>,
 }
 
 impl Axis {
-    /// An axis that ends where the data do.
+    /// An axis that ends with the data.
     #[must_use]
     pub fn new(label: &str, unit: &str) -> Axis {
         Axis { label: label.to_owned(), unit: unit.to_owned(), ..Axis::default() }
     }
 
-    /// The same with equal room for equal ratios, for these values; as it is, if none is above
-    /// zero. Zero has a decade of its own if it `shows_zero`.
+    /// A logarithmic axis for these values; linear if none is above zero. Zero has its own decade
+    /// if it `shows_zero`.
     #[must_use]
     pub fn logarithmic(self, values: impl IntoIterator<Item = f64>, shows_zero: bool) -> Axis {
         let (mut least, mut has_zero) = (f64::INFINITY, false);
@@ -42,7 +42,7 @@ impl Axis {
     }
 }
 
-/// What kind of picture it is.
+/// The kind of picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
@@ -61,7 +61,7 @@ pub enum Form {
 /// A line, or a row of dots.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Line {
-    /// What it is.
+    /// Its label.
     pub label: String,
     /// The number of its colour.
     pub colour: usize,
@@ -77,7 +77,7 @@ pub struct Line {
     pub mark: Option<(String, f64)>,
     /// Values that others report, `x, y, x, y, …`; of a row of dots, `x, 0`.
     pub published: Vec<f64>,
-    /// What its text says: a cell for each of the picture's `heads`.
+    /// Its text: a cell for each of the picture's `heads`.
     #[serde(skip)]
     pub cells: Vec<String>,
 }
@@ -93,7 +93,7 @@ impl Line {
 /// A thin line at a value that is not measured: a capacity, a limit.
 #[derive(Clone, Debug, Serialize)]
 pub struct Limit {
-    /// What it is.
+    /// Its label.
     pub label: String,
     /// Where it is.
     pub value: f64,
@@ -104,20 +104,20 @@ pub struct Limit {
 pub struct Spot {
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// Its role.
     pub role: String,
-    /// Where it stands, to the right.
+    /// Its place, to the right.
     pub x: f64,
     /// And down.
     pub y: f64,
-    /// What is said of it.
+    /// Its description.
     pub says: String,
 }
 
 /// A direction of a link of a drawing.
 #[derive(Clone, Debug, Serialize)]
 pub struct Way {
-    /// The place of the end where it begins in the list of nodes.
+    /// The index of its start in the list of nodes.
     pub from: usize,
     /// The place of the other.
     pub to: usize,
@@ -127,16 +127,16 @@ pub struct Way {
     pub label: String,
     /// The share of the time in which it was used.
     pub used: f64,
-    /// What is said of it.
+    /// Its description.
     pub says: String,
 }
 
 /// One of several drawings with the same axes.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Panel {
-    /// What it shows; empty if it is the only one.
+    /// Its title; empty for a single panel.
     pub title: String,
-    /// What is drawn.
+    /// Its lines.
     pub lines: Vec<Line>,
     /// Values that are marked by level lines.
     pub limits: Vec<Limit>,
@@ -153,7 +153,7 @@ pub struct Panel {
 pub struct Picture {
     /// Its name in addresses and files.
     pub id: String,
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// The experiment, and how it was drawn.
     pub caption: String,
@@ -165,7 +165,7 @@ pub struct Picture {
     pub y: Axis,
     /// The drawings.
     pub panels: Vec<Panel>,
-    /// The unit of all cells of its lines, if they have the same: it stands at the corner.
+    /// The common unit of all cells of its lines, which is written in the corner.
     #[serde(skip)]
     pub corner: String,
     /// Heads of the cells of its lines.
@@ -180,7 +180,7 @@ fn below(value: f64) -> f64 {
     steps.into_iter().rfind(|step| *step <= value * 0.95).unwrap_or(power / 2.0)
 }
 
-/// A number with as many digits as anybody can see.
+/// A number with as many digits as are visible.
 #[must_use]
 pub fn short(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
@@ -189,7 +189,7 @@ pub fn short(value: f64) -> f64 {
     format!("{value:.4e}").parse().unwrap_or(value)
 }
 
-/// Points, one number behind the other.
+/// Points as a flat list of numbers.
 #[must_use]
 pub fn flat(points: &[(f64, f64)], factor: f64) -> Vec<f64> {
     points.iter().flat_map(|(x, y)| [short(*x), short(*y * factor)]).collect()

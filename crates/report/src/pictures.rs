@@ -16,16 +16,16 @@ use crate::words::{listed, many};
 use scenario::result::RunResult;
 use std::collections::BTreeSet;
 
-/// All pictures that there is something to be seen in; those that few ask for come last.
+/// All pictures with visible content; rarely needed ones come last.
 pub struct Pictures {
-    /// What a report is opened for.
+    /// The main pictures.
     pub first: Vec<Picture>,
     /// Everything else that was recorded.
     pub more: Vec<Picture>,
 }
 
 impl Pictures {
-    /// Draws what the results have.
+    /// Draws the results.
     pub fn new(results: &Results) -> Pictures {
         let mut first: Vec<Picture> = map::picture(results).into_iter().collect();
         first.extend(dots::combinations(results));
@@ -37,7 +37,7 @@ impl Pictures {
     }
 }
 
-/// What was run, for a caption: topology, schemes, seeds.
+/// The experiment in a caption: topology, schemes, seeds.
 pub fn experiment(results: &Results) -> String {
     let Some(run) = results.runs().next() else { return String::new() };
     let names: BTreeSet<&str> = results.runs().map(|run| run.scenario.as_str()).collect();
@@ -55,7 +55,7 @@ pub fn experiment(results: &Results) -> String {
         1 => format!("seed {}", run.seed),
         n => format!("{n} seeds"),
     };
-    // Scenarios that are compared may have networks of different sizes.
+    // Compared scenarios may have networks of different sizes.
     let is_same = |other: &RunResult| {
         (other.nodes.len(), other.links.len()) == (run.nodes.len(), run.links.len())
     };
@@ -68,8 +68,8 @@ pub fn experiment(results: &Results) -> String {
     format!("{}: {size}{}, {seeds}.", listed(&names), listed(&schemes))
 }
 
-/// The colour of each group where a line stands for all of it: that of its scheme, if it has one
-/// and no other group has it.
+/// The colour of each group that has a single line: that of its scheme, if it has one and no other
+/// group has it.
 fn group_colours(groups: &[Group]) -> Vec<usize> {
     let scheme = |group: &Group| -> Option<usize> {
         let flows = group.runs.iter().flat_map(|run| &run.flows);

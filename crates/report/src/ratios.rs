@@ -13,7 +13,7 @@ struct Made {
     whole: Whole,
 }
 
-/// What it is divided by.
+/// The denominator.
 enum Whole {
     /// Seconds.
     Time,
@@ -38,7 +38,7 @@ const fn made(subject: &'static str, name: &'static str, part: &'static str, who
 /// Spans that pictures show at first.
 const SPANS: usize = 50;
 
-/// Adds them to what was recorded.
+/// Adds them to the recorded tracks.
 pub fn derive(tracks: &mut BTreeMap<Key, Vec<Track>>) {
     let mut found: BTreeMap<Key, Vec<Track>> = BTreeMap::new();
     for Made { subject, name, part, whole } in MADE {
@@ -56,7 +56,7 @@ pub fn derive(tracks: &mut BTreeMap<Key, Vec<Track>>) {
                 None => a_second(part),
                 Some(wholes) => share(part, &wholes[run], matches!(whole, Whole::With(_))),
             });
-            // Runs in which nothing was counted say nothing.
+            // Runs without a count have no value.
             let made: Vec<Track> = made.filter(|track| track.count > 0).collect();
             if !made.is_empty() {
                 found.insert((key.0.clone(), (*name).to_owned(), key.2.clone()), made);
@@ -79,7 +79,7 @@ fn a_second(sum: &Track) -> Track {
     sum.made(&points, stride(), sum.last / sum.shown().max(1e-9))
 }
 
-/// Where nothing was counted there is no value.
+/// Without a count there is no value.
 fn share(part: &Track, whole: &Track, together: bool) -> Track {
     let all = |part: f64, whole: f64| if together { part + whole } else { whole };
     let half = part.bucket() * stride() as f64 / 2.0;
@@ -122,7 +122,7 @@ mod tests {
         let near = |at: usize, wanted: f64| (points[at].1 - wanted).abs() < 1e-9;
         assert!(near(10, 0.0) && near(30, 0.75) && near(49, 0.75), "{points:?}");
         // 8.95 s times 7.5 of 60 and 8.95 s times 10.
-        // What asks for nothing has no ratio.
+        // A workload without requests has no ratio.
         assert!(!tracks.contains_key(&key("began_per_s")));
         let mut idle = BTreeMap::new();
         idle.insert(key("cs_hits"), track(|_| 0.0));

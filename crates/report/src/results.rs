@@ -1,4 +1,4 @@
-//! Results as they are read from folders: runs, grouped by what is the same in them.
+//! Results read from folders: runs, grouped by equal settings.
 
 use crate::ReportError;
 use crate::folder::{COMMAND, LAYOUT, SERIES_FILE, SUMMARY, Summary, VERSION};
@@ -11,22 +11,22 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Tracks without a value that there may be, besides one for each value that there is.
+/// The maximum number of tracks without a value, in addition to one per value.
 const MOST_EMPTY: usize = 65_536;
 
-/// What was measured of what: kind of thing, quantity, thing.
+/// The key of a measurement: kind of item, quantity, item.
 pub type Key = (String, String, String);
 
-/// Runs that differ in their seeds alone.
+/// Runs that differ only in their seeds.
 #[derive(Clone, Debug, Default)]
 pub struct Group {
-    /// What is particular about it; empty if it is the only one.
+    /// Its distinguishing settings; empty if it is the only one.
     pub label: String,
     /// The place of the folder that it is from among the sources.
     pub source: usize,
     /// Its runs.
     pub runs: Vec<RunResult>,
-    /// Where the nodes stand in a drawing.
+    /// The places of nodes in a drawing.
     pub places: BTreeMap<String, [f64; 2]>,
     /// The time series of each of its runs, in their order.
     pub tracks: BTreeMap<Key, Vec<Track>>,
@@ -78,14 +78,14 @@ pub struct Source {
 /// The results of one folder or of several.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
-    /// Runs by what is the same in them.
+    /// Runs by equal settings.
     pub groups: Vec<Group>,
     /// Where they come from.
     pub sources: Vec<Source>,
-    /// What each group comes to, with its label.
+    /// The summary of each group, with its label.
     pub combinations: Vec<(String, Combination)>,
-    /// Runs that were interrupted, in folders that have whole ones. They are not in `groups`: what
-    /// they measured is over another time than that of the others.
+    /// Interrupted runs in folders with complete ones. They are not in `groups`, because they cover
+    /// another time than the others.
     pub interrupted: usize,
     /// The fields that sweeps set differently.
     pub keys: Vec<String>,
@@ -94,10 +94,10 @@ pub struct Results {
 }
 
 impl Results {
-    /// Reads folders that `--out` wrote.
+    /// Reads folders written by `--out`.
     ///
     /// # Errors
-    /// One of them holds no results, or they cannot be read.
+    /// One of them has no results, or they cannot be read.
     pub fn read(folders: &[PathBuf]) -> Result<Results, ReportError> {
         let mut results = Results::default();
         let mut places = Vec::new();
@@ -180,7 +180,7 @@ impl Results {
                 None => tracks.entry(key.clone()).or_default(),
             };
             // Runs without this quantity have a track beside it. A few values in a file must not
-            // make one for each of any number of runs.
+            // create one for each of any number of runs.
             if made + (run + 1).saturating_sub(list.len()) > rows + MOST_EMPTY {
                 return Err(General("the runs have hardly any values".to_owned()));
             }
@@ -194,7 +194,7 @@ impl Results {
         read.map_err(|error| ReportError::damaged(&path, &error))
     }
 
-    /// The runs of a folder, by its place among the sources.
+    /// The runs of a folder, by its index among the sources.
     pub fn of(&self, source: usize) -> impl Iterator<Item = &RunResult> {
         self.groups.iter().filter(move |group| group.source == source).flat_map(|g| &g.runs)
     }
@@ -210,8 +210,8 @@ pub fn used(run: &RunResult, link: &Link) -> f64 {
     (link.utilization * run.duration_s / run.last_end_s().max(1e-9)).min(1.0)
 }
 
-/// A direction of a link with its means over the time until the last flow ended, when next to
-/// nothing comes any more.
+/// A direction of a link with its means over the time until the last flow ended, after which there
+/// is little traffic.
 pub fn until_the_end(run: &RunResult, link: &Link) -> Link {
     let longer = run.duration_s / run.last_end_s().max(1e-9);
     Link {
@@ -231,14 +231,14 @@ fn summed(group: &Group) -> (String, Combination) {
     (group.label.clone(), Combination::of(&[], &runs))
 }
 
-/// Until the last flow ended, and a little more; all of it, if one did not end.
+/// Until the last flow ended, and a little more; the whole run if one did not end.
 fn shown(groups: &[Group]) -> f64 {
     let ends = groups.iter().flat_map(|group| &group.runs);
     let ends = ends.map(|run| (run.last_end_s() * 1.03).min(run.duration_s));
     ends.fold(0.0, f64::max)
 }
 
-/// The values of what a sweep set differently; [`Results::keys`] says of what.
+/// The values that a sweep varied, under the names of [`Results::keys`].
 fn label(above: &str, settings: &[(String, String)], keys: &[&str]) -> String {
     let told = settings.iter().filter(|(key, _)| keys.contains(&key.as_str()));
     let parts = std::iter::once(above).chain(told.map(|(_, value)| value.as_str()));
@@ -256,14 +256,14 @@ fn summary(folder: &Path) -> Result<Summary, ReportError> {
     Summary::read(&text).map_err(|error| ReportError::damaged(&path, &error))
 }
 
-/// Where nodes stand. Results that were copied without it are drawn all the same.
+/// The places of nodes. Results that were copied without them are still drawn.
 fn layout(folder: &Path) -> Result<BTreeMap<String, [f64; 2]>, ReportError> {
     let path = folder.join(LAYOUT);
     let Ok(text) = fs::read_to_string(&path) else { return Ok(BTreeMap::new()) };
     serde_json::from_str(&text).map_err(|error| ReportError::damaged(&path, &error))
 }
 
-/// What folders are called: by their last names, or as they were given where two have the same.
+/// The names of folders: their last components, or the full paths if two are equal.
 fn names(folders: &[PathBuf]) -> Vec<String> {
     let whole = |folder: &PathBuf| fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
     let last = |folder: PathBuf| {
@@ -322,7 +322,7 @@ mod tests {
     use scenario::series::{Row, Subject};
     use std::sync::Arc;
 
-    /// What comes of a value of each of `things` in the last of so many runs.
+    /// The result of a value of each of `things` in the last of this many runs.
     fn read(runs: usize, things: usize) -> Result<usize, ReportError> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(SERIES_FILE);

@@ -5,7 +5,7 @@
 const RAW: usize = 2_000;
 /// Buckets over the time that a picture shows.
 pub const BUCKETS: f64 = 150.0;
-/// The most buckets, should the run go on behind that.
+/// The maximum number of buckets, if the run continues after that.
 const MOST_BUCKETS: usize = 3_000;
 /// Columns of a picture: of more samples than these can show, four a column are kept.
 const COLUMNS: usize = 400;
@@ -80,7 +80,7 @@ pub struct Track {
 }
 
 impl Track {
-    /// Nothing yet, of a run of so many seconds of which pictures show the first `shown`.
+    /// An empty track of a run of this many seconds, of which pictures show the first `shown`.
     pub fn new(duration: f64, shown: f64) -> Track {
         Track {
             raw: Vec::new(),
@@ -127,7 +127,7 @@ impl Track {
     }
 
     fn bucket_at(&mut self, place: usize) -> &mut Bucket {
-        // Samples come in the order of their times: it is the last one, or a new one behind it.
+        // Samples arrive in the order of their times: in the last bucket, or in a new one after it.
         let at = match self.buckets.last() {
             Some(last) if last.place < place => Err(self.buckets.len()),
             Some(last) if last.place == place => Ok(self.buckets.len() - 1),
@@ -153,7 +153,7 @@ impl Track {
         self.sum / self.summed.max(1) as f64
     }
 
-    /// Not all samples are there any more.
+    /// Some samples have been discarded.
     pub fn is_thinned(&self) -> bool {
         !self.columns.is_empty()
     }
@@ -166,15 +166,15 @@ impl Track {
         }
     }
 
-    /// Of a sum that grows: by how much in each span of so many buckets that pictures show at
-    /// first, with the end of the span. Spans without a sample are as long as they need to be.
+    /// For a growing sum: its growth in each span of this many initial buckets, with the end of the
+    /// span. Spans without a sample are extended.
     pub fn growth(&self, stride: usize) -> Vec<Point> {
         let (mut growth, mut before) = (Vec::new(), 0.0);
         let stride = stride.max(1);
         for span in self.buckets.chunk_by(|a, b| a.place / stride == b.place / stride) {
             let Some(Bucket { place, last, .. }) = span.last() else { continue };
             let end = ((place / stride + 1) * stride) as f64 * self.bucket;
-            // The last sample alone may fall into a span behind the end.
+            // Only the last sample may fall into a span beyond the end.
             if end > self.duration * (1.0 + 1e-9) {
                 break;
             }
@@ -184,7 +184,7 @@ impl Track {
         growth
     }
 
-    /// A quantity that was made from others: its values, and their mean as it is worked out.
+    /// A derived quantity: its values, and their computed mean.
     pub fn made(&self, points: &[Point], stride: usize, mean: f64) -> Track {
         let mut track = Track::new(self.duration, self.shown);
         track.bucket = self.bucket * stride.max(1) as f64;

@@ -1,4 +1,4 @@
-//! Numbers and findings in words.
+//! Numbers and findings as text.
 
 use scenario::Mean;
 pub use scenario::result::{counted, digits, given};
@@ -19,7 +19,7 @@ pub fn mean_with_unit(mean: Mean, unit: &str) -> String {
     }
 }
 
-/// A rate as people say it.
+/// A rate as text.
 pub fn rate(mbps: f64) -> String {
     match mbps {
         m if m >= 1e3 => format!("{} Gbit/s", trimmed(m / 1e3)),
@@ -28,7 +28,7 @@ pub fn rate(mbps: f64) -> String {
     }
 }
 
-/// Without digits that say nothing.
+/// Without meaningless digits.
 pub fn trimmed(value: f64) -> String {
     let text = digits(value);
     match text.contains('.') {

@@ -1,5 +1,5 @@
-//! Base64 in lines, as PEM (RFC 7468) and the NDN tools have it. The text may be a secret, so every
-//! copy of it is overwritten when it is dropped.
+//! Base64 in lines, as in PEM (RFC 7468) and the NDN tools. The text may be a secret, so every copy
+//! of it is overwritten when it is dropped.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -24,7 +24,7 @@ pub(crate) fn encode(bytes: &[u8]) -> Zeroizing<String> {
     lines
 }
 
-/// Decodes, whatever the lines; `None` if it is not base64.
+/// Decodes with any line breaks; `None` if it is not base64.
 pub(crate) fn decode(text: &str) -> Option<Zeroizing<Vec<u8>>> {
     let mut dense = Zeroizing::new(String::with_capacity(text.len()));
     dense.extend(text.split_ascii_whitespace());

@@ -19,8 +19,7 @@ pub(crate) const KEY_LEN: usize = 2;
 /// Components that a certificate's name has after its key's name: issuer and version.
 pub(crate) const SUFFIX_LEN: usize = 2;
 
-/// How long a certificate may answer Interests that ask for fresh Data, in ms: what the format
-/// recommends.
+/// The freshness period of a certificate in ms, as the format recommends.
 pub const FRESHNESS_MS: u64 = 3_600_000;
 
 /// The component between identity and key id.
@@ -47,7 +46,7 @@ pub enum CertificateError {
     /// Not of ContentType KEY.
     #[error("its ContentType is {0}, not 2 (KEY)")]
     ContentType(u64),
-    /// The content is not a key that is known here.
+    /// The content is not a key of a known type.
     #[error(transparent)]
     Key(#[from] KeyError),
     /// The validity period is missing or not one.
@@ -55,21 +54,22 @@ pub enum CertificateError {
     Validity,
 }
 
-/// What an issuer says of a key.
+/// An issuer's statement about a key.
 #[derive(Debug, Clone)]
 pub struct Issue {
-    /// The component of the name that says who: `self` for oneself, else by the issuer's habit.
+    /// The component of the name for the issuer: `self` in a self-signed certificate, otherwise the
+    /// issuer's choice.
     pub issuer: Component,
-    /// When the certificate may be used.
+    /// The validity period of the certificate.
     pub validity: Validity,
     /// Its version, by the field's habit the time in ms since 1970.
     pub version: u64,
 }
 
-/// A certificate: its packet, and what was read from it.
+/// A certificate: its packet, and its decoded fields.
 ///
-/// That it was read says nothing about its signature: a certificate is trusted because its owner
-/// handed it over ([`crate::TrustedKey::from_certificate`]), not because it says so itself.
+/// Decoding proves nothing about its signature. A certificate is trusted because its owner handed
+/// it over ([`crate::TrustedKey::from_certificate`]), not by its own content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Certificate {
     wire: Bytes,
@@ -94,7 +94,7 @@ impl Certificate {
         Certificate::self_signed_as(&key, secret, validity, version)
     }
 
-    /// The same for a key whose name is known already.
+    /// The same for a key with a known name.
     #[must_use]
     pub fn self_signed_as(
         key: &Name,
@@ -107,13 +107,13 @@ impl Certificate {
         Certificate::issue(key, secret.public(), &signer, &issue)
     }
 
-    /// A certificate for the same key by somebody else, who `signer` is.
+    /// A certificate for the same key by the issuer `signer`.
     #[must_use]
     pub fn issued(&self, signer: &Signer, issue: &Issue) -> Certificate {
         Certificate::issue(&self.key_name(), self.public.clone(), signer, issue)
     }
 
-    /// A certificate that says that the key named `key` is `public`.
+    /// A certificate with the statement that the key named `key` is `public`.
     #[must_use]
     pub fn issue(key: &Name, public: PublicKey, signer: &Signer, issue: &Issue) -> Certificate {
         let version = Component::version(issue.version);
@@ -182,21 +182,21 @@ impl Certificate {
         name.prefix(name.len() - SUFFIX_LEN).to_name()
     }
 
-    /// Whose key it is.
+    /// The identity of the key.
     #[must_use]
     pub fn identity(&self) -> Name {
         let name = self.name.as_ref();
         name.prefix(name.len() - SUFFIX_LEN - KEY_LEN).to_name()
     }
 
-    /// The version, in the way of the field the time of issue in ms since 1970; 0 if the last
-    /// component is not a version.
+    /// The version, by convention the time of issue in ms since 1970; 0 if the last component is
+    /// not a version.
     #[must_use]
     pub fn version(&self) -> u64 {
         self.name.as_ref().last().and_then(|last| last.as_version_any()).unwrap_or(0)
     }
 
-    /// The key that it says it was signed by: the name of the key, or of a certificate of it.
+    /// The key that it names as its signer: the name of the key, or of a certificate of it.
     #[must_use]
     pub fn issuer(&self) -> Option<Name> {
         match Data::decode(&self.wire).ok()?.signature_info().key_locator()? {
@@ -205,7 +205,7 @@ impl Certificate {
         }
     }
 
-    /// True if it says itself that the key it is for has signed it.
+    /// True if it names its own key as the signer.
     #[must_use]
     pub fn is_self_signed(&self) -> bool {
         self.issuer().is_some_and(|by| by.as_ref().starts_with(self.key_name().as_ref()))
@@ -217,14 +217,14 @@ impl Certificate {
         &self.public
     }
 
-    /// When it may be used.
+    /// Its validity period.
     #[must_use]
     pub fn validity(&self) -> Validity {
         self.validity
     }
 
-    /// Checks that the key itself made the signature, as it must be in a self-signed certificate:
-    /// a transcription error, or a key that was exchanged, shows here.
+    /// Checks that the key itself made the signature, as in every self-signed certificate. This
+    /// detects a transcription error or a replaced key.
     pub fn verify_self_signed(&self) -> Result<(), VerifyError> {
         let name = || self.name.clone();
         let data = Data::decode(&self.wire)
@@ -249,7 +249,7 @@ pub fn is_key_name(name: NameRef<'_>) -> bool {
     key == Some(Component::generic(KEY).as_ref())
 }
 
-/// True if `name` is `/<identity>/KEY/<KeyId>/<IssuerId>/<version>`. The version may be of any
+/// True if `name` is `/<identity>/KEY/<KeyId>/<IssuerId>/<version>`. The version may use any
 /// convention.
 #[must_use]
 pub fn is_certificate_name(name: NameRef<'_>) -> bool {

@@ -22,10 +22,10 @@ pub use shared::{MIN_SHARED_KEY, SharedKey};
 /// Why bytes are no key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// Not PKCS#8, or of an algorithm that is not known here.
+    /// Not PKCS#8, or of an unknown algorithm.
     #[error("the secret key is not an Ed25519, ECDSA P-256 or RSA key in PKCS#8 form (RFC 5958)")]
     Secret,
-    /// Not SubjectPublicKeyInfo, or of an algorithm that is not known here.
+    /// Not SubjectPublicKeyInfo, or of an unknown algorithm.
     #[error("the public key is not an Ed25519, ECDSA P-256 or RSA SubjectPublicKeyInfo (RFC 5280)")]
     Public,
     /// A curve point of small order: signatures by it verify for many messages.
@@ -50,7 +50,7 @@ pub enum KeyType {
     Rsa,
 }
 
-/// What the type is called.
+/// The name of the type.
 impl fmt::Display for KeyType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -61,8 +61,8 @@ impl fmt::Display for KeyType {
     }
 }
 
-/// A key that signs. Its bytes are overwritten when it is dropped and never printed. Signatures
-/// depend on key and message only, so that equal packets have equal signatures.
+/// A key that signs. Its bytes are overwritten when it is dropped, and never printed. Signatures
+/// depend only on key and message, so equal packets have equal signatures.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum SecretKey {
@@ -103,7 +103,7 @@ impl SecretKey {
         RsaSecret::from_pkcs8(der).ok_or(KeyError::Secret)?.map(SecretKey::Rsa)
     }
 
-    /// Reads what ndn-cxx keeps in its files: PKCS#8, or the older structure of the algorithm,
+    /// Decodes the content of ndn-cxx's files: PKCS#8, or the older structure of the algorithm,
     /// RSAPrivateKey (RFC 8017) or ECPrivateKey (RFC 5915).
     pub fn from_der(der: &[u8]) -> Result<SecretKey, KeyError> {
         if let Some(key) = EcdsaSecret::from_sec1(der) {
@@ -115,7 +115,7 @@ impl SecretKey {
         }
     }
 
-    /// The PKCS#8 structure, of version 1: older readers refuse version 2.
+    /// The PKCS#8 structure, in version 1, because older readers reject version 2.
     #[must_use]
     pub fn to_pkcs8(&self) -> Zeroizing<Vec<u8>> {
         match self {
@@ -212,8 +212,8 @@ impl PublicKey {
         }
     }
 
-    /// SHA-256 of the SubjectPublicKeyInfo: what a KeyDigest in a KeyLocator holds, and where
-    /// the id in [`crate::certificate::key_name`] comes from.
+    /// SHA-256 of the SubjectPublicKeyInfo: the content of a KeyDigest in a KeyLocator, and the
+    /// source of the id in [`crate::certificate::key_name`].
     #[must_use]
     pub fn digest(&self) -> Digest {
         Sha256::digest(self.to_spki()).into()
@@ -235,8 +235,8 @@ impl PublicKey {
         signature_type(self.key_type())
     }
 
-    /// True if `signature` is this key's over `message`. Ed25519's weak points, and the second
-    /// forms that its signatures have, are refused.
+    /// True if `signature` is this key's over `message`. Weak points of Ed25519, and the second
+    /// forms of its signatures, are rejected.
     #[must_use]
     pub fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
         match self {

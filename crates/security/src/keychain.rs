@@ -1,7 +1,7 @@
 //! Keys on disk.
 //!
-//! A key chain is a directory, mode 0700, with two files a key, one a shared secret, and one that
-//! names the default key:
+//! A key chain is a directory, mode 0700. It has two files per key, one per shared secret, and one
+//! with the name of the default key:
 //!
 //! | file | mode | content |
 //! |---|---|---|
@@ -10,13 +10,13 @@
 //! | `<stem>.shared` | 0600 | a shared secret's name, and the secret in base64 |
 //! | `default` | 0600 | the default key's name |
 //!
-//! The stem is made of the readable bytes of the key's name and of a digest of the whole name, so
-//! that no name leads out of the directory and no two names share a file. The name inside the file
-//! is the one that counts.
+//! The stem consists of the readable bytes of the key's name and a digest of the whole name. So no
+//! name leads out of the directory, and no two names share a file. The name inside the file is
+//! authoritative.
 //!
-//! Every file is written beside its place, flushed to the disk and then renamed, so that a crash
-//! leaves the old file or the new one. What a crash may leave behind has a name that begins with
-//! `.tmp-` and is never read.
+//! Every file is written beside its place, flushed to the disk and then renamed, so a crash leaves
+//! the old file or the new one. Leftovers of a crash have names that begin with `.tmp-` and are
+//! never read.
 
 mod file;
 mod shared;
@@ -33,7 +33,7 @@ use crate::{SecretKey, Signer};
 pub use file::Problem;
 pub use shared::{SharedEntry, SharedError, StoredShared};
 
-/// Reads the file of a secret, if nobody else can.
+/// Reads the file of a secret, if no other user can read it.
 pub(crate) fn read_secret(path: &Path) -> Result<zeroize::Zeroizing<String>, KeyChainError> {
     file::read(path, true)
 }
@@ -41,20 +41,20 @@ pub(crate) fn read_secret(path: &Path) -> Result<zeroize::Zeroizing<String>, Key
 /// File that names the default key.
 const DEFAULT: &str = "default";
 
-/// Why the key chain could not do what it was asked.
+/// The reason why an operation on the key chain failed.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyChainError {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error("cannot {doing} {path}: {source}", path = path.display())]
     Io {
-        /// What was being done, as a verb.
+        /// The failed operation, as a verb.
         doing: &'static str,
         /// To which file.
         path: PathBuf,
         /// Why not.
         source: io::Error,
     },
-    /// Others can read a secret, so that it may be theirs already.
+    /// Other users can read a secret, so they may have it already.
     #[error(
         "{path} can be read by other users (mode {mode:04o}); if nobody has copied it, run \
          `chmod 600 {path}`, otherwise delete the key and make a new one",
@@ -77,7 +77,7 @@ pub enum KeyChainError {
         /// Its permission bits.
         mode: u32,
     },
-    /// A file is not what it should be.
+    /// A malformed file.
     #[error(
         "{path} is damaged: {problem}; restore it from a backup, or delete it and make a new key",
         path = path.display()
@@ -85,7 +85,7 @@ pub enum KeyChainError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         problem: Problem,
     },
     /// There is a key of that name already.
@@ -95,12 +95,12 @@ pub enum KeyChainError {
     #[error("no key or identity {name} in {dir}; `weir key list` shows what is there, and \
         `weir key new {name}` makes one", dir = dir.display())]
     NotFound {
-        /// The name asked for.
+        /// The requested name.
         name: Name,
         /// The key chain's directory.
         dir: PathBuf,
     },
-    /// Which of them is meant nobody can say.
+    /// The name is ambiguous.
     #[error("there are several shared keys of {0}; name one of them: `weir key list` shows them")]
     Ambiguous(Name),
     /// No key has been made yet.
@@ -134,7 +134,7 @@ pub struct KeyEntry {
     pub certificate: Certificate,
     /// Where the secret is.
     pub path: PathBuf,
-    /// True for the key that is used when none is named.
+    /// True for the default key.
     pub default: bool,
 }
 
@@ -145,7 +145,7 @@ pub struct Listing {
     pub keys: Vec<KeyEntry>,
     /// The usable shared secrets, by name.
     pub shared: Vec<SharedEntry>,
-    /// What is wrong with the others.
+    /// The faults of the other files.
     pub problems: Vec<KeyChainError>,
 }
 
@@ -154,12 +154,12 @@ pub struct Listing {
 pub struct StoredKey {
     /// Signs.
     pub secret: SecretKey,
-    /// Says who signs.
+    /// Its certificate.
     pub certificate: Certificate,
 }
 
 impl StoredKey {
-    /// A signer that names the certificate in the KeyLocator, so that a consumer can ask for it.
+    /// A signer that names the certificate in the KeyLocator, so that a consumer can fetch it.
     #[must_use]
     pub fn signer(&self) -> Signer {
         let key_locator = self.certificate.name().clone();
@@ -168,7 +168,7 @@ impl StoredKey {
 }
 
 impl KeyChain {
-    /// Opens the key chain in `dir`, making the directory if there is none.
+    /// Opens the key chain in `dir`, and creates the directory if necessary.
     pub fn open(dir: impl Into<PathBuf>) -> Result<KeyChain, KeyChainError> {
         let dir = dir.into();
         file::prepare(&dir)?;
@@ -196,8 +196,8 @@ impl KeyChain {
         if path.exists() {
             return Err(KeyChainError::Exists(name));
         }
-        // The certificate first: without its key it is never looked at, so that a crash in between
-        // leaves nothing half done.
+        // The certificate first: it is ignored without its key, so a crash in between leaves no
+        // partial entry.
         let text = certificate.to_base64();
         file::write(&self.path(name.as_ref(), "cert"), &text, true)?;
         match file::write(&path, &file::secret_text(&name, secret), false) {
@@ -264,7 +264,7 @@ impl KeyChain {
         if let Some(entry) = newest {
             return self.load(entry.name.as_ref());
         }
-        // What was asked for may be among the damaged ones.
+        // The requested key may be among the damaged ones.
         let not_found = || KeyChainError::NotFound { name: name.to_name(), dir: self.dir.clone() };
         Err(listing.problems.pop().unwrap_or_else(not_found))
     }
@@ -293,7 +293,7 @@ impl KeyChain {
         file::write(&self.dir.join(DEFAULT), &format!("{name}\n"), true)
     }
 
-    /// Deletes the key named `name` and its certificate. If it was the default, there is none
+    /// Deletes the key named `name` and its certificate. If it was the default, there is no default
     /// afterwards.
     pub fn delete(&self, name: NameRef<'_>) -> Result<(), KeyChainError> {
         self.must_exist(name)?;

@@ -1,9 +1,8 @@
 //! Keys, certificates, signing, verification and signed manifests.
 //!
-//! The cryptography is that of RustCrypto and `ed25519-dalek`: pure Rust, so that the same code
-//! runs in a browser, with the processor's SHA and vector instructions where there are any. Nothing
-//! here reads a clock or draws random numbers: both are arguments. Only [`keychain`] and [`pib`]
-//! touch a disk.
+//! The cryptography is that of RustCrypto and `ed25519-dalek`. It is pure Rust, so the same code
+//! runs in a browser, and uses the processor's SHA and vector instructions if available. Time and
+//! random numbers are arguments. Only [`keychain`] and [`pib`] access a disk.
 
 #![forbid(unsafe_code)]
 

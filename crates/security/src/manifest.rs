@@ -1,11 +1,11 @@
 //! Signed manifests: one signature by a key for an object of any size.
 //!
-//! The leaves of a tree list the implicit digests of the object's segments, the nodes above list
-//! the digests of the nodes below, and the root is signed. The layout on the wire is in
+//! The leaves of a tree list the implicit digests of the object's segments, the upper nodes list
+//! the digests of the nodes below, and the root is signed. The wire format is in
 //! `docs/reference/wire.md`, section "Manifests".
 //!
-//! [`Layout`] is the arithmetic, [`Builder`] and [`Tree`] the publisher's side, [`Verifier`] the
-//! consumer's, [`Announcement`] what an object's metadata says of its manifest.
+//! [`Layout`] is the arithmetic, [`Builder`] and [`Tree`] the publisher's part, [`Verifier`] the
+//! consumer's, [`Announcement`] the description of the manifest in an object's metadata.
 
 mod announcement;
 mod builder;

@@ -19,7 +19,7 @@ pub use sqlite::{Row, Sqlite, SqliteError, Value};
 /// More than any such database has.
 const MOST: u64 = 64 * 1024 * 1024;
 
-/// A key chain of ndn-cxx: what its database says.
+/// A key chain of ndn-cxx, as its database describes it.
 #[derive(Debug)]
 pub struct Pib {
     path: PathBuf,
@@ -45,7 +45,7 @@ impl Pib {
     pub fn open(path: &Path, secrets: &Path) -> Result<Pib, KeyChainError> {
         let io = |source| KeyChainError::Io { doing: "read", path: path.to_owned(), source };
         let damaged = |problem| KeyChainError::Damaged { path: path.to_owned(), problem };
-        // What others have written and not yet put in its place is in a file beside it.
+        // Changes that others have not yet merged are in a file beside it.
         let log = PathBuf::from(format!("{}-wal", path.display()));
         if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
             return Err(damaged(Problem::InUse));

@@ -13,10 +13,10 @@ use crate::{Certificate, KeyError, SecretKey, base64_text};
 const SAFE_BAG: u64 = 128;
 const ENCRYPTED_KEY: u64 = 129;
 
-/// Rounds of PBKDF2 in what is written: what OWASP recommends for HMAC-SHA256.
+/// Rounds of PBKDF2 in new bags: OWASP's recommendation for HMAC-SHA256.
 const ROUNDS: u32 = 600_000;
 
-/// The most rounds that are done for a bag, some seconds of work. Who made it says how many.
+/// The maximum rounds for a bag, some seconds of work. The bag's maker chooses the number.
 const MAX_ROUNDS: u32 = 10_000_000;
 
 /// Bytes of randomness that [`SafeBag::seal`] takes: salt and initialization vector.
@@ -31,7 +31,7 @@ pub enum SafeBagError {
     /// Not the TLV of a SafeBag.
     #[error("it is no SafeBag, which holds a certificate and an encrypted key")]
     NoBag,
-    /// The certificate in it is none.
+    /// Its certificate is malformed.
     #[error("the certificate in it: {0}")]
     Certificate(#[from] CertificateError),
     /// The key is encrypted in another way.
@@ -40,10 +40,10 @@ pub enum SafeBagError {
          rounds, AES-CBC)"
     )]
     Scheme,
-    /// What comes out of decryption is nothing.
+    /// The decrypted bytes are malformed.
     #[error("the passphrase is wrong, or the bag is damaged")]
     Passphrase,
-    /// What comes out is no key.
+    /// The decrypted key is malformed.
     #[error("the key in it: {0}")]
     Key(#[from] KeyError),
     /// Certificate and key do not belong together.
@@ -142,7 +142,7 @@ pub(crate) fn decrypt(encrypted: &[u8], passphrase: &[u8]) -> Result<SecretDocum
     let EncryptionScheme::Pbes2(parameters) = &info.encryption_algorithm else {
         return Err(SafeBagError::Scheme);
     };
-    // Other ways to derive a key may take any amount of memory.
+    // Other key derivations may use any amount of memory.
     let Kdf::Pbkdf2(kdf) = &parameters.kdf else { return Err(SafeBagError::Scheme) };
     if kdf.iteration_count > MAX_ROUNDS {
         return Err(SafeBagError::Scheme);

@@ -1,4 +1,4 @@
-//! What a producer signs with.
+//! Signers of a producer.
 
 use packet::{DataBuf, DataParts, Name, Signature, SignatureInfoBuf, SignatureType};
 use sha2::{Digest as _, Sha256};
@@ -7,9 +7,9 @@ use crate::{Digest, SecretKey, SharedKey};
 
 /// Signs Data packets.
 ///
-/// `Digest` proves only that a packet was not damaged: it is for segments that a signed manifest
-/// lists, and for packets that need no author. `Key` proves who made the packet, to whoever trusts
-/// the key. `Shared` proves to those who share a secret that one of them made it.
+/// `Digest` proves only that a packet was not damaged: it is for segments in a signed manifest, and
+/// for packets without an author. `Key` proves the packet's maker to everyone who trusts the key.
+/// `Shared` proves to the holders of a secret that one of them made it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Signer {
@@ -22,7 +22,7 @@ pub enum Signer {
         /// Goes into the KeyLocator: the name of the key or of its certificate.
         key_locator: Name,
     },
-    /// HMAC-SHA256 by a shared secret, and the name that those who share it know it by.
+    /// HMAC-SHA256 with a shared secret and its name.
     Shared {
         /// Signs.
         secret: SharedKey,
@@ -72,8 +72,8 @@ impl Signer {
         }
     }
 
-    /// Encodes and signs a packet from its parts, appending it to `out`. `info` is what
-    /// [`Signer::info`] gave: a producer of many packets asks for it once.
+    /// Encodes and signs a packet from its parts, and appends it to `out`. `info` is the result of
+    /// [`Signer::info`]: a producer of many packets calls that once.
     pub fn encode_parts(&self, parts: &DataParts<'_>, info: &SignatureInfoBuf, out: &mut Vec<u8>) {
         parts.encode_into(info, self.signature_len(), |portion| self.sign(portion), out);
     }

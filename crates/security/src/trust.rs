@@ -1,4 +1,4 @@
-//! Whom a consumer trusts.
+//! A consumer's trust.
 
 pub mod chain;
 pub mod light_versec;
@@ -20,7 +20,7 @@ pub use signed::{Role, Signed};
 use crate::verify::{verify_digest, verify_shared, verify_signature};
 use crate::{Digest, Proof, PublicKey, SharedKey, VerifyError};
 
-/// A key that a consumer trusts, and what for.
+/// A key that a consumer trusts, and its scope.
 #[derive(Debug, Clone)]
 pub struct TrustedKey {
     name: Name,
@@ -29,7 +29,7 @@ pub struct TrustedKey {
     digest: Digest,
 }
 
-/// What checks signatures.
+/// The key for checking signatures.
 #[derive(Debug, Clone)]
 enum Key {
     Public(PublicKey),
@@ -45,15 +45,15 @@ impl TrustedKey {
         TrustedKey { name, scope, key: Key::Public(public), digest }
     }
 
-    /// Trusts everybody who has the shared secret that is known as `name`, for names under `scope`.
+    /// Trusts all holders of the shared secret named `name`, for names under `scope`.
     #[must_use]
     pub fn shared(name: Name, secret: SharedKey, scope: Name) -> TrustedKey {
         let digest = secret.digest();
         TrustedKey { name, scope, key: Key::Shared(secret), digest }
     }
 
-    /// Trusts a certificate's key for names under its identity. Whether the certificate is within
-    /// its validity period is for the caller to ask, who has a clock.
+    /// Trusts a certificate's key for names under its identity. The caller, who has a clock, checks
+    /// the certificate's validity period.
     #[must_use]
     pub fn from_certificate(certificate: &Certificate) -> TrustedKey {
         let public = certificate.public_key().clone();
@@ -115,34 +115,32 @@ impl TrustedKey {
     }
 }
 
-/// What a consumer demands of a packet's signature.
+/// A consumer's requirements for a packet's signature.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum TrustPolicy {
-    /// The packet carries DigestSha256 and it matches. Protects from damage on the way, and from
-    /// nothing else: whoever can answer an Interest can make such a packet. Signed packets are
-    /// refused, because nobody has checked them.
+    /// The packet has DigestSha256 and it matches. This protects only from damage on the path: any
+    /// node that answers an Interest can make such a packet. Signed packets are rejected, because
+    /// their signature is not checked.
     DigestOnly,
-    /// The packet is signed by one of these keys, within its scope. Protects from damage and from
-    /// forgery by anyone who has none of the secret keys. It does not protect from an old packet
-    /// that was validly signed once, and it follows no chain of certificates: each key that is to
-    /// be trusted is listed.
+    /// The packet is signed by one of these keys, within its scope. This protects from damage and
+    /// from forgery without one of the secret keys. It does not protect from an old packet with a
+    /// valid signature. It follows no certificate chain: each trusted key is listed.
     Keys(Vec<TrustedKey>),
-    /// Any packet whose signature is not known to be wrong. A digest is checked; a signature by one
-    /// of these keys is checked; a signature by another key, or of a type that is not implemented,
-    /// is let through as [`Proof::Unchecked`]. Protects from damage of digest-signed packets only:
-    /// for reading what other tools publish, when the bytes are checked by other means.
+    /// Any packet whose signature is not known to be wrong. Digests and signatures by these keys
+    /// are checked. A signature by another key, or of an unsupported type, is accepted as
+    /// [`Proof::Unchecked`]. This protects digest-signed packets from damage, and is for reading
+    /// other tools' content when the bytes are checked by other means.
     AnySigned(Vec<TrustedKey>),
-    /// The packet is signed by a key that a chain of certificates leads to from an anchor, by the
-    /// rules. Protects from what [`TrustPolicy::Keys`] protects from, as far as everybody in the
-    /// chain is to be trusted.
+    /// The packet is signed by a key with a certificate chain from an anchor, by the rules. This
+    /// protects like [`TrustPolicy::Keys`], if all key owners in the chain are trustworthy.
     Chains(Chains),
 }
 
 /// A validator at an instant.
 #[derive(Debug, Clone)]
 pub struct Chains {
-    /// Verifies. Fetches that share it share what it has verified.
+    /// The validator. Fetches that share it share its verified certificates.
     pub validator: Arc<Validator>,
     /// Seconds since 1970.
     pub now: u64,
@@ -185,8 +183,8 @@ impl TrustPolicy {
         matches!(self, TrustPolicy::Keys(_) | TrustPolicy::Chains(_))
     }
 
-    /// Takes a certificate that [`VerifyError::missing`] named, so that what was signed with it can
-    /// be judged again.
+    /// Takes a certificate that [`VerifyError::missing`] named, so that packets signed with it can
+    /// be verified again.
     pub fn offer(&self, certificate: &Data<'_>) -> Result<(), VerifyError> {
         match self {
             TrustPolicy::Chains(chains) => Ok(chains.validator.offer(certificate)?),

@@ -13,7 +13,7 @@ pub struct Validity {
 /// Bytes of an encoded instant: `YYYYMMDDThhmmss`.
 pub(crate) const INSTANT_LEN: usize = 15;
 
-/// The last second that the encoding can say: 9999-12-31 23:59:59.
+/// The last instant of the encoding: 9999-12-31 23:59:59.
 pub const MAX_INSTANT: u64 = 253_402_300_799;
 
 const DAY: u64 = 86_400;
@@ -35,7 +35,7 @@ impl Validity {
         Validity { not_before, not_after: end.min(MAX_INSTANT) }
     }
 
-    /// Reads the value of a ValidityPeriod element; `None` if it is none.
+    /// Decodes the value of a ValidityPeriod element; `None` if malformed.
     #[must_use]
     pub fn read(value: &[u8]) -> Option<Validity> {
         let mut reader = Reader::new(value);
@@ -57,7 +57,7 @@ impl Validity {
         self.not_after
     }
 
-    /// What both have in common; no instant at all if they have nothing.
+    /// The intersection of both; it may be empty.
     pub(crate) fn within(self, other: Validity) -> Validity {
         let not_before = self.not_before.max(other.not_before);
         let not_after = self.not_after.min(other.not_after);
@@ -171,8 +171,8 @@ fn days_since_epoch(year: u64, month: u64, day: u64) -> Option<u64> {
 
 /// Year, month and day of a number of days since 1970-01-01.
 fn civil(days: u64) -> (u64, u64, u64) {
-    // A year has at most 366 days, so this guess is never late, and some twenty years early at the
-    // end of the range.
+    // A year has at most 366 days, so this guess is never too late, and some twenty years too early
+    // at the end of the range.
     let mut year = 1970 + days / 366;
     while days_before_year(year + 1) <= days {
         year += 1;

@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 use crate::trust::ChainError;
 use crate::{Digest, PublicKey, SharedKey};
 
-/// Why a packet is not accepted. Every message says what a person can do about it.
+/// The reason why a packet is rejected. Every message names a remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyError {
     /// The signature type is one that is not implemented here.
@@ -20,18 +20,18 @@ pub enum VerifyError {
         /// Its signature type.
         found: SignatureType,
     },
-    /// DigestSha256 where the digest is another: the packet was damaged or altered.
+    /// A wrong DigestSha256: the packet was damaged or altered.
     #[error("{0} is damaged: its digest does not match its content")]
     DigestMismatch(Name),
-    /// The policy asks for a signature by a key, the packet has only a digest.
+    /// The policy requires a signature by a key, but the packet has only a digest.
     #[error("{0} carries only a digest, which anyone can make; a signature by a key is required")]
     NotSigned(Name),
-    /// The policy asks for digests, the packet is signed by a key that nobody has vouched for.
+    /// The policy requires digests, but the packet is signed by a key, which is not checked.
     #[error(
         "{0} is signed with a key, and no key is trusted; name the key's certificate to check it"
     )]
     NoTrustedKeys(Name),
-    /// A signature by a key that does not say by which.
+    /// A signature by a key without its name.
     #[error("the signature of {0} does not name its key")]
     NoKeyLocator(Name),
     /// The signature names a key that is not trusted.
@@ -52,7 +52,7 @@ pub enum VerifyError {
         name: Name,
         /// The key's name.
         key: Name,
-        /// What it may sign.
+        /// The scope of the key.
         scope: Name,
     },
     /// The key named is trusted but is of another kind than the signature.
@@ -81,7 +81,7 @@ pub enum VerifyError {
 }
 
 impl VerifyError {
-    /// The certificate that would be needed to say more, if that is why.
+    /// The missing certificate, if that is the reason.
     #[must_use]
     pub fn missing(&self) -> Option<&Name> {
         match self {
@@ -91,10 +91,10 @@ impl VerifyError {
     }
 }
 
-/// What an accepted packet has proved.
+/// The proof of an accepted packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proof {
-    /// Its content matches its digest. Nothing about who made it.
+    /// Its content matches its digest. This proves nothing about its maker.
     Digest,
     /// The key of this name, which is trusted for it, signed it.
     Key(Name),
@@ -115,8 +115,8 @@ pub fn verify_digest(data: &Data<'_>) -> Result<(), VerifyError> {
     Ok(())
 }
 
-/// Checks that `key` made the signature. `key_name` is for the messages only: whether the packet
-/// may be signed by that key is [`crate::TrustPolicy`]'s business.
+/// Checks that `key` made the signature. `key_name` is only for messages: [`crate::TrustPolicy`]
+/// decides about the key's permission.
 pub fn verify_signature(
     data: &Data<'_>,
     key: &PublicKey,
@@ -126,14 +126,14 @@ pub fn verify_signature(
     verify_with(data, key.signature_type(), key_name, made)
 }
 
-/// Checks that somebody who has the shared secret `key` made the signature.
+/// Checks that a holder of the shared secret `key` made the signature.
 pub fn verify_shared(data: &Data<'_>, key: &SharedKey, key_name: &Name) -> Result<(), VerifyError> {
     let made = |portion: &[u8], value: &[u8]| key.verifies(portion, value);
     verify_with(data, SignatureType::HmacWithSha256, key_name, made)
 }
 
-/// A signature of another type than the key's is refused before it is looked at: a public key must
-/// never be taken for a shared secret.
+/// A signature of another type than the key's is rejected before it is checked: a public key must
+/// never be used as a shared secret.
 fn verify_with(
     data: &Data<'_>,
     expected: SignatureType,

@@ -1,5 +1,5 @@
 //! Publisher and consumer of a manifest together: every segment of any object is accepted, and
-//! nothing that was changed by as much as a bit.
+//! every change of a single bit is rejected.
 #![allow(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
 use packet::{Bytes, Component, Data, DataBuf, Name};
@@ -62,7 +62,7 @@ fn build(digests: &[Digest], fanout: u32) -> Tree {
     builder.finish(&signer()).unwrap()
 }
 
-/// What the publisher answers an Interest for a node with.
+/// The publisher's answer to an Interest for a node.
 fn node(tree: &Tree, digests: &[Digest], number: u64) -> Vec<u8> {
     let mut out = Vec::new();
     match tree.layout().children(number).unwrap() {
@@ -79,7 +79,7 @@ fn consumer(tree: &Tree) -> Verifier {
     Verifier::from_root(object().as_ref(), &root, &policy()).unwrap()
 }
 
-/// Fetches nodes until there is nothing more to fetch for `segments`.
+/// Fetches nodes until `segments` need no more.
 fn fetch(verifier: &mut Verifier, tree: &Tree, digests: &[Digest], segments: std::ops::Range<u64>) {
     loop {
         let wanted: Vec<u64> = verifier.needed(segments.clone()).take(8).collect();
@@ -131,7 +131,7 @@ fn nodes_are_asked_for_from_the_root_down() {
     assert_eq!(verifier.needed(0..9).collect::<Vec<_>>(), [8, 9]);
     assert_eq!(verifier.needed(7..9).collect::<Vec<_>>(), [8, 9]);
     assert_eq!(verifier.needed(8..9).collect::<Vec<_>>(), [9]);
-    // Node 8 covers 0 to 7; a run that ends where it ends needs nothing above that.
+    // Node 8 covers 0 to 7; a run that ends there needs no higher node.
     assert_eq!(verifier.needed(0..8).collect::<Vec<_>>(), [8]);
     assert_eq!(verifier.needed(8..8).collect::<Vec<_>>(), [0; 0]);
     assert_eq!(verifier.node_name(8), node_name(object().as_ref(), 8));
@@ -214,7 +214,7 @@ fn a_root_by_another_key_or_for_another_object_is_refused() {
     let refused = Verifier::from_root(other.as_ref(), &root, &policy()).unwrap_err();
     assert_eq!(refused, ManifestError::WrongName(root.name().to_name()));
 
-    // A leaf is no root, whoever signs it.
+    // A leaf cannot be a root.
     let leaf = node(&tree, &digests, 0);
     let leaf = Data::decode(&leaf).unwrap();
     let refused = Verifier::from_digest(object().as_ref(), &leaf, &leaf.implicit_digest());
@@ -269,7 +269,7 @@ fn the_memory_of_a_consumer_is_that_of_its_window() {
             let found = verifier.check_segment(number, &digests[number as usize]);
             assert_eq!(found, Check::Verified);
         }
-        // What the window's leaves say is held.
+        // The lists of the window's leaves are held.
         assert!(verifier.memory() >= 5 * 100 * 32, "{}", verifier.memory());
         verifier.forget_before(start + 500);
         // The root, the nodes of level 1 on both sides of the window, its ten leaves.
@@ -349,7 +349,7 @@ proptest! {
         let mut wire = node(&tree, &digests, number);
         let bit = bit.index(wire.len() * 8);
         wire[bit / 8] ^= 1 << (bit % 8);
-        // Some flips leave no packet at all.
+        // Some flips leave no packet.
         if let Ok(data) = Data::decode(&wire) {
             if number == root {
                 let found = Verifier::from_root(object().as_ref(), &data, &policy());
@@ -370,7 +370,7 @@ proptest! {
                 }
                 prop_assert!(verifier.expected_node(number).is_some());
                 let held = verifier.held();
-                // A flip in the name can make it the name of a node that is held: no effect.
+                // A flip in the name can turn it into the name of a held node: no effect.
                 if let Ok(taken) = verifier.accept(&data) {
                     prop_assert!(taken != number);
                 }

@@ -1,4 +1,4 @@
-//! What python-ndn signs is verified, what it is verified with is read.
+//! Weir verifies python-ndn's signatures and reads its certificates.
 //!
 //! The bytes were made by `tests/interop/python-ndn/vectors.py` with python-ndn 0.5.2.
 
@@ -76,7 +76,7 @@ fn its_hmac_signatures() {
 
 #[test]
 fn a_public_key_is_never_a_shared_secret() {
-    // Whoever knows the public key could sign with it, if it were taken for one.
+    // A public key used as a shared secret would let everyone sign.
     let certificate = Certificate::decode(Bytes::from(vector!("cert_rsa"))).unwrap();
     let key = TrustedKey::new(name("/py/KEY/hmac"), certificate.public_key().clone(), name("/"));
     assert!(matches!(verdict(&key, &vector!("data_hmac")), Err(VerifyError::WrongKey { .. })));

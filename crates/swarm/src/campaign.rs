@@ -1,4 +1,4 @@
-//! One seed from its plan to what it broke.
+//! One seed, from its plan to its broken rules.
 
 use crate::domain::Domains;
 use crate::facts::Facts;
@@ -12,7 +12,7 @@ use crate::{draw, routes};
 use std::collections::BTreeSet;
 use thiserror::Error;
 
-/// Every so many seeds a run is repeated, to see that it is the same.
+/// One of this many seeds is run twice, to compare both runs.
 const REPEATED: u64 = 8;
 /// The most runs for which a plan is made smaller.
 pub const ATTEMPTS: usize = 400;
@@ -20,7 +20,7 @@ pub const ATTEMPTS: usize = 400;
 /// A mistake of the swarm itself.
 #[derive(Debug, Error)]
 pub enum SwarmError {
-    /// The generator wrote what Weir refuses.
+    /// Weir rejects the generated scenario.
     #[error(transparent)]
     Refused(#[from] Refused),
     /// An oracle has no answer.
@@ -28,10 +28,10 @@ pub enum SwarmError {
     Unsolved(#[from] Unsolved),
 }
 
-/// What came of a seed.
+/// The result of a seed.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What was drawn.
+    /// Its plan.
     pub plan: Plan,
     /// The schemes of its consumers, with commas between several.
     pub schemes: String,
@@ -41,14 +41,14 @@ pub struct Report {
     pub seconds: f64,
     /// It lay in the domain of a scheme.
     pub in_domain: bool,
-    /// What broke.
+    /// The broken rules.
     pub breaches: Vec<Breach>,
 }
 
 /// A rule that a seed broke, with the smallest plan that breaks it too.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// What broke in the smallest plan.
+    /// The broken rule of the smallest plan.
     pub breach: Breach,
     /// The smallest plan.
     pub shrunk: Shrunk,
@@ -94,10 +94,10 @@ fn one(plan: &Plan, domains: &Domains) -> Result<(Facts, Observation, Vec<Breach
     Ok((facts, seen, breaches))
 }
 
-/// Makes a plan smaller that breaks a rule, by at most so many attempts.
+/// Shrinks a plan that breaks a rule, in at most this many attempts.
 ///
 /// # Errors
-/// The swarm itself has a mistake.
+/// The swarm itself has a defect.
 pub fn shrunk(
     plan: &Plan,
     breach: &Breach,

@@ -1,4 +1,4 @@
-//! What each scheme promises, and where: `domains.toml`.
+//! The promises of each scheme and their domains: `domains.toml`.
 
 use crate::facts::Facts;
 use crate::plan::{Loss, Plan, Routing};
@@ -23,7 +23,7 @@ pub struct Domains {
 pub struct Domain {
     /// Where the promise comes from.
     pub source: String,
-    /// It does not answer to congestion: nothing is promised, and others are not judged beside it.
+    /// It does not react to congestion: it promises nothing, and flows beside it are not judged.
     #[serde(default)]
     pub deaf: bool,
     /// By its paper a long round trip is a loss: its false losses are no mistakes.
@@ -31,12 +31,12 @@ pub struct Domain {
     pub delay_is_loss: bool,
     /// Where the promise holds; nowhere without it.
     pub inside: Option<Inside>,
-    /// What is promised there.
+    /// The bounds in the domain.
     pub bounds: Option<Bounds>,
 }
 
-/// Where a promise holds: all flows are under the scheme, all routers have its link parts, each
-/// flow has one path to one producer, and nothing breaks or stores.
+/// The domain of a promise: all flows use the scheme, all routers have its link parts, each flow
+/// has one path to one producer, and there are no faults and no stores.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Inside {
@@ -47,13 +47,13 @@ pub struct Inside {
     /// The longest round trip with a full queue, in milliseconds.
     #[serde(default = "any")]
     pub full_ms: f64,
-    /// The bottleneck's queue, as a multiple of what the path holds: least and most.
+    /// The bottleneck's queue, as a multiple of the path's capacity: minimum and maximum.
     pub buffer: [f64; 2],
     /// Segments that the path holds without a queue: least and most.
     pub segments: [f64; 2],
-    /// Each object is at least so many times what path and queue hold together.
+    /// The minimum size of each object, as a multiple of the capacity of path and queue together.
     pub pipes: f64,
-    /// Segments of what path and queue hold that there are at least for each flow.
+    /// The minimum capacity of path and queue per flow, in segments.
     #[serde(default)]
     pub each: f64,
     /// The most flows.
@@ -61,7 +61,7 @@ pub struct Inside {
     /// The largest ratio of two flows' round trips.
     #[serde(default = "any")]
     pub round_trip_ratio: f64,
-    /// The most frames that a path may lose by chance.
+    /// The maximum random loss of a path, in frames.
     #[serde(default)]
     pub loss: f64,
 }
@@ -70,11 +70,11 @@ fn any() -> f64 {
     f64::INFINITY
 }
 
-/// What is promised.
+/// The bounds of a promise.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bounds {
-    /// Why so much.
+    /// The reason for the bounds.
     pub why: String,
     /// The share of the fluid's rate that is used.
     pub utilisation: f64,
@@ -91,7 +91,7 @@ pub struct Bounds {
     pub repetition: f64,
 }
 
-/// What is fair.
+/// The definition of fairness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fairness {
@@ -162,26 +162,26 @@ impl Domains {
             .filter_map(|(name, domain)| Some((name.as_str(), domain.inside.as_ref()?)))
     }
 
-    /// Whether a scheme calls it a loss when Data takes longer than usual.
+    /// Returns `true` for a scheme that treats unusually late Data as lost.
     #[must_use]
     pub fn takes_delay_for_loss(&self, scheme: &str) -> bool {
         self.scheme.get(scheme).is_some_and(|domain| domain.delay_is_loss)
     }
 
-    /// Whether the consumers of a scheme ask for several segments by one Interest.
+    /// Returns `true` if a scheme's consumers request several segments per Interest.
     #[must_use]
     pub fn asks_by_ranges(&self, scheme: &str) -> bool {
         let make = schemes::find(scheme).and_then(|s| Some((s.controller?, s.params)));
         make.is_some_and(|(make, params)| make(&control::Params::defaults(params)).range() > 1)
     }
 
-    /// Whether links of this scheme hold Interests.
+    /// Returns `true` if links of this scheme hold Interests.
     #[must_use]
     pub fn shapes(&self, scheme: &str) -> bool {
         schemes::find(scheme).is_some_and(|scheme| scheme.shaper.is_some())
     }
 
-    /// What is promised of a plan; nothing outside of all domains.
+    /// The promise for a plan; `None` outside of all domains.
     #[must_use]
     pub fn covering(&self, plan: &Plan, facts: &Facts) -> Option<&Bounds> {
         let scheme = plan.flows.first()?.scheme()?;
@@ -192,14 +192,14 @@ impl Domains {
     }
 }
 
-/// Whether a scheme has parts that work on links.
+/// Returns `true` if a scheme has parts that work on links.
 #[must_use]
 pub fn has_link_parts(scheme: &str) -> bool {
     let has = |s: &control::Scheme| s.marker.is_some() || s.shaper.is_some() || s.stamper.is_some();
     schemes::find(scheme).is_some_and(has)
 }
 
-/// One scheme everywhere, one path, and nothing that disturbs it.
+/// One scheme everywhere, one path, and no disturbance.
 fn is_plain(plan: &Plan, scheme: &str, loss: f64) -> bool {
     let on_links = has_link_parts(scheme).then_some(scheme);
     let calm = |link: &crate::plan::Link| {
@@ -233,7 +233,7 @@ fn is_inside(plan: &Plan, facts: &Facts, inside: &Inside) -> bool {
         let (Some(way), Some(pipes)) = (facts.way, &facts.pipes) else { return false };
         let content = &plan.contents[flow.content];
         let links = pipes.iter().map(|pipe| &plan.links[pipe / 2]);
-        // The queue in front of the slowest link, and no smaller one on the way.
+        // The queue before the slowest link, and no smaller one on the path.
         let slowest = links.clone().map(|link| link.rate).min().unwrap_or(0) as f64;
         let smallest = links.map(|link| link.queue).min().unwrap_or(0) as f64 * 8.0;
         let holds = slowest * way.round_trip;
@@ -244,7 +244,7 @@ fn is_inside(plan: &Plan, facts: &Facts, inside: &Inside) -> bool {
             && (holds + smallest) / 8.0 / content.segment as f64 >= inside.each * flows
             && content.size as f64 * 8.0 >= inside.pipes * (holds + smallest)
             && way.loss <= inside.loss
-            // What is asked must not be the bottleneck: an Interest has about a hundred bytes.
+            // Interests must not be the bottleneck: each has about a hundred bytes.
             && content.segment >= 1_000
     });
     each && plan.flows.len() <= inside.flows && long <= inside.round_trip_ratio * short

@@ -10,7 +10,7 @@ use crate::plan::Plan;
 use crate::routes;
 use control::Rng;
 
-/// No plan brings more packets over links than this, losses and repetitions aside.
+/// The maximum number of packets over links in a plan, without losses and repetitions.
 pub const MOST_PACKETS: u64 = 100_000;
 
 /// The plan of a seed: three in ten lie in the domain of a scheme, the others anywhere.
@@ -25,7 +25,7 @@ pub fn draw(seed: u64, domains: &Domains) -> Plan {
     plan
 }
 
-/// Makes objects smaller until the plan is no larger than it may be.
+/// Shrinks objects until the plan is within the limit.
 fn bound(plan: &mut Plan) {
     let paths: Vec<u64> = (0..plan.flows.len())
         .map(|flow| routes::path(plan, flow).map_or(0, |path| path.len() as u64))

@@ -1,4 +1,4 @@
-//! What the oracles say of a plan.
+//! The oracles' facts about a plan.
 
 use crate::oracle::{self, Pipe, Unsolved, Way};
 use crate::plan::{Fault, FaultKind, Link, Manner, Plan, Routing};
@@ -11,8 +11,8 @@ const HEADERS: u64 = 300;
 const LARGEST: u64 = 9_000;
 /// Discovery gives up after this long without an answer; an outage then ends the fetch.
 pub const DISCOVERY_S: f64 = 8.0;
-/// An Interest at a constant rate, and what it brings, is gone this long after it left: its
-/// lifetime, 4 s, and the longest path.
+/// The time after which an Interest at a constant rate and its Data are gone: its lifetime, 4 s,
+/// and the longest path.
 const GONE_S: f64 = 10.0;
 /// No run takes longer, in simulated seconds.
 pub const LONGEST_S: f64 = 3_000.0;
@@ -24,25 +24,25 @@ pub struct Facts {
     pub pipes: Vec<Pipe>,
     /// The flows.
     pub flows: Vec<FlowFacts>,
-    /// Sums over flows that cross a pipe, where these must all bring content of their own.
+    /// Sums over flows that cross a pipe with content of their own.
     pub shared: Vec<Shared>,
     /// Until when the run is looked at, in seconds.
     pub limit_s: f64,
 }
 
-/// What holds for a flow.
+/// Facts about a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowFacts {
-    /// Its path by its numbers; of several, the sum of all links. `None` if there is none.
+    /// Its path with its numbers; for several paths, the sum of all links. `None` if there is none.
     pub way: Option<Way>,
-    /// Propagation there and back to the nearest node that may have the content. Nothing, if
-    /// another flow asks for the same: its Data may be under way already.
+    /// Propagation to the nearest node that may have the content, and back. Zero if another flow
+    /// requests the same, because its Data may already be in transit.
     pub nearest_s: f64,
-    /// The pipes that its Data take, if they are known.
+    /// The pipes of its Data, if known.
     pub pipes: Option<Vec<usize>>,
     /// No transfer can be over before.
     pub earliest_end_s: f64,
-    /// What the slowest consumer takes that still works, alone in the network.
+    /// The time that the slowest working consumer takes, alone in the network.
     pub slowest_s: f64,
     /// When its path is broken: from and to.
     pub outages: Vec<(f64, f64)>,
@@ -112,8 +112,8 @@ pub fn rates(plan: &Plan, link: usize) -> Vec<(f64, f64)> {
     rates
 }
 
-/// The longest that a packet waits at a direction of a link: behind a full queue, at the smallest
-/// rate that the link has, for its own transmission, and on the wire.
+/// The longest delay of a packet at a direction of a link: a full queue at the link's smallest
+/// rate, its own transmission, and the wire.
 fn waits(plan: &Plan, number: usize) -> f64 {
     let link: &Link = &plan.links[number];
     let working = rates(plan, number).into_iter().map(|(_, rate)| rate).filter(|rate| *rate > 0.0);
@@ -154,7 +154,7 @@ fn flow_facts(plan: &Plan, pipes: &[Pipe], number: usize) -> Result<FlowFacts, U
     let path = routes::path(plan, number);
     let links: Option<Vec<usize>> = path.as_ref().map(|path| match plan.routing {
         Routing::Listed => path.iter().map(|(link, _)| *link).collect(),
-        // Which path a packet takes is up to the strategy: none is longer than all links.
+        // The strategy selects the path: none is longer than all links.
         Routing::Computed(_) => (0..plan.links.len()).collect(),
     });
     let way = links.as_ref().map(|links| way(plan, links));
@@ -185,8 +185,8 @@ fn flow_facts(plan: &Plan, pipes: &[Pipe], number: usize) -> Result<FlowFacts, U
     Ok(FlowFacts { way, nearest_s, pipes: data_pipes, earliest_end_s, slowest_s, outages })
 }
 
-/// The bits that a fluid must bring. A packet that has begun to leave goes on at the rate that its
-/// link had then, so that each change of a rate is worth a packet.
+/// The bits for the fluid. A packet in transmission keeps the link's previous rate, so each change
+/// of a rate counts as a packet.
 fn fluid_bits(plan: &Plan, bytes: u64) -> f64 {
     let is_change = |fault: &&Fault| matches!(fault.kind, FaultKind::Rate(..));
     let changes = 2 * plan.faults.iter().filter(is_change).count() as u64;
@@ -207,8 +207,8 @@ fn outages(plan: &Plan, consumer: usize, links: Option<&[usize]>) -> Vec<(f64, f
     broken.map(|fault| (fault.at_ms as f64 / 1e3, fault.healed_s())).collect()
 }
 
-/// What flows together must bring over each pipe: only where no store and no pending Interest of
-/// another flow can bring it.
+/// The common load of flows on each pipe: only if no store and no pending Interest of another flow
+/// can supply it.
 fn shared(plan: &Plan, flows: &[FlowFacts]) -> Vec<Shared> {
     let twice = |flow: usize| {
         plan.flows.iter().filter(|other| other.content == plan.flows[flow].content).count() > 1

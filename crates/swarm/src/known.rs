@@ -1,4 +1,4 @@
-//! Seeds that break a rule because of a defect that is known: `known.toml`.
+//! Seeds that break a rule because of a known defect: `known.toml`.
 
 use crate::rules::{Breach, Rule};
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 /// The file.
 const TEXT: &str = include_str!("../known.toml");
 
-/// The defects that are known by seeds.
+/// The known defects by seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Known {
@@ -36,7 +36,7 @@ impl Known {
         toml::from_str(TEXT)
     }
 
-    /// Why a seed breaks a rule, if that is known.
+    /// The known reason why a seed breaks a rule.
     #[must_use]
     pub fn why(&self, seed: u64, breach: &Breach) -> Option<&str> {
         let is_it = |entry: &&Entry| entry.seed == seed && entry.rule == breach.rule.name();

@@ -1,9 +1,9 @@
 //! Random scenarios with oracles.
 //!
-//! A seed draws a [`plan`]; the plan is written as a scenario file and run as such; rules compare
-//! what was seen with what [`oracle`]s say that must hold. A plan that breaks a rule is made
-//! smaller until it is the smallest that still does, and written with the rule and the reason in
-//! its head. `docs/explanation/swarm.md` says what is drawn and what is checked.
+//! A seed determines a [`plan`], which is written as a scenario file and run. Rules compare the
+//! observations with the [`oracle`]s. A plan that breaks a rule is shrunk to the smallest that
+//! still does, and written with the rule and the reason in its first lines.
+//! `docs/explanation/swarm.md` describes the generated scenarios and the rules.
 #![forbid(unsafe_code)]
 
 mod campaign;

@@ -1,4 +1,4 @@
-//! Runs a plan as the file that it is, and keeps what rules look at, as numbers.
+//! Runs a plan from its file, and keeps the numbers that the rules need.
 
 use crate::facts::Facts;
 use crate::plan::{Manner, Plan};
@@ -8,7 +8,7 @@ use sim::{FlowSample, Outcome, Recorder};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What was seen of a run.
+/// Observations of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observation {
     /// When it was ended, in simulated seconds.
@@ -27,26 +27,26 @@ pub struct Observation {
     pub nodes: Vec<NodeSeen>,
 }
 
-/// What was seen of a flow.
+/// Observations of a flow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowSeen {
     /// When it began.
     pub start_s: f64,
     /// When it ended.
     pub end_s: Option<f64>,
-    /// Everything came.
+    /// The transfer is complete.
     pub complete: bool,
     /// Why it failed.
     pub error: Option<String>,
-    /// Bytes of content that came.
+    /// Received bytes of content.
     pub bytes: u64,
     /// Interests, repeated ones included.
     pub interests: u64,
-    /// Data that came for them.
+    /// Received Data packets.
     pub data: u64,
     /// Nacks.
     pub nacks: u64,
-    /// Losses that were none.
+    /// False losses.
     pub false_timeouts: u64,
     /// Interests in flight at the end.
     pub in_flight: u64,
@@ -54,14 +54,14 @@ pub struct FlowSeen {
     pub rtt_mean_s: Option<f64>,
     /// The time below which 99 % of the round trips stay.
     pub rtt_p99_s: Option<f64>,
-    /// When the bytes that had come changed, and to what, by samples.
+    /// Received bytes over time, by samples with a change.
     pub progress: Vec<(f64, u64)>,
 }
 
 /// Packets and bytes.
 pub type Amount = (u64, u64);
 
-/// What was seen of a direction of a link.
+/// Observations of a direction of a link.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkSeen {
     /// Offered to the queues.
@@ -88,27 +88,27 @@ pub struct LinkSeen {
     pub delivered: u64,
     /// Frames that it lost by chance.
     pub lost: u64,
-    /// Frames that it lost while it, or the node behind it, was down.
+    /// Frames lost while it, or the node at its end, was down.
     pub down: u64,
     /// Frames on it at the end.
     pub in_flight: u64,
 }
 
-/// What was seen of a node.
+/// Observations of a node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeSeen {
-    /// Interests that came in.
+    /// Interests that arrived.
     pub interests: u64,
     /// Interests that joined a pending one, that the content store answered, and that were dropped
     /// before they became an entry.
     pub answered: u64,
-    /// Pending Interests that ended, for whatever reason, and those that are pending.
+    /// Pending Interests that ended, for any reason, and those that are pending.
     pub entries: u64,
     /// Of these, those that are pending at the end.
     pub pending: u64,
     /// Drops of other reasons: of Interests before or after they became an entry, and of Data.
     pub other_drops: u64,
-    /// Drops, for whatever reason.
+    /// Drops, for any reason.
     pub drops: u64,
 }
 
@@ -122,8 +122,8 @@ pub struct Refused {
     pub why: String,
 }
 
-/// For so long a run goes on after its last flow: what is pending then has expired, since Interests
-/// live for 4 s, and what is queued has left.
+/// The duration of a run after its last flow: pending Interests have expired, since they live for 4
+/// s, and queues are empty.
 pub const EXPIRED: Duration = Duration::from_secs(5);
 
 type Progress = Arc<Mutex<BTreeMap<usize, Vec<(f64, u64)>>>>;
@@ -141,10 +141,10 @@ impl Recorder for Watcher {
     }
 }
 
-/// Runs a plan until all fetches are over, or until the oracles' limit.
+/// Runs a plan until all fetches have ended, or until the oracles' limit.
 ///
 /// # Errors
-/// Weir refuses the scenario.
+/// Weir rejects the scenario.
 pub fn observe(plan: &Plan, facts: &Facts) -> Result<Observation, Refused> {
     let refused = |why: String| Refused { seed: plan.seed, why };
     let limit_ms = (facts.limit_s * 1e3).ceil() as u64;

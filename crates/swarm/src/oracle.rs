@@ -1,7 +1,7 @@
-//! What is possible, and what is fair, by numbers alone: rates, delays, buffers, sizes.
+//! Limits and fair shares computed from numbers only: rates, delays, buffers, sizes.
 //!
-//! Nothing here uses Weir's code: a mistake in the simulator, the forwarder or the transport cannot
-//! be repeated here. Rates are in bits a second, times in seconds.
+//! This code does not use Weir's: a mistake in the simulator, the forwarder or the transport cannot
+//! be repeated here. Rates are in bits per second, times in seconds.
 
 mod fair;
 mod fluid;

@@ -1,4 +1,4 @@
-//! A drawn scenario as integers: what is written as TOML, judged, and made smaller.
+//! A random scenario as integers, to be written as TOML, judged, and shrunk.
 
 /// Parts of a million.
 pub type Ppm = u64;
@@ -16,13 +16,13 @@ pub struct Plan {
     pub links: Vec<Link>,
     /// The objects, called `/swarm/0`, `/swarm/1`, and so on.
     pub contents: Vec<Content>,
-    /// Who asks.
+    /// The consumers.
     pub flows: Vec<Flow>,
-    /// What happens.
+    /// The faults.
     pub faults: Vec<Fault>,
-    /// Who computes the routes.
+    /// The source of the routes.
     pub routing: Routing,
-    /// The forwarding strategy of all nodes; the default one without it.
+    /// The forwarding strategy of all nodes; `None` is the default one.
     pub strategy: Option<String>,
 }
 
@@ -33,7 +33,7 @@ pub struct Node {
     pub store: u64,
 }
 
-/// A link, the same both ways.
+/// A link with equal directions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Its ends, as indices of nodes.
@@ -50,7 +50,7 @@ pub struct Link {
     pub jitter_us: u64,
     /// Share of frames that others overtake.
     pub reorder: Ppm,
-    /// For how long these are held back, in microseconds.
+    /// The delay of reordered frames, in microseconds.
     pub reorder_by_us: u64,
     /// Share of frames that arrive twice.
     pub duplicate: Ppm,
@@ -101,7 +101,7 @@ pub struct Content {
     pub size: u64,
     /// Bytes of content in a segment.
     pub segment: u64,
-    /// Each segment is at one of the producers, and not at all of them.
+    /// Each segment is at only one of the producers.
     pub is_spread: bool,
 }
 
@@ -118,15 +118,15 @@ impl Content {
 pub struct Flow {
     /// Its node.
     pub at: usize,
-    /// What it asks for.
+    /// Its content.
     pub content: usize,
-    /// When it begins, in milliseconds.
+    /// Its start, in milliseconds.
     pub start_ms: u64,
-    /// How it asks.
+    /// Its manner of sending Interests.
     pub manner: Manner,
 }
 
-/// How a consumer asks.
+/// A consumer's manner of sending Interests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Manner {
     /// A fetch under this scheme.
@@ -143,7 +143,7 @@ pub enum Manner {
 }
 
 impl Flow {
-    /// The scheme under which it asks, if that answers to congestion.
+    /// Its scheme, if that reacts to congestion.
     #[must_use]
     pub fn scheme(&self) -> Option<&str> {
         match &self.manner {
@@ -156,11 +156,11 @@ impl Flow {
 /// Something that happens and ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// When it begins, in milliseconds.
+    /// Its start, in milliseconds.
     pub at_ms: u64,
     /// How long it lasts.
     pub lasts_ms: u64,
-    /// What.
+    /// Its kind.
     pub kind: FaultKind,
 }
 
@@ -172,10 +172,10 @@ impl Fault {
     }
 }
 
-/// What happens.
+/// A kind of fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// The link carries nothing.
+    /// The link is down.
     LinkDown(usize),
     /// The node is down, and comes back without its tables.
     NodeDown(usize),
@@ -183,23 +183,23 @@ pub enum FaultKind {
     Rate(usize, u64),
 }
 
-/// Who computes the routes.
+/// The source of the routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Routing {
     /// This crate: one next hop at each node, all listed in the file.
     Listed,
-    /// Weir, with so many paths from each consumer to each producer.
+    /// Weir computes this many paths from each consumer to each producer.
     Computed(u32),
 }
 
 impl Plan {
-    /// Whether a node has a content store.
+    /// Returns `true` if a node has a content store.
     #[must_use]
     pub fn has_stores(&self) -> bool {
         self.nodes.iter().any(|node| node.store > 0)
     }
 
-    /// Packets that it takes to bring all content over the shortest paths: Interests and Data.
+    /// The number of packets for all content over the shortest paths: Interests and Data.
     #[must_use]
     pub fn least_packets(&self, hops: &dyn Fn(usize) -> u64) -> u64 {
         let one = |(number, flow): (usize, &Flow)| {

@@ -1,4 +1,4 @@
-//! The one next hop of every node to every object, where the plan lists its routes.
+//! The single next hop of every node to every object, for plans that list routes.
 
 use crate::plan::Plan;
 
@@ -6,7 +6,7 @@ use crate::plan::Plan;
 pub type NextHop = Option<(usize, usize)>;
 
 /// The next hop of each node to the nearest of these nodes, by delay, then hops, then the links'
-/// order. `None` where there is no way, and at the nodes themselves.
+/// order. `None` without a path, and at the nodes themselves.
 #[must_use]
 pub fn towards(plan: &Plan, goals: &[usize]) -> Vec<NextHop> {
     const FAR: (u64, u64) = (u64::MAX, u64::MAX);
@@ -37,8 +37,8 @@ pub fn towards(plan: &Plan, goals: &[usize]) -> Vec<NextHop> {
     }
 }
 
-/// The links from a flow's consumer to the producer that is nearest to it, each with whether
-/// Interests cross it from its second end to its first. `None` if there is no way.
+/// The links from a flow's consumer to its nearest producer, each with a flag for Interests from
+/// its second end to its first. `None` without a path.
 #[must_use]
 pub fn path(plan: &Plan, flow: usize) -> Option<Vec<(usize, bool)>> {
     let flow = &plan.flows[flow];
@@ -62,7 +62,7 @@ mod tests {
     fn the_shortest_way_is_taken() {
         let mut plan = testing::line(3);
         assert_eq!(path(&plan, 0), Some(vec![(0, false), (1, false)]));
-        // A way round that is longer, then shorter.
+        // A detour that is longer, then shorter.
         let mut link = plan.links[0].clone();
         (link.ends, link.delay_us) = ([2, 0], 10 * link.delay_us);
         plan.links.push(link);

@@ -1,4 +1,4 @@
-//! What must hold in a run: for any scheme here, inside a scheme's domain as `domain` declares it.
+//! Rules for a run: for any scheme, and inside a scheme's domain as `domain` declares it.
 
 mod conserved;
 mod domain;
@@ -16,7 +16,7 @@ use std::fmt;
 pub struct Breach {
     /// The rule.
     pub rule: Rule,
-    /// What was seen, and what would have been right.
+    /// The observation and the expected value.
     pub why: String,
 }
 
@@ -25,11 +25,11 @@ pub struct Breach {
 pub enum Rule {
     /// Packets offered to queues left them, were dropped, were lost with a node, or are queued.
     Queues,
-    /// Frames on wires arrived, were lost, or are under way.
+    /// Frames on wires arrived, were lost, or are in transit.
     Wires,
-    /// Interests that came to a node became entries or have another end that is counted.
+    /// Interests at a node became entries or have another counted end.
     Interests,
-    /// A transfer has all bytes of its object, none has more.
+    /// A complete transfer has exactly the bytes of its object.
     Bytes,
     /// No queue exceeds its bound, no link its rate.
     Capacity,
@@ -41,17 +41,17 @@ pub enum Rule {
     Fails,
     /// Everything completes that can.
     Completes,
-    /// No transfer stands still while its path works.
+    /// No transfer stops while its path works.
     Starves,
     /// Transfers go on after a fault heals.
     Recovers,
-    /// Few losses are none.
+    /// Few losses are false.
     FalseLosses,
     /// Interests are bounded by Data and losses.
     Repetition,
     /// Equal runs are equal.
     Repeatable,
-    /// In its domain a scheme uses what there is.
+    /// In its domain a scheme uses the available rate.
     DomainUtilisation,
     /// In its domain a scheme shares as promised.
     DomainFairness,
@@ -125,17 +125,17 @@ impl fmt::Display for Breach {
 /// A run with all that rules look at.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
-    /// What was run.
+    /// The plan.
     pub plan: &'a Plan,
-    /// What the oracles say of it.
+    /// The oracles' facts about it.
     pub facts: &'a Facts,
-    /// What was seen.
+    /// The observations.
     pub seen: &'a Observation,
     /// The domains of schemes.
     pub domains: &'a Domains,
 }
 
-/// Where rules write what they find.
+/// The findings of rules.
 #[derive(Debug, Default)]
 struct Found(Vec<Breach>);
 

@@ -1,12 +1,12 @@
-//! From a plan that breaks a rule to a small one that still does.
+//! Shrinks a plan that breaks a rule to a small one that still does.
 //!
 //! Greedy delta debugging (A. Zeller, R. Hildebrandt, Simplifying and Isolating Failure-Inducing
-//! Input, 2002, with cuts that know the plan): a cut is kept if the rule still breaks, and all cuts
-//! are tried again until none is.
+//! Input, 2002, with cuts that depend on the plan): a cut is kept if the rule still breaks, and all
+//! cuts are tried again until none is.
 
 use crate::plan::{FaultKind, Loss, Manner, Plan, Routing};
 
-/// How far shrinking went.
+/// The result of shrinking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shrunk {
     /// The smallest plan found.
@@ -17,15 +17,15 @@ pub struct Shrunk {
     pub kept: usize,
 }
 
-/// The smallest plan found that `breaks`, with at most so many attempts; `plan` must break.
+/// The smallest plan found that `breaks`, in at most this many attempts; `plan` must break.
 #[must_use]
 pub fn shrink(plan: &Plan, attempts: usize, mut breaks: impl FnMut(&Plan) -> bool) -> Shrunk {
     let mut best = Shrunk { plan: plan.clone(), tried: 0, kept: 0 };
     loop {
         let kept = best.kept;
         let mut number = 0;
-        // The list of cuts is made anew after each that is kept: indices have moved. It goes on at
-        // the same place, where now another cut stands.
+        // The list of cuts is new after each kept cut, because indices have moved. The loop
+        // continues at the same place, which now has another cut.
         while let Some(smaller) = cuts(&best.plan).into_iter().nth(number) {
             if best.tried == attempts {
                 return best;
@@ -169,7 +169,7 @@ fn bypass(plan: &mut Plan, gone: usize, keep: usize) {
         let [a, b] = plan.links[link].ends;
         if a == gone { b } else { a }
     });
-    // Two links between the same nodes could not be told apart by a route.
+    // A route could not distinguish two links between the same nodes.
     let joined = plan.links.iter().any(|l| l.ends == [from, to] || l.ends == [to, from]);
     if from != to && !joined {
         plan.links[kept].ends = [from, to];

@@ -40,7 +40,7 @@ pub fn line(nodes: usize) -> Plan {
     }
 }
 
-/// Flows of their own objects beside the first one.
+/// Flows with separate objects beside the first one.
 pub fn more_flows(plan: &mut Plan, count: usize) {
     for _ in 0..count {
         plan.contents.push(plan.contents[0].clone());
@@ -49,7 +49,7 @@ pub fn more_flows(plan: &mut Plan, count: usize) {
     }
 }
 
-/// A run without a mistake: everything came a tenth later than a fluid, evenly.
+/// A run without a defect: all content arrives evenly, a tenth later than with a fluid.
 pub fn good(plan: &Plan, facts: &Facts) -> Observation {
     let last = facts.shared.iter().map(|shared| shared.earliest_end_s);
     let last = last.chain(facts.flows.iter().map(|flow| flow.earliest_end_s)).fold(0.0, f64::max);

@@ -7,8 +7,8 @@ use std::fmt::Write;
 /// A fetch waits so long for anything new: longer than any fault lasts.
 pub const PATIENCE_S: u64 = 600;
 
-/// The scenario as Weir reads it, ending after so many milliseconds; each line of `head` is a
-/// comment at its beginning.
+/// The scenario file, ending after this many milliseconds; each line of `head` is a comment at its
+/// beginning.
 #[must_use]
 pub fn toml(plan: &Plan, duration_ms: u64, head: &[String]) -> String {
     let mut out = String::new();

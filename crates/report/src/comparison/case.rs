@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Runs of both folders that were set alike.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Case {
-    /// How: what tells the runs of a folder apart.
+    /// The settings that distinguish the runs of a folder.
     pub settings: Settings,
     /// The seeds of the first.
     pub first_seeds: Vec<u64>,
@@ -20,16 +20,16 @@ pub struct Case {
     pub method: Method,
     /// Every quantity of everything that is in both.
     pub differences: Vec<Difference>,
-    /// What only the first has.
+    /// Items that only the first has.
     pub only_first: Vec<Thing>,
-    /// What only the second has.
+    /// Items that only the second has.
     pub only_second: Vec<Thing>,
 }
 
-/// What one folder measured of a thing: by quantity a value, or none, for each run.
+/// One folder's measurements of an item: by quantity a value, or none, for each run.
 type Seen = Vec<(Measured, Vec<Option<f64>>)>;
 
-/// What one folder measured, and in which order it names things.
+/// One folder's measurements, and its order of items.
 #[derive(Default)]
 struct Table {
     order: Vec<Thing>,
@@ -55,14 +55,14 @@ impl Table {
         table
     }
 
-    /// What the other has not.
+    /// Items that the other lacks.
     fn without(&self, other: &Table) -> Vec<Thing> {
         self.order.iter().filter(|thing| !other.things.contains_key(thing)).cloned().collect()
     }
 }
 
 impl Case {
-    /// Two runs that are known to belong together.
+    /// A pair of runs that belong together.
     #[must_use]
     pub fn of_two(first: &RunResult, second: &RunResult, within: f64) -> Case {
         let settings = first.settings.clone();
@@ -104,7 +104,7 @@ impl Case {
         }
     }
 
-    /// Flows and workloads that are in one folder alone.
+    /// Flows and workloads that are in only one folder.
     pub fn alone(&self) -> impl Iterator<Item = &Thing> {
         let only = self.only_first.iter().chain(&self.only_second);
         only.filter(|thing| ["flow", "workload"].contains(&thing.kind))
@@ -116,7 +116,7 @@ impl Case {
     }
 }
 
-/// Equal seeds make pairs, if each is there but once.
+/// Equal seeds form pairs, if each occurs only once.
 fn method(seeds: &[Vec<u64>; 2]) -> Method {
     let [first, second] = seeds;
     let is_once = first.windows(2).all(|pair| pair[0] != pair[1]);
@@ -127,7 +127,7 @@ fn method(seeds: &[Vec<u64>; 2]) -> Method {
     }
 }
 
-/// The mean size of the packets that crossed a link in either folder; zero if there were none.
+/// The mean size of packets on a link in either folder; zero without packets.
 fn packet(sides: [&Seen; 2]) -> f64 {
     let sum = |names: &[&str]| -> f64 {
         let all = sides.iter().flat_map(|side| side.iter());

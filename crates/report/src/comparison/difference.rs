@@ -1,10 +1,10 @@
-//! How far apart two sets of values of one quantity are.
+//! The difference between two sets of values of one quantity.
 
 use super::observed::Measured;
 use scenario::Mean;
 use serde::Serialize;
 
-/// What people compare first: by these [`Difference::beyond`] decides whether two runs agree.
+/// The main quantities: by these [`Difference::beyond`] decides whether two runs agree.
 const MAIN: &[(&str, &str)] = &[
     ("network", "goodput_mbps"),
     ("network", "fct_s"),
@@ -15,7 +15,7 @@ const MAIN: &[(&str, &str)] = &[
     ("link", "queue_mean_bytes"),
 ];
 
-/// Shares, which are told apart from one percentage point on.
+/// Shares, with a resolution of one percentage point.
 const SHARES: &[&str] = &["utilization", "delivery_ratio", "hit_ratio", "jain_index"];
 
 /// How runs of the two folders belong together.
@@ -35,7 +35,7 @@ pub enum Method {
 pub struct Difference {
     /// `network`, `flow`, `workload`, `link` or `node`.
     pub kind: &'static str,
-    /// Which, as in the series.
+    /// The item, as in the series.
     pub entity: String,
     /// The field's name, as in the summary.
     pub quantity: &'static str,
@@ -47,15 +47,15 @@ pub struct Difference {
     pub second: Option<Mean>,
     /// The second less the first.
     pub difference: Option<Mean>,
-    /// The difference as a share of the first; nothing, if that is nothing.
+    /// The difference as a share of the first; `None` if that is zero.
     pub share: Option<f64>,
     /// Half the width of its 95 % confidence interval.
     pub share_ci95: Option<f64>,
     /// It has a value in some runs of one folder and not in those of the other.
     pub missing: bool,
-    /// What the quantity can tell apart, in its unit.
+    /// The resolution of the quantity, in its unit.
     pub resolution: f64,
-    /// It is larger than what is tolerated and than the resolution, or a value is missing.
+    /// It exceeds the tolerance and the resolution, or a value is missing.
     pub beyond: bool,
 }
 
@@ -72,7 +72,7 @@ pub struct Values<'v> {
 }
 
 impl Values<'_> {
-    /// What they come to; `None` if no run has a value.
+    /// The difference; `None` if no run has a value.
     pub fn difference(&self, entity: &str, method: Method, within: f64) -> Option<Difference> {
         let there = self.values.map(|side| side.iter().flatten().copied().collect::<Vec<f64>>());
         let [first, second] = [&there[0], &there[1]].map(|values| Mean::of(values));
@@ -93,7 +93,7 @@ impl Values<'_> {
         let resolution = self.resolution(quantity, is_count);
         let is_far = |difference: Mean| {
             let allowed = (within * whole.unwrap_or(0.0)).max(resolution);
-            // What is exactly as far away as it may be is not rounded to one side or the other.
+            // A difference exactly at the limit must not depend on rounding.
             difference.mean.abs() > allowed * (1.0 + 1e-9)
         };
         let missing = self.is_missing(method);
@@ -123,8 +123,8 @@ impl Values<'_> {
         there(first) * second.len() != there(second) * first.len()
     }
 
-    /// Differences up to here say nothing, whatever their share is: a queue is as long as its last
-    /// packet, and what is counted comes in ones.
+    /// Smaller differences mean nothing, whatever their share: a queue consists of packets, and
+    /// counts of ones.
     fn resolution(&self, quantity: &str, is_count: bool) -> f64 {
         match quantity {
             _ if self.kind == "link" && quantity.starts_with("queue_") => self.packet,

@@ -1,4 +1,4 @@
-//! What was measured of each thing of a run, by the names of the fields.
+//! The measurements of each item of a run, by field names.
 
 use crate::results::until_the_end;
 use scenario::result::columns::{COMBINATIONS, Column, head};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub struct Thing {
     /// `network`, `flow`, `workload`, `link` or `node`.
     pub kind: &'static str,
-    /// Which.
+    /// Its name.
     pub entity: String,
 }
 
@@ -23,7 +23,7 @@ pub struct Measured {
     pub quantity: &'static str,
     /// It counts things.
     pub is_count: bool,
-    /// What it holds, if it applies.
+    /// Its value, if applicable.
     pub value: Option<f64>,
 }
 
@@ -32,13 +32,13 @@ pub struct Measured {
 pub enum Span {
     /// The whole run, as in the summary.
     Whole,
-    /// Until the last flow ended: where runs are not of one length, the rest of the longer one
-    /// would make its queues shorter.
+    /// Until the last flow ended: if runs differ in length, the rest of the longer one would make
+    /// its queues shorter.
     Busy,
 }
 
-/// Everything that a run measured: of the network as a whole, of flows that were asked for one by
-/// one, of workloads by class, of links and of nodes.
+/// All measurements of a run: of the network, of single flows, of workloads by class, of links and
+/// of nodes.
 pub fn observed(run: &RunResult, span: Span) -> Vec<(Thing, Vec<Measured>)> {
     let mut all = Vec::new();
     let mut twins: BTreeMap<Thing, usize> = BTreeMap::new();
@@ -46,7 +46,7 @@ pub fn observed(run: &RunResult, span: Span) -> Vec<(Thing, Vec<Measured>)> {
         let mut thing = Thing { kind, entity };
         let turn = twins.entry(thing.clone()).or_insert(0);
         *turn += 1;
-        // Two links between the same nodes, which are told apart as flows are.
+        // Two links between the same nodes are distinguished like flows.
         if *turn > 1 {
             thing.entity += &format!(" #{turn}");
         }

@@ -1,16 +1,16 @@
-//! What has to be known when two folders are read side by side.
+//! Notes for readers of a comparison.
 
 use super::{Comparison, Method, Settings, Thing, label};
 use crate::words::{listed, with_unit};
 use scenario::result::{RunResult, SIMULATOR, TESTBED};
 use std::collections::BTreeSet;
 
-/// Runs may differ so much in their length.
+/// The tolerated difference between the lengths of runs.
 const SAME_LENGTH: f64 = 0.01;
 /// So many things are named.
 const MOST_NAMED: usize = 6;
 
-/// What is said of the comparison of these runs, each without its stop.
+/// Notes on the comparison of these runs, each without a full stop.
 pub fn of(comparison: &Comparison, runs: &[Vec<&RunResult>; 2]) -> Vec<String> {
     let Comparison { first, second, cases, only_first, only_second, .. } = comparison;
     let mut said = Vec::new();
@@ -35,7 +35,7 @@ pub fn of(comparison: &Comparison, runs: &[Vec<&RunResult>; 2]) -> Vec<String> {
     said
 }
 
-/// What ran them, if that is not the same.
+/// The programs that ran them, if they differ.
 fn drivers(names: [&str; 2], runs: &[Vec<&RunResult>; 2]) -> Option<String> {
     let of = |side: usize| runs[side].first().map(|run| &*run.driver);
     (of(0) != of(1)).then(|| {
@@ -44,7 +44,7 @@ fn drivers(names: [&str; 2], runs: &[Vec<&RunResult>; 2]) -> Option<String> {
     })
 }
 
-/// What is said of a driver's runs.
+/// The description of a driver's runs.
 fn ran(driver: Option<&str>) -> String {
     match driver {
         Some(SIMULATOR) => "was simulated".to_owned(),

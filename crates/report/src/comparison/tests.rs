@@ -1,7 +1,7 @@
 use super::*;
 use scenario::result::{Flow, Link, Node};
 
-/// A run of one flow at 8 Mbit/s that goes by one link.
+/// A run of one flow at 8 Mbit/s over one link.
 fn run(seed: u64, goodput: f64, settings: &[(&str, &str)]) -> RunResult {
     let flow = Flow {
         flow: "c /film".to_owned(),
@@ -32,7 +32,7 @@ fn run(seed: u64, goodput: f64, settings: &[(&str, &str)]) -> RunResult {
     }
 }
 
-/// Compares what two folders, `a` and `b`, have.
+/// Compares two folders, `a` and `b`.
 fn compared(first: Vec<RunResult>, second: Vec<RunResult>) -> Result<Comparison, ReportError> {
     let results = Results::of_runs(&[("a", first), ("b", second)]);
     Comparison::new(&results, &["a".into(), "b".into()], 0.05)
@@ -93,7 +93,7 @@ fn runs_belong_together_by_what_tells_them_apart() {
     };
     let found = compared(rates("aimd", "20 Mbit/s").into(), rates("bbr", "30 Mbit/s").into());
     let found = found.unwrap();
-    // The control is what is compared; the rate is not.
+    // The control is the subject of the comparison, the rate is not.
     let [case] = &*found.cases else { panic!("{:?}", found.cases) };
     assert_eq!(label(&case.settings), "link.rate 10 Mbit/s");
     assert_eq!(found.only_first.iter().map(label).collect::<Vec<_>>(), ["link.rate 20 Mbit/s"]);

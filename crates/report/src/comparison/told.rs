@@ -11,15 +11,14 @@ use scenario::result::columns::{Head, head};
 pub struct Told {
     /// The quantity with its unit.
     pub label: &'static str,
-    /// First, its ±, second, its ±, difference, its ±, in per cent, its ±; empty where there is
-    /// none.
+    /// First, its ±, second, its ±, difference, its ±, in per cent, its ±; empty without a value.
     pub cells: [String; 8],
-    /// `*` if it differs by more than is tolerated; behind it in how many runs there is a value, if
-    /// not in all.
+    /// `*` for a difference beyond the tolerance, followed by the number of runs with a value if
+    /// not all have one.
     pub mark: String,
 }
 
-/// What a thing is called where it stands above its quantities.
+/// The name of an item above its quantities.
 #[must_use]
 pub fn in_words(kind: &str, entity: &str) -> String {
     match kind {
@@ -65,7 +64,7 @@ impl Difference {
         })
     }
 
-    /// How far apart it is, in a few words.
+    /// The difference in a few words.
     #[must_use]
     pub fn how_far(&self) -> String {
         match self.share {
@@ -75,11 +74,11 @@ impl Difference {
         }
     }
 
-    /// What it is the difference of: `c /film: completion (s)`.
+    /// The compared quantity: `c /film: completion (s)`.
     #[must_use]
     pub fn name(&self) -> String {
         let label = head(self.kind, self.quantity).map_or(self.quantity, |head| head.long);
-        // Without the unit: what is said of it is a share.
+        // Without the unit, because the value is a share.
         let label = label.split(" (").next().unwrap_or(label);
         match self.kind {
             "network" => format!("{label} of everything together"),
@@ -87,16 +86,16 @@ impl Difference {
         }
     }
 
-    /// There is more than nothing to be seen on one of the sides.
+    /// Returns `true` if one of the sides has a visible value.
     fn is_something(&self) -> bool {
         let is_more = |mean: Mean| mean.mean.abs() > self.resolution;
         self.beyond || self.first.is_some_and(is_more) || self.second.is_some_and(is_more)
     }
 
-    /// In sight where there is little room: what decides, what is said of the whole network, and
-    /// what differs by more than is tolerated, which of flows is all that terminals show, of nodes
-    /// what their stores answered, of others what terminals show first. Of several cases, what
-    /// decides and differs.
+    /// The short selection: deciding quantities, those of the whole network, and differences beyond
+    /// the tolerance (for flows, all that terminals show; for nodes, the answers of their stores;
+    /// for others, the terminals' first columns). With several cases, only deciding quantities that
+    /// differ.
     fn is_first(&self, is_alone: bool) -> bool {
         let rank = head(self.kind, self.quantity).and_then(|head| head.rank);
         let is_wanted = match self.kind {
@@ -116,7 +115,7 @@ fn number(mean: Mean, head: Head) -> String {
 }
 
 impl Comparison {
-    /// What stands in sight of a case.
+    /// The short selection of a case.
     pub fn first_of<'c>(&self, case: &'c Case) -> impl Iterator<Item = &'c Difference> {
         let is_alone = self.cases.len() == 1;
         case.differences.iter().filter(move |one| one.is_something() && one.is_first(is_alone))
@@ -124,7 +123,7 @@ impl Comparison {
 }
 
 impl Case {
-    /// What tables show, of everything that there is something to be seen of.
+    /// The quantities in tables, of all items with a visible value.
     pub fn all(&self) -> impl Iterator<Item = &Difference> {
         self.differences.iter().filter(|one| one.is_something() && one.told().is_some())
     }

@@ -1,7 +1,7 @@
-//! Folders of runs that go on, and of those that were killed.
+//! Folders of running and of killed processes.
 //!
-//! As long as a run goes on it holds a lock on a file in its folder, which the system gives back
-//! when the process ends, however it ends. So a lock that can be had is that of a dead process.
+//! During a run, the process holds a lock on a file in its folder. The system releases it when the
+//! process ends for any reason. So a lock that can be acquired belongs to a dead process.
 
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -9,18 +9,18 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// How their names begin.
+/// The beginning of their names.
 const PREFIX: &str = ".weir-unfinished-";
 /// The file that is locked.
 const LOCK: &str = "alive.lock";
 
-/// A new folder in `home`, and its lock; there is none where the disk knows no locks.
+/// A new folder in `home`, and its lock, which is `None` on disks without locks.
 pub fn begin(home: &Path) -> io::Result<(TempDir, Option<File>)> {
     let folder = tempfile::Builder::new()
         .prefix(PREFIX)
         .permissions(Permissions::from_mode(0o777))
         .tempdir_in(home)?;
-    // It has its name only once it is locked: before, nobody looks at it.
+    // It gets its name after it is locked: before, no process looks at it.
     let fresh = folder.path().join("fresh.lock");
     let file = File::create(&fresh)?;
     let held = file.try_lock().is_ok();
@@ -32,7 +32,7 @@ pub fn begin(home: &Path) -> io::Result<(TempDir, Option<File>)> {
     Ok((folder, held.then_some(file)))
 }
 
-/// Takes the lock out of a folder that is whole.
+/// Removes the lock from a complete folder.
 pub fn finish(folder: &Path, lock: Option<File>) -> io::Result<()> {
     let Some(lock) = lock else { return Ok(()) };
     fs::remove_file(folder.join(LOCK))?;
@@ -40,7 +40,7 @@ pub fn finish(folder: &Path, lock: Option<File>) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes away what killed runs have left in `home`. What cannot be taken away stays.
+/// Removes folders of killed runs in `home`, if possible.
 pub fn sweep(home: &Path) {
     for entry in fs::read_dir(home).into_iter().flatten().flatten() {
         let is_one = entry.file_name().to_string_lossy().starts_with(PREFIX)
@@ -65,10 +65,10 @@ mod tests {
         let (living, lock) = begin(home.path()).unwrap();
         let (killed, gone) = begin(home.path()).unwrap();
         fs::write(killed.path().join("series-0.part"), "half").unwrap();
-        // A process that is killed takes nothing away, but its locks are given back.
+        // A killed process removes nothing, but its locks are released.
         let killed = killed.keep();
         drop(gone);
-        // Neither what has no lock yet, nor what others called so, is taken.
+        // Neither folders without a lock, nor foreign folders of this name, are removed.
         let early = home.path().join(".weir-unfinished-early");
         fs::create_dir(&early).unwrap();
         let file = home.path().join(".weir-unfinished-file");

@@ -6,10 +6,10 @@ use crate::words::{escaped, many};
 use scenario::result::columns::MOST;
 use std::fmt::Write;
 
-/// So many rows a table behind the pictures has at most: more would hold the browser up.
+/// The maximum rows of a table after the pictures: more would slow the browser down.
 const MOST_ROWS: usize = 600;
 
-/// What the page is opened for, and what has to be known to read it.
+/// The main result, and notes for the reader.
 pub fn first(out: &mut String, comparison: &Comparison) {
     for case in comparison.cases.iter().take(MOST) {
         if comparison.cases.len() > 1 {

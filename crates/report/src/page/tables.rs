@@ -1,4 +1,4 @@
-//! Tables: flows or combinations first, links and nodes behind the pictures.
+//! Tables: flows or combinations first, links and nodes after the pictures.
 
 use crate::results::{Results, used};
 use crate::words::escaped;
@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 pub struct Table<'o> {
     out: &'o mut String,
-    /// Columns at the left that hold words.
+    /// Text columns at the left.
     words: usize,
 }
 
@@ -34,7 +34,7 @@ impl<'o> Table<'o> {
         self.out.push_str("</tr>\n");
     }
 
-    /// A row that says what those below it are of.
+    /// A heading for the rows below it.
     pub fn heading(&mut self, text: &str, columns: usize) {
         let text = escaped(text);
         let _ =
@@ -54,7 +54,7 @@ impl<'o> Table<'o> {
     }
 }
 
-/// What the report is opened for.
+/// The main tables of the report.
 pub fn first(out: &mut String, results: &Results) {
     match &*results.groups {
         [group] if group.runs.len() == 1 => one_run(out, &group.runs[0]),
@@ -84,8 +84,8 @@ fn groups(out: &mut String, results: &Results) {
     }
 }
 
-/// Flows that were asked for one by one; workloads by class, for their flows are too many to be
-/// read; videos; content stores.
+/// Single flows; workloads by class, because their flows are too many to read; videos; content
+/// stores.
 fn one_run(out: &mut String, run: &RunResult) {
     let by_hand: Vec<&Flow> = run.flows.iter().filter(|flow| flow.workload.is_none()).collect();
     list(out, columns::FLOWS, &by_hand, by_hand.len(), "flows; flows.parquet has all");
@@ -99,7 +99,7 @@ fn one_run(out: &mut String, run: &RunResult) {
     }
 }
 
-/// What content stores saved, in the first run.
+/// The savings of content stores, in the first run.
 fn stores(out: &mut String, run: &RunResult) {
     let Some(caching) = &run.caching else { return };
     let mut said = caching.sentence();
@@ -127,7 +127,7 @@ fn list<T>(out: &mut String, columns: &'static [Column<T>], rows: &[&T], all: us
     table.end(all, what);
 }
 
-/// What links and nodes counted, in the first run.
+/// Counters of links and nodes, in the first run.
 pub fn rest(out: &mut String, results: &Results) {
     let Some(run) = results.runs().next() else { return };
     let of = match results.runs().count() {
@@ -159,7 +159,7 @@ pub fn rest(out: &mut String, results: &Results) {
     section("Nodes", &|out| list(out, columns::NODES, &nodes, run.nodes.len(), what));
 }
 
-/// What shapes, widths and colours of the drawing mean.
+/// The meaning of shapes, widths and colours in the drawing.
 pub fn map_key(out: &mut String) {
     out.push_str("<ul class=\"key\">");
     let sample =

@@ -1,4 +1,4 @@
-//! Several files of one schema become one; what is in them is not encoded again.
+//! Concatenates several files of one schema without encoding their content again.
 
 use super::{Column, properties, schema};
 use parquet::column::writer::ColumnCloseResult;

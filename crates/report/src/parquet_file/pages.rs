@@ -16,7 +16,7 @@ const RATIO: u64 = 22;
 /// Structs and lists within each other; a header has three.
 const DEEPEST: usize = 8;
 
-/// What a page claims.
+/// The claims of a page.
 #[derive(Default, Debug, PartialEq)]
 struct Header {
     uncompressed: u64,
@@ -24,8 +24,8 @@ struct Header {
     values: u64,
 }
 
-/// Checks the pages of a column, which are in these bytes of the file: none claims more values
-/// than `most`, or more bytes than its own can come to.
+/// Checks the pages of a column in these bytes of the file: none claims more values than `most`, or
+/// more bytes than its own can decompress to.
 pub fn check(file: &File, start: u64, end: u64, most: u64) -> Result<(), ParquetError> {
     let damaged = |why: &str| ParquetError::General(format!("a page {why}"));
     let mut bytes = Vec::new();
@@ -75,7 +75,7 @@ impl Reader<'_> {
         None
     }
 
-    /// A number, of which those below zero mean nothing here.
+    /// A number; negative ones have no meaning here.
     fn number(&mut self) -> Option<u64> {
         let zigzag = self.varint()?;
         (zigzag & 1 == 0).then_some(zigzag >> 1)
@@ -98,7 +98,7 @@ impl Reader<'_> {
         let (mut header, mut last) = (Header::default(), 0);
         while let Some((typ, id)) = self.field(last)? {
             match (id, typ) {
-                // What is there twice counts by the larger one.
+                // Of repeated fields the larger one counts.
                 (2, 5) => header.uncompressed = header.uncompressed.max(self.number()?),
                 (3, 5) => header.compressed = self.number()?,
                 // The headers of data and dictionary pages have the number of values first.
@@ -142,7 +142,7 @@ impl Reader<'_> {
                 }
                 Some(())
             }
-            // Headers hold no lists and no maps.
+            // Headers contain no lists and no maps.
             _ => None,
         }
     }
@@ -176,7 +176,7 @@ mod tests {
         assert!(checked(&[good.clone(), good.clone()].concat(), 3).is_ok());
         assert!(checked(&[good.clone(), page(45, 2, 3)].concat(), 3).is_err(), "45 of 2 bytes");
         assert!(checked(&[good.clone(), page(44, 2, 4)].concat(), 3).is_err(), "4 values");
-        // A page that lies partly behind the end is read by the library, and found out there.
+        // The library reads a page that lies partly beyond the end, and detects it.
         for end in 1..14 {
             assert!(checked(&good[..end], 3).is_err(), "{end}");
         }

@@ -34,7 +34,7 @@ pub const SERIES: &[Column] = &[
     column("value", Kind::Number, "its value"),
 ];
 
-/// Rows that are held until they are written.
+/// The number of buffered rows.
 const GROUP: usize = 65_536;
 
 #[derive(Default)]
@@ -107,7 +107,7 @@ impl SeriesWriter {
         group.close().map(drop)
     }
 
-    /// Writes what is held, and ends the file.
+    /// Writes the buffered rows, and ends the file.
     pub fn close(mut self) -> Result<(), ParquetError> {
         if !self.held.run.is_empty() {
             self.write()?;
@@ -137,7 +137,7 @@ pub struct ReadRow<'a> {
     pub value: f64,
 }
 
-/// Hands on every row, in the order of the file; no more than one row group is held.
+/// Passes on every row, in the order of the file; at most one row group is in memory.
 ///
 /// # Errors
 /// The file is damaged, or `to` has an error.
@@ -160,7 +160,7 @@ pub fn read_series(
     for number in 0..reader.num_row_groups() {
         let group = reader.get_row_group(number)?;
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-        // Equal values take next to nothing in a file, and all of their memory here.
+        // Equal values take little space in a file, but full memory here.
         if rows > GROUP {
             return Err(ParquetError::General(format!("more than {GROUP} rows are in a group")));
         }
@@ -190,8 +190,8 @@ pub fn read_series(
     Ok(())
 }
 
-/// Where the pages of a column begin and end. The library panics where a damaged file places them
-/// outside of it.
+/// The first and last byte of the pages of a column. The library panics if a damaged file places
+/// them outside of it.
 fn place_of(column: &ColumnChunkMetaData) -> Option<(u64, u64)> {
     let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
     let (start, size) = (u64::try_from(start).ok()?, u64::try_from(column.compressed_size()).ok()?);
@@ -207,7 +207,7 @@ macro_rules! read_all {
     ($name:ident, $variant:ident, $type:ty) => {
         fn $name(column: ColumnReader, rows: usize) -> Result<Vec<$type>, ParquetError> {
             let ColumnReader::$variant(mut column) = column else { return Err(wrong()) };
-            // A damaged file may claim any number of rows; memory is for those that it has.
+            // A damaged file may claim any number of rows; memory is allocated for actual ones.
             let mut values = Vec::with_capacity(rows.min(1 << 16));
             while values.len() < rows {
                 let (records, _, _) =
@@ -229,7 +229,7 @@ read_all!(texts, ByteArrayColumnReader, ByteArray);
 mod tests {
     use super::*;
 
-    /// A file with this many equal rows in one group, and what reading it ends with.
+    /// The result of reading a file with this many equal rows in one group.
     fn read(rows: usize) -> Result<usize, ParquetError> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("series.parquet");

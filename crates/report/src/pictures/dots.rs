@@ -61,7 +61,7 @@ fn combination(
     };
     let line = |(label, mean): &(&str, Mean)| {
         let half = mean.ci95.unwrap_or(0.0);
-        // None of these can be less than nothing.
+        // None of these can be negative.
         let low = (mean.mean - half).max(0.0);
         let interval = mean.ci95.map_or_else(|| "-".to_owned(), digits);
         Line {
@@ -181,7 +181,7 @@ fn stores<'r>(results: &'r Results) -> Vec<Store> {
 pub fn hits(results: &Results) -> Option<Picture> {
     let mut stores = stores(results);
     let answered: u64 = stores.iter().map(|store| store.hits).sum();
-    // A node that has no store answers nothing, and those are most where caching is at the edge.
+    // A node without a store answers nothing; with caching at the edge these are the majority.
     stores.retain(|store| store.hits > 0);
     stores.sort_by_key(|store| std::cmp::Reverse(store.hits));
     let there = stores.len();

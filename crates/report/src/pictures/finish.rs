@@ -19,8 +19,8 @@ struct Sample {
 }
 
 impl Sample {
-    /// The least time by which so great a share of all was complete; a flow that never was counts
-    /// as longer than all others.
+    /// The time by which this share of all flows was complete; an incomplete flow counts as longer
+    /// than all others.
     fn quantile(&self, q: f64) -> Option<f64> {
         let rank = ((q * self.all() as f64).ceil() as u64).max(1);
         let mut seen = 0;
@@ -38,7 +38,7 @@ impl Sample {
     fn steps(&self) -> Vec<f64> {
         let all = self.all().max(1) as f64;
         let mut steps = vec![0.0, 0.0];
-        // Of thousands no more than anybody can see.
+        // Of thousands, no more than are visible.
         let stride = self.times.len().div_ceil(2_000).max(1);
         let mut seen = 0;
         for (i, (time, count)) in self.times.iter().enumerate() {
@@ -55,7 +55,7 @@ impl Sample {
 fn samples(results: &Results) -> BTreeMap<String, Sample> {
     let mut samples: BTreeMap<String, Sample> = BTreeMap::new();
     let by_group = group_colours(&results.groups);
-    // Where all ask for the same, nothing but the group tells them apart.
+    // If all request the same content, only the group distinguishes them.
     let classes = results.runs().flat_map(|run| &run.completions);
     let classes: BTreeSet<(&str, &str)> =
         classes.map(|class| (class.workload.as_str(), class.class.as_str())).collect();
@@ -96,7 +96,7 @@ fn samples(results: &Results) -> BTreeMap<String, Sample> {
     samples
 }
 
-/// What a line is: neither the group nor the scheme is said twice.
+/// The label of a line, without repeating the group or the scheme.
 fn label(group: &str, what: &str) -> String {
     match group {
         "" => what.to_owned(),

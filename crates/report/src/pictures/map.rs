@@ -1,4 +1,4 @@
-//! The network, with what was used of it.
+//! The network, with the use of its links.
 
 use super::experiment;
 use crate::picture::{Axis, Form, Panel, Picture, Spot, Way, short};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Drawings of different combinations at most.
 const MOST: usize = 4;
 
-/// A drawing for each group, as far as there are few.
+/// A drawing for each group, if there are few.
 pub fn picture(results: &Results) -> Option<Picture> {
     let run = results.runs().next()?;
     let title = match busiest(run) {

@@ -1,29 +1,29 @@
-//! What is known of the quantities that are drawn over time: a line each.
+//! The known quantities over time: a line each.
 
 /// A picture of one quantity.
 pub struct Spec {
     pub subject: &'static str,
     pub quantity: &'static str,
     pub id: &'static str,
-    /// What it shows, as the beginning of a sentence.
+    /// Its description, as the beginning of a sentence.
     pub name: &'static str,
     pub axis: &'static str,
     pub unit: &'static str,
     /// From the recorded unit to the one that is drawn.
     pub factor: f64,
     pub rank: Rank,
-    /// It counts from the beginning on: what it comes to says all, its mean nothing.
+    /// It counts from the beginning: its final value matters, its mean does not.
     pub is_sum: bool,
 }
 
-/// Where a picture stands.
+/// The place of a picture.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Rank {
     /// In sight.
     First,
     /// Behind these.
     More,
-    /// Nowhere: others say it.
+    /// Not drawn, because others show it.
     Never,
 }
 
@@ -48,7 +48,7 @@ const fn never(subject: &'static str, quantity: &'static str) -> Spec {
     spec([subject, quantity, "", "", "", ""], 1.0, Rank::Never)
 }
 
-/// All of them; others that were recorded are drawn behind these, as they are.
+/// All of them; other recorded quantities are drawn after these, unchanged.
 pub const SPECS: &[Spec] = &[
     first(["flow", "goodput_mbps", "rates", "Rates", "goodput", "Mbit/s"]),
     first(["flow", "window", "windows", "Windows", "window", "segments"]),
@@ -106,7 +106,7 @@ pub const SPECS: &[Spec] = &[
     never("workload", "fct_total_s"),
 ];
 
-/// What the axis of a quantity is called.
+/// The axis label of a quantity.
 #[must_use]
 pub fn axis_name(quantity: &str) -> String {
     let known = SPECS.iter().find(|spec| spec.quantity == quantity && !spec.axis.is_empty());

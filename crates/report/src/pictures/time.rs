@@ -1,4 +1,4 @@
-//! Lines over time: one table of what they show, and one way of drawing.
+//! Lines over time: one table of their content, and one way of drawing.
 
 mod samples;
 
@@ -45,7 +45,7 @@ pub fn pictures(results: &Results) -> (Vec<Picture>, Vec<Picture>) {
     (first, more)
 }
 
-/// A quantity of which nothing is known but its name, with the unit at its end.
+/// A quantity with only a name, with the unit at its end.
 fn other(results: &Results, subject: &str, quantity: &str) -> Option<Picture> {
     let (stem, unit) = unit_of(quantity);
     let name = stem.replace('_', " ");
@@ -68,7 +68,7 @@ fn other(results: &Results, subject: &str, quantity: &str) -> Option<Picture> {
     about.picture()
 }
 
-/// Whether the queues of the links that carry most have bounds in packets.
+/// Returns `true` if the queues of the busiest links have limits in packets.
 fn limits_are_packets(results: &Results) -> bool {
     let links = || results.runs().flat_map(|run| &run.links);
     links().any(|l| l.queue_limit_packets.is_some())
@@ -80,7 +80,7 @@ const MOST_POINTS: usize = 12_000;
 /// Lines of a panel that are drawn with their samples.
 const MOST_WITH_SAMPLES: usize = 4;
 
-/// Links are left out that have no more than this share of what the one with the most has.
+/// Links with less than this share of the busiest one are left out.
 const FAINT: f64 = 0.02;
 
 struct Drawing<'r> {
@@ -109,8 +109,8 @@ impl<'r> Drawing<'r> {
         (!tracks.is_empty()).then_some(tracks.as_slice())
     }
 
-    /// The things that are drawn, those that matter most, and how many there are; flows with this
-    /// control alone, if one is given.
+    /// The drawn items, the most important ones, and their total number; with `control`, only flows
+    /// with it.
     fn entities(&self, control: Option<&str>) -> (Vec<&'r str>, usize) {
         let wanted = |entity: &str| match control {
             Some(control) => self.flow(0, entity).is_some_and(|(of, _)| of == control),
@@ -132,7 +132,7 @@ impl<'r> Drawing<'r> {
         entities.sort_by(|a, b| b.1.total_cmp(&a.1));
         entities.truncate(MOST_LINES);
         if self.subject == "link" {
-            // Where Interests alone go there is next to nothing to be seen.
+            // In a direction with Interests only, there is little to see.
             let least = entities.first().map_or(0.0, |(_, most)| most * FAINT);
             entities.retain(|(_, weight)| *weight > least);
         }
@@ -152,7 +152,7 @@ impl<'r> Drawing<'r> {
         let (entities, there) = self.entities(None);
         self.things = entities.len();
         let is_alone = self.subject == "node" && self.quantity == "hit_ratio" && there == 1;
-        // A store that is the only one was drawn as all of them.
+        // A single store was drawn as all of them.
         if entities.is_empty() || is_alone {
             return None;
         }
@@ -196,7 +196,7 @@ impl<'r> Drawing<'r> {
         }
     }
 
-    /// Of many flows a panel for each scheme, so that none hides another.
+    /// Many flows have one panel per scheme, so that none hides another.
     fn by_control(&self) -> (Vec<&'r str>, Vec<Panel>) {
         let flows = self.results.groups.first().and_then(|group| group.runs.first());
         let mut controls: Vec<&str> = Vec::new();
@@ -237,7 +237,7 @@ impl<'r> Drawing<'r> {
         says_group: bool,
         says_entity: bool,
     ) -> Panel {
-        // What the panel beside it has counts too.
+        // The neighbouring panel counts too.
         let all = self.results.groups.len() * self.things;
         let is_crowded = groups.len() * entities.len() > MOST_WITH_SAMPLES;
         let mut lines = Vec::new();
@@ -271,7 +271,7 @@ impl<'r> Drawing<'r> {
         Panel { title, lines, limits, moments, ..Panel::default() }
     }
 
-    /// The end of the warm-up, where it is one and matters.
+    /// The end of the warm-up, if it exists and matters.
     fn moments(&self, groups: &[usize]) -> Vec<Limit> {
         let matters = self.quantity == "hit_ratio" || self.subject == "workload";
         let &[group] = groups else { return Vec::new() };
@@ -297,7 +297,7 @@ impl<'r> Drawing<'r> {
         Some((flow.control.clone(), name))
     }
 
-    /// Of a panel's lines. Beside many others samples would hide what is to be seen.
+    /// For a panel's lines. Among many lines, samples would hide the result.
     fn line(
         &self,
         label: String,
@@ -378,7 +378,7 @@ impl<'r> Drawing<'r> {
         limits
     }
 
-    /// What the picture shows, in a sentence.
+    /// The content of the picture in a sentence.
     fn finding(&self, entities: &[&str]) -> String {
         let mut means: Vec<(String, f64, f64)> = Vec::new();
         for (number, group) in self.results.groups.iter().enumerate() {
@@ -491,7 +491,7 @@ impl<'r> Drawing<'r> {
     }
 }
 
-/// A count, which has no digits behind the point but where it is the mean of several.
+/// A count, without decimals unless it is the mean of several.
 fn whole(value: f64) -> String {
     match value.fract() {
         0.0 => format!("{value:.0}"),
@@ -507,14 +507,14 @@ fn shown(subject: &str, entity: &str) -> String {
     }
 }
 
-/// The place of a class among those of all workloads.
+/// The index of a class among those of all workloads.
 pub fn class_turn(results: &Results, label: &str) -> usize {
     let classes = results.runs().next().into_iter().flat_map(|run| &run.workloads);
     let mut labels = classes.map(|one| class_label(&one.workload, &one.class));
     labels.position(|one| one == label).unwrap_or(0)
 }
 
-/// How much a thing matters: flows by what they brought, others by what they have of it.
+/// The importance of an item: for flows their bytes, for others their values.
 fn weight(group: &Group, [subject, quantity, entity]: [&str; 3], tracks: &[Track]) -> f64 {
     let found = match subject {
         "flow" => group.flow(entity).map(|flow| flow.bytes as f64),
@@ -527,8 +527,8 @@ fn weight(group: &Group, [subject, quantity, entity]: [&str; 3], tracks: &[Track
     found.unwrap_or_else(|| tracks.first().map_or(0.0, Track::mean))
 }
 
-/// Mean over the runs in each bucket, and its interval where all runs have something, cut at what
-/// was seen: no queue is shorter than nothing.
+/// Mean over the runs in each bucket, and its interval if all runs have a value, cut at the
+/// observed range: no queue is shorter than zero.
 fn over_runs(tracks: &[Track]) -> (Vec<(f64, f64)>, Vec<[f64; 3]>) {
     let mut buckets: BTreeMap<u64, (f64, Vec<f64>)> = BTreeMap::new();
     for (time, value) in tracks.iter().flat_map(Track::smooth) {

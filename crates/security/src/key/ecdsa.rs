@@ -51,8 +51,8 @@ impl EcdsaSecret {
         EcdsaPublic(*self.0.verifying_key())
     }
 
-    /// The nonce comes from secret and message (RFC 6979), so that equal packets have equal
-    /// signatures and no bad dice can give the key away.
+    /// The nonce is derived from secret and message (RFC 6979), so equal packets have equal
+    /// signatures and bad randomness cannot reveal the key.
     pub(super) fn sign(&self, message: &[u8]) -> DerSignature {
         self.0.sign(message)
     }

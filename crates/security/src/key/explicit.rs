@@ -1,7 +1,7 @@
-//! EC keys that spell their curve out instead of naming it, as older programs wrote them.
+//! EC keys with explicit curve parameters instead of a name, as older programs wrote them.
 //!
-//! Only P-256 is taken, and only if every number is its own. Whoever could choose the generator
-//! would know a secret to any public key (CVE-2020-0601).
+//! Only P-256 is accepted, and only if every number is its own. With a generator of their choice,
+//! attackers would know a secret for any public key (CVE-2020-0601).
 
 use p256::SecretKey as Scalar;
 use p256::ecdsa::{SigningKey, VerifyingKey};
@@ -53,8 +53,8 @@ const G_X: &str = "6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c
 const G_Y: &str = "4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5";
 const N: &str = "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551";
 
-/// True if these ECParameters (RFC 3279, section 2.3.5) are P-256's: with the seed that its
-/// coefficients come from or without, the generator compressed or not, the cofactor told or not.
+/// True if these ECParameters (RFC 3279, section 2.3.5) are P-256's: with or without the seed of
+/// its coefficients, the generator compressed or not, the cofactor present or not.
 fn is_p256(parameters: &AnyRef<'_>) -> bool {
     let Ok(der) = parameters.to_der() else { return false };
     let bases = [format!("044104{G_X}{G_Y}"), format!("042103{G_X}")];
@@ -70,7 +70,7 @@ fn is_p256(parameters: &AnyRef<'_>) -> bool {
     })
 }
 
-/// A SEQUENCE in DER, in hexadecimal like what is in it; shorter than 256 bytes.
+/// A SEQUENCE in DER, in hexadecimal like its content; shorter than 256 bytes.
 fn sequence(content: &str) -> String {
     let len = content.len() / 2;
     let long = if len < 128 { "" } else { "81" };

@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 
 use super::KeyError;
 
-/// Bits of a modulus: what is made, and the least that is accepted.
+/// Bits of a new modulus, and the minimum that is accepted.
 const BITS: usize = 2048;
 
 /// The secret of [`super::SecretKey::Rsa`]. It is boxed so that moving the key leaves no copies.
@@ -56,8 +56,8 @@ impl RsaSecret {
         self.0.size()
     }
 
-    /// The signature is a function of the message. What blinds the computation, so that its time
-    /// says nothing of the secret, is drawn from secret and message, which nobody can guess.
+    /// The signature is a function of the message. The blinding against timing attacks is derived
+    /// from secret and message, so it cannot be guessed.
     pub(super) fn sign(&self, message: &[u8]) -> Box<[u8]> {
         let secret = self.to_pkcs8();
         let mut mac = Hmac::<Sha256>::new_from_slice(&secret).expect("HMAC takes any length");

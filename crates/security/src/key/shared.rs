@@ -8,8 +8,8 @@ use zeroize::Zeroizing;
 
 use crate::Digest;
 
-/// A secret shared by those who sign and those who verify. Whoever can verify with it can sign with
-/// it too. Its bytes are overwritten when it is dropped and never printed.
+/// A secret shared by signers and verifiers. Everyone who can verify with it can also sign with it.
+/// Its bytes are overwritten when it is dropped, and never printed.
 #[derive(Clone)]
 pub struct SharedKey(Zeroizing<Vec<u8>>);
 
@@ -29,13 +29,13 @@ impl SharedKey {
         SharedKey::new(random)
     }
 
-    /// The secret, for whoever keeps it on a disk.
+    /// The secret, for storage on a disk.
     #[cfg(not(target_family = "wasm"))]
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// SHA-256 of the secret: what a KeyDigest in a KeyLocator holds.
+    /// SHA-256 of the secret: the content of a KeyDigest in a KeyLocator.
     #[must_use]
     pub fn digest(&self) -> Digest {
         Sha256::digest(&*self.0).into()
@@ -47,8 +47,8 @@ impl SharedKey {
         self.mac(message).finalize().into_bytes().into()
     }
 
-    /// True if `signature` is this secret's over `message`. Takes the same time wherever they
-    /// differ.
+    /// True if `signature` is this secret's over `message`. The time does not depend on the first
+    /// difference.
     #[must_use]
     pub fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
         self.mac(message).verify_slice(signature).is_ok()

@@ -13,7 +13,7 @@ use crate::certificate::CertificateError;
 use crate::pib::SqliteError;
 use crate::{KeyError, MIN_SHARED_KEY, SecretKey, base64_text};
 
-/// What is wrong with a file.
+/// The fault of a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// Not text.
@@ -22,7 +22,7 @@ pub enum Problem {
     /// Larger than any such file is.
     #[error("it is larger than {MAX_FILE} bytes")]
     TooBig,
-    /// The line with the name is missing or holds none.
+    /// The line with the name is missing or has no name.
     #[error("it has no line `Name: /…` with the name of a key")]
     NoName,
     /// The name is another than the file's.
@@ -31,7 +31,7 @@ pub enum Problem {
     /// The armour around the secret is missing.
     #[error("it has no `{0}` and what belongs to it")]
     NoArmour(&'static str),
-    /// What was encrypted is no shared secret.
+    /// The decrypted content is not a shared secret.
     #[error("it holds no shared key")]
     NoShared,
     /// A shared secret that can be guessed sooner than SHA-256 broken.
@@ -40,13 +40,13 @@ pub enum Problem {
     /// Base64 is broken.
     #[error("its base64 is broken")]
     Base64,
-    /// The secret is none.
+    /// The secret is malformed.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// The certificate is none.
+    /// The certificate is malformed.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
-    /// The file that names the default key names none.
+    /// The file of the default key has no name.
     #[error("it does not hold the name of a key")]
     NoKeyName,
     /// Another program is writing to it.
@@ -72,7 +72,7 @@ pub(super) const TEMPORARY: &str = ".tmp-";
 /// Most readable bytes of a name that a file name takes over.
 const MAX_SLUG: usize = 64;
 
-/// The file name, without extension, for what belongs to the key named `name`.
+/// The file name, without extension, for files of the key named `name`.
 pub(super) fn stem(name: NameRef<'_>) -> String {
     let mut stem = String::new();
     for byte in name.to_string().bytes().take(MAX_SLUG) {
@@ -96,7 +96,7 @@ pub(super) fn secret_text(name: &Name, secret: &SecretKey) -> Zeroizing<String> 
     armoured(WARNING, name, ARMOUR, &secret.to_pkcs8())
 }
 
-/// A text that says what it is, has a name, and bytes in base64 between two lines.
+/// A text with a header line, a name, and base64 between two lines.
 pub(super) fn armoured(
     what: &str,
     name: &Name,
@@ -135,12 +135,12 @@ pub(super) fn parse_secret(text: &str) -> Result<SecretKey, Problem> {
     Ok(SecretKey::from_pkcs8(&parse_armoured(text, ARMOUR)?)?)
 }
 
-/// Reads a text file of bounded size; a secret's only if nobody else can.
+/// Reads a text file of limited size; a secret's only if no other user can read it.
 pub(super) fn read(path: &Path, secret: bool) -> Result<Zeroizing<String>, KeyChainError> {
     let io = |source| KeyChainError::Io { doing: "read", path: path.to_owned(), source };
     let damaged = |problem| KeyChainError::Damaged { path: path.to_owned(), problem };
     let file = File::open(path).map_err(io)?;
-    // The open file is asked, not the path, which may have been changed in between.
+    // Queries the open file instead of the path, which may have changed in between.
     let metadata = file.metadata().map_err(io)?;
     if secret && let Some(mode) = bits(&metadata, 0o077) {
         return Err(KeyChainError::Exposed { path: path.to_owned(), mode });
@@ -157,8 +157,8 @@ pub(super) fn read(path: &Path, secret: bool) -> Result<Zeroizing<String>, KeyCh
     Ok(Zeroizing::new(text))
 }
 
-/// Puts `text` at `path`, whole or not at all, readable by the owner only. With `replace` false, a
-/// file that is there already is left alone and the error has the kind `AlreadyExists`.
+/// Writes `text` to `path` atomically, readable only by the owner. With `replace` false, an
+/// existing file is kept and the error has the kind `AlreadyExists`.
 pub(super) fn write(path: &Path, text: &str, replace: bool) -> Result<(), KeyChainError> {
     let write = || -> io::Result<()> {
         let dir = path.parent().unwrap_or(Path::new("."));
@@ -176,7 +176,7 @@ pub(super) fn write(path: &Path, text: &str, replace: bool) -> Result<(), KeyCha
     write().map_err(|source| KeyChainError::Io { doing: "write", path: path.to_owned(), source })
 }
 
-/// Removes a file; one that is not there is no error.
+/// Removes a file; a missing file is not an error.
 pub(super) fn remove(path: &Path) -> Result<(), KeyChainError> {
     match fs::remove_file(path) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => {
@@ -186,7 +186,7 @@ pub(super) fn remove(path: &Path) -> Result<(), KeyChainError> {
     }
 }
 
-/// Makes the directory, mode 0700, if there is none; refuses one that others can write to.
+/// Creates the directory, mode 0700, if necessary; rejects one that other users can write to.
 pub(super) fn prepare(dir: &Path) -> Result<(), KeyChainError> {
     let io = |doing| move |source| KeyChainError::Io { doing, path: dir.to_owned(), source };
     let mut builder = fs::DirBuilder::new();
@@ -214,7 +214,7 @@ fn bits(metadata: &fs::Metadata, forbidden: u32) -> Option<u32> {
     (mode & forbidden != 0).then_some(mode)
 }
 
-/// Other systems have no permission bits; the directory's own access rules hold.
+/// Other systems have no permission bits; the directory's own access rules apply.
 #[cfg(not(unix))]
 fn bits(_: &fs::Metadata, _: u32) -> Option<u32> {
     None

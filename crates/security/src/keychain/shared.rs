@@ -1,10 +1,9 @@
 //! Shared secrets on disk and between hosts.
 //!
-//! A secret has a name as a key has, so that signatures can say by which they were made, and no
-//! certificate, which would tell it. Its file, of mode 0600, is text that people can write: the
-//! line `Name: /<identity>/KEY/<KeyId>`, and between two lines of armour the secret in base64.
-//! Under a passphrase it goes in the form that other secret keys have (PKCS#8, RFC 5958), with the
-//! algorithm id-hmacWithSHA256.
+//! Like a key, a secret has a name that its signatures contain. It has no certificate, which would
+//! reveal it. Its file, mode 0600, is editable text: the line `Name: /<identity>/KEY/<KeyId>`, and
+//! the secret in base64 between two lines of armour. With a passphrase it has the form of other
+//! secret keys (PKCS#8, RFC 5958), with the algorithm id-hmacWithSHA256.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +18,7 @@ use crate::certificate::{self, KEY, KEY_ID_BYTES, KEY_LEN};
 use crate::safe_bag::{self, SEAL_RANDOM, SafeBagError};
 use crate::{MIN_SHARED_KEY, SharedKey, Signer, TrustedKey};
 
-/// What the files of shared secrets end in.
+/// The extension of files of shared secrets.
 pub(super) const EXTENSION: &str = "shared";
 
 const WARNING: &str = "A shared key for Named Data Networking: whoever has this file can sign with \
@@ -31,7 +30,7 @@ const SEALED: [&str; 2] =
 /// id-hmacWithSHA256 of RFC 8018.
 const ALGORITHM: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.2.9");
 
-/// A shared secret, and the name that those who share it know it by.
+/// A shared secret and its name.
 #[derive(Clone, Debug)]
 pub struct StoredShared {
     /// `/<identity>/KEY/<KeyId>`
@@ -41,8 +40,8 @@ pub struct StoredShared {
 }
 
 impl StoredShared {
-    /// A new one of `identity`, from the caller's best randomness for the secret and for its id:
-    /// an id made from the secret would help whoever guesses it.
+    /// A new secret of `identity`, from the caller's best randomness for the secret and for its id.
+    /// An id derived from the secret would help an attacker to guess it.
     #[must_use]
     pub fn generate(
         identity: NameRef<'_>,
@@ -55,7 +54,7 @@ impl StoredShared {
         StoredShared { name, secret: SharedKey::generate(secret) }
     }
 
-    /// Whose names it is for.
+    /// The identity whose names it may sign.
     #[must_use]
     pub fn identity(&self) -> Name {
         let name = self.name.as_ref();
@@ -68,7 +67,7 @@ impl StoredShared {
         Signer::Shared { secret: self.secret.clone(), key_locator: self.name.clone() }
     }
 
-    /// Trust in all who share it, for names under its identity.
+    /// Trust in all holders, for names under its identity.
     #[must_use]
     pub fn trusted(&self) -> TrustedKey {
         TrustedKey::shared(self.name.clone(), self.secret.clone(), self.identity())
@@ -80,7 +79,7 @@ impl StoredShared {
         file::armoured(WARNING, &self.name, PLAIN, self.secret.bytes())
     }
 
-    /// True if the text is meant to hold a shared secret, under a passphrase or not.
+    /// True if the text has the form of a shared secret, with or without a passphrase.
     #[must_use]
     pub fn is_meant(text: &str) -> bool {
         text.contains(PLAIN[0]) || StoredShared::is_sealed(text)
@@ -92,19 +91,19 @@ impl StoredShared {
         text.contains(SEALED[0])
     }
 
-    /// Reads such a text.
+    /// Parses such a text.
     ///
     /// # Errors
-    /// It is none; or the secret can be guessed.
+    /// It is malformed, or the secret is easy to guess.
     pub fn from_text(text: &str) -> Result<StoredShared, Problem> {
         let bytes = file::parse_armoured(text, PLAIN)?;
         StoredShared::from_parts(text, &bytes)
     }
 
-    /// Reads a file of such text, if nobody else can.
+    /// Reads a file of such text, if no other user can read it.
     ///
     /// # Errors
-    /// It cannot be read, others can read it too, or there is no such text in it.
+    /// The file cannot be read, other users can read it too, or its content is malformed.
     pub fn read(path: &Path) -> Result<StoredShared, KeyChainError> {
         let text = file::read(path, true)?;
         let damaged = |problem| KeyChainError::Damaged { path: path.to_owned(), problem };
@@ -121,10 +120,10 @@ impl StoredShared {
         file::armoured("A shared key under a passphrase.", &self.name, SEALED, &encrypted)
     }
 
-    /// Reads a text that was sealed.
+    /// Decrypts a sealed text.
     ///
     /// # Errors
-    /// It is none, or the passphrase is another.
+    /// It is malformed, or the passphrase is wrong.
     pub fn unseal(text: &str, passphrase: &[u8]) -> Result<StoredShared, SharedError> {
         let der = safe_bag::decrypt(&file::parse_armoured(text, SEALED)?, passphrase)?;
         let info = PrivateKeyInfoRef::try_from(der.as_bytes()).ok();
@@ -150,7 +149,7 @@ pub enum SharedError {
     /// The text is damaged.
     #[error(transparent)]
     Text(#[from] Problem),
-    /// It is encrypted in another way, or under another passphrase.
+    /// It is encrypted in another way, or with another passphrase.
     #[error(transparent)]
     Sealed(#[from] SafeBagError),
 }
@@ -170,7 +169,7 @@ impl KeyChain {
         Ok(path(EXTENSION))
     }
 
-    /// The shared secret of that name, or the one of that identity if there is only one.
+    /// The shared secret of that name, or the only one of that identity.
     ///
     /// # Errors
     /// There is none, there are several, or its file cannot be used.
@@ -186,7 +185,7 @@ impl KeyChain {
                 None => Ok(found.stored.clone()),
             };
         }
-        // What was asked for may be among the damaged ones.
+        // The requested secret may be among the damaged ones.
         let not_found = || KeyChainError::NotFound { name: name.to_name(), dir: self.dir.clone() };
         Err(listing.problems.pop().unwrap_or_else(not_found))
     }
@@ -206,7 +205,7 @@ impl KeyChain {
 pub struct SharedEntry {
     /// `/<identity>/KEY/<KeyId>`
     pub name: Name,
-    /// What is there.
+    /// The stored secret.
     pub stored: StoredShared,
     /// Where it is.
     pub path: PathBuf,

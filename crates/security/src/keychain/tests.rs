@@ -117,7 +117,7 @@ fn a_secret_that_others_can_read_is_refused() {
         let listing = chain.list().unwrap();
         assert!(listing.keys.is_empty());
         assert!(matches!(listing.problems[..], [KeyChainError::Exposed { .. }]));
-        // By identity, the reason is told too.
+        // A lookup by identity also reports the reason.
         let refused = chain.get(name("/alice").as_ref()).unwrap_err();
         assert!(matches!(refused, KeyChainError::Exposed { .. }));
     }
@@ -159,7 +159,7 @@ fn no_name_leads_out_of_the_directory() {
         assert!(name.chars().all(safe) && !name.starts_with(['.', '-']), "{name}");
         assert!(name.len() <= 100, "{name}");
     }
-    // Nothing was written beside the directory.
+    // No file was written beside the directory.
     assert_eq!(fs::read_dir(chain.dir().parent().unwrap()).unwrap().count(), 1);
 }
 
@@ -213,7 +213,7 @@ fn a_certificate_is_replaced_by_another_of_the_same_key_only() {
 fn what_a_crash_leaves_behind_changes_nothing() {
     let (_dir, chain) = open();
     let key = store(&chain, "/alice", 1, 10);
-    // A half-written file beside the key, and a certificate whose key was never written.
+    // A partial file beside the key, and a certificate without its key.
     let half = "A secret key for Named Data Networking\n-----BEGIN PRIV";
     fs::write(chain.dir().join(format!("{}x7Ga3", file::TEMPORARY)), half).unwrap();
     let (secret, certificate) = made("/bob", 2, 10);
@@ -244,8 +244,8 @@ fn a_write_that_fails_leaves_the_old_file() {
     assert_eq!(files(&chain), before);
 }
 
-/// Changes one of a key's files and returns what is found wrong with it, after checking that
-/// whoever asks for the key is told which file and what to do.
+/// Changes one of a key's files and returns its fault, after checking that the error for the key
+/// names the file and the remedy.
 fn damage(extension: &str, change: impl FnOnce(String) -> Vec<u8>) -> Problem {
     let (_dir, chain) = open();
     let key = store(&chain, "/alice", 1, 10);
@@ -341,7 +341,7 @@ fn a_name_that_is_taken_by_a_link_is_not_written_through() {
     let refused = chain.insert(&secret, &certificate).unwrap_err();
     assert!(matches!(refused, KeyChainError::Exists(_)), "{refused}");
     assert!(!elsewhere.exists());
-    // Another reason is told as it is.
+    // Another reason is reported unchanged.
     fs::create_dir(chain.path(made("/bob", 2, 1).1.key_name().as_ref(), "cert")).unwrap();
     let (secret, certificate) = made("/bob", 2, 1);
     let refused = chain.insert(&secret, &certificate).unwrap_err();

@@ -1,4 +1,4 @@
-//! What an object's RDR metadata says of its manifest.
+//! The description of a manifest in an object's RDR metadata.
 
 use packet::tlv::{self, Reader};
 
@@ -6,11 +6,11 @@ use super::layout::Layout;
 use super::node::{NodeError, read_layout, required, types};
 use crate::Digest;
 
-/// The shape of an object's manifest and the implicit digest of its root: an element that follows
-/// the standard ones in the object's metadata.
+/// The shape of an object's manifest and the implicit digest of its root: an element after the
+/// standard ones in the object's metadata.
 ///
-/// It is a hint, as trustworthy as the metadata: the root is checked by its own signature. With it
-/// a consumer knows the root's name at once and can ask for it by its digest.
+/// It is a hint, as trustworthy as the metadata: the root is checked by its own signature. With it,
+/// a consumer knows the root's name at once and can request it by its digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Announcement {
     /// The shape of the tree.
@@ -29,8 +29,8 @@ impl Announcement {
         tlv::put_tlv(out, types::MANIFEST, &value);
     }
 
-    /// Finds the element in the content of a metadata packet; `None` if there is none. Elements
-    /// that are not known are passed over, whatever their types: that is how metadata is read.
+    /// Finds the element in the content of a metadata packet; `None` if there is none. Unknown
+    /// elements of any type are skipped, as in all metadata.
     pub fn find(metadata: &[u8]) -> Result<Option<Announcement>, NodeError> {
         let mut reader = Reader::new(metadata);
         while let Some(element) = reader.next_element()? {

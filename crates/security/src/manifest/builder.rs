@@ -32,11 +32,11 @@ pub enum BuildError {
     Changed(u64),
 }
 
-/// Collects the digests of an object's segments, in order, and keeps 32 bytes a leaf.
+/// Collects the digests of an object's segments, in order, and keeps 32 bytes per leaf.
 ///
 /// 100 GB in segments of 8 kB are 12.5 million segments and 50,000 leaves: 1.6 MB. The leaves
-/// themselves are made again when they are asked for ([`Tree::encode_leaf`]) from the digests of
-/// their segments, which the publisher computes by encoding those segments once more.
+/// themselves are made again on request ([`Tree::encode_leaf`]) from the digests of their segments,
+/// which the publisher computes by encoding those segments once more.
 #[derive(Debug)]
 pub struct Builder {
     object: Name,
@@ -50,9 +50,9 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A builder for `object`, the versioned name that the segments' names begin with.
+    /// A builder for `object`, the versioned name at the beginning of the segments' names.
     ///
-    /// `fanout` is [`super::DEFAULT_FANOUT`] or what [`super::largest_fanout`] says.
+    /// `fanout` is [`super::DEFAULT_FANOUT`] or the result of [`super::largest_fanout`].
     pub fn new(object: Name, fanout: u32) -> Result<Builder, LayoutError> {
         Layout::new(1, fanout)?;
         Ok(Builder {
@@ -77,7 +77,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Bytes that the builder holds, whatever the number of segments taken beyond 32 a leaf.
+    /// The memory of the builder: 32 bytes per leaf, and a constant.
     #[must_use]
     pub fn memory(&self) -> usize {
         (self.open.capacity() + self.leaves.capacity()) * size_of::<Digest>()
@@ -116,12 +116,12 @@ impl Builder {
     }
 }
 
-/// A finished manifest: the signed root, and what it takes to make every other node again.
+/// A finished manifest: the signed root, and the data to make every other node again.
 #[derive(Debug, Clone)]
 pub struct Tree {
     object: Name,
     layout: Layout,
-    /// Implicit digests of all nodes but the root, by node number.
+    /// Implicit digests of all nodes except the root, by node number.
     digests: Vec<Digest>,
     root: Bytes,
     root_digest: Digest,
@@ -146,13 +146,13 @@ impl Tree {
         self.root_digest
     }
 
-    /// What the object's RDR metadata says of this manifest.
+    /// The description of this manifest for the object's RDR metadata.
     #[must_use]
     pub fn announcement(&self) -> super::Announcement {
         super::Announcement { layout: self.layout, root_digest: self.root_digest }
     }
 
-    /// Bytes held.
+    /// The memory in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.digests.capacity() * size_of::<Digest>() + self.root.len()
@@ -172,11 +172,11 @@ impl Tree {
         Ok(())
     }
 
-    /// Appends a leaf to `out`, made again from the implicit digests of the segments that
-    /// [`Layout::children`] names for it.
+    /// Appends a leaf to `out`, made again from the implicit digests of the segments in
+    /// [`Layout::children`].
     ///
-    /// Digests that do not lead to the packet published before are [`BuildError::Changed`], and
-    /// `out` is as it was: an altered file is never served under the old signature.
+    /// If the digests do not lead to the published packet, the error is [`BuildError::Changed`] and
+    /// `out` is unchanged: an altered file is never served under the old signature.
     pub fn encode_leaf(
         &self,
         number: u64,

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-/// Digests that a node lists unless the publisher asks for fewer.
+/// The default number of digests in a node.
 ///
-/// 250 digests of 32 bytes leave 800 bytes of the 8800 of a packet for the name, the signature
-/// and the key locator; [`super::largest_fanout`] gives less where names are long.
+/// 250 digests of 32 bytes leave 800 bytes of the 8800 of a packet for the name, the signature and
+/// the key locator; [`super::largest_fanout`] gives less for long names.
 pub const DEFAULT_FANOUT: u32 = 250;
 
-/// Most digests that a node may list: what is left of a packet of 8800 bytes.
+/// The maximum number of digests in a node, limited by a packet of 8800 bytes.
 pub const MAX_FANOUT: u32 = 256;
 
 /// Most segments of one object (two exabytes at 8 kB each). The bound keeps every sum of node
@@ -21,24 +21,24 @@ pub enum LayoutError {
     /// An object has at least one segment, and at most [`MAX_SEGMENTS`].
     #[error("an object has 1 to {MAX_SEGMENTS} segments, not {0}")]
     Segments(u64),
-    /// A tree needs at least two children a node; [`MAX_FANOUT`] is what fits a packet.
+    /// A tree needs at least two children per node; [`MAX_FANOUT`] is the limit of a packet.
     #[error("a manifest node lists 2 to {MAX_FANOUT} digests, not {0}")]
     Fanout(u64),
 }
 
-/// Where the nodes of a manifest tree are, computed from two numbers.
+/// The places of the nodes in a manifest tree, computed from two numbers.
 ///
-/// Level 0 are the leaves: leaf `i` covers segments `i * fanout` and on. Each further level covers
-/// the nodes of the one below in the same way, until a level has one node, the root. Nodes are
-/// numbered through: the leaves first, then each level from left to right, so that the root has the
-/// last number. The number is the node's segment component.
+/// Level 0 has the leaves: leaf `i` covers the segments from `i * fanout`. Each further level
+/// covers the nodes of the level below in the same way, until a level has one node, the root. Nodes
+/// are numbered: first the leaves, then each level from left to right, so the root has the last
+/// number. The number is the node's segment component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     segments: u64,
     fanout: u32,
 }
 
-/// What a node lists the digests of, as a run of numbers.
+/// The children whose digests a node lists, as a run of numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Children {
     /// Segments of the object: the node is a leaf.
@@ -48,7 +48,7 @@ pub enum Children {
 }
 
 impl Children {
-    /// The run, whatever it counts.
+    /// The run as plain numbers.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
         match self {
@@ -57,7 +57,7 @@ impl Children {
     }
 }
 
-/// A node's level, its index within the level, and what it takes to find its neighbours.
+/// A node's level, its index within the level, and the numbers to find its neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
     level: u32,
@@ -66,8 +66,8 @@ struct Place {
     base: u64,
     /// Nodes of this level.
     count: u64,
-    /// Number of the first node of the level below (0 for leaves), and how many are there (the
-    /// segments, for leaves).
+    /// Number of the first node of the level below (0 for leaves), and the number of nodes there
+    /// (of segments, for leaves).
     below_base: u64,
     below_count: u64,
 }
@@ -96,7 +96,7 @@ impl Layout {
         self.fanout
     }
 
-    /// Levels of the tree, leaves and root counted: 1 where the only leaf is the root.
+    /// Levels of the tree, including leaves and root: 1 if the only leaf is the root.
     #[must_use]
     pub fn levels(&self) -> u32 {
         self.places().last().map_or(0, |place| place.level + 1)
@@ -152,7 +152,7 @@ impl Layout {
         (place.count > 1).then(|| place.base + place.count + place.index / u64::from(self.fanout))
     }
 
-    /// What `node` lists; `None` if there is no such node.
+    /// The children of `node`; `None` if there is no such node.
     #[must_use]
     pub fn children(&self, node: u64) -> Option<Children> {
         let place = self.place(node)?;
@@ -182,8 +182,8 @@ impl Layout {
         })
     }
 
-    /// The levels from the leaves up, each as the place of its first node. At most 48 of them, with
-    /// a fan-out of two; three or four in practice.
+    /// The levels from the leaves up, each as the place of its first node. At most 48, with a
+    /// fan-out of two; three or four in practice.
     fn places(&self) -> impl Iterator<Item = Place> + use<> {
         let fanout = u64::from(self.fanout);
         let leaves = Place {

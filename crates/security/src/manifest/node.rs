@@ -12,10 +12,10 @@ pub const KEYWORD: &[u8] = b"manifest";
 /// FreshnessPeriod of every node, in ms. Part of the format, because a node's digest covers it.
 pub const FRESHNESS_MS: u64 = 3_600_000;
 
-/// TLV types of a manifest. All are from the range that the packet format leaves to applications.
-/// Those inside a node are odd, that is critical: whoever skips one misreads the node.
+/// TLV types of a manifest. All are from the range of the packet format for applications. Those
+/// inside a node are odd, that is critical: a reader that skips one misreads the node.
 pub(super) mod types {
-    /// In RDR metadata: even, so that consumers that do not know it skip it.
+    /// In RDR metadata: even, so that consumers without support skip it.
     pub const MANIFEST: u64 = 0xf600;
     pub const SEGMENT_COUNT: u64 = 0xf603;
     pub const FANOUT: u64 = 0xf605;
@@ -34,18 +34,18 @@ pub enum NodeError {
     /// Not a packet of ContentType 4 (Manifest).
     #[error("its ContentType is {0}, not 4 (Manifest)")]
     ContentType(u64),
-    /// The digests are none, too many, or cut off.
+    /// The digests are missing, too many, or truncated.
     #[error("its {0} bytes of digests are not whole digests for one node")]
     Digests(usize),
     /// The root describes a tree that cannot be.
     #[error(transparent)]
     Layout(#[from] LayoutError),
-    /// What it lists is not what the node of its number lists in this tree.
+    /// Its list does not fit its number in this tree.
     #[error("it does not list what the node of its number lists")]
     Place,
 }
 
-/// What only the root says: the two numbers that the whole tree follows from.
+/// The two numbers in the root that determine the whole tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// Segments of the object.
@@ -60,11 +60,11 @@ impl From<Layout> for Shape {
     }
 }
 
-/// The content of a node. The digests are borrowed, from a packet or from whoever made them.
+/// The content of a node. The digests are borrowed, from a packet or from their maker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Node<'a> {
-    /// Present in the root only. A leaf cannot have it: it is made before the publisher of a
-    /// stream knows how long the object is.
+    /// Present only in the root. A leaf cannot have it, because it is made before the length of a
+    /// stream is known.
     pub shape: Option<Shape>,
     /// 0 for leaves, one more for each level above.
     pub level: u32,
@@ -75,9 +75,8 @@ pub struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// Reads a node's content. It is checked in itself: at least one digest, no more than a node
-    /// may have, and a possible shape; whether it belongs where its name says is
-    /// [`Node::check_place`]'s question.
+    /// Decodes a node's content and checks it by itself: at least one digest, no more than the
+    /// maximum, and a possible shape. [`Node::check_place`] compares it with its name.
     pub fn decode(content: &'a [u8]) -> Result<Node<'a>, NodeError> {
         let mut reader = Reader::new(content);
         let shape = match reader.optional(types::SEGMENT_COUNT)? {
@@ -149,7 +148,7 @@ pub(super) fn number_in(prefix: NameRef<'_>, name: NameRef<'_>) -> Option<u64> {
     if ours { name.last()?.as_segment() } else { None }
 }
 
-/// The number of the node that `name` asks for, if it asks for one of the manifest of `object`.
+/// The number of the node in `name`, if that is a node of the manifest of `object`.
 #[must_use]
 pub fn node_number(object: NameRef<'_>, name: NameRef<'_>) -> Option<u64> {
     let prefix = name.parent();
@@ -159,9 +158,8 @@ pub fn node_number(object: NameRef<'_>, name: NameRef<'_>) -> Option<u64> {
 
 /// Encodes and signs a node's packet and appends it to `out`.
 ///
-/// Every byte follows from the arguments, so that a node made again has the digest that it had:
-/// ContentType 4, FreshnessPeriod [`FRESHNESS_MS`], and FinalBlockId in the root alone, which is
-/// the last node.
+/// The arguments determine every byte, so a node made again has the same digest: ContentType 4,
+/// FreshnessPeriod [`FRESHNESS_MS`], and FinalBlockId only in the root, which is the last node.
 pub fn manifest_data(
     object: NameRef<'_>,
     number: u64,
@@ -187,12 +185,12 @@ pub fn manifest_data(
 /// The greatest fan-out, up to [`DEFAULT_FANOUT`], with which every node of `object`'s manifest
 /// fits a packet, the root signed by `signer`.
 ///
-/// It is at least two, the least that a tree needs: a name so long that even two digests do not fit
-/// is reported by [`super::Builder`].
+/// It is at least two, the minimum of a tree. [`super::Builder`] reports a name so long that even
+/// two digests do not fit.
 #[must_use]
 pub fn largest_fanout(object: NameRef<'_>, signer: &Signer) -> u32 {
-    // The greatest numbers there are, so that every number takes its longest form. The lengths of
-    // Data, Content and Digests each take one byte here and three in a full node.
+    // The greatest numbers, so that every number has its longest form. The lengths of Data, Content
+    // and Digests each take one byte here and three in a full node.
     let shape = Some(Shape { segments: super::MAX_SEGMENTS, fanout: super::MAX_FANOUT });
     let node = Node { shape, level: u32::MAX, first: u64::MAX, digests: &[] };
     let mut packet = Vec::new();
@@ -202,7 +200,7 @@ pub fn largest_fanout(object: NameRef<'_>, signer: &Signer) -> u32 {
     u32::try_from(room).unwrap_or(DEFAULT_FANOUT).clamp(2, DEFAULT_FANOUT)
 }
 
-/// The next element that is known or critical, if it is of type `typ`.
+/// The next known or critical element, if it is of type `typ`.
 pub(super) fn required<'a>(reader: &mut Reader<'a>, typ: u64) -> Result<Element<'a>, Fault> {
     reader.optional(typ)?.ok_or(Fault::Expected(typ))
 }

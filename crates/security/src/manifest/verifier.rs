@@ -9,22 +9,21 @@ use super::layout::Layout;
 use super::node::{self, Node, NodeError};
 use crate::{Digest, Proof, TrustPolicy, VerifyError};
 
-/// Nodes that a [`Verifier`] keeps unless told otherwise: 2 MB, enough for a window of 60,000
-/// segments.
+/// The default number of nodes in a [`Verifier`]: 2 MB, enough for a window of 60,000 segments.
 pub const DEFAULT_NODE_LIMIT: usize = 256;
 
-/// Why a manifest packet is refused.
+/// The reason why a manifest packet is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestError {
     /// The packet's name is not that of a node of this object's manifest.
     #[error("{0} is not a manifest packet of this object")]
     WrongName(Name),
-    /// The content is not a manifest node, or not the one that its name says.
+    /// The content is not a manifest node, or does not fit its name.
     #[error("manifest packet {name} is malformed: {why}")]
     Node {
         /// The packet's name.
         name: Name,
-        /// What is wrong with it.
+        /// The fault.
         why: NodeError,
     },
     /// The root does not satisfy the trust policy.
@@ -33,7 +32,7 @@ pub enum ManifestError {
     /// The packet's digest is not the one that its parent (or the caller, for the root) has.
     #[error("manifest packet {0} has another digest than the signed manifest says")]
     Mismatch(Name),
-    /// The parent has not been accepted yet, or was forgotten: nothing to compare with.
+    /// The parent has not been accepted yet, or was removed, so there is nothing to compare with.
     #[error("manifest node {node} cannot be checked before node {parent}")]
     NeedParent {
         /// The node offered.
@@ -41,18 +40,18 @@ pub enum ManifestError {
         /// The one to fetch first.
         parent: u64,
     },
-    /// As many nodes are held as may be; forget some first.
+    /// The maximum of nodes is reached; remove some first.
     #[error("{0} manifest nodes are held already; forget those that are done with")]
     Full(usize),
 }
 
-/// What is known of a segment.
+/// The result for a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
     /// The digest is the one that the signed manifest lists.
     Verified,
-    /// It is another: drop the packet, count it, and ask again by the implicit digest `expected`,
-    /// which no poisoned cache can answer.
+    /// It is another packet: drop it, count it, and request it again by the implicit digest
+    /// `expected`, which no poisoned cache can answer.
     Mismatch {
         /// The digest that the segment must have.
         expected: Digest,
@@ -63,13 +62,13 @@ pub enum Check {
     Beyond,
 }
 
-/// Checks segments against a manifest whose root is trusted. It does no I/O and holds a bounded
+/// Checks segments against a manifest with a trusted root. It does no I/O and holds a limited
 /// number of nodes.
 ///
-/// Order of calls: create it from the root; then, as the transfer goes on, fetch what
-/// [`Verifier::needed`] names for the segments ahead and hand it to [`Verifier::accept`]; ask
-/// [`Verifier::check_segment`] for each segment that arrives; and let go of what lies behind with
-/// [`Verifier::forget_before`]. A node that was forgotten can be fetched and accepted again.
+/// Order of calls: create it from the root. During the transfer, fetch the nodes of
+/// [`Verifier::needed`] for the next segments and pass them to [`Verifier::accept`]. Call
+/// [`Verifier::check_segment`] for each arriving segment, and remove finished nodes with
+/// [`Verifier::forget_before`]. A removed node can be fetched and accepted again.
 #[derive(Debug, Clone)]
 pub struct Verifier {
     /// `/<object>/v=…/32=manifest`
@@ -93,8 +92,8 @@ impl Verifier {
         Verifier::build(object, root, proof)
     }
 
-    /// A verifier from the root packet, if its implicit digest is `trusted`: one that came with
-    /// verified metadata, or that an earlier, verified run of the same transfer wrote down.
+    /// A verifier from the root packet, if its implicit digest is `trusted`: a digest from verified
+    /// metadata, or from an earlier, verified run of the same transfer.
     pub fn from_digest(
         object: NameRef<'_>,
         root: &Data<'_>,
@@ -127,8 +126,8 @@ impl Verifier {
         })
     }
 
-    /// Sets how many nodes below the root may be held at a time (at least the tree's height, so
-    /// that one segment can always be checked).
+    /// Sets the maximum number of nodes below the root (at least the tree's height, so that one
+    /// segment can always be checked).
     #[must_use]
     pub fn with_node_limit(mut self, nodes: usize) -> Verifier {
         self.limit = nodes.max(self.layout.levels() as usize);
@@ -141,7 +140,7 @@ impl Verifier {
         self.layout
     }
 
-    /// What the root's signature proved.
+    /// The shape that the root's signature proved.
     #[must_use]
     pub fn proof(&self) -> &Proof {
         &self.proof
@@ -154,10 +153,10 @@ impl Verifier {
     }
 
     /// The nodes to fetch next so that `segments` can be checked: missing ones whose parent is
-    /// held, in the order of the segments. Where a node of an upper level is missing, it alone is
-    /// named, and what lies below it only after it has been accepted.
+    /// held, in the order of the segments. If a node of an upper level is missing, its descendants
+    /// follow after it has been accepted.
     ///
-    /// Lazy: a caller that has room for `n` requests takes `n`, however long the run.
+    /// Lazy: a caller with room for `n` requests takes `n`, however long the run.
     pub fn needed(&self, segments: Range<u64>) -> impl Iterator<Item = u64> + use<'_> {
         let end = segments.end.min(self.layout.segments());
         let mut segment = segments.start;
@@ -174,23 +173,22 @@ impl Verifier {
         })
     }
 
-    /// The digest that node `number` must have; `None` while its parent is not held.
+    /// The expected digest of node `number`; `None` while its parent is not held.
     #[must_use]
     pub fn expected_node(&self, number: u64) -> Option<Digest> {
         let parent = self.layout.parent_of(number)?;
         self.entry(parent, number)
     }
 
-    /// The digest that `segment` must have; `None` while its leaf is not held.
+    /// The expected digest of `segment`; `None` while its leaf is not held.
     #[must_use]
     pub fn expected_segment(&self, segment: u64) -> Option<Digest> {
         self.entry(self.layout.leaf_of(segment)?, segment)
     }
 
-    /// Takes a node below the root and returns its number.
+    /// Accepts a node below the root and returns its number.
     ///
-    /// A node that is held already, and the root, are accepted again without effect, so that a
-    /// duplicate is no error.
+    /// Held nodes, and the root, are accepted again without effect, so a duplicate is not an error.
     pub fn accept(&mut self, data: &Data<'_>) -> Result<u64, ManifestError> {
         let name = data.name();
         let number = node::number_in(self.prefix.as_ref(), name)
@@ -245,8 +243,8 @@ impl Verifier {
         (self.root.len() + below) * size_of::<Digest>()
     }
 
-    /// The topmost node that is not held on the way from the root to `segment`. Above a node that
-    /// is held, all are: it was accepted by its parent, which covers more and is forgotten later.
+    /// The topmost node that is not held on the path from the root to `segment`. All nodes above a
+    /// held node are held: its parent accepted it, covers more, and is removed later.
     fn missing_above(&self, segment: u64) -> Option<u64> {
         std::iter::successors(self.layout.leaf_of(segment), |node| self.layout.parent_of(*node))
             .take_while(|node| self.digests(*node).is_none())
@@ -260,7 +258,7 @@ impl Verifier {
         self.nodes.get(&node).map(|digests| &**digests)
     }
 
-    /// What `parent`, if it is held, lists for its child of that number.
+    /// The digest in `parent`, if that is held, for its child of that number.
     fn entry(&self, parent: u64, child: u64) -> Option<Digest> {
         let run = self.layout.children(parent)?.range();
         let index = child.checked_sub(run.start)?;

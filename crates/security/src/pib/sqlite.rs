@@ -1,8 +1,8 @@
-//! Just enough of SQLite's file format to read small tables: one pass over a table's B-tree.
+//! The part of SQLite's file format that small tables need: one pass over a table's B-tree.
 //!
-//! The key chains of other tools are SQLite databases of a few pages. Reading them takes no more
-//! than this, where a database engine would have to be compiled in, with its C. Nothing is written.
-//! The format: <https://www.sqlite.org/fileformat2.html>.
+//! The key chains of other tools are SQLite databases of a few pages. This reader is enough for
+//! them; a database engine would have to be compiled in, with its C. Nothing is written. The
+//! format: <https://www.sqlite.org/fileformat2.html>.
 
 /// Why bytes are not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -28,7 +28,7 @@ pub enum Value {
     Null,
     /// A whole number.
     Integer(i64),
-    /// A number that nobody here needs.
+    /// An unused kind of number.
     Real,
     /// Bytes, or the UTF-8 bytes of a text.
     Bytes(Vec<u8>),
@@ -69,7 +69,7 @@ impl<'a> Sqlite<'a> {
         if !page_size.is_power_of_two() || usable < 480 {
             return Err(SqliteError::Damaged);
         }
-        // A database that nothing was written to has no encoding yet.
+        // A database without any write has no encoding yet.
         match u32_at(file, 56).ok_or(SqliteError::Damaged)? {
             0 | UTF8 => Ok(Sqlite { file, page_size, usable }),
             _ => Err(SqliteError::Encoding),
@@ -91,7 +91,7 @@ impl<'a> Sqlite<'a> {
     fn rows(&self, root: u32) -> Result<Vec<Row>, SqliteError> {
         let mut rows = Vec::new();
         let mut waiting = vec![root];
-        // No page belongs to two places of a tree, so that a walk that is longer goes in circles.
+        // No page belongs to two places of a tree, so a longer walk is circular.
         let mut pages = self.file.len() / self.page_size;
         while let Some(number) = waiting.pop() {
             pages = pages.checked_sub(1).ok_or(SqliteError::Damaged)?;
@@ -115,14 +115,14 @@ impl<'a> Sqlite<'a> {
         Ok(rows)
     }
 
-    /// A page, and where its own header begins.
+    /// A page, and the offset of its header.
     fn page(&self, number: u32) -> Option<(&'a [u8], usize)> {
         let start = (number.checked_sub(1)? as usize).checked_mul(self.page_size)?;
         let page = self.file.get(start..start.checked_add(self.page_size)?)?;
         Some((page, if number == SCHEMA { HEADER } else { 0 }))
     }
 
-    /// Where the cells of a page begin.
+    /// The offsets of the cells of a page.
     fn cells(&self, page: &[u8], at: usize) -> Option<Vec<usize>> {
         let count = usize::from(u16_at(page, at + 3)?);
         let first = at + if *page.get(at)? == INTERIOR { 12 } else { 8 };
@@ -136,7 +136,7 @@ impl<'a> Sqlite<'a> {
         let local = self.local(len);
         let mut payload = page.get(at..at.checked_add(local)?)?.to_vec();
         if local < len {
-            // What does not fit follows in a list of pages. No payload is longer than the file.
+            // The rest follows in a list of pages. No payload is longer than the file.
             if len > self.file.len() {
                 return None;
             }
@@ -163,7 +163,7 @@ impl<'a> Sqlite<'a> {
     }
 }
 
-/// The values of a record: a header of types, then what is of these types.
+/// The values of a record: a header of types, then the values.
 fn record(payload: &[u8]) -> Option<Vec<Value>> {
     let mut at = 0;
     let header = usize::try_from(varint(payload, &mut at)?).ok()?;
@@ -193,7 +193,7 @@ fn record(payload: &[u8]) -> Option<Vec<Value>> {
     Some(values)
 }
 
-/// A number of up to eight bytes, with its sign.
+/// A signed number of up to eight bytes.
 fn integer(bytes: &[u8]) -> i64 {
     let negative = bytes.first().is_some_and(|first| first & 0x80 != 0);
     let start = if negative { -1 } else { 0 };

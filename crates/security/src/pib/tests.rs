@@ -128,7 +128,7 @@ fn defaults_count_before_what_is_newer() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("pib.db");
     fs::write(&path, sqlite::tests::database(4096, &tables, 4)).unwrap();
-    // A log that is empty holds nothing back.
+    // An empty log hides nothing.
     fs::write(dir.path().join("pib.db-wal"), "").unwrap();
 
     let pib = Pib::open(&path, dir.path()).unwrap();

@@ -23,7 +23,7 @@ fn a_bag_opens_with_its_passphrase_only() {
     for wrong in [&b""[..], b"open Sesame", b"open sesame "] {
         assert_eq!(read.open(wrong).unwrap_err(), SafeBagError::Passphrase);
     }
-    // The secret is not in it as it is.
+    // It does not contain the plain secret.
     let plain = secret.to_pkcs8();
     assert!(!bag.encrypted.windows(16).any(|bytes| plain.windows(16).any(|p| p == bytes)));
 }
@@ -38,7 +38,7 @@ fn another_keys_certificate_is_noticed() {
 #[test]
 fn a_bag_cannot_ask_for_any_amount_of_work() {
     let mut bag = bag();
-    // The rounds are the INTEGER of three bytes behind the salt.
+    // The rounds are the INTEGER of three bytes after the salt.
     let rounds = [0x02, 0x03, 0x09, 0x27, 0xc0];
     let at = bag.encrypted.windows(5).position(|bytes| bytes == rounds).unwrap();
     // More than eight million do not fit into three bytes: the salt gives one.

@@ -1,8 +1,7 @@
-//! Chains of certificates, from a packet up to a certificate that is trusted for itself.
+//! Certificate chains, from a packet up to a directly trusted certificate.
 //!
-//! A [`Validator`] does no I/O: where a certificate is missing, it names it, and whoever asked
-//! fetches it, offers it, and asks again. What it is offered is believed only once its own chain
-//! has been verified.
+//! A [`Validator`] does no I/O. It names a missing certificate; the caller fetches it, offers it,
+//! and verifies again. An offered certificate is used only after its own chain has been verified.
 
 mod error;
 mod pool;
@@ -20,10 +19,10 @@ use crate::{MAX_INSTANT, Validity};
 pub use error::{Broken, ChainError};
 use pool::Pool;
 
-/// Certificates between a packet and an anchor, unless told otherwise.
+/// The default maximum of certificates between a packet and an anchor.
 pub const DEFAULT_DEPTH: usize = 8;
 
-/// Seconds that clocks may differ by, unless told otherwise.
+/// The default tolerance of clocks in seconds.
 pub const DEFAULT_SKEW: u64 = 60;
 
 /// Verifies packets by chains of certificates that end at an anchor, and remembers the certificates
@@ -31,7 +30,7 @@ pub const DEFAULT_SKEW: u64 = 60;
 #[derive(Debug)]
 pub struct Validator {
     anchors: Vec<Certificate>,
-    /// Secrets that are shared with those who sign.
+    /// Secrets shared with signers.
     shared: Vec<TrustedKey>,
     schema: Schema,
     depth: usize,
@@ -39,41 +38,41 @@ pub struct Validator {
     pool: Mutex<Pool>,
 }
 
-/// Who made a signature, as it says.
+/// The claimed maker of a signature.
 enum Signer<'a> {
-    /// Somebody who is trusted for himself.
+    /// A directly trusted signer.
     Anchor(&'a Certificate),
-    /// Somebody who shares a secret.
+    /// A holder of a shared secret.
     Shared(&'a TrustedKey),
-    /// Somebody whom others have to vouch for.
+    /// A key that others must certify.
     Certificate(&'a Certificate),
 }
 
 impl Validator {
-    /// Trusts `anchors` for themselves, and who they vouch for as far as `schema` allows.
+    /// Trusts `anchors` directly, and the keys that they certify as far as `schema` allows.
     #[must_use]
     pub fn new(anchors: Vec<Certificate>, schema: Schema) -> Validator {
         let (shared, pool) = (Vec::new(), Mutex::default());
         Validator { anchors, shared, schema, depth: DEFAULT_DEPTH, skew: DEFAULT_SKEW, pool }
     }
 
-    /// Trusts everybody who has one of these shared secrets, as far as the schema lets the keys of
-    /// their names. They sign no certificates: whoever has one of them could make any, and be
-    /// everybody whom it vouches for.
+    /// Trusts all holders of these shared secrets, as far as the schema allows the keys of their
+    /// names. They sign no certificates: each holder could make any certificate, and so act as any
+    /// certified key.
     #[must_use]
     pub fn with_shared(mut self, shared: Vec<TrustedKey>) -> Validator {
         self.shared = shared;
         self
     }
 
-    /// Sets how many certificates may stand between a packet and an anchor.
+    /// Sets the maximum number of certificates between a packet and an anchor.
     #[must_use]
     pub fn with_depth(mut self, certificates: usize) -> Validator {
         self.depth = certificates;
         self
     }
 
-    /// Sets by how many seconds clocks may differ.
+    /// Sets the tolerance of clocks in seconds.
     #[must_use]
     pub fn with_skew(mut self, seconds: u64) -> Validator {
         self.skew = seconds;
@@ -86,21 +85,20 @@ impl Validator {
         &self.anchors
     }
 
-    /// An anchor that is not valid at `now`, if there is one: nothing that it is above can be
-    /// verified.
+    /// An anchor that is not valid at `now`, if there is one: nothing below it can be verified.
     #[must_use]
     pub fn outdated(&self, now: u64) -> Option<&Certificate> {
         self.anchors.iter().find(|anchor| !anchor.validity().contains_about(now, self.skew))
     }
 
     /// Verifies a packet at `now`, in seconds since 1970, and returns the name of the key that
-    /// signed it. Where [`ChainError::missing`] names a certificate, [`Validator::offer`] it and
-    /// ask again.
+    /// signed it. If [`ChainError::missing`] names a certificate, pass it to [`Validator::offer`]
+    /// and verify again.
     pub fn verify(&self, data: &Data<'_>, now: u64) -> Result<Name, Box<ChainError>> {
         self.verify_signed(&Signed::from(data), now)
     }
 
-    /// The same for what may be no packet.
+    /// The same for any signed item.
     pub fn verify_signed(&self, what: &Signed<'_>, now: u64) -> Result<Name, Box<ChainError>> {
         let mut pool = self.pool();
         let mut chain: Vec<Certificate> = Vec::new();
@@ -116,8 +114,8 @@ impl Validator {
                 Ok(key)
             }
             Err(why) => {
-                // A certificate that somebody else made under that name may be to blame: the next
-                // one to ask gets another chance.
+                // A forged certificate under that name may be the reason: the next caller gets
+                // another chance.
                 if !matches!(why, Broken::Missing(_)) {
                     pool.forget(&chain);
                 }
@@ -126,7 +124,7 @@ impl Validator {
         }
     }
 
-    /// Takes a certificate that was asked for.
+    /// Takes a requested certificate.
     pub fn offer(&self, data: &Data<'_>) -> Result<(), Box<ChainError>> {
         let wire = Bytes::copy_from_slice(data.wire());
         let certificate = Certificate::decode(wire).map_err(|why| {
@@ -137,8 +135,8 @@ impl Validator {
         Ok(())
     }
 
-    /// Goes from what is signed to an anchor, or to a certificate that has been verified already.
-    /// The certificates on the way are left in `chain`; returned is when all of them are valid.
+    /// Follows the chain to an anchor, or to a verified certificate. Leaves the certificates on the
+    /// path in `chain`, and returns the time when all of them are valid.
     fn climb(
         &self,
         pool: &Pool,
@@ -178,7 +176,7 @@ impl Validator {
         Ok(certificate.validity().within(above))
     }
 
-    /// Finds the certificate of the key that a packet says it was signed by, if that key may.
+    /// Finds the certificate of the claimed signing key, if that key may sign this.
     fn signer_of<'s>(
         &'s self,
         pool: &'s Pool,
@@ -211,7 +209,7 @@ impl Validator {
         if is_certificate(what) && name.starts_with(key.as_ref()) {
             return Err(Broken::Unknown(name.to_name()));
         }
-        // What may not have signed it, or can never be vouched for, need not be fetched.
+        // A key that may not sign this, or can never be certified, need not be fetched.
         self.may_sign(what, key.as_ref(), None)?;
         if matches!(self.schema, Schema::Hierarchy) && !self.is_below_an_anchor(&key) {
             return Err(Broken::NoAnchor { packet: name.to_name(), key });
@@ -294,8 +292,8 @@ fn is_certificate(what: &Signed<'_>) -> bool {
     matches!(what.role, Role::Packet) && certificate::is_certificate_name(what.name)
 }
 
-/// A signature of another type than the key's is refused before it is looked at: a public key must
-/// never be taken for a shared secret.
+/// A signature of another type than the key's is rejected before it is checked: a public key must
+/// never be used as a shared secret.
 fn agrees(
     what: &Signed<'_>,
     key: &Name,

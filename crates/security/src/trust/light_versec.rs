@@ -1,10 +1,10 @@
-//! Light VerSec models, as python-ndn compiles them: who may sign what, as a tree of names.
+//! Light VerSec models, as compiled by python-ndn: trust rules as a tree of names.
 //!
-//! From the root an edge leads down for each component: a value, or a pattern with constraints. A
-//! node lists the nodes whose names the keys have that may sign names that end there. What patterns
-//! stand for in the packet's name, they stand for in the key's.
+//! From the root, an edge leads down for each component: a value, or a pattern with constraints. A
+//! node lists the nodes with the names of the keys that may sign names ending there. Patterns have
+//! the same values in the packet's name and in the key's.
 //!
-//! `ndn.app_support.light_versec` has the format and its meaning; there are no older versions.
+//! `ndn.app_support.light_versec` defines the format and its meaning; there are no older versions.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ mod parse;
 pub struct LightVerSec {
     nodes: Vec<Node>,
     start: usize,
-    /// Tags above this one keep nothing.
+    /// Tags above this one store nothing.
     named: u64,
 }
 
@@ -33,7 +33,7 @@ struct Node {
 struct Pattern {
     to: usize,
     tag: u64,
-    /// All of these have to hold, and of each one of its options.
+    /// All of these must hold, each by one of its options.
     constraints: Vec<Vec<Choice>>,
 }
 
@@ -60,19 +60,19 @@ pub enum ModelError {
     /// Something is missing, or too much.
     #[error("it is no compiled Light VerSec model: {0}")]
     Shape(&'static str),
-    /// Of a version that is not known here.
+    /// An unknown version.
     #[error("it is a Light VerSec model of version {0:#x}; version 0x11000 is known")]
     Version(u64),
-    /// It calls a function that is not known here.
+    /// A call of an unknown function.
     #[error("it calls the function {0}, which is not known here; $eq and $eq_type are")]
     Function(String),
 }
 
-/// What tags stand for, as encoded components.
+/// The values of tags, as encoded components.
 type Context<'n> = BTreeMap<u64, &'n [u8]>;
 
 impl LightVerSec {
-    /// True if what has the name `packet` may be signed by a key whose certificate has the name
+    /// True if a packet named `packet` may be signed by a key with a certificate named
     /// `certificate`.
     #[must_use]
     pub fn allows(&self, packet: NameRef<'_>, certificate: NameRef<'_>) -> bool {
@@ -83,8 +83,8 @@ impl LightVerSec {
         })
     }
 
-    /// Calls `found` with the node of each way down that has these components, until it is true.
-    /// A way is a path in a tree, so that there are no more of them than nodes.
+    /// Calls `found` with the last node of each path with these components, until it returns true.
+    /// Paths in a tree are at most as many as its nodes.
     fn walk<'n>(
         &self,
         node: usize,

@@ -1,8 +1,8 @@
 //! Patterns of names, with captures.
 //!
 //! `/blog/{author}/{...}`: components as in URIs, `{author}` for any one component, `{path...}` for
-//! any number of them, none included; `{}` and `{...}` keep nothing. A word that stands twice, in a
-//! pattern or in two that belong together, stands for the same components.
+//! any number of them, including none; `{}` and `{...}` store nothing. A word that occurs twice, in
+//! a pattern or in two related ones, has the same value in both places.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,8 +21,8 @@ enum Part {
     Literal(Component),
     /// One component.
     One(String),
-    /// Any number of components; at most one of a pattern's parts, so that a name matches in one
-    /// way or in none.
+    /// Any number of components; at most one part of a pattern, so that a name matches in at most
+    /// one way.
     Many(String),
 }
 
@@ -40,14 +40,14 @@ pub enum PatternError {
     TwoMany(String),
 }
 
-/// What the words of patterns stand for.
+/// The values of words in patterns.
 #[derive(Debug, Default)]
 pub struct Captures<'p, 'n> {
     bound: Vec<(&'p str, Vec<packet::ComponentRef<'n>>)>,
 }
 
 impl<'p, 'n> Captures<'p, 'n> {
-    /// Keeps what `word` stands for; false if it stands for something else already.
+    /// Stores the value of `word`; false if it has another value already.
     fn bind(&mut self, word: &'p str, found: &[packet::ComponentRef<'n>]) -> bool {
         if word.is_empty() {
             return true;
@@ -63,8 +63,8 @@ impl<'p, 'n> Captures<'p, 'n> {
 }
 
 impl Pattern {
-    /// True if `name` has this form; what the words stand for is added to `captures`, and must be
-    /// the same as there.
+    /// True if `name` has this form. The values of words are added to `captures`, and must equal
+    /// values that are there.
     pub fn matches<'p, 'n>(&'p self, name: NameRef<'n>, captures: &mut Captures<'p, 'n>) -> bool {
         let components: Vec<_> = name.components().collect();
         let many = self.parts.iter().position(|part| matches!(part, Part::Many(_)));
@@ -85,7 +85,7 @@ impl Pattern {
         })
     }
 
-    /// The words that it keeps components under.
+    /// The words under which it stores components.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             Part::One(word) | Part::Many(word) => Some(word.as_str()).filter(|w| !w.is_empty()),

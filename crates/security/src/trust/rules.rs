@@ -1,4 +1,4 @@
-//! Who may sign what.
+//! Trust rules.
 
 use packet::NameRef;
 
@@ -7,7 +7,7 @@ use super::pattern::{Captures, Pattern};
 use super::signed::{Role, Signed};
 use crate::certificate::{self, SUFFIX_LEN};
 
-/// What a rule is about.
+/// The subject of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
     /// Data that are no certificates, by their names.
@@ -18,14 +18,14 @@ pub enum Subject {
     Command,
 }
 
-/// One rule: what has a name of this form may be signed by keys of such identities.
+/// One rule: names of this form may be signed by keys of such identities.
 #[derive(Debug, Clone)]
 pub struct Rule {
-    /// What it is about.
+    /// Its subject.
     pub subject: Subject,
     /// Names of Data, identities of certificates, or names that commands are about.
     pub names: Pattern,
-    /// Identities whose keys may sign that; its words stand for the same as those of `names`.
+    /// Identities whose keys may sign it; words have the same values as in `names`.
     pub signer: Pattern,
 }
 
@@ -38,22 +38,22 @@ impl Rule {
     }
 }
 
-/// Who may sign what.
+/// A trust schema.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Schema {
     /// A key may sign names under its identity, certificates for identities under its own, and
     /// commands about names under it.
     Hierarchy,
-    /// What one of these rules allows.
+    /// These rules decide.
     Rules(Vec<Rule>),
-    /// What a compiled model allows.
+    /// A compiled model decides.
     LightVerSec(LightVerSec),
 }
 
 impl Schema {
-    /// True if this may be signed by the key of that name, or perhaps, as long as its certificate
-    /// is not known.
+    /// True if the key of that name may sign this. If its certificate is not known yet, true if it
+    /// might.
     pub(super) fn allows(
         &self,
         what: &Signed<'_>,

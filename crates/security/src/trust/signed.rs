@@ -1,4 +1,4 @@
-//! What has a signature: a packet, or a command, which is an Interest.
+//! Signed items: a packet, or a command, which is an Interest.
 
 use std::borrow::Cow;
 
@@ -9,28 +9,28 @@ use packet::{Data, KeyLocator, NameRef, SignatureType};
 pub struct Signed<'a> {
     /// Its name, as messages have it.
     pub name: NameRef<'a>,
-    /// What rules go by.
+    /// The input of rules.
     pub role: Role<'a>,
     /// The signature's type.
     pub kind: SignatureType,
-    /// The key that it says made it.
+    /// The claimed signing key.
     pub key: Option<KeyLocator<'a>>,
-    /// What the signature covers.
+    /// The signed portion.
     pub portion: Cow<'a, [u8]>,
     /// The signature itself.
     pub value: &'a [u8],
 }
 
-/// What rules go by.
+/// The input of rules.
 #[derive(Debug, Clone, Copy)]
 pub enum Role<'a> {
     /// A packet, by its name.
     Packet,
     /// A command.
     Command {
-        /// The name that it is about, for rules; empty if it is about none.
+        /// The name of its subject, for rules; empty without one.
         about: NameRef<'a>,
-        /// That of its Interest as it was signed, for models.
+        /// The name of its Interest as signed, for models.
         interest: NameRef<'a>,
     },
 }

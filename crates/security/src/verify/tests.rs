@@ -228,7 +228,7 @@ fn a_policy_says_whether_it_needs_a_key_and_takes_certificates() {
     assert_eq!(verdict(&chains, &wire), Ok(Proof::Key(key)));
     let refused = verdict(&chains, &packet("/bob/file", &by)).unwrap_err();
     assert_eq!(refused.missing(), None);
-    // What is no certificate is refused by those who would use one.
+    // A packet that is not a certificate is rejected by users of certificates.
     let other = Data::decode(&wire).unwrap();
     assert!(chains.offer(&other).is_err());
     let keys = TrustPolicy::Keys(vec![trusted("/alice")]);

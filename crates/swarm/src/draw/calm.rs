@@ -1,4 +1,4 @@
-//! Plans in the domain of a scheme: a dumbbell with one bottleneck, one scheme, and nothing else.
+//! Plans in the domain of a scheme: a dumbbell with one bottleneck and one scheme.
 
 use super::dice::{between, decades, pick};
 use super::topology;
@@ -6,7 +6,7 @@ use crate::domain::{Domains, Inside, has_link_parts};
 use crate::plan::{Content, Flow, Link, Loss, Manner, Node, Plan, Routing};
 use control::Rng;
 
-/// Access links are so many times as fast as the bottleneck.
+/// The speed of access links as a multiple of the bottleneck's.
 const ACCESS: u64 = 10;
 /// Bytes of content in a segment.
 const SEGMENTS: [u64; 3] = [1_024, 4_096, 8_000];
@@ -19,13 +19,13 @@ pub fn draw(rng: &mut Rng, seed: u64, domains: &Domains) -> Plan {
     let pairs = 1 + rng.below(inside.flows as u64) as usize;
     let segment = pick(rng, &SEGMENTS);
     let buffer = decades(rng, inside.buffer[0] * 1.05, inside.buffer[1] * 0.95);
-    // What path and queue hold, such that objects can be large enough.
+    // A limit for the capacity of path and queue, so that objects can be large enough.
     let most = MOST_SEGMENTS / pairs as f64 / inside.pipes / (1.0 + buffer);
     let [least, largest] = inside.segments;
     // Enough for each flow.
     let least = least.max(inside.each * pairs as f64 / (1.0 + buffer));
     let holds = decades(rng, least * 1.1, largest.min(most).max(least * 1.2) * 0.9);
-    // Rates between 100 kbit/s and 1 Gbit/s leave these round trips for so many segments.
+    // Rates between 100 kbit/s and 1 Gbit/s leave these round trips for this many segments.
     let bits = holds * segment as f64 * 8.0;
     let [shortest, longest] = inside.round_trip_ms.map(|ms| ms / 1e3);
     let longest = longest.min(inside.full_ms / 1e3 / (1.0 + buffer));

@@ -4,15 +4,15 @@ use control::{Rng, math};
 
 /// A network without numbers.
 pub struct Shape {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// How many nodes it has.
     pub nodes: usize,
     /// The links.
     pub edges: Vec<[usize; 2]>,
-    /// Where consumers are, if the shape says so.
+    /// The consumers' nodes, if the shape determines them.
     pub consumers: Vec<usize>,
-    /// Where producers are, if the shape says so.
+    /// The producers' nodes, if the shape determines them.
     pub producers: Vec<usize>,
 }
 
@@ -51,8 +51,8 @@ fn tree(nodes: usize) -> Shape {
     Shape { name: "tree", nodes, edges, consumers, producers: vec![0] }
 }
 
-/// A. Barabási, R. Albert, Emergence of Scaling in Random Networks, 1999: each new node brings up
-/// to two links, to nodes that are drawn by their links.
+/// A. Barabási, R. Albert, Emergence of Scaling in Random Networks, 1999: each new node has up to
+/// two links, to nodes chosen in proportion to their links.
 fn barabasi_albert(rng: &mut Rng) -> Shape {
     let nodes = 4 + rng.below(9) as usize;
     let mut edges: Vec<[usize; 2]> = vec![[0, 1]];
@@ -71,7 +71,7 @@ fn barabasi_albert(rng: &mut Rng) -> Shape {
 }
 
 /// B. Waxman, Routing of Multipoint Connections, 1988: nodes in a square, joined with a probability
-/// that falls with their distance. A node that is joined to none before it is joined to the
+/// that decreases with their distance. A node without a link to an earlier one is joined to the
 /// nearest.
 fn waxman(rng: &mut Rng) -> Shape {
     const ALPHA: f64 = 0.4;

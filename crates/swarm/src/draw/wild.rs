@@ -1,4 +1,4 @@
-//! Plans anywhere: each thing that can be in a network is in some of them.
+//! Plans anywhere: each feature of a network is in some of them.
 
 use super::dice::{decades, pick};
 use super::topology::{self, Shape};
@@ -10,9 +10,9 @@ use control::Rng;
 const RATES: [f64; 2] = [1e5, 1e9];
 /// Seconds over the whole path, one way.
 const DELAYS: [f64; 2] = [1e-4, 0.4];
-/// Queues as multiples of what rate and delay hold.
+/// Queues as multiples of the product of rate and delay.
 const BUFFERS: [f64; 2] = [0.1, 10.0];
-/// A queue takes a few packets whatever it is a multiple of: with less nothing can pass.
+/// A queue holds at least a few packets: with fewer, no packet can pass.
 const LEAST_PACKETS: u64 = 4;
 /// Bytes besides content in a packet, for that bound.
 const HEADERS: u64 = 300;
@@ -23,7 +23,7 @@ const LINKS: f64 = 3.0;
 /// The most Interests at a constant rate.
 const MOST_INTERESTS: u64 = 4_000;
 
-/// What is drawn once for a plan.
+/// Random values of a whole plan.
 struct Scale {
     rate: f64,
     delay: f64,
@@ -83,7 +83,7 @@ pub fn draw(rng: &mut Rng, seed: u64, domains: &Domains) -> Plan {
     plan
 }
 
-/// Any strategy. One that needs announcements to learn routes has them listed here anyway.
+/// Any strategy. Routes are listed, so strategies that learn routes work too.
 fn strategy(rng: &mut Rng) -> String {
     let all: Vec<&str> =
         schemes::SCHEMES.iter().filter(|s| s.strategy.is_some()).map(|s| s.name).collect();
@@ -116,7 +116,7 @@ fn link(rng: &mut Rng, ends: [usize; 2], scale: &Scale) -> Link {
     }
 }
 
-/// The scheme of a link: that of the plan, another one's, or none.
+/// The scheme of a link: that of the plan, another one, or none.
 fn link_scheme(rng: &mut Rng, scale: &Scale) -> Option<String> {
     if scale.silent && rng.chance(0.4) {
         return None;
@@ -170,7 +170,7 @@ fn demand(rng: &mut Rng, plan: &mut Plan, shape: &Shape, scale: &Scale, controll
         plan.flows.push(Flow { at, content, start_ms, manner: Manner::Fetch(scheme) });
     }
     if plan.flows.is_empty() {
-        // Everybody was a producer: one flow over the first link.
+        // All nodes were producers: one flow over the first link.
         let [at, producer] = plan.links[0].ends;
         let (size, segment) = (10 * scale.segment, scale.segment);
         plan.contents.push(Content { at: vec![producer], size, segment, is_spread: false });
@@ -180,8 +180,8 @@ fn demand(rng: &mut Rng, plan: &mut Plan, shape: &Shape, scale: &Scale, controll
     }
 }
 
-/// A consumer that answers to nothing: at a constant rate, or a fetch under a scheme without
-/// congestion control.
+/// A consumer that does not react: at a constant rate, or a fetch under a scheme without congestion
+/// control.
 fn unresponsive(rng: &mut Rng, plan: &mut Plan, shape: &Shape, scale: &Scale, domains: &Domains) {
     let at = pick(rng, &plan.flows).at;
     let mut producer = if shape.producers.is_empty() { 0 } else { shape.producers[0] };

@@ -7,7 +7,7 @@ use super::program::Program;
 /// largest rate, and rates differ by four decades.
 const EQUAL: f64 = 1e-4;
 
-/// What the programs are about: each flow has one variable for each of its paths.
+/// The variables of the programs: each flow has one for each of its paths.
 struct Shares<'a> {
     rates: &'a [f64],
     scale: f64,
@@ -34,7 +34,7 @@ impl<'a> Shares<'a> {
         (0..self.paths[flow].len()).map(|path| (self.first[flow] + path, 1.0)).collect()
     }
 
-    /// No pipe carries more than its rate, no path less than nothing.
+    /// No pipe carries more than its rate, and no path less than zero.
     fn limit(&self, program: &mut Program) {
         for (pipe, rate) in self.rates.iter().enumerate() {
             let mut terms = Vec::new();
@@ -53,8 +53,8 @@ impl<'a> Shares<'a> {
     }
 }
 
-/// The max-min fair rates: no flow can have more without one that has no more than it having less.
-/// `rates` are those of the pipes; each flow has paths, each of them a list of pipes.
+/// The max-min fair rates: no flow can get more without reducing a flow that has no more. `rates`
+/// are those of the pipes; each flow has paths, each of them a list of pipes.
 ///
 /// By linear programs: the largest rate that all flows can have, then, for the flows that can have
 /// more, the next one, and so on (D. Bertsekas, R. Gallager, Data Networks, section 6.5.2).
@@ -71,7 +71,7 @@ pub fn max_min(rates: &[f64], paths: &[Vec<Vec<usize>>]) -> Result<Vec<f64>, Uns
         for flow in &open {
             most.push(alone(&shares, &fixed, *flow, least)?);
         }
-        // Those that cannot have more; the solver's tolerance must not leave none of them.
+        // Flows at their limit; the solver's tolerance must leave at least one.
         let smallest = most.iter().copied().fold(f64::INFINITY, f64::min);
         let bound = smallest.max(least) * (1.0 + EQUAL);
         for (flow, most) in open.iter().zip(&most) {
@@ -109,7 +109,7 @@ fn common(shares: &Shares<'_>, fixed: &[Option<f64>]) -> Result<f64, Unsolved> {
     Ok(program.solve()?[common].max(0.0))
 }
 
-/// The largest rate of one flow while no other has less than `least`, or than what is fixed.
+/// The largest rate of one flow while all others have at least `least`, or their fixed rate.
 fn alone(
     shares: &Shares<'_>,
     fixed: &[Option<f64>],
@@ -187,8 +187,8 @@ mod tests {
 
     #[test]
     fn two_paths_are_used_together() {
-        // Flow 0 has a way of its own besides the shared pipe: all of the shared one is left to
-        // flow 1 but for what makes both equal.
+        // Flow 0 has a second, private pipe: flow 1 gets all of the shared one except the part that
+        // equalises both.
         let paths = vec![vec![vec![0], vec![1]], vec![vec![0]]];
         close(&max_min(&[8e6, 2e6], &paths).unwrap(), &[5e6, 5e6]);
         close(&proportional(&[8e6, 2e6], &paths).unwrap(), &[5e6, 5e6]);
@@ -196,8 +196,8 @@ mod tests {
 
     #[test]
     fn max_min_by_programs_is_that_by_filling() {
-        // The other known algorithm, for single paths: the pipe with the smallest share for each
-        // of its flows fixes them.
+        // The other known algorithm, for single paths: the pipe with the smallest share per flow
+        // fixes its flows.
         let rates: [f64; 5] = [3e6, 7e6, 1e6, 20e6, 4e6];
         let all: [&[usize]; 6] = [&[0, 1], &[1, 3], &[2, 3, 4], &[4], &[0, 4], &[3]];
         let mut left = rates;

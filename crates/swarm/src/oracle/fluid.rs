@@ -31,16 +31,16 @@ pub fn max_flow(pipes: &[Pipe], sources: &[usize], sink: usize) -> Result<f64, U
     }
     let nodes = pipes.iter().map(|pipe| pipe.from.max(pipe.to)).max().unwrap_or(0);
     for node in (0..=nodes).filter(|node| *node != sink && !sources.contains(node)) {
-        // What leaves a node has come into it.
+        // The outflow of a node equals its inflow.
         program.at_least(&into(node), 0.0);
     }
     let solution = program.solve()?;
     Ok(into(sink).iter().map(|(pipe, net)| solution[*pipe] * net).sum::<f64>() * scale)
 }
 
-/// The earliest end of something that needs `round_trip` seconds for its first bit and then has
-/// `bits` to bring, over something whose rate changes: `rates` are instants and the rate from then
-/// on, rising, the first one at or before `start`.
+/// The earliest end of a job that needs `round_trip` seconds for its first bit and then transfers
+/// `bits` at a varying rate: `rates` are instants with the rate from then on, rising, the first one
+/// at or before `start`.
 #[must_use]
 pub fn earliest_end(start: f64, round_trip: f64, bits: f64, rates: &[(f64, f64)]) -> f64 {
     let (mut now, mut left) = (start, bits);
@@ -59,10 +59,10 @@ pub fn earliest_end(start: f64, round_trip: f64, bits: f64, rates: &[(f64, f64)]
     f64::INFINITY
 }
 
-/// Something to be brought over one path.
+/// A transfer over one path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
-    /// When it begins.
+    /// Its start.
     pub start: f64,
     /// How much there is.
     pub bits: f64,
@@ -101,7 +101,7 @@ pub fn completion(rates: &[f64], jobs: &[Job]) -> Result<Vec<f64>, Unsolved> {
         now += span;
         for (job, share) in running.iter().zip(&shares) {
             left[*job] -= share * span;
-            // What the arithmetic leaves of it.
+            // A remainder within the precision of the arithmetic.
             if left[*job] <= jobs[*job].bits * 1e-9 {
                 (left[*job], ends[*job]) = (0.0, now);
             }
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn jobs_share_while_both_run() {
         // 10 Mbit each at 10 Mbit/s; the second begins half a second later. Half a second alone,
-        // one second at a half each, then the second alone for half a second.
+        // one second at half the rate each, then the second alone for half a second.
         let job = |start: f64| Job { start, bits: 10e6, pipes: vec![0] };
         let ends = completion(&[10e6], &[job(0.0), job(0.5)]).unwrap();
         close(ends[0], 1.5);

@@ -1,12 +1,12 @@
-//! The longest that packets wait, and the slowest that a consumer may be that asks at all.
+//! The longest delay of packets, and the slowest acceptable consumer.
 
 /// A path there and back, by its numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Way {
     /// Propagation both ways.
     pub round_trip: f64,
-    /// The longest that a packet waits, both ways: full queues at the smallest rates that links
-    /// have, its own transmission, jitter and what holds single packets back.
+    /// The longest delay of a packet in both directions: full queues at the smallest rates of
+    /// links, its own transmission, jitter and reordering.
     pub waits: f64,
     /// The probability that an Interest, or its Data, is lost by a wire, in the long run.
     pub loss: f64,
@@ -14,15 +14,15 @@ pub struct Way {
     pub worst: f64,
 }
 
-/// A consumer asks again no later than this after an Interest got lost: NDN's InterestLifetime
-/// where it is not set, after which no Data can come for it.
+/// A consumer repeats a lost Interest after at most this time: the default InterestLifetime of NDN,
+/// after which no Data can arrive.
 const LIFETIME: f64 = 4.0;
 
 /// A run of losses of smaller probability does not happen in the campaigns: 1e-9 is a thousand
 /// times less than one in all segments of a thousand scenarios.
 const NEVER: f64 = 1e-9;
 
-/// Where more than this gets lost, no number of attempts is enough.
+/// With a higher loss, no number of attempts is enough.
 const MOST: f64 = 0.99;
 
 /// The number of attempts of which at least one succeeds, but for one time in 1e9.
@@ -46,9 +46,9 @@ impl Way {
         self.round_trip + self.waits
     }
 
-    /// The longest from one Interest for a segment to the next one: a time-out. It is at most three
-    /// longest round trips (RFC 6298: SRTT + 4 RTTVAR, where RTTVAR is at most half of SRTT), and
-    /// at least the time for which Interests live.
+    /// The longest time between two Interests for a segment: a timeout. It is at most three longest
+    /// round trips (RFC 6298: SRTT + 4 RTTVAR, where RTTVAR is at most half of SRTT), and at least
+    /// the lifetime of Interests.
     #[must_use]
     pub fn timeout(&self) -> f64 {
         LIFETIME.max(3.0 * self.longest())
@@ -62,9 +62,9 @@ impl Way {
         attempts(loss) * (self.timeout() + self.longest())
     }
 
-    /// The longest without progress after everything on the path works again and its queues are
-    /// empty: attempts until one is not lost by a wire, and two more for queues that consumers who
-    /// return together fill.
+    /// The longest time without progress after the path works again and its queues are empty:
+    /// attempts until one is not lost on a wire, and two more for queues that returning consumers
+    /// fill together.
     #[must_use]
     pub fn recovery(&self) -> f64 {
         (attempts(self.worst) + 2.0) * (self.timeout() + self.longest())
@@ -80,7 +80,8 @@ impl Way {
         segments * self.longest() + losses * self.timeout()
     }
 
-    /// An Interest may be answered before its lifetime is over even where all queues are full.
+    /// Returns `true` if an answer can arrive within the Interest's lifetime even through full
+    /// queues.
     #[must_use]
     pub fn is_within_lifetime(&self) -> bool {
         self.longest() < LIFETIME

@@ -1,4 +1,4 @@
-//! Nothing comes from nowhere, and nothing gets lost without being counted.
+//! Packets and bytes are conserved: every loss is counted.
 
 use super::{Case, Found, Rule};
 use crate::observe::EXPIRED;

@@ -1,12 +1,12 @@
-//! What a scheme promises in its domain.
+//! The promises of a scheme in its domain.
 
 use super::{Case, Found, Rule};
 use crate::domain::{Bounds, Fairness};
 use crate::oracle::{self, Job};
 use crate::plan::Plan;
 
-/// Bytes of a packet besides its content, where promises are about the link's rate: name, segment
-/// number, a digest as signature, and the link header.
+/// Bytes of a packet outside its content, for promises about the link's rate: name, segment number,
+/// a digest as signature, and the link header.
 const HEADERS: f64 = 120.0;
 /// Round trips after the last start before shares are looked at, and for which they are at least.
 const SETTLED_ROUND_TRIPS: f64 = 30.0;
@@ -80,7 +80,7 @@ fn fairness(case: &Case<'_>, bounds: &Bounds, found: &mut Found) {
     let from = case.seen.flows.iter().map(|flow| flow.start_s).fold(0.0, f64::max) + settle;
     let ends = case.seen.flows.iter().map(|flow| flow.end_s.unwrap_or(case.seen.ended_s));
     let to = ends.fold(f64::INFINITY, f64::min);
-    // Samples must be fine enough to tell shares.
+    // Samples must be fine enough for shares.
     if to - from < settle.max(10.0 * case.seen.interval_s) {
         return;
     }

@@ -1,4 +1,4 @@
-//! Nothing is better than what oracles say is possible.
+//! No result is better than the oracles permit.
 
 use super::{Case, Found, Rule};
 use crate::facts;
@@ -7,8 +7,8 @@ use crate::facts;
 const PACKET: f64 = 9_000.0;
 /// Histograms of round-trip times are exact to 1/64.
 const HISTOGRAM: f64 = 1.0 + 1.0 / 64.0;
-/// The first answer's round trip may count from an Interest that was lost. Among this many it is
-/// not in what 99 % stay below.
+/// The round trip of the first answer may start at a lost Interest. With this many samples, it is
+/// outside the 99th percentile.
 const SAMPLES: u64 = 200;
 /// Times are counted in nanoseconds.
 const ROUNDED: f64 = 1e-6;
@@ -64,7 +64,7 @@ fn ideal(case: &Case<'_>, found: &mut Found) {
 }
 
 fn round_trips(case: &Case<'_>, found: &mut Found) {
-    // A shaper holds Interests for as long as it likes.
+    // A shaper may hold Interests for any time.
     let shaped = |pipe: &crate::plan::Link| {
         pipe.scheme.as_deref().is_some_and(|scheme| case.domains.shapes(scheme))
     };
@@ -78,7 +78,7 @@ fn round_trips(case: &Case<'_>, found: &mut Found) {
         }
         let (Some(way), Some(p99)) = (facts.way, seen.rtt_p99_s) else { continue };
         let most = way.longest() * HISTOGRAM + ROUNDED;
-        // An Interest that joins another consumer's waits for what that one repeats.
+        // An Interest that joins another consumer's waits for that one's repetitions.
         let content = case.plan.flows[number].content;
         let joins = case.plan.flows.iter().filter(|flow| flow.content == content).count() > 1;
         let exempt = shaped || joins || seen.data < SAMPLES;

@@ -1,5 +1,4 @@
-//! What any scheme must keep, wherever it is used: transfers go on and end, and the network is not
-//! flooded.
+//! Safety of any scheme in any network: transfers progress and end, and the network is not flooded.
 
 use super::{Case, Found, Rule};
 use crate::facts::{DISCOVERY_S, FlowFacts};
@@ -7,15 +6,14 @@ use crate::observe::FlowSeen;
 use crate::plan::{FaultKind, Flow, Manner};
 use crate::write::PATIENCE_S;
 
-/// Where all consumers answer to losses, a queue drops no more than every second packet: a consumer
-/// in slow start doubles its window in a round trip, and so offers at most twice what fits.
+/// If all consumers react to losses, a queue drops at most every second packet: a consumer in slow
+/// start doubles its window per round trip, and so offers at most twice the capacity.
 const QUEUES_DROP: f64 = 0.5;
-/// A few packets prove nothing: so many are neither a storm nor a flood.
+/// Fewer packets than this are neither a storm nor a flood.
 const FEW: u64 = 60;
-/// Where more than every second Data packet was taken for lost, most of what is sent is repetition.
+/// If more than every second Data packet counts as lost, most Interests are repetitions.
 const STORM: f64 = 0.5;
-/// Interests for each Data packet that came and each packet that got lost: one, and one more that
-/// was sent too early.
+/// Interests per received or lost packet: one, and one more that was sent too early.
 const ASKED_TWICE: u64 = 2;
 
 pub(super) fn check(case: &Case<'_>, found: &mut Found) {
@@ -42,7 +40,7 @@ pub(super) fn check(case: &Case<'_>, found: &mut Found) {
     repetition(case, found);
 }
 
-/// A flow with what is known of it.
+/// A flow with its facts.
 struct One<'a> {
     number: usize,
     flow: &'a Flow,
@@ -53,25 +51,25 @@ struct One<'a> {
 }
 
 impl One<'_> {
-    /// There is a way, Interests live longer than the longest round trip, and the consumer's node
+    /// There is a path, Interests live longer than the longest round trip, and the consumer's node
     /// is never down.
     fn can(&self) -> bool {
         self.facts.way.is_some_and(|way| way.is_within_lifetime())
     }
 
-    /// Something is broken on its path at some time in this span, or others ask regardless.
+    /// A fault affects its path in this span, or unresponsive flows run.
     fn disturbed(&self, from: f64, to: f64) -> bool {
         let broken = self.facts.outages.iter().any(|(down, up)| *down < to && *up > from);
         broken || self.quiet > from
     }
 }
 
-/// From when on all flows under way answer to congestion.
+/// The time from which all active flows react to congestion.
 fn quiet_from(case: &Case<'_>) -> f64 {
     let one = |(flow, seen): (&Flow, &FlowSeen)| match &flow.manner {
         Manner::Fetch(_) => 0.0,
         Manner::Deaf(_) => seen.end_s.unwrap_or(f64::INFINITY),
-        // What was asked for last is under way for another lifetime.
+        // The last Interest may be pending for another lifetime.
         Manner::Constant { stop_ms, .. } => *stop_ms as f64 / 1e3 + 4.0,
     };
     case.plan.flows.iter().zip(&case.seen.flows).map(one).fold(0.0, f64::max)
@@ -84,8 +82,7 @@ fn crashes(case: &Case<'_>, node: usize) -> bool {
 /// The largest probability at which a transfer's failure does not count as chance.
 const CHANCE: f64 = 1e-6;
 
-/// The packets that were lost on its path may include all Interests of discovery, or the answers
-/// to them.
+/// The packets lost on its path may include all Interests of discovery, or their answers.
 fn unlucky(case: &Case<'_>, one: &One<'_>) -> bool {
     if one.seen.data > 0 {
         return false;
@@ -121,7 +118,7 @@ fn completes(case: &Case<'_>, one: &One<'_>, found: &mut Found) {
     }
     let healed = one.facts.outages.iter().map(|outage| outage.1).fold(0.0, f64::max);
     let from = one.seen.start_s.max(healed).max(one.quiet);
-    // By turns, the slowest way that works, and a time-out for each packet that got lost.
+    // One after the other, each with the slowest working consumer, and a timeout per lost packet.
     let slowest: f64 = case.facts.flows.iter().map(|facts| facts.slowest_s).sum();
     let timeout = one.facts.way.map_or(0.0, |way| way.timeout());
     let due = from + slowest + losses(case) as f64 * timeout;
@@ -135,13 +132,13 @@ fn completes(case: &Case<'_>, one: &One<'_>, found: &mut Found) {
     });
 }
 
-/// Packets that got lost, on links and in nodes.
+/// Lost packets, on links and in nodes.
 fn losses(case: &Case<'_>) -> u64 {
     let on_links = case.seen.links.iter().map(|l| l.dropped.0 + l.crashed.0 + l.lost + l.down);
     on_links.sum::<u64>() + case.seen.nodes.iter().map(|node| node.drops).sum::<u64>()
 }
 
-/// The spans between the instants at which something came, from the beginning to the end.
+/// The spans between arrivals, from the beginning to the end.
 fn gaps(case: &Case<'_>, seen: &FlowSeen) -> Vec<(f64, f64)> {
     let end = seen.end_s.unwrap_or(case.seen.ended_s);
     let came = seen.progress.iter().map(|(at, _)| *at).filter(|at| *at < end);
@@ -195,14 +192,14 @@ fn false_losses(one: &One<'_>, found: &mut Found) {
 fn repetition(case: &Case<'_>, found: &mut Found) {
     let controlled = |flow: &&Flow| flow.scheme().is_some();
     if case.plan.flows.iter().filter(controlled).count() < case.plan.flows.len() {
-        // What is lost cannot be told apart by flow.
+        // Losses cannot be assigned to flows.
         return;
     }
     let seen = &case.seen;
     let interests: u64 = seen.flows.iter().map(|flow| flow.interests).sum();
     let answered: u64 = seen.flows.iter().map(|flow| flow.data + flow.nacks).sum();
     let open: u64 = seen.flows.iter().map(|flow| flow.in_flight).sum();
-    // A packet that is lost may have been on its way to all flows.
+    // A lost packet may have been for any of the flows.
     let sharers = seen.flows.len() as u64;
     let lost = losses(case) * sharers;
     let most = ASKED_TWICE * (answered + lost) + open + FEW * sharers;

@@ -1,4 +1,4 @@
-//! Each rule finds the run that breaks it, and none finds anything in a good one.
+//! Each rule finds the run that breaks it, and no rule finds a fault in a good one.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::plan::{Fault, FaultKind, Loss, Manner};
 use crate::tests as testing;
 
-/// What is broken by a run of this plan of which something was changed.
+/// The rules that a run of this plan breaks after a change of its observations.
 fn broken(plan: &Plan, change: impl FnOnce(&mut Observation)) -> Vec<Rule> {
     let domains = Domains::read().unwrap();
     let facts = Facts::new(plan).unwrap();
@@ -131,7 +131,7 @@ fn a_transfer_faster_than_a_fluid() {
     assert!((facts.flows[0].earliest_end_s - 0.82).abs() < 1e-9);
     let fast = |seen: &mut Observation| seen.flows[0].end_s = Some(0.81);
     assert_eq!(broken(&outside(), fast), [Rule::Ideal]);
-    // Each alone would be possible, both together are not: 16 Mbit take 1.62 s.
+    // Each alone would be possible, but not both: 16 Mbit take 1.62 s.
     let both = |seen: &mut Observation| {
         seen.flows.iter_mut().for_each(|flow| flow.end_s = Some(1.5));
     };
@@ -145,7 +145,7 @@ fn round_trips_that_cannot_be() {
     // Two links there and back; at each, two queues of 50 kB and two packets at 10 Mbit/s: 0.33 s.
     let long = |seen: &mut Observation| seen.flows[0].rtt_p99_s = Some(0.4);
     assert_eq!(broken(&outside(), long), [Rule::RoundTrip]);
-    // Where another consumer asks for the same, neither says anything.
+    // If another consumer requests the same content, neither counts.
     let mut plan = outside();
     plan.flows[1].content = 0;
     assert_eq!(broken(&plan, long), []);
@@ -158,9 +158,9 @@ fn a_transfer_that_fails_without_a_fault() {
         seen.flows[0].complete = false;
         seen.flows[0].error = Some("no answer".to_owned());
     };
-    // That it never completed is what the fluid bound on both is told, and it holds.
+    // The fluid bound on both holds although the transfer never completed.
     assert_eq!(broken(&outside(), fail), [Rule::Fails]);
-    // So is a queue that drops nearly all, where nothing came yet.
+    // So does a queue that drops nearly everything before the first arrival.
     let full = |seen: &mut Observation| {
         fail(seen);
         (seen.flows[0].data, seen.flows[0].interests) = (0, 7);
@@ -198,7 +198,7 @@ fn a_transfer_that_stands_still() {
         seen.ended_s = 200.0;
     };
     assert_eq!(broken(&outside(), stall), [Rule::Starves]);
-    // Beside one that asks regardless nothing is promised.
+    // Beside an unresponsive flow, nothing is promised.
     let mut plan = outside();
     plan.flows[1].manner = Manner::Constant { per_second: 10, stop_ms: 300_000 };
     assert_eq!(broken(&plan, stall), []);
@@ -236,10 +236,10 @@ fn losses_that_are_none() {
 
 #[test]
 fn interests_without_end() {
-    // 2,000 Data came, and nothing got lost.
+    // 2,000 Data packets arrived, and none was lost.
     let flood = |seen: &mut Observation| seen.flows[0].interests = 5_000;
     assert_eq!(broken(&outside(), flood), [Rule::Repetition]);
-    // As many for 1,000 losses are none: a packet may have been for both.
+    // The same number is acceptable with 1,000 losses: a packet may have been for both.
     let lossy = |seen: &mut Observation| {
         seen.flows[0].interests = 5_000;
         let link = &mut seen.links[0];

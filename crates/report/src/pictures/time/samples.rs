@@ -13,7 +13,7 @@ pub fn samples(
     most: usize,
     is_crowded: bool,
 ) -> (Points, Points) {
-    // Where there are hardly more samples than buckets there is nothing to be smoothed.
+    // With hardly more samples than buckets, nothing is smoothed.
     let is_smoothed = track.count > 2 * smooth.len() as u64;
     let raw = match is_smoothed && is_crowded {
         false => thinned(&track.points(), most.max(300)),
@@ -22,9 +22,9 @@ pub fn samples(
     (raw, if is_smoothed { smooth.to_vec() } else { Vec::new() })
 }
 
-/// A line over the `shown` seconds that a picture has, of samples in the order of time; with its
-/// samples, no more than `most`, unless it stands beside too many others. Its cells are mean,
-/// least, greatest and last value.
+/// A line over the `shown` seconds of a picture, from samples in the order of time; with its
+/// samples, at most `most`, unless it is among too many others. Its cells are mean, minimum,
+/// maximum and last value.
 #[must_use]
 pub fn over_time(
     points: &[(f64, f64)],

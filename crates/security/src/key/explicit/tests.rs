@@ -1,4 +1,4 @@
-//! What OpenSSL 3.0.19 wrote: `openssl ecparam -name prime256v1 -param_enc explicit -genkey`, then
+//! Output of OpenSSL 3.0.19: `openssl ecparam -name prime256v1 -param_enc explicit -genkey`, then
 //! `openssl pkcs8` and `openssl ec -pubout`.
 
 use super::*;
@@ -100,7 +100,7 @@ fn p256_of_another_algorithm_or_structure_is_not_taken() {
     for der in [bytes(PKCS8), bytes(SPKI)] {
         let at = der.windows(9).position(|w| w == ecdsa).unwrap();
         let mut other = der.clone();
-        // The same length, so that the structure around it stays: another last number.
+        // Another last number of the same length keeps the structure around it.
         other[at + 8] = 2;
         assert!(from_pkcs8(&other).is_none() && from_spki(&other).is_none());
     }

@@ -34,7 +34,7 @@ fn a_secret_comes_back_by_its_name_and_by_its_identity() {
     assert!(matches!(chain.insert_shared(&film), Err(KeyChainError::Exists(_))));
     let missing = chain.get_shared(name("/other").as_ref());
     assert!(matches!(missing, Err(KeyChainError::NotFound { .. })));
-    // It has no certificate, and never signs where no key is named.
+    // It has no certificate, and never signs unless a key is named.
     assert!(matches!(chain.get(name("/film").as_ref()), Err(KeyChainError::NotFound { .. })));
     assert!(matches!(chain.get_default(), Err(KeyChainError::NoDefault { .. })));
     chain.insert_shared(&made("/film", 8)).unwrap();

@@ -135,7 +135,7 @@ fn contents_that_are_no_nodes_are_refused() {
         ),
         ("fdf6030100 fdf6050102 fdf6070100".into(), LayoutError::Segments(0).into()),
         ("fdf6030101 fdf605020101 fdf6070100".into(), LayoutError::Fanout(257).into()),
-        // Critical types that nobody knows: 255, and 31.
+        // Unassigned critical types: 255, and 31.
         (
             format!("fdf6070100 fd00ff00 fdf6090100 fdf60b20{digest}"),
             Fault::Expected(types::FIRST).into(),

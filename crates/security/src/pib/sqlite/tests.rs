@@ -162,7 +162,7 @@ fn payloads_of_every_length_are_split_as_the_format_says() {
         for (page, part) in file.chunks_mut(512).skip(2).zip(rest.drain(..)) {
             page[3] = if part.len() == 508 { 4 } else { 0 };
             page[4..4 + part.len()].copy_from_slice(part);
-            // What follows in the page is not the row's.
+            // The following bytes of the page do not belong to the row.
             page[4 + part.len()..].fill(0xee);
         }
         let rows = Sqlite::open(&file).unwrap().table("t");
@@ -172,7 +172,7 @@ fn payloads_of_every_length_are_split_as_the_format_says() {
 
 #[test]
 fn a_payload_longer_than_the_file_is_refused_at_once() {
-    // 2^42 bytes, said by a number of seven bytes; the rest is in a page that follows itself.
+    // A length of 2^42 bytes in a number of seven bytes; the rest is in a page that follows itself.
     let mut cell = vec![0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00, 1];
     cell.extend([0; 100]);
     cell.resize(400, 0);
@@ -210,7 +210,7 @@ fn pages_are_no_smaller_than_the_format_allows() {
     // 32 of 512 bytes may be reserved, so that 480 are left.
     assert_eq!(with(20, &[32]), Ok(()));
     assert_eq!(with(20, &[33]), Err(SqliteError::Damaged));
-    // A header and nothing else is a database without its first page.
+    // Only a header is a database without its first page.
     let header = Sqlite::open(&file[..100]).unwrap().table("things");
     assert_eq!(header, Err(SqliteError::Damaged));
 }

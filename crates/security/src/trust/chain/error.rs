@@ -8,7 +8,7 @@ use crate::Validity;
 use crate::certificate::CertificateError;
 use crate::validity::human;
 
-/// A packet that is not trusted: which, why, and how far its chain came.
+/// An untrusted packet, with the reason and the valid part of its chain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name} is not trusted: {why}{}", trail(.chain))]
 pub struct ChainError {
@@ -42,42 +42,42 @@ fn trail(chain: &[Name]) -> String {
 /// Where a chain ends.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Broken {
-    /// A certificate is needed that is not there.
+    /// A required certificate is missing.
     #[error("the certificate {0} is needed and could not be fetched")]
     Missing(Name),
-    /// What came for a certificate is none.
+    /// The fetched certificate is malformed.
     #[error("what should be a certificate is none: {0}")]
     NoCertificate(CertificateError),
     /// No rule lets the key sign the packet.
     #[error("no rule lets {key} sign {packet}")]
     NotAllowed {
-        /// What it signed.
+        /// The signed packet.
         packet: Name,
         /// The key.
         key: Name,
     },
-    /// No anchor is above the key, so that no chain can lead to it.
+    /// No anchor is above the key, so no chain can lead to it.
     #[error("{packet} is signed by {key}, a key that is not trusted: no anchor is above it")]
     NoAnchor {
-        /// What it signed.
+        /// The signed packet.
         packet: Name,
         /// The key.
         key: Name,
     },
-    /// The certificate is not valid yet, or not any more.
+    /// The certificate is not yet valid, or has expired.
     #[error("the certificate {certificate} {}", when(.validity, *.now))]
     NotValid {
         /// Its name.
         certificate: Name,
         /// When it is valid.
         validity: Validity,
-        /// When it was asked for.
+        /// The time of the check.
         now: u64,
     },
-    /// The chain comes back to where it was.
+    /// The chain returns to an earlier certificate.
     #[error("the chain is circular: it comes back to {0}")]
     Circular(Name),
-    /// A certificate vouches for itself, and nobody else does.
+    /// A certificate is signed only by its own key.
     #[error("{0} is signed by itself, and is none of the anchors")]
     Unknown(Name),
     /// More certificates than are followed.
@@ -86,7 +86,7 @@ pub enum Broken {
     /// A signature is not that of the key it names.
     #[error("the signature of {packet} is not by {key}: one of them was forged or damaged")]
     Signature {
-        /// What is signed.
+        /// The signed packet.
         packet: Name,
         /// The key that it names.
         key: Name,
@@ -94,7 +94,7 @@ pub enum Broken {
     /// A signature is of another type than the key's.
     #[error("the signature of {packet} is of another type than those by {key}")]
     WrongType {
-        /// What is signed.
+        /// The signed packet.
         packet: Name,
         /// The key that it names.
         key: Name,
@@ -108,9 +108,9 @@ pub enum Broken {
     /// A signature names something that is no key.
     #[error("the signature of {packet} names {locator}, which is neither key nor certificate")]
     NoKey {
-        /// What is signed.
+        /// The signed packet.
         packet: Name,
-        /// What it names.
+        /// The named key.
         locator: Name,
     },
 }

@@ -1,11 +1,11 @@
-//! Certificates that were fetched: those that are verified, and those that are not yet.
+//! Fetched certificates: verified ones, and others.
 
 use packet::{Name, NameRef};
 
 use crate::certificate::key_of;
 use crate::{Certificate, Validity};
 
-/// Certificates that are kept. Whoever answers Interests can offer any number of them.
+/// The maximum number of certificates. Any node on the path can offer any number of them.
 const MOST: usize = 128;
 
 #[derive(Debug)]
@@ -18,7 +18,7 @@ struct Entry {
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
-    /// In the order in which they came.
+    /// In the order of arrival.
     entries: Vec<Entry>,
 }
 

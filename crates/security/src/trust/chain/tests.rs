@@ -12,7 +12,7 @@ fn name(uri: &str) -> Name {
     uri.parse().unwrap()
 }
 
-/// Somebody with a key, and a certificate for it.
+/// A party with a key and a certificate for it.
 struct Party {
     secret: SecretKey,
     certificate: Certificate,
@@ -54,7 +54,7 @@ fn validator(anchors: &[&Party], schema: Schema) -> Validator {
     Validator::new(anchors.iter().map(|party| party.certificate.clone()).collect(), schema)
 }
 
-/// Verifies, with a network that has these certificates; also returns what was fetched.
+/// Verifies, with a network that has these certificates; also returns the number of fetches.
 fn ask(
     validator: &Validator,
     wire: &[u8],
@@ -96,12 +96,12 @@ fn a_chain_leads_to_an_anchor_and_is_remembered() {
 
     let network = [&alice, &group];
     assert_eq!(ask(&validator, &wire, &network, NOW), (Ok(key(&alice)), 2));
-    // Now nothing has to be fetched any more, for her or for others of the group.
+    // Now no fetch is necessary, for her or for others of the group.
     assert_eq!(ask(&validator, &wire, &[], NOW), (Ok(key(&alice)), 0));
     let bob = group.names("/site/group/bob", 4);
     let wire = bob.says("/site/group/bob/file");
     assert_eq!(ask(&validator, &wire, &[&bob], NOW), (Ok(key(&bob)), 1));
-    // What the anchor signs itself needs no certificate but its own.
+    // A packet signed by the anchor itself needs only its own certificate.
     assert_eq!(ask(&validator, &root.says("/site/x"), &[], NOW), (Ok(key(&root)), 0));
 }
 
@@ -155,7 +155,7 @@ fn nobody_signs_what_is_not_his() {
     assert_eq!(why(&validator, &root.says("/other"), &[]), {
         Broken::NotAllowed { packet: name("/other"), key: key(&root) }
     });
-    // Her certificate for somebody above her is worth nothing.
+    // Her certificate for a superior identity is invalid.
     let fake = alice.names("/site", 7);
     let packet = fake.certificate.name().to_string();
     assert_eq!(why(&validator, &fake.says("/site/file"), &[&fake, &alice]), refused(&packet));
@@ -182,7 +182,7 @@ fn certificates_are_valid_for_a_time() {
     assert!(text.contains("has expired at 2026-11-20 14:04:47 UTC"), "{text}");
     let text = ask(&validator, &wire, &[&alice], NOW - DAY / 2).0.unwrap_err().to_string();
     assert!(text.contains("is not valid before 2026-11-20 14:03:07 UTC"), "{text}");
-    // An anchor ends, too, and with it what it vouches for, remembered or not.
+    // An anchor expires, too, and with it all keys that it certifies, remembered or not.
     let bob = root.vouches_for(Party::alone("/site/bob", 5), Validity::days(NOW, 1000));
     let wire = bob.says("/site/bob/file");
     assert!(ask(&validator, &wire, &[&bob], NOW).0.is_ok());
@@ -246,7 +246,7 @@ fn forgeries_are_refused_and_do_not_stay() {
     wire[at] ^= 1;
     let forged = Broken::Signature { packet: name("/site/alice/file"), key: key(&alice) };
     assert_eq!(why(&validator, &wire, &[&alice]), forged);
-    // Another key under her certificate's name, vouched for by nobody of the site.
+    // Another key under her certificate's name, not certified by the site.
     let eve = Party::alone("/site/alice", 9);
     let issue =
         Issue { issuer: Component::generic(b"up"), validity: Validity::days(NOW, 1), version: 2 };
@@ -286,7 +286,7 @@ fn rules_say_who_may_sign_what() {
         let refused = verdict(party, uri).unwrap_err();
         assert!(matches!(refused.why, Broken::NotAllowed { .. }), "{refused}");
     }
-    // An author vouches for nobody.
+    // An author certifies no other key.
     let ben = ann.names("/blog/author/ben", 4);
     let refused = ask(&validator, &ben.says("/blog/article/ben/1"), &[&ben, &ann], NOW).0;
     assert!(matches!(refused.unwrap_err().why, Broken::NotAllowed { .. }));
@@ -307,7 +307,7 @@ fn offered_certificates_are_bounded() {
         validator.offer(&Data::decode(more.wire()).unwrap()).unwrap();
     }
     assert!(validator.pool().len() <= 128);
-    // What was verified is still there.
+    // The verified certificates are still there.
     assert_eq!(ask(&validator, &wire, &[], NOW), (Ok(key(&alice)), 0));
 }
 
@@ -322,7 +322,7 @@ fn a_packet_that_names_no_key_is_refused() {
     assert_eq!(refused, Broken::NoKey { packet: name("/site/x"), locator: name("/site/me") });
 }
 
-/// A secret that is shared under the identity, and what it signs.
+/// A shared secret of the identity, and its signer.
 fn shared(identity: &str) -> (TrustedKey, Signer) {
     let (key, secret) = (name(identity).with(&Component::generic(b"KEY")), [9; 32]);
     let key = key.with(&Component::generic(b"1"));
@@ -356,7 +356,7 @@ fn a_shared_secret_is_good_for_what_the_schema_lets_its_name_sign() {
     *damaged.last_mut().unwrap() ^= 1;
     let damaged = verify(Schema::Hierarchy, &damaged);
     assert!(matches!(damaged, Err(Broken::Signature { .. })), "{damaged:?}");
-    // Who has no secret may claim its name, and sign with a key.
+    // A signer without the secret may claim its name, and sign with a key.
     let Signer::Key { secret, .. } = Party::alone("/film", 2).signer() else { unreachable!() };
     let posing = Signer::Key { secret, key_locator: trusted.name().clone() };
     let posed = verify(Schema::Hierarchy, &signed(&posing, "/film/1"));
@@ -456,7 +456,7 @@ fn a_certificate_in_waiting_is_replaced_and_a_verified_one_is_not() {
     assert_eq!(ask(&validator, &wire, &[], NOW), (Ok(key(&alice)), 0));
     offer(&fake);
     assert_eq!(ask(&validator, &wire, &[], NOW), (Ok(key(&alice)), 0));
-    // Nor is it forgotten when somebody forges a packet in her name.
+    // Nor is it removed after a forged packet in her name.
     let mut forged = wire.clone();
     *forged.last_mut().unwrap() ^= 1;
     let refused = Broken::Signature { packet: name("/site/alice/file"), key: key(&alice) };
@@ -475,7 +475,7 @@ fn only_the_certificate_that_is_named_is_used() {
     validator.offer(&Data::decode(other.wire()).unwrap()).unwrap();
     let missing = Broken::Missing(alice.certificate.name().clone());
     assert_eq!(why(&validator, &alice.says("/site/alice/file"), &[]), missing);
-    // Another key's certificate under the same beginning is none of the key that is named.
+    // Another key's certificate under the same beginning is not the named key's.
     let by_key = Signer::Key { secret: alice.secret.clone(), key_locator: key(&alice) };
     let wire = signed(&by_key, "/site/alice/file");
     assert_eq!(ask(&validator, &wire, &[], NOW), (Ok(key(&alice)), 0));

@@ -43,8 +43,8 @@ impl LightVerSec {
         Ok(model)
     }
 
-    /// Every edge leads to a node that is there, and further down: to no node that another one
-    /// leads to, so that the ways are those of a tree.
+    /// Every edge leads to an existing node further down that no other edge leads to, so the paths
+    /// form a tree.
     fn check(&self) -> Result<(), ModelError> {
         let mut reached = vec![false; self.nodes.len()];
         let mut reach = |node: usize| {

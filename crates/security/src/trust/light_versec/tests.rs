@@ -3,7 +3,7 @@ use packet::Name;
 use super::*;
 use crate::base64_text;
 
-/// Compiled by `tests/interop/python-ndn/vectors.py`, where its text is.
+/// Compiled by `tests/interop/python-ndn/vectors.py`, which contains its text.
 fn bytes() -> Vec<u8> {
     base64_text::decode(include_str!("../../../tests/python-ndn/model.b64")).unwrap().to_vec()
 }
@@ -70,8 +70,8 @@ fn edge(to: u8, tag: u8, option: Option<Vec<u8>>) -> Vec<u8> {
     element(0x53, &[element(0x25, &[to]), element(0x23, &[tag]), constraint].concat())
 }
 
-/// A model of nodes in order, each with its edges and those whose keys sign it; tags up to 1 keep
-/// what they stand for.
+/// A model of nodes in order, each with its edges and its signing nodes; tags up to 1 store their
+/// values.
 fn model(nodes: &[(Vec<u8>, &[u8])]) -> LightVerSec {
     let mut wire = element(0x61, &[0, 1, 0x10, 0]);
     wire.extend([element(0x25, &[0]), element(0x69, &[1])].concat());
