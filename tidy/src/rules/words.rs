@@ -30,7 +30,6 @@ const LEFT: &[(&str, &str)] = &[
     ("bury", "crates/forwarder/"),
     ("bury", "crates/sim/"),
     ("farther", "crates/forwarder/"),
-    ("farther", "crates/report/"),
     ("farther", "crates/scenario/"),
     ("farther", "crates/schemes/"),
     ("farther", "crates/transport/"),
