@@ -399,7 +399,8 @@ impl<'a> World<'a> {
             ) => assert!(self.link.lied, "loss is no forgery: {:?}", self.fetch.status()),
             Status::Failed(_) => {}
         }
-        assert!(self.fetch.stats().interests <= MOST_INTERESTS, "{:?}", self.fetch.stats());
+        let stats = self.fetch.stats();
+        assert!(stats.counters.interests <= MOST_INTERESTS, "{stats:?}");
     }
 }
 

@@ -235,6 +235,15 @@ pub struct Traffic {
 }
 
 impl Traffic {
+    /// Adds the counts of another face, or of an earlier life.
+    pub fn add(&mut self, other: &Traffic) {
+        self.interests += other.interests;
+        self.data += other.data;
+        self.nacks += other.nacks;
+        self.bytes += other.bytes;
+        self.frames += other.frames;
+    }
+
     pub(crate) fn count(&mut self, kind: Kind) {
         match kind {
             Kind::Interest => self.interests += 1,
@@ -257,6 +266,17 @@ pub struct QueueTally {
 }
 
 impl QueueTally {
+    /// Adds the counts of an earlier life.
+    pub fn add(&mut self, other: &QueueTally) {
+        for (sum, more) in [
+            (&mut self.offered, other.offered),
+            (&mut self.sent, other.sent),
+            (&mut self.dropped, other.dropped),
+        ] {
+            *sum = (sum.0 + more.0, sum.1 + more.1);
+        }
+    }
+
     pub(crate) fn offer(&mut self, len: usize) {
         self.offered.0 += 1;
         self.offered.1 += len as u64;
@@ -317,6 +337,22 @@ pub struct ForwarderStats {
     pub drops: Drops,
     /// Options that were taken off what was received, by reason.
     pub option_faults: OptionFaults,
+}
+
+impl ForwarderStats {
+    /// Adds the counts of an earlier life.
+    pub fn add(&mut self, other: &ForwarderStats) {
+        self.received.add(&other.received);
+        self.sent.add(&other.sent);
+        self.satisfied += other.satisfied;
+        self.nacked += other.nacked;
+        self.expired += other.expired;
+        self.hits += other.hits;
+        self.misses += other.misses;
+        self.aggregated += other.aggregated;
+        self.drops.merge(&other.drops);
+        self.option_faults.merge(&other.option_faults);
+    }
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub use error::ScenarioError;
 pub use execute::{Progress, Watch, execute, execute_all, execute_rest, several};
 pub use layout::Layout;
 pub use model::Scenario;
-pub use sim::OnHashing;
+pub use sim::{Applications, Network, OnHashing};
 pub use statistics::Mean;
 
 /// The colour of the scheme of this name, if its file gives it one; see [`control::Scheme`].

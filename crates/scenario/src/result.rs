@@ -20,8 +20,8 @@ use crate::batch::Run;
 use crate::model::Asked;
 use crate::statistics::Mean;
 use control::{Duration, Time};
+use record::Outcome;
 use serde::{Deserialize, Serialize};
-use sim::Outcome;
 
 /// The driver of simulated runs.
 pub const SIMULATOR: &str = "simulator";
@@ -125,7 +125,7 @@ impl RunResult {
             workloads: workloads.collect(),
             completions: completions.collect(),
             caching,
-            jain_index: sim::jain_index(&shares),
+            jain_index: record::jain_index(&shares),
             trace_hash: format!("{:016x}", outcome.trace_hash),
         }
     }

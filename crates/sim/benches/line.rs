@@ -58,7 +58,14 @@ fn measure(what: &str, data: u64, store: usize) {
     let wall = start.elapsed().as_secs_f64();
     let hops = outcome.packet_hops as f64;
     let flow = &outcome.flows[0];
-    assert_eq!((flow.data, flow.timeouts, flow.nacks), (data, 0, 0));
+    assert_eq!(
+        (
+            flow.transfer.counters.data,
+            flow.transfer.counters.timeouts,
+            flow.transfer.counters.nacks
+        ),
+        (data, 0, 0)
+    );
     assert_eq!(outcome.packet_hops, data * 2 * (NODES as u64 - 1));
     println!(
         "{what:<28}{:>10.0} packet-hops/s {wall:>7.2} s {:>6.1} MB at most {:>6.2} allocations a \

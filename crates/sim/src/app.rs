@@ -7,15 +7,14 @@ use crate::constant_rate::ConstantRate;
 use crate::consumer::Consumer;
 use crate::events::Component;
 use crate::in_order::InOrder;
-use crate::outcome::FlowResult;
 use crate::producer::Producer;
-use crate::record::{EventQueue, FlowSample};
+use crate::reported::EventQueue;
 use crate::service::Service;
-use crate::spec::FlowId;
 use crate::workload::Born;
 use crate::workload::chunks::Chunks;
 use crate::workload::publisher::Publisher;
 use crate::workload::video::Player;
+use record::{FlowId, FlowResult, FlowSample};
 
 /// What an application does.
 pub(crate) enum Role {

@@ -6,10 +6,9 @@ use packet::options::{MAX_RANGE, Range, SegmentBits};
 use packet::{Component, Data, HopOption, Interest, LpHeader, LpPacket, NameRef};
 use std::collections::VecDeque;
 
-use crate::histogram::Histogram;
-use crate::outcome::FlowResult;
-use crate::record::FlowSample;
-use crate::spec::{Arrivals, FlowId, RateSpec};
+use crate::spec::{Arrivals, RateSpec};
+use record::{FlowId, FlowResult, FlowSample, RateCounters};
+use transport::{Histogram, Transfer};
 
 /// Counters of a constant-rate consumer. At any time
 /// `asked = data + nacks + expired + in flight`, in segments.
@@ -235,17 +234,22 @@ impl ConstantRate {
         let counters = &self.counters;
         result.start = self.spec.start;
         result.end = self.end;
-        result.complete = counters.data == self.spec.count;
-        result.bytes = counters.bytes;
-        result.interests = counters.interests;
-        result.asked = Some(counters.asked);
-        result.whole = Some(counters.whole);
-        result.data = counters.data;
-        result.timeouts = counters.expired;
-        result.nacks = counters.nacks;
-        result.marks = counters.marks;
-        result.in_flight = self.in_flight;
-        result.rtt_mean = self.rtt.mean();
-        result.rtt_p99 = self.rtt.quantile(0.99);
+        result.rate = Some(RateCounters { asked: counters.asked, whole: counters.whole });
+        result.transfer = Transfer {
+            bytes: counters.bytes,
+            counters: transport::Counters {
+                interests: counters.interests,
+                data: counters.data,
+                timeouts: counters.expired,
+                nacks: counters.nacks,
+                marks: counters.marks,
+                ..transport::Counters::default()
+            },
+            in_flight: self.in_flight,
+            rtt_mean: self.rtt.mean(),
+            rtt_p99: self.rtt.quantile(0.99),
+            complete: counters.data == self.spec.count,
+            ..Transfer::default()
+        };
     }
 }

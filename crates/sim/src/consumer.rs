@@ -1,14 +1,13 @@
 //! A fetch as an application of the simulator: the unchanged `Fetch`, and what is measured of it.
 
-use control::{Rng, Time};
+use control::{Rng, Size, Time};
 use security::TrustPolicy;
 use transport::fetch::{Fetch, FetchConfig, ObjectInfo, Resume, Sink, Status};
+use transport::{Histogram, Meter};
 
-use crate::histogram::Histogram;
-use crate::meter::FetchMeter;
-use crate::outcome::FlowResult;
-use crate::record::{EventQueue, FlowSample, Origin};
-use crate::spec::{FetchSpec, FlowId, Signing};
+use crate::reported::EventQueue;
+use crate::spec::{FetchSpec, Signing};
+use record::{FlowId, FlowResult, FlowSample, Origin};
 
 /// The content is as virtual as it was: it is verified and then let go.
 struct Nowhere;
@@ -30,7 +29,7 @@ pub(crate) struct Consumer {
     fetch: Option<Box<Fetch>>,
     crashed: bool,
     end: Option<Time>,
-    meter: FetchMeter,
+    meter: Meter,
 }
 
 impl Consumer {
@@ -42,7 +41,7 @@ impl Consumer {
             fetch: None,
             crashed: false,
             end: None,
-            meter: FetchMeter::default(),
+            meter: Meter::default(),
         }
     }
 
@@ -132,16 +131,25 @@ impl Consumer {
 
     pub fn sample(&self, at: Time, flow: FlowId) -> Option<FlowSample> {
         let fetch = self.fetch.as_ref().filter(|_| self.end.is_none())?;
-        Some(self.meter.sample(at, flow, fetch))
+        Some(FlowSample {
+            at,
+            flow,
+            window: fetch.window(),
+            in_flight: fetch.in_flight(),
+            bytes: Size(fetch.bytes().1),
+            rtt: fetch.rtt().smoothed().map(|rtt| rtt.0),
+            retransmissions: fetch.stats().counters.retransmissions,
+            video: None,
+        })
     }
 
     pub fn result(&self, result: &mut FlowResult) {
         result.start = self.start;
         result.end = self.end;
         let Some(fetch) = &self.fetch else { return };
-        self.meter.result(fetch, result);
+        result.transfer = self.meter.transfer(fetch);
         if self.crashed {
-            result.error = Some("its node crashed".to_owned());
+            result.transfer.error = Some("its node crashed".to_owned());
         }
     }
 }

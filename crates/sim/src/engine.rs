@@ -9,12 +9,10 @@ use crate::app::App;
 use crate::buffers::Buffers;
 use crate::network::{FlowEntry, Network, Target};
 use crate::node::{Node, Port};
-use crate::outcome::Outcome;
-use crate::record::PacketHop;
-use crate::spec::{LinkId, NodeId};
 use crate::tracer::Tracing;
 use crate::wire::Frame;
 use crate::workload::Generator;
+use record::{LinkId, NodeId, Outcome, PacketHop};
 
 impl Network {
     /// Runs until an instant and says what has come of it. May be called again, to go on.

@@ -6,7 +6,7 @@ use packet::Name;
 
 use crate::network::Network;
 use crate::node::Port;
-use crate::spec::{LinkId, NodeId};
+use record::{LinkId, NodeId};
 
 /// A change at an instant.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -21,19 +21,16 @@ mod engine;
 mod events;
 mod fault;
 mod hashing;
-mod histogram;
 pub mod impairment;
 mod in_order;
 mod learned;
-mod meter;
 mod network;
 mod node;
-mod outcome;
 mod outside;
 mod plain;
 mod population;
 mod producer;
-mod record;
+mod reported;
 mod results;
 mod service;
 mod spec;
@@ -45,19 +42,16 @@ pub mod workload;
 
 pub use fault::Fault;
 pub use hashing::{Hashing, OnHashing};
-pub use histogram::Histogram;
 pub use impairment::{Impairment, Loss, Reorder};
-pub use meter::FetchMeter;
 pub use network::{BuildError, Network};
-pub use outcome::{FlowResult, LinkResult, NodeResult, Outcome, Queue, jain_index};
 pub use outside::Applications;
 pub use record::{
-    FlowSample, LinkSample, NetworkSample, NodeSample, Origin, PacketHop, Recorder, VideoSample,
-    WorkloadSample,
+    FlowId, FlowResult, FlowSample, LinkId, LinkResult, LinkSample, NetworkSample, NodeId,
+    NodeResult, NodeSample, Origin, Outcome, PacketHop, Queue, Recorder, StoreCounts, StoreSample,
+    VideoSample, WorkloadSample, jain_index,
 };
 pub use spec::{
-    Arrivals, FetchSpec, FlowId, LinkId, Make, NodeId, NodeSpec, ObjectSpec, Production, RateSpec,
-    ServiceSpec, Signing, SlowSegment, WireSpec,
+    Arrivals, FetchSpec, Make, NodeSpec, ObjectSpec, Production, RateSpec, ServiceSpec, Signing,
+    SlowSegment, WireSpec,
 };
-pub use stores::{StoreCounts, StoreSample};
 pub use tracer::{Fate, FlowTrace, Lost, PacketTrace, Tracer};

@@ -20,21 +20,18 @@ use crate::hashing::{Hasher, OnHashing};
 use crate::impairment::Dice;
 use crate::in_order::InOrder;
 use crate::node::{LinkPlan, Node, Port};
-use crate::outcome::FlowResult;
 use crate::outside::Outbox;
 use crate::population::Population;
 use crate::producer::{Producer, preparation};
-use crate::record::{EventQueue, Recorder};
+use crate::reported::EventQueue;
 use crate::results::LinkSums;
 use crate::service::Service;
-use crate::spec::{
-    FetchSpec, FlowId, LinkId, NodeId, NodeSpec, ObjectSpec, Production, RateSpec, ServiceSpec,
-    WireSpec,
-};
+use crate::spec::{FetchSpec, NodeSpec, ObjectSpec, Production, RateSpec, ServiceSpec, WireSpec};
 use crate::stores::StoreSeries;
 use crate::trace::Trace;
 use crate::tracer::Tracing;
 use crate::wire::Wire;
+use record::{FlowId, FlowResult, LinkId, NodeId, Recorder};
 
 /// Why something cannot be part of a network.
 #[derive(Debug, Error)]

@@ -9,10 +9,9 @@ use packet::options::Capability;
 
 use crate::events::Component;
 use crate::learned::{Learned, announcement};
-use crate::outcome::NodeResult;
-use crate::record::{EventQueue, Origin};
-use crate::results::add_traffic;
-use crate::spec::{NodeId, NodeSpec, WireSpec};
+use crate::reported::EventQueue;
+use crate::spec::{NodeSpec, WireSpec};
+use record::{NodeId, NodeResult, Origin};
 
 /// What is behind a face.
 pub(crate) enum Port {
@@ -168,20 +167,10 @@ impl Node {
 }
 
 fn add_life(sum: &mut NodeResult, life: &Forwarder) {
-    let stats = life.stats();
-    sum.cs_hits += stats.hits;
-    sum.cs_misses += stats.misses;
+    sum.stats.add(life.stats());
     let store = life.content_store().counters();
     sum.cs_inserted += store.inserted;
     sum.cs_removed += store.evicted + store.died + store.moved;
-    sum.satisfied += stats.satisfied;
-    sum.nacked += stats.nacked;
-    sum.expired += stats.expired;
-    sum.aggregated += stats.aggregated;
-    add_traffic(&mut sum.received, &stats.received);
-    add_traffic(&mut sum.sent, &stats.sent);
-    sum.drops.merge(&stats.drops);
-    sum.option_faults.merge(&stats.option_faults);
 }
 
 fn forwarder(spec: &NodeSpec, seed: u64) -> Forwarder {

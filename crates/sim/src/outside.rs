@@ -11,10 +11,7 @@ use packet::Name;
 use crate::app::{App, Role};
 use crate::network::{FlowEntry, Network, Target};
 use crate::node::Port;
-use crate::outcome::FlowResult;
-use crate::record::{FlowSample, WorkloadSample};
-use crate::spec::{FlowId, LinkId, NodeId};
-use crate::workload::tally::WorkloadResult;
+use record::{FlowId, FlowResult, FlowSample, LinkId, NodeId, WorkloadResult, WorkloadSample};
 
 /// Bytes of content that are hashed in about a second.
 const READY: u64 = 1 << 30;

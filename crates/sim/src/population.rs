@@ -8,15 +8,12 @@ use crate::app::{App, Role};
 use crate::consumer::Consumer;
 use crate::network::{BuildError, FlowEntry, Network, Target};
 use crate::node::Port;
-use crate::outcome::FlowResult;
-use crate::record::WorkloadSample;
-use crate::spec::{FlowId, NodeId};
 use crate::workload::catalogue::Catalogue;
 use crate::workload::chunks::Chunks;
 use crate::workload::publisher::Publisher;
-use crate::workload::tally::WorkloadResult;
 use crate::workload::video::{Player, VideoSpec};
 use crate::workload::{Beginning, Born, Generator, Manner, WorkloadSpec};
+use record::{FlowId, FlowResult, NodeId, WorkloadResult, WorkloadSample};
 
 /// Flows that are listed one by one, unless [`Network::list_flows`] says something else.
 const LISTED: usize = 10_000;
@@ -226,7 +223,7 @@ impl Network {
             self.events.set(slot.component, None);
             let generator = &mut self.population.generators[born.workload as usize];
             generator.result.running -= 1;
-            let (bytes, complete) = (result.bytes, result.complete);
+            let (bytes, complete) = (result.transfer.bytes, result.transfer.complete);
             let ended = result.end.unwrap_or(self.now);
             generator.class(born.class).ended(born.at, ended, bytes, complete);
             if let Some(flow) = born.flow {

@@ -1,14 +1,14 @@
 //! Samples while it runs, and what it came to.
 
 use control::{Duration, Rate, Time};
-use forwarder::{FaceId, Forwarder, Traffic};
+use forwarder::{FaceId, Forwarder};
 
 use crate::network::{FlowEntry, Network, WireEnd};
 use crate::node::{Node, Port};
-use crate::outcome::{FlowResult, LinkResult, NodeResult, Outcome, Queue};
-use crate::record::{FlowSample, LinkSample, NetworkSample, NodeSample, Recorder, WorkloadSample};
-use crate::spec::{FlowId, LinkId};
-use crate::stores::StoreCounts;
+use record::{
+    FlowId, FlowResult, FlowSample, LinkId, LinkResult, LinkSample, NetworkSample, NodeResult,
+    NodeSample, Outcome, Queue, Recorder, StoreCounts, WorkloadSample,
+};
 
 /// What a link's faces have counted, over all lives of the sending node.
 #[derive(Clone, Debug)]
@@ -28,15 +28,8 @@ impl LinkSums {
     pub fn add(&mut self, now: Time, forwarder: &Forwarder, face: FaceId) {
         let sum = &mut self.result;
         if let Some(counters) = forwarder.counters(face) {
-            add_traffic(&mut sum.sent, &counters.sent);
-            let queue = &counters.queue;
-            for (sum, life) in [
-                (&mut sum.offered, queue.offered),
-                (&mut sum.left, queue.sent),
-                (&mut sum.dropped, queue.dropped),
-            ] {
-                *sum = (sum.0 + life.0, sum.1 + life.1);
-            }
+            sum.sent.add(&counters.sent);
+            sum.tally.add(&counters.queue);
             sum.marked += counters.marked;
         }
         sum.queued = forwarder.queued(face).unwrap_or_default();
@@ -53,15 +46,6 @@ impl LinkSums {
         let crashed = &mut self.result.crashed;
         *crashed = (crashed.0 + packets, crashed.1 + bytes);
     }
-}
-
-/// Adds what one life has counted to the sum.
-pub(crate) fn add_traffic(sum: &mut Traffic, life: &Traffic) {
-    sum.interests += life.interests;
-    sum.data += life.data;
-    sum.nacks += life.nacks;
-    sum.bytes += life.bytes;
-    sum.frames += life.frames;
 }
 
 impl Network {

@@ -12,64 +12,6 @@ use crate::impairment::Impairment;
 /// Builds a part of a scheme: again after each restart of its node.
 pub type Make<T> = Arc<dyn Fn() -> Box<T> + Send + Sync>;
 
-/// A node of the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeId(pub(crate) u32);
-
-/// A link of the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LinkId(pub(crate) u32);
-
-/// A consumer of the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FlowId(pub(crate) u32);
-
-impl NodeId {
-    /// The node of this number, for drivers that have samples of their own.
-    #[must_use]
-    pub fn new(number: u32) -> NodeId {
-        NodeId(number)
-    }
-
-    /// Its place in [`crate::Outcome::nodes`].
-    #[must_use]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl LinkId {
-    /// The link of this number, for drivers that have samples of their own.
-    #[must_use]
-    pub fn new(number: u32) -> LinkId {
-        LinkId(number)
-    }
-
-    /// The place of its direction from `a` to `b` in [`crate::Outcome::links`]; the other one
-    /// follows.
-    #[must_use]
-    pub fn index(self) -> usize {
-        2 * self.0 as usize
-    }
-}
-
-impl FlowId {
-    /// The consumer of this number, for drivers that have samples of their own.
-    #[must_use]
-    pub fn new(number: u32) -> FlowId {
-        FlowId(number)
-    }
-
-    /// Of flows that are not among [`crate::Outcome::flows`].
-    pub(crate) const UNLISTED: FlowId = FlowId(u32::MAX);
-
-    /// Its place in [`crate::Outcome::flows`].
-    #[must_use]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
 /// A node: a forwarder and what it has.
 #[derive(Clone)]
 pub struct NodeSpec {

@@ -1,29 +1,9 @@
 //! What content stores have answered, over time.
 
-use control::{Duration, Time};
+use control::Duration;
 
 use crate::network::{Network, Target};
-use crate::spec::NodeId;
-
-/// Counts at a node since the beginning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StoreCounts {
-    /// Interests that the content store answered.
-    pub hits: u64,
-    /// Interests that it did not.
-    pub misses: u64,
-    /// Packets that the producers at the node sent.
-    pub served: u64,
-}
-
-/// What the stores, and the producers, had answered at an instant.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StoreSample {
-    /// When.
-    pub at: Time,
-    /// By node.
-    pub counts: Vec<StoreCounts>,
-}
+use record::{NodeId, StoreCounts, StoreSample};
 
 /// The samples so far, and when the next one is due.
 #[derive(Debug, Default)]
@@ -64,8 +44,8 @@ impl Network {
         let life = node.forwarder.as_ref().map(|forwarder| forwarder.stats());
         let of = |past: u64, life: Option<u64>| past + life.unwrap_or(0);
         StoreCounts {
-            hits: of(node.past.cs_hits, life.map(|stats| stats.hits)),
-            misses: of(node.past.cs_misses, life.map(|stats| stats.misses)),
+            hits: of(node.past.stats.hits, life.map(|stats| stats.hits)),
+            misses: of(node.past.stats.misses, life.map(|stats| stats.misses)),
             served: self.served(at.0),
         }
     }

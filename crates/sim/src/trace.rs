@@ -3,7 +3,7 @@
 use control::Time;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::record::PacketHop;
+use record::PacketHop;
 
 /// Hashes every arrival of a packet at a node.
 pub(crate) struct Trace {

@@ -10,9 +10,8 @@ use crate::engine::kind_of;
 use crate::fault::Fault;
 use crate::network::{FlowEntry, Network, WireEnd};
 use crate::node::{Node, Port};
-use crate::outcome::FlowResult;
-use crate::spec::{LinkId, NodeId};
-use crate::wire::{Frame, WireCounters};
+use crate::wire::Frame;
+use record::{FlowResult, LinkId, NodeId, WireCounters};
 
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

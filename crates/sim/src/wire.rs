@@ -10,27 +10,7 @@ use forwarder::link::pacing::Pacer;
 use std::collections::VecDeque;
 
 use crate::impairment::{Dice, Fate};
-
-/// What a wire counts, in frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WireCounters {
-    /// Put on the wire by the face.
-    pub sent: u64,
-    /// Handed to the node at the other end.
-    pub delivered: u64,
-    /// Lost by the loss model.
-    pub lost: u64,
-    /// Lost because the link was down.
-    pub down: u64,
-    /// Lost because the node at the other end was down.
-    pub node_down: u64,
-    /// Copies added by duplication.
-    pub duplicated: u64,
-    /// Changed on the way.
-    pub corrupted: u64,
-    /// Time during which something was being put on the wire.
-    pub busy: Duration,
-}
+use record::WireCounters;
 
 /// A frame to be sent, or that has arrived.
 #[derive(Debug)]

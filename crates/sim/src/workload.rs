@@ -11,19 +11,17 @@ pub(crate) mod chunks;
 pub mod popularity;
 pub(crate) mod publisher;
 pub mod sizes;
-pub mod tally;
 pub mod video;
-pub mod watched;
 
 use control::{Controller, Duration, Rng, Time};
 use std::fmt;
 use std::sync::Arc;
 
 use crate::events::Component;
-use crate::spec::{Arrivals, FetchSpec, FlowId, Make, NodeId};
+use crate::spec::{Arrivals, FetchSpec, Make};
 use catalogue::{Catalogue, Object};
 use popularity::Popularity;
-use tally::{ClassResult, SPANS, WorkloadResult};
+use record::{ClassResult, FlowId, NodeId, SPANS, WorkloadResult};
 use video::VideoSpec;
 
 /// A request that is known beforehand.

@@ -58,7 +58,11 @@ fn the_steady_state_allocates_nothing() {
     let mut net = line(0);
     assert_eq!(allocated(&mut net, 8, 16), (0, 0), "without stores");
     let outcome = net.outcome();
-    assert_eq!(outcome.flows[0].data, 16 * PER_SECOND - 49, "a round trip of 12.3 ms is under way");
+    assert_eq!(
+        outcome.flows[0].transfer.counters.data,
+        16 * PER_SECOND - 49,
+        "a round trip of 12.3 ms is under way"
+    );
     // Ten times as long, nothing has come to it.
     assert_eq!(allocated(&mut net, 16, 80), (0, 0), "long after");
     drop(net);
@@ -68,7 +72,7 @@ fn the_steady_state_allocates_nothing() {
     let mut net = line(10_000 * 1_230);
     assert_eq!(allocated(&mut net, 60, 68), (0, 0), "with stores");
     let outcome = net.outcome();
-    assert_eq!(outcome.flows[0].data, 68 * PER_SECOND - 49);
+    assert_eq!(outcome.flows[0].transfer.counters.data, 68 * PER_SECOND - 49);
     let stored = outcome.nodes[1].cs_packets;
     assert!((9_500..10_500).contains(&stored), "{stored}");
 }

@@ -59,7 +59,12 @@ fn run(admission: Admission, packets: usize, asked: &[(u64, usize, u64)]) -> Out
     let last = asked.last().map_or(0, |(at, ..)| *at);
     let outcome = net.run(Time::ZERO + ms(last + 100));
     assert_conserved(&outcome);
-    assert!(outcome.flows.iter().all(|flow| flow.data == flow.interests));
+    assert!(
+        outcome
+            .flows
+            .iter()
+            .all(|flow| flow.transfer.counters.data == flow.transfer.counters.interests)
+    );
     outcome
 }
 
@@ -105,7 +110,7 @@ fn the_edge_alone_keeps_copies() {
     let asked = [(0, 0, 1), (100, 3, 2), (200, 3, 2), (300, 0, 2)];
     let outcome = run(on_path(OnPath::Edge), 10, &asked);
     assert_eq!(copies(&outcome), ([2, 0, 1], 2));
-    assert_eq!((outcome.nodes[3].cs_hits, outcome.nodes[1].cs_hits), (2, 0));
+    assert_eq!((outcome.nodes[3].stats.hits, outcome.nodes[1].stats.hits), (2, 0));
 }
 
 #[test]
@@ -140,7 +145,7 @@ fn copies_grow_old_later_the_nearer_they_are_and_the_more_they_are_asked_for() {
     // The first request leaves copies until 1 s at n3, 2 s at n2 and 4 s at n1.
     let hits = |asked: &[(u64, usize, u64)]| {
         let outcome = run(rule(), 10, asked);
-        [1, 2, 3].map(|node| outcome.nodes[node].cs_hits)
+        [1, 2, 3].map(|node| outcome.nodes[node].stats.hits)
     };
     assert_eq!(hits(&[(0, 0, 7), (900, 3, 7)]), [0, 0, 1]);
     assert_eq!(hits(&[(0, 0, 7), (1100, 3, 7)]), [0, 0, 0]);
@@ -159,5 +164,5 @@ fn a_store_bounded_in_packets_holds_no_more_and_that_many() {
     // The last ten are answered by the first store on the way, the one before is not.
     let again: Vec<_> = asked.iter().copied().chain([(600, 0, 40), (700, 0, 39)]).collect();
     let outcome = run(Admission::All, 10, &again);
-    assert_eq!((outcome.nodes[1].cs_hits, outcome.nodes[4].served), (1, 51));
+    assert_eq!((outcome.nodes[1].stats.hits, outcome.nodes[4].served), (1, 51));
 }

@@ -87,13 +87,14 @@ impl Crowd {
         let after = net.run(at_ms(settled + JUDGED_MS));
         assert_conserved(&after);
         let got = after.flows.iter().zip(&before.flows);
-        let got: Vec<f64> =
-            got.map(|(after, before)| (after.bytes - before.bytes) as f64).collect();
+        let got: Vec<f64> = got
+            .map(|(after, before)| (after.transfer.bytes - before.transfer.bytes) as f64)
+            .collect();
         let back = &after.links[link.index() + 1];
         let early = &before.links[link.index() + 1];
-        let offered = back.offered.0 - early.offered.0;
+        let offered = back.tally.offered.0 - early.tally.offered.0;
         Came {
-            lost: back.drops() as f64 / back.offered.0 as f64,
+            lost: back.drops() as f64 / back.tally.offered.0 as f64,
             settled: (back.drops() - early.drops()) as f64 / offered as f64,
             equal: jain_index(&got).unwrap_or(0.0),
             used: back.utilization,
@@ -163,7 +164,7 @@ fn a_flow_takes_what_another_leaves() {
     // A fluid takes 4.8 MB / 184 Mbit/s = 209 ms. `domains.toml` promises seven tenths of that,
     // and 60 round trips of 2.6 ms for Startup.
     let after = net.run(at_ms(24 + 209 * 10 / 7 + 60 * 26 / 10));
-    assert!(after.flows.iter().all(|flow| flow.complete), "{:?}", after.flows);
+    assert!(after.flows.iter().all(|flow| flow.transfer.complete), "{:?}", after.flows);
 }
 
 #[test]

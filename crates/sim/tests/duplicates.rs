@@ -82,12 +82,16 @@ impl World {
             net.fetch(consumer, fetch);
         }
         let outcome = net.run(at_ms(60_000));
-        assert!(outcome.flows.iter().all(|flow| flow.complete), "{:?}", outcome.flows);
+        assert!(outcome.flows.iter().all(|flow| flow.transfer.complete), "{:?}", outcome.flows);
         let (there, back) = (&outcome.links[up.index()], &outcome.links[up.index() + 1]);
         let end = outcome.flows.iter().filter_map(|flow| flow.end).max().unwrap();
         Came {
             upstream: there.sent.interests,
-            again: outcome.flows.iter().map(|flow| flow.interests - flow.data).sum(),
+            again: outcome
+                .flows
+                .iter()
+                .map(|flow| flow.transfer.counters.interests - flow.transfer.counters.data)
+                .sum(),
             lost: there.drops() + back.drops(),
             seconds: end.as_secs_f64(),
         }

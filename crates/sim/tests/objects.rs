@@ -20,7 +20,7 @@ fn fetched(signing: Signing, wanted: Signing) -> (bool, u64, Option<String>) {
     let outcome = line.net.run(Time(20 * SECOND));
     assert_conserved(&outcome);
     let flow = &outcome.flows[0];
-    (flow.complete, flow.data, flow.error.clone())
+    (flow.transfer.complete, flow.transfer.counters.data, flow.transfer.error.clone())
 }
 
 #[test]
@@ -60,9 +60,9 @@ fn a_node_has_one_producer_for_all_its_objects() {
     line.fetch("/p/odd", "fixed", 0);
     let outcome = line.net.run(Time(20 * SECOND));
     let (last, served) = outcome.flows.split_last().unwrap();
-    assert!(!last.complete);
+    assert!(!last.transfer.complete);
     for (n, flow) in served.iter().enumerate() {
-        assert!(flow.complete && flow.bytes == 2_000 + n as u64, "{flow:?}");
+        assert!(flow.transfer.complete && flow.transfer.bytes == 2_000 + n as u64, "{flow:?}");
     }
     assert_eq!(line.net.faces(line.nodes[1]), 2, "the link's and the producer's");
     assert_conserved(&outcome);
@@ -105,7 +105,7 @@ fn a_large_object_is_hashed_in_slices_and_may_be_given_up() {
         assert!((slices..slices + n * 256_000).contains(&done) && of == size, "{done} of {of}");
     }
     let outcome = line.net.outcome();
-    assert!(!outcome.flows[0].complete && outcome.flows[0].data == 0);
+    assert!(!outcome.flows[0].transfer.complete && outcome.flows[0].transfer.counters.data == 0);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn being_told_changes_nothing() {
     let hash = |enough| {
         let (mut line, told) = told_of_hashing(20_000_000, Signing::Manifest, enough);
         let outcome = line.net.run(Time(20 * SECOND));
-        assert!(outcome.flows[0].complete);
+        assert!(outcome.flows[0].transfer.complete);
         (outcome.trace_hash, told.lock().unwrap().len())
     };
     let mut line = line(1, 2, &wire(100, 1));
@@ -129,6 +129,6 @@ fn what_is_not_signed_is_not_hashed() {
         let (mut line, told) = told_of_hashing(1 << 50, signing, 1);
         line.net.advance(Time(SECOND));
         assert!(told.lock().unwrap().is_empty() && line.net.now() == Time(SECOND));
-        assert!(line.net.outcome().flows[0].data > 1000, "{signing:?}");
+        assert!(line.net.outcome().flows[0].transfer.counters.data > 1000, "{signing:?}");
     }
 }

@@ -118,8 +118,8 @@ fn flows_begin_when_where_and_with_what_they_do_in_the_simulator() {
     assert!(one.eq(other));
     assert_eq!(workloads[0].started, simulated.workloads[0].started);
     // Without any delay everything comes at once.
-    assert!(flows.iter().all(|flow| flow.complete && flow.end == Some(flow.start)));
-    let sizes = |all: &[FlowResult]| all.iter().map(|flow| flow.bytes).collect::<Vec<_>>();
+    assert!(flows.iter().all(|flow| flow.transfer.complete && flow.end == Some(flow.start)));
+    let sizes = |all: &[FlowResult]| all.iter().map(|flow| flow.transfer.bytes).collect::<Vec<_>>();
     assert_eq!(sizes(&flows), sizes(&simulated.flows));
 }
 
@@ -195,5 +195,8 @@ fn what_goes_on_elsewhere_says_nothing_here() {
     let speaking: Vec<usize> = std::iter::from_fn(|| apps.speaking()).collect();
     assert_eq!(speaking.len(), 1);
     let (flows, _) = apps.results();
-    assert_eq!([flows[0].interests, flows[1].interests], [0, 1]);
+    assert_eq!(
+        [flows[0].transfer.counters.interests, flows[1].transfer.counters.interests],
+        [0, 1]
+    );
 }

@@ -48,8 +48,8 @@ impl Line {
     fn run(mut self) -> Outcome {
         let outcome = self.net.run(at_ms(60_000));
         for flow in &outcome.flows {
-            assert!(flow.complete, "{flow:?}");
-            assert_eq!(flow.bytes, 1000 * SEGMENTS);
+            assert!(flow.transfer.complete, "{flow:?}");
+            assert_eq!(flow.transfer.bytes, 1000 * SEGMENTS);
         }
         outcome
     }
@@ -66,7 +66,14 @@ fn runs_of_32_over_three_nodes_take_one_interest_each_on_every_link() {
     let ranged = ranged.run();
     // Metadata, and 320 segments by 32.
     let flow = &ranged.flows[0];
-    assert_eq!((flow.interests, flow.data, flow.retransmissions), (11, 321, 0));
+    assert_eq!(
+        (
+            flow.transfer.counters.interests,
+            flow.transfer.counters.data,
+            flow.transfer.counters.retransmissions
+        ),
+        (11, 321, 0)
+    );
     for (from, to) in [("n0", "n1"), ("n1", "n2"), ("n2", "n3")] {
         assert_eq!(link(&ranged, from, to).sent.interests, 11, "{from} {to}");
         assert_eq!(link(&ranged, to, from).sent.data, 321, "{from} {to}");
@@ -75,7 +82,7 @@ fn runs_of_32_over_three_nodes_take_one_interest_each_on_every_link() {
     let mut single = line(&wire(10, 5), |_, spec| spec);
     single.fetch(0, "fixed", 1, 0);
     let single = single.run();
-    assert_eq!(single.flows[0].interests, 321);
+    assert_eq!(single.flows[0].transfer.counters.interests, 321);
     let end = |outcome: &Outcome| outcome.flows[0].end.unwrap();
     assert!(end(&ranged) <= end(&single) + ms(60), "{:?} {:?}", end(&ranged), end(&single));
 }
@@ -105,7 +112,7 @@ fn two_consumers_that_overlap_share_what_is_pending() {
     // Without any cache, most of what the second one asks for is on its way.
     let data = link(&outcome, "n2", "n1").sent.data;
     assert!(data < 2 * 321, "{data}");
-    let aggregated: u64 = outcome.nodes.iter().map(|node| node.aggregated).sum();
+    let aggregated: u64 = outcome.nodes.iter().map(|node| node.stats.aggregated).sum();
     assert!(aggregated > 50, "{aggregated}");
 }
 
@@ -119,8 +126,12 @@ fn what_is_lost_is_asked_for_again() {
         net.fetch(0, scheme, 32, 0);
         let outcome = net.run();
         let flow = &outcome.flows[0];
-        assert!(flow.retransmissions > 0, "{scheme}");
-        assert!(flow.interests < flow.data / 2 + flow.retransmissions, "{scheme}: {flow:?}");
+        assert!(flow.transfer.counters.retransmissions > 0, "{scheme}");
+        assert!(
+            flow.transfer.counters.interests
+                < flow.transfer.counters.data / 2 + flow.transfer.counters.retransmissions,
+            "{scheme}: {flow:?}"
+        );
         // Nobody sends the whole run again for one that was lost: three links lose 6 % each way.
         let sent = link(&outcome, "n3", "n2").sent.data;
         assert!(sent < SEGMENTS * 13 / 10, "{scheme}: {sent}");
@@ -133,7 +144,10 @@ fn a_node_in_the_middle_that_knows_no_ranges_is_asked_one_by_one() {
         let mut net = line(&wire(10, 5), |i, spec| if i == plain { spec.plain() } else { spec });
         net.fetch(0, "fixed", 32, 0);
         let outcome = net.run();
-        assert_eq!(outcome.flows[0].interests, 11, "the consumer's own node knows them");
+        assert_eq!(
+            outcome.flows[0].transfer.counters.interests, 11,
+            "the consumer's own node knows them"
+        );
         for (i, (from, to)) in [("n0", "n1"), ("n1", "n2"), ("n2", "n3")].iter().enumerate() {
             // Once taken apart they stay so.
             let interests = if i + 1 < plain { 11 } else { 321 };

@@ -253,7 +253,11 @@ fn on_a_diamond(scheme: &str, shared: u64) -> (f64, [f64; 2]) {
     let series = Series::default();
     net.observe(Duration::from_millis(50), Box::new(series.clone()));
     let outcome: Outcome = net.run(ms(10 * S));
-    assert!(outcome.flows[0].false_timeouts < 10, "{}", outcome.flows[0].false_timeouts);
+    assert!(
+        outcome.flows[0].transfer.counters.false_timeouts < 10,
+        "{}",
+        outcome.flows[0].transfer.counters.false_timeouts
+    );
     let sent = paths.map(|path| outcome.links[path.index() + 1].sent);
     let bytes = sent.map(|sent| sent.bytes as f64);
     let frame = (bytes[0] + bytes[1]) / (sent[0].data + sent[1].data) as f64;
@@ -336,7 +340,11 @@ fn a_bottleneck_has_no_queue_of_data() {
         let (down, flow) = (&outcome.links[link.index() + 1], &outcome.flows[0]);
         assert!(down.utilization > filled, "{scheme}: {down:?}");
         assert!(down.queue.max < 2 * 1070, "{scheme}: {down:?}");
-        assert_eq!((flow.timeouts, flow.gaps), (0, 0), "{scheme}: {flow:?}");
+        assert_eq!(
+            (flow.transfer.counters.timeouts, flow.transfer.counters.gaps),
+            (0, 0),
+            "{scheme}: {flow:?}"
+        );
     }
 }
 

@@ -33,7 +33,7 @@ fn asked_once(seed: u64, loss: f64, mtu: Option<usize>, reliability: bool) -> Fl
     line.net.constant_rate(line.nodes[0], spec);
     let mut outcome = line.net.run(Time(15 * SECOND));
     let flow = outcome.flows.remove(0);
-    assert_eq!(flow.interests, ASKED);
+    assert_eq!(flow.transfer.counters.interests, ASKED);
     flow
 }
 
@@ -44,12 +44,12 @@ fn what_one_hop_loses_that_hop_repairs() {
         let helped = asked_once(1, 0.03, mtu, true);
         // The Interest's frame and each of the Data's arrive with 97 %; four standard deviations.
         let share = 1.0 - 0.97_f64.powi(1 + frames);
-        let (mean, lost) = (ASKED as f64 * share, (ASKED - bare.data) as f64);
+        let (mean, lost) = (ASKED as f64 * share, (ASKED - bare.transfer.counters.data) as f64);
         assert!((lost - mean).abs() < 4.0 * (mean * (1.0 - share)).sqrt(), "{lost} for {mean}");
         // A frame is lost for good with a probability of 0.03^4, one of 8000 in 150 runs.
-        assert_eq!(helped.data, ASKED);
+        assert_eq!(helped.transfer.counters.data, ASKED);
         // A hop's round trip is 20 ms, the path's 60: most repairs take less than the path would.
-        assert!(helped.rtt_p99.unwrap() < ms(120), "{:?}", helped.rtt_p99);
+        assert!(helped.transfer.rtt_p99.unwrap() < ms(120), "{:?}", helped.transfer.rtt_p99);
     }
 }
 
@@ -57,5 +57,8 @@ fn what_one_hop_loses_that_hop_repairs() {
 fn equal_seeds_give_equal_runs() {
     let run = || asked_once(7, 0.05, Some(1400), true);
     let (one, other) = (run(), run());
-    assert_eq!((one.data, one.rtt_mean, one.rtt_p99), (other.data, other.rtt_mean, other.rtt_p99));
+    assert_eq!(
+        (one.transfer.counters.data, one.transfer.rtt_mean, one.transfer.rtt_p99),
+        (other.transfer.counters.data, other.transfer.rtt_mean, other.transfer.rtt_p99)
+    );
 }

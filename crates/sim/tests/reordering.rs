@@ -64,7 +64,7 @@ impl Paths<'_> {
     /// The share of all paths that a flow uses from 5 s to 20 s, and the flow at the end.
     fn share(&self, scheme: &str) -> (f64, FlowResult) {
         let mut net = self.network(scheme);
-        let bytes = |outcome: &Outcome| outcome.flows[0].bytes;
+        let bytes = |outcome: &Outcome| outcome.flows[0].transfer.bytes;
         let before = bytes(&net.run(at_ms(5_000)));
         let mut after = net.run(at_ms(20_000));
         // Entries that were satisfied stay in the PIT for a while, for what other paths bring.
@@ -112,6 +112,10 @@ fn the_default_uses_two_paths_and_four_sources() {
         let (share, flow) = paths.share("bbr");
         let seen = format!("{}: {share:.3}, {flow:?}", paths.strategy);
         assert!(share >= 0.8, "{seen}");
-        assert!((flow.gaps + flow.timeouts) * 100 <= flow.data, "{seen}");
+        assert!(
+            (flow.transfer.counters.gaps + flow.transfer.counters.timeouts) * 100
+                <= flow.transfer.counters.data,
+            "{seen}"
+        );
     }
 }

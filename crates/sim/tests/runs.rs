@@ -33,13 +33,16 @@ fn a_fetch_comes_through_whole_and_at_the_rate_of_the_links() {
     let mut line = transfer(1, &wire(20, 3));
     let outcome = line.net.run(Time(10 * SECOND));
     let flow = &outcome.flows[0];
-    assert!(flow.complete && line.net.is_over(), "{flow:?}");
-    assert_eq!((flow.bytes, flow.error.as_deref()), (1_000_000, None));
+    assert!(flow.transfer.complete && line.net.is_over(), "{flow:?}");
+    assert_eq!((flow.transfer.bytes, flow.transfer.error.as_deref()), (1_000_000, None));
     let took = flow.end.unwrap().as_secs_f64();
     // 8 Mbit at 20 Mbit/s are 0.4 s, a round trip of propagation is 18 ms.
     assert!(took > 0.4 && took < 1.5, "{took}");
-    assert!(flow.rtt_mean.unwrap() >= ms(18) && flow.rtt_p99 >= flow.rtt_mean);
-    assert!(flow.window.unwrap().0 > 1.0);
+    assert!(
+        flow.transfer.rtt_mean.unwrap() >= ms(18)
+            && flow.transfer.rtt_p99 >= flow.transfer.rtt_mean
+    );
+    assert!(flow.transfer.window_mean.unwrap() > 1.0);
     assert_conserved(&outcome);
 }
 
@@ -54,7 +57,7 @@ fn every_impairment_at_once_is_survived() {
         corrupt: 0.002,
     };
     let outcome = transfer(5, &spec).net.run(Time(60 * SECOND));
-    assert!(outcome.flows[0].complete, "{:?}", outcome.flows[0]);
+    assert!(outcome.flows[0].transfer.complete, "{:?}", outcome.flows[0]);
     let counters: Vec<_> = outcome.links.iter().map(|link| link.wire).collect();
     assert!(counters.iter().any(|c| c.lost > 0) && counters.iter().any(|c| c.duplicated > 0));
     assert!(counters.iter().any(|c| c.corrupted > 0));
@@ -66,7 +69,7 @@ fn every_impairment_at_once_is_survived() {
 fn frames_with_an_mtu_arrive_too() {
     let spec = WireSpec { mtu: Some(500), ..wire(20, 3) };
     let outcome = transfer(1, &spec).net.run(Time(20 * SECOND));
-    assert!(outcome.flows[0].complete);
+    assert!(outcome.flows[0].transfer.complete);
     let down = &outcome.links[1];
     assert!(down.sent.frames > 2 * down.sent.data, "a kilobyte takes three frames: {down:?}");
     assert_conserved(&outcome);
@@ -76,7 +79,7 @@ fn frames_with_an_mtu_arrive_too() {
 fn equal_seeds_give_equal_runs_and_others_do_not() {
     let run = |seed| transfer(seed, &lossy(0.02)).net.run(Time(20 * SECOND));
     let (one, same, other) = (run(1), run(1), run(2));
-    assert!(one.flows[0].complete && one.flows[0].retransmissions > 0);
+    assert!(one.flows[0].transfer.complete && one.flows[0].transfer.counters.retransmissions > 0);
     assert_eq!(one, same);
     assert_ne!(one.trace_hash, other.trace_hash);
 }
@@ -102,7 +105,7 @@ fn one_more_node_does_not_change_the_draws_of_the_others() {
         (outcome.flows, outcome.trace_hash)
     };
     let (without, with) = (flow(false), flow(true));
-    assert!(without.0[0].retransmissions > 0);
+    assert!(without.0[0].transfer.counters.retransmissions > 0);
     assert_eq!(without, with);
 }
 
@@ -121,12 +124,22 @@ fn a_full_queue_drops_and_says_so() {
     line.net.constant_rate(a, spec);
     let outcome = line.net.run(Time(10 * SECOND));
     let (flow, down) = (&outcome.flows[0], &outcome.links[3]);
-    assert_eq!(flow.data + flow.timeouts, 4000);
-    assert_eq!((down.dropped.0, down.left.0), (flow.timeouts, flow.data));
-    assert!(flow.timeouts > 1800 && down.queue.max <= 11_000, "{flow:?} {down:?}");
+    assert_eq!(flow.transfer.counters.data + flow.transfer.counters.timeouts, 4000);
+    assert_eq!(
+        (down.tally.dropped.0, down.tally.sent.0),
+        (flow.transfer.counters.timeouts, flow.transfer.counters.data)
+    );
+    assert!(
+        flow.transfer.counters.timeouts > 1800 && down.queue.max <= 11_000,
+        "{flow:?} {down:?}"
+    );
     // 2 s of Interests: 8 Mbit/s carry 1 MB a second, some 10 packets more are in the queue.
     let most = 2_000_000 / (down.sent.bytes / down.sent.data) + 11;
-    assert!(flow.data <= most && flow.data >= most - 15, "{} of {most}", flow.data);
+    assert!(
+        flow.transfer.counters.data <= most && flow.transfer.counters.data >= most - 15,
+        "{} of {most}",
+        flow.transfer.counters.data
+    );
     assert_conserved(&outcome);
 }
 
@@ -137,7 +150,10 @@ fn nacks_come_back_where_there_is_no_route() {
     let first = line.nodes[0];
     line.net.constant_rate(first, RateSpec::new(object, 100.0, 50));
     let outcome = line.net.run(Time(5 * SECOND));
-    assert_eq!((outcome.flows[0].nacks, outcome.flows[0].data), (50, 0));
+    assert_eq!(
+        (outcome.flows[0].transfer.counters.nacks, outcome.flows[0].transfer.counters.data),
+        (50, 0)
+    );
     assert_eq!(outcome.links[1].sent.nacks, 50);
     assert_conserved(&outcome);
 }
@@ -157,11 +173,11 @@ fn a_second_fetch_is_answered_by_the_content_store() {
     }
     let first = net.run(Time(5 * SECOND - 1)).links[1].sent.bytes;
     let outcome = net.run(Time(20 * SECOND));
-    assert!(outcome.flows.iter().all(|flow| flow.complete));
+    assert!(outcome.flows.iter().all(|flow| flow.transfer.complete));
     // Metadata is asked for afresh, and with it, in the initial window of two, the first segment's
     // head: that of the fetch before is no longer fresh.
     assert!(outcome.links[1].sent.bytes - first < 2000 + 9000);
-    assert!(outcome.nodes[0].cs_hits >= 125 - 1, "{:?}", outcome.nodes[0]);
+    assert!(outcome.nodes[0].stats.hits >= 125 - 1, "{:?}", outcome.nodes[0]);
     assert_conserved(&outcome);
 }
 
@@ -172,10 +188,10 @@ fn a_link_that_was_down_is_used_again() {
     line.net.at(at_ms(200), Fault::LinkDown(link)).unwrap();
     line.net.at(at_ms(1200), Fault::LinkUp(link)).unwrap();
     let during = line.net.run(at_ms(1200));
-    assert!(!during.flows[0].complete && during.links[2].wire.down > 0);
+    assert!(!during.flows[0].transfer.complete && during.links[2].wire.down > 0);
     let outcome = line.net.run(Time(30 * SECOND));
-    assert!(outcome.flows[0].complete && outcome.flows[0].end > Some(at_ms(1200)));
-    assert!(outcome.flows[0].retransmissions > 0);
+    assert!(outcome.flows[0].transfer.complete && outcome.flows[0].end > Some(at_ms(1200)));
+    assert!(outcome.flows[0].transfer.counters.retransmissions > 0);
     assert_conserved(&outcome);
 }
 
@@ -190,7 +206,7 @@ fn a_node_that_crashed_forgets_and_serves_again() {
     assert!(during.links[0].wire.node_down > 0);
     assert_conserved(&during);
     let outcome = line.net.run(Time(30 * SECOND));
-    assert!(outcome.flows[0].complete && outcome.flows[0].end > Some(at_ms(700)));
+    assert!(outcome.flows[0].transfer.complete && outcome.flows[0].end > Some(at_ms(700)));
     assert_conserved(&outcome);
 }
 
@@ -205,9 +221,9 @@ fn a_fetch_dies_with_its_node_and_a_producer_does_not() {
     }
     let outcome = line.net.run(Time(30 * SECOND));
     let [dead, alive] = &outcome.flows[..] else { panic!("two flows") };
-    assert_eq!(dead.error.as_deref(), Some("its node crashed"));
-    assert_eq!((dead.complete, dead.end), (false, Some(at_ms(200))));
-    assert!(alive.complete, "{alive:?}");
+    assert_eq!(dead.transfer.error.as_deref(), Some("its node crashed"));
+    assert_eq!((dead.transfer.complete, dead.end), (false, Some(at_ms(200))));
+    assert!(alive.transfer.complete, "{alive:?}");
     assert_conserved(&outcome);
 }
 
@@ -224,7 +240,9 @@ fn routes_change_and_traffic_follows() {
     assert_eq!(before.links[second.index()].sent.interests, 0);
     let then = before.links[first.index()].sent.interests;
     let outcome = line.net.run(Time(20 * SECOND));
-    assert!(outcome.flows[0].complete && outcome.links[second.index()].sent.interests > 100);
+    assert!(
+        outcome.flows[0].transfer.complete && outcome.links[second.index()].sent.interests > 100
+    );
     // What leaves in the last millisecond before the change: 20 Mbit/s of Data are 3 segments.
     assert!(outcome.links[first.index()].sent.interests - then < 20);
     let elsewhere = line.net.at(

@@ -104,7 +104,7 @@ impl World {
     /// Bytes of content that each flow got between these milliseconds.
     fn got(&mut self, from: u64, to: u64) -> Vec<f64> {
         let bytes = |outcome: &Outcome, flows: &[FlowId]| -> Vec<u64> {
-            flows.iter().map(|flow| outcome.flows[flow.index()].bytes).collect()
+            flows.iter().map(|flow| outcome.flows[flow.index()].transfer.bytes).collect()
         };
         let before = bytes(&self.net.run(at_ms(from)), &self.flows);
         let after = bytes(&self.net.run(at_ms(to)), &self.flows);

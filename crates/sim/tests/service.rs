@@ -39,10 +39,10 @@ fn asked(per_second: f64, arrivals: Arrivals, count: u64, segment: usize) -> Flo
 fn the_wait_before_a_producer_is_that_of_m_d_1() {
     for load in [0.3, 0.6] {
         let flow = asked(load / 0.0025, Arrivals::Poisson, 40_000, 100);
-        assert_eq!(flow.data, 40_000, "nothing is lost at {load}");
+        assert_eq!(flow.transfer.counters.data, 40_000, "nothing is lost at {load}");
         // Pollaczek and Khinchine: rho / (2 (1 - rho)) services of wait, and one of its own.
         let expected = 2.0 + 2.5 * (1.0 + load / (2.0 * (1.0 - load)));
-        let measured = flow.rtt_mean.unwrap().as_secs_f64() * 1e3;
+        let measured = flow.transfer.rtt_mean.unwrap().as_secs_f64() * 1e3;
         assert!((measured / expected - 1.0).abs() < 0.02, "at {load}: {measured} ms, {expected}");
     }
 }
@@ -52,7 +52,11 @@ fn a_producer_that_is_asked_too_much_answers_as_fast_as_it_can_whatever_the_size
     for segment in [100, 8000] {
         // 800 a second for 10 s, of which 400 a second are answered; 101 more are there at the end.
         let flow = asked(800.0, Arrivals::Constant, 8_000, segment);
-        assert!((4_100..=4_103).contains(&flow.data), "{}", flow.data);
+        assert!(
+            (4_100..=4_103).contains(&flow.transfer.counters.data),
+            "{}",
+            flow.transfer.counters.data
+        );
     }
 }
 
@@ -104,7 +108,7 @@ fn segments_made_before_they_are_asked_for_are_in_the_content_store() {
     let outcome = net.run(at_ms(5_050));
     assert_conserved(&outcome);
     // Segments 0 and 1 after 0.1 s, then one a second: 0 to 5. The producer gets no Interest.
-    assert_eq!((outcome.flows[0].data, outcome.nodes[1].cs_hits), (6, 6));
+    assert_eq!((outcome.flows[0].transfer.counters.data, outcome.nodes[1].stats.hits), (6, 6));
     assert_eq!((outcome.nodes[1].served, outcome.nodes[1].cs_inserted), (6, 6));
 }
 
@@ -115,7 +119,11 @@ fn an_object_that_is_made_in_order_is_fetched_as_fast_as_it_is_made() {
     net.constant_rate(nodes[0], spec);
     let outcome = net.run(at_ms(9_500));
     assert_conserved(&outcome);
-    assert_eq!((outcome.flows[0].data, outcome.nodes[1].served), (40, 40), "each is made once");
+    assert_eq!(
+        (outcome.flows[0].transfer.counters.data, outcome.nodes[1].served),
+        (40, 40),
+        "each is made once"
+    );
     // The same once more, to the last bit.
     let (mut again, nodes, object) = in_order(None);
     let spec = RateSpec { start: at_ms(5_000), ..RateSpec::new(object.versioned(), 400.0, 40) };
@@ -132,7 +140,7 @@ fn a_producer_that_has_what_it_is_allowed_behind_it_sends_one_segment_a_second()
     let outcome = net.run(at_ms(3_000));
     // Segments 0 and 1 came before; 2 to 13 follow (the last Interests come while 2 is made), and
     // two more by 3 s.
-    assert_eq!((outcome.flows[0].data, outcome.nodes[1].served), (16, 16));
+    assert_eq!((outcome.flows[0].transfer.counters.data, outcome.nodes[1].served), (16, 16));
 }
 
 #[test]

@@ -73,13 +73,13 @@ fn greedy_and_modest(at_b: Option<&'static str>, at_c: Option<&'static str>) -> 
 }
 
 fn share(flow: &FlowResult) -> f64 {
-    flow.data as f64 / flow.interests as f64
+    flow.transfer.counters.data as f64 / flow.transfer.counters.interests as f64
 }
 
 #[test]
 fn without_a_shaper_the_queue_overflows_and_the_neighbour_starves() {
     let outcome = greedy_and_modest(None, None);
-    assert!(link(&outcome, "b", "c").dropped.0 > 10_000);
+    assert!(link(&outcome, "b", "c").tally.dropped.0 > 10_000);
     // 1250 of 4062 Data a second get through.
     assert!(share(&outcome.flows[1]) < 0.4, "{:?}", outcome.flows[1]);
 }
@@ -93,17 +93,17 @@ fn shapers_by_flow_keep_the_queue_and_leave_the_neighbour_what_it_asks_for() {
         let [greedy, modest] = &outcome.flows[..] else { panic!("two flows") };
         let near = link(&outcome, "b", "c");
         let said = format!("{shaper}: {near:?} {greedy:?} {modest:?}");
-        assert_eq!(near.dropped.0, 0, "{said}");
+        assert_eq!(near.tally.dropped.0, 0, "{said}");
         assert!(near.queue.max < 375_000, "{said}");
         assert!(share(modest) > 0.999, "{said}");
         // The greedy one gets three quarters, all that is left but for the Nacks that it causes, 3
         // for each Data; with static shares half.
         let left = if shaper.contains("static") { 0.5 } else { 0.75 };
-        let got = greedy.data as f64 / 15.0 / CAPACITY;
+        let got = greedy.transfer.counters.data as f64 / 15.0 / CAPACITY;
         assert!((0.8 * left..1.3 * left).contains(&got), "{got} {said}");
         let used = near.sent.bytes as f64 * 8.0 / 15.0 / 10e6;
         assert!(used > 0.95 * (0.25 + left), "{used} {said}");
-        assert!(greedy.nacks > 0, "{said}");
+        assert!(greedy.transfer.counters.nacks > 0, "{said}");
     }
 }
 
@@ -117,7 +117,7 @@ fn fisp_keeps_the_queue_at_seven_tenths_of_its_capacity() {
     let queue = link(&outcome, "b", "c").queue;
     let share = queue.mean / 375_000.0;
     assert!((0.6..0.76).contains(&share), "{queue:?}");
-    assert_eq!(link(&outcome, "b", "c").dropped.0, 0);
+    assert_eq!(link(&outcome, "b", "c").tally.dropped.0, 0);
 }
 
 #[test]
@@ -127,14 +127,19 @@ fn his_keeps_the_queue_and_serves_all_alike() {
         let [greedy, modest] = &outcome.flows[..] else { panic!("two flows") };
         let near = link(&outcome, "b", "c");
         let said = format!("{shaper}: {near:?} {greedy:?} {modest:?}");
-        assert_eq!(near.dropped.0, 0, "{said}");
+        assert_eq!(near.tally.dropped.0, 0, "{said}");
         assert!(near.queue.max < 375_000, "{said}");
         // It knows no flows: what it refuses, it refuses of all alike. 1250 of 4062 are 31 %.
         for flow in [greedy, modest] {
             assert!((0.2..0.45).contains(&share(flow)), "{said}");
-            assert!(flow.nacks > 0 && flow.timeouts == 0, "{said}");
+            assert!(
+                flow.transfer.counters.nacks > 0 && flow.transfer.counters.timeouts == 0,
+                "{said}"
+            );
         }
-        let used = (greedy.data + modest.data) as f64 / 15.0 / CAPACITY;
+        let used = (greedy.transfer.counters.data + modest.transfer.counters.data) as f64
+            / 15.0
+            / CAPACITY;
         assert!(used > 0.9, "{used} {said}");
     }
 }
@@ -153,7 +158,7 @@ fn his_leaves_the_other_direction_what_it_asks_for() {
     }
     assert!(share(modest) > 0.999, "{modest:?}");
     // Interests of some 40 bytes for Data of 1000: the optimum leaves each 96 % of its direction.
-    assert!(greedy.data as f64 / 15.0 / CAPACITY > 0.88, "{greedy:?}");
+    assert!(greedy.transfer.counters.data as f64 / 15.0 / CAPACITY > 0.88, "{greedy:?}");
     assert!(outcome.links.iter().all(|link| link.queue.max < 375_000));
 }
 
@@ -180,10 +185,19 @@ fn credit_does_not_leak_when_data_is_lost_or_a_nack_returns() {
         let outcome = net.run(at_ms(36_000));
         let [lossy, nothing, later] = &outcome.flows[..] else { panic!("three flows") };
         let said = format!("{at_b:?} {at_c:?}: {lossy:?} {nothing:?} {later:?}");
-        assert!(lossy.timeouts > 1000 && nothing.nacks > 1000 && nothing.data == 0, "{said}");
-        assert_eq!((later.data, later.nacks), (later.interests, 0), "{said}");
+        assert!(
+            lossy.transfer.counters.timeouts > 1000
+                && nothing.transfer.counters.nacks > 1000
+                && nothing.transfer.counters.data == 0,
+            "{said}"
+        );
+        assert_eq!(
+            (later.transfer.counters.data, later.transfer.counters.nacks),
+            (later.transfer.counters.interests, 0),
+            "{said}"
+        );
         // 30 ms of propagation, and the time of an Interest and a Data on each link.
-        assert!(later.rtt_mean.unwrap() < Duration::from_millis(33), "{said}");
+        assert!(later.transfer.rtt_mean.unwrap() < Duration::from_millis(33), "{said}");
     }
 }
 
@@ -211,16 +225,20 @@ fn ric_and_rem_reach_the_published_baseline() {
     let outcome = net.run(Time(60_000_000_000));
     assert_conserved(&outcome);
     // One Interest a chunk, and one for the metadata.
-    assert_eq!(outcome.nodes[0].received.interests, 5001);
+    assert_eq!(outcome.nodes[0].stats.received.interests, 5001);
     let (flow, near) = (&outcome.flows[0], link(&outcome, "b", "c"));
     let took = flow.end.unwrap().as_secs_f64();
     let rate = near.sent.bytes as f64 * 8.0 / took / 1e6;
-    let window = flow.window.unwrap().0 / 32.0;
+    let window = flow.transfer.window_mean.unwrap() / 32.0;
     let queue = near.queue.mean * outcome.duration.as_secs_f64() / took / 1000.0;
     let said = format!("W {window:.2}, queue {queue:.0} kB, {rate:.2} Mbit/s, {flow:?} {near:?}");
-    assert!(flow.complete, "{said}");
+    assert!(flow.transfer.complete, "{said}");
     assert!((21.0..25.0).contains(&window), "{said}");
     assert!((150.0..260.0).contains(&queue), "{said}");
     assert!(rate >= 39.0, "{said}");
-    assert_eq!((flow.timeouts, flow.gaps, near.dropped.0), (0, 0, 0), "{said}");
+    assert_eq!(
+        (flow.transfer.counters.timeouts, flow.transfer.counters.gaps, near.tally.dropped.0),
+        (0, 0, 0),
+        "{said}"
+    );
 }

@@ -56,7 +56,7 @@ impl World {
         let mut at = |second: u64| {
             let outcome = self.net.run(at_ms(second * 1000));
             let way = outcome.links[self.cheap.index()].sent.interests;
-            (outcome.flows[self.flow.index()].bytes, way)
+            (outcome.flows[self.flow.index()].transfer.bytes, way)
         };
         let (before, after) = (at(from), at(to));
         (after.0 - before.0, after.1 - before.1)

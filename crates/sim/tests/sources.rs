@@ -130,7 +130,11 @@ fn what_routers_say_survives_eight_caches_and_gives_exact_round_trips() {
     let said = Arc::new(Mutex::new(Vec::new()));
     path.fetch(60_000, Box::new(Spy { inner: controller("cctcp"), said: said.clone() }));
     let outcome = path.net.run(at_ms(200_000));
-    assert!(outcome.flows.iter().all(|flow| flow.data > 500), "{:?}", outcome.flows);
+    assert!(
+        outcome.flows.iter().all(|flow| flow.transfer.counters.data > 500),
+        "{:?}",
+        outcome.flows
+    );
     let said = said.lock().unwrap();
     let distance = |hops: u8| ms(2 * DELAY * u64::from(hops));
     let (mut most, mut seen, mut listed) = (0, BTreeMap::new(), BTreeMap::new());
@@ -186,12 +190,15 @@ fn two_producers(scheme: &str, segments: u64) -> FlowResult {
 fn segments_from_near_and_far_are_not_taken_for_losses() {
     for scheme in ["cctcp", "contug"] {
         let flow = two_producers(scheme, 5000);
-        assert!(flow.complete, "{flow:?}");
+        assert!(flow.transfer.complete, "{flow:?}");
         // A probe of a silent path is counted with the gaps.
-        assert!(flow.gaps <= 1, "{flow:?}");
+        assert!(flow.transfer.counters.gaps <= 1, "{flow:?}");
         // What slow start puts into a queue of 150 ms within one round trip comes after its timeout
         // of 200 ms: that happens once, whoever answers.
-        assert!(flow.false_timeouts * 20 < flow.data, "{flow:?}");
+        assert!(
+            flow.transfer.counters.false_timeouts * 20 < flow.transfer.counters.data,
+            "{flow:?}"
+        );
         // 40 MB take 4 s at the full rate. A window of 1 that doubles each 110 ms is at the 137
         // segments that fill the path to the far one after 0.8 s; the rest is for the near one's.
         let took = flow.end.unwrap().since(flow.start);

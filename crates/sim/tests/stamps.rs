@@ -105,9 +105,12 @@ fn an_answer_from_a_store_on_the_way_does_not_unleash_a_consumer() {
             let flows = world.run(60_000);
             for flow in &flows {
                 // Each way loses this share of packets; what is lost again is a share of that.
-                let most = (2.0 * loss + 0.03) * flow.data as f64;
-                assert!(flow.complete, "{scheme}: {flow:?}");
-                assert!((flow.retransmissions as f64) < most, "{scheme} at {loss}: {flow:?}");
+                let most = (2.0 * loss + 0.03) * flow.transfer.counters.data as f64;
+                assert!(flow.transfer.complete, "{scheme}: {flow:?}");
+                assert!(
+                    (flow.transfer.counters.retransmissions as f64) < most,
+                    "{scheme} at {loss}: {flow:?}"
+                );
             }
             let took = flows.iter().map(|flow| flow.end.unwrap().since(flow.start));
             let [first, second] = took.collect::<Vec<_>>()[..] else { unreachable!() };
@@ -138,10 +141,12 @@ fn unstamped(scheme: &str, access_stamps: bool, mbps: u64, rtt: u64) -> (f64, f6
     let before = world.run(from).remove(0);
     let after = world.run(to).remove(0);
     let carries = mbps as f64 * 1e6 / 8.0 * (to - from) as f64 / 1000.0 * SEGMENT / 1060.0;
-    let repeated = after.retransmissions as f64 / after.data as f64;
-    let interests = after.interests - before.interests;
-    let interests = interests as f64 / (after.data - before.data) as f64;
-    ((after.bytes - before.bytes) as f64 / carries, repeated, interests)
+    let repeated =
+        after.transfer.counters.retransmissions as f64 / after.transfer.counters.data as f64;
+    let interests = after.transfer.counters.interests - before.transfer.counters.interests;
+    let interests =
+        interests as f64 / (after.transfer.counters.data - before.transfer.counters.data) as f64;
+    ((after.transfer.bytes - before.transfer.bytes) as f64 / carries, repeated, interests)
 }
 
 #[test]

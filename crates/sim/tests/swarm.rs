@@ -219,8 +219,8 @@ fn run(seed: u64, seconds: u64) -> Outcome {
             assert!(link.queued.0 <= 2 * bound, "a queue above its bound: {link:?}");
         }
     }
-    for flow in outcome.flows.iter().filter(|flow| flow.complete) {
-        assert!(flow.end >= Some(flow.start) && flow.error.is_none(), "{flow:?}");
+    for flow in outcome.flows.iter().filter(|flow| flow.transfer.complete) {
+        assert!(flow.end >= Some(flow.start) && flow.transfer.error.is_none(), "{flow:?}");
     }
     assert!(built.impaired || outcome.links.iter().all(|link| link.wire.lost == 0));
     outcome

@@ -56,9 +56,12 @@ fn waits(load: f64) -> [f64; 3] {
     let service = link.sent.bytes as f64 / n / 1e6;
     // Little: bytes in the queue, times their time, over all that came.
     let header = link.sent.bytes as f64 / n - sizes.iter().sum::<f64>() / CLASSES as f64;
-    let answered: u64 = outcome.flows.iter().map(|flow| flow.data).sum();
-    let rtt: f64 =
-        outcome.flows.iter().map(|f| f.rtt_mean.unwrap().as_secs_f64() * f.data as f64).sum();
+    let answered: u64 = outcome.flows.iter().map(|flow| flow.transfer.counters.data).sum();
+    let rtt: f64 = outcome
+        .flows
+        .iter()
+        .map(|f| f.transfer.rtt_mean.unwrap().as_secs_f64() * f.transfer.counters.data as f64)
+        .sum();
     let waited = rtt / answered as f64 - 0.002 - service;
     let second =
         sizes.iter().map(|s| (s + header) * (s + header) * 1e-12).sum::<f64>() / CLASSES as f64;
@@ -132,8 +135,10 @@ fn the_hit_ratio_of_lru_under_zipf_is_that_of_che() {
         });
         let warm = net.run(Time(10 * SECOND)).nodes[0].clone();
         let outcome = net.run(Time(40 * SECOND));
-        let (hits, misses) =
-            (outcome.nodes[0].cs_hits - warm.cs_hits, outcome.nodes[0].cs_misses - warm.cs_misses);
+        let (hits, misses) = (
+            outcome.nodes[0].stats.hits - warm.stats.hits,
+            outcome.nodes[0].stats.misses - warm.stats.misses,
+        );
         let measured = hits as f64 / (hits + misses) as f64;
         let weight = |rank: u64| math::pow(rank as f64, -alpha);
         let sum: f64 = (1..=OBJECTS).map(weight).sum();
@@ -170,7 +175,7 @@ fn no_flows_take_more_than_their_links_and_equal_ones_share_alike() {
         .flows
         .iter()
         .zip(&before.flows)
-        .map(|(now, then)| (now.bytes - then.bytes) as f64 * 8.0 / 50e6)
+        .map(|(now, then)| (now.transfer.bytes - then.transfer.bytes) as f64 * 8.0 / 50e6)
         .collect();
     let [long, others @ ..] = &goodput[..] else { panic!("five flows") };
     for pair in others.chunks(2) {

@@ -39,7 +39,7 @@ fn one_interest_and_its_data_over_two_links() {
         assert_eq!(*at, now);
     }
     assert_eq!(outcome.packet_hops, 4);
-    assert_eq!(outcome.flows[0].rtt_mean, Some(Duration(now)));
+    assert_eq!(outcome.flows[0].transfer.rtt_mean, Some(Duration(now)));
     assert_eq!(outcome.flows[0].end, Some(Time(now)));
     // What the last link was busy for, of the second that was simulated.
     assert_eq!(outcome.links[1].utilization, hops[3].2 as f64 * 1e-6);
@@ -97,10 +97,10 @@ fn waiting(load: f64) -> f64 {
     let outcome = line.net.run(Time(count * 6_000_000));
     assert_conserved(&outcome);
     let flow = &outcome.flows[0];
-    assert_eq!(flow.data, count);
+    assert_eq!(flow.transfer.counters.data, count);
     let link = &outcome.links[3];
     let service = link.wire.busy.as_secs_f64() / count as f64;
-    let waited = flow.rtt_mean.unwrap().as_secs_f64() - 0.002 - service;
+    let waited = flow.transfer.rtt_mean.unwrap().as_secs_f64() - 0.002 - service;
     // What the load really was.
     let load = link.wire.busy.as_secs_f64() / flow.end.unwrap().as_secs_f64();
     let theory = load / (2.0 * (1.0 - load));
@@ -132,7 +132,7 @@ fn the_queue_over_time_obeys_littles_law() {
     let outcome = line.net.run(Time(60_000_000_000));
     let (flow, link) = (&outcome.flows[0], &outcome.links[3]);
     let service = link.wire.busy.as_secs_f64() / 20_000.0;
-    let waited = flow.rtt_mean.unwrap().as_secs_f64() - 0.002 - service;
+    let waited = flow.transfer.rtt_mean.unwrap().as_secs_f64() - 0.002 - service;
     let little = link.sent.bytes as f64 / 60.0 * waited;
     assert!((link.queue.mean / little - 1.0).abs() < 0.01, "{} {little}", link.queue.mean);
     assert!(link.queue.max as f64 > link.queue.mean && link.queue.stdev > 0.0);

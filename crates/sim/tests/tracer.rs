@@ -52,7 +52,11 @@ impl Tracer for Notes {
 
     fn flow(&mut self, f: &FlowTrace<'_>) {
         let mut seen = self.0.lock().unwrap();
-        seen.flows.push((f.at.0, f.name.0.to_owned(), f.ended.map(|result| result.complete)));
+        seen.flows.push((
+            f.at.0,
+            f.name.0.to_owned(),
+            f.ended.map(|result| result.transfer.complete),
+        ));
     }
 
     fn fault(&mut self, at: Time, fault: &Fault) {
@@ -87,7 +91,7 @@ fn traced() -> (Outcome, Seen) {
 #[test]
 fn every_packet_of_every_link_is_told_once() {
     let (outcome, seen) = traced();
-    assert!(outcome.flows[0].complete, "{:?}", outcome.flows[0]);
+    assert!(outcome.flows[0].transfer.complete, "{:?}", outcome.flows[0]);
     let (mut drops, mut losses) = (0, 0);
     for (number, link) in outcome.links.iter().enumerate() {
         let of = |fate| {
@@ -98,8 +102,8 @@ fn every_packet_of_every_link_is_told_once() {
             fates.map(|(_, many)| *many).sum::<u64>()
         };
         let queue_full = of("data-queue-full") + of("interest-queue-full");
-        assert_eq!(of("enqueued") + queue_full, link.offered.0, "{}-{}", link.from, link.to);
-        assert_eq!(queue_full, link.dropped.0);
+        assert_eq!(of("enqueued") + queue_full, link.tally.offered.0, "{}-{}", link.from, link.to);
+        assert_eq!(queue_full, link.tally.dropped.0);
         assert_eq!(of("sent") + of("sent and lost"), link.wire.sent);
         assert_eq!(of("received"), link.wire.delivered);
         assert!(of("sent and lost") >= link.wire.lost);

@@ -73,7 +73,9 @@ fn fetches_come_and_go_and_leave_nothing_but_their_records() {
     assert_eq!(all.completed + workload.running, workload.started);
     assert_eq!((all.failed, all.bytes), (0, all.completed * 20_000));
     assert_eq!((outcome.flows.len(), workload.unlisted), (30, workload.started - 30));
-    assert!(outcome.flows.iter().all(|flow| flow.complete && flow.bytes == 20_000));
+    assert!(
+        outcome.flows.iter().all(|flow| flow.transfer.complete && flow.transfer.bytes == 20_000)
+    );
     assert!(outcome.flows.iter().all(|flow| flow.workload == Some(0)));
     // A flow takes some 30 ms; more than eight of the 500 at a time would be a wonder.
     assert!(line.net.applications() < 10, "{}", line.net.applications());
@@ -130,14 +132,24 @@ fn chunks_are_asked_for_by_popularity_and_once() {
     let manner = Manner::Chunk { lifetime: ms(1000) };
     let outcome = run(&mut line, &catalogue, drawn(200.0, Arrivals::Poisson), manner, 20);
     let flow = &outcome.flows[0];
-    assert_eq!((flow.control.as_str(), flow.retransmissions), ("chunks", 0));
-    assert!(flow.interests.abs_diff(4000) < 320, "{}", flow.interests);
-    assert_eq!(flow.interests, flow.data + flow.in_flight);
-    assert_eq!(outcome.nodes[1].served, outcome.nodes[1].sent.data);
+    assert_eq!((flow.control.as_str(), flow.transfer.counters.retransmissions), ("chunks", 0));
+    assert!(
+        flow.transfer.counters.interests.abs_diff(4000) < 320,
+        "{}",
+        flow.transfer.counters.interests
+    );
+    assert_eq!(
+        flow.transfer.counters.interests,
+        flow.transfer.counters.data + flow.transfer.in_flight
+    );
+    assert_eq!(outcome.nodes[1].served, outcome.nodes[1].stats.sent.data);
     let all = outcome.workloads[0].classes[0].since(Time::ZERO);
-    assert_eq!((all.started, all.completed), (flow.interests, flow.data));
+    assert_eq!(
+        (all.started, all.completed),
+        (flow.transfer.counters.interests, flow.transfer.counters.data)
+    );
     // 4 ms there and back, and two packets of some 1,050 bytes at 20 Mbit/s.
-    let rtt = flow.rtt_mean.unwrap();
+    let rtt = flow.transfer.rtt_mean.unwrap();
     assert!(rtt > ms(4) && rtt < ms(6), "{rtt:?}");
     assert_conserved(&outcome);
 }
@@ -153,7 +165,11 @@ fn fetches_of_objects_without_a_manifest_come_through() {
         let outcome = run(&mut line, &Arc::new(catalogue), requests, fetch(), 2);
         let flow = &outcome.flows[0];
         // Metadata and six segments.
-        assert!(flow.complete && (flow.bytes, flow.data) == (5500, 7), "{flow:?}");
+        assert!(
+            flow.transfer.complete
+                && (flow.transfer.bytes, flow.transfer.counters.data) == (5500, 7),
+            "{flow:?}"
+        );
     }
 }
 
@@ -170,7 +186,7 @@ fn listed_requests_come_when_they_are_listed() {
     let flows: Vec<_> = outcome
         .flows
         .iter()
-        .map(|f| (f.node.as_str(), f.name.as_str(), f.start, f.bytes))
+        .map(|f| (f.node.as_str(), f.name.as_str(), f.start, f.transfer.bytes))
         .collect();
     let wanted = [
         ("n0", "/p/b/c", at_ms(10), 700),
@@ -215,19 +231,19 @@ fn two_producers(spread: Spread) -> (Vec<u64>, Outcome) {
 #[test]
 fn segments_come_from_the_one_producer_that_has_them() {
     let (served, outcome) = two_producers(Spread::Segments);
-    assert!(outcome.flows[0].complete, "{:?}", outcome.flows[0]);
+    assert!(outcome.flows[0].transfer.complete, "{:?}", outcome.flows[0]);
     // 200 segments and a metadata packet and manifest nodes; half of them is 100, standard
     // deviation 7.
     assert_eq!(
         (served[1], served[0] + served[2]),
-        (0, outcome.flows[0].data),
+        (0, outcome.flows[0].transfer.counters.data),
         "{:?}",
         outcome.flows[0]
     );
     assert!(served[0].abs_diff(100) < 36, "{served:?}");
-    assert_eq!(outcome.flows[0].retransmissions, 0, "nobody was asked in vain");
+    assert_eq!(outcome.flows[0].transfer.counters.retransmissions, 0, "nobody was asked in vain");
     let (served, outcome) = two_producers(Spread::Replicated);
-    assert!(outcome.flows[0].complete);
+    assert!(outcome.flows[0].transfer.complete);
     assert_eq!(served[0], 0, "the route to the right is the only one");
 }
 
@@ -272,7 +288,7 @@ fn a_video_on_a_link_that_is_too_slow_stalls_as_long_as_it_must() {
     let outcome = watch(video(&[1500], Adaptation::Fixed(0)), 10);
     let flow = &outcome.flows[0];
     let video = flow.video.unwrap();
-    assert!(flow.complete && flow.bytes == 6 * 375_000, "{flow:?}");
+    assert!(flow.transfer.complete && flow.transfer.bytes == 6 * 375_000, "{flow:?}");
     assert_eq!((video.stalls, video.segments, video.switches), (5, 6, 0));
     assert_eq!((video.played, video.bitrate), (Duration::from_secs(12), Some(1.5e6)));
     let startup = video.startup.unwrap().as_secs_f64();

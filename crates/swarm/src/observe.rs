@@ -4,7 +4,7 @@ use crate::facts::Facts;
 use crate::plan::{Manner, Plan};
 use crate::write;
 use control::{Duration, Time};
-use sim::{FlowSample, Outcome, Recorder};
+use record::{FlowResult, FlowSample, LinkResult, NodeResult, Outcome, Recorder, Transfer};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -202,7 +202,7 @@ fn is_over(plan: &Plan, outcome: &Outcome) -> bool {
 }
 
 fn seen(outcome: &Outcome) -> Observation {
-    let sent = |link: &sim::LinkResult| link.sent.interests + link.sent.data + link.sent.nacks;
+    let sent = |link: &LinkResult| link.sent.interests + link.sent.data + link.sent.nacks;
     Observation {
         ended_s: outcome.duration.as_secs_f64(),
         interval_s: 0.0,
@@ -214,30 +214,31 @@ fn seen(outcome: &Outcome) -> Observation {
     }
 }
 
-fn flow_seen(flow: &sim::FlowResult) -> FlowSeen {
+fn flow_seen(flow: &FlowResult) -> FlowSeen {
     let seconds = |span: Duration| span.as_secs_f64();
+    let Transfer { bytes, counters, in_flight, complete, .. } = flow.transfer;
     FlowSeen {
         start_s: flow.start.as_secs_f64(),
         end_s: flow.end.map(|end| end.as_secs_f64()),
-        complete: flow.complete,
-        error: flow.error.clone(),
-        bytes: flow.bytes,
-        interests: flow.interests,
-        data: flow.data,
-        nacks: flow.nacks,
-        false_timeouts: flow.false_timeouts,
-        in_flight: flow.in_flight,
-        rtt_mean_s: flow.rtt_mean.map(seconds),
-        rtt_p99_s: flow.rtt_p99.map(seconds),
+        complete,
+        error: flow.transfer.error.clone(),
+        bytes,
+        interests: counters.interests,
+        data: counters.data,
+        nacks: counters.nacks,
+        false_timeouts: counters.false_timeouts,
+        in_flight,
+        rtt_mean_s: flow.transfer.rtt_mean.map(seconds),
+        rtt_p99_s: flow.transfer.rtt_p99.map(seconds),
         progress: Vec::new(),
     }
 }
 
-fn link_seen(link: &sim::LinkResult) -> LinkSeen {
+fn link_seen(link: &LinkResult) -> LinkSeen {
     LinkSeen {
-        offered: link.offered,
-        left: link.left,
-        dropped: link.dropped,
+        offered: link.tally.offered,
+        left: link.tally.sent,
+        dropped: link.tally.dropped,
         crashed: link.crashed,
         queued: link.queued,
         queue_max: link.queue.max,
@@ -252,16 +253,20 @@ fn link_seen(link: &sim::LinkResult) -> LinkSeen {
     }
 }
 
-fn node_seen(node: &sim::NodeResult) -> NodeSeen {
+fn node_seen(node: &NodeResult) -> NodeSeen {
     let before_entry = ["duplicate", "hop-limit", "pit-full"];
-    let refused = node.drops.iter().filter(|(why, _)| before_entry.contains(&why.name()));
+    let refused = node.stats.drops.iter().filter(|(why, _)| before_entry.contains(&why.name()));
     let refused = refused.map(|(_, n)| n).sum::<u64>();
     NodeSeen {
-        interests: node.received.interests,
-        answered: node.aggregated + node.cs_hits + refused,
-        entries: node.satisfied + node.nacked + node.expired + node.crashed + node.pit,
+        interests: node.stats.received.interests,
+        answered: node.stats.aggregated + node.stats.hits + refused,
+        entries: node.stats.satisfied
+            + node.stats.nacked
+            + node.stats.expired
+            + node.crashed
+            + node.pit,
         pending: node.pit,
-        other_drops: node.drops.total() - refused,
-        drops: node.drops.total(),
+        other_drops: node.stats.drops.total() - refused,
+        drops: node.stats.drops.total(),
     }
 }

@@ -13,10 +13,9 @@ use net::client::{ConnectError, Connection, Endpoint};
 use net::clock::monotonic;
 use packet::Name;
 use packet::options::Capability;
+use record::{FlowId, FlowResult, FlowSample, NodeId, WorkloadResult, WorkloadSample};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use scenario::Scenario;
-use sim::workload::tally::WorkloadResult;
-use sim::{Applications, FlowId, FlowResult, FlowSample, NodeId, WorkloadSample};
+use scenario::{Applications, Scenario};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
@@ -59,7 +58,7 @@ impl InProcessApps {
         let network = network.map_err(|refused| TestbedError::Refused(vec![refused]))?;
         let mut apps = network.into_applications();
         for fetch in &plan.fetches {
-            apps.leave_out(FlowId::new(fetch.consumer as u32));
+            apps.leave_out(FlowId(fetch.consumer as u32));
         }
         let mut producers = apps.producers();
         for (_, _, prefixes) in &mut producers {
@@ -189,7 +188,7 @@ impl InProcessApps {
     fn crash(&mut self, now: Time, at: usize) {
         let apps = &mut self.apps;
         self.connections.retain(|app, _| apps.node(*app).index() != at);
-        apps.crash(now, NodeId::new(at as u32));
+        apps.crash(now, NodeId(at as u32));
     }
 
     /// Waits until something has come or the bell rings, but no longer than so: to whom it came.

@@ -6,19 +6,18 @@ use crate::in_process::AppResults;
 use crate::lives::{Moment, Moments, lives};
 use crate::pace::Pace;
 use crate::readings::Reading;
-use crate::record::FlowRecord;
 use crate::stores::{caching, together};
-use control::{Duration, Time};
-use forwarder::{Drops, OptionFaults, Traffic};
+use control::{Duration, Size, Time};
+use forwarder::{Drops, ForwarderStats, OptionFaults, QueueTally, Traffic};
+use record::{
+    FlowId, FlowResult, FlowSample, LinkId, LinkResult, LinkSample, NetworkSample, NodeId,
+    NodeResult, NodeSample, Outcome, Queue, Recorder, WireCounters, WorkloadSample,
+};
 use scenario::model::Scenario;
 use scenario::result::Caching;
 use scenario::series::{Rows, Sampler};
-use sim::wire::WireCounters;
-use sim::{
-    FlowId, FlowResult, FlowSample, LinkId, LinkResult, LinkSample, NetworkSample, NodeId,
-    NodeResult, NodeSample, Outcome, Queue, Recorder, WorkloadSample,
-};
 use std::collections::BTreeMap;
+use transport::Snapshot;
 
 /// What was seen of a run.
 pub struct Observed {
@@ -41,7 +40,7 @@ pub struct Observed {
 /// A transfer.
 pub struct Fetched {
     /// How it went.
-    pub records: Vec<FlowRecord>,
+    pub records: Vec<Snapshot>,
     /// How it ended.
     pub ended: Ended,
 }
@@ -112,8 +111,10 @@ fn flow(
 ) -> FlowResult {
     let consumer = &scenario.consumers[number];
     let last = records.last();
-    let mut result = last.map(FlowRecord::result).unwrap_or_default();
-    let seen = last.map(|last| Time(last.monotonic_ns).since(observed.origin));
+    let mut result = FlowResult::default();
+    let transfer = &mut result.transfer;
+    *transfer = last.map(|last| last.transfer.clone()).unwrap_or_default();
+    let seen = last.map(|last| last.at.since(observed.origin));
     result.node.clone_from(&scenario.nodes[consumer.at].name);
     result.name = scenario.contents[consumer.content].name.to_string();
     if let scenario::model::Manner::Fetch { control, .. } = &consumer.manner {
@@ -129,11 +130,11 @@ fn flow(
         _ => None,
     };
     if ended.crashed.is_some() {
-        result.error = Some("its node crashed".to_owned());
-    } else if ended.by_itself && !result.complete && result.error.is_none() && begun {
+        transfer.error = Some("its node crashed".to_owned());
+    } else if ended.by_itself && !transfer.complete && transfer.error.is_none() && begun {
         let why = ended.said.lines().rev().find(|line| line.starts_with("weir: "));
         let why = why.map_or("it ended", |line| line.trim_start_matches("weir: "));
-        result.error = Some(why.to_owned());
+        transfer.error = Some(why.to_owned());
     }
     result
 }
@@ -168,9 +169,11 @@ fn link<'a>(
         utilization: share.min(1.0),
         queue: Queue { mean, stdev, max: face.queue.data_peak_bytes },
         sent: traffic(face.sent),
-        offered: amount(face.queue.offered),
-        left: amount(face.queue.sent),
-        dropped: amount(face.queue.dropped),
+        tally: QueueTally {
+            offered: amount(face.queue.offered),
+            sent: amount(face.queue.sent),
+            dropped: amount(face.queue.dropped),
+        },
         crashed: amount(face.queue.crashed),
         queued: (face.queue.packets, face.queue.bytes),
         marked: face.marked,
@@ -193,24 +196,28 @@ fn of_node(name: &str, lives: &[Moment]) -> NodeResult {
     let (drops, faults) = (named(&counters.drops), named(&counters.malformed_options));
     NodeResult {
         node: name.to_owned(),
-        cs_hits: store.hits,
-        cs_misses: store.misses,
+        stats: ForwarderStats {
+            received: traffic(counters.received),
+            sent: traffic(counters.sent),
+            satisfied: counters.satisfied,
+            nacked: counters.nacked,
+            expired: counters.expired,
+            hits: store.hits,
+            misses: store.misses,
+            aggregated: counters.aggregated,
+            drops: Drops::named(drops.iter().map(|(name, count)| (name.as_str(), *count))),
+            option_faults: OptionFaults::named(
+                faults.iter().map(|(name, count)| (name.as_str(), *count)),
+            ),
+        },
         cs_packets: store.entries,
         cs_inserted: store.inserted,
         cs_removed: store.evicted + store.died + store.moved,
         pit_max: counters.pit.most,
         pit: counters.pit.entries,
-        received: traffic(counters.received),
-        sent: traffic(counters.sent),
-        satisfied: counters.satisfied,
-        nacked: counters.nacked,
-        expired: counters.expired,
-        aggregated: counters.aggregated,
         served: counters.served(),
-        crashes: counters.crashes,
         crashed: counters.crashed,
-        drops: Drops::named(drops.iter().map(|(name, count)| (name.as_str(), *count))),
-        option_faults: OptionFaults::named(faults.iter().map(|(n, count)| (n.as_str(), *count))),
+        crashes: counters.crashes,
         process: lives.iter().rev().find_map(|one| one.usage).map(|last| {
             let memory = lives.iter().filter_map(|one| one.usage).map(|usage| usage.memory);
             (last.cpu, memory.max().unwrap_or(last.memory))
@@ -240,7 +247,7 @@ fn record(scenario: &Scenario, observed: &Observed, lives: &Moments, rows: Box<d
         for Moment { since, counters, usage } in lives {
             let node = NodeSample {
                 at: Time::ZERO + *since,
-                node: NodeId::new(at),
+                node: NodeId(at),
                 pit: counters.pit.entries as usize,
                 content_store: counters.content_store.entries as usize,
                 hits: counters.content_store.hits,
@@ -253,8 +260,8 @@ fn record(scenario: &Scenario, observed: &Observed, lives: &Moments, rows: Box<d
     }
     for (number, fetched) in &observed.fetched {
         for one in fetched.records.iter().filter(|one| !one.ended) {
-            let since = Time(one.monotonic_ns).since(observed.origin);
-            let flow = one.sample(Time::ZERO + since, FlowId::new(*number as u32));
+            let since = one.at.since(observed.origin);
+            let flow = flow_sample(FlowId(*number as u32), Time::ZERO + since, one);
             samples.push((since, Sample::Flow(flow)));
         }
     }
@@ -279,10 +286,24 @@ fn record(scenario: &Scenario, observed: &Observed, lives: &Moments, rows: Box<d
     }
 }
 
+fn flow_sample(flow: FlowId, at: Time, one: &Snapshot) -> FlowSample {
+    let transfer = &one.transfer;
+    FlowSample {
+        at,
+        flow,
+        window: one.window,
+        in_flight: u32::try_from(transfer.in_flight).unwrap_or(u32::MAX),
+        bytes: Size(transfer.bytes),
+        rtt: one.rtt.map(|rtt| rtt.0),
+        retransmissions: transfer.counters.retransmissions,
+        video: None,
+    }
+}
+
 fn link_sample(number: usize, since: Duration, face: &Face, pace: &mut Pace) -> LinkSample {
     LinkSample {
         at: Time::ZERO + since,
-        link: LinkId::new((number / 2) as u32),
+        link: LinkId((number / 2) as u32),
         backward: number % 2 == 1,
         queue: (face.queue.packets, face.queue.bytes),
         bytes: face.sent.bytes,

@@ -9,9 +9,10 @@ pub use refuse::Refused;
 
 use control::{Duration, Rate, Ratio, Size};
 use packet::Name;
+use record::NodeId;
+use scenario::Network;
 use scenario::model::{Manner, Queue, Scenario};
 use schemes::Choice;
-use sim::{Network, NodeId};
 use std::net::Ipv4Addr;
 
 /// The largest IP packet of the links unless another one is asked for: that of an Ethernet of jumbo
@@ -214,7 +215,7 @@ impl Plan {
         let network = simulated(scenario, seed).map_err(|refused| vec![refused])?;
         let mut nodes = Vec::new();
         for (node, number) in scenario.nodes.iter().zip(0..) {
-            let (at, id) = (number as usize, NodeId::new(number));
+            let (at, id) = (number as usize, NodeId(number));
             let config = config::text(scenario, &network, &links, at, seed, medium);
             // What else a daemon would say of its configuration when it starts.
             if refused.is_empty()

@@ -2,9 +2,9 @@
 
 use crate::lives::{Moment, Moments};
 use control::{Duration, Time};
+use record::{NetworkSample, StoreCounts, StoreSample};
 use scenario::model::Scenario;
 use scenario::result::{Caching, sampling};
-use sim::{NetworkSample, StoreCounts, StoreSample};
 
 /// By node, what had been counted by an instant.
 fn counts(lives: &Moments, at: Duration) -> Vec<StoreCounts> {

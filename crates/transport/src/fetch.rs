@@ -28,7 +28,7 @@ mod verify;
 pub use error::{FetchError, StallCause};
 pub use flight::Item;
 pub use object::{ObjectInfo, Resume, Sink};
-pub use stats::Stats;
+pub use stats::{RttSamples, Stats};
 
 use crate::head;
 use candidates::Candidates;
@@ -262,6 +262,18 @@ impl Fetch {
         self.requests.gauges(out);
     }
 
+    /// The sum of the windows of all lanes; `None` if the controller has no window.
+    #[must_use]
+    pub fn window(&self) -> Option<f64> {
+        let mut sum = None;
+        self.gauges(&mut |_, name, value| {
+            if name == "window" {
+                sum = Some(sum.unwrap_or(0.0) + value);
+            }
+        });
+        sum
+    }
+
     /// When [`Fetch::on_deadline`] wants to be called.
     #[must_use]
     pub fn next_deadline(&mut self, now: Time) -> Option<Time> {
@@ -339,7 +351,8 @@ impl Fetch {
                 _ => FetchError::NotFound {
                     name: self.config.name.clone(),
                     waited,
-                    asked: (self.requests.stats.interests - self.requests.stats.heads) as u32,
+                    asked: (self.requests.stats.counters.interests - self.requests.stats.heads)
+                        as u32,
                 },
             },
             Some(object) => {

@@ -11,7 +11,7 @@ use packet::{
 use security::manifest::{Announcement, KEYWORD as MANIFEST, Layout};
 use security::{SecretKey, Signer, TrustPolicy};
 use support::{Memory, Pipe, Tamper, bytes, failure, name, publish, run, run_from};
-use transport::fetch::{Fetch, FetchConfig, FetchError, Resume, Status};
+use transport::fetch::{Fetch, FetchConfig, FetchError, Resume, Stats, Status};
 use transport::publish::{Preparation, Publication, Publish, Spec};
 use transport::{head, rdr};
 
@@ -73,6 +73,11 @@ fn without_heads(content: Vec<u8>) -> Publication {
     preparation.run(&Signer::Digest).expect("it can be read")
 }
 
+/// Retransmissions, losses that later answers showed, time-outs.
+fn losses(stats: &Stats) -> (u64, u64, u64) {
+    (stats.counters.retransmissions, stats.overtaken(), stats.counters.timeouts)
+}
+
 #[test]
 fn a_small_object_takes_one_round_trip() {
     for scheme in ["bbr", "cubic", "fixed"] {
@@ -80,8 +85,9 @@ fn a_small_object_takes_one_round_trip() {
         let stats = outcome.fetch.stats();
         assert_eq!(outcome.took, Duration::from_millis(10), "{scheme}");
         // Those behind the end cost an Interest each and nothing more.
-        assert_eq!(stats.interests, 1 + stats.heads, "{scheme}: {stats:?}");
-        assert!((3..=64).contains(&stats.heads) && stats.retransmissions == 0, "{stats:?}");
+        assert_eq!(stats.counters.interests, 1 + stats.heads, "{scheme}: {stats:?}");
+        assert_eq!(stats.counters.retransmissions, 0, "{stats:?}");
+        assert!((3..=64).contains(&stats.heads), "{stats:?}");
     }
 }
 
@@ -101,7 +107,7 @@ fn without_metadata_the_first_head_tells_the_version() {
         // after the second.
         assert!(outcome.took < Duration::from_millis(25), "{lost} lost: {}", outcome.took);
         let stats = outcome.fetch.stats();
-        assert_eq!(stats.gaps, lost + 1, "what is lost is lost: {stats:?}");
+        assert_eq!(stats.overtaken(), lost + 1, "what is lost is lost: {stats:?}");
         assert_eq!(outcome.sink.begun, 1);
     }
 }
@@ -278,7 +284,7 @@ fn what_comes_before_the_version_is_known_waits() {
     let stats = outcome.fetch.stats();
     // Those behind the first showed that both are lost, and were not asked for twice.
     assert_eq!((stats.useless_heads, stats.forged, stats.duplicates), (0, 0, 0), "{stats:?}");
-    assert_eq!((stats.gaps, stats.retransmissions, stats.timeouts), (2, 2, 0), "{stats:?}");
+    assert_eq!(losses(stats), (2, 2, 0), "{stats:?}");
     assert!(outcome.took < Duration::from_millis(35), "{}", outcome.took);
 }
 
@@ -334,8 +340,9 @@ fn publishers_without_heads_notice_nothing_and_cost_nothing() {
             let stats = outcome.fetch.stats();
             assert!(stats.heads > 0 && nacks == stats.heads, "{stats:?}");
             assert_eq!(outcome.took, usual.took, "{scheme}");
-            assert_eq!(stats.interests - stats.heads, usual.fetch.stats().interests, "{scheme}");
-            assert_eq!((stats.retransmissions, stats.gaps, stats.timeouts), (0, 0, 0), "{scheme}");
+            let interests = usual.fetch.stats().counters.interests;
+            assert_eq!(stats.counters.interests - stats.heads, interests, "{scheme}");
+            assert_eq!(losses(stats), (0, 0, 0), "{scheme}");
         }
     }
 }
@@ -357,8 +364,8 @@ fn refused_before_anybody_knows_the_object_is_not_refused_at_all() {
     };
     let (usual, outcome) = (fetch(0), fetch(64));
     let stats = outcome.fetch.stats();
-    assert!(stats.heads > 0 && stats.nacks == stats.heads, "{stats:?}");
-    assert_eq!(stats.retransmissions, 1, "{stats:?}");
+    assert!(stats.heads > 0 && stats.counters.nacks == stats.heads, "{stats:?}");
+    assert_eq!(stats.counters.retransmissions, 1, "{stats:?}");
     assert_eq!(outcome.took, usual.took);
 }
 
@@ -373,8 +380,8 @@ fn nobody_answers_heads_are_asked_for_once_and_the_error_is_the_same() {
         let FetchError::NotFound { waited, asked, .. } = failure(&outcome.fetch).clone() else {
             panic!("{:?}", outcome.fetch.status())
         };
-        assert_eq!(u64::from(asked), stats.interests - stats.heads);
-        errors.push((waited, asked, stats.timeouts, stats.retransmissions));
+        assert_eq!(u64::from(asked), stats.counters.interests - stats.heads);
+        errors.push((waited, asked, stats.counters.timeouts, stats.counters.retransmissions));
     }
     assert_eq!(errors[0], errors[1]);
 }
@@ -418,8 +425,9 @@ fn a_head_with_something_else_in_it_is_dropped_and_counted() {
         };
         let outcome = whole(40, "fixed", &mut tamper);
         let stats = outcome.fetch.stats();
-        assert_eq!((stats.useless_heads, stats.retransmissions), (1, 1), "{what}: {stats:?}");
-        assert_eq!((stats.gaps, stats.timeouts), (0, 0), "{what}: {stats:?}");
+        let again = stats.counters.retransmissions;
+        assert_eq!((stats.useless_heads, again), (1, 1), "{what}: {stats:?}");
+        assert_eq!((stats.overtaken(), stats.counters.timeouts), (0, 0), "{what}: {stats:?}");
         assert!(outcome.took < Duration::from_millis(25), "{what}: {}", outcome.took);
     }
 }
@@ -451,7 +459,8 @@ fn a_forged_segment_in_a_head_is_a_forged_segment() {
     };
     let outcome = whole(40, "fixed", &mut tamper);
     let stats = outcome.fetch.stats();
-    assert_eq!((stats.forged, stats.useless_heads, stats.retransmissions), (1, 0, 1), "{stats:?}");
+    let again = stats.counters.retransmissions;
+    assert_eq!((stats.forged, stats.useless_heads, again), (1, 0, 1), "{stats:?}");
 }
 
 /// Who does not know an element of a critical number (odd, or below 32) has to refuse the whole: in
@@ -502,7 +511,7 @@ fn what_is_there_already_is_not_taken_twice() {
     order.sort_unstable();
     assert_eq!(order, [0, 1, 37, 38, 39]);
     let stats = outcome.fetch.stats();
-    assert_eq!((stats.retransmissions, stats.gaps, stats.timeouts), (0, 0, 0), "{stats:?}");
+    assert_eq!(losses(stats), (0, 0, 0), "{stats:?}");
 }
 
 /// The answer to an Interest: its name, or nothing if it was refused.

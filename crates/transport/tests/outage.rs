@@ -67,7 +67,7 @@ fn what_was_in_flight_is_asked_for_again_and_is_no_congestion() {
     assert_eq!(fetch.status(), Status::Done, "{:?}", fetch.stats());
     assert!(sink.bytes == content);
     let stats = fetch.stats();
-    assert_eq!((stats.timeouts, stats.false_losses), (0, 0), "{stats:?}");
+    assert_eq!((stats.counters.timeouts, stats.counters.false_timeouts), (0, 0), "{stats:?}");
     assert_eq!(stats.verified, SIZE as u64 / 1000, "each segment counts once");
     assert!(window(&fetch) >= before, "the window shrank to {}", window(&fetch));
 }
@@ -82,7 +82,7 @@ fn without_the_new_connection_silence_would_be_congestion() {
         begun(&content, &pipe, Duration::from_millis(150));
     let back = at + Duration::from_secs(5);
     run_from(back, &mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut |_, f| Some(f));
-    assert!(fetch.stats().timeouts > 0, "{:?}", fetch.stats());
+    assert!(fetch.stats().counters.timeouts > 0, "{:?}", fetch.stats());
 }
 
 #[test]

@@ -30,8 +30,8 @@ fn a_chunk_of_32_segments_takes_one_interest() {
     let (fetch, ..) = fetch(&content, &Pipe::default(), 32, "fixed");
     let stats = fetch.stats();
     // Metadata, which bring the one manifest node, and two chunks; and nothing twice.
-    assert_eq!((stats.interests, stats.retransmissions), (3, 0));
-    assert_eq!((stats.data, stats.duplicates), (65, 0));
+    assert_eq!((stats.counters.interests, stats.counters.retransmissions), (3, 0));
+    assert_eq!((stats.counters.data, stats.duplicates), (65, 0));
     assert!(!fetch.fell_back());
 }
 
@@ -42,12 +42,12 @@ fn what_was_lost_is_asked_for_again_and_nothing_else() {
         let pipe = Pipe { loss: 0.05, seed, ..Pipe::default() };
         let (fetch, _, producer) = fetch(&content, &pipe, 32, "cubic");
         let stats = fetch.stats();
-        assert!(stats.gaps > 0 && !fetch.fell_back(), "{stats:?}");
+        assert!(stats.overtaken() > 0 && !fetch.fell_back(), "{stats:?}");
         // 640 segments, three nodes and metadata, and one in twenty again in either direction.
         let answered = producer.stats().answered;
         assert!((644..760).contains(&answered), "{answered}");
-        let one_by_one = 644 + stats.retransmissions;
-        assert!(stats.interests * 2 < one_by_one, "{stats:?}");
+        let one_by_one = 644 + stats.counters.retransmissions;
+        assert!(stats.counters.interests * 2 < one_by_one, "{stats:?}");
     }
 }
 
@@ -60,7 +60,7 @@ fn a_bottleneck_is_used_as_well_as_without_ranges() {
         for range in [8, 32] {
             let (fetch, ..) = fetch(&content, &pipe, range, scheme);
             let stats = fetch.stats();
-            assert!(stats.interests < 2000 / 4, "{scheme} {range}: {stats:?}");
+            assert!(stats.counters.interests < 2000 / 4, "{scheme} {range}: {stats:?}");
         }
     }
 }
@@ -74,8 +74,11 @@ fn whoever_knows_no_ranges_is_asked_one_by_one() {
         assert!(fetch.fell_back(), "{scheme}");
         let stats = fetch.stats();
         // 320 segments, three nodes, metadata, and a few sent twice to find out.
-        assert!(stats.interests < 350 && producer.stats().answered < 350, "{scheme} {stats:?}");
-        assert_eq!(stats.data, 320 + 4, "{scheme} {stats:?}");
+        assert!(
+            stats.counters.interests < 350 && producer.stats().answered < 350,
+            "{scheme} {stats:?}"
+        );
+        assert_eq!(stats.counters.data, 320 + 4, "{scheme} {stats:?}");
     }
 }
 

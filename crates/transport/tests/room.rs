@@ -54,7 +54,7 @@ fn of_an_object_only_the_part_that_is_wanted_is_asked_for() {
         assert!(sink.bytes[bytes.clone()] == content[bytes], "{wanted:?}");
         // The root comes with the metadata; what is below it, as far as the part needs it.
         let needed = wanted.end - wanted.start + 1 + nodes;
-        assert!(fetch.stats().data <= needed, "{wanted:?}: {:?}", fetch.stats());
+        assert!(fetch.stats().counters.data <= needed, "{wanted:?}: {:?}", fetch.stats());
         assert!(answered as u64 <= nodes, "{wanted:?}: {answered} nodes of the manifest");
     }
 }

@@ -15,6 +15,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
+use transport::Counters;
 use transport::fetch::{Fetch, FetchError, ObjectInfo, Resume, Sink, Status};
 
 /// How often the progress bar and the signals are looked at.
@@ -221,17 +222,10 @@ pub struct Summary {
     /// The key that signed.
     pub key: Option<String>,
     /// Counters of the transfer.
-    pub interests: u64,
-    /// Interests sent again.
-    pub retransmissions: u64,
-    /// Losses by time-out.
-    pub timeouts: u64,
-    /// Losses that were none.
+    #[serde(flatten)]
+    pub counters: Counters,
+    /// The former name of `false_timeouts`.
     pub false_losses: u64,
-    /// Nacks.
-    pub nacks: u64,
-    /// Data with a congestion mark.
-    pub marks: u64,
     /// Data that nobody waited for any more.
     pub duplicates: u64,
     /// Data that was not what its publisher signed.
@@ -437,7 +431,7 @@ fn state(now: Time, fetch: &Fetch) -> String {
         now.as_secs_f64(),
         there + fetched,
         fetch.in_flight(),
-        fetch.stats().retransmissions,
+        fetch.stats().counters.retransmissions,
     );
     fetch.gauges(&mut |lane, name, value| line += &format!(" {name}[{lane}]={value:.1}"));
     line
@@ -473,16 +467,12 @@ impl Summary {
             goodput_mbps: Rate::of(Size(fetched), took).0 as f64 / 1e6,
             verified,
             key,
-            interests: stats.interests,
-            retransmissions: stats.retransmissions,
-            timeouts: stats.timeouts,
-            false_losses: stats.false_losses,
-            nacks: stats.nacks,
-            marks: stats.marks,
+            counters: stats.counters,
+            false_losses: stats.counters.false_timeouts,
             duplicates: stats.duplicates,
             forged: stats.forged,
-            rtt_min_ms: stats.rtt_min().map(ms),
-            rtt_mean_ms: stats.rtt_mean().map(ms),
+            rtt_min_ms: stats.rtt.min().map(ms),
+            rtt_mean_ms: stats.rtt.mean().map(ms),
         }
     }
 

@@ -3,11 +3,10 @@
 use crate::exit::{Failure, Kind};
 use control::{Duration, Time};
 use net::clock::monotonic;
-use sim::FetchMeter;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use testbed::FlowRecord;
+use transport::Meter;
 use transport::fetch::Fetch;
 
 /// A record that is being written.
@@ -16,7 +15,7 @@ pub struct Record {
     file: BufWriter<File>,
     every: Duration,
     next: Time,
-    meter: FetchMeter,
+    meter: Meter,
     /// What went wrong first.
     failed: Option<io::Error>,
 }
@@ -29,7 +28,7 @@ impl Record {
     pub fn begin(path: &Path, every: Duration) -> Result<Record, Failure> {
         let file = File::create(path).map_err(|error| unwritable(path, &error))?;
         let (file, path) = (BufWriter::new(file), path.to_owned());
-        let meter = FetchMeter::default();
+        let meter = Meter::default();
         Ok(Record { path, file, every, next: Time::ZERO, meter, failed: None })
     }
 
@@ -66,8 +65,8 @@ impl Record {
     }
 
     fn line(&mut self, fetch: &Fetch) {
-        let record = FlowRecord::of(monotonic(), fetch, &self.meter);
-        let line = serde_json::to_string(&record).unwrap_or_default();
+        let snapshot = self.meter.snapshot(monotonic(), fetch);
+        let line = serde_json::to_string(&snapshot).unwrap_or_default();
         // Whoever reads along sees whole lines.
         let written = writeln!(self.file, "{line}").and_then(|()| self.file.flush());
         if let Err(error) = written {

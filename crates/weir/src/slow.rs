@@ -30,9 +30,10 @@ impl Slowness {
         if now.since(self.since) < PERIOD {
             return None;
         }
-        let interests = stats.interests.saturating_sub(self.interests);
-        let data = stats.data.saturating_sub(self.data);
-        *self = Slowness { since: now, interests: stats.interests, data: stats.data };
+        let interests = stats.counters.interests.saturating_sub(self.interests);
+        let data = stats.counters.data.saturating_sub(self.data);
+        *self =
+            Slowness { since: now, interests: stats.counters.interests, data: stats.counters.data };
         (interests >= FEWEST && data.saturating_mul(10) < interests).then(|| {
             format!(
                 "slow: {data} of {interests} Interests were answered in the last {PERIOD}; a next \
@@ -52,7 +53,7 @@ mod tests {
 
     fn stats(interests: u64, data: u64) -> Stats {
         let mut stats = Stats::default();
-        (stats.interests, stats.data) = (interests, data);
+        (stats.counters.interests, stats.counters.data) = (interests, data);
         stats
     }
 

@@ -14,11 +14,11 @@ const MOST: &[(&str, [usize; 4])] = &[
     ("scenario", [1, 0, 0, 0]),
     ("schemes", [2, 0, 4, 1]),
     ("security", [0, 0, 0, 1]),
-    ("sim", [3, 1, 3, 1]),
+    ("sim", [1, 1, 3, 1]),
     ("study", [3, 0, 0, 0]),
-    ("testbed", [1, 0, 1, 0]),
-    ("transport", [3, 2, 1, 0]),
-    ("weir", [1, 0, 1, 0]),
+    ("testbed", [0, 0, 1, 0]),
+    ("transport", [2, 2, 1, 0]),
+    ("weir", [0, 0, 1, 0]),
 ];
 
 /// The meaning of each number.

@@ -5,8 +5,8 @@ use super::described::record;
 use crate::model::{Scenario, Warmup};
 use crate::warmup;
 use control::{Duration, Time};
+use record::{StoreCounts, StoreSample};
 use serde::{Deserialize, Serialize};
-use sim::{StoreCounts, StoreSample};
 
 /// What content stores have saved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use super::described::record;
 use crate::model::Scenario;
 use control::Duration;
-use sim::FlowResult;
+use record::{Counters, FlowResult, Transfer};
 use std::collections::BTreeMap;
 
 record! {
@@ -87,8 +87,11 @@ impl Flow {
         let start_s = flow.start.as_secs_f64();
         let taken = end - start_s;
         let millis = |span: Option<Duration>| span.map(|d| d.as_secs_f64() * 1e3);
-        let asked = flow.asked.unwrap_or(flow.interests.saturating_sub(flow.retransmissions));
-        let settled = asked.saturating_sub(flow.in_flight);
+        let Transfer { bytes, counters, in_flight, complete, .. } = flow.transfer;
+        let Counters { interests, data, retransmissions, .. } = counters;
+        let once = interests.saturating_sub(retransmissions);
+        let asked = flow.rate.map_or(once, |rate| rate.asked);
+        let settled = asked.saturating_sub(in_flight);
         Flow {
             flow: String::new(),
             node: flow.node.clone(),
@@ -96,26 +99,26 @@ impl Flow {
             control: flow.control.clone(),
             start_s,
             end_s: flow.end.map(|end| end.as_secs_f64()),
-            bytes: flow.bytes,
-            goodput_mbps: (taken > 0.0).then(|| flow.bytes as f64 * 8e-6 / taken),
-            fct_s: flow.end.filter(|_| flow.complete).map(|_| taken),
-            interests: flow.interests,
-            interests_whole: flow.whole,
-            data: flow.data,
-            timeouts: flow.timeouts,
-            false_timeouts: flow.false_timeouts,
-            gaps: flow.gaps,
-            nacks: flow.nacks,
-            retransmissions: flow.retransmissions,
-            marks: flow.marks,
-            window_mean: flow.window.map(|(mean, _)| mean),
-            window_stdev: flow.window.map(|(_, stdev)| stdev),
-            rtt_mean_ms: millis(flow.rtt_mean),
-            rtt_p99_ms: millis(flow.rtt_p99),
-            in_flight: flow.in_flight,
-            delivery_ratio: (settled > 0).then(|| (flow.data as f64 / settled as f64).min(1.0)),
-            complete: flow.complete,
-            error: flow.error.clone(),
+            bytes,
+            goodput_mbps: (taken > 0.0).then(|| bytes as f64 * 8e-6 / taken),
+            fct_s: flow.end.filter(|_| complete).map(|_| taken),
+            interests,
+            interests_whole: flow.rate.map(|rate| rate.whole),
+            data,
+            timeouts: counters.timeouts,
+            false_timeouts: counters.false_timeouts,
+            gaps: counters.gaps,
+            nacks: counters.nacks,
+            retransmissions,
+            marks: counters.marks,
+            window_mean: flow.transfer.window_mean,
+            window_stdev: flow.transfer.window_stdev,
+            rtt_mean_ms: millis(flow.transfer.rtt_mean),
+            rtt_p99_ms: millis(flow.transfer.rtt_p99),
+            in_flight,
+            delivery_ratio: (settled > 0).then(|| (data as f64 / settled as f64).min(1.0)),
+            complete,
+            error: flow.transfer.error.clone(),
             workload: None,
             class: None,
             startup_delay_s: flow.video.and_then(|v| v.startup).map(|d| d.as_secs_f64()),
@@ -172,16 +175,15 @@ mod tests {
     #[test]
     fn what_is_in_flight_is_neither_delivered_nor_lost() {
         // 100 segments, 5 of them asked for twice; 90 came, 6 are on their way: 90 of 94.
-        let flow = FlowResult {
-            interests: 105,
-            retransmissions: 5,
-            in_flight: 6,
-            data: 90,
-            ..FlowResult::default()
+        let delivered = |counters: Counters, in_flight: u64| {
+            let transfer = Transfer { counters, in_flight, ..Transfer::default() };
+            let flow = FlowResult { transfer, ..FlowResult::default() };
+            let flow = Flow::new(&flow, Duration::from_secs(1));
+            (flow.delivery_ratio, flow.in_flight)
         };
-        let flow = Flow::new(&flow, Duration::from_secs(1));
-        assert_eq!((flow.delivery_ratio, flow.in_flight), (Some(90.0 / 94.0), 6));
-        let flow = FlowResult { interests: 6, in_flight: 6, ..FlowResult::default() };
-        assert_eq!(Flow::new(&flow, Duration::from_secs(1)).delivery_ratio, None);
+        let none = Counters::default();
+        let counters = Counters { interests: 105, retransmissions: 5, data: 90, ..none };
+        assert_eq!(delivered(counters, 6), (Some(90.0 / 94.0), 6));
+        assert_eq!(delivered(Counters { interests: 6, ..none }, 6), (None, 6));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::described::record;
 use crate::model::{Direction, Queue};
-use sim::LinkResult;
+use record::LinkResult;
 
 record! {
     /// One direction of a link.
@@ -68,14 +68,14 @@ impl Link {
             queue_stdev_bytes: link.queue.stdev,
             queue_max_bytes: link.queue.max,
             drops: link.drops(),
-            queue_drops: link.dropped.0,
+            queue_drops: link.tally.dropped.0,
             marked: link.marked,
             interests: link.sent.interests,
             data: link.sent.data,
             nacks: link.sent.nacks,
             bytes: link.sent.bytes,
-            offered_bytes: link.offered.1,
-            dropped_bytes: link.dropped.1 + link.crashed.1,
+            offered_bytes: link.tally.offered.1,
+            dropped_bytes: link.tally.dropped.1 + link.crashed.1,
             queued_bytes: link.queued.1,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::described::record;
 use crate::model::Scenario;
-use sim::NodeResult;
+use record::NodeResult;
 
 record! {
     /// A node.
@@ -66,23 +66,25 @@ impl Node {
         Node {
             node: node.node.clone(),
             role: role.to_owned(),
-            cs_hits: node.cs_hits,
-            cs_misses: node.cs_misses,
+            cs_hits: node.stats.hits,
+            cs_misses: node.stats.misses,
             cs_packets: node.cs_packets,
             cs_inserted: node.cs_inserted,
             cs_removed: node.cs_removed,
             served: node.served,
             pit_max: node.pit_max,
-            interests_in: node.received.interests,
-            data_out: node.sent.data,
-            satisfied: node.satisfied,
-            nacked: node.nacked,
-            expired: node.expired,
-            aggregated: node.aggregated,
+            interests_in: node.stats.received.interests,
+            data_out: node.stats.sent.data,
+            satisfied: node.stats.satisfied,
+            nacked: node.stats.nacked,
+            expired: node.stats.expired,
+            aggregated: node.stats.aggregated,
             crashed: node.crashed,
             pending: node.pit,
-            dropped: by_reason(node.drops.iter().map(|(reason, n)| (reason.name(), n))),
-            malformed_options: by_reason(node.option_faults.iter().map(|(f, n)| (f.name(), n))),
+            dropped: by_reason(node.stats.drops.iter().map(|(reason, n)| (reason.name(), n))),
+            malformed_options: by_reason(
+                node.stats.option_faults.iter().map(|(f, n)| (f.name(), n)),
+            ),
             cpu_s: node.process.map(|(cpu, _)| cpu.as_secs_f64()),
             memory_max_bytes: node.process.map(|(_, memory)| memory),
         }

@@ -2,8 +2,8 @@
 
 use super::described::record;
 use control::Time;
+use record::{ClassResult, Tally, WorkloadResult};
 use serde::{Deserialize, Serialize};
-use sim::workload::tally::{ClassResult, Tally, WorkloadResult};
 
 record! {
     /// The flows of a workload, or those of one class of its objects. What is called warm is of the

@@ -1,7 +1,7 @@
 //! The quantities that are recorded: a line each.
 
 use control::{Duration, Time};
-use sim::{FlowSample, LinkSample, NetworkSample, NodeSample, WorkloadSample};
+use record::{FlowSample, LinkSample, NetworkSample, NodeSample, WorkloadSample};
 
 /// Something that a sample says.
 #[derive(Clone, Copy)]

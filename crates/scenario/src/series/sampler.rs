@@ -4,8 +4,8 @@ use super::{FLOW, LINK, NETWORK, NODE, Quantity, Row, Rows, Subject, WORKLOAD, c
 use crate::model::{Objects, Pick, Scenario};
 use crate::result::flow_labels;
 use control::{Duration, Time};
-use sim::workload::tally::WorkloadResult;
-use sim::{FlowSample, LinkSample, NetworkSample, NodeSample, Recorder, WorkloadSample};
+use record::WorkloadResult;
+use record::{FlowSample, LinkSample, NetworkSample, NodeSample, Recorder, WorkloadSample};
 use std::sync::Arc;
 
 /// Rows that the runs of a batch come to at most, unless its file says how often samples are

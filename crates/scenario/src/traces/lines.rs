@@ -235,9 +235,9 @@ impl<W: Write + Send> Tracer for EventLog<W> {
             flow: f.flow,
             name: f.name.0,
             control: f.name.1,
-            complete: f.ended.map(|result| result.complete),
-            bytes: f.ended.map(|result| result.bytes),
-            error: f.ended.and_then(|result| result.error.as_deref()),
+            complete: f.ended.map(|result| result.transfer.complete),
+            bytes: f.ended.map(|result| result.transfer.bytes),
+            error: f.ended.and_then(|result| result.transfer.error.as_deref()),
         };
         Self::line(&mut self.out, &self.trouble, &line);
     }
@@ -247,9 +247,9 @@ impl<W: Write + Send> Tracer for EventLog<W> {
             return;
         }
         let names = &self.names;
-        let node = |id: &sim::NodeId| names.get(id.index()).map(String::as_str);
+        let node = |id: &record::NodeId| names.get(id.index()).map(String::as_str);
         let line = FaultLine { t_ns: at.0, event: "fault", ..FaultLine::default() };
-        let on = |link: &sim::LinkId, back: bool, what| {
+        let on = |link: &record::LinkId, back: bool, what| {
             let ends = self.ends[link.index() + usize::from(back)].map(|end| names[end].as_str());
             let number = Some(link.index() / 2);
             let [from, to] = ends.map(Some);

@@ -8,11 +8,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::catalogue::Catalogue;
-use super::tally::ClassResult;
-use crate::histogram::Histogram;
-use crate::outcome::FlowResult;
-use crate::record::FlowSample;
-use crate::spec::FlowId;
+use record::{ClassResult, FlowId, FlowResult, FlowSample};
+use transport::{Histogram, Transfer};
 
 /// A catalogue's place, an object's number, a segment.
 type Key = (usize, u64, u64);
@@ -211,15 +208,21 @@ impl Chunks {
         let in_flight: u64 = self.pending.values().map(|pending| 1 + pending.joined).sum();
         result.start = self.first.unwrap_or_default();
         result.end = self.last.filter(|_| self.is_over());
-        result.complete = self.is_over() && counters.data == counters.requests;
-        result.bytes = counters.bytes;
-        result.interests = counters.requests;
-        result.data = counters.data;
-        result.timeouts = counters.expired;
-        result.nacks = counters.nacks;
-        result.marks = counters.marks;
-        result.in_flight = in_flight;
-        result.rtt_mean = self.rtt.mean();
-        result.rtt_p99 = self.rtt.quantile(0.99);
+        result.transfer = Transfer {
+            bytes: counters.bytes,
+            counters: transport::Counters {
+                interests: counters.requests,
+                data: counters.data,
+                timeouts: counters.expired,
+                nacks: counters.nacks,
+                marks: counters.marks,
+                ..transport::Counters::default()
+            },
+            in_flight,
+            rtt_mean: self.rtt.mean(),
+            rtt_p99: self.rtt.quantile(0.99),
+            complete: self.is_over() && counters.data == counters.requests,
+            ..Transfer::default()
+        };
     }
 }

@@ -16,12 +16,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::catalogue::Catalogue;
-use super::watched::VideoResult;
 use crate::consumer::Consumer;
-use crate::histogram::Histogram;
-use crate::outcome::FlowResult;
-use crate::record::{EventQueue, FlowSample, VideoSample};
-use crate::spec::{FetchSpec, FlowId, Make};
+use crate::reported::EventQueue;
+use crate::spec::{FetchSpec, Make};
+use record::{FlowId, FlowResult, FlowSample, VideoResult, VideoSample};
+use transport::{Histogram, Transfer};
 
 /// A video and its player.
 #[derive(Clone)]
@@ -67,7 +66,8 @@ pub(crate) struct Player {
     fetch: Option<Consumer>,
     /// The next segment is asked for then, when the buffer has room.
     next: Option<Time>,
-    sum: FlowResult,
+    /// All fetches that are over.
+    sum: Transfer,
     rtt: Histogram,
     switches: u64,
     bitrates: f64,
@@ -85,7 +85,7 @@ impl Player {
             quality: 0,
             fetch: None,
             next: Some(spec.start),
-            sum: FlowResult::default(),
+            sum: Transfer::default(),
             rtt: Histogram::default(),
             switches: 0,
             bitrates: 0.0,
@@ -165,15 +165,15 @@ impl Player {
         let mut result = FlowResult::default();
         fetch.result(&mut result);
         self.rtt.merge(fetch.rtt());
-        add(&mut self.sum, &result);
-        if !result.complete {
-            self.sum.error = result.error;
+        add(&mut self.sum, &result.transfer);
+        if !result.transfer.complete {
+            self.sum.error = result.transfer.error;
             return self.playout.cut_off(now);
         }
         let took = now.since(result.start).as_secs_f64();
         self.switches += u64::from(self.past.quality.is_some_and(|q| q != self.quality));
         self.past.quality = Some(self.quality);
-        self.past.rates.push_back(result.bytes as f64 * 8.0 / took.max(1e-9));
+        self.past.rates.push_back(result.transfer.bytes as f64 * 8.0 / took.max(1e-9));
         while self.past.rates.len() > self.spec.adaptation.memory() {
             self.past.rates.pop_front();
         }
@@ -193,7 +193,7 @@ impl Player {
             fetch.crash(now);
             let mut result = FlowResult::default();
             fetch.result(&mut result);
-            add(&mut self.sum, &result);
+            add(&mut self.sum, &result.transfer);
         }
         if self.end.is_none() && now >= self.spec.start {
             self.playout.pass(now);
@@ -228,29 +228,26 @@ impl Player {
             bitrate: self.spec.ladder[self.quality],
         });
         sample.bytes = Size(sample.bytes.0 + self.sum.bytes);
-        sample.retransmissions += self.sum.retransmissions;
+        sample.retransmissions += self.sum.counters.retransmissions;
         Some(sample)
     }
 
     pub fn result(&self, now: Time, result: &mut FlowResult) {
         let mut sum = self.sum.clone();
+        let mut rtt = self.rtt.clone();
         if let Some(fetch) = &self.fetch {
             let mut present = FlowResult::default();
             fetch.result(&mut present);
-            sum.in_flight = present.in_flight;
-            add(&mut sum, &present);
-        }
-        let names = (&result.node, &result.name, &result.control);
-        (sum.node, sum.name, sum.control) = (names.0.clone(), names.1.clone(), names.2.clone());
-        sum.start = self.spec.start;
-        sum.end = self.end;
-        sum.complete = self.end.is_some() && self.segment == self.spec.segments;
-        let mut rtt = self.rtt.clone();
-        if let Some(fetch) = &self.fetch {
+            sum.in_flight = present.transfer.in_flight;
+            add(&mut sum, &present.transfer);
             rtt.merge(fetch.rtt());
         }
+        sum.complete = self.end.is_some() && self.segment == self.spec.segments;
         (sum.rtt_mean, sum.rtt_p99) = (rtt.mean(), rtt.quantile(0.99));
-        sum.video = Some(VideoResult {
+        result.start = self.spec.start;
+        result.end = self.end;
+        result.transfer = sum;
+        result.video = Some(VideoResult {
             startup: self.playout.began.map(|at| at.since(self.spec.start)),
             stalls: self.playout.stalls,
             stalled: self.playout.stalled(self.end.unwrap_or(now)),
@@ -259,21 +256,13 @@ impl Player {
             switches: self.switches,
             bitrate: (self.segment > 0).then(|| self.bitrates / self.segment as f64),
         });
-        *result = sum;
     }
 }
 
-/// Adds up what fetches counted.
-fn add(sum: &mut FlowResult, one: &FlowResult) {
+/// Adds what a fetch brought and counted.
+fn add(sum: &mut Transfer, one: &Transfer) {
     sum.bytes += one.bytes;
-    sum.interests += one.interests;
-    sum.data += one.data;
-    sum.timeouts += one.timeouts;
-    sum.gaps += one.gaps;
-    sum.false_timeouts += one.false_timeouts;
-    sum.nacks += one.nacks;
-    sum.retransmissions += one.retransmissions;
-    sum.marks += one.marks;
+    sum.counters.add(&one.counters);
 }
 
 impl fmt::Debug for VideoSpec {

@@ -108,9 +108,10 @@ pub fn assert_conserved(outcome: &Outcome) {
 /// What was offered to links has left them, was dropped, or is there.
 pub fn assert_links_conserve(outcome: &Outcome) {
     for link in &outcome.links {
-        let (offered, left) = (link.offered, link.left);
-        let sum =
-            |f: fn((u64, u64)) -> u64| f(left) + f(link.dropped) + f(link.crashed) + f(link.queued);
+        let (offered, left) = (link.tally.offered, link.tally.sent);
+        let sum = |f: fn((u64, u64)) -> u64| {
+            f(left) + f(link.tally.dropped) + f(link.crashed) + f(link.queued)
+        };
         assert_eq!(offered.0, sum(|p| p.0), "packets: {link:?}");
         assert_eq!(offered.1, sum(|p| p.1), "bytes: {link:?}");
         let wire = &link.wire;
@@ -126,8 +127,11 @@ pub fn assert_links_conserve(outcome: &Outcome) {
         }
     }
     for flow in outcome.flows.iter().filter(|flow| flow.control == "constant-rate") {
-        let ends = flow.data + flow.nacks + flow.timeouts + flow.in_flight;
-        assert_eq!(flow.interests, ends, "{flow:?}");
+        let ends = flow.transfer.counters.data
+            + flow.transfer.counters.nacks
+            + flow.transfer.counters.timeouts
+            + flow.transfer.in_flight;
+        assert_eq!(flow.transfer.counters.interests, ends, "{flow:?}");
     }
 }
 
@@ -137,18 +141,20 @@ fn assert_nodes_conserve(outcome: &Outcome) {
         // Every Interest that came in joined another, was answered by the content store, refused,
         // or became an entry, and every entry ended, is there, or went with a crash.
         let dropped: u64 = node
+            .stats
             .drops
             .iter()
             .filter(|(reason, _)| matches!(reason.name(), "duplicate" | "hop-limit" | "pit-full"))
             .map(|(_, n)| n)
             .sum();
-        let entries = node.satisfied + node.nacked + node.expired + node.crashed + node.pit;
-        let ends = entries + node.aggregated + node.cs_hits + dropped;
+        let entries =
+            node.stats.satisfied + node.stats.nacked + node.stats.expired + node.crashed + node.pit;
+        let ends = entries + node.stats.aggregated + node.stats.hits + dropped;
         if ranges {
             // A range is one Interest, and as many entries as it asks for segments.
-            assert!(node.received.interests <= ends, "{node:?}");
+            assert!(node.stats.received.interests <= ends, "{node:?}");
         } else {
-            assert_eq!(node.received.interests, ends, "{node:?}");
+            assert_eq!(node.stats.received.interests, ends, "{node:?}");
         }
     }
 }

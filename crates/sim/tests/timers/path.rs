@@ -111,7 +111,7 @@ impl Path {
     }
 
     fn bytes(outcome: &Outcome, flows: &[FlowId]) -> Vec<u64> {
-        flows.iter().map(|flow| outcome.flows[flow.index()].bytes).collect()
+        flows.iter().map(|flow| outcome.flows[flow.index()].transfer.bytes).collect()
     }
 
     /// Runs until `to`; shares are those of the time from `from` on, both in milliseconds.
@@ -128,10 +128,10 @@ impl Path {
         let sum = |of: fn(&sim::FlowResult) -> u64| outcome.flows.iter().map(of).sum();
         Seen {
             share: shares / whole,
-            timeouts: sum(|flow| flow.timeouts),
-            mistaken: sum(|flow| flow.false_timeouts),
-            repeated: sum(|flow| flow.retransmissions),
-            data: sum(|flow| flow.data),
+            timeouts: sum(|flow| flow.transfer.counters.timeouts),
+            mistaken: sum(|flow| flow.transfer.counters.false_timeouts),
+            repeated: sum(|flow| flow.transfer.counters.retransmissions),
+            data: sum(|flow| flow.transfer.counters.data),
             dropped: outcome.links.iter().map(sim::LinkResult::drops).sum(),
         }
     }

@@ -2,8 +2,9 @@
 
 use super::{Medium, PlannedLink, Shape, payload};
 use control::Duration;
+use record::NodeId;
+use scenario::Network;
 use scenario::model::{Direction, Loss, Scenario};
-use sim::{Network, NodeId};
 use std::fmt::Write;
 
 /// Faces of applications, at most: as many as a configuration may say.
@@ -19,7 +20,7 @@ pub fn text(
     medium: Medium,
 ) -> String {
     let node = &scenario.nodes[at];
-    let id = NodeId::new(at as u32);
+    let id = NodeId(at as u32);
     let store = network.content_store(id);
     // Numbers in TOML have a sign.
     let seed = seed >> 1;

@@ -229,7 +229,7 @@ impl Fetch {
     pub(super) fn refuse_head(&mut self, now: Time, segment: u64, reason: NackReason) {
         if reason != NackReason::Duplicate && self.heads.asked.contains(&segment) {
             let waits = self.requests.is_pending(Item::Segment(segment));
-            self.requests.stats.nacks += u64::from(waits);
+            self.requests.stats.counters.nacks += u64::from(waits);
             self.no_head(now, segment);
         }
     }

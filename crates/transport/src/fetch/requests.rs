@@ -219,8 +219,9 @@ impl Requests {
         self.discoveries.sent(now, item, attempt);
         self.note_sent(now);
         self.stats.probes += 1;
-        self.stats.interests += 1;
-        self.stats.retransmissions += 1;
+        self.stats.counters.gaps += 1;
+        self.stats.counters.interests += 1;
+        self.stats.counters.retransmissions += 1;
         Some((item, attempt))
     }
 
@@ -264,7 +265,7 @@ impl Requests {
         self.last_sign = now;
         self.at_end &= attempt > 0;
         self.note_sent(now);
-        self.stats.interests += 1;
+        self.stats.counters.interests += 1;
         let mut options = ticket.options;
         if count > 1
             && let Some(range) = Range::of(run)
@@ -283,7 +284,7 @@ impl Requests {
         }
         if launch.attempt > 0 {
             self.note_repeated(now, item);
-            self.stats.retransmissions += 1;
+            self.stats.counters.retransmissions += 1;
         }
     }
 
@@ -323,12 +324,12 @@ impl Requests {
             }
         };
         let (attempt, sent_at, lane, memo) = flying;
-        self.stats.false_losses += u64::from(late);
+        self.stats.counters.false_timeouts += u64::from(late);
         let rtt = self.sample(now, data.item, attempt, sent_at, late);
         self.note_answer(now);
-        self.stats.data += 1;
+        self.stats.counters.data += 1;
         self.stats.data_bytes += data.size.0;
-        self.stats.marks += u64::from(data.mark > 0);
+        self.stats.counters.marks += u64::from(data.mark > 0);
         let segment = data.item.segment();
         self.flight.spread = self.reordering.extent();
         let arrival = Arrival {
@@ -362,7 +363,7 @@ impl Requests {
         options: &HopOptions,
     ) -> bool {
         let Some(flying) = self.flight.get(item).copied() else { return false };
-        self.stats.nacks += 1;
+        self.stats.counters.nacks += 1;
         self.note_bad(now, Some(reason));
         // The first of two Interests with one nonce is still on its way.
         if reason == NackReason::Duplicate {
@@ -436,20 +437,20 @@ impl Requests {
             if self.is_tried(item) {
                 continue;
             }
-            self.stats.gaps += 1;
+            self.stats.counters.gaps += 1;
             self.lose(now, item, Cause::Gap, &none);
         }
         while let Some(item) = self.flight.timed_out(now) {
             if self.flight.get(item).is_some_and(Flying::is_open) {
                 self.reordering.tried(item, true);
-                self.stats.gaps += 1;
+                self.stats.counters.gaps += 1;
                 self.lose(now, item, Cause::Gap, &none);
                 continue;
             }
             if self.is_deferred(now, item) {
                 continue;
             }
-            self.stats.timeouts += 1;
+            self.stats.counters.timeouts += 1;
             self.lose(now, item, Cause::Timeout, &none);
         }
         if self.probe_at().is_some_and(|at| at <= now) {
@@ -550,7 +551,7 @@ impl Requests {
     }
 
     fn note_answer(&mut self, now: Time) {
-        if self.stats.data > 0 {
+        if self.stats.counters.data > 0 {
             let (before, apart) = (self.spacing.0, now.since(self.answered_at).0);
             self.spacing = Duration(before - before / 8 + apart / 8);
         }
@@ -575,7 +576,7 @@ impl Requests {
         let margin = Duration(self.rtt.variation().0.saturating_mul(4)).max(overtaken);
         let silence = Duration(self.spacing.0.saturating_mul(4))
             .max(MIN_PROBE)
-            .max(if self.stats.data < FEW { FIRST_PROBE } else { Duration::ZERO });
+            .max(if self.stats.counters.data < FEW { FIRST_PROBE } else { Duration::ZERO });
         let longest = RttEstimate::MAX_BACKED_OFF.max(silence);
         let silence = Duration(silence.0.saturating_mul(1 << self.probes.min(6))).min(longest);
         Some((oldest.sent_at + srtt + margin).max(self.last_sign + silence))

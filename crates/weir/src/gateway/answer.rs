@@ -126,7 +126,7 @@ fn note(answered: &mut Answered, sink: &Answering, fetch: &Fetch, took: Duration
     let range = sink.plan.as_ref().and_then(|plan| plan.headers.get(CONTENT_RANGE));
     answered.range = range.and_then(|range| range.to_str().ok()).map(str::to_owned);
     answered.duration_s = took.as_secs_f64();
-    answered.interests = fetch.stats().interests;
+    answered.interests = fetch.stats().counters.interests;
     answered.segments = fetch.stats().verified;
     if fetch.object().is_some() {
         let summary = Summary::of(fetch, "", took);

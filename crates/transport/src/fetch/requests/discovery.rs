@@ -61,7 +61,7 @@ impl Requests {
         let rtt = (attempt == 0 || first).then(|| now.since(since))?;
         self.rtt.sample(rtt);
         if attempt == 0 {
-            self.stats.rtt(rtt);
+            self.stats.rtt.add(rtt);
         }
         Some(rtt)
     }

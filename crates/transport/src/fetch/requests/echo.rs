@@ -63,12 +63,12 @@ impl Requests {
     /// The last of what is in flight that was sent once only, if sending it twice now gains a
     /// quarter of a round trip over waiting for its loss to show.
     fn last_to_echo(&mut self, now: Time) -> Option<Item> {
-        let lost = self.stats.gaps + self.stats.timeouts;
+        let lost = self.stats.overtaken() + self.stats.counters.timeouts;
         let srtt = self.rtt.smoothed()?;
-        let lossy = lost as f64 >= LOSSY * self.stats.data as f64;
+        let lossy = lost as f64 >= LOSSY * self.stats.counters.data as f64;
         // Where a queue is long, what is lost is lost for that, and more makes it worse.
         let queued = self.rtt.min().is_none_or(|min| srtt > min + Duration(min.0 / 2));
-        let most = MOST_ECHOES.min(self.stats.data / 32);
+        let most = MOST_ECHOES.min(self.stats.counters.data / 32);
         if !lossy || queued || self.echoed >= most || srtt < ECHO_FROM {
             return None;
         }

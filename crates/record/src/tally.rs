@@ -1,8 +1,7 @@
-//! What came of many flows, without keeping them: by class and by the span in which they began.
+//! Sums over many flows: by class and by the span of time in which they began.
 
 use control::{Duration, Time};
-
-use crate::histogram::Histogram;
+use transport::Histogram;
 
 /// So many spans the time of a run is divided into, so that what began after the warm-up can be
 /// told from what began before.
@@ -11,11 +10,11 @@ pub const SPANS: usize = 20;
 /// Flows of one class that began in one span, or in several.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// How many began.
+    /// Flows that began.
     pub started: u64,
-    /// How many brought everything.
+    /// Flows that completed.
     pub completed: u64,
-    /// How many ended without everything.
+    /// Flows that ended incomplete.
     pub failed: u64,
     /// Bytes of content that came.
     pub bytes: u64,
@@ -43,14 +42,14 @@ impl Tally {
     }
 }
 
-/// How many flows came and went, and how long they took.
+/// Counts of flows, and their completion times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// How many began.
+    /// Flows that began.
     pub started: u64,
-    /// How many brought everything.
+    /// Flows that completed.
     pub completed: u64,
-    /// How many ended without everything.
+    /// Flows that ended incomplete.
     pub failed: u64,
     /// Bytes of content that those brought which ended.
     pub bytes: u64,
@@ -59,7 +58,8 @@ pub struct Counts {
 }
 
 impl Counts {
-    pub(crate) fn add(&mut self, other: &Counts) {
+    /// Adds the counts of another class.
+    pub fn add(&mut self, other: &Counts) {
         self.started += other.started;
         self.completed += other.completed;
         self.failed += other.failed;
@@ -67,7 +67,7 @@ impl Counts {
         self.taken += other.taken;
     }
 
-    /// How many still run.
+    /// Flows that still run.
     #[must_use]
     pub fn running(&self) -> u64 {
         self.started.saturating_sub(self.completed + self.failed)
@@ -86,7 +86,9 @@ pub struct ClassResult {
 }
 
 impl ClassResult {
-    pub(crate) fn new(name: &str, span: Duration) -> ClassResult {
+    /// No flows yet; each tally is of so long a span.
+    #[must_use]
+    pub fn new(name: &str, span: Duration) -> ClassResult {
         ClassResult { name: name.to_owned(), span, spans: Vec::new() }
     }
 
@@ -98,11 +100,13 @@ impl ClassResult {
         &mut self.spans[number]
     }
 
-    pub(crate) fn began(&mut self, now: Time) {
+    /// A flow began.
+    pub fn began(&mut self, now: Time) {
         self.at(now).started += 1;
     }
 
-    pub(crate) fn ended(&mut self, began: Time, now: Time, bytes: u64, complete: bool) {
+    /// A flow that began at `began` ended, and brought `bytes`.
+    pub fn ended(&mut self, began: Time, now: Time, bytes: u64, complete: bool) {
         let took = now.since(began);
         let tally = self.at(began);
         tally.bytes += bytes;
@@ -117,7 +121,7 @@ impl ClassResult {
         }
     }
 
-    /// What was counted in all spans.
+    /// The counts of all spans.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let mut sum = Counts::default();
@@ -129,7 +133,7 @@ impl ClassResult {
     }
 
     /// Takes the counts of the same class elsewhere in.
-    pub(crate) fn merge(&mut self, other: &ClassResult) {
+    pub fn merge(&mut self, other: &ClassResult) {
         if self.spans.len() < other.spans.len() {
             self.spans.resize(other.spans.len(), Tally::default());
         }
@@ -147,7 +151,7 @@ impl ClassResult {
     }
 }
 
-/// What came of a workload.
+/// The result of a workload.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkloadResult {
     /// Its name.

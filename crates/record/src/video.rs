@@ -1,17 +1,17 @@
-//! What a consumer saw of a video.
+//! The playback of a video.
 
 use control::Duration;
 
-/// How a video was watched.
+/// The playback of a video.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VideoResult {
     /// From the beginning to the first picture.
     pub startup: Option<Duration>,
-    /// How often it stalled.
+    /// Stalls.
     pub stalls: u64,
     /// For how long altogether.
     pub stalled: Duration,
-    /// How much was played.
+    /// Played content.
     pub played: Duration,
     /// Segments that came.
     pub segments: u64,

@@ -1,11 +1,10 @@
-//! What a run comes to.
+//! The results of a run.
 
+use crate::tally::WorkloadResult;
+use crate::video::VideoResult;
 use control::{Duration, Rate, Time};
-use forwarder::{Drops, OptionFaults, Traffic};
-
-use crate::wire::WireCounters;
-use crate::workload::tally::WorkloadResult;
-use crate::workload::watched::VideoResult;
+use forwarder::{ForwarderStats, QueueTally, Traffic};
+use transport::Transfer;
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,50 +36,29 @@ pub struct FlowResult {
     pub name: String,
     /// Its controller's name.
     pub control: String,
-    /// When it began.
+    /// The instant at which it began.
     pub start: Time,
-    /// When it ended, well or badly; `None` if it still runs, or has not begun.
+    /// The instant at which it ended, complete or not; `None` if it runs, or has not begun.
     pub end: Option<Time>,
-    /// Everything came.
-    pub complete: bool,
-    /// Why it failed.
-    pub error: Option<String>,
-    /// Bytes of content that came, verified where a fetch verifies.
-    pub bytes: u64,
-    /// Interests, the repeated ones included.
-    pub interests: u64,
-    /// Segments that a consumer at a constant rate asked for.
-    pub asked: Option<u64>,
-    /// Interests of a consumer at a constant rate that brought all that they asked for.
-    pub whole: Option<u64>,
-    /// Data that was asked for.
-    pub data: u64,
-    /// Interests that timed out, or whose lifetime ended.
-    pub timeouts: u64,
-    /// Losses that later answers, or silence, showed before a time-out.
-    pub gaps: u64,
-    /// Losses that were none.
-    pub false_timeouts: u64,
-    /// Nacks.
-    pub nacks: u64,
-    /// Interests sent again.
-    pub retransmissions: u64,
-    /// Data with a congestion mark.
-    pub marks: u64,
-    /// Interests in flight at the end.
-    pub in_flight: u64,
-    /// Mean and standard deviation of the window over time, in segments.
-    pub window: Option<(f64, f64)>,
-    /// The mean round-trip time.
-    pub rtt_mean: Option<Duration>,
-    /// The time that 99 % of the round trips stay below, to within 1/64.
-    pub rtt_p99: Option<Duration>,
-    /// How it was watched, if it is a video.
+    /// The transfer up to its end, or that of the run.
+    pub transfer: Transfer,
+    /// More of a consumer at a constant rate.
+    pub rate: Option<RateCounters>,
+    /// Playback, if it is a video.
     pub video: Option<VideoResult>,
     /// The place of the workload that it belongs to.
     pub workload: Option<u32>,
     /// The place of its class in that workload.
     pub class: u16,
+}
+
+/// Counters of a consumer at a constant rate alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateCounters {
+    /// Segments that it asked for.
+    pub asked: u64,
+    /// Interests that brought all that they asked for.
+    pub whole: u64,
 }
 
 /// The queue of Data at the head of a direction of a link.
@@ -92,6 +70,27 @@ pub struct Queue {
     pub stdev: f64,
     /// The most bytes that there were.
     pub max: u64,
+}
+
+/// Counters of a wire, in frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WireCounters {
+    /// Put on the wire by the face.
+    pub sent: u64,
+    /// Handed to the node at the other end.
+    pub delivered: u64,
+    /// Lost by the loss model.
+    pub lost: u64,
+    /// Lost because the link was down.
+    pub down: u64,
+    /// Lost because the node at the other end was down.
+    pub node_down: u64,
+    /// Copies added by duplication.
+    pub duplicated: u64,
+    /// Changed on the way.
+    pub corrupted: u64,
+    /// Time during which something was being put on the wire.
+    pub busy: Duration,
 }
 
 /// The result of one direction of a link.
@@ -107,21 +106,17 @@ pub struct LinkResult {
     pub utilization: f64,
     /// The queue of Data.
     pub queue: Queue,
-    /// What the face sent.
+    /// Packets and bytes that the face sent.
     pub sent: Traffic,
-    /// Packets and bytes of packets offered to the queues.
-    pub offered: (u64, u64),
-    /// Packets and bytes that left the queues for the wire.
-    pub left: (u64, u64),
-    /// Packets and bytes that the queues and their management dropped.
-    pub dropped: (u64, u64),
+    /// Network packets that the queues were offered, and what became of them.
+    pub tally: QueueTally,
     /// Packets and bytes that waited in a node that crashed.
     pub crashed: (u64, u64),
     /// Packets and bytes in the queues at the end.
     pub queued: (u64, u64),
     /// Data that left with a congestion mark.
     pub marked: u64,
-    /// What the wire did, in frames.
+    /// Counters of the wire, in frames.
     pub wire: WireCounters,
     /// Frames on the wire at the end.
     pub in_flight: u64,
@@ -132,7 +127,7 @@ impl LinkResult {
     #[must_use]
     pub fn drops(&self) -> u64 {
         let wire = &self.wire;
-        self.dropped.0 + self.crashed.0 + wire.lost + wire.down + wire.node_down
+        self.tally.dropped.0 + self.crashed.0 + wire.lost + wire.down + wire.node_down
     }
 }
 
@@ -141,10 +136,8 @@ impl LinkResult {
 pub struct NodeResult {
     /// Its name.
     pub node: String,
-    /// Interests that the content store answered.
-    pub cs_hits: u64,
-    /// Interests that it did not.
-    pub cs_misses: u64,
+    /// Counters of its forwarder.
+    pub stats: ForwarderStats,
     /// Data in the content store at the end.
     pub cs_packets: u64,
     /// Data that came into the content store.
@@ -155,34 +148,18 @@ pub struct NodeResult {
     pub pit_max: u64,
     /// Pending Interests at the end, but those that were answered and wait for slower answers.
     pub pit: u64,
-    /// What came in, over all faces.
-    pub received: Traffic,
-    /// What went out, over all faces.
-    pub sent: Traffic,
-    /// Pending Interests that Data satisfied.
-    pub satisfied: u64,
-    /// Pending Interests that ended with a Nack.
-    pub nacked: u64,
-    /// Pending Interests that expired.
-    pub expired: u64,
-    /// Interests that joined a pending one.
-    pub aggregated: u64,
     /// Packets that the producers at the node sent.
     pub served: u64,
     /// Pending Interests that ended because it crashed.
     pub crashed: u64,
-    /// Drops by reason.
-    pub drops: Drops,
-    /// Options that were taken off what came in, by reason.
-    pub option_faults: OptionFaults,
-    /// How often it crashed.
+    /// Crashes.
     pub crashes: u64,
     /// Time on a processor that a real daemon took, and the most bytes of memory.
     pub process: Option<(Duration, u64)>,
 }
 
-/// How fair shares are (R. Jain and others, DEC-TR-301, 1984): 1 if all are equal, 1/n if one has
-/// everything. `None` if there are none, or all are zero.
+/// The fairness of shares (R. Jain and others, DEC-TR-301, 1984): 1 if all are equal, 1/n if one
+/// has everything. `None` if there are none, or all are zero.
 #[must_use]
 pub fn jain_index(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();

@@ -1,50 +1,15 @@
-//! What is pushed out while a run goes on.
+//! Nodes, links, flows and workloads at an instant of a run.
 
-use control::{Duration, Event, Kind, Rate, Size, Time};
-use forwarder::Reporter;
-use std::sync::{Arc, Mutex};
-
-use crate::spec::{FlowId, LinkId, NodeId};
-use crate::workload::tally::Counts;
-
-/// A packet that arrived at a node over a link.
-#[derive(Clone, Copy, Debug)]
-pub struct PacketHop<'a> {
-    /// When its last bit arrived.
-    pub at: Time,
-    /// Where.
-    pub node: NodeId,
-    /// The number of the node's face.
-    pub face: u64,
-    /// The link that it crossed.
-    pub link: LinkId,
-    /// It went from the link's `b` to its `a`.
-    pub backward: bool,
-    /// What it is. A frame that cannot be decoded, or is a fragment other than the first, counts as
-    /// Data.
-    pub kind: Kind,
-    /// The frame.
-    pub frame: &'a [u8],
-}
-
-/// Whose part reported an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// A consumer's controller.
-    Flow(FlowId),
-    /// A part at a node.
-    Node(NodeId, Reporter),
-}
-
-/// What parts reported and the recorder was not told yet.
-pub(crate) type EventQueue = Arc<Mutex<Vec<(Origin, Event)>>>;
+use crate::id::{FlowId, LinkId, NodeId};
+use crate::tally::Counts;
+use control::{Duration, Rate, Size, Time};
 
 /// One direction of a link at an instant. Sums count from the beginning of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkSample {
-    /// When.
+    /// The instant.
     pub at: Time,
-    /// Which link.
+    /// The link.
     pub link: LinkId,
     /// The direction from the link's `b` to its `a`.
     pub backward: bool,
@@ -65,9 +30,9 @@ pub struct LinkSample {
 /// A consumer at an instant. Sums count from its beginning.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowSample {
-    /// When.
+    /// The instant.
     pub at: Time,
-    /// Which.
+    /// The consumer.
     pub flow: FlowId,
     /// The window in segments, as far as it has one.
     pub window: Option<f64>,
@@ -79,18 +44,18 @@ pub struct FlowSample {
     pub rtt: Option<u64>,
     /// Interests sent again.
     pub retransmissions: u64,
-    /// How it plays, if it is a video.
+    /// Playback, if it is a video.
     pub video: Option<VideoSample>,
 }
 
 /// A video player at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VideoSample {
-    /// What is in the playout buffer.
+    /// Content of the playout buffer.
     pub buffer: Duration,
     /// It has begun to play, and waits for the buffer to fill again.
     pub is_stalled: bool,
-    /// How often it has stalled.
+    /// Stalls so far.
     pub stalls: u64,
     /// The rate of the quality that was asked for last.
     pub bitrate: Rate,
@@ -99,12 +64,12 @@ pub struct VideoSample {
 /// The flows of one class of a workload at an instant. Sums count from the beginning of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WorkloadSample {
-    /// When.
+    /// The instant.
     pub at: Time,
     /// The place of the class among those of all workloads, in the order of
-    /// [`crate::Network::workload_results`].
+    /// [`crate::Outcome::workloads`].
     pub number: usize,
-    /// What was counted.
+    /// Counts of flows.
     pub counts: Counts,
     /// Bytes of content that came, those of flows that still run included.
     pub bytes: u64,
@@ -112,7 +77,7 @@ pub struct WorkloadSample {
     pub players: u64,
     /// Those of them that are stalled.
     pub stalled: u64,
-    /// What is in their playout buffers altogether.
+    /// Content of their playout buffers altogether.
     pub buffer: Duration,
     /// The rates of the qualities that they asked for last, altogether.
     pub bitrate: Rate,
@@ -120,7 +85,7 @@ pub struct WorkloadSample {
 
 impl WorkloadSample {
     /// Adds a flow that runs.
-    pub(crate) fn add(&mut self, flow: &FlowSample) {
+    pub fn add(&mut self, flow: &FlowSample) {
         self.bytes += flow.bytes.0;
         let Some(video) = flow.video else { return };
         self.players += 1;
@@ -130,10 +95,10 @@ impl WorkloadSample {
     }
 }
 
-/// What all content stores and producers have answered by an instant.
+/// Answers of all content stores and producers up to an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NetworkSample {
-    /// When.
+    /// The instant.
     pub at: Time,
     /// Interests that content stores answered.
     pub hits: u64,
@@ -146,9 +111,9 @@ pub struct NetworkSample {
 /// A node at an instant. Sums count from the beginning of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NodeSample {
-    /// When.
+    /// The instant.
     pub at: Time,
-    /// Which.
+    /// The node.
     pub node: NodeId,
     /// Pending Interests.
     pub pit: usize,
@@ -164,31 +129,22 @@ pub struct NodeSample {
     pub process: Option<(Duration, u64)>,
 }
 
-/// Receives what happens. Nothing has to be kept.
-pub trait Recorder: Send {
-    /// Whether [`Recorder::event`] is wanted; asked once, when the run begins.
-    fn wants_events(&self) -> bool {
-        false
-    }
+/// Counts at a node since the beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoreCounts {
+    /// Interests that the content store answered.
+    pub hits: u64,
+    /// Interests that it did not.
+    pub misses: u64,
+    /// Packets that the producers at the node sent.
+    pub served: u64,
+}
 
-    /// A packet arrived at a node.
-    fn packet(&mut self, _hop: &PacketHop<'_>) {}
-
-    /// A part of a scheme reported something.
-    fn event(&mut self, _origin: Origin, _event: &Event) {}
-
-    /// A direction of a link, at every interval.
-    fn link(&mut self, _sample: &LinkSample) {}
-
-    /// A consumer, at every interval while it runs.
-    fn flow(&mut self, _sample: &FlowSample) {}
-
-    /// A node, at every interval.
-    fn node(&mut self, _sample: &NodeSample) {}
-
-    /// A class of a workload, at every interval.
-    fn workload(&mut self, _sample: &WorkloadSample) {}
-
-    /// All content stores together, at every interval.
-    fn network(&mut self, _sample: &NetworkSample) {}
+/// Answers of the content stores and producers up to an instant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoreSample {
+    /// The instant.
+    pub at: Time,
+    /// By node.
+    pub counts: Vec<StoreCounts>,
 }

@@ -1,0 +1,41 @@
+//! Numbers of nodes, links and flows, in the order in which a network has them.
+
+/// A node of the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+/// A link of the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkId(pub u32);
+
+/// A consumer of the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId(pub u32);
+
+impl NodeId {
+    /// Its place in [`crate::Outcome::nodes`].
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl LinkId {
+    /// The place of its direction from `a` to `b` in [`crate::Outcome::links`]; the other one
+    /// follows.
+    #[must_use]
+    pub fn index(self) -> usize {
+        2 * self.0 as usize
+    }
+}
+
+impl FlowId {
+    /// Of flows that are not among [`crate::Outcome::flows`].
+    pub const UNLISTED: FlowId = FlowId(u32::MAX);
+
+    /// Its place in [`crate::Outcome::flows`].
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}

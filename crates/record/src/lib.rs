@@ -1,0 +1,26 @@
+//! The record of a run: samples while it goes on, and the results of flows, links and nodes.
+//!
+//! The simulator and the testbed write it; scenarios, reports and oracles read it. A flow's result
+//! holds the [`transport::Transfer`] that `weir get` records, a node's the counters of its
+//! [`forwarder`].
+#![forbid(unsafe_code)]
+
+mod id;
+mod outcome;
+mod recorder;
+mod sample;
+mod tally;
+mod video;
+
+pub use id::{FlowId, LinkId, NodeId};
+pub use outcome::{
+    FlowResult, LinkResult, NodeResult, Outcome, Queue, RateCounters, WireCounters, jain_index,
+};
+pub use recorder::{Origin, PacketHop, Recorder};
+pub use sample::{
+    FlowSample, LinkSample, NetworkSample, NodeSample, StoreCounts, StoreSample, VideoSample,
+    WorkloadSample,
+};
+pub use tally::{ClassResult, Counts, SPANS, Tally, WorkloadResult};
+pub use transport::{Counters, Transfer};
+pub use video::VideoResult;

@@ -1,0 +1,8 @@
+//! Events on their way from the parts of schemes to the recorder.
+
+use control::Event;
+use record::Origin;
+use std::sync::{Arc, Mutex};
+
+/// What parts reported and the recorder has not received yet.
+pub(crate) type EventQueue = Arc<Mutex<Vec<(Origin, Event)>>>;

@@ -1,0 +1,135 @@
+//! The record of a transfer: one for the simulator, the testbed, `weir get` and all results.
+
+use control::{Duration, Time};
+use serde::{Deserialize, Serialize};
+
+/// Counters of a transfer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counters {
+    /// Interests sent, retransmissions included.
+    pub interests: u64,
+    /// Data packets that were asked for.
+    pub data: u64,
+    /// Losses found by time-out, or by the end of an Interest's lifetime.
+    pub timeouts: u64,
+    /// Losses that later answers, or silence, showed before a time-out.
+    pub gaps: u64,
+    /// Losses that were none: the Data came after all.
+    pub false_timeouts: u64,
+    /// Nacks for Interests in flight.
+    pub nacks: u64,
+    /// Interests sent again for something asked for before.
+    pub retransmissions: u64,
+    /// Data packets with a congestion mark.
+    pub marks: u64,
+}
+
+impl Counters {
+    /// Adds the counts of another transfer.
+    pub fn add(&mut self, other: &Counters) {
+        self.interests += other.interests;
+        self.data += other.data;
+        self.timeouts += other.timeouts;
+        self.gaps += other.gaps;
+        self.false_timeouts += other.false_timeouts;
+        self.nacks += other.nacks;
+        self.retransmissions += other.retransmissions;
+        self.marks += other.marks;
+    }
+}
+
+/// A transfer up to an instant.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Transfer {
+    /// Bytes of content that came, verified where the consumer verifies.
+    pub bytes: u64,
+    /// Counters.
+    #[serde(flatten)]
+    pub counters: Counters,
+    /// Segments in flight.
+    pub in_flight: u64,
+    /// Mean of the window over time, in segments.
+    pub window_mean: Option<f64>,
+    /// Its standard deviation.
+    pub window_stdev: Option<f64>,
+    /// The mean round-trip time.
+    #[serde(rename = "rtt_mean_ms", with = "millis")]
+    pub rtt_mean: Option<Duration>,
+    /// The time that 99 % of the round trips stay below, to within 1/64.
+    #[serde(rename = "rtt_p99_ms", with = "millis")]
+    pub rtt_p99: Option<Duration>,
+    /// The transfer is complete.
+    pub complete: bool,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+/// A transfer at an instant: a line of JSON in the file of `weir get --record`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Snapshot {
+    /// The instant, by the host's monotonic clock, which all its processes share.
+    #[serde(rename = "monotonic_ns", with = "nanos")]
+    pub at: Time,
+    /// Segments that may be in flight, if the scheme has a window.
+    pub window: Option<f64>,
+    /// The smoothed round-trip time.
+    #[serde(rename = "rtt_ms", with = "millis")]
+    pub rtt: Option<Duration>,
+    /// The transfer up to now.
+    #[serde(flatten)]
+    pub transfer: Transfer,
+    /// The transfer is over: this is the last line.
+    pub ended: bool,
+}
+
+/// Times as integers of nanoseconds.
+mod nanos {
+    use control::Time;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(time: &Time, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(time.0)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Time, D::Error> {
+        u64::deserialize(from).map(Time)
+    }
+}
+
+/// Durations as fractions of milliseconds.
+mod millis {
+    use control::Duration;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(span: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
+        span.map(|span| span.as_secs_f64() * 1e3).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+        let millis = Option::<f64>::deserialize(from)?;
+        Ok(millis.map(|millis| Duration::from_secs_f64(millis / 1e3)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_flat_and_reads_back() {
+        let counters = Counters { interests: 12, gaps: 2, ..Counters::default() };
+        let rtt_mean = Some(Duration::from_micros(1_500));
+        let transfer = Transfer { bytes: 80_000, counters, rtt_mean, ..Transfer::default() };
+        let snapshot = Snapshot { at: Time(7), window: Some(2.5), transfer, ..Default::default() };
+        let line = serde_json::to_value(&snapshot).unwrap();
+        assert_eq!((&line["monotonic_ns"], &line["interests"]), (&7.into(), &12.into()));
+        assert_eq!((&line["bytes"], &line["rtt_mean_ms"]), (&80_000.into(), &1.5.into()));
+        assert_eq!(line["rtt_ms"], serde_json::Value::Null);
+        let line = serde_json::to_string(&snapshot).unwrap();
+        assert_eq!(serde_json::from_str::<Snapshot>(&line).unwrap(), snapshot);
+        assert_eq!(serde_json::from_str::<Snapshot>("{}").unwrap(), Snapshot::default());
+    }
+}
