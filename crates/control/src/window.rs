@@ -6,6 +6,7 @@ use crate::consumer::{
 use crate::context::Cx;
 use crate::params::{ParamSpec, Value};
 use crate::recovery::Recovery;
+use crate::round::{Came, Round, Rounds};
 use crate::rtt::RttEstimate;
 use crate::time::{Duration, Time};
 use crate::timer::Timer;
@@ -26,6 +27,8 @@ pub struct Ack {
     pub in_flight: u32,
     /// The window was in use when the Interest left; a window that is not used must not grow.
     pub window_limited: bool,
+    /// The round that is under way, this Data included.
+    pub round: Round,
 }
 
 /// A reason to shrink.
@@ -44,7 +47,12 @@ pub trait WindowLaw: CloneLaw + Send {
     fn window(&self) -> f64;
 
     /// Unmarked Data arrived in time.
-    fn on_ack(&mut self, cx: &mut Cx<'_>, ack: &Ack);
+    fn on_ack(&mut self, _cx: &mut Cx<'_>, _ack: &Ack) {}
+
+    /// A round trip ended, with what it brought. It is called before the call for the Data that
+    /// ended it. Laws that decide once a round trip grow here (Vegas by its round-trip times, DCTCP
+    /// by its share of marks) and keep no account of their own.
+    fn on_round(&mut self, _cx: &mut Cx<'_>, _round: &Round) {}
 
     /// Congestion; at most once a round trip, the adaptor sees to it (but see
     /// [`WindowLaw::answers_every_mark`]).
@@ -84,11 +92,19 @@ impl Clone for Box<dyn WindowLaw> {
     }
 }
 
+/// What a cut takes back if there was no congestion.
+#[derive(Clone)]
+struct Before {
+    law: Box<dyn WindowLaw>,
+    rounds: Rounds,
+}
+
 /// A window law with accounting, RFC 6298 timeouts, pacing, and at most one cut a round trip.
 pub struct Windowed {
     law: Box<dyn WindowLaw>,
     rtt: RttEstimate,
-    recovery: Recovery<Box<dyn WindowLaw>>,
+    rounds: Rounds,
+    recovery: Recovery<Before>,
     /// The next Interest may leave at this instant.
     release_at: Time,
     /// The time of the latest Data.
@@ -118,6 +134,7 @@ impl Windowed {
         Windowed {
             law,
             rtt: RttEstimate::new(),
+            rounds: Rounds::new(),
             recovery: Recovery::new(),
             release_at: Time::ZERO,
             heard_at: None,
@@ -152,7 +169,8 @@ impl Windowed {
         if self.recovery.covers(sent_at) {
             return self.recovery.again(sent_at, cause);
         }
-        self.recovery.begin(cx.now, cause, self.law.clone());
+        let before = Before { law: self.law.clone(), rounds: self.rounds };
+        self.recovery.begin(cx.now, cause, before);
         self.law.on_congestion(cx, signal, &self.rtt);
         cx.note("cut", self.window());
     }
@@ -160,10 +178,19 @@ impl Windowed {
     /// The Interest that left at `sent_at` was not lost.
     fn no_congestion(&mut self, cx: &mut Cx<'_>, sent_at: Time) {
         if let Some(before) = self.recovery.disproved(sent_at)
-            && before.window() > self.law.window()
+            && before.law.window() > self.law.window()
         {
-            self.law = before;
+            Before { law: self.law, rounds: self.rounds } = before;
             cx.note("undo", self.window());
+        }
+    }
+
+    /// Counts Data that came in time, and tells the law of the round that it ended.
+    fn count(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>, window_limited: bool) {
+        let Arrival { sent_at, rtt, .. } = *arrival;
+        let came = Came { sent_at, rtt, marked: arrival.mark > 0, window_limited };
+        if let Some(ended) = self.rounds.on_data(cx.now, &came) {
+            self.law.on_round(cx, &ended);
         }
     }
 
@@ -231,6 +258,10 @@ impl Controller for Windowed {
         if arrival.late && arrival.mark == 0 && self.rtt.timer().undoes() {
             self.no_congestion(cx, arrival.sent_at);
         }
+        let window_limited = arrival.memo[1] == LIMITED;
+        if !arrival.late {
+            self.count(cx, arrival, window_limited);
+        }
         if arrival.mark > 0 && self.law.answers_every_mark() {
             self.recovery.confirm();
             self.law.on_congestion(cx, Signal::Mark, &self.rtt);
@@ -245,7 +276,8 @@ impl Controller for Windowed {
                 rtt_min: self.rtt.min().unwrap_or(srtt),
                 sent_at: arrival.sent_at,
                 in_flight,
-                window_limited: arrival.memo[1] == LIMITED,
+                window_limited,
+                round: self.rounds.current(),
             };
             self.law.on_ack(cx, &ack);
         }
@@ -268,6 +300,7 @@ impl Controller for Windowed {
             self.silence(cx.now, loss);
         }
         self.congestion(cx, loss.sent_at, Signal::Lost(loss.cause));
+        self.rounds.on_loss();
     }
 
     fn seed(&mut self, _cx: &mut Cx<'_>, _lane: Lane, estimate: PathEstimate) -> bool {
@@ -302,6 +335,52 @@ mod tests {
         fn seed(&mut self, segments: f64) {
             self.0 = segments;
         }
+    }
+
+    /// Grows by one segment a round trip.
+    #[derive(Clone)]
+    struct Stepping(f64);
+    impl WindowLaw for Stepping {
+        fn window(&self) -> f64 {
+            self.0
+        }
+        fn on_round(&mut self, _: &mut Cx<'_>, round: &Round) {
+            self.0 += if round.window_limited { 1.0 } else { 0.0 };
+        }
+        fn on_congestion(&mut self, _: &mut Cx<'_>, _: Signal, _: &RttEstimate) {
+            self.0 /= 2.0;
+        }
+        fn seed(&mut self, segments: f64) {
+            self.0 = segments;
+        }
+    }
+
+    #[test]
+    fn a_law_hears_of_each_round_trip_once() {
+        let mut rng = Rng::stream(0, &[]);
+        let mut tap = |_| {};
+        let options = HopOptions::default();
+        let mut c = Windowed::new(Box::new(Stepping(4.0)));
+        let mut cx = Cx { now: Time(100), rng: &mut rng, tap: &mut tap };
+        let sent = |at| Arrival { memo: [0, LIMITED], ..data(Time(at), None, &options) };
+        c.on_data(&mut cx, &sent(0));
+        c.on_data(&mut cx, &sent(50));
+        assert_eq!(window(&c), 4.0, "the first round is under way");
+        cx.now = Time(200);
+        c.on_data(&mut cx, &sent(100));
+        c.on_data(&mut cx, &sent(150));
+        assert_eq!(window(&c), 5.0);
+        cx.now = Time(300);
+        c.on_data(&mut cx, &Arrival { late: true, ..sent(250) });
+        assert_eq!(window(&c), 5.0, "late Data ends no round");
+        c.on_data(&mut cx, &Arrival { mark: 1, ..sent(250) });
+        assert_eq!(window(&c), 3.0, "marked Data does, and then cuts");
+        // The round that it began was not limited by the window.
+        cx.now = Time(400);
+        c.on_data(&mut cx, &data(Time(320), None, &options));
+        cx.now = Time(500);
+        c.on_data(&mut cx, &data(Time(450), None, &options));
+        assert_eq!(window(&c), 4.0);
     }
 
     struct Flying(u32);

@@ -145,7 +145,7 @@ impl WindowLaw for Aimd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use control::{Cause, Duration, Rng, Time};
+    use control::{Cause, Duration, Rng, Round, Time};
 
     fn with(law: &mut Aimd, act: impl FnOnce(&mut Aimd, &mut Cx<'_>)) {
         let mut rng = Rng::stream(0, &[]);
@@ -162,6 +162,7 @@ mod tests {
             sent_at: Time(0),
             in_flight: 1,
             window_limited,
+            round: Round::default(),
         };
         with(law, |law, cx| law.on_ack(cx, &ack));
     }

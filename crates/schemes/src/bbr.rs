@@ -376,7 +376,7 @@ impl Bbr {
         if !self.round.app_limited {
             startup.window += 1.0;
         }
-        let phase = startup.hystart.on_data(cx.now, arrival.sent_at, arrival.rtt, self.rtt_min);
+        let phase = startup.phase(cx.now, arrival.sent_at, arrival.rtt, self.rtt_min);
         // Where HyStart++ would go on more carefully, ProbeBW does.
         if phase != Phase::SlowStart {
             self.leave_startup(cx, 1.25);

@@ -21,8 +21,8 @@
 
 use crate::hystart::{CSS_GROWTH_DIVISOR, HyStart, Phase};
 use control::{
-    Ack, Cx, Duration, Equation, GAPS, ParamSpec, Params, RttEstimate, Scheme, Signal, TIMERS,
-    Time, Timer, Value, WindowLaw, Windowed, math,
+    Ack, Cx, Duration, Equation, GAPS, ParamSpec, Params, Round, RttEstimate, Scheme, Signal,
+    TIMERS, Time, Timer, Value, WindowLaw, Windowed, math,
 };
 
 /// The scheme.
@@ -157,7 +157,7 @@ impl Cubic {
 
     fn slow_start(&mut self, cx: &mut Cx<'_>, ack: &Ack) {
         let phase = match &mut self.hystart {
-            Some(hystart) => hystart.on_data(cx.now, ack.sent_at, ack.rtt, ack.rtt_min),
+            Some(hystart) => hystart.on_data(&ack.round, ack.rtt_min),
             None => Phase::SlowStart,
         };
         self.conservative = phase == Phase::Conservative;
@@ -234,6 +234,12 @@ impl WindowLaw for Cubic {
             self.slow_start(cx, ack);
         } else {
             self.congestion_avoidance(cx, ack);
+        }
+    }
+
+    fn on_round(&mut self, _cx: &mut Cx<'_>, round: &Round) {
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_round(round);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The end of slow start before the queue overflows: HyStart++ (RFC 9406), in the consumer's terms.
 //!
 //! Used by the schemes that have a slow start of their own choosing. Names follow the RFC, section
-//! 4.2. A round ends when Data arrives for an Interest that left after the round began. Deviations:
+//! 4.2; rounds are those of [`control::Rounds`]. Deviations:
 //!
 //! - `N_RTT_SAMPLE` is 4 instead of 8. An NDN segment is up to six times a TCP segment, so a round
 //!   has fewer samples, and eight of them are a whole queue of a small buffer.
@@ -11,7 +11,7 @@
 //!   round-trip time of a round is more than twice the smallest ever, plus the threshold: the queue
 //!   is then longer than the pipe. The rounds exist to forgive jitter, and this is none.
 
-use control::{Duration, Time};
+use control::{Duration, Round};
 
 /// The least rise that counts.
 const MIN_RTT_THRESH: Duration = Duration::from_millis(4);
@@ -41,11 +41,7 @@ pub(crate) enum Phase {
 #[derive(Clone, Debug)]
 pub(crate) struct HyStart {
     phase: Phase,
-    /// Interests that leave from here on belong to the next round.
-    round_start: Option<Time>,
     last_round_min: Duration,
-    current_round_min: Duration,
-    samples: u32,
     css_baseline_min: Duration,
     css_rounds: u32,
 }
@@ -54,44 +50,17 @@ impl HyStart {
     pub(crate) fn new() -> HyStart {
         HyStart {
             phase: Phase::SlowStart,
-            round_start: None,
             last_round_min: Duration::MAX,
-            current_round_min: Duration::MAX,
-            samples: 0,
             css_baseline_min: Duration::MAX,
             css_rounds: 0,
         }
     }
 
-    /// Data arrived for an Interest that left at `sent_at`; `rtt` if unambiguous, `rtt_min` the
-    /// smallest ever.
-    pub(crate) fn on_data(
-        &mut self,
-        now: Time,
-        sent_at: Time,
-        rtt: Option<Duration>,
-        rtt_min: Duration,
-    ) -> Phase {
-        if self.round_start.is_none_or(|start| sent_at >= start) {
-            self.next_round(now);
+    /// A round is over.
+    pub(crate) fn on_round(&mut self, ended: &Round) {
+        if let Some(rtt_min) = ended.rtt_min {
+            self.last_round_min = rtt_min;
         }
-        if let Some(rtt) = rtt {
-            self.current_round_min = self.current_round_min.min(rtt);
-            self.samples += 1;
-        }
-        if self.samples >= N_RTT_SAMPLE {
-            self.judge(rtt_min);
-        }
-        self.phase
-    }
-
-    fn next_round(&mut self, now: Time) {
-        self.round_start = Some(now);
-        if self.samples > 0 {
-            self.last_round_min = self.current_round_min;
-        }
-        self.current_round_min = Duration::MAX;
-        self.samples = 0;
         if self.phase == Phase::Conservative {
             self.css_rounds += 1;
             if self.css_rounds >= CSS_ROUNDS {
@@ -100,8 +69,17 @@ impl HyStart {
         }
     }
 
-    fn judge(&mut self, rtt_min: Duration) {
-        let current = self.current_round_min;
+    /// Data arrived in this round; `rtt_min` is the smallest round-trip time ever.
+    pub(crate) fn on_data(&mut self, round: &Round, rtt_min: Duration) -> Phase {
+        if round.samples >= N_RTT_SAMPLE
+            && let Some(current) = round.rtt_min
+        {
+            self.judge(current, rtt_min);
+        }
+        self.phase
+    }
+
+    fn judge(&mut self, current: Duration, rtt_min: Duration) {
         match self.phase {
             // Without a last round its smallest is the longest span, which nothing exceeds.
             Phase::SlowStart if current >= self.last_round_min + threshold(self.last_round_min) => {
@@ -130,22 +108,38 @@ pub(crate) fn threshold(rtt: Duration) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use control::{Came, Rounds, Time};
 
     const MS: u64 = 1_000_000;
 
+    /// HyStart with the rounds that a consumer counts for it.
+    struct Watched(HyStart, Rounds);
+
+    fn watched() -> Watched {
+        Watched(HyStart::new(), Rounds::new())
+    }
+
+    fn data(h: &mut Watched, now: Time, sent_at: Time, rtt: Option<Duration>) -> Phase {
+        let came = Came { sent_at, rtt, ..Came::default() };
+        if let Some(ended) = h.1.on_data(now, &came) {
+            h.0.on_round(&ended);
+        }
+        h.0.on_data(&h.1.current(), Duration(40 * MS))
+    }
+
     /// Feeds a round of Data: Interests left at `at` ms and came back after each of `rtts` ms.
-    fn round(h: &mut HyStart, at: u64, rtts: &[u64]) -> Phase {
-        let mut phase = h.phase;
+    fn round(h: &mut Watched, at: u64, rtts: &[u64]) -> Phase {
+        let mut phase = h.0.phase;
         for &rtt in rtts {
             let (sent, rtt) = (Time(at * MS), Duration(rtt * MS));
-            phase = h.on_data(sent + rtt, sent, Some(rtt), Duration(40 * MS));
+            phase = data(h, sent + rtt, sent, Some(rtt));
         }
         phase
     }
 
     #[test]
     fn a_rise_by_an_eighth_begins_conservative_slow_start() {
-        let mut h = HyStart::new();
+        let mut h = watched();
         assert_eq!(round(&mut h, 0, &[40; 4]), Phase::SlowStart);
         // The rise that counts is an eighth: 5 ms over 40, 5.5 over 44, 6.125 over 49.
         assert_eq!(round(&mut h, 40, &[44; 8]), Phase::SlowStart);
@@ -156,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_fall_resumes_slow_start() {
-        let mut h = HyStart::new();
+        let mut h = watched();
         round(&mut h, 0, &[40; 4]);
         assert_eq!(round(&mut h, 100, &[60; 4]), Phase::Conservative);
         assert_eq!(round(&mut h, 200, &[60, 60, 60, 59]), Phase::SlowStart);
@@ -164,7 +158,7 @@ mod tests {
 
     #[test]
     fn five_rounds_without_a_fall_end_it() {
-        let mut h = HyStart::new();
+        let mut h = watched();
         round(&mut h, 0, &[40; 4]);
         for at in [100, 200, 300, 400, 500] {
             assert_eq!(round(&mut h, at, &[60; 4]), Phase::Conservative);
@@ -174,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_queue_longer_than_the_pipe_ends_it_at_once() {
-        let mut h = HyStart::new();
+        let mut h = watched();
         round(&mut h, 0, &[40; 4]);
         // 2 * 40 + 5 ms.
         assert_eq!(round(&mut h, 100, &[90, 90, 90, 85]), Phase::Done);
@@ -182,10 +176,10 @@ mod tests {
 
     #[test]
     fn ambiguous_samples_do_not_count() {
-        let mut h = HyStart::new();
+        let mut h = watched();
         round(&mut h, 0, &[40; 4]);
         for _ in 0..20 {
-            let phase = h.on_data(Time(200 * MS), Time(100 * MS), None, Duration(40 * MS));
+            let phase = data(&mut h, Time(200 * MS), Time(100 * MS), None);
             assert_eq!(phase, Phase::SlowStart);
         }
     }

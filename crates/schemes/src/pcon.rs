@@ -35,8 +35,8 @@ mod strategy;
 
 use crate::silence;
 use control::{
-    Ack, Cx, Duration, Equation, GAPS, ParamSpec, Params, RttEstimate, Scheme, Signal, TIMERS,
-    Timer, Value, WindowLaw, Windowed, Word,
+    Ack, Cx, Duration, Equation, GAPS, ParamSpec, Params, Round, RttEstimate, Scheme, Signal,
+    TIMERS, Timer, Value, WindowLaw, Windowed, Word,
 };
 use marker::PconMarker;
 use strategy::PconStrategy;
@@ -161,6 +161,10 @@ impl WindowLaw for Pcon {
 
     fn on_ack(&mut self, cx: &mut Cx<'_>, ack: &Ack) {
         self.0.on_ack(cx, ack);
+    }
+
+    fn on_round(&mut self, cx: &mut Cx<'_>, round: &Round) {
+        self.0.on_round(cx, round);
     }
 
     fn on_congestion(&mut self, cx: &mut Cx<'_>, signal: Signal, rtt: &RttEstimate) {

@@ -2,8 +2,8 @@
 
 use super::train::Train;
 use super::{Bbr, Mode};
-use crate::hystart::HyStart;
-use control::Cx;
+use crate::hystart::{HyStart, Phase};
+use control::{Came, Cx, Duration, Rounds, Time};
 
 /// What chance has taken of some dozen segments says its share but to a factor of this.
 const MARGIN: f64 = 2.5;
@@ -22,7 +22,9 @@ pub struct Startup {
     pub burst: f64,
     /// A small request went ahead.
     pub scout: bool,
-    pub hystart: HyStart,
+    hystart: HyStart,
+    /// Those of HyStart++.
+    rounds: Rounds,
     pub train: Train,
     /// The bottleneck's rate in segments per second as the train or a seed shows it.
     pub hint: Option<f64>,
@@ -74,6 +76,7 @@ impl Startup {
             burst: window,
             scout: false,
             hystart: HyStart::new(),
+            rounds: Rounds::new(),
             train: Train::default(),
             hint: None,
             confirmed: None,
@@ -81,6 +84,21 @@ impl Startup {
             full_count: 0,
             losses: Losses::default(),
         }
+    }
+
+    /// The state of slow start after Data of an Interest that left at `sent_at`; `rtt` if
+    /// unambiguous, `rtt_min` the smallest ever.
+    pub fn phase(
+        &mut self,
+        now: Time,
+        sent_at: Time,
+        rtt: Option<Duration>,
+        rtt_min: Duration,
+    ) -> Phase {
+        if let Some(ended) = self.rounds.on_data(now, &Came { sent_at, rtt, ..Came::default() }) {
+            self.hystart.on_round(&ended);
+        }
+        self.hystart.on_data(&self.rounds.current(), rtt_min)
     }
 
     /// How much of what the train showed is tried: more only after it is confirmed.

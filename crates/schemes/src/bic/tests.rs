@@ -1,5 +1,5 @@
 use super::*;
-use control::{Cause, Duration, Rng, Time};
+use control::{Cause, Duration, Rng, Round, Time};
 
 fn law(set: &[(&str, &str)]) -> Bic {
     let mut params = Params::defaults(PARAMS);
@@ -18,8 +18,15 @@ fn with(law: &mut Bic, act: impl FnOnce(&mut Bic, &mut Cx<'_>)) {
 fn acked(law: &mut Bic, window_limited: bool) -> f64 {
     let rtt = Duration::from_millis(10);
     let sent_at = Time(0);
-    let ack =
-        Ack { rtt: Some(rtt), srtt: rtt, rtt_min: rtt, sent_at, in_flight: 1, window_limited };
+    let ack = Ack {
+        rtt: Some(rtt),
+        srtt: rtt,
+        rtt_min: rtt,
+        sent_at,
+        in_flight: 1,
+        window_limited,
+        round: Round::default(),
+    };
     with(law, |law, cx| law.on_ack(cx, &ack));
     law.window
 }

@@ -1,5 +1,5 @@
 use super::*;
-use control::{Cause, Rng};
+use control::{Came, Cause, Rng, Rounds};
 
 const RTT: Duration = Duration::from_millis(100);
 
@@ -25,6 +25,7 @@ fn ack(law: &mut Cubic, now: Time, window_limited: bool) {
         sent_at: now - RTT,
         in_flight: 1,
         window_limited,
+        round: Round::default(),
     };
     at(now, |cx| law.on_ack(cx, &ack));
 }
@@ -156,11 +157,15 @@ fn a_seed_starts_congestion_avoidance_there() {
 #[test]
 fn a_rise_of_the_round_trip_time_ends_slow_start() {
     let mut cubic = law(&[]);
-    let mut now = Time(0);
+    let (mut now, mut rounds) = (Time(0), Rounds::new());
     for (round, rtt) in [(0, 100), (1, 300)] {
         let (sent_at, rtt) = (now, Duration::from_millis(rtt));
         now = sent_at + rtt;
+        let came = Came { sent_at, rtt: Some(rtt), ..Came::default() };
         for _ in 0..8 {
+            if let Some(ended) = rounds.on_data(now, &came) {
+                at(now, |cx| cubic.on_round(cx, &ended));
+            }
             let ack = Ack {
                 rtt: Some(rtt),
                 srtt: rtt,
@@ -168,6 +173,7 @@ fn a_rise_of_the_round_trip_time_ends_slow_start() {
                 sent_at,
                 in_flight: 1,
                 window_limited: true,
+                round: rounds.current(),
             };
             at(now, |cx| cubic.on_ack(cx, &ack));
         }

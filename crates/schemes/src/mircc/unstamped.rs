@@ -10,8 +10,8 @@
 //! The window holds beside the stamps then, until it allows for more than they do.
 
 use control::{
-    Arrival, Ask, Cause, Controller, Cx, Loss, Memo, ParamSpec, Params, Permit, Sent, Ticket, Time,
-    Value, WindowLaw, Windowed, Word,
+    Arrival, Ask, Came, Cause, Controller, Cx, Loss, Memo, ParamSpec, Params, Permit, Round,
+    Rounds, Sent, Ticket, Time, Value, WindowLaw, Windowed, Word,
 };
 
 /// The law.
@@ -52,17 +52,24 @@ pub(super) struct Unstamped {
     is_stamped: bool,
     /// Stamps have been too high.
     suspects: bool,
-    /// What came and what was lost of the round trip that began at this instant.
-    round: (Time, u32, u32),
+    /// What came and what was lost in silence.
+    rounds: Rounds,
     /// The sum of the shares that lossy round trips lost, since the last that was not.
     lost: f64,
 }
 
 impl Unstamped {
     pub(super) fn new(law: Box<dyn WindowLaw>) -> Unstamped {
-        let round = (Time::ZERO, 0, 0);
         let (since, is_stamped, suspects) = (Time::ZERO, false, false);
-        Unstamped { law, window: None, since, is_stamped, suspects, round, lost: 0.0 }
+        Unstamped {
+            law,
+            window: None,
+            since,
+            is_stamped,
+            suspects,
+            rounds: Rounds::new(),
+            lost: 0.0,
+        }
     }
 
     /// Segments that the known stamps allow for in a round trip; `None`: there are no stamps.
@@ -87,15 +94,9 @@ impl Unstamped {
         Some((self.window.as_ref()?.permit(now, ask), !self.is_stamped))
     }
 
-    /// A round trip ends with what left after it began.
-    fn end_round(&mut self, now: Time, sent_at: Time) {
-        let (began, came, lost) = self.round;
-        if sent_at < began {
-            return;
-        }
-        let share = f64::from(lost) / f64::from((came + lost).max(1));
+    fn on_round(&mut self, ended: &Round) {
+        let share = f64::from(ended.lost) / f64::from(ended.arrived.saturating_add(ended.lost));
         self.lost = if share > LOSSY { self.lost + share } else { 0.0 };
-        self.round = (now, 0, 0);
     }
 
     /// Adds what the window has to say to the ticket of an Interest that left.
@@ -110,8 +111,10 @@ impl Unstamped {
     /// Data came. The stamps that are known now allow for so many segments in a round trip; `None`:
     /// there are none.
     pub(super) fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>, stamped: Option<f64>) {
-        self.end_round(cx.now, arrival.sent_at);
-        self.round.1 = self.round.1.saturating_add(1);
+        let came = Came { sent_at: arrival.sent_at, ..Came::default() };
+        if let Some(ended) = self.rounds.on_data(cx.now, &came) {
+            self.on_round(&ended);
+        }
         self.set(cx.now, stamped);
         if let Some(window) = &mut self.window {
             window.on_data(cx, &Arrival { memo: own(arrival.memo), ..*arrival });
@@ -120,8 +123,9 @@ impl Unstamped {
 
     pub(super) fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>) {
         // Nacks say what rate there is.
-        let is_silent = !matches!(loss.cause, Cause::Nack(_));
-        self.round.2 = self.round.2.saturating_add(u32::from(is_silent));
+        if !matches!(loss.cause, Cause::Nack(_)) {
+            self.rounds.on_loss();
+        }
         if let Some(window) = &mut self.window
             && loss.sent_at >= self.since
         {

@@ -4,7 +4,7 @@
 //! without slow start.
 
 use control::{
-    Ack, Cx, Equation, ParamSpec, Params, RttEstimate, Scheme, Signal, Value, WindowLaw, Windowed,
+    Cx, Equation, ParamSpec, Params, Round, RttEstimate, Scheme, Signal, Value, WindowLaw, Windowed,
 };
 
 /// The scheme.
@@ -20,7 +20,7 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 const EQUATIONS: &[Equation] = &[
-    ("section 3, increase", "Data: W += 1 / W"),
+    ("section 3, increase", "round trip: W += 1"),
     ("section 3, decrease", "congestion, once a round trip: W = max(1, beta W)"),
 ];
 
@@ -49,9 +49,9 @@ impl WindowLaw for Steady {
         self.window
     }
 
-    fn on_ack(&mut self, _cx: &mut Cx<'_>, ack: &Ack) {
-        if ack.window_limited {
-            self.window += 1.0 / self.window;
+    fn on_round(&mut self, _cx: &mut Cx<'_>, round: &Round) {
+        if round.window_limited {
+            self.window += 1.0;
         }
     }
 
@@ -67,25 +67,18 @@ impl WindowLaw for Steady {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use control::{Duration, Rng, Time};
+    use control::{Rng, Time};
 
     #[test]
     fn one_more_a_round_trip_and_a_quarter_less_at_congestion() {
         let mut steady = Steady::new(&Params::defaults(PARAMS));
         let (mut rng, mut tap) = (Rng::stream(0, &[]), |_| {});
         let mut cx = Cx { now: Time(0), rng: &mut rng, tap: &mut tap };
-        let rtt = Duration::from_millis(50);
-        let ack = Ack {
-            rtt: Some(rtt),
-            srtt: rtt,
-            rtt_min: rtt,
-            sent_at: Time(0),
-            in_flight: 10,
-            window_limited: true,
-        };
-        steady.on_ack(&mut cx, &ack);
-        // 10 + 1/10.
-        assert!((steady.window() - 10.1).abs() < 1e-12);
+        let round = Round { arrived: 10, window_limited: true, ..Round::default() };
+        steady.on_round(&mut cx, &round);
+        assert_eq!(steady.window(), 11.0);
+        steady.on_round(&mut cx, &Round { window_limited: false, ..round });
+        assert_eq!(steady.window(), 11.0, "a window that is not used does not grow");
         steady.seed(8.0);
         steady.on_congestion(&mut cx, Signal::Mark, &RttEstimate::new());
         // 0.75 * 8.
