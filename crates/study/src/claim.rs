@@ -1,39 +1,39 @@
-//! What a paper says, in a form that can be held against a measurement.
+//! A paper's claims, in a form that can be compared with a measurement.
 
 use crate::formula::Formula;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Something that a paper says.
+/// A claim of a paper.
 #[derive(Clone, Debug)]
 pub struct Claim {
     /// Its name, which no other one of the study has.
     pub id: String,
-    /// What it says.
+    /// Its text.
     pub what: String,
     /// Where in the paper.
     pub place: String,
     /// The statement.
     pub assertion: Assertion,
-    /// Why the tolerance is what it is.
+    /// The reason for the tolerance.
     pub reason: String,
-    /// Whose word it is.
+    /// Its origin.
     pub kind: ClaimKind,
-    /// What is known about it if it does not hold.
+    /// The known deviation, if it does not hold.
     pub deviation: Option<Deviation>,
 }
 
-/// Whose word a claim is, and whether it can be counted as repeated.
+/// The origin of a claim, and its weight in the counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClaimKind {
-    /// The paper says it.
+    /// A claim of the paper.
     #[default]
     Published,
     /// It holds in any network, or follows from the scenario: a bound, a conservation.
     Check,
-    /// The paper says it, and a value that the paper leaves out was chosen so that it holds.
+    /// A claim of the paper that holds with a chosen value that the paper omits.
     Calibrated,
 }
 
@@ -42,9 +42,9 @@ pub enum ClaimKind {
 pub struct Deviation {
     /// The heading of `deviations.md` about it, as a slug.
     pub heading: String,
-    /// An experiment shows the cause. Otherwise the claim is only known to be off.
+    /// An experiment shows the cause. Otherwise the cause is unknown.
     pub is_explained: bool,
-    /// What was found instead: if this does not hold either, the result has changed.
+    /// The earlier result: if this does not hold either, the result has changed.
     pub found: Option<Assertion>,
 }
 
@@ -53,11 +53,11 @@ pub struct Deviation {
 pub enum Assertion {
     /// A number.
     Number {
-        /// What is measured.
+        /// The measured value.
         measured: Box<Formula>,
-        /// What the paper has.
+        /// The published value.
         published: Quantity,
-        /// How far these may be apart.
+        /// The tolerance between both.
         tolerance: Tolerance,
     },
     /// An order.
@@ -66,14 +66,14 @@ pub enum Assertion {
         text: String,
         /// The terms.
         terms: Vec<Formula>,
-        /// What stands between them.
+        /// The relations between them.
         relations: Vec<Relation>,
-        /// By how much of the larger term those may differ that are about equal.
+        /// The tolerance of about equal terms, as a share of the larger one.
         tolerance: f64,
     },
 }
 
-/// How two terms of an order stand to each other.
+/// The relation of two terms of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// The first is smaller.
@@ -115,7 +115,7 @@ impl fmt::Display for Quantity {
     }
 }
 
-/// How far a measured value may be from the published one.
+/// The tolerance of a measured value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
     /// As a share of the published value.
@@ -125,11 +125,11 @@ pub enum Tolerance {
 }
 
 impl Tolerance {
-    /// Reads `10 %`, which is of the published value, or `2 chunks`, which has its unit; of a
-    /// published percentage `2 points`.
+    /// Parses `10 %`, which is a share of the published value, or `2 chunks`, which has its unit;
+    /// for a published percentage `2 points`.
     ///
     /// # Errors
-    /// It is neither; the text says what is valid.
+    /// It is neither; the text lists the valid forms.
     pub fn new(text: &str, published: &Quantity) -> Result<Tolerance, String> {
         let given: Quantity = text.parse()?;
         let unit = if published.unit == "%" { "points" } else { &published.unit };
@@ -157,10 +157,10 @@ impl Tolerance {
     }
 }
 
-/// Takes an order apart: the texts of its terms, and what stands between them.
+/// Splits an order into the texts of its terms and their relations.
 ///
 /// # Errors
-/// It has but one term.
+/// It has only one term.
 pub(crate) fn split_order(text: &str) -> Result<(Vec<&str>, Vec<Relation>), String> {
     let (mut terms, mut relations, mut start) = (Vec::new(), Vec::new(), 0);
     for (at, sign) in text.char_indices() {

@@ -1,10 +1,10 @@
-//! The colours of what an experiment compares: one a scheme, in tones where several cases have it.
+//! The colours of an experiment's cases: one per scheme, with tones if several cases have it.
 
 use crate::model::Case;
 use report::{TONES, colour_of_scheme, colour_of_thing, toned};
 
-/// The colour of each case: that of its scheme, each case with it in another tone; by their number,
-/// where some have no scheme or more have one than there are tones.
+/// The colour of each case: that of its scheme, each case in another tone. If some have no scheme,
+/// or more cases have one than there are tones, the colours follow the cases' numbers.
 pub fn colours<'c>(cases: impl IntoIterator<Item = &'c Case>) -> Vec<usize> {
     let cases: Vec<&Case> = cases.into_iter().collect();
     let schemes: Option<Vec<usize>> = cases.iter().map(|case| of_scheme(case)).collect();

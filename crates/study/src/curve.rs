@@ -4,7 +4,8 @@ use crate::judge::Values;
 use crate::model::Experiment;
 use crate::outcome::Series;
 
-/// A line for each combination of what else is swept, called so; its points are the cases.
+/// A line for each combination of the other swept fields, with this label; its points are the
+/// cases.
 pub fn curves(
     experiment: &Experiment,
     cases: &[usize],
@@ -31,8 +32,7 @@ pub fn curves(
     lines
 }
 
-/// What the names of a line's cases begin with, all of them; what else is swept, if that is
-/// nothing.
+/// The common beginning of the names of a line's cases; if that is empty, the other swept fields.
 pub fn label(line: &Series) -> &str {
     let Some(first) = line.names.first() else { return &line.entity };
     let common = |name: &String| {
@@ -40,7 +40,7 @@ pub fn label(line: &Series) -> &str {
         same.map(|((at, a), _)| at + a.len_utf8()).last().unwrap_or(0)
     };
     let end = line.names.iter().map(common).min().unwrap_or(0);
-    // Not within a word: 10k and 15k have no name in common.
+    // Not within a word: 10k and 15k have no common beginning.
     let ends_word = line
         .names
         .iter()
@@ -55,7 +55,7 @@ pub fn label(line: &Series) -> &str {
     }
 }
 
-/// The number that a value begins with: 160 for `160 /s`.
+/// The number at the beginning of a value: 160 for `160 /s`.
 pub fn number(value: &str) -> Option<f64> {
     value.split_whitespace().next()?.trim_end_matches('%').parse().ok()
 }

@@ -10,17 +10,17 @@ pub enum StudyError {
     /// A file or folder cannot be read.
     #[error("cannot read {path}: {source}", path = path.display())]
     Unreadable {
-        /// Which.
+        /// The path.
         path: PathBuf,
         /// Why.
         source: std::io::Error,
     },
-    /// There is no study where one was looked for.
+    /// The folder is not a study.
     #[error("{path} has no {file}", path = path.display())]
     NoStudy {
         /// The folder.
         path: PathBuf,
-        /// What is missing.
+        /// The missing file.
         file: &'static str,
     },
     /// Files have mistakes, all of which are here.

@@ -3,7 +3,7 @@
 use exmex::{Express, FlatEx};
 use std::fmt;
 
-/// What a formula names: a measure and the case of it, as places in the experiment's lists.
+/// A term of a formula: a measure and its case, as indices in the experiment's lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Term {
     measure: usize,
@@ -14,15 +14,15 @@ struct Term {
 #[derive(Clone)]
 pub struct Formula {
     parsed: FlatEx<f64>,
-    /// What each of its variables names, in the order in which they are put in.
+    /// The terms of its variables, in the order of their values.
     terms: Vec<Term>,
 }
 
 impl Formula {
-    /// Reads a formula. `measures` and `cases` are the names that it may use.
+    /// Parses a formula. `measures` and `cases` are the names that it may use.
     ///
     /// # Errors
-    /// It is no formula, or names what is not there; the text says which.
+    /// It is malformed, or has an unknown name; the text gives the details.
     pub fn new(text: &str, measures: &[&str], cases: &[&str]) -> Result<Formula, String> {
         if text.matches('{').count() != text.matches('}').count() {
             return Err("every { needs its }".to_owned());
@@ -33,8 +33,8 @@ impl Formula {
         Ok(Formula { parsed, terms })
     }
 
-    /// Its value, `value` giving that of a measure in a case by their places; `None` if one of them
-    /// has none, or what comes out is no number.
+    /// Its value; `value` returns that of a measure in a case by their indices. `None` if one of
+    /// them has none, or the result is not a number.
     pub fn value(&self, value: impl Fn(usize, usize) -> Option<f64>) -> Option<f64> {
         let values: Option<Vec<f64>> =
             self.terms.iter().map(|term| value(term.measure, term.case)).collect();
@@ -48,7 +48,7 @@ impl fmt::Debug for Formula {
     }
 }
 
-/// `MEASURE.CASE`, or `MEASURE` where there is one case.
+/// `MEASURE.CASE`, or `MEASURE` if there is one case.
 fn term(name: &str, measures: &[&str], cases: &[&str]) -> Result<Term, String> {
     let find = |list: &[&str], word: &str, what: &str| {
         let place = list.iter().position(|known| *known == word);
@@ -57,7 +57,7 @@ fn term(name: &str, measures: &[&str], cases: &[&str]) -> Result<Term, String> {
             format!("there is no {what} `{word}`; {valid}")
         })
     };
-    // Names of cases may have a dot, those of measures have none.
+    // Names of cases may contain a dot, those of measures may not.
     match name.split_once('.') {
         Some((measure, case)) => {
             let measure = find(measures, measure, "measure")?;

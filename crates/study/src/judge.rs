@@ -1,4 +1,4 @@
-//! Whether claims hold.
+//! Evaluates claims.
 
 use crate::claim::{Assertion, Claim, Relation};
 use crate::formula::Formula;
@@ -32,7 +32,7 @@ impl Values {
     }
 }
 
-/// What is found of a claim.
+/// The result of a claim.
 pub fn judge(experiment: &Experiment, claim: &Claim, values: &Values) -> ClaimResult {
     let is_number = matches!(claim.assertion, Assertion::Number { .. });
     let result = ClaimResult {
@@ -70,7 +70,7 @@ pub fn judge(experiment: &Experiment, claim: &Claim, values: &Values) -> ClaimRe
     result
 }
 
-/// The claim's result with what is found of an assertion.
+/// The claim's result with that of an assertion.
 fn held_against(assertion: &Assertion, values: &Values, mut result: ClaimResult) -> ClaimResult {
     match assertion {
         Assertion::Number { measured, published, tolerance } => {
@@ -82,7 +82,7 @@ fn held_against(assertion: &Assertion, values: &Values, mut result: ClaimResult)
             result.measured = Measured::One(mean.map(|mean| mean.mean));
             result.ci95 = Measured::One(mean.and_then(|mean| mean.ci95));
             result.tolerance = Some(allowed);
-            // What is exactly as far away as it may be is not rounded to one side or the other.
+            // A difference exactly at the limit must not depend on rounding.
             let slack = 1e-9 * published.value.abs().max(1.0);
             let is_near = |mean: Mean| (mean.mean - published.value).abs() <= allowed + slack;
             result.holds = mean.is_some_and(is_near);
@@ -125,8 +125,8 @@ fn missing(terms: &[Vec<Option<f64>>]) -> Option<String> {
     }
 }
 
-/// Whether two terms stand so to each other: over the pairs of one seed, with 95 % confidence where
-/// there are several.
+/// Returns `true` if two terms have this relation: over the pairs of one seed, with 95 % confidence
+/// if there are several.
 fn holds(pair: &[Vec<Option<f64>>], relation: Relation, tolerance: f64) -> bool {
     let [first, second] = pair else { return false };
     let both: Option<Vec<(f64, f64)>> =

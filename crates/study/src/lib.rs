@@ -1,7 +1,7 @@
-//! Studies: folders of scenarios with the values that a paper reports, and what they come to here.
+//! Studies: folders of scenarios with the values that a paper reports, and the results here.
 //!
-//! [`load`] reads and checks a folder, [`perform`] does its runs, and [`Outcome`] holds what was
-//! published beside what was measured.
+//! [`load`] reads and checks a folder, [`perform`] does its runs, and [`Outcome`] has published
+//! beside measured values.
 #![forbid(unsafe_code)]
 
 mod claim;

@@ -35,7 +35,7 @@ pub fn to_html(markdown: &str) -> String {
     out
 }
 
-/// Text for a cell of a table: what would end the cell, or begin something else, is escaped.
+/// Text for a cell of a table: characters that would end the cell or have a meaning are escaped.
 pub fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;").replace('~', "≈").replace('\n', " ")
 }

@@ -11,21 +11,21 @@ use std::ops::Range;
 pub struct Measure {
     /// Its name in formulas.
     pub name: String,
-    /// Of what.
+    /// Its subject.
     pub of: Selector,
-    /// What.
+    /// Its quantity.
     pub what: What,
     /// From when on. Of fields of the summary only flows have a time: that at which they began.
     pub from: Bound,
     /// Until when.
     pub to: Bound,
-    /// What is taken of a series.
+    /// The statistic over a series.
     pub take: Take,
-    /// What is taken of several things.
+    /// The statistic over several items.
     pub over: Option<Take>,
 }
 
-/// What is measured.
+/// A measured quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// A field of the run's summary.
@@ -47,7 +47,7 @@ pub enum Bound {
     LastEnd,
 }
 
-/// What is taken of several values.
+/// A statistic over several values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Take {
     /// Their mean.
@@ -58,7 +58,7 @@ pub enum Take {
     Min,
     /// The greatest.
     Max,
-    /// The least that so great a share of all does not exceed.
+    /// The smallest value that this share of all values does not exceed.
     Quantile(f64),
     /// The first.
     First,
@@ -70,9 +70,9 @@ pub enum Take {
     Count,
     /// Of a series: seconds until it stays within this share of a target.
     Settling {
-        /// What it settles at.
+        /// The target.
         target: f64,
-        /// How far from it, as a share of it.
+        /// The permitted distance, as a share of the target.
         within: f64,
     },
 }
@@ -93,7 +93,7 @@ impl Bound {
 }
 
 impl Take {
-    /// Of these values; `None` if there are none, but for sum and count.
+    /// The statistic of these values; without values `None`, except for sum and count.
     #[must_use]
     pub fn of(self, values: &[f64]) -> Option<f64> {
         let n = values.len() as f64;
@@ -140,10 +140,10 @@ impl Take {
 }
 
 impl Measure {
-    /// Its value in a run; `None` if that has none.
+    /// Its value in a run; `None` if the run has none.
     ///
     /// # Errors
-    /// Several things are meant, and nothing says what is to be taken of them.
+    /// Several items match, and no statistic is given.
     pub(crate) fn value(&self, run: &RunResult, samples: &Samples) -> Result<Option<f64>, String> {
         let (from, to) = (self.from.at(run), self.to.at(run));
         let (found, values): (usize, Vec<f64>) = match self.what {

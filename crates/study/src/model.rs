@@ -1,4 +1,4 @@
-//! A study as types: checked, every case with what it runs.
+//! A study as types: checked, every case with its runs.
 
 use crate::claim::Claim;
 use crate::measure::Measure;
@@ -14,11 +14,11 @@ pub struct Study {
     pub name: String,
     /// The folder.
     pub folder: PathBuf,
-    /// What it is called in headings.
+    /// Its title in headings.
     pub title: String,
     /// Authors, title, venue and year.
     pub paper: String,
-    /// What the paper claims altogether.
+    /// The paper's main claim.
     pub finding: String,
     /// `README.md`.
     pub readme: String,
@@ -50,7 +50,7 @@ pub enum ExperimentKind {
     /// The paper has it.
     #[default]
     Paper,
-    /// It goes beyond the paper.
+    /// An experiment beyond the paper.
     Beyond,
     /// It shows how much something that the paper leaves out matters.
     Sensitivity,
@@ -61,59 +61,59 @@ pub enum ExperimentKind {
 pub struct Experiment {
     /// Its name, which no other one of the study has.
     pub name: String,
-    /// What it is called in headings.
+    /// Its title in headings.
     pub title: String,
     /// Where the paper has it; empty if it has not.
     pub place: String,
     /// Where it comes from.
     pub kind: ExperimentKind,
-    /// What is said of it; of one that goes beyond the paper, what was found.
+    /// Its description; for an experiment beyond the paper, the result.
     pub text: String,
     /// The heading of `deviations.md` that a sensitivity belongs to, as a slug.
     pub deviation: String,
     /// The scenario's file, by its name in the folder.
     pub file: String,
-    /// What it is to answer.
+    /// Its question.
     pub question: String,
-    /// What is compared.
+    /// The compared cases.
     pub cases: Vec<Case>,
     /// Runs of each case.
     pub seeds: usize,
     /// They are those of the quick form, and shorter: their numbers are not the paper's.
     pub is_shortened: bool,
-    /// All runs: those of a case one behind the other, in the order of the cases.
+    /// All runs: those of a case one after the other, in the order of the cases.
     pub batch: Batch,
-    /// What is taken from each run.
+    /// The measures of each run.
     pub measures: Vec<Measure>,
-    /// What is held against the paper.
+    /// The claims of the paper.
     pub claims: Vec<Claim>,
-    /// What is drawn.
+    /// The pictures.
     pub pictures: Vec<Drawn>,
-    /// What cases, lines and things are called where people read of them.
+    /// Labels of cases, lines and items for readers.
     pub labels: BTreeMap<String, String>,
-    /// What of it is run on real daemons as well.
+    /// The part that also runs on real daemons.
     pub testbed: Option<OnTestbed>,
 }
 
 impl Experiment {
-    /// What is shown for the name of a case, a line or a thing.
+    /// The label of a case, a line or an item.
     #[must_use]
     pub fn label<'n>(&'n self, name: &'n str) -> &'n str {
         self.labels.get(name).map_or(name, String::as_str)
     }
 }
 
-/// The part of an experiment that is run on real daemons, beside its simulation.
+/// The part of an experiment that runs on real daemons, beside its simulation.
 #[derive(Clone, Debug)]
 pub struct OnTestbed {
     /// The places of its cases.
     pub cases: Vec<usize>,
-    /// A run of each of them, in their order: with the file's seed, and with what makes it fit a
-    /// small machine.
+    /// A run of each of them, in their order: with the file's seed, and with settings for a small
+    /// machine.
     pub batch: Batch,
-    /// What was set for that.
+    /// These settings.
     pub set: Vec<String>,
-    /// Why the two differ, where they do.
+    /// The reason for differences between the two.
     pub cause: String,
 }
 
@@ -122,7 +122,7 @@ pub struct OnTestbed {
 pub struct Case {
     /// Its name.
     pub name: String,
-    /// What is set for it, field and value.
+    /// Its settings, field and value.
     pub settings: Vec<(String, String)>,
 }
 
@@ -131,9 +131,9 @@ pub struct Case {
 pub struct Drawn {
     /// Its name in the experiment.
     pub id: String,
-    /// What it shows.
+    /// Its title.
     pub title: String,
-    /// What is drawn.
+    /// Its form.
     pub form: Form,
     /// The places of the cases that are drawn.
     pub cases: Vec<usize>,
@@ -141,13 +141,13 @@ pub struct Drawn {
     pub factor: f64,
     /// The drawn unit; empty for a bare number.
     pub unit: String,
-    /// What the axis of values is called; empty for a name that the quantity has.
+    /// The label of the axis of values; empty for the quantity's name.
     pub y: String,
-    /// What the axis of the swept field is called; empty for the field's own name.
+    /// The label of the axis of the swept field; empty for the field's own name.
     pub along: String,
-    /// Whether equal ratios have equal room on the axis to the right.
+    /// `true` if the axis to the right is logarithmic.
     pub log: bool,
-    /// Whether lines over time are their shares of what they come to together.
+    /// `true` if lines over time are shares of their sum.
     pub share: bool,
     /// Values of the paper.
     pub marks: Vec<Mark>,
@@ -155,14 +155,14 @@ pub struct Drawn {
     pub points: Vec<Points>,
 }
 
-/// What a picture draws.
+/// The content of a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Form {
     /// A quantity over time, in the run with the first seed.
     Time(Selector, &'static str),
     /// The distribution of completion times over all seeds.
     Cdf(Selector),
-    /// A measure, by its place, against a swept field.
+    /// A measure, by its index, over a swept field.
     Curve(usize, String),
 }
 
@@ -173,16 +173,16 @@ pub struct Mark {
     pub case: Option<usize>,
     /// The value, in the drawn unit.
     pub value: f64,
-    /// What is said of it.
+    /// Its label.
     pub label: String,
 }
 
 /// Points of the paper in a curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Points {
-    /// What is said of them.
+    /// Their label.
     pub label: String,
-    /// What the line is called whose values they are; empty for none.
+    /// The line with these values; empty for none.
     pub line: String,
     /// The points, in the drawn units.
     pub at: Vec<(f64, f64)>,

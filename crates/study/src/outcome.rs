@@ -1,4 +1,4 @@
-//! What a study comes to: published beside measured.
+//! The result of a study: published beside measured values.
 
 use crate::claim::ClaimKind;
 use scenario::Mean;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Outcome {
     /// The study.
     pub study: String,
-    /// What it is called in headings.
+    /// Its title in headings.
     pub title: String,
     /// Authors, title, venue and year of the paper.
     pub paper: String,
@@ -17,7 +17,7 @@ pub struct Outcome {
     pub version: String,
     /// One seed and shorter runs, whose numbers are not judged.
     pub quick: bool,
-    /// What the papers say, in the order of the file.
+    /// The claims of the papers, in the order of the file.
     pub claims: Vec<ClaimResult>,
     /// The experiments, in the order of the file.
     pub experiments: Vec<ExperimentResult>,
@@ -29,21 +29,21 @@ pub struct Outcome {
     pub interrupted: bool,
 }
 
-/// What runs took.
+/// The effort of runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort {
     /// How many there were.
     pub runs: usize,
     /// Seconds that they simulated.
     pub simulated_s: f64,
-    /// Packets carried over links.
+    /// Packets over links.
     pub packet_hops: u64,
-    /// Seconds that they took, each by itself.
+    /// The sum of their single durations in seconds.
     pub run_s: f64,
 }
 
 impl Outcome {
-    /// What all of its runs took.
+    /// The effort of all of its runs.
     #[must_use]
     pub fn total(&self) -> Effort {
         let none = Effort { runs: 0, simulated_s: 0.0, packet_hops: 0, run_s: 0.0 };
@@ -56,45 +56,44 @@ impl Outcome {
     }
 }
 
-/// A claim, and what was found.
+/// A claim and its result.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ClaimResult {
     /// The claim.
     pub id: String,
     /// The experiment.
     pub experiment: String,
-    /// Whose word it is.
+    /// Its origin.
     pub kind: ClaimKind,
-    /// What is claimed.
+    /// The claim.
     pub what: String,
     /// Where in the paper.
     #[serde(rename = "where")]
     pub place: String,
-    /// What the paper has: a number, or an order as it was written.
+    /// The published value: a number, or an order as written.
     pub published: Published,
     /// The unit of a number.
     pub unit: Option<String>,
-    /// What was measured: a mean over the seeds, or one for each term of an order.
+    /// The measured value: a mean over the seeds, or one for each term of an order.
     pub measured: Measured,
     /// Half the widths of their 95 % confidence intervals.
     pub ci95: Measured,
-    /// By how much a number may differ, in its unit; by what share of the larger one terms may that
-    /// are about equal.
+    /// The tolerance of a number in its unit, or of about equal terms as a share of the larger one.
     pub tolerance: Option<f64>,
-    /// Why so much.
+    /// The reason for the tolerance.
     pub reason: String,
-    /// Whether it holds.
+    /// `true` if it holds.
     pub holds: bool,
-    /// Whether it is judged: numbers of runs that the quick form shortens are not, and nothing is
-    /// whose runs were interrupted.
+    /// `true` if it is judged. Numbers of runs that the quick form shortens are not, nor are claims
+    /// about interrupted runs.
     pub judged: bool,
-    /// It does not hold, `deviations.md` says why, and an experiment shows it.
+    /// It does not hold, `deviations.md` gives the reason, and an experiment shows it.
     pub explained: bool,
-    /// It does not hold, as is known; `deviations.md` says what else is.
+    /// It does not hold, as known; `deviations.md` has the current knowledge.
     pub off: bool,
     /// Where there.
     pub explanation: Option<String>,
-    /// Why nothing, or not enough, was measured.
+    /// The reason for a missing or incomplete measurement.
     pub failure: Option<String>,
 }
 
@@ -114,14 +113,14 @@ impl ClaimResult {
         self.failure.as_deref() == Some(CUT)
     }
 
-    /// It should hold, does not, and that is not known, or not so.
+    /// It should hold and does not, and this is unknown or has changed.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.judged && !self.holds && !self.explained && !self.off
     }
 }
 
-/// What a paper has.
+/// A published value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Published {
@@ -141,7 +140,7 @@ pub enum Measured {
     Terms(Vec<Option<f64>>),
 }
 
-/// What an experiment came to.
+/// The result of an experiment.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ExperimentResult {
     /// Its name.
@@ -154,13 +153,13 @@ pub struct ExperimentResult {
     pub failures: Vec<String>,
     /// Simulated seconds.
     pub simulated_s: f64,
-    /// Packets that went through a forwarder after crossing a link.
+    /// Packets that went through a forwarder after a link.
     pub packet_hops: u64,
-    /// Seconds that the runs took, one behind the other.
+    /// The sum of the runs' durations in seconds.
     pub run_s: f64,
     /// Every measure in every case, over the seeds.
     pub values: Vec<CaseValue>,
-    /// What there is to be drawn.
+    /// The data of its pictures.
     #[serde(skip)]
     pub pictures: Vec<Drawable>,
 }
@@ -170,7 +169,7 @@ impl ExperimentResult {
     #[must_use]
     pub fn is_one_run(&self) -> bool {
         let mut means = self.values.iter().filter_map(|value| value.mean).peekable();
-        // Equal numbers differ from their mean by what it is rounded by.
+        // Equal numbers differ from their mean by rounding.
         let is_one = |mean: Mean| mean.ci95.is_some_and(|half| half <= 1e-9 * mean.mean.abs());
         means.peek().is_some() && means.all(is_one)
     }
@@ -199,7 +198,7 @@ pub struct Drawable {
 pub struct Series {
     /// The place of the case.
     pub case: usize,
-    /// The thing; empty for one that stands for the whole case.
+    /// The item; empty for the whole case.
     pub entity: String,
     /// The names of the cases that are its points, if these are cases.
     pub names: Vec<String>,

@@ -1,4 +1,4 @@
-//! The pages of studies: one text, for browsers and for whoever reads the repository.
+//! The pages of studies: one text, for browsers and for readers of the repository.
 
 use crate::claim::ClaimKind;
 use crate::markdown::{cell, to_html};
@@ -23,12 +23,12 @@ pub struct Page {
     pictures: Vec<Picture>,
 }
 
-/// Where the text of the study's own files stands in a page for browsers.
+/// The mark for the text of the study's own files in a page for browsers.
 const README: &str = "<!-- readme -->";
 const DEVIATIONS: &str = "<!-- deviations -->";
 
 impl Page {
-    /// The page of a study that came to this, and on real daemons to that.
+    /// The page of a study with this outcome, and with its outcome on real daemons.
     #[must_use]
     pub fn new(study: &Study, outcome: &Outcome, daemons: Option<&OnDaemons>) -> Page {
         let mut page = Page {
@@ -60,7 +60,7 @@ impl Page {
         page
     }
 
-    /// As one HTML file that asks for nothing else.
+    /// A self-contained HTML file.
     #[must_use]
     pub fn html(&self) -> String {
         let readme = body_of(&self.readme);
@@ -71,8 +71,7 @@ impl Page {
         article(&self.title, &body, &self.pictures)
     }
 
-    /// As Markdown beside which the pictures lie in `pictures/`, and from which the folder of the
-    /// study is at `folder`.
+    /// Markdown with its pictures in `pictures/` beside it; the folder of the study is at `folder`.
     #[must_use]
     pub fn markdown(&self, folder: &str) -> String {
         let readme = format!("[What the paper claims]({folder}/README.md)");
@@ -279,7 +278,7 @@ pub fn index(studies: &[Outcome], ending: &str) -> String {
     text
 }
 
-/// What each of them took: by itself, and as they were run.
+/// The effort of each of them: single durations, and the duration as run.
 fn efforts(text: &mut String, studies: &[Outcome]) {
     text.push_str(
         "| study | runs | simulated (s) | million packet-hops | one run after the other (s) | \

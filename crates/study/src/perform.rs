@@ -1,4 +1,4 @@
-//! Does the runs of a study, several at a time, and keeps of each what is asked for.
+//! Does the runs of a study, several at a time, and keeps the required data of each.
 
 use crate::curve::curves;
 use crate::judge::{Values, judge};
@@ -12,7 +12,7 @@ use scenario::series::{Rows, Subject, class_label};
 use scenario::{Progress, Watch, execute, several};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is kept of a run.
+/// The kept data of a run.
 struct Record {
     result: Result<Kept, String>,
     /// Its place in the experiment's batch.
@@ -30,8 +30,8 @@ struct Kept {
     interrupted: bool,
 }
 
-/// One run as its watch: `watch` is asked for the clock and told of the progress, with the place of
-/// the run among all of the study.
+/// The watch of one run: `watch` provides the clock and receives the progress, with the index of
+/// the run in the whole study.
 struct Watched<'w> {
     watch: &'w dyn Watch,
     number: usize,
@@ -56,9 +56,9 @@ impl Watch for Watched<'_> {
     }
 }
 
-/// Does all runs of a study, `jobs` at a time. Those that fail are told in the outcome, which lacks
-/// those that were not begun when the watch said no. The watch hears of runs by their place in
-/// [`Study::runs`].
+/// Does all runs of a study, `jobs` at a time. The outcome reports failed ones, and lacks those
+/// that were not started because the watch ended the study. The watch identifies runs by their
+/// index in [`Study::runs`].
 #[must_use]
 pub fn perform(study: &Study, jobs: usize, watch: &dyn Watch) -> Outcome {
     let began = watch.seconds();
@@ -148,7 +148,7 @@ fn wanted(experiment: &Experiment, case: usize, seed: usize) -> Vec<Wanted> {
     measured.chain(drawn).collect()
 }
 
-/// What the run gives to each picture.
+/// The run's lines for each picture.
 fn lines(
     experiment: &Experiment,
     case: usize,

@@ -1,4 +1,4 @@
-//! The pictures of an experiment: what the paper shows, drawn from our runs with its values marked.
+//! The pictures of an experiment: those of the paper, drawn from our runs with its values marked.
 
 use crate::colours::{colours, of_number};
 use crate::curve;
@@ -65,7 +65,7 @@ fn dashed(mut lines: Vec<Line>) -> Vec<Line> {
     lines
 }
 
-/// What the runs of a caption were.
+/// The runs for a caption.
 fn runs(experiment: &Experiment, seeds: &str) -> String {
     format!("{}, {seeds}.", experiment.file)
 }
@@ -84,7 +84,7 @@ fn picture(drawn: &Drawn, form: report::picture::Form, x: Axis, y: Axis) -> Pict
     }
 }
 
-/// Where a picture over time ends: where nothing but nought follows in any line.
+/// The end of a picture over time: after it all lines are zero.
 fn end(lines: &[Series]) -> f64 {
     let last = |line: &Series| line.points.last().map_or(0.0, |(time, _)| *time);
     let busy = |line: &Series| line.points.iter().rfind(|point| point.1 != 0.0).map(|p| p.0);
@@ -160,7 +160,7 @@ fn time(
     })
 }
 
-/// What is said of how lines over time are drawn.
+/// The note on lines over time.
 fn faintness(panels: &[Panel]) -> &'static str {
     match panels.iter().flat_map(|panel| &panel.lines).any(Line::has_both) {
         true => "Faint: samples; lines: means over 1/150 of the time.",
@@ -218,12 +218,12 @@ fn cdf(experiment: &Experiment, drawn: &Drawn, data: &Drawable) -> Option<Pictur
     })
 }
 
-/// Where the points of lines stand along the axis to the right.
+/// The places of the points of lines on the axis to the right.
 fn abscissas(lines: &[Line]) -> impl Iterator<Item = f64> {
     lines.iter().flat_map(|line| line.raw.iter().step_by(2).copied())
 }
 
-/// A caption of what all seeds came to.
+/// A caption about all seeds.
 fn caption(experiment: &Experiment, text: &str) -> String {
     format!("{} {}", runs(experiment, &seeds(experiment)), text.trim()).trim_end().to_owned()
 }
@@ -235,7 +235,7 @@ fn seeds(experiment: &Experiment) -> String {
     }
 }
 
-/// What is said of intervals: one seed has none.
+/// The note on intervals: one seed has none.
 fn bars(experiment: &Experiment) -> &'static str {
     if experiment.seeds > 1 { BARS } else { "" }
 }

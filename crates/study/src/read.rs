@@ -1,4 +1,4 @@
-//! Reads a study's folder. Every mistake is told with its place.
+//! Reads a study's folder. Every mistake has its place.
 
 mod claims;
 mod expansion;
@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
-/// What makes a folder a study.
+/// The file that makes a folder a study.
 pub const EXPECTED: &str = "expected.toml";
 const README: &str = "README.md";
 const DEVIATIONS: &str = "deviations.md";
@@ -51,13 +51,13 @@ pub fn find(folder: &Path) -> Result<Vec<PathBuf>, StudyError> {
     }
 }
 
-/// Where mistakes are told, and what may be named.
+/// The place of mistakes, and the valid names.
 pub(crate) struct Reading<'d> {
     pub doc: &'d Document<'d>,
     pub folder: &'d Path,
     /// Slugs of the headings of `deviations.md`.
     pub headings: BTreeSet<String>,
-    /// Those of them to which an experiment belongs, which shows what they say.
+    /// Headings with an experiment that shows their content.
     pub shown: BTreeSet<String>,
     pub quickness: Quickness,
 }
@@ -136,8 +136,8 @@ fn whole(reading: &Reading<'_>, file: raw::File, more: &mut Vec<document::Mistak
     }
 }
 
-/// What things are called. What runs tell of has a blank in its name, as `a > b` and `c /x`: that
-/// it is there shows when something is run.
+/// Labels of items. Names in runs contain a blank, like `a > b` and `c /x`; they can only be
+/// checked after a run.
 pub(crate) fn labels(
     doc: &Document<'_>,
     labels: &BTreeMap<Spanned<String>, String>,
@@ -160,7 +160,7 @@ fn claim_ids(one: &raw::Experiment) -> impl Iterator<Item = &Spanned<String>> {
     one.claim.iter().map(|claim| &claim.get_ref().id)
 }
 
-/// What is there twice is a mistake.
+/// A duplicate is a mistake.
 pub(crate) fn once<'s>(
     doc: &Document<'_>,
     names: impl Iterator<Item = &'s Spanned<String>>,
@@ -174,7 +174,7 @@ pub(crate) fn once<'s>(
     }
 }
 
-/// The folder's own name, whatever the path to it.
+/// The folder's own name, for any path to it.
 fn folder_name(folder: &Path) -> String {
     let whole = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     whole.file_name().map_or_else(|| "study".into(), |name| name.to_string_lossy().into_owned())

@@ -1,4 +1,4 @@
-//! The time series of a run that somebody asks for.
+//! The required time series of a run.
 
 use crate::selector::Selector;
 use scenario::series::{Row, Rows, Subject};
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Times in seconds and values.
 pub type Track = Vec<(f64, f64)>;
 
-/// What was sampled of what: kind of thing, quantity, thing.
+/// The key of a sample: kind of item, quantity, item.
 type Key = (Subject, &'static str, Arc<str>);
 
 /// Series of one run.
@@ -35,7 +35,7 @@ impl Samples {
 /// A series that is wanted.
 pub type Wanted = (Selector, &'static str);
 
-/// Takes the rows of a run and keeps what is wanted of them.
+/// Takes the rows of a run and keeps the required ones.
 pub struct Collector {
     wanted: Vec<Wanted>,
     samples: Arc<Mutex<Samples>>,

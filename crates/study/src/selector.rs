@@ -1,15 +1,15 @@
-//! What a measure is of.
+//! The subject of a measure.
 
 use scenario::result::{Field, Flow, Link, Node, RunResult, Workload};
 use scenario::series::Subject;
 
-/// What a measure is of: everything of a kind, or what is called so.
+/// The subject of a measure: everything of a kind, or a named item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selector {
     /// The kind; `None` for the run as a whole.
     pub subject: Option<Subject>,
-    /// `*`, or the name. Of flows it is the label or the node, of workloads the workload or a class
-    /// of it, of links `from > to`, or `from > *` for all from there.
+    /// `*`, or the name. For flows it is the label or the node, for workloads the workload or one
+    /// of its classes, for links `from > to`, or `from > *` for all from there.
     pub which: String,
 }
 
@@ -27,13 +27,13 @@ pub(crate) const RUN: &[RunField] = &[
 ];
 
 impl Selector {
-    /// What is called `which`, or all for `*`.
+    /// The subject named `which`, or everything for `*`.
     #[must_use]
     pub fn new(subject: Subject, which: &str) -> Selector {
         Selector { subject: Some(subject), which: which.to_owned() }
     }
 
-    /// Whether it means something with this label.
+    /// Returns `true` if it matches this label.
     #[must_use]
     pub fn names(&self, label: &str) -> bool {
         // Labels of flows and classes begin with the node and the workload.

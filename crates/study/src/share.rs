@@ -1,15 +1,15 @@
-//! Lines over time as their shares of what they come to together.
+//! Lines over time as shares of their sum.
 
 use crate::outcome::Series;
 
-/// Instants at which shares are told.
+/// The number of instants with shares.
 const INSTANTS: usize = 150;
 
-/// What all have together is nothing if it is less than this part of its mean.
+/// A sum below this part of its mean counts as zero.
 const NOTHING: f64 = 0.02;
 
-/// For each line its part of the sum, in means over equal stretches of the time; where all of them
-/// together have next to nothing there is no share.
+/// For each line its part of the sum, in means over equal spans of time; without a share where the
+/// sum is nearly zero.
 pub fn shares(lines: &[Series], shown: f64) -> Vec<Series> {
     let stretch = shown / INSTANTS as f64;
     let mut sums = vec![vec![(0.0, 0u32); INSTANTS]; lines.len()];

@@ -1,4 +1,4 @@
-//! What studies come to on real daemons, beside their simulation.
+//! Results of studies on real daemons, beside their simulation.
 
 use crate::markdown::{cell, to_html};
 use crate::model::Study;
@@ -7,11 +7,10 @@ use scenario::result::{RunResult, digits};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
-/// From this share on a difference is told as one.
+/// A larger share counts as a difference.
 const WITHIN: f64 = 0.05;
 
-/// A quantity that is told: its field, what it is called, and from its unit to the one that is
-/// told.
+/// A reported quantity: its field, its label, and the factor from its unit to the reported one.
 const TOLD: &[(&str, &str, f64)] = &[
     ("goodput_mbps", "goodput (Mbit/s)", 1.0),
     ("fct_s", "completion time (s)", 1.0),
@@ -23,7 +22,7 @@ fn is_one(kilobytes: f64) -> bool {
     kilobytes >= 1.5
 }
 
-/// What a study came to on real daemons.
+/// The result of a study on real daemons.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OnDaemons {
     /// The study.
@@ -34,7 +33,7 @@ pub struct OnDaemons {
     pub experiments: Vec<ExperimentOnDaemons>,
 }
 
-/// What an experiment came to.
+/// The result of an experiment.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ExperimentOnDaemons {
     /// Its name.
@@ -45,25 +44,25 @@ pub struct ExperimentOnDaemons {
     pub failures: Vec<String>,
 }
 
-/// A quantity, both ways.
+/// A quantity, simulated and real.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The case.
     pub case: String,
-    /// What it is, with its unit; of a link, with the link's name.
+    /// Its label with its unit; for a link, with the link's name.
     pub what: String,
-    /// What the simulator has; nothing, if it does not apply.
+    /// The simulator's value; `None` if not applicable.
     pub simulated: Option<f64>,
-    /// What daemons have.
+    /// The daemons' value.
     pub real: Option<f64>,
     /// The difference as a share of the first.
     pub share: Option<f64>,
-    /// They differ by more than 5 %, and by more than the quantity tells apart.
+    /// They differ by more than 5 %, and by more than the quantity's resolution.
     pub beyond: bool,
 }
 
 impl Row {
-    /// The rows of a case: of all flows together, and of the queue that was longest in the
+    /// The rows of a case: for all flows together, and for the queue that was longest in the
     /// simulation.
     #[must_use]
     pub fn of(case: &str, simulated: &RunResult, real: &RunResult) -> Vec<Row> {
@@ -81,7 +80,7 @@ impl Row {
             };
             let value = |mean: Option<scenario::Mean>| mean.map(|mean| mean.mean * factor);
             let (simulated, real) = (value(one.first), value(one.second));
-            // Of means of less than a frame, shares say nothing.
+            // For means of less than a frame, shares mean nothing.
             let is_told = one.kind != "link" || [simulated, real].into_iter().flatten().any(is_one);
             let share = one.share.filter(|_| is_told);
             let beyond = one.beyond && is_told;
@@ -90,15 +89,15 @@ impl Row {
         whole.chain(longest).filter_map(row).collect()
     }
 
-    /// How far apart they are, as a share of the first; empty if that is nothing.
+    /// The difference as a share of the first; empty if that is zero.
     #[must_use]
     pub fn apart(&self) -> String {
         self.share.map_or_else(String::new, |share| format!("{:+.1} %", share * 100.0))
     }
 }
 
-/// The place in a page for what an experiment came to on daemons, and what stands there; nothing
-/// for one that is only simulated.
+/// The place in a page for an experiment's result on daemons, with its content; empty for one that
+/// is only simulated.
 pub(crate) fn place(study: &Study, daemons: Option<&OnDaemons>, experiment: &str) -> String {
     if study.experiment(experiment).is_none_or(|one| one.testbed.is_none()) {
         return String::new();
@@ -108,14 +107,14 @@ pub(crate) fn place(study: &Study, daemons: Option<&OnDaemons>, experiment: &str
     format!("{begin}\n\n{}{end}\n\n", section.unwrap_or_default())
 }
 
-/// Where an experiment's place begins and ends, in both forms of a page.
+/// The marks around an experiment's place, in both forms of a page.
 fn marks(experiment: &str) -> (String, String) {
     (format!("<!-- testbed: {experiment} -->"), format!("<!-- end of testbed: {experiment} -->"))
 }
 
 impl OnDaemons {
-    /// A page that was written before, as HTML or Markdown, with this in its places. Experiments
-    /// that this does not have keep what stands there.
+    /// An existing page, as HTML or Markdown, with these results in its places. Other experiments
+    /// keep their content.
     #[must_use]
     pub fn put_into(&self, page: &str, study: &Study, is_html: bool) -> String {
         let mut page = page.to_owned();
@@ -130,7 +129,7 @@ impl OnDaemons {
         page
     }
 
-    /// What an experiment came to, as Markdown.
+    /// The result of an experiment, as Markdown.
     fn section(&self, study: &Study, experiment: &str) -> Option<String> {
         let result = self.experiments.iter().find(|one| one.experiment == experiment)?;
         let about = study.experiment(experiment)?;

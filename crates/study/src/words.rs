@@ -1,4 +1,4 @@
-//! What is found, in words and numbers for people: the same in the terminal and on pages.
+//! Results as text and numbers, the same in the terminal and on pages.
 
 use crate::claim::ClaimKind;
 use crate::outcome::{ClaimResult, Effort, Measured, Outcome, Published};
@@ -7,7 +7,7 @@ use scenario::result::digits;
 /// The cells of a claim in a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cells {
-    /// `39.9 Mbit/s`, or an order as it was written.
+    /// `39.9 Mbit/s`, or an order as written.
     pub published: String,
     /// `39.5 ± 0.1`, or a value for each term.
     pub measured: String,
@@ -64,7 +64,7 @@ impl ClaimResult {
         }
     }
 
-    /// One word, or two, on whether it holds.
+    /// One word, or two, about the result.
     #[must_use]
     pub fn verdict(&self) -> &'static str {
         match (self.holds, self.judged) {
@@ -86,9 +86,9 @@ pub struct Count {
     pub hold: usize,
     /// They do not, and an experiment shows why.
     pub explained: usize,
-    /// They do not, as is known.
+    /// They do not, as known.
     pub off: usize,
-    /// They do not, and nobody says why.
+    /// They do not, without an explanation.
     pub open: usize,
 }
 
@@ -107,7 +107,7 @@ impl Outcome {
         count
     }
 
-    /// How many claims hold. What was calibrated, and checks of our own, are counted apart.
+    /// The number of claims that hold. Calibrated ones and own checks are counted separately.
     #[must_use]
     pub fn counted(&self) -> String {
         let verb =
@@ -152,7 +152,7 @@ impl Outcome {
         text
     }
 
-    /// What it took.
+    /// The effort.
     #[must_use]
     pub fn effort(&self) -> String {
         let Effort { runs, simulated_s, packet_hops, run_s } = self.total();

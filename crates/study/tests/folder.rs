@@ -363,7 +363,7 @@ fn what_daemons_did_stands_beside_what_was_simulated() {
         };
         let outcome = perform(&study, 2, &Silent);
         let page = Page::new(&study, &outcome, Some(&daemons)).markdown("..");
-        // Whether the page is written before or after makes no difference.
+        // The result is the same if the page is written before or after.
         let before = Page::new(&study, &outcome, None).markdown("..");
         assert_eq!(daemons.put_into(&before, &study, false), page);
         assert_eq!(daemons.put_into(&page, &study, false), page);

@@ -12,10 +12,10 @@ use serde::Deserialize;
 const BUCKET: Duration = Duration::from_millis(1);
 /// Bytes of a frame of Ethernet around its IP packet, as the kernel counts them.
 const ETHERNET: u64 = 14;
-/// What the kernel says of a queueing discipline that it has not.
+/// The kernel's message about an absent queueing discipline.
 const UNKNOWN: &str = "unknown";
 
-/// What has left a link's end.
+/// The traffic of a link's end.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Passed {
     kind: String,
@@ -28,7 +28,7 @@ pub struct Passed {
     pub drops: u64,
 }
 
-/// Gives both ends of all links their buckets.
+/// Sets up token buckets at both ends of all links.
 ///
 /// # Errors
 /// There is no `tc`, or the kernel has no token buckets.
@@ -72,10 +72,10 @@ fn bucket(interface: &str, (rate, queue): (Rate, Queue), mtu: u16) -> String {
     lines
 }
 
-/// What has left the ends of all links so far, in the order of the scenario.
+/// The traffic of the ends of all links until now, in the order of the scenario.
 ///
 /// # Errors
-/// `tc` does not say.
+/// `tc` fails.
 pub fn passed(testbed: &str, plan: &Plan) -> Result<Vec<[Passed; 2]>, TestbedError> {
     let mut all = Vec::new();
     for node in &plan.nodes {

@@ -6,11 +6,11 @@ use packet::Name;
 /// A change of one daemon. Faces are called by their interfaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// What a face is paced to, and what its link brings.
+    /// The pacing rate of a face, and the incoming rate of its link.
     Rates { face: String, rate: Option<Rate>, rate_in: Option<Rate> },
     /// A route comes, or has another cost.
     Add { face: String, prefix: Name, cost: u64 },
-    /// A route goes.
+    /// A route is removed.
     Remove { face: String, prefix: Name },
 }
 

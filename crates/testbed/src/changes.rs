@@ -1,5 +1,4 @@
-//! What is changed of daemons while they run, by the commands of their management: rates of faces,
-//! and routes.
+//! Changes of running daemons by management commands: rates of faces, and routes.
 
 use crate::change::Change;
 use crate::error::TestbedError;
@@ -8,7 +7,7 @@ use crate::readings::{self, address};
 use net::client::Connection;
 use scenario::model::{FaultKind, Route};
 
-/// Those of a fault, with the nodes; none, if it is one of another kind.
+/// The changes of a fault, with the nodes; empty for other kinds of faults.
 pub fn of(kind: &FaultKind, testbed: &Testbed) -> Vec<(usize, Change)> {
     let face = |link: usize| testbed.plan.links[link].interface.clone();
     match kind {
@@ -35,10 +34,10 @@ pub fn of(kind: &FaultKind, testbed: &Testbed) -> Vec<(usize, Change)> {
 }
 
 impl Testbed {
-    /// Changes a node's daemon, and those that follow it at that node.
+    /// Changes a node's daemon, and its later instances.
     ///
     /// # Errors
-    /// It does not obey.
+    /// It rejects the command.
     pub fn change(&mut self, at: usize, change: Change) -> Result<(), TestbedError> {
         if self.is_up(at) {
             self.tell(at, std::slice::from_ref(&change))?;
@@ -47,10 +46,10 @@ impl Testbed {
         Ok(())
     }
 
-    /// Tells a daemon that has begun anew what was changed since the first.
+    /// Repeats all changes on a restarted daemon.
     ///
     /// # Errors
-    /// It does not obey.
+    /// It rejects a command.
     pub fn change_again(&self, at: usize) -> Result<(), TestbedError> {
         self.tell(at, &self.changes[at])
     }

@@ -9,14 +9,14 @@ use std::time::Duration as Span;
 
 /// How often a child that is to end is looked at.
 const LOOK: Span = Span::from_millis(5);
-/// What nice(1) is asked for.
+/// The priority for nice(1).
 const PRIORITY: &str = "-10";
 /// Bytes of a log that are shown.
 const LAST_WORDS: usize = 2_000;
 
 /// A child of ours.
 pub struct Process {
-    /// What it is, for messages.
+    /// Its description, for messages.
     pub what: String,
     /// The name of its node.
     pub node: String,
@@ -26,10 +26,10 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a program in a namespace; what it says goes into `log`.
+    /// Starts a program in a namespace, with its output in `log`.
     ///
-    /// The kernel ends it when the thread ends that started it (PR_SET_PDEATHSIG): that has to be
-    /// one that lives as long as the testbed.
+    /// The kernel ends it when the starting thread ends (PR_SET_PDEATHSIG), so that thread must
+    /// live as long as the testbed.
     ///
     /// # Errors
     /// It cannot be started.
@@ -43,15 +43,15 @@ impl Process {
     ) -> Result<Process, TestbedError> {
         let file = File::create(log).map_err(|e| TestbedError::file("write", log, e))?;
         let again = file.try_clone().map_err(|e| TestbedError::file("write", log, e))?;
-        // Other work on the machine shall not be measured. Who may not have the priority goes on
-        // without it.
+        // Other work on the machine must not affect the measurement. Without the right to this
+        // priority, the program runs without it.
         let mut command = Command::new("nice");
         command.args(["-n", PRIORITY, "nsenter"]);
         command.arg(format!("--net=/run/netns/{namespace}"));
         command.args(["--", "setpriv", "--pdeathsig", "KILL", "--"]);
         command.arg(program).args(arguments);
         command.stdin(Stdio::null()).stdout(file).stderr(again);
-        // A terminal's Ctrl-C is for the testbed alone, which ends them in order.
+        // A terminal's Ctrl-C goes only to the testbed, which ends the programs in order.
         command.env_remove("NDN_CLIENT_TRANSPORT").process_group(0);
         let child = command
             .spawn()
@@ -65,7 +65,7 @@ impl Process {
         })
     }
 
-    /// Whether it has ended.
+    /// Returns `true` after it has ended.
     pub fn has_ended(&mut self) -> bool {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().ok().flatten();
@@ -73,13 +73,13 @@ impl Process {
         self.ended.is_some()
     }
 
-    /// What it has said so far.
+    /// Its output until now.
     #[must_use]
     pub fn said(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// That it runs.
+    /// Checks that it runs.
     ///
     /// # Errors
     /// It has ended.

@@ -1,25 +1,25 @@
-//! What a testbed left that could not take itself down.
+//! Leftovers of a testbed that could not remove itself.
 
 use crate::error::TestbedError;
 use crate::home::{self, Home};
 use crate::{groups, namespaces};
 use std::fs;
 
-/// What was removed.
+/// The removed items.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cleaned {
     /// Testbeds.
     pub testbeds: Vec<String>,
     /// Network namespaces.
     pub namespaces: usize,
-    /// Testbeds that run, and were left alone.
+    /// Running testbeds, which were left unchanged.
     pub running: Vec<String>,
 }
 
-/// Removes what nobody holds any more: namespaces, the processes in them, folders.
+/// Removes leftovers without a running owner: namespaces, the processes in them, folders.
 ///
 /// # Errors
-/// Something cannot be removed.
+/// An item cannot be removed.
 pub fn clean() -> Result<Cleaned, TestbedError> {
     let mut cleaned = Cleaned::default();
     for name in home::names() {

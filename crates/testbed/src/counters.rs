@@ -1,4 +1,4 @@
-//! What a daemon counts, as far as a result needs it: `docs/reference/counters.md`.
+//! The daemon's counters that a result needs: `docs/reference/counters.md`.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub struct Counters {
     pub pit: Pit,
     pub content_store: Store,
     pub faces: Vec<Face>,
-    /// Lives that ended, and what was pending in them then.
+    /// Ended instances, and the Interests pending in them at their end.
     #[serde(skip)]
     pub crashes: u64,
     #[serde(skip)]
@@ -75,7 +75,7 @@ pub struct Queue {
     pub data_peak_bytes: u64,
     pub data_byte_s: f64,
     pub data_byte2_s: f64,
-    /// What waited when lives ended.
+    /// The queued packets at the end of earlier instances.
     #[serde(skip)]
     pub crashed: Amount,
 }
@@ -92,7 +92,8 @@ impl Counters {
         self.faces.iter().find(|face| face.name.as_deref() == Some(interface))
     }
 
-    /// Without what reading them took: so many answered questions, and the one that is open.
+    /// Subtracts the traffic of the measurement itself: this many answered requests, and the open
+    /// one.
     pub fn without_questions(mut self, answered: u64) -> Counters {
         let asked = answered + 1;
         for (count, ours) in [
@@ -117,7 +118,7 @@ impl Counters {
 }
 
 impl Counters {
-    /// The daemon is gone, as it was last seen: what was pending and waiting is lost.
+    /// The daemon has crashed in the state of its last sample: pending and queued packets are lost.
     pub fn crash(&mut self) {
         self.crashes += 1;
         self.crashed += self.pit.entries;
@@ -127,9 +128,9 @@ impl Counters {
     }
 }
 
-/// Counts of a daemon's earlier lives, added to those of the present one.
+/// Adds the counters of a daemon's earlier instances to those of the present one.
 impl Counters {
-    /// Takes in what was counted before; what is so at an instant stays.
+    /// Adds earlier counters; momentary values stay.
     pub fn add(&mut self, before: &Counters) {
         self.received.add(before.received);
         self.sent.add(before.sent);
@@ -193,8 +194,8 @@ impl Queue {
         self.crashed.add(more.crashed);
     }
 
-    /// Mean and standard deviation of the bytes of Data over so many seconds, at whose beginning
-    /// nothing had ever waited.
+    /// Mean and standard deviation of the queued Data bytes over this many seconds, with an empty
+    /// queue at the beginning.
     pub fn mean_and_stdev(&self, seconds: f64) -> (f64, f64) {
         let mean = self.data_byte_s / seconds;
         (mean, (self.data_byte2_s / seconds - mean * mean).max(0.0).sqrt())
@@ -214,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_queue_is_what_it_was_over_all_lives() {
-        // 2 s at 1000 bytes, then another life with 1 s at them and 1 s at none.
+        // 2 s at 1000 bytes, then another instance with 1 s at 1000 and 1 s at zero.
         let life = |peak, seconds: f64| Queue {
             data_peak_bytes: peak,
             data_byte_s: 1e3 * seconds,

@@ -1,4 +1,4 @@
-//! What stands, for people and programs that use it.
+//! The description of a running testbed, for users and programs.
 
 use crate::instance::Testbed;
 use crate::plan::Shape;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
-/// A testbed that stands.
+/// A running testbed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Described {
     /// Its name.
@@ -45,12 +45,12 @@ pub struct DescribedLink {
     pub interface: String,
     /// The addresses of its ends.
     pub addresses: [Ipv4Addr; 2],
-    /// What the kernel lets through from each end, if it is the kernel that does.
+    /// The rates of both ends, if the kernel enforces them.
     pub rate_mbps: Option<[f64; 2]>,
 }
 
 impl Described {
-    /// What stands, with its daemons or without.
+    /// The description, with or without daemons.
     #[must_use]
     pub fn of(testbed: &Testbed, has_daemons: bool) -> Described {
         let plan = &testbed.plan;

@@ -1,4 +1,4 @@
-//! What goes wrong with a testbed.
+//! Errors of a testbed.
 
 use crate::plan::Refused;
 use control::Duration;
@@ -10,29 +10,29 @@ use thiserror::Error;
 /// Why there is no testbed, or no longer.
 #[derive(Debug, Error)]
 pub enum TestbedError {
-    /// The scenario has what a testbed does not.
+    /// The scenario has features that a testbed lacks.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Refused(Vec<Refused>),
     /// Another one of that name runs.
     #[error("a testbed called {0} is running")]
     InUse(String),
-    /// Somebody else has a namespace of that name.
+    /// Another program has a namespace of that name.
     #[error("there is a network namespace {0} already, which is not of a testbed")]
     ForeignNamespace(String),
-    /// A program that is needed is not there.
+    /// A required program is missing.
     #[error("cannot run `{program}`: {error}")]
     NoProgram {
         /// The program.
         program: String,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
-    /// A program did not do what it was asked to.
+    /// A program failed.
     #[error("`{command}` failed: {said}")]
     Failed {
         /// The command.
         command: String,
-        /// What it said.
+        /// Its output.
         said: String,
     },
     /// A process ended that should run on.
@@ -52,15 +52,15 @@ pub enum TestbedError {
     Silent {
         /// Its node.
         node: String,
-        /// What is wrong.
+        /// The fault.
         error: DatasetError,
     },
-    /// There is no way to a daemon.
+    /// A daemon cannot be reached.
     #[error("the daemon at {node}: {error}")]
     Unreachable {
         /// Its node.
         node: String,
-        /// What is wrong.
+        /// The fault.
         error: ConnectError,
     },
     /// A daemon was to be changed, and was not.
@@ -68,25 +68,25 @@ pub enum TestbedError {
     Disobeyed {
         /// Its node.
         node: String,
-        /// What is wrong.
+        /// The fault.
         error: CommandError,
     },
-    /// What a daemon counts is not what is expected of it.
+    /// A daemon's counters are malformed.
     #[error("the counters of the daemon at {node} are malformed: {error}")]
     Counters {
         /// Its node.
         node: String,
-        /// What is wrong.
+        /// The fault.
         error: serde_json::Error,
     },
     /// A file.
     #[error("cannot {verb} {path}: {error}")]
     File {
-        /// What was tried.
+        /// The operation.
         verb: &'static str,
-        /// On what.
+        /// Its path.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// Something that every program needs.
@@ -100,10 +100,10 @@ pub enum TestbedError {
     NoControlGroup {
         /// The node.
         node: String,
-        /// What is missing.
+        /// The missing part.
         why: String,
     },
-    /// What was measured is not what the network did.
+    /// The measurement does not describe the network.
     #[error(
         "the clock jumped by {by} at {at} of the run: this machine stood still (suspended, \
          stopped, or busy with something else), and what was measured is not the network; run it \
@@ -115,7 +115,7 @@ pub enum TestbedError {
         /// By how much.
         by: Duration,
     },
-    /// A signal came.
+    /// A signal arrived.
     #[error("interrupted")]
     Interrupted,
 }

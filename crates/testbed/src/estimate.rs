@@ -1,34 +1,34 @@
-//! Whether a machine can carry a testbed, estimated before anything is built.
+//! An estimate of the resources of a testbed, before anything is built.
 
 use crate::plan::Plan;
 use control::{Rate, Size};
 use scenario::model::{Asked, Consumer, Manner, Objects, Requests, Scenario};
 use std::path::Path;
 
-/// Seconds on a processor for a packet over a link, from the sending daemon's pipeline to the
-/// receiving one's, with both system calls: `docs/explanation/testbed.md` says how it was measured.
+/// Processor seconds for a packet over a link, from the sending daemon's pipeline to the receiving
+/// one's, with both system calls. `docs/explanation/testbed.md` describes the measurement.
 const PER_PACKET: f64 = 20e-6;
 /// Bytes of a packet besides its content.
 const AROUND: u64 = 100;
-/// What a daemon takes without a content store.
+/// The memory of a daemon without a content store.
 const PER_DAEMON: u64 = 12_000_000;
 /// The share of the processors beyond which daemons wait for each other.
 const BUSY: f64 = 0.9;
 
-/// What a testbed takes.
+/// The resources that a testbed needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// Processors.
     pub cores: f64,
-    /// Of these, what the applications take that no tool is: they share one.
+    /// The part of applications without a command-line tool: they share one thread.
     pub applications: f64,
     /// Memory.
     pub memory: Size,
-    /// Room for contents and what is fetched.
+    /// Space for contents and fetched files.
     pub disk: Size,
 }
 
-/// What a machine has.
+/// The resources of a machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Machine {
     /// Processors.
@@ -39,18 +39,18 @@ pub struct Machine {
     pub disk: Size,
 }
 
-/// What links and applications carry in a second.
+/// The load of links and applications per second.
 struct Load<'a> {
     scenario: &'a Scenario,
-    /// By link: packets that its flows bring, and the most that it takes.
+    /// By link: the packets of its flows, and its maximum.
     links: Vec<(f64, f64)>,
-    /// Packets at the ends of flows: all of them, and those of applications that no tool is.
+    /// Packets at the ends of flows: all, and those of applications without a tool.
     ends: (f64, f64),
 }
 
 impl Load<'_> {
-    /// A flow over these links asks for so many segments of this size in a second, or for as many
-    /// as come; how many bytes that are.
+    /// Adds a flow over these links that requests this many segments of this size per second, or as
+    /// many as arrive; returns its bytes.
     fn add(&mut self, way: &[usize], segment: Size, asked: Option<f64>, is_tool: bool) -> f64 {
         let scenario = self.scenario;
         let directions = way.iter().flat_map(|link| &scenario.links[*link].directions);
@@ -70,7 +70,7 @@ impl Load<'_> {
         segments * bytes as f64
     }
 
-    /// What workloads ask for.
+    /// Adds the requests of workloads.
     fn add_workloads(&mut self) {
         let scenario = self.scenario;
         let mut ways = scenario.ways_of_workloads().into_iter();
@@ -98,7 +98,7 @@ impl Load<'_> {
     }
 }
 
-/// Segments that a consumer asks for in a second at most, if it is not as many as come.
+/// The maximum segments per second that a consumer requests, if that has a limit.
 fn asked(scenario: &Scenario, consumer: &Consumer) -> Option<f64> {
     let content = &scenario.contents[consumer.content];
     match (&consumer.manner, &content.objects) {
@@ -111,8 +111,8 @@ fn asked(scenario: &Scenario, consumer: &Consumer) -> Option<f64> {
 }
 
 impl Estimate {
-    /// Of a scenario: every link on a flow's way carries what its flows can bring, and no more than
-    /// its rate.
+    /// The load of a scenario: every link on a flow's path carries the rate of its flows, up to its
+    /// own rate.
     #[must_use]
     pub fn of(scenario: &Scenario, plan: &Plan) -> Estimate {
         let links = vec![(0.0, 0.0); scenario.links.len()];
@@ -143,7 +143,7 @@ impl Estimate {
         }
     }
 
-    /// What is too little in a machine, and what to do about it.
+    /// The insufficient resources of a machine, with remedies.
     #[must_use]
     pub fn beyond(&self, machine: &Machine) -> Option<String> {
         let cores = machine.cores as f64 * BUSY;
@@ -186,7 +186,7 @@ fn per_second(rate: Rate, bytes: u64) -> f64 {
 }
 
 impl Machine {
-    /// This one. What it does not say is taken to be enough.
+    /// This machine. Unknown resources count as sufficient.
     #[must_use]
     pub fn this() -> Machine {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);

@@ -1,5 +1,5 @@
 //! A share of a processor for all programs of a node, by a control group of the kernel
-//! (cgroups(7)): of version 2 where that has the cpu controller, of version 1 otherwise.
+//! (cgroups(7)): of version 2 if that has the cpu controller, otherwise of version 1.
 
 use crate::error::TestbedError;
 use crate::namespaces;
@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration as Span;
 
-/// The least that a group may have at once, in microseconds.
+/// The minimum quota of a group at once, in microseconds.
 const LEAST: f64 = 1_000.0;
 /// The time, in microseconds, in which a group has its share, unless the least takes longer: short
 /// against the queues of links, which fill up while it waits.
@@ -23,11 +23,11 @@ struct Controller {
     is_second: bool,
 }
 
-/// A group, for as long as its testbed stands.
+/// A group, which exists as long as its testbed.
 pub struct Group(PathBuf);
 
 impl Group {
-    /// Makes the group of a node, or says why it cannot.
+    /// Makes the group of a node.
     ///
     /// # Errors
     /// There is no cpu controller, or no right to use it.
@@ -46,14 +46,14 @@ impl Group {
         }
     }
 
-    /// Takes a process in, and with it whatever it starts from now on.
+    /// Adds a process and all its future children.
     ///
     /// # Errors
-    /// The kernel refuses.
+    /// The kernel rejects it.
     pub fn take(&self, pid: u32) -> Result<(), TestbedError> {
         let file = self.0.join("cgroup.procs");
         match fs::write(&file, pid.to_string()) {
-            // It has ended already: whoever looks at it says so.
+            // It has ended already, which its owner reports.
             Err(error) if error.raw_os_error() != Some(rustix::io::Errno::SRCH.raw_os_error()) => {
                 Err(TestbedError::file("write", &file, error))
             }
@@ -108,7 +108,7 @@ fn controller() -> Option<Controller> {
     })
 }
 
-/// Removes what groups a testbed has; their processes have been ended.
+/// Removes the groups of a testbed, after their processes have ended.
 pub fn remove(testbed: &str) {
     let Some(controller) = controller() else { return };
     let prefix = namespaces::namespace(testbed, "");

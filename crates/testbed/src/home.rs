@@ -1,19 +1,19 @@
-//! Where a testbed keeps what it has to know of itself: `/run/weir-testbed/NAME`.
+//! The state directory of a testbed: `/run/weir-testbed/NAME`.
 //!
-//! Its lock is held as long as the process lives, however it ends, so that what nobody holds is
-//! left over. The namespaces are known by their names, and their processes by the namespaces.
+//! A lock is held as long as the process lives, so a directory without a lock holder is left over.
+//! The namespaces are found by their names, and their processes by the namespaces.
 
 use crate::error::TestbedError;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
-/// All of them.
+/// The parent of all state directories.
 pub const HOMES: &str = "/run/weir-testbed";
 const LOCK: &str = "lock";
-/// Names the folder with what is large.
+/// The file with the path of the folder for large files.
 const FOLDER: &str = "folder";
 
-/// The home of a testbed that runs.
+/// The state directory of a running testbed.
 pub struct Home {
     /// The testbed's name.
     pub name: String,
@@ -22,10 +22,10 @@ pub struct Home {
 }
 
 impl Home {
-    /// Takes a name that nobody has.
+    /// Takes an unused name.
     ///
     /// # Errors
-    /// Another testbed runs under it, or the folder cannot be made.
+    /// Another testbed uses it, or the directory cannot be made.
     pub fn take(name: &str) -> Result<Home, TestbedError> {
         let path = Path::new(HOMES).join(name);
         fs::create_dir_all(&path).map_err(|e| TestbedError::file("make", &path, e))?;
@@ -41,10 +41,10 @@ impl Home {
         self.path.join(name)
     }
 
-    /// Remembers the folder with what is large.
+    /// Stores the path of the folder for large files.
     ///
     /// # Errors
-    /// It cannot be written down.
+    /// It cannot be written.
     pub fn remember(&self, folder: &Path) -> Result<(), TestbedError> {
         let path = self.file(FOLDER);
         fs::write(&path, folder.as_os_str().as_encoded_bytes())
@@ -60,12 +60,12 @@ impl Home {
     /// Takes it away.
     pub fn remove(&self) {
         fs::remove_dir_all(&self.path).ok();
-        // The last one takes the folder of all with it.
+        // The last one removes the common parent.
         fs::remove_dir(HOMES).ok();
     }
 }
 
-/// The names of those that are there, whether they run or not.
+/// The names of all existing ones, running or not.
 #[must_use]
 pub fn names() -> Vec<String> {
     let entries = fs::read_dir(HOMES).into_iter().flatten().flatten();

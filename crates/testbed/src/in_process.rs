@@ -1,8 +1,8 @@
-//! The applications that no tool is: the simulator's own, with the same fetches and publications
-//! inside, each at the end of a connection to its node's daemon.
+//! Applications without a command-line tool. They run the simulator's own code, with the same
+//! fetches and publications, each over a connection to its node's daemon.
 //!
-//! One thread has them all, as one run of the simulator does: flows that begin by themselves have
-//! the numbers that they have there, and begin at the same times with the same objects.
+//! One thread runs them all, like one run of the simulator: flows that start at random have the
+//! same numbers, times and objects as there.
 
 use crate::error::TestbedError;
 use crate::instance::Testbed;
@@ -25,7 +25,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration as Span;
 
-/// As nice(1) has it: other work on the machine shall not be measured.
+/// The value of nice(1): other work on the machine must not affect the measurement.
 const PRIORITY: i32 = -10;
 /// Applications, and their connections.
 pub struct InProcessApps {
@@ -36,15 +36,15 @@ pub struct InProcessApps {
     nodes: Vec<(String, PathBuf)>,
     /// By application; one that has another flow has the connection of the flow before.
     connections: BTreeMap<usize, Connection>,
-    /// Consumers in the scenario: samples are kept of these alone.
+    /// Consumers in the scenario: only these have samples.
     consumers: usize,
 }
 
 impl InProcessApps {
-    /// What a plan leaves to applications, with its content published; nothing, if that is nothing.
+    /// The applications of a plan, with their content published; `None` without any.
     ///
     /// # Errors
-    /// A daemon does not take a name.
+    /// A daemon rejects a name.
     pub fn new(
         scenario: &Scenario,
         seed: u64,
@@ -73,7 +73,7 @@ impl InProcessApps {
         Ok(Some(in_process))
     }
 
-    /// Announces what the producers at a node have.
+    /// Announces the content of the producers at a node.
     fn publish(&mut self, at: usize) -> Result<(), TestbedError> {
         for (app, node, prefixes) in &self.producers {
             if node.index() != at || prefixes.is_empty() {
@@ -91,16 +91,16 @@ impl InProcessApps {
         Ok(())
     }
 
-    /// Begins at an instant, and takes samples `every` so often.
+    /// Starts at an instant, and takes a sample every `every`.
     ///
     /// # Errors
-    /// The system gives nothing to wake the thread by.
+    /// The system cannot provide a way to wake the thread.
     pub fn start(mut self, origin: Time, every: Duration) -> std::io::Result<RunningApps> {
         let (orders, taken) = channel();
         let (bell, rung) = UnixStream::pair()?;
         rung.set_nonblocking(true)?;
         let work = move || {
-            // Who may not have the priority goes on without it.
+            // Without the right to this priority, it runs without it.
             rustix::process::setpriority_process(None, PRIORITY).ok();
             self.run(&taken, rung, origin, every)
         };
@@ -154,7 +154,7 @@ impl InProcessApps {
         (now.since(Time::ZERO), flows, workloads)
     }
 
-    /// Carries what applications have said to their daemons.
+    /// Sends the applications' packets to their daemons.
     fn speak(&mut self) {
         while let Some(app) = self.apps.speaking() {
             let socket = &self.nodes[self.apps.node(app).index()].1;
@@ -166,14 +166,14 @@ impl InProcessApps {
             let mut end = End { apps: &mut self.apps, app, now: Time::ZERO };
             let connection = self.connections.get_mut(&app);
             if connection.is_none_or(|connection| connection.speak(&mut end).is_err()) {
-                // What is said to a daemon that is not there is lost.
+                // Packets to an absent daemon are lost.
                 self.connections.remove(&app);
                 self.apps.take(app, &mut Vec::new());
             }
         }
     }
 
-    /// Carries what a daemon has said to an application.
+    /// Delivers a daemon's packets to an application.
     fn hear(&mut self, now: Time, app: usize) {
         let Some(connection) = self.connections.get_mut(&app) else { return };
         let mut end = End { apps: &mut self.apps, app, now };
@@ -191,7 +191,7 @@ impl InProcessApps {
         apps.crash(now, NodeId(at as u32));
     }
 
-    /// Waits until something has come or the bell rings, but no longer than so: to whom it came.
+    /// Waits for packets or the bell, at most this long; returns the applications with packets.
     fn wait(&self, most: Duration, bell: &mut UnixStream) -> Vec<usize> {
         let timeout = Timespec {
             tv_sec: (most.0 / 1_000_000_000) as i64,
@@ -200,7 +200,7 @@ impl InProcessApps {
         let fds = self.connections.values().map(Connection::poll_fd);
         let ring = PollFd::from_borrowed_fd(bell.as_fd(), PollFlags::IN);
         let mut fds: Vec<PollFd<'_>> = fds.chain([ring]).collect();
-        // A signal wakes it early, and nothing has come.
+        // A signal wakes it early, without packets.
         if poll(&mut fds, Some(&timeout)).is_err() {
             return Vec::new();
         }
@@ -213,8 +213,8 @@ impl InProcessApps {
     }
 }
 
-/// Applications are asked segment by segment, as in the simulator: some have only some of an
-/// object.
+/// Applications receive Interests segment by segment, as in the simulator: some have only parts of
+/// an object.
 fn open(socket: &Path) -> Result<Connection, ConnectError> {
     let capability = Capability(Capability::ALL.0 & Capability::OPTIONS);
     Ok(Connection::open(address(socket))?.with_capability(capability))
@@ -246,7 +246,7 @@ impl Endpoint for End<'_> {
 /// Flows and workloads at an instant.
 pub type Sample = (Duration, Vec<FlowSample>, Vec<WorkloadSample>);
 
-/// What became of the applications' flows.
+/// The results of the applications' flows.
 #[derive(Default)]
 pub struct AppResults {
     /// All flows; those of tools have not begun here.
@@ -255,11 +255,11 @@ pub struct AppResults {
     pub workloads: Vec<WorkloadResult>,
     /// Both over time.
     pub samples: Vec<Sample>,
-    /// What went wrong.
+    /// The first error.
     pub failed: Option<TestbedError>,
 }
 
-/// What the thread is told.
+/// A command to the thread.
 enum Order {
     Crash(usize),
     Restart(usize),
@@ -279,24 +279,24 @@ impl RunningApps {
         self.tell(Order::Crash(at));
     }
 
-    /// A node's daemon is there again.
+    /// A node's daemon has restarted.
     pub fn restart(&mut self, at: usize) {
         self.tell(Order::Restart(at));
     }
 
-    /// Ends it: what has come of it.
+    /// Ends it and returns the results.
     #[must_use]
     pub fn end(mut self) -> AppResults {
         match self.stop() {
             Some(Ok(carried)) => carried,
-            // What it stumbled over is ours.
+            // A panic of the thread is passed on.
             Some(Err(panic)) => std::panic::resume_unwind(panic),
             None => AppResults::default(),
         }
     }
 
     fn tell(&mut self, order: Order) {
-        // A thread that is not there any more has nothing to be told.
+        // A thread that has ended needs no command.
         if self.orders.send(order).is_ok() {
             self.bell.write_all(&[0]).ok();
         }

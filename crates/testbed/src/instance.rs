@@ -1,4 +1,4 @@
-//! What stands: namespaces, links, daemons, producers. It takes itself down.
+//! A running testbed: namespaces, links, daemons, producers. It removes itself.
 
 use crate::buckets::{self, Passed};
 use crate::change::Change;
@@ -19,17 +19,17 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration as Span;
 
-/// How often somebody who is to begin is looked at.
+/// The interval of checks on a starting program.
 const LOOK: Span = Span::from_millis(5);
-/// What a producer says when it is ready.
+/// A producer's message when it is ready.
 const SERVING: &str = "serving ";
 
-/// A testbed that stands.
+/// A running testbed.
 pub struct Testbed {
-    /// What it is built from.
+    /// Its plan.
     pub plan: Plan,
     home: Home,
-    /// For what is large: contents, what was fetched, logs.
+    /// The folder for large files: contents, fetched files, logs.
     folder: tempfile::TempDir,
     program: PathBuf,
     groups: Vec<Option<Group>>,
@@ -37,16 +37,16 @@ pub struct Testbed {
     /// The processes that they are now.
     pids: Vec<Pid>,
     producers: Vec<Option<Process>>,
-    /// What was changed of each node's daemon since its configuration.
+    /// The changes of each node's daemon since its configuration.
     pub(crate) changes: Vec<Vec<Change>>,
 }
 
 impl Testbed {
-    /// Builds what a plan says, under a name, with this program's daemons and tools; `goes_on` is
-    /// asked while it waits.
+    /// Builds a plan under a name, with this program's daemons and tools; while it waits, `goes_on`
+    /// may end it.
     ///
     /// # Errors
-    /// The name is taken, or something cannot be made or started; then nothing is left.
+    /// The name is taken, or an item cannot be made or started; then nothing is left.
     pub fn build(
         name: &str,
         plan: Plan,
@@ -59,10 +59,10 @@ impl Testbed {
         Ok(testbed)
     }
 
-    /// Builds namespaces and links alone, in which nothing runs yet.
+    /// Builds only namespaces and links, without programs.
     ///
     /// # Errors
-    /// The name is taken, or something cannot be made; then nothing is left.
+    /// The name is taken, or an item cannot be made; then nothing is left.
     pub fn network(name: &str, plan: Plan, program: &Path) -> Result<Testbed, TestbedError> {
         let home = Home::take(name)?;
         if home.folder().is_some() {
@@ -75,7 +75,7 @@ impl Testbed {
         let folder = tempfile::Builder::new().prefix("weir-testbed-").tempdir();
         let folder = folder.map_err(|e| TestbedError::file("make a folder in", &temporary, e))?;
         hosts::build(name, &plan).inspect_err(|error| {
-            // Somebody else's namespaces are not ours to remove.
+            // The namespaces of other programs must stay.
             if !matches!(error, TestbedError::ForeignNamespace(_)) {
                 home.remember(folder.path()).ok();
                 empty(&home).ok();
@@ -105,7 +105,7 @@ impl Testbed {
     /// Starts all daemons, and waits until they answer.
     ///
     /// # Errors
-    /// One cannot be started or ended, or nobody wants to wait any longer.
+    /// One cannot be started or has ended, or `goes_on` ended the wait.
     pub fn start_daemons(&mut self, goes_on: &dyn Fn() -> bool) -> Result<(), TestbedError> {
         let all = 0..self.plan.nodes.len();
         all.clone().try_for_each(|at| self.start_daemon(at))?;
@@ -185,7 +185,7 @@ impl Testbed {
         Ok(())
     }
 
-    /// Ends a node's producers and its daemon without a word to anybody.
+    /// Kills a node's producers and its daemon without warning.
     pub fn kill_node(&mut self, at: usize) {
         for (producer, content) in self.producers.iter_mut().zip(&self.plan.contents) {
             if content.at == at {
@@ -199,7 +199,7 @@ impl Testbed {
     /// Waits until a node's daemon answers.
     ///
     /// # Errors
-    /// It ended, or nobody wants to wait any longer.
+    /// It has ended, or `goes_on` ended the wait.
     pub fn wait_for_daemon(
         &mut self,
         at: usize,
@@ -218,7 +218,7 @@ impl Testbed {
         }
     }
 
-    /// That all daemons run that should, and all producers.
+    /// Checks that all expected daemons and producers run.
     ///
     /// # Errors
     /// One has ended.
@@ -227,7 +227,7 @@ impl Testbed {
         self.producers.iter_mut().flatten().try_for_each(Process::check)
     }
 
-    /// That a node has a daemon.
+    /// Returns `true` if a node has a daemon.
     #[must_use]
     pub fn is_up(&self, at: usize) -> bool {
         self.daemons[at].is_some()
@@ -237,7 +237,7 @@ impl Testbed {
         self.daemons[at].as_mut().map_or(Ok(()), Process::check)
     }
 
-    /// Publishes what producers have.
+    /// Publishes the producers' content.
     fn publish(&mut self, goes_on: &dyn Fn() -> bool) -> Result<(), TestbedError> {
         let contents = self.plan.contents.clone();
         for (number, content) in contents.iter().enumerate() {
@@ -289,7 +289,7 @@ impl Testbed {
         self.start(content.at, &what, &arguments.collect::<Vec<_>>(), &log)
     }
 
-    /// Starts a transfer, whose record goes on in [`Testbed::record_of`].
+    /// Starts a transfer, whose record is in [`Testbed::record_of`].
     ///
     /// # Errors
     /// It cannot be started.
@@ -348,10 +348,10 @@ impl Testbed {
 }
 
 impl Testbed {
-    /// What has left both ends of each link, where the kernel keeps to their rates.
+    /// The traffic of both ends of each link, if the kernel enforces their rates.
     ///
     /// # Errors
-    /// `tc` does not say.
+    /// `tc` fails.
     pub fn passed(&self) -> Result<Option<Vec<[Passed; 2]>>, TestbedError> {
         match self.plan.medium.shape {
             Shape::Faces => Ok(None),
@@ -364,7 +364,7 @@ impl Drop for Testbed {
     fn drop(&mut self) {
         self.producers.clear();
         self.daemons.clear();
-        // What cannot be removed now, `weir testbed clean` removes.
+        // `weir testbed clean` removes the remaining items later.
         empty(&self.home).ok();
     }
 }

@@ -1,10 +1,10 @@
-//! Ways for IP packets between all nodes, so that any program finds any other one.
+//! Paths for IP packets between all nodes, so that any program can reach any other.
 
 use crate::error::TestbedError;
 use crate::namespaces;
 use crate::plan::Plan;
 
-/// Kernels pass on what is for others, and take what comes by another way than answers would go.
+/// Kernels forward packets, and accept packets whose path differs from that of the answers.
 const FORWARD: &str = "echo 1 >/proc/sys/net/ipv4/ip_forward; \
                        for one in /proc/sys/net/ipv4/conf/*/rp_filter; do echo 0 >$one; done";
 

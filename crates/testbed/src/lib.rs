@@ -1,9 +1,9 @@
-//! Scenarios on real daemons: one `weir daemon` for each node in a network namespace of its own,
-//! veth pairs between them, the real tools as producers and consumers. What comes of it has the
-//! form of the simulator's results.
+//! Scenarios on real daemons: one `weir daemon` per node in its own network namespace, veth pairs
+//! between them, the real tools as producers and consumers. The results have the form of the
+//! simulator's.
 //!
-//! A [`Plan`] says what is to be built, and what of a scenario cannot be; a [`Testbed`] is what
-//! stands, and takes itself down; [`run()`] does what the scenario says at its times.
+//! A [`Plan`] describes the network, and the unsupported parts of a scenario; a [`Testbed`] is a
+//! running network that removes itself; [`run()`] executes the scenario at its times.
 #![forbid(unsafe_code)]
 
 mod buckets;

@@ -1,16 +1,16 @@
-//! What daemons counted over the time of a run, and over all their lives.
+//! The daemons' counters over the time of a run, and over all restarts.
 
 use crate::counters::Counters;
 use crate::readings::{Reading, Usage};
 use control::{Duration, Time};
 
-/// A daemon at an instant of the run, with what it counted and took in earlier lives.
+/// A daemon at an instant of the run, with the counters and resources of earlier instances.
 pub struct Moment {
     /// When.
     pub since: Duration,
-    /// What it had counted.
+    /// Its counters.
     pub counters: Counters,
-    /// What it took.
+    /// Its resources.
     pub usage: Option<Usage>,
 }
 

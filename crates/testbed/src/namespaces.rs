@@ -14,12 +14,12 @@ pub fn namespace(testbed: &str, short: &str) -> String {
     format!("{}{short}", prefix(testbed))
 }
 
-/// What the namespaces of a testbed begin with.
+/// The beginning of the names of a testbed's namespaces.
 fn prefix(testbed: &str) -> String {
     format!("weir-{testbed}.")
 }
 
-/// The namespaces of a testbed that are there.
+/// The existing namespaces of a testbed.
 #[must_use]
 pub fn namespaces(testbed: &str) -> Vec<String> {
     let prefix = prefix(testbed);
@@ -30,16 +30,16 @@ pub fn namespaces(testbed: &str) -> Vec<String> {
     names
 }
 
-/// Whether there is a namespace of this name.
+/// Returns `true` if there is a namespace of this name.
 #[must_use]
 pub fn exists(name: &str) -> bool {
     Path::new(NAMESPACES).join(name).exists()
 }
 
-/// Ends what runs in a namespace, and removes it and its links.
+/// Ends the processes in a namespace, and removes it and its links.
 ///
 /// # Errors
-/// `ip` cannot do it.
+/// `ip` fails.
 pub fn remove(name: &str) -> Result<(), TestbedError> {
     let output = run("ip", &["netns", "pids", name], "")?;
     for pid in String::from_utf8_lossy(&output.stdout).split_whitespace() {
@@ -52,10 +52,10 @@ pub fn remove(name: &str) -> Result<(), TestbedError> {
     ip(&[], &format!("netns delete {name}\n"))
 }
 
-/// Gives lines of commands to `ip`.
+/// Passes lines of commands to `ip`.
 ///
 /// # Errors
-/// It is not there, or one of them fails.
+/// It is missing, or one of them fails.
 pub fn ip(options: &[&str], lines: &str) -> Result<(), TestbedError> {
     let arguments: Vec<&str> = options.iter().copied().chain(["-batch", "-"]).collect();
     run("ip", &arguments, lines).map(|_| ())
@@ -64,14 +64,14 @@ pub fn ip(options: &[&str], lines: &str) -> Result<(), TestbedError> {
 /// Runs a program to its end.
 ///
 /// # Errors
-/// It is not there, or it fails.
+/// It is missing, or it fails.
 pub fn run(program: &str, arguments: &[&str], input: &str) -> Result<Output, TestbedError> {
     let no_program = |error| TestbedError::NoProgram { program: program.to_owned(), error };
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(no_program)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // What it does not read it does not want; how it ends says why.
+        // An input that it does not read is unnecessary; its exit status shows errors.
         stdin.write_all(input.as_bytes()).ok();
     }
     let output = child.wait_with_output().map_err(no_program)?;

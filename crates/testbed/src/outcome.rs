@@ -1,4 +1,4 @@
-//! From what was seen to the form of the simulator's results.
+//! Converts observations to the form of the simulator's results.
 
 use crate::buckets::Passed;
 use crate::counters::Face;
@@ -19,7 +19,7 @@ use scenario::series::{Rows, Sampler};
 use std::collections::BTreeMap;
 use transport::Snapshot;
 
-/// What was seen of a run.
+/// The observations of a run.
 pub struct Observed {
     /// The instant at which it began.
     pub origin: Time,
@@ -27,19 +27,19 @@ pub struct Observed {
     pub duration: Duration,
     /// The names of the links' faces.
     pub interfaces: Vec<String>,
-    /// What left the ends of the links, where the kernel keeps to their rates.
+    /// The traffic of the links' ends, if the kernel enforces their rates.
     pub passed: Option<Vec<[Passed; 2]>>,
-    /// What the daemons counted.
+    /// The daemons' counters.
     pub readings: Vec<Vec<Reading>>,
-    /// The transfers of `weir get`, by their consumers' places in the scenario.
+    /// The transfers of `weir get`, by their consumers' index in the scenario.
     pub fetched: BTreeMap<usize, Fetched>,
-    /// What applications did.
+    /// The results of applications.
     pub carried: AppResults,
 }
 
 /// A transfer.
 pub struct Fetched {
-    /// How it went.
+    /// Its progress.
     pub records: Vec<Snapshot>,
     /// How it ended.
     pub ended: Ended,
@@ -52,7 +52,7 @@ pub struct Ended {
     pub by_itself: bool,
     /// With its node, and when.
     pub crashed: Option<Duration>,
-    /// What it said.
+    /// Its messages.
     pub said: String,
 }
 
@@ -156,7 +156,7 @@ fn link<'a>(
     let amount = |amount: crate::counters::Amount| (amount.packets, amount.bytes);
     let seconds = observed.duration.as_secs_f64().max(1e-9);
     let (mean, stdev) = face.queue.mean_and_stdev(seconds);
-    // A bucket counts headers, and loses what the face counts as sent.
+    // A bucket counts headers, and drops packets that the face counts as sent.
     let passed = observed.passed.as_ref().map(|all| &all[number / 2][number % 2]);
     let sent = |one: &Passed| Pace::new(scenario, number).sent(observed.duration, one.bytes);
     let busy = passed.map(sent).or(busy);
@@ -269,7 +269,7 @@ fn record(scenario: &Scenario, observed: &Observed, lives: &Moments, rows: Box<d
         samples.extend(flows.iter().map(|flow| (*since, Sample::Flow(*flow))));
         samples.extend(workloads.iter().map(|one| (*since, Sample::Workload(*one))));
     }
-    // The first node's daemon is asked at the instants at which all are.
+    // The samples of the first node's daemon have the times of all.
     for Moment { since, .. } in lives.first().into_iter().flatten() {
         samples.push((*since, Sample::Network(together(lives, *since))));
     }

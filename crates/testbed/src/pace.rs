@@ -33,8 +33,8 @@ impl Pace {
         self.rates[later.max(1) - 1].1
     }
 
-    /// So many bytes had been sent by an instant, which is none before the last one: how long that
-    /// took altogether.
+    /// Records that this many bytes had been sent by an instant, which is not before the last one;
+    /// returns the total sending time.
     pub fn sent(&mut self, at: Duration, bytes: u64) -> Duration {
         let more = bytes.saturating_sub(self.bytes);
         let rate = self.rate(at).0.max(1) as f64;

@@ -1,4 +1,4 @@
-//! What is built from a scenario, and what of it a testbed does not have.
+//! The network built from a scenario, and the parts that a testbed lacks.
 
 mod config;
 mod content;
@@ -15,26 +15,26 @@ use scenario::model::{Manner, Queue, Scenario};
 use schemes::Choice;
 use std::net::Ipv4Addr;
 
-/// The largest IP packet of the links unless another one is asked for: that of an Ethernet of jumbo
-/// frames, over which packets go whole as they do in the simulator.
+/// The default for the largest IP packet of the links: that of an Ethernet with jumbo frames, so
+/// that packets are not fragmented, as in the simulator.
 pub const MTU: u16 = 9_216;
 /// Bytes of the IP and UDP headers in it.
 const HEADERS: usize = 28;
 
-/// Who keeps to the rates and the queues of the links.
+/// The owner of the links' rates and queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// The daemons' faces, which schemes can look into, and whose frames cost what they cost in the
-    /// simulator.
+    /// The daemons' faces, which schemes can observe, and whose frames have the size of the
+    /// simulator's.
     Faces,
     /// Token buckets of the kernel, for the packets of any program with all of their headers.
     Kernel,
 }
 
-/// What links are made of.
+/// The properties of links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Medium {
-    /// Who keeps to their rates.
+    /// The owner of their rates.
     pub shape: Shape,
     /// The largest IP packet.
     pub mtu: u16,
@@ -46,10 +46,10 @@ impl Default for Medium {
     }
 }
 
-/// What is built.
+/// The network to build.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// What the links are made of.
+    /// The properties of the links.
     pub medium: Medium,
     /// The daemons, in the order of the scenario's nodes.
     pub nodes: Vec<PlannedNode>,
@@ -57,15 +57,15 @@ pub struct Plan {
     pub links: Vec<PlannedLink>,
     /// Ways for IP packets between all nodes, if other programs are to use them.
     pub ip: Vec<IpRoute>,
-    /// Who publishes what.
+    /// The publications.
     pub contents: Vec<PlannedContent>,
     /// The transfers, in the order of the scenario's consumers.
     pub fetches: Vec<PlannedFetch>,
     /// Names that no `weir put` publishes.
     pub unpublished: Vec<Name>,
-    /// Whether there is more to ask for or to publish than the tools do.
+    /// `true` if applications without a tool are needed.
     pub has_applications: bool,
-    /// What is not as the scenario has it, though it does.
+    /// Supported features that differ from the scenario.
     pub notes: Vec<String>,
 }
 
@@ -74,15 +74,15 @@ pub struct Plan {
 pub struct PlannedNode {
     /// The node's name.
     pub name: String,
-    /// What its namespace's name ends with.
+    /// The end of its namespace's name.
     pub short: String,
     /// Its configuration but for the place of its socket.
     pub config: String,
-    /// Bytes that its content store may take.
+    /// The memory of its content store in bytes.
     pub store: u64,
     /// The share of a processor that the node's programs have, if that is limited.
     pub cpu: Option<Ratio>,
-    /// The address of the node as a whole, where IP packets are routed.
+    /// The address of the whole node, if IP packets are routed.
     pub address: Ipv4Addr,
 }
 
@@ -95,11 +95,11 @@ pub struct PlannedLink {
     pub interface: String,
     /// The addresses of its ends.
     pub addresses: [Ipv4Addr; 2],
-    /// The rates and queues of what its ends send.
+    /// The sending rates and queues of its ends.
     pub directions: [(Rate, Queue); 2],
 }
 
-/// A way to a node as a whole.
+/// A path to a whole node.
 #[derive(Clone, Copy, Debug)]
 pub struct IpRoute {
     /// The node that has it.
@@ -132,9 +132,9 @@ pub struct PlannedFetch {
     pub consumer: usize,
     /// Its node.
     pub at: usize,
-    /// What it asks for.
+    /// Its name.
     pub name: String,
-    /// When it begins.
+    /// Its start.
     pub start: Duration,
     /// Its congestion control.
     pub control: Choice,
@@ -142,15 +142,15 @@ pub struct PlannedFetch {
     pub lifetime: Duration,
     /// When it gives up.
     pub patience: Duration,
-    /// Segments that an Interest asks for.
+    /// Segments per Interest.
     pub range: Option<u16>,
 }
 
 impl Plan {
-    /// What is built from a scenario.
+    /// The network of a scenario.
     ///
     /// # Errors
-    /// Everything in it that a testbed does not have.
+    /// All parts of it that a testbed lacks.
     pub fn new(scenario: &Scenario, seed: u64, medium: Medium) -> Result<Plan, Vec<Refused>> {
         let mut refused = refuse::of_network(scenario, medium);
         refused.extend(refuse::of_faults(scenario, medium));
@@ -185,11 +185,11 @@ impl Plan {
         })
     }
 
-    /// The network of a scenario alone, for whatever programs: nobody publishes or fetches, and IP
-    /// packets find their way between all nodes.
+    /// Only the network of a scenario, for any program: without publications and fetches, with IP
+    /// routes between all nodes.
     ///
     /// # Errors
-    /// Everything in its nodes and links that a testbed does not have.
+    /// All parts of its nodes and links that a testbed lacks.
     pub fn network(scenario: &Scenario, seed: u64, medium: Medium) -> Result<Plan, Vec<Refused>> {
         let refused = refuse::of_network(scenario, medium);
         let mut plan = Plan::frame(scenario, seed, medium, refused)?;
@@ -217,7 +217,7 @@ impl Plan {
         for (node, number) in scenario.nodes.iter().zip(0..) {
             let (at, id) = (number as usize, NodeId(number));
             let config = config::text(scenario, &network, &links, at, seed, medium);
-            // What else a daemon would say of its configuration when it starts.
+            // The daemon's other messages about its configuration at its start.
             if refused.is_empty()
                 && let Err(error) = net::config::parse(&config, "its configuration")
             {
@@ -265,7 +265,7 @@ pub fn simulated(scenario: &Scenario, seed: u64) -> Result<Network, Refused> {
         .map_err(|error| Refused { place: "scenario".to_owned(), what: error.to_string() })
 }
 
-/// A name that a file may have.
+/// A name that is valid for a file.
 fn short(name: &str, at: usize) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     match name.len() <= 40 && !name.starts_with('.') && name.chars().all(is_plain) {
@@ -274,7 +274,7 @@ fn short(name: &str, at: usize) -> String {
     }
 }
 
-/// What a face's frames may hold.
+/// The maximum payload of a face's frames.
 fn payload(medium: Medium) -> usize {
     usize::from(medium.mtu) - HEADERS
 }

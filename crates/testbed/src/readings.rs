@@ -1,5 +1,5 @@
-//! Reading what the daemons count while they run: a thread for each, so that one that is slow to
-//! answer delays nobody else's clock.
+//! Reads the daemons' counters during a run: a thread for each, so that a slow daemon does not
+//! delay the others' samples.
 
 use crate::counters::{COUNTERS, Counters};
 use crate::error::TestbedError;
@@ -17,13 +17,13 @@ use std::thread::JoinHandle;
 pub struct Reading {
     /// When.
     pub at: Time,
-    /// What it counts.
+    /// Its counters.
     pub counters: Counters,
-    /// What its process takes.
+    /// The resources of its process.
     pub usage: Option<Usage>,
 }
 
-/// What a process takes.
+/// The resources of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
     /// Time on a processor.
@@ -40,7 +40,7 @@ impl Usage {
     }
 
     fn read(stat: &str) -> Option<Usage> {
-        // The second field is the program's name, which may hold anything.
+        // The second field is the program's name, which may contain anything.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
         let ticks = field(14)? + field(15)?;
@@ -61,7 +61,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Begins, `every` so often, at instants that are multiples of it.
+    /// Starts sampling every `every`, at multiples of it.
     #[must_use]
     pub fn start(socket: PathBuf, pid: Pid, from: Time, every: Duration) -> Reader {
         let readings = Arc::new(Mutex::new(Vec::new()));
@@ -110,11 +110,11 @@ fn read_on(
             std::thread::park_timeout(std::time::Duration::from_nanos(due.since(now).0));
             continue;
         }
-        // A daemon that was late is not asked twice for what it missed.
+        // A daemon that answered late is not asked twice for missed samples.
         while due <= now {
             due += every;
         }
-        // One that is dead may come back.
+        // A dead daemon may return.
         let open = connection.take().or_else(|| Connection::open(address(socket)).ok());
         let Some(mut open) = open else { continue };
         let Ok(counters) = read(&mut open, "") else { continue };
@@ -125,10 +125,10 @@ fn read_on(
     }
 }
 
-/// What a daemon counts now.
+/// A daemon's current counters.
 ///
 /// # Errors
-/// It does not say.
+/// It does not answer.
 pub fn read(connection: &mut Connection, node: &str) -> Result<Counters, TestbedError> {
     let node = || node.to_owned();
     let name: Name = match COUNTERS.parse() {

@@ -1,8 +1,8 @@
-//! Whether namespaces may be made.
+//! The right to make namespaces.
 
 use std::process::{Command, Stdio};
 
-/// What this process may do.
+/// The rights of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rights {
     /// Make network namespaces.
@@ -13,7 +13,7 @@ pub enum Rights {
     None,
 }
 
-/// Finds out by trying, which is the only way to be sure.
+/// Finds out by trying, which is the only reliable way.
 #[must_use]
 pub fn rights() -> Rights {
     let works = |arguments: &[&str]| {
@@ -32,8 +32,8 @@ pub fn rights() -> Rights {
 }
 
 impl Rights {
-    /// The command that runs `program` in a user namespace with a `/run` of its own, in which
-    /// nothing outlives it.
+    /// The command that runs `program` in a user namespace with its own `/run`, in which no process
+    /// outlives it.
     #[must_use]
     pub fn in_user_namespace(program: &std::path::Path) -> Command {
         let mut command = Command::new("unshare");

@@ -1,4 +1,4 @@
-//! Doing what a scenario says, at its times.
+//! Executes a scenario at its times.
 
 use crate::changes;
 use crate::children::Process;
@@ -17,22 +17,22 @@ use scenario::{Batch, Progress, Watch};
 use std::path::Path;
 use std::time::Duration as Span;
 
-/// Daemons are not asked more often than that: answering takes them time.
+/// The minimum interval between requests to daemons, because answers cost them time.
 const LEAST_INTERVAL: Duration = Duration::from_millis(20);
-/// From when everything stands to the beginning.
+/// The time between the completed network and the start.
 const LEAD: Duration = Duration::from_millis(50);
 /// How often processes and the watch are looked at.
 const LOOK: Duration = Duration::from_millis(50);
-/// Who wakes so much too late did not have the machine.
+/// A wake-up later than this means the host was suspended or overloaded; the run is invalid.
 const JUMP: Duration = Duration::from_secs(1);
-/// What a transfer gets to write its last line.
+/// The time for a transfer to write its last line.
 const PATIENCE: Span = Span::from_secs(2);
 
-/// Does one of a batch's runs on real daemons, under a name of the testbed, with `program` as
+/// Executes one of a batch's runs on real daemons, under a name of the testbed, with `program` as
 /// daemon and tools, over links of a medium.
 ///
 /// # Errors
-/// The scenario has what a testbed does not, or something cannot be built or ended before its time.
+/// The scenario has features that a testbed lacks, or an item cannot be built or ends early.
 pub fn run(
     batch: &Batch,
     number: usize,
@@ -65,7 +65,7 @@ enum Event {
     Fault(FaultKind),
 }
 
-/// A run under way.
+/// A run in progress.
 struct Course {
     testbed: Testbed,
     origin: Time,
@@ -108,14 +108,14 @@ impl Course {
         monotonic().since(self.origin)
     }
 
-    /// Does everything, and says what was seen.
+    /// Executes everything, and returns the observations.
     fn go(
         mut self,
         end: Duration,
         goes_on: &dyn Fn(Duration) -> bool,
     ) -> Result<Observed, TestbedError> {
         let mut look = Duration::ZERO;
-        // Time before the beginning counts as zero, at which the first ones begin.
+        // Time before the start counts as zero, at which the first flows start.
         while monotonic() < self.origin {
             std::thread::park_timeout(Span::from_nanos(self.origin.since(monotonic()).0));
         }
@@ -181,7 +181,8 @@ impl Course {
         }
     }
 
-    /// A node goes, and all that is on it: applications first, so that none sees the daemon go.
+    /// A node crashes with everything on it: applications first, so that none sees the daemon
+    /// disappear.
     fn crash(&mut self, at: usize) {
         let now = self.now();
         if let Some(carrying) = &mut self.carrying {
@@ -215,7 +216,7 @@ impl Course {
         let fetched = fetches.zip(&self.ended).map(|((number, fetch), ended)| {
             let text = std::fs::read_to_string(self.testbed.record_of(number));
             let text = text.unwrap_or_default();
-            // The last line may be half of one, if it was killed.
+            // After a kill, the last line may be incomplete.
             let records = text.lines().filter_map(|line| serde_json::from_str(line).ok());
             let (records, ended) = (records.collect(), ended.clone());
             (fetch.consumer, Fetched { records, ended })

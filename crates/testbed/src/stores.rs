@@ -1,4 +1,4 @@
-//! What content stores and producers have answered, over time.
+//! Answers of content stores and producers over time.
 
 use crate::lives::{Moment, Moments};
 use control::{Duration, Time};
@@ -6,7 +6,7 @@ use record::{NetworkSample, StoreCounts, StoreSample};
 use scenario::model::Scenario;
 use scenario::result::{Caching, sampling};
 
-/// By node, what had been counted by an instant.
+/// By node, the counts at an instant.
 fn counts(lives: &Moments, at: Duration) -> Vec<StoreCounts> {
     let of = |moments: &Vec<Moment>| {
         let later = moments.partition_point(|one| one.since <= at);
@@ -30,7 +30,7 @@ pub fn together(lives: &Moments, at: Duration) -> NetworkSample {
     sum
 }
 
-/// What content stores saved, if there are any.
+/// The savings of content stores, if there are any.
 pub fn caching(scenario: &Scenario, lives: &Moments, duration: Duration) -> Option<Caching> {
     let (every, most) = sampling(scenario)?;
     let sample = |at: Duration| StoreSample { at: Time::ZERO + at, counts: counts(lives, at) };

@@ -42,7 +42,6 @@ const LEFT: &[(&str, &str)] = &[
     ("heeded", "crates/schemes/"),
     ("obey", "crates/net/"),
     ("obey", "crates/sim/"),
-    ("obey", "crates/testbed/"),
     ("obey", "fuzz/fuzz_targets/"),
     ("obeyed", "crates/net/"),
     ("obeyed", "docs/reference/conformance.md"),

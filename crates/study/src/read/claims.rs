@@ -42,7 +42,7 @@ pub fn read(
     claims.iter().filter_map(one).collect()
 }
 
-/// What is said of a claim that does not hold.
+/// The statement about a claim that does not hold.
 fn deviation(
     reading: &Reading<'_>,
     raw: &raw::Claim,
@@ -92,7 +92,7 @@ fn deviation(
                 let why = format!("what was found is in \"{}\", too", published.unit);
                 reading.doc.mistake(found.span(), why);
             }
-            // As far as the claim may be away from what was published.
+            // The permitted distance from the published value.
             let allowed = Tolerance::Absolute(tolerance.allowed(published.value));
             let measured = measured.clone();
             Some(Assertion::Number { measured, published: value?, tolerance: allowed })
@@ -101,7 +101,7 @@ fn deviation(
     Some(Deviation { heading: heading.clone(), is_explained, found })
 }
 
-/// Tells what went wrong at its place.
+/// Reports an error at its place.
 fn told<T>(reading: &Reading<'_>, at: &Spanned<String>, result: Result<T, String>) -> Option<T> {
     result.map_err(|why| reading.doc.mistake(at.span(), why)).ok()
 }

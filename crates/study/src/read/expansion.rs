@@ -1,4 +1,4 @@
-//! The runs of a scenario's file under what an experiment sets and sweeps.
+//! The runs of a scenario's file with an experiment's settings and sweeps.
 
 use super::raw;
 use scenario::{Run, ScenarioError};
@@ -12,12 +12,12 @@ pub fn swept(raw: &raw::Experiment) -> BTreeMap<&str, Vec<String>> {
     all.map(|(key, values)| (key.get_ref().as_str(), values.iter().map(shown).collect())).collect()
 }
 
-/// A value as it stands in the settings of a run.
+/// A value as it appears in the settings of a run.
 pub fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// One combination of what is swept.
+/// One combination of swept values.
 #[derive(Clone, Debug)]
 pub struct Combination {
     /// Field and value, those of the experiment before those of the file.

@@ -1,4 +1,4 @@
-//! An experiment: its scenario's file, its cases and what is held against it.
+//! An experiment: its scenario's file, its cases and its claims.
 
 use super::expansion::{Combination, combinations, shown, swept};
 use super::{Reading, claims, measures, pictures, raw, testbed};
@@ -9,7 +9,7 @@ use scenario::{Batch, Run, ScenarioError};
 use std::collections::BTreeMap;
 use toml::{Spanned, Value};
 
-/// Seeds of an experiment of the paper, unless it says how many.
+/// The default number of seeds of an experiment of the paper.
 const SEEDS: u32 = 10;
 /// Seeds of a sensitivity.
 const FEW: u32 = 3;
@@ -20,15 +20,14 @@ pub fn file(raw: &raw::Experiment) -> String {
     named.unwrap_or_else(|| format!("{}.toml", raw.name.get_ref()))
 }
 
-/// What its cases are called: by name, or by a value that is swept.
+/// The names of its cases: given, or values of a swept field.
 pub fn names(raw: &raw::Experiment) -> Vec<&str> {
     let named = raw.cases.keys().map(|name| name.get_ref().as_str());
     let swept = raw.sweep.values().flatten().filter_map(Value::as_str);
     named.chain(swept).collect()
 }
 
-/// Reads one, with what is called so in the whole study. Mistakes in its scenario's file go to
-/// `more`.
+/// Reads one, with the names of the whole study. Mistakes in its scenario's file go to `more`.
 pub fn read(
     reading: &Reading<'_>,
     raw: raw::Experiment,
@@ -95,7 +94,7 @@ pub fn read(
     })
 }
 
-/// What an experiment of its kind must say.
+/// The required fields of its kind.
 fn expectations(reading: &Reading<'_>, raw: &raw::Experiment, kind: ExperimentKind) {
     let place = raw.name.span();
     let why = match kind {
@@ -115,7 +114,7 @@ fn seeds(reading: &Reading<'_>, raw: &raw::Experiment, kind: ExperimentKind) -> 
     if let Some(place) = raw.seeds.as_ref().filter(|seeds| *seeds.get_ref() == 0) {
         reading.doc.mistake(place.span(), "no seed is no run");
     }
-    // A number is a mean over the seeds. It is judged by all of them, or not at all.
+    // A number is a mean over the seeds. It is judged with all of them, or not at all.
     let has_numbers = raw.claim.iter().any(|claim| claim.get_ref().published.is_some());
     let seeds = match reading.quickness {
         Quickness::Quick if !(raw.quick.is_empty() && has_numbers) => 1,
@@ -124,7 +123,7 @@ fn seeds(reading: &Reading<'_>, raw: &raw::Experiment, kind: ExperimentKind) -> 
     seeds.max(1) as usize
 }
 
-/// Every combination of what the experiment and its file sweep.
+/// Every combination that the experiment and its file sweep.
 fn combos(
     reading: &Reading<'_>,
     raw: &raw::Experiment,
@@ -154,7 +153,7 @@ fn combos(
     }
 }
 
-/// The cases, and what each of them runs. Combinations that no case means are not run.
+/// The cases, and their runs. Combinations without a case are not run.
 fn cases(
     reading: &Reading<'_>,
     raw: &raw::Experiment,

@@ -59,7 +59,7 @@ fn measure(name: &str, raw: &raw::Measure) -> Result<Measure, String> {
     Ok(Measure { name: name.to_owned(), of, what, from, to, take, over })
 }
 
-/// What something is of: one of the kinds that it names, or the run as a whole.
+/// The subject: one of the named kinds, or the whole run.
 pub fn selector(named: &[(Subject, &str)], is_run: bool) -> Result<Selector, String> {
     match (named, is_run) {
         ([(subject, which)], false) => Ok(Selector::new(*subject, which)),

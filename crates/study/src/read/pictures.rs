@@ -5,7 +5,7 @@ use super::{Reading, once, raw};
 use crate::model::{Case, Drawn, Form, Mark, Points};
 use toml::Spanned;
 
-/// What pictures may name: measures, cases, and fields that are swept.
+/// Valid names in pictures: measures, cases, and swept fields.
 type Names<'n> = (&'n [&'n str], &'n [Case], &'n [&'n str]);
 
 /// Reads them.
@@ -69,7 +69,7 @@ fn drawn(raw: &raw::Picture, names: Names<'_>) -> Result<Drawn, String> {
     })
 }
 
-/// What another kind of picture has is not passed over.
+/// Fields of another kind of picture are rejected.
 fn fits(raw: &raw::Picture) -> Result<(), String> {
     match raw.kind {
         raw::Form::Time if raw.log => Err("time goes on evenly: `log` is of a `cdf` or `curve`"),

@@ -1,4 +1,4 @@
-//! `expected.toml` as it is written.
+//! The written form of `expected.toml`.
 
 use crate::claim::ClaimKind;
 use scenario::series::Subject;
@@ -69,7 +69,7 @@ pub struct Experiment {
     pub testbed: Option<Testbed>,
 }
 
-/// What of an experiment is run on real daemons.
+/// The part of an experiment that runs on real daemons.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Testbed {
@@ -80,7 +80,7 @@ pub struct Testbed {
     pub cause: String,
 }
 
-/// A table that says what it is of, among other fields.
+/// A table that names its subject among other fields.
 macro_rules! selecting {
     (
         $(#[doc = $about:literal])+
@@ -102,7 +102,7 @@ macro_rules! selecting {
         }
 
         impl $name {
-            /// What it says it is of: kind and name.
+            /// Its subject: kind and name.
             pub fn of(&self) -> Vec<(Subject, &str)> {
                 let all = [
                     (Subject::Flow, &self.flow),

@@ -1,4 +1,4 @@
-//! What of an experiment is run on real daemons.
+//! The part of an experiment that runs on real daemons.
 
 use super::expansion::{combinations, swept};
 use super::{Reading, raw};
@@ -33,7 +33,7 @@ pub fn read(
         Ok(all) => all,
         Err(error) => {
             let why = match error {
-                // Those of the file alone are told where the experiment reads it.
+                // Mistakes of the file itself are reported where the experiment reads it.
                 ScenarioError::Mistakes(mistakes) => {
                     mistakes.first().map(ToString::to_string).unwrap_or_default()
                 }

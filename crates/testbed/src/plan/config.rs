@@ -7,10 +7,10 @@ use scenario::Network;
 use scenario::model::{Direction, Loss, Scenario};
 use std::fmt::Write;
 
-/// Faces of applications, at most: as many as a configuration may say.
+/// The maximum number of applications' faces, as in a configuration.
 const APPLICATIONS: usize = 10_000;
 
-/// Everything but the place of its socket, which the testbed knows.
+/// All of it except the path of its socket, which the testbed adds.
 pub fn text(
     scenario: &Scenario,
     network: &Network,

@@ -1,24 +1,24 @@
-//! What producers publish.
+//! The publications of producers.
 
 use super::{PlannedContent, tools};
 use control::Size;
 use forwarder::tables::ContentStoreConfig;
 use scenario::model::{Content, Scenario, Signing};
 
-/// Bytes that are published at least: a fetch that is to begin must find something.
+/// The minimum bytes of a publication: a fetch must find some data.
 const LEAST: u64 = 1_000_000;
-/// What a packet in a content store takes besides its content.
+/// The overhead of a packet in a content store.
 const AROUND: u64 = 1_000;
 
-/// Every content at each of its producers, as far as it can be fetched: what nobody can reach in
-/// the time of the run need not be made, hashed and kept on a disk.
+/// Every content at each of its producers, up to the part that can be fetched: bytes that cannot be
+/// reached during the run need not be made, hashed and stored.
 pub fn planned(scenario: &Scenario) -> Vec<PlannedContent> {
     let of = |(number, content): (usize, &Content)| {
         let consumers = scenario.consumers.iter().filter(|one| one.content == number);
         let times = consumers.map(|one| scenario.duration.saturating_sub(one.start));
         let time = times.max().unwrap_or_default();
         let producers = content.at.iter().map(move |at| {
-            // A producer's own consumers are limited by nothing.
+            // A producer's own consumers have no limit.
             let is_near = scenario.consumers.iter().any(|c| c.content == number && c.at == *at);
             let reach = if is_near { u64::MAX } else { most(scenario, *at, time.as_secs_f64()) };
             PlannedContent {
@@ -35,7 +35,7 @@ pub fn planned(scenario: &Scenario) -> Vec<PlannedContent> {
     contents.filter(|(number, _)| tools::puts(scenario, *number)).flat_map(of).collect()
 }
 
-/// What of the contents is not as the scenario has it.
+/// Contents that differ from the scenario.
 pub fn notes(scenario: &Scenario) -> Vec<String> {
     let contents = scenario.contents.iter().enumerate();
     let plain = contents.filter(|(number, content)| {
@@ -51,14 +51,14 @@ pub fn notes(scenario: &Scenario) -> Vec<String> {
     )]
 }
 
-/// Bytes that a content store may take, whose bound may be in packets.
+/// The memory of a content store in bytes; its limit may be in packets.
 pub fn store(scenario: &Scenario, store: &ContentStoreConfig) -> u64 {
     let largest = scenario.contents.iter().map(|content| content.segment.0).max().unwrap_or(0);
     let packets = (store.packets as u64).saturating_mul(largest + AROUND);
     packets.min(store.capacity as u64)
 }
 
-/// What the links of a node can carry from it in so many seconds.
+/// The bytes that a node's links can send in this many seconds.
 fn most(scenario: &Scenario, at: usize, seconds: f64) -> u64 {
     let rates = scenario.links.iter().flat_map(|link| {
         (0..2).filter(|end| link.ends[*end] == at).map(|end| link.directions[end].rate.0)

@@ -1,4 +1,4 @@
-//! What a testbed does not have.
+//! Features that a testbed lacks.
 
 use super::{Medium, Shape};
 use control::Duration;
@@ -8,9 +8,9 @@ use std::fmt;
 /// Something in a scenario that only the simulator does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Where it stands.
+    /// Its place.
     pub place: String,
-    /// What it is, and what would do instead.
+    /// The feature, and an alternative.
     pub what: String,
 }
 
@@ -49,7 +49,7 @@ pub fn of_network(scenario: &Scenario, medium: Medium) -> Vec<Refused> {
     all
 }
 
-/// Everything of that kind in what happens to them.
+/// All unsupported faults.
 pub fn of_faults(scenario: &Scenario, medium: Medium) -> Vec<Refused> {
     let is_fixed = |kind: &FaultKind| {
         medium.shape == Shape::Kernel && matches!(kind, FaultKind::LinkRate { .. })

@@ -1,4 +1,4 @@
-//! What is planned.
+//! Tests of plans.
 
 use super::*;
 use crate::estimate::{Estimate, Machine};
@@ -50,7 +50,7 @@ fn plan(text: &str) -> Plan {
     Plan::new(&scenario(text), 7, Medium::default()).unwrap_or_else(|refused| panic!("{refused:?}"))
 }
 
-/// What the daemon makes of a node's configuration.
+/// The daemon's view of a node's configuration.
 fn read(plan: &Plan, node: usize) -> net::config::Config {
     net::config::parse(&plan.nodes[node].config, "x").unwrap_or_else(|e| panic!("{e:?}"))
 }
@@ -67,9 +67,9 @@ fn the_daemons_read_what_is_written_for_them() {
     assert_eq!(down.emulation.loss, control::LossModel::Random(0.01));
     assert_eq!(down.queue.map(Queue::bounds).map(|(_, packets)| packets), Some(20));
     assert_eq!(down.parts.marker.as_ref().map(ToString::to_string).as_deref(), Some("codel"));
-    // Frames cost what they cost in the simulator, and packets are not cut.
+    // Frames have the size of the simulator's, and packets are not fragmented.
     assert_eq!((down.overhead, down.mtu), (Some(Size(0)), Some(9188)));
-    // What is on the link is in no socket's buffer.
+    // Packets on the link are not in a socket's buffer.
     assert_eq!(down.window, Size(0));
     let prefixes: Vec<_> = middle.routes.iter().map(|route| route.prefix.to_string()).collect();
     assert_eq!(prefixes, ["/a/%22b%22"]);
@@ -136,7 +136,7 @@ fn what_no_tool_does_is_left_to_applications() {
     assert_eq!(published, ["/a/%22b%22"]);
     let left: Vec<_> = plan.unpublished.iter().map(ToString::to_string).collect();
     assert_eq!(left, ["/rate", "/slow", "/many"]);
-    // It verifies what it fetches, whoever publishes it.
+    // It verifies its fetches.
     let fetches: Vec<_> = plan.fetches.iter().map(|fetch| fetch.consumer).collect();
     assert_eq!(fetches, [0, 2]);
 }
@@ -173,7 +173,7 @@ fn stores_in_packets_hold_packets() {
     );
     let plan = plan(&text);
     assert_eq!(read(&plan, 1).content_store.packets, 300);
-    // Of 900 bytes and what is around them.
+    // Of 900 bytes and their overhead.
     assert_eq!(plan.nodes[1].store, 300 * 1900);
 }
 
@@ -203,8 +203,8 @@ fn workloads_are_estimated_by_what_they_ask_for() {
         LINE.replace("[[consumer]]", "[[workload]]").replace("control", "rate = \"5 /s\"\ncontrol");
     let text = text.replace("1 GB", "18 kB");
     let estimate = Estimate::of(&scenario(&text), &plan(&text));
-    // 5 objects of 20 segments a second: 100 of them, as many Interests, over two links and at both
-    // ends.
+    // 5 objects of 20 segments per second: 100 segments and as many Interests, over two links and
+    // at both ends.
     assert!((estimate.cores - 800.0 * 20e-6).abs() < 1e-9, "{}", estimate.cores);
     assert!((estimate.applications - 400.0 * 20e-6).abs() < 1e-9);
 }
@@ -218,7 +218,7 @@ fn what_the_kernel_does_faces_leave_alone() {
     assert_eq!((down.rate, down.overhead, down.queue), (None, None, None));
     assert_eq!((down.emulation.delay, down.mtu), (Duration::from_millis(5), Some(1472)));
     assert_eq!(plan.links[1].directions[0], (Rate::from_mbps(8), Queue::Packets(20)));
-    // A marker sees the queue of its face alone.
+    // A marker observes only the queue of its face.
     let refused = Plan::new(&scenario(LINE), 7, medium).unwrap_err();
     assert_eq!(refused[0].place, "link the middle-producer");
     assert!(refused[0].what.contains("--shape kernel"), "{refused:?}");
@@ -240,7 +240,7 @@ fn small_machines_are_daemons_with_little_memory() {
     let plan = plan(&of("memory = \"32 MB\"\ncpu = \"10 %\"\ncontent_store = \"16 MB\""));
     assert_eq!(read(&plan, 0).daemon.memory, Some(Size(32_000_000)));
     assert_eq!(plan.nodes[0].cpu, Ratio::new(0.1));
-    // What a daemon would not take is said before anything is built.
+    // A configuration that a daemon would reject is reported before anything is built.
     let refuse = |more| Plan::new(&scenario(&of(more)), 1, Medium::default()).unwrap_err();
     let refused = refuse("memory = \"32 MB\"\ncontent_store = \"64 MB\"");
     assert_eq!(refused[0].place, "node consumer");

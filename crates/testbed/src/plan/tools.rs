@@ -1,9 +1,9 @@
-//! What `weir put` and `weir get` do. The rest is the simulator's own applications.
+//! The part of `weir put` and `weir get`. The rest runs the simulator's own applications.
 
 use scenario::model::{Consumer, Content, Manner, Objects, Scenario, Signing, Spread};
 
-/// Whether `weir put` publishes a content: an object that is whole at each of its producers, who
-/// take no time, and for whose version everybody looks.
+/// Returns `true` if `weir put` publishes a content: an object that is complete at each of its
+/// producers, without processing time, and whose version consumers discover.
 pub fn puts(scenario: &Scenario, content: usize) -> bool {
     let Content { objects, service, placement, .. } = &scenario.contents[content];
     let looks = |one: &&Consumer| !matches!(one.manner, Manner::Constant { .. });
@@ -16,7 +16,7 @@ pub fn puts(scenario: &Scenario, content: usize) -> bool {
         && !asked()
 }
 
-/// Whether `weir get` is a consumer: one that fetches what it can verify.
+/// Returns `true` if `weir get` is a consumer: one that fetches verifiable content.
 pub fn gets(scenario: &Scenario, consumer: &Consumer) -> bool {
     let signed = scenario.contents[consumer.content].signing == Signing::Manifest;
     matches!(consumer.manner, Manner::Fetch { .. }) && (signed || puts(scenario, consumer.content))
