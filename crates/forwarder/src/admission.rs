@@ -19,8 +19,9 @@
 use control::{Duration, Time};
 
 use crate::budget::Part;
-use crate::face::{Face, FaceId};
+use crate::face::Face;
 use crate::forwarder::Forwarder;
+use crate::tables::FaceId;
 use crate::tables::{Fib, Group, HashedName, PitEntry, PitKey, Refusal};
 
 /// Faces of remote peers leave this part of the bound to local applications.

@@ -15,8 +15,10 @@
 //! Everything here is arithmetic on what is counted: no clock, no call to the system. Where there
 //! is no limit nothing is counted either.
 
-use crate::face::{Face, FaceId, Scope};
+use crate::config::Scope;
+use crate::face::Face;
 use crate::forwarder::Forwarder;
+use crate::tables::FaceId;
 
 /// Who needs memory that is shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,12 @@
-//! What a forwarder is made with.
+//! Configuration of a forwarder and of its faces.
 
-use control::{Duration, Strategy};
+use control::{Duration, Marker, Rate, Shaper, Size, Stamper, Strategy};
 use packet::Name;
-use packet::options::MAX_RANGE;
+use packet::options::{Capability, MAX_RANGE};
 use std::fmt;
 
+use crate::link::capabilities::Announce;
+use crate::link::reassembly::ReassemblyLimits;
 use crate::tables::{ContentStoreConfig, PitConfig, dead_nonces};
 
 /// What a forwarder is made with.
@@ -71,5 +73,142 @@ impl ForwarderConfig {
 impl fmt::Debug for ForwarderConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ForwarderConfig").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Who is at the other end of a face.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// An application on this host. Names under `/localhost` cross only such faces.
+    Local,
+    /// Another host.
+    #[default]
+    NonLocal,
+}
+
+/// How many are at the other end of a face.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LinkType {
+    /// One.
+    #[default]
+    PointToPoint,
+    /// Several, who all hear each other.
+    MultiAccess,
+    /// Several, who do not all hear each other: packets may go back out of the face that they came
+    /// from.
+    AdHoc,
+}
+
+/// What a face is made with.
+pub struct FaceConfig {
+    /// A name of its own; it chooses the random streams of the face's parts.
+    pub name: String,
+    /// Who is at the other end.
+    pub scope: Scope,
+    /// How many are at the other end.
+    pub link_type: LinkType,
+    /// The largest frame in bytes. `None` is a stream, on which packets are never fragmented.
+    /// A packet of [`packet::MAX_PACKET`] bytes fits into frames of 100 or more; what does not fit
+    /// into 400 frames is dropped.
+    pub mtu: Option<usize>,
+    /// Bytes that each frame takes on the link besides itself; counted against the rate.
+    pub overhead: usize,
+    /// The rate at which packets are let out. Without it, as fast as the driver takes them.
+    pub rate: Option<Rate>,
+    /// The rate in, for parts; without it, that of the other direction.
+    pub rate_in: Option<Rate>,
+    /// How far behind the rate a driver that wakes late may catch up in one go.
+    pub slack: Duration,
+    /// Bytes that the queue of Data may hold.
+    pub data_queue: Size,
+    /// Bytes that the queue of Interests and Nacks may hold.
+    pub interest_queue: Size,
+    /// Packets that either queue may hold, whatever their bytes.
+    pub queue_packets: usize,
+    /// Interests that the face's shaper may hold.
+    pub max_held: usize,
+    /// What the face may keep of packets that are not whole yet.
+    pub reassembly: ReassemblyLimits,
+    /// Whether frames are kept until the peer acknowledges them, and sent again when they are lost
+    /// (NDNLPv2, "Reliability"). Point-to-point faces only.
+    pub reliability: bool,
+    /// What the receive buffer of a peer that acknowledges is asked to hold at most, each frame
+    /// counted with the 832 bytes that Linux adds to it. Zero is no bound.
+    pub window: Size,
+    /// Whether Nacks are sent (to point-to-point faces only, at any rate).
+    pub nacks: bool,
+    /// Whether packets are sent with the number of the face they came from, and Interests may name
+    /// the face they are to leave by (the "local fields" of NFD).
+    pub local_fields: bool,
+    /// Whether Data packets from this face that no pending Interest matches go into the content
+    /// store, as ccnd accepts them from applications. Without it they are dropped.
+    pub pushes: bool,
+    /// What the other end is known to understand without saying so; once it does, that counts.
+    /// Without [`Capability::OPTIONS`] it is sent no hop-by-hop options.
+    pub capability: Capability,
+    /// When this end says what it understands.
+    pub announce: Announce,
+    /// Bytes of memory that the driver keeps for it from the start; see
+    /// [`crate::Forwarder::set_outside`].
+    pub outside: usize,
+    /// Management of the queue of Data.
+    pub marker: Option<Box<dyn Marker>>,
+    /// Interest shaping.
+    pub shaper: Option<Box<dyn Shaper>>,
+    /// Stamping of hop-by-hop options.
+    pub stamper: Option<Box<dyn Stamper>>,
+}
+
+impl Default for FaceConfig {
+    /// A non-local stream without a rate: 4 MiB of Data, 1 MiB of Interests and Nacks in its
+    /// queues, Nacks on, the other end known to understand everything, no parts.
+    fn default() -> Self {
+        FaceConfig {
+            name: String::new(),
+            scope: Scope::default(),
+            link_type: LinkType::default(),
+            mtu: None,
+            overhead: 0,
+            rate: None,
+            rate_in: None,
+            slack: Duration::from_millis(1),
+            data_queue: Size(4 << 20),
+            interest_queue: Size(1 << 20),
+            queue_packets: usize::MAX,
+            max_held: 16_384,
+            reassembly: ReassemblyLimits::default(),
+            reliability: false,
+            window: Size::ZERO,
+            nacks: true,
+            local_fields: false,
+            pushes: false,
+            capability: Capability::ALL,
+            announce: Announce::Never,
+            outside: 0,
+            marker: None,
+            shaper: None,
+            stamper: None,
+        }
+    }
+}
+
+impl FaceConfig {
+    /// Where lost fragments are sent again, others wait for them: eight times as much is kept.
+    pub(crate) fn reassembly_limits(&self) -> ReassemblyLimits {
+        let ReassemblyLimits { packets, bytes, timeout } = self.reassembly;
+        let times = if self.reliability { 8 } else { 1 };
+        ReassemblyLimits { packets: packets * times, bytes: bytes * times, timeout }
+    }
+}
+
+impl fmt::Debug for FaceConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FaceConfig")
+            .field("name", &self.name)
+            .field("scope", &self.scope)
+            .field("link_type", &self.link_type)
+            .field("mtu", &self.mtu)
+            .field("rate", &self.rate)
+            .finish_non_exhaustive()
     }
 }

@@ -3,8 +3,6 @@
 use control::Kind;
 use std::fmt;
 
-pub use crate::link::ReliabilityCounters;
-
 /// A list of reasons, each with its name and meaning, and the counts of each.
 macro_rules! reasons {
     (
@@ -291,6 +289,21 @@ impl QueueTally {
         self.dropped.0 += 1;
         self.dropped.1 += len as u64;
     }
+}
+
+/// What became of packets that were to be acknowledged; NFD's counters of the same meaning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReliabilityCounters {
+    /// Packets all of whose frames arrived the first time (`nAcknowledged`).
+    pub acknowledged: u64,
+    /// Packets that arrived after some frame was sent again (`nRetransmitted`).
+    pub retransmitted: u64,
+    /// Packets that were given up (`nRetxExhausted`).
+    pub exhausted: u64,
+    /// Packets that were sent without protection, because too much waited or the peer is silent.
+    pub unprotected: u64,
+    /// Frames that were sent again.
+    pub resent_frames: u64,
 }
 
 /// Counters of one face.

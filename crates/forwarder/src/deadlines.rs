@@ -4,7 +4,8 @@ use control::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::face::{FaceId, Faces};
+use crate::face::Faces;
+use crate::tables::FaceId;
 
 /// A heap of instants. An entry that is not its face's deadline any more is left where it is and
 /// passed over when it comes to the top: a face that is paced changes its deadline with every
@@ -75,7 +76,8 @@ impl Deadlines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::face::{Face, FaceConfig};
+    use crate::config::FaceConfig;
+    use crate::face::Face;
     use packet::options::Capability;
     use proptest::prelude::*;
     use std::collections::BTreeSet;

@@ -1,91 +1,25 @@
 //! The forwarder: faces, tables and the pipelines between them, as one state machine.
 
 use bytes::Bytes;
-use control::{Duration, Event, Kind, Rng, Strategy, Time};
+use control::{Duration, Kind, Rng, Strategy, Time};
 use packet::Name;
 use packet::options::Capability;
 use std::collections::VecDeque;
 use std::fmt;
 
 use crate::budget::Budget;
-use crate::config::ForwarderConfig;
+use crate::config::{FaceConfig, ForwarderConfig};
 use crate::counters::{DropReason, ForwarderStats};
 use crate::deadlines::Deadlines;
-use crate::face::{Face, FaceConfig, FaceId, Faces, Readiness};
+use crate::events::{PacketEvent, PacketTap, Reporter, Taps};
+use crate::face::{Face, Faces, Readiness};
+use crate::frames::Transmit;
 use crate::link::{Env, Link, Out};
 use crate::node::Node;
 use crate::pipeline::copies::Copies;
 use crate::pipeline::{LearnedRoute, Scratch};
 use crate::tables::prefix_map::PrefixMap;
-use crate::tables::{ContentStore, DeadNonces, Fib, NameHasher, Pit, StrategyChoice};
-
-/// One link-layer frame that arrived.
-#[derive(Clone, Copy, Debug)]
-pub enum Wire<'a> {
-    /// In the driver's buffer: what is kept of it is copied, once and in its exact size.
-    Borrowed(&'a [u8]),
-    /// Shared: what is kept of it is kept by reference, which a simulator uses to hold payloads
-    /// once. The whole buffer stays alive with it, so it should hold this frame and nothing else.
-    Shared(&'a Bytes),
-}
-
-impl<'a> Wire<'a> {
-    pub(crate) fn bytes(&self) -> &'a [u8] {
-        match *self {
-            Wire::Borrowed(bytes) => bytes,
-            Wire::Shared(bytes) => bytes,
-        }
-    }
-}
-
-/// What [`Forwarder::poll_transmit`] appended: the frames of one network packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transmit {
-    /// Bytes appended.
-    pub len: usize,
-    /// `None` if they are one frame. Otherwise each frame has this many bytes and the last one at
-    /// most as many: ready for UDP segmentation offload.
-    pub segment: Option<usize>,
-}
-
-/// Whose part reported an [`Event`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reporter {
-    /// A marker, shaper or stamper of this face.
-    Face(FaceId),
-    /// A strategy.
-    Strategy,
-}
-
-/// What became of a packet at a face's queue, or of one that goes no further.
-#[derive(Clone, Copy, Debug)]
-pub struct PacketEvent<'a> {
-    /// Why it was dropped; `None` if it was queued.
-    pub dropped: Option<DropReason>,
-    /// What it is.
-    pub kind: Kind,
-    /// The network packet; empty where it is the one that the driver handed in.
-    pub packet: &'a [u8],
-}
-
-/// Receives what becomes of packets, by face: the one whose queue it is about, or the one that the
-/// packet came from.
-pub type PacketTap = Box<dyn FnMut(FaceId, &PacketEvent<'_>) + Send>;
-
-/// Receives what the parts of schemes report.
-pub type Tap = Box<dyn FnMut(Reporter, Event) + Send>;
-
-pub(crate) struct Taps(pub(crate) Option<Tap>);
-
-impl Taps {
-    pub(crate) fn of(&mut self, reporter: Reporter) -> impl FnMut(Event) + '_ {
-        move |event| {
-            if let Some(tap) = &mut self.0 {
-                tap(reporter, event);
-            }
-        }
-    }
-}
+use crate::tables::{ContentStore, DeadNonces, FaceId, Fib, NameHasher, Pit, StrategyChoice};
 
 /// A strategy with its random stream.
 pub(crate) struct Chosen {

@@ -12,8 +12,10 @@ pub mod caching;
 pub mod config;
 pub mod counters;
 mod deadlines;
-pub mod face;
+mod events;
+mod face;
 pub mod forwarder;
+mod frames;
 pub mod link;
 mod node;
 mod operator;
@@ -22,14 +24,16 @@ mod pipeline;
 pub mod tables;
 
 pub use budget::{MemoryUse, Refused};
-pub use config::ForwarderConfig;
+pub use config::{FaceConfig, ForwarderConfig, LinkType, Scope};
 pub use counters::{
     DropReason, Drops, FaceCounters, ForwarderStats, OptionFault, OptionFaults, QueueTally,
     ReliabilityCounters, Traffic,
 };
-pub use face::{Announce, FaceConfig, FaceId, LinkType, Scope};
-pub use forwarder::{Forwarder, PacketEvent, PacketTap, Reporter, Tap, Transmit, Wire};
+pub use events::{PacketEvent, PacketTap, Reporter, Tap};
+pub use forwarder::Forwarder;
+pub use frames::{Transmit, Wire};
 pub use link::allowance::Allowance;
-pub use link::capabilities::{Capabilities, Carrier, Heard};
+pub use link::capabilities::{Announce, Capabilities, Carrier, Heard};
 pub use link::{Occupancy, ReassemblyLimits, Sender};
 pub use pipeline::LearnedRoute;
+pub use tables::FaceId;

@@ -26,11 +26,10 @@ use control::{
 use packet::options::Capability;
 use packet::{HopOptions, LpPacket};
 
-use crate::FaceId;
+use crate::config::{FaceConfig, LinkType};
 use crate::counters::{DropReason, FaceCounters, ForwarderStats};
-use crate::face::{FaceConfig, LinkType};
-use crate::forwarder::{PacketEvent, PacketTap};
-use crate::tables::{PitKey, PitToken};
+use crate::events::{PacketEvent, PacketTap};
+use crate::tables::{FaceId, PitKey, PitToken};
 use allowance::Allowance;
 use capabilities::{Capabilities, Carrier};
 use flows::Flows;
@@ -40,7 +39,6 @@ pub use queue::Occupancy;
 use queue::{Fifo, QueuedControl, QueuedData, Ring};
 use reassembly::{Fragment, Partial, Place, Reassembler};
 pub use reassembly::{MAX_FRAGMENTS, ReassemblyLimits, Sender};
-pub use reliability::ReliabilityCounters;
 use shaping::{Expectations, Expected, Offered, Shaping, Waiting};
 pub(crate) use transmit::{InterestMark, Out};
 
@@ -62,13 +60,6 @@ impl Env<'_> {
             tap(*face, &PacketEvent { dropped, kind, packet });
         }
     }
-}
-
-/// A packet's flow and segment, for parts.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Subject {
-    pub(crate) flow: Flow,
-    pub(crate) segment: u64,
 }
 
 /// What differs between an Interest as it came and as it goes on, as offsets and values.

@@ -3,8 +3,14 @@
 use control::{Flow, NodeView};
 use packet::{Component, NameRef};
 
-use crate::link::Subject;
 use crate::tables::{ContentStore, HashedName, NameHasher};
+
+/// A packet's flow and segment, for parts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Subject {
+    pub(crate) flow: Flow,
+    pub(crate) segment: u64,
+}
 
 /// The node, for parts of any face.
 pub(crate) struct Node<'a> {

@@ -4,11 +4,14 @@ use control::{Duration, LinkView, Marker, Rate, Rng, Strategy, Time};
 use packet::{Name, NameRef};
 
 use crate::budget::Part;
+use crate::config::Scope;
 use crate::counters::{FaceCounters, ForwarderStats};
-use crate::face::{Face, FaceId, Scope};
-use crate::forwarder::{Chosen, Forwarder, PacketTap, Tap, Taps};
+use crate::events::{PacketTap, Tap, Taps};
+use crate::face::Face;
+use crate::forwarder::{Chosen, Forwarder};
 use crate::link::Occupancy;
 use crate::link::allowance::Allowance;
+use crate::tables::FaceId;
 use crate::tables::{ContentStore, DeadNonces, Fib, Pit, PrefixTooDeep, fib};
 
 impl Forwarder {

@@ -2,8 +2,8 @@
 
 use crate::caching::{CachesBelow, CachesPassed};
 use crate::counters::OptionFault;
-use crate::face::FaceId;
 use crate::forwarder::Forwarder;
+use crate::tables::FaceId;
 use control::Time;
 use packet::options::{
     AddressChallenge, AddressEcho, Anticipated, Capability, Exclude, ExpectedBytes, MAX_RANGE,

@@ -16,19 +16,21 @@ mod upstream;
 
 pub use learned::LearnedRoute;
 
-use bytes::Bytes;
 use control::{Action, Crossing, Direction, Downstream, Kind, NextHop, Size, Time, Upstream};
 use packet::options::{Capability, segments_in};
 use packet::tlv::types;
 use packet::{HopOptions, LpPacket, NameRef};
 
+use crate::config::LinkType;
 use crate::counters::DropReason;
-use crate::face::{Face, FaceId, LinkType};
-use crate::forwarder::{Forwarder, Wire};
+use crate::face::Face;
+use crate::forwarder::Forwarder;
+use crate::frames::{Packet, Wire};
 use crate::link::capabilities::Heard;
 use crate::link::reassembly::Reassembler;
-use crate::link::{InterestMark, Sender, Subject};
-use crate::tables::{HashedName, Lengths, MAX_PREFIX, PitKey, memory};
+use crate::link::{InterestMark, Sender};
+use crate::node::Subject;
+use crate::tables::{FaceId, HashedName, Lengths, MAX_PREFIX, PitKey};
 
 /// Buffers that are used again for every packet.
 #[derive(Debug, Default)]
@@ -45,27 +47,6 @@ pub(crate) struct Scratch {
     prefix: usize,
     downstreams: Vec<Downstream>,
     upstreams: Vec<Upstream>,
-}
-
-/// A network packet as it came.
-#[derive(Clone, Copy)]
-struct Packet<'a> {
-    bytes: &'a [u8],
-    /// The buffer that `bytes` is a part of, if it may be kept.
-    shared: Option<&'a Bytes>,
-}
-
-impl Packet<'_> {
-    fn to_bytes(self) -> Bytes {
-        match self.shared {
-            Some(shared) => shared.slice_ref(self.bytes),
-            None => {
-                let mut kept = Vec::with_capacity(memory::roomy(self.bytes.len()));
-                kept.extend_from_slice(self.bytes);
-                Bytes::from(kept)
-            }
-        }
-    }
 }
 
 /// Whether a header has a field that is for another kind of packet than the one behind it, which is

@@ -7,11 +7,11 @@ use packet::{LpHeader, LpPacket, MAX_PACKET};
 
 use super::acks::{Acks, Seen};
 use super::fragment::{self, Frames, Numbers};
-use super::reliability::{GivenUp, Leaving, Reliability, ReliabilityCounters};
+use super::reliability::{GivenUp, Leaving, Reliability};
 use super::window::Window;
 use super::{Env, Link};
-use crate::counters::DropReason;
-use crate::face::FaceConfig;
+use crate::config::FaceConfig;
+use crate::counters::{DropReason, ReliabilityCounters};
 use crate::tables::memory;
 
 /// Bytes of an Ack: three of type, one of length, eight of value.

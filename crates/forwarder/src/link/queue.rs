@@ -10,7 +10,7 @@ use control::{Kind, QueueView, Size, Time};
 use packet::{HopOptions, NackReason};
 use std::collections::VecDeque;
 
-use super::Subject;
+use crate::node::Subject;
 use crate::tables::{PitKey, PitToken, memory};
 
 /// Data waiting to leave.

@@ -17,6 +17,7 @@ use packet::tlv::types;
 use std::collections::VecDeque;
 
 use super::fragment::{Frames, Layout};
+use crate::counters::ReliabilityCounters;
 use crate::tables::memory;
 
 /// NFD's `maxRetx`: how often a frame is sent again.
@@ -93,21 +94,6 @@ struct Lost {
     packet: u32,
     index: u32,
     resends: u8,
-}
-
-/// What became of packets that were to be acknowledged; NFD's counters of the same meaning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReliabilityCounters {
-    /// Packets all of whose frames arrived the first time (`nAcknowledged`).
-    pub acknowledged: u64,
-    /// Packets that arrived after some frame was sent again (`nRetransmitted`).
-    pub retransmitted: u64,
-    /// Packets that were given up (`nRetxExhausted`).
-    pub exhausted: u64,
-    /// Packets that were sent without protection, because too much waited or the peer is silent.
-    pub unprotected: u64,
-    /// Frames that were sent again.
-    pub resent_frames: u64,
 }
 
 /// Frames that wait to be acknowledged.

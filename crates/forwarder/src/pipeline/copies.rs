@@ -5,8 +5,8 @@ use control::Time;
 use packet::{Data, HopOptions};
 
 use crate::caching::{CachesBelow, CachesPassed, CopyRule, Way};
-use crate::face::FaceId;
 use crate::forwarder::Forwarder;
+use crate::tables::FaceId;
 use crate::tables::content_store::Verdict;
 use crate::tables::{ContentStoreConfig, PitKey};
 

@@ -5,15 +5,16 @@ use control::{DataMeta, Kind, Size, Time};
 use packet::options::{ServedBy, answer};
 use packet::{Data, HopOptions, LpPacket, NameRef};
 
-use super::Packet;
 use super::finish::Ending;
 use super::upstream::{Question, Trigger};
+use crate::config::LinkType;
 use crate::counters::DropReason;
-use crate::face::{FaceId, LinkType};
 use crate::forwarder::Forwarder;
-use crate::link::Subject;
+use crate::frames::Packet;
 use crate::link::queue::QueuedData;
+use crate::node::Subject;
 use crate::node::{NodeAt, subject_of};
+use crate::tables::FaceId;
 use crate::tables::content_store::{Outcome, Verdict};
 use crate::tables::{HashedName, InRecord, PitEntry, PitKey};
 

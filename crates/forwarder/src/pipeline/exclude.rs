@@ -15,10 +15,10 @@ use smallvec::SmallVec;
 
 use super::interest::{Arrived, reason_of};
 use super::upstream::Trigger;
-use crate::face::FaceId;
 use crate::forwarder::Forwarder;
-use crate::link::Subject;
+use crate::node::Subject;
 use crate::node::subject_of;
+use crate::tables::FaceId;
 use crate::tables::{InRecord, PitEntry, PitKey};
 
 /// Interests of an entry whose downstreams exclude the Data that others of it got.

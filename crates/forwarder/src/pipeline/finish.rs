@@ -5,12 +5,13 @@ use packet::options::{Range, answer};
 use packet::{HopOptions, Interest, NackReason};
 
 use super::upstream::Trigger;
+use crate::config::LinkType;
 use crate::counters::DropReason;
-use crate::face::{FaceId, LinkType};
 use crate::forwarder::Forwarder;
 use crate::link::Patch;
 use crate::link::queue::{QueuedControl, QueuedData};
 use crate::node::subject_of;
+use crate::tables::FaceId;
 use crate::tables::{DeadNonces, HashedName, InRecord, NameHasher, PitEntry, PitKey, PitToken};
 
 /// How a PIT entry ended.

@@ -7,10 +7,10 @@ use packet::{HopOptions, Interest, NackReason};
 use super::interest::Arrived;
 use super::upstream::{Leaving, Outbound, Trigger};
 use crate::counters::DropReason;
-use crate::face::FaceId;
 use crate::forwarder::Forwarder;
 use crate::link::shaping::{Early, Expected, Waiting};
 use crate::node::subject_of;
+use crate::tables::FaceId;
 use crate::tables::PitKey;
 
 impl Forwarder {

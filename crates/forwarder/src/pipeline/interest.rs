@@ -8,13 +8,14 @@ use packet::{HopOption, HopOptions, Interest, LpPacket, NackReason};
 use super::exclusion::excludes;
 use super::rewrite::rewrite;
 use super::upstream::{Outbound, Trigger};
+use crate::config::LinkType;
 use crate::counters::DropReason;
-use crate::face::{FaceId, LinkType};
 use crate::forwarder::Forwarder;
-use crate::link::Subject;
 use crate::link::queue::QueuedData;
 use crate::link::shaping::{Early, Expected, Offered, Waiting};
+use crate::node::Subject;
 use crate::node::{NodeAt, subject_of};
+use crate::tables::FaceId;
 use crate::tables::{HashedName, InRecord, PitEntry, PitKey, PitToken, Refusal};
 
 /// An Interest with what its link header and its way so far say of it.

@@ -5,8 +5,8 @@ use control::{Action, Duration};
 use packet::options::PREFIX_ANNOUNCEMENT;
 use packet::{HopOptions, Name, NameRef};
 
-use crate::face::FaceId;
 use crate::forwarder::Forwarder;
+use crate::tables::FaceId;
 use crate::tables::PrefixTooDeep;
 
 /// Learned routes that wait for the driver. Further ones are dropped; the next packet brings them

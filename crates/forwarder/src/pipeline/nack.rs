@@ -5,10 +5,11 @@ use packet::options::Range;
 use packet::{HopOption, HopOptions, Interest, LpPacket, NackReason};
 
 use super::upstream::Trigger;
+use crate::config::LinkType;
 use crate::counters::DropReason;
-use crate::face::{FaceId, LinkType};
 use crate::forwarder::Forwarder;
 use crate::node::subject_of;
+use crate::tables::FaceId;
 use crate::tables::{HashedName, PitKey};
 use smallvec::SmallVec;
 

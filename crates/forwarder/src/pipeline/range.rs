@@ -14,10 +14,10 @@ use super::interest::Arrived;
 use super::upstream::Outbound;
 use crate::budget::Part;
 use crate::counters::{DropReason, OptionFault};
-use crate::face::FaceId;
 use crate::forwarder::Forwarder;
 use crate::link::shaping::Expected;
 use crate::node::subject_of;
+use crate::tables::FaceId;
 use crate::tables::pit::{Segments, segment_of};
 use crate::tables::{HashedName, InRecord, MAX_PREFIX, OutRecord, PitEntry, PitKey};
 

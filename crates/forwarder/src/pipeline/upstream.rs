@@ -10,13 +10,17 @@ use smallvec::{SmallVec, smallvec};
 
 use super::{LOCALHOP, LOCALHOST, LearnedRoute, Scratch, is_under};
 use crate::budget::Part;
+use crate::config::LinkType;
 use crate::counters::DropReason;
-use crate::face::{Face, FaceId, LinkType};
-use crate::forwarder::{Chosen, Forwarder, Reporter, Taps};
+use crate::events::{Reporter, Taps};
+use crate::face::Face;
+use crate::forwarder::{Chosen, Forwarder};
+use crate::link::Patch;
 use crate::link::queue::QueuedControl;
 use crate::link::shaping::{Expected, Offered, Waiting};
-use crate::link::{Patch, Subject};
 use crate::node::NodeAt;
+use crate::node::Subject;
+use crate::tables::FaceId;
 use crate::tables::{HashedName, OutRecord, PitEntry, PitKey, Reach};
 
 /// An Interest of a PIT entry that a strategy may send upstream.
