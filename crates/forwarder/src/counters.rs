@@ -3,6 +3,8 @@
 use control::Kind;
 use std::fmt;
 
+use crate::tables::Refusal;
+
 /// A list of reasons, each with its name and meaning, and the counts of each.
 macro_rules! reasons {
     (
@@ -215,6 +217,18 @@ reasons! {
     Repeated = "repeated",
     /// An option that does not fit into the 1,024 bytes that all of a packet may have.
     TooManyBytes = "too-many-bytes",
+}
+
+impl From<Refusal> for DropReason {
+    fn from(refusal: Refusal) -> DropReason {
+        match refusal {
+            Refusal::PerFace => DropReason::PitFaceLimit,
+            Refusal::PrefixTooDeep => DropReason::NameTooDeep,
+            Refusal::Entries | Refusal::Memory | Refusal::Gone => DropReason::PitFull,
+            Refusal::Shared => DropReason::Memory,
+            Refusal::Prefix => DropReason::PitPrefixShare,
+        }
+    }
 }
 
 /// Packets by kind, and the bytes of all.

@@ -32,9 +32,15 @@ pub type PacketTap = Box<dyn FnMut(FaceId, &PacketEvent<'_>) + Send>;
 /// Receives what the parts of schemes report.
 pub type Tap = Box<dyn FnMut(Reporter, Event) + Send>;
 
-pub(crate) struct Taps(pub(crate) Option<Tap>);
+/// Where the parts of schemes report, if the driver wants to know.
+#[derive(Default)]
+pub(crate) struct Taps(Option<Tap>);
 
 impl Taps {
+    pub(crate) fn new(tap: Option<Tap>) -> Taps {
+        Taps(tap)
+    }
+
     pub(crate) fn of(&mut self, reporter: Reporter) -> impl FnMut(Event) + '_ {
         move |event| {
             if let Some(tap) = &mut self.0 {

@@ -6,24 +6,18 @@
 //! hosts.
 #![forbid(unsafe_code)]
 
-mod admission;
-mod budget;
 pub mod caching;
 pub mod config;
 pub mod counters;
-mod deadlines;
 mod events;
-mod face;
 pub mod forwarder;
 mod frames;
 pub mod link;
 mod node;
-mod operator;
-mod options;
 mod pipeline;
+mod state;
 pub mod tables;
 
-pub use budget::{MemoryUse, Refused};
 pub use config::{FaceConfig, ForwarderConfig, LinkType, Scope};
 pub use counters::{
     DropReason, Drops, FaceCounters, ForwarderStats, OptionFault, OptionFaults, QueueTally,
@@ -36,4 +30,5 @@ pub use link::allowance::Allowance;
 pub use link::capabilities::{Announce, Capabilities, Carrier, Heard};
 pub use link::{Occupancy, ReassemblyLimits, Sender};
 pub use pipeline::LearnedRoute;
+pub use state::{MemoryUse, Refused};
 pub use tables::FaceId;

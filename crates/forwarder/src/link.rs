@@ -39,7 +39,7 @@ pub use queue::Occupancy;
 use queue::{Fifo, QueuedControl, QueuedData, Ring};
 use reassembly::{Fragment, Partial, Place, Reassembler};
 pub use reassembly::{MAX_FRAGMENTS, ReassemblyLimits, Sender};
-use shaping::{Expectations, Expected, Offered, Shaping, Waiting};
+use shaping::{Expectations, Expected, Offered, Shaping, Share, Waiting};
 pub(crate) use transmit::{InterestMark, Out};
 
 /// What a link needs from the forwarder for a call.
@@ -382,18 +382,19 @@ impl Link {
         of: u16,
         size: Option<Size>,
     ) {
-        let Some(part) = self.expectations(direction).take_part(key, (1, of)) else { return };
+        let Some(part) = self.expectations(direction).take_part(key, Share { part: 1, of }) else {
+            return;
+        };
         self.returned(env, &part, size);
     }
 
-    /// What is expected for `share.0` of the `share.1` segments of an entry is expected for another
-    /// one.
+    /// Moves what is expected for a share of an entry's segments to another entry.
     pub(crate) fn move_expected(
         &mut self,
         direction: Direction,
         from: PitKey,
         to: PitKey,
-        share: (u16, u16),
+        share: Share,
     ) {
         let expectations = self.expectations(direction);
         if let Some(part) = expectations.take_part(from, share) {

@@ -1,248 +1,191 @@
 //! The journeys of packets: [`interest`], [`data`] and [`nack`], each read from top to bottom,
-//! after the NFD Developer's Guide, section 4. What two of them share is in the other files.
+//! after the NFD Developer's Guide, section 4.
+//!
+//! A [`Pipeline`] exists for one call and borrows what the forwarder owns. It has the steps that
+//! journeys share: here those of faces and tables, in [`upstream`] strategies and the Interests
+//! that they send, in [`downstream`] Data and Nacks, and how a PIT entry ends.
 
-pub(crate) mod copies;
+mod checks;
+mod context;
 mod data;
+mod downstream;
 mod exclude;
-pub(crate) mod exclusion;
-mod finish;
-mod held;
+mod exclusion;
 mod interest;
 mod learned;
 mod nack;
+mod options;
 mod range;
+pub(crate) mod receive;
 mod rewrite;
+mod runs;
+pub(crate) mod timers;
 mod upstream;
 
 pub use learned::LearnedRoute;
+pub(crate) use learned::LearnedRoutes;
 
-use control::{Action, Crossing, Direction, Downstream, Kind, NextHop, Size, Time, Upstream};
-use packet::options::{Capability, segments_in};
-use packet::tlv::types;
-use packet::{HopOptions, LpPacket, NameRef};
+use control::{Crossing, Direction, Duration, Kind, Rng, Size, Time};
+use packet::options::segments_in;
+use packet::{HopOptions, Interest, Name, NameRef};
 
 use crate::config::LinkType;
-use crate::counters::DropReason;
-use crate::face::Face;
-use crate::forwarder::Forwarder;
-use crate::frames::{Packet, Wire};
-use crate::link::capabilities::Heard;
-use crate::link::reassembly::Reassembler;
-use crate::link::{InterestMark, Sender};
-use crate::node::Subject;
-use crate::tables::{FaceId, HashedName, Lengths, MAX_PREFIX, PitKey};
+use crate::counters::{DropReason, ForwarderStats};
+use crate::link::{Env, Link};
+use crate::node::{Node, Subject, subject_of};
+use crate::state::admission::Candidate;
+use crate::state::faces::Faces;
+use crate::state::room::{Change, Room};
+use crate::state::tables::Tables;
+use crate::tables::{FaceId, HashedName, Lengths, Pit, PitEntry, PitKey, Refusal};
+use context::InterestCx;
 
-/// Buffers that are used again for every packet.
+/// Settings of a forwarder that its journeys read.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) max_lifetime: Duration,
+    pub(crate) regions: Vec<Name>,
+    pub(crate) max_range: u16,
+    pub(crate) ended_at_once: usize,
+}
+
+/// Buffers that are used again.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    pub(crate) marks: Vec<InterestMark>,
-    /// The Interest at hand, where it is not in the driver's buffer.
+    /// An Interest that was changed when it came in.
     interest: Vec<u8>,
     /// The Interest for one segment of a run.
     segment: Vec<u8>,
     satisfied: Vec<PitKey>,
-    actions: Vec<Action>,
-    next_hops: Vec<NextHop>,
-    /// Components of the FIB entry that they are from.
-    prefix: usize,
-    downstreams: Vec<Downstream>,
-    upstreams: Vec<Upstream>,
 }
 
-/// Whether a header has a field that is for another kind of packet than the one behind it, which is
-/// of this type (NDNLPv2; NFD's `GenericLinkService::decodeNetPacket`).
-#[inline(never)]
-fn is_misplaced(header: &LpPacket<'_>, typ: u64) -> bool {
-    let to_a_face = header.next_hop_face_id().is_some();
-    let on_data = header.no_cache() || header.prefix_announcement().is_some();
-    let on_interests = to_a_face || header.non_discovery();
-    match typ {
-        _ if header.nack().is_some() => on_data || on_interests,
-        types::INTEREST => on_data,
-        _ => on_interests,
-    }
+/// What a packet's journey may touch, borrowed for one call at one instant.
+pub(crate) struct Pipeline<'a> {
+    pub(crate) now: Time,
+    pub(crate) settings: &'a Settings,
+    pub(crate) tables: &'a mut Tables,
+    pub(crate) faces: &'a mut Faces,
+    pub(crate) nonces: &'a mut Rng,
+    pub(crate) learned: &'a mut LearnedRoutes,
+    pub(crate) scratch: &'a mut Scratch,
 }
 
-/// The name component `localhost`, as it is encoded.
-const LOCALHOST: &[u8] = b"\x08\x09localhost";
-/// The name component `localhop`, as it is encoded.
-const LOCALHOP: &[u8] = b"\x08\x08localhop";
-
-/// Names under `/localhost` never cross a face that is not local (NFD, "Scope control").
-#[inline]
-fn violates_scope(face: &Face, name: NameRef<'_>) -> bool {
-    !face.is_local() && is_under(name, LOCALHOST)
-}
-
-/// Whether a name begins with this component.
-#[inline]
-fn is_under(name: NameRef<'_>, component: &[u8]) -> bool {
-    // The length tells nearly all names apart.
-    let bytes = name.as_bytes();
-    bytes.get(1) == component.get(1) && bytes.starts_with(component)
-}
-
-/// The bytes that a packet took on the link, those of its frames included.
-fn on_link(header: &LpPacket<'_>, packet: &[u8]) -> usize {
-    let frames = usize::try_from(header.frag_count()).unwrap_or(usize::MAX);
-    packet.len().saturating_add(header.overhead().saturating_mul(frames))
-}
-
-impl Forwarder {
-    /// A frame arrived on a face.
-    pub fn receive(&mut self, now: Time, face: FaceId, frame: Wire<'_>) {
-        self.receive_from(now, face, Sender::default(), frame);
+impl Pipeline<'_> {
+    #[inline]
+    fn pit(&self) -> &Pit {
+        self.tables.pit()
     }
 
-    /// A frame arrived on a face at whose other end there are several: from this one.
-    pub fn receive_from(&mut self, now: Time, face: FaceId, sender: Sender, frame: Wire<'_>) {
-        let bytes = frame.bytes();
-        let Some(state) = self.faces.get_mut(face) else {
-            self.stats.drops.add(DropReason::FaceRemoved);
-            return;
-        };
-        for traffic in [&mut state.link.counters.received, &mut self.stats.received] {
-            traffic.frames += 1;
-            traffic.bytes += bytes.len() as u64;
-        }
-        let Ok(header) = LpPacket::decode(bytes) else {
-            return self.count_drop(face, DropReason::Malformed);
-        };
-        if state.link.has_hop() && (header.tx_sequence().is_some() || header.has_acks()) {
-            let new = self.with_link(now, face, |link, env, _| link.receive(env, &header));
-            self.on_given_up(now, face);
-            self.wake(now, face);
-            if new == Some(false) {
-                return self.count_drop(face, DropReason::FrameTwice);
-            }
-        }
-        let Some(state) = self.faces.get_mut(face) else { return };
-        let Some(fragment) = header.fragment() else {
-            state.link.counters.idle += 1;
-            if header.has_options() {
-                self.learn(now, face, &header);
-            }
-            return;
-        };
-        if header.frag_count() > 1 {
-            return self.receive_fragment(now, face, sender, &header, bytes);
-        }
-        let shared = match frame {
-            Wire::Shared(shared) => Some(shared),
-            Wire::Borrowed(_) => None,
-        };
-        let packet = Packet { bytes: fragment, shared };
-        self.receive_packet(now, face, &header, header.congestion_mark(), packet);
+    #[inline]
+    fn pit_mut(&mut self) -> &mut Pit {
+        self.tables.pit_mut()
     }
 
-    /// The other end of a face says what it understands.
-    fn learn(&mut self, now: Time, face: FaceId, header: &LpPacket<'_>) {
-        let options = self.take_options(face, header);
-        if let Some(capability) = options.get::<Capability>()
-            && let Some(state) = self.faces.get_mut(face)
-            && state.link_type == LinkType::PointToPoint
-        {
-            let is_stream = state.link.is_stream();
-            state.link.capabilities.heard(now, &Heard::new(capability, &options), is_stream);
-            self.wake(now, face);
-        }
+    #[inline]
+    fn stats(&mut self) -> &mut ForwarderStats {
+        self.faces.stats_mut()
     }
 
-    fn receive_fragment(
+    /// Whether any face has parts of a scheme.
+    #[inline]
+    fn has_parts(&self) -> bool {
+        self.faces.has_parts()
+    }
+
+    /// Counts a packet that came from this face and goes no further.
+    fn count_drop(&mut self, face: FaceId, reason: DropReason) {
+        self.faces.count_drop(face, reason);
+    }
+
+    /// Calls `f` with a face's link and what it needs. The caller sees to [`Pipeline::wake`].
+    #[inline]
+    fn with_link<R>(
         &mut self,
-        now: Time,
         face: FaceId,
-        sender: Sender,
-        header: &LpPacket<'_>,
-        frame: &[u8],
-    ) {
-        let fragments = header.frag_count();
-        self.reserve_queue(face, |_| Reassembler::most_growth(fragments, frame.len()));
-        let whole =
-            self.with_link(now, face, |link, env, _| link.reassemble(env, sender, header, frame));
-        self.wake(now, face);
-        let Some(whole) = whole.flatten() else { return };
-        // The frame of fragment 0 was decoded when it came.
-        if let Ok(header) = LpPacket::decode(&whole.first) {
-            let packet = Packet { bytes: &whole.packet, shared: None };
-            self.receive_packet(now, face, &header, whole.mark, packet);
-        }
-        let room = self.room(face);
-        let Forwarder { faces, budget, .. } = self;
-        if let Some(face) = faces.get_mut(face) {
-            face.link.reassembler.set_room(room);
-            face.link.reassembler.recycle(whole);
-            budget.count(face);
-        }
+        f: impl FnOnce(&mut Link, &mut Env<'_>, &Node<'_>) -> R,
+    ) -> Option<R> {
+        self.faces.with_link(self.now, face, self.tables, f)
     }
 
-    fn receive_packet(
-        &mut self,
-        now: Time,
-        face: FaceId,
-        header: &LpPacket<'_>,
-        mark: u64,
-        packet: Packet<'_>,
-    ) {
-        match (header.nack(), packet.bytes.first().copied().map(u64::from)) {
-            (_, Some(typ)) if !header.is_bare() && is_misplaced(header, typ) => {
-                self.count_drop(face, DropReason::Malformed);
-            }
-            (Some(reason), Some(types::INTEREST)) => {
-                self.on_nack(now, face, header, reason, packet.bytes);
-            }
-            (None, Some(types::INTEREST)) => {
-                self.on_interest(now, face, header, mark, packet.bytes);
-            }
-            (None, Some(types::DATA)) => self.on_data(now, face, header, mark, packet),
-            _ => self.count_drop(face, DropReason::Malformed),
-        }
+    /// Sees to it that the driver learns of a face whose state changed.
+    fn wake(&mut self, face: FaceId) {
+        self.faces.wake(self.now, face);
     }
 
-    /// The name of an Interest with the hashes that its way asks for.
+    /// Reserves the memory for a change of a table. `None` if there is none, which is counted.
+    #[inline]
+    fn reserve(&mut self, change: Change<'_>) -> Option<Room> {
+        self.faces.reserve(change, self.tables)
+    }
+
+    /// The name of an Interest with the hashes that its journey needs.
     #[inline]
     fn hashed<'n>(&self, name: NameRef<'n>) -> HashedName<'n> {
-        self.hashed_for(name, self.fib.lengths())
+        self.hashed_for(name, self.tables.fib().lengths())
     }
 
-    /// The same for a packet that asks for prefixes of these lengths, besides those that all ask
-    /// for. Data does not ask for routes.
+    /// The same for a packet that needs prefixes of these lengths, besides those that all need.
+    /// Data does not need routes.
     fn hashed_for<'n>(&self, name: NameRef<'n>, own: Lengths) -> HashedName<'n> {
-        let mut lengths = own | self.strategies.lengths() | self.pit.lengths();
-        let components = name.len().min(MAX_PREFIX);
-        if !self.store.is_off() {
-            lengths |= 1 << components.saturating_sub(1);
-        }
-        if self.parts > 0 {
-            // The flow is the name without segment and version.
-            lengths |= 0b11 << components.saturating_sub(2);
-        }
-        if self.pit.has_runs() {
-            lengths |= 1 << components.saturating_sub(1);
-        }
-        self.hasher.hash_prefixes(name, lengths)
+        self.tables.hashed(name, own, self.has_parts())
     }
 
-    /// Counts a packet that was decoded, and gives the face that it came from.
+    /// The flow and segment of a packet; zero where no part wants to know.
     #[inline]
-    fn count_received(&mut self, face: FaceId, kind: Kind) -> Option<&Face> {
-        self.stats.received.count(kind);
-        let face = self.faces.get_mut(face)?;
-        face.link.counters.received.count(kind);
-        Some(face)
+    fn subject_of(&self, name: &HashedName<'_>) -> Subject {
+        if self.has_parts() { subject_of(name) } else { Subject::default() }
     }
 
-    /// Tells the parts of a face of a packet that came in, if there are any.
+    /// Whether the nonce of an Interest has come round a loop: it is here already, from or to
+    /// another face. On a point-to-point face the same nonce from the same face is a copy.
+    fn is_loop(&self, entry: &PitEntry, a: &InterestCx<'_>) -> bool {
+        let face = self.faces.get(a.face);
+        let copies = face.is_some_and(|face| face.link_type() == LinkType::PointToPoint);
+        if copies && entry.in_record(a.face).is_some_and(|r| r.nonce == a.nonce) {
+            return false;
+        }
+        entry.in_records().iter().any(|r| r.nonce == a.nonce)
+            || entry.out_records().iter().any(|r| r.nonce == a.nonce)
+    }
+
+    /// Makes the PIT entry of an Interest.
+    fn insert(&mut self, a: &mut InterestCx<'_>) -> Result<PitKey, Refusal> {
+        let mut record = a.in_record(self.now);
+        let (hash, len) = (a.name.whole(), a.interest.wire().len());
+        let room = self.admit(a, Change::Insert { hash, len, record: &record })?;
+        record.expires = a.expires;
+        self.tables.insert(room, a.interest, a.name, record)
+    }
+
+    /// Adds the downstream of an Interest to a PIT entry that there is.
+    fn join(&mut self, key: PitKey, a: &mut InterestCx<'_>) -> Result<(), Refusal> {
+        let mut record = a.in_record(self.now);
+        let room = self.admit(a, Change::Join { key, record: &record })?;
+        record.expires = a.expires;
+        self.tables.join(room, self.now, a.name, key, record)
+    }
+
+    /// Reserves the memory for an Interest in the PIT. Where memory is scarce it may have to end
+    /// earlier.
+    fn admit(&mut self, a: &mut InterestCx<'_>, change: Change<'_>) -> Result<Room, Refusal> {
+        let candidate = Candidate { face: a.face, name: a.name };
+        self.faces.admit(self.now, candidate, change, &mut a.expires, self.tables)
+    }
+
+    fn lifetime(&self, interest: &Interest<'_>) -> Duration {
+        Duration::from_millis(interest.lifetime_ms()).min(self.settings.max_lifetime)
+    }
+
+    /// Reports to the parts of a face, if there are any, that a packet came in.
     fn crossed(
         &mut self,
-        now: Time,
         face: FaceId,
         kind: Kind,
         subject: Subject,
         size: usize,
         options: &HopOptions,
     ) {
-        self.with_link(now, face, |link, env, _| {
+        self.with_link(face, |link, env, _| {
             if link.has_parts() {
                 let flow = subject.flow;
                 let expected = match kind {

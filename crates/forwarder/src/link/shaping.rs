@@ -222,6 +222,13 @@ pub(crate) struct Expected {
     pub(crate) released_at: Option<Time>,
 }
 
+/// Some segments of those that are pending in an entry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share {
+    pub(crate) part: u16,
+    pub(crate) of: u16,
+}
+
 /// What is expected over a face for PIT entries that are pending; kept where a part looks at it.
 #[derive(Debug, Default)]
 pub(crate) struct Expectations {
@@ -243,10 +250,10 @@ impl Expectations {
         before
     }
 
-    /// Takes out what is expected for `share.0` of the `share.1` segments that an entry has left.
-    pub(crate) fn take_part(&mut self, key: PitKey, share: (u16, u16)) -> Option<Expected> {
+    /// Takes out what is expected for a share of the segments that an entry has left.
+    pub(crate) fn take_part(&mut self, key: PitKey, share: Share) -> Option<Expected> {
         let whole = self.remove(key)?;
-        let (part, of) = (u64::from(share.0), u64::from(share.1).max(1));
+        let (part, of) = (u64::from(share.part), u64::from(share.of).max(1));
         let size = Size(whole.size.0 / of * part.min(of));
         if part < of {
             self.insert(key, Expected { size: whole.size - size, ..whole });

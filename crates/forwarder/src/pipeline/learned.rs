@@ -1,31 +1,31 @@
-//! What strategies learn from packets and what they teach, besides where Interests go.
+//! What strategies learn from packets and announce, besides where Interests go.
 
 use bytes::Bytes;
 use control::{Action, Duration};
 use packet::options::PREFIX_ANNOUNCEMENT;
 use packet::{HopOptions, Name, NameRef};
+use std::collections::VecDeque;
 
-use crate::forwarder::Forwarder;
+use super::Pipeline;
 use crate::tables::FaceId;
-use crate::tables::PrefixTooDeep;
 
 /// Learned routes that wait for the driver. Further ones are dropped; the next packet brings them
 /// again.
 const MOST_LEARNED: usize = 64;
 
-/// What a strategy has learned and the driver is to judge.
+/// A change of routes that a strategy has learned and the driver is to judge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LearnedRoute {
-    /// Data brought an announcement: a route to the face that they came by.
+    /// Data brought an announcement: a route to the face that it came by.
     Announced {
         /// The face.
         face: FaceId,
-        /// The announcement, a Data packet that nobody has verified.
+        /// The announcement, a Data packet that has not been verified.
         announcement: Bytes,
         /// How long the route may live at most.
         longest: Duration,
     },
-    /// Whoever is behind the face has no route for the name any more.
+    /// The other end of the face has no route for the name any more.
     Refused {
         /// The face.
         face: FaceId,
@@ -34,65 +34,47 @@ pub enum LearnedRoute {
     },
 }
 
-impl Forwarder {
-    /// What a strategy has learned since; to be asked after each call that hands in a packet.
-    pub fn poll_learned_route(&mut self) -> Option<LearnedRoute> {
-        self.learned.pop_front()
-    }
+/// Learned routes that wait for the driver.
+#[derive(Debug, Default)]
+pub(crate) struct LearnedRoutes(VecDeque<LearnedRoute>);
 
-    /// Knows an announcement of a prefix from now on, to be handed to neighbours that make
-    /// discoveries, or knows it no longer.
-    ///
-    /// # Errors
-    /// The prefix is too deep.
-    pub fn set_announcement(
-        &mut self,
-        prefix: NameRef<'_>,
-        announcement: Option<Bytes>,
-    ) -> Result<(), PrefixTooDeep> {
-        let name = self.hasher.hash(prefix);
-        match announcement {
-            Some(bytes) => self.announcements.insert(&name, bytes).map(drop),
-            None => {
-                self.announcements.remove(&name);
-                Ok(())
-            }
+impl LearnedRoutes {
+    pub(crate) fn push(&mut self, route: LearnedRoute) {
+        if self.0.len() < MOST_LEARNED {
+            self.0.push_back(route);
         }
     }
 
-    /// Does what a strategy wants that was told of Data from a face; how long it wants to hear of
-    /// more.
-    pub(super) fn heed(
-        &mut self,
-        face: FaceId,
-        name: NameRef<'_>,
-        options: &mut HopOptions,
-    ) -> Option<Duration> {
-        let mut linger = None;
-        for number in 0..self.scratch.actions.len() {
-            match self.scratch.actions[number] {
-                Action::Linger(time) => linger = Some(time),
-                Action::Learn(longest) => {
-                    let bytes = options.get_raw(PREFIX_ANNOUNCEMENT);
-                    if let Some(announcement) = bytes.map(Bytes::copy_from_slice) {
-                        self.teach(LearnedRoute::Announced { face, announcement, longest });
-                    }
+    pub(crate) fn pop(&mut self) -> Option<LearnedRoute> {
+        self.0.pop_front()
+    }
+}
+
+/// Does what a strategy wants that was asked about Data from a face. How long the entry lingers for
+/// further Data, if so.
+pub(super) fn apply(
+    p: &mut Pipeline<'_>,
+    face: FaceId,
+    name: NameRef<'_>,
+    options: &mut HopOptions,
+) -> Option<Duration> {
+    let mut linger = None;
+    for action in p.tables.strategies().actions() {
+        match *action {
+            Action::Linger(time) => linger = Some(time),
+            Action::Learn(longest) => {
+                let bytes = options.get_raw(PREFIX_ANNOUNCEMENT);
+                if let Some(announcement) = bytes.map(Bytes::copy_from_slice) {
+                    p.learned.push(LearnedRoute::Announced { face, announcement, longest });
                 }
-                Action::Announce => {
-                    let name = self.hasher.hash(name);
-                    if let Some((_, known)) = self.announcements.longest_match(&name) {
-                        options.set_raw(PREFIX_ANNOUNCEMENT, known);
-                    }
-                }
-                _ => {}
             }
+            Action::Announce => {
+                if let Some(known) = p.tables.announcement(name) {
+                    options.set_raw(PREFIX_ANNOUNCEMENT, known);
+                }
+            }
+            _ => {}
         }
-        linger
     }
-
-    pub(super) fn teach(&mut self, learned_route: LearnedRoute) {
-        if self.learned.len() < MOST_LEARNED {
-            self.learned.push_back(learned_route);
-        }
-    }
+    linger
 }

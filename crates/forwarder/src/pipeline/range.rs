@@ -1,44 +1,45 @@
-//! The way of range Interests.
+//! Range Interests.
 //!
-//! One is as many Interests as it wants segments, which share nonce, lifetime and options. What of
-//! them neither the content store has nor anybody waits for becomes one PIT entry, is asked about
-//! once, and goes on as one Interest where the other end of the face understands that; elsewhere as
-//! many.
+//! One is as many Interests as it wants segments, which share nonce, lifetime and options. The
+//! segments that are neither in the content store nor pending become one PIT entry. It is asked
+//! about once, and goes on as one Interest where the other end of the face understands that;
+//! elsewhere as many.
 
-use control::{Action, Direction, Size, Time};
+use control::Size;
 use packet::options::{Range, SegmentBits, answer};
-use packet::tlv::{put_header, tlv_len, types};
-use packet::{Component, HopOption, HopOptions, Interest, NackReason};
+use packet::{HopOption, Interest, NackReason};
 
-use super::interest::Arrived;
-use super::upstream::Outbound;
-use crate::budget::Part;
+use super::Pipeline;
+use super::context::InterestCx;
+use super::runs::{split, with_last};
 use crate::counters::{DropReason, OptionFault};
-use crate::forwarder::Forwarder;
 use crate::link::shaping::Expected;
 use crate::node::subject_of;
-use crate::tables::FaceId;
+use crate::state::room::Change;
 use crate::tables::pit::{Segments, segment_of};
-use crate::tables::{HashedName, InRecord, MAX_PREFIX, OutRecord, PitEntry, PitKey};
+use crate::tables::{HashedName, MAX_PREFIX, PitKey, Refusal};
 
-/// Writes the Interest with another last component to its name.
-fn with_last(interest: &Interest<'_>, last: &Component, out: &mut Vec<u8>) {
-    let last = last.as_ref();
-    out.clear();
-    let Ok(value) = packet::tlv::only(interest.wire(), types::INTEREST) else { return };
-    let name = interest.name();
-    let parent = name.parent().as_bytes();
-    let name_len = parent.len() + last.encoded_len();
-    let rest = &value[tlv_len(types::NAME, name.as_bytes().len())..];
-    put_header(out, types::INTEREST, tlv_len(types::NAME, name_len) + rest.len());
-    put_header(out, types::NAME, name_len);
-    out.extend_from_slice(parent);
-    last.encode_into(out);
-    out.extend_from_slice(rest);
+/// The segments of a range Interest that are in one PIT entry.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub(super) key: PitKey,
+    bits: SegmentBits,
+}
+
+/// A range Interest on its way to the tables.
+pub(super) struct RangeInterest {
+    /// All that it wants.
+    wanted: Segments,
+    /// What is in no entry yet.
+    left: Segments,
+    /// What is in an entry.
+    parts: Vec<Part>,
+    /// What the downstream's parts expect of each segment.
+    each: Option<Expected>,
 }
 
 /// The segments that an Interest asks for with a range, if it can ask so.
-fn segments(a: &Arrived<'_>, range: &Range) -> Option<Segments> {
+fn segments(a: &InterestCx<'_>, range: &Range) -> Option<Segments> {
     let plain = !a.interest.can_be_prefix() && a.interest.parameters().is_none();
     let (first, convention) = segment_of(a.interest.name().last()?)?;
     first.checked_add(u64::from(range.count()))?;
@@ -46,434 +47,227 @@ fn segments(a: &Arrived<'_>, range: &Range) -> Option<Segments> {
     plain.then(|| Segments { first, convention, bits: range.wanted() })
 }
 
-/// The faces that something is expected over for an entry, and in which direction.
-fn sides(entry: &PitEntry) -> Vec<(FaceId, Direction)> {
-    let ins = entry.in_records().iter().map(|record| (record.face, Direction::Out));
-    ins.chain(entry.out_records().iter().map(|r| (r.face(), Direction::In))).collect()
-}
-
-impl Forwarder {
-    /// Takes the range out of an Interest's options: what it wants, if it can be had in this way.
-    /// Otherwise it is an Interest for what its name says, as it is to whoever knows no ranges.
-    pub(super) fn take_range(&mut self, a: &mut Arrived<'_>) -> Option<Segments> {
+impl RangeInterest {
+    /// Takes the range out of an Interest's options. `None` if there is none that can be had in
+    /// this way: then it is an Interest for what its name says, as it is to nodes without ranges.
+    pub(super) fn take(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> Option<RangeInterest> {
         a.options.get_raw(Range::TYPE)?;
         let range = a.options.get::<Range>();
         a.options.remove(Range::TYPE);
-        if self.max_range <= 1 {
+        if p.settings.max_range <= 1 {
             return None;
         }
-        let wanted = range.and_then(|range| segments(a, &range));
-        if wanted.is_none() {
-            self.count_option_fault(a.face, OptionFault::RangeMisplaced);
-        }
-        wanted
-    }
-
-    /// PIT and content store, for each segment.
-    pub(super) fn enter_range(&mut self, now: Time, a: &mut Arrived<'_>, wanted: &Segments) {
+        let Some(wanted) = range.and_then(|range| segments(a, &range)) else {
+            p.faces.count_option_fault(a.face, OptionFault::RangeMisplaced);
+            return None;
+        };
         let each = a.expected.map(|expected| Expected {
             size: Size(expected.size.0 / u64::from(wanted.bits.count().max(1))),
             ..expected
         });
-        let allowed = SegmentBits::first(self.max_range);
-        let mut left = Segments { bits: wanted.bits.and(allowed), ..*wanted };
-        let beyond = wanted.bits.without(allowed);
+        let allowed = SegmentBits::first(p.settings.max_range);
+        let left = Segments { bits: wanted.bits.and(allowed), ..wanted };
+        Some(RangeInterest { wanted, left, parts: Vec::new(), each })
+    }
+
+    /// Joins the entries in which some of the segments are pending. Rejects what is more than is
+    /// taken at once, or all, if the Interest has come round a loop; says whether it goes on.
+    pub(super) fn join(&mut self, p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> bool {
+        let beyond = self.wanted.bits.without(self.left.bits);
         if !beyond.is_empty() {
-            // More than is taken here at once: the rest is to be asked for again.
-            self.refuse_segments(now, a, beyond, DropReason::RangeTooLong, each);
+            self.reject(p, a, beyond, DropReason::RangeTooLong);
         }
-        let Some(mut parts) = self.join_runs(now, a, &mut left) else {
-            self.give_back(now, a);
-            Range::of(wanted.bits).map(|range| a.options.set(&range));
-            return self.refuse(now, a, DropReason::Duplicate, NackReason::Duplicate);
-        };
-        for at in left.bits.iter() {
-            if self.enter_segment(now, a, &left, at, each) {
-                left.bits.remove(at);
-            }
+        if !self.find_parts(p, a) {
+            p.return_credit(a);
+            Range::of(self.wanted.bits).map(|range| a.options.set(&range));
+            p.reject(a, DropReason::Duplicate, NackReason::Duplicate);
+            return false;
         }
-        if !left.bits.is_empty() {
-            let made = self.make_room_for(now, None, a);
-            let made = made
-                .and_then(|()| self.pit.insert_run(a.interest, a.name, &left, a.in_record(now)));
-            match made {
-                Ok(key) => parts.push((key, left.bits)),
-                Err(refusal) => {
-                    self.give_back_part(now, a, each, left.bits.count());
-                    self.count_drop(a.face, super::interest::reason_of(refusal));
-                }
-            }
-        }
-        for (key, bits) in parts {
-            self.forward_part(now, a, key, bits, each);
-        }
+        self.parts.retain_mut(|part| {
+            part.key = split(p, part.key, part.bits).unwrap_or(part.key);
+            join_part(p, a, *part)
+        });
+        true
     }
 
-    /// An Interest for `bits` of an entry's run goes on. Its name is that of the entry, from whose
-    /// first segment they count: the downstream's run may begin elsewhere.
-    fn forward_part(
-        &mut self,
-        now: Time,
-        a: &Arrived<'_>,
-        key: PitKey,
-        bits: SegmentBits,
-        each: Option<Expected>,
-    ) {
-        let Some(run) = self.pit.get(key).and_then(|entry| entry.run()) else { return };
-        let pending = run.pending();
-        let mut buffer = std::mem::take(&mut self.scratch.segment);
-        with_last(a.interest, &pending.convention.component(pending.first), &mut buffer);
-        if let Ok(interest) = Interest::decode(&buffer) {
-            let name = self.hashed(interest.name());
-            let size = |one: Expected| Size(one.size.0 * u64::from(bits.count()));
-            let mut part = Arrived {
-                interest: &interest,
-                name: &name,
-                token: a.token.clone(),
-                options: a.options.clone(),
-                subject: subject_of(&name),
-                expected: each.map(|one| Expected { size: size(one), ..one }),
-                bits,
-                ..*a
-            };
-            if self.parts == 0 || self.pass_miss_shaper(now, key, &mut part) {
-                self.forward(now, key, &mut part);
-            }
-        }
-        self.scratch.segment = buffer;
-    }
-
-    /// Joins the entries in which some of what is `left` is pending, and takes that out of it: the
-    /// entries, with what is asked of each. `None` if the Interest has come round a loop.
-    fn join_runs(
-        &mut self,
-        now: Time,
-        a: &mut Arrived<'_>,
-        left: &mut Segments,
-    ) -> Option<Vec<(PitKey, SegmentBits)>> {
-        let (mut runs, mut parts) = (Vec::new(), Vec::new());
-        if self.pit.has_runs() {
-            self.pit.find_runs(a.name, &mut runs);
+    /// Finds the entries in which some of the segments are pending, and takes these out of what is
+    /// left. Not if the Interest has come round a loop.
+    fn find_parts(&mut self, p: &Pipeline<'_>, a: &InterestCx<'_>) -> bool {
+        let mut runs = Vec::new();
+        if p.pit().has_runs() {
+            p.pit().find_runs(a.name, &mut runs);
         }
         let fresh = a.interest.must_be_fresh();
         for key in runs {
-            let Some(entry) = self.pit.get(key).filter(|e| e.must_be_fresh() == fresh) else {
+            let Some(entry) = p.pit().get(key).filter(|e| e.must_be_fresh() == fresh) else {
                 continue;
             };
             let Some(pending) = entry.run().map(|run| run.pending()) else { continue };
-            let shared = left.within(&pending);
+            let shared = self.left.within(&pending);
             if shared.is_empty() {
                 continue;
             }
-            if self.is_loop(entry, a) {
-                return None;
+            if p.is_loop(entry, a) {
+                return false;
             }
-            let taken = Segments { bits: shared, ..pending }.within(left);
-            left.bits = left.bits.without(taken);
-            parts.push((key, shared));
+            let taken = Segments { bits: shared, ..pending }.within(&self.left);
+            self.left.bits = self.left.bits.without(taken);
+            self.parts.push(Part { key, bits: shared });
         }
-        parts.retain_mut(|(key, bits)| {
-            *key = self.split(now, *key, *bits).unwrap_or(*key);
-            self.join_run(now, *key, a, *bits)
-        });
-        Some(parts)
+        true
     }
 
-    /// Makes an entry of its own of some segments of a run, so that what is decided of them is
-    /// decided of them alone: whether to ask again is a matter of each segment. Not while a shaper
-    /// holds the Interest, which is one. `None` if there is no room.
-    fn split(&mut self, now: Time, key: PitKey, bits: SegmentBits) -> Option<PitKey> {
-        let entry = self.pit.get(key)?;
-        if entry.out_records().iter().any(|record| record.released_at().is_none()) {
-            return Some(key);
-        }
-        let (of, faces) = (entry.segments(), sides(entry));
-        if !self.reserve(Part::Pending, |forwarder| forwarder.pit.growth_copy(key)) {
-            return None;
-        }
-        let split = self.pit.split_run(key, bits).ok()?;
-        if split != key {
-            self.move_expected(now, key, split, &faces, (bits.count(), of));
-        }
-        Some(split)
+    /// The places of the segments that are in no entry yet.
+    pub(super) fn left(&self) -> impl Iterator<Item = u16> + use<> {
+        self.left.bits.iter()
     }
 
-    /// As [`Forwarder::join`]; says whether there was room.
-    fn join_run(&mut self, now: Time, key: PitKey, a: &mut Arrived<'_>, bits: SegmentBits) -> bool {
-        let made = self.make_room_for(now, Some(key), a);
-        let mut record = a.in_record(now);
-        let before = self.pit.get(key).and_then(|entry| entry.in_record(a.face));
-        if let Some(before) = before.filter(|before| before.nonce == a.nonce) {
-            record.expires = before.expires;
-        }
-        let joined = made.and_then(|()| self.pit.join_run(key, record, bits));
-        match joined {
-            Ok(before) => {
-                if let Some(before) = before.filter(|before| before.nonce != a.nonce) {
-                    let nonce = self.hasher.nonce_key(a.name.whole(), before.nonce);
-                    self.dead_nonces.insert(now, nonce);
-                }
-                self.stats.aggregated += u64::from(bits.count());
-                true
-            }
-            Err(refusal) => {
-                self.count_drop(a.face, super::interest::reason_of(refusal));
-                false
-            }
+    /// The segment at this place has gone its own way.
+    pub(super) fn take_out(&mut self, at: u16) {
+        self.left.bits.remove(at);
+    }
+
+    /// Writes the Interest for one segment.
+    pub(super) fn write_segment(&self, a: &InterestCx<'_>, at: u16, out: &mut Vec<u8>) {
+        let segment = self.left.first.saturating_add(u64::from(at));
+        with_last(a.interest, &self.left.convention.component(segment), out);
+    }
+
+    /// The Interest for one segment, as if it had been asked for alone.
+    pub(super) fn segment<'i>(
+        &self,
+        a: &InterestCx<'_>,
+        interest: &'i Interest<'i>,
+        name: &'i HashedName<'i>,
+    ) -> InterestCx<'i> {
+        InterestCx {
+            token: a.token.clone(),
+            mark: a.mark,
+            options: a.options.clone(),
+            next_hop: a.next_hop,
+            subject: subject_of(name),
+            size: a.size,
+            expected: self.each,
+            ..InterestCx::new(a.face, interest, name, a.nonce, a.expires)
         }
     }
 
-    /// One segment, as if it had been asked for alone: if it is pending so, or in the content
-    /// store. Otherwise nothing is done, and it is for the rest's entry.
-    fn enter_segment(
-        &mut self,
-        now: Time,
-        a: &Arrived<'_>,
-        wanted: &Segments,
-        at: u16,
-        expected: Option<Expected>,
-    ) -> bool {
-        let segment = wanted.first.saturating_add(u64::from(at));
-        let mut buffer = std::mem::take(&mut self.scratch.segment);
-        with_last(a.interest, &wanted.convention.component(segment), &mut buffer);
-        let done = Interest::decode(&buffer).is_ok_and(|interest| {
-            let name = self.hashed(interest.name());
-            let mut one = Arrived {
-                interest: &interest,
-                name: &name,
-                token: a.token.clone(),
-                options: a.options.clone(),
-                subject: subject_of(&name),
-                expected,
-                bits: SegmentBits::NONE,
-                ..*a
-            };
-            if self.is_routed_alone(&name) || self.pit.find(&interest, &name).is_some() {
-                self.enter_one(now, &mut one);
-                return true;
-            }
-            self.answer_from_store(now, &one)
-        });
-        self.scratch.segment = buffer;
-        done
+    /// Whether a segment goes on alone: it is pending so, or there are routes for names as long as
+    /// its own, which may lead each segment to another place.
+    pub(super) fn is_alone(&self, p: &Pipeline<'_>, one: &InterestCx<'_>) -> bool {
+        let components = one.name.components();
+        components >= MAX_PREFIX
+            || p.tables.fib().lengths() >> components & 1 == 1
+            || p.pit().find(one.interest, one.name).is_some()
     }
 
-    /// There are routes for names as long as this one: segments of one run may lead to different
-    /// places, so that each goes its own way.
-    fn is_routed_alone(&self, name: &HashedName<'_>) -> bool {
-        name.components() >= MAX_PREFIX || self.fib.lengths() >> name.components() & 1 == 1
-    }
-
-    /// Tells the shaper at stage *arrival* that `count` segments will bring nothing.
-    fn give_back_part(&mut self, now: Time, a: &Arrived<'_>, each: Option<Expected>, count: u16) {
-        let Some(one) = each else { return };
-        let expected = Expected { size: Size(one.size.0 * u64::from(count)), ..one };
-        self.with_link(now, a.face, |link, env, _| link.returned(env, &expected, None));
-        self.wake(now, a.face);
-    }
-
-    fn refuse_segments(
-        &mut self,
-        now: Time,
-        a: &Arrived<'_>,
-        bits: SegmentBits,
-        reason: DropReason,
-        each: Option<Expected>,
-    ) {
-        self.give_back_part(now, a, each, bits.count());
-        self.count_drop(a.face, reason);
-        let mut options = answer(&a.options, None);
-        Range::of(bits).map(|range| options.set(&range));
-        let with = (a.token.clone(), options);
-        self.send_nack(now, a.face, a.interest, a.nonce, with, NackReason::Congestion);
-    }
-
-    /// Whether one of the faces that a strategy wants to send a run by understands no ranges.
-    /// Probes make single entries as well: the answer that comes second is of use to the strategy
-    /// only if the entry lingers, and a run does not.
-    pub(super) fn must_expand(&self, out: &Outbound<'_>, actions: &[Action]) -> bool {
-        !out.bits.is_empty()
-            && actions.iter().any(|action| match action {
-                Action::Probe(_) => true,
-                Action::Forward(face) => {
-                    let face = self.faces.get(FaceId(*face));
-                    face.is_some_and(|face| !face.link.takes_ranges())
-                }
-                _ => false,
-            })
-    }
-
-    /// Makes an entry of its own of each segment that is to be asked for, and does with each what
-    /// the strategy wants.
-    pub(super) fn expand(&mut self, now: Time, out: &Outbound<'_>, actions: &[Action]) {
-        let Some(entry) = self.pit.get(out.key) else { return };
-        let Some(run) = entry.run() else { return };
-        let pending = run.pending();
-        let ins: Vec<(InRecord, SegmentBits)> =
-            entry.in_records().iter().map(|r| (r.clone(), run.wanted_by(r.face))).collect();
-        let outs: Vec<(OutRecord, SegmentBits)> =
-            entry.out_records().iter().map(|r| (r.clone(), run.asked_of(r.face()))).collect();
-        let (faces, note) = (sides(entry), entry.note);
-        let mut buffer = Vec::new();
-        let mut number = pending.bits.count();
-        for at in pending.bits.and(out.bits).iter() {
-            let segment = pending.first.saturating_add(u64::from(at));
-            with_last(out.interest, &pending.convention.component(segment), &mut buffer);
-            let Ok(interest) = Interest::decode(&buffer) else { continue };
-            let name = self.hashed(interest.name());
-            let made = self.make_single(&interest, &name, note, at, &ins, &outs);
-            if let Some(key) = made {
-                self.move_expected(now, out.key, key, &faces, (1, number));
-            }
-            let mut bit = SegmentBits::NONE;
-            bit.insert(at);
-            self.pit.clear_segments(out.key, bit);
-            number -= 1;
-            let Some(key) = made else {
-                self.count_drop(out.ingress, DropReason::PitFull);
-                continue;
-            };
-            let mut one = Outbound {
-                key,
-                interest: &interest,
-                name: &name,
-                options: out.options.clone(),
-                subject: subject_of(&name),
-                answer: HopOptions::new(),
-                bits: SegmentBits::NONE,
-                ..*out
-            };
-            for action in actions {
-                if let Some((face, trigger)) = self.act(now, &mut one, *action) {
-                    self.decide(now, &mut one, face, trigger);
-                }
-            }
-        }
-        if self.pit.get(out.key).is_some_and(|entry| entry.in_records().is_empty()) {
-            self.pit.discard(out.key);
-        }
-    }
-
-    /// The PIT entry of one segment of a run, with those that wait for it and were asked for it.
-    fn make_single(
-        &mut self,
-        interest: &Interest<'_>,
-        name: &HashedName<'_>,
-        note: [u64; 2],
-        at: u16,
-        ins: &[(InRecord, SegmentBits)],
-        outs: &[(OutRecord, SegmentBits)],
-    ) -> Option<PitKey> {
-        let mut key = self.pit.find(interest, name);
-        let is_new = key.is_none();
-        for (record, _) in ins.iter().filter(|(_, bits)| bits.has(at)) {
-            let (hash, bytes) = (name.whole(), interest.wire().len());
-            let has_room = self.reserve(Part::Pending, |forwarder| match key {
-                Some(key) => forwarder.pit.growth_of(key, record),
-                None => forwarder.pit.growth(hash, bytes, record),
-            });
-            match key {
-                _ if !has_room => {}
-                Some(key) => _ = self.pit.put_in_record(key, record.clone()),
-                None => key = self.pit.insert(interest, name, record.clone()).ok(),
-            }
-        }
-        let key = key?;
-        if is_new && let Some(entry) = self.pit.get_mut(key) {
-            // What the strategy noted when it decided about the run.
-            entry.note = note;
-        }
-        for (record, _) in outs.iter().filter(|(_, bits)| bits.has(at)) {
-            let grows = |forwarder: &Forwarder| forwarder.pit.growth_upstream(key);
-            if record.released_at().is_some() && self.reserve(Part::Pending, grows) {
-                _ = self.pit.put_out_record(key, record.clone());
-            }
-        }
-        Some(key)
-    }
-
-    /// Moves what is expected for `share.0` of the `share.1` segments of an entry to another one.
-    fn move_expected(
-        &mut self,
-        now: Time,
-        from: PitKey,
-        to: PitKey,
-        faces: &[(FaceId, Direction)],
-        share: (u16, u16),
-    ) {
-        if self.parts == 0 {
+    /// Makes one entry of what is left.
+    pub(super) fn insert(&mut self, p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
+        if self.left.bits.is_empty() {
             return;
         }
-        for (face, direction) in faces {
-            self.with_link(now, *face, |link, _, _| {
-                link.move_expected(*direction, from, to, share);
-            });
-        }
-    }
-
-    /// What was sent to `face` under this nonce for segments of runs will bring no Data: each
-    /// entry's share is split off. The entries that are asked for as a whole then.
-    pub(super) fn split_sent(
-        &mut self,
-        now: Time,
-        face: FaceId,
-        interest: &Interest<'_>,
-        name: &HashedName<'_>,
-        range: Option<Range>,
-    ) -> Vec<PitKey> {
-        let (mut runs, mut sent) = (Vec::new(), Vec::new());
-        let Some((first, convention)) = interest.name().last().and_then(segment_of) else {
-            return sent;
-        };
-        self.pit.find_runs(name, &mut runs);
-        let bits = range.map_or(SegmentBits::first(1), |range| range.wanted());
-        let asked_for = Segments { first, convention, bits };
-        for key in runs {
-            let Some(entry) = self.pit.get(key) else { continue };
-            let (Some(run), Some(record)) = (entry.run(), entry.out_record(face)) else { continue };
-            let asked = run.pending().bits.and(run.asked_of(face));
-            let bits = asked_for.within(&Segments { bits: asked, ..run.pending() });
-            if bits.is_empty() || interest.nonce() != Some(record.nonce) {
-                continue;
+        match insert_run(p, a, &self.left) {
+            Ok(key) => self.parts.push(Part { key, bits: self.left.bits }),
+            Err(refusal) => {
+                self.return_credit(p, a, self.left.bits.count());
+                p.count_drop(a.face, refusal.into());
             }
-            // Where there is no room for another entry, it expires.
-            sent.extend(self.split(now, key, bits));
         }
-        sent
     }
 
-    /// Tells the shapers on both sides of an entry for a run that one of its segments came from
-    /// `from`, in Data of `len` bytes.
-    pub(super) fn settle_segment(
-        &mut self,
-        now: Time,
-        key: PitKey,
-        at: u16,
-        (from, len): (FaceId, usize),
+    /// The entries that it is in, and its share of each.
+    pub(super) fn take_parts(&mut self) -> Vec<Part> {
+        std::mem::take(&mut self.parts)
+    }
+
+    /// Writes the Interest for its share of an entry. The name is that of the entry, from whose
+    /// first segment the places count: the downstream's run may begin elsewhere.
+    pub(super) fn write_part(
+        &self,
+        p: &Pipeline<'_>,
+        a: &InterestCx<'_>,
+        part: Part,
+        out: &mut Vec<u8>,
     ) {
-        let Some(entry) = self.pit.get(key) else { return };
-        let Some(run) = entry.run() else { return };
-        let size = Size(len as u64);
-        let mut told: Vec<(FaceId, Direction, u16, Option<Size>)> = Vec::new();
-        let pending = run.pending().bits;
-        for record in entry.out_records() {
-            let asked = run.asked_of(record.face()).and(pending);
-            if asked.has(at) {
-                let size = Some(size).filter(|_| record.face() == from);
-                told.push((record.face(), Direction::In, asked.count(), size));
-            }
-        }
-        for record in entry.in_records() {
-            let wanted = run.wanted_by(record.face);
-            if wanted.has(at) {
-                told.push((record.face, Direction::Out, wanted.count(), Some(size)));
-            }
-        }
-        for (face, direction, of, size) in told {
-            self.with_link(now, face, |link, env, _| {
-                link.settle_part(env, direction, key, of, size);
-            });
-            self.wake(now, face);
+        out.clear();
+        if let Some(run) = p.pit().get(part.key).and_then(|entry| entry.run()) {
+            let pending = run.pending();
+            with_last(a.interest, &pending.convention.component(pending.first), out);
         }
     }
+
+    /// The Interest for its share of an entry.
+    pub(super) fn part<'i>(
+        &self,
+        a: &InterestCx<'_>,
+        interest: &'i Interest<'i>,
+        name: &'i HashedName<'i>,
+        part: Part,
+    ) -> InterestCx<'i> {
+        let expected = self.expected(part.bits.count());
+        InterestCx { expected, bits: part.bits, ..self.segment(a, interest, name) }
+    }
+
+    /// What the downstream's parts expect of so many segments.
+    fn expected(&self, count: u16) -> Option<Expected> {
+        self.each.map(|one| Expected { size: Size(one.size.0 * u64::from(count)), ..one })
+    }
+
+    /// Reports to the shaper at stage *arrival* that `count` segments will bring nothing.
+    fn return_credit(&self, p: &mut Pipeline<'_>, a: &InterestCx<'_>, count: u16) {
+        if let Some(expected) = self.expected(count) {
+            p.with_link(a.face, |link, env, _| link.returned(env, &expected, None));
+            p.wake(a.face);
+        }
+    }
+
+    /// Drops some segments and sends a Nack for them: they are to be asked for again.
+    fn reject(
+        &self,
+        p: &mut Pipeline<'_>,
+        a: &InterestCx<'_>,
+        bits: SegmentBits,
+        reason: DropReason,
+    ) {
+        self.return_credit(p, a, bits.count());
+        p.count_drop(a.face, reason);
+        let mut options = answer(&a.options, None);
+        Range::of(bits).map(|range| options.set(&range));
+        let token = a.token.clone();
+        p.send_nack(a.face, a.interest, a.nonce, token, options, NackReason::Congestion);
+    }
+}
+
+/// Joins an entry; says whether there was room.
+fn join_part(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>, part: Part) -> bool {
+    match join_run(p, a, part) {
+        Ok(()) => {
+            p.stats().aggregated += u64::from(part.bits.count());
+            true
+        }
+        Err(refusal) => {
+            p.count_drop(a.face, refusal.into());
+            false
+        }
+    }
+}
+
+fn join_run(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>, part: Part) -> Result<(), Refusal> {
+    let Part { key, bits } = part;
+    let mut record = a.in_record(p.now);
+    let room = p.admit(a, Change::Join { key, record: &record })?;
+    record.expires = a.expires;
+    p.tables.join_run(room, p.now, a.name, key, record, bits)
+}
+
+fn insert_run(
+    p: &mut Pipeline<'_>,
+    a: &mut InterestCx<'_>,
+    segments: &Segments,
+) -> Result<PitKey, Refusal> {
+    let mut record = a.in_record(p.now);
+    let (hash, len) = (a.name.whole(), a.interest.wire().len());
+    let room = p.admit(a, Change::Insert { hash, len, record: &record })?;
+    record.expires = a.expires;
+    p.tables.insert_run(room, a.interest, a.name, segments, record)
 }

@@ -4,7 +4,7 @@ use control::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::face::Faces;
+use super::table::FaceTable;
 use crate::tables::FaceId;
 
 /// A heap of instants. An entry that is not its face's deadline any more is left where it is and
@@ -22,7 +22,7 @@ pub(crate) struct Deadlines {
 const MOST_STALE: usize = 4;
 const SOME: usize = 16;
 
-fn is_live(faces: &Faces, &Reverse((at, id)): &Reverse<(Time, FaceId)>) -> bool {
+fn is_live(faces: &FaceTable, &Reverse((at, id)): &Reverse<(Time, FaceId)>) -> bool {
     faces.get(id).is_some_and(|face| face.deadline == Some(at))
 }
 
@@ -35,7 +35,7 @@ impl Deadlines {
 
     /// Changes a face's deadline.
     #[inline]
-    pub(crate) fn set(&mut self, faces: &mut Faces, id: FaceId, at: Option<Time>) {
+    pub(crate) fn set(&mut self, faces: &mut FaceTable, id: FaceId, at: Option<Time>) {
         let Some(face) = faces.get_mut(id) else { return };
         if face.deadline == at {
             return;
@@ -49,7 +49,7 @@ impl Deadlines {
 
     /// Drops what is out of date from the top, or everywhere if there is too much of it. To be
     /// called when a face is gone.
-    pub(crate) fn settle(&mut self, faces: &Faces) {
+    pub(crate) fn settle(&mut self, faces: &FaceTable) {
         if self.heap.len() > MOST_STALE * faces.len() + SOME {
             self.heap.retain(|entry| is_live(faces, entry));
         }
@@ -60,7 +60,7 @@ impl Deadlines {
 
     /// Moves the faces whose deadlines have come to `due`, in the order of the deadlines and, among
     /// equal ones, of the faces. They keep their deadlines, which are to be set anew.
-    pub(crate) fn take_due(&mut self, now: Time, faces: &Faces, due: &mut Vec<FaceId>) {
+    pub(crate) fn take_due(&mut self, now: Time, faces: &FaceTable, due: &mut Vec<FaceId>) {
         while let Some(first) = self.heap.peek().filter(|Reverse((at, _))| *at <= now) {
             // A deadline that was given up and taken again has two entries.
             let Reverse((_, id)) = *first;
@@ -77,7 +77,7 @@ impl Deadlines {
 mod tests {
     use super::*;
     use crate::config::FaceConfig;
-    use crate::face::Face;
+    use crate::state::faces::face::Face;
     use packet::options::Capability;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
@@ -91,7 +91,7 @@ mod tests {
                 0..300,
             ),
         ) {
-            let mut faces = Faces::default();
+            let mut faces = FaceTable::default();
             for _ in 0..5 {
                 let id = faces.next_id();
                 faces.insert(Face::new(1, "", Capability(0), id, FaceConfig::default()));

@@ -15,14 +15,14 @@
 //! Everything here is arithmetic on what is counted: no clock, no call to the system. Where there
 //! is no limit nothing is counted either.
 
+use super::faces::face::Face;
+use super::room::{Change, Room};
+use super::tables::Tables;
 use crate::config::Scope;
-use crate::face::Face;
-use crate::forwarder::Forwarder;
-use crate::tables::FaceId;
 
 /// Who needs memory that is shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(super) enum Part {
     /// The table of pending Interests.
     Pending,
     /// The faces.
@@ -73,7 +73,7 @@ impl MemoryUse {
 
 /// What is shared, and what of it those take who do not count themselves.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub(super) struct Budget {
     limit: usize,
     /// Set aside for the remembered nonces.
     dead_nonces: usize,
@@ -104,7 +104,7 @@ const MOST_IDLE: usize = 4 << 20;
 const FREE: usize = 64;
 
 impl Budget {
-    pub(crate) fn new(limit: usize, dead_nonces: usize) -> Budget {
+    pub(super) fn new(limit: usize, dead_nonces: usize) -> Budget {
         let mut budget = Budget {
             limit,
             dead_nonces,
@@ -122,7 +122,7 @@ impl Budget {
     }
 
     #[inline]
-    pub(crate) fn is_limited(&self) -> bool {
+    pub(super) fn is_limited(&self) -> bool {
         self.limit != usize::MAX
     }
 
@@ -133,7 +133,7 @@ impl Budget {
     }
 
     /// The most that a part may take.
-    pub(crate) fn share(&self, part: Part) -> usize {
+    pub(super) fn share(&self, part: Part) -> usize {
         match part {
             Part::Pending | Part::Faces => self.usable() / 2,
             Part::Routes => self.usable() / 8,
@@ -152,7 +152,7 @@ impl Budget {
         common.max(self.each_face).saturating_sub(own).min(share.saturating_sub(self.faces))
     }
 
-    pub(crate) fn refuse(&mut self, part: Part) {
+    pub(super) fn refuse(&mut self, part: Part) {
         match part {
             Part::Pending => self.refused.interests += 1,
             Part::Faces => self.refused.packets += 1,
@@ -162,7 +162,7 @@ impl Budget {
 
     /// Counts what a face takes now.
     #[inline]
-    pub(crate) fn count(&mut self, face: &mut Face) {
+    pub(super) fn count(&mut self, face: &mut Face) {
         if self.is_limited() {
             let most = self.share(Part::Faces).saturating_sub(self.faces) / 32;
             face.link.relax(most.min(MOST_IDLE));
@@ -174,12 +174,12 @@ impl Budget {
     }
 
     /// What is needed has changed.
-    pub(crate) fn look_again(&mut self) {
+    pub(super) fn look_again(&mut self) {
         self.ample = 0;
     }
 
     /// A face is there.
-    pub(crate) fn begin(&mut self, face: &mut Face) {
+    pub(super) fn begin(&mut self, face: &mut Face) {
         self.count(face);
         self.bare += face.bare;
         self.face_count += 1;
@@ -187,7 +187,7 @@ impl Budget {
     }
 
     /// A face is gone.
-    pub(crate) fn forget(&mut self, face: &Face) {
+    pub(super) fn forget(&mut self, face: &Face) {
         self.faces -= face.counted;
         self.bare -= face.bare;
         self.face_count -= 1;
@@ -195,186 +195,163 @@ impl Budget {
     }
 
     /// The routes take so many bytes now.
-    pub(crate) fn count_routes(&mut self, bytes: usize) {
+    pub(super) fn count_routes(&mut self, bytes: usize) {
         (self.routes, self.ample) = (bytes, 0);
     }
-}
 
-impl Forwarder {
-    /// What it takes, part by part.
-    #[must_use]
-    pub fn memory(&self) -> MemoryUse {
-        let budget = &self.budget;
-        let limited = budget.is_limited();
+    /// What everything takes, part by part.
+    pub(super) fn in_use(&self, tables: &Tables) -> MemoryUse {
+        let limited = self.is_limited();
+        let dead_nonces = tables.dead_nonces();
         MemoryUse {
-            limit: limited.then_some(budget.limit),
-            content_store: self.store.memory(),
-            pending: self.pit.memory(),
-            faces: budget.faces,
-            routes: self.fib.memory() + budget.outside,
-            dead_nonces: if limited { budget.dead_nonces } else { self.dead_nonces.memory() },
-            refused: budget.refused,
+            limit: limited.then_some(self.limit),
+            content_store: tables.cache().store().memory(),
+            pending: tables.pit().memory(),
+            faces: self.faces,
+            routes: tables.fib().memory() + self.outside,
+            dead_nonces: if limited { self.dead_nonces } else { dead_nonces.memory() },
+            refused: self.refused,
         }
     }
 
-    /// Changes what all of it may be together, where that is limited. What is beyond goes by and
-    /// by, the content store's at once.
-    pub fn set_memory_limit(&mut self, bytes: usize) {
-        if self.budget.is_limited() {
-            (self.budget.limit, self.budget.ample) = (bytes, 0);
-            self.budget.divide();
-            let left = self.budget.usable().saturating_sub(self.others());
-            self.store.give_way(left, &mut self.store_rng);
-        }
-    }
-
-    /// The driver keeps so many bytes for a face now, besides what the face was made with: frames
-    /// that it took and has not sent, for instance.
-    pub fn set_outside(&mut self, id: FaceId, bytes: usize) {
-        if let Some(face) = self.faces.get_mut(id) {
-            face.outside = bytes;
-            self.budget.count(face);
+    /// Changes the limit, where there is one. What is beyond it goes by and by, the content store's
+    /// at once.
+    pub(super) fn set_limit(&mut self, bytes: usize, tables: &mut Tables) {
+        if self.is_limited() {
+            (self.limit, self.ample) = (bytes, 0);
+            self.divide();
+            let left = self.usable().saturating_sub(self.others(tables));
+            tables.cache_mut().give_way(left);
         }
     }
 
     /// The driver keeps so many bytes now that are for no face.
-    pub fn set_driver_memory(&mut self, bytes: usize) {
-        (self.budget.outside, self.budget.ample) = (bytes, 0);
+    pub(super) fn set_outside(&mut self, bytes: usize) {
+        (self.outside, self.ample) = (bytes, 0);
     }
 
-    /// Whether what everything takes together is counted, because it is limited.
-    #[must_use]
-    pub fn counts_memory(&self) -> bool {
-        self.budget.is_limited()
+    /// Whether there is much more memory than everything needs, or no limit.
+    pub(super) fn is_ample(&self) -> bool {
+        !self.is_limited() || self.ample > 0
     }
 
-    /// Whether there is much more memory than everything needs, or no limit: then nothing has to be
-    /// saved.
-    #[must_use]
-    pub fn has_ample_memory(&self) -> bool {
-        !self.budget.is_limited() || self.budget.ample > 0
-    }
-
-    /// Whether there is memory for one more route for which the driver keeps `outside` bytes; if
-    /// not, that is counted.
-    pub fn has_room_for_route(&mut self, outside: usize) -> bool {
-        self.reserve(Part::Routes, |_| outside)
-    }
-
-    /// Whether there is memory for one more face of this scope for which the driver keeps `outside`
-    /// bytes; if not, that is counted. Remote faces leave half of the memory for faces to this
-    /// host's applications.
-    pub fn has_room_for_face(&mut self, scope: Scope, outside: usize) -> bool {
-        if !self.budget.is_limited() {
+    /// See [`crate::Forwarder::has_room_for_face`].
+    pub(super) fn has_room_for_face(
+        &mut self,
+        scope: Scope,
+        outside: usize,
+        tables: &mut Tables,
+    ) -> bool {
+        if !self.is_limited() {
             return true;
         }
-        let (refused, bare) = (self.budget.refused, Face::BARE + outside);
+        let (refused, bare) = (self.refused, Face::BARE + outside);
         // Beside every face that there is there has to be room for what it sends.
         let most = match scope {
-            Scope::Local => self.budget.share(Part::Faces) / 2,
-            Scope::NonLocal => self.budget.share(Part::Faces) / 4,
+            Scope::Local => self.share(Part::Faces) / 2,
+            Scope::NonLocal => self.share(Part::Faces) / 4,
         };
-        let has = self.budget.bare + bare <= most && self.make_room(Part::Faces, bare);
+        let has = self.bare + bare <= most && self.make_room(Part::Faces, bare, tables);
         if !has {
-            self.budget.refused = Refused { faces: refused.faces + 1, ..refused };
+            self.refused = Refused { faces: refused.faces + 1, ..refused };
         }
         has
     }
 
-    /// Makes room for `bytes` that somebody is about to take; says whether there is any. What is
-    /// refused is counted.
+    /// Reserves the memory for a change of a table. `None` if there is none, which is counted.
     #[inline]
-    pub(crate) fn reserve(&mut self, part: Part, bytes: impl FnOnce(&Forwarder) -> usize) -> bool {
-        if !self.budget.is_limited() {
-            return true;
+    pub(super) fn reserve(&mut self, change: Change<'_>, tables: &mut Tables) -> Option<Room> {
+        if !self.is_limited() {
+            return Some(Room::granted());
         }
-        let bytes = bytes(self);
-        self.make_room(part, bytes)
+        let part = match change {
+            Change::Route { .. } => Part::Routes,
+            _ => Part::Pending,
+        };
+        let bytes = tables.growth(change);
+        self.make_room(part, bytes, tables).then(Room::granted)
     }
 
-    /// The same for what is about to be queued on a face. The link finds out by [`Forwarder::room`]
-    /// whether there was any.
-    #[inline]
-    pub(crate) fn reserve_queue(&mut self, face: FaceId, bytes: impl FnOnce(&Face) -> usize) {
-        if !self.budget.is_limited() {
-            return;
-        }
-        let Some(state) = self.faces.get(face) else { return };
-        let (bytes, own) = (bytes(state), state.own());
-        if bytes > self.budget.free_for(own) {
-            self.budget.refuse(Part::Faces);
+    /// Whether there is memory for `bytes` that the driver keeps with a route; if not, that is
+    /// counted.
+    pub(super) fn has_room_for_route(&mut self, bytes: usize, tables: &mut Tables) -> bool {
+        !self.is_limited() || self.make_room(Part::Routes, bytes, tables)
+    }
+
+    /// Makes room for what is about to be queued on a face, whose queues and the like take `own`.
+    /// The link finds out by [`Budget::room`] whether there was any.
+    pub(super) fn reserve_queue(&mut self, own: usize, bytes: usize, tables: &mut Tables) {
+        if bytes > self.free_for(own) {
+            self.refuse(Part::Faces);
         } else {
-            self.make_room(Part::Faces, bytes);
+            self.make_room(Part::Faces, bytes, tables);
         }
     }
 
-    /// How many bytes a face's link may add now. For a little the content store gives way.
-    #[inline]
-    pub(crate) fn room(&mut self, face: FaceId) -> usize {
-        if !self.budget.is_limited() {
-            return usize::MAX;
-        }
-        let own = self.faces.get(face).map_or(0, Face::own);
-        let usable = self.budget.usable();
-        let most = self.budget.free_for(own);
+    /// How many bytes the link of a face may add now whose queues and the like take `own`. For a
+    /// little the content store gives way.
+    pub(super) fn room(&mut self, own: usize, tables: &mut Tables) -> usize {
+        let usable = self.usable();
+        let most = self.free_for(own);
         let some = most.min(usable / FREE);
-        if self.budget.ample >= some {
-            return most.min(self.budget.ample);
+        if self.ample >= some {
+            return most.min(self.ample);
         }
-        let others = self.others();
-        self.look_for_ample(others);
-        if others + self.store.memory() + some > usable {
-            self.store.give_way(usable.saturating_sub(others + some), &mut self.store_rng);
+        let others = self.others(tables);
+        self.look_for_ample(others, tables);
+        if others + tables.cache().store().memory() + some > usable {
+            tables.cache_mut().give_way(usable.saturating_sub(others + some));
         }
-        usable.saturating_sub(others + self.store.memory()).min(most)
+        usable.saturating_sub(others + tables.cache().store().memory()).min(most)
     }
 
     /// Tells the content store what is left to it.
     #[inline]
-    pub(crate) fn bound_store(&mut self) {
-        if self.budget.is_limited() && self.budget.ample == 0 {
+    pub(super) fn bound_store(&mut self, tables: &mut Tables) {
+        if self.is_limited() && self.ample == 0 {
             // As much as is free for a link is not filled first, to be emptied then.
-            let usable = self.budget.usable();
-            self.store.set_left((usable - usable / FREE).saturating_sub(self.others()));
+            let usable = self.usable();
+            let left = (usable - usable / FREE).saturating_sub(self.others(tables));
+            tables.cache_mut().set_left(left);
         }
     }
 
     /// What all take but the content store.
-    fn others(&self) -> usize {
-        let Budget { dead_nonces, faces, routes, outside, .. } = self.budget;
-        self.pit.memory() + dead_nonces + faces + routes + outside
+    fn others(&self, tables: &Tables) -> usize {
+        tables.pit().memory() + self.dead_nonces + self.faces + self.routes + self.outside
     }
 
     /// Looks whether there is much more than needed, when all but the content store take `others`.
-    fn look_for_ample(&mut self, others: usize) {
-        let usable = self.budget.usable();
-        let store = self.store.capacity().max(self.store.memory());
+    fn look_for_ample(&mut self, others: usize, tables: &mut Tables) {
+        let usable = self.usable();
+        let store = tables.cache().store();
+        let store = store.capacity().max(store.memory());
         let spare = usable.saturating_sub(others).saturating_sub(store);
-        self.budget.ample = 0;
+        self.ample = 0;
         if spare > usable / AMPLE {
             // The other half is for what grows without asking.
-            self.budget.ample = spare / 2;
-            self.store.set_left(usize::MAX);
+            self.ample = spare / 2;
+            tables.cache_mut().set_left(usize::MAX);
         }
     }
 
-    pub(crate) fn make_room(&mut self, part: Part, bytes: usize) -> bool {
-        if part != Part::Routes && self.budget.ample > bytes {
-            self.budget.ample -= bytes;
+    pub(super) fn make_room(&mut self, part: Part, bytes: usize, tables: &mut Tables) -> bool {
+        if part != Part::Routes && self.ample > bytes {
+            self.ample -= bytes;
             return true;
         }
         let of_part = match part {
-            Part::Pending => self.pit.memory(),
-            Part::Faces => self.budget.faces,
-            Part::Routes => self.budget.routes + self.budget.outside,
+            Part::Pending => tables.pit().memory(),
+            Part::Faces => self.faces,
+            Part::Routes => self.routes + self.outside,
         };
-        let within = of_part + bytes <= self.budget.share(part);
-        let left = self.budget.usable().checked_sub(self.others() + bytes).filter(|_| within);
+        let within = of_part + bytes <= self.share(part);
+        let left = self.usable().checked_sub(self.others(tables) + bytes).filter(|_| within);
         let made = left.is_some_and(|left| {
-            self.store.memory() <= left || self.store.give_way(left, &mut self.store_rng)
+            tables.cache().store().memory() <= left || tables.cache_mut().give_way(left)
         });
         if !made {
-            self.budget.refuse(part);
+            self.refuse(part);
         }
         made
     }

@@ -1,101 +1,14 @@
-//! Faces: where packets come from and go to.
+//! The faces of a forwarder by number.
 
-use control::{LinkView, Links};
+use control::{LinkView, Links, Time};
 use hashbrown::HashTable;
-use packet::options::Capability;
 
-use crate::config::{FaceConfig, LinkType, Scope};
-use crate::counters::FaceCounters;
-use crate::link::Link;
-use crate::tables::{FaceId, memory};
-
-/// Whether the driver knows that a face has something to send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Readiness {
-    /// There is nothing to send now, or nobody asked yet.
-    Idle,
-    /// It waits in the list of ready faces.
-    Listed,
-    /// The driver was told, and has not found it drained since.
-    Told,
-}
-
-#[derive(Debug)]
-pub(crate) struct Face {
-    pub(crate) id: FaceId,
-    pub(crate) scope: Scope,
-    pub(crate) link_type: LinkType,
-    pub(crate) nacks: bool,
-    pub(crate) local_fields: bool,
-    pub(crate) pushes: bool,
-    pub(crate) readiness: Readiness,
-    /// The deadline under which the forwarder has it in its list.
-    pub(crate) deadline: Option<control::Time>,
-    /// Bytes of memory that the face takes before anything passes.
-    pub(crate) bare: usize,
-    /// Bytes of memory that the face was last seen to take.
-    pub(crate) counted: usize,
-    /// Those that the driver keeps for it.
-    pub(crate) outside: usize,
-    pub(crate) link: Link,
-}
-
-impl Face {
-    /// What a face takes before anything passes: itself, its name, and its places in lists.
-    pub(crate) const BARE: usize = memory::block(size_of::<Face>()) + 512;
-
-    pub(crate) fn new(
-        seed: u64,
-        node: &str,
-        own: Capability,
-        id: FaceId,
-        mut config: FaceConfig,
-    ) -> Face {
-        Face {
-            id,
-            scope: config.scope,
-            link_type: config.link_type,
-            nacks: config.nacks,
-            local_fields: config.local_fields,
-            pushes: config.pushes,
-            readiness: Readiness::Idle,
-            deadline: None,
-            bare: Face::BARE + config.outside,
-            counted: 0,
-            outside: config.outside,
-            link: Link::new(seed, node, own, &mut config),
-        }
-    }
-
-    pub(crate) fn is_local(&self) -> bool {
-        self.scope == Scope::Local
-    }
-
-    /// Nothing may leave now: the driver is to be told when that changes.
-    pub(crate) fn rest(&mut self) {
-        if self.readiness == Readiness::Told {
-            self.readiness = Readiness::Idle;
-        }
-    }
-
-    /// Bytes of memory that it takes.
-    pub(crate) fn memory(&self) -> usize {
-        Face::BARE + self.outside + self.link.memory()
-    }
-
-    /// What of it depends on what passes.
-    pub(crate) fn own(&self) -> usize {
-        self.counted.saturating_sub(self.bare)
-    }
-
-    pub(crate) fn counters(&self) -> &FaceCounters {
-        &self.link.counters
-    }
-}
+use super::face::Face;
+use crate::tables::FaceId;
 
 /// The faces that are up. Found by number in constant time; listed in the order of their numbers.
 #[derive(Debug, Default)]
-pub(crate) struct Faces {
+pub(crate) struct FaceTable {
     /// Slots of the first numbers, one more than they are; 0 where there is no face.
     first: Vec<u32>,
     /// Number and slot of the others.
@@ -107,8 +20,8 @@ pub(crate) struct Faces {
 
 /// The links of a node at an instant.
 pub(crate) struct LinksAt<'a> {
-    faces: &'a Faces,
-    now: control::Time,
+    faces: &'a FaceTable,
+    now: Time,
 }
 
 impl Links for LinksAt<'_> {
@@ -132,7 +45,7 @@ fn spread(id: u64) -> u64 {
     id.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-impl Faces {
+impl FaceTable {
     /// The number of the next face.
     pub(crate) fn next_id(&self) -> FaceId {
         FaceId(self.latest + 1)
@@ -171,7 +84,7 @@ impl Faces {
     }
 
     /// The links of the faces as strategies see them.
-    pub(crate) fn links(&self, now: control::Time) -> LinksAt<'_> {
+    pub(crate) fn links(&self, now: Time) -> LinksAt<'_> {
         LinksAt { faces: self, now }
     }
 

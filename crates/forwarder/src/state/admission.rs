@@ -18,11 +18,12 @@
 
 use control::{Duration, Time};
 
-use crate::budget::Part;
-use crate::face::Face;
-use crate::forwarder::Forwarder;
-use crate::tables::FaceId;
-use crate::tables::{Fib, Group, HashedName, PitEntry, PitKey, Refusal};
+use super::budget::Part;
+use super::faces::Faces;
+use super::faces::face::Face;
+use super::room::{Change, Room};
+use super::tables::Tables;
+use crate::tables::{FaceId, HashedName, PitEntry, Refusal};
 
 /// Faces of remote peers leave this part of the bound to local applications.
 const LOCAL: usize = 8;
@@ -37,9 +38,6 @@ const SHORTEST: Duration = Duration::from_secs(1);
 /// A prefix whose entries take no more than this part of the bound never has much.
 const LITTLE: usize = 64;
 
-/// Without a route that says which names belong together, those with this many equal components do.
-const COMPONENTS: usize = 2;
-
 /// What the table's entries take, against what they may.
 struct Load {
     /// With the Interest that is judged.
@@ -51,86 +49,99 @@ struct Load {
     held: usize,
 }
 
-impl Forwarder {
-    /// Makes room for an Interest that came by a face and is to be pending until `expires`, which
-    /// may become earlier. What is refused is counted.
+/// An Interest that is to be pending.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate<'a> {
+    /// The face that it came by.
+    pub(crate) face: FaceId,
+    pub(crate) name: &'a HashedName<'a>,
+}
+
+impl Faces {
+    /// Reserves the memory for an Interest that is to be pending until `expires`, which may become
+    /// earlier. A refusal is counted.
     ///
     /// # Errors
     /// There is no room, for this face or under this prefix.
-    pub(crate) fn reserve_pending(
+    pub(crate) fn admit(
         &mut self,
         now: Time,
-        face: FaceId,
-        name: &HashedName<'_>,
+        candidate: Candidate<'_>,
+        change: Change<'_>,
         expires: &mut Time,
-        bytes: impl FnOnce(&Forwarder) -> usize,
-    ) -> Result<(), Refusal> {
+        tables: &mut Tables,
+    ) -> Result<Room, Refusal> {
         if !self.budget.is_limited() {
-            return Ok(());
+            return Ok(Room::granted());
         }
-        let bytes = bytes(self);
-        if !self.has_plenty(bytes) {
-            let load = self.load(face, bytes);
-            if load.taken > load.bound / 4 || load.held > load.bound {
-                let admitted = self.judge(now, face, name, expires, &load);
-                if admitted.is_err() {
-                    self.budget.refuse(Part::Pending);
-                    return admitted;
-                }
+        let bytes = tables.growth(change);
+        if !self.has_plenty(bytes, tables) {
+            let load = self.load(candidate.face, bytes, tables);
+            if (load.taken > load.bound / 4 || load.held > load.bound)
+                && let Err(refusal) = self.judge(now, candidate, expires, &load, tables)
+            {
+                self.budget.refuse(Part::Pending);
+                return Err(refusal);
             }
         }
-        if self.make_room(Part::Pending, bytes) { Ok(()) } else { Err(Refusal::Shared) }
+        match self.budget.make_room(Part::Pending, bytes, tables) {
+            true => Ok(Room::granted()),
+            false => Err(Refusal::Shared),
+        }
     }
 
     /// Whether the table with `more` bytes is below a quarter of the least that the bound can be:
     /// then nothing has to be divided to know that every Interest is taken as it is.
-    fn has_plenty(&self, more: usize) -> bool {
-        let config = self.pit.config();
+    fn has_plenty(&self, more: usize, tables: &Tables) -> bool {
+        let pit = tables.pit();
+        let config = pit.config();
         // An entry takes its place at least, so that the bound on their number is no smaller.
         let places = config.entries.saturating_mul(size_of::<PitEntry>());
         let least = self.budget.share(Part::Pending).min(config.memory).min(places);
-        self.pit.memory() + more <= (least - least / LOCAL) / 4
+        pit.memory() + more <= (least - least / LOCAL) / 4
     }
 
-    fn load(&self, face: FaceId, bytes: usize) -> Load {
+    fn load(&self, face: FaceId, bytes: usize, tables: &Tables) -> Load {
+        let pit = tables.pit();
         // Places that are free take memory, too, but are as good as memory that is free.
-        let (memory, heap, len) = (self.pit.memory(), self.pit.heap(), self.pit.len());
-        let each = (memory - heap) / self.pit.places().max(1);
+        let (memory, heap, len) = (pit.memory(), pit.heap(), pit.len());
+        let each = (memory - heap) / pit.places().max(1);
         let taken = each * len + heap;
-        let config = self.pit.config();
+        let config = pit.config();
         let entries = (taken / len.max(1)).max(each).saturating_mul(config.entries);
         let all = self.budget.share(Part::Pending).min(config.memory).min(entries);
-        let is_local = self.faces.get(face).is_some_and(Face::is_local);
+        let is_local = self.get(face).is_some_and(Face::is_local);
         let bound = if is_local { all } else { all - all / LOCAL };
         Load { taken: taken + bytes, bound, each, held: memory + bytes }
     }
 
     #[cold]
     fn judge(
-        &mut self,
+        &self,
         now: Time,
-        face: FaceId,
-        name: &HashedName<'_>,
+        candidate: Candidate<'_>,
         expires: &mut Time,
         load: &Load,
+        tables: &Tables,
     ) -> Result<(), Refusal> {
+        let (pit, face) = (tables.pit(), candidate.face);
         let &Load { taken, bound, each, held } = load;
         if taken > bound {
             return Err(Refusal::Shared);
         }
-        let share = bound / 2 / self.faces.len().max(1);
-        let heap = self.pit.heap_of(face);
+        let share = bound / 2 / self.len().max(1);
+        let heap = pit.heap_of(face);
         // What lies outside of the places finds no room in free ones. Faces with little of it have
         // an eighth of the bound together, which is what is left beyond it.
         if held > bound && heap > share / 4 {
             return Err(Refusal::Shared);
         }
-        let own = (self.pit.entries_of(face) + 1) * each + heap;
+        let own = (pit.entries_of(face) + 1) * each + heap;
         if own <= share / 4 {
             return Ok(());
         }
-        let group = group_of(&self.fib, name);
-        let under = self.pit.entries_in(group) * each + self.pit.heap_in(group);
+        let group = tables.group_of(candidate.name);
+        let under = pit.entries_in(group) * each + pit.heap_in(group);
         if taken > bound / 2 {
             if own > share {
                 return Err(Refusal::Shared);
@@ -145,30 +156,4 @@ impl Forwarder {
         }
         Ok(())
     }
-
-    /// Counts an entry in the group of its prefix; `routed` is the length of its route's prefix,
-    /// where that was looked for.
-    pub(crate) fn count_prefix(
-        &mut self,
-        key: PitKey,
-        name: &HashedName<'_>,
-        routed: Option<usize>,
-    ) {
-        let Forwarder { pit, fib, .. } = self;
-        pit.set_group(key, || match routed {
-            Some(routed) => group(name, routed),
-            None => group_of(fib, name),
-        });
-    }
-}
-
-/// The group of a name's prefix: that of its route, or its first components if that is the root's
-/// or there is none. A forwarding hint changes nothing.
-fn group_of(fib: &Fib, name: &HashedName<'_>) -> Group {
-    group(name, fib.lookup(name).map_or(0, |(length, _)| length))
-}
-
-fn group(name: &HashedName<'_>, routed: usize) -> Group {
-    let length = if routed == 0 { COMPONENTS.min(name.longest_prefix()) } else { routed };
-    Group::of(name.prefix(length).map_or(0, |(hash, _)| hash))
 }

@@ -1,0 +1,39 @@
+//! Checks of a packet by its header and its name alone.
+
+use packet::tlv::types;
+use packet::{LpPacket, NameRef};
+
+use crate::state::faces::face::Face;
+
+/// Whether a header has a field that is for another kind of packet than the one behind it, which is
+/// of this type (NDNLPv2; NFD's `GenericLinkService::decodeNetPacket`).
+#[inline(never)]
+pub(super) fn is_misplaced(header: &LpPacket<'_>, typ: u64) -> bool {
+    let to_a_face = header.next_hop_face_id().is_some();
+    let on_data = header.no_cache() || header.prefix_announcement().is_some();
+    let on_interests = to_a_face || header.non_discovery();
+    match typ {
+        _ if header.nack().is_some() => on_data || on_interests,
+        types::INTEREST => on_data,
+        _ => on_interests,
+    }
+}
+
+/// The name component `localhost`, as it is encoded.
+pub(super) const LOCALHOST: &[u8] = b"\x08\x09localhost";
+/// The name component `localhop`, as it is encoded.
+pub(super) const LOCALHOP: &[u8] = b"\x08\x08localhop";
+
+/// Names under `/localhost` never cross a face that is not local (NFD, "Scope control").
+#[inline]
+pub(super) fn violates_scope(face: &Face, name: NameRef<'_>) -> bool {
+    !face.is_local() && is_under(name, LOCALHOST)
+}
+
+/// Whether a name begins with this component.
+#[inline]
+pub(super) fn is_under(name: NameRef<'_>, component: &[u8]) -> bool {
+    // The length tells nearly all names apart.
+    let bytes = name.as_bytes();
+    bytes.get(1) == component.get(1) && bytes.starts_with(component)
+}

@@ -1,0 +1,178 @@
+//! Data and Nacks that are sent downstream, and how PIT entries end.
+
+use control::{Direction, Size};
+use packet::options::{Range, answer};
+use packet::{HopOptions, Interest, NackReason};
+
+use super::Pipeline;
+use super::context::InterestCx;
+use crate::counters::DropReason;
+use crate::link::Patch;
+use crate::link::queue::{QueuedControl, QueuedData};
+use crate::node::subject_of;
+use crate::state::tables::Ending;
+use crate::tables::{FaceId, HashedName, InRecord, PitEntry, PitKey, PitToken};
+
+impl Pipeline<'_> {
+    /// Outgoing Data pipeline.
+    pub(super) fn send_data(&mut self, face: FaceId, item: QueuedData) {
+        self.faces.reserve_queue(face, self.tables, |link| link.data_growth(&item));
+        self.with_link(face, |link, env, _| link.queue_data(env, item));
+        self.wake(face);
+    }
+
+    /// Outgoing Nack pipeline: only to a point-to-point face that has them on. The Interest in it
+    /// is as it came, with the downstream's own nonce and token; `options` are the Nack's.
+    pub(super) fn send_nack(
+        &mut self,
+        face: FaceId,
+        interest: &Interest<'_>,
+        nonce: u32,
+        token: PitToken,
+        options: HopOptions,
+        reason: NackReason,
+    ) {
+        let Some(state) = self.faces.get(face) else { return };
+        if !state.takes_nacks() {
+            return self.count_drop(face, DropReason::NackDisabled);
+        }
+        let mut item = QueuedControl::new(self.now, interest.wire().len());
+        item.nack = Some(reason);
+        (item.token, item.options) = (token, options);
+        if self.has_parts() {
+            item.subject = subject_of(&self.tables.hasher().hash(interest.name()));
+        }
+        let patch = Patch { hop_limit: None, nonce: interest.nonce_at().map(|at| (at, nonce)) };
+        let packet = interest.wire();
+        self.faces.reserve_queue(face, self.tables, |link| link.control_growth(&item));
+        self.with_link(face, |link, env, _| link.queue_control(env, item, packet, patch));
+        self.wake(face);
+    }
+
+    /// Drops an Interest that is not in the PIT and sends the downstream a Nack with the reason.
+    pub(super) fn reject(&mut self, a: &InterestCx<'_>, drop: DropReason, reason: NackReason) {
+        self.count_drop(a.face, drop);
+        let (token, options) = (a.token.clone(), answer(&a.options, None));
+        self.send_nack(a.face, a.interest, a.nonce, token, options, reason);
+    }
+
+    /// A downstream's pending Interest is rejected by its own shaper; the entry goes with its last
+    /// one if no upstream was asked.
+    pub(super) fn reject_pending(&mut self, key: PitKey, face: FaceId, reason: DropReason) {
+        self.count_drop(face, reason);
+        self.credit(face, Direction::Out, key, None);
+        let run = self.pit().get(key).and_then(|entry| entry.run());
+        let range = run.and_then(|run| Range::of(run.wanted_by(face)));
+        let Some(record) = self.pit_mut().remove_in_record(key, face) else { return };
+        let Some(entry) = self.pit().get(key) else { return };
+        let bytes = entry.interest().to_vec();
+        if entry.in_records().is_empty() && entry.out_records().is_empty() {
+            self.pit_mut().remove(key);
+            self.stats().nacked += 1;
+        }
+        if let Ok(interest) = Interest::decode(&bytes) {
+            let options = nack_options(&record, range, &HopOptions::new());
+            self.nack_record(&interest, &record, NackReason::Congestion, options);
+        }
+    }
+
+    /// Ends an entry with a Nack to every downstream that still waits. `carried` are the options of
+    /// the Nack from upstream that is the reason.
+    pub(super) fn nack_all(
+        &mut self,
+        key: PitKey,
+        name: &HashedName<'_>,
+        reason: NackReason,
+        carried: &HopOptions,
+    ) {
+        let Some(entry) = self.pit_mut().remove(key) else { return };
+        self.stats().nacked += 1;
+        self.credit_all(key, &entry, None);
+        if let Ok(interest) = Interest::decode(entry.interest()) {
+            let now = self.now;
+            for record in entry.in_records().iter().filter(|record| record.expires > now) {
+                let range = entry.run().and_then(|run| Range::of(run.wanted_by(record.face)));
+                let options = nack_options(record, range, carried);
+                self.nack_record(&interest, record, reason, options);
+            }
+        }
+        self.tables.record_nonces(self.now, name, &entry, Ending::Unsatisfied);
+    }
+
+    fn nack_record(
+        &mut self,
+        interest: &Interest<'_>,
+        record: &InRecord,
+        reason: NackReason,
+        options: HopOptions,
+    ) {
+        let token = record.token.clone();
+        self.send_nack(record.face, interest, record.nonce, token, options, reason);
+    }
+
+    /// Ends an entry that is in the PIT still: its nonces are remembered as it ended.
+    pub(super) fn end(&mut self, name: &HashedName<'_>, key: PitKey, ending: Ending) {
+        self.tables.record_nonces_of(self.now, name, key, ending);
+        self.pit_mut().discard(key);
+    }
+
+    /// Gives the shaper at stage *arrival* its credit back for an Interest that it let through and
+    /// that will bring nothing.
+    pub(super) fn return_credit(&mut self, a: &InterestCx<'_>) {
+        if let Some(expected) = a.expected {
+            self.with_link(a.face, |link, env, _| link.returned(env, &expected, None));
+            self.wake(a.face);
+        }
+    }
+
+    /// Reports to the shapers on both sides of an entry what it brought: the Data that `brought`
+    /// describes, or nothing.
+    pub(super) fn credit_all(&mut self, key: PitKey, entry: &PitEntry, brought: Option<Brought>) {
+        if !self.has_parts() {
+            return;
+        }
+        let size = brought.map(|brought| Size(brought.len as u64));
+        for record in entry.out_records() {
+            let from_here = brought.is_some_and(|brought| brought.from == record.face());
+            self.credit(record.face(), Direction::In, key, size.filter(|_| from_here));
+        }
+        for record in entry.in_records() {
+            self.credit(record.face, Direction::Out, key, size);
+        }
+    }
+
+    /// Reports to the shaper of a face what an entry brought over it: Data of this size, or
+    /// nothing.
+    pub(super) fn credit(
+        &mut self,
+        face: FaceId,
+        direction: Direction,
+        key: PitKey,
+        size: Option<Size>,
+    ) {
+        if self.has_parts() {
+            self.with_link(face, |link, env, _| link.settle(env, direction, key, size));
+            self.wake(face);
+        }
+    }
+}
+
+/// Data that an entry brought.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Brought {
+    /// The upstream that it came from.
+    pub(super) from: FaceId,
+    /// Its bytes.
+    pub(super) len: usize,
+}
+
+/// The options of a Nack to a downstream: those of an answer to its Interest, the segments that it
+/// is about if they are several, and those that the Nack from upstream carried.
+fn nack_options(record: &InRecord, range: Option<Range>, carried: &HopOptions) -> HopOptions {
+    let mut options = answer(&record.options, None);
+    range.map(|range| options.set(&range));
+    for (typ, value) in carried.iter() {
+        options.set_raw(typ, value);
+    }
+    options
+}

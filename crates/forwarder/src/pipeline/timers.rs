@@ -1,0 +1,193 @@
+//! What happens when an instant has come: entries expire, strategies are asked again, links and
+//! parts of faces are called, shapers let Interests go.
+
+use control::{Direction, InterestMeta, Released, Stage};
+use packet::options::answer;
+use packet::{HopOptions, Interest, NackReason};
+
+use super::Pipeline;
+use super::context::InterestCx;
+use super::interest::enter;
+use super::nack::given_up;
+use crate::counters::DropReason;
+use crate::link::shaping::{Early, Expected, Waiting};
+use crate::node::subject_of;
+use crate::state::strategies::{Question, Trigger};
+use crate::state::tables::Ending;
+use crate::tables::{FaceId, PitKey};
+
+/// The instant has come that the forwarder asked for.
+pub(crate) fn on_deadline(p: &mut Pipeline<'_>) {
+    expire(p);
+    ask_again(p);
+    let due = p.faces.take_due(p.now);
+    for face in due.iter().copied() {
+        p.with_link(face, |link, env, _| link.on_deadline(env));
+        given_up(p, face);
+        release(p, face);
+        p.wake(face);
+        p.faces.postpone(p.now, face);
+    }
+    p.faces.finish_due(due);
+}
+
+/// Ends entries that have expired.
+fn expire(p: &mut Pipeline<'_>) {
+    for _ in 0..p.settings.ended_at_once {
+        let now = p.now;
+        let Some((key, mut entry)) = p.pit_mut().pop_expired(now) else { break };
+        if entry.lingers() {
+            continue;
+        }
+        p.stats().expired += 1;
+        p.credit_all(key, &entry, None);
+        let bytes = entry.name().to_name();
+        let name = p.tables.hasher().hash(bytes.as_ref());
+        let question = Question {
+            now,
+            name: &name,
+            trigger: Trigger::Expiry,
+            ingress: entry.in_records().first().map_or(FaceId(0), |record| record.face),
+            mark: 0,
+            segments: entry.segments(),
+            reach: None,
+        };
+        let mut options = HopOptions::new();
+        let (links, taps) = p.faces.links_and_taps(now);
+        p.tables.ask_of_ended(question, &mut entry, &mut options, &links, taps);
+        p.tables.record_nonces(now, &name, &entry, Ending::Unsatisfied);
+    }
+}
+
+/// Asks the strategies of entries that wanted to be asked again.
+fn ask_again(p: &mut Pipeline<'_>) {
+    for _ in 0..p.settings.ended_at_once {
+        let now = p.now;
+        let Some(key) = p.pit_mut().pop_retry(now) else { break };
+        p.reconsider(key, None, Trigger::Timer, HopOptions::new());
+    }
+}
+
+/// Takes the Interests from a face's shaper that it lets through, or rejects, now.
+fn release(p: &mut Pipeline<'_>, face: FaceId) {
+    while let Some((stage, released, waiting)) =
+        p.with_link(face, |link, env, _| link.release(env)).flatten()
+    {
+        let (meta, rejected) = match released {
+            Released::Pass(meta) => (meta, false),
+            Released::Refused(meta) => (meta, true),
+        };
+        match waiting {
+            Waiting::Early(early) => release_early(p, face, &early, meta, rejected),
+            Waiting::Pending(key) if stage == Stage::Miss => {
+                release_miss(p, face, key, &meta, rejected);
+            }
+            Waiting::Pending(key) => release_departure(p, face, key, meta, rejected),
+        }
+    }
+}
+
+/// What a face's parts expect of an Interest that its shaper lets go now.
+fn expected(p: &Pipeline<'_>, meta: &InterestMeta) -> Expected {
+    Expected { flow: meta.flow, size: meta.expected, released_at: Some(p.now) }
+}
+
+/// The downstream's shaper lets an Interest go that is not in the PIT yet.
+fn release_early(
+    p: &mut Pipeline<'_>,
+    face: FaceId,
+    early: &Early,
+    meta: InterestMeta,
+    rejected: bool,
+) {
+    let Ok(interest) = Interest::decode(&early.packet) else { return };
+    let nonce = interest.nonce().unwrap_or_default();
+    if rejected {
+        p.count_drop(face, DropReason::ShaperRefused);
+        let (token, options) = (early.token.clone(), answer(&meta.options, None));
+        return p.send_nack(face, &interest, nonce, token, options, NackReason::Congestion);
+    }
+    let expected = expected(p, &meta);
+    if meta.expires <= p.now {
+        return drop_expired(p, face, &expected);
+    }
+    let name = p.hashed(interest.name());
+    let mut a = InterestCx {
+        token: early.token.clone(),
+        mark: early.mark,
+        options: meta.options,
+        next_hop: early.next_hop,
+        subject: subject_of(&name),
+        expected: Some(expected),
+        ..InterestCx::new(face, &interest, &name, nonce, meta.expires)
+    };
+    enter(p, &mut a);
+}
+
+/// The downstream's shaper lets an Interest go that the content store could not answer.
+fn release_miss(
+    p: &mut Pipeline<'_>,
+    face: FaceId,
+    key: PitKey,
+    meta: &InterestMeta,
+    rejected: bool,
+) {
+    let waits = p.pit().get(key).is_some_and(|entry| entry.in_record(face).is_some());
+    let expected = expected(p, meta);
+    if !waits || meta.expires <= p.now {
+        return drop_expired(p, face, &expected);
+    }
+    if rejected {
+        return p.reject_pending(key, face, DropReason::ShaperRefused);
+    }
+    p.with_link(face, |link, env, _| link.expect(env, Direction::Out, key, expected));
+    p.reconsider(key, Some(face), Trigger::Interest, HopOptions::new());
+}
+
+/// The upstream's shaper lets an Interest go, or rejects it after all.
+fn release_departure(
+    p: &mut Pipeline<'_>,
+    face: FaceId,
+    key: PitKey,
+    meta: InterestMeta,
+    rejected: bool,
+) {
+    let now = p.now;
+    let expected = expected(p, &meta);
+    let Some(entry) = p.pit_mut().get_mut(key) else {
+        return drop_expired(p, face, &expected);
+    };
+    let Some(record) = entry.out_record_mut(face) else { return };
+    let nonce = record.nonce;
+    if rejected {
+        record.release(now);
+        record.nacked = Some(NackReason::Congestion);
+        let bytes = entry.name().to_name();
+        p.count_drop(face, DropReason::ShaperRefused);
+        let name = p.tables.hasher().hash(bytes.as_ref());
+        let mut answer = HopOptions::new();
+        p.stamp_nack_in(face, &name, &mut answer);
+        let trigger = Trigger::Nack(NackReason::Congestion);
+        return p.reconsider(key, Some(face), trigger, answer);
+    }
+    if meta.expires <= now {
+        record.release(now);
+        return drop_expired(p, face, &expected);
+    }
+    let ingress = entry.in_records().last().map_or(FaceId(0), |record| record.face);
+    let bytes = entry.interest().to_vec();
+    let Ok(interest) = Interest::decode(&bytes) else { return };
+    let name = p.hashed(interest.name());
+    let out = InterestCx {
+        subject: subject_of(&name),
+        ..InterestCx::new(ingress, &interest, &name, nonce, meta.expires)
+    };
+    p.release_interest(key, &out, face, meta);
+}
+
+/// An Interest has expired while it was held. The shaper has let it through and gets its credit
+/// back.
+fn drop_expired(p: &mut Pipeline<'_>, face: FaceId, expected: &Expected) {
+    p.count_drop(face, DropReason::HeldExpired);
+    p.with_link(face, |link, env, _| link.returned(env, expected, None));
+}

@@ -1,0 +1,12 @@
+//! State that a forwarder keeps between calls. Each part has one owner with private fields:
+//! [`tables::Tables`] what it remembers of names, [`faces::Faces`] what it knows of faces.
+
+pub(crate) mod admission;
+mod budget;
+mod cache;
+pub(crate) mod faces;
+pub(crate) mod room;
+pub(crate) mod strategies;
+pub(crate) mod tables;
+
+pub use budget::{MemoryUse, Refused};

@@ -1,0 +1,424 @@
+//! The faces of one forwarder: their links, which of them are ready, when they want to be called,
+//! and the memory that they share with the tables.
+
+mod deadlines;
+pub(crate) mod face;
+mod table;
+
+use control::{Duration, Kind, Marker, Rng, Time};
+use packet::options::Capability;
+use std::collections::VecDeque;
+
+use super::budget::{Budget, MemoryUse};
+use super::room::{Change, Room};
+use super::tables::Tables;
+use crate::config::{FaceConfig, Scope};
+use crate::counters::{DropReason, ForwarderStats, OptionFault};
+use crate::events::{PacketEvent, PacketTap, Reporter, Tap, Taps};
+use crate::link::fragment::Frames;
+use crate::link::reassembly::Partial;
+use crate::link::{Env, InterestMark, Link, Out};
+use crate::node::Node;
+use crate::tables::FaceId;
+use deadlines::Deadlines;
+use face::{Face, Readiness};
+use table::FaceTable;
+pub(crate) use table::LinksAt;
+
+/// The identity of a node.
+#[derive(Clone, Debug)]
+pub(crate) struct Identity {
+    pub(crate) seed: u64,
+    pub(crate) name: String,
+    pub(crate) id: u64,
+}
+
+/// The faces of a forwarder, with what is counted and reported of them.
+pub(crate) struct Faces {
+    node: Identity,
+    table: FaceTable,
+    /// Faces with parts. Without any, nothing is done for their sake.
+    parts: usize,
+    ready: VecDeque<FaceId>,
+    deadlines: Deadlines,
+    due: Vec<FaceId>,
+    pub(super) budget: Budget,
+    stats: ForwarderStats,
+    taps: Taps,
+    packet_tap: Option<PacketTap>,
+    marks: Vec<InterestMark>,
+}
+
+impl Faces {
+    /// No faces. All that the forwarder keeps may take `memory` bytes, of which its remembered
+    /// nonces take `dead_nonces` at most.
+    pub(crate) fn new(node: Identity, memory: usize, dead_nonces: usize) -> Faces {
+        Faces {
+            node,
+            table: FaceTable::default(),
+            parts: 0,
+            ready: VecDeque::new(),
+            deadlines: Deadlines::default(),
+            due: Vec::new(),
+            budget: Budget::new(memory, dead_nonces),
+            stats: ForwarderStats::default(),
+            taps: Taps::default(),
+            packet_tap: None,
+            marks: Vec::new(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, now: Time, own: Capability, config: FaceConfig) -> FaceId {
+        let id = self.table.next_id();
+        let mut face = Face::new(self.node.seed, &self.node.name, own, id, config);
+        self.budget.begin(&mut face);
+        self.parts += usize::from(face.link.has_parts());
+        self.table.insert(face);
+        self.wake(now, id);
+        id
+    }
+
+    /// Removes a face. What waits in its queues is dropped and counted. Says whether it was there.
+    pub(crate) fn remove(&mut self, now: Time, face: FaceId) -> bool {
+        let Some(mut gone) = self.table.remove(face) else { return false };
+        self.deadlines.settle(&self.table);
+        self.ready.retain(|id| *id != face);
+        gone.link.clear(now, &mut self.stats);
+        self.budget.forget(&gone);
+        self.parts -= usize::from(gone.link.has_parts());
+        true
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, face: FaceId) -> Option<&Face> {
+        self.table.get(face)
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, face: FaceId) -> Option<&mut Face> {
+        self.table.get_mut(face)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    /// The faces that are up, in the order of their numbers.
+    pub(crate) fn ids(&self) -> Vec<FaceId> {
+        self.table.ids()
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.node.name
+    }
+
+    /// A random stream of the node.
+    pub(crate) fn stream(&self, role: &[&str]) -> Rng {
+        let names: Vec<&str> = [&*self.node.name].into_iter().chain(role.iter().copied()).collect();
+        Rng::stream(self.node.seed, &names)
+    }
+
+    /// The node's number, for options.
+    #[inline]
+    pub(crate) fn node_id(&self) -> u64 {
+        self.node.id
+    }
+
+    /// Whether any face has parts of a scheme.
+    #[inline]
+    pub(crate) fn has_parts(&self) -> bool {
+        self.parts > 0
+    }
+
+    #[inline]
+    pub(crate) fn stats(&self) -> &ForwarderStats {
+        &self.stats
+    }
+
+    #[inline]
+    pub(crate) fn stats_mut(&mut self) -> &mut ForwarderStats {
+        &mut self.stats
+    }
+
+    pub(crate) fn set_tap(&mut self, tap: Option<Tap>) {
+        self.taps = Taps::new(tap);
+    }
+
+    pub(crate) fn set_packet_tap(&mut self, tap: Option<PacketTap>) {
+        self.packet_tap = tap;
+    }
+
+    /// What strategies see of the links, and where they report.
+    pub(crate) fn links_and_taps(&mut self, now: Time) -> (LinksAt<'_>, &mut Taps) {
+        (self.table.links(now), &mut self.taps)
+    }
+
+    /// Manages the queue of a face in another way from now on, or not at all.
+    pub(crate) fn set_marker(&mut self, id: FaceId, marker: Option<Box<dyn Marker>>) {
+        let rng = self.stream(&["face", &id.to_string(), "later marker"]);
+        let Faces { table, parts, .. } = self;
+        let Some(face) = table.get_mut(id) else { return };
+        *parts -= usize::from(face.link.has_parts());
+        face.link.set_marker(marker.map(|part| (part, rng)));
+        *parts += usize::from(face.link.has_parts());
+    }
+
+    /// When the first face wants to be called.
+    #[inline]
+    pub(crate) fn next_deadline(&self) -> Option<Time> {
+        self.deadlines.first()
+    }
+
+    /// Faces whose deadline has come; given back by [`Faces::finish_due`].
+    pub(crate) fn take_due(&mut self, now: Time) -> Vec<FaceId> {
+        let mut due = std::mem::take(&mut self.due);
+        self.deadlines.take_due(now, &self.table, &mut due);
+        due
+    }
+
+    /// Takes the list back that [`Faces::take_due`] gave.
+    pub(crate) fn finish_due(&mut self, mut due: Vec<FaceId>) {
+        due.clear();
+        self.due = due;
+    }
+
+    /// A part that asks for an instant that has passed is called again at the next one, so that a
+    /// driver that waits for deadlines gets on.
+    pub(crate) fn postpone(&mut self, now: Time, id: FaceId) {
+        let deadline = self.table.get(id).and_then(|face| face.deadline);
+        self.deadlines.set(&mut self.table, id, deadline.map(|at| at.max(now + Duration(1))));
+    }
+
+    /// See [`crate::Forwarder::poll_ready`].
+    pub(crate) fn poll_ready(&mut self) -> Option<FaceId> {
+        let id = self.ready.pop_front()?;
+        if let Some(face) = self.table.get_mut(id) {
+            face.readiness = Readiness::Told;
+        }
+        Some(id)
+    }
+
+    /// Appends the frames of the next packet of a face.
+    pub(crate) fn transmit(
+        &mut self,
+        now: Time,
+        id: FaceId,
+        tables: &mut Tables,
+        out: &mut Out<'_>,
+    ) -> Option<Frames> {
+        let face = self.table.get_mut(id)?;
+        if face.link.is_quiet() {
+            // Its deadline was set when the last packet left.
+            face.rest();
+            return None;
+        }
+        let mut marks = std::mem::take(&mut self.marks);
+        let left = self.with_link(now, id, tables, |link, env, node| {
+            link.transmit(env, node, &mut marks, out)
+        });
+        for (key, mark) in marks.drain(..) {
+            let entry = tables.pit_mut().get_mut(key);
+            if let Some(record) = entry.and_then(|entry| entry.out_record_mut(id)) {
+                record.memo = record.memo.max(mark);
+            }
+        }
+        self.marks = marks;
+        let left = left.flatten();
+        if left.is_none()
+            && let Some(face) = self.table.get_mut(id)
+        {
+            face.rest();
+        }
+        self.wake(now, id);
+        left
+    }
+
+    /// Calls `f` with a face's link and what it needs. The caller sees to [`Faces::wake`].
+    #[inline]
+    pub(crate) fn with_link<R>(
+        &mut self,
+        now: Time,
+        id: FaceId,
+        tables: &mut Tables,
+        f: impl FnOnce(&mut Link, &mut Env<'_>, &Node<'_>) -> R,
+    ) -> Option<R> {
+        let room = self.room(id, tables);
+        let Faces { table, stats, taps, packet_tap, node, budget, .. } = self;
+        let face = table.get_mut(id)?;
+        let mut tap = taps.of(Reporter::Face(id));
+        let packet_tap = packet_tap.as_mut().map(|tap| (tap, id));
+        let mut env = Env { now, tap: &mut tap, stats, room, packet_tap };
+        let (store, hasher) = (tables.cache().store(), tables.hasher());
+        let result = f(&mut face.link, &mut env, &Node { id: node.id, store, hasher });
+        budget.count(face);
+        Some(result)
+    }
+
+    /// Sees to it that the driver learns of a face whose state changed: now, if something may
+    /// leave, or at its deadline.
+    pub(crate) fn wake(&mut self, now: Time, id: FaceId) {
+        let Some(face) = self.table.get_mut(id) else { return };
+        let mut deadline = face.link.next_part_deadline();
+        if face.readiness != Readiness::Told
+            && let Some(at) = face.link.next_transmit()
+        {
+            if at <= now {
+                if face.readiness == Readiness::Idle {
+                    face.readiness = Readiness::Listed;
+                    self.ready.push_back(id);
+                }
+            } else {
+                deadline = Some(deadline.map_or(at, |other| other.min(at)));
+            }
+        }
+        if face.deadline != deadline {
+            self.deadlines.set(&mut self.table, id, deadline);
+        }
+    }
+
+    /// Counts a packet that came from this face and goes no further.
+    pub(crate) fn count_drop(&mut self, face: FaceId, reason: DropReason) {
+        if let Some(tap) = &mut self.packet_tap {
+            tap(face, &PacketEvent { dropped: Some(reason), kind: Kind::Data, packet: &[] });
+        }
+        match self.table.get_mut(face) {
+            Some(face) => face.link.count_drop(&mut self.stats, reason),
+            None => self.stats.drops.add(reason),
+        }
+    }
+
+    /// Counts an option that is ignored.
+    #[cold]
+    pub(crate) fn count_option_fault(&mut self, face: FaceId, fault: OptionFault) {
+        self.stats.option_faults.add(fault);
+        if let Some(face) = self.table.get_mut(face) {
+            face.link.counters.option_faults.add(fault);
+        }
+    }
+
+    /// Counts a packet that was decoded, and gives the face that it came from.
+    #[inline]
+    pub(crate) fn count_received(&mut self, face: FaceId, kind: Kind) -> Option<&Face> {
+        self.stats.received.count(kind);
+        let face = self.table.get_mut(face)?;
+        face.link.counters.received.count(kind);
+        Some(face)
+    }
+
+    /// Counts a frame that came. `None`, and a drop, if the face is gone.
+    #[inline]
+    pub(crate) fn count_frame(&mut self, face: FaceId, bytes: usize) -> Option<&Face> {
+        let Some(face) = self.table.get_mut(face) else {
+            self.stats.drops.add(DropReason::FaceRemoved);
+            return None;
+        };
+        for traffic in [&mut face.link.counters.received, &mut self.stats.received] {
+            traffic.frames += 1;
+            traffic.bytes += bytes as u64;
+        }
+        Some(face)
+    }
+
+    /// Reserves the memory for a change of a table; see [`Room`].
+    #[inline]
+    pub(crate) fn reserve(&mut self, change: Change<'_>, tables: &mut Tables) -> Option<Room> {
+        self.budget.reserve(change, tables)
+    }
+
+    /// Makes room for what is about to be queued on a face.
+    #[inline]
+    pub(crate) fn reserve_queue(
+        &mut self,
+        face: FaceId,
+        tables: &mut Tables,
+        bytes: impl FnOnce(&Link) -> usize,
+    ) {
+        if !self.budget.is_limited() {
+            return;
+        }
+        let Some(face) = self.table.get(face) else { return };
+        self.budget.reserve_queue(face.own(), bytes(&face.link), tables);
+    }
+
+    /// How many bytes a face's link may add now.
+    #[inline]
+    fn room(&mut self, face: FaceId, tables: &mut Tables) -> usize {
+        if !self.budget.is_limited() {
+            return usize::MAX;
+        }
+        let own = self.table.get(face).map_or(0, Face::own);
+        self.budget.room(own, tables)
+    }
+
+    /// Gives the buffers of a packet back that a link has put together.
+    pub(crate) fn recycle(&mut self, id: FaceId, whole: Partial, tables: &mut Tables) {
+        let room = self.room(id, tables);
+        let Faces { table, budget, .. } = self;
+        if let Some(face) = table.get_mut(id) {
+            face.link.reassembler.set_room(room);
+            face.link.reassembler.recycle(whole);
+            budget.count(face);
+        }
+    }
+
+    /// Tells the content store what is left to it.
+    #[inline]
+    pub(crate) fn bound_store(&mut self, tables: &mut Tables) {
+        self.budget.bound_store(tables);
+    }
+
+    /// Counts what the routes take.
+    pub(crate) fn count_routes(&mut self, tables: &Tables) {
+        if self.budget.is_limited() {
+            self.budget.count_routes(tables.fib().memory());
+        }
+    }
+
+    /// The content store may take more or less from now on.
+    pub(crate) fn look_again(&mut self) {
+        self.budget.look_again();
+    }
+
+    /// What everything takes.
+    pub(crate) fn memory(&self, tables: &Tables) -> MemoryUse {
+        self.budget.in_use(tables)
+    }
+
+    pub(crate) fn set_memory_limit(&mut self, bytes: usize, tables: &mut Tables) {
+        self.budget.set_limit(bytes, tables);
+    }
+
+    /// The driver keeps so many bytes for a face now.
+    pub(crate) fn set_outside(&mut self, id: FaceId, bytes: usize) {
+        if let Some(face) = self.table.get_mut(id) {
+            face.outside = bytes;
+            self.budget.count(face);
+        }
+    }
+
+    /// The driver keeps so many bytes now that are for no face.
+    pub(crate) fn set_driver_memory(&mut self, bytes: usize) {
+        self.budget.set_outside(bytes);
+    }
+
+    pub(crate) fn counts_memory(&self) -> bool {
+        self.budget.is_limited()
+    }
+
+    pub(crate) fn has_ample_memory(&self) -> bool {
+        self.budget.is_ample()
+    }
+
+    pub(crate) fn has_room_for_route(&mut self, bytes: usize, tables: &mut Tables) -> bool {
+        self.budget.has_room_for_route(bytes, tables)
+    }
+
+    pub(crate) fn has_room_for_face(
+        &mut self,
+        scope: Scope,
+        outside: usize,
+        tables: &mut Tables,
+    ) -> bool {
+        self.budget.has_room_for_face(scope, outside, tables)
+    }
+}

@@ -1,0 +1,143 @@
+//! A face: one place where packets come from and go to.
+
+use control::Time;
+use packet::options::Capability;
+
+use crate::config::{FaceConfig, LinkType, Scope};
+use crate::counters::FaceCounters;
+use crate::link::Link;
+use crate::tables::{FaceId, memory};
+
+/// Whether the driver knows that a face has something to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Readiness {
+    /// There is nothing to send now, or nobody asked yet.
+    Idle,
+    /// It waits in the list of ready faces.
+    Listed,
+    /// The driver was told, and has not found it drained since.
+    Told,
+}
+
+/// One face.
+#[derive(Debug)]
+pub(crate) struct Face {
+    pub(in crate::state) id: FaceId,
+    pub(in crate::state) scope: Scope,
+    pub(in crate::state) link_type: LinkType,
+    pub(in crate::state) nacks: bool,
+    pub(in crate::state) local_fields: bool,
+    pub(in crate::state) pushes: bool,
+    pub(in crate::state) readiness: Readiness,
+    /// The deadline under which the forwarder has it in its list.
+    pub(in crate::state) deadline: Option<Time>,
+    /// Bytes of memory that the face takes before anything passes.
+    pub(in crate::state) bare: usize,
+    /// Bytes of memory that the face was last seen to take.
+    pub(in crate::state) counted: usize,
+    /// Those that the driver keeps for it.
+    pub(in crate::state) outside: usize,
+    pub(in crate::state) link: Link,
+}
+
+impl Face {
+    /// What a face takes before anything passes: itself, its name, and its places in lists.
+    pub(crate) const BARE: usize = memory::block(size_of::<Face>()) + 512;
+
+    pub(crate) fn new(
+        seed: u64,
+        node: &str,
+        own: Capability,
+        id: FaceId,
+        mut config: FaceConfig,
+    ) -> Face {
+        Face {
+            id,
+            scope: config.scope,
+            link_type: config.link_type,
+            nacks: config.nacks,
+            local_fields: config.local_fields,
+            pushes: config.pushes,
+            readiness: Readiness::Idle,
+            deadline: None,
+            bare: Face::BARE + config.outside,
+            counted: 0,
+            outside: config.outside,
+            link: Link::new(seed, node, own, &mut config),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn id(&self) -> FaceId {
+        self.id
+    }
+
+    #[inline]
+    pub(crate) fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    #[inline]
+    pub(crate) fn link_type(&self) -> LinkType {
+        self.link_type
+    }
+
+    /// Whether Nacks are sent by it.
+    #[inline]
+    pub(crate) fn takes_nacks(&self) -> bool {
+        self.nacks && self.link_type == LinkType::PointToPoint
+    }
+
+    /// Whether it may name the faces that its Interests leave by.
+    #[inline]
+    pub(crate) fn has_local_fields(&self) -> bool {
+        self.local_fields
+    }
+
+    /// Whether unsolicited Data from it goes into the content store.
+    #[inline]
+    pub(crate) fn pushes(&self) -> bool {
+        self.pushes
+    }
+
+    #[inline]
+    pub(crate) fn link(&self) -> &Link {
+        &self.link
+    }
+
+    #[inline]
+    pub(crate) fn link_mut(&mut self) -> &mut Link {
+        &mut self.link
+    }
+
+    /// Switches the local fields on or off.
+    pub(crate) fn set_local_fields(&mut self, on: bool) {
+        self.local_fields = on;
+        self.link.set_local_fields(on);
+    }
+
+    pub(crate) fn is_local(&self) -> bool {
+        self.scope == Scope::Local
+    }
+
+    /// Nothing may leave now: the driver is to be told when that changes.
+    pub(crate) fn rest(&mut self) {
+        if self.readiness == Readiness::Told {
+            self.readiness = Readiness::Idle;
+        }
+    }
+
+    /// Bytes of memory that it takes.
+    pub(crate) fn memory(&self) -> usize {
+        Face::BARE + self.outside + self.link.memory()
+    }
+
+    /// What of it depends on what passes.
+    pub(crate) fn own(&self) -> usize {
+        self.counted.saturating_sub(self.bare)
+    }
+
+    pub(crate) fn counters(&self) -> &FaceCounters {
+        &self.link.counters
+    }
+}
