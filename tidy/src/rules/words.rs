@@ -37,7 +37,6 @@ const LEFT: &[(&str, &str)] = &[
     ("farther", "scenarios/icp/"),
     ("harmless", "crates/schemes/"),
     ("harmless", "crates/transport/"),
-    ("heed", "crates/forwarder/"),
     ("heed", "crates/sim/"),
     ("heeded", "crates/schemes/"),
     ("obey", "crates/net/"),
