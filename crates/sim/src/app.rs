@@ -1,12 +1,13 @@
-//! Applications: what sits at a local face of a node's forwarder.
+//! Applications: each is behind a local face of a node's forwarder.
 
 use control::Time;
-use forwarder::FaceId;
+use packet::Name;
 
 use crate::constant_rate::ConstantRate;
 use crate::consumer::Consumer;
 use crate::events::Component;
 use crate::in_order::InOrder;
+use crate::link_end::Endpoint;
 use crate::producer::Producer;
 use crate::reported::EventQueue;
 use crate::service::Service;
@@ -29,29 +30,114 @@ pub(crate) enum Role {
     Free,
 }
 
+/// A flow that began by itself and is over.
+pub(crate) struct Retired {
+    pub born: Born,
+    pub result: FlowResult,
+}
+
 /// An application.
 pub(crate) struct App {
-    pub node: u32,
-    pub face: FaceId,
-    pub component: Component,
-    pub role: Role,
-    /// Whose flow it is, if it began by itself.
-    pub born: Option<Born>,
-    /// Of a producer that takes its time: what waits for it.
-    pub service: Option<Service>,
+    place: Endpoint,
+    component: Component,
+    role: Role,
+    /// Its flow, if that began by itself.
+    born: Option<Born>,
+    /// The queue of a producer that takes its time.
+    service: Option<Service>,
     /// Packets that it gave its forwarder.
-    pub spoken: u64,
+    sent: u64,
 }
 
 impl App {
-    pub fn receive(&mut self, now: Time, frame: &[u8]) {
-        match &mut self.service {
-            Some(service) => service.receive(now, frame),
-            None => self.hear(now, frame),
+    /// An application that has not begun.
+    pub fn new(place: Endpoint, component: Component, role: Role) -> App {
+        App { place, component, role, born: None, service: None, sent: 0 }
+    }
+
+    /// Its node, and the face of the forwarder there.
+    #[inline]
+    pub fn place(&self) -> Endpoint {
+        self.place
+    }
+
+    #[inline]
+    pub fn component(&self) -> Component {
+        self.component
+    }
+
+    /// Packets that it gave its forwarder.
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    pub fn born(&self) -> Option<Born> {
+        self.born
+    }
+
+    /// Has a producer take its time from now on.
+    pub fn set_service(&mut self, service: Option<Service>) {
+        self.service = service;
+    }
+
+    /// Begins a flow in the place of one that is over.
+    pub fn begin(&mut self, role: Role, born: Born) {
+        self.role = role;
+        self.born = Some(born);
+    }
+
+    /// Gives the place free if its flow began by itself and is over.
+    pub fn retire(&mut self, now: Time) -> Option<Retired> {
+        let born = self.born.filter(|_| self.is_over())?;
+        let mut result = FlowResult::default();
+        self.result(now, &mut result);
+        self.role = Role::Free;
+        self.born = None;
+        Some(Retired { born, result })
+    }
+
+    /// The producer of a node's objects, if it is one.
+    pub fn producer_mut(&mut self) -> Option<&mut Producer> {
+        match &mut self.role {
+            Role::Publish(producer) => Some(producer),
+            _ => None,
         }
     }
 
-    fn hear(&mut self, now: Time, frame: &[u8]) {
+    /// The requests for chunks, if it sends those.
+    pub fn chunks(&self) -> Option<&Chunks> {
+        match &self.role {
+            Role::Chunks(chunks) => Some(chunks),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn chunks_mut(&mut self) -> Option<&mut Chunks> {
+        match &mut self.role {
+            Role::Chunks(chunks) => Some(chunks),
+            _ => None,
+        }
+    }
+
+    /// Has a producer hash, of the contents of these names, at most `most` bytes now that it would
+    /// hash at the first request otherwise.
+    pub fn make_ready(&mut self, names: &[Name], most: u64) {
+        match &mut self.role {
+            Role::Publish(producer) => producer.make_ready(names, most),
+            Role::Catalogue(publisher) => publisher.make_ready(most),
+            _ => {}
+        }
+    }
+
+    pub fn receive(&mut self, now: Time, frame: &[u8]) {
+        match &mut self.service {
+            Some(service) => service.receive(now, frame),
+            None => self.answer(now, frame),
+        }
+    }
+
+    fn answer(&mut self, now: Time, frame: &[u8]) {
         match &mut self.role {
             Role::Fetch(_, consumer) => consumer.receive(now, frame),
             Role::Rate(consumer) => consumer.receive(now, frame),
@@ -65,16 +151,16 @@ impl App {
     }
 
     pub fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        while !self.say(now, out) {
+        while !self.poll_role(now, out) {
             let served = self.service.as_mut().and_then(|service| service.served(now));
             let Some(frame) = served else { return false };
-            self.hear(now, &frame);
+            self.answer(now, &frame);
         }
         true
     }
 
-    fn say(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        let spoke = match &mut self.role {
+    fn poll_role(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        let sends = match &mut self.role {
             Role::Fetch(_, consumer) => consumer.poll_transmit(now, out),
             Role::Rate(consumer) => consumer.poll_transmit(now, out),
             Role::Publish(producer) => producer.poll_transmit(out),
@@ -84,8 +170,8 @@ impl App {
             Role::Video(_, player) => player.poll_transmit(now, out),
             Role::Free => false,
         };
-        self.spoken += u64::from(spoke);
-        spoke
+        self.sent += u64::from(sends);
+        sends
     }
 
     pub fn on_deadline(&mut self, now: Time, events: Option<&EventQueue>) {

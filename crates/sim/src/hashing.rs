@@ -38,20 +38,20 @@ pub(crate) struct Hasher {
 
 #[derive(Default)]
 struct Shared {
-    told: Option<OnHashing>,
-    /// Bytes since it was told: small objects add up.
+    callback: Option<OnHashing>,
+    /// Bytes since the last call: small objects add up.
     since: u64,
 }
 
 impl Hasher {
-    /// Has somebody told.
-    pub fn tell(&self, told: OnHashing) {
+    /// Calls a callback from now on.
+    pub fn report_to(&self, callback: OnHashing) {
         if let Ok(mut shared) = self.shared.lock() {
-            shared.told = Some(told);
+            shared.callback = Some(callback);
         }
     }
 
-    /// Whoever was told has said no.
+    /// Whether the callback has returned `false`.
     #[inline]
     pub fn is_given_up(&self) -> bool {
         self.given_up.load(Ordering::Relaxed)
@@ -78,9 +78,9 @@ impl Hasher {
         let Ok(mut shared) = self.shared.lock() else { return true };
         shared.since += bytes;
         if shared.since >= SLICE
-            && let Some(told) = &mut shared.told
+            && let Some(callback) = &mut shared.callback
         {
-            let goes_on = told(hashing);
+            let goes_on = callback(hashing);
             shared.since = 0;
             self.given_up.fetch_or(!goes_on, Ordering::Relaxed);
         }

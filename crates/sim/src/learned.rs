@@ -16,8 +16,8 @@ const EXPIRATION_MS: u64 = 3_600_000;
 pub(crate) struct Learned(BTreeMap<(Name, FaceId), Time>);
 
 impl Learned {
-    /// Does what the strategy has learned since. `has` says whether a route is there anyhow.
-    pub fn heed(
+    /// Applies what the strategy has learned since. `has` says whether a static route exists.
+    pub fn apply(
         &mut self,
         now: Time,
         forwarder: &mut Forwarder,

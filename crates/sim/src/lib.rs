@@ -12,20 +12,29 @@
 //! [`Outcome::trace_hash`] shows.
 #![forbid(unsafe_code)]
 
+mod agenda;
 mod app;
+mod apps;
 mod buffers;
 mod constant_rate;
 mod consumer;
 mod content;
-mod engine;
+mod error;
 mod events;
+mod fabric;
 mod fault;
+mod fault_plan;
+mod flows;
 mod hashing;
 pub mod impairment;
 mod in_order;
+mod kind;
 mod learned;
+mod link_end;
 mod network;
 mod node;
+mod observers;
+mod outbox;
 mod outside;
 mod plain;
 mod population;
@@ -35,15 +44,17 @@ mod results;
 mod service;
 mod spec;
 mod stores;
+mod topology;
 mod trace;
 mod tracer;
 pub mod wire;
 pub mod workload;
 
+pub use error::BuildError;
 pub use fault::Fault;
 pub use hashing::{Hashing, OnHashing};
 pub use impairment::{Impairment, Loss, Reorder};
-pub use network::{BuildError, Network};
+pub use network::Network;
 pub use outside::Applications;
 pub use record::{
     FlowId, FlowResult, FlowSample, LinkId, LinkResult, LinkSample, NetworkSample, NodeId,

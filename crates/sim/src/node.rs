@@ -1,8 +1,10 @@
 //! A node: a forwarder, and what it is made of again after a crash.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use control::{Duration, Rate, Time};
+use forwarder::tables::fib::FibError;
 use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope};
 use packet::Name;
 use packet::options::Capability;
@@ -11,17 +13,18 @@ use crate::events::Component;
 use crate::learned::{Learned, announcement};
 use crate::reported::EventQueue;
 use crate::spec::{NodeSpec, WireSpec};
-use record::{NodeId, NodeResult, Origin};
+use crate::wire::WireId;
+use record::{LinkId, NodeId, NodeResult, Origin, StoreCounts};
 
-/// What is behind a face.
+/// A face's other side.
 pub(crate) enum Port {
     /// A wire leaves here.
-    Link { wire: u32, plan: Box<LinkPlan> },
+    Link { wire: WireId, plan: Box<LinkPlan> },
     /// An application, and whether it sends Data that no Interest asked for.
     App { app: u32, pushes: bool },
 }
 
-/// What a link's face is made of.
+/// The parameters of a link's face.
 pub(crate) struct LinkPlan {
     /// The face's name, which chooses its random streams.
     pub name: String,
@@ -30,26 +33,58 @@ pub(crate) struct LinkPlan {
     pub capability: Capability,
 }
 
+/// The ports of a node, by the numbers of its faces, which begin at 1.
+#[derive(Default)]
+pub(crate) struct Ports(Vec<Port>);
+
+impl Ports {
+    #[inline]
+    pub fn get(&self, face: FaceId) -> &Port {
+        &self.0[face.0 as usize - 1]
+    }
+
+    /// The wire that leaves by a face, unless an application is behind it.
+    pub fn wire(&self, face: FaceId) -> Option<WireId> {
+        match self.0.get(face.0 as usize - 1)? {
+            Port::Link { wire, .. } => Some(*wire),
+            Port::App { .. } => None,
+        }
+    }
+
+    fn plan_mut(&mut self, face: FaceId) -> Option<&mut LinkPlan> {
+        match self.0.get_mut(face.0 as usize - 1)? {
+            Port::Link { plan, .. } => Some(plan),
+            Port::App { .. } => None,
+        }
+    }
+}
+
+/// A node that is up, taken apart for one call.
+pub(crate) struct Running<'a> {
+    pub id: NodeId,
+    pub forwarder: &'a mut Forwarder,
+    pub ports: &'a Ports,
+}
+
 /// A node.
 pub(crate) struct Node {
-    pub id: NodeId,
-    pub spec: NodeSpec,
-    pub component: Component,
+    id: NodeId,
+    spec: NodeSpec,
+    component: Component,
     /// `None` while it is down.
-    pub forwarder: Option<Forwarder>,
-    /// By the number of the face, from 1 on.
-    pub ports: Vec<Port>,
+    forwarder: Option<Forwarder>,
+    ports: Ports,
     /// Costs of routes, which outlive a crash. There may be one for each segment of an object.
-    pub routes: BTreeMap<(Name, FaceId), u64>,
+    routes: BTreeMap<(Name, FaceId), u64>,
     /// Routes that its strategy has learned.
-    pub learned: Learned,
-    /// What is published here, by which neighbours learn routes.
-    pub announced: Vec<Name>,
+    learned: Learned,
+    /// Prefixes that are published here, from which neighbours learn routes.
+    announced: Vec<Name>,
     /// The application that publishes here.
-    pub producer: Option<u32>,
-    pub pit_max: usize,
+    producer: Option<u32>,
+    pit_max: usize,
     /// The sums of the lives that ended.
-    pub past: NodeResult,
+    past: NodeResult,
 }
 
 impl Node {
@@ -61,7 +96,7 @@ impl Node {
             spec,
             component,
             forwarder,
-            ports: Vec::new(),
+            ports: Ports::default(),
             routes: BTreeMap::new(),
             learned: Learned::default(),
             announced: Vec::new(),
@@ -71,22 +106,137 @@ impl Node {
         }
     }
 
-    /// Adds a face and what is behind it. Nodes are up while a network is built.
+    pub fn id(&self) -> NodeId {
+        self.id
+    }
+
+    pub fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    pub fn spec(&self) -> &NodeSpec {
+        &self.spec
+    }
+
+    #[inline]
+    pub fn component(&self) -> Component {
+        self.component
+    }
+
+    /// The forwarder, unless the node is down.
+    pub fn forwarder(&self) -> Option<&Forwarder> {
+        self.forwarder.as_ref()
+    }
+
+    /// The forwarder with its ports, unless the node is down.
+    #[inline]
+    pub fn running(&mut self) -> Option<Running<'_>> {
+        let forwarder = self.forwarder.as_mut()?;
+        Some(Running { id: self.id, forwarder, ports: &self.ports })
+    }
+
+    /// Adds a face and its port. Nodes are up while a network is built.
     pub fn add_port(&mut self, now: Time, port: Port) -> FaceId {
         let config = face_config(&port, &self.spec);
-        self.ports.push(port);
+        self.ports.0.push(port);
         if let Some(forwarder) = &mut self.forwarder {
             forwarder.add_face(now, config);
         }
-        FaceId(self.ports.len() as u64)
+        FaceId(self.ports.0.len() as u64)
     }
 
-    pub fn port(&self, face: FaceId) -> &Port {
-        &self.ports[face.0 as usize - 1]
+    pub fn faces(&self) -> usize {
+        self.ports.0.len()
     }
 
-    pub fn port_mut(&mut self, face: FaceId) -> &mut Port {
-        &mut self.ports[face.0 as usize - 1]
+    /// The applications at the node.
+    pub fn applications(&self) -> impl Iterator<Item = u32> {
+        self.ports.0.iter().filter_map(|port| match port {
+            Port::App { app, .. } => Some(*app),
+            Port::Link { .. } => None,
+        })
+    }
+
+    /// The application that publishes the objects of the node.
+    pub fn producer(&self) -> Option<u32> {
+        self.producer
+    }
+
+    pub fn set_producer(&mut self, app: u32) {
+        self.producer = Some(app);
+    }
+
+    /// Adds a route, or changes its cost.
+    ///
+    /// # Errors
+    /// The prefix is too deep.
+    pub fn add_route(&mut self, prefix: &Name, face: FaceId, cost: u64) -> Result<(), FibError> {
+        if let Some(forwarder) = &mut self.forwarder {
+            forwarder.add_route(face, prefix.as_ref(), cost)?;
+        }
+        self.routes.insert((prefix.clone(), face), cost);
+        Ok(())
+    }
+
+    /// Checks that a route can be added later.
+    ///
+    /// # Errors
+    /// The prefix is too deep.
+    pub fn try_route(&mut self, prefix: &Name, face: FaceId) -> Result<(), FibError> {
+        let is_there = self.routes.contains_key(&(prefix.clone(), face));
+        if let Some(forwarder) = self.forwarder.as_mut().filter(|_| !is_there) {
+            forwarder.add_route(face, prefix.as_ref(), 0)?;
+            forwarder.remove_route(face, prefix.as_ref());
+        }
+        Ok(())
+    }
+
+    pub fn remove_route(&mut self, prefix: &Name, face: FaceId) {
+        self.routes.remove(&(prefix.clone(), face));
+        if let Some(forwarder) = &mut self.forwarder {
+            forwarder.remove_route(face, prefix.as_ref());
+        }
+    }
+
+    /// The routes that lead over links, with their costs.
+    pub fn link_routes(&self) -> impl Iterator<Item = (&Name, LinkId, u64)> {
+        self.routes.iter().filter_map(|((prefix, face), cost)| {
+            let wire = self.ports.wire(*face)?;
+            Some((prefix, wire.link(), *cost))
+        })
+    }
+
+    /// The prefixes of the routes that lead to a face.
+    pub fn prefixes(&self, face: FaceId) -> impl Iterator<Item = &Name> {
+        self.routes.keys().filter(move |(_, to)| *to == face).map(|(prefix, _)| prefix)
+    }
+
+    /// The rate of a link's face.
+    pub fn rate(&self, face: FaceId) -> Option<Rate> {
+        match self.ports.get(face) {
+            Port::Link { plan, .. } => plan.spec.rate,
+            Port::App { .. } => None,
+        }
+    }
+
+    /// Changes the rate of a link's face.
+    pub fn set_rate(&mut self, now: Time, face: FaceId, rate: Option<Rate>) {
+        if let Some(plan) = self.ports.plan_mut(face) {
+            plan.spec.rate = rate;
+        }
+        if let Some(forwarder) = &mut self.forwarder {
+            forwarder.set_rate(now, face, rate, Duration::ZERO);
+        }
+    }
+
+    /// Changes the rate at which a link's other end sends.
+    pub fn set_rate_in(&mut self, face: FaceId, rate: Option<Rate>) {
+        if let Some(plan) = self.ports.plan_mut(face) {
+            plan.rate_in = rate;
+        }
+        if let Some(forwarder) = &mut self.forwarder {
+            forwarder.set_rate_in(face, rate);
+        }
     }
 
     /// Neighbours that make discoveries learn of a prefix that is published here.
@@ -97,19 +247,25 @@ impl Node {
         self.announced.push(name.clone());
     }
 
-    /// Does what the strategy has learned, and forgets what has expired.
-    pub fn learn(&mut self, now: Time) {
-        let Node { forwarder, learned, routes, .. } = self;
-        if let Some(forwarder) = forwarder {
-            learned.expire(now, forwarder);
-            learned.heed(now, forwarder, |route| routes.contains_key(route));
-        }
+    /// To be called when the forwarder has done all that is due: measures the PIT, and applies the
+    /// routes that the strategy has learned or that have expired.
+    pub fn settle(&mut self, now: Time) {
+        let Some(forwarder) = &mut self.forwarder else { return };
+        self.pit_max = self.pit_max.max(forwarder.pit().len());
+        let routes = &self.routes;
+        self.learned.expire(now, forwarder);
+        self.learned.apply(now, forwarder, |route| routes.contains_key(route));
     }
 
     /// When the node wants to be called.
     pub fn next_deadline(&self) -> Option<Time> {
         let forwarder = self.forwarder.as_ref()?.next_deadline();
         [forwarder, self.learned.next_deadline()].into_iter().flatten().min()
+    }
+
+    /// Removes the forwarder: others drive the node's applications.
+    pub fn remove_forwarder(&mut self) {
+        self.forwarder = None;
     }
 
     /// The forwarder and all that it holds are gone.
@@ -121,12 +277,9 @@ impl Node {
     }
 
     /// A new forwarder, with the same faces and routes and nothing else.
-    pub fn restart(&mut self, now: Time, seed: u64, events: Option<&EventQueue>) {
-        if self.forwarder.is_some() {
-            return;
-        }
+    pub fn restart(&mut self, now: Time, seed: u64) {
         let mut forwarder = forwarder(&self.spec, seed);
-        for port in &self.ports {
+        for port in &self.ports.0 {
             forwarder.add_face(now, face_config(port, &self.spec));
         }
         for ((prefix, face), cost) in &self.routes {
@@ -138,20 +291,28 @@ impl Node {
         }
         self.learned.clear();
         self.forwarder = Some(forwarder);
-        self.listen(events);
     }
 
-    /// Sends what the parts of schemes report to the queue.
-    pub fn listen(&mut self, events: Option<&EventQueue>) {
-        let (Some(forwarder), Some(events)) = (&mut self.forwarder, events.cloned()) else {
-            return;
-        };
-        let id = self.id;
+    /// Sends the reports of the forwarder's scheme parts to the queue.
+    pub fn report_to(&mut self, events: &EventQueue) {
+        let Some(forwarder) = &mut self.forwarder else { return };
+        let (id, events) = (self.id, Arc::clone(events));
         forwarder.set_tap(Some(Box::new(move |reporter, event| {
             if let Ok(mut events) = events.lock() {
                 events.push((Origin::Node(id, reporter), event));
             }
         })));
+    }
+
+    /// Answers of the content store over all lives; `served` is the count of the producers.
+    pub fn store_counts(&self, served: u64) -> StoreCounts {
+        let past = &self.past.stats;
+        let mut counts = StoreCounts { hits: past.hits, misses: past.misses, served };
+        if let Some(forwarder) = &self.forwarder {
+            counts.hits += forwarder.stats().hits;
+            counts.misses += forwarder.stats().misses;
+        }
+        counts
     }
 
     pub fn result(&self) -> NodeResult {

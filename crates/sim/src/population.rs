@@ -1,308 +1,257 @@
-//! Flows that come and go: workloads in the network, and what becomes of their flows.
+//! Workloads in a network, and the flows that they begin.
 
-use control::{Duration, Rng};
-use packet::Name;
-use std::sync::Arc;
+use control::{Duration, Rng, Time};
+use record::{FlowId, NodeId, WorkloadResult, WorkloadSample};
 
-use crate::app::{App, Role};
+use crate::agenda::Target;
+use crate::app::{Retired, Role};
+use crate::apps::Apps;
 use crate::consumer::Consumer;
-use crate::network::{BuildError, FlowEntry, Network, Target};
-use crate::node::Port;
-use crate::workload::catalogue::Catalogue;
-use crate::workload::chunks::Chunks;
-use crate::workload::publisher::Publisher;
+use crate::fabric::Fabric;
+use crate::flows::Flow;
+use crate::spec::FetchSpec;
+use crate::workload::chunks::{Chunks, Key};
 use crate::workload::video::{Player, VideoSpec};
-use crate::workload::{Beginning, Born, Generator, Manner, WorkloadSpec};
-use record::{FlowId, FlowResult, NodeId, WorkloadResult, WorkloadSample};
+use crate::workload::{Beginning, Born, Generator, Manner, Member, WorkloadSpec};
 
-/// Flows that are listed one by one, unless [`Network::list_flows`] says something else.
+/// Flows that are listed one by one, unless [`Population::list_flows`] sets another limit.
 const LISTED: usize = 10_000;
 
-/// What a network knows of flows that come and go.
+/// The workloads of a network.
 pub(crate) struct Population {
-    pub generators: Vec<Generator>,
+    generators: Vec<Generator>,
     /// Applications without a flow, by node.
     free: Vec<Vec<u32>>,
-    /// Applications whose flow has ended at this instant.
-    pub over: Vec<u32>,
-    /// So many flows are listed one by one.
+    /// Flows that may still be listed one by one.
     listed: usize,
 }
 
 impl Default for Population {
     fn default() -> Population {
-        let (generators, free, over) = (Vec::new(), Vec::new(), Vec::new());
-        Population { generators, free, over, listed: LISTED }
+        Population { generators: Vec::new(), free: Vec::new(), listed: LISTED }
     }
 }
 
-impl Network {
-    /// Lists at most so many flows that begin by themselves one by one; the others count in the
+/// The request that a new flow sends.
+enum Request {
+    Fetch(FetchSpec),
+    Video(VideoSpec),
+}
+
+impl Request {
+    fn name_and_label(&self) -> [String; 2] {
+        match self {
+            Request::Fetch(spec) => [spec.name.to_string(), spec.label.clone()],
+            Request::Video(spec) => [spec.catalogue.name.to_string(), spec.label.clone()],
+        }
+    }
+
+    fn role(self, flow: FlowId, seed: u64, names: &[&str]) -> Role {
+        match self {
+            Request::Fetch(spec) => Role::Fetch(flow, Box::new(Consumer::new(spec, seed, names))),
+            Request::Video(spec) => Role::Video(flow, Box::new(Player::new(spec, seed, names))),
+        }
+    }
+}
+
+impl Population {
+    /// Sets how many flows that begin by themselves are listed one by one; the others count in the
     /// sums of their workloads alone.
     pub fn list_flows(&mut self, most: usize) {
-        self.population.listed = most;
-    }
-
-    /// Applications that there are, those included that wait for a flow.
-    #[must_use]
-    pub fn applications(&self) -> usize {
-        self.apps.len()
-    }
-
-    /// Publishes the objects of a catalogue at a node, its `place`-th producer, and adds the route
-    /// to them there.
-    ///
-    /// # Errors
-    /// The objects cannot be cut into segments of the size asked for, or their names are too deep.
-    pub fn publish_catalogue(
-        &mut self,
-        at: NodeId,
-        catalogue: &Arc<Catalogue>,
-        place: usize,
-    ) -> Result<(), BuildError> {
-        let publisher = Publisher::new(Arc::clone(catalogue), place, self.hasher.clone())?;
-        let face = self.add_app(at, Role::Catalogue(Box::new(publisher)));
-        self.serve(catalogue.service);
-        self.add_route_to(at, &catalogue.name, face, 0)
-    }
-
-    /// Adds a player of a video.
-    pub fn video(&mut self, at: NodeId, spec: VideoSpec) -> FlowId {
-        let flow = self.flow(at, &spec.catalogue.name, spec.label.clone());
-        let names = self.stream_names(at, flow);
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let player = Player::new(spec, self.seed, &names);
-        self.add_app(at, Role::Video(flow, Box::new(player)));
-        flow
+        self.listed = most;
     }
 
     /// Adds flows that begin by themselves.
-    pub fn workload(&mut self, spec: WorkloadSpec) {
-        let number = self.population.generators.len();
-        let component = self.component(Target::Workload(number as u32));
-        let mut generator = Generator::new(spec, number as u64, self.seed, component);
+    pub fn add(&mut self, fabric: &mut Fabric, spec: WorkloadSpec) {
+        let number = self.generators.len() as u32;
+        let component = fabric.agenda_mut().add(Target::Workload(number));
+        let mut generator = Generator::new(spec, u64::from(number), fabric.seed(), component);
         if let Manner::Chunk { lifetime } = generator.spec.manner {
             for at in generator.spec.at.clone() {
-                let app = self.add_chunks(at, &generator, lifetime, number as u32);
+                let app = add_chunks(fabric, at, &generator, lifetime, number);
                 generator.apps.push(app);
             }
         }
-        self.events.set(component, generator.next.map(|at| at.max(self.now)));
-        self.population.generators.push(generator);
+        fabric.agenda_mut().set(component, generator.next);
+        self.generators.push(generator);
     }
 
-    fn add_chunks(
-        &mut self,
-        at: NodeId,
-        generator: &Generator,
-        lifetime: Duration,
-        number: u32,
-    ) -> u32 {
-        let spec = &generator.spec;
-        let names: Vec<String> = spec.catalogues.iter().map(|c| c.name.to_string()).collect();
-        let node = self.nodes[at.index()].spec.name.as_str();
-        let nonces = Rng::stream(self.seed, &["workload", &spec.name, node, "nonces"]);
-        let flow = FlowId(self.flows.len() as u32);
-        let app = self.apps.len() as u32;
-        let live = FlowEntry::Live { app, workload: Some((number, 0)) };
-        self.add_flow(live, names.join(" "), "chunks".to_owned());
-        debug_assert_eq!(flow.index() + 1, self.flows.len());
-        let chunks = Chunks::new(
-            spec.catalogues.clone(),
-            lifetime,
-            nonces,
-            generator.result.classes.clone(),
-        );
-        self.add_app(at, Role::Chunks(Box::new(chunks)));
-        app
-    }
-
-    /// Begins what is due.
-    pub(crate) fn wake_workload(&mut self, number: usize) {
-        while let Some(beginning) = self.population.generators[number].take(self.now) {
-            self.begin(number, &beginning);
+    /// Begins all that is due.
+    pub fn wake(&mut self, fabric: &mut Fabric, number: u32) {
+        while let Some(beginning) = self.generators[number as usize].take(fabric.now()) {
+            self.begin(fabric, number, &beginning);
         }
-        let generator = &self.population.generators[number];
-        let (component, next) = (generator.component, generator.next);
-        if next.is_none() {
-            for app in generator.apps.clone() {
-                if let Role::Chunks(chunks) = &mut self.apps[app as usize].role {
+        let generator = &self.generators[number as usize];
+        if generator.next.is_none() {
+            for app in &generator.apps {
+                if let Some(chunks) = fabric.apps_mut().get_mut(*app).chunks_mut() {
                     chunks.close();
                 }
             }
         }
-        self.events.set(component, next.map(|at| at.max(self.now)));
+        fabric.agenda_mut().set(generator.component, generator.next);
     }
 
-    fn begin(&mut self, number: usize, beginning: &Beginning) {
-        let now = self.now;
-        let generator = &mut self.population.generators[number];
-        let (node, class) = (beginning.node, beginning.object.class);
-        if let Manner::Chunk { .. } = generator.spec.manner {
-            let place = generator.spec.at.iter().position(|at| *at == node);
-            let Some(app) = place.and_then(|place| generator.apps.get(place)).copied() else {
-                return;
-            };
-            let key = (beginning.catalogue, beginning.object.number, beginning.segment);
-            if let Role::Chunks(chunks) = &mut self.apps[app as usize].role {
-                chunks.ask(now, key, class);
-            }
-            return self.wake_app(app as usize);
-        }
-        generator.class(class).began(now);
+    fn begin(&mut self, fabric: &mut Fabric, number: u32, beginning: &Beginning) {
+        let now = fabric.now();
+        let generator = &mut self.generators[number as usize];
+        let request = match &generator.spec.manner {
+            Manner::Chunk { .. } => return ask_chunk(fabric, generator, beginning),
+            Manner::Video(video) => Request::Video(VideoSpec { start: now, ..(**video).clone() }),
+            Manner::Fetch { .. } => match generator.fetch(beginning, now) {
+                Some(fetch) => Request::Fetch(fetch),
+                None => return,
+            },
+        };
+        let member = Member { workload: number, class: beginning.object.class };
+        generator.class(member.class).began(now);
         generator.result.running += 1;
         let started = generator.result.started.to_string();
         let workload = generator.spec.name.clone();
-        let (name, label, fetch) = match &generator.spec.manner {
-            Manner::Video(video) => (video.catalogue.name.clone(), video.label.clone(), None),
-            _ => {
-                let Some(fetch) = generator.fetch(beginning, now) else { return };
-                (fetch.name.clone(), fetch.label.clone(), Some(fetch))
-            }
-        };
-        let video = match &generator.spec.manner {
-            Manner::Video(video) => Some(VideoSpec { start: now, ..VideoSpec::clone(video) }),
-            _ => None,
-        };
-        let app = self.place(node);
-        let flow = self.list(app, (number as u32, class), &name, label);
-        let id = flow.unwrap_or(FlowId::UNLISTED);
+        let app = self.place(fabric, beginning.node);
+        let flow = self.list(fabric, app, member, request.name_and_label());
         let names = ["workload", &workload, &started];
-        let role = match (fetch, video) {
-            (Some(fetch), _) => Role::Fetch(id, Box::new(Consumer::new(fetch, self.seed, &names))),
-            (None, Some(video)) => Role::Video(id, Box::new(Player::new(video, self.seed, &names))),
-            (None, None) => return,
-        };
-        let slot = &mut self.apps[app as usize];
-        slot.role = role;
-        slot.born = Some(Born { workload: number as u32, class, at: now, flow });
-        self.wake_app(app as usize);
+        let role = request.role(flow.unwrap_or(FlowId::UNLISTED), fabric.seed(), &names);
+        fabric.apps_mut().get_mut(app).begin(role, Born { member, at: now, flow });
+        fabric.wake_app(app);
     }
 
     /// The place for a flow at a node: one whose flow is over, or a new one.
-    fn place(&mut self, node: NodeId) -> u32 {
-        let free = self.population.free.get_mut(node.index());
-        if let Some(app) = free.and_then(Vec::pop) {
-            return app;
-        }
-        let app = self.apps.len() as u32;
-        self.add_app(node, Role::Free);
-        app
+    fn place(&mut self, fabric: &mut Fabric, node: NodeId) -> u32 {
+        let free = self.free.get_mut(node.index()).and_then(Vec::pop);
+        free.unwrap_or_else(|| fabric.add_app(node, Role::Free))
     }
 
     /// Lists a flow, unless there are enough.
     fn list(
         &mut self,
+        fabric: &mut Fabric,
         app: u32,
-        workload: (u32, u16),
-        name: &Name,
-        label: String,
+        member: Member,
+        name_and_label: [String; 2],
     ) -> Option<FlowId> {
-        if self.population.listed == 0 {
-            self.population.generators[workload.0 as usize].result.unlisted += 1;
+        if self.listed == 0 {
+            self.generators[member.workload as usize].result.unlisted += 1;
             return None;
         }
-        self.population.listed -= 1;
-        let flow = FlowId(self.flows.len() as u32);
-        let live = FlowEntry::Live { app, workload: Some(workload) };
-        self.add_flow(live, name.to_string(), label);
-        Some(flow)
+        self.listed -= 1;
+        let [name, label] = name_and_label;
+        Some(fabric.flows_mut().add(Flow::new(app, Some(member), name, label)))
     }
 
-    /// Of the flows that have ended by now a record is kept, and their places are given back.
-    pub(crate) fn bury(&mut self) {
-        while let Some(app) = self.population.over.pop() {
-            // It may have been reported more than once.
-            let slot = &mut self.apps[app as usize];
-            let Some(born) = slot.born.filter(|_| slot.is_over()) else { continue };
-            let mut result = FlowResult::default();
-            slot.result(self.now, &mut result);
-            let node = slot.node;
-            slot.role = Role::Free;
-            slot.born = None;
-            self.events.set(slot.component, None);
-            let generator = &mut self.population.generators[born.workload as usize];
-            generator.result.running -= 1;
-            let (bytes, complete) = (result.transfer.bytes, result.transfer.complete);
-            let ended = result.end.unwrap_or(self.now);
-            generator.class(born.class).ended(born.at, ended, bytes, complete);
-            if let Some(flow) = born.flow {
-                let mut listed = self.named(flow.index(), node);
-                (listed.workload, listed.class) = (Some(born.workload), born.class);
-                let (node, name, control) = (listed.node, listed.name, listed.control);
-                let (workload, class) = (listed.workload, listed.class);
-                let result = FlowResult { node, name, control, workload, class, ..result };
-                self.flows[flow.index()] = FlowEntry::Over(Box::new(result));
-            }
-            let free = &mut self.population.free;
-            if free.len() <= node as usize {
-                free.resize(node as usize + 1, Vec::new());
-            }
-            free[node as usize].push(app);
+    /// Keeps the results of the flows that have ended by now, and gives their places free.
+    #[inline]
+    pub fn retire(&mut self, fabric: &mut Fabric) {
+        while let Some(number) = fabric.apps_mut().next_ended() {
+            self.retire_flow(fabric, number);
         }
     }
 
-    /// A result with the flow's names and nothing else.
-    pub(crate) fn named(&self, flow: usize, node: u32) -> FlowResult {
-        let (name, control) = self.flow_names[flow].clone();
-        let node = self.nodes[node as usize].spec.name.clone();
-        FlowResult { node, name, control, ..FlowResult::default() }
+    fn retire_flow(&mut self, fabric: &mut Fabric, number: u32) {
+        let now = fabric.now();
+        let app = fabric.apps_mut().get_mut(number);
+        // It may be reported as ended more than once.
+        let Some(Retired { born, result }) = app.retire(now) else { return };
+        let (node, component) = (app.place().node, app.component());
+        fabric.agenda_mut().set(component, None);
+        let generator = &mut self.generators[born.member.workload as usize];
+        generator.result.running -= 1;
+        let (bytes, complete) = (result.transfer.bytes, result.transfer.complete);
+        let ended = result.end.unwrap_or(now);
+        generator.class(born.member.class).ended(born.at, ended, bytes, complete);
+        if let Some(flow) = born.flow {
+            let name = fabric.topology().node(node).name().to_owned();
+            fabric.flows_mut().end(flow, born.member, name, result);
+        }
+        if self.free.len() <= node.index() {
+            self.free.resize(node.index() + 1, Vec::new());
+        }
+        self.free[node.index()].push(number);
     }
 
-    /// The workloads at this instant: what came and went by class, without the flows that run.
-    pub(crate) fn workload_samples(&self) -> Vec<Vec<WorkloadSample>> {
-        let generators = &self.population.generators;
-        let none = |g: &Generator| vec![WorkloadSample::default(); g.result.classes.len()];
-        let mut samples: Vec<Vec<WorkloadSample>> = generators.iter().map(none).collect();
-        for (samples, generator) in samples.iter_mut().zip(generators) {
-            let chunks = generator.apps.iter().filter_map(|app| {
-                let Role::Chunks(chunks) = &self.apps[*app as usize].role else { return None };
-                Some(chunks.classes())
-            });
+    /// Whether no more flows begin or run.
+    pub fn is_over(&self) -> bool {
+        self.generators.iter().all(Generator::is_over)
+    }
+
+    /// The classes of all workloads at this instant, numbered one after the other.
+    pub fn numbered_samples(&self, at: Time, apps: &Apps) -> impl Iterator<Item = WorkloadSample> {
+        let classes = self.samples(at, apps).into_iter().flatten().enumerate();
+        classes.map(move |(number, sample)| WorkloadSample { at, number, ..sample })
+    }
+
+    /// The workloads at this instant, by class.
+    fn samples(&self, at: Time, apps: &Apps) -> Vec<Vec<WorkloadSample>> {
+        let mut samples = Vec::new();
+        for generator in &self.generators {
+            let mut sums = vec![WorkloadSample::default(); generator.result.classes.len()];
+            let chunks = generator.apps.iter().filter_map(|app| apps.get(*app).chunks());
+            let chunks = chunks.map(Chunks::classes);
             for classes in std::iter::once(generator.result.classes.as_slice()).chain(chunks) {
-                samples.iter_mut().zip(classes).for_each(|(sum, class)| {
+                for (sum, class) in sums.iter_mut().zip(classes) {
                     sum.counts.add(&class.counts());
                     sum.bytes = sum.counts.bytes;
-                });
+                }
             }
+            samples.push(sums);
         }
-        for app in &self.apps {
-            let Some(born) = app.born else { continue };
-            let classes = &mut samples[born.workload as usize];
-            let place = usize::from(born.class).min(classes.len() - 1);
-            let Some(sample) = app.sample(self.now, FlowId::UNLISTED) else { continue };
-            classes[place].add(&sample);
+        for app in apps.iter() {
+            let Some(Born { member, .. }) = app.born() else { continue };
+            let classes: &mut Vec<WorkloadSample> = &mut samples[member.workload as usize];
+            let place = usize::from(member.class).min(classes.len() - 1);
+            if let Some(sample) = app.sample(at, FlowId::UNLISTED) {
+                classes[place].add(&sample);
+            }
         }
         samples
     }
 
-    /// What has come of the workloads, in the order in which they were added.
-    #[must_use]
-    pub fn workload_results(&self) -> Vec<WorkloadResult> {
-        let result = |generator: &Generator| {
-            let mut result = generator.result.clone();
-            for app in &generator.apps {
-                let Role::Chunks(chunks) = &self.apps[*app as usize].role else { continue };
-                result.classes.iter_mut().zip(chunks.classes()).for_each(|(a, b)| a.merge(b));
-            }
-            result
-        };
-        self.population.generators.iter().map(result).collect()
-    }
-
-    /// How many Data the producers at a node have sent.
-    pub(crate) fn served(&self, node: u32) -> u64 {
-        let producers = self.nodes[node as usize].ports.iter().filter_map(|port| match port {
-            Port::App { app, .. } => self.apps.get(*app as usize),
-            Port::Link { .. } => None,
-        });
-        producers.filter(|app| app.publishes()).map(|app| app.spoken).sum()
+    /// The results of the workloads so far, in the order in which they were added.
+    pub fn results(&self, apps: &Apps) -> Vec<WorkloadResult> {
+        self.generators.iter().map(|generator| result(generator, apps)).collect()
     }
 }
 
-impl App {
-    /// An application that has not begun.
-    pub fn new(node: u32, face: forwarder::FaceId, component: u32, role: Role) -> App {
-        App { node, face, component, role, born: None, service: None, spoken: 0 }
+fn result(generator: &Generator, apps: &Apps) -> WorkloadResult {
+    let mut result = generator.result.clone();
+    for chunks in generator.apps.iter().filter_map(|app| apps.get(*app).chunks()) {
+        result.classes.iter_mut().zip(chunks.classes()).for_each(|(a, b)| a.merge(b));
     }
+    result
+}
+
+/// Adds the application that sends a workload's requests for chunks at a node.
+fn add_chunks(
+    fabric: &mut Fabric,
+    at: NodeId,
+    generator: &Generator,
+    lifetime: Duration,
+    number: u32,
+) -> u32 {
+    let spec = &generator.spec;
+    let names: Vec<String> = spec.catalogues.iter().map(|c| c.name.to_string()).collect();
+    let node = fabric.topology().node(at).name();
+    let nonces = Rng::stream(fabric.seed(), &["workload", &spec.name, node, "nonces"]);
+    let classes = generator.result.classes.clone();
+    let chunks = Chunks::new(spec.catalogues.clone(), lifetime, nonces, classes);
+    let app = fabric.add_app(at, Role::Chunks(Box::new(chunks)));
+    let member = Member { workload: number, class: 0 };
+    let flow = Flow::new(app, Some(member), names.join(" "), "chunks".to_owned());
+    fabric.flows_mut().add(flow);
+    app
+}
+
+fn ask_chunk(fabric: &mut Fabric, generator: &Generator, beginning: &Beginning) {
+    let place = generator.spec.at.iter().position(|at| *at == beginning.node);
+    let Some(app) = place.and_then(|place| generator.apps.get(place)).copied() else { return };
+    let key = Key {
+        catalogue: beginning.catalogue,
+        object: beginning.object.number,
+        segment: beginning.segment,
+    };
+    let now = fabric.now();
+    if let Some(chunks) = fabric.apps_mut().get_mut(app).chunks_mut() {
+        chunks.ask(now, key, beginning.object.class);
+    }
+    fabric.wake_app(app);
 }

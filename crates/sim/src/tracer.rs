@@ -6,12 +6,13 @@ use forwarder::{DropReason, FaceId, PacketEvent};
 use std::sync::{Arc, Mutex};
 
 use crate::app::App;
-use crate::engine::kind_of;
 use crate::fault::Fault;
-use crate::network::{FlowEntry, Network, WireEnd};
-use crate::node::{Node, Port};
-use crate::wire::Frame;
-use record::{FlowResult, LinkId, NodeId, WireCounters};
+use crate::flows::Flows;
+use crate::kind::kind_of;
+use crate::link_end::LinkEnd;
+use crate::node::{Node, Running};
+use crate::wire::{Frame, WireId};
+use record::{FlowId, FlowResult, LinkId, NodeId};
 
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,147 +93,134 @@ pub trait Tracer: Send {
     fn fault(&mut self, at: Time, fault: &Fault);
 }
 
-/// What a forwarder has said and the tracer was not told yet.
-struct Said {
+/// What a forwarder has reported and the tracer has not received yet.
+struct Reported {
     face: FaceId,
     dropped: Option<DropReason>,
     kind: Kind,
     packet: Vec<u8>,
 }
 
-type Queue = Arc<Mutex<Vec<Said>>>;
+type Queue = Arc<Mutex<Vec<Reported>>>;
 
-/// What is known of an application.
+/// The state of an application's flow, as far as the tracer knows it.
 #[derive(Clone, Copy, Default)]
 struct Known {
-    flow: Option<usize>,
+    flow: Option<FlowId>,
     has_begun: bool,
     has_ended: bool,
 }
 
-/// A tracer with what it takes to tell it everything.
+/// A tracer, and the state from which it is called.
 pub(crate) struct Tracing {
     tracer: Box<dyn Tracer>,
     queue: Queue,
     apps: Vec<Known>,
 }
 
-impl Network {
-    /// Tells a tracer of all packets, flows and faults from now on. It sees what happens, and
-    /// changes nothing.
-    pub fn trace(&mut self, tracer: Box<dyn Tracer>) {
-        let mut apps = vec![Known::default(); self.apps.len()];
-        for (flow, entry) in self.flows.iter().enumerate() {
-            if let FlowEntry::Live { app, .. } = entry {
-                apps[*app as usize].flow = Some(flow);
-            }
-        }
-        let tracing = Tracing { tracer, queue: Queue::default(), apps };
-        self.nodes.iter_mut().for_each(|node| tracing.listen(node));
-        self.tracing = Some(Box::new(tracing));
-    }
-
-    /// The tracer, when the run is over.
-    pub fn take_tracer(&mut self) -> Option<Box<dyn Tracer>> {
-        self.tracing.take().map(|tracing| tracing.tracer)
-    }
-
-    /// Tells of a fault, and of what it ended.
-    pub(crate) fn trace_fault(&mut self, fault: &Fault) {
-        let Some(mut tracing) = self.tracing.take() else { return };
-        tracing.tracer.fault(self.now, fault);
-        match fault {
-            Fault::NodeRestart(node) => tracing.listen(&mut self.nodes[node.index()]),
-            Fault::NodeCrash(_) => {
-                for (number, app) in self.apps.iter().enumerate() {
-                    tracing.app(self.now, number, app, &self.flow_names);
-                }
-            }
-            _ => {}
-        }
-        self.tracing = Some(tracing);
-    }
-}
-
 impl Tracing {
-    /// Has a node's forwarder say what becomes of packets.
-    fn listen(&self, node: &mut Node) {
+    /// Traces all that the nodes and the flows do from now on.
+    pub fn new(tracer: Box<dyn Tracer>, nodes: &mut [Node], apps: usize, flows: &Flows) -> Tracing {
+        let mut known = vec![Known::default(); apps];
+        for (id, flow) in flows.iter() {
+            if let Some(app) = flow.app() {
+                known[app as usize].flow = Some(id);
+            }
+        }
+        let tracing = Tracing { tracer, queue: Queue::default(), apps: known };
+        nodes.iter_mut().for_each(|node| tracing.listen(node));
+        tracing
+    }
+
+    pub fn into_tracer(self) -> Box<dyn Tracer> {
+        self.tracer
+    }
+
+    /// Has a node's forwarder report the fates of packets.
+    pub fn listen(&self, node: &mut Node) {
+        let Some(running) = node.running() else { return };
         let queue = Arc::clone(&self.queue);
-        let tap = move |face, event: &PacketEvent<'_>| {
+        running.forwarder.set_packet_tap(Some(Box::new(move |face, event: &PacketEvent<'_>| {
             let PacketEvent { dropped, kind, packet } = *event;
             if let Ok(mut queue) = queue.lock() {
-                queue.push(Said { face, dropped, kind, packet: packet.to_vec() });
+                queue.push(Reported { face, dropped, kind, packet: packet.to_vec() });
             }
-        };
-        if let Some(forwarder) = &mut node.forwarder {
-            forwarder.set_packet_tap(Some(Box::new(tap)));
-        }
+        })));
     }
 
-    /// Hands on what a node's forwarder has said; `current` is what the driver handed in.
-    pub fn flush(&mut self, at: Time, id: NodeId, ports: &[Port], current: &[u8]) {
+    /// A fault has taken place.
+    pub fn fault(&mut self, at: Time, fault: &Fault) {
+        self.tracer.fault(at, fault);
+    }
+
+    /// Hands on the reports of a node's forwarder; `current` is the packet that the driver handed
+    /// in.
+    pub fn flush(&mut self, at: Time, node: &Running<'_>, current: &[u8]) {
         let Ok(mut queue) = self.queue.lock() else { return };
-        for said in queue.drain(..) {
-            let port = ports.get(said.face.0 as usize - 1);
-            let link = port.and_then(|port| match port {
-                Port::Link { wire, .. } => Some((LinkId(wire / 2), wire % 2 == 1)),
-                Port::App { .. } => None,
-            });
-            let fate = said.dropped.map_or(Fate::Enqueued, Fate::Dropped);
-            if link.is_none() && fate == Fate::Enqueued {
+        for reported in queue.drain(..) {
+            let wire = node.ports.wire(reported.face);
+            let fate = reported.dropped.map_or(Fate::Enqueued, Fate::Dropped);
+            if wire.is_none() && fate == Fate::Enqueued {
                 continue;
             }
-            let (kind, packet) = match said.packet.is_empty() {
+            let (kind, packet) = match reported.packet.is_empty() {
                 true => (kind_of(current), current),
-                false => (said.kind, &said.packet[..]),
+                false => (reported.kind, &reported.packet[..]),
             };
-            self.tracer.packet(&PacketTrace { at, node: id, link, fate, kind, packet });
+            let link = wire.map(|wire| (wire.link(), wire.is_backward()));
+            self.tracer.packet(&PacketTrace { at, node: node.id, link, fate, kind, packet });
         }
     }
 
-    /// A frame arrived at a wire's end, where a node is or is none.
-    pub fn arrived(&mut self, at: Time, wire: usize, end: &WireEnd, frame: &[u8], is_up: bool) {
+    /// A frame arrived at the end of a wire, where a node is up or not.
+    pub fn arrived(&mut self, at: Time, wire: WireId, to: NodeId, frame: &[u8], is_up: bool) {
         let fate = if is_up { Fate::Received } else { Fate::Lost(Lost::NodeDown) };
         self.tracer.packet(&PacketTrace {
             at,
-            node: NodeId(end.to),
-            link: Some((LinkId(wire as u32 / 2), wire % 2 == 1)),
+            node: to,
+            link: Some((wire.link(), wire.is_backward())),
             fate,
             kind: kind_of(frame),
             packet: frame,
         });
     }
 
-    /// Sends a frame by a wire, and says what becomes of it there.
-    pub fn send(&mut self, at: Time, wire: usize, end: &mut WireEnd, frame: Frame<'_>) {
-        let before = end.wire.counters;
+    /// Sends a frame by a wire, and reports its fate there.
+    pub fn send(&mut self, at: Time, wire: WireId, end: &mut LinkEnd, frame: Frame<'_>) {
+        let before = end.wire().counters;
         let bytes = match &frame {
             Frame::Bytes(bytes) => bytes.to_vec(),
             Frame::Shared(bytes) => bytes.to_vec(),
         };
-        end.wire.send(at, frame);
-        let grew = |count: fn(&WireCounters) -> u64| count(&end.wire.counters) > count(&before);
-        let lost = match (grew(|c| c.down), grew(|c| c.lost)) {
-            (true, _) => Some(Lost::LinkDown),
-            (_, true) => Some(Lost::Loss),
-            _ => None,
+        end.wire_mut().send(at, frame);
+        let after = end.wire().counters;
+        let lost = if after.down > before.down {
+            Some(Lost::LinkDown)
+        } else if after.lost > before.lost {
+            Some(Lost::Loss)
+        } else {
+            None
         };
-        let (corrupted, duplicated) = (grew(|c| c.corrupted), grew(|c| c.duplicated));
         self.tracer.packet(&PacketTrace {
             at,
-            node: NodeId(end.from),
-            link: Some((LinkId(wire as u32 / 2), wire % 2 == 1)),
-            fate: Fate::Sent { lost, corrupted, duplicated },
+            node: end.from().node,
+            link: Some((wire.link(), wire.is_backward())),
+            fate: Fate::Sent {
+                lost,
+                corrupted: after.corrupted > before.corrupted,
+                duplicated: after.duplicated > before.duplicated,
+            },
             kind: kind_of(&bytes),
             packet: &bytes,
         });
     }
 
-    /// Sees whether an application's flow has begun or ended.
-    pub fn app(&mut self, at: Time, number: usize, app: &App, names: &[(String, String)]) {
+    /// Checks whether an application's flow has begun or ended.
+    pub fn app(&mut self, at: Time, number: u32, app: &App, flows: &Flows) {
         if !app.asks() {
             return;
         }
+        let number = number as usize;
         if self.apps.len() <= number {
             self.apps.resize(number + 1, Known::default());
         }
@@ -241,11 +229,11 @@ impl Tracing {
             // Another flow has its place.
             *known = Known::default();
         }
-        let flow = app.born.map_or(known.flow, |born| born.flow.map(|flow| flow.index()));
-        let name = flow.and_then(|flow| names.get(flow));
-        let name = name.map_or(("", ""), |(name, control)| (name.as_str(), control.as_str()));
-        let node = NodeId(app.node);
-        if !known.has_begun && (app.spoken > 0 || app.is_over()) {
+        let id = app.born().map_or(known.flow, |born| born.flow);
+        let listed = id.and_then(|id| flows.get(id));
+        let name = listed.map_or(("", ""), |flow| (flow.name(), flow.control()));
+        let (node, flow) = (app.place().node, id.map(FlowId::index));
+        if !known.has_begun && (app.sent() > 0 || app.is_over()) {
             known.has_begun = true;
             self.tracer.flow(&FlowTrace { at, node, flow, name, ended: None });
         }

@@ -10,7 +10,31 @@ use forwarder::link::pacing::Pacer;
 use std::collections::VecDeque;
 
 use crate::impairment::{Dice, Fate};
-use record::WireCounters;
+use record::{LinkId, WireCounters};
+
+/// The number of a wire: each link has two, the one from its `a` to its `b` first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WireId(pub u32);
+
+impl WireId {
+    /// The wire of a link's direction.
+    pub fn of(link: LinkId, backward: bool) -> WireId {
+        WireId(2 * link.0 + u32::from(backward))
+    }
+
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    pub fn link(self) -> LinkId {
+        LinkId(self.0 / 2)
+    }
+
+    /// Whether it leads from the link's `b` to its `a`.
+    pub fn is_backward(self) -> bool {
+        self.0 % 2 == 1
+    }
+}
 
 /// A frame to be sent, or that has arrived.
 #[derive(Debug)]

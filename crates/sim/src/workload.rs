@@ -114,11 +114,17 @@ pub(crate) struct Beginning {
     pub segment: u64,
 }
 
-/// A flow that began by itself: whose it is.
+/// The workload that a flow belongs to, and its class there.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Born {
+pub(crate) struct Member {
     pub workload: u32,
     pub class: u16,
+}
+
+/// A flow that began by itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Born {
+    pub member: Member,
     pub at: Time,
     /// `None` if there are too many to list it.
     pub flow: Option<FlowId>,

@@ -71,7 +71,7 @@ impl Carrier {
         while let Some(at) = self.apps.next().filter(|at| *at <= until) {
             let at = at + self.late;
             self.apps.advance(at);
-            while let Some(from) = self.apps.speaking() {
+            while let Some(from) = self.apps.next_ready() {
                 let mut bytes = Vec::new();
                 assert!(self.apps.take(from, &mut bytes));
                 let mut reader = Reader::new(&bytes);
@@ -91,13 +91,13 @@ impl Carrier {
         if from != self.producer {
             self.asked.entry(key).or_default().push(from);
             self.apps.receive(at, self.producer, frame);
-            return self.apps.heard(self.producer);
+            return self.apps.received(self.producer);
         }
         // Metadata and discovered versions have names that are longer than those asked for.
         let found = self.asked.keys().rfind(|asked| key.starts_with(asked)).cloned();
         for to in found.and_then(|key| self.asked.remove(&key)).unwrap_or_default() {
             self.apps.receive(at, to, frame);
-            self.apps.heard(to);
+            self.apps.received(to);
         }
     }
 }
@@ -192,7 +192,7 @@ fn what_goes_on_elsewhere_says_nothing_here() {
     let mut apps = line.net.into_applications();
     apps.leave_out(flows[0]);
     apps.advance(at_ms(10));
-    let speaking: Vec<usize> = std::iter::from_fn(|| apps.speaking()).collect();
+    let speaking: Vec<usize> = std::iter::from_fn(|| apps.next_ready()).collect();
     assert_eq!(speaking.len(), 1);
     let (flows, _) = apps.results();
     assert_eq!(

@@ -156,7 +156,7 @@ impl InProcessApps {
 
     /// Sends the applications' packets to their daemons.
     fn speak(&mut self) {
-        while let Some(app) = self.apps.speaking() {
+        while let Some(app) = self.apps.next_ready() {
             let socket = &self.nodes[self.apps.node(app).index()].1;
             if !self.connections.contains_key(&app)
                 && let Ok(connection) = open(socket)
@@ -181,7 +181,7 @@ impl InProcessApps {
         if heard.is_err() {
             self.connections.remove(&app);
         }
-        self.apps.heard(app);
+        self.apps.received(app);
         self.speak();
     }
 

@@ -11,8 +11,13 @@ use super::catalogue::Catalogue;
 use record::{ClassResult, FlowId, FlowResult, FlowSample};
 use transport::{Histogram, Transfer};
 
-/// A catalogue's place, an object's number, a segment.
-type Key = (usize, u64, u64);
+/// A segment of an object, by the place of its catalogue and the object's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key {
+    pub catalogue: usize,
+    pub object: u64,
+    pub segment: u64,
+}
 
 /// A request on its way.
 struct Pending {
@@ -98,10 +103,10 @@ impl Chunks {
     }
 
     pub fn poll_transmit(&mut self, out: &mut Vec<u8>) -> bool {
-        let Some((place, object, segment)) = self.wanted.pop_front() else { return false };
-        let catalogue = &self.catalogues[place];
-        let name = catalogue.name_of(object).with(&Component::version(catalogue.version));
-        let component = Component::segment(segment);
+        let Some(key) = self.wanted.pop_front() else { return false };
+        let catalogue = &self.catalogues[key.catalogue];
+        let name = catalogue.name_of(key.object).with(&Component::version(catalogue.version));
+        let component = Component::segment(key.segment);
         let nonce = self.nonces.next_u32();
         let lifetime = self.lifetime.as_millis().max(1);
         encode_plain_interest(name.as_ref(), component.as_ref(), nonce, lifetime, out);
@@ -164,10 +169,10 @@ impl Chunks {
 
     fn take(&mut self, name: NameRef<'_>) -> Option<Pending> {
         let found = self.catalogues.iter().enumerate();
-        let (place, object) =
+        let (catalogue, object) =
             found.filter_map(|(place, c)| Some((place, c.number_of(name)?))).next()?;
         let segment = name.last()?.as_segment()?;
-        let pending = self.pending.remove(&(place, object, segment))?;
+        let pending = self.pending.remove(&Key { catalogue, object, segment })?;
         while self.expiry.front().is_some_and(|(_, key)| !self.pending.contains_key(key)) {
             self.expiry.pop_front();
         }

@@ -1,0 +1,45 @@
+//! Frames of applications whose forwarder is not in this network.
+
+use control::Time;
+
+use crate::app::App;
+
+/// Frames that applications have sent and the driver has not taken yet.
+#[derive(Default)]
+pub(crate) struct Outbox {
+    /// Frames, one behind the other, by application.
+    frames: Vec<Vec<u8>>,
+    /// The applications that have some.
+    ready: Vec<usize>,
+}
+
+impl Outbox {
+    /// Takes all frames that an application sends now.
+    pub fn take(&mut self, now: Time, number: usize, app: &mut App) {
+        if self.frames.len() <= number {
+            self.frames.resize(number + 1, Vec::new());
+        }
+        let frames = &mut self.frames[number];
+        let was_empty = frames.is_empty();
+        while app.poll_transmit(now, frames) {}
+        if was_empty && !frames.is_empty() {
+            self.ready.push(number);
+        }
+    }
+
+    /// An application whose frames wait.
+    pub fn next_ready(&mut self) -> Option<usize> {
+        self.ready.pop()
+    }
+
+    /// Moves the frames of an application behind `out`; false if there are none.
+    pub fn append(&mut self, number: usize, out: &mut Vec<u8>) -> bool {
+        match self.frames.get_mut(number) {
+            Some(frames) if !frames.is_empty() => {
+                out.append(frames);
+                true
+            }
+            _ => false,
+        }
+    }
+}
