@@ -29,9 +29,6 @@ pub struct Scheme {
     pub equations: &'static [Equation],
     /// Its parameters.
     pub params: &'static [ParamSpec],
-    /// Its colour in pictures, from 0 to 15, unique among schemes. `None` for schemes that seldom
-    /// have a line of their own; they share the last eight.
-    pub colour: Option<u8>,
     /// Its window law, if its consumer is one: for schemes that use a law of choice.
     pub law: Option<Make<dyn WindowLaw>>,
     /// Its consumer.
@@ -61,7 +58,6 @@ impl Scheme {
         paper: "",
         equations: &[],
         params: &[],
-        colour: None,
         law: None,
         controller: None,
         startup: None,

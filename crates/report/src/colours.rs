@@ -1,8 +1,12 @@
-//! One colour per scheme, the same in every picture: those of M. Okabe and K. Ito, which
-//! colour-blind readers can distinguish, and darker variants. A scheme's file names its colour; the
-//! page's style sheet has the values, for light and for dark, by these numbers.
+//! One colour for each scheme, the same in every picture: those of M. Okabe and K. Ito, which people
+//! with colour blindness can tell apart, and their darker kin. The page's style sheet has the
+//! values, for light and for dark, by these numbers.
 
-/// The name and the colour of consumers without a scheme.
+/// The number of the colour of each scheme that has one of its own, from 0 to 15. Schemes that are
+/// seldom drawn as a line of their own share the last eight.
+const SCHEMES: &str = include_str!("../assets/scheme_colours.txt");
+
+/// The label of consumers in results that no scheme controls, and their colour.
 const UNCONTROLLED: (&str, usize) = ("constant-rate", 7);
 
 /// Colours of the first kind.
@@ -13,15 +17,27 @@ pub const KIN: usize = 8;
 /// The number of the colour of a scheme, with any parameters.
 #[must_use]
 pub fn scheme(control: &str) -> usize {
-    // A plus sign precedes its other part, a colon its parameters.
-    let name = control.split([':', '+']).next().unwrap_or(control);
-    let known = scenario::colour(name).map(usize::from);
-    let known = known.or_else(|| (name == UNCONTROLLED.0).then_some(UNCONTROLLED.1));
-    known.unwrap_or_else(|| {
-        // A scheme without a colour also has the same one everywhere, by a hash.
-        let sum = name.bytes().fold(7usize, |sum, byte| sum * 31 % 8191 + usize::from(byte));
-        BRIGHT + sum % KIN
+    // A plus sign precedes its parts, a colon its parameters.
+    let name = control.split([':', '+']).next().unwrap_or(control).replace('_', "-");
+    if name == UNCONTROLLED.0 {
+        return UNCONTROLLED.1;
+    }
+    let listed = listed().find(|(listed, _)| *listed == name);
+    listed.map_or_else(|| shared(&name), |(_, colour)| colour)
+}
+
+/// The colours of [`SCHEMES`].
+fn listed() -> impl Iterator<Item = (&'static str, usize)> {
+    SCHEMES.lines().filter_map(|line| {
+        let (name, colour) = line.split_once(' ')?;
+        Some((name, colour.parse().ok()?))
     })
+}
+
+/// The colour of a scheme without its own: the same everywhere, and shared with others.
+fn shared(name: &str) -> usize {
+    let sum = name.bytes().fold(7usize, |sum, byte| sum * 31 % 8191 + usize::from(byte));
+    BRIGHT + sum % KIN
 }
 
 /// The number of the colour of the nth of several things that are no schemes.
@@ -139,11 +155,23 @@ mod tests {
     fn a_scheme_has_one_colour_and_twins_have_two_styles() {
         assert_eq!(scheme("cubic"), scheme("cubic:beta=0.5"));
         assert_ne!(scheme("cubic"), scheme("aimd"));
-        assert_eq!((scheme("cubic"), scheme("constant-rate")), (1, 7), "as in its file; nobody's");
+        assert_eq!((scheme("cubic"), scheme("constant-rate")), (1, 7), "as listed");
         assert!((BRIGHT..BRIGHT + KIN).contains(&scheme("unheard-of")));
-        assert_eq!(scheme("cubic:beta=0.5"), scheme("cubic+any"), "what it is made of is its own");
+        assert_eq!(scheme("cubic:beta=0.5"), scheme("cubic+any"), "its parts are its own");
         assert_eq!(dashes(&[1]), [0]);
         assert_eq!(dashes(&[1, 2, 1, 9]), [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn no_two_schemes_have_one_colour() {
+        let names: BTreeSet<&str> = listed().map(|(name, _)| name).collect();
+        let colours: BTreeSet<usize> = listed().map(|(_, colour)| colour).collect();
+        let count = SCHEMES.lines().count();
+        assert_eq!([names.len(), colours.len()], [count, count], "{SCHEMES}");
+        assert!(colours.iter().all(|colour| *colour < BRIGHT + KIN && *colour != UNCONTROLLED.1));
+        for name in names {
+            assert!(schemes::find(name).is_some(), "{name} is not a scheme");
+        }
     }
 
     #[test]

@@ -35,12 +35,6 @@ pub use model::Scenario;
 pub use sim::{Applications, Network, OnHashing};
 pub use statistics::Mean;
 
-/// The colour of the scheme of this name, if its file gives it one; see [`control::Scheme`].
-#[must_use]
-pub fn colour(scheme: &str) -> Option<u8> {
-    schemes::find(scheme)?.colour
-}
-
 use document::Document;
 use std::io::Read;
 use std::path::Path;

@@ -27,7 +27,6 @@ pub const SCHEME: Scheme = Scheme {
             Avoidance in Computer Networks, Computer Networks and ISDN Systems 17, 1989",
     equations: EQUATIONS,
     params: PARAMS,
-    colour: Some(2),
     law: Some(|params| Box::new(Aimd::new(params))),
     controller: Some(|params| {
         let law = Box::new(Aimd::new(params));

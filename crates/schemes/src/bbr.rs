@@ -73,7 +73,6 @@ pub const SCHEME: Scheme = Scheme {
             14(5), 2016; carried over to NDN by Weir",
     equations: EQUATIONS,
     params: PARAMS,
-    colour: Some(0),
     controller: Some(|params| Box::new(Bbr::new(params))),
     ..Scheme::EMPTY
 };

@@ -33,7 +33,6 @@ pub const SCHEME: Scheme = Scheme {
             Long-Distance Networks, INFOCOM 2004",
     equations: EQUATIONS,
     params: PARAMS,
-    colour: Some(9),
     law: Some(|params| Box::new(Bic::new(params))),
     controller: Some(|params| {
         let law = Box::new(Bic::new(params));

@@ -57,7 +57,6 @@ pub const SCHEME: Scheme = Scheme {
             Protocol for Content Centric Networking, IEEE ICC 2013",
     equations: EQUATIONS,
     params: PARAMS,
-    colour: Some(15),
     controller: Some(|params| Box::new(consumer::Cctcp::new(params))),
     stamper: Some(|_| Box::new(stamper::Holdings)),
     ..Scheme::EMPTY

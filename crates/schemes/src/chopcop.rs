@@ -37,7 +37,6 @@ pub const SCHEME: Scheme = Scheme {
         ric::SCHEME.equations,
     ]),
     params: PARAMS,
-    colour: Some(10),
     controller: ric::SCHEME.controller,
     marker: rem::SCHEME.marker,
     shaper: fisp::SCHEME.shaper,

@@ -40,7 +40,6 @@ pub const SCHEME: Scheme = Scheme {
             Transport Protocol for Content-Centric Networks, IEEE ICNP 2010, poster",
     equations: EQUATIONS,
     params: PARAMS,
-    colour: Some(14),
     controller: Some(|params| Box::new(Contug::new(params))),
     ..Scheme::EMPTY
 };

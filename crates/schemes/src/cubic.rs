@@ -33,7 +33,6 @@ pub const SCHEME: Scheme = Scheme {
             Operating Systems Review 42(5), 2008; RFC 9438, 2023; RFC 9406, 2023",
     equations: EQUATIONS,
     params: PARAMS,
-    colour: Some(1),
     law: Some(|params| Box::new(Cubic::new(params))),
     controller: Some(|params| {
         let law = Box::new(Cubic::new(params));

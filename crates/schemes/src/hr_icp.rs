@@ -24,7 +24,6 @@ pub const SCHEME: Scheme = Scheme {
     paper: PAPER,
     equations: &joined::<Equation, EQUATIONS>(&[icp::SCHEME.equations, hbh::SCHEME.equations]),
     params: PARAMS,
-    colour: Some(13),
     controller: icp::SCHEME.controller,
     shaper: hbh::SCHEME.shaper,
     ..Scheme::EMPTY

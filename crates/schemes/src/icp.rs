@@ -49,7 +49,6 @@ pub const SCHEME: Scheme = Scheme {
             Control Protocol for Content-Centric Networking, IEEE INFOCOM NOMEN workshop 2012",
     equations: EQUATIONS,
     params: PARAMS,
-    colour: Some(5),
     controller: Some(|params| Box::new(Icp::new(params))),
     ..Scheme::EMPTY
 };

@@ -49,7 +49,6 @@ pub const SCHEME: Scheme = Scheme {
             Congestion Control, ACM ICN 2016",
     equations: EQUATIONS,
     params: PARAMS,
-    colour: Some(12),
     controller: Some(|params| Box::new(consumer::multipath(params))),
     shaper: Some(|params| Box::new(shaper::PrimaryFirst::new(params))),
     stamper: Some(|params| {

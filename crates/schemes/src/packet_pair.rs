@@ -29,7 +29,6 @@ pub const SCHEME: Scheme = Scheme {
             pp. 155-156",
     equations: EQUATIONS,
     params: PARAMS,
-    colour: Some(3),
     startup: Some(|params, inner| Box::new(PacketPair::new(params, inner))),
     ..Scheme::EMPTY
 };

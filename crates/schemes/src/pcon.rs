@@ -49,7 +49,6 @@ pub const SCHEME: Scheme = Scheme {
             Named Data Networking, ACM ICN 2016",
     equations: EQUATIONS,
     params: PARAMS,
-    colour: Some(6),
     controller: Some(|params| {
         let law = Box::new(Pcon::new(params));
         let windowed = Windowed::new(law).with_timer(Timer::of(params));

@@ -64,7 +64,6 @@ pub const SCHEME: Scheme = Scheme {
             2013",
     equations: EQUATIONS,
     params: PARAMS,
-    colour: Some(8),
     controller: Some(|params| Box::new(consumer::Raaqm::new(params))),
     stamper: Some(|_| Box::new(PathFolder::default())),
     strategy: Some(|params| silence::watch(params, forwarding::Balance::new(params))),

@@ -26,7 +26,6 @@ pub const SCHEME: Scheme = Scheme {
             Named Data Networking, ACM ICN workshop 2013",
     equations: EQUATIONS,
     params: PARAMS,
-    colour: Some(11),
     controller: Some(|params| Box::new(Constant::new(params))),
     ..Scheme::EMPTY
 };

@@ -39,7 +39,6 @@ pub const SCHEME: Scheme = Scheme {
             K. Xu, A RCP-based Congestion Control Protocol in Named Data Networking, CyberC 2015",
     equations: EQUATIONS,
     params: PARAMS,
-    colour: Some(4),
     controller: Some(|params| Box::new(consumer::single_path(params))),
     shaper: Some(|params| Box::new(shaper::PrimaryFirst::new(params))),
     stamper: Some(|params| {

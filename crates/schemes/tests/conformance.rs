@@ -37,14 +37,6 @@ fn names_are_words_in_order_and_found() {
 }
 
 #[test]
-fn no_two_schemes_have_one_colour() {
-    let all: Vec<u8> = SCHEMES.iter().filter_map(|scheme| scheme.colour).collect();
-    let different: std::collections::BTreeSet<_> = all.iter().collect();
-    assert_eq!(different.len(), all.len(), "{all:?}");
-    assert!(all.iter().all(|colour| *colour < 16 && *colour != 7), "7 is nobody's: {all:?}");
-}
-
-#[test]
 fn defaults_are_in_range_and_rows_are_told_apart() {
     for scheme in SCHEMES {
         for (i, row) in scheme.params.iter().enumerate() {
