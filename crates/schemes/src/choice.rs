@@ -2,9 +2,10 @@
 
 use crate::SCHEMES;
 use control::{Controller, Marker, ParamError, Params, Scheme, Shaper, Stamper, Strategy};
-use std::fmt;
-use std::str::FromStr;
 use thiserror::Error;
+
+/// A strategy's name in the NFD management protocol, for messages.
+pub(crate) const EXAMPLE: &str = "/localhost/nfd/strategy/best-route";
 
 /// Why a text does not choose a scheme.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -50,10 +51,7 @@ pub enum ChoiceError {
         valid: String,
     },
     /// A name is that of no strategy.
-    #[error(
-        "`{name}` is no strategy; one is named like {}, and there are {valid}",
-        crate::instance::EXAMPLE
-    )]
+    #[error("`{name}` is no strategy; one is named like {EXAMPLE}, and there are {valid}")]
     NoSuchStrategy {
         /// The name given.
         name: String,
@@ -149,6 +147,11 @@ impl Choice {
         &self.params
     }
 
+    /// The scheme before it whose startup wraps its controller, and that scheme's parameters.
+    pub(crate) fn wrapper(&self) -> Option<&(&'static Scheme, Params)> {
+        self.startup.as_ref()
+    }
+
     /// Builds its consumer.
     ///
     /// # Errors
@@ -224,64 +227,6 @@ impl Choice {
             valid: quoted(SCHEMES.iter().filter(|s| has_it(s)).map(|s| s.name)),
         }
     }
-}
-
-impl FromStr for Choice {
-    type Err = ChoiceError;
-
-    fn from_str(text: &str) -> Result<Choice, ChoiceError> {
-        if text.trim_start().starts_with('/') {
-            return crate::instance::read(text.trim());
-        }
-        if let Some((startup, rest)) = at_plus(text) {
-            let mut choice: Choice = rest.parse()?;
-            choice.begin_with(&startup.parse()?)?;
-            return Ok(choice);
-        }
-        let (name, rest) = text.split_once(':').unwrap_or((text, ""));
-        let mut choice = Choice::named(name)?;
-        for assignment in rest.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            let Some((name, value)) = assignment.split_once('=') else {
-                let row = choice.scheme.params.first();
-                return Err(ChoiceError::NotAnAssignment {
-                    scheme: choice.scheme.name,
-                    text: assignment.to_owned(),
-                    example: row.map_or_else(String::new, |row| {
-                        format!("{}:{}={}", choice.scheme.name, row.name, row.default)
-                    }),
-                });
-            };
-            choice.set(name.trim(), value.trim())?;
-        }
-        Ok(choice)
-    }
-}
-
-impl fmt::Display for Choice {
-    /// As it is chosen: with those of its parameters that are not the defaults.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some((scheme, params)) = &self.startup {
-            write!(f, "{}+", one(scheme, params))?;
-        }
-        f.write_str(&one(self.scheme, &self.params))
-    }
-}
-
-fn one(scheme: &Scheme, params: &Params) -> String {
-    let other = params.rows().filter(|(row, value)| row.default != *value);
-    let set: Vec<String> = other.map(|(row, value)| format!("{}={value}", row.name)).collect();
-    match set.is_empty() {
-        true => scheme.name.to_owned(),
-        false => format!("{}:{}", scheme.name, set.join(",")),
-    }
-}
-
-/// The text before and behind the first plus sign that a name follows: one before a digit belongs
-/// to a number.
-fn at_plus(text: &str) -> Option<(&str, &str)> {
-    let named = |at: &usize| text[at + 1..].trim_start().starts_with(|c: char| c.is_alphabetic());
-    let at = text.match_indices('+').map(|(at, _)| at).find(named)?;
-    Some((&text[..at], &text[at + 1..]))
 }
 
 /// The candidate that `word` was probably meant to be: at most two typing errors away, and fewer

@@ -12,9 +12,6 @@ use crate::choice::{Choice, ChoiceError, find, strategies};
 use control::{ParamSpec, Scheme, Value};
 use packet::{Component, ComponentRef, Name, NameRef};
 
-/// A strategy's name, for messages.
-pub const EXAMPLE: &str = "/localhost/nfd/strategy/best-route";
-
 /// The components above a strategy's own name.
 const PREFIX: [&str; 3] = ["localhost", "nfd", "strategy"];
 

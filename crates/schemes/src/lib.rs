@@ -19,6 +19,7 @@ mod spread;
 mod suppression;
 #[cfg(test)]
 mod testing;
+mod text;
 
 pub use choice::{Choice, ChoiceError, find};
 
