@@ -5,13 +5,15 @@
 //! SubjectPublicKeyInfo and whose SignatureInfo has a ValidityPeriod.
 
 use packet::tlv::{self, types};
-use packet::{
-    Bytes, Component, ContentType, Data, DataBuf, DecodeError, KeyLocator, Name, NameRef,
-};
+use packet::{Bytes, Component, ContentType, Data, DataBuf, KeyLocator, Name, NameRef};
 
+use crate::base64_text;
+pub use crate::error::CertificateError;
+use crate::error::VerifyError;
+use crate::key::{PublicKey, SecretKey};
+use crate::signer::Signer;
 use crate::validity::{self, Validity};
-use crate::verify::{VerifyError, verify_signature};
-use crate::{KeyError, PublicKey, SecretKey, Signer, base64_text};
+use crate::verify::verify_signature;
 
 /// Components that a key's name has after its identity: `KEY` and the key's id.
 pub(crate) const KEY_LEN: usize = 2;
@@ -31,30 +33,7 @@ const SELF: &[u8] = b"self";
 /// Bytes of the public key's digest that a key's id is made of, in hexadecimal.
 pub(crate) const KEY_ID_BYTES: usize = 8;
 
-/// Why bytes are no certificate.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CertificateError {
-    /// Text that is not base64.
-    #[error("its base64 is broken")]
-    Base64,
-    /// Not a Data packet.
-    #[error("it is not a well-formed Data packet: {0}")]
-    Packet(#[from] DecodeError),
-    /// The name is not a certificate's.
-    #[error("{0} is not the name of a certificate, /<identity>/KEY/<key id>/<issuer>/<version>")]
-    Name(Name),
-    /// Not of ContentType KEY.
-    #[error("its ContentType is {0}, not 2 (KEY)")]
-    ContentType(u64),
-    /// The content is not a key of a known type.
-    #[error(transparent)]
-    Key(#[from] KeyError),
-    /// The validity period is missing or not one.
-    #[error("it has no ValidityPeriod, or a malformed one")]
-    Validity,
-}
-
-/// An issuer's statement about a key.
+/// What an issuer says of a key.
 #[derive(Debug, Clone)]
 pub struct Issue {
     /// The component of the name for the issuer: `self` in a self-signed certificate, otherwise the

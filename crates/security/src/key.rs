@@ -12,7 +12,7 @@ use packet::{Signature, SignatureType};
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
-use crate::Digest;
+use crate::digest::Digest;
 
 pub use ecdsa::{EcdsaPublic, EcdsaSecret};
 pub use ed25519::{Ed25519Public, Ed25519Secret};

@@ -18,8 +18,10 @@
 //! the old file or the new one. Leftovers of a crash have names that begin with `.tmp-` and are
 //! never read.
 
-mod file;
+pub(crate) mod error;
+pub(crate) mod file;
 mod shared;
+pub(crate) mod stored;
 
 use std::fs;
 use std::io;
@@ -28,96 +30,14 @@ use std::path::{Path, PathBuf};
 use packet::{Name, NameRef};
 
 use crate::certificate::{self, Certificate};
-use crate::{SecretKey, Signer};
+use crate::key::SecretKey;
 
-pub use file::Problem;
+pub use error::{KeyChainError, Problem};
 pub use shared::{SharedEntry, SharedError, StoredShared};
-
-/// Reads the file of a secret, if no other user can read it.
-pub(crate) fn read_secret(path: &Path) -> Result<zeroize::Zeroizing<String>, KeyChainError> {
-    file::read(path, true)
-}
+pub use stored::StoredKey;
 
 /// File that names the default key.
 const DEFAULT: &str = "default";
-
-/// The reason why an operation on the key chain failed.
-#[derive(Debug, thiserror::Error)]
-pub enum KeyChainError {
-    /// The operating system reported an error.
-    #[error("cannot {doing} {path}: {source}", path = path.display())]
-    Io {
-        /// The failed operation, as a verb.
-        doing: &'static str,
-        /// To which file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// Other users can read a secret, so they may have it already.
-    #[error(
-        "{path} can be read by other users (mode {mode:04o}); if nobody has copied it, run \
-         `chmod 600 {path}`, otherwise delete the key and make a new one",
-        path = path.display()
-    )]
-    Exposed {
-        /// The file.
-        path: PathBuf,
-        /// Its permission bits.
-        mode: u32,
-    },
-    /// Others can replace the files of the directory.
-    #[error(
-        "others can write to the key directory {path} (mode {mode:04o}); run `chmod 700 {path}`",
-        path = path.display()
-    )]
-    OpenDirectory {
-        /// The directory.
-        path: PathBuf,
-        /// Its permission bits.
-        mode: u32,
-    },
-    /// A malformed file.
-    #[error(
-        "{path} is damaged: {problem}; restore it from a backup, or delete it and make a new key",
-        path = path.display()
-    )]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// The fault.
-        problem: Problem,
-    },
-    /// There is a key of that name already.
-    #[error("a key named {0} exists already")]
-    Exists(Name),
-    /// There is no such key.
-    #[error("no key or identity {name} in {dir}; `weir key list` shows what is there, and \
-        `weir key new {name}` makes one", dir = dir.display())]
-    NotFound {
-        /// The requested name.
-        name: Name,
-        /// The key chain's directory.
-        dir: PathBuf,
-    },
-    /// The name is ambiguous.
-    #[error("there are several shared keys of {0}; name one of them: `weir key list` shows them")]
-    Ambiguous(Name),
-    /// No key has been made yet.
-    #[error("no default key in {dir}; `weir key new NAME` makes one", dir = dir.display())]
-    NoDefault {
-        /// The key chain's directory.
-        dir: PathBuf,
-    },
-    /// The certificate is not the key's.
-    #[error("the certificate {certificate} is not for the key {key}")]
-    OtherCertificate {
-        /// Name of the certificate.
-        certificate: Name,
-        /// Name of the key.
-        key: Name,
-    },
-}
 
 /// A directory of keys.
 #[derive(Debug, Clone)]
@@ -147,24 +67,6 @@ pub struct Listing {
     pub shared: Vec<SharedEntry>,
     /// The faults of the other files.
     pub problems: Vec<KeyChainError>,
-}
-
-/// A key taken from the disk.
-#[derive(Debug, Clone)]
-pub struct StoredKey {
-    /// Signs.
-    pub secret: SecretKey,
-    /// Its certificate.
-    pub certificate: Certificate,
-}
-
-impl StoredKey {
-    /// A signer that names the certificate in the KeyLocator, so that a consumer can fetch it.
-    #[must_use]
-    pub fn signer(&self) -> Signer {
-        let key_locator = self.certificate.name().clone();
-        Signer::Key { secret: self.secret.clone(), key_locator }
-    }
 }
 
 impl KeyChain {

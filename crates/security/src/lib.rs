@@ -8,6 +8,8 @@
 
 mod base64_text;
 pub mod certificate;
+mod digest;
+mod error;
 mod key;
 #[cfg(not(target_family = "wasm"))]
 pub mod keychain;
@@ -21,6 +23,8 @@ mod validity;
 mod verify;
 
 pub use certificate::Certificate;
+pub use digest::Digest;
+pub use error::VerifyError;
 pub use key::{KeyError, KeyType, MIN_SHARED_KEY, PublicKey, SecretKey, SharedKey};
 #[cfg(not(target_family = "wasm"))]
 pub use keychain::KeyChain;
@@ -28,7 +32,4 @@ pub use safe_bag::SafeBag;
 pub use signer::Signer;
 pub use trust::{Chains, TrustPolicy, TrustedKey, Validator};
 pub use validity::{MAX_INSTANT, Validity};
-pub use verify::{Proof, VerifyError, verify_digest, verify_shared, verify_signature};
-
-/// A SHA-256 digest.
-pub type Digest = [u8; 32];
+pub use verify::{Proof, verify_digest, verify_shared, verify_signature};

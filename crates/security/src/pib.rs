@@ -2,7 +2,7 @@
 //! (PIB, `~/.ndn/pib.db`), secrets in files beside it (TPM, `~/.ndn/ndnsec-key-file`). It is read,
 //! never written.
 
-mod sqlite;
+pub(crate) mod sqlite;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,12 @@ use std::path::{Path, PathBuf};
 use packet::{Bytes, Name, NameRef};
 use sha2::{Digest as _, Sha256};
 
+use crate::base64_text;
 use crate::certificate::{self, Certificate};
-use crate::keychain::{KeyChainError, Problem, StoredKey};
-use crate::{SecretKey, base64_text};
+use crate::key::SecretKey;
+use crate::keychain::error::{KeyChainError, Problem};
+use crate::keychain::file;
+use crate::keychain::stored::StoredKey;
 
 pub use sqlite::{Row, Sqlite, SqliteError, Value};
 
@@ -77,7 +80,7 @@ impl Pib {
 
     fn load(&self, key: &PibKey) -> Result<StoredKey, KeyChainError> {
         let path = self.secret_path(&key.name);
-        let text = crate::keychain::read_secret(&path)?;
+        let text = file::read(&path, true)?;
         let damaged = |problem| KeyChainError::Damaged { path: path.clone(), problem };
         let der = base64_text::decode(&text).ok_or_else(|| damaged(Problem::Base64))?;
         let secret = SecretKey::from_der(&der).map_err(|why| damaged(why.into()))?;

@@ -7,8 +7,10 @@ use pkcs8::pkcs5::EncryptionScheme;
 use pkcs8::pkcs5::pbes2::{Kdf, Parameters};
 use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef, SecretDocument};
 
+use crate::base64_text;
+use crate::certificate::Certificate;
 use crate::certificate::CertificateError;
-use crate::{Certificate, KeyError, SecretKey, base64_text};
+use crate::key::{KeyError, SecretKey};
 
 const SAFE_BAG: u64 = 128;
 const ENCRYPTED_KEY: u64 = 129;

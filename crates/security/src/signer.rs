@@ -3,7 +3,8 @@
 use packet::{DataBuf, DataParts, Name, Signature, SignatureInfoBuf, SignatureType};
 use sha2::{Digest as _, Sha256};
 
-use crate::{Digest, SecretKey, SharedKey};
+use crate::digest::Digest;
+use crate::key::{SecretKey, SharedKey};
 
 /// Signs Data packets.
 ///

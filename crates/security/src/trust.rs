@@ -17,8 +17,11 @@ pub use pattern::{Pattern, PatternError};
 pub use rules::{Rule, Schema, Subject};
 pub use signed::{Role, Signed};
 
+use crate::digest::Digest;
+use crate::error::VerifyError;
+use crate::key::{PublicKey, SharedKey};
+use crate::verify::Proof;
 use crate::verify::{verify_digest, verify_shared, verify_signature};
-use crate::{Digest, Proof, PublicKey, SharedKey, VerifyError};
 
 /// A key that a consumer trusts, and its scope.
 #[derive(Debug, Clone)]

@@ -3,93 +3,9 @@
 use packet::{Data, Name, SignatureType};
 use sha2::{Digest as _, Sha256};
 
-use crate::trust::ChainError;
-use crate::{Digest, PublicKey, SharedKey};
-
-/// The reason why a packet is rejected. Every message names a remedy.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum VerifyError {
-    /// The signature type is one that is not implemented here.
-    #[error(
-        "{name} is signed with {found:?}, which cannot be verified here; \
-         DigestSha256, Ed25519, ECDSA, RSA and HMAC can"
-    )]
-    UnsupportedSignatureType {
-        /// The packet's name.
-        name: Name,
-        /// Its signature type.
-        found: SignatureType,
-    },
-    /// A wrong DigestSha256: the packet was damaged or altered.
-    #[error("{0} is damaged: its digest does not match its content")]
-    DigestMismatch(Name),
-    /// The policy requires a signature by a key, but the packet has only a digest.
-    #[error("{0} carries only a digest, which anyone can make; a signature by a key is required")]
-    NotSigned(Name),
-    /// The policy requires digests, but the packet is signed by a key, which is not checked.
-    #[error(
-        "{0} is signed with a key, and no key is trusted; name the key's certificate to check it"
-    )]
-    NoTrustedKeys(Name),
-    /// A signature by a key without its name.
-    #[error("the signature of {0} does not name its key")]
-    NoKeyLocator(Name),
-    /// The signature names a key that is not trusted.
-    #[error(
-        "{name} is signed with a key that is not trusted: {key}; if you trust it, get its \
-         certificate from its owner and add it to the trusted ones"
-    )]
-    UnknownKey {
-        /// The packet's name.
-        name: Name,
-        /// The key's name, or its digest in hexadecimal.
-        key: String,
-    },
-    /// The key is trusted, but not for this name.
-    #[error("{name} is signed with {key}, which is trusted only for names under {scope}")]
-    OutOfScope {
-        /// The packet's name.
-        name: Name,
-        /// The key's name.
-        key: Name,
-        /// The scope of the key.
-        scope: Name,
-    },
-    /// The key named is trusted but is of another kind than the signature.
-    #[error("{name} has a signature of type {found:?}, but its key {key} makes {expected:?}")]
-    WrongKey {
-        /// The packet's name.
-        name: Name,
-        /// The key's name.
-        key: Name,
-        /// Type of the signature.
-        found: SignatureType,
-        /// Type of signatures by the key.
-        expected: SignatureType,
-    },
-    /// The signature is not the key's over this packet.
-    #[error("the signature of {name} is wrong: it was forged or damaged, or {key} has changed")]
-    BadSignature {
-        /// The packet's name.
-        name: Name,
-        /// The key's name.
-        key: Name,
-    },
-    /// No chain of certificates leads from an anchor to the packet.
-    #[error(transparent)]
-    Chain(#[from] Box<ChainError>),
-}
-
-impl VerifyError {
-    /// The missing certificate, if that is the reason.
-    #[must_use]
-    pub fn missing(&self) -> Option<&Name> {
-        match self {
-            VerifyError::Chain(error) => error.missing(),
-            _ => None,
-        }
-    }
-}
+use crate::digest::Digest;
+use crate::error::VerifyError;
+use crate::key::{PublicKey, SharedKey};
 
 /// The proof of an accepted packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,14 +38,13 @@ pub fn verify_signature(
     key: &PublicKey,
     key_name: &Name,
 ) -> Result<(), VerifyError> {
-    let made = |portion: &[u8], value: &[u8]| key.verifies(portion, value);
-    verify_with(data, key.signature_type(), key_name, made)
+    verify_with(data, key.signature_type(), key_name, |portion, value| key.verifies(portion, value))
 }
 
 /// Checks that a holder of the shared secret `key` made the signature.
 pub fn verify_shared(data: &Data<'_>, key: &SharedKey, key_name: &Name) -> Result<(), VerifyError> {
-    let made = |portion: &[u8], value: &[u8]| key.verifies(portion, value);
-    verify_with(data, SignatureType::HmacWithSha256, key_name, made)
+    let expected = SignatureType::HmacWithSha256;
+    verify_with(data, expected, key_name, |portion, value| key.verifies(portion, value))
 }
 
 /// A signature of another type than the key's is rejected before it is checked: a public key must
@@ -141,14 +56,14 @@ fn verify_with(
     made: impl Fn(&[u8], &[u8]) -> bool,
 ) -> Result<(), VerifyError> {
     let found = data.signature_info().signature_type();
-    let name = || data.name().to_name();
-    if found != expected {
-        return Err(VerifyError::WrongKey { name: name(), key: key_name.clone(), found, expected });
+    if found == expected && made(data.signed_portion(), data.signature_value()) {
+        return Ok(());
     }
-    if !made(data.signed_portion(), data.signature_value()) {
-        return Err(VerifyError::BadSignature { name: name(), key: key_name.clone() });
-    }
-    Ok(())
+    let (name, key) = (data.name().to_name(), key_name.clone());
+    Err(match found == expected {
+        true => VerifyError::BadSignature { name, key },
+        false => VerifyError::WrongKey { name, key, found, expected },
+    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 use super::*;
-use crate::{Proof, TrustPolicy, TrustedKey};
+use crate::KeyError;
+use crate::trust::{TrustPolicy, TrustedKey};
+use crate::verify::Proof;
 
 fn identity() -> Name {
     "/alice/home".parse().unwrap()

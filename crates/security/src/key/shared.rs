@@ -6,7 +6,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
-use crate::Digest;
+use crate::digest::Digest;
 
 /// A secret shared by signers and verifiers. Everyone who can verify with it can also sign with it.
 /// Its bytes are overwritten when it is dropped, and never printed.

@@ -8,60 +8,10 @@ use packet::{Name, NameRef};
 use sha2::{Digest as _, Sha256};
 use zeroize::{Zeroize as _, Zeroizing};
 
-use super::KeyChainError;
-use crate::certificate::CertificateError;
-use crate::pib::SqliteError;
-use crate::{KeyError, MIN_SHARED_KEY, SecretKey, base64_text};
+use super::error::{KeyChainError, MAX_FILE, Problem};
+use crate::base64_text;
+use crate::key::SecretKey;
 
-/// The fault of a file.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Problem {
-    /// Not text.
-    #[error("it is not text")]
-    NotText,
-    /// Larger than any such file is.
-    #[error("it is larger than {MAX_FILE} bytes")]
-    TooBig,
-    /// The line with the name is missing or has no name.
-    #[error("it has no line `Name: /…` with the name of a key")]
-    NoName,
-    /// The name is another than the file's.
-    #[error("it belongs to {0}")]
-    OtherName(Name),
-    /// The armour around the secret is missing.
-    #[error("it has no `{0}` and what belongs to it")]
-    NoArmour(&'static str),
-    /// The decrypted content is not a shared secret.
-    #[error("it holds no shared key")]
-    NoShared,
-    /// A shared secret that can be guessed sooner than SHA-256 broken.
-    #[error("its shared key has {0} bytes; fewer than {MIN_SHARED_KEY} can be guessed")]
-    ShortShared(usize),
-    /// Base64 is broken.
-    #[error("its base64 is broken")]
-    Base64,
-    /// The secret is malformed.
-    #[error(transparent)]
-    Key(#[from] KeyError),
-    /// The certificate is malformed.
-    #[error(transparent)]
-    Certificate(#[from] CertificateError),
-    /// The file of the default key has no name.
-    #[error("it does not hold the name of a key")]
-    NoKeyName,
-    /// Another program is writing to it.
-    #[error("another program has it open and has changed it; end that program first")]
-    InUse,
-    /// The database of another tool cannot be read.
-    #[error(transparent)]
-    Sqlite(#[from] SqliteError),
-    /// A key without its certificate.
-    #[error("it does not exist, but its key does")]
-    Missing,
-}
-
-/// Far more than a key, a certificate or a name takes.
-const MAX_FILE: u64 = 64 * 1024;
 const WARNING: &str =
     "A secret key for Named Data Networking: whoever has this file can sign as its owner.";
 const ARMOUR: [&str; 2] = ["-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"];
@@ -135,8 +85,8 @@ pub(super) fn parse_secret(text: &str) -> Result<SecretKey, Problem> {
     Ok(SecretKey::from_pkcs8(&parse_armoured(text, ARMOUR)?)?)
 }
 
-/// Reads a text file of limited size; a secret's only if no other user can read it.
-pub(super) fn read(path: &Path, secret: bool) -> Result<Zeroizing<String>, KeyChainError> {
+/// Reads a text file of bounded size; a secret's only if nobody else can.
+pub(crate) fn read(path: &Path, secret: bool) -> Result<Zeroizing<String>, KeyChainError> {
     let io = |source| KeyChainError::Io { doing: "read", path: path.to_owned(), source };
     let damaged = |problem| KeyChainError::Damaged { path: path.to_owned(), problem };
     let file = File::open(path).map_err(io)?;

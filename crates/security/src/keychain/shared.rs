@@ -13,10 +13,13 @@ use pkcs8::spki::AlgorithmIdentifier;
 use pkcs8::{ObjectIdentifier, PrivateKeyInfoRef};
 use zeroize::Zeroizing;
 
-use super::{KeyChain, KeyChainError, Problem, file};
+use super::error::{KeyChainError, Problem};
+use super::{KeyChain, file};
 use crate::certificate::{self, KEY, KEY_ID_BYTES, KEY_LEN};
+use crate::key::{MIN_SHARED_KEY, SharedKey};
 use crate::safe_bag::{self, SEAL_RANDOM, SafeBagError};
-use crate::{MIN_SHARED_KEY, SharedKey, Signer, TrustedKey};
+use crate::signer::Signer;
+use crate::trust::TrustedKey;
 
 /// The extension of files of shared secrets.
 pub(super) const EXTENSION: &str = "shared";

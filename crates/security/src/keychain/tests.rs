@@ -4,7 +4,8 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
-use crate::Validity;
+use crate::Signer;
+use crate::validity::Validity;
 
 fn made(identity: &str, seed: u8, version: u64) -> (SecretKey, Certificate) {
     let secret = SecretKey::ed25519(&[seed; 32]);

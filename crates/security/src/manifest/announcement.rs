@@ -4,7 +4,7 @@ use packet::tlv::{self, Reader};
 
 use super::layout::Layout;
 use super::node::{NodeError, read_layout, required, types};
-use crate::Digest;
+use crate::digest::Digest;
 
 /// The shape of an object's manifest and the implicit digest of its root: an element after the
 /// standard ones in the object's metadata.

@@ -5,7 +5,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::layout::{Children, Layout, LayoutError};
 use super::node::{self, Node};
-use crate::{Digest, Signer};
+use crate::digest::Digest;
+use crate::signer::Signer;
 
 /// Why a manifest cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -4,7 +4,8 @@ use packet::tlv::{self, Element, Reader};
 use packet::{Component, ContentType, Data, DataParts, Fault, Name, NameRef};
 
 use super::layout::{DEFAULT_FANOUT, Layout, LayoutError};
-use crate::{Digest, Signer};
+use crate::digest::Digest;
+use crate::signer::Signer;
 
 /// The keyword component between the object's versioned name and a node's number.
 pub const KEYWORD: &[u8] = b"manifest";

@@ -7,7 +7,10 @@ use packet::{Component, Data, Name, NameRef};
 
 use super::layout::Layout;
 use super::node::{self, Node, NodeError};
-use crate::{Digest, Proof, TrustPolicy, VerifyError};
+use crate::digest::Digest;
+use crate::error::VerifyError;
+use crate::trust::TrustPolicy;
+use crate::verify::Proof;
 
 /// The default number of nodes in a [`Verifier`]: 2 MB, enough for a window of 60,000 segments.
 pub const DEFAULT_NODE_LIMIT: usize = 256;

@@ -4,7 +4,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
-use crate::KeyType;
+use crate::key::KeyType;
 
 fn bytes(text: &str) -> Vec<u8> {
     base64_text::decode(text).unwrap().to_vec()

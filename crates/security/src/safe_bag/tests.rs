@@ -1,5 +1,6 @@
 use super::*;
-use crate::{KeyType, Validity};
+use crate::key::KeyType;
+use crate::validity::Validity;
 
 fn made(kind: KeyType) -> (Certificate, SecretKey) {
     let secret = SecretKey::generate(kind, &[3; 32]);

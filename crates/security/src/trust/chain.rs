@@ -3,7 +3,6 @@
 //! A [`Validator`] does no I/O. It names a missing certificate; the caller fetches it, offers it,
 //! and verifies again. An offered certificate is used only after its own chain has been verified.
 
-mod error;
 mod pool;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,9 +13,9 @@ use super::TrustedKey;
 use super::rules::Schema;
 use super::signed::{Role, Signed};
 use crate::certificate::{self, Certificate, key_of};
-use crate::{MAX_INSTANT, Validity};
+use crate::validity::{MAX_INSTANT, Validity};
 
-pub use error::{Broken, ChainError};
+pub use crate::error::{Broken, ChainError};
 use pool::Pool;
 
 /// The default maximum of certificates between a packet and an anchor.

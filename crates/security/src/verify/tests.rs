@@ -1,7 +1,9 @@
 use packet::{Bytes, DataBuf, SignatureInfoBuf};
 
 use super::*;
-use crate::{SecretKey, Signer, TrustPolicy, TrustedKey};
+use crate::key::SecretKey;
+use crate::signer::Signer;
+use crate::trust::{TrustPolicy, TrustedKey};
 
 fn key_name() -> Name {
     "/alice/KEY/1".parse().unwrap()
@@ -201,8 +203,9 @@ fn a_trusted_key_is_found_by_its_digest() {
 
 #[test]
 fn a_policy_says_whether_it_needs_a_key_and_takes_certificates() {
+    use crate::certificate::Certificate;
     use crate::trust::{Chains, Schema, Validator};
-    use crate::{Certificate, Validity};
+    use crate::validity::Validity;
 
     let anchor = Certificate::self_signed(
         "/alice".parse::<Name>().unwrap().as_ref(),

@@ -2,7 +2,7 @@
 //! `openssl pkcs8` and `openssl ec -pubout`.
 
 use super::*;
-use crate::{PublicKey, SecretKey};
+use crate::key::{PublicKey, SecretKey};
 
 const SEC1: &str = "\
     308201680201010420b6e215779a797e26e000eb7df4c50109a84ecae3d971811d7091b6b79c13c126a081fa30 \

@@ -2,8 +2,9 @@
 
 use packet::{Name, NameRef};
 
+use crate::certificate::Certificate;
 use crate::certificate::key_of;
-use crate::{Certificate, Validity};
+use crate::validity::Validity;
 
 /// The maximum number of certificates. Any node on the path can offer any number of them.
 const MOST: usize = 128;

@@ -2,8 +2,9 @@ use packet::{Component, DataBuf};
 
 use super::*;
 use crate::certificate::Issue;
+use crate::key::{KeyType, SecretKey};
+use crate::signer::Signer;
 use crate::trust::{Rule, Subject};
-use crate::{KeyType, SecretKey, Signer};
 
 const NOW: u64 = 1_795_183_387;
 const DAY: u64 = 86_400;

@@ -4,9 +4,8 @@ use std::fmt;
 
 use packet::Name;
 
-use crate::Validity;
-use crate::certificate::CertificateError;
-use crate::validity::human;
+use super::certificate::CertificateError;
+use crate::validity::{Validity, human};
 
 /// An untrusted packet, with the reason and the valid part of its chain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

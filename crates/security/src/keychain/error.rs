@@ -1,0 +1,138 @@
+//! Why a key chain cannot be used.
+
+use std::io;
+use std::path::PathBuf;
+
+use packet::Name;
+
+use crate::error::CertificateError;
+use crate::key::{KeyError, MIN_SHARED_KEY};
+use crate::pib::sqlite::SqliteError;
+
+/// The most bytes of a file: far more than a key, a certificate or a name takes.
+pub(super) const MAX_FILE: u64 = 64 * 1024;
+
+/// Why the key chain could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyChainError {
+    /// The operating system refused.
+    #[error("cannot {doing} {path}: {source}", path = path.display())]
+    Io {
+        /// What was being done, as a verb.
+        doing: &'static str,
+        /// To which file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Others can read a secret, so that it may be theirs already.
+    #[error(
+        "{path} can be read by other users (mode {mode:04o}); if nobody has copied it, run \
+         `chmod 600 {path}`, otherwise delete the key and make a new one",
+        path = path.display()
+    )]
+    Exposed {
+        /// The file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// Others can replace the files of the directory.
+    #[error(
+        "others can write to the key directory {path} (mode {mode:04o}); run `chmod 700 {path}`",
+        path = path.display()
+    )]
+    OpenDirectory {
+        /// The directory.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// A file is not what it should be.
+    #[error(
+        "{path} is damaged: {problem}; restore it from a backup, or delete it and make a new key",
+        path = path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: Problem,
+    },
+    /// There is a key of that name already.
+    #[error("a key named {0} exists already")]
+    Exists(Name),
+    /// There is no such key.
+    #[error("no key or identity {name} in {dir}; `weir key list` shows what is there, and \
+        `weir key new {name}` makes one", dir = dir.display())]
+    NotFound {
+        /// The name asked for.
+        name: Name,
+        /// The key chain's directory.
+        dir: PathBuf,
+    },
+    /// Which of them is meant nobody can say.
+    #[error("there are several shared keys of {0}; name one of them: `weir key list` shows them")]
+    Ambiguous(Name),
+    /// No key has been made yet.
+    #[error("no default key in {dir}; `weir key new NAME` makes one", dir = dir.display())]
+    NoDefault {
+        /// The key chain's directory.
+        dir: PathBuf,
+    },
+    /// The certificate is not the key's.
+    #[error("the certificate {certificate} is not for the key {key}")]
+    OtherCertificate {
+        /// Name of the certificate.
+        certificate: Name,
+        /// Name of the key.
+        key: Name,
+    },
+}
+
+/// What is wrong with a file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// Not text.
+    #[error("it is not text")]
+    NotText,
+    /// Larger than any such file is.
+    #[error("it is larger than {MAX_FILE} bytes")]
+    TooBig,
+    /// The line with the name is missing or holds none.
+    #[error("it has no line `Name: /…` with the name of a key")]
+    NoName,
+    /// The name is another than the file's.
+    #[error("it belongs to {0}")]
+    OtherName(Name),
+    /// The armour around the secret is missing.
+    #[error("it has no `{0}` and what belongs to it")]
+    NoArmour(&'static str),
+    /// What was encrypted is no shared secret.
+    #[error("it holds no shared key")]
+    NoShared,
+    /// A shared secret that can be guessed sooner than SHA-256 broken.
+    #[error("its shared key has {0} bytes; fewer than {MIN_SHARED_KEY} can be guessed")]
+    ShortShared(usize),
+    /// Base64 is broken.
+    #[error("its base64 is broken")]
+    Base64,
+    /// The secret is none.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The certificate is none.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+    /// The file that names the default key names none.
+    #[error("it does not hold the name of a key")]
+    NoKeyName,
+    /// Another program is writing to it.
+    #[error("another program has it open and has changed it; end that program first")]
+    InUse,
+    /// The database of another tool cannot be read.
+    #[error(transparent)]
+    Sqlite(#[from] SqliteError),
+    /// A key without its certificate.
+    #[error("it does not exist, but its key does")]
+    Missing,
+}
