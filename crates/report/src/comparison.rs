@@ -4,25 +4,22 @@ mod case;
 mod difference;
 mod observed;
 mod remarks;
+mod settings;
 mod told;
 
 pub use case::Case;
 pub use difference::{Difference, Method};
 use observed::Span;
 pub use observed::Thing;
+pub use settings::{Settings, label};
 pub use told::{Told, in_words};
 
-use crate::ReportError;
-use crate::page::compared;
+use crate::error::ReportError;
 use crate::results::{Results, Source};
-use crate::words::{digits, trimmed};
+use crate::words::trimmed;
 use scenario::result::{RunResult, varying};
 use serde::Serialize;
-use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Settings, field and value.
-pub type Settings = Vec<(String, String)>;
 
 /// One of the two folders.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -67,25 +64,8 @@ pub struct Comparison {
     pub only_second: Vec<Settings>,
 }
 
-/// Compares two folders written by `--out`: the result, and its page. Differences up to the share
-/// `within` are not marked.
-///
-/// # Errors
-/// They are the same folder, one of them has no results or cannot be read, or they have nothing in
-/// common.
-pub fn compare(folders: &[PathBuf; 2], within: f64) -> Result<(Comparison, String), ReportError> {
-    let whole = folders.each_ref().map(|folder| fs::canonicalize(folder).ok());
-    if whole[0].is_some() && whole[0] == whole[1] {
-        return Err(ReportError::Same { path: folders[1].clone() });
-    }
-    let results = Results::read(folders)?;
-    let comparison = Comparison::new(&results, folders, within)?;
-    let page = compared(&results, &comparison);
-    Ok((comparison, page))
-}
-
 impl Comparison {
-    fn new(
+    pub(crate) fn new(
         results: &Results,
         folders: &[PathBuf; 2],
         within: f64,
@@ -241,26 +221,6 @@ fn by_settings<'r>(runs: &[&'r RunResult], keys: &[String]) -> Vec<Group<'r>> {
         }
     }
     groups
-}
-
-/// Settings as text.
-#[must_use]
-pub fn label(settings: &Settings) -> String {
-    let parts = settings.iter().map(|(key, value)| format!("{key} {value}"));
-    match settings.is_empty() {
-        true => "no setting".to_owned(),
-        false => parts.collect::<Vec<_>>().join(", "),
-    }
-}
-
-/// With its sign.
-fn signed(value: f64) -> String {
-    with_sign(value, digits(value))
-}
-
-/// A formatted value with its sign.
-fn with_sign(value: f64, told: String) -> String {
-    if value > 0.0 && told != "0" { format!("+{told}") } else { told }
 }
 
 #[cfg(test)]

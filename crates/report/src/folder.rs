@@ -5,65 +5,21 @@
 
 mod unfinished;
 
-use crate::ReportError;
+use crate::error::ReportError;
+use crate::files::{COMMAND, FLOWS_FILE, LAYOUT, REPORT, SERIES_FILE, SUMMARY, Summary, VERSION};
 use crate::page::page;
 use crate::parquet_file::{self, Column, SERIES, SeriesWriter, read_series};
-use scenario::result::{Flow, Kind, RunResult, SweepResult, Value};
+use scenario::result::{Flow, Kind, RunResult, Value};
 use scenario::series::{Row, Rows};
 use scenario::{Batch, Layout};
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
-/// The summary.
-pub const SUMMARY: &str = "summary.json";
-/// Time series.
-pub const SERIES_FILE: &str = "series.parquet";
-/// A record for each flow of each run.
-pub const FLOWS_FILE: &str = "flows.parquet";
-/// The places of nodes in a drawing.
-pub const LAYOUT: &str = "layout.json";
-/// The program's version.
-pub const VERSION: &str = "version.txt";
-/// The content of the file.
+/// The content of [`VERSION`].
 const VERSION_TEXT: &str = concat!("weir ", env!("CARGO_PKG_VERSION"), "\n");
-/// The command line.
-pub const COMMAND: &str = "command.txt";
-/// The page.
-pub const REPORT: &str = "report.html";
-
-/// The content of `summary.json`: the result of a run, or those of a sweep.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Summary {
-    /// Of a sweep.
-    Sweep(SweepResult),
-    /// Of a run.
-    Run(Box<RunResult>),
-}
-
-impl Summary {
-    /// Reads a summary: a sweep has `runs`.
-    pub(crate) fn read(text: &str) -> serde_json::Result<Summary> {
-        let value: serde_json::Value = serde_json::from_str(text)?;
-        match value.get("runs") {
-            Some(_) => serde_json::from_value(value).map(Summary::Sweep),
-            None => serde_json::from_value(value).map(Summary::Run),
-        }
-    }
-
-    /// The runs.
-    #[must_use]
-    pub fn runs(&self) -> &[RunResult] {
-        match self {
-            Summary::Sweep(sweep) => &sweep.runs,
-            Summary::Run(run) => std::slice::from_ref(run),
-        }
-    }
-}
 
 /// A folder that is being written.
 pub struct Folder {

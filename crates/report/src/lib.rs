@@ -7,7 +7,10 @@
 mod answer;
 mod article;
 mod colours;
+mod compare;
 pub mod comparison;
+mod error;
+mod files;
 mod folder;
 mod page;
 mod parquet_file;
@@ -21,87 +24,10 @@ mod words;
 
 pub use article::{article, figures};
 pub use colours::{TONES, dashes, scheme as colour_of_scheme, thing as colour_of_thing, toned};
-pub use comparison::{Comparison, compare};
-pub use folder::{Folder, REPORT, Summary};
+pub use compare::compare;
+pub use comparison::Comparison;
+pub use error::ReportError;
+pub use files::{REPORT, Summary};
+pub use folder::Folder;
 pub use page::page;
 pub use pictures::{axis_name, distribution, over_time};
-
-use std::path::{Path, PathBuf};
-use thiserror::Error;
-
-/// Why results cannot be written or read.
-#[derive(Debug, Error)]
-pub enum ReportError {
-    /// A file or folder cannot be written.
-    #[error("cannot write {path}: {source}", path = path.display())]
-    Write {
-        /// The path.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// A file cannot be read.
-    #[error("cannot read {path}: {source}", path = path.display())]
-    Read {
-        /// The path.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// A folder holds no results.
-    #[error("{path} has no {file}: it is no folder that --out wrote", path = path.display())]
-    NoResults {
-        /// The folder.
-        path: PathBuf,
-        /// The missing file.
-        file: &'static str,
-    },
-    /// Results that are to be completed are those of something else.
-    #[error("{path} has results of another scenario or another version", path = path.display())]
-    OtherResults {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// Two folders that are to be compared are one.
-    #[error("{path} is the first folder again: there is nothing to compare", path = path.display())]
-    Same {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// Two folders that are to be compared are of different things.
-    #[error(
-        "{first} and {second} have nothing in common: {why}",
-        first = first.display(),
-        second = second.display()
-    )]
-    NothingInCommon {
-        /// One of them.
-        first: PathBuf,
-        /// The other.
-        second: PathBuf,
-        /// The difference.
-        why: String,
-    },
-    /// A file is damaged.
-    #[error("{path} is damaged: {why}", path = path.display())]
-    Damaged {
-        /// The path.
-        path: PathBuf,
-        /// The fault.
-        why: String,
-    },
-}
-
-impl ReportError {
-    fn write(path: &Path, source: impl Into<std::io::Error>) -> ReportError {
-        ReportError::Write { path: path.to_owned(), source: source.into() }
-    }
-
-    fn read(path: &Path, source: std::io::Error) -> ReportError {
-        ReportError::Read { path: path.to_owned(), source }
-    }
-
-    fn damaged(path: &Path, why: &dyn std::fmt::Display) -> ReportError {
-        ReportError::Damaged { path: path.to_owned(), why: why.to_string() }
-    }
-}

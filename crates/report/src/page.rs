@@ -4,13 +4,14 @@ mod again;
 mod differences;
 mod tables;
 
+use crate::answer;
 use crate::colours::{self, Named};
 use crate::comparison::Comparison;
+use crate::error::ReportError;
 use crate::picture::{Form, Line, Picture};
 use crate::pictures::Pictures;
 use crate::results::Results;
 use crate::words::escaped;
-use crate::{ReportError, answer};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;

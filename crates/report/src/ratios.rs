@@ -1,7 +1,6 @@
 //! Quantities that are made from sums that were recorded: how many a second, how much of how much.
 
-use crate::results::Key;
-use crate::track::{BUCKETS, Track};
+use crate::track::{BUCKETS, Key, Track};
 use std::collections::BTreeMap;
 
 /// A quantity that is made from others of the same thing.

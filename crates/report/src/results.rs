@@ -1,10 +1,10 @@
 //! Results read from folders: runs, grouped by equal settings.
 
-use crate::ReportError;
-use crate::folder::{COMMAND, LAYOUT, SERIES_FILE, SUMMARY, Summary, VERSION};
+use crate::error::ReportError;
+use crate::files::{COMMAND, LAYOUT, SERIES_FILE, SUMMARY, Summary, VERSION};
 use crate::parquet_file::read_series;
 use crate::ratios::derive;
-use crate::track::Track;
+use crate::track::{Key, Track};
 use parquet::errors::ParquetError::General;
 use scenario::result::{Combination, Flow, Link, RunResult, varying};
 use std::collections::BTreeMap;
@@ -14,10 +14,7 @@ use std::path::{Path, PathBuf};
 /// The maximum number of tracks without a value, in addition to one per value.
 const MOST_EMPTY: usize = 65_536;
 
-/// The key of a measurement: kind of item, quantity, item.
-pub type Key = (String, String, String);
-
-/// Runs that differ only in their seeds.
+/// Runs that differ in their seeds alone.
 #[derive(Clone, Debug, Default)]
 pub struct Group {
     /// Its distinguishing settings; empty if it is the only one.

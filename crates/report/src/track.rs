@@ -1,6 +1,9 @@
 //! One quantity of one thing in one run, thinned out while it is read: memory does not grow with
 //! the length of the file.
 
+/// The subject of a track: kind of thing, quantity, thing.
+pub type Key = (String, String, String);
+
 /// Samples that are kept as they are.
 const RAW: usize = 2_000;
 /// Buckets over the time that a picture shows.

@@ -74,6 +74,16 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
+/// With its sign.
+pub fn signed(value: f64) -> String {
+    with_sign(value, digits(value))
+}
+
+/// A value as this text, with its sign.
+pub fn with_sign(value: f64, text: String) -> String {
+    if value > 0.0 && text != "0" { format!("+{text}") } else { text }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

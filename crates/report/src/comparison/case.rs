@@ -1,8 +1,8 @@
 //! Runs of both folders that were set alike.
 
-use super::Settings;
 use super::difference::{Difference, Method, Values};
 use super::observed::{Measured, Span, Thing, observed};
+use super::settings::Settings;
 use scenario::result::RunResult;
 use serde::Serialize;
 use std::collections::BTreeMap;

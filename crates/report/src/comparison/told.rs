@@ -1,8 +1,9 @@
 //! Differences as people read them, in a terminal and on a page.
 
+use super::Comparison;
+use super::case::Case;
 use super::difference::Difference;
-use super::{Case, Comparison, signed, with_sign};
-use crate::words::{counted, digits};
+use crate::words::{counted, digits, signed, with_sign};
 use scenario::Mean;
 use scenario::result::columns::{Head, head};
 

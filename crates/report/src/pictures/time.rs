@@ -6,11 +6,11 @@ pub use samples::over_time;
 use samples::samples;
 
 use super::quantities::{Rank, SPECS, Spec, unit_of};
-use super::{MOST_LINES, MOST_PANELS, experiment, group_colours};
+use super::shared::{MOST_LINES, MOST_PANELS, experiment, group_colours};
 use crate::colours;
 use crate::picture::{Axis, Form, Limit, Line, Panel, Picture, flat, short};
-use crate::results::{Group, Key, Results};
-use crate::track::Track;
+use crate::results::{Group, Results};
+use crate::track::{Key, Track};
 use crate::words::{digits, many, rate, trimmed, way, with_unit};
 use scenario::Mean;
 use scenario::series::class_label;

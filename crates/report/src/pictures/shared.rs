@@ -1,0 +1,59 @@
+//! Captions, colours and limits that several pictures share.
+
+use crate::colours;
+use crate::results::{Group, Results};
+use crate::words::{listed, many};
+use scenario::result::RunResult;
+use std::collections::BTreeSet;
+
+/// Panels that a picture has at most.
+pub const MOST_PANELS: usize = 12;
+/// Lines that a panel has at most.
+pub const MOST_LINES: usize = 8;
+
+/// What was run, for a caption: topology, schemes, seeds.
+pub fn experiment(results: &Results) -> String {
+    let Some(run) = results.runs().next() else { return String::new() };
+    let names: BTreeSet<&str> = results.runs().map(|run| run.scenario.as_str()).collect();
+    let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+    let flows = results.runs().flat_map(|run| &run.flows);
+    let schemes: BTreeSet<&str> = flows.map(|flow| flow.control.as_str()).collect();
+    let mut schemes: Vec<String> = schemes.into_iter().map(str::to_owned).collect();
+    if schemes.len() > 6 {
+        let more = schemes.len() - 5;
+        schemes.truncate(5);
+        schemes.push(format!("{more} more"));
+    }
+    let seeds: BTreeSet<u64> = results.runs().map(|run| run.seed).collect();
+    let seeds = match seeds.len() {
+        1 => format!("seed {}", run.seed),
+        n => format!("{n} seeds"),
+    };
+    // Scenarios that are compared may have networks of different sizes.
+    let is_same = |other: &RunResult| {
+        (other.nodes.len(), other.links.len()) == (run.nodes.len(), run.links.len())
+    };
+    let size = match results.runs().all(is_same) {
+        true => {
+            format!("{} and {}, ", many(run.nodes.len(), "node"), many(run.links.len() / 2, "link"))
+        }
+        false => String::new(),
+    };
+    format!("{}: {size}{}, {seeds}.", listed(&names), listed(&schemes))
+}
+
+/// The colour of each group where a line stands for all of it: that of its scheme, if it has one
+/// and no other group has it.
+pub fn group_colours(groups: &[Group]) -> Vec<usize> {
+    let scheme = |group: &Group| -> Option<usize> {
+        let flows = group.runs.iter().flat_map(|run| &run.flows);
+        let colours: BTreeSet<usize> = flows.map(|flow| colours::scheme(&flow.control)).collect();
+        colours.first().copied().filter(|_| colours.len() == 1)
+    };
+    let schemes: Vec<Option<usize>> = groups.iter().map(scheme).collect();
+    let different: BTreeSet<usize> = schemes.iter().flatten().copied().collect();
+    if different.len() == groups.len() {
+        return schemes.into_iter().flatten().collect();
+    }
+    (0..groups.len()).map(|i| i % colours::BRIGHT).collect()
+}
