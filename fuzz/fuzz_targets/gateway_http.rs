@@ -18,8 +18,8 @@ use libfuzzer_sys::fuzz_target;
 use packet::Name;
 use std::net::{IpAddr, Ipv4Addr};
 use transport::fetch::ObjectInfo;
-use weir::http::ask::{Ask, Refusal, is_scoped};
-use weir::http::guard::{Guard, Head};
+use router::guard::{Guard, Head, Refusal};
+use weir::http::ask::{Ask, is_scoped};
 use weir::http::plan::Plan;
 
 const FOREIGN: &str = "https://evil.example";

@@ -6,6 +6,7 @@ pub mod owner;
 mod peer;
 pub mod stream;
 pub mod udp;
+#[cfg_attr(not(feature = "websocket"), path = "socket/no_websocket.rs")]
 pub mod websocket;
 
 /// What a call to the kernel brought about.

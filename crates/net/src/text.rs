@@ -52,6 +52,21 @@ fn escaped(text: &str, most: usize, is_escaped: impl Fn(char) -> bool) -> String
     out
 }
 
+/// The system's errors without their numbers, which say no more than the words before them.
+#[must_use]
+pub fn without_error_numbers(text: &str) -> String {
+    const NUMBER: &str = " (os error ";
+    let mut parts = text.split(NUMBER);
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(')') {
+            Some((number, rest)) if number.parse::<i32>().is_ok() => plain += rest,
+            _ => plain = plain + NUMBER + part,
+        }
+    }
+    plain
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +83,15 @@ mod tests {
             assert_eq!(visible(text), shown);
         }
         assert_eq!(visible_lines("a\tb\nc\u{9b}\r"), "a\tb\nc\\u{9b}\\u{d}");
+    }
+
+    #[test]
+    fn errors_lose_their_numbers_and_other_text_nothing() {
+        let missing = std::io::Error::from_raw_os_error(2);
+        let shown = without_error_numbers(&format!("cannot read a: {missing}, nor b"));
+        assert_eq!(shown, "cannot read a: No such file or directory, nor b");
+        assert_eq!(without_error_numbers("a (os error of mine) b"), "a (os error of mine) b");
+        assert_eq!(without_error_numbers("a (os error "), "a (os error ");
     }
 
     #[test]

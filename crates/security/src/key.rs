@@ -3,6 +3,7 @@
 mod ecdsa;
 mod ed25519;
 mod explicit;
+#[cfg_attr(not(feature = "rsa"), path = "key/no_rsa.rs")]
 mod rsa;
 mod shared;
 
@@ -37,6 +38,12 @@ pub enum KeyError {
         /// Bits of its modulus.
         bits: u32,
     },
+    /// An RSA key, of which this program knows no more.
+    #[error(
+        "it is an RSA key, and this program is built without RSA; use a key of Ed25519 or ECDSA, \
+         or a program with RSA, as `weir` is"
+    )]
+    NoRsa,
 }
 
 /// An algorithm that keys are for.
@@ -77,13 +84,15 @@ pub enum SecretKey {
 impl SecretKey {
     /// A key from 32 bytes of the caller's best randomness. The same bytes give the same key. An
     /// RSA key takes up to some seconds.
-    #[must_use]
-    pub fn generate(kind: KeyType, random: &[u8; 32]) -> SecretKey {
-        match kind {
+    ///
+    /// # Errors
+    /// This program is built without RSA.
+    pub fn generate(kind: KeyType, random: &[u8; 32]) -> Result<SecretKey, KeyError> {
+        Ok(match kind {
             KeyType::Ed25519 => SecretKey::ed25519(random),
             KeyType::Ecdsa => SecretKey::Ecdsa(EcdsaSecret::generate(random)),
-            KeyType::Rsa => SecretKey::Rsa(RsaSecret::generate(random)),
-        }
+            KeyType::Rsa => SecretKey::Rsa(RsaSecret::generate(random)?),
+        })
     }
 
     /// An Ed25519 key from 32 bytes of the caller's best randomness.
@@ -131,7 +140,7 @@ impl SecretKey {
         match self {
             SecretKey::Ed25519(key) => PublicKey::Ed25519(key.public()),
             SecretKey::Ecdsa(key) => PublicKey::Ecdsa(key.public()),
-            SecretKey::Rsa(key) => PublicKey::Rsa(key.public()),
+            SecretKey::Rsa(key) => key.public(),
         }
     }
 

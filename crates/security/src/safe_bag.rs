@@ -3,20 +3,20 @@
 
 use packet::Bytes;
 use packet::tlv::{self, Reader};
-use pkcs8::pkcs5::EncryptionScheme;
-use pkcs8::pkcs5::pbes2::{Kdf, Parameters};
-use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef, SecretDocument};
+use pkcs8::PrivateKeyInfoRef;
 
 use crate::base64_text;
 use crate::certificate::Certificate;
 use crate::certificate::CertificateError;
 use crate::key::{KeyError, SecretKey};
 
+#[cfg_attr(not(feature = "safe-bag"), path = "safe_bag/no_cipher.rs")]
+mod cipher;
+
+pub(crate) use cipher::{decrypt, encrypt};
+
 const SAFE_BAG: u64 = 128;
 const ENCRYPTED_KEY: u64 = 129;
-
-/// Rounds of PBKDF2 in new bags: OWASP's recommendation for HMAC-SHA256.
-const ROUNDS: u32 = 600_000;
 
 /// The maximum rounds for a bag, some seconds of work. The bag's maker chooses the number.
 const MAX_ROUNDS: u32 = 10_000_000;
@@ -42,6 +42,12 @@ pub enum SafeBagError {
          rounds, AES-CBC)"
     )]
     Scheme,
+    /// This program cannot encrypt and decrypt.
+    #[error(
+        "this program is built without SafeBags (feature `safe-bag`); use one that has them, as \
+         `weir` has"
+    )]
+    NotBuilt,
     /// The decrypted bytes are malformed.
     #[error("the passphrase is wrong, or the bag is damaged")]
     Passphrase,
@@ -63,17 +69,19 @@ pub struct SafeBag {
 impl SafeBag {
     /// Encrypts `secret` under `passphrase`. `random` is the caller's best randomness, new for each
     /// bag.
-    #[must_use]
+    ///
+    /// # Errors
+    /// This program is built without encryption.
     pub fn seal(
         certificate: Certificate,
         secret: &SecretKey,
         passphrase: &[u8],
         random: &[u8; SEAL_RANDOM],
-    ) -> SafeBag {
+    ) -> Result<SafeBag, SafeBagError> {
         let der = secret.to_pkcs8();
         let key = PrivateKeyInfoRef::try_from(der.as_slice()).expect("it was just written");
-        let encrypted = encrypt(&key, passphrase, random);
-        SafeBag { certificate, encrypted }
+        let encrypted = encrypt(&key, passphrase, random)?;
+        Ok(SafeBag { certificate, encrypted })
     }
 
     /// Reads a SafeBag.
@@ -122,34 +130,6 @@ impl SafeBag {
         }
         Ok(secret)
     }
-}
-
-/// EncryptedPrivateKeyInfo (RFC 5958) of a PrivateKeyInfo.
-pub(crate) fn encrypt(
-    key: &PrivateKeyInfoRef<'_>,
-    passphrase: &[u8],
-    random: &[u8; SEAL_RANDOM],
-) -> Vec<u8> {
-    let (salt, iv) = random.split_at(16);
-    let iv = iv.try_into().expect("half of 32 bytes");
-    let scheme = Parameters::generate_pbkdf2_sha256_aes256cbc(ROUNDS, salt, iv);
-    let encrypted = scheme.map_err(Into::into).and_then(|s| key.encrypt_with_params(s, passphrase));
-    encrypted.expect("AES-CBC takes any length").as_bytes().to_vec()
-}
-
-/// The PrivateKeyInfo in an EncryptedPrivateKeyInfo.
-pub(crate) fn decrypt(encrypted: &[u8], passphrase: &[u8]) -> Result<SecretDocument, SafeBagError> {
-    let info = EncryptedPrivateKeyInfoRef::try_from(encrypted);
-    let info = info.map_err(|_| SafeBagError::Scheme)?;
-    let EncryptionScheme::Pbes2(parameters) = &info.encryption_algorithm else {
-        return Err(SafeBagError::Scheme);
-    };
-    // Other key derivations may use any amount of memory.
-    let Kdf::Pbkdf2(kdf) = &parameters.kdf else { return Err(SafeBagError::Scheme) };
-    if kdf.iteration_count > MAX_ROUNDS {
-        return Err(SafeBagError::Scheme);
-    }
-    info.decrypt(passphrase).map_err(|_| SafeBagError::Passphrase)
 }
 
 #[cfg(test)]

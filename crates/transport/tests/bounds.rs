@@ -66,7 +66,7 @@ fn a_claim_beyond_the_verified_segments_counts_for_nothing() {
 
 #[test]
 fn a_bound_is_signed_where_a_trusted_key_has_signed_the_manifest() {
-    let secret = SecretKey::generate(KeyType::Ed25519, &[5; 32]);
+    let secret = SecretKey::generate(KeyType::Ed25519, &[5; 32]).unwrap();
     let trusted = TrustedKey::new(name("/alice/KEY/1"), secret.public(), name("/alice"));
     let signer = Signer::Key { secret, key_locator: name("/alice/KEY/1") };
     let told = bounds(&signer, TrustPolicy::Keys(vec![trusted]), None);

@@ -24,7 +24,7 @@ struct Party {
 
 impl Party {
     fn alone(identity: &str, seed: u8) -> Party {
-        let secret = SecretKey::generate(KeyType::Ecdsa, &[seed; 32]);
+        let secret = SecretKey::generate(KeyType::Ecdsa, &[seed; 32]).unwrap();
         let validity = Validity::days(NOW, 10);
         let certificate = Certificate::self_signed(name(identity).as_ref(), &secret, validity, 1);
         Party { secret, certificate }

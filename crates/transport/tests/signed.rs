@@ -14,7 +14,7 @@ use transport::publish::{DATA_SIZE, Preparation, Publish, SEGMENT_SIZE, Spec};
 fn signers() -> Vec<(Signer, TrustedKey)> {
     let key_name = || name("/alice/KEY/1");
     let key = |kind| {
-        let secret = SecretKey::generate(kind, &[5; 32]);
+        let secret = SecretKey::generate(kind, &[5; 32]).unwrap();
         let trusted = TrustedKey::new(key_name(), secret.public(), name("/alice"));
         (Signer::Key { secret, key_locator: key_name() }, trusted)
     };

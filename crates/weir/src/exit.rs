@@ -1,5 +1,6 @@
 //! How the program ends: exit codes, and what is said with them.
 
+use net::text::without_error_numbers;
 use std::process::ExitCode;
 
 /// What went wrong, by what a caller can do about it. The number is the exit code.
@@ -32,7 +33,7 @@ impl Failure {
     /// A failure with its message: what happened, where, what to do next.
     #[expect(clippy::needless_pass_by_value, reason = "callers hand over errors that they own")]
     pub fn new(kind: Kind, message: impl ToString) -> Failure {
-        Failure { kind, message: without_numbers(&message.to_string()) }
+        Failure { kind, message: without_error_numbers(&message.to_string()) }
     }
 
     /// A failure of which nothing has to be said.
@@ -62,20 +63,6 @@ impl std::fmt::Display for Failure {
     }
 }
 
-/// The system's errors without their numbers, which say no more than the words before them.
-fn without_numbers(text: &str) -> String {
-    const NUMBER: &str = " (os error ";
-    let mut parts = text.split(NUMBER);
-    let mut plain = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        match part.split_once(')') {
-            Some((number, rest)) if number.parse::<i32>().is_ok() => plain += rest,
-            _ => plain = plain + NUMBER + part,
-        }
-    }
-    plain
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,8 +72,6 @@ mod tests {
         let missing = std::io::Error::from_raw_os_error(2);
         let shown = Failure::new(Kind::File, format!("cannot read a: {missing}, nor b"));
         assert_eq!(shown.to_string(), "cannot read a: No such file or directory, nor b");
-        assert_eq!(without_numbers("a (os error of mine) b"), "a (os error of mine) b");
-        assert_eq!(without_numbers("a (os error "), "a (os error ");
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! Requests and answers of `weir gateway`, as pure functions of their bytes.
 //!
-//! [`guard`] decides whether the sender may ask at all, [`ask`] reads what it asks for, [`plan`]
-//! plans the answer when the object is known.
+//! [`router::guard`] decides whether the sender may ask at all, [`ask`] reads what it asks for,
+//! [`plan`] plans the answer when the object is known.
 
 pub mod ask;
-pub mod guard;
 pub mod media;
 pub mod plan;
 pub mod range;

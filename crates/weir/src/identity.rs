@@ -269,7 +269,8 @@ fn anchor(text: &str) -> Result<Anchor, Failure> {
 /// Makes a key.
 pub fn new_key(identity: &Name, kind: KeyType, default: bool) -> Result<Certificate, Failure> {
     const DAYS: u64 = 20 * 365;
-    let secret = SecretKey::generate(kind, &Zeroizing::new(random()?));
+    let secret = SecretKey::generate(kind, &Zeroizing::new(random()?))
+        .map_err(|why| Failure::new(Kind::Usage, why))?;
     let now = unix_millis();
     let validity = Validity::days(now / 1000, DAYS);
     let certificate = Certificate::self_signed(identity.as_ref(), &secret, validity, now);

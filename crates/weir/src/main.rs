@@ -1,6 +1,5 @@
 //! Weir moves named content over information-centric networks without congesting them.
 
-mod allocator;
 mod cli;
 mod commands;
 mod consumer;
@@ -9,7 +8,6 @@ mod failures;
 mod file;
 mod gateway;
 mod identity;
-mod metrics;
 mod outage;
 mod output;
 mod passphrase;

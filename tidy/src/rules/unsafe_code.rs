@@ -13,7 +13,7 @@ const ALLOWED: &[(&str, &str)] = &[
         "an allocator that counts, so that limits on memory are held against real memory",
     ),
     (
-        "crates/weir/src/allocator.rs",
+        "crates/router/src/allocator.rs",
         "the C library's malloc_trim, so that a limit on the process's memory can be kept",
     ),
     (

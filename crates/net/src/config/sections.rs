@@ -122,7 +122,7 @@ fn listen(s: &Section<'_>) -> Option<Listen> {
     Some(Listen {
         udp: s.get("udp", addresses)?,
         tcp: s.get("tcp", addresses)?,
-        websocket: s.get("websocket", addresses)?,
+        websocket: s.get("websocket", websockets)?,
         origins: s.get("websocket_origins", origins)?,
         unix: s.get("unix", |v| match text(v)? {
             "off" => Ok(None),
@@ -194,6 +194,19 @@ fn addresses(value: &DeValue<'_>) -> Result<Vec<SocketAddr>, String> {
         },
         other => Err(format!("it takes {VALID}, not {}", shown(other))),
     }
+}
+
+/// The same for WebSockets, in a program that has them.
+fn websockets(value: &DeValue<'_>) -> Result<Vec<SocketAddr>, String> {
+    let addresses = addresses(value)?;
+    if !addresses.is_empty() && !cfg!(feature = "websocket") {
+        return Err(
+            "this program is built without WebSocket; write \"off\", or run `weir daemon`, \
+                    which has it"
+                .to_owned(),
+        );
+    }
+    Ok(addresses)
 }
 
 fn on_demand(s: &Section<'_>) -> Option<OnDemand> {

@@ -21,6 +21,7 @@ use mio::{Interest, Token};
 use packet::LpPacket;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 
 /// Bytes of first datagrams that are looked at in one turn.
 const BUDGET: usize = 256 << 10;
@@ -285,7 +286,8 @@ impl Daemon {
                 let uris = [format!("wsclient://{peer}"), websocket_uri(here)];
                 // A proxy that gives pages TLS stands on this host, and they do not.
                 let local = self.settings.on_demand.link.local && peer.ip().is_loopback();
-                let socket = WebSocket::new(socket, self.settings.origins.clone());
+                let origins = Arc::clone(&self.settings.origins);
+                let Some(socket) = WebSocket::accepted(socket, origins) else { continue };
                 let socket = Link::WebSocket(Box::new(socket));
                 self.peer(socket, uris, peer.ip(), local, now);
             }

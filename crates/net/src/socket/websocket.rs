@@ -120,11 +120,12 @@ impl WebSocket {
     /// itself, what is read at a time, and what waits to be sent, in a buffer that doubles.
     pub const MEMORY: usize = size_of::<WebSocket>() + READ + 2 * (CHUNK + MAX_FRAME);
 
-    /// On a connection that was accepted; pages of these origins may have made it.
+    /// On a connection that was accepted; pages of these origins may have made it. `None` in a
+    /// program without WebSocket.
     #[must_use]
-    pub fn new(socket: TcpStream, origins: Arc<Origins>) -> WebSocket {
+    pub fn accepted(socket: TcpStream, origins: Arc<Origins>) -> Option<WebSocket> {
         send_at_once(&socket);
-        WebSocket::over(socket, origins)
+        Some(WebSocket::over(socket, origins))
     }
 }
 

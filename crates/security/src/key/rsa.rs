@@ -14,7 +14,7 @@ use rsa::{RsaPrivateKey, RsaPublicKey};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use super::KeyError;
+use super::{KeyError, PublicKey};
 
 /// Bits of a new modulus, and the minimum that is accepted.
 const BITS: usize = 2048;
@@ -24,10 +24,10 @@ const BITS: usize = 2048;
 pub struct RsaSecret(Box<RsaPrivateKey>);
 
 impl RsaSecret {
-    pub(super) fn generate(random: &[u8; 32]) -> RsaSecret {
+    pub(super) fn generate(random: &[u8; 32]) -> Result<RsaSecret, KeyError> {
         let mut rng = ChaCha20Rng::from_seed(*random);
         let key = RsaPrivateKey::new(&mut rng, BITS).expect("there are primes of this size");
-        RsaSecret(Box::new(key))
+        Ok(RsaSecret(Box::new(key)))
     }
 
     pub(super) fn from_pkcs8(der: &[u8]) -> Option<Result<RsaSecret, KeyError>> {
@@ -48,8 +48,8 @@ impl RsaSecret {
         self.0.to_pkcs8_der().expect("a key always fits the structure").to_bytes()
     }
 
-    pub(super) fn public(&self) -> RsaPublic {
-        RsaPublic(self.0.to_public_key())
+    pub(super) fn public(&self) -> PublicKey {
+        PublicKey::Rsa(RsaPublic(self.0.to_public_key()))
     }
 
     pub(super) fn signature_len(&self) -> usize {

@@ -114,13 +114,19 @@ impl StoredShared {
     }
 
     /// The text that [`StoredShared::unseal`] reads with the passphrase.
-    #[must_use]
-    pub fn seal(&self, passphrase: &[u8], random: &[u8; SEAL_RANDOM]) -> Zeroizing<String> {
+    ///
+    /// # Errors
+    /// This program is built without encryption.
+    pub fn seal(
+        &self,
+        passphrase: &[u8],
+        random: &[u8; SEAL_RANDOM],
+    ) -> Result<Zeroizing<String>, SafeBagError> {
         let algorithm = AlgorithmIdentifier { oid: ALGORITHM, parameters: Some(AnyRef::NULL) };
         let secret = OctetStringRef::new(self.secret.bytes()).expect("a secret is not that long");
         let info = PrivateKeyInfoRef::new(algorithm, secret);
-        let encrypted = safe_bag::encrypt(&info, passphrase, random);
-        file::armoured("A shared key under a passphrase.", &self.name, SEALED, &encrypted)
+        let encrypted = safe_bag::encrypt(&info, passphrase, random)?;
+        Ok(file::armoured("A shared key under a passphrase.", &self.name, SEALED, &encrypted))
     }
 
     /// Decrypts a sealed text.

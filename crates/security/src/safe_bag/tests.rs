@@ -3,7 +3,7 @@ use crate::key::KeyType;
 use crate::validity::Validity;
 
 fn made(kind: KeyType) -> (Certificate, SecretKey) {
-    let secret = SecretKey::generate(kind, &[3; 32]);
+    let secret = SecretKey::generate(kind, &[3; 32]).unwrap();
     let identity: packet::Name = "/alice".parse().unwrap();
     let validity = Validity::days(0, 20_000);
     (Certificate::self_signed(identity.as_ref(), &secret, validity, 1), secret)
@@ -11,7 +11,7 @@ fn made(kind: KeyType) -> (Certificate, SecretKey) {
 
 fn bag() -> SafeBag {
     let (certificate, secret) = made(KeyType::Ed25519);
-    SafeBag::seal(certificate, &secret, b"open sesame", &[5; SEAL_RANDOM])
+    SafeBag::seal(certificate, &secret, b"open sesame", &[5; SEAL_RANDOM]).unwrap()
 }
 
 #[test]

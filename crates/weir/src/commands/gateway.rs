@@ -7,10 +7,10 @@ use crate::signals::Stop;
 use crate::transfer::Transfers;
 use net::client::{Address, Connection};
 use packet::Name;
+use router::guard::Guard;
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
 use weir::http::ask::is_scoped;
-use weir::http::guard::Guard;
 
 /// Answers HTTP requests until interrupted.
 pub fn run(args: &GatewayArgs) -> Result<(), Failure> {

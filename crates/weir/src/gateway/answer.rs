@@ -11,11 +11,12 @@ use control::{Duration, Size};
 use hyper::StatusCode;
 use hyper::header::{CONTENT_RANGE, HeaderMap};
 use net::client::Connection;
+use router::guard::Refusal;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 use transport::fetch::{Fetch, FetchError, ObjectInfo, Resume, Sink, Status};
 use transport::head;
-use weir::http::ask::{Ask, Refusal};
+use weir::http::ask::Ask;
 use weir::http::plan::Plan;
 use weir::http::range::Wanted;
 

@@ -6,8 +6,8 @@ use crate::signals::Stop;
 use crate::transfer::Transfers;
 use net::client::Address;
 use packet::Name;
+use router::guard::Guard;
 use std::sync::Arc;
-use weir::http::guard::Guard;
 
 /// The gateway: what its requests share.
 pub struct Gateway {

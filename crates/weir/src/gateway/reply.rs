@@ -10,9 +10,9 @@ use hyper::header::{
     HeaderMap, HeaderValue, RETRY_AFTER, VARY,
 };
 use hyper::{Method, Response, StatusCode};
+use router::guard::Refusal;
 use std::sync::Arc;
 use tokio::net::TcpStream;
-use weir::http::ask::Refusal;
 use weir::http::plan::confine;
 
 const TEXT: &str = "text/plain; charset=utf-8";

@@ -14,13 +14,14 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioTimer;
+use router::guard::Head;
+use router::guard::Refusal;
 use std::convert::Infallible;
 use std::net::{IpAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
-use weir::http::ask::{Ask, Refusal};
-use weir::http::guard::Head;
+use weir::http::ask::Ask;
 
 /// How long a signal, or a client that does not read, may go unnoticed.
 const LOOK: Duration = Duration::from_millis(100);

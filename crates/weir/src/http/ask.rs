@@ -5,6 +5,7 @@ use hyper::header::{HeaderMap, HeaderName, IF_MATCH, IF_NONE_MATCH, IF_RANGE, RA
 use hyper::{Method, StatusCode, Uri};
 use net::text::shortened;
 use packet::{Name, UriError};
+use router::guard::Refusal;
 
 /// A name that is longer leaves no room in a packet for what else belongs into one.
 const LONGEST: usize = 8000;
@@ -27,22 +28,6 @@ pub struct Ask {
     pub if_match: Vec<String>,
     /// Versions that the client has.
     pub if_none_match: Vec<String>,
-}
-
-/// Why a request is not answered, for its sender.
-#[derive(Debug)]
-pub struct Refusal {
-    /// By a number.
-    pub status: StatusCode,
-    /// In words: what is wrong, and what to do about it.
-    pub text: String,
-}
-
-impl Refusal {
-    /// A refusal.
-    pub fn new(status: StatusCode, text: impl Into<String>) -> Refusal {
-        Refusal { status, text: text.into() }
-    }
 }
 
 impl Ask {

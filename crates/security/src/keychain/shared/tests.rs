@@ -78,7 +78,7 @@ fn a_text_that_a_person_wrote_is_read() {
 #[test]
 fn under_a_passphrase_it_is_opened_by_that_alone() {
     let film = made("/film", 7);
-    let text = film.seal(b"open sesame", &RANDOM);
+    let text = film.seal(b"open sesame", &RANDOM).unwrap();
     assert!(StoredShared::is_sealed(&text) && !StoredShared::is_sealed(&film.to_text()));
     let opened = StoredShared::unseal(&text, b"open sesame").unwrap();
     assert_eq!((opened.name, opened.secret.bytes()), (film.name, &[7; 32][..]));
@@ -89,7 +89,7 @@ fn under_a_passphrase_it_is_opened_by_that_alone() {
 #[test]
 fn a_text_is_meant_to_hold_a_secret_by_its_armour() {
     let film = made("/film", 7);
-    let sealed = film.seal(b"sesame", &RANDOM);
+    let sealed = film.seal(b"sesame", &RANDOM).unwrap();
     let [plain, sealed] = [film.to_text(), sealed];
     assert!(StoredShared::is_meant(&plain) && !StoredShared::is_sealed(&plain));
     assert!(StoredShared::is_meant(&sealed) && StoredShared::is_sealed(&sealed));

@@ -22,7 +22,7 @@ struct Party {
 impl Party {
     fn alone(identity: &str, seed: u8) -> Party {
         let kind = if seed.is_multiple_of(2) { KeyType::Ecdsa } else { KeyType::Ed25519 };
-        let secret = SecretKey::generate(kind, &[seed; 32]);
+        let secret = SecretKey::generate(kind, &[seed; 32]).unwrap();
         let validity = Validity::days(NOW - DAY, 10);
         let certificate = Certificate::self_signed(name(identity).as_ref(), &secret, validity, 1);
         Party { secret, certificate }

@@ -21,6 +21,7 @@ pub fn export(args: &KeyExportArgs) -> Result<(), Failure> {
     let passphrase = passphrase::new(args.passphrase_file.as_deref())?;
     let random: [u8; SEAL_RANDOM] = identity::random()?;
     let bag = SafeBag::seal(key.certificate, &key.secret, passphrase.as_bytes(), &random);
+    let bag = bag.map_err(|why| Failure::new(Kind::Usage, why))?;
     output::result(bag.to_base64().trim_end())
 }
 
@@ -31,7 +32,9 @@ fn export_shared(args: &KeyExportArgs, shared: &StoredShared) -> Result<(), Fail
     }
     let passphrase = passphrase::new(args.passphrase_file.as_deref())?;
     let random: [u8; SEAL_RANDOM] = identity::random()?;
-    output::result(shared.seal(passphrase.as_bytes(), &random).trim_end())
+    let sealed = shared.seal(passphrase.as_bytes(), &random);
+    let sealed = sealed.map_err(|why| Failure::new(Kind::Usage, why))?;
+    output::result(sealed.trim_end())
 }
 
 /// Takes over what somebody exported: a key, or a certificate for one that is there.

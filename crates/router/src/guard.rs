@@ -7,7 +7,6 @@
 //! `Sec-Fetch-Site` (<https://www.w3.org/TR/fetch-metadata/>) say whose page asks. Programs that
 //! are no browsers send neither of these two, and pass.
 
-use super::ask::Refusal;
 use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::http::uri::Authority;
 use hyper::{Method, StatusCode, Uri, Version};
@@ -20,6 +19,22 @@ const DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
 /// Characters of a name or an origin that a refusal repeats.
 const SHOWN: usize = 200;
+
+/// Why a request is not answered, for its sender.
+#[derive(Debug)]
+pub struct Refusal {
+    /// By a number.
+    pub status: StatusCode,
+    /// In words: what is wrong, and what to do about it.
+    pub text: String,
+}
+
+impl Refusal {
+    /// A refusal.
+    pub fn new(status: StatusCode, text: impl Into<String>) -> Refusal {
+        Refusal { status, text: text.into() }
+    }
+}
 
 /// What is guarded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

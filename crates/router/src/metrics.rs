@@ -1,6 +1,7 @@
 //! What the daemon counts, by HTTP: `GET /metrics`, from a thread of its own. Pages of other
 //! servers do not get it ([`Guard::of_metrics`]).
 
+use crate::guard::{Guard, Head};
 use hyper::body::Incoming;
 use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
 use hyper::server::conn::http1;
@@ -15,7 +16,6 @@ use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, oneshot};
-use weir::http::guard::{Guard, Head};
 
 /// The format and its version.
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
