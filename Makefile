@@ -1,6 +1,6 @@
 # Every target installs what it needs and is missing, and does nothing about what is there.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint fuzz bench docs sbom
+.PHONY: help demo test lint fuzz bench docs router sbom
 
 # A file of your own to send through the demo: make demo FILE=photo.jpg
 FILE ?=
@@ -26,6 +26,10 @@ fuzz: ## fuzz every decoder (SECONDS_EACH=60)
 
 bench: ## measure Weir and its peers on this machine (PARTS="host veth")
 	bench/run $(PARTS)
+
+router: ## build `weir-router`, a small static program for routers
+	@scripts/need musl
+	cargo build --profile router --package router --target "$$(uname -m)-unknown-linux-musl"
 
 sbom: ## print the bill of materials of `weir` (CycloneDX 1.5, JSON)
 	@scripts/sbom

@@ -25,8 +25,23 @@ def program(profile="dev"):
         return Path(given).resolve()
     if not (ROOT / "crates/weir/Cargo.toml").exists():
         raise Missing("crates/weir is not in this tree")
-    build = ["cargo", "build", "--workspace", "--bin", "weir", "--profile", profile]
-    build += ["--message-format", "json"]
+    return built("weir", "--workspace", "--profile", profile)
+
+
+def router(*options):
+    """Build the small forwarder, without the features that others ask for, and return its path."""
+    return built("weir-router", "--package", "router", *options)
+
+
+def forwarder(weir):
+    """The command that runs a forwarder: `weir daemon`, or the program that WEIR_ROUTER names."""
+    given = os.environ.get("WEIR_ROUTER")
+    return [given] if given else [weir, "daemon"]
+
+
+def built(name, *options):
+    """Build a program and return where it is."""
+    build = ["cargo", "build", "--bin", name, *options, "--message-format", "json"]
     done = subprocess.run(
         build, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False
     )
@@ -35,9 +50,9 @@ def program(profile="dev"):
     artifacts = (json.loads(line) for line in done.stdout.splitlines() if line.startswith("{"))
     programs = (artifact.get("executable") for artifact in artifacts)
     for path in filter(None, programs):
-        if Path(path).name == "weir":
+        if Path(path).name == name:
             return Path(path)
-    raise Missing("crates/weir builds no program")
+    raise Missing(f"no program {name} is built")
 
 
 def memory_for_tests():
@@ -102,7 +117,7 @@ class Daemon:
     def start(self):
         """Start it and wait until applications can connect."""
         self.config.write_text(self.text(), encoding="utf-8")
-        argv = self.command(self.weir, "daemon", "--config", self.config)
+        argv = self.command(*forwarder(self.weir), "--config", self.config)
         self.process = Child(argv, self.folder / f"{self.name}.log")
         wait_until(self._answers, f"{self.name} to listen at {self.socket}")
         return self
