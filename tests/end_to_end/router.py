@@ -41,7 +41,7 @@ class Traffic(Router, unittest.TestCase):
     """Files pass through three of them."""
 
     def test_file_arrives(self):
-        """What leaves one end arrives at the other, and the middle forwards it."""
+        """The file arrives at the other end unchanged."""
         with Chain() as chain:
             sent = content.make(chain.folder / "sent", SIZE)
             source, target = (chain.daemons[end] for end in ENDS)
@@ -64,13 +64,13 @@ class Parts(unittest.TestCase):
         cls.router = weir.router()
 
     def run_with(self, *arguments):
-        """What it does with these arguments."""
+        """Runs it with these arguments, and returns status and output."""
         argv = [str(self.router), *map(str, arguments)]
         given = {"stdin": subprocess.DEVNULL, "cwd": self.folder, "timeout": PATIENCE}
         return subprocess.run(argv, text=True, check=False, capture_output=True, **given)
 
     def check(self, text):
-        """What it says about a configuration."""
+        """Has it check a configuration."""
         (self.folder / "router.toml").write_text(text, encoding="utf-8")
         return self.run_with("--check", "--config", "router.toml")
 

@@ -4,8 +4,8 @@
 //! locks, and frees nothing that is in use.
 #![allow(unsafe_code, reason = "the C library's functions cannot be called without")]
 
-/// Tells the allocator to give back to the system what it holds and nobody uses. Its blocks lie
-/// between others that are in use, and without being told it keeps them.
+/// Tells the allocator to give unused memory back to the system. Its free blocks lie between others
+/// that are in use, and without this call it keeps them.
 pub fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {

@@ -1,5 +1,5 @@
-//! Who may ask a server on this host, the gateway or that of metrics: only requests that are meant
-//! for it, and that no foreign page has a browser send.
+//! The guard of an HTTP server on this host, the gateway or that of metrics. It admits only requests
+//! for this server, and none that a foreign page has a browser send.
 //!
 //! A browser sends requests for any page that it shows, also to servers of its own host. Three
 //! headers tell such requests apart. `Host` names the server that the page believes in; a page
@@ -36,7 +36,7 @@ impl Refusal {
     }
 }
 
-/// What is guarded.
+/// The server behind the guard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Server {
     #[default]
@@ -45,7 +45,7 @@ enum Server {
     Metrics,
 }
 
-/// Whom a server serves beside programs and pages of this host.
+/// The hosts and origins that a server serves beside programs and pages of this host.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     server: Server,
@@ -58,7 +58,7 @@ pub struct Guard {
 /// The head of a request, as far as it says who asks.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'a> {
-    /// What is to be done.
+    /// The method.
     pub method: &'a Method,
     /// The target.
     pub uri: &'a Uri,

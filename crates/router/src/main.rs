@@ -27,7 +27,7 @@ const FAILED: u8 = 1;
 /// The command line or the configuration is wrong.
 const USAGE: u8 = 2;
 
-/// What the command line asks for.
+/// The request of the command line.
 enum Action {
     Run(Option<PathBuf>),
     Check(Option<PathBuf>),

@@ -1,5 +1,5 @@
-//! What the daemon counts, by HTTP: `GET /metrics`, from a thread of its own. Pages of other
-//! servers do not get it ([`Guard::of_metrics`]).
+//! The daemon's counters by HTTP: `GET /metrics`, from a thread of its own. Pages of other servers
+//! do not get them ([`Guard::of_metrics`]).
 
 use crate::guard::{Guard, Head};
 use hyper::body::Incoming;
@@ -19,7 +19,7 @@ use tokio::sync::{Semaphore, oneshot};
 
 /// The format and its version.
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-/// Who has said nothing for so long makes room for others.
+/// A connection without a request is closed after this time.
 const IDLE: Duration = Duration::from_secs(10);
 /// Connections at a time.
 const MOST: usize = 16;
@@ -33,10 +33,10 @@ struct Server {
     guard: Guard,
 }
 
-/// Answers at this address from now on, until what it gives is dropped.
+/// Answers at this address until the returned value is dropped.
 ///
 /// # Errors
-/// The address is not to be had, or no thread is.
+/// The system refuses the address or a thread.
 pub fn serve(address: SocketAddr, observer: Observer) -> io::Result<Box<dyn Any + Send>> {
     let listener = TcpListener::bind(address)?;
     listener.set_nonblocking(true)?;

@@ -23,9 +23,9 @@ pub enum ServiceError {
 /// The result of a check without mistakes.
 #[derive(Debug)]
 pub struct Report {
-    /// What may be meant otherwise.
+    /// Settings that may be meant otherwise.
     pub warnings: Vec<String>,
-    /// What was checked, and how much memory it allows.
+    /// The file, and the memory that it allows.
     pub summary: String,
 }
 

@@ -27,7 +27,7 @@ impl WebSocket {
         match *self {}
     }
 
-    /// Whether packets can be sent.
+    /// True if packets can be sent.
     #[must_use]
     pub fn is_open(&self) -> bool {
         match *self {}
