@@ -280,7 +280,7 @@ struct Part {
 }
 
 impl Part {
-    fn fail(&mut self, error: parquet::errors::ParquetError) {
+    fn fail(&mut self, error: parquet_file::ParquetError) {
         if let Ok(mut failed) = self.failed.lock() {
             failed.get_or_insert(ReportError::write(&self.path, error));
         }

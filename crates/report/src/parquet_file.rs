@@ -1,20 +1,12 @@
 //! Parquet files: the series, row group by row group, and records whose columns describe
 //! themselves.
 
-mod concatenate;
-mod pages;
-mod records;
-mod series;
+#[cfg_attr(not(feature = "parquet"), path = "parquet_file/no_format.rs")]
+mod format;
 
-pub use concatenate::concatenate;
-pub use records::write_records;
-pub use series::{SERIES, SeriesWriter, read_series};
+pub use format::{ParquetError, SeriesWriter, concatenate, read_series, write_records};
 
-use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
-use parquet::file::properties::WriterProperties;
-use parquet::schema::types::Type;
 use scenario::result::Kind;
-use std::sync::Arc;
 
 /// A column of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,29 +21,32 @@ pub struct Column {
     pub help: &'static str,
 }
 
-fn schema(columns: &[Column]) -> Result<Arc<Type>, parquet::errors::ParquetError> {
-    let fields = columns.iter().map(|column| {
-        let (physical, logical) = match column.kind {
-            Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-            Kind::Count => (Physical::INT64, None),
-            Kind::Number => (Physical::DOUBLE, None),
-            Kind::Switch => (Physical::BOOLEAN, None),
-        };
-        let repetition = if column.optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
-        Type::primitive_type_builder(column.name, physical)
-            .with_repetition(repetition)
-            .with_logical_type(logical)
-            .build()
-            .map(Arc::new)
-    });
-    let fields = fields.collect::<Result<Vec<_>, _>>()?;
-    Type::group_type_builder("weir").with_fields(fields).build().map(Arc::new)
+const fn column(name: &'static str, kind: Kind, help: &'static str) -> Column {
+    Column { name, kind, optional: false, help }
 }
 
-/// Snappy, which every reader supports and which is cheap.
-fn properties() -> Arc<WriterProperties> {
-    let version = concat!("weir ", env!("CARGO_PKG_VERSION")).to_owned();
-    let properties =
-        WriterProperties::builder().set_created_by(version).set_compression(Compression::SNAPPY);
-    Arc::new(properties.build())
+/// The columns of `series.parquet`.
+pub const SERIES: &[Column] = &[
+    column("run", Kind::Count, "the run: its place in `runs` of the summary, 0 if there is one"),
+    column("time_s", Kind::Number, "simulated seconds since the beginning"),
+    column("kind", Kind::Text, "`flow`, `link`, `node`, `workload` or `network`"),
+    column(
+        "entity",
+        Kind::Text,
+        "which one: a flow's label (`flow` in the summary), `from > to` of a link, a node's name, \
+         a workload and its class, or `all`",
+    ),
+    column("quantity", Kind::Text, "what was measured, with the unit at its end"),
+    column("value", Kind::Number, "its value"),
+];
+
+/// A row of a file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReadRow<'a> {
+    pub run: usize,
+    pub time_s: f64,
+    pub subject: &'a str,
+    pub entity: &'a str,
+    pub quantity: &'a str,
+    pub value: f64,
 }

@@ -2,10 +2,10 @@
 
 use crate::error::ReportError;
 use crate::files::{COMMAND, LAYOUT, SERIES_FILE, SUMMARY, Summary, VERSION};
+use crate::parquet_file::ParquetError::General;
 use crate::parquet_file::read_series;
 use crate::ratios::derive;
 use crate::track::{Key, Track};
-use parquet::errors::ParquetError::General;
 use scenario::result::{Combination, Flow, Link, RunResult, varying};
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,6 +1,9 @@
 //! Arithmetic over the measures of an experiment.
 
-use exmex::{Express, FlatEx};
+#[cfg_attr(not(feature = "formulas"), path = "formula/no_arithmetic.rs")]
+mod arithmetic;
+
+use arithmetic::Arithmetic;
 use std::fmt;
 
 /// A term of a formula: a measure and its case, as indices in the experiment's lists.
@@ -13,7 +16,7 @@ struct Term {
 /// A formula such as `{rate.chopcop} / {rate.icp} - 1`.
 #[derive(Clone)]
 pub struct Formula {
-    parsed: FlatEx<f64>,
+    parsed: Arithmetic,
     /// The terms of its variables, in the order of their values.
     terms: Vec<Term>,
 }
@@ -27,8 +30,8 @@ impl Formula {
         if text.matches('{').count() != text.matches('}').count() {
             return Err("every { needs its }".to_owned());
         }
-        let parsed = exmex::parse::<f64>(text).map_err(|error| format!("no formula: {error}"))?;
-        let terms = parsed.var_names().iter().map(|name| term(name, measures, cases));
+        let parsed = Arithmetic::read(text)?;
+        let terms = parsed.names().iter().map(|name| term(name, measures, cases));
         let terms = terms.collect::<Result<_, _>>()?;
         Ok(Formula { parsed, terms })
     }
@@ -38,13 +41,13 @@ impl Formula {
     pub fn value(&self, value: impl Fn(usize, usize) -> Option<f64>) -> Option<f64> {
         let values: Option<Vec<f64>> =
             self.terms.iter().map(|term| value(term.measure, term.case)).collect();
-        self.parsed.eval(&values?).ok().filter(|value| value.is_finite())
+        self.parsed.value(&values?).filter(|value| value.is_finite())
     }
 }
 
 impl fmt::Debug for Formula {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Formula({})", self.parsed.unparse())
+        write!(f, "Formula({})", self.parsed.text())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Concatenates several files of one schema without encoding their content again.
 
-use super::{Column, properties, schema};
+use super::{properties, schema};
+use crate::parquet_file::Column;
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};

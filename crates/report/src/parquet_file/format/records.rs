@@ -1,6 +1,7 @@
 //! Records as a table: a row each, a column for each of their fields.
 
-use super::{Column, properties, schema};
+use super::{properties, schema};
+use crate::parquet_file::Column;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};

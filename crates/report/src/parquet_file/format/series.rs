@@ -1,6 +1,7 @@
 //! `series.parquet`: a row for every value of every quantity.
 
-use super::{Column, pages, properties, schema};
+use super::{pages, properties, schema};
+use crate::parquet_file::{ReadRow, SERIES};
 use bytes::Bytes;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
@@ -8,33 +9,13 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use scenario::result::Kind;
 use scenario::series::Row;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-const fn column(name: &'static str, kind: Kind, help: &'static str) -> Column {
-    Column { name, kind, optional: false, help }
-}
-
-/// The columns.
-pub const SERIES: &[Column] = &[
-    column("run", Kind::Count, "the run: its place in `runs` of the summary, 0 if there is one"),
-    column("time_s", Kind::Number, "simulated seconds since the beginning"),
-    column("kind", Kind::Text, "`flow`, `link`, `node`, `workload` or `network`"),
-    column(
-        "entity",
-        Kind::Text,
-        "which one: a flow's label (`flow` in the summary), `from > to` of a link, a node's name, \
-         a workload and its class, or `all`",
-    ),
-    column("quantity", Kind::Text, "what was measured, with the unit at its end"),
-    column("value", Kind::Number, "its value"),
-];
-
-/// The number of buffered rows.
+/// Rows that are held until they are written.
 const GROUP: usize = 65_536;
 
 #[derive(Default)]
@@ -126,18 +107,7 @@ fn put<T: DataType>(
     column.close()
 }
 
-/// A row of a file.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ReadRow<'a> {
-    pub run: usize,
-    pub time_s: f64,
-    pub subject: &'a str,
-    pub entity: &'a str,
-    pub quantity: &'a str,
-    pub value: f64,
-}
-
-/// Passes on every row, in the order of the file; at most one row group is in memory.
+/// Hands on every row, in the order of the file; no more than one row group is held.
 ///
 /// # Errors
 /// The file is damaged, or `to` has an error.

@@ -1,0 +1,32 @@
+//! Arithmetic over numbers with names in braces.
+
+use exmex::{Express, FlatEx};
+
+/// A formula that was read.
+#[derive(Clone)]
+pub struct Arithmetic(FlatEx<f64>);
+
+impl Arithmetic {
+    /// Reads a formula.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn read(text: &str) -> Result<Arithmetic, String> {
+        exmex::parse(text).map(Arithmetic).map_err(|error| format!("no formula: {error}"))
+    }
+
+    /// The names in it, in the order of the values that it takes.
+    pub fn names(&self) -> &[String] {
+        self.0.var_names()
+    }
+
+    /// Its value, if it can be computed.
+    pub fn value(&self, values: &[f64]) -> Option<f64> {
+        self.0.eval(values).ok()
+    }
+
+    /// Its text.
+    pub fn text(&self) -> &str {
+        self.0.unparse()
+    }
+}
