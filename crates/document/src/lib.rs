@@ -1,8 +1,15 @@
-//! Files that people write: TOML read by a [`schema`], every mistake shown with its place, what is
-//! valid there and the nearest word; the manual comes from the same list.
+//! Files that people write: TOML, every mistake shown with its place, what is valid there and the
+//! nearest word.
+//!
+//! A struct declares a section of the file: [`Fields`] gives its [`schema`], from which the manual
+//! is made, and [`Read`] reads it. Both are derived; [`document_derive`] lists what may be declared.
 #![forbid(unsafe_code)]
 
-mod document;
+// The derived code names this crate, also inside of it.
+extern crate self as document;
+
+mod declared;
+mod file;
 mod loss;
 pub mod manual;
 pub mod mistake;
@@ -13,11 +20,14 @@ pub mod schema;
 pub mod suggest;
 mod value;
 
-pub use document::Document;
+pub use declared::{Described, Fields, Formed, Read, Value, Words};
+pub use document_derive::{Fields, Read, Words};
+pub use file::Document;
 pub use loss::{LOSS_FORM, loss};
 pub use mistake::Mistake;
 pub use parts::Parts;
 pub use queue::Queue;
 pub use reader::Section;
 pub use suggest::valid_words;
-pub use value::{listed, name, ratio, shown, spoken, text};
+pub use toml::de::DeValue;
+pub use value::{listed, name, ratio, shown, spoken, text, word};

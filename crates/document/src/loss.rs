@@ -11,24 +11,28 @@ const GILBERT_ELLIOTT: [&str; 4] = ["to_bad", "to_good", "good", "bad"];
 /// What the field `loss` may be, for the manual.
 pub const LOSS_FORM: &str = "share, or `{ to_bad, to_good, good, bad }`";
 
-/// Reads the field `loss`.
+/// Reads the field; no loss if its value is not valid.
 #[must_use]
-pub fn loss(s: &Section<'_>) -> Option<LossModel> {
-    let Some(DeValue::Table(table)) = s.given("loss").map(|v| v.get_ref()) else {
-        let share = s.get("loss", ratio)?.get();
+pub fn loss(s: &Section<'_>, field: &str) -> Option<LossModel> {
+    Some(given(s, field).unwrap_or_default())
+}
+
+fn given(s: &Section<'_>, field: &str) -> Option<LossModel> {
+    let Some(DeValue::Table(table)) = s.given(field).map(|v| v.get_ref()) else {
+        let share = s.get(field, ratio)?.get();
         return Some(if share > 0.0 { LossModel::Random(share) } else { LossModel::None });
     };
     let unknown = |key: &&Spanned<Cow<'_, str>>| !GILBERT_ELLIOTT.contains(&key.get_ref().as_ref());
     if let Some(key) = table.keys().find(unknown) {
         let word = key.get_ref();
         let valid = valid_words(word, GILBERT_ELLIOTT);
-        s.doc.mistake(key.span(), format!("`loss` has no field `{word}`; {valid}"));
+        s.doc.mistake(key.span(), format!("`{field}` has no field `{word}`; {valid}"));
         return None;
     }
     let share = |name: &str, default: Option<f64>| {
         let Some(value) = table.get(name) else {
             if default.is_none() {
-                s.mistake("loss", &format!("it needs `{name}`, a share such as \"1 %\""));
+                s.mistake(field, &format!("it needs `{name}`, a share such as \"1 %\""));
             }
             return default;
         };

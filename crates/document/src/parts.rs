@@ -1,15 +1,18 @@
 //! Schemes and their parameters in a file.
 
+use crate::declared::{Fields, Formed, Read, Value, Words};
 use crate::reader::Section;
-use crate::schema::{Field, Form, field};
-use crate::value::{shown, text};
+use crate::schema::{Form, Item, field};
+use crate::value::{shown, spoken, text, word};
+use document_derive::{Fields, Read};
+use forwarder::tables::{Admission, PolicyKind};
 use schemes::{Choice, ChoiceError};
 use toml::Spanned;
 use toml::de::DeValue;
 
 /// The fields that say which schemes work on a link: on a face of the daemon's, or on the face that
 /// sends in one direction of a simulated link.
-pub const LINK_PARTS: &[Field] = &[
+pub const LINK_PARTS: &[Item] = &[
     field(
         "scheme",
         Form::Part("marker, shaper or stamper"),
@@ -21,25 +24,39 @@ pub const LINK_PARTS: &[Field] = &[
     field("stamper", Form::Part("stamper"), "", "The scheme that stamps hop-by-hop options."),
 ];
 
-/// The fields that say what a content store keeps: that of a daemon, or of a simulated node.
-pub const STORE_RULES: &[Field] = &[
-    field(
-        "policy",
-        Form::Word(&["lru", "lfu", "fifo", "random"]),
-        "\"lru\"",
-        "What is replaced when it is full.",
-    ),
-    field(
-        "admission",
-        Form::As("word or share"),
-        "\"all\"",
-        "What is taken in: `\"all\"` (leave copy everywhere, `\"lce\"`), `\"none\"`, or a share: \
-         each Data with this probability. By the way from where it was answered, if the neighbours \
-         do so too: `\"lcd\"` (leave copy down), `\"mcd\"` (move copy down), `\"edge\"` (the last \
-         store on the way), `\"probcache\"` (`\"probcache:window=10,power=false\"`), `\"age\"` \
-         (age-based: `\"age:base=10 s,factor=2,most=5 min\"`).",
-    ),
-];
+/// What a content store keeps: that of a daemon, or of a simulated node.
+#[derive(Clone, Copy, Debug, Fields, Read)]
+pub struct StoreRules {
+    /// What is replaced when it is full.
+    #[field(default = "lru")]
+    pub policy: PolicyKind,
+    /// What is taken in: `"all"` (leave copy everywhere, `"lce"`), `"none"`, or a share: each Data
+    /// with this probability. By the way from where it was answered, if the neighbours do so too:
+    /// `"lcd"` (leave copy down), `"mcd"` (move copy down), `"edge"` (the last store on the way),
+    /// `"probcache"` (`"probcache:window=10,power=false"`), `"age"` (age-based: `"age:base=10
+    /// s,factor=2,most=5 min"`).
+    #[field(default = "all", form = "word or share", with = admission)]
+    pub admission: Admission,
+}
+
+impl Words for PolicyKind {
+    const WORDS: &'static [&'static str] = &["lru", "lfu", "fifo", "random"];
+    const ALL: &'static [PolicyKind] = &PolicyKind::ALL;
+}
+
+impl Formed for PolicyKind {
+    const FORM: Form = Form::Word(Self::WORDS);
+}
+
+impl Value for PolicyKind {
+    fn read(value: &DeValue<'_>) -> Result<PolicyKind, String> {
+        word(value)
+    }
+}
+
+fn admission(value: &DeValue<'_>) -> Result<Admission, String> {
+    spoken(value, &Admission::WORDS)
+}
 
 /// The scheme parts of a link.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +67,16 @@ pub struct Parts {
     pub shaper: Option<Choice>,
     /// Stamping of options.
     pub stamper: Option<Choice>,
+}
+
+impl Fields for Parts {
+    const FIELDS: &'static [Item] = LINK_PARTS;
+}
+
+impl Read for Parts {
+    fn read(section: &Section<'_>) -> Option<Parts> {
+        Some(link_parts(section))
+    }
 }
 
 /// Says why a choice lacks the part that a field wants; `None` if it has it.
@@ -99,14 +126,21 @@ pub fn link_parts(section: &Section<'_>) -> Parts {
 
 /// The scheme that a section chooses for everything that names none: links, strategy, consumers.
 #[must_use]
-pub fn whole(section: &Section<'_>) -> Option<Choice> {
-    part(section, "scheme", |c| {
+pub fn whole(section: &Section<'_>, field: &str) -> Option<Choice> {
+    part(section, field, |c| {
         let some = said(c.controller()).is_none() || lacks_strategy(c).is_none();
         if some { None } else { lacks_link_parts(c) }
     })
 }
 
 impl Parts {
+    /// Whether a section says anything of them.
+    #[must_use]
+    pub fn are_given(section: &Section<'_>) -> bool {
+        let fields = ["scheme", "marker", "shaper", "stamper"];
+        fields.iter().any(|field| section.given(field).is_some())
+    }
+
     /// Has the parts of `whole` where it names none itself.
     pub fn fill(&mut self, whole: &Choice) {
         let one = |own: &mut Option<Choice>, lacks: Lacks| {
@@ -126,10 +160,10 @@ pub fn controller(section: &Section<'_>, field: &str) -> Option<Choice> {
     part(section, field, |c| said(c.controller()))
 }
 
-/// The scheme whose strategy a section chooses.
+/// The scheme whose strategy a section chooses under this field.
 #[must_use]
-pub fn strategy(section: &Section<'_>) -> Option<Choice> {
-    part(section, "strategy", lacks_strategy)
+pub fn strategy(section: &Section<'_>, field: &str) -> Option<Choice> {
+    part(section, field, lacks_strategy)
 }
 
 /// `"codel"`, `"codel:target=15 ms"` or `{ scheme = "codel", target = "15 ms" }`; a startup before

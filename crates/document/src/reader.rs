@@ -1,6 +1,7 @@
 //! Takes values out of the parsed file and checks their form.
 
 use crate::Document;
+use crate::declared::Described;
 use crate::schema;
 use crate::suggest::valid_words;
 use crate::value::{shown, text};
@@ -57,11 +58,32 @@ impl<'d> Section<'d> {
         section
     }
 
+    /// The section that a struct declares, which may stand once or not at all.
+    #[must_use]
+    pub fn of<T: Described>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Section<'d> {
+        Section::new(doc, T::SECTION, table.get(T::SECTION.name))
+    }
+
+    /// All sections of the kind that a struct declares.
+    #[must_use]
+    pub fn all_of<T: Described>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Vec<Section<'d>> {
+        let schema = T::SECTION;
+        let Some(value) = table.get(schema.name) else { return Vec::new() };
+        match value.get_ref().as_array() {
+            Some(list) => list.iter().map(|v| Section::new(doc, schema, Some(v))).collect(),
+            None => {
+                let what = format!("write `[[{}]]`: it may stand more than once", schema.name);
+                doc.mistake(value.span(), what);
+                Vec::new()
+            }
+        }
+    }
+
     /// The section of this name, which may stand once or not at all.
     #[must_use]
     pub fn single(
         doc: &'d Document<'d>,
-        sections: &'static [schema::Section],
+        sections: &[&'static schema::Section],
         table: &'d DeTable<'d>,
         name: &str,
     ) -> Option<Section<'d>> {
@@ -73,7 +95,7 @@ impl<'d> Section<'d> {
     #[must_use]
     pub fn repeated(
         doc: &'d Document<'d>,
-        sections: &'static [schema::Section],
+        sections: &[&'static schema::Section],
         table: &'d DeTable<'d>,
         name: &str,
     ) -> Vec<Section<'d>> {
@@ -137,23 +159,24 @@ impl<'d> Section<'d> {
 
     /// A whole number in the field's range.
     #[must_use]
-    pub fn number(&self, name: &str) -> Option<i64> {
+    pub fn number<T: TryFrom<i64>>(&self, name: &str) -> Option<T> {
         let Some(schema::Form::Number(low, high)) = self.schema.field(name).map(|f| f.form) else {
             return None;
         };
-        self.get(name, |v| {
+        let number = self.get(name, |v| {
             let wrong = || format!("it is a whole number from {low} to {high}, not {}", shown(v));
             let number = v.as_integer().ok_or_else(wrong)?;
             let number =
                 i64::from_str_radix(number.as_str(), number.radix()).map_err(|_| wrong())?;
             (low..=high).contains(&number).then_some(number).ok_or_else(wrong)
-        })
+        })?;
+        T::try_from(number).ok()
     }
 
     /// [`Section::number`] for fields that have a default and no negative values.
     #[must_use]
     pub fn count(&self, name: &str) -> usize {
-        self.number(name).and_then(|n| usize::try_from(n).ok()).unwrap_or(0)
+        self.number(name).unwrap_or(0)
     }
 
     /// A switch; false if the field has no default.

@@ -45,6 +45,15 @@ pub struct Field {
     pub help: &'static str,
 }
 
+/// A field, or several that sections share.
+#[derive(Clone, Copy, Debug)]
+pub enum Item {
+    /// One field.
+    Field(Field),
+    /// The fields of a group.
+    Group(&'static [Item]),
+}
+
 /// A section of the file.
 #[derive(Clone, Copy, Debug)]
 pub struct Section {
@@ -54,14 +63,24 @@ pub struct Section {
     pub repeated: bool,
     /// What it is about.
     pub help: &'static str,
-    /// Its fields, in groups.
-    pub fields: &'static [&'static [Field]],
+    /// Its fields, some in groups.
+    pub fields: &'static [Item],
 }
 
 impl Section {
     /// All fields, in the order of the manual.
     pub fn fields(&self) -> impl Iterator<Item = &'static Field> + Clone + use<> {
-        self.fields.iter().copied().flatten()
+        fn collect(items: &'static [Item], found: &mut Vec<&'static Field>) {
+            for item in items {
+                match item {
+                    Item::Field(field) => found.push(field),
+                    Item::Group(group) => collect(group, found),
+                }
+            }
+        }
+        let mut found = Vec::new();
+        collect(self.fields, &mut found);
+        found.into_iter()
     }
 
     /// The field with this name.
@@ -78,12 +97,12 @@ pub const fn field(
     form: Form,
     default: &'static str,
     help: &'static str,
-) -> Field {
-    Field { name, form, default, required: false, help }
+) -> Item {
+    Item::Field(Field { name, form, default, required: false, help })
 }
 
 /// A field that must be given.
 #[must_use]
-pub const fn required(name: &'static str, form: Form, help: &'static str) -> Field {
-    Field { name, form, default: "", required: true, help }
+pub const fn required(name: &'static str, form: Form, help: &'static str) -> Item {
+    Item::Field(Field { name, form, default: "", required: true, help })
 }

@@ -1,5 +1,6 @@
 //! Values of fields.
 
+use crate::declared::Words;
 use crate::suggest::valid_words;
 use control::Ratio;
 use packet::Name;
@@ -84,4 +85,16 @@ pub fn spoken<T: FromStr<Err: Display>>(value: &DeValue<'_>, words: &[&str]) -> 
 pub fn name(value: &DeValue<'_>) -> Result<Name, String> {
     let given = text(value)?;
     given.parse().map_err(|e| format!("`{given}` is not a name: {e}"))
+}
+
+/// One of the words of an enum.
+///
+/// # Errors
+/// It is none of them; the nearest one is in the message.
+pub fn word<T: Words>(value: &DeValue<'_>) -> Result<T, String> {
+    let given = text(value)?;
+    let place = T::WORDS.iter().position(|word| *word == given);
+    place.and_then(|place| T::ALL.get(place).copied()).ok_or_else(|| {
+        format!("`{given}` is not known; {}", valid_words(given, T::WORDS.iter().copied()))
+    })
 }

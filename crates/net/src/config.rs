@@ -1,25 +1,62 @@
 //! The daemon's configuration: one TOML file, every field documented, every mistake shown with its
 //! place.
 //!
-//! [`schema`] is the single list of sections and fields: reading, checking and the reference manual
-//! all come from it.
+//! A struct declares each section: its fields, their defaults, ranges and meaning. Reader, checks
+//! and reference manual all come from it.
 
 mod error;
+mod faces;
 mod memory;
-mod model;
 mod permissions;
+mod process;
+mod read;
 pub mod reference;
-pub mod schema;
-mod sections;
+mod values;
 
 pub use document::{Mistake, Parts};
 pub use error::ConfigError;
-pub use model::{
-    Announcements, Application, Authorize, Config, Daemon, Face, ForwarderLimits, Given,
-    LinkOptions, Listen, LogFormat, OnDemand, Origins, Route, Strategy, Unproved,
-};
+pub use faces::{Application, Face, LinkOptions, OnDemand, Route, Strategy, Unproved};
+pub use permissions::{Accept, Announcements, Authorize};
+pub use process::{Daemon, ForwarderLimits, Given, Listen, LogFormat, Pending};
+pub use values::{Exempt, Origins};
 
+use forwarder::tables::ContentStoreConfig;
+use packet::Name;
+use std::net::SocketAddr;
 use std::path::Path;
+
+/// Everything that the file says.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The process.
+    pub daemon: Daemon,
+    /// Where peers and applications may come in.
+    pub listen: Listen,
+    /// Addresses at which metrics are to be had.
+    pub metrics: Vec<SocketAddr>,
+    /// Faces that peers bring about.
+    pub on_demand: OnDemand,
+    /// Faces of local applications.
+    pub application: Application,
+    /// Faces that exist from the start.
+    pub faces: Vec<Face>,
+    /// Routes that exist from the start.
+    pub routes: Vec<Route>,
+    /// The content store.
+    pub content_store: ContentStoreConfig,
+    /// Names below which it takes no Data.
+    pub no_cache: Vec<Name>,
+    /// Which prefix announcements are believed.
+    pub announcements: Announcements,
+    /// Bounds of the forwarder's tables.
+    pub forwarder: ForwarderLimits,
+    /// Strategies by prefix.
+    pub strategies: Vec<Strategy>,
+    /// Who may command; nobody said: applications of this host.
+    pub authorize: Vec<Authorize>,
+    /// Prefixes that hosts behind this one may use, as they are told on request.
+    pub routable: Vec<Name>,
+}
 
 /// Reads and checks a configuration file.
 ///
@@ -36,7 +73,7 @@ pub fn load(path: &Path) -> Result<Config, ConfigError> {
 /// # Errors
 /// All mistakes that were found.
 pub fn parse(text: &str, file: &str) -> Result<Config, ConfigError> {
-    sections::read(text, file)
+    read::read(text, file)
 }
 
 impl Default for Config {

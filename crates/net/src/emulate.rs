@@ -8,6 +8,8 @@
 //! `pop` hands it out. Order is kept.
 
 use control::{Duration, LossModel, Lossy, Rng, Time};
+use document::schema::Form;
+use document::{Fields, LOSS_FORM, Read};
 use forwarder::tables::memory;
 use std::collections::VecDeque;
 
@@ -16,14 +18,19 @@ use std::collections::VecDeque;
 pub const MAX_IN_FLIGHT: usize = 64 << 20;
 
 /// What the link does to frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Fields, Read)]
 pub struct Emulation {
-    /// One-way delay.
+    /// Emulated one-way delay of what the face sends.
+    #[field(default = "0 ms")]
     pub delay: Duration,
-    /// Frames are delayed by up to this much more, evenly distributed; those that leave together
-    /// by as much.
+    /// Emulated jitter: frames are delayed by up to this much more, evenly distributed, and keep
+    /// their order.
+    #[field(default = "0 ms")]
     pub jitter: Duration,
-    /// What is lost.
+    /// Emulated loss: share of frames that vanish before they are sent; as a table, the four
+    /// probabilities of the Gilbert-Elliott model: of changing the state after a frame, and of loss
+    /// in each state (`good` is 0 and `bad` is 1 unless given).
+    #[field(default = "0 %", form = Form::As(LOSS_FORM), by = document::loss)]
     pub loss: LossModel,
 }
 

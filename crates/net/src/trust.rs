@@ -1,23 +1,21 @@
 //! Files of trust rules: whose certificates are believed for themselves, and whose keys may sign
 //! what.
 //!
-//! [`schema`] is the single list of sections and fields: reading, checking and the reference manual
-//! all come from it.
+//! A struct declares each section: reading, checking and the reference manual all come from it.
 
-pub mod schema;
+mod sections;
 
 use document::manual::write_section;
-use document::{Document, Mistake, Section, text};
-use schema::SECTIONS;
+use document::{Described, Document, Mistake, Read, Section, schema};
+use sections::{Anchor, ListedRule, Shared, Trust};
 use security::certificate::CertificateError;
 use security::keychain::StoredShared;
-use security::trust::{LightVerSec, ModelError, Pattern, Rule, Schema, Subject, Validator};
-use security::{Certificate, MAX_INSTANT, TrustedKey};
+use security::trust::{Rule, Schema, Subject, Validator};
+use security::{Certificate, MAX_INSTANT};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use thiserror::Error;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 /// Why there are no rules.
 #[derive(Debug, Error)]
@@ -84,87 +82,52 @@ pub fn parse(text: &str, file: &str) -> Result<Validator, TrustError> {
 }
 
 fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Validator> {
-    let trust = Section::single(doc, SECTIONS, table, "trust")?;
-    let all = |name| Section::repeated(doc, SECTIONS, table, name);
-    let anchors: Vec<_> = all("anchor").iter().filter_map(|section| anchor(section)).collect();
-    let shared: Vec<_> = all("shared").iter().filter_map(shared_key).collect();
+    let section = Section::of::<Trust>(doc, table);
+    let trust = Trust::read(&section)?;
+    let anchors: Vec<_> = all::<Anchor>(doc, table).map(|anchor| anchor.certificate).collect();
+    let shared: Vec<_> = all::<Shared>(doc, table).map(|shared| shared.key).collect();
     if anchors.is_empty() && shared.is_empty() {
         let what = "without an [[anchor]] nobody is trusted; name the file of a certificate";
-        doc.mistake(trust.at.clone(), what);
+        doc.mistake(section.at.clone(), what);
     }
-    let rules: Vec<_> = all("rule").iter().filter_map(rule).collect();
-    let schema = match (table.get("rule").is_some(), trust.given("model").is_some()) {
+    let rules: Vec<_> = Section::all_of::<ListedRule>(doc, table).iter().filter_map(rule).collect();
+    let schema = match (table.get("rule").is_some(), section.given("model").is_some()) {
         (true, true) => {
-            trust.mistake("model", "it has the rules; leave out the [[rule]]s, or this");
+            section.mistake("model", "it has the rules; leave out the [[rule]]s, or this");
             return None;
         }
-        (false, true) => Schema::LightVerSec(model(&trust)?),
+        (false, true) => Schema::LightVerSec(sections::model(&section, &trust.model?)?),
         (true, false) => Schema::Rules(rules),
         (false, false) => Schema::Hierarchy,
     };
-    let skew: control::Duration = trust.quantity("clock_skew")?;
-    let skew = (skew.as_millis() / 1000).min(MAX_INSTANT);
+    let skew = (trust.clock_skew.as_millis() / 1000).min(MAX_INSTANT);
     let validator = Validator::new(anchors, schema).with_shared(shared);
-    Some(validator.with_depth(trust.count("depth")).with_skew(skew))
+    Some(validator.with_depth(trust.depth).with_skew(skew))
 }
 
-fn anchor(section: &Section<'_>) -> Option<Certificate> {
-    let path: PathBuf = section.get("certificate", |v| text(v).map(PathBuf::from))?;
-    let path = section.doc.folder().join(path);
-    let read = std::fs::read_to_string(&path).map_err(|error| error.to_string());
-    let decoded = |text: String| {
-        Certificate::from_base64(&text).map_err(|why: CertificateError| why.to_string())
-    };
-    match read.and_then(decoded) {
-        Ok(certificate) => Some(certificate),
-        Err(why) => {
-            section.mistake("certificate", &format!("cannot use {}: {why}", path.display()));
-            None
-        }
-    }
+/// All sections of a kind that can be read.
+fn all<'d, T: Described + Read>(
+    doc: &'d Document<'d>,
+    table: &'d DeTable<'d>,
+) -> impl Iterator<Item = T> {
+    Section::all_of::<T>(doc, table).into_iter().filter_map(|section| T::read(&section))
 }
-
-fn shared_key(section: &Section<'_>) -> Option<TrustedKey> {
-    let path: PathBuf = section.get("key", |v| text(v).map(PathBuf::from))?;
-    let path = section.doc.folder().join(path);
-    match StoredShared::read(&path) {
-        Ok(shared) => Some(shared.trusted()),
-        Err(why) => {
-            section.mistake("key", &format!("cannot use {}: {why}", path.display()));
-            None
-        }
-    }
-}
-
-fn model(section: &Section<'_>) -> Option<LightVerSec> {
-    let path: PathBuf = section.get("model", |v| text(v).map(PathBuf::from))?;
-    let path = section.doc.folder().join(path);
-    let read = std::fs::read(&path).map_err(|error| error.to_string());
-    let decoded =
-        |bytes: Vec<u8>| LightVerSec::decode(&bytes).map_err(|why: ModelError| why.to_string());
-    match read.and_then(decoded) {
-        Ok(model) => Some(model),
-        Err(why) => {
-            section.mistake("model", &format!("cannot use {}: {why}", path.display()));
-            None
-        }
-    }
-}
-
-/// What a rule may be about, by the field that says so.
-const SUBJECTS: [(&str, Subject); 3] =
-    [("data", Subject::Data), ("certificate", Subject::Certificate), ("command", Subject::Command)];
 
 fn rule(section: &Section<'_>) -> Option<Rule> {
-    let pattern = |name| section.get(name, pattern);
-    let given: Vec<_> =
-        SUBJECTS.into_iter().filter(|(field, _)| section.given(field).is_some()).collect();
-    let [(field, subject)] = given[..] else {
+    let ListedRule { data, certificate, command, signer } = ListedRule::read(section)?;
+    let subjects = [
+        ("data", Subject::Data, data),
+        ("certificate", Subject::Certificate, certificate),
+        ("command", Subject::Command, command),
+    ];
+    let mut given: Vec<_> =
+        subjects.into_iter().filter(|(field, ..)| section.given(field).is_some()).collect();
+    let (Some((field, subject, names)), true) = (given.pop(), given.is_empty()) else {
         let what = "a rule is about `data`, a `certificate` or a `command`; give one of them";
         section.doc.mistake(section.at.clone(), what);
         return None;
     };
-    let (names, signer) = (pattern(field)?, pattern("signer")?);
+    let (names, signer) = (names?, signer?);
     let unknown = signer.words().find(|word| !names.words().any(|known| known == *word));
     if let Some(word) = unknown {
         let what = format!(
@@ -176,9 +139,9 @@ fn rule(section: &Section<'_>) -> Option<Rule> {
     Some(Rule { subject, names, signer })
 }
 
-fn pattern(value: &DeValue<'_>) -> Result<Pattern, String> {
-    Pattern::from_str(text(value)?).map_err(|why| why.to_string())
-}
+/// All sections, in the order of the manual.
+const SECTIONS: &[&schema::Section] =
+    &[Trust::SECTION, Anchor::SECTION, Shared::SECTION, ListedRule::SECTION];
 
 /// The text of `docs/reference/trust.md`.
 #[must_use]
@@ -200,7 +163,7 @@ const INTRODUCTION: &str = "\
 
 `weir get --trust FILE` reads one TOML file of this form, or a certificate, and so does a daemon
 with `trust` under `[[authorize]]` and `[announcements]`. (This page is made from
-`crates/net/src/trust/schema.rs`.) [Decide whom to trust](../how-to/trust-keys.md) has an example,
+`crates/net/src/trust/sections.rs`.) [Decide whom to trust](../how-to/trust-keys.md) has an example,
 [Verification](../explanation/verification.md) what is verified and why.
 
 Patterns are names with `{word}` for any one component and `{word...}` for any number of them, none

@@ -61,7 +61,7 @@ pub fn scenario<'d>(
             .unwrap_or_else(|| file_name.to_owned()),
         question: about.get("question", |v| text(v).map(str::to_owned)).unwrap_or_default(),
         duration: duration.unwrap_or(control::Duration::ZERO),
-        seed: about.number("seed").and_then(|n| u64::try_from(n).ok()).unwrap_or(1),
+        seed: about.number("seed").unwrap_or(1),
         contents,
         consumers: consumers.iter().map(|(consumer, _)| consumer.clone()).collect(),
         workloads: workloads.iter().map(|(workload, _)| workload.clone()).collect(),
@@ -106,9 +106,9 @@ struct Schemes {
 }
 
 fn schemes_of(about: &Section<'_>) -> Option<Schemes> {
-    let whole = parts::whole(about);
+    let whole = parts::whole(about, "scheme");
     let with = |has: fn(&Choice) -> bool| whole.clone().filter(has);
-    let strategy = parts::strategy(about)
+    let strategy = parts::strategy(about, "strategy")
         .or_else(|| with(|c| c.strategy().is_ok()))
         .or_else(|| Choice::named(defaults::STRATEGY).ok())?;
     let control =
@@ -134,7 +134,7 @@ fn nodes<'d>(
     let mut index: BTreeMap<String, usize> =
         plan.nodes.iter().enumerate().map(|(i, node)| (node.name.clone(), i)).collect();
     for section in Section::repeated(doc, SECTIONS, table, "node") {
-        let own = parts::strategy(&section);
+        let own = parts::strategy(&section, "strategy");
         let (content_store, share) = caching::store(&section).unwrap_or((NO_STORE, None));
         let has_store = section.given("content_store").is_some();
         let strategy = own.unwrap_or_else(|| strategy.clone());

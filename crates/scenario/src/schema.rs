@@ -4,9 +4,10 @@ mod workload;
 
 pub use workload::{ADAPTATIONS, ARRIVALS, DISTRIBUTIONS, PLACEMENTS, REQUESTS};
 
+use document::Fields;
 use document::LOSS_FORM;
-use document::parts::{LINK_PARTS, STORE_RULES};
-use document::schema::{Field, Form, Section, field, required};
+use document::parts::{LINK_PARTS, StoreRules};
+use document::schema::{Form, Item, Section, field, required};
 
 /// Generators of topologies.
 pub const GENERATORS: &[&str] = &[
@@ -37,7 +38,7 @@ pub const FAULTS: &[&str] = &[
 ];
 
 /// What one direction of a link is made of.
-const DIRECTION: &[Field] = &[
+const DIRECTION: &[Item] = &[
     field("rate", Form::Rate, "", "How fast bytes leave. Required of a link."),
     field("delay", Form::Duration, "\"0 ms\"", "Propagation delay."),
     field(
@@ -85,14 +86,14 @@ pub const OTHER_DIRECTION: Section = Section {
     name: "link direction",
     repeated: false,
     help: "What differs from the fields around it.",
-    fields: &[DIRECTION, LINK_PARTS],
+    fields: &[Item::Group(DIRECTION), Item::Group(LINK_PARTS)],
 };
 
 const SCENARIO: Section = Section {
     name: "scenario",
     repeated: false,
     help: "What the whole run is about.",
-    fields: &[&[
+    fields: &[
         field("name", Form::Text, "", "Its name in results. Without it: the file's."),
         field("question", Form::Text, "", "What it is to answer: the head of its report."),
         required("duration", Form::Duration, "Simulated time after which the run ends."),
@@ -130,7 +131,7 @@ const SCENARIO: Section = Section {
             "\"best-route\"",
             "The forwarding strategy of nodes that name none.",
         ),
-    ]],
+    ],
 };
 
 const NODE: Section = Section {
@@ -138,16 +139,20 @@ const NODE: Section = Section {
     repeated: true,
     help: "A forwarder, or several alike. A generated one may be named to say more about it.",
     fields: &[
-        &[required("name", Form::As("text, or a list of texts"), "Its name; of several, theirs.")],
-        workload::STORE,
-        STORE_RULES,
-        &[field("strategy", Form::Part("strategy"), "", "Its forwarding strategy.")],
-        MACHINE,
+        Item::Group(&[required(
+            "name",
+            Form::As("text, or a list of texts"),
+            "Its name; of several, theirs.",
+        )]),
+        Item::Group(workload::STORE),
+        Item::Group(StoreRules::FIELDS),
+        Item::Group(&[field("strategy", Form::Part("strategy"), "", "Its forwarding strategy.")]),
+        Item::Group(MACHINE),
     ],
 };
 
 /// What a node is made of.
-const MACHINE: &[Field] = &[
+const MACHINE: &[Item] = &[
     field(
         "memory",
         Form::Size,
@@ -170,15 +175,15 @@ const LINK: Section = Section {
     repeated: true,
     help: "A link between two nodes, the same both ways unless `back` says something else.",
     fields: &[
-        &[required("between", Form::As("list of two nodes"), "Its ends.")],
-        DIRECTION,
-        LINK_PARTS,
-        &[field(
+        Item::Group(&[required("between", Form::As("list of two nodes"), "Its ends.")]),
+        Item::Group(DIRECTION),
+        Item::Group(LINK_PARTS),
+        Item::Group(&[field(
             "back",
             Form::As("table of link fields"),
             "",
             "What is different from the second end to the first: `back = { rate = \"1 Mbit/s\" }`.",
-        )],
+        )]),
     ],
 };
 
@@ -195,7 +200,7 @@ const TOPOLOGY: Section = Section {
            `barabasi-albert` draw networks of nodes `n0`, `n1`, …; \
            [topologies](topologies.md) says how, and what files are read.",
     fields: &[
-        &[
+        Item::Group(&[
             field("generator", Form::Word(GENERATORS), "", "The shape; or else a `file`."),
             field(
                 "size",
@@ -260,15 +265,15 @@ const TOPOLOGY: Section = Section {
                 "Share of the speed of light at which signals travel, where a file has places or \
                  lengths but no delays.",
             ),
-        ],
-        DIRECTION,
-        LINK_PARTS,
-        &[field(
+        ]),
+        Item::Group(DIRECTION),
+        Item::Group(LINK_PARTS),
+        Item::Group(&[field(
             "access",
             Form::As("table of link fields"),
             "",
             "What is different on the links of consumers and producers (dumbbell, parking lot).",
-        )],
+        )]),
     ],
 };
 
@@ -276,19 +281,19 @@ const ROUTE: Section = Section {
     name: "route",
     repeated: true,
     help: "A route, on top of those that `routing` computes.",
-    fields: &[&[
+    fields: &[
         required("at", Form::As("node"), "The node that has it."),
         required("prefix", Form::Name, "Names below it are asked for by it."),
         required("via", Form::As("node"), "The neighbour that it leads to."),
         field("cost", Form::Number(0, i64::MAX), "0", "The smaller, the more preferred."),
-    ]],
+    ],
 };
 
 const FAULT: Section = Section {
     name: "fault",
     repeated: true,
     help: "Something that happens during the run.",
-    fields: &[&[
+    fields: &[
         required("at", Form::Duration, "When."),
         required("kind", Form::Word(FAULTS), "What."),
         field("link", Form::As("list of two nodes"), "", "The link of a `link-…` fault."),
@@ -302,7 +307,7 @@ const FAULT: Section = Section {
         field("prefix", Form::Name, "", "The prefix of a `route-…` fault."),
         field("via", Form::As("node"), "", "The neighbour of a `route-…` fault."),
         field("cost", Form::Number(0, i64::MAX), "0", "The cost of `route-add`."),
-    ]],
+    ],
 };
 
 const RECORD: Section = Section {
@@ -310,7 +315,7 @@ const RECORD: Section = Section {
     repeated: false,
     help: "What `--out` keeps of the run besides its summary: a sample of each quantity at every \
            interval. [Results](results.md) lists the quantities.",
-    fields: &[&[
+    fields: &[
         field(
             "interval",
             Form::As("time, or `\"auto\"`"),
@@ -334,7 +339,7 @@ const RECORD: Section = Section {
             "Links, both directions of each: `[[\"a\", \"b\"], [\"b\", \"c\"]]`.",
         ),
         field("nodes", Form::As("`\"all\"`, `\"none\"`, or list of nodes"), "\"all\"", "Nodes."),
-    ]],
+    ],
 };
 
 /// Its other fields are settings, as `--set` takes them.
@@ -343,26 +348,26 @@ pub const SWEEP: Section = Section {
     repeated: false,
     help: "Runs with each of several settings: a field's name as `--set` takes it, and a list of \
            values. Several fields give every combination.",
-    fields: &[&[field(
+    fields: &[field(
         "repetitions",
         Form::Number(1, 10_000),
         "1",
         "Runs of each combination, with seeds counted up from `seed`.",
-    )]],
+    )],
 };
 
 /// All sections, in the order of the manual.
-pub const SECTIONS: &[Section] = &[
-    SCENARIO,
-    TOPOLOGY,
-    NODE,
-    LINK,
-    workload::CONTENT,
-    workload::CONSUMER,
-    workload::WORKLOAD,
-    workload::CACHING,
-    ROUTE,
-    FAULT,
-    RECORD,
-    SWEEP,
+pub const SECTIONS: &[&Section] = &[
+    &SCENARIO,
+    &TOPOLOGY,
+    &NODE,
+    &LINK,
+    &workload::CONTENT,
+    &workload::CONSUMER,
+    &workload::WORKLOAD,
+    &workload::CACHING,
+    &ROUTE,
+    &FAULT,
+    &RECORD,
+    &SWEEP,
 ];

@@ -250,7 +250,7 @@ fn place<'k>(doc: &Document<'_>, setting: &'k Setting<'_>) -> Option<Place<'k>> 
         None
     };
     let key = setting.key.as_str();
-    let sections = || SECTIONS.iter().filter(|section| section.name != SWEEP.name);
+    let sections = || SECTIONS.iter().copied().filter(|section| section.name != SWEEP.name);
     let Some((name, rest)) = key.split_once('.') else {
         let having: Vec<_> = sections().filter_map(|s| Some((s, s.field(key)?.name))).collect();
         return match having[..] {
@@ -262,7 +262,7 @@ fn place<'k>(doc: &Document<'_>, setting: &'k Setting<'_>) -> Option<Place<'k>> 
             }
             [] => {
                 let all: Vec<_> =
-                    sections().flat_map(schema::Section::fields).map(|f| f.name).collect();
+                    sections().flat_map(|section| section.fields()).map(|f| f.name).collect();
                 let near = document::suggest::nearest(key, all);
                 let near = near.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
                 wrong(format!("no section has a field `{key}`{near}"))

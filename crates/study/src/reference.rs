@@ -1,10 +1,10 @@
 //! `expected.toml` for people: the page `docs/reference/study.md` is made from here.
 
 use document::manual::write_section;
-use document::schema::{Field, Form, Section, field, required};
+use document::schema::{Form, Item, Section, field, required};
 use std::fmt::Write;
 
-const SELECTOR: &[Field] = &[
+const SELECTOR: &[Item] = &[
     field(
         "flow",
         Form::Text,
@@ -23,35 +23,35 @@ const SELECTOR: &[Field] = &[
 ];
 
 /// The sections of the file, in their order.
-pub const SECTIONS: &[Section] = &[
-    Section {
+pub const SECTIONS: &[&Section] = &[
+    &Section {
         name: "study",
         repeated: false,
         help: "What the folder is about.",
-        fields: &[&[
+        fields: &[
             required("title", Form::Text, "What it is called in headings."),
             required("paper", Form::Text, "Authors, title, venue and year."),
             required("finding", Form::Text, "What the paper claims altogether."),
-        ]],
+        ],
     },
-    Section {
+    &Section {
         name: "labels",
         repeated: false,
         help: "What pictures and tables show for names.",
-        fields: &[&[field(
+        fields: &[field(
             "NAME",
             Form::Text,
             "",
             "What is shown for this case, for the lines of curves of which the names of cases \
              begin so, for this flow (`\"NODE NAME\"`) or this link (`\"A > B\"`).",
-        )]],
+        )],
     },
-    Section {
+    &Section {
         name: "experiment",
         repeated: true,
         help: "A scenario's file, and what is expected of it. Every scenario in the folder belongs \
                to one at least.",
-        fields: &[&[
+        fields: &[
             required("name", Form::Text, "Its name, which no other one of the study has."),
             required("title", Form::Text, "What it is called in headings."),
             field("place", Form::Text, "", "Where the paper has it."),
@@ -125,14 +125,14 @@ pub const SECTIONS: &[Section] = &[
                 "",
                 "What is run on real daemons, with `--testbed`; see below.",
             ),
-        ]],
+        ],
     },
-    Section {
+    &Section {
         name: "experiment.testbed",
         repeated: false,
         help: "What `weir study --testbed` runs on real daemons beside its simulation: each case \
                once, both with the same settings.",
-        fields: &[&[
+        fields: &[
             field("cases", Form::As("list of names"), "", "The cases; without it all."),
             field(
                 "set",
@@ -146,9 +146,9 @@ pub const SECTIONS: &[Section] = &[
                 "",
                 "Why the two differ, where they do by more than 5 %. It is said below the table.",
             ),
-        ]],
+        ],
     },
-    Section {
+    &Section {
         name: "experiment.measures",
         repeated: false,
         help: "Each is a table: `rate = { flow = \"c\", series = \"goodput_mbps\", from = \"20 \
@@ -158,8 +158,8 @@ pub const SECTIONS: &[Section] = &[
                completion time of a flow that is not complete, are left out; a claim over a run \
                without any value does not hold.",
         fields: &[
-            SELECTOR,
-            &[
+            Item::Group(SELECTOR),
+            Item::Group(&[
                 field(
                     "run",
                     Form::Switch,
@@ -198,17 +198,17 @@ pub const SECTIONS: &[Section] = &[
                 ),
                 field("target", Form::As("number"), "", "Of `settling`: what it settles at."),
                 field("within", Form::Ratio, "", "Of `settling`: how far from it, `\"5 %\"`."),
-            ],
+            ]),
         ],
     },
-    Section {
+    &Section {
         name: "experiment.claim",
         repeated: true,
         help: "Something that the paper says: a number with `measured`, `published`, `tolerance` \
         and \
                `reason`, or an `order`. In formulas `{MEASURE.CASE}` is a measure in a case, or \
                `{MEASURE}` where there is but one case.",
-        fields: &[&[
+        fields: &[
             required("id", Form::Text, "Its name, which no other one of the study has."),
             field(
                 "kind",
@@ -271,14 +271,14 @@ pub const SECTIONS: &[Section] = &[
                  `tolerance`: if it does not hold, either, the result has changed, and the claim \
                  is open. A number needs it.",
             ),
-        ]],
+        ],
     },
-    Section {
+    &Section {
         name: "experiment.picture",
         repeated: true,
         help: "A picture of the page.",
         fields: &[
-            &[
+            Item::Group(&[
                 required("id", Form::Text, "Its name in addresses and files."),
                 required(
                     "kind",
@@ -288,9 +288,9 @@ pub const SECTIONS: &[Section] = &[
                      field.",
                 ),
                 required("title", Form::Text, "What it shows; no other picture says the same."),
-            ],
-            SELECTOR,
-            &[
+            ]),
+            Item::Group(SELECTOR),
+            Item::Group(&[
                 field("series", Form::Text, "", "Of `time`: the quantity."),
                 field("measure", Form::Text, "", "Of `curve`: the measure."),
                 field(
@@ -334,7 +334,7 @@ pub const SECTIONS: &[Section] = &[
                     "",
                     "Points of the paper in a `curve`: `at = [[40, 15.7], [60, 20.9]]`.",
                 ),
-            ],
+            ]),
         ],
     },
 ];

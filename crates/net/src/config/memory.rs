@@ -1,9 +1,9 @@
 //! One limit for the whole process: what of it the forwarder's parts share, and the bounds of
 //! single parts that follow from it where the file gives none.
 
-use super::model::{Config, Given};
+use super::{Config, Given};
 use control::Size;
-use document::{Queue, Section, text};
+use document::{DeValue, Queue, Section, text};
 use forwarder::tables::dead_nonces::DEFAULT_LIFETIME;
 use forwarder::tables::{ContentStoreConfig, DeadNonces, PitConfig};
 
@@ -55,14 +55,14 @@ pub(super) fn shared(memory: Size) -> usize {
 }
 
 /// The limit that the file gives: none for `unlimited`, nor for `auto` at first.
-pub(super) fn limit(s: &Section<'_>) -> Option<Option<Size>> {
-    s.get("memory", |v| match text(v)? {
+pub(super) fn limit(value: &DeValue<'_>) -> Result<Option<Size>, String> {
+    match text(value)? {
         "auto" | "unlimited" => Ok(None),
         size => size
             .parse()
             .map(Some)
             .map_err(|e| format!("{e}; a size such as `32 MB`, `auto` or `unlimited`")),
-    })
+    }
 }
 
 /// Whether the file leaves it to the host's memory.

@@ -1,69 +1,130 @@
-//! The sections that say whom the daemon obeys and believes, and what it tells.
+//! Sections about who may command and announce, and what hosts behind this one are told.
 
-use super::model::{Announcements, Authorize, Config};
+use super::Config;
+use super::values::{modules, names, texts};
 use crate::management::authority::{MODULES, Origin};
-use document::{Section, listed, name, text, valid_words};
+use control::Duration;
+use document::{Fields, Read, Section, Words};
 use packet::Name;
 use std::path::PathBuf;
 
-/// `[announcements]`
-pub(super) fn announcements(s: &Section<'_>) -> Announcements {
-    let accept = s.word("accept");
-    let trust = s.get("trust", |v| text(v).map(PathBuf::from));
-    match (accept, s.given("trust").is_some()) {
-        (1, true) => {
-            let why = "with `trust` the signatures are verified: write `\"trusted\"` or `\"off\"`";
-            s.doc.mistake(s.place("accept"), why);
-        }
-        (2, false) => {
-            let why = "`trusted` needs `trust`, the file that says who may sign";
-            s.doc.mistake(s.place("accept"), why);
-        }
-        _ => {}
-    }
-    Announcements { accept: accept > 0, trust }
+/// Routes by prefix announcements: those that the strategy `self-learning` hears of, and those of
+/// the command `rib/announce`, which makes routes for whoever may command `rib`.
+#[derive(Clone, Debug, PartialEq, Eq, Fields, Read)]
+#[section(name = "announcements", check = Announcements::checked)]
+pub struct Announcements {
+    /// What strategies hear of. `any`: an announcement makes a route to the face that it came by,
+    /// for ten minutes at most; only a digest is verified, no key's signature, so this is for links
+    /// whose nodes trust each other. `trusted`: the same if `trust` lets its signer. `off`: none
+    /// does, and `self-learning` asks everybody each time.
+    #[field(default = "off")]
+    pub accept: Accept,
+    /// File of [trust rules](trust.md), or of a certificate, that says who may sign announcements,
+    /// commanded ones included; `data` are their names, `/<prefix>/32=PA/<version>/<segment>`.
+    /// Certificates are fetched. Without it a commanded announcement may be signed by anybody, as
+    /// with NFD's `trust-anchor any`.
+    pub trust: Option<PathBuf>,
 }
 
-/// `[[authorize]]`
-pub(super) fn authorize(s: &Section<'_>) -> Option<Authorize> {
-    let from = [Origin::Local, Origin::Remote][s.word("from").min(1)];
-    let is_module = |word: &str| match MODULES.contains(&word) {
-        true => Ok(word.to_owned()),
-        false => Err(valid_words(word, MODULES)),
-    };
-    let modules = s.get("commands", |v| listed(v, is_module));
-    let path = |field| s.get(field, |v| text(v).map(PathBuf::from));
-    let (key, trust) = (path("key"), path("trust"));
-    let [user, group] = ["user", "group"].map(|field| {
-        let names = s.get(field, |v| listed(v, |name| Ok(name.to_owned())));
-        names.unwrap_or_default()
-    });
-    let (all, given) = (MODULES.map(str::to_owned).to_vec(), s.given("commands").is_some());
-    if key.is_some() && trust.is_some() {
-        let why = "a section has a `key` or `trust`; write two sections for both";
-        s.doc.mistake(s.place("trust"), why);
+/// Which prefix announcements make routes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+pub enum Accept {
+    /// None.
+    Off,
+    /// All.
+    Any,
+    /// Those whose signers the trust rules allow.
+    Trusted,
+}
+
+impl Announcements {
+    fn checked(self, section: &Section<'_>) -> Option<Announcements> {
+        let why = match (self.accept, section.given("trust").is_some()) {
+            (Accept::Any, true) => {
+                "with `trust` the signatures are verified: write `\"trusted\"` or `\"off\"`"
+            }
+            (Accept::Trusted, false) => "`trusted` needs `trust`, the file that says who may sign",
+            _ => return Some(self),
+        };
+        section.doc.mistake(section.place("accept"), why);
+        Some(self)
     }
-    if from == Origin::Remote {
-        if key.is_none() && trust.is_none() {
-            s.doc.mistake(s.place("from"), "peers may command only with a `key` or `trust`");
+}
+
+/// Lets programs send management commands. Without any such section, programs of the daemon's own
+/// user and of root may do everything, and peers nothing. Programs of other users, and those of
+/// which the user is not known (by UDP and WebSocket), may then register prefixes for themselves:
+/// not `/`, nor names that an application of another user has registered. With a section, each
+/// command needs one that allows it. What is refused is answered with 403 and logged with the
+/// reason.
+#[derive(Clone, Debug, PartialEq, Eq, Fields, Read)]
+#[section(name = "authorize", repeated, check = Authorize::checked)]
+pub struct Authorize {
+    /// Applications of this host, or peers, who command under `/localhop/nfd` and only `rib`, with
+    /// a `key` or `trust`.
+    #[field(default = "local")]
+    pub from: Origin,
+    /// `"rib"`, `"fib"`, `"faces"`, `"cs"`, `"strategy-choice"`, or a list of these. Without it:
+    /// all of them; of peers, `"rib"`.
+    #[field(name = "commands", default, form = "modules", with = modules)]
+    pub modules: Vec<String>,
+    /// Only what is about names below it.
+    #[field(default = "/")]
+    pub prefix: Name,
+    /// Only programs of these users, by name or number. The kernel says who is at the other end of
+    /// a Unix socket or of a TCP connection within this host. Without it and without `group`: of
+    /// all users.
+    #[field(default, form = "name, or list of names", with = texts)]
+    pub user: Vec<String>,
+    /// Only programs of these groups' users, by name or number; with `user`, of either.
+    #[field(default, form = "name, or list of names", with = texts)]
+    pub group: Vec<String>,
+    /// File with the certificate of the key that has to sign, as `weir key new` prints it. Without
+    /// it and without `trust`: any signature will do, a digest included.
+    pub key: Option<PathBuf>,
+    /// In the place of `key`: file of [trust rules](trust.md), or of a certificate whose key
+    /// vouches for others. A chain of certificates has to lead from the command's key to an anchor;
+    /// they are fetched, also from whoever sent the command.
+    pub trust: Option<PathBuf>,
+    /// How far the time of a signature may be from this host's. Each command is accepted once. A
+    /// key's commands must also be signed one after the other.
+    #[field(default = "2 min")]
+    pub skew: Duration,
+}
+
+impl Authorize {
+    fn checked(mut self, section: &Section<'_>) -> Option<Authorize> {
+        let wrong = |field, why: &str| section.doc.mistake(section.place(field), why);
+        let has_signer = self.key.is_some() || self.trust.is_some();
+        if self.key.is_some() && self.trust.is_some() {
+            wrong("trust", "a section has a `key` or `trust`; write two sections for both");
         }
-        if !user.is_empty() || !group.is_empty() {
-            s.doc.mistake(
-                s.place("from"),
-                "of peers the user is not known; write a `key` or `trust`",
-            );
+        let is_remote = self.from == Origin::Remote;
+        if is_remote && !has_signer {
+            wrong("from", "peers may command only with a `key` or `trust`");
         }
-        if modules.iter().flatten().any(|module| module != "rib") {
-            s.doc.mistake(s.place("commands"), "peers may command only `rib`");
+        if is_remote && !(self.user.is_empty() && self.group.is_empty()) {
+            wrong("from", "of peers the user is not known; write a `key` or `trust`");
         }
+        if is_remote && self.modules.iter().any(|module| module != "rib") {
+            wrong("commands", "peers may command only `rib`");
+        }
+        if section.given("commands").is_none() {
+            let all: &[&str] = if is_remote { &["rib"] } else { &MODULES };
+            self.modules = all.iter().map(|module| (*module).to_owned()).collect();
+        }
+        Some(self)
     }
-    let modules = match modules {
-        None if given => return None,
-        None if from == Origin::Remote => vec!["rib".to_owned()],
-        other => other.unwrap_or(all),
-    };
-    let prefix = s.get("prefix", name)?;
-    Some(Authorize { from, modules, prefix, user, group, key, trust, skew: s.quantity("skew")? })
+}
+
+/// What hosts are told that look for a way into the network, as by ndn-autoconfig.
+#[derive(Debug, Fields, Read)]
+#[section(name = "hub")]
+pub(super) struct Hub {
+    /// Prefixes by which the network finds what is behind this host. Whoever asks for
+    /// `/localhop/nfd/rib/routable-prefixes`, a peer or an application, is answered with them.
+    #[field(default, form = "name, or list of names", with = names)]
+    pub(super) prefixes: Vec<Name>,
 }
 
 impl Config {
@@ -91,17 +152,4 @@ impl Authorize {
              `user`, a `group` or a `key` in it"
         )
     }
-}
-
-/// `[hub]`
-pub(super) fn routable(s: &Section<'_>) -> Option<Vec<Name>> {
-    names(s, "prefixes")
-}
-
-/// A name, a list of names, or nothing.
-pub(super) fn names(s: &Section<'_>, field: &str) -> Option<Vec<Name>> {
-    if s.given(field).is_none() {
-        return Some(Vec::new());
-    }
-    s.get(field, |v| listed(v, |text| text.parse().map_err(|e| format!("`{text}`: {e}"))))
 }

@@ -1,6 +1,6 @@
-//! The reference manual of the configuration file, made from [`schema`](super::schema).
+//! The reference manual of the configuration file, made from its sections.
 
-use super::schema::SECTIONS;
+use super::read::SECTIONS;
 use document::manual::write_section;
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ pub fn manual() -> String {
         "# Configuration file\n\n\
          `weir daemon --config FILE` reads one TOML file; with `--check` it only checks it. Every \
          section and every field may be left out unless it says *required*. Values with a unit \
-         are texts in quotes. (This page is made from `crates/net/src/config/schema.rs`.)\n\n\
+         are texts in quotes. (This page is made from `crates/net/src/config/`.)\n\n\
          | form | examples |\n|---|---|\n",
     );
     for (form, examples) in FORMS {
@@ -48,11 +48,10 @@ const FORMS: &[(&str, &str)] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use document::schema::Section;
 
     #[test]
     fn every_default_is_a_value() {
-        for field in SECTIONS.iter().flat_map(Section::fields) {
+        for field in SECTIONS.iter().flat_map(|section| section.fields()) {
             if !field.default.is_empty() {
                 assert!(toml::de::DeValue::parse(field.default).is_ok(), "{}", field.name);
             }

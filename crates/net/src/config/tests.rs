@@ -3,7 +3,7 @@ use crate::management::authority::{MODULES, Origin};
 use crate::uri::FaceUri;
 use control::{Duration, LossModel, Rate, Ratio, Size};
 use document::Queue;
-use forwarder::tables::{Admission, PolicyKind};
+use forwarder::tables::{Admission, PitConfig, PolicyKind};
 
 fn good(text: &str) -> Config {
     parse(text, "weir.toml").unwrap_or_else(|e| panic!("{e}"))
@@ -29,8 +29,8 @@ fn an_empty_file_is_all_defaults() {
     // What pages of any server could do is not for a default.
     assert_eq!(config.listen.websocket, []);
     assert_eq!(config.listen.unix.as_deref(), Some(Path::new("/run/nfd/nfd.sock")));
-    assert_eq!(config.content_store, forwarder::tables::ContentStoreConfig::default());
-    assert_eq!(config.forwarder.pit, forwarder::tables::PitConfig::default());
+    assert_eq!(config.content_store, ContentStoreConfig::default());
+    assert_eq!(PitConfig::from(config.forwarder.pit), PitConfig::default());
     assert_eq!(config.daemon.log, "info");
     assert_eq!(config.daemon.seed, None);
     assert!(config.application.link.nacks && config.faces.is_empty());
@@ -381,9 +381,12 @@ fn who_may_command_is_said_in_sections() {
 fn who_may_announce_and_what_hosts_are_told_is_said() {
     let config = good("[announcements]\naccept = \"trusted\"\ntrust = \"t\"");
     let trust = Some(Path::new("t").to_owned());
-    assert_eq!(config.announcements, Announcements { accept: true, trust: trust.clone() });
+    assert_eq!(
+        config.announcements,
+        Announcements { accept: Accept::Trusted, trust: trust.clone() }
+    );
     let config = good("[announcements]\ntrust = \"t\"");
-    assert_eq!(config.announcements, Announcements { accept: false, trust });
+    assert_eq!(config.announcements, Announcements { accept: Accept::Off, trust });
     for (text, why) in [
         ("accept = \"any\"\ntrust = \"t\"", "the signatures are verified"),
         ("accept = \"trusted\"", "`trusted` needs `trust`"),

@@ -2,7 +2,7 @@
 
 use super::accounts;
 use super::error::DaemonError;
-use crate::config::{self, Config};
+use crate::config::{self, Accept, Config};
 use crate::management::authority::{Rule, Who};
 use crate::management::{self, Management};
 use crate::trust;
@@ -41,7 +41,7 @@ pub(super) fn grant(
     management.set_owner(rustix::process::geteuid().as_raw());
     management.set_rules(rules);
     management.set_announcers(announcers);
-    management.believe_announcements(config.announcements.accept);
+    management.believe_announcements(config.announcements.accept != Accept::Off);
     management.set_routable(&config.routable);
     let (face, prefix) = (management.face(), management::remote_prefix());
     if !management.hears_peers() {

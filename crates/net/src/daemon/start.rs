@@ -328,7 +328,7 @@ fn forwarder(config: &Config, seed: u64) -> Forwarder {
         seed,
         name: "daemon".to_owned(),
         content_store: config.content_store,
-        pit: limits.pit,
+        pit: limits.pit.into(),
         memory: limits.memory,
         ended_at_once: ENDED_AT_ONCE,
         routes: limits.routes,

@@ -124,13 +124,13 @@ impl Unproved {
     /// Whether an address needs no proof: the configuration exempts it, or it is loopback, which no
     /// datagram from elsewhere has.
     pub fn exempts(address: IpAddr, limits: &Limits) -> bool {
-        limits.exempt.iter().any(|net| net.contains(&address))
-            || (limits.exempt_local && address.is_loopback())
+        limits.exempt.networks.iter().any(|net| net.contains(&address))
+            || (limits.exempt.local && address.is_loopback())
     }
 
     /// Whether the larger limit holds for an address: it is in a network of this host.
     pub fn is_neighbour(&mut self, now: Time, address: IpAddr, limits: &Limits) -> bool {
-        limits.exempt_local && self.is_local(now, address)
+        limits.exempt.local && self.is_local(now, address)
     }
 
     /// Whether an address is this host's loopback, or in a network that the host has an address in.
@@ -149,6 +149,7 @@ impl Unproved {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Exempt;
 
     const LIMITS: [u64; 3] = [8, 16, 32];
 
@@ -160,8 +161,7 @@ mod tests {
             subnet_rate,
             total_rate,
             local_rate: Rate::from_mbps(40),
-            exempt_local: true,
-            exempt: vec!["203.0.113.0/24".parse().unwrap()],
+            exempt: Exempt { local: true, networks: vec!["203.0.113.0/24".parse().unwrap()] },
         }
     }
 
@@ -246,7 +246,7 @@ mod tests {
         };
         let (exempt, neighbour, other) = ((true, false), (false, true), (false, false));
         assert_eq!(all(&limits()), [exempt, exempt, exempt, neighbour, other]);
-        let none = Limits { exempt_local: false, exempt: Vec::new(), ..limits() };
+        let none = Limits { exempt: Exempt { local: false, networks: Vec::new() }, ..limits() };
         assert_eq!(all(&none), [other; 5]);
     }
 }

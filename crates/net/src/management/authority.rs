@@ -7,6 +7,7 @@ mod replay;
 
 use super::command::{Claim, Command, Refusal};
 use control::{Duration, Time};
+use document::Words;
 use forwarder::FaceId;
 use once::Once;
 use packet::{KeyLocator, Name, NameRef, SignatureType};
@@ -19,7 +20,7 @@ use std::sync::Arc;
 pub const MODULES: [&str; 5] = ["rib", "fib", "faces", "cs", "strategy-choice"];
 
 /// Where a command comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Origin {
     /// An application of this host, under `/localhost`.
     Local,

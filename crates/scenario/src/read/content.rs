@@ -70,7 +70,7 @@ fn content(s: &Section<'_>, names: &Names<'_>) -> Option<Content> {
     if s.given("together").is_some() && placement != Spread::Segments {
         s.mistake("together", "only `placement = \"segments\"` has it");
     }
-    let together = s.number("together").and_then(|n| u64::try_from(n).ok()).unwrap_or(1);
+    let together = s.number("together").unwrap_or(1);
     let production = production(s, &objects, placement, signing)?;
     Some(Content {
         name,
@@ -94,7 +94,7 @@ fn production(
     signing: Signing,
 ) -> Option<Production> {
     let time: Duration = s.get("slow_time", quantity)?;
-    let segment = s.number("slow_segment").and_then(|n| u64::try_from(n).ok())?;
+    let segment = s.number("slow_segment")?;
     if s.word("production") == 0 {
         let wrong = ["slow_time", "slow_segment"].into_iter().find(|f| s.given(f).is_some());
         if let Some(field) = wrong {
@@ -117,7 +117,7 @@ fn production(
 /// How long a producer takes for an answer: the inner one is `None` if it takes no time.
 fn service(s: &Section<'_>) -> Option<Option<ServiceSpec>> {
     let time: Duration = s.get("service_time", quantity)?;
-    let queue = s.number("service_queue").and_then(|n| usize::try_from(n).ok())?;
+    let queue = s.number("service_queue")?;
     Some((time > Duration::ZERO).then_some(ServiceSpec { time, queue }))
 }
 

@@ -135,6 +135,6 @@ fn drawn(s: &Section<'_>, wanted: &[usize], contents: &[Found]) -> Option<Reques
         alpha: alpha?,
         q: q?,
         span: (start, stop),
-        count: count.and_then(|n| u64::try_from(n).ok()),
+        count: count,
     })
 }

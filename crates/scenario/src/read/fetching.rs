@@ -23,7 +23,6 @@ pub fn fetching(s: &Section<'_>, names: &Names<'_>) -> Option<Fetching> {
     };
     let (patience, lifetime) = (s.quantity("patience")?, s.quantity("lifetime")?);
     let range = s.given("range").and_then(|_| s.number("range"));
-    let range = range.and_then(|n| u16::try_from(n).ok());
     Some(Fetching { control: control?, patience, lifetime, range })
 }
 

@@ -4,8 +4,7 @@ use super::places::Names;
 use crate::model::{Direction, Impairment, Link, Loss, Queue, Reorder};
 use crate::schema::{OTHER_DIRECTION, SECTIONS};
 use control::{Duration, Rate, Ratio};
-use document::parts::LINK_PARTS;
-use document::{Document, Section, parts, ratio, shown, text};
+use document::{Document, Parts, Section, parts, ratio, shown, text};
 use toml::de::{DeTable, DeValue};
 
 /// Reads all `[[link]]`, behind those that a generator made; whether it is known of all what they
@@ -72,9 +71,7 @@ pub fn direction(s: &Section<'_>, like: Option<&Direction>) -> Option<Direction>
         reliability: is_like("reliability")
             .map_or_else(|| s.switch("reliability"), |like| like.reliability),
         parts: match like {
-            Some(like) if !LINK_PARTS.iter().any(|f| s.given(f.name).is_some()) => {
-                like.parts.clone()
-            }
+            Some(like) if !Parts::are_given(s) => like.parts.clone(),
             _ => parts::link_parts(s),
         },
     })
@@ -112,7 +109,8 @@ fn impairment(s: &Section<'_>, like: Option<&Direction>) -> Option<Impairment> {
         .map_or_else(|| s.quantity::<Duration>("reorder_by"), |i| Some(i.reorder.by));
     let probability = reorder?;
     Some(Impairment {
-        loss: is_like("loss").map_or_else(|| document::loss(s).unwrap_or(Loss::None), |i| i.loss),
+        loss: is_like("loss")
+            .map_or_else(|| document::loss(s, "loss").unwrap_or(Loss::None), |i| i.loss),
         jitter: is_like("jitter").map_or_else(|| s.quantity("jitter"), |i| Some(i.jitter))?,
         // Without a share there is nothing to hold back: two such links are the same.
         reorder: Reorder { probability, by: if probability > 0.0 { by? } else { Duration::ZERO } },

@@ -99,7 +99,7 @@ fn manner(s: &Section<'_>, names: &Names<'_>) -> Option<Manner> {
         s.mistake("stop", "it is not later than `start`");
     }
     let range = s.given("range").and_then(|_| s.number("range"));
-    let range = range.and_then(|n| u16::try_from(n).ok()).unwrap_or(1);
+    let range = range.unwrap_or(1);
     Some(Manner::Constant { per_second: s.get("rate", per_second)?, range, stop })
 }
 
@@ -190,7 +190,7 @@ impl Places<'_> {
     /// The route of node `at` to the neighbour `via`.
     pub fn route(&self, s: &Section<'_>, at: Option<usize>, prefix: Option<Name>) -> Option<Route> {
         let via = self.names.one(s, "via");
-        let cost = s.number("cost").and_then(|n| u64::try_from(n).ok())?;
+        let cost = s.number("cost")?;
         let (at, via) = (at?, via?);
         let Some((link, _)) = Scenario::link_between(self.links, at, via) else {
             if self.all_known {

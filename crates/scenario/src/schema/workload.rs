@@ -1,8 +1,9 @@
 //! Content, workloads and caching: the sections about who has what, who asks for it, and where
 //! copies stay.
 
-use document::parts::STORE_RULES;
-use document::schema::{Field, Form, Section, field, required};
+use document::Fields;
+use document::parts::StoreRules;
+use document::schema::{Form, Item, Section, field, required};
 
 /// Who has what of a content with several producers.
 pub const PLACEMENTS: &[&str] = &["replicated", "objects", "segments"];
@@ -20,7 +21,7 @@ pub(super) const CONTENT: Section = Section {
     repeated: true,
     help: "A named object, made from its name: it takes no memory, whatever its size. Or, with \
            `objects`, a catalogue of objects below the name; or, with `video`, a video.",
-    fields: &[&[
+    fields: &[
         required("name", Form::Name, "Its name; it must not be the prefix of another one's."),
         required("at", Form::As("node, or a list of nodes"), "Its producer, or producers."),
         field(
@@ -114,11 +115,11 @@ pub(super) const CONTENT: Section = Section {
             "0",
             "The number of the segment that takes `slow_time`.",
         ),
-    ]],
+    ],
 };
 
 /// How a fetch, or each of many, is done.
-const FETCH: &[Field] = &[
+const FETCH: &[Item] = &[
     field(
         "control",
         Form::Part("controller"),
@@ -143,7 +144,7 @@ const FETCH: &[Field] = &[
 ];
 
 /// How a video is played.
-const PLAYER: &[Field] = &[
+const PLAYER: &[Item] = &[
     field(
         "adaptation",
         Form::Word(ADAPTATIONS),
@@ -168,13 +169,13 @@ pub(super) const CONSUMER: Section = Section {
     help: "Who asks: a fetch under congestion control; with `rate`, Interests at a constant rate \
            for the segments one after the other, whatever happens; of a video, its player.",
     fields: &[
-        &[
+        Item::Group(&[
             required("at", Form::As("node, or a list of nodes"), "Where; one at each node."),
             required("name", Form::Name, "The content."),
             field("start", Form::Duration, "\"0 s\"", "When it begins."),
-        ],
-        FETCH,
-        &[
+        ]),
+        Item::Group(FETCH),
+        Item::Group(&[
             field(
                 "rate",
                 Form::As("number a second (`\"140 /s\"`)"),
@@ -187,8 +188,8 @@ pub(super) const CONSUMER: Section = Section {
                 "",
                 "When Interests at a constant rate end. Without it: never.",
             ),
-        ],
-        PLAYER,
+        ]),
+        Item::Group(PLAYER),
     ],
 };
 
@@ -199,7 +200,7 @@ pub(super) const WORKLOAD: Section = Section {
            by a trace. A flow that is over leaves its record alone, and beyond `listed` flows its \
            share in the sums.",
     fields: &[
-        &[
+        Item::Group(&[
             required("name", Form::As("name, or a list of names"), "The contents, each as likely."),
             field(
                 "at",
@@ -252,14 +253,14 @@ pub(super) const WORKLOAD: Section = Section {
                 "So many flows are listed one by one in results, over all workloads: the smallest \
                  number given.",
             ),
-        ],
-        FETCH,
-        PLAYER,
+        ]),
+        Item::Group(FETCH),
+        Item::Group(PLAYER),
     ],
 };
 
 /// What a content store is.
-pub(super) const STORE: &[Field] = &[field(
+pub(super) const STORE: &[Item] = &[field(
     "content_store",
     Form::As("size, packets (`\"1000 packets\"`) or share (`\"2 %\"`)"),
     "\"0 B\"",
@@ -273,20 +274,20 @@ pub(super) const CACHING: Section = Section {
     help: "Content stores of nodes whose `[[node]]` does not say `content_store` itself; and the \
            warm-up.",
     fields: &[
-        &[field(
+        Item::Group(&[field(
             "at",
             Form::As("`\"all\"`, `\"routers\"`, node or list of nodes"),
             "\"routers\"",
             "Which nodes: `\"routers\"` are those where nobody produces.",
-        )],
-        STORE,
-        STORE_RULES,
-        &[field(
+        )]),
+        Item::Group(STORE),
+        Item::Group(StoreRules::FIELDS),
+        Item::Group(&[field(
             "warmup",
             Form::As("`\"auto\"` or time"),
             "\"auto\"",
             "Results tell what happened before its end from what happened after. `\"auto\"`: the \
              end is detected from the hit ratio over time (MSER-5).",
-        )],
+        )]),
     ],
 };

@@ -42,7 +42,7 @@ impl Waxman {
 
 /// The seed that the section names.
 pub fn seed(s: &Section<'_>) -> u64 {
-    s.number("drawn_from").and_then(|n| u64::try_from(n).ok()).unwrap_or(1)
+    s.number("drawn_from").unwrap_or(1)
 }
 
 /// Nodes anywhere in a square, each pair joined with the probability `beta exp(-d / (alpha L))`,

@@ -73,7 +73,7 @@ impl<'a> Document<'a> {
 
     /// The sections of the file. Unknown ones are mistakes; `None` if it is not TOML.
     #[must_use]
-    pub fn table(&self, sections: &[Section]) -> Option<DeTable<'a>> {
+    pub fn table(&self, sections: &[&Section]) -> Option<DeTable<'a>> {
         let table = match DeTable::parse(self.file) {
             Ok(table) => table.into_inner(),
             Err(error) => {

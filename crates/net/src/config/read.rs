@@ -1,0 +1,145 @@
+//! From the parsed file to the configuration: the sections, and how they fit together.
+
+use super::faces::ListedRoute;
+use super::permissions::Hub;
+use super::process::{ContentStore, Metrics};
+use super::{
+    Announcements, Application, Authorize, Config, ConfigError, Daemon, Face, ForwarderLimits,
+    Listen, OnDemand, Route, Strategy, memory,
+};
+use crate::uri::FaceUri;
+use document::{Described, Document, Read, Section, schema, valid_words};
+use schemes::Choice;
+use std::collections::{BTreeMap, BTreeSet};
+use toml::de::DeTable;
+
+/// All sections, in the order of the manual.
+pub(super) const SECTIONS: &[&schema::Section] = &[
+    Daemon::SECTION,
+    Listen::SECTION,
+    Metrics::SECTION,
+    OnDemand::SECTION,
+    Application::SECTION,
+    Face::SECTION,
+    ListedRoute::SECTION,
+    ContentStore::SECTION,
+    ForwarderLimits::SECTION,
+    Strategy::SECTION,
+    Announcements::SECTION,
+    Authorize::SECTION,
+    Hub::SECTION,
+];
+
+/// Reads all sections of the text.
+pub(super) fn read(text: &str, file: &str) -> Result<Config, ConfigError> {
+    let doc = Document::new(file, text);
+    let config = doc.table(SECTIONS).and_then(|table| sections(&doc, &table));
+    let mistakes = doc.finish();
+    match config {
+        Some(config) if mistakes.is_empty() => Ok(config),
+        _ => Err(ConfigError::Mistakes(mistakes)),
+    }
+}
+
+fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config> {
+    let on_demand = Section::of::<OnDemand>(doc, table);
+    let application = Section::of::<Application>(doc, table);
+    let faces = Section::all_of::<Face>(doc, table);
+    let mut links = vec![&on_demand, &application];
+    links.extend(&faces);
+    let sections = memory::Sections {
+        daemon: &Section::of::<Daemon>(doc, table),
+        listen: &Section::of::<Listen>(doc, table),
+        content_store: &Section::of::<ContentStore>(doc, table),
+        forwarder: &Section::of::<ForwarderLimits>(doc, table),
+        links,
+    };
+    let known = Faces::read(doc, &faces);
+    let listed = Section::all_of::<ListedRoute>(doc, table);
+    let routes = listed.iter().filter_map(|section| known.route(section)).collect();
+    let store = ContentStore::read(sections.content_store)?;
+    let mut config = Config {
+        daemon: Daemon::read(sections.daemon)?,
+        listen: Listen::read(sections.listen)?,
+        metrics: Metrics::read(&Section::of::<Metrics>(doc, table))?.listen,
+        on_demand: OnDemand::read(&on_demand)?,
+        application: Application::read(&application)?,
+        faces: known.faces,
+        routes,
+        content_store: store.config(),
+        no_cache: store.no_cache,
+        announcements: Announcements::read(&Section::of::<Announcements>(doc, table))?,
+        forwarder: ForwarderLimits::read(sections.forwarder)?,
+        strategies: all(doc, table),
+        authorize: all(doc, table),
+        routable: Hub::read(&Section::of::<Hub>(doc, table))?.prefixes,
+    };
+    if let Some(whole) = config.daemon.scheme.clone() {
+        everywhere(&mut config, whole);
+    }
+    memory::share(&mut config, &sections);
+    Some(config)
+}
+
+/// All sections of a kind that can be read.
+fn all<'d, T: Described + Read>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Vec<T> {
+    Section::all_of::<T>(doc, table).iter().filter_map(T::read).collect()
+}
+
+/// The scheme of the whole daemon, where no other one is named.
+fn everywhere(config: &mut Config, whole: Choice) {
+    config.on_demand.link.parts.fill(&whole);
+    config.faces.iter_mut().for_each(|face| face.link.parts.fill(&whole));
+    let root = config.strategies.iter().any(|strategy| strategy.prefix.is_empty());
+    if !root && whole.strategy().is_ok() {
+        config.strategies.insert(0, Strategy { prefix: packet::Name::new(), choice: whole });
+    }
+}
+
+/// The faces of the file.
+struct Faces {
+    faces: Vec<Face>,
+    /// What each is called.
+    labels: BTreeSet<String>,
+    /// The first face of each text that routes may call it by: its name, its place, its URI.
+    by_text: BTreeMap<String, usize>,
+    /// Every face could be read.
+    all_known: bool,
+}
+
+impl Faces {
+    fn read(doc: &Document<'_>, sections: &[Section<'_>]) -> Faces {
+        let mut faces = Vec::new();
+        let (mut labels, mut by_text) = (BTreeSet::new(), BTreeMap::new());
+        for section in sections {
+            let Some(face) = Face::read(section) else { continue };
+            if !labels.insert(face.label()) {
+                let why = format!("there are two faces `{}`", face.label());
+                doc.mistake(section.at.clone(), why);
+            }
+            let texts = [face.name.clone(), Some(face.place()), Some(face.uri.to_string())];
+            for text in texts.into_iter().flatten() {
+                by_text.entry(text).or_insert(faces.len());
+            }
+            faces.push(face);
+        }
+        let all_known = faces.len() == sections.len();
+        Faces { faces, labels, by_text, all_known }
+    }
+
+    fn route(&self, section: &Section<'_>) -> Option<Route> {
+        let ListedRoute { prefix, face: wanted, cost } = ListedRoute::read(section)?;
+        // A URI may be written in several forms.
+        let uri = wanted.parse::<FaceUri>().ok().map(|uri| uri.to_string());
+        let texts = [Some(&wanted), uri.as_ref()].into_iter().flatten();
+        let face = texts.filter_map(|text| self.by_text.get(text)).min().copied();
+        // A face that has a mistake of its own is not there; its routes are not to blame.
+        if face.is_none() && self.all_known {
+            let valid = valid_words(&wanted, self.labels.iter().map(String::as_str));
+            section
+                .doc
+                .mistake(section.place("face"), format!("there is no face `{wanted}`; {valid}"));
+        }
+        Some(Route { prefix: prefix?, face: face?, cost })
+    }
+}
