@@ -1,6 +1,7 @@
 //! A paper's claims, in a form that can be compared with a measurement.
 
 use crate::formula::Formula;
+use document::Words;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -25,7 +26,7 @@ pub struct Claim {
 }
 
 /// The origin of a claim, and its weight in the counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Words)]
 #[serde(rename_all = "lowercase")]
 pub enum ClaimKind {
     /// A claim of the paper.

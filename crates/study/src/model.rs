@@ -3,7 +3,9 @@
 use crate::claim::Claim;
 use crate::measure::Measure;
 use crate::selector::Selector;
+use document::Words;
 use scenario::Batch;
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -45,7 +47,8 @@ impl Study {
 }
 
 /// Where an experiment comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Words)]
+#[serde(rename_all = "kebab-case")]
 pub enum ExperimentKind {
     /// The paper has it.
     #[default]

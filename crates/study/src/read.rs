@@ -9,7 +9,7 @@ pub(crate) mod raw;
 mod testbed;
 
 use crate::StudyError;
-use crate::model::Study;
+use crate::model::{ExperimentKind, Study};
 use document::Document;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -120,7 +120,7 @@ fn whole(reading: &Reading<'_>, file: raw::File, more: &mut Vec<document::Mistak
     let experiments: Vec<_> = file
         .experiment
         .into_iter()
-        .filter(|one| *quickness == Quickness::Whole || !matches!(one.kind, raw::Kind::Sensitivity))
+        .filter(|one| *quickness == Quickness::Whole || one.kind != ExperimentKind::Sensitivity)
         .filter_map(|one| experiment::read(reading, one, &all, more))
         .collect();
     Study {

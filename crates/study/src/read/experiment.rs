@@ -38,21 +38,17 @@ pub fn read(
     let all = combos(reading, &raw, &file, more)?;
     let (cases, combos) = cases(reading, &raw, all);
     let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
-    let kind = match raw.kind {
-        raw::Kind::Paper => ExperimentKind::Paper,
-        raw::Kind::Beyond => ExperimentKind::Beyond,
-        raw::Kind::Sensitivity => ExperimentKind::Sensitivity,
-    };
+    let kind = raw.kind;
     let mut shown = labels.clone();
     shown.extend(super::labels(reading.doc, &raw.labels, &self::names(&raw)));
     let place = raw.name.span();
-    expectations(reading, &raw, kind);
+    expectations(reading, &raw);
     let measures = measures::read(reading, &raw.measures);
     let known: Vec<&str> = measures.iter().map(|measure| measure.name.as_str()).collect();
     let claims = claims::read(reading, &raw.claim, &known, &names);
     let keys: Vec<&str> = cases.iter().flat_map(|c| &c.settings).map(|s| s.0.as_str()).collect();
     let pictures = pictures::read(reading, &raw.picture, (&known, &cases, &keys));
-    let seeds = seeds(reading, &raw, kind);
+    let seeds = seeds(reading, &raw);
     let is_shortened = reading.quickness == Quickness::Quick && !raw.quick.is_empty();
     let first = combos.first()?;
     let question = first.run.scenario.question.clone();
@@ -95,9 +91,9 @@ pub fn read(
 }
 
 /// The required fields of its kind.
-fn expectations(reading: &Reading<'_>, raw: &raw::Experiment, kind: ExperimentKind) {
+fn expectations(reading: &Reading<'_>, raw: &raw::Experiment) {
     let place = raw.name.span();
-    let why = match kind {
+    let why = match raw.kind {
         ExperimentKind::Paper if raw.claim.is_empty() => "it has no [[experiment.claim]]",
         ExperimentKind::Beyond if raw.text.trim().is_empty() => {
             "what was found is missing: `text = \"…\"`"
@@ -108,8 +104,8 @@ fn expectations(reading: &Reading<'_>, raw: &raw::Experiment, kind: ExperimentKi
     reading.doc.mistake(place, format!("experiment `{}`: {why}", raw.name.get_ref()));
 }
 
-fn seeds(reading: &Reading<'_>, raw: &raw::Experiment, kind: ExperimentKind) -> usize {
-    let few = kind == ExperimentKind::Sensitivity;
+fn seeds(reading: &Reading<'_>, raw: &raw::Experiment) -> usize {
+    let few = raw.kind == ExperimentKind::Sensitivity;
     let given = raw.seeds.as_ref().map(|seeds| *seeds.get_ref());
     if let Some(place) = raw.seeds.as_ref().filter(|seeds| *seeds.get_ref() == 0) {
         reading.doc.mistake(place.span(), "no seed is no run");

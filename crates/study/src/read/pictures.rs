@@ -1,6 +1,7 @@
 //! The pictures of an experiment.
 
 use super::measures::{known, quantities, selector};
+use super::raw::PictureKind;
 use super::{Reading, once, raw};
 use crate::model::{Case, Drawn, Form, Mark, Points};
 use toml::Spanned;
@@ -72,9 +73,11 @@ fn drawn(raw: &raw::Picture, names: Names<'_>) -> Result<Drawn, String> {
 /// Fields of another kind of picture are rejected.
 fn fits(raw: &raw::Picture) -> Result<(), String> {
     match raw.kind {
-        raw::Form::Time if raw.log => Err("time goes on evenly: `log` is of a `cdf` or `curve`"),
-        raw::Form::Cdf | raw::Form::Curve if raw.share => Err("`share` is of lines over `time`"),
-        raw::Form::Time | raw::Form::Cdf if !raw.along.is_empty() => {
+        PictureKind::Time if raw.log => Err("time goes on evenly: `log` is of a `cdf` or `curve`"),
+        PictureKind::Cdf | PictureKind::Curve if raw.share => {
+            Err("`share` is of lines over `time`")
+        }
+        PictureKind::Time | PictureKind::Cdf if !raw.along.is_empty() => {
             Err("`along` is what the swept field of a `curve` is called")
         }
         _ => Ok(()),
@@ -84,13 +87,13 @@ fn fits(raw: &raw::Picture) -> Result<(), String> {
 
 fn form(raw: &raw::Picture, (measures, _, keys): Names<'_>) -> Result<Form, String> {
     match raw.kind {
-        raw::Form::Time => {
+        PictureKind::Time => {
             let of = selector(&raw.of(), false)?;
             let series = raw.series.as_deref().ok_or("say which `series` is drawn")?;
             let quantity = known(series, quantities(&of))?;
             Ok(Form::Time(of, quantity))
         }
-        raw::Form::Cdf => {
+        PictureKind::Cdf => {
             let of = selector(&raw.of(), false)?;
             use scenario::series::Subject::{Flow, Workload};
             match of.subject {
@@ -98,7 +101,7 @@ fn form(raw: &raw::Picture, (measures, _, keys): Names<'_>) -> Result<Form, Stri
                 _ => Err("completion times are of a `flow` or a `workload`".to_owned()),
             }
         }
-        raw::Form::Curve => {
+        PictureKind::Curve => {
             let (Some(measure), Some(x)) = (&raw.measure, &raw.x) else {
                 return Err("a curve has a `measure` and the swept field `x`".to_owned());
             };
