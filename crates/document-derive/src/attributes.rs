@@ -59,6 +59,8 @@ pub struct FieldAttributes {
     pub flatten: bool,
     /// It is no field of the file.
     pub skip: bool,
+    /// It is a field of the file that the reader leaves alone.
+    pub elsewhere: bool,
 }
 
 impl FieldAttributes {
@@ -103,6 +105,7 @@ impl FieldAttributes {
             "required" => self.required = true,
             "flatten" => self.flatten = true,
             "skip" => self.skip = true,
+            "elsewhere" => self.elsewhere = true,
             _ => {
                 return Err(
                     meta.error("the documentation of `document_derive` lists what is valid")

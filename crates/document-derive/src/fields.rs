@@ -92,12 +92,13 @@ impl<'f> Declared<'f> {
 
     /// What the field holds if it may be left out; `None` if it always has a value.
     fn optional(&self) -> Option<&'f Type> {
-        inside_option(self.of).filter(|_| self.attributes.default.is_none())
+        let FieldAttributes { default, by, .. } = &self.attributes;
+        inside_option(self.of).filter(|_| default.is_none() || by.is_some())
     }
 
     fn item(&self) -> TokenStream {
         let (of, name, help) = (self.of, &self.name, &self.help);
-        let FieldAttributes { default, has_default, required, form, flatten, .. } =
+        let FieldAttributes { default, has_default, required, form, flatten, elsewhere, .. } =
             &self.attributes;
         if *flatten {
             return quote!(::document::schema::Item::Group(<#of as ::document::Fields>::FIELDS));
@@ -106,7 +107,8 @@ impl<'f> Declared<'f> {
             let of = inside_option(of).unwrap_or(of);
             quote!(<#of as ::document::Formed>::FORM)
         });
-        let is_optional = *has_default || default.is_some() || self.optional().is_some();
+        let is_optional =
+            *has_default || *elsewhere || default.is_some() || self.optional().is_some();
         let required = *required || !is_optional;
         let default = default.as_deref().unwrap_or_default();
         quote! {
@@ -123,8 +125,9 @@ impl<'f> Declared<'f> {
     /// An expression for the value in the file: `None` if there is none, or none that is valid.
     fn read(&self) -> TokenStream {
         let (of, name) = (self.of, &self.name);
-        let FieldAttributes { is_number, with, by, flatten, skip, .. } = &self.attributes;
-        if *skip {
+        let FieldAttributes { is_number, with, by, flatten, skip, elsewhere, .. } =
+            &self.attributes;
+        if *skip || *elsewhere {
             return quote!(<#of as ::core::default::Default>::default());
         }
         if *flatten {
@@ -143,7 +146,8 @@ impl<'f> Declared<'f> {
     fn value(&self) -> TokenStream {
         let (ident, attributes) = (self.ident, &self.attributes);
         match () {
-            () if attributes.skip || self.optional().is_some() => quote!(#ident),
+            () if attributes.skip || attributes.elsewhere => quote!(#ident),
+            () if self.optional().is_some() => quote!(#ident),
             () if attributes.has_default => quote!(#ident.unwrap_or_default()),
             () => quote!(#ident?),
         }
@@ -152,7 +156,12 @@ impl<'f> Declared<'f> {
 
 /// What an `Option` holds.
 fn inside_option(of: &Type) -> Option<&Type> {
-    let Type::Path(path) = of else { return None };
+    let path = match of {
+        Type::Path(path) => path,
+        // A type that a macro of rules passed on.
+        Type::Group(group) => return inside_option(&group.elem),
+        _ => return None,
+    };
     let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
     match arguments.args.first()? {

@@ -23,6 +23,7 @@
 //! - `by = FUNCTION`: `fn(&Section, &str) -> Option<T>` reads it, and records its mistakes itself.
 //! - `flatten`: the fields of a group.
 //! - `skip`: no field of the file; the check fills it in.
+//! - `elsewhere`: a field, of type `()`, that is read by hand where more of the file is known.
 //!
 //! The first paragraph of a documentation is what the manual shows.
 #![forbid(unsafe_code)]

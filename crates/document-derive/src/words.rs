@@ -20,6 +20,10 @@ pub fn words(input: &DeriveInput) -> Result<TokenStream> {
         impl ::document::Words for #ident {
             const WORDS: &'static [&'static str] = &[#(#words),*];
             const ALL: &'static [Self] = &[#(#ident::#variants),*];
+
+            fn word(self) -> &'static str {
+                Self::WORDS[self as usize]
+            }
         }
 
         impl ::document::Formed for #ident {

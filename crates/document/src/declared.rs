@@ -51,6 +51,9 @@ pub trait Words: Copy + 'static {
     const WORDS: &'static [&'static str];
     /// The variants.
     const ALL: &'static [Self];
+
+    /// The word of a variant.
+    fn word(self) -> &'static str;
 }
 
 impl<T: Formed> Formed for Spanned<T> {

@@ -42,6 +42,10 @@ pub struct StoreRules {
 impl Words for PolicyKind {
     const WORDS: &'static [&'static str] = &["lru", "lfu", "fifo", "random"];
     const ALL: &'static [PolicyKind] = &PolicyKind::ALL;
+
+    fn word(self) -> &'static str {
+        Self::WORDS[self as usize]
+    }
 }
 
 impl Formed for PolicyKind {
@@ -57,6 +61,9 @@ impl Value for PolicyKind {
 fn admission(value: &DeValue<'_>) -> Result<Admission, String> {
     spoken(value, &Admission::WORDS)
 }
+
+/// The names of [`LINK_PARTS`].
+const PARTS: [&str; 4] = ["scheme", "marker", "shaper", "stamper"];
 
 /// The scheme parts of a link.
 #[derive(Clone, Debug, Default)]
@@ -137,8 +144,13 @@ impl Parts {
     /// Whether a section says anything of them.
     #[must_use]
     pub fn are_given(section: &Section<'_>) -> bool {
-        let fields = ["scheme", "marker", "shaper", "stamper"];
-        fields.iter().any(|field| section.given(field).is_some())
+        PARTS.iter().any(|field| section.given(field).is_some())
+    }
+
+    /// Whether a field says something of them.
+    #[must_use]
+    pub fn is_field(field: &str) -> bool {
+        PARTS.contains(&field)
     }
 
     /// Has the parts of `whole` where it names none itself.

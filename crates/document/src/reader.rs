@@ -1,13 +1,11 @@
 //! Takes values out of the parsed file and checks their form.
 
 use crate::Document;
-use crate::declared::Described;
+use crate::declared::{Described, Read};
 use crate::schema;
 use crate::suggest::valid_words;
-use crate::value::{shown, text};
-use std::fmt::Display;
+use crate::value::shown;
 use std::ops::Range;
-use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -79,36 +77,26 @@ impl<'d> Section<'d> {
         }
     }
 
-    /// The section of this name, which may stand once or not at all.
+    /// Reads what a field of this section, a table, describes: its own fields, and those of this
+    /// section that it does not have. `None` if it is not there, or no table.
+    ///
+    /// `is_kept` says whether a field of this section counts beside those of the table.
     #[must_use]
-    pub fn single(
-        doc: &'d Document<'d>,
-        sections: &[&'static schema::Section],
-        table: &'d DeTable<'d>,
-        name: &str,
-    ) -> Option<Section<'d>> {
-        let schema = sections.iter().find(|s| s.name == name)?;
-        Some(Section::new(doc, schema, table.get(name)))
-    }
-
-    /// All sections of this name.
-    #[must_use]
-    pub fn repeated(
-        doc: &'d Document<'d>,
-        sections: &[&'static schema::Section],
-        table: &'d DeTable<'d>,
-        name: &str,
-    ) -> Vec<Section<'d>> {
-        let schema = sections.iter().find(|s| s.name == name);
-        let (Some(schema), Some(value)) = (schema, table.get(name)) else { return Vec::new() };
-        match value.get_ref().as_array() {
-            Some(list) => list.iter().map(|v| Section::new(doc, schema, Some(v))).collect(),
-            None => {
-                let what = format!("write `[[{name}]]`: it may stand more than once");
-                doc.mistake(value.span(), what);
-                Vec::new()
+    pub fn read_over<T: Described + Read>(
+        &self,
+        field: &str,
+        is_kept: impl Fn(&str, &Section<'_>) -> bool,
+    ) -> Option<T> {
+        let own = Section::new(self.doc, T::SECTION, Some(self.given(field)?));
+        let mut fields = own.table?.clone();
+        for (key, value) in self.table.into_iter().flatten() {
+            let name: &str = key.get_ref();
+            let is_there = own.given(name).is_some() || T::SECTION.field(name).is_none();
+            if !is_there && is_kept(name, &own) {
+                fields.insert(key.clone(), value.clone());
             }
         }
+        T::read(&Section { table: Some(&fields), ..own })
     }
 
     /// Whether the section stands in the file.
@@ -151,12 +139,6 @@ impl<'d> Section<'d> {
         convert(DeValue::parse(default).ok()?.get_ref()).ok()
     }
 
-    /// A quantity with its unit: size, rate, span of time, share.
-    #[must_use]
-    pub fn quantity<T: FromStr<Err: Display>>(&self, name: &str) -> Option<T> {
-        self.get(name, |v| text(v)?.parse().map_err(|e: T::Err| e.to_string()))
-    }
-
     /// A whole number in the field's range.
     #[must_use]
     pub fn number<T: TryFrom<i64>>(&self, name: &str) -> Option<T> {
@@ -171,35 +153,5 @@ impl<'d> Section<'d> {
             (low..=high).contains(&number).then_some(number).ok_or_else(wrong)
         })?;
         T::try_from(number).ok()
-    }
-
-    /// [`Section::number`] for fields that have a default and no negative values.
-    #[must_use]
-    pub fn count(&self, name: &str) -> usize {
-        self.number(name).unwrap_or(0)
-    }
-
-    /// A switch; false if the field has no default.
-    #[must_use]
-    pub fn switch(&self, name: &str) -> bool {
-        let convert = |v: &DeValue<'_>| {
-            v.as_bool().ok_or_else(|| format!("it is `true` or `false`, not {}", shown(v)))
-        };
-        self.get(name, convert).unwrap_or(false)
-    }
-
-    /// One of the field's words, as its number in the list.
-    #[must_use]
-    pub fn word(&self, name: &str) -> usize {
-        let Some(schema::Form::Word(words)) = self.schema.field(name).map(|f| f.form) else {
-            return 0;
-        };
-        let convert = |v: &DeValue<'_>| {
-            let given = text(v)?;
-            words.iter().position(|w| *w == given).ok_or_else(|| {
-                format!("`{given}` is not known; {}", valid_words(given, words.iter().copied()))
-            })
-        };
-        self.get(name, convert).unwrap_or(0)
     }
 }

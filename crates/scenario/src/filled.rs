@@ -3,6 +3,7 @@
 use crate::schema::SECTIONS;
 use crate::topology::{FIELDS_OF_FILES, OWN_FIELDS, fields_of};
 use document::schema::Section;
+use document::word;
 use std::fmt::Write;
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
@@ -86,7 +87,7 @@ fn is_out_of_place(section: &Section, field: &str, fields: &DeTable<'_>, about: 
         ("fault", "cost") => !is("kind", &["route-add"]),
         ("scenario", "paths") => is("routing", &["listed"]),
         ("topology", _) => {
-            let generator = fields.get("generator").and_then(|v| v.get_ref().as_str());
+            let generator = fields.get("generator").and_then(|v| word(v.get_ref()).ok());
             let own = generator.map_or(FIELDS_OF_FILES, fields_of);
             OWN_FIELDS.contains(&field) && !own.contains(&field)
         }

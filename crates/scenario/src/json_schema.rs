@@ -4,7 +4,8 @@
 //! It knows forms: fields, words, units. What only the whole file shows (a node that is not there,
 //! a name that nobody serves) is found by `weir scenario check` alone.
 
-use crate::schema::{OTHER_DIRECTION, SECTIONS, SWEEP};
+use crate::schema::{SECTIONS, SweepSection, WaySection};
+use document::Described;
 use document::schema::{Field, Form, Section};
 use schemes::SCHEMES;
 use serde_json::{Map, Value, json};
@@ -33,7 +34,7 @@ pub fn schema() -> Value {
         "required": ["scenario"],
         "properties": sections,
         "$defs": {
-            "direction": object(&OTHER_DIRECTION),
+            "direction": object(WaySection::SECTION),
             "settings": {
                 "description": "Values of a field, each in a run of its own.",
                 "anyOf": [
@@ -50,7 +51,7 @@ pub fn schema() -> Value {
 
 fn whole(section: &Section) -> Value {
     let mut one = object(section);
-    if section.name == SWEEP.name {
+    if section.name == SweepSection::SECTION.name {
         one["additionalProperties"] = json!({ "$ref": "#/$defs/settings" });
     }
     match section.repeated {
@@ -268,7 +269,7 @@ mod tests {
     #[test]
     fn every_form_that_is_told_in_words_is_known() {
         let fields =
-            SECTIONS.iter().chain([&&OTHER_DIRECTION]).flat_map(|section| section.fields());
+            SECTIONS.iter().chain([&WaySection::SECTION]).flat_map(|section| section.fields());
         for field in fields {
             if let Form::As(what) = field.form {
                 assert!(told(what).is_some(), "say in json_schema.rs what \"{what}\" looks like");

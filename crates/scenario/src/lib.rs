@@ -1,7 +1,7 @@
 //! Scenarios: a TOML file that names nodes, links, content, consumers and what happens; read and
 //! checked here, planned, built as a network of the simulator, run, and summed up.
 //!
-//! [`schema`] is the single list of sections and fields. There is no engine here: that is
+//! [`schema`] declares each section and field once. There is no engine here: that is
 //! [`sim`]. Schemes are known by name alone.
 #![forbid(unsafe_code)]
 
@@ -24,6 +24,7 @@ mod settings;
 mod statistics;
 mod topology;
 pub mod traces;
+mod values;
 pub mod warmup;
 
 pub use batch::{Batch, Run};

@@ -8,8 +8,8 @@ pub use workload::{
 };
 
 use control::{Duration, Rate, Ratio, Size};
-use document::Parts;
 pub use document::Queue;
+use document::{DeValue, Fields, Parts, Read, ratio};
 pub use forwarder::tables::Admission;
 use forwarder::tables::ContentStoreConfig;
 use packet::Name;
@@ -68,12 +68,23 @@ pub struct Node {
 }
 
 /// What a node is made of, where real daemons run; the simulator's nodes are fast and large enough.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Fields, Read)]
 pub struct Machine {
-    /// The most memory that its daemon takes, if that is limited.
+    /// The most memory that its daemon takes, everything counted: `memory` of the daemon's
+    /// configuration, at least `"16 MB"`. For `weir testbed`; the simulator does not look at it.
     pub memory: Option<Size>,
-    /// The share of one processor that its programs have together, if that is limited.
+    /// The share of one processor that all programs of the node have together, such as `"10 %"`.
+    /// For `weir testbed`; the simulator's nodes take no time.
+    #[field(with = processor)]
     pub cpu: Option<Ratio>,
+}
+
+/// The share of a processor.
+fn processor(value: &DeValue<'_>) -> Result<Ratio, String> {
+    match ratio(value)? {
+        share if share.get() >= 0.001 => Ok(share),
+        _ => Err("a kernel does not cut a processor's time finer than 0.1 %".to_owned()),
+    }
 }
 
 /// A link.

@@ -8,19 +8,17 @@ pub(crate) mod links;
 pub(crate) mod places;
 mod record;
 mod trace;
-mod values;
 mod workload;
 
-use crate::model::{Machine, Node, Scenario};
-use crate::read::places::{MAX_NODES, NO_STORE, Names, Places};
+use crate::model::{Node, Scenario};
+use crate::read::places::{MAX_NODES, Names, Places};
 use crate::routes;
-use crate::schema::SECTIONS;
+use crate::schema::{About, NodeSection, Routing};
 use crate::topology;
-use document::{Document, Section, parts, ratio, text};
+use document::{Document, Read, Section};
 use schemes::{Choice, defaults};
 use std::collections::BTreeMap;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 /// Reads all sections but the sweep. What is wrong is remembered by the document; `None` if it is
 /// so wrong that there is nothing to go on with.
@@ -32,10 +30,10 @@ pub fn scenario<'d>(
     if table.get("scenario").is_none() {
         doc.mistake(0..0, "a scenario needs a section `[scenario]` with its `duration`");
     }
-    let about = Section::single(doc, SECTIONS, table, "scenario")?;
-    let duration = about.quantity("duration");
-    if duration == Some(control::Duration::ZERO) {
-        about.mistake("duration", "in no time nothing happens");
+    let section = Section::of::<About>(doc, table);
+    let about = About::read(&section)?;
+    if about.duration == Some(control::Duration::ZERO) {
+        section.mistake("duration", "in no time nothing happens");
     }
     let Schemes { whole, strategy, control } = schemes_of(&about)?;
     let generated = topology::planned(doc, table, &strategy);
@@ -56,12 +54,10 @@ pub fn scenario<'d>(
     let contents: Vec<_> = contents.into_iter().map(|(content, _)| content).collect();
     let warmup = caching::read(doc, table, &mut plan.nodes, &own_store, &contents);
     let scenario = Scenario {
-        name: about
-            .get("name", |v| text(v).map(str::to_owned))
-            .unwrap_or_else(|| file_name.to_owned()),
-        question: about.get("question", |v| text(v).map(str::to_owned)).unwrap_or_default(),
-        duration: duration.unwrap_or(control::Duration::ZERO),
-        seed: about.number("seed").unwrap_or(1),
+        name: about.name.unwrap_or_else(|| file_name.to_owned()),
+        question: about.question.unwrap_or_default(),
+        duration: about.duration.unwrap_or(control::Duration::ZERO),
+        seed: about.seed,
         contents,
         consumers: consumers.iter().map(|(consumer, _)| consumer.clone()).collect(),
         workloads: workloads.iter().map(|(workload, _)| workload.clone()).collect(),
@@ -73,8 +69,8 @@ pub fn scenario<'d>(
         nodes: plan.nodes,
         links: plan.links,
     };
-    if about.given("paths").is_some() && about.word("routing") == LISTED {
-        about.mistake("paths", "routes that are listed are as many as there are");
+    if section.given("paths").is_some() && about.routing == Routing::Listed {
+        section.mistake("paths", "routes that are listed are as many as there are");
     }
     // Whether everybody finds his way can be said as soon as the network, its content and its
     // routes are known, whatever else is wrong.
@@ -87,8 +83,7 @@ pub fn scenario<'d>(
         return None;
     }
     let (listed, spans): (_, Vec<_>) = listed.into_iter().unzip();
-    let scenario =
-        routes::complete(scenario, about.word("routing"), about.count("paths"), listed, doc);
+    let scenario = routes::complete(scenario, about.routing, about.paths, listed, doc);
     let places = consumers.into_iter().map(|(_, place)| place).collect::<Vec<_>>();
     let workloads = workloads.into_iter().map(|(_, place)| place).collect::<Vec<_>>();
     routes::check(&scenario, &places, &workloads, &spans, doc);
@@ -105,19 +100,19 @@ struct Schemes {
     control: Choice,
 }
 
-fn schemes_of(about: &Section<'_>) -> Option<Schemes> {
-    let whole = parts::whole(about, "scheme");
-    let with = |has: fn(&Choice) -> bool| whole.clone().filter(has);
-    let strategy = parts::strategy(about, "strategy")
-        .or_else(|| with(|c| c.strategy().is_ok()))
+fn schemes_of(about: &About) -> Option<Schemes> {
+    let whole = about.scheme.clone();
+    let strategy = about
+        .strategy
+        .clone()
+        .or_else(|| whole.clone().filter(|whole| whole.strategy().is_ok()))
         .or_else(|| Choice::named(defaults::STRATEGY).ok())?;
-    let control =
-        with(|c| c.controller().is_ok()).or_else(|| Choice::named(defaults::CONTROLLER).ok())?;
+    let control = whole
+        .clone()
+        .filter(|whole| whole.controller().is_ok())
+        .or_else(|| Choice::named(defaults::CONTROLLER).ok())?;
     Some(Schemes { whole, strategy, control })
 }
-
-/// The place of `listed` among the words of `routing`.
-const LISTED: usize = crate::schema::ROUTING.len() - 1;
 
 /// Reads all `[[node]]`; whether all could be read.
 fn nodes<'d>(
@@ -133,16 +128,16 @@ fn nodes<'d>(
     let mut seen = vec![false; generated];
     let mut index: BTreeMap<String, usize> =
         plan.nodes.iter().enumerate().map(|(i, node)| (node.name.clone(), i)).collect();
-    for section in Section::repeated(doc, SECTIONS, table, "node") {
-        let own = parts::strategy(&section, "strategy");
-        let (content_store, share) = caching::store(&section).unwrap_or((NO_STORE, None));
-        let has_store = section.given("content_store").is_some();
-        let strategy = own.unwrap_or_else(|| strategy.clone());
-        let machine = machine(&section);
-        let Some(names) = node_names(&section) else {
+    for section in Section::all_of::<NodeSection>(doc, table) {
+        let Some(NodeSection { names, store, strategy: own, machine }) =
+            NodeSection::read(&section)
+        else {
             all_known = false;
             continue;
         };
+        let (content_store, share) = store.config();
+        let has_store = section.given("content_store").is_some();
+        let strategy = own.unwrap_or_else(|| strategy.clone());
         for (name, at) in names {
             let strategy = strategy.clone();
             let node = Node { name, content_store, share, strategy, machine, position: None };
@@ -169,34 +164,4 @@ fn nodes<'d>(
         doc.mistake(0..0, format!("there are {many} nodes; a scenario has at most {MAX_NODES}"));
     }
     (all_known, own_store)
-}
-
-fn machine(section: &Section<'_>) -> Machine {
-    let memory = section.quantity("memory");
-    let cpu = section.get("cpu", |value| match ratio(value)? {
-        share if share.get() >= 0.001 => Ok(share),
-        _ => Err("a kernel does not cut a processor's time finer than 0.1 %".to_owned()),
-    });
-    Machine { memory, cpu }
-}
-
-type Placed = Vec<(String, std::ops::Range<usize>)>;
-
-fn node_names(section: &Section<'_>) -> Option<Placed> {
-    let value = section.given("name")?;
-    let single = std::slice::from_ref(value);
-    let list = value.get_ref().as_array().map_or(single, |list| &**list);
-    let name = |value: &Spanned<DeValue<'_>>| match text(value.get_ref()) {
-        Ok("") => Err("a node's name is not empty".to_owned()),
-        Ok(name) if name.contains(char::is_control) => {
-            Err("a node's name is text in one line".to_owned())
-        }
-        Ok(name) => Ok((name.to_owned(), value.span())),
-        Err(why) => Err(why),
-    };
-    let read = |value| {
-        let wrong = |why| section.doc.mistake(Spanned::span(value), format!("`name`: {why}"));
-        name(value).map_err(wrong).ok()
-    };
-    list.iter().map(read).collect()
 }

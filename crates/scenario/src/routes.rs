@@ -6,8 +6,8 @@ mod several;
 
 use crate::model::{Consumer, Route, Scenario};
 use crate::read::places::Places;
-use crate::schema::SECTIONS;
-use document::{Document, Section, name};
+use crate::schema::{RouteSection, Routing};
+use document::{Document, Read, Section};
 use graph::{Graph, Measure, Step};
 use packet::{Name, NameRef};
 use several::NextHops;
@@ -30,26 +30,32 @@ pub(crate) fn listed<'d>(
 ) -> Vec<Listed> {
     let read = |section: &Section<'_>| {
         let at = places.names.one(section, "at");
-        let route = places.route(section, at, section.get("prefix", name))?;
+        let RouteSection { prefix, cost, .. } = RouteSection::read(section)?;
+        let route = places.route(section, at, prefix, cost)?;
         let key = (route.at, route.prefix.clone(), route.link);
         Some((route, (key, section.place("via"))))
     };
-    Section::repeated(doc, SECTIONS, table, "route").iter().filter_map(read).collect()
+    Section::all_of::<RouteSection>(doc, table).iter().filter_map(read).collect()
 }
 
-/// Gives the scenario its routes: those that `routing` (its place in [`crate::schema::ROUTING`])
-/// computes, `paths` to each producer, and the listed ones.
+/// Gives the scenario its routes: those that `routing` computes, `paths` to each producer, and the
+/// listed ones.
 pub(crate) fn complete(
     mut scenario: Scenario,
-    routing: usize,
+    routing: Routing,
     paths: usize,
     listed: Vec<Route>,
     doc: &Document<'_>,
 ) -> Scenario {
-    let measure = [Measure::Delay, Measure::Hops, Measure::Metric].get(routing);
+    let measure = match routing {
+        Routing::Delay => Some(Measure::Delay),
+        Routing::Hops => Some(Measure::Hops),
+        Routing::Metric => Some(Measure::Metric),
+        Routing::Listed => None,
+    };
     let computed = match measure {
-        Some(measure) if paths > 1 => several(&scenario, *measure, paths),
-        Some(measure) => computed(&scenario, *measure),
+        Some(measure) if paths > 1 => several(&scenario, measure, paths),
+        Some(measure) => computed(&scenario, measure),
         None => Vec::new(),
     };
     // Two routes of one node, prefix and link are one: a listed one replaces a computed one.
@@ -61,7 +67,7 @@ pub(crate) fn complete(
     }
     routes.extend(listed.into_iter().map(|route| (key(&route), route)));
     scenario.routes = routes.into_values().collect();
-    scenario.ways = placed::ways(&scenario, measure.copied(), doc);
+    scenario.ways = placed::ways(&scenario, measure, doc);
     scenario
 }
 

@@ -1,7 +1,7 @@
 //! Settings: `--set KEY=VALUE`, and the sweep, which is settings by the list.
 
-use crate::schema::{SECTIONS, SWEEP};
-use document::{Document, schema, shown, valid_words};
+use crate::schema::{SECTIONS, SweepSection};
+use document::{Described, Document, schema, shown, valid_words};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -127,7 +127,7 @@ fn flatten<'t, 'd>(before: &str, table: &'t DeTable<'d>, found: &mut Flat<'t, 'd
 }
 
 fn repetitions(doc: &Document<'_>, value: &Spanned<DeValue<'_>>) -> Option<u64> {
-    let field = SWEEP.field("repetitions")?;
+    let field = SweepSection::SECTION.field("repetitions")?;
     let schema::Form::Number(low, high) = field.form else { return None };
     let number = value.get_ref().as_integer().and_then(|n| n.as_str().parse::<i64>().ok());
     match number.filter(|n| (low..=high).contains(n)) {
@@ -250,7 +250,8 @@ fn place<'k>(doc: &Document<'_>, setting: &'k Setting<'_>) -> Option<Place<'k>> 
         None
     };
     let key = setting.key.as_str();
-    let sections = || SECTIONS.iter().copied().filter(|section| section.name != SWEEP.name);
+    let sections =
+        || SECTIONS.iter().copied().filter(|section| section.name != SweepSection::SECTION.name);
     let Some((name, rest)) = key.split_once('.') else {
         let having: Vec<_> = sections().filter_map(|s| Some((s, s.field(key)?.name))).collect();
         return match having[..] {

@@ -10,11 +10,11 @@ mod shapes;
 pub(crate) mod source;
 
 use crate::model::{Direction, Link, Loss, Machine, Node, Queue};
-use crate::read::links::{direction, link_defaults};
+use crate::read::links::needs_rate;
 use crate::read::places::{MAX_NODES, NO_STORE};
-use crate::schema::{FORMATS, GENERATORS, OTHER_DIRECTION, SECTIONS};
+use crate::schema::{Format, Generator, TopologySection};
 use control::{Duration, Rate};
-use document::{Document, Section};
+use document::{Document, Read, Section, Words};
 use schemes::Choice;
 use source::Source;
 use toml::de::DeTable;
@@ -69,10 +69,11 @@ pub(crate) fn planned<'d>(
     table: &'d DeTable<'d>,
     strategy: &Choice,
 ) -> Option<Plan> {
-    let Some(section) = Section::single(doc, SECTIONS, table, "topology").filter(Section::is_there)
-    else {
+    let section = Section::of::<TopologySection>(doc, table);
+    if !section.is_there() {
         return Some(Plan::default());
-    };
+    }
+    let topology = TopologySection::read(&section)?;
     match (section.given("generator"), section.given("file")) {
         (Some(_), Some(_)) => {
             section.mistake("file", "a `generator` makes the network, or a `file` holds it");
@@ -83,19 +84,16 @@ pub(crate) fn planned<'d>(
             doc.mistake(section.at.clone(), why);
             None
         }
-        (Some(_), None) => generated(&section, strategy),
-        (None, Some(_)) => read(&section, strategy),
+        (Some(_), None) => generated(&section, &topology, strategy),
+        (None, Some(_)) => read(&section, &topology, strategy),
     }
 }
 
-fn generated(section: &Section<'_>, strategy: &Choice) -> Option<Plan> {
-    let core = direction(section, None);
-    let access = section.given("access").map_or_else(
-        || core.clone(),
-        |value| direction(&Section::new(section.doc, &OTHER_DIRECTION, Some(value)), core.as_ref()),
-    );
-    let sketch = sketch(section);
-    let (core, access, sketch) = (core?, access?, sketch?);
+fn generated(section: &Section<'_>, topology: &TopologySection, strategy: &Choice) -> Option<Plan> {
+    needs_rate(section);
+    let core = topology.way.direction();
+    let access = topology.way.but(section, "access").direction();
+    let sketch = sketch(section, topology)?;
     let link = |line: &Line| {
         let like = if line.is_access { &access } else { &core };
         Link { ends: line.ends, directions: line.ways.map(|way| way.on(like)) }
@@ -148,55 +146,51 @@ pub(crate) const OWN_FIELDS: &[&str] = &[
 ];
 
 /// Which of them a generator takes.
-pub(crate) fn fields_of(generator: &str) -> &'static [&'static str] {
+pub(crate) fn fields_of(generator: Generator) -> &'static [&'static str] {
     match generator {
-        "grid" => &["rows", "columns"],
-        "tree" => &["depth", "branches"],
-        "dumbbell" | "parking-lot" => &["size", "access"],
-        "waxman" => &["size", "drawn_from", "alpha", "beta", "across"],
-        "barabasi-albert" => &["size", "drawn_from", "attach"],
-        _ => &["size"],
+        Generator::Grid => &["rows", "columns"],
+        Generator::Tree => &["depth", "branches"],
+        Generator::Dumbbell | Generator::ParkingLot => &["size", "access"],
+        Generator::Waxman => &["size", "drawn_from", "alpha", "beta", "across"],
+        Generator::BarabasiAlbert => &["size", "drawn_from", "attach"],
+        Generator::Line | Generator::Ring | Generator::Star => &["size"],
     }
 }
 
 /// Those that a file takes.
 pub(crate) const FIELDS_OF_FILES: &[&str] = &["format", "latencies", "signal_speed"];
 
-fn sketch(s: &Section<'_>) -> Option<Sketch> {
-    let known = s.doc.count();
-    let generator = GENERATORS[s.word("generator").min(GENERATORS.len() - 1)];
-    if s.doc.count() > known {
-        return None;
-    }
+fn sketch(s: &Section<'_>, topology: &TopologySection) -> Option<Sketch> {
+    let generator = topology.generator?;
     for field in OWN_FIELDS.iter().filter(|f| !fields_of(generator).contains(f)) {
         if s.given(field).is_some() {
             let valid = fields_of(generator).join("`, `");
-            s.mistake(field, &format!("a {generator} has none; it has `{valid}`"));
+            s.mistake(field, &format!("a {} has none; it has `{valid}`", generator.word()));
         }
     }
-    let size = s.count("size");
+    let size = topology.size;
     let sketch = match generator {
-        "line" => shapes::line(size),
-        "ring" if size < 3 => {
+        Generator::Line => shapes::line(size),
+        Generator::Ring if size < 3 => {
             s.mistake("size", "a ring has at least 3 nodes");
             return None;
         }
-        "ring" => shapes::ring(size),
-        "star" => shapes::star(size),
-        "dumbbell" => shapes::dumbbell(size),
-        "parking-lot" => shapes::parking_lot(size),
-        "tree" => shapes::tree(s.count("depth"), s.count("branches"), MAX_NODES),
-        "waxman" => random::waxman(&random::Waxman::read(s)?),
-        "barabasi-albert" => {
-            let attach = s.count("attach");
+        Generator::Ring => shapes::ring(size),
+        Generator::Star => shapes::star(size),
+        Generator::Dumbbell => shapes::dumbbell(size),
+        Generator::ParkingLot => shapes::parking_lot(size),
+        Generator::Tree => shapes::tree(topology.depth, topology.branches, MAX_NODES),
+        Generator::Waxman => random::waxman(&random::Waxman::read(s, topology)?),
+        Generator::BarabasiAlbert => {
+            let attach = topology.attach;
             if attach >= size {
                 let why = format!("of {size} nodes one cannot be joined to {attach} others");
                 s.mistake("attach", &why);
                 return None;
             }
-            random::barabasi_albert(size, attach, random::seed(s))
+            random::barabasi_albert(size, attach, topology.drawn_from)
         }
-        _ => shapes::grid(s.count("rows"), s.count("columns")),
+        Generator::Grid => shapes::grid(topology.rows, topology.columns),
     };
     if sketch.nodes.len() > MAX_NODES {
         let many = sketch.nodes.len();
@@ -207,18 +201,17 @@ fn sketch(s: &Section<'_>) -> Option<Sketch> {
 }
 
 /// The network of a file, with the fields of the section where the file is silent.
-fn read(s: &Section<'_>, strategy: &Choice) -> Option<Plan> {
+fn read(s: &Section<'_>, topology: &TopologySection, strategy: &Choice) -> Option<Plan> {
     for field in OWN_FIELDS.iter().filter(|f| !FIELDS_OF_FILES.contains(f)) {
         if s.given(field).is_some() {
             s.mistake(field, "only generators have it; a `file` says itself what it holds");
         }
     }
-    let like = link_defaults(s);
     let source = Source::open(s, "file");
-    let format = format(s);
+    let format = format(s, topology);
     let (source, format) = (source?, format?);
-    let speed = s.get("signal_speed", document::ratio).map_or(0.0, control::Ratio::get);
-    if s.given("latencies").is_some() && format != "rocketfuel-weights" {
+    let speed = topology.signal_speed.get();
+    if s.given("latencies").is_some() && format != Format::RocketfuelWeights {
         s.mistake("latencies", "only the format `rocketfuel-weights` has them in another file");
     }
     if speed <= 0.0 {
@@ -226,40 +219,38 @@ fn read(s: &Section<'_>, strategy: &Choice) -> Option<Plan> {
         return None;
     }
     let sketch = match format {
-        "graphml" => graphml::read(&source, speed),
-        "fnss" => fnss::read(&source, speed),
-        "rocketfuel-cch" => rocketfuel::maps(&source),
-        "rocketfuel-latencies" => rocketfuel::latencies(&source),
-        "rocketfuel-weights" => {
+        Format::Graphml => graphml::read(&source, speed),
+        Format::Fnss => fnss::read(&source, speed),
+        Format::RocketfuelCch => rocketfuel::maps(&source),
+        Format::RocketfuelLatencies => rocketfuel::latencies(&source),
+        Format::RocketfuelWeights => {
             let latencies = match s.given("latencies") {
                 Some(_) => Some(Source::open(s, "latencies")?),
                 None => None,
             };
             rocketfuel::weights(&source, latencies.as_ref())
         }
-        _ => annotated::read(&source),
+        Format::Ndnsim => annotated::read(&source),
     }?;
     if sketch.nodes.is_empty() {
         source.mistake(0..0, "there is no node in it");
         return None;
     }
-    finish(s, &source, sketch, &like?, strategy)
+    finish(s, &source, sketch, &topology.way.direction(), strategy)
 }
 
 /// What the format is: said, or known by the ending of the name.
-fn format(s: &Section<'_>) -> Option<&'static str> {
+fn format(s: &Section<'_>, topology: &TopologySection) -> Option<Format> {
     if s.given("format").is_some() {
-        let known = s.doc.count();
-        let word = s.word("format");
-        return (s.doc.count() == known).then(|| FORMATS[word.min(FORMATS.len() - 1)]);
+        return topology.format;
     }
     let name = s.given("file").and_then(|value| value.get_ref().as_str())?;
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     match ending {
-        "graphml" => Some("graphml"),
-        "cch" => Some("rocketfuel-cch"),
+        "graphml" => Some(Format::Graphml),
+        "cch" => Some(Format::RocketfuelCch),
         _ => {
-            let words: Vec<_> = FORMATS.iter().map(|word| format!("`{word}`")).collect();
+            let words: Vec<_> = Format::WORDS.iter().map(|word| format!("`{word}`")).collect();
             let why = format!("its `format` is not known; say which: {}", words.join(", "));
             s.mistake("file", &why);
             None

@@ -1,55 +1,11 @@
 //! Content stores: `[caching]`, and what a `[[node]]` says of its own.
 
 use super::places::Names;
-use super::values::from;
-use crate::model::{Content, Node, Share, Warmup};
-use crate::schema::SECTIONS;
-use control::Size;
-use document::{Document, Section, spoken, text};
-use forwarder::tables::{Admission, ContentStoreConfig, PolicyKind};
-use toml::de::{DeTable, DeValue};
-
-/// A content store, and the share of all content that bounds it, if one does.
-pub type Store = (ContentStoreConfig, Option<Share>);
-
-/// The store that a section describes.
-pub fn store(s: &Section<'_>) -> Option<Store> {
-    let policies = PolicyKind::ALL;
-    let bound = s.get("content_store", bound)?;
-    let (capacity, packets, share) = match bound {
-        Bound::Bytes(bytes) => (bytes, usize::MAX, None),
-        Bound::Packets(packets) => (MOST_BYTES, packets, None),
-        // How many they are is known when content is.
-        Bound::Share(share) => (MOST_BYTES, 0, Some(share)),
-    };
-    let policy = policies[s.word("policy").min(policies.len() - 1)];
-    let admission = s.get("admission", |v| spoken(v, &Admission::WORDS))?;
-    Some((ContentStoreConfig { capacity, packets, policy, admission }, share))
-}
-
-/// As good as no bound, and yet two of them can be added.
-const MOST_BYTES: usize = usize::MAX / 4;
-
-enum Bound {
-    Bytes(usize),
-    Packets(usize),
-    Share(Share),
-}
-
-/// `"1 MB"`, `"1000 packets"`, `"2 %"`.
-fn bound(value: &DeValue<'_>) -> Result<Bound, String> {
-    let given = text(value)?;
-    if let Some(number) = given.trim().strip_suffix("packets") {
-        let number = number.trim().replace('_', "");
-        let wrong = |_| format!("`{given}` is not a number of packets; write \"1000 packets\"");
-        return number.parse().map(Bound::Packets).map_err(wrong);
-    }
-    if given.trim().ends_with('%') {
-        return given.parse().map(Bound::Share).map_err(|e: control::QuantityError| e.to_string());
-    }
-    let size: Size = given.parse().map_err(|e| format!("{e}, \"1000 packets\", \"2 %\""))?;
-    usize::try_from(size.0).map(Bound::Bytes).map_err(|_| "it is too large".to_owned())
-}
+use crate::model::{Content, Node, Warmup};
+use crate::schema::CachingSection;
+use crate::values::from;
+use document::{Document, Read, Section};
+use toml::de::DeTable;
 
 /// Reads `[caching]`: gives nodes that say nothing of their own a store. `own` says which do.
 pub fn read<'d>(
@@ -59,20 +15,17 @@ pub fn read<'d>(
     own: &[bool],
     contents: &[Content],
 ) -> Option<Warmup> {
-    let s = Section::single(doc, SECTIONS, table, "caching").filter(Section::is_there);
-    let Some(s) = s else { return Some(Warmup::Detected) };
+    let s = Section::of::<CachingSection>(doc, table);
+    let CachingSection { store, warmup, .. } = CachingSection::read(&s)?;
+    if !s.is_there() {
+        return Some(warmup);
+    }
     let selected = selected(&s, nodes, contents)?;
-    let (config, share) = store(&s)?;
+    let (config, share) = store.config();
     for node in selected.into_iter().filter(|node| !own.get(*node).copied().unwrap_or(false)) {
         (nodes[node].content_store, nodes[node].share) = (config, share);
     }
-    s.get("warmup", |v| match text(v)? {
-        "auto" => Ok(Warmup::Detected),
-        given => match given.parse() {
-            Ok(span) => Ok(Warmup::Until(span)),
-            Err(e) => Err(format!("{e}; or it is \"auto\"")),
-        },
-    })
+    Some(warmup)
 }
 
 fn selected(s: &Section<'_>, nodes: &[Node], contents: &[Content]) -> Option<Vec<usize>> {

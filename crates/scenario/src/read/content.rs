@@ -1,13 +1,13 @@
 //! `[[content]]`: objects, catalogues, videos.
 
 use super::places::Names;
-use super::values::{from, quantity, table_fields};
 use crate::model::{
     Class, Content, Distribution, Objects, Production, ServiceSpec, Signing, SlowSegment, Spread,
 };
-use crate::schema::{DISTRIBUTIONS, SECTIONS};
+use crate::schema::{ContentSection, DISTRIBUTIONS, Placement, ProductionWord, SigningWord};
+use crate::values::{from, positive, table_fields};
 use control::{Duration, Rate, Size};
-use document::{Document, Section, name, ratio, shown, text, valid_words};
+use document::{Document, Read, Section, Value, ratio, shown, text, valid_words};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -15,8 +15,6 @@ use toml::de::{DeTable, DeValue};
 /// A content that could be read; where it stands.
 pub type Found = (Content, Range<usize>);
 
-/// The largest segment that fits into a packet with its name and signature.
-const MAX_SEGMENT: u64 = 8192;
 /// The most objects of a catalogue; the popularity of each takes eight bytes.
 const MAX_OBJECTS: i64 = 10_000_000;
 /// The most segments of a video in all qualities.
@@ -29,7 +27,7 @@ pub fn contents<'d>(
     names: &Names<'_>,
 ) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
-    for section in Section::repeated(doc, SECTIONS, table, "content") {
+    for section in Section::all_of::<ContentSection>(doc, table) {
         let Some(content) = content(&section, names) else { continue };
         for (other, _) in &found {
             let [a, b] = [other.name.as_ref(), content.name.as_ref()];
@@ -46,19 +44,13 @@ pub fn contents<'d>(
 }
 
 fn content(s: &Section<'_>, names: &Names<'_>) -> Option<Content> {
-    let content_name = s.get("name", |v| match name(v)? {
-        name if name.as_ref().is_empty() => Err("it has no component; write \"/a\"".to_owned()),
-        name => Ok(name),
-    });
     let at = names.several(s, "at");
-    let segment =
-        s.get("segment", |v| match text(v)?.parse::<Size>().map_err(|e| e.to_string())? {
-            Size(bytes @ 1..=MAX_SEGMENT) => Ok(Size(bytes)),
-            other => Err(format!("{other} is not between 1 B and {MAX_SEGMENT} B")),
-        });
-    let signing = [Signing::Manifest, Signing::Digest, Signing::Unsigned][s.word("signing").min(2)];
-    let placement = [Spread::Replicated, Spread::Objects, Spread::Segments];
-    let placement = placement[s.word("placement").min(2)];
+    let read = ContentSection::read(s)?;
+    let placement = match read.placement {
+        Placement::Replicated => Spread::Replicated,
+        Placement::Objects => Spread::Objects,
+        Placement::Segments => Spread::Segments,
+    };
     let (objects, size) = if s.given("video").is_some() { (video(s)?, Size(0)) } else { many(s)? };
     let unlimited = matches!(objects, Objects::Numbered { count: None, .. });
     if placement != Spread::Replicated && at.len() < 2 {
@@ -66,59 +58,50 @@ fn content(s: &Section<'_>, names: &Names<'_>) -> Option<Content> {
     } else if placement != Spread::Replicated && unlimited {
         s.mistake("placement", "objects without end cannot be placed beforehand");
     }
-    let (name, segment, service) = (content_name?, segment?, service(s)?);
+    let production = production(s, &read, &objects);
+    let name = read.name?;
     if s.given("together").is_some() && placement != Spread::Segments {
         s.mistake("together", "only `placement = \"segments\"` has it");
     }
-    let together = s.number("together").unwrap_or(1);
-    let production = production(s, &objects, placement, signing)?;
+    let (time, queue) = (read.service_time, read.service_queue);
     Some(Content {
         name,
         at,
         size,
-        segment,
-        signing,
+        segment: read.segment,
+        signing: match read.signing {
+            SigningWord::Manifest => Signing::Manifest,
+            SigningWord::Digest => Signing::Digest,
+            SigningWord::None => Signing::Unsigned,
+        },
         objects,
         placement,
-        together,
-        service,
+        together: read.together,
+        service: (time > Duration::ZERO).then_some(ServiceSpec { time, queue }),
         production,
     })
 }
 
 /// When a producer makes segments, and what a content made in order cannot be.
-fn production(
-    s: &Section<'_>,
-    objects: &Objects,
-    placement: Spread,
-    signing: Signing,
-) -> Option<Production> {
-    let time: Duration = s.get("slow_time", quantity)?;
-    let segment = s.number("slow_segment")?;
-    if s.word("production") == 0 {
+fn production(s: &Section<'_>, read: &ContentSection, objects: &Objects) -> Production {
+    if read.production == ProductionWord::OnDemand {
         let wrong = ["slow_time", "slow_segment"].into_iter().find(|f| s.given(f).is_some());
         if let Some(field) = wrong {
             s.mistake(field, "only `production = \"in-order\"` has it");
         }
-        return Some(Production::OnDemand);
+        return Production::OnDemand;
     }
-    if *objects != Objects::One || placement != Spread::Replicated {
+    if *objects != Objects::One || read.placement != Placement::Replicated {
         s.mistake("production", "`in-order` is for one object, whole at each of its producers");
-    } else if signing == Signing::Manifest {
+    } else if read.signing == SigningWord::Manifest {
         let why = "a manifest lists segments that are not made yet; add `signing = \"none\"`";
         s.mistake("production", why);
     } else if s.given("service_queue").is_some() {
         s.mistake("service_queue", "a producer with `production = \"in-order\"` has no queue");
     }
+    let (segment, time) = (read.slow_segment, read.slow_time);
     let slow = (time > Duration::ZERO).then_some(SlowSegment { segment, time });
-    Some(Production::InOrder { slow })
-}
-
-/// How long a producer takes for an answer: the inner one is `None` if it takes no time.
-fn service(s: &Section<'_>) -> Option<Option<ServiceSpec>> {
-    let time: Duration = s.get("service_time", quantity)?;
-    let queue = s.number("service_queue")?;
-    Some((time > Duration::ZERO).then_some(ServiceSpec { time, queue }))
+    Production::InOrder { slow }
 }
 
 /// The objects of a catalogue, or the one; and the size of the one, or the mean.
@@ -194,7 +177,7 @@ fn classes(s: &Section<'_>) -> Option<Vec<Class>> {
 
 /// A size, or a distribution of sizes.
 fn size(s: &Section<'_>, value: &Spanned<DeValue<'_>>) -> Option<Distribution> {
-    let bytes = |v: &DeValue<'_>| match text(v)?.parse::<Size>().map_err(|e| e.to_string())? {
+    let bytes = |v: &DeValue<'_>| match Size::read(v)? {
         Size(0) => Err("a size of zero brings nothing".to_owned()),
         Size(size) => Ok(size),
     };
@@ -222,7 +205,7 @@ fn size(s: &Section<'_>, value: &Spanned<DeValue<'_>>) -> Option<Distribution> {
         return None;
     }
     let size = |field: &'static str| from(s, field, table.get(field)?, bytes);
-    let number = |field: &'static str| from(s, field, table.get(field)?, super::values::positive);
+    let number = |field: &'static str| from(s, field, table.get(field)?, positive);
     let law = match law {
         "uniform" => Distribution::Uniform(size("least")?, size("most")?),
         "exponential" => Distribution::Exponential { mean: size("mean")? as f64 },
@@ -257,13 +240,13 @@ fn video(s: &Section<'_>) -> Option<Objects> {
         s.mistake("video", &format!("it needs all of {form}"));
         return None;
     };
-    let span = |field, value| from(s, field, value, quantity::<Duration>);
+    let span = |field, value| from(s, field, value, Duration::read);
     let (segment, length) = (span("segment", segment)?, span("length", length)?);
     let single = std::slice::from_ref(rates);
     let list = rates.get_ref().as_array().map_or(single, |list| &**list);
     let mut ladder = Vec::new();
     for rate in list {
-        ladder.push(from(s, "ladder", rate, |v| match quantity::<Rate>(v)? {
+        ladder.push(from(s, "ladder", rate, |v| match Rate::read(v)? {
             Rate(0) => Err("a rate of zero shows nothing".to_owned()),
             rate => Ok(rate),
         })?);

@@ -4,12 +4,10 @@ use super::content::Found;
 use super::fetching::{fetching, not_a_player, player};
 use super::places::Names;
 use super::trace;
-use super::values::not_negative;
-use super::workload::{per_second, served};
+use super::workload::served;
 use crate::model::{Arrivals, Asked, Objects, Requests, Workload};
-use crate::schema::SECTIONS;
-use control::Duration;
-use document::{Document, Section, name};
+use crate::schema::{ArrivalsWord, RequestWord, WorkloadSection};
+use document::{Document, Read, Section, name};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -26,7 +24,7 @@ pub fn workloads<'d>(
     let written = table.get("content").and_then(|v| v.get_ref().as_array()).map_or(0, |l| l.len());
     let all_known = written == contents.len();
     let mut found: Vec<(Workload, Range<usize>)> = Vec::new();
-    for section in Section::repeated(doc, SECTIONS, table, "workload") {
+    for section in Section::all_of::<WorkloadSection>(doc, table) {
         let Some(mut workload) = workload(&section, names, contents, all_known) else { continue };
         let twins = found.iter().filter(|(other, _)| other.name == workload.name).count();
         if twins > 0 {
@@ -43,8 +41,9 @@ fn workload(
     contents: &mut [Found],
     all_known: bool,
 ) -> Option<Workload> {
+    let read = WorkloadSection::read(s)?;
     let wanted = wanted(s, contents, all_known)?;
-    let asked = asked(s, names, &wanted, contents)?;
+    let asked = asked(s, names, &read, &wanted, contents)?;
     let at = names.several(s, "at");
     let (requests, at) = match s.given("trace") {
         Some(_) => {
@@ -59,10 +58,10 @@ fn workload(
             at.dedup();
             (Requests::Listed(requests), at)
         }
-        None => (drawn(s, &wanted, contents)?, at),
+        None => (drawn(s, &read, &wanted, contents)?, at),
     };
     let shown: Vec<String> = wanted.iter().map(|i| contents[*i].0.name.to_string()).collect();
-    let (name, listed) = (shown.join(" "), s.count("listed"));
+    let (name, listed) = (shown.join(" "), read.listed);
     (!at.is_empty()).then_some(Workload { name, at, contents: wanted, requests, asked, listed })
 }
 
@@ -86,6 +85,7 @@ fn wanted(s: &Section<'_>, contents: &[Found], all_known: bool) -> Option<Vec<us
 fn asked(
     s: &Section<'_>,
     names: &Names<'_>,
+    read: &WorkloadSection,
     wanted: &[usize],
     contents: &[Found],
 ) -> Option<Asked> {
@@ -98,19 +98,25 @@ fn asked(
             s.mistake("name", "a workload plays one video, and nothing else besides");
             return None;
         }
-        return Some(Asked::Video(fetching(s, names)?, player(s, &contents[wanted[0]].0.objects)?));
+        let player = player(s, &contents[wanted[0]].0.objects, read.player);
+        return Some(Asked::Video(fetching(s, names, &read.fetch)?, player?));
     }
     not_a_player(s);
-    if s.word("request") == 0 {
-        return fetching(s, names).map(Asked::Object);
+    if read.request == RequestWord::Object {
+        return fetching(s, names, &read.fetch).map(Asked::Object);
     }
     for field in ["control", "patience", "range"].iter().filter(|field| s.given(field).is_some()) {
         s.mistake(field, "a request of a `chunk` is one Interest and has none");
     }
-    s.quantity("lifetime").map(Asked::Chunk)
+    Some(Asked::Chunk(read.fetch.lifetime))
 }
 
-fn drawn(s: &Section<'_>, wanted: &[usize], contents: &[Found]) -> Option<Requests> {
+fn drawn(
+    s: &Section<'_>,
+    read: &WorkloadSection,
+    wanted: &[usize],
+    contents: &[Found],
+) -> Option<Requests> {
     for field in ["at", "rate"].iter().filter(|field| s.given(field).is_none()) {
         s.doc.mistake(s.at.clone(), format!("`workload` needs a field `{field}`, or a `trace`"));
     }
@@ -120,21 +126,19 @@ fn drawn(s: &Section<'_>, wanted: &[usize], contents: &[Found]) -> Option<Reques
         let why = format!("the objects of `{name}` come from a trace; give the workload a `trace`");
         s.mistake("name", &why);
     }
-    let arrivals = [Arrivals::Poisson, Arrivals::Constant][s.word("arrivals").min(1)];
-    let (alpha, q) = (s.get("alpha", not_negative), s.get("q", not_negative));
-    let start: Duration = s.quantity("start")?;
-    let stop = s.given("stop").and_then(|_| s.quantity::<Duration>("stop"));
-    if stop.is_some_and(|stop| stop <= start) {
+    let arrivals = match read.arrivals {
+        ArrivalsWord::Poisson => Arrivals::Poisson,
+        ArrivalsWord::Constant => Arrivals::Constant,
+    };
+    if read.stop.is_some_and(|stop| stop <= read.start) {
         s.mistake("stop", "it is not later than `start`");
     }
-    let count = s.given("count").and_then(|_| s.number("count"));
-    s.given("rate")?;
     Some(Requests::Drawn {
-        per_second: s.get("rate", per_second)?,
+        per_second: read.rate?,
         arrivals,
-        alpha: alpha?,
-        q: q?,
-        span: (start, stop),
-        count: count,
+        alpha: read.alpha,
+        q: read.q,
+        span: (read.start, read.stop),
+        count: read.count,
     })
 }

@@ -2,8 +2,8 @@
 
 use super::places::Names;
 use crate::model::{Adaptation, Fetching, Objects, Player};
-use control::Duration;
-use document::{Section, parts};
+use crate::schema::{AdaptationWord, FetchSection, PlayerSection};
+use document::Section;
 
 /// The fields of a player of video.
 const OF_PLAYERS: [&str; 4] = ["adaptation", "quality", "buffer", "startup"];
@@ -16,36 +16,33 @@ pub fn not_a_player(s: &Section<'_>) {
 }
 
 /// How a fetch is done.
-pub fn fetching(s: &Section<'_>, names: &Names<'_>) -> Option<Fetching> {
+pub fn fetching(s: &Section<'_>, names: &Names<'_>, fetch: &FetchSection) -> Option<Fetching> {
     let control = match s.given("control") {
-        Some(_) => parts::controller(s, "control"),
+        Some(_) => fetch.control.clone(),
         None => names.control.clone(),
     };
-    let (patience, lifetime) = (s.quantity("patience")?, s.quantity("lifetime")?);
-    let range = s.given("range").and_then(|_| s.number("range"));
+    let FetchSection { patience, lifetime, range, .. } = *fetch;
     Some(Fetching { control: control?, patience, lifetime, range })
 }
 
 /// How a video is played.
-pub fn player(s: &Section<'_>, video: &Objects) -> Option<Player> {
+pub fn player(s: &Section<'_>, video: &Objects, player: PlayerSection) -> Option<Player> {
     let Objects::Video { ladder, segment, .. } = video else { return None };
-    let buffer: Duration = s.quantity("buffer")?;
-    let startup: Duration = s.quantity("startup")?;
+    let PlayerSection { adaptation, quality, buffer, startup } = player;
     if buffer < *segment {
         s.mistake("buffer", "it does not hold a segment of the video");
     }
     if startup > buffer {
         s.mistake("startup", "the `buffer` does not hold as much");
     }
-    let quality = s.count("quality");
-    let adaptation = match s.word("adaptation") {
+    let adaptation = match adaptation {
         // The paper has a buffer of 240 s, a reservoir of 90 s and a cushion of 126 s.
-        0 => Adaptation::Buffer {
+        AdaptationWord::Buffer => Adaptation::Buffer {
             reservoir: buffer.mul_f64(90.0 / 240.0),
             cushion: buffer.mul_f64(126.0 / 240.0),
         },
-        1 => Adaptation::Rate { safety: 0.85, memory: 5 },
-        _ => Adaptation::Fixed(quality),
+        AdaptationWord::Rate => Adaptation::Rate { safety: 0.85, memory: 5 },
+        AdaptationWord::Fixed => Adaptation::Fixed(quality),
     };
     if s.given("quality").is_some() && !matches!(adaptation, Adaptation::Fixed(_)) {
         s.mistake("quality", "only `adaptation = \"fixed\"` has it");

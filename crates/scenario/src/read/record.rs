@@ -2,9 +2,8 @@
 
 use super::places::Places;
 use crate::model::{Pick, Recording, Scenario};
-use crate::schema::SECTIONS;
-use control::Duration;
-use document::{Document, Section, shown, text};
+use crate::schema::RecordSection;
+use document::{Document, Read, Section, shown};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -14,25 +13,15 @@ pub fn read<'d>(
     table: &'d DeTable<'d>,
     places: &Places<'_>,
 ) -> Option<Recording> {
-    let section = Section::single(doc, SECTIONS, table, "record")?;
+    let section = Section::of::<RecordSection>(doc, table);
+    let RecordSection { interval, .. } = RecordSection::read(&section)?;
     let node = |value: &Spanned<DeValue<'_>>, field: &str| places.names.find(value, field, doc);
     Some(Recording {
-        interval: section.get("interval", interval)?,
+        interval,
         flows: pick(&section, "flows", &node),
         links: pick(&section, "links", &|value, field| link(doc, places, value, field)),
         nodes: pick(&section, "nodes", &node),
     })
-}
-
-fn interval(value: &DeValue<'_>) -> Result<Option<Duration>, String> {
-    match text(value)? {
-        "auto" => Ok(None),
-        given => match given.parse::<Duration>() {
-            Ok(Duration::ZERO) => Err("samples without a distance would never end".to_owned()),
-            Ok(interval) => Ok(Some(interval)),
-            Err(error) => Err(format!("{error}; or it is \"auto\"")),
-        },
-    }
 }
 
 /// `"all"`, `"none"` or a list, each entry of which `one` understands.

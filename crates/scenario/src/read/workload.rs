@@ -2,15 +2,13 @@
 
 use super::content::Found;
 use super::fetching::{fetching, not_a_player, player};
-use super::links;
 use super::places::{Names, Places};
 use crate::model::{Consumer, Fault, FaultKind, Fetching, Manner, Objects, Route, Scenario};
-use crate::schema::{FAULTS, SECTIONS};
-use control::Duration;
-use document::{Document, Section, name, text};
+use crate::schema::{ConsumerSection, FaultSection, FaultWord};
+use document::{Document, Read, Section, Words};
 use packet::Name;
 use std::ops::Range;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 /// Reads all `[[consumer]]`, each with its place.
 pub fn consumers<'d>(
@@ -23,26 +21,23 @@ pub fn consumers<'d>(
         table.get("content").and_then(|v| v.get_ref().as_array()).map_or(0, |l| l.len())
             == contents.len();
     let mut found = Vec::new();
-    for section in Section::repeated(doc, SECTIONS, table, "consumer") {
+    for section in Section::all_of::<ConsumerSection>(doc, table) {
         let nodes = names.several(&section, "at");
-        let wanted = section.get("name", name);
-        let content = wanted.and_then(|wanted| served(&section, &wanted, contents, all_known));
-        let timing = (section.quantity::<Duration>("start"), section.quantity("lifetime"));
+        let Some(read) = ConsumerSection::read(&section) else { continue };
+        let wanted = read.name.as_ref();
+        let content = wanted.and_then(|wanted| served(&section, wanted, contents, all_known));
         let manner = match content.map(|i| &contents[i].0.objects) {
-            Some(video @ Objects::Video { .. }) => watching(&section, names, video),
-            Some(Objects::One) => manner(&section, names),
+            Some(video @ Objects::Video { .. }) => watching(&section, names, &read, video),
+            Some(Objects::One) => manner(&section, names, &read),
             Some(_) => {
                 let why = "it is a catalogue; `[[workload]]` asks for its objects";
                 section.mistake("name", why);
                 None
             }
-            None => manner(&section, names),
+            None => manner(&section, names, &read),
         };
-        let (Some(content), (Some(start), Some(lifetime)), Some(manner)) =
-            (content, timing, manner)
-        else {
-            continue;
-        };
+        let (Some(content), Some(manner)) = (content, manner) else { continue };
+        let (start, lifetime) = (read.start, read.fetch.lifetime);
         for at in nodes {
             let consumer = Consumer { at, content, start, lifetime, manner: manner.clone() };
             found.push((consumer, section.place("name")));
@@ -75,47 +70,36 @@ pub fn served(
 const FETCH_ONLY: [&str; 2] = ["control", "patience"];
 
 /// A player of a video.
-fn watching(s: &Section<'_>, names: &Names<'_>, video: &Objects) -> Option<Manner> {
+fn watching(
+    s: &Section<'_>,
+    names: &Names<'_>,
+    read: &ConsumerSection,
+    video: &Objects,
+) -> Option<Manner> {
     for field in ["rate", "stop"].into_iter().filter(|field| s.given(field).is_some()) {
         s.mistake(field, "a video is played, not asked for at a rate");
     }
-    Some(Manner::Video { fetching: fetching(s, names)?, player: player(s, video)? })
+    let fetching = fetching(s, names, &read.fetch)?;
+    Some(Manner::Video { fetching, player: player(s, video, read.player)? })
 }
 
-fn manner(s: &Section<'_>, names: &Names<'_>) -> Option<Manner> {
+fn manner(s: &Section<'_>, names: &Names<'_>, read: &ConsumerSection) -> Option<Manner> {
     not_a_player(s);
     if s.given("rate").is_none() {
         if s.given("stop").is_some() {
             s.mistake("stop", "only Interests at a constant `rate` stop; a fetch has `patience`");
         }
-        let Fetching { control, patience, range, .. } = fetching(s, names)?;
+        let Fetching { control, patience, range, .. } = fetching(s, names, &read.fetch)?;
         return Some(Manner::Fetch { control, patience, range });
     }
     for field in FETCH_ONLY.iter().filter(|field| s.given(field).is_some()) {
         s.mistake(field, "a consumer has it, or a constant `rate`, but not both");
     }
-    let stop = s.quantity::<Duration>("stop");
-    if stop.is_some_and(|stop| s.quantity("start").is_some_and(|start| stop <= start)) {
+    if read.stop.is_some_and(|stop| stop <= read.start) {
         s.mistake("stop", "it is not later than `start`");
     }
-    let range = s.given("range").and_then(|_| s.number("range"));
-    let range = range.unwrap_or(1);
-    Some(Manner::Constant { per_second: s.get("rate", per_second)?, range, stop })
-}
-
-/// `"140 /s"`
-pub fn per_second(value: &DeValue<'_>) -> Result<f64, String> {
-    const EXAMPLE: &str = "write it like \"140 /s\"";
-    let given = text(value)?;
-    let number = given.trim().strip_suffix("/s").ok_or_else(|| {
-        format!("`{given}` is not a number a second: the unit is missing or unknown; {EXAMPLE}")
-    })?;
-    match number.trim().replace('_', "").parse::<f64>() {
-        Ok(n) if n > 0.0 && n <= 1e9 => Ok(n),
-        Ok(0.0) => Err("at a rate of zero nothing is asked for".to_owned()),
-        Ok(_) => Err(format!("`{given}` is not between 0 and 1000000000 /s")),
-        Err(_) => Err(format!("`{given}` is not a number a second; {EXAMPLE}")),
-    }
+    let range = read.fetch.range.unwrap_or(1);
+    Some(Manner::Constant { per_second: read.rate?, range, stop: read.stop })
 }
 
 /// Reads all `[[fault]]`.
@@ -124,53 +108,46 @@ pub fn faults<'d>(
     table: &'d DeTable<'d>,
     places: &Places<'_>,
 ) -> Vec<Fault> {
-    let sections = Section::repeated(doc, SECTIONS, table, "fault");
+    let sections = Section::all_of::<FaultSection>(doc, table);
     sections.iter().filter_map(|section| fault(section, places)).collect()
 }
 
 /// Fields that each kind of fault takes besides `at` and `kind`, and needs unless it has a default.
-fn fields_of(kind: &str) -> &'static [&'static str] {
+fn fields_of(kind: FaultWord) -> &'static [&'static str] {
     match kind {
-        "link-down" | "link-up" => &["link"],
-        "node-crash" | "node-restart" => &["node"],
-        "link-rate" => &["link", "rate"],
-        "route-add" => &["node", "prefix", "via", "cost"],
-        _ => &["node", "prefix", "via"],
+        FaultWord::LinkDown | FaultWord::LinkUp => &["link"],
+        FaultWord::NodeCrash | FaultWord::NodeRestart => &["node"],
+        FaultWord::LinkRate => &["link", "rate"],
+        FaultWord::RouteAdd => &["node", "prefix", "via", "cost"],
+        FaultWord::RouteRemove => &["node", "prefix", "via"],
     }
 }
 
 fn fault(s: &Section<'_>, places: &Places<'_>) -> Option<Fault> {
-    let at = s.quantity("at");
-    let kind = s.get("kind", |v| {
-        let given = text(v)?;
-        FAULTS.iter().find(|word| **word == given).copied().ok_or_else(|| {
-            let valid = document::valid_words(given, FAULTS.iter().copied());
-            format!("`{given}` is not known; {valid}")
-        })
-    })?;
+    let FaultSection { at, kind, rate, prefix, cost, .. } = FaultSection::read(s)?;
     let wanted = fields_of(kind);
     for field in ["link", "node", "rate", "prefix", "via", "cost"] {
         let is_given = s.given(field).is_some();
         if is_given && !wanted.contains(&field) {
-            s.mistake(field, &format!("a fault `{kind}` has none"));
+            s.mistake(field, &format!("a fault `{}` has none", kind.word()));
         } else if !is_given && field != "cost" && wanted.contains(&field) {
-            s.mistake("kind", &format!("a fault `{kind}` needs a field `{field}`"));
+            let word = kind.word();
+            s.mistake("kind", &format!("a fault `{word}` needs a field `{field}`"));
         }
     }
     let node = places.names.one(s, "node");
     let link = places.link(s, "link");
     let kind = match kind {
-        "link-down" => FaultKind::LinkDown(link?.0),
-        "link-up" => FaultKind::LinkUp(link?.0),
-        "node-crash" => FaultKind::NodeCrash(node?),
-        "node-restart" => FaultKind::NodeRestart(node?),
-        "link-rate" => {
-            let rate = links::rate(s, "rate");
+        FaultWord::LinkDown => FaultKind::LinkDown(link?.0),
+        FaultWord::LinkUp => FaultKind::LinkUp(link?.0),
+        FaultWord::NodeCrash => FaultKind::NodeCrash(node?),
+        FaultWord::NodeRestart => FaultKind::NodeRestart(node?),
+        FaultWord::LinkRate => {
             let (link, direction) = link?;
             FaultKind::LinkRate { link, direction, rate: rate? }
         }
-        "route-add" => FaultKind::RouteAdd(places.route(s, node, s.get("prefix", name))?),
-        _ => FaultKind::RouteRemove(places.route(s, node, s.get("prefix", name))?),
+        FaultWord::RouteAdd => FaultKind::RouteAdd(places.route(s, node, prefix, cost)?),
+        FaultWord::RouteRemove => FaultKind::RouteRemove(places.route(s, node, prefix, cost)?),
     };
     Some(Fault { at: at?, kind })
 }
@@ -188,9 +165,14 @@ impl Places<'_> {
     }
 
     /// The route of node `at` to the neighbour `via`.
-    pub fn route(&self, s: &Section<'_>, at: Option<usize>, prefix: Option<Name>) -> Option<Route> {
+    pub fn route(
+        &self,
+        s: &Section<'_>,
+        at: Option<usize>,
+        prefix: Option<Name>,
+        cost: u64,
+    ) -> Option<Route> {
         let via = self.names.one(s, "via");
-        let cost = s.number("cost")?;
         let (at, via) = (at?, via?);
         let Some((link, _)) = Scenario::link_between(self.links, at, via) else {
             if self.all_known {

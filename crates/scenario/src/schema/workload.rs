@@ -1,293 +1,306 @@
 //! Content, workloads and caching: the sections about who has what, who asks for it, and where
 //! copies stay.
 
-use document::Fields;
+use crate::model::{Share, Warmup};
+pub use crate::values::Bound;
+use crate::values::{bound, content_name, not_negative, per_second, segment, warmup};
+use control::{Duration, Size};
 use document::parts::StoreRules;
-use document::schema::{Form, Item, Section, field, required};
+use document::schema::Form;
+use document::{Fields, Read, Words, parts};
+use forwarder::tables::ContentStoreConfig;
+use packet::Name;
+use schemes::Choice;
 
-/// Who has what of a content with several producers.
-pub const PLACEMENTS: &[&str] = &["replicated", "objects", "segments"];
 /// Laws that sizes may be drawn by.
 pub const DISTRIBUTIONS: [&str; 4] = ["uniform", "exponential", "pareto", "lognormal"];
-/// When requests of a workload come.
-pub const ARRIVALS: &[&str] = &["poisson", "constant"];
-/// What a request of a workload asks for.
-pub const REQUESTS: &[&str] = &["object", "chunk"];
-/// Rules that choose the quality of video.
-pub const ADAPTATIONS: &[&str] = &["buffer", "rate", "fixed"];
 
-pub(super) const CONTENT: Section = Section {
-    name: "content",
-    repeated: true,
-    help: "A named object, made from its name: it takes no memory, whatever its size. Or, with \
-           `objects`, a catalogue of objects below the name; or, with `video`, a video.",
-    fields: &[
-        required("name", Form::Name, "Its name; it must not be the prefix of another one's."),
-        required("at", Form::As("node, or a list of nodes"), "Its producer, or producers."),
-        field(
-            "size",
-            Form::As("size, `{ distribution, … }`, or a list of classes"),
-            "",
-            "Bytes of content, of each object if there are several; required but of a video. \
-             Sizes may be drawn: `{ distribution = \"uniform\", least = \"10 kB\", most = \"1 \
-             MB\" }`, `{ distribution = \"exponential\", mean = … }`, `{ distribution = \
-             \"pareto\", least = …, most = …, shape = 1.2 }`, `{ distribution = \"lognormal\", \
-             median = …, sigma = 1 }`. A list gives objects of several classes, which results \
-             tell apart: `[{ class = \"mice\", share = \"99 %\", size = \"50 kB\" }, { class = \
-             \"elephants\", share = \"1 %\", size = \"10 MB\" }]`.",
-        ),
-        field("segment", Form::Size, "\"8000 B\"", "Bytes of content in a segment."),
-        field(
-            "objects",
-            Form::As("number, `\"unlimited\"` or `\"listed\"`"),
-            "",
-            "It is a catalogue of so many objects, called `name/0`, `name/1`, … by rank: the most \
-             popular first. `\"unlimited\"`: a new one for every request. `\"listed\"`: those that \
-             the traces of workloads name.",
-        ),
-        field(
-            "placement",
-            Form::Word(PLACEMENTS),
-            "\"replicated\"",
-            "Who has what if there are several producers. `replicated`: everyone everything, and \
-             routes lead to the nearest. `objects`, `segments`: each object, or each segment, is \
-             at one of them, by chance; every node has a route of its own to it, where it needs \
-             one.",
-        ),
-        field(
-            "together",
-            Form::Number(1, 256),
-            "1",
-            "With `placement = \"segments\"`: so many segments in a row are at the same producer, \
-             such as the chunks of schemes of which an Interest asks for several.",
-        ),
-        field(
-            "video",
-            Form::As("table `{ ladder, segment, length }`"),
-            "",
-            "It is a video: `{ ladder = [\"300 kbit/s\", \"1 Mbit/s\"], segment = \"2 s\", length \
-             = \"60 s\" }`. Each `segment` of it is an object of its own in every quality of the \
-             `ladder`, `name/quality/number`.",
-        ),
-        field(
-            "signing",
-            Form::Word(&["manifest", "digest", "none"]),
-            "\"manifest\"",
-            "`manifest`: a signed list of all segments' digests, as `weir put` makes it; the whole \
-             object is hashed when it is asked for first. `digest`: a digest in each segment, and \
-             no list. `none`: nothing is hashed by anybody, as in other simulators.",
-        ),
-        field(
-            "service_time",
-            Form::Duration,
-            "\"0 ms\"",
-            "How long a producer takes for each answer, whatever its size: one after the other, \
-             each producer of the content for itself.",
-        ),
-        field(
-            "service_queue",
-            Form::Number(0, 1_000_000),
-            "1000",
-            "How many Interests wait at a producer with a `service_time` while one is being \
-             answered; what comes to a full queue is lost.",
-        ),
-        field(
-            "production",
-            Form::Word(&["on-demand", "in-order"]),
-            "\"on-demand\"",
-            "`on-demand`: a producer makes the segment that an Interest asks for. `in-order`: it \
-             makes segments in order and sends each at once, as CCNx's `ccnsendchunks`: ten after \
-             the latest Interest that reaches it, then one a second. Segments that no Interest \
-             waits for go into the content store of its node, and are lost if it has none: no \
-             segment is made twice. One object with `signing = \"none\"` or `\"digest\"`; \
-             `service_time` is the time for each.",
-        ),
-        field(
-            "slow_time",
-            Form::Duration,
-            "\"0 ms\"",
-            "With `production = \"in-order\"`: how long the segment `slow_segment` takes, where \
-             that is not the `service_time`. `\"0 ms\"`: there is no such segment.",
-        ),
-        field(
-            "slow_segment",
-            Form::Number(0, 1_000_000_000),
-            "0",
-            "The number of the segment that takes `slow_time`.",
-        ),
-    ],
-};
+/// A named object, made from its name: it takes no memory, whatever its size. Or, with `objects`, a
+/// catalogue of objects below the name; or, with `video`, a video.
+#[derive(Clone, Debug, Fields, Read)]
+#[section(name = "content", repeated)]
+pub struct ContentSection {
+    /// Its name; it must not be the prefix of another one's.
+    #[field(required, with = content_name)]
+    pub name: Option<Name>,
+    /// Its producer, or producers.
+    #[field(required, form = "node, or a list of nodes", elsewhere)]
+    pub at: (),
+    /// Bytes of content, of each object if there are several; required but of a video. Sizes may be
+    /// drawn: `{ distribution = "uniform", least = "10 kB", most = "1 MB" }`, `{ distribution =
+    /// "exponential", mean = … }`, `{ distribution = "pareto", least = …, most = …, shape = 1.2 }`,
+    /// `{ distribution = "lognormal", median = …, sigma = 1 }`. A list gives objects of several
+    /// classes, which results tell apart: `[{ class = "mice", share = "99 %", size = "50 kB" }, {
+    /// class = "elephants", share = "1 %", size = "10 MB" }]`.
+    #[field(form = "size, `{ distribution, … }`, or a list of classes", elsewhere)]
+    pub size: (),
+    /// Bytes of content in a segment.
+    #[field(default = "8000 B", with = segment)]
+    pub segment: Size,
+    /// It is a catalogue of so many objects, called `name/0`, `name/1`, … by rank: the most popular
+    /// first. `"unlimited"`: a new one for every request. `"listed"`: those that the traces of
+    /// workloads name.
+    #[field(form = "number, `\"unlimited\"` or `\"listed\"`", elsewhere)]
+    pub objects: (),
+    /// Who has what if there are several producers. `replicated`: everyone everything, and routes
+    /// lead to the nearest. `objects`, `segments`: each object, or each segment, is at one of them,
+    /// by chance; every node has a route of its own to it, where it needs one.
+    #[field(default = "replicated")]
+    pub placement: Placement,
+    /// With `placement = "segments"`: so many segments in a row are at the same producer, such as
+    /// the chunks of schemes of which an Interest asks for several.
+    #[field(default = 1, range = 1..=256)]
+    pub together: u64,
+    /// It is a video: `{ ladder = ["300 kbit/s", "1 Mbit/s"], segment = "2 s", length = "60 s" }`.
+    /// Each `segment` of it is an object of its own in every quality of the `ladder`,
+    /// `name/quality/number`.
+    #[field(form = "table `{ ladder, segment, length }`", elsewhere)]
+    pub video: (),
+    /// `manifest`: a signed list of all segments' digests, as `weir put` makes it; the whole object
+    /// is hashed when it is asked for first. `digest`: a digest in each segment, and no list.
+    /// `none`: nothing is hashed by anybody, as in other simulators.
+    #[field(default = "manifest")]
+    pub signing: SigningWord,
+    /// How long a producer takes for each answer, whatever its size: one after the other, each
+    /// producer of the content for itself.
+    #[field(default = "0 ms")]
+    pub service_time: Duration,
+    /// How many Interests wait at a producer with a `service_time` while one is being answered;
+    /// what comes to a full queue is lost.
+    #[field(default = 1000, range = 0..=1_000_000)]
+    pub service_queue: usize,
+    /// `on-demand`: a producer makes the segment that an Interest asks for. `in-order`: it makes
+    /// segments in order and sends each at once, as CCNx's `ccnsendchunks`: ten after the latest
+    /// Interest that reaches it, then one a second. Segments that no Interest waits for go into the
+    /// content store of its node, and are lost if it has none: no segment is made twice. One object
+    /// with `signing = "none"` or `"digest"`; `service_time` is the time for each.
+    #[field(default = "on-demand")]
+    pub production: ProductionWord,
+    /// With `production = "in-order"`: how long the segment `slow_segment` takes, where that is not
+    /// the `service_time`. `"0 ms"`: there is no such segment.
+    #[field(default = "0 ms")]
+    pub slow_time: Duration,
+    /// The number of the segment that takes `slow_time`.
+    #[field(default = 0, range = 0..=1_000_000_000)]
+    pub slow_segment: u64,
+}
+
+/// Who has what of a content with several producers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+#[allow(missing_docs, reason = "the words say it")]
+pub enum Placement {
+    Replicated,
+    Objects,
+    Segments,
+}
+
+/// How a content is signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+#[allow(missing_docs, reason = "the words say it")]
+pub enum SigningWord {
+    Manifest,
+    Digest,
+    None,
+}
+
+/// When a producer makes segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+#[allow(missing_docs, reason = "the words say it")]
+pub enum ProductionWord {
+    OnDemand,
+    InOrder,
+}
 
 /// How a fetch, or each of many, is done.
-const FETCH: &[Item] = &[
-    field(
-        "control",
-        Form::Part("controller"),
-        "\"bbr\"",
-        "The congestion-control scheme of a fetch. A startup may stand before it: \
-         `\"packet-pair+cubic\"`, `{ scheme = \"cubic\", startup = \"packet-pair\" }`.",
-    ),
-    field(
-        "patience",
-        Form::Duration,
-        "\"30 s\"",
-        "A fetch gives up when nothing new has come for this long.",
-    ),
-    field("lifetime", Form::Duration, "\"4 s\"", "InterestLifetime."),
-    field(
-        "range",
-        Form::Number(1, 256),
-        "",
-        "How many segments one Interest asks for. Without it, of a fetch as many as the scheme \
-         says: 1, but for those that work on chunks; at a constant rate 1.",
-    ),
-];
+#[derive(Clone, Debug, Fields, Read)]
+pub struct FetchSection {
+    /// The congestion-control scheme of a fetch. A startup may stand before it:
+    /// `"packet-pair+cubic"`, `{ scheme = "cubic", startup = "packet-pair" }`.
+    #[field(default = "bbr", part = "controller", by = parts::controller)]
+    pub control: Option<Choice>,
+    /// A fetch gives up when nothing new has come for this long.
+    #[field(default = "30 s")]
+    pub patience: Duration,
+    /// InterestLifetime.
+    #[field(default = "4 s")]
+    pub lifetime: Duration,
+    /// How many segments one Interest asks for. Without it, of a fetch as many as the scheme says:
+    /// 1, but for those that work on chunks; at a constant rate 1.
+    #[field(range = 1..=256)]
+    pub range: Option<u16>,
+}
 
 /// How a video is played.
-const PLAYER: &[Item] = &[
-    field(
-        "adaptation",
-        Form::Word(ADAPTATIONS),
-        "\"buffer\"",
-        "Who asks for a video: the rule that chooses the quality of the next segment. `buffer`: by \
-         what is in the playout buffer (BBA-0, Huang and others, 2014). `rate`: the highest below \
-         85 % of the harmonic mean of the rates of the last five. `fixed`: always `quality`.",
-    ),
-    field("quality", Form::Number(0, 1_000), "0", "The place on the ladder for `fixed`."),
-    field("buffer", Form::Duration, "\"30 s\"", "What the playout buffer holds at most."),
-    field(
-        "startup",
-        Form::Duration,
-        "\"4 s\"",
-        "What must be in the playout buffer to begin, and to go on after a stall.",
-    ),
-];
+#[derive(Clone, Copy, Debug, Fields, Read)]
+pub struct PlayerSection {
+    /// Who asks for a video: the rule that chooses the quality of the next segment. `buffer`: by
+    /// what is in the playout buffer (BBA-0, Huang and others, 2014). `rate`: the highest below 85
+    /// % of the harmonic mean of the rates of the last five. `fixed`: always `quality`.
+    #[field(default = "buffer")]
+    pub adaptation: AdaptationWord,
+    /// The place on the ladder for `fixed`.
+    #[field(default = 0, range = 0..=1_000)]
+    pub quality: usize,
+    /// What the playout buffer holds at most.
+    #[field(default = "30 s")]
+    pub buffer: Duration,
+    /// What must be in the playout buffer to begin, and to go on after a stall.
+    #[field(default = "4 s")]
+    pub startup: Duration,
+}
 
-pub(super) const CONSUMER: Section = Section {
-    name: "consumer",
-    repeated: true,
-    help: "Who asks: a fetch under congestion control; with `rate`, Interests at a constant rate \
-           for the segments one after the other, whatever happens; of a video, its player.",
-    fields: &[
-        Item::Group(&[
-            required("at", Form::As("node, or a list of nodes"), "Where; one at each node."),
-            required("name", Form::Name, "The content."),
-            field("start", Form::Duration, "\"0 s\"", "When it begins."),
-        ]),
-        Item::Group(FETCH),
-        Item::Group(&[
-            field(
-                "rate",
-                Form::As("number a second (`\"140 /s\"`)"),
-                "",
-                "Interests a second at a constant rate, without congestion control.",
-            ),
-            field(
-                "stop",
-                Form::Duration,
-                "",
-                "When Interests at a constant rate end. Without it: never.",
-            ),
-        ]),
-        Item::Group(PLAYER),
-    ],
-};
+/// Rules that choose the quality of video.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+#[allow(missing_docs, reason = "the words say it")]
+pub enum AdaptationWord {
+    Buffer,
+    Rate,
+    Fixed,
+}
 
-pub(super) const WORKLOAD: Section = Section {
-    name: "workload",
-    repeated: true,
-    help: "Flows that begin by themselves, one after the other: requests of objects by chance or \
-           by a trace. A flow that is over leaves its record alone, and beyond `listed` flows its \
-           share in the sums.",
-    fields: &[
-        Item::Group(&[
-            required("name", Form::As("name, or a list of names"), "The contents, each as likely."),
-            field(
-                "at",
-                Form::As("node, or a list of nodes"),
-                "",
-                "Where requests come up, each as likely. Required without `trace`.",
-            ),
-            field(
-                "rate",
-                Form::As("number a second (`\"0.5 /s\"`)"),
-                "",
-                "Requests a second, over all nodes. Required without `trace`.",
-            ),
-            field(
-                "arrivals",
-                Form::Word(ARRIVALS),
-                "\"poisson\"",
-                "The distances between requests: exponentially distributed, or all the same.",
-            ),
-            field(
-                "alpha",
-                Form::As("number from 0 on"),
-                "0.8",
-                "The object of rank k is asked for with probability proportional to (k + q)^-alpha \
-                 (Zipf-Mandelbrot).",
-            ),
-            field("q", Form::As("number from 0 on"), "0", "See `alpha`; 0 gives Zipf's law."),
-            field(
-                "request",
-                Form::Word(REQUESTS),
-                "\"object\"",
-                "What is asked for: the whole object by a fetch, or one segment of it, any of them \
-                 as likely, by a single Interest that is never repeated.",
-            ),
-            field("start", Form::Duration, "\"0 s\"", "No request comes before."),
-            field("stop", Form::Duration, "", "No request comes from then on."),
-            field("count", Form::Number(1, i64::MAX), "", "The most requests that come."),
-            field(
-                "trace",
-                Form::Path,
-                "",
-                "A CSV file of requests, relative to the scenario's folder, with a head line and \
-                 the columns `time` (seconds, or `\"5 ms\"`), `node`, `name` (an object's name, or \
-                 its number) and, for contents with `objects = \"listed\"`, `size`.",
-            ),
-            field(
-                "listed",
-                Form::Number(0, 1_000_000),
-                "10000",
-                "So many flows are listed one by one in results, over all workloads: the smallest \
-                 number given.",
-            ),
-        ]),
-        Item::Group(FETCH),
-        Item::Group(PLAYER),
-    ],
-};
+/// Who asks: a fetch under congestion control; with `rate`, Interests at a constant rate for the
+/// segments one after the other, whatever happens; of a video, its player.
+#[derive(Clone, Debug, Fields, Read)]
+#[section(name = "consumer", repeated)]
+pub struct ConsumerSection {
+    /// Where; one at each node.
+    #[field(required, form = "node, or a list of nodes", elsewhere)]
+    pub at: (),
+    /// The content.
+    #[field(required)]
+    pub name: Option<Name>,
+    /// When it begins.
+    #[field(default = "0 s")]
+    pub start: Duration,
+    /// How it fetches.
+    #[field(flatten)]
+    pub fetch: FetchSection,
+    /// Interests a second at a constant rate, without congestion control.
+    #[field(form = "number a second (`\"140 /s\"`)", with = per_second)]
+    pub rate: Option<f64>,
+    /// When Interests at a constant rate end. Without it: never.
+    pub stop: Option<Duration>,
+    /// How it plays a video.
+    #[field(flatten)]
+    pub player: PlayerSection,
+}
+
+/// Flows that begin by themselves, one after the other: requests of objects by chance or by a
+/// trace. A flow that is over leaves its record alone, and beyond `listed` flows its share in the
+/// sums.
+#[derive(Clone, Debug, Fields, Read)]
+#[section(name = "workload", repeated)]
+pub struct WorkloadSection {
+    /// The contents, each as likely.
+    #[field(required, form = "name, or a list of names", elsewhere)]
+    pub name: (),
+    /// Where requests come up, each as likely. Required without `trace`.
+    #[field(form = "node, or a list of nodes", elsewhere)]
+    pub at: (),
+    /// Requests a second, over all nodes. Required without `trace`.
+    #[field(form = "number a second (`\"0.5 /s\"`)", with = per_second)]
+    pub rate: Option<f64>,
+    /// The distances between requests: exponentially distributed, or all the same.
+    #[field(default = "poisson")]
+    pub arrivals: ArrivalsWord,
+    /// The object of rank k is asked for with probability proportional to (k + q)^-alpha
+    /// (Zipf-Mandelbrot).
+    #[field(default = 0.8, form = "number from 0 on", with = not_negative)]
+    pub alpha: f64,
+    /// See `alpha`; 0 gives Zipf's law.
+    #[field(default = 0, form = "number from 0 on", with = not_negative)]
+    pub q: f64,
+    /// What is asked for: the whole object by a fetch, or one segment of it, any of them as likely,
+    /// by a single Interest that is never repeated.
+    #[field(default = "object")]
+    pub request: RequestWord,
+    /// No request comes before.
+    #[field(default = "0 s")]
+    pub start: Duration,
+    /// No request comes from then on.
+    pub stop: Option<Duration>,
+    /// The most requests that come.
+    #[field(range = 1..)]
+    pub count: Option<u64>,
+    /// A CSV file of requests, relative to the scenario's folder, with a head line and the columns
+    /// `time` (seconds, or `"5 ms"`), `node`, `name` (an object's name, or its number) and, for
+    /// contents with `objects = "listed"`, `size`.
+    #[field(form = Form::Path, elsewhere)]
+    pub trace: (),
+    /// So many flows are listed one by one in results, over all workloads: the smallest number
+    /// given.
+    #[field(default = 10_000, range = 0..=1_000_000)]
+    pub listed: usize,
+    /// How a flow fetches.
+    #[field(flatten)]
+    pub fetch: FetchSection,
+    /// How it plays a video.
+    #[field(flatten)]
+    pub player: PlayerSection,
+}
+
+/// When requests of a workload come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+#[allow(missing_docs, reason = "the words say it")]
+pub enum ArrivalsWord {
+    Poisson,
+    Constant,
+}
+
+/// What a request of a workload asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+#[allow(missing_docs, reason = "the words say it")]
+pub enum RequestWord {
+    Object,
+    Chunk,
+}
 
 /// What a content store is.
-pub(super) const STORE: &[Item] = &[field(
-    "content_store",
-    Form::As("size, packets (`\"1000 packets\"`) or share (`\"2 %\"`)"),
-    "\"0 B\"",
-    "Bound of the content store: its memory, everything counted; Data packets; or Data packets \
-         as a share of the segments of all content. `\"0 B\"` switches it off.",
-)];
+#[derive(Clone, Copy, Debug, Fields, Read)]
+pub struct Store {
+    /// Bound of the content store: its memory, everything counted; Data packets; or Data packets as
+    /// a share of the segments of all content. `"0 B"` switches it off.
+    #[field(name = "content_store", default = "0 B", form = "size, packets (`\"1000 packets\"`) or share (`\"2 %\"`)", with = bound)]
+    pub bound: Bound,
+    /// What it keeps.
+    #[field(flatten)]
+    pub rules: StoreRules,
+}
 
-pub(super) const CACHING: Section = Section {
-    name: "caching",
-    repeated: false,
-    help: "Content stores of nodes whose `[[node]]` does not say `content_store` itself; and the \
-           warm-up.",
-    fields: &[
-        Item::Group(&[field(
-            "at",
-            Form::As("`\"all\"`, `\"routers\"`, node or list of nodes"),
-            "\"routers\"",
-            "Which nodes: `\"routers\"` are those where nobody produces.",
-        )]),
-        Item::Group(STORE),
-        Item::Group(StoreRules::FIELDS),
-        Item::Group(&[field(
-            "warmup",
-            Form::As("`\"auto\"` or time"),
-            "\"auto\"",
-            "Results tell what happened before its end from what happened after. `\"auto\"`: the \
-             end is detected from the hit ratio over time (MSER-5).",
-        )]),
-    ],
-};
+/// As good as no bound, and yet two of them can be added.
+const MOST_BYTES: usize = usize::MAX / 4;
+
+impl Store {
+    /// The store, and the share of all content that bounds it, if one does.
+    #[must_use]
+    pub fn config(self) -> (ContentStoreConfig, Option<Share>) {
+        let StoreRules { policy, admission } = self.rules;
+        let (capacity, packets, share) = match self.bound {
+            Bound::Bytes(bytes) => (bytes, usize::MAX, None),
+            Bound::Packets(packets) => (MOST_BYTES, packets, None),
+            // How many they are is known when content is.
+            Bound::Share(share) => (MOST_BYTES, 0, Some(share)),
+        };
+        (ContentStoreConfig { capacity, packets, policy, admission }, share)
+    }
+}
+
+/// Content stores of nodes whose `[[node]]` does not say `content_store` itself; and the warm-up.
+#[derive(Clone, Copy, Debug, Fields, Read)]
+#[section(name = "caching")]
+pub struct CachingSection {
+    /// Which nodes: `"routers"` are those where nobody produces.
+    #[field(
+        default = "routers",
+        form = "`\"all\"`, `\"routers\"`, node or list of nodes",
+        elsewhere
+    )]
+    pub at: (),
+    /// The store of each.
+    #[field(flatten)]
+    pub store: Store,
+    /// Results tell what happened before its end from what happened after. `"auto"`: the end is
+    /// detected from the hit ratio over time (MSER-5).
+    #[field(default = "auto", form = "`\"auto\"` or time", with = warmup)]
+    pub warmup: Warmup,
+}

@@ -1,8 +1,9 @@
 //! Generators that draw: equal seeds draw equal networks.
 
 use super::{Line, Sketch, Way, shapes};
-use control::{Duration, Ratio, Rng};
-use document::{Section, ratio};
+use crate::schema::TopologySection;
+use control::{Duration, Rng};
+use document::Section;
 use std::collections::BTreeMap;
 
 /// The most nodes of a Waxman network: it looks at every pair.
@@ -21,28 +22,21 @@ pub struct Waxman {
 }
 
 impl Waxman {
-    pub fn read(s: &Section<'_>) -> Option<Waxman> {
-        let size = s.count("size");
+    pub fn read(s: &Section<'_>, topology: &TopologySection) -> Option<Waxman> {
+        let size = topology.size;
         if size > MOST_WAXMAN {
             s.mistake("size", &format!("a waxman network has at most {MOST_WAXMAN} nodes"));
             return None;
         }
-        let share = |field| {
-            let share = s.get(field, ratio).map_or(0.0, Ratio::get);
+        let (alpha, beta) = (topology.alpha.get(), topology.beta.get());
+        for (field, share) in [("alpha", alpha), ("beta", beta)] {
             if share <= 0.0 {
                 s.mistake(field, "it is greater than zero");
             }
-            (share > 0.0).then_some(share)
-        };
-        let (alpha, beta) = (share("alpha"), share("beta"));
-        let across = s.given("across").and_then(|_| s.quantity("across"));
-        Some(Waxman { size, seed: seed(s), alpha: alpha?, beta: beta?, across })
+        }
+        let (seed, across) = (topology.drawn_from, topology.across);
+        (alpha > 0.0 && beta > 0.0).then_some(Waxman { size, seed, alpha, beta, across })
     }
-}
-
-/// The seed that the section names.
-pub fn seed(s: &Section<'_>) -> u64 {
-    s.number("drawn_from").unwrap_or(1)
 }
 
 /// Nodes anywhere in a square, each pair joined with the probability `beta exp(-d / (alpha L))`,
