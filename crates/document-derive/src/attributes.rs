@@ -5,7 +5,7 @@ use quote::{ToTokens, quote};
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Error, Expr, ExprLit, ExprRange, Lit, LitStr, Path, Result, Token};
 
-/// What `#[section(…)]` says of a struct.
+/// The attribute `#[section(…)]` of a struct.
 #[derive(Default)]
 pub struct SectionAttributes {
     /// The name of the section; none for a group of fields.
@@ -36,13 +36,13 @@ impl SectionAttributes {
     }
 }
 
-/// What `#[field(…)]` says of a field.
+/// The attribute `#[field(…)]` of a field.
 #[derive(Default)]
 pub struct FieldAttributes {
     /// Its name in the file.
     pub name: Option<String>,
     /// Its default as it would stand in the file.
-    pub default: Option<String>,
+    pub default: Option<TokenStream>,
     /// It has the default of its type.
     pub has_default: bool,
     /// It must be given, though its type is an `Option`.
@@ -80,7 +80,10 @@ impl FieldAttributes {
         match word(meta).as_str() {
             "name" => self.name = Some(meta.value()?.parse::<LitStr>()?.value()),
             "default" if meta.input.peek(Token![=]) => {
-                self.default = Some(toml(&meta.value()?.parse()?)?);
+                self.default = Some(match meta.value()?.parse()? {
+                    Expr::Path(constant) => quote!(::document::quoted!(#constant)),
+                    value => toml(&value)?.into_token_stream(),
+                });
             }
             "default" => self.has_default = true,
             "range" => {
@@ -142,7 +145,7 @@ fn toml(value: &Expr) -> Result<String> {
             let values = list.elems.iter().map(toml).collect::<Result<Vec<_>>>()?;
             Ok(format!("[{}]", values.join(", ")))
         }
-        other => Err(Error::new_spanned(other, "a default is a literal, or a list of literals")),
+        other => Err(Error::new_spanned(other, "write a literal, a list of them, or a constant")),
     }
 }
 

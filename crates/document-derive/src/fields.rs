@@ -90,7 +90,7 @@ impl<'f> Declared<'f> {
         Ok(Declared { ident, of: &field.ty, name, help, attributes })
     }
 
-    /// What the field holds if it may be left out; `None` if it always has a value.
+    /// The type inside of the `Option` if it may be left out; `None` if it always has a value.
     fn optional(&self) -> Option<&'f Type> {
         let FieldAttributes { default, by, .. } = &self.attributes;
         inside_option(self.of).filter(|_| default.is_none() || by.is_some())
@@ -110,7 +110,7 @@ impl<'f> Declared<'f> {
         let is_optional =
             *has_default || *elsewhere || default.is_some() || self.optional().is_some();
         let required = *required || !is_optional;
-        let default = default.as_deref().unwrap_or_default();
+        let default = default.clone().unwrap_or_else(|| quote!(""));
         quote! {
             ::document::schema::Item::Field(::document::schema::Field {
                 name: #name,
@@ -154,7 +154,7 @@ impl<'f> Declared<'f> {
     }
 }
 
-/// What an `Option` holds.
+/// The type inside of an `Option`.
 fn inside_option(of: &Type) -> Option<&Type> {
     let path = match of {
         Type::Path(path) => path,

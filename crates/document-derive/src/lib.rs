@@ -11,13 +11,13 @@
 //!
 //! Those of a field, whose name, type and documentation say the rest:
 //!
-//! - `default = 20`, `"5 ms"` or `["a"]`: the default, as it would stand in the file. A field without
-//!   it is required, but for an `Option`.
+//! - `default = 20`, `"5 ms"` or `["a"]`: the default, as it would stand in the file; or a constant
+//!   that has a text. A field without it is required, but for an `Option`.
 //! - `default` alone: [`Default`], and the manual says that there is none.
 //! - `required`: an `Option` that must be given; the section is read without it all the same.
 //! - `range = 1..=100`: a whole number in this range.
 //! - `name = "rate"`: the name in the file, where the struct has another one.
-//! - `form = "addresses"`, or a `Form`: what the manual says that it takes, where its type does not.
+//! - `form = "addresses"`, or a `Form`: the form in the manual, where its type does not give it.
 //! - `part = "marker"`: a scheme that has this part.
 //! - `with = FUNCTION`: `fn(&DeValue) -> Result<T, String>` reads the value.
 //! - `by = FUNCTION`: `fn(&Section, &str) -> Option<T>` reads it, and records its mistakes itself.

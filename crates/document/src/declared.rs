@@ -1,15 +1,17 @@
 //! What a struct declares of a section, and what types of values read.
 
+use crate::file::Document;
+use crate::queue::Queue;
+use crate::reader::Section;
 use crate::schema::{self, Form, Item};
 use crate::value::{self, shown, text};
-use crate::{Queue, Section};
 use control::{Duration, Rate, Ratio, Size};
 use packet::Name;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::str::FromStr;
 use toml::Spanned;
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 
 /// A struct that lists fields of a file. Derived.
 pub trait Fields {
@@ -45,15 +47,49 @@ pub trait Value: Formed + Sized {
     fn read(value: &DeValue<'_>) -> Result<Self, String>;
 }
 
-/// An enum whose variants are words. Derived.
-pub trait Words: Copy + 'static {
-    /// The words, in the order of [`Words::ALL`].
-    const WORDS: &'static [&'static str];
-    /// The variants.
-    const ALL: &'static [Self];
+impl<'d> Section<'d> {
+    /// The section that a struct declares, which may stand once or not at all.
+    #[must_use]
+    pub fn of<T: Described>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Section<'d> {
+        Section::new(doc, T::SECTION, table.get(T::SECTION.name))
+    }
 
-    /// The word of a variant.
-    fn word(self) -> &'static str;
+    /// All sections of the kind that a struct declares.
+    #[must_use]
+    pub fn all_of<T: Described>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Vec<Section<'d>> {
+        let schema = T::SECTION;
+        let Some(value) = table.get(schema.name) else { return Vec::new() };
+        match value.get_ref().as_array() {
+            Some(list) => list.iter().map(|v| Section::new(doc, schema, Some(v))).collect(),
+            None => {
+                let what = format!("write `[[{}]]`: it may stand more than once", schema.name);
+                doc.mistake(value.span(), what);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Reads what a field of this section, a table, describes: its own fields, and those of this
+    /// section that it does not have. `None` if it is not there, or no table.
+    ///
+    /// `is_kept` says whether a field of this section counts beside those of the table.
+    #[must_use]
+    pub fn read_over<T: Described + Read>(
+        &self,
+        field: &str,
+        is_kept: impl Fn(&str, &Section<'_>) -> bool,
+    ) -> Option<T> {
+        let own = Section::new(self.doc, T::SECTION, Some(self.given(field)?));
+        let mut fields = own.table?.clone();
+        for (key, value) in self.table.into_iter().flatten() {
+            let name: &str = key.get_ref();
+            let is_there = own.given(name).is_some() || T::SECTION.field(name).is_none();
+            if !is_there && is_kept(name, &own) {
+                fields.insert(key.clone(), value.clone());
+            }
+        }
+        T::read(&Section { table: Some(&fields), ..own })
+    }
 }
 
 impl<T: Formed> Formed for Spanned<T> {
@@ -138,4 +174,22 @@ quantities! {
     Rate: Form::Rate;
     Duration: Form::Duration;
     Queue: Form::As("size or `\"100 packets\"`");
+}
+
+/// A constant text in quotes, as it would stand in the file.
+#[macro_export]
+macro_rules! quoted {
+    ($text:expr) => {{
+        const TEXT: &[u8] = $text.as_bytes();
+        const QUOTED: [u8; TEXT.len() + 2] = {
+            let mut quoted = [b'"'; TEXT.len() + 2];
+            let (_, rest) = quoted.split_at_mut(1);
+            rest.split_at_mut(TEXT.len()).0.copy_from_slice(TEXT);
+            quoted
+        };
+        match ::core::str::from_utf8(&QUOTED) {
+            Ok(text) => text,
+            Err(_) => "",
+        }
+    }};
 }

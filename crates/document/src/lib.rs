@@ -2,7 +2,7 @@
 //! nearest word.
 //!
 //! A struct declares a section of the file: [`Fields`] gives its [`schema`], from which the manual
-//! is made, and [`Read`] reads it. Both are derived; [`document_derive`] lists what may be declared.
+//! is made, and [`Read`] reads it. Both are derived; [`document_derive`] lists the attributes.
 #![forbid(unsafe_code)]
 
 // The derived code names this crate, also inside of it.
@@ -20,7 +20,7 @@ pub mod schema;
 pub mod suggest;
 mod value;
 
-pub use declared::{Described, Fields, Formed, Read, Value, Words};
+pub use declared::{Described, Fields, Formed, Read, Value};
 pub use document_derive::{Fields, Read, Words};
 pub use file::Document;
 pub use loss::{LOSS_FORM, loss};
@@ -30,4 +30,4 @@ pub use queue::Queue;
 pub use reader::Section;
 pub use suggest::valid_words;
 pub use toml::de::DeValue;
-pub use value::{listed, name, ratio, shown, spoken, text, word};
+pub use value::{Words, listed, name, ratio, shown, spoken, text, word};

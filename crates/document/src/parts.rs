@@ -1,9 +1,9 @@
 //! Schemes and their parameters in a file.
 
-use crate::declared::{Fields, Formed, Read, Value, Words};
+use crate::declared::{Fields, Formed, Read, Value};
 use crate::reader::Section;
 use crate::schema::{Form, Item, field};
-use crate::value::{shown, spoken, text, word};
+use crate::value::{Words, shown, spoken, text, word};
 use document_derive::{Fields, Read};
 use forwarder::tables::{Admission, PolicyKind};
 use schemes::{Choice, ChoiceError};

@@ -1,7 +1,6 @@
 //! Takes values out of the parsed file and checks their form.
 
 use crate::Document;
-use crate::declared::{Described, Read};
 use crate::schema;
 use crate::suggest::valid_words;
 use crate::value::shown;
@@ -13,8 +12,8 @@ use toml::de::{DeTable, DeValue};
 pub struct Section<'d> {
     /// The file.
     pub doc: &'d Document<'d>,
-    schema: &'static schema::Section,
-    table: Option<&'d DeTable<'d>>,
+    pub(crate) schema: &'static schema::Section,
+    pub(crate) table: Option<&'d DeTable<'d>>,
     /// Where the section begins.
     pub at: Range<usize>,
 }
@@ -54,49 +53,6 @@ impl<'d> Section<'d> {
             }
         }
         section
-    }
-
-    /// The section that a struct declares, which may stand once or not at all.
-    #[must_use]
-    pub fn of<T: Described>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Section<'d> {
-        Section::new(doc, T::SECTION, table.get(T::SECTION.name))
-    }
-
-    /// All sections of the kind that a struct declares.
-    #[must_use]
-    pub fn all_of<T: Described>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Vec<Section<'d>> {
-        let schema = T::SECTION;
-        let Some(value) = table.get(schema.name) else { return Vec::new() };
-        match value.get_ref().as_array() {
-            Some(list) => list.iter().map(|v| Section::new(doc, schema, Some(v))).collect(),
-            None => {
-                let what = format!("write `[[{}]]`: it may stand more than once", schema.name);
-                doc.mistake(value.span(), what);
-                Vec::new()
-            }
-        }
-    }
-
-    /// Reads what a field of this section, a table, describes: its own fields, and those of this
-    /// section that it does not have. `None` if it is not there, or no table.
-    ///
-    /// `is_kept` says whether a field of this section counts beside those of the table.
-    #[must_use]
-    pub fn read_over<T: Described + Read>(
-        &self,
-        field: &str,
-        is_kept: impl Fn(&str, &Section<'_>) -> bool,
-    ) -> Option<T> {
-        let own = Section::new(self.doc, T::SECTION, Some(self.given(field)?));
-        let mut fields = own.table?.clone();
-        for (key, value) in self.table.into_iter().flatten() {
-            let name: &str = key.get_ref();
-            let is_there = own.given(name).is_some() || T::SECTION.field(name).is_none();
-            if !is_there && is_kept(name, &own) {
-                fields.insert(key.clone(), value.clone());
-            }
-        }
-        T::read(&Section { table: Some(&fields), ..own })
     }
 
     /// Whether the section stands in the file.

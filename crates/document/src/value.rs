@@ -1,6 +1,5 @@
 //! Values of fields.
 
-use crate::declared::Words;
 use crate::suggest::valid_words;
 use control::Ratio;
 use packet::Name;
@@ -85,6 +84,17 @@ pub fn spoken<T: FromStr<Err: Display>>(value: &DeValue<'_>, words: &[&str]) -> 
 pub fn name(value: &DeValue<'_>) -> Result<Name, String> {
     let given = text(value)?;
     given.parse().map_err(|e| format!("`{given}` is not a name: {e}"))
+}
+
+/// An enum whose variants are words. Derived.
+pub trait Words: Copy + 'static {
+    /// The words, in the order of [`Words::ALL`].
+    const WORDS: &'static [&'static str];
+    /// The variants.
+    const ALL: &'static [Self];
+
+    /// The word of a variant.
+    fn word(self) -> &'static str;
 }
 
 /// One of the words of an enum.

@@ -106,11 +106,12 @@ fn every_mistake_has_its_place() {
         "1:1: `pump` needs a field `opens`",
         "2:11: `strokes`: it is a whole number from 1 to 5000, not the number 9_999",
         "3:8: `rate`: it is a text in quotes, not the number 7",
-        "4:7: `way`: `thre` is not known; did you mean `there`? Valid are `there`, `there-and-back`",
+        "4:7: `way`: `thre` is not known; did you mean `there`? Valid are `there`, \
+         `there-and-back`",
         "5:9: `depth`: it is a whole number from -5 to 9223372036854775807, not the number -6",
         "6:9: `words`: it is a text in quotes, not the number 1",
-        "7:1: `pump` has no field `leak`; did you mean `leaks`? Valid are `name`, `strokes`, `rate`, \
-         `way`, `depth`, `opens`, `words`, `leaks`",
+        "7:1: `pump` has no field `leak`; did you mean `leaks`? Valid are `name`, `strokes`, \
+         `rate`, `way`, `depth`, `opens`, `words`, `leaks`",
     ];
     assert_eq!(mistakes, expected);
 }

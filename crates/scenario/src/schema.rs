@@ -15,7 +15,7 @@ use control::{Duration, Rate, Ratio};
 use document::schema::{Form, Section};
 use document::{Described, Fields, LOSS_FORM, Parts, Read, Words, parts};
 use packet::Name;
-use schemes::Choice;
+use schemes::{Choice, defaults};
 use std::ops::Range;
 
 /// All sections, in the order of the manual.
@@ -62,7 +62,7 @@ pub struct About {
     #[field(part = "controller, marker, shaper, stamper or strategy", by = parts::whole)]
     pub scheme: Option<Choice>,
     /// The forwarding strategy of nodes that name none.
-    #[field(default = "best-route", part = "strategy", by = parts::strategy)]
+    #[field(default = defaults::STRATEGY, part = "strategy", by = parts::strategy)]
     pub strategy: Option<Choice>,
 }
 
@@ -166,6 +166,23 @@ pub struct WaySection {
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "topology")]
 pub struct TopologySection {
+    /// The network that a generator makes.
+    #[field(flatten)]
+    pub shape: ShapeSection,
+    /// The file that holds the network.
+    #[field(flatten)]
+    pub source: SourceSection,
+    /// Its links.
+    #[field(flatten)]
+    pub way: WaySection,
+    /// What is different on the links of consumers and producers (dumbbell, parking lot).
+    #[field(form = "table of link fields", elsewhere)]
+    pub access: (),
+}
+
+/// A network that a generator makes.
+#[derive(Clone, Debug, Fields, Read)]
+pub struct ShapeSection {
     /// The shape; or else a `file`.
     pub generator: Option<Generator>,
     /// Nodes of a line, ring, star or drawn network; pairs of a dumbbell; links in the row of a
@@ -199,10 +216,15 @@ pub struct TopologySection {
     /// Links that each new node of `barabasi-albert` brings.
     #[field(default = 2, range = 1..=100)]
     pub attach: usize,
+}
+
+/// A network that a file holds.
+#[derive(Clone, Debug, Fields, Read)]
+pub struct SourceSection {
     /// A file that holds the network. Where it says nothing of a link's rate, delay or queue, the
     /// fields of this section count.
-    #[field(form = "path, from the folder of the scenario")]
-    pub file: Option<String>,
+    #[field(form = "path, from the folder of the scenario", elsewhere)]
+    pub file: (),
     /// What the file is. `.graphml` and `.cch` are known by their endings.
     pub format: Option<Format>,
     /// The file with the delays for `rocketfuel-weights`.
@@ -212,12 +234,6 @@ pub struct TopologySection {
     /// no delays.
     #[field(default = "66.7 %")]
     pub signal_speed: Ratio,
-    /// Its links.
-    #[field(flatten)]
-    pub way: WaySection,
-    /// What is different on the links of consumers and producers (dumbbell, parking lot).
-    #[field(form = "table of link fields", elsewhere)]
-    pub access: (),
 }
 
 /// Generators of topologies.

@@ -12,7 +12,7 @@ pub(crate) mod source;
 use crate::model::{Direction, Link, Loss, Machine, Node, Queue};
 use crate::read::links::needs_rate;
 use crate::read::places::{MAX_NODES, NO_STORE};
-use crate::schema::{Format, Generator, TopologySection};
+use crate::schema::{Format, Generator, ShapeSection, TopologySection};
 use control::{Duration, Rate};
 use document::{Document, Read, Section, Words};
 use schemes::Choice;
@@ -93,7 +93,7 @@ fn generated(section: &Section<'_>, topology: &TopologySection, strategy: &Choic
     needs_rate(section);
     let core = topology.way.direction();
     let access = topology.way.but(section, "access").direction();
-    let sketch = sketch(section, topology)?;
+    let sketch = sketch(section, &topology.shape)?;
     let link = |line: &Line| {
         let like = if line.is_access { &access } else { &core };
         Link { ends: line.ends, directions: line.ways.map(|way| way.on(like)) }
@@ -160,15 +160,15 @@ pub(crate) fn fields_of(generator: Generator) -> &'static [&'static str] {
 /// Those that a file takes.
 pub(crate) const FIELDS_OF_FILES: &[&str] = &["format", "latencies", "signal_speed"];
 
-fn sketch(s: &Section<'_>, topology: &TopologySection) -> Option<Sketch> {
-    let generator = topology.generator?;
+fn sketch(s: &Section<'_>, shape: &ShapeSection) -> Option<Sketch> {
+    let generator = shape.generator?;
     for field in OWN_FIELDS.iter().filter(|f| !fields_of(generator).contains(f)) {
         if s.given(field).is_some() {
             let valid = fields_of(generator).join("`, `");
             s.mistake(field, &format!("a {} has none; it has `{valid}`", generator.word()));
         }
     }
-    let size = topology.size;
+    let size = shape.size;
     let sketch = match generator {
         Generator::Line => shapes::line(size),
         Generator::Ring if size < 3 => {
@@ -179,18 +179,18 @@ fn sketch(s: &Section<'_>, topology: &TopologySection) -> Option<Sketch> {
         Generator::Star => shapes::star(size),
         Generator::Dumbbell => shapes::dumbbell(size),
         Generator::ParkingLot => shapes::parking_lot(size),
-        Generator::Tree => shapes::tree(topology.depth, topology.branches, MAX_NODES),
-        Generator::Waxman => random::waxman(&random::Waxman::read(s, topology)?),
+        Generator::Tree => shapes::tree(shape.depth, shape.branches, MAX_NODES),
+        Generator::Waxman => random::waxman(&random::Waxman::read(s, shape)?),
         Generator::BarabasiAlbert => {
-            let attach = topology.attach;
+            let attach = shape.attach;
             if attach >= size {
                 let why = format!("of {size} nodes one cannot be joined to {attach} others");
                 s.mistake("attach", &why);
                 return None;
             }
-            random::barabasi_albert(size, attach, topology.drawn_from)
+            random::barabasi_albert(size, attach, shape.drawn_from)
         }
-        Generator::Grid => shapes::grid(topology.rows, topology.columns),
+        Generator::Grid => shapes::grid(shape.rows, shape.columns),
     };
     if sketch.nodes.len() > MAX_NODES {
         let many = sketch.nodes.len();
@@ -208,9 +208,9 @@ fn read(s: &Section<'_>, topology: &TopologySection, strategy: &Choice) -> Optio
         }
     }
     let source = Source::open(s, "file");
-    let format = format(s, topology);
+    let format = format(s, topology.source.format);
     let (source, format) = (source?, format?);
-    let speed = topology.signal_speed.get();
+    let speed = topology.source.signal_speed.get();
     if s.given("latencies").is_some() && format != Format::RocketfuelWeights {
         s.mistake("latencies", "only the format `rocketfuel-weights` has them in another file");
     }
@@ -240,9 +240,9 @@ fn read(s: &Section<'_>, topology: &TopologySection, strategy: &Choice) -> Optio
 }
 
 /// What the format is: said, or known by the ending of the name.
-fn format(s: &Section<'_>, topology: &TopologySection) -> Option<Format> {
+fn format(s: &Section<'_>, given: Option<Format>) -> Option<Format> {
     if s.given("format").is_some() {
-        return topology.format;
+        return given;
     }
     let name = s.given("file").and_then(|value| value.get_ref().as_str())?;
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);

@@ -115,7 +115,12 @@ pub struct Unproved {
     /// Networks whose addresses count as proved, such as `["local", "192.0.2.0/24"]`. `local` is
     /// loopback, and the networks that this host has an address in up to `unproved_local_rate`.
     /// Peers of other projects that fetch at higher rates belong here, or into a `[[face]]`.
-    #[field(name = "unproved_exempt", default = ["local"], form = "networks, or `\"local\"`", with = exempt)]
+    #[field(
+        name = "unproved_exempt",
+        default = ["local"],
+        form = "networks, or `\"local\"`",
+        with = exempt,
+    )]
     pub exempt: Exempt,
     /// With `local` in `unproved_exempt`: the most that goes to an unproved address in a network of
     /// this host; five times as much goes to all.

@@ -160,8 +160,8 @@ pub(super) struct ContentStore {
     /// The most packets in it, whatever their sizes. Without it: as many as `capacity` takes.
     #[field(range = 0..)]
     packets: Option<usize>,
-    /// Data below these names are never kept. How soon an answer comes shows a neighbour whether the
-    /// store had it, and so what others have asked for.
+    /// Data below these names are never kept. How soon an answer comes shows a neighbour whether
+    /// the store had it, and so what others have asked for.
     #[field(default, form = "name, or list of names", with = names)]
     pub(super) no_cache: Vec<Name>,
     #[field(flatten)]

@@ -10,7 +10,7 @@ use document::schema::Form;
 use document::{Fields, Read, Words, parts};
 use forwarder::tables::ContentStoreConfig;
 use packet::Name;
-use schemes::Choice;
+use schemes::{Choice, defaults};
 
 /// Laws that sizes may be drawn by.
 pub const DISTRIBUTIONS: [&str; 4] = ["uniform", "exponential", "pareto", "lognormal"];
@@ -116,7 +116,7 @@ pub enum ProductionWord {
 pub struct FetchSection {
     /// The congestion-control scheme of a fetch. A startup may stand before it:
     /// `"packet-pair+cubic"`, `{ scheme = "cubic", startup = "packet-pair" }`.
-    #[field(default = "bbr", part = "controller", by = parts::controller)]
+    #[field(default = defaults::CONTROLLER, part = "controller", by = parts::controller)]
     pub control: Option<Choice>,
     /// A fetch gives up when nothing new has come for this long.
     #[field(default = "30 s")]
@@ -260,7 +260,12 @@ pub enum RequestWord {
 pub struct Store {
     /// Bound of the content store: its memory, everything counted; Data packets; or Data packets as
     /// a share of the segments of all content. `"0 B"` switches it off.
-    #[field(name = "content_store", default = "0 B", form = "size, packets (`\"1000 packets\"`) or share (`\"2 %\"`)", with = bound)]
+    #[field(
+        name = "content_store",
+        default = "0 B",
+        form = "size, packets (`\"1000 packets\"`) or share (`\"2 %\"`)",
+        with = bound,
+    )]
     pub bound: Bound,
     /// What it keeps.
     #[field(flatten)]

@@ -1,7 +1,7 @@
 //! Generators that draw: equal seeds draw equal networks.
 
 use super::{Line, Sketch, Way, shapes};
-use crate::schema::TopologySection;
+use crate::schema::ShapeSection;
 use control::{Duration, Rng};
 use document::Section;
 use std::collections::BTreeMap;
@@ -22,19 +22,19 @@ pub struct Waxman {
 }
 
 impl Waxman {
-    pub fn read(s: &Section<'_>, topology: &TopologySection) -> Option<Waxman> {
-        let size = topology.size;
+    pub fn read(s: &Section<'_>, shape: &ShapeSection) -> Option<Waxman> {
+        let size = shape.size;
         if size > MOST_WAXMAN {
             s.mistake("size", &format!("a waxman network has at most {MOST_WAXMAN} nodes"));
             return None;
         }
-        let (alpha, beta) = (topology.alpha.get(), topology.beta.get());
+        let (alpha, beta) = (shape.alpha.get(), shape.beta.get());
         for (field, share) in [("alpha", alpha), ("beta", beta)] {
             if share <= 0.0 {
                 s.mistake(field, "it is greater than zero");
             }
         }
-        let (seed, across) = (topology.drawn_from, topology.across);
+        let (seed, across) = (shape.drawn_from, shape.across);
         (alpha > 0.0 && beta > 0.0).then_some(Waxman { size, seed, alpha, beta, across })
     }
 }

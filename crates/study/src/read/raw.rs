@@ -193,10 +193,10 @@ macro_rules! selecting {
 }
 
 selecting! {
-    /// Each is a table: `rate = { flow = "c", series = "goodput_mbps", from = "20 s", take = "mean" }`.
-    /// It is of one of `flow`, `link`, `node`, `workload`, `run`, `network`, and is either a `value` or
-    /// a `series`. Values that are not there, as the completion time of a flow that is not complete,
-    /// are left out; a claim over a run without any value does not hold.
+    /// Each is a table: `rate = { flow = "c", series = "goodput_mbps", from = "20 s", take = "mean"
+    /// }`. It is of one of `flow`, `link`, `node`, `workload`, `run`, `network`, and is either a
+    /// `value` or a `series`. Values that are not there, as the completion time of a flow that is
+    /// not complete, are left out; a claim over a run without any value does not hold.
     #[section(name = "experiment.measures")]
     pub struct Measure {
         (selector)
