@@ -25,6 +25,8 @@ pub struct Document<'a> {
     file: &'a str,
     sources: RefCell<Vec<Source>>,
     mistakes: RefCell<Vec<(Range<usize>, String)>>,
+    /// Those of them about values that have no meaning in their place.
+    misplaced: RefCell<Vec<(Range<usize>, String)>>,
     /// Mistakes that were found, shown or not.
     count: Cell<usize>,
 }
@@ -37,6 +39,7 @@ impl<'a> Document<'a> {
             file: text,
             sources: RefCell::default(),
             mistakes: RefCell::default(),
+            misplaced: RefCell::default(),
             count: Cell::new(0),
         };
         doc.attach(name, text);
@@ -107,6 +110,14 @@ impl<'a> Document<'a> {
         }
     }
 
+    /// Remembers a mistake about a value that has no meaning in its place. Other mistakes in the
+    /// value are not shown.
+    pub fn misplaced(&self, at: Range<usize>, message: impl Into<String>) {
+        let message = message.into();
+        self.misplaced.borrow_mut().push((at.clone(), message.clone()));
+        self.mistake(at, message);
+    }
+
     /// Of the mistakes that are found meanwhile keeps those that lie in one of these places.
     pub fn only_within(&self, places: &[Range<usize>], look: impl FnOnce()) {
         // Mistakes are only ever added.
@@ -136,6 +147,13 @@ impl<'a> Document<'a> {
     #[must_use]
     pub fn finish(self) -> Vec<Mistake> {
         let (mut found, sources) = (self.mistakes.into_inner(), self.sources.into_inner());
+        let misplaced = self.misplaced.into_inner();
+        found.retain(|mistake| {
+            let (at, _) = mistake;
+            let mut around =
+                misplaced.iter().filter(|(m, _)| m.start <= at.start && at.end <= m.end);
+            misplaced.contains(mistake) || around.next().is_none()
+        });
         found.sort_by_key(|(at, _)| at.start);
         found
             .into_iter()
@@ -151,6 +169,16 @@ impl<'a> Document<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_in_the_wrong_place_has_no_other_mistake() {
+        let doc = Document::new("a.toml", "x = [1]\ny = 2\n");
+        doc.mistake(5..6, "inside");
+        doc.misplaced(4..7, "no place for it");
+        doc.mistake(12..13, "elsewhere");
+        let shown: Vec<_> = doc.finish().into_iter().map(|m| m.message).collect();
+        assert_eq!(shown, ["no place for it", "elsewhere"]);
+    }
 
     #[test]
     fn mistakes_elsewhere_are_not_looked_for() {

@@ -66,6 +66,11 @@ impl<'d> Section<'d> {
         self.doc.mistake(self.place(field), format!("`{field}`: {why}"));
     }
 
+    /// A mistake at a field that has no meaning beside others of the section.
+    pub fn misplaced(&self, field: &str, why: &str) {
+        self.doc.misplaced(self.place(field), format!("`{field}`: {why}"));
+    }
+
     /// The value in the file, if the field is there.
     #[must_use]
     pub fn given(&self, name: &str) -> Option<&'d Spanned<DeValue<'d>>> {

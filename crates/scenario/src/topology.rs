@@ -165,7 +165,7 @@ fn sketch(s: &Section<'_>, shape: &ShapeSection) -> Option<Sketch> {
     for field in OWN_FIELDS.iter().filter(|f| !fields_of(generator).contains(f)) {
         if s.given(field).is_some() {
             let valid = fields_of(generator).join("`, `");
-            s.mistake(field, &format!("a {} has none; it has `{valid}`", generator.word()));
+            s.misplaced(field, &format!("a {} has none; it has `{valid}`", generator.word()));
         }
     }
     let size = shape.size;
@@ -204,7 +204,7 @@ fn sketch(s: &Section<'_>, shape: &ShapeSection) -> Option<Sketch> {
 fn read(s: &Section<'_>, topology: &TopologySection, strategy: &Choice) -> Option<Plan> {
     for field in OWN_FIELDS.iter().filter(|f| !FIELDS_OF_FILES.contains(f)) {
         if s.given(field).is_some() {
-            s.mistake(field, "only generators have it; a `file` says itself what it holds");
+            s.misplaced(field, "only generators have it; a `file` says itself what it holds");
         }
     }
     let source = Source::open(s, "file");

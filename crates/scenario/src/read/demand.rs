@@ -49,7 +49,7 @@ fn workload(
         Some(_) => {
             for field in ["at", "rate", "arrivals", "alpha", "q", "start", "stop", "count"] {
                 if s.given(field).is_some() {
-                    s.mistake(field, "a workload has it, or a `trace`, but not both");
+                    s.misplaced(field, "a workload has it, or a `trace`, but not both");
                 }
             }
             let requests = trace::read(s, names, &wanted, contents)?;
@@ -106,7 +106,7 @@ fn asked(
         return fetching(s, names, &read.fetch).map(Asked::Object);
     }
     for field in ["control", "patience", "range"].iter().filter(|field| s.given(field).is_some()) {
-        s.mistake(field, "a request of a `chunk` is one Interest and has none");
+        s.misplaced(field, "a request of a `chunk` is one Interest and has none");
     }
     Some(Asked::Chunk(read.fetch.lifetime))
 }

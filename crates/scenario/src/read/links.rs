@@ -19,12 +19,11 @@ pub fn read<'d>(
     for section in Section::all_of::<LinkSection>(doc, table) {
         needs_rate(&section);
         let ends = names.pair(&section, "between");
-        match (ends, LinkSection::read(&section)) {
-            (Some(ends), Some(LinkSection { way, .. })) => {
-                let back = way.but(&section, "back").direction();
-                links.push(Link { ends, directions: [way.direction(), back] });
-            }
-            _ => all_known = false,
+        let Some(LinkSection { way, .. }) = LinkSection::read(&section) else { continue };
+        let directions = [way.direction(), way.but(&section, "back").direction()];
+        match ends {
+            Some(ends) => links.push(Link { ends, directions }),
+            None => all_known = false,
         }
     }
     all_known

@@ -77,7 +77,7 @@ fn watching(
     video: &Objects,
 ) -> Option<Manner> {
     for field in ["rate", "stop"].into_iter().filter(|field| s.given(field).is_some()) {
-        s.mistake(field, "a video is played, not asked for at a rate");
+        s.misplaced(field, "a video is played, not asked for at a rate");
     }
     let fetching = fetching(s, names, &read.fetch)?;
     Some(Manner::Video { fetching, player: player(s, video, read.player)? })
@@ -87,13 +87,13 @@ fn manner(s: &Section<'_>, names: &Names<'_>, read: &ConsumerSection) -> Option<
     not_a_player(s);
     if s.given("rate").is_none() {
         if s.given("stop").is_some() {
-            s.mistake("stop", "only Interests at a constant `rate` stop; a fetch has `patience`");
+            s.misplaced("stop", "only Interests at a constant `rate` stop; a fetch has `patience`");
         }
         let Fetching { control, patience, range, .. } = fetching(s, names, &read.fetch)?;
         return Some(Manner::Fetch { control, patience, range });
     }
     for field in FETCH_ONLY.iter().filter(|field| s.given(field).is_some()) {
-        s.mistake(field, "a consumer has it, or a constant `rate`, but not both");
+        s.misplaced(field, "a consumer has it, or a constant `rate`, but not both");
     }
     if read.stop.is_some_and(|stop| stop <= read.start) {
         s.mistake("stop", "it is not later than `start`");
@@ -129,7 +129,7 @@ fn fault(s: &Section<'_>, places: &Places<'_>) -> Option<Fault> {
     for field in ["link", "node", "rate", "prefix", "via", "cost"] {
         let is_given = s.given(field).is_some();
         if is_given && !wanted.contains(&field) {
-            s.mistake(field, &format!("a fault `{}` has none", kind.word()));
+            s.misplaced(field, &format!("a fault `{}` has none", kind.word()));
         } else if !is_given && field != "cost" && wanted.contains(&field) {
             let word = kind.word();
             s.mistake("kind", &format!("a fault `{word}` needs a field `{field}`"));
