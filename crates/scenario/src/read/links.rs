@@ -19,7 +19,10 @@ pub fn read<'d>(
     for section in Section::all_of::<LinkSection>(doc, table) {
         needs_rate(&section);
         let ends = names.pair(&section, "between");
-        let Some(LinkSection { way, .. }) = LinkSection::read(&section) else { continue };
+        let Some(LinkSection { way, .. }) = LinkSection::read(&section) else {
+            all_known = false;
+            continue;
+        };
         let directions = [way.direction(), way.but(&section, "back").direction()];
         match ends {
             Some(ends) => links.push(Link { ends, directions }),
