@@ -1,4 +1,5 @@
-//! `expected.toml` as it is written: each struct declares a section, for the reader and the manual.
+//! The written form of `expected.toml`: each struct declares a section, for the reader and the
+//! manual.
 
 use crate::claim::ClaimKind;
 use crate::model::ExperimentKind;
@@ -145,7 +146,7 @@ pub struct Testbed {
     pub cause: String,
 }
 
-/// A section that says what it is of, among other fields.
+/// A section that names its subject among other fields.
 macro_rules! selecting {
     (
         $(#[$about:meta])+
