@@ -28,8 +28,7 @@ bench: ## measure Weir and its peers on this machine (PARTS="host veth")
 	bench/run $(PARTS)
 
 router: ## build `weir-router`, a small static program for routers
-	@scripts/need musl
-	cargo build --profile router --package router --target "$$(uname -m)-unknown-linux-musl"
+	@scripts/router
 
 sbom: ## print the bill of materials of `weir` (CycloneDX 1.5, JSON)
 	@scripts/sbom

@@ -1,4 +1,4 @@
-"""The small forwarder, `weir-router`: it does what `weir daemon` does, and says what it leaves out."""
+"""The small forwarder, `weir-router`: it does as `weir daemon`, and names what it leaves out."""
 
 import os
 import subprocess
@@ -103,6 +103,6 @@ class Parts(unittest.TestCase):
                 made = subprocess.run([*new, kind], env=home, check=True, capture_output=True)
                 (self.folder / "operator.cert").write_bytes(made.stdout)
                 key = self.folder / "operator.cert"
-                done = self.check(f'[[authorize]]\nfrom = "anywhere"\nkey = "{key}"\n')
+                done = self.check(f'[[authorize]]\nfrom = "remote"\nkey = "{key}"\n')
                 self.assertEqual(done.returncode, status, done.stderr)
                 self.assertEqual("built without RSA" in done.stderr, status == FAILED, done.stderr)

@@ -28,9 +28,14 @@ def program(profile="dev"):
     return built("weir", "--workspace", "--profile", profile)
 
 
-def router(*options):
-    """Build the small forwarder, without the features that others ask for, and return its path."""
-    return built("weir-router", "--package", "router", *options)
+def router():
+    """Build the small forwarder, unless WEIR_ROUTER names one, and return its path.
+
+    It is built alone: `--workspace` would give it the features of the other programs.
+    """
+    if given := os.environ.get("WEIR_ROUTER"):
+        return Path(given).resolve()
+    return built("weir-router", "--package", "router")
 
 
 def forwarder(weir):

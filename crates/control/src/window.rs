@@ -92,7 +92,7 @@ impl Clone for Box<dyn WindowLaw> {
     }
 }
 
-/// What a cut takes back if there was no congestion.
+/// The state before a cut, restored if there was no congestion.
 #[derive(Clone)]
 struct Before {
     law: Box<dyn WindowLaw>,

@@ -1,5 +1,5 @@
-//! The guard of an HTTP server on this host, the gateway or that of metrics. It admits only requests
-//! for this server, and none that a foreign page has a browser send.
+//! The guard of an HTTP server on this host, the gateway or that of metrics. It admits only
+//! requests for this server, and none that a foreign page has a browser send.
 //!
 //! A browser sends requests for any page that it shows, also to servers of its own host. Three
 //! headers tell such requests apart. `Host` names the server that the page believes in; a page

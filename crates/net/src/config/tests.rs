@@ -99,6 +99,16 @@ fn a_full_file_is_understood() {
 }
 
 #[test]
+#[cfg(not(feature = "websocket"))]
+fn a_listener_that_is_not_built_in_is_a_mistake() {
+    assert_eq!(good("[listen]\nwebsocket = \"off\"").listen.websocket, []);
+    let found = wrong("[listen]\nwebsocket = 9696");
+    let is_said = |text: &String| text.contains("2:13: `websocket`: this program is built without");
+    assert!(found.len() == 1 && is_said(&found[0]), "{found:?}");
+}
+
+#[test]
+#[cfg(feature = "websocket")]
 fn pages_of_listed_origins_may_connect() {
     let config = good("[listen]\nwebsocket = 9696\nwebsocket_origins = \"https://a.example\"");
     let any = ["0.0.0.0:9696".parse().unwrap(), "[::]:9696".parse().unwrap()];

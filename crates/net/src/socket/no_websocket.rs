@@ -17,7 +17,6 @@ impl WebSocket {
 
     /// On a connection that was accepted.
     #[must_use]
-    #[expect(clippy::needless_pass_by_value, reason = "the connection ends here")]
     pub fn accepted(_: TcpStream, _: Arc<Origins>) -> Option<WebSocket> {
         None
     }

@@ -12,9 +12,15 @@ pub enum ParquetError {
     /// There is no such format here.
     #[error("this program is built without Parquet; build it with the feature `parquet`")]
     NotBuilt,
-    /// What is in a file is not as it should be.
+    /// A file is damaged.
     #[error("{0}")]
     General(String),
+}
+
+impl From<std::io::Error> for ParquetError {
+    fn from(error: std::io::Error) -> ParquetError {
+        ParquetError::General(error.to_string())
+    }
 }
 
 impl From<ParquetError> for std::io::Error {
