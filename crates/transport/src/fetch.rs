@@ -4,87 +4,48 @@
 //! false, after every other call; [`Fetch::on_deadline`] at [`Fetch::next_deadline`];
 //! [`Fetch::status`] says when it is over. Content goes to a [`Sink`], verified, as it comes.
 //!
-//! What is fetched, in this order where there is a choice: what was lost, the RDR metadata (and,
+//! Order of requests, where there is a choice: lost ones, the RDR metadata (and,
 //! until it has come, the first segments' [heads](crate::head)), manifest nodes ahead of the
 //! segments they cover, segments. All of it flies under one controller.
 
-mod arrive;
-mod ask;
 mod candidates;
 mod certificates;
-mod end;
+mod config;
+mod cursor;
+mod discovery;
 mod error;
 mod flight;
 mod heads;
 mod object;
 mod order;
-mod outage;
 mod range;
+mod receive;
 mod reordering;
 mod requests;
 mod stats;
+mod timer;
+mod transmit;
 mod verify;
 
+pub use config::FetchConfig;
 pub use error::{FetchError, StallCause};
 pub use flight::Item;
 pub use object::{ObjectInfo, Resume, Sink};
 pub use stats::{RttSamples, Stats};
 
-use crate::head;
 use candidates::Candidates;
-use certificates::Wanted;
-use control::{Controller, Duration, Event, Lane, Rng, RttEstimate, Size, Time};
+use certificates::Certificates;
+use control::{Controller, Duration, Lane, Rng, RttEstimate, Size, Time};
+use cursor::Cursor;
+use discovery::Discovery;
 use heads::Heads;
 use object::Object;
-use packet::{Bytes, NackReason, Name};
+use packet::{Bytes, Data, NackReason, Name};
 use requests::Requests;
-use security::{Proof, TrustPolicy};
-use std::collections::BTreeSet;
+use requests::round_trips;
+use security::{Digest, Proof, VerifyError};
+use timer::Timer;
 use verify::Verification;
-
-/// What a fetch is to do.
-pub struct FetchConfig {
-    /// The object's name, with its version or without.
-    pub name: Name,
-    /// Whose signatures are accepted.
-    pub policy: TrustPolicy,
-    /// Segments must be handed on in order, for a sink that cannot seek.
-    pub in_order: bool,
-    /// The lifetime of Interests.
-    pub lifetime: Duration,
-    /// Give up when nothing new has come for this long.
-    pub patience: Duration,
-    /// The most bytes of content that wait for verification or for their turn.
-    pub stash: Size,
-    /// How many segments one Interest asks for; 1 asks for them one by one. Without it, as many as
-    /// the controller says.
-    pub range: Option<u16>,
-    /// How many segments are asked for before the version is known, at most [`crate::head::MOST`].
-    pub heads: u16,
-    /// Selects the random streams of nonces and of the controller.
-    pub seed: u64,
-    /// Receives the controller's events.
-    pub tap: Box<dyn FnMut(Event) + Send>,
-}
-
-impl FetchConfig {
-    /// The defaults: Interests live 4 s as everywhere, 30 s of patience, 16 MB of stash.
-    #[must_use]
-    pub fn new(name: Name, policy: TrustPolicy) -> FetchConfig {
-        FetchConfig {
-            name,
-            policy,
-            in_order: false,
-            lifetime: Duration::from_secs(4),
-            patience: Duration::from_secs(30),
-            stash: Size(16_000_000),
-            range: None,
-            heads: head::MOST as u16,
-            seed: 0,
-            tap: Box::new(|_| {}),
-        }
-    }
-}
 
 /// Where a fetch stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,49 +59,53 @@ pub enum Status<'a> {
 }
 
 /// A fetch of one object.
+///
+/// Its methods are here (what drivers see, timers, failure), in `transmit.rs` (the journey of an
+/// Interest, up to its Nack) and in `receive.rs` (the journey of a Data packet).
 pub struct Fetch {
     config: FetchConfig,
+    /// Requests in flight, and the controller.
     requests: Requests,
+    /// The name that is asked for.
+    discovery: Discovery,
+    candidates: Candidates,
+    heads: Heads,
     /// Discovery is over when it is there.
     object: Option<Object>,
+    cursor: Cursor,
     verification: Verification,
-    /// The lowest segment that was never asked for.
-    next_segment: u64,
-    /// Segments above `next_segment` that were asked for out of turn.
-    ahead: BTreeSet<u64>,
-    heads: Heads,
-    candidates: Candidates,
-    /// A certificate without which what came cannot be judged.
-    wanted: Option<Wanted>,
-    /// A certificate did not come once, and what waited for it was asked for again.
-    gave_up_certificate: bool,
+    certificates: Certificates,
     /// Metadata that nobody has vouched for yet.
     unproven: Option<Bytes>,
+    delivery: Delivery,
     /// The size of a segment's Data, as last seen.
     segment_data: Size,
-    /// What the sink has room for, if that has an end.
-    room: Option<Size>,
-    /// The controller said that nothing may leave before.
-    paced_until: Option<Time>,
-    started_at: Option<Time>,
-    progress_at: Time,
-    /// How often what the object begins with was refused.
-    refusals: u32,
-    /// How many requests for metadata found no route: that says nothing of whether there are any.
-    routeless: u16,
-    /// Until then refusals do not count: producers connect again, too.
-    forgiving_until: Time,
-    /// The sink knows how long the object can be.
-    bound_told: bool,
+    pace: Pace,
     outcome: Option<Result<(), FetchError>>,
 }
 
-/// What was wrong so often will not get better.
+/// The state of the sink.
+#[derive(Default)]
+struct Delivery {
+    /// Bytes that the sink has room for, if that is limited.
+    room: Option<Size>,
+    /// The sink knows how long the object can be.
+    bound_told: bool,
+}
+
+/// Instants of a fetch.
+#[derive(Default)]
+struct Pace {
+    started_at: Option<Time>,
+    /// When something new came last.
+    progress_at: Time,
+    /// The controller said that nothing may leave before.
+    paced_until: Option<Time>,
+}
+
+/// Wrong packets for one request after which the fetch fails.
 const MAX_FORGED: u32 = 8;
-/// What was refused so often at the beginning will not come. Routes may be on their way (a producer
-/// that is just starting), and objects without metadata are asked for by their bare name meanwhile.
-const MAX_REFUSALS: u32 = 4;
-/// What a segment's Data is taken to be before the first has come.
+/// The assumed size of a segment's Data before the first one.
 const SEGMENT_DATA_GUESS: Size = Size(8200);
 
 impl Fetch {
@@ -149,29 +114,21 @@ impl Fetch {
     pub fn new(mut config: FetchConfig, controller: Box<dyn Controller>) -> Fetch {
         let rng = Rng::stream(config.seed, &["fetch", &config.name.to_string()]);
         let tap = std::mem::replace(&mut config.tap, Box::new(|_| {}));
-        let range = config.range;
         Fetch {
-            verification: Verification::new(config.policy.clone(), config.stash),
-            config,
-            requests: Requests::new(controller, rng, tap, range),
-            object: None,
-            next_segment: 0,
-            ahead: BTreeSet::new(),
-            heads: Heads::default(),
+            requests: Requests::new(controller, rng, tap, config.range),
+            discovery: Discovery::new(config.name.clone()),
             candidates: Candidates::default(),
-            wanted: None,
-            gave_up_certificate: false,
+            heads: Heads::new(config.heads),
+            object: None,
+            cursor: Cursor::default(),
+            verification: Verification::new(config.policy.clone(), config.stash),
+            certificates: Certificates::default(),
             unproven: None,
+            delivery: Delivery::default(),
             segment_data: SEGMENT_DATA_GUESS,
-            room: None,
-            paced_until: None,
-            started_at: None,
-            progress_at: Time::ZERO,
-            refusals: 0,
-            routeless: 0,
-            forgiving_until: Time::ZERO,
-            bound_told: false,
+            pace: Pace::default(),
             outcome: None,
+            config,
         }
     }
 
@@ -180,23 +137,23 @@ impl Fetch {
     /// Waiting for that is no reason to lose patience. Without this it takes whatever comes.
     pub fn set_room(&mut self, now: Time, room: Size) {
         if self.is_held_back() {
-            self.progress_at = now;
+            self.pace.progress_at = now;
         }
-        self.room = Some(room);
+        self.delivery.room = Some(room);
     }
 
     /// Nothing is on its way, and nothing may be asked for before the sink has room.
     fn is_held_back(&self) -> bool {
-        let Some(object) = self.object.as_ref().filter(|_| self.room.is_some()) else {
+        let Some(object) = self.object.as_ref().filter(|_| self.delivery.room.is_some()) else {
             return false;
         };
-        self.requests.is_idle() && self.next_segment >= self.segments_end(object)
+        self.requests.is_idle() && self.cursor.next() >= self.segments_end(object)
     }
 
     /// The name asked for.
     #[must_use]
     pub fn name(&self) -> &Name {
-        &self.config.name
+        self.discovery.name()
     }
 
     /// Where it stands.
@@ -209,7 +166,7 @@ impl Fetch {
         }
     }
 
-    /// What is known of the object; `None` until it was found.
+    /// The object, as far as known; `None` until it was found.
     #[must_use]
     pub fn object(&self) -> Option<&ObjectInfo> {
         self.object.as_ref().map(|object| &object.info)
@@ -221,7 +178,7 @@ impl Fetch {
         self.object.as_ref().map_or((0, 0), |object| (object.resumed_bytes, object.bytes))
     }
 
-    /// What the object's signature proved; `None` before anything was verified.
+    /// The proof by the object's signature; `None` before anything was verified.
     #[must_use]
     pub fn proof(&self) -> Option<&Proof> {
         self.verification.proof()
@@ -230,10 +187,10 @@ impl Fetch {
     /// Counters.
     #[must_use]
     pub fn stats(&self) -> &Stats {
-        &self.requests.stats
+        self.requests.stats()
     }
 
-    /// What the round-trip time is believed to be.
+    /// The estimate of the round-trip time.
     #[must_use]
     pub fn rtt(&self) -> &RttEstimate {
         self.requests.rtt()
@@ -248,13 +205,13 @@ impl Fetch {
     /// Whether ranges are answered at present; if not, segments are asked for one by one. It says
     /// nothing of whether whoever is asked understands ranges.
     pub fn set_ranges(&mut self, answered: bool) {
-        self.requests.ranges.hold(!answered);
+        self.requests.hold_ranges(!answered);
     }
 
     /// Ranges were to be asked for, and whoever is asked does not understand them.
     #[must_use]
     pub fn fell_back(&self) -> bool {
-        self.requests.ranges.fell_back()
+        self.requests.ranges().fell_back()
     }
 
     /// The controller's gauges.
@@ -274,48 +231,104 @@ impl Fetch {
         sum
     }
 
+    /// The connection to the forwarder broke, and a new one is there at `now`. Requests in flight
+    /// leave again, as the controller permits, and patience begins anew: the new forwarder has no
+    /// record of them. That is no loss by congestion, so the controller is not informed, and the
+    /// window and the round-trip time stay. Verified segments stay.
+    pub fn reconnected(&mut self, now: Time) {
+        if self.outcome.is_some() || self.pace.started_at.is_none() {
+            return;
+        }
+        self.pace.paced_until = None;
+        self.pace.progress_at = now;
+        let found = self.object.is_some();
+        self.discovery.reconnected(now, found);
+        self.certificates.restart(now);
+        self.requests.restart(now, found);
+        if !found {
+            // Nothing is known: discovery begins with its first Interest.
+            self.heads.restart();
+            self.cursor.restart();
+        }
+    }
+
     /// When [`Fetch::on_deadline`] wants to be called.
     #[must_use]
     pub fn next_deadline(&mut self, now: Time) -> Option<Time> {
         if self.outcome.is_some() {
             return None;
         }
-        let certificate = self.certificate_deadline();
-        let others = [self.paced_until, self.certain_at(), self.patience_ends(), certificate];
-        let others = others.into_iter().chain([self.doubted_at()]);
-        others.chain([self.requests.next_deadline(now)]).flatten().min()
+        Timer::ALL.into_iter().filter_map(|timer| self.due(timer, now)).min()
+    }
+
+    /// When a timer is due.
+    fn due(&mut self, timer: Timer, now: Time) -> Option<Time> {
+        match timer {
+            Timer::Pacing => self.pace.paced_until,
+            Timer::Certificate => self.certificates.deadline(),
+            Timer::Request(timer) => self.requests.due(timer, now),
+            Timer::Certainty => self.certain_at(),
+            Timer::Doubt => self.doubted_at(),
+            Timer::Patience => self.patience_ends(),
+        }
+    }
+
+    fn is_due(&mut self, timer: Timer, now: Time) -> bool {
+        self.due(timer, now).is_some_and(|at| at <= now)
     }
 
     /// The instant asked for has come: losses are declared, and patience may be at its end.
     pub fn on_deadline(&mut self, now: Time, sink: &mut dyn Sink) {
-        if self.outcome.is_some() || self.started_at.is_none() {
+        if self.outcome.is_some() || self.pace.started_at.is_none() {
             return;
         }
-        if self.paced_until.is_some_and(|at| at <= now) {
-            self.paced_until = None;
+        if self.is_due(Timer::Pacing, now) {
+            self.pace.paced_until = None;
         }
         self.give_up_certificate(now);
         if self.object.is_none() {
             self.requests.cancel_overdue_segments(now);
         }
         self.requests.on_deadline(now);
-        if self.certain_at().is_some_and(|at| at <= now) {
+        if self.is_due(Timer::Certainty, now) {
             self.settle(now, sink);
         }
-        if self.outcome.is_none() && self.doubted_at().is_some_and(|at| at <= now) {
-            self.doubt(now);
+        if self.outcome.is_none() && self.is_due(Timer::Doubt, now) && self.candidates.doubt() {
+            self.requests.ask_again(now, Item::Metadata, 3);
         }
         self.note_restart(now);
-        if self.outcome.is_none() && self.patience_ends().is_some_and(|at| at <= now) {
+        if self.outcome.is_none() && self.is_due(Timer::Patience, now) {
             self.give_up(now);
         }
     }
 
     /// Discovery that begins again has its patience again.
     fn note_restart(&mut self, now: Time) {
-        if std::mem::take(&mut self.candidates.restarted) {
-            self.progress_at = now;
+        if self.candidates.take_restart() {
+            self.pace.progress_at = now;
         }
+    }
+
+    /// When metadata are waited for no longer: at the end of the lifetime of their first Interest.
+    fn certain_at(&self) -> Option<Time> {
+        let started_at = self.pace.started_at.filter(|_| self.heads.is_told());
+        started_at.map(|at| at + round_trips::FIRST_LIFETIME)
+    }
+
+    /// When the candidate is to be doubted.
+    fn doubted_at(&self) -> Option<Time> {
+        let may = self.object.is_some()
+            && !self.certificates.is_wanted()
+            && !self.heads.is_told()
+            && self.nothing_verified();
+        self.candidates.doubted_at(self.pace.progress_at).filter(|_| may)
+    }
+
+    /// Nothing of the candidate was verified, in this transfer.
+    fn nothing_verified(&self) -> bool {
+        self.verification.layout().is_none()
+            && self.verification.proof().is_none()
+            && self.object.as_ref().is_none_or(|object| object.bytes == 0)
     }
 
     /// Discovery has less patience: most names that do not answer at once never will.
@@ -328,31 +341,30 @@ impl Fetch {
     }
 
     fn patience_ends(&self) -> Option<Time> {
-        let waits = self.started_at.filter(|_| !self.is_held_back());
-        waits.map(|_| self.progress_at + self.patience())
+        let waits = self.pace.started_at.filter(|_| !self.is_held_back());
+        waits.map(|_| self.pace.progress_at + self.patience())
     }
 
     fn give_up(&mut self, now: Time) {
-        self.is_certain();
+        self.heads.forget_told();
         if self.object.is_some() {
             // They were asked for beside it.
             self.requests.cancel(Item::Metadata);
         }
-        let waited = now.since(self.progress_at);
+        let waited = now.since(self.pace.progress_at);
         let unanswered = self.requests.oldest_unanswered();
         let error = match &self.object {
             None => match unanswered {
                 Some((_, StallCause::Nack(NackReason::NoRoute))) => {
-                    FetchError::NoRoute(self.config.name.clone())
+                    FetchError::NoRoute(self.discovery.name().clone())
                 }
                 Some((_, StallCause::Nack(NackReason::None))) => {
-                    FetchError::NotThere(self.config.name.clone())
+                    FetchError::NotThere(self.discovery.name().clone())
                 }
                 _ => FetchError::NotFound {
-                    name: self.config.name.clone(),
+                    name: self.discovery.name().clone(),
                     waited,
-                    asked: (self.requests.stats.counters.interests - self.requests.stats.heads)
-                        as u32,
+                    asked: self.requests.stats().interests_without_heads() as u32,
                 },
             },
             Some(object) => {
@@ -366,24 +378,96 @@ impl Fetch {
                     waited,
                     cause,
                     have: object.done_count,
-                    of: object.info.segments.unwrap_or(self.next_segment),
+                    of: object.info.segments.unwrap_or(self.cursor.next()),
                 }
             }
         };
         self.fail(error);
     }
 
+    /// The certificate did not come, however often it was asked for. The first time that may be
+    /// because what waits for it was forged, and is asked for again.
+    fn give_up_certificate(&mut self, now: Time) {
+        let Some(why) = self.certificates.give_up(now) else { return };
+        let why = FetchError::Untrusted(why);
+        let root = self.verification.take_waiting_root().map(|(n, wire)| (Item::Node(n), wire));
+        let segments = self.verification.take_waiting().into_iter();
+        let waited = segments.map(|(n, wire)| (Item::Segment(n), wire)).chain(root);
+        let waited: Vec<_> = waited.collect();
+        if waited.is_empty() || !self.certificates.may_ask_again() {
+            return self.fail(why);
+        }
+        self.candidates.note_reason(why);
+        for (item, wire) in waited {
+            let Ok(data) = Data::decode(&wire) else { continue };
+            let came = data.implicit_digest();
+            self.requests.stats_mut().forged += 1;
+            let times = self.verification.count_forged(item, None, Some(&came));
+            self.requests.ask_again(now, item, times as u16);
+        }
+    }
+
+    /// The fetch fails, unless there is something else to try: metadata where a head told of the
+    /// object, another candidate where this one is no good.
     fn fail(&mut self, error: FetchError) {
-        self.wanted = None;
-        if self.heads_told() {
+        self.certificates.forget();
+        if self.heads.is_told() {
             self.candidates.forget();
             return self.distrust_heads();
         }
         if self.outcome.is_some() || self.skip_candidate(&error) {
             return;
         }
-        let error = self.reason(error);
+        let error = self.candidates.reason(error, self.discovery.name());
         self.outcome.get_or_insert(Err(error));
         self.requests.cancel_if(|_| true);
+    }
+
+    /// The fetch would fail because of its candidate: that is skipped, and discovery begins again.
+    /// Returns false if there is none to skip, or it is too late to.
+    fn skip_candidate(&mut self, why: &FetchError) -> bool {
+        let stalled = matches!(why, FetchError::Stalled { .. });
+        let untouched = self.object.as_ref().is_some_and(|object| object.bytes == 0);
+        if stalled || !untouched || !self.candidates.skip(why) {
+            return false;
+        }
+        self.unproven = None;
+        self.distrust_heads();
+        true
+    }
+
+    /// The packet that answers discovery is no good: another is asked for.
+    fn reject_metadata(&mut self, now: Time, digest: &Digest, why: Option<VerifyError>) {
+        self.count_forged(now);
+        let rejected = self.candidates.reject(digest, why.map(FetchError::Untrusted));
+        if rejected < MAX_FORGED {
+            // In turn for metadata (or the root of a version), and for what lies under the name:
+            // see `Discovery::interest`. Some producers sign their segments, and no metadata.
+            let attempt = if rejected.is_multiple_of(2) { 2 } else { 3 };
+            self.requests.ask_again_after_pause(now, Item::Metadata, attempt, rejected);
+        } else if self.object.is_none() || self.heads.is_told() {
+            self.fail(FetchError::NotThere(self.discovery.name().clone()));
+        }
+    }
+
+    /// Heads were wrong. From now on only metadata are believed.
+    fn distrust_heads(&mut self) {
+        self.heads.distrust();
+        self.forget_object();
+    }
+
+    /// The object is forgotten, with all requests because of it. Heads that are on their way may be
+    /// of the object that metadata name.
+    fn forget_object(&mut self) {
+        self.heads.forget_told();
+        self.object = None;
+        self.verification = Verification::new(self.config.policy.clone(), self.config.stash);
+        let asked = self.heads.asked();
+        self.requests.cancel_if(|item| match item {
+            Item::Metadata => false,
+            Item::Segment(n) => !asked.contains(&n),
+            Item::Node(_) => true,
+        });
+        self.cursor.restart();
     }
 }

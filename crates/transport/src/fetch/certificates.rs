@@ -3,24 +3,21 @@
 //! They are asked for one after the other, upwards: which one comes next is known only when the one
 //! before is there. They are few and small, so that they fly beside the controller.
 
-use crate::fetch::error::FetchError;
-use crate::fetch::flight::Item;
-use crate::fetch::{Fetch, Sink};
 use control::{Duration, Time};
 use packet::options::{Exclude, MAX_EXCLUDED};
 use packet::{Data, HopOptions, InterestBuf, LpHeader, NackReason, Name, NameRef};
-use security::VerifyError;
+use security::{Digest, VerifyError};
 
 /// How often a certificate is asked for, and how long each Interest waits.
 const ATTEMPTS: u32 = 3;
 const ATTEMPT: Duration = Duration::from_secs(2);
-/// Who said no may know more a little later: routes are on their way.
+/// The pause after a Nack: routes may be on their way.
 const AFTER_NACK: Duration = Duration::from_millis(500);
 
 /// A certificate that is needed.
 pub(super) struct Wanted {
     name: Name,
-    /// What is to be said if it does not come.
+    /// The error if it does not come.
     why: VerifyError,
     attempts: u32,
     /// Packets that came in its place.
@@ -29,27 +26,47 @@ pub(super) struct Wanted {
     again_at: Time,
 }
 
-impl Wanted {
-    /// Whoever was asked is gone: the certificate is asked for at `now` as if for the first time.
-    pub(super) fn restart(&mut self, now: Time) {
-        (self.attempts, self.again_at) = (0, now);
-    }
+/// The certificate that is needed now, if one is.
+#[derive(Default)]
+pub(super) struct Certificates {
+    wanted: Option<Wanted>,
+    /// One did not come once, and what waited for it was asked for again.
+    gave_up: bool,
 }
 
-impl Fetch {
-    /// What came cannot be judged: the error names the certificate that is missing.
-    pub(super) fn want_certificate(&mut self, now: Time, why: VerifyError) {
-        let Some(name) = why.missing().cloned() else {
-            return self.fail(FetchError::Untrusted(why));
-        };
+impl Certificates {
+    /// A packet cannot be judged without the certificate of this name.
+    pub fn want(&mut self, now: Time, name: Name, why: VerifyError) {
         if self.wanted.as_ref().is_none_or(|wanted| wanted.name != name) {
             let (attempts, forged) = (0, Exclude::new());
             self.wanted = Some(Wanted { name, why, attempts, forged, again_at: now });
         }
     }
 
+    /// A certificate is needed.
+    pub fn is_wanted(&self) -> bool {
+        self.wanted.is_some()
+    }
+
+    /// None is needed any more.
+    pub fn forget(&mut self) {
+        self.wanted = None;
+    }
+
+    /// The connection is a new one: the certificate is asked for as if for the first time.
+    pub fn restart(&mut self, now: Time) {
+        if let Some(wanted) = &mut self.wanted {
+            (wanted.attempts, wanted.again_at) = (0, now);
+        }
+    }
+
     /// Appends the Interest for the certificate that is needed, if it is time for one.
-    pub(super) fn ask_for_certificate(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+    pub fn poll_transmit(
+        &mut self,
+        now: Time,
+        nonce: impl FnOnce() -> u32,
+        out: &mut Vec<u8>,
+    ) -> bool {
         let due = |wanted: &&mut Wanted| wanted.again_at <= now && wanted.attempts < ATTEMPTS;
         let Some(wanted) = self.wanted.as_mut().filter(due) else { return false };
         wanted.attempts += 1;
@@ -58,7 +75,7 @@ impl Fetch {
             // A KeyLocator may name the key, and not which certificate of it.
             can_be_prefix: true,
             must_be_fresh: true,
-            nonce: Some(self.requests.nonce()),
+            nonce: Some(nonce()),
             lifetime_ms: Some(ATTEMPT.as_millis()),
             ..InterestBuf::new(wanted.name.clone())
         };
@@ -74,40 +91,24 @@ impl Fetch {
     }
 
     /// When the certificate is asked for again, or given up.
-    pub(super) fn certificate_deadline(&self) -> Option<Time> {
+    pub fn deadline(&self) -> Option<Time> {
         self.wanted.as_ref().map(|wanted| wanted.again_at)
     }
 
-    /// The certificate did not come, however often it was asked for. The first time that may be
-    /// because what waits for it was forged, and is asked for again.
-    pub(super) fn give_up_certificate(&mut self, now: Time) {
+    /// The certificate did not come, however often it was asked for: why it was needed.
+    pub fn give_up(&mut self, now: Time) -> Option<VerifyError> {
         let over = |wanted: &mut Wanted| wanted.again_at <= now && wanted.attempts >= ATTEMPTS;
-        let Some(wanted) = self.wanted.take_if(over) else { return };
-        let why = FetchError::Untrusted(wanted.why);
-        let root = self.verification.take_waiting_root().map(|(n, wire)| (Item::Node(n), wire));
-        let segments = self.verification.take_waiting().into_iter();
-        let waited = segments.map(|(n, wire)| (Item::Segment(n), wire)).chain(root);
-        let waited: Vec<_> = waited.collect();
-        if waited.is_empty() || std::mem::replace(&mut self.gave_up_certificate, true) {
-            return self.fail(why);
-        }
-        self.note_reason(why);
-        for (item, wire) in waited {
-            let Ok(data) = Data::decode(&wire) else { continue };
-            let came = data.implicit_digest();
-            self.requests.stats.forged += 1;
-            let times = self.verification.count_forged(item, None, Some(&came));
-            self.requests.ask_again(now, item, times as u16);
-        }
+        self.wanted.take_if(over).map(|wanted| wanted.why)
+    }
+
+    /// The packets that waited for a certificate are asked for again. Returns false if that was done
+    /// before.
+    pub fn may_ask_again(&mut self) -> bool {
+        !std::mem::replace(&mut self.gave_up, true)
     }
 
     /// An Interest for the certificate came back; false if it was for something else.
-    pub(super) fn refuse_certificate(
-        &mut self,
-        now: Time,
-        name: NameRef<'_>,
-        reason: NackReason,
-    ) -> bool {
+    pub fn refused(&mut self, now: Time, name: NameRef<'_>, reason: NackReason) -> bool {
         let Some(wanted) = self.wanted.as_mut().filter(|wanted| wanted.name.as_ref() == name)
         else {
             return false;
@@ -118,39 +119,28 @@ impl Fetch {
         true
     }
 
-    /// Takes the certificate, and judges again what waited for it; false if it is something else.
-    pub(super) fn receive_certificate(
+    /// The certificate that is needed, if the packet answers for it.
+    pub fn answered(&mut self, data: &Data<'_>) -> Option<Wanted> {
+        self.wanted.take_if(|wanted| data.name().starts_with(wanted.name.as_ref()))
+    }
+
+    /// The packet that answered is another one. A cache may hold another one than its owner has:
+    /// asks again, without this one.
+    ///
+    /// # Errors
+    /// Too many were wrong.
+    pub fn ask_for_another(
         &mut self,
         now: Time,
-        data: &Data<'_>,
-        sink: &mut dyn Sink,
-    ) -> bool {
-        let is_it = |wanted: &mut Wanted| data.name().starts_with(wanted.name.as_ref());
-        let Some(mut wanted) = self.wanted.take_if(is_it) else { return false };
-        self.progress_at = now;
-        if let Err(error) = self.config.policy.offer(data) {
-            self.count_forged(now);
-            if wanted.forged.len() + 1 < MAX_EXCLUDED && wanted.forged.add(&data.implicit_digest())
-            {
-                // A cache may hold another one than its owner has.
-                (wanted.attempts, wanted.again_at, wanted.why) = (0, now, error);
-                self.wanted = Some(wanted);
-            } else {
-                self.fail(FetchError::Untrusted(error));
-            }
-            return true;
+        mut wanted: Wanted,
+        came: &Digest,
+        error: VerifyError,
+    ) -> Result<(), VerifyError> {
+        if wanted.forged.len() + 1 >= MAX_EXCLUDED || !wanted.forged.add(came) {
+            return Err(error);
         }
-        self.judge_metadata_again();
-        if let Some((number, wire)) = self.verification.take_waiting_root()
-            && let Ok(root) = Data::decode(&wire)
-        {
-            self.receive_node(now, number, &root, sink);
-        }
-        for (segment, wire) in self.verification.take_waiting() {
-            if let Some(data) = Data::decode(&wire).ok().filter(|_| self.outcome.is_none()) {
-                self.receive_segment(now, segment, &data, sink);
-            }
-        }
-        true
+        (wanted.attempts, wanted.again_at, wanted.why) = (0, now, error);
+        self.wanted = Some(wanted);
+        Ok(())
     }
 }

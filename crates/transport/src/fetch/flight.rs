@@ -260,7 +260,8 @@ impl Flight {
         &mut self,
         now: Time,
         flying: &Flying,
-        (lane, origin): (Lane, Origin),
+        lane: Lane,
+        origin: Origin,
         rtt: Duration,
     ) {
         if let Some(state) = self.lanes.get_mut(usize::from(lane)) {
@@ -434,7 +435,7 @@ mod tests {
         }
         let mut answer = |n: u64| {
             let flying = flight.remove(Item::Segment(n)).unwrap();
-            flight.answered(ms(20), &flying, (flying.lane, None), Duration::from_millis(10));
+            flight.answered(ms(20), &flying, flying.lane, None, Duration::from_millis(10));
             flight.next_gap(tolerance)
         };
         assert_eq!(answer(3), Some(ms(15)));
@@ -456,11 +457,11 @@ mod tests {
         assert_eq!(flight.gap(ms(100), tolerance), None, "nothing was answered");
 
         let other = flight.remove(Item::Segment(1)).unwrap();
-        flight.answered(ms(20), &other, (other.lane, None), Duration::from_millis(10));
+        flight.answered(ms(20), &other, other.lane, None, Duration::from_millis(10));
         assert_eq!(flight.gap(ms(100), tolerance), None, "the answer came in another lane");
 
         let later = flight.remove(Item::Segment(2)).unwrap();
-        flight.answered(ms(20), &later, (later.lane, None), Duration::from_millis(10));
+        flight.answered(ms(20), &later, later.lane, None, Duration::from_millis(10));
         // Left at 0 ms; a round trip of 10 ms and 5 ms of tolerance.
         assert_eq!(flight.next_gap(tolerance), Some(ms(15)));
         assert_eq!(flight.gap(ms(14), tolerance), None);
@@ -475,13 +476,13 @@ mod tests {
         launch(&mut flight, 1, 1, 2);
         launch(&mut flight, 2, 2, 1);
         let near = flight.remove(Item::Segment(2)).unwrap();
-        flight.answered(ms(20), &near, (2, None), Duration::from_millis(10));
+        flight.answered(ms(20), &near, 2, None, Duration::from_millis(10));
         // What the near one was asked before left at 1 ms; the far one has its time still.
         assert_eq!(flight.next_gap(same(5)), Some(ms(16)));
         assert_eq!(flight.gap(ms(100), same(5)), Some(Item::Segment(1)));
         flight.remove(Item::Segment(1));
         assert_eq!(flight.next_gap(same(5)), None, "nothing is known of the far one");
-        flight.answered(ms(20), &near, (9, None), Duration::from_millis(10));
+        flight.answered(ms(20), &near, 9, None, Duration::from_millis(10));
         assert_eq!(flight.next_gap(same(5)), None, "nothing left in that lane");
     }
 
@@ -492,7 +493,7 @@ mod tests {
         launch(&mut flight, 1, 1, 0);
         launch(&mut flight, 0, 20, 0);
         let flying = flight.remove(Item::Segment(0)).unwrap();
-        flight.answered(ms(20), &flying, (flying.lane, None), Duration::from_millis(10));
+        flight.answered(ms(20), &flying, flying.lane, None, Duration::from_millis(10));
         assert_eq!(flight.gap(ms(30), same(0)), Some(Item::Segment(1)));
     }
 
@@ -505,7 +506,7 @@ mod tests {
             let flying = flight.remove(Item::Segment(n)).unwrap();
             let is_early = flight.is_out_of_turn(ms(at), &flying);
             let rtt = ms(at).since(flying.sent_at);
-            flight.answered(ms(at), &flying, (0, None), rtt);
+            flight.answered(ms(at), &flying, 0, None, rtt);
             is_early
         };
         assert!(!answered(&mut flight, 0, 40), "nothing is known of the round trip");
@@ -551,7 +552,7 @@ mod tests {
         let mut flight = Flight::default();
         (0..3).for_each(|n| launch(&mut flight, n, n, 0));
         let last = flight.remove(Item::Segment(2)).unwrap();
-        flight.answered(ms(12), &last, (0, None), Duration::from_millis(10));
+        flight.answered(ms(12), &last, 0, None, Duration::from_millis(10));
         assert_eq!(flight.gap(ms(15), same(5)), Some(Item::Segment(0)));
         flight.leave_open(Item::Segment(0), Duration::from_millis(50));
         assert_eq!(flight.gap(ms(15), same(5)), None);

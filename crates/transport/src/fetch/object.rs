@@ -1,7 +1,10 @@
 //! The object that a fetch is about: what is known of it, and what of it is there.
 
-use packet::{Component, Name};
+use crate::fetch::error::FetchError;
+use crate::fetch::flight::Item;
+use packet::{Component, Name, NameRef};
 use rangemap::RangeSet;
+use security::manifest::{KEYWORD, Layout};
 
 /// What is known of an object when its transfer begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,8 +69,8 @@ pub(super) struct Object {
 
 impl Object {
     pub fn new(info: ObjectInfo) -> Object {
-        let rev1 = super::super::rdr::segment_component(info.name.as_ref(), 0)
-            == Component::segment_rev1(0);
+        let rev1 =
+            crate::rdr::segment_component(info.name.as_ref(), 0) == Component::segment_rev1(0);
         let (done, done_count) = (RangeSet::new(), 0);
         let size_proved = false;
         Object { info, rev1, size_proved, done, done_count, resumed_bytes: 0, bytes: 0 }
@@ -100,6 +103,47 @@ impl Object {
     /// The first segment that is not done.
     pub fn first_missing(&self) -> u64 {
         self.done.get(&0).map_or(0, |run| run.end)
+    }
+
+    /// The request that a name below the object's answers.
+    pub fn item(&self, name: NameRef<'_>) -> Option<Item> {
+        let prefix = self.info.name.as_ref();
+        let last = name.last()?;
+        match name.len() - prefix.len() {
+            1 if last == self.component(last.as_segment_any()?).as_ref() => {
+                last.as_segment_any().map(Item::Segment)
+            }
+            2 if name.get(prefix.len())?.is_keyword(KEYWORD) => last.as_segment().map(Item::Node),
+            _ => None,
+        }
+    }
+
+    /// Where a segment of so many bytes belongs; `in_order`: it is the next one.
+    ///
+    /// # Errors
+    /// Its size contradicts the metadata.
+    pub fn offset(&self, segment: u64, found: u64, in_order: bool) -> Result<u64, FetchError> {
+        let Some(size) = self.info.segment_size.filter(|_| !in_order) else {
+            return Ok(self.resumed_bytes + self.bytes);
+        };
+        let last = self.info.segments == Some(segment + 1);
+        if found != size && !(last && found <= size) {
+            let name = self.info.name.clone();
+            return Err(FetchError::WrongSize { name, segment, found, expected: size });
+        }
+        Ok(segment.saturating_mul(size))
+    }
+
+    /// The most bytes that the object can have, once a whole segment of `found` bytes is verified:
+    /// with a verified manifest no object can be longer than all its segments of that size. What
+    /// metadata say is a hint within that.
+    pub fn bound(&self, layout: Layout, found: u64) -> Option<u64> {
+        if self.info.segment_size != Some(found) {
+            return None;
+        }
+        let most = layout.segments().saturating_mul(found);
+        let within = |size: &u64| *size <= most && *size > most.saturating_sub(found);
+        Some(self.info.size.filter(within).unwrap_or(most))
     }
 
     pub fn is_complete(&self) -> bool {

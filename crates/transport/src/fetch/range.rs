@@ -7,10 +7,8 @@
 //! others are believed lost before any has ever come, and from then on everything is asked for one
 //! by one.
 
-use crate::fetch::Fetch;
-use crate::fetch::flight::{Item, Place};
-use control::{Permit, Time};
-use packet::options::{MAX_RANGE, SegmentBits};
+use crate::fetch::flight::Place;
+use packet::options::MAX_RANGE;
 
 /// Whether whoever is asked understands ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,65 +80,6 @@ impl Ranges {
         if *firsts > 0 && *lost >= DOUBTS {
             self.standing = Standing::Off;
         }
-    }
-}
-
-impl Fetch {
-    /// What to ask for together with `item`, as distances from it; itself included.
-    pub(super) fn run_from(&self, now: Time, item: Item, attempt: u16) -> SegmentBits {
-        let mut bits = SegmentBits::first(1);
-        let most = self.requests.most();
-        let (Item::Segment(first), Some(object)) = (item, &self.object) else { return bits };
-        let Some(segments) = object.info.segments.filter(|_| most > 1) else { return bits };
-        if self.verification.is_asked_alone(first) {
-            return bits;
-        }
-        let end = self.segments_end(object).min(segments);
-        // A run crosses no multiple of its full length: a chunk's segments are asked for together.
-        let most = most - (first % u64::from(most)) as u16;
-        for at in 1..most {
-            let Some(segment) = first.checked_add(u64::from(at)).filter(|n| *n < end) else {
-                break;
-            };
-            let item = Item::Segment(segment);
-            let joins = if attempt > 0 {
-                self.requests.may_repeat(now, item) == Some(attempt)
-                    && !self.verification.is_asked_alone(segment)
-            } else {
-                let asked = segment < self.next_segment || self.ahead.contains(&segment);
-                let flying = self.requests.in_flight() + u32::from(bits.count());
-                let room = self.verification.is_ready(segment)
-                    || self.verification.has_room(flying, self.segment_data);
-                // A run of new segments ends with the first that is not to be asked for.
-                if asked || object.done.contains(&segment) || !room {
-                    break;
-                }
-                true
-            };
-            if joins {
-                bits.insert(at);
-            }
-        }
-        bits
-    }
-
-    /// Asks the controller for a run, or for its first segment alone where nothing is in flight and
-    /// it lets no run through.
-    pub(super) fn permit(
-        &self,
-        now: Time,
-        item: Item,
-        attempt: u16,
-        run: &mut SegmentBits,
-    ) -> Permit {
-        let each = self.expected(item);
-        let ask = |count| self.requests.permit(now, item, count, attempt, each);
-        let permit = ask(run.count());
-        if permit == Permit::Wait && run.count() > 1 && self.requests.in_flight() == 0 {
-            *run = SegmentBits::first(1);
-            return ask(1);
-        }
-        permit
     }
 }
 

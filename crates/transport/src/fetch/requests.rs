@@ -1,9 +1,10 @@
 //! Interests under a controller: when one may leave, which were lost, when to ask again.
 
-pub(super) mod discovery;
 mod echo;
-mod outage;
+mod lost;
 mod refusals;
+pub(super) mod round_trips;
+mod silence;
 mod trials;
 
 use crate::fetch::error::StallCause;
@@ -12,16 +13,18 @@ use crate::fetch::order;
 use crate::fetch::range::Ranges;
 use crate::fetch::reordering::Reordering;
 use crate::fetch::stats::Stats;
+use crate::fetch::timer::RequestTimer;
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Event, InFlight, Lane, Loss, MAX_WINDOW, Memo,
     Permit, Rng, RttEstimate, Sent, Size, Time,
 };
-use discovery::Discoveries;
+use echo::Echoes;
+use lost::{Lost, LostRequests};
 use packet::options::{Range, SegmentBits};
 use packet::{HopOptions, NackReason};
 use refusals::Refusals;
-use std::collections::{BTreeMap, VecDeque};
-use std::ops::Bound;
+use round_trips::RoundTrips;
+use silence::Silence;
 
 /// Forwarders suppress a repeated Interest that comes within 10 ms of the one before (NFD,
 /// best-route, which Weir's follows) and double that with each; asking again sooner is in vain.
@@ -32,37 +35,7 @@ const AFTER_NACK: Duration = Duration::from_millis(50);
 const AFTER_NACK_AT_MOST: Duration = Duration::from_secs(1);
 /// The tolerance for reordering never falls below this: drivers have a granularity.
 const MIN_TOLERANCE: Duration = Duration::from_millis(1);
-/// A probe goes out when nothing came for this long at least.
-const MIN_PROBE: Duration = Duration::from_millis(20);
-
-/// The first probes are for what was asked for last (RFC 8985, 7.3): if the path has only paused,
-/// the answer to the probe cannot be told from that to the first Interest, and what was asked for
-/// before has come by then; after a probe for the oldest, all the rest would seem lost. But what
-/// was asked for last may not exist.
-const PROBES_AT_THE_END: u32 = 4;
-
-/// Before this many answers nobody knows how slow the path is: then silence is longer.
-const FEW: u64 = 8;
-const FIRST_PROBE: Duration = Duration::from_millis(200);
-/// Nor does anybody know how long the path is before the first answer. What finds the object is one
-/// small packet, and goes out again sooner than RFC 6298's second: a little after the 100 ms that
-/// RFC 8305, section 5, recommends as the least before another way is tried.
-const DISCOVERY_PROBE: Duration = Duration::from_millis(125);
-
-/// A request that is believed lost and waits to be sent again.
-#[derive(Clone, Copy, Debug)]
-struct Lost {
-    attempt: u16,
-    sent_at: Time,
-    lane: Lane,
-    memo: Memo,
-    cause: Cause,
-    /// When the first Interest left, if gaps alone showed losses since.
-    repeats: Option<Time>,
-    not_before: Time,
-}
-
-/// What an answer was to the requests.
+/// The meaning of an answer for the requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It was asked for, and not answered before.
@@ -74,7 +47,7 @@ pub enum Answer {
 /// A Data packet as the requests see it.
 #[derive(Clone, Copy)]
 pub struct Answered<'a> {
-    /// What it answers.
+    /// The request that it answers.
     pub item: Item,
     /// Its size.
     pub size: Size,
@@ -88,35 +61,26 @@ pub struct Answered<'a> {
 pub struct Requests {
     controller: Box<dyn Controller>,
     flight: Flight,
-    lost: BTreeMap<Item, Lost>,
-    rtt: RttEstimate,
+    lost: LostRequests,
+    round_trips: RoundTrips,
     rng: Rng,
     tap: Box<dyn FnMut(Event) + Send>,
     reordering: Reordering,
-    /// The shortest round trip of what was asked for once: a first answer may be that of a probe.
-    shortest: Option<Duration>,
-    /// Nothing new is left to ask for.
-    at_end: bool,
-    last_sign: Time,
-    /// When Data came last, and how far apart they come, smoothed.
-    answered_at: Time,
-    spacing: Duration,
-    probes: u32,
-    /// The request to be sent once more.
-    probe: Option<Item>,
-    /// Repetitions, in the order in which they left; some may have been answered since.
-    repeated: VecDeque<(Time, Item)>,
-    /// When the next request may be sent twice; see [`Requests::echo`].
-    echo_at: Option<Time>,
-    /// How many that were no repetitions have been, and the last one when.
-    echoed: u64,
-    last_echo: Time,
+    silence: Silence,
+    echoes: Echoes,
     refusals: Refusals,
-    discoveries: Discoveries,
-    /// What is known of ranges.
-    pub ranges: Ranges,
-    /// Counters.
-    pub stats: Stats,
+    ranges: Ranges,
+    stats: Stats,
+}
+
+/// The Interest that an answer is for.
+struct Answering {
+    attempt: u16,
+    sent_at: Time,
+    lane: Lane,
+    memo: Memo,
+    /// The Interest was declared lost before.
+    late: bool,
 }
 
 impl Requests {
@@ -130,27 +94,37 @@ impl Requests {
         Requests {
             controller,
             flight: Flight::default(),
-            lost: BTreeMap::new(),
-            rtt: RttEstimate::new(),
+            lost: LostRequests::default(),
+            round_trips: RoundTrips::new(),
             rng,
             tap,
             reordering: Reordering::default(),
-            shortest: None,
-            at_end: false,
-            last_sign: Time::ZERO,
-            answered_at: Time::ZERO,
-            spacing: Duration::ZERO,
-            probes: 0,
-            probe: None,
-            repeated: VecDeque::new(),
-            echo_at: None,
-            echoed: 0,
-            last_echo: Time::ZERO,
+            silence: Silence::new(),
+            echoes: Echoes::default(),
             refusals: Refusals::default(),
-            discoveries: Discoveries::default(),
             ranges: Ranges::new(range),
             stats: Stats::default(),
         }
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// Counters, for what is no matter of requests.
+    pub fn stats_mut(&mut self) -> &mut Stats {
+        &mut self.stats
+    }
+
+    /// The state of range requests.
+    pub fn ranges(&self) -> &Ranges {
+        &self.ranges
+    }
+
+    /// Asks one by one while `held`.
+    pub fn hold_ranges(&mut self, held: bool) {
+        self.ranges.hold(held);
     }
 
     /// The controller's gauges.
@@ -163,9 +137,9 @@ impl Requests {
         self.ranges.most(self.controller.range())
     }
 
-    /// What the round-trip time is believed to be.
+    /// The estimate of the round-trip time.
     pub fn rtt(&self) -> &RttEstimate {
-        &self.rtt
+        self.round_trips.estimate()
     }
 
     /// Segments in flight.
@@ -175,7 +149,7 @@ impl Requests {
 
     /// `item` is in flight, or waits to be asked for again.
     pub fn is_pending(&self, item: Item) -> bool {
-        self.flight.get(item).is_some() || self.lost.contains_key(&item)
+        self.flight.get(item).is_some() || self.lost.get(item).is_some()
     }
 
     /// Nothing is in flight, and nothing waits to be asked for again.
@@ -195,29 +169,32 @@ impl Requests {
 
     /// The first lost request behind `after` that may be sent again now, with its attempt.
     pub fn retransmission(&self, now: Time, after: Option<Item>) -> Option<(Item, u16)> {
-        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let mut lost = self.lost.range((from, Bound::Unbounded));
-        if after.is_none() && self.suspended_until().is_some() {
-            return self.first_refused();
+        if after.is_none() && self.refusals.suspended_until().is_some() {
+            return self.lost.first_in_turn();
         }
-        lost.find(|(_, lost)| lost.not_before <= now).map(|(item, lost)| (*item, lost.attempt))
+        self.lost.first_ready(now, after)
     }
 
     /// The attempt that asking again for `item` now would be, if it is lost and may be asked for.
     pub fn may_repeat(&self, now: Time, item: Item) -> Option<u16> {
-        self.lost.get(&item).filter(|lost| lost.not_before <= now).map(|lost| lost.attempt)
+        self.lost.get(item).filter(|lost| lost.not_before <= now).map(|lost| lost.attempt)
     }
 
-    /// What is to be sent once more because nothing comes, with its attempt.
+    /// An Interest may leave now, as far as earlier answers are concerned.
+    pub fn may_leave(&self, now: Time) -> bool {
+        self.refusals.allows(now, self.in_flight())
+    }
+
+    /// The request to be sent once more because nothing comes, with its attempt.
     pub fn take_probe(&mut self, now: Time) -> Option<(Item, u16)> {
-        let item = self.probe.take()?;
+        let item = self.silence.take_probe()?;
         self.send_once_more(now, item)
     }
 
     fn send_once_more(&mut self, now: Time, item: Item) -> Option<(Item, u16)> {
         let attempt = self.flight.probe(item, now)?;
-        self.discoveries.sent(now, item, attempt);
-        self.note_sent(now);
+        self.round_trips.sent(now, item, attempt);
+        self.refusals.sent(now);
         self.stats.probes += 1;
         self.stats.counters.gaps += 1;
         self.stats.counters.interests += 1;
@@ -245,7 +222,7 @@ impl Requests {
         lane: Lane,
         each: Size,
     ) -> HopOptions {
-        let attempt = self.lost.get(&item).map_or(0, |lost| lost.attempt);
+        let attempt = self.lost.get(item).map_or(0, |lost| lost.attempt);
         let (first, count) = (item.segment(), run.count());
         let (before, expected) = (self.flight.total(), each.times(count));
         let sent = Sent { first, count, lane, attempt, expected, before };
@@ -262,9 +239,11 @@ impl Requests {
             let launch = Launch { sent_at: now, lane, memo, attempt, expected, timeout, place };
             self.launch(now, item.behind(at), &launch);
         }
-        self.last_sign = now;
-        self.at_end &= attempt > 0;
-        self.note_sent(now);
+        self.silence.sent(now);
+        if attempt == 0 {
+            self.echoes.new_request();
+        }
+        self.refusals.sent(now);
         self.stats.counters.interests += 1;
         let mut options = ticket.options;
         if count > 1
@@ -276,14 +255,14 @@ impl Requests {
     }
 
     fn launch(&mut self, now: Time, item: Item, launch: &Launch) {
-        let lost = self.lost.remove(&item);
-        self.discoveries.sent(now, item, launch.attempt);
+        let lost = self.lost.remove(item);
+        self.round_trips.sent(now, item, launch.attempt);
         self.flight.launch(item, launch);
         if let Some(first) = lost.and_then(|lost| lost.repeats) {
             self.flight.repeats(item, first);
         }
         if launch.attempt > 0 {
-            self.note_repeated(now, item);
+            self.echoes.repeated(now, item, &self.flight);
             self.stats.counters.retransmissions += 1;
         }
     }
@@ -291,7 +270,7 @@ impl Requests {
     /// Data came.
     pub fn answered(&mut self, now: Time, data: &Answered<'_>) -> Answer {
         let mut shows_gaps = None;
-        let (flying, late) = match (self.flight.remove(data.item), self.lost.remove(&data.item)) {
+        let sent = match (self.flight.remove(data.item), self.lost.remove(data.item)) {
             (Some(flying), _) => {
                 self.ranges.answered(flying.place);
                 // Of a request that was sent once more either copy may have been answered: the
@@ -299,34 +278,39 @@ impl Requests {
                 let rtt = now.since(flying.asked_at);
                 let late = self.answers_the_first(now, &flying);
                 if flying.attempt == 0 && !flying.is_probe() {
-                    self.shortest = Some(self.shortest.map_or(rtt, |shortest| shortest.min(rtt)));
+                    self.round_trips.answered_once(rtt);
                 }
                 if !late && data.item != Item::Metadata {
                     self.note_overtaken(data.item, &flying, rtt);
                     // Metadata may have been asked for once more behind what is on its way. Of a
                     // repetition it may be the first that was answered: what left between them has
                     // the time of a round trip.
-                    let least = self.shortest.filter(|_| flying.attempt > 0);
+                    let least = self.round_trips.shortest().filter(|_| flying.attempt > 0);
                     shows_gaps = Some((flying, rtt.max(least.unwrap_or_default())));
                 }
                 let sent_at = flying.repeats.filter(|_| late).unwrap_or(flying.asked_at);
-                ((flying.attempt, sent_at, flying.lane, flying.memo), late)
+                let Flying { attempt, lane, memo, .. } = flying;
+                Answering { attempt, sent_at, lane, memo, late }
             }
-            (None, Some(lost)) => {
-                if lost.cause == Cause::Gap {
-                    self.note_mistake(now, lost.lane, lost.sent_at);
+            (None, Some(Lost { attempt, sent_at, lane, memo, cause, .. })) => {
+                if cause == Cause::Gap {
+                    self.note_mistake(now, lane, sent_at);
                 }
-                ((lost.attempt - 1, lost.sent_at, lost.lane, lost.memo), true)
+                Answering { attempt: attempt - 1, sent_at, lane, memo, late: true }
             }
             (None, None) => {
                 self.stats.duplicates += 1;
                 return Answer::Unwanted;
             }
         };
-        let (attempt, sent_at, lane, memo) = flying;
-        self.stats.counters.false_timeouts += u64::from(late);
-        let rtt = self.sample(now, data.item, attempt, sent_at, late);
-        self.note_answer(now);
+        self.stats.counters.false_timeouts += u64::from(sent.late);
+        let rtt = self.round_trips.sample(now, data.item, &sent);
+        if let Some(rtt) = rtt.filter(|_| sent.attempt == 0) {
+            self.stats.rtt.add(rtt);
+        }
+        self.silence.answered(now);
+        let srtt = self.rtt().smoothed().unwrap_or(Duration::ZERO);
+        self.reordering.pass(now, srtt);
         self.stats.counters.data += 1;
         self.stats.data_bytes += data.size.0;
         self.stats.counters.marks += u64::from(data.mark > 0);
@@ -334,13 +318,13 @@ impl Requests {
         self.flight.spread = self.reordering.extent();
         let arrival = Arrival {
             segment,
-            lane,
-            memo,
-            sent_at,
+            lane: sent.lane,
+            memo: sent.memo,
+            sent_at: sent.sent_at,
             rtt,
             size: data.size,
             mark: data.mark,
-            late,
+            late: sent.late,
             options: data.options,
             in_flight: &self.flight,
         };
@@ -348,8 +332,7 @@ impl Requests {
         let mut cx = Cx { now, rng: &mut self.rng, tap: &mut self.tap };
         self.controller.on_data(&mut cx, &arrival);
         if let (Some(lane), Some((flying, rtt))) = (came_in, shows_gaps) {
-            let from = (lane, order::origin(data.options));
-            self.flight.answered(now, &flying, from, rtt);
+            self.flight.answered(now, &flying, lane, order::origin(data.options), rtt);
         }
         Answer::Wanted
     }
@@ -364,7 +347,7 @@ impl Requests {
     ) -> bool {
         let Some(flying) = self.flight.get(item).copied() else { return false };
         self.stats.counters.nacks += 1;
-        self.note_bad(now, Some(reason));
+        self.refusals.bad(now, Some(reason));
         // The first of two Interests with one nonce is still on its way.
         if reason == NackReason::Duplicate {
             return true;
@@ -372,51 +355,51 @@ impl Requests {
         let shift = u32::from(flying.attempt).min(5);
         let pause = Duration(AFTER_NACK.0 << shift).min(AFTER_NACK_AT_MOST);
         self.lose(now, item, Cause::Nack(reason.number()), options);
-        if let Some(lost) = self.lost.get_mut(&item) {
-            lost.not_before = now + pause;
-        }
+        self.lost.hold(item, now + pause);
         true
+    }
+
+    /// Data came and is good.
+    pub fn note_good(&mut self, now: Time) {
+        if self.refusals.good(self.in_flight()) {
+            // The producer answers again.
+            self.lost.release_refused(now);
+        }
+    }
+
+    /// A Nack came for this reason, or, without one, Data that is no good.
+    pub fn note_bad(&mut self, now: Time, reason: Option<NackReason>) {
+        self.refusals.bad(now, reason);
     }
 
     /// Asks again for something that came and was not what it should be.
     pub fn ask_again(&mut self, now: Time, item: Item, attempt: u16) {
-        let cause = Cause::Timeout;
-        // A second copy of what came already must not count as an answer to a first attempt.
-        let attempt = attempt.max(2);
-        let (sent_at, not_before, memo, repeats) = (now, now, [0; 2], None);
-        let lost = Lost { attempt, sent_at, lane: 0, memo, cause, repeats, not_before };
-        self.lost.insert(item, lost);
+        self.lost.ask_again(now, item, attempt);
     }
 
-    /// The same, after a pause that grows with the number of packets that were wrong. The first two
-    /// times there is none: the next packet comes from elsewhere.
+    /// The same, after a pause that grows with the number of packets that were wrong.
     pub fn ask_again_after_pause(&mut self, now: Time, item: Item, attempt: u16, wrong: u32) {
-        self.ask_again(now, item, attempt);
-        let pause = pause(u16::try_from(wrong).unwrap_or(u16::MAX));
-        if let Some(lost) = self.lost.get_mut(&item).filter(|_| wrong > 2) {
-            lost.not_before = now + pause;
-        }
+        self.lost.ask_again(now, item, attempt);
+        self.lost.hold_wrong(now, item, wrong);
     }
 
     /// Asks again, after a while, for something that a producer said it does not have.
     pub fn ask_later(&mut self, now: Time, item: Item) {
-        self.ask_again(now, item, 2);
-        if let Some(lost) = self.lost.get_mut(&item) {
-            lost.not_before = now + AFTER_NACK_AT_MOST;
-        }
+        self.lost.ask_again(now, item, 2);
+        self.lost.hold(item, now + AFTER_NACK_AT_MOST);
     }
 
     /// Nobody needs `item` any more.
     pub fn cancel(&mut self, item: Item) {
         self.flight.remove(item);
-        self.lost.remove(&item);
+        self.lost.remove(item);
     }
 
     /// Nobody needs anything that `unneeded` says so of.
     pub fn cancel_if(&mut self, unneeded: impl Fn(Item) -> bool) {
         let items: Vec<_> = self.flight.items().filter(|item| unneeded(*item)).collect();
         items.into_iter().for_each(|item| self.cancel(item));
-        self.lost.retain(|item, _| !unneeded(*item));
+        self.lost.remove_if(unneeded);
     }
 
     /// Gives up what segments' requests are overdue: nobody promised to answer them.
@@ -428,6 +411,27 @@ impl Requests {
         };
         let items: Vec<_> = flight.items().filter(overdue).collect();
         items.into_iter().for_each(|item| self.cancel(item));
+    }
+
+    /// The connection that requests left by has broken. Nothing that is in flight will be answered.
+    /// If `again`, all of it waits to be asked for again from `now` on; otherwise it is dropped.
+    pub fn restart(&mut self, now: Time, again: bool) {
+        let items: Vec<Item> = self.flight.items().collect();
+        for item in items {
+            if let Some(flying) = self.flight.remove(item).filter(|_| again) {
+                self.lost.ask_again(now, item, flying.attempt.saturating_add(1));
+            }
+        }
+        match again {
+            // Pauses were meant for the old forwarder.
+            true => self.lost.release_all(now),
+            false => self.lost.clear(),
+        }
+        self.refusals = Refusals::default();
+        self.echoes.restart();
+        self.silence.restart(now);
+        // Another forwarder may be in the old one's place, and understand less.
+        self.ranges = Ranges::new(self.ranges.wish());
     }
 
     /// Declares what is lost at `now` lost, and lets the controller's timer go off.
@@ -454,16 +458,10 @@ impl Requests {
             self.lose(now, item, Cause::Timeout, &none);
         }
         if self.probe_at().is_some_and(|at| at <= now) {
-            self.probes += 1;
-            self.last_sign = now;
-            if self.rtt.smoothed().is_some() {
+            self.silence.choose_probe(now, &self.flight);
+            if self.rtt().smoothed().is_some() {
                 self.reordering.fell_silent();
             }
-            self.probe = match self.probes {
-                _ if self.flight.get(Item::Metadata).is_some() => Some(Item::Metadata),
-                ..=PROBES_AT_THE_END => self.flight.newest(),
-                _ => self.flight.oldest().map(|(item, _)| item),
-            };
         }
         if self.controller.next_deadline().is_some_and(|at| at <= now) {
             let mut cx = Cx { now, rng: &mut self.rng, tap: &mut self.tap };
@@ -471,31 +469,23 @@ impl Requests {
         }
     }
 
-    /// When [`Requests::on_deadline`] wants to be called, or a retransmission becomes possible.
-    pub fn next_deadline(&mut self, now: Time) -> Option<Time> {
-        let tolerance = self.tolerance();
-        let retransmission = self.lost.values().map(|lost| lost.not_before).min();
-        [
-            self.flight.next_gap(tolerance),
-            self.flight.next_timeout(),
-            self.probe_at(),
-            self.controller.next_deadline(),
-            retransmission.filter(|at| *at > now),
-            self.suspended_until().filter(|at| *at > now),
-            self.echo_at.filter(|at| *at > now),
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+    /// When a timer is due; a pause that is over is none.
+    pub fn due(&mut self, timer: RequestTimer, now: Time) -> Option<Time> {
+        match timer {
+            RequestTimer::Gap => self.flight.next_gap(self.tolerance()),
+            RequestTimer::TimeOut => self.flight.next_timeout(),
+            RequestTimer::Probe => self.probe_at(),
+            RequestTimer::Controller => self.controller.next_deadline(),
+            RequestTimer::Retransmission => self.lost.next_ready().filter(|at| *at > now),
+            RequestTimer::Suspension => self.refusals.suspended_until().filter(|at| *at > now),
+            RequestTimer::Echo => self.echoes.due().filter(|at| *at > now),
+        }
     }
 
     /// The lowest request that is unanswered, and what happened to it last.
     pub fn oldest_unanswered(&self) -> Option<(Item, StallCause)> {
-        let lost = self.lost.iter().next().map(|(item, lost)| match lost.cause {
-            Cause::Nack(n) => (*item, StallCause::Nack(NackReason::from(n))),
-            _ => (*item, StallCause::Unanswered),
-        });
-        lost.or_else(|| Some((self.flight.items().next()?, StallCause::Unanswered)))
+        let flying = || Some((self.flight.items().next()?, StallCause::Unanswered));
+        self.lost.lowest().or_else(flying)
     }
 
     /// The controller has learned that `item` has time left.
@@ -513,7 +503,7 @@ impl Requests {
         let mut cx = Cx { now, rng: &mut self.rng, tap: &mut self.tap };
         self.controller.on_loss(&mut cx, &loss);
         if cause == Cause::Timeout {
-            self.rtt.back_off();
+            self.round_trips.back_off();
         }
         if matches!(cause, Cause::Gap | Cause::Timeout) {
             self.ranges.lost(flying.place);
@@ -523,16 +513,6 @@ impl Requests {
         let first = flying.repeats.or((flying.attempt == 0).then_some(sent_at));
         let repeats = first.filter(|_| cause == Cause::Gap);
         self.lost.insert(item, Lost { attempt, sent_at, lane, memo, cause, repeats, not_before });
-    }
-
-    fn note_repeated(&mut self, now: Time, item: Item) {
-        self.repeated.push_back((now, item));
-        let stale = |(sent_at, item): (Time, Item)| {
-            self.flight.get(item).is_none_or(|flying| flying.sent_at != sent_at)
-        };
-        while self.repeated.front().is_some_and(|repeated| stale(*repeated)) {
-            self.repeated.pop_front();
-        }
     }
 
     /// For how long answers may overtake an Interest. RFC 8985, 6.2, step 4: a quarter of the
@@ -547,39 +527,14 @@ impl Requests {
 
     /// The tolerance where the network was not seen to reorder.
     fn least_tolerance(&self) -> Duration {
-        Duration(self.rtt.min().unwrap_or(Duration::ZERO).0 / 4).max(MIN_TOLERANCE)
+        Duration(self.rtt().min().unwrap_or(Duration::ZERO).0 / 4).max(MIN_TOLERANCE)
     }
 
-    fn note_answer(&mut self, now: Time) {
-        if self.stats.counters.data > 0 {
-            let (before, apart) = (self.spacing.0, now.since(self.answered_at).0);
-            self.spacing = Duration(before - before / 8 + apart / 8);
-        }
-        self.answered_at = now;
-        self.last_sign = now;
-        self.probes = 0;
-        self.reordering.pass(now, self.rtt.smoothed().unwrap_or(Duration::ZERO));
-    }
-
-    /// RFC 8985, 7.2, with RFC 9002's 6.2.1 for the time: the oldest request is overdue, and
-    /// nothing has come for longer than answers are apart.
     fn probe_at(&self) -> Option<Time> {
         if !self.controller.may_be_probed() {
             return None;
         }
-        let (_, oldest) = self.flight.oldest()?;
-        let Some(srtt) = self.rtt.smoothed() else {
-            let silence = Duration(DISCOVERY_PROBE.0 << self.probes.min(6));
-            return self.flight.get(Item::Metadata).map(|flying| flying.sent_at + silence);
-        };
-        let overtaken = self.tolerance().overtaken;
-        let margin = Duration(self.rtt.variation().0.saturating_mul(4)).max(overtaken);
-        let silence = Duration(self.spacing.0.saturating_mul(4))
-            .max(MIN_PROBE)
-            .max(if self.stats.counters.data < FEW { FIRST_PROBE } else { Duration::ZERO });
-        let longest = RttEstimate::MAX_BACKED_OFF.max(silence);
-        let silence = Duration(silence.0.saturating_mul(1 << self.probes.min(6))).min(longest);
-        Some((oldest.sent_at + srtt + margin).max(self.last_sign + silence))
+        self.silence.probe_at(&self.flight, self.rtt(), self.tolerance().overtaken)
     }
 }
 

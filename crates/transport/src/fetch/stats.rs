@@ -29,6 +29,12 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// Interests but those for heads.
+    #[must_use]
+    pub fn interests_without_heads(&self) -> u64 {
+        self.counters.interests - self.heads
+    }
+
     /// Losses shown by later answers.
     #[must_use]
     pub fn overtaken(&self) -> u64 {

@@ -16,9 +16,7 @@
 //! is congested, no name unreachable), so that it takes more of them. Duplicate is no answer: the
 //! other Interest with that nonce is still on its way (NDNLPv2, "Network Nack").
 
-use super::Requests;
-use crate::fetch::flight::Item;
-use control::{Cause, Duration, Time};
+use control::{Duration, Time};
 use packet::NackReason;
 
 /// Fewer in a row may be chance, or forged.
@@ -45,15 +43,21 @@ pub(super) struct Refusals {
 }
 
 impl Refusals {
+    /// When the next Interest may leave, if the transfer is suspended.
+    pub fn suspended_until(&self) -> Option<Time> {
+        self.suspended.map(|(until, _)| until)
+    }
+
     /// An Interest may leave now, with so many segments in flight.
-    fn allows(&self, now: Time, in_flight: u32) -> bool {
+    pub fn allows(&self, now: Time, in_flight: u32) -> bool {
         match self.suspended {
             Some((until, _)) => until <= now,
             None => self.bound.is_none_or(|bound| in_flight < bound),
         }
     }
 
-    fn bad(&mut self, now: Time, reason: Option<NackReason>) {
+    /// A Nack came for this reason, or, without one, Data that is no good.
+    pub fn bad(&mut self, now: Time, reason: Option<NackReason>) {
         match reason {
             Some(NackReason::Duplicate) => return,
             Some(NackReason::Congestion) => self.congested = self.congested.saturating_add(1),
@@ -65,7 +69,8 @@ impl Refusals {
         }
     }
 
-    fn sent(&mut self, now: Time) {
+    /// An Interest left.
+    pub fn sent(&mut self, now: Time) {
         if let Some((until, sent)) = &mut self.suspended {
             let pause = FIRST_PAUSE.0 << sent.saturating_sub(AT_FIRST - 1).min(16);
             *sent += 1;
@@ -73,8 +78,8 @@ impl Refusals {
         }
     }
 
-    /// Returns true if the transfer was suspended.
-    fn good(&mut self, in_flight: u32) -> bool {
+    /// Data came and is good. Returns true if the transfer was suspended.
+    pub fn good(&mut self, in_flight: u32) -> bool {
         let was = self.suspended.take();
         (self.in_a_row, self.congested) = (0, 0);
         self.bound = match was {
@@ -82,49 +87,5 @@ impl Refusals {
             _ => self.bound.map(|bound| bound + 2).filter(|bound| *bound < LIFTED_AT),
         };
         was.is_some()
-    }
-}
-
-impl Requests {
-    /// An Interest may leave now, as far as earlier answers are concerned.
-    pub fn may_leave(&self, now: Time) -> bool {
-        self.refusals.allows(now, self.in_flight())
-    }
-
-    /// When the next Interest may leave, if the transfer is suspended.
-    pub(super) fn suspended_until(&self) -> Option<Time> {
-        self.refusals.suspended.map(|(until, _)| until)
-    }
-
-    /// What came was what was asked for.
-    pub fn note_good(&mut self, now: Time) {
-        if self.refusals.good(self.in_flight()) {
-            // Who refused them answers again.
-            let refused = |cause| matches!(cause, Cause::Nack(_));
-            let refused = self.lost.values_mut().filter(|lost| refused(lost.cause));
-            refused.for_each(|lost| lost.not_before = lost.not_before.min(now));
-        }
-    }
-
-    /// What came was a Nack for this reason, or, without one, Data that are no good.
-    pub fn note_bad(&mut self, now: Time, reason: Option<NackReason>) {
-        self.refusals.bad(now, reason);
-    }
-
-    pub(super) fn note_sent(&mut self, now: Time) {
-        self.refusals.sent(now);
-    }
-
-    /// What is asked for while the transfer is suspended, though its own pause is not over: the
-    /// first of what was refused of each kind, in turn.
-    pub(super) fn first_refused(&self) -> Option<(Item, u16)> {
-        let kinds = [
-            Item::Metadata..=Item::Metadata,
-            Item::Node(0)..=Item::Node(u64::MAX),
-            Item::Segment(0)..=Item::Segment(u64::MAX),
-        ];
-        let firsts = kinds.into_iter().filter_map(|kind| self.lost.range(kind).next());
-        let next = firsts.min_by_key(|(_, lost)| lost.not_before);
-        next.map(|(item, lost)| (*item, lost.attempt))
     }
 }

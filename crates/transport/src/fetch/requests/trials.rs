@@ -1,11 +1,11 @@
-//! What answers, and the few overdue Interests that are left open, show of the order of answers.
+//! The order of answers, as answers and the few overdue Interests that are left open show it.
 
 use super::Requests;
 use crate::fetch::flight::{Flying, Item};
 use control::{Duration, Lane, Time};
 
 impl Requests {
-    /// Whether what came answers an Interest that was declared lost, and not its repetition.
+    /// Returns true if the Data answers an Interest that was declared lost, and not its repetition.
     ///
     /// Either it comes sooner than any round trip, and before answers to what left earlier: the
     /// smallest round trip is known from first attempts, and a repetition may take a little less.
@@ -16,7 +16,8 @@ impl Requests {
         if flying.attempt == 0 {
             return false;
         }
-        let least = self.shortest.map_or(Duration::ZERO, |least| Duration(least.0 / 8 * 7));
+        let least =
+            self.round_trips.shortest().map_or(Duration::ZERO, |least| Duration(least.0 / 8 * 7));
         if now.since(flying.asked_at) < least && self.flight.is_out_of_turn(now, flying) {
             if let Some(first) = flying.repeats {
                 self.note_mistake(now, flying.lane, first);
@@ -64,12 +65,12 @@ impl Requests {
         }
         let is_segment = matches!(item, Item::Segment(_));
         let is_first = self.flight.get(item).is_some_and(|f| f.attempt == 0 && !f.is_probe());
-        if self.at_end || !is_segment || !is_first || !self.reordering.tries(item) {
+        if self.echoes.is_at_end() || !is_segment || !is_first || !self.reordering.tries(item) {
             return false;
         }
         // Repetitions are no samples of the round-trip time (Karn's rule), so that it may be known
         // of the nearest origin alone: the time-out has a margin for others.
-        self.flight.leave_open(item, self.rtt.rto());
+        self.flight.leave_open(item, self.rtt().rto());
         true
     }
 

@@ -1,0 +1,581 @@
+//! The journey of a Data packet, from the frame to the sink.
+//!
+//! A frame is decoded and matched with what was asked for: a certificate, a head, metadata, a node
+//! of the manifest, a segment. Requests learn of the answer, verification judges it, and segments
+//! go to the sink once they are verified and their turn has come.
+
+use crate::fetch::error::FetchError;
+use crate::fetch::flight::Item;
+use crate::fetch::object::{Object, ObjectInfo, Sink};
+use crate::fetch::requests::{Answer, Answered};
+use crate::fetch::verify::Verdict;
+use crate::fetch::{Fetch, MAX_FORGED};
+use crate::head;
+use crate::rdr::{self, Metadata};
+use control::{Size, Time};
+use packet::{Bytes, Component, ContentType, Data, Interest, LpPacket, NackReason, Name, NameRef};
+use security::{Digest, Proof, VerifyError};
+
+impl Fetch {
+    /// A link-layer frame came from the forwarder. Frames that are not for this fetch are ignored.
+    pub fn receive(&mut self, now: Time, frame: &[u8], sink: &mut dyn Sink) {
+        if self.outcome.is_some() || self.pace.started_at.is_none() {
+            return;
+        }
+        let Ok(link) = LpPacket::decode(frame) else {
+            self.requests.stats_mut().malformed += 1;
+            return;
+        };
+        let Some(fragment) = link.fragment() else { return };
+        if let Some(reason) = link.nack() {
+            if let Ok(interest) = Interest::decode(fragment) {
+                self.receive_nack(now, &interest, reason, &link, sink);
+            }
+            return;
+        }
+        match Data::decode(fragment) {
+            Ok(data) => self.receive_data(now, &data, &link, sink),
+            Err(_) => self.requests.stats_mut().malformed += 1,
+        }
+    }
+
+    fn receive_data(
+        &mut self,
+        now: Time,
+        data: &Data<'_>,
+        link: &LpPacket<'_>,
+        sink: &mut dyn Sink,
+    ) {
+        if self.receive_certificate(now, data, sink) {
+            return;
+        }
+        if let Some(segment) = self.heads.segment_of(data.name(), self.discovery.unversioned()) {
+            return self.receive_head(now, segment, data, link, sink);
+        }
+        let Some(item) = self.item_of(data.name()) else { return };
+        let options = link.to_options();
+        let size = Size(data.wire().len() as u64);
+        let mark = link.congestion_mark();
+        let answered = Answered { item, size, mark, options: &options };
+        if self.requests.answered(now, &answered) == Answer::Unwanted {
+            return;
+        }
+        match item {
+            Item::Metadata => self.receive_metadata(now, data, sink),
+            Item::Node(number) => self.receive_node(now, number, data, sink),
+            Item::Segment(number) => {
+                self.segment_data = size;
+                self.receive_segment(now, number, data, sink);
+            }
+        }
+    }
+
+    /// The request that a name answers, if it is one of ours.
+    pub(super) fn item_of(&self, name: NameRef<'_>) -> Option<Item> {
+        let Some(object) = &self.object else {
+            return name.starts_with(self.discovery.unversioned()).then_some(Item::Metadata);
+        };
+        let prefix = object.info.name.as_ref();
+        let is_doubted = self.candidates.is_doubted();
+        if !name.starts_with(prefix) {
+            let may = self.is_uncertain() || is_doubted;
+            return (may && self.discovery.is_of_metadata(name)).then_some(Item::Metadata);
+        }
+        if is_doubted && name == rdr::root_name(prefix).as_ref() {
+            return Some(Item::Metadata);
+        }
+        object.item(name)
+    }
+
+    /// Takes the certificate that is needed, and judges again what waited for it; false if the
+    /// packet is something else.
+    fn receive_certificate(&mut self, now: Time, data: &Data<'_>, sink: &mut dyn Sink) -> bool {
+        let Some(wanted) = self.certificates.answered(data) else { return false };
+        self.pace.progress_at = now;
+        if let Err(error) = self.config.policy.offer(data) {
+            self.count_forged(now);
+            let came = data.implicit_digest();
+            if let Err(error) = self.certificates.ask_for_another(now, wanted, &came, error) {
+                self.fail(FetchError::Untrusted(error));
+            }
+            return true;
+        }
+        self.judge_metadata_again();
+        if let Some((number, wire)) = self.verification.take_waiting_root()
+            && let Ok(root) = Data::decode(&wire)
+        {
+            self.receive_node(now, number, &root, sink);
+        }
+        for (segment, wire) in self.verification.take_waiting() {
+            if let Some(data) = Data::decode(&wire).ok().filter(|_| self.outcome.is_none()) {
+                self.receive_segment(now, segment, &data, sink);
+            }
+        }
+        true
+    }
+
+    /// A packet cannot be judged: the error names the certificate that is missing.
+    fn want_certificate(&mut self, now: Time, why: VerifyError) {
+        match why.missing().cloned() {
+            Some(name) => self.certificates.want(now, name, why),
+            None => self.fail(FetchError::Untrusted(why)),
+        }
+    }
+
+    /// A head came.
+    fn receive_head(
+        &mut self,
+        now: Time,
+        number: u64,
+        data: &Data<'_>,
+        link: &LpPacket<'_>,
+        sink: &mut dyn Sink,
+    ) {
+        let known = self.object.as_ref().map(|object| object.info.name.as_ref());
+        let head = head::decode(self.discovery.unversioned(), data).filter(|head| match known {
+            Some(known) => known == head.metadata.object.as_ref(),
+            None => !self.heads.is_distrusted(),
+        });
+        let Some(head) = head else {
+            self.requests.stats_mut().useless_heads += 1;
+            self.requests.note_bad(now, None);
+            return self.no_head(now, number);
+        };
+        let options = link.to_options();
+        let size = Size(data.wire().len() as u64);
+        let item = Item::Segment(number);
+        let answered = Answered { item, size, mark: link.congestion_mark(), options: &options };
+        if self.requests.answered(now, &answered) == Answer::Unwanted {
+            return;
+        }
+        if self.object.is_none() && number > 0 {
+            self.heads.keep_early(number, data.wire());
+            return;
+        }
+        if self.object.is_none() {
+            self.cursor.asked_ahead(number);
+            self.candidates.named_by_head(data.implicit_digest());
+            self.heads.tell(head.metadata.clone());
+            self.begin(now, head.metadata);
+            if self.heads.is_metadata_refused() {
+                self.settle(now, sink);
+            }
+            self.take_early_heads(now, sink);
+        }
+        self.segment_data = Size(head.segment.wire().len() as u64);
+        self.receive_segment(now, number, &head.segment, sink);
+    }
+
+    /// The version is known: what came before is of it, or was for nothing.
+    fn take_early_heads(&mut self, now: Time, sink: &mut dyn Sink) {
+        for (number, wire) in self.heads.take_early() {
+            let Some(object) = self.object.as_ref().filter(|_| self.outcome.is_none()) else {
+                break;
+            };
+            let is_there = object.done.contains(&number)
+                || object.info.segments.is_some_and(|segments| number >= segments);
+            let head = Data::decode(&wire).ok().filter(|_| !is_there);
+            let unversioned = self.discovery.unversioned();
+            let head = head.as_ref().and_then(|data| head::decode(unversioned, data));
+            match head.filter(|head| head.metadata.object == object.info.name) {
+                Some(head) => {
+                    self.cursor.asked_ahead(number);
+                    self.receive_segment(now, number, &head.segment, sink);
+                }
+                None => self.requests.stats_mut().useless_heads += 1,
+            }
+        }
+        self.skip_asked();
+    }
+
+    /// Metadata, or the first packet of an object that has none.
+    fn receive_metadata(&mut self, now: Time, data: &Data<'_>, sink: &mut dyn Sink) {
+        let digest = data.implicit_digest();
+        let proven = match self.config.policy.verify(data) {
+            Ok(_) => true,
+            // Its content is a hint until then.
+            Err(why) if why.missing().is_some() => false,
+            Err(why) => return self.reject_metadata(now, &digest, Some(why)),
+        };
+        if data.content_type() == ContentType::NACK {
+            match self.heads.is_told() {
+                _ if !proven => self.reject_metadata(now, &digest, None),
+                true => self.settle(now, sink),
+                false if self.object.is_none() => {
+                    self.fail(FetchError::NotThere(self.discovery.name().clone()));
+                }
+                false => {}
+            }
+            return;
+        }
+        let is_root = self.discovery.is_root(data.name());
+        let is_metadata = is_root || self.discovery.is_of_metadata(data.name());
+        let found = if is_metadata {
+            Metadata::decode(self.discovery.unversioned(), data.content())
+        } else {
+            let found = rdr::split_segment(data);
+            let found = found.filter(|(object, _)| self.discovery.is_content(*object));
+            found.map(|(object, _)| Metadata::of_segment(object, data, &[]))
+        };
+        let is_ours = |found: &Metadata| !is_root || found.object == *self.discovery.name();
+        let Some(metadata) = found.filter(is_ours) else {
+            self.candidates.note_other(data);
+            return self.reject_metadata(now, &digest, None);
+        };
+        if !self.take_candidate(digest, &metadata, proven) {
+            return;
+        }
+        self.requests.note_good(now);
+        let is_proved = self.verification.proof().is_some();
+        if !self.heads.confirms(&metadata, is_proved) {
+            self.forget_object();
+            self.begin(now, metadata);
+        }
+        match (is_metadata, proven) {
+            (true, true) => self.believe_metadata(data),
+            (true, false) => self.unproven = Some(Bytes::copy_from_slice(data.wire())),
+            (false, _) => {}
+        }
+        match proven {
+            true => self.settle(now, sink),
+            false => self.heads.forget_told(),
+        }
+        self.take_early_heads(now, sink);
+        if let Some(root) = rdr::root(data.content()).filter(|_| is_metadata) {
+            self.receive_root(now, &root, sink);
+        }
+    }
+
+    /// A packet names a candidate. Returns false if it is not wanted: one is there already, and
+    /// either this is the same or something of that one was verified.
+    fn take_candidate(&mut self, digest: Digest, metadata: &Metadata, proven: bool) -> bool {
+        let settled = !self.heads.is_told();
+        if let Some(object) = self.object.as_ref().filter(|_| settled) {
+            let other = object.info.name != metadata.object;
+            let better = metadata.manifest.is_some() && !self.verification.has_manifest();
+            let wanted = if other { !self.discovery.is_versioned() } else { better };
+            if !wanted || !self.nothing_verified() {
+                return false;
+            }
+            self.distrust_heads();
+        }
+        self.candidates.take(digest, proven);
+        true
+    }
+
+    /// Perhaps there is now the certificate that metadata waited for. Nothing is fetched for their
+    /// sake: segments are signed by the same key, or say themselves where the end is.
+    fn judge_metadata_again(&mut self) {
+        let Some(wire) = self.unproven.take() else { return };
+        let Ok(data) = Data::decode(&wire) else { return };
+        match self.config.policy.verify(&data) {
+            Ok(_) => self.believe_metadata(&data),
+            Err(why) if why.missing().is_some() => self.unproven = Some(wire),
+            Err(_) => {}
+        }
+    }
+
+    /// Metadata that the policy accepts say where the object ends, if its manifest does not, and
+    /// how long its segments are. A forged end would pass the beginning of an object off as the
+    /// whole, so that under a policy that asks for keys only what is signed by one
+    /// counts.
+    fn believe_metadata(&mut self, data: &Data<'_>) {
+        let found = Metadata::decode(self.discovery.unversioned(), data.content());
+        let has_manifest = self.verification.has_manifest();
+        let Some(object) = &mut self.object else { return };
+        let Some(metadata) = found.filter(|found| found.object == object.info.name) else { return };
+        object.size_proved |= metadata.segment_size == object.info.segment_size;
+        if self.config.policy.needs_key() && !has_manifest {
+            object.info.segments = object.info.segments.or(end(&metadata));
+            self.drop_beyond_the_end();
+        }
+    }
+
+    /// The object is known: its segments are asked for.
+    fn begin(&mut self, now: Time, mut metadata: Metadata) {
+        if self.discovery.is_versioned() && metadata.object != *self.discovery.name() {
+            // Another version is newer; the one asked for has to do without its metadata.
+            metadata = Metadata::bare(self.discovery.name().clone());
+        }
+        let segments = end(&metadata).filter(|_| !self.config.policy.needs_key());
+        // Sizes and manifest describe one object; where they contradict each other, the manifest is
+        // what will be verified.
+        let manifest = metadata.manifest;
+        if let Some(announcement) = manifest {
+            self.verification.announce(announcement);
+        }
+        let info = ObjectInfo {
+            name: metadata.object,
+            segments: manifest.map(|m| m.layout.segments()).or(segments),
+            segment_size: metadata.segment_size,
+            size: metadata.size,
+            root_digest: manifest.map(|m| m.root_digest),
+        };
+        self.adopt_heads(metadata.heads, &info);
+        self.object = Some(Object::new(info));
+        self.skip_asked();
+        self.pace.progress_at = now;
+        if self.candidates.has_skipped() {
+            self.discovery.forget_refusals();
+        }
+    }
+
+    /// The object's publisher has so many heads. Those on their way that are needed are as good as
+    /// requests for their segments.
+    fn adopt_heads(&mut self, served: u64, info: &ObjectInfo) {
+        let end = info.segments.map_or(served, |segments| segments.min(served));
+        self.requests.cancel_if(|item| matches!(item, Item::Segment(n) if n >= end));
+        self.heads.retain(|n| n < end);
+        for segment in self.heads.asked() {
+            if self.requests.is_pending(Item::Segment(*segment)) {
+                self.cursor.asked_ahead(*segment);
+            }
+        }
+        self.cursor.rewind();
+    }
+
+    /// Nothing can change any more what is known of the object: from now on segments are handed on.
+    pub(super) fn settle(&mut self, now: Time, sink: &mut dyn Sink) {
+        self.heads.forget_told();
+        let Some(object) = &mut self.object else { return };
+        let (size, segments) = (object.info.segment_size, object.info.segments);
+        let is_whole = size.zip(segments).is_some_and(|(size, segments)| {
+            self.verification.has_verified(segments.saturating_sub(1), size)
+        });
+        if !object.size_proved && !is_whole {
+            // The size is anybody's word, as that of heads is, and no whole segment bears it out:
+            // the last one would tell its place from that size alone. So they come in order.
+            object.info.segment_size = None;
+        }
+        self.requests.cancel(Item::Metadata);
+        let in_order = self.config.in_order || object.info.segment_size.is_none();
+        object.resume(&sink.begin(&object.info), in_order);
+        if object.done_count > 0 {
+            let done = &object.done;
+            self.requests.cancel_if(|item| matches!(item, Item::Segment(n) if done.contains(&n)));
+            self.verification.forget_stashed(done);
+        }
+        self.skip_asked();
+        self.pace.progress_at = now;
+        self.hand_on(sink);
+    }
+
+    /// Nothing is handed on yet: a head told what is known of the object, or metadata that nobody
+    /// has vouched for.
+    pub(super) fn is_uncertain(&self) -> bool {
+        self.heads.is_told() || self.candidates.is_unproven()
+    }
+
+    /// Moves on to the next segment that was never asked for.
+    fn skip_asked(&mut self) {
+        self.cursor.skip(self.object.as_ref().map(|object| &object.done));
+    }
+
+    /// The manifest's root came with the metadata. If it is no good, it is asked for as always.
+    fn receive_root(&mut self, now: Time, root: &Data<'_>, sink: &mut dyn Sink) {
+        let Some(object) = self.object.as_ref().filter(|_| self.outcome.is_none()) else { return };
+        let Some(number) = self.verification.root() else { return };
+        let name = object.info.name.clone();
+        match self.verification.node(name.as_ref(), number, root) {
+            Ok(()) => self.node_came(now, sink),
+            Err(_) => self.requests.stats_mut().forged += 1,
+        }
+    }
+
+    /// A node of the manifest came.
+    fn receive_node(&mut self, now: Time, number: u64, data: &Data<'_>, sink: &mut dyn Sink) {
+        let Some(object) = &self.object else { return };
+        let name = object.info.name.clone();
+        match self.verification.node(name.as_ref(), number, data) {
+            Ok(()) => self.node_came(now, sink),
+            Err(error) => {
+                self.count_forged(now);
+                let (item, came) = (Item::Node(number), data.implicit_digest());
+                let expected = self.verification.expected_node(number);
+                let times = self.verification.count_forged(item, expected, Some(&came));
+                // The packet is the one that metadata announced: no other answer can be better.
+                if times >= MAX_FORGED || expected == Some(came) {
+                    self.fail(FetchError::Manifest(error));
+                } else {
+                    self.candidates.note_reason(FetchError::Manifest(error));
+                    self.requests.ask_again_after_pause(now, item, times as u16, times);
+                }
+            }
+        }
+    }
+
+    fn node_came(&mut self, now: Time, sink: &mut dyn Sink) {
+        self.requests.note_good(now);
+        self.pace.progress_at = now;
+        if let Some(why) = self.verification.take_missing() {
+            self.want_certificate(now, why);
+        }
+        if let (Some(layout), Some(object)) = (self.verification.layout(), &mut self.object) {
+            object.info.segments = Some(layout.segments());
+        }
+        for (segment, expected) in self.verification.judge_stash() {
+            self.forged(now, segment, expected, None);
+        }
+        if self.verification.layout().is_some() {
+            self.candidate_proved(now, sink);
+        }
+        self.hand_on(sink);
+    }
+
+    /// A segment came.
+    fn receive_segment(&mut self, now: Time, segment: u64, data: &Data<'_>, sink: &mut dyn Sink) {
+        let Some(object) = &mut self.object else { return };
+        if object.done.contains(&segment) || self.verification.is_stashed(segment) {
+            return;
+        }
+        let verdict = self.verification.judge(segment, data);
+        match verdict {
+            // Not content, but its producer's word that there is none.
+            Verdict::Verified if data.content_type() == ContentType::NACK => {
+                self.requests.note_bad(now, Some(NackReason::None));
+                self.requests.ask_later(now, Item::Segment(segment));
+                self.refused(now, Item::Segment(segment), NackReason::None);
+            }
+            Verdict::Verified => {
+                self.requests.note_good(now);
+                if !self.verification.has_manifest() && object.info.segments.is_none() {
+                    object.info.segments = rdr::segments_from(data.final_block());
+                }
+                self.pace.progress_at = now;
+                let first_missing = object.first_missing();
+                if self.is_uncertain() || (self.is_in_order() && segment != first_missing) {
+                    self.verification.stash(segment, data.content(), None);
+                } else {
+                    self.write(segment, data.content(), sink);
+                    self.hand_on(sink);
+                }
+                self.candidate_proved(now, sink);
+                self.drop_beyond_the_end();
+            }
+            Verdict::Later(digest) => {
+                self.pace.progress_at = now;
+                self.verification.stash(segment, data.content(), Some(digest));
+            }
+            Verdict::Waits(why) => {
+                self.pace.progress_at = now;
+                self.verification.wait(segment, data.wire());
+                self.want_certificate(now, why);
+            }
+            Verdict::Forged(expected) => {
+                self.forged(now, segment, expected, Some(&data.implicit_digest()));
+            }
+            Verdict::Refused(error) => {
+                let (item, came) = (Item::Segment(segment), data.implicit_digest());
+                self.count_forged(now);
+                let times = self.verification.count_forged(item, None, Some(&came));
+                if times >= MAX_FORGED {
+                    return self.fail(error);
+                }
+                self.candidates.note_reason(error);
+                self.requests.ask_again_after_pause(now, item, times as u16, times);
+            }
+        }
+    }
+
+    fn forged(
+        &mut self,
+        now: Time,
+        segment: u64,
+        expected: Option<[u8; 32]>,
+        came: Option<&[u8; 32]>,
+    ) {
+        self.count_forged(now);
+        let item = Item::Segment(segment);
+        let attempts = self.verification.count_forged(item, expected, came);
+        if attempts < MAX_FORGED {
+            self.requests.ask_again(now, item, attempts as u16);
+        } else {
+            let name = self.object.as_ref().map_or_else(Name::new, |o| o.info.name.clone());
+            self.fail(FetchError::Forged { name, segment, attempts });
+        }
+    }
+
+    /// Data came that are not what their manifest or signature says.
+    pub(super) fn count_forged(&mut self, now: Time) {
+        self.requests.stats_mut().forged += 1;
+        self.requests.note_bad(now, None);
+    }
+
+    /// Something of the candidate is verified: what it says of itself holds.
+    fn candidate_proved(&mut self, now: Time, sink: &mut dyn Sink) {
+        if self.candidates.trust() {
+            self.requests.cancel(Item::Metadata);
+        }
+        if self.candidates.prove() {
+            self.settle(now, sink);
+        }
+    }
+
+    /// Hands on what was waiting and is verified now.
+    fn hand_on(&mut self, sink: &mut dyn Sink) {
+        if self.is_uncertain() {
+            return;
+        }
+        let in_order = self.is_in_order();
+        loop {
+            let Some(object) = &self.object else { return };
+            let from = if in_order { object.first_missing() } else { 0 };
+            let Some(segment) = self.verification.next_verified(from, in_order) else { break };
+            let Some(content) = self.verification.take(segment) else { break };
+            self.write(segment, &content, sink);
+        }
+        self.finish_if_complete();
+    }
+
+    fn write(&mut self, segment: u64, content: &[u8], sink: &mut dyn Sink) {
+        let Some(object) = &mut self.object else { return };
+        let found = content.len() as u64;
+        let offset = match object.offset(segment, found, self.config.in_order) {
+            Ok(offset) => offset,
+            Err(error) => return self.fail(error),
+        };
+        // The first whole segment shows how long the object can be.
+        if !self.delivery.bound_told
+            && let Some(layout) = self.verification.layout()
+            && let Some(most) = object.bound(layout, found)
+        {
+            self.delivery.bound_told = true;
+            let is_signed = matches!(self.verification.proof(), Some(Proof::Key(_)));
+            sink.bounded(most, is_signed);
+        }
+        sink.write(segment, offset, content);
+        self.delivery.room = self.delivery.room.map(|room| Size(room.0.saturating_sub(found)));
+        object.mark_done(segment, content.len());
+        self.requests.stats_mut().verified += 1;
+        if segment.is_multiple_of(64) {
+            self.verification.forget_before(object.first_missing());
+        }
+    }
+
+    /// The end became known: nobody needs what lies behind it.
+    fn drop_beyond_the_end(&mut self) {
+        let Some(end) = self.object.as_ref().and_then(|object| object.info.segments) else {
+            return;
+        };
+        if self.cursor.cut(end) {
+            self.requests.cancel_if(|item| matches!(item, Item::Segment(n) if n >= end));
+        }
+        self.finish_if_complete();
+    }
+
+    fn finish_if_complete(&mut self) {
+        let is_complete = self.object.as_ref().is_some_and(Object::is_complete);
+        // Where all that is wanted was there before, nothing but the root shows where the end is.
+        let is_proved = !self.verification.has_manifest() || self.verification.layout().is_some();
+        if self.outcome.is_some() || !is_complete || !is_proved {
+            return;
+        }
+        self.requests.cancel_if(|_| true);
+        self.outcome = Some(Ok(()));
+    }
+}
+
+/// The end of the object that metadata say.
+fn end(metadata: &Metadata) -> Option<u64> {
+    rdr::segments_from(metadata.final_block.as_ref().map(Component::as_ref))
+}

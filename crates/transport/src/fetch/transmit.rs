@@ -1,0 +1,414 @@
+//! The journey of an Interest: the choice of the next one, the permission of the controller, the
+//! packet, and the Nack that may come back.
+
+use crate::fetch::error::FetchError;
+use crate::fetch::flight::Item;
+use crate::fetch::object::{Object, Sink};
+use crate::fetch::requests::round_trips;
+use crate::fetch::{Fetch, heads};
+use control::{Permit, Size, Time};
+use packet::interest_buf::encode_plain_interest;
+use packet::options::{Anticipated, Range, SegmentBits};
+use packet::tlv::types;
+use packet::{
+    Component, HopOption, HopOptions, Interest, InterestBuf, LpHeader, LpPacket, NackReason,
+};
+use security::manifest::node_name;
+
+/// Bytes of a metadata packet, about.
+const METADATA_GUESS: Size = Size(500);
+/// How many segments are offered to a controller that says "not this one" before giving up.
+const LOOK_AHEAD: usize = 16;
+/// Manifest nodes are asked for when their segments are this close.
+const NODES_AHEAD: u64 = 256;
+
+impl Fetch {
+    /// Appends the next Interest, as a link-layer frame, and returns true; or returns false if
+    /// nothing may leave now.
+    pub fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        if self.outcome.is_some() {
+            return false;
+        }
+        if self.pace.started_at.is_none() {
+            self.pace.started_at = Some(now);
+            self.pace.progress_at = now;
+        }
+        self.note_restart(now);
+        if self.certificates.poll_transmit(now, || self.requests.nonce(), out) {
+            return true;
+        }
+        if !self.requests.may_leave(now) {
+            return false;
+        }
+        if let Some((item, attempt)) = self.requests.take_probe(now) {
+            self.encode(item, attempt, &HopOptions::new(), out);
+            return true;
+        }
+        self.pace.paced_until = None;
+        let mut after = None;
+        for _ in 0..LOOK_AHEAD {
+            let Some((item, attempt)) = self.candidate(now, after) else {
+                return self.echo(now, out);
+            };
+            let mut run = self.run_from(now, item, attempt);
+            match self.permit(now, item, attempt, &mut run) {
+                Permit::Now(lane) => {
+                    let options = self.requests.sent(now, item, run, lane, self.expected(item));
+                    run.iter().for_each(|at| self.asked(item.behind(at)));
+                    self.encode(item, attempt, &options, out);
+                    return true;
+                }
+                Permit::NotThis => after = Some(item),
+                Permit::At(at) => {
+                    self.pace.paced_until = Some(at);
+                    return false;
+                }
+                Permit::Wait => return false,
+            }
+        }
+        false
+    }
+
+    /// The segments to ask for together with `item`, as distances from it, itself included.
+    fn run_from(&self, now: Time, item: Item, attempt: u16) -> SegmentBits {
+        let mut bits = SegmentBits::first(1);
+        let most = self.requests.most();
+        let (Item::Segment(first), Some(object)) = (item, &self.object) else { return bits };
+        let Some(segments) = object.info.segments.filter(|_| most > 1) else { return bits };
+        if self.verification.is_asked_alone(first) {
+            return bits;
+        }
+        let end = self.segments_end(object).min(segments);
+        // A run crosses no multiple of its full length: a chunk's segments are asked for together.
+        let most = most - (first % u64::from(most)) as u16;
+        for at in 1..most {
+            let Some(segment) = first.checked_add(u64::from(at)).filter(|n| *n < end) else {
+                break;
+            };
+            let item = Item::Segment(segment);
+            let joins = if attempt > 0 {
+                self.requests.may_repeat(now, item) == Some(attempt)
+                    && !self.verification.is_asked_alone(segment)
+            } else {
+                let asked = self.cursor.is_behind(segment);
+                let flying = self.requests.in_flight() + u32::from(bits.count());
+                let room = self.verification.is_ready(segment)
+                    || self.verification.has_room(flying, self.segment_data);
+                // A run of new segments ends with the first that is not to be asked for.
+                if asked || object.done.contains(&segment) || !room {
+                    break;
+                }
+                true
+            };
+            if joins {
+                bits.insert(at);
+            }
+        }
+        bits
+    }
+
+    /// Asks the controller for a run, or for its first segment alone where nothing is in flight and
+    /// it lets no run through.
+    fn permit(&self, now: Time, item: Item, attempt: u16, run: &mut SegmentBits) -> Permit {
+        let each = self.expected(item);
+        let ask = |count| self.requests.permit(now, item, count, attempt, each);
+        let permit = ask(run.count());
+        if permit == Permit::Wait && run.count() > 1 && self.requests.in_flight() == 0 {
+            *run = SegmentBits::first(1);
+            return ask(1);
+        }
+        permit
+    }
+
+    /// The expected size of the answer to `item`. Metadata is distinguished from segments only
+    /// where these are asked for behind it; elsewhere it is the only request in flight.
+    fn expected(&self, item: Item) -> Size {
+        match item {
+            Item::Metadata if self.asks_for_heads() => METADATA_GUESS,
+            _ => self.segment_data,
+        }
+    }
+
+    /// At the object's end repetitions are sent twice.
+    fn echo(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        let segments = self.object.as_ref().and_then(|object| object.info.segments);
+        if segments.is_none_or(|segments| self.cursor.next() < segments) {
+            return false;
+        }
+        let Some((item, attempt)) = self.requests.echo(now) else { return false };
+        self.encode(item, attempt, &HopOptions::new(), out);
+        true
+    }
+
+    /// The first thing behind `after` that may be asked for, with its attempt.
+    fn candidate(&self, now: Time, after: Option<Item>) -> Option<(Item, u16)> {
+        if let Some(again) = self.requests.retransmission(now, after) {
+            return Some(again);
+        }
+        let Some(object) = &self.object else {
+            if !self.requests.is_pending(Item::Metadata) {
+                return Some((Item::Metadata, 0));
+            }
+            return self.next_head().filter(|head| Some(head.0) != after);
+        };
+        if !matches!(after, Some(Item::Node(_) | Item::Segment(_))) {
+            let node = self.next_node(object);
+            if node.is_some() {
+                return node;
+            }
+        }
+        let from = match after {
+            Some(Item::Segment(n)) => self.cursor.next().max(n + 1),
+            _ => self.cursor.next(),
+        };
+        self.new_segment(object, from)
+    }
+
+    /// Heads are asked for, unless the version is known: by consumers that ask for segments one by
+    /// one.
+    fn asks_for_heads(&self) -> bool {
+        self.heads.is_allowed() && !self.discovery.is_versioned() && self.requests.most() == 1
+    }
+
+    /// The next segment whose head may be asked for, while the first Interest for metadata is on
+    /// its way.
+    fn next_head(&self) -> Option<(Item, u16)> {
+        let next = self.cursor.next();
+        let wanted = self.heads.may_ask(next)
+            && self.asks_for_heads()
+            && self.requests.is_first(Item::Metadata)
+            && self.verification.has_room(self.requests.in_flight(), self.segment_data);
+        wanted.then_some((Item::Segment(next), 0))
+    }
+
+    fn next_node(&self, object: &Object) -> Option<(Item, u16)> {
+        // Without the root only one way down the tree can be asked for: that to the next segment.
+        let start = match self.verification.layout() {
+            Some(_) => object.first_missing(),
+            None => self.cursor.next(),
+        };
+        let end = self.cursor.next().saturating_add(NODES_AHEAD);
+        let end = end.min(object.info.segments.unwrap_or(u64::MAX));
+        // Segments up to the end that are there, or are not wanted, need no proof.
+        let done = object.done.get(&end.saturating_sub(1));
+        let end = done.map_or(end, |run| run.start).max(start);
+        let mut nodes = self.verification.nodes_for(start..end).into_iter().map(Item::Node);
+        nodes.find(|node| !self.requests.is_pending(*node)).map(|node| (node, 0))
+    }
+
+    /// The first segment from `from` on that was never asked for and is not there.
+    fn new_segment(&self, object: &Object, from: u64) -> Option<(Item, u16)> {
+        let end = self.segments_end(object);
+        let mut segment = from;
+        while segment < end {
+            if let Some(run) = object.done.get(&segment) {
+                segment = run.end;
+            } else if self.cursor.is_behind(segment) {
+                segment += 1;
+            } else {
+                let room = (self.verification.is_ready(segment) && !self.is_uncertain())
+                    || self.verification.has_room(self.requests.in_flight(), self.segment_data);
+                return room.then_some((Item::Segment(segment), 0));
+            }
+        }
+        None
+    }
+
+    /// The segment before which to stop: the object's end, or as far as may be stashed and the sink
+    /// has room.
+    pub(super) fn segments_end(&self, object: &Object) -> u64 {
+        let end = object.info.segments.unwrap_or(u64::MAX);
+        if self.is_in_order() {
+            let capacity = self.verification.capacity(self.segment_data);
+            let room =
+                self.delivery.room.map_or(u64::MAX, |room| room.0 / self.segment_data.0.max(1));
+            let capacity = capacity.min(room);
+            return end.min(object.first_missing().saturating_add(capacity));
+        }
+        end
+    }
+
+    /// Segments are handed on in order: asked for, or because their places are not known.
+    pub(super) fn is_in_order(&self) -> bool {
+        self.config.in_order
+            || self.object.as_ref().is_none_or(|object| object.info.segment_size.is_none())
+    }
+
+    fn asked(&mut self, item: Item) {
+        if let Item::Segment(segment) = item {
+            let done = self.object.as_ref().map(|object| &object.done);
+            self.cursor.asked(segment, done);
+        }
+    }
+
+    /// Appends the Interest for `item`.
+    fn encode(&mut self, item: Item, attempt: u16, options: &HopOptions, out: &mut Vec<u8>) {
+        let nonce = self.requests.nonce();
+        let lifetime = self.config.lifetime.as_millis().max(1);
+        let start = out.len();
+        let as_head = self.object.is_none();
+        if let Item::Segment(n) = item {
+            self.heads.note(n, as_head);
+            self.requests.stats_mut().heads += u64::from(as_head);
+        }
+        match (item, &self.object) {
+            (Item::Segment(n), Some(object)) => {
+                let prefix = object.info.name.as_ref();
+                let component = object.component(n);
+                match self.verification.ask_by_digest(item) {
+                    None => {
+                        encode_plain_interest(prefix, component.as_ref(), nonce, lifetime, out);
+                    }
+                    Some(digest) => {
+                        let name = prefix.to_name().with(&component);
+                        let digest = Component::implicit_digest(digest);
+                        let digest = digest.as_ref();
+                        encode_plain_interest(name.as_ref(), digest, nonce, lifetime, out);
+                    }
+                }
+            }
+            (Item::Node(n), Some(object)) => {
+                let mut name = node_name(object.info.name.as_ref(), n);
+                if let Some(digest) = self.verification.ask_by_digest(item) {
+                    name = name.with(&Component::implicit_digest(digest));
+                }
+                encode(InterestBuf::new(name), nonce, lifetime, out);
+            }
+            (Item::Segment(n), None) => {
+                let interest = heads::interest(self.discovery.unversioned(), n);
+                encode(interest, nonce, lifetime, out);
+            }
+            _ => {
+                let attempt = self.discovery.attempt(attempt);
+                let lifetime = lifetime.min(round_trips::lifetime(attempt).as_millis());
+                let excluded = self.candidates.excluded();
+                let interest = self.discovery.interest(attempt, !as_head, excluded);
+                encode(interest, nonce, lifetime, out);
+            }
+        }
+        let mut options = options.clone();
+        if as_head || !matches!(item, Item::Segment(_)) {
+            // Routers take the numbers for those of segments of the name that is asked for.
+            options.remove(Anticipated::TYPE);
+        }
+        let excluded = match item {
+            Item::Metadata => self.candidates.excluded(),
+            _ => self.verification.excluded(item),
+        };
+        excluded.map(|excluded| options.set(excluded));
+        if !options.is_empty() {
+            let interest = out.split_off(start);
+            let header = LpHeader { options, ..LpHeader::default() };
+            header.encode_into(&interest, out);
+        }
+    }
+
+    /// A Nack came for an Interest.
+    pub(super) fn receive_nack(
+        &mut self,
+        now: Time,
+        interest: &Interest<'_>,
+        reason: NackReason,
+        link: &LpPacket<'_>,
+        sink: &mut dyn Sink,
+    ) {
+        // A second look at the name without the digest that a repeated request may carry.
+        let name = interest.name();
+        let exact = match name.last() {
+            Some(last) if last.typ() == types::IMPLICIT_DIGEST => name.parent(),
+            _ => name,
+        };
+        if self.certificates.refused(now, exact, reason) {
+            return;
+        }
+        if let Some(segment) = self.heads.segment_of(exact, self.discovery.unversioned()) {
+            return self.refuse_head(now, segment, reason);
+        }
+        let Some(item) = self.item_of(exact) else { return };
+        if self.object.is_none() && !self.discovery.asks_for(exact) {
+            // It is for a segment of a candidate that was skipped.
+            return;
+        }
+        let mut options = link.to_options();
+        let range = options.get::<Range>();
+        options.remove(Range::TYPE);
+        let refused = range.map_or(SegmentBits::first(1), |range| range.wanted());
+        for at in refused.iter() {
+            let item = item.behind(at);
+            if self.requests.nacked(now, item, reason, &options) {
+                if item == Item::Metadata {
+                    self.metadata_refused(now, reason, sink);
+                }
+                self.refused(now, item, reason);
+            }
+        }
+    }
+
+    fn metadata_refused(&mut self, now: Time, reason: NackReason, sink: &mut dyn Sink) {
+        self.discovery.metadata_refused(reason);
+        if is_passing(reason) {
+            return;
+        }
+        self.heads.refuse_metadata();
+        if self.object.is_none() || self.heads.is_told() {
+            self.settle(now, sink);
+        }
+    }
+
+    /// A Nack says that there is no Data. At the beginning that is believed after a few of them;
+    /// later a producer that is started again may still go on.
+    pub(super) fn refused(&mut self, now: Time, item: Item, reason: NackReason) {
+        if is_passing(reason) || !self.begins_with(item) {
+            return;
+        }
+        if self.discovery.refused(now, self.candidates.has_rejected()) {
+            let name = self.discovery.name().clone();
+            self.fail(match reason {
+                NackReason::NoRoute => FetchError::NoRoute(name),
+                _ => FetchError::NotThere(name),
+            });
+        }
+    }
+
+    /// Nothing of the object has come yet, and `item` is what it begins with.
+    fn begins_with(&self, item: Item) -> bool {
+        let Some(object) = &self.object else { return item == Item::Metadata };
+        let nothing_came =
+            self.requests.stats().verified == 0 && self.verification.layout().is_none();
+        nothing_came
+            && match self.verification.root() {
+                Some(root) => item == Item::Node(root),
+                None => item == Item::Segment(object.first_missing()),
+            }
+    }
+
+    /// An Interest for a head came back.
+    fn refuse_head(&mut self, now: Time, segment: u64, reason: NackReason) {
+        if reason != NackReason::Duplicate && self.heads.is_asked(segment) {
+            let waits = self.requests.is_pending(Item::Segment(segment));
+            self.requests.stats_mut().counters.nacks += u64::from(waits);
+            self.no_head(now, segment);
+        }
+    }
+
+    /// The head of a segment is not to be had: the segment is asked for by its own name.
+    pub(super) fn no_head(&mut self, now: Time, segment: u64) {
+        let item = Item::Segment(segment);
+        if self.heads.give_up(segment) && self.requests.is_pending(item) {
+            self.requests.cancel(item);
+            if self.object.is_some() {
+                self.requests.ask_again(now, item, 1);
+            }
+        }
+    }
+}
+
+fn encode(interest: InterestBuf, nonce: u32, lifetime_ms: u64, out: &mut Vec<u8>) {
+    let (nonce, lifetime_ms) = (Some(nonce), Some(lifetime_ms));
+    InterestBuf { nonce, lifetime_ms, ..interest }.encode_into(out);
+}
+
+/// The next answer may be another one.
+fn is_passing(reason: NackReason) -> bool {
+    matches!(reason, NackReason::Congestion | NackReason::Duplicate)
+}
