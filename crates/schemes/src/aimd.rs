@@ -22,7 +22,7 @@ use control::{
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "aimd",
-    summary: "slow start, then one segment more a round trip; halved by loss or mark",
+    summary: "slow start, then one more segment per round trip; halved at loss or mark",
     paper: "D. Chiu, R. Jain, Analysis of the Increase and Decrease Algorithms for Congestion \
             Avoidance in Computer Networks, Computer Networks and ISDN Systems 17, 1989",
     equations: EQUATIONS,

@@ -37,7 +37,7 @@ use packet::NackReason;
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "asf",
-    summary: "the next hop with the shortest round trip; others are probed now and then",
+    summary: "the next hop with the shortest round trip; others are probed from time to time",
     paper: "V. Lehman and others, An Experimental Investigation of Hyperbolic Routing with a Smart \
             Forwarding Plane in NDN, IEEE/ACM IWQoS 2016",
     equations: EQUATIONS,

@@ -28,7 +28,7 @@ use control::{
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "bic",
-    summary: "window searches for its last maximum by halving the distance to it",
+    summary: "binary search of the window for its last maximum",
     paper: "L. Xu, K. Harfoush, I. Rhee, Binary Increase Congestion Control (BIC) for Fast \
             Long-Distance Networks, INFOCOM 2004",
     equations: EQUATIONS,

@@ -28,7 +28,7 @@ use packet::HopOptions;
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "ccncatchunks2",
-    summary: "the pipeline of CCNx 0.x: one more a Data up to 31, one less a hole",
+    summary: "the pipeline of CCNx 0.x: one more per Data packet up to 31, one less per gap",
     paper: "Project CCNx, csrc/cmd/ccncatchunks2.c, release 0.8.1",
     equations: EQUATIONS,
     params: PARAMS,

@@ -29,7 +29,7 @@ use control::{Duration, Equation, LinkView, ParamSpec, Params, Scheme, Size, Val
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "chopcop",
-    summary: "chunks under marks that grow with the queue; Interests of unfair flows are delayed",
+    summary: "chunks under marks that grow with the queue; routers delay Interests of unfair flows",
     paper: PAPER,
     equations: &joined::<Equation, EQUATIONS>(&[
         rem::SCHEME.equations,

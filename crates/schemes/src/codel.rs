@@ -25,7 +25,7 @@ use control::{
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "codel",
-    summary: "marks what leaves a queue that stays longer than 5 ms",
+    summary: "marks Data while the queueing time stays above 5 ms",
     paper: "K. Nichols, V. Jacobson, Controlling Queue Delay, ACM Queue 10(5), 2012; \
             RFC 8289, 2018",
     equations: EQUATIONS,

@@ -35,7 +35,7 @@ use packet::options::ServedBy;
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "contug",
-    summary: "a window and a timeout for each source, sources known beforehand or by who answers",
+    summary: "a window and a timeout per source; sources are known in advance or by their answers",
     paper: "S. Arianfar, P. Nikander, L. Eggert, J. Ott, W. Wong, ConTug: A Receiver-Driven \
             Transport Protocol for Content-Centric Networks, IEEE ICNP 2010, poster",
     equations: EQUATIONS,

@@ -9,7 +9,7 @@ use control::{Equation, Marker, Scheme};
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "drop-tail",
-    summary: "no queue management; the link's queue drops what does not fit",
+    summary: "no queue management; a full queue drops packets",
     paper: "V. Jacobson, Congestion Avoidance and Control, SIGCOMM 1988; RFC 7567, 2015",
     equations: EQUATIONS,
     marker: Some(|_| Box::new(DropTail)),

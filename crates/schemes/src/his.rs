@@ -42,7 +42,7 @@ use pie::Pie;
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "his",
-    summary: "holds Interests back so that the Data of both directions fit the link",
+    summary: "holds Interests so that the Data of both directions fit the link",
     paper: "Y. Wang, N. Rozhnova, A. Narayanan, D. Oran, I. Rhee, An Improved Hop-by-hop Interest \
             Shaper for Congestion Control in Named Data Networking, ACM SIGCOMM ICN workshop 2013",
     equations: EQUATIONS,

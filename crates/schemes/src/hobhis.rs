@@ -38,7 +38,7 @@ mod tests;
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "hobhis",
-    summary: "paces Interests so that the queue of Data they will fill tends to a length",
+    summary: "paces Interests so that the queue of their Data approaches a target length",
     paper: "N. Rozhnova, S. Fdida, An effective hop-by-hop Interest shaping mechanism for CCN \
             communications, IEEE INFOCOM NOMEN workshop 2012; extended at IEEE GLOBECOM 2014",
     equations: EQUATIONS,

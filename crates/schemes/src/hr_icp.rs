@@ -20,7 +20,7 @@ use control::{Equation, ParamSpec, Scheme};
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "hr-icp",
-    summary: "ICP's consumer; routers hold Interests of flows that have used up their credit",
+    summary: "ICP's consumer; routers hold Interests of flows without credit",
     paper: PAPER,
     equations: &joined::<Equation, EQUATIONS>(&[icp::SCHEME.equations, hbh::SCHEME.equations]),
     params: PARAMS,

@@ -44,7 +44,7 @@ use std::collections::VecDeque;
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "icp",
-    summary: "Interest window that shrinks when Data take longer than usual",
+    summary: "an Interest window that shrinks when round trips grow",
     paper: "G. Carofiglio, M. Gallo, L. Muscariello, ICP: Design and Evaluation of an Interest \
             Control Protocol for Content-Centric Networking, IEEE INFOCOM NOMEN workshop 2012",
     equations: EQUATIONS,

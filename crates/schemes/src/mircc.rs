@@ -44,7 +44,7 @@ use rate::{Law, LinkRates, Period};
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "mircc",
-    summary: "links stamp two rates; consumers use the best path's on all paths, and what is left",
+    summary: "links stamp two rates; consumers use the best path's, and the rest of all paths",
     paper: "M. Mahdian, S. Arianfar, J. Gibson, D. Oran, MIRCC: Multipath-aware ICN Rate-based \
             Congestion Control, ACM ICN 2016",
     equations: EQUATIONS,

@@ -21,7 +21,7 @@ use control::{
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "nfd-mark",
-    summary: "marks Data while more than 64 KiB wait to leave, as NFD does",
+    summary: "marks Data while more than 64 KiB are queued, as NFD does",
     paper: "A. Afanasyev and others, NFD Developer's Guide, NDN-0021; NFD's code, \
             GenericLinkService",
     equations: EQUATIONS,

@@ -24,7 +24,7 @@ use control::{
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "packet-pair",
-    summary: "begins with the window that the spacing of two Data suggests",
+    summary: "starts with a window from the spacing of two Data packets",
     paper: "Packet-Pair based startup for NDN congestion control, poster, ACM ICN 2019, \
             pp. 155-156",
     equations: EQUATIONS,

@@ -36,7 +36,7 @@ use packet::options::{LabelMode, PathLabel};
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "path-label",
-    summary: "Interests that carry the label of a path take it; others go by bandwidth",
+    summary: "Interests with a path label follow it; others are split by bandwidth",
     paper: "I. Moiseenko, D. Oran, Path Steering in Content-Centric Networking (CCNx) and Named \
             Data Networking (NDN), RFC 9531, 2024",
     equations: EQUATIONS,

@@ -44,7 +44,7 @@ use strategy::PconStrategy;
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "pcon",
-    summary: "marks by delay, windows that answer each mark, traffic split by marks",
+    summary: "marks by delay, windows that react to each mark, traffic split by marks",
     paper: "K. Schneider, C. Yi, B. Zhang, L. Zhang, A Practical Congestion Control Scheme for \
             Named Data Networking, ACM ICN 2016",
     equations: EQUATIONS,

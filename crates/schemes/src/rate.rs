@@ -20,7 +20,7 @@ use packet::HopOptions;
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "rate",
-    summary: "a constant rate of Interests, deaf to all signals; no congestion control",
+    summary: "a constant rate of Interests; no congestion control",
     paper: "No publication: the uncooperative consumer of Y. Wang, N. Rozhnova, A. Narayanan, \
             D. Oran, I. Rhee, An Improved Hop-by-hop Interest Shaper for Congestion Control in \
             Named Data Networking, ACM ICN workshop 2013",

@@ -33,7 +33,7 @@ use packet::options::RateStamp;
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "rcp",
-    summary: "links stamp the rate that fills them on Data; consumers ask at the lowest stamp",
+    summary: "links stamp their fair rate on Data; consumers use the lowest stamp",
     paper: "N. Dukkipati, Rate Control Protocol (RCP): Congestion Control to Make Flows Complete \
             Quickly, PhD thesis, Stanford University, 2007; over NDN: K. Lei, C. Hou, L. Li, \
             K. Xu, A RCP-based Congestion Control Protocol in Named Data Networking, CyberC 2015",

@@ -25,7 +25,7 @@ use control::{
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "red",
-    summary: "marks at random, the more the longer the queue has been on average",
+    summary: "marks at random, with a probability that grows with the average queue",
     paper: "S. Floyd, V. Jacobson, Random Early Detection Gateways for Congestion Avoidance, \
             IEEE/ACM Transactions on Networking 1(4), 1993",
     equations: EQUATIONS,

@@ -29,7 +29,7 @@ use packet::options::{NON_DISCOVERY, PREFIX_ANNOUNCEMENT};
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "self-learning",
-    summary: "asks everybody where no route is known, and learns it from the answer",
+    summary: "asks all neighbours if no route is known, and learns the route from the answer",
     paper: "J. Shi, E. Newberry, B. Zhang, On Broadcast-based Self-Learning in Named Data \
             Networking, IFIP Networking 2017",
     equations: EQUATIONS,

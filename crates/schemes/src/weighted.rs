@@ -27,7 +27,7 @@ use packet::NackReason;
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
     name: "weighted",
-    summary: "one next hop by chance, in proportion to weights",
+    summary: "a random next hop, in proportion to weights",
     paper: "NDN-DPDK, strategy weighted; NFD, daemon/fw/random-strategy.cpp",
     equations: EQUATIONS,
     params: PARAMS,
@@ -43,7 +43,7 @@ pub mod random {
     /// The scheme.
     pub const SCHEME: Scheme = Scheme {
         name: "random",
-        summary: "one next hop by chance, all alike",
+        summary: "a random next hop, all with equal probability",
         paper: "NFD, daemon/fw/random-strategy.cpp",
         equations: &[("afterReceiveInterest", "next hop i with the probability 1 / n")],
         params: PARAMS,

@@ -25,7 +25,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not fou
 #[derive(Parser)]
 #[command(name = "weir", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -37,11 +37,11 @@ pub enum Command {
     Daemon(DaemonArgs),
     /// Publish files under a name and serve them until interrupted.
     Put(PutArgs),
-    /// Fetch what a name stands for, verified, into a file or standard output.
+    /// Fetch an object by its name, verify it, and write it to a file or standard output.
     Get(GetArgs),
-    /// Answer HTTP requests with what names stand for, for players and browsers.
+    /// Serve named content over HTTP, for players and browsers.
     Gateway(GatewayArgs),
-    /// Show what the forwarder is doing.
+    /// Show the state of the forwarder.
     Status(StatusArgs),
     /// List, make, change and end the forwarder's faces.
     #[command(subcommand)]
@@ -57,7 +57,7 @@ pub enum Command {
     Cs(CsCommand),
     /// List the congestion-control schemes, or explain one.
     Schemes(SchemesArgs),
-    /// Make, list, carry and certify keys.
+    /// Make, list, move and certify keys.
     #[command(subcommand)]
     Key(KeyCommand),
     /// Run scenarios in the simulator.
@@ -66,16 +66,16 @@ pub enum Command {
     /// Check and show scenario files.
     #[command(subcommand)]
     Scenario(ScenarioCommand),
-    /// Run published experiments and set what papers report beside what is measured.
+    /// Run published experiments and compare published with measured values.
     Study(StudyArgs),
     /// Run random scenarios in the simulator and check each against oracles.
     Swarm(SwarmArgs),
     /// Run scenarios on real daemons, in network namespaces of this host.
     #[command(subcommand)]
     Testbed(TestbedCommand),
-    /// Make the report of results that `weir sim run --out` wrote, comparing several.
+    /// Make a report from results of `weir sim run --out`; several folders are compared.
     Report(ReportArgs),
-    /// Lay two results side by side: what is different, by how much, and how sure that is.
+    /// Compare two results: the differences, their size, and their confidence.
     Compare(CompareArgs),
     /// Publish a file and fetch it twice through three forwarders on this machine.
     Demo(DemoArgs),
@@ -84,22 +84,22 @@ pub enum Command {
 /// Where the forwarder is.
 #[derive(Args)]
 pub struct ForwarderArgs {
-    /// The forwarder's address: a socket's path, or a URI such as tcp://127.0.0.1:6363.
-    /// Without it, $NDN_CLIENT_TRANSPORT, the transport in client.conf or /run/nfd/nfd.sock.
+    /// The forwarder's address: a socket's path, or a URI such as tcp://127.0.0.1:6363. The default
+    /// is $NDN_CLIENT_TRANSPORT, the transport in client.conf or /run/nfd/nfd.sock.
     #[arg(long, value_name = "ADDRESS")]
     pub socket: Option<String>,
 }
 
-/// How much to say.
+/// The amount of output.
 #[derive(Args)]
 pub struct OutputArgs {
     /// Print one JSON object at the end.
     #[arg(long)]
     pub json: bool,
-    /// Print nothing but errors.
+    /// Print only errors.
     #[arg(long, short)]
     pub quiet: bool,
-    /// Show the events of the protocol.
+    /// Show protocol events.
     #[arg(long, short)]
     pub verbose: bool,
 }
@@ -118,24 +118,22 @@ pub struct DaemonArgs {
 /// `weir put`
 #[derive(Args)]
 pub struct PutArgs {
-    /// The name; of several files, each is published under it by its own file name.
+    /// The name. Several files are each published below it under their own file names.
     pub name: Name,
     /// The files; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Bytes of content in a segment. Without it 8000, or fewer where a long name leaves no room
-    /// for them
+    /// Bytes of content in a segment. The default is 8000, or fewer if the name is long.
     #[arg(long, value_name = "SIZE")]
     pub segment_size: Option<Size>,
-    /// Sign with this key, by key or identity name. Without it, with the default key if the name
-    /// is under its identity, otherwise with a digest, which protects from damage only.
+    /// Sign with this key, by key or identity name. The default is the default key if the name is
+    /// under its identity, otherwise a digest, which protects from damage only.
     #[arg(long, value_name = "KEY")]
     pub sign: Option<Name>,
-    /// Sign each segment by the key, too, for programs that do not know the manifest that Weir
-    /// signs.
+    /// Also sign each segment, for programs that do not support Weir's signed manifests.
     #[arg(long)]
     pub sign_segments: bool,
-    /// Stop when nobody has asked for anything for this long, after the first answer.
+    /// Stop when no Interest has arrived for this long, after the first answer.
     #[arg(long, value_name = "DURATION")]
     pub linger: Option<control::Duration>,
     #[command(flatten)]
@@ -147,26 +145,26 @@ pub struct PutArgs {
 /// How something is fetched.
 #[derive(Args)]
 pub struct TransferArgs {
-    /// The congestion-control scheme of the consumer; a startup may stand before it, as in
-    /// `packet-pair+cubic`, and parameters behind it, as in `cubic:beta=0.8`.
+    /// The congestion-control scheme of the consumer. It may follow a startup, as in
+    /// `packet-pair+cubic`, and have parameters, as in `cubic:beta=0.8`.
     #[arg(long, default_value = schemes::defaults::CONTROLLER, value_name = "SCHEME")]
     pub control: String,
     /// A parameter of the scheme; may be repeated.
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// How many segments one Interest asks for, from 1 to 256. Without it, as many as the scheme
-    /// says; forwarders that know no ranges are asked one by one.
+    /// The number of segments per Interest, from 1 to 256. The default is the scheme's number;
+    /// forwarders without range support get one Interest per segment.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub range: Option<u16>,
-    /// Accept only what is signed by this key, or by one that it vouches for: the file of a
-    /// certificate or of a shared key, or a name in the key chain; may be repeated. Or by the rules
-    /// of this file.
+    /// Accept only content signed by this key or by one that it certifies: the file of a
+    /// certificate or of a shared key, or a name in the key chain; may be repeated. Or a file of
+    /// trust rules.
     #[arg(long, value_name = "KEY")]
     pub trust: Vec<String>,
-    /// Give up when nothing new has come for this long.
+    /// Fail when no new data has arrived for this long.
     #[arg(long, default_value = "30 s", value_name = "DURATION")]
     pub patience: control::Duration,
-    /// How long an Interest stays pending in forwarders.
+    /// The lifetime of Interests.
     #[arg(long, value_name = "DURATION", value_parser = lifetime)]
     pub lifetime: Option<control::Duration>,
 }
@@ -174,18 +172,18 @@ pub struct TransferArgs {
 /// `weir get`
 #[derive(Args)]
 pub struct GetArgs {
-    /// The name, with a version or without.
+    /// The name, with or without a version.
     pub name: Name,
-    /// Where to put it; `-` is standard output. Without it, a file in this directory that is called
-    /// like the last component of the name.
+    /// The output file; `-` is standard output. The default is a file in this directory, named as
+    /// the last component of the name.
     #[arg(long = "output", short, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
     #[command(flatten)]
     pub transfer: TransferArgs,
-    /// Write how the transfer goes into this file, a line of JSON at a time.
+    /// Write the progress of the transfer to this file, as lines of JSON.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// From line to line of that file.
+    /// The interval between lines of that file.
     #[arg(long, default_value = "20 ms", value_name = "DURATION", requires = "record")]
     pub record_every: control::Duration,
     #[command(flatten)]
@@ -197,34 +195,34 @@ pub struct GetArgs {
 /// `weir gateway`
 #[derive(Args)]
 pub struct GatewayArgs {
-    /// Where HTTP is listened for: an address of this host and a port; port 0 is any free one.
+    /// The address and port to listen on for HTTP; port 0 is any free one.
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS", value_parser = address)]
     pub listen: std::net::SocketAddr,
-    /// Answer for names below this one; may be repeated. At least one is needed; `/` is for all.
-    /// Names below /localhost and /localhop are never served.
+    /// Serve names below this one; may be repeated. At least one is required; `/` is for all. Names
+    /// below /localhost and /localhop are never served.
     #[arg(long, value_name = "NAME")]
     pub prefix: Vec<Name>,
-    /// Answer for this host name, too, beside localhost and the address in use; may be repeated.
+    /// Also accept this host name, besides localhost and the address in use; may be repeated.
     #[arg(long, value_name = "NAME")]
     pub host: Vec<String>,
-    /// Let pages of this origin read, as http://player.example:8000; may be repeated.
+    /// Let pages of this origin read content, such as http://player.example:8000; may be repeated.
     #[arg(long, value_name = "URL")]
     pub origin: Vec<String>,
-    /// How many requests are answered at a time; others wait. One client address, or another user
-    /// of this host, has a quarter of them at most, the gateway's own user three quarters.
+    /// The maximum number of concurrent requests; others wait. One client address, or another user
+    /// of this host, gets at most a quarter of them, the gateway's own user three quarters.
     #[arg(long, default_value = "64", value_name = "N", value_parser = clients)]
     pub clients: std::num::NonZeroU16,
-    /// A client that has read nothing for this long is cut off if others wait.
+    /// Disconnect a client that has read nothing for this long if others wait.
     #[arg(long, default_value = "30 s", value_name = "DURATION")]
     pub client_timeout: control::Duration,
     #[command(flatten)]
     pub transfer: TransferArgs,
     #[command(flatten)]
     pub forwarder: ForwarderArgs,
-    /// Print where it listens and then each answer, as one JSON object a line.
+    /// Print the listening address and then each answer, as one JSON object per line.
     #[arg(long)]
     pub json: bool,
-    /// Print nothing but errors.
+    /// Print only errors.
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -269,11 +267,11 @@ pub struct SchemesArgs {
 /// `weir key`
 #[derive(Subcommand)]
 pub enum KeyCommand {
-    /// Make a key with a self-signed certificate, or one that is to be shared.
+    /// Make a key with a self-signed certificate, or a shared key.
     New {
         /// The identity, such as /example/alice.
         identity: Name,
-        /// What the key is for; other tools may know only some.
+        /// The type of the key; other tools may support only some.
         #[arg(long = "type", value_enum, default_value_t = KeyWord::Ed25519, value_name = "TYPE")]
         kind: KeyWord,
         /// Make it the default key.
@@ -286,15 +284,14 @@ pub enum KeyCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Print a key's certificate, or with --secret a SafeBag: both, under a passphrase. Of a shared
-    /// key there is the secret only.
+    /// Print a key's certificate, or with --secret a SafeBag with both, under a passphrase. A
+    /// shared key has only a secret.
     Export(KeyExportArgs),
-    /// Take over a SafeBag, a shared key, or a certificate that somebody made for a key that is
-    /// here.
+    /// Import a SafeBag, a shared key, or another issuer's certificate for a key of this key chain.
     Import(KeyImportArgs),
-    /// Vouch for somebody else's key: print a certificate for it.
+    /// Certify another owner's key: print a certificate for it.
     Sign(KeySignArgs),
-    /// Give a key a certificate that is valid for longer, and print it.
+    /// Make a certificate with a longer validity for a key, and print it.
     Renew(KeyRenewArgs),
 }
 
@@ -303,10 +300,11 @@ pub enum KeyCommand {
 pub struct KeyExportArgs {
     /// The key, by key or identity name.
     pub key: Name,
-    /// Export the secret, too.
+    /// Also export the secret.
     #[arg(long)]
     pub secret: bool,
-    /// The file whose first line is the passphrase; without it, it is asked for.
+    /// The file with the passphrase in its first line; without it, the command prompts for the
+    /// passphrase.
     #[arg(long, value_name = "FILE", requires = "secret")]
     pub passphrase_file: Option<PathBuf>,
 }
@@ -314,10 +312,11 @@ pub struct KeyExportArgs {
 /// `weir key import`
 #[derive(Args)]
 pub struct KeyImportArgs {
-    /// What `weir key export`, `weir key sign` or `ndnsec export` printed, or the file of a shared
+    /// The output of `weir key export`, `weir key sign` or `ndnsec export`, or the file of a shared
     /// key; `-` is standard input.
     pub file: PathBuf,
-    /// The file whose first line is the passphrase; without it, it is asked for.
+    /// The file with the passphrase in its first line; without it, the command prompts for the
+    /// passphrase.
     #[arg(long, value_name = "FILE")]
     pub passphrase_file: Option<PathBuf>,
     /// Make it the default key.
@@ -328,15 +327,15 @@ pub struct KeyImportArgs {
 /// `weir key sign`
 #[derive(Args)]
 pub struct KeySignArgs {
-    /// The certificate that the key's owner has signed himself; `-` is standard input.
+    /// The key's self-signed certificate; `-` is standard input.
     pub file: PathBuf,
     /// The key that signs, by key or identity name.
     #[arg(long, value_name = "KEY")]
     pub by: Name,
-    /// The component of the certificate's name that says who issued it.
+    /// The component of the certificate's name for the issuer.
     #[arg(long, default_value = "NA", value_name = "WORD")]
     pub issuer: String,
-    /// How long it is valid.
+    /// The validity period.
     #[arg(long, default_value = "365", value_name = "DAYS")]
     pub days: u64,
 }
@@ -346,7 +345,7 @@ pub struct KeySignArgs {
 pub struct KeyRenewArgs {
     /// The key, by key or identity name.
     pub key: Name,
-    /// How long the certificate is valid.
+    /// The validity period of the certificate.
     #[arg(long, default_value = "7300", value_name = "DAYS")]
     pub days: u64,
 }
@@ -358,9 +357,9 @@ pub enum KeyWord {
     Ed25519,
     /// ECDSA over P-256, as ndn-cxx makes by default.
     Ecdsa,
-    /// RSA of 2048 bits: large, known everywhere.
+    /// RSA of 2048 bits: large, supported everywhere.
     Rsa,
-    /// HMAC-SHA256: one secret for all who sign and verify.
+    /// HMAC-SHA256: one secret for all signers and verifiers.
     Hmac,
 }
 
@@ -370,10 +369,10 @@ pub enum TestbedCommand {
     /// Run a scenario, or all runs of its sweep one after the other, with a daemon for each node
     /// and the real tools. Needs root, or user namespaces.
     Run(TestbedRunArgs),
-    /// Build a scenario's network for other programs and let it stand until Ctrl-C: namespaces,
-    /// links with rates by the kernel's token buckets, IP routes between all nodes, and daemons.
+    /// Build a scenario's network for other programs and keep it until Ctrl-C: namespaces, links
+    /// with rates by the kernel's token buckets, IP routes between all nodes, and daemons.
     Up(TestbedUpArgs),
-    /// Remove what a testbed left that was killed: namespaces, processes, files.
+    /// Remove the leftovers of killed testbeds: namespaces, processes, files.
     Clean,
 }
 
@@ -382,35 +381,35 @@ pub enum TestbedCommand {
 pub struct TestbedRunArgs {
     #[command(flatten)]
     pub scenario: ScenarioArgs,
-    /// The seed; of a sweep's repetitions, the first one.
+    /// The seed; for a sweep, that of the first repetition.
     #[arg(long, value_name = "N")]
     pub seed: Option<u32>,
-    /// The testbed's name, by which its network namespaces begin (weir-NAME.NODE); without it, that
-    /// of the scenario.
+    /// The testbed's name, which its network namespaces contain (weir-NAME.NODE); the default is
+    /// that of the scenario.
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Who keeps to the links' rates and queues: the daemons' faces, or token buckets of the
+    /// The place of the links' rates and queues: the daemons' faces, or token buckets of the
     /// kernel.
     #[arg(long, value_enum, default_value_t = ShapeWord::Faces, value_name = "WHO")]
     pub shape: ShapeWord,
-    /// The largest IP packet that links take; without it 9216, in which NDN packets go whole.
+    /// The largest IP packet on links; the default is 9216, so that NDN packets are not fragmented.
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(604..=9216))]
     pub mtu: Option<u16>,
-    /// Build it even if this machine is too small for it by the estimate that is made before.
+    /// Build it even if the estimate says that this machine is too small.
     #[arg(long)]
     pub anyway: bool,
-    /// Write everything into this folder, as `weir sim run` does.
+    /// Write all results into this folder, as `weir sim run` does.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Print one JSON object at the end.
     #[arg(long)]
     pub json: bool,
-    /// Print nothing but errors.
+    /// Print only errors.
     #[arg(long, short)]
     pub quiet: bool,
 }
 
-/// Who keeps to the rates of links.
+/// The place of the rates of links.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ShapeWord {
     /// The daemons' faces.
@@ -424,17 +423,17 @@ pub enum ShapeWord {
 pub struct TestbedUpArgs {
     #[command(flatten)]
     pub scenario: ScenarioArgs,
-    /// The testbed's name, by which its network namespaces begin (weir-NAME.NODE); without it, that
-    /// of the scenario.
+    /// The testbed's name, which its network namespaces contain (weir-NAME.NODE); the default is
+    /// that of the scenario.
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// The largest IP packet that links take; without it 9216, in which NDN packets go whole.
+    /// The largest IP packet on links; the default is 9216, so that NDN packets are not fragmented.
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(604..=9216))]
     pub mtu: Option<u16>,
-    /// Start no daemons: the network alone.
+    /// Build only the network, without daemons.
     #[arg(long)]
     pub bare: bool,
-    /// Print one JSON object as soon as it stands.
+    /// Print one JSON object when the network is ready.
     #[arg(long)]
     pub json: bool,
 }
@@ -446,29 +445,29 @@ pub struct StudyArgs {
     /// folder of all studies; without it, scenarios.
     #[arg(value_name = "DIR", required_unless_present = "all")]
     pub folder: Option<PathBuf>,
-    /// Do all studies of the folder.
+    /// Run all studies of the folder.
     #[arg(long)]
     pub all: bool,
-    /// One seed and shorter runs: orders are judged, numbers are only shown.
+    /// Use one seed and shorter runs: orders are judged, numbers are only shown.
     #[arg(long)]
     pub quick: bool,
-    /// Only these experiments; may be repeated.
+    /// Run only this experiment; may be repeated.
     #[arg(long, value_name = "NAME", conflicts_with = "all")]
     pub only: Vec<String>,
-    /// Run on real daemons, one after the other, what expected.toml says can be; what comes of it
-    /// is put into the pages that are in the folder, and into those that are written later.
+    /// Run the experiments that expected.toml marks for real daemons, one after the other. The
+    /// results are added to the pages in the folder, and to those written later.
     #[arg(long, conflicts_with_all = ["quick", "jobs"])]
     pub testbed: bool,
-    /// Write the report into this folder: pages for a browser, and the same text as Markdown.
+    /// Write the report to this folder: pages for a browser, and the same text as Markdown.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Runs that are done at a time; without it, one for each core.
+    /// The number of concurrent runs; the default is one per core.
     #[arg(long, value_name = "N")]
     pub jobs: Option<std::num::NonZeroUsize>,
     /// Print one JSON object at the end.
     #[arg(long)]
     pub json: bool,
-    /// Print nothing but errors.
+    /// Print only errors.
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -476,10 +475,10 @@ pub struct StudyArgs {
 /// `weir report`
 #[derive(Args)]
 pub struct ReportArgs {
-    /// The folders. What they hold is compared in the same pictures.
+    /// The folders, compared in the same pictures.
     #[arg(required = true, value_name = "DIR")]
     pub folders: Vec<PathBuf>,
-    /// Where the report goes; without it, report.html in the folder, or here if there are several.
+    /// The report's file; the default is report.html in the folder, or here if there are several.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -487,24 +486,24 @@ pub struct ReportArgs {
 /// `weir compare`
 #[derive(Args)]
 pub struct CompareArgs {
-    /// The folder that differences are measured from.
+    /// The first folder, from which differences are measured.
     #[arg(value_name = "RUN1")]
     pub first: PathBuf,
-    /// The folder that is laid beside it.
+    /// The second folder.
     #[arg(value_name = "RUN2")]
     pub second: PathBuf,
-    /// The share of RUN1's value, such as "5 %", from which on a difference is marked. If it is
-    /// given, the exit code is 1 where a goodput, a completion time or a mean queue differs by
-    /// more; without it, what is over 5 % is marked.
+    /// The share of RUN1's value, such as "5 %", above which a difference is marked. With it, the
+    /// exit code is 1 if a goodput, a completion time or a mean queue differs by more; without it,
+    /// differences over 5 % are marked.
     #[arg(long, value_name = "SHARE")]
     pub within: Option<Ratio>,
-    /// Where the page with all differences and pictures goes; without it, compare.html here.
+    /// The file of the page with all differences and pictures; the default is compare.html here.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Print one JSON object at the end.
     #[arg(long)]
     pub json: bool,
-    /// Print nothing but errors.
+    /// Print only errors.
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -512,9 +511,9 @@ pub struct CompareArgs {
 /// `weir scenario`
 #[derive(Subcommand)]
 pub enum ScenarioCommand {
-    /// Say what is wrong with a scenario, and where; nothing is run.
+    /// Report mistakes in a scenario with their places, without running it.
     Check(ScenarioArgs),
-    /// Draw the network; list nodes, links, routes and the ways from consumers to producers.
+    /// Draw the network; list nodes, links, routes and the paths from consumers to producers.
     Show(ShowArgs),
     /// Print the JSON Schema of scenario files, for editors.
     Schema,
@@ -525,7 +524,7 @@ pub enum ScenarioCommand {
 pub struct ShowArgs {
     #[command(flatten)]
     pub scenario: ScenarioArgs,
-    /// Draw the network into this file as well, as SVG.
+    /// Also draw the network to this file, as SVG.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
 }
@@ -533,12 +532,12 @@ pub struct ShowArgs {
 /// `weir demo`
 #[derive(Args)]
 pub struct DemoArgs {
-    /// The file; without it, this program's own.
+    /// The file; the default is this program.
     pub file: Option<PathBuf>,
     /// Print one JSON object at the end.
     #[arg(long)]
     pub json: bool,
-    /// Print nothing but errors.
+    /// Print only errors.
     #[arg(long, short)]
     pub quiet: bool,
 }

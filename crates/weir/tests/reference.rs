@@ -29,18 +29,18 @@ fn markdown() -> String {
     let mut weir = cli::Cli::command();
     weir.build();
     let mut out = String::from(
-        "# Commands\n\nWritten from the program's own description of its command line; a test \
-         compares. `weir COMMAND --help`\nsays the same.\n\n",
+        "# Commands\n\nGenerated from the program's description of its command line, as in `weir \
+         COMMAND --help`; a test compares.\n\n",
     );
     commands(&mut out, &weir, "weir");
     out.push_str(EXIT_CODES);
     out.push_str(
-        "\n## JSON\n\nWith `--json` a command prints one JSON object (`key list` and `schemes`: a \
-         list of them) on standard\noutput, and nothing if it fails. `get -o -` prints it on \
-         standard error, because the content is on\nstandard output. `gateway` prints one a \
-         line: first where it is `listening`, then one for each answer\nwhen it is over. Fields \
-         may be added, but none changes its meaning. The object of `weir status`\nis described \
-         in [counters](counters.md).\n",
+        "\n## JSON\n\nWith `--json` a command prints one JSON object on standard output (`key \
+         list` and `schemes`: a list of\nobjects), and nothing if it fails. `get -o -` prints it \
+         on standard error, because the content is on\nstandard output. `gateway` prints one object \
+         per line: first its address in `listening`, then one after\neach answer. Fields may be \
+         added, but none changes its meaning. [Counters](counters.md) describes the\nobject of \
+         `weir status`.\n",
     );
     for (command, fields) in SUMMARIES {
         // Writing to a string cannot fail.
@@ -99,19 +99,19 @@ const EXIT_CODES: &str = "\
 
 | code | the command |
 |---|---|
-| 0 | has done what it was asked to; `put`, `gateway`, `daemon` also when a signal ended them |
-| 1 | failed, for a reason that is none of those below |
+| 0 | succeeded; `put`, `gateway`, `daemon` also when a signal ended them |
+| 1 | failed for another reason |
 | 2 | was used wrongly: its command line or a configuration has a mistake |
 | 3 | found no such name, or no route to it |
-| 4 | refused a signature or a digest |
-| 5 | was interrupted by a signal before it was done |
+| 4 | rejected a signature or a digest |
+| 5 | was interrupted by a signal |
 | 6 | found no forwarder, or lost the connection to it |
 | 7 | could not read or write a local file or stream |
 
 Every error is one line on standard error: `weir: `, what happened and where, then what to do next;
 mistakes in a file follow it, one each, with the line.
-A file that `get` could not complete never appears under its name; what has come is in `FILE.part`,
-beside a journal of what was verified, and the same command goes on from there.
+A file that `get` could not complete never appears under its name. The received part is in
+`FILE.part`, beside a journal of verified segments, and the same command resumes the transfer.
 ";
 
 /// The short form in `weir --help` has the same codes.

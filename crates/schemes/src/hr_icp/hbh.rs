@@ -38,7 +38,7 @@ mod tests;
 /// The shaper alone.
 pub const SCHEME: Scheme = Scheme {
     name: "hbh",
-    summary: "holds Interests of flows that have used up their credit of Data",
+    summary: "holds Interests of flows without credit of Data",
     paper: PAPER,
     equations: EQUATIONS,
     params: PARAMS,

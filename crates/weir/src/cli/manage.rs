@@ -1,17 +1,17 @@
-//! What is done with a running forwarder.
+//! Commands for a running forwarder.
 
 use super::ForwarderArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use packet::Name;
 
-/// What is listed, and how.
+/// Options of lists.
 #[derive(Args)]
 pub struct ListArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
-    /// Sign commands with this key, by key or identity name. Without it, with a digest, which will
-    /// do where the forwarder lets all programs of its host command.
+    /// Sign commands with this key, by key or identity name. The default is a digest, which is
+    /// enough if the forwarder accepts commands of all programs on its host.
     #[arg(long, value_name = "KEY")]
     pub sign: Option<Name>,
     #[command(flatten)]
@@ -23,9 +23,9 @@ pub struct ListArgs {
 pub enum FaceCommand {
     /// List the faces.
     List(ListArgs),
-    /// Make a face to a peer.
+    /// Create a face to a peer.
     Create {
-        /// Where it leads, such as udp4://192.0.2.1:6363 or tcp://router.example.
+        /// The peer's URI, such as udp4://192.0.2.1:6363 or tcp://router.example.
         uri: String,
         #[command(flatten)]
         options: FaceOptions,
@@ -44,7 +44,7 @@ pub enum FaceCommand {
         #[command(flatten)]
         list: ListArgs,
     },
-    /// End a face.
+    /// Destroy a face.
     Destroy {
         /// Its number or URI.
         face: String,
@@ -53,24 +53,25 @@ pub enum FaceCommand {
     },
 }
 
-/// What can be said of a face.
+/// Options of a face.
 #[derive(Args)]
 pub struct FaceOptions {
-    /// How long it lives: as its socket, longer (it is connected again), or as long as it is used.
+    /// The lifetime of the face: that of its socket, longer (with reconnection), or while it is
+    /// used.
     #[arg(long, value_enum, value_name = "WORD")]
     pub persistency: Option<PersistencyWord>,
     /// The largest UDP payload in bytes.
     #[arg(long, value_name = "BYTES")]
     pub mtu: Option<u64>,
-    /// Send again what is lost; only when a face is made.
+    /// Repeat lost packets; only when a face is created.
     #[arg(long, value_enum, value_name = "ON/OFF")]
     pub reliability: Option<Switch>,
-    /// Mark packets while the face's queue is long; only when a face is made.
+    /// Mark packets while the face's queue is long; only when a face is created.
     #[arg(long, value_enum, value_name = "ON/OFF")]
     pub marking: Option<Switch>,
 }
 
-/// How long a face lives.
+/// The lifetime of a face.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PersistencyWord {
     /// Goes with its socket.
@@ -95,25 +96,25 @@ pub enum Switch {
 pub enum RouteCommand {
     /// List the routes.
     List(ListArgs),
-    /// Add a route, or change it.
+    /// Add or change a route.
     Add {
         /// The prefix.
         prefix: Name,
-        /// The face that it leaves by: its number or URI.
+        /// The next hop: a face's number or URI.
         face: String,
-        /// The smaller, the more preferred.
+        /// The cost; smaller values are preferred.
         #[arg(long, default_value = "0", value_name = "N")]
         cost: u64,
-        /// Who made it, by the number in NFD's management protocol; 255 is an operator.
+        /// The route's origin, a number of NFD's management protocol; 255 is an operator.
         #[arg(long, default_value = "255", value_name = "N")]
         origin: u64,
-        /// Longer prefixes with routes do not have it, too.
+        /// Longer prefixes do not inherit the route.
         #[arg(long)]
         no_inherit: bool,
-        /// The prefix has no routes of shorter ones.
+        /// The prefix inherits no routes of shorter ones.
         #[arg(long)]
         capture: bool,
-        /// How long it lives; without it, as long as the face.
+        /// The lifetime of the route; the default is that of the face.
         #[arg(long, value_name = "DURATION")]
         expires: Option<control::Duration>,
         #[command(flatten)]
@@ -123,12 +124,12 @@ pub enum RouteCommand {
     Remove {
         /// The prefix.
         prefix: Name,
-        /// The face that it leaves by: its number or URI.
+        /// The next hop: a face's number or URI.
         face: String,
-        /// Who made it.
+        /// The route's origin.
         #[arg(long, default_value = "255", value_name = "N")]
         origin: u64,
-        /// Whoever made it: the routes of all origins.
+        /// Remove the routes of all origins.
         #[arg(long, conflicts_with = "origin")]
         all: bool,
         #[command(flatten)]
@@ -139,7 +140,7 @@ pub enum RouteCommand {
 /// `weir strategy`
 #[derive(Subcommand)]
 pub enum StrategyCommand {
-    /// List the prefixes that have a strategy of their own.
+    /// List the prefixes with their own strategy.
     List(ListArgs),
     /// Choose the strategy for the names below a prefix.
     Set {
@@ -150,7 +151,7 @@ pub enum StrategyCommand {
         #[command(flatten)]
         list: ListArgs,
     },
-    /// Take the choice back: names below the prefix follow the next shorter one.
+    /// Remove a prefix's strategy: names below it use that of the next shorter prefix.
     Unset {
         /// The prefix.
         prefix: Name,
@@ -162,17 +163,17 @@ pub enum StrategyCommand {
 /// `weir cs`
 #[derive(Subcommand)]
 pub enum CsCommand {
-    /// Show what the content store holds and how it serves.
+    /// Show the size and the settings of the content store.
     Info(ListArgs),
-    /// Change how much it holds, and whether it takes in and gives out.
+    /// Change the content store's capacity, admission and serving.
     Config {
-        /// Packets that it may hold.
+        /// The maximum number of packets.
         #[arg(long, value_name = "N")]
         capacity: Option<u64>,
-        /// Take Data in.
+        /// Store Data.
         #[arg(long, value_enum, value_name = "ON/OFF")]
         admit: Option<Switch>,
-        /// Answer Interests.
+        /// Answer Interests from the store.
         #[arg(long, value_enum, value_name = "ON/OFF")]
         serve: Option<Switch>,
         #[command(flatten)]
@@ -182,7 +183,7 @@ pub enum CsCommand {
     Erase {
         /// The name.
         prefix: Name,
-        /// Packets that are removed at most; without it, all.
+        /// The maximum number of removed packets; the default is all.
         #[arg(long, value_name = "N")]
         count: Option<u64>,
         #[command(flatten)]

@@ -6,23 +6,23 @@ use std::path::PathBuf;
 /// `weir swarm`
 #[derive(Args)]
 pub struct SwarmArgs {
-    /// How many seeds to run.
+    /// The number of seeds.
     #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "seed")]
     pub seeds: u64,
-    /// The first of them.
+    /// The first seed.
     #[arg(long, value_name = "K", default_value_t = 0, conflicts_with = "seed")]
     pub from: u64,
-    /// Run this seed alone.
+    /// Run only this seed.
     #[arg(long, value_name = "K")]
     pub seed: Option<u64>,
-    /// Reduce each scenario that breaks a rule to the smallest one found that breaks the same rule.
+    /// Shrink each scenario that breaks a rule to the smallest one found that breaks the same rule.
     #[arg(long)]
     pub shrink: bool,
-    /// Write each scenario that breaks a rule into this folder, with the rule and the reason in its
+    /// Write each scenario that breaks a rule to this folder, with the rule and the reason in its
     /// first lines: swarm-SEED-RULE.toml, for `weir sim run`.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Print nothing but errors.
+    /// Print only errors.
     #[arg(long, short)]
     pub quiet: bool,
 }
